@@ -1,0 +1,39 @@
+# feeler: the few commands a person types. The build itself is CMake's (CMakePresets.json).
+#   make          build/feeler, release mode
+#   make demo     set everything up and show what feeler does
+#   make test     set everything up and run the tests
+#   make install  PREFIX=/usr/local
+.DELETE_ON_ERROR:
+DEPS ?= yes
+PREFIX ?= /usr/local
+
+all: deps-build
+	@cmake --preset release >build-release.log 2>&1 || { cat build-release.log; exit 1; }
+	@cmake --build --preset release
+	@rm -f build-release.log
+
+demo: all
+	@scripts/demo build
+
+test: deps-test
+	@scripts/test release
+
+check: deps-check
+	@.ci/run
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+deb: all
+	cd build && cpack -G DEB
+
+format:
+	@scripts/format --fix
+
+clean:
+	rm -rf build build-* demo
+
+deps-%:
+	@[ "$(DEPS)" = no ] || scripts/deps $*
+
+.PHONY: all demo test check install deb format clean

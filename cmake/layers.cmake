@@ -1,0 +1,64 @@
+# flr_layer(NAME [HEADERS public headers] [USES layers])
+#
+# Makes the object library flr_layer_NAME from src/NAME/*.c. Its include path is a folder
+# made for it alone, which shows
+#     feeler/x.h      the public headers of this layer and of those it stands on
+#     layer/y.h       the private headers of the same layers
+# and nothing else, so that reaching to the right does not compile. A function that is declared
+# by hand instead does not link: flr_link_NAME links the layer with those it stands on, no
+# undefined symbol allowed.
+#
+# A layer whose folder has no source yet is known by name only.
+set_property(GLOBAL PROPERTY FLR_LAYERS "")
+
+function(flr_layer name)
+  cmake_parse_arguments(arg "" "" "HEADERS;USES" ${ARGN})
+  set(dir ${PROJECT_SOURCE_DIR}/src/${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.c)
+
+  # all layers below, each once
+  set(below "")
+  foreach(used ${arg_USES})
+    get_property(more GLOBAL PROPERTY FLR_LAYER_${used}_BELOW)
+    list(APPEND below ${more} ${used})
+  endforeach()
+  list(REMOVE_DUPLICATES below)
+  set_property(GLOBAL PROPERTY FLR_LAYER_${name}_BELOW "${below}")
+  set_property(GLOBAL PROPERTY FLR_LAYER_${name}_HEADERS "${arg_HEADERS}")
+  set_property(GLOBAL APPEND PROPERTY FLR_LAYERS ${name})
+
+  # the layer's view of the tree
+  set(view ${PROJECT_BINARY_DIR}/layers/${name})
+  file(REMOVE_RECURSE ${view})
+  file(MAKE_DIRECTORY ${view}/feeler)
+  foreach(layer ${below} ${name})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${layer} ${view}/${layer} SYMBOLIC)
+    get_property(headers GLOBAL PROPERTY FLR_LAYER_${layer}_HEADERS)
+    foreach(header ${headers})
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/feeler/${header} ${view}/feeler/${header}
+           SYMBOLIC)
+    endforeach()
+  endforeach()
+
+  if(NOT sources)
+    return()
+  endif()
+  add_library(flr_layer_${name} OBJECT ${sources})
+  target_include_directories(flr_layer_${name} PRIVATE ${view})
+  target_compile_definitions(flr_layer_${name} PRIVATE FLR_BUILD_LIBRARY)
+  target_link_libraries(flr_layer_${name} PRIVATE flr_options)
+
+  set(objects "")
+  foreach(layer ${below} ${name})
+    if(TARGET flr_layer_${layer})
+      list(APPEND objects $<TARGET_OBJECTS:flr_layer_${layer}>)
+    endif()
+  endforeach()
+  if(NOT FLR_SANITIZE AND NOT FLR_FUZZ)  # sanitizers leave their own symbols undefined in libraries
+    add_library(flr_link_${name} SHARED ${objects})
+    set_target_properties(flr_link_${name} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/layers)
+    target_link_options(flr_link_${name} PRIVATE -Wl,--no-undefined)
+    target_link_libraries(flr_link_${name} PRIVATE flr_options m pthread)
+  endif()
+endfunction()

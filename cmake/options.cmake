@@ -1,0 +1,28 @@
+# flr_options: what every target of ours is compiled with.
+add_library(flr_options INTERFACE)
+target_compile_definitions(flr_options INTERFACE _GNU_SOURCE)
+target_compile_options(flr_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
+  # the same bits from every compiler: no fused multiply-add behind our back, errno unused
+  -ffp-contract=off -fno-math-errno)
+if(FLR_WERROR)
+  target_compile_options(flr_options INTERFACE -Werror)
+endif()
+if(FLR_SANITIZE)
+  target_compile_options(flr_options INTERFACE -fsanitize=${FLR_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(flr_options INTERFACE -fsanitize=${FLR_SANITIZE})
+  if(FLR_SANITIZE MATCHES undefined)
+    target_compile_options(flr_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(FLR_FUZZ)
+  target_compile_options(flr_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(FLR_COVERAGE)
+  target_compile_options(flr_options INTERFACE --coverage -fprofile-abs-path)
+  target_link_options(flr_options INTERFACE --coverage)
+endif()
+if(NOT FLR_SIMD)
+  target_compile_definitions(flr_options INTERFACE FLR_NO_SIMD)
+endif()

@@ -1,0 +1,226 @@
+/* feeler/env.h: the one door to the outside: clock, files, sockets, random numbers.
+ *
+ * Everything in feeler that needs time, a disk, a network or chance takes an
+ * `flr_env *` and asks it. There are two kinds:
+ *
+ *   flr_env_real()        this machine
+ *   flr_sim_create()      a simulated one with virtual time, a seeded network that
+ *                         delays, loses, reorders, duplicates and partitions, and
+ *                         disks that are slow, short or broken; see feeler/sim.h
+ *
+ * so that the same code runs in use and under test, and a test that failed once
+ * fails again with the same seed.
+ *
+ * Ownership: what an open function returns is closed by its close function. Files
+ * and sockets must be closed before their env is destroyed.
+ * Thread: an env may be used from several threads; one file or socket from one
+ * thread at a time. Nothing here is RT safe except flr_clock_ns().
+ */
+#ifndef FEELER_ENV_H
+#define FEELER_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct flr_env flr_env;
+
+/* The real machine. One shared, stateless object; never destroyed. Never NULL. */
+FLR_API flr_env *flr_env_real(void);
+
+/* ---- clock ---- */
+
+/* Nanoseconds since an arbitrary start; never goes back. RT safe. */
+FLR_API int64_t flr_clock_ns(flr_env *env);
+
+/* Nanoseconds since 1970-01-01 UTC; may jump when somebody sets the clock. */
+FLR_API int64_t flr_clock_wall_ns(flr_env *env);
+
+/* Sleeps until flr_clock_ns() reaches `time_ns`; returns at once if it has. In a
+ * simulated env this moves virtual time on. */
+FLR_API void flr_sleep_until(flr_env *env, int64_t time_ns);
+
+/* ---- random numbers ---- */
+
+/* Fills `bytes` with unpredictable bytes (real) or the seeded stream (simulated). */
+FLR_API void flr_random_bytes(flr_env *env, void *bytes, size_t count);
+
+/* ---- files ---- */
+
+typedef struct flr_file flr_file;
+
+typedef enum flr_file_mode {
+    FLR_FILE_READ,   /* must exist and be a regular file */
+    FLR_FILE_CREATE, /* write; made new, must not exist yet (mode 0644 less umask) */
+    FLR_FILE_UPDATE  /* read and write; must exist */
+} flr_file_mode;
+
+typedef enum flr_path_kind {
+    FLR_PATH_NONE, /* nothing there */
+    FLR_PATH_FILE,
+    FLR_PATH_FOLDER,
+    FLR_PATH_OTHER /* pipe, socket, device */
+} flr_path_kind;
+
+typedef struct flr_path_info {
+    flr_path_kind kind;
+    uint64_t size;       /* bytes, of a regular file */
+    int64_t modified_ns; /* wall clock */
+} flr_path_info;
+
+/* Opens a file. Folders, pipes, sockets and devices are refused with a sentence that
+ * says what they are; opening a pipe never blocks. `path` is UTF-8, not NULL. */
+FLR_API flr_result flr_file_open(flr_env *env, const char *path, flr_file_mode mode,
+                                 flr_file **file, flr_error *error);
+
+/* Reads up to `count` bytes at `offset`. `*got` is what came: less than `count` may
+ * happen at any time, 0 only at the end of the file. */
+FLR_API flr_result flr_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count,
+                                 size_t *got, flr_error *error);
+
+/* Writes all of `bytes` at `offset`, or fails. */
+FLR_API flr_result flr_file_write(flr_file *file, uint64_t offset, const void *bytes, size_t count,
+                                  flr_error *error);
+
+/* Bytes in the file now. */
+FLR_API flr_result flr_file_size(flr_file *file, uint64_t *size, flr_error *error);
+
+/* Waits until what was written is on the disk. */
+FLR_API flr_result flr_file_sync(flr_file *file, flr_error *error);
+
+/* Closes; NULL is allowed. Errors of earlier writes were reported by them or by sync. */
+FLR_API void flr_file_close(flr_file *file);
+
+/* What is at `path` (links followed)? A path that does not exist is FLR_OK with kind
+ * FLR_PATH_NONE. */
+FLR_API flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info,
+                                 flr_error *error);
+
+/* Puts `from` in the place of `to` in one step, then syncs the folder. */
+FLR_API flr_result flr_path_rename(flr_env *env, const char *from, const char *to,
+                                   flr_error *error);
+
+/* Removes a file or an empty folder. */
+FLR_API flr_result flr_path_remove(flr_env *env, const char *path, flr_error *error);
+
+/* Makes a folder, and its parents where missing. A folder that exists is fine. */
+FLR_API flr_result flr_path_make_folder(flr_env *env, const char *path, flr_error *error);
+
+/* Calls `visit` with the name (not the path) of each entry of a folder, except . and ..,
+ * sorted bytewise; stops early when `visit` returns false. */
+FLR_API flr_result flr_path_list(flr_env *env, const char *path,
+                                 bool (*visit)(void *context, const char *name), void *context,
+                                 flr_error *error);
+
+/* ---- whole files, built on the above ---- */
+
+/* A heap block; free with flr_blob_free(). */
+typedef struct flr_blob {
+    uint8_t *bytes; /* NULL when size is 0; else followed by one zero byte not counted in size */
+    size_t size;
+} flr_blob;
+
+FLR_API void flr_blob_free(flr_blob *blob); /* NULL allowed; leaves an empty blob */
+
+/* Reads a whole file of at most `limit` bytes (FLR_TOO_LARGE beyond). */
+FLR_API flr_result flr_file_read_all(flr_env *env, const char *path, uint64_t limit, flr_blob *blob,
+                                     flr_error *error);
+
+/* A file that appears whole or not at all: written beside its final place under a
+ * temporary name, synced, renamed. Buffered. Usage: begin, write any number of
+ * times, then exactly one of commit or abandon. After a failed write, abandon. */
+typedef struct flr_output flr_output;
+
+FLR_API flr_result flr_output_begin(flr_env *env, const char *path, flr_output **output,
+                                    flr_error *error);
+FLR_API flr_result flr_output_write(flr_output *output, const void *bytes, size_t count,
+                                    flr_error *error);
+FLR_API flr_result flr_output_print(flr_output *output, flr_error *error, const char *format, ...)
+    FLR_PRINTF(3, 4);
+/* Bytes given so far. */
+FLR_API uint64_t flr_output_size(const flr_output *output);
+/* Flushes, syncs, renames; frees `output` whatever the result; on failure no trace is left. */
+FLR_API flr_result flr_output_commit(flr_output *output, flr_error *error);
+/* Removes the temporary file and frees `output`; NULL allowed. */
+FLR_API void flr_output_abandon(flr_output *output);
+
+/* ---- sockets ---- */
+
+/* An internet address; IPv4 uses the first 4 bytes of `ip`. */
+typedef struct flr_address {
+    uint8_t family; /* 4 or 6; 0: none */
+    uint8_t ip[16]; /* network order */
+    uint16_t port;  /* host order */
+} flr_address;
+
+enum { FLR_ADDRESS_TEXT_SIZE = 64 };
+
+/* Reads "127.0.0.1:7000", "[::1]:7000", "localhost:7000" (numbers only: no name service
+ * but localhost). `default_port` is used when the text has none. */
+FLR_API flr_result flr_address_parse(const char *text, uint16_t default_port, flr_address *address,
+                                     flr_error *error);
+/* Writes it back; returns `text`. */
+FLR_API const char *flr_address_print(flr_address address, char text[FLR_ADDRESS_TEXT_SIZE]);
+FLR_API bool flr_address_equal(flr_address a, flr_address b);
+FLR_API bool flr_address_is_loopback(flr_address address);
+
+typedef struct flr_socket flr_socket;
+
+/* All sockets are non-blocking: where there is nothing to do the answer is FLR_AGAIN
+ * (without a message); use flr_env_wait() to wait. */
+
+/* A UDP socket bound to `local` (port 0: any). */
+FLR_API flr_result flr_udp_open(flr_env *env, flr_address local, flr_socket **socket,
+                                flr_error *error);
+/* Sends one datagram whole; at most FLR_UDP_MAX bytes. A datagram may get lost silently. */
+FLR_API flr_result flr_udp_send(flr_socket *socket, flr_address to, const void *bytes, size_t count,
+                                flr_error *error);
+/* Receives one datagram. One larger than `capacity` is dropped and counted as lost. */
+FLR_API flr_result flr_udp_receive(flr_socket *socket, flr_address *from, void *bytes,
+                                   size_t capacity, size_t *got, flr_error *error);
+enum { FLR_UDP_MAX = 65507 };
+
+/* A TCP listener, its next connection, and a connection to somewhere. A connect goes on
+ * in the background: the socket is ready for writing when it is through, and the first
+ * send or receive tells if it failed. */
+FLR_API flr_result flr_tcp_listen(flr_env *env, flr_address local, flr_socket **socket,
+                                  flr_error *error);
+FLR_API flr_result flr_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from,
+                                  flr_error *error);
+FLR_API flr_result flr_tcp_connect(flr_env *env, flr_address to, flr_socket **socket,
+                                   flr_error *error);
+/* Sends what fits now; `*sent` may be less than `count`. */
+FLR_API flr_result flr_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent,
+                                flr_error *error);
+/* FLR_CLOSED when the other side has closed in order. */
+FLR_API flr_result flr_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got,
+                                   flr_error *error);
+
+/* The address a socket is bound to (useful after port 0). */
+FLR_API flr_address flr_socket_local(const flr_socket *socket);
+FLR_API void flr_socket_close(flr_socket *socket); /* NULL allowed */
+
+enum { FLR_WAIT_READ = 1, FLR_WAIT_WRITE = 2 };
+
+typedef struct flr_wait {
+    flr_socket *socket;
+    unsigned wanted; /* FLR_WAIT_READ | FLR_WAIT_WRITE */
+    unsigned ready;  /* filled in: a subset of wanted; both on error or close */
+} flr_wait;
+
+/* Waits until one of `count` sockets is ready or flr_clock_ns() reaches `deadline_ns`.
+ * FLR_OK: at least one is ready; FLR_TIMEOUT: none (no message). */
+FLR_API flr_result flr_env_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns,
+                                flr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* feeler/feeler.h: all of libfeeler at once.
+ *
+ * Read the headers in this order; each says what it is for, in which unit, who owns
+ * what, and which thread may call it (see feeler/api.h for the thread classes):
+ */
+#ifndef FEELER_FEELER_H
+#define FEELER_FEELER_H
+
+#include "feeler/version.h" /* which feeler this is */
+
+#include "feeler/api.h"    /* thread classes */
+#include "feeler/arena.h"  /* memory that is sized once */
+#include "feeler/assert.h" /* a caller's bug */
+#include "feeler/env.h"    /* clock, files, sockets, random numbers */
+#include "feeler/hash.h"   /* content hash */
+#include "feeler/latest.h" /* one thread to another, newest only */
+#include "feeler/log.h"    /* log lines */
+#include "feeler/result.h" /* result codes and sentences */
+#include "feeler/ring.h"   /* one thread to another, in order */
+#include "feeler/sim.h"    /* the same, simulated */
+
+#include "feeler/inertia.h" /* mass and spatial inertia */
+#include "feeler/math.h"    /* vectors, quaternions, poses */
+
+#include "feeler/adjacency.h" /* who is next to whom; shells */
+#include "feeler/check.h"     /* what is wrong with a mesh, in words */
+#include "feeler/features.h"  /* quasi-planar polygons; vertices, edges, faces */
+#include "feeler/import.h"    /* foreign formats, through the helper process */
+#include "feeler/mass.h"      /* volume, centre, inertia of a mesh */
+#include "feeler/mesh.h"      /* a part as triangles */
+#include "feeler/mesh_io.h"   /* files */
+
+#endif
