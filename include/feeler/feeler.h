@@ -18,6 +18,7 @@
 #include "feeler/result.h" /* result codes and sentences */
 #include "feeler/ring.h"   /* one thread to another, in order */
 #include "feeler/sim.h"    /* the same, simulated */
+#include "feeler/units.h"  /* lengths as text */
 
 #include "feeler/inertia.h" /* mass and spatial inertia */
 #include "feeler/math.h"    /* vectors, quaternions, poses */
