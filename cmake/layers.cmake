@@ -8,8 +8,20 @@
 # by hand instead does not link: flr_link_NAME links the layer with those it stands on, no
 # undefined symbol allowed.
 #
-# A layer whose folder has no source yet is known by name only.
+# A layer whose folder has no source yet is a target without objects.
 set_property(GLOBAL PROPERTY FLR_LAYERS "")
+
+# the objects of all the layers named that have sources
+function(flr_layer_objects result)
+  set(objects "")
+  foreach(layer ${ARGN})
+    get_target_property(type flr_layer_${layer} TYPE)
+    if(type STREQUAL OBJECT_LIBRARY)
+      list(APPEND objects $<TARGET_OBJECTS:flr_layer_${layer}>)
+    endif()
+  endforeach()
+  set(${result} ${objects} PARENT_SCOPE)
+endfunction()
 
 function(flr_layer name)
   cmake_parse_arguments(arg "" "" "HEADERS;USES" ${ARGN})
@@ -41,6 +53,7 @@ function(flr_layer name)
   endforeach()
 
   if(NOT sources)
+    add_library(flr_layer_${name} INTERFACE)
     return()
   endif()
   add_library(flr_layer_${name} OBJECT ${sources})
@@ -48,12 +61,7 @@ function(flr_layer name)
   target_compile_definitions(flr_layer_${name} PRIVATE FLR_BUILD_LIBRARY)
   target_link_libraries(flr_layer_${name} PRIVATE flr_options)
 
-  set(objects "")
-  foreach(layer ${below} ${name})
-    if(TARGET flr_layer_${layer})
-      list(APPEND objects $<TARGET_OBJECTS:flr_layer_${layer}>)
-    endif()
-  endforeach()
+  flr_layer_objects(objects ${below} ${name})
   if(NOT FLR_SANITIZE AND NOT FLR_FUZZ)  # sanitizers leave their own symbols undefined in libraries
     add_library(flr_link_${name} SHARED ${objects})
     set_target_properties(flr_link_${name} PROPERTIES

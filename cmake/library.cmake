@@ -2,12 +2,9 @@
 include(CMakePackageConfigHelpers)
 
 get_property(layers GLOBAL PROPERTY FLR_LAYERS)
-set(objects "")
+flr_layer_objects(objects ${layers})
 set(headers ${PROJECT_SOURCE_DIR}/include/feeler/feeler.h)
 foreach(layer ${layers})
-  if(TARGET flr_layer_${layer})
-    list(APPEND objects $<TARGET_OBJECTS:flr_layer_${layer}>)
-  endif()
   get_property(layer_headers GLOBAL PROPERTY FLR_LAYER_${layer}_HEADERS)
   list(TRANSFORM layer_headers PREPEND ${PROJECT_SOURCE_DIR}/include/feeler/)
   list(APPEND headers ${layer_headers})
