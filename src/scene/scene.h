@@ -1,0 +1,123 @@
+/* scene.h: the scene file: which parts there are, where they stand, which of them move.
+ *
+ * A scene is a JSON file; docs/scene.md shows it by example and docs/scene.schema.json is its
+ * published schema. In memory it is an flr_scene: plain data, SI units, all lengths in metres.
+ *
+ * To write one, fill it on the stack with texts and arrays of your own:
+ *
+ *     flr_scene_part parts[2] = {flr_default_scene_part(), flr_default_scene_part()};
+ *     parts[0].name = "socket", parts[0].file = "socket.stl";
+ *     parts[1].name = "ball", parts[1].file = "ball.stl", parts[1].moving = true;
+ *     flr_scene scene = flr_default_scene();
+ *     scene.name = "ball", scene.unit = 0.001, scene.voxel = 0.35e-3;
+ *     scene.parts = parts, scene.part_count = 2;
+ *     flr_scene_write(env, "scene.json", &scene, &error);
+ *
+ * What a reading function returns owns itself and is freed with flr_scene_destroy().
+ *
+ * Thread: any; a scene may be shared by all threads while nobody changes it. Not RT safe.
+ */
+#ifndef FLR_SCENE_SCENE_H
+#define FLR_SCENE_SCENE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/env.h"
+#include "feeler/math.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_io.h"
+#include "feeler/result.h"
+
+enum {
+    FLR_SCENE_FORMAT = 1,         /* the "feeler" key of files written here */
+    FLR_SCENE_MAX_BYTES = 1 << 26 /* of a scene file; larger ones are refused */
+};
+
+#define FLR_SCENE_NO_COLOUR UINT32_MAX
+
+/* One part: a mesh in a place. */
+typedef struct flr_scene_part {
+    const char *name;      /* unique in the scene, not empty */
+    const char *file;      /* mesh file, relative to the folder of the scene file, or absolute */
+    const char *group;     /* only this group of the mesh file, in its own frame; NULL: all */
+    double unit;           /* metres per unit of the mesh file; 0: as flr_mesh_options.unit */
+    flr_pose T_world_part; /* at the start; default identity */
+    bool moving;           /* may be picked up; default false: part of the static scene */
+    bool hollow;           /* the inside is free space too; default false */
+    uint32_t colour;       /* 0xRRGGBB or FLR_SCENE_NO_COLOUR (default: the viewer chooses) */
+    double voxel;          /* metres; 0: the scene's */
+    double density;        /* kg/m^3; 0: not given; at most one of density and mass is given */
+    double mass;           /* kg; 0: not given */
+    unsigned line, column; /* where it stands in the file it was read from, from 1; else 0 */
+} flr_scene_part;
+
+/* A prepared motion of a moving part, in a pose file (see scene/poses.h). */
+typedef struct flr_scene_path {
+    const char *name;      /* unique among the paths, not empty */
+    const char *part;      /* the name of a moving part */
+    const char *poses;     /* pose file, relative to the folder of the scene file, or absolute;
+                              lengths in the scene's unit */
+    unsigned line, column; /* as above */
+} flr_scene_path;
+
+/* From where a picture or the viewer first looks. */
+typedef struct flr_scene_camera {
+    bool given;      /* default false: chosen so that everything is in view */
+    flr_vec3 eye;    /* metres, world */
+    flr_vec3 target; /* metres, world; not the eye */
+    flr_vec3 up;     /* default 0 0 1; any length but 0 */
+} flr_scene_camera;
+
+typedef struct flr_scene {
+    const char *path;            /* the file it was read from, NULL for none; not written */
+    const char *name;            /* not empty */
+    const char *description;     /* NULL: none */
+    double unit;                 /* metres per unit of lengths in the file; default 1 */
+    double voxel;                /* metres; edge length of a voxel; 0: not given */
+    flr_vec3 gravity;            /* m/s^2; default 0: parts float, as a hand would hold them */
+    const flr_scene_part *parts; /* [part_count], at least one */
+    size_t part_count;
+    const flr_scene_path *paths; /* [path_count], NULL when none */
+    size_t path_count;
+    flr_scene_camera camera;
+} flr_scene;
+
+/* All fields at their defaults; names, files and parts are still to be filled in. */
+flr_scene flr_default_scene(void);
+flr_scene_part flr_default_scene_part(void);
+
+/* Reads a scene file. Every sentence begins with "FILE:LINE:COLUMN:" and, where the JSON is
+ * well-formed, names the field ("parts[2].voxel"). Mesh and pose files are not opened, nor
+ * looked for. A file name in a scene may be absolute or lead out of its folder by "..": a
+ * scene is trusted as far as its user may read. On success the caller owns `*scene`. */
+flr_result flr_scene_read(flr_env *env, const char *path, flr_scene **scene, flr_error *error);
+
+/* The same from memory; `name` stands for the file in messages and becomes scene->path. */
+flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr_scene **scene,
+                           flr_error *error);
+
+/* Frees what read or parse returned; NULL allowed. */
+void flr_scene_destroy(flr_scene *scene);
+
+/* Writes a scene: whole or not at all, always the same bytes for the same scene. A scene that
+ * flr_scene_read() would not accept is refused with FLR_BAD_ARGUMENT and the reader's sentence. */
+flr_result flr_scene_write(flr_env *env, const char *path, const flr_scene *scene,
+                           flr_error *error);
+
+/* The text that flr_scene_write() writes; free with flr_blob_free(). */
+flr_result flr_scene_print(const flr_scene *scene, flr_blob *text, flr_error *error);
+
+/* Where a file named in the scene is: `file` itself when absolute or when the scene has no path,
+ * else beside the scene file. free() it. NULL when memory is short. */
+char *flr_scene_file(const flr_scene *scene, const char *file);
+
+/* Opens the mesh of a part and takes its group out where one is named. `options` NULL: defaults;
+ * its unit is replaced by the part's where that has one. `report` may be NULL. A sentence names
+ * the part and its place in the scene file. On success the caller owns `*mesh`. */
+flr_result flr_scene_load_part(flr_env *env, const flr_scene *scene, size_t part,
+                               const flr_mesh_options *options, flr_mesh **mesh,
+                               flr_mesh_report *report, flr_error *error);
+
+#endif

@@ -1,0 +1,239 @@
+/* scenes to JSON: fixed order of keys, shortest numbers, one part per paragraph */
+#include "scene/scene.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/units.h"
+
+flr_scene flr_default_scene(void) { return (flr_scene){.unit = 1, .camera.up = {0, 0, 1}}; }
+
+flr_scene_part flr_default_scene_part(void)
+{
+    return (flr_scene_part){.T_world_part.q.w = 1, .colour = FLR_SCENE_NO_COLOUR};
+}
+
+/* a text in the making; `bad` remembers the first text that JSON cannot hold */
+typedef struct writer {
+    FILE *out;
+    double unit;     /* metres per unit of the lengths written */
+    const char *bad; /* field, NULL when all is well */
+    const char *separator;
+} writer;
+
+/* ",\n" and the indent before all members but the first, then the key */
+static void write_key(writer *w, const char *key)
+{
+    fprintf(w->out, "%s\"%s\": ", w->separator, key);
+}
+
+static void write_text(writer *w, const char *key, const char *text)
+{
+    write_key(w, key);
+    json_t *string = text ? json_string(text) : NULL;
+    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    if (quoted)
+        fputs(quoted, w->out);
+    else if (!w->bad)
+        w->bad = key;
+    free(quoted);
+    json_decref(string);
+}
+
+static void write_number(writer *w, double value)
+{
+    char text[FLR_NUMBER_TEXT_SIZE];
+    fputs(flr_number_print(value, text), w->out);
+}
+
+/* the number that gives exactly these metres when the reader multiplies it with the unit, where
+ * there is one; else the nearest */
+static void write_length(writer *w, double metres)
+{
+    double near = metres / w->unit;
+    double tries[3] = {near, nextafter(near, INFINITY), nextafter(near, -INFINITY)};
+    int best = 0;
+    while (best < 3 && tries[best] * w->unit != metres) best++;
+
+    // fewer digits do where they multiply to the same length
+    char text[FLR_NUMBER_TEXT_SIZE];
+    snprintf(text, sizeof text, "%.15g", near);
+    double rounded = strtod(text, NULL);
+    bool same = rounded * w->unit == metres;
+    write_number(w, same ? rounded : best < 3 ? tries[best] : near);
+}
+
+static void write_vector(writer *w, const char *key, flr_vec3 v, bool is_length)
+{
+    const double values[3] = {v.x, v.y, v.z};
+    write_key(w, key);
+    for (int i = 0; i < 3; i++) {
+        fputs(i ? ", " : "[", w->out);
+        if (is_length)
+            write_length(w, values[i]);
+        else
+            write_number(w, values[i]);
+    }
+    fputc(']', w->out);
+}
+
+static void write_unit(writer *w, double unit)
+{
+    write_key(w, "unit");
+    const char *name = flr_unit_name(unit);
+    if (name)
+        fprintf(w->out, "\"%s\"", name);
+    else
+        write_number(w, unit);
+}
+
+static void write_pose(writer *w, flr_pose pose)
+{
+    const flr_vec3 p = pose.p;
+    const flr_quat q = pose.q;
+    bool placed = p.x != 0 || p.y != 0 || p.z != 0;
+    bool turned = q.w != 1 || q.x != 0 || q.y != 0 || q.z != 0;
+    if (!placed && !turned) return;
+    write_key(w, "pose");
+    fputc('{', w->out);
+    const char *outer = w->separator;
+    w->separator = "";
+    if (placed) write_vector(w, "position", p, true);
+    if (turned) {
+        w->separator = placed ? ", " : "";
+        write_key(w, "orientation");
+        const double values[4] = {q.w, q.x, q.y, q.z};
+        for (int i = 0; i < 4; i++) {
+            fputs(i ? ", " : "[", w->out);
+            write_number(w, values[i]);
+        }
+        fputc(']', w->out);
+    }
+    fputc('}', w->out);
+    w->separator = outer;
+}
+
+static void write_part(writer *w, const flr_scene_part *part)
+{
+    w->separator = "";
+    write_text(w, "name", part->name);
+    w->separator = ",\n      ";
+    write_text(w, "file", part->file);
+    if (part->group) write_text(w, "group", part->group);
+    if (part->unit != 0) write_unit(w, part->unit);
+    write_pose(w, part->T_world_part);
+    if (part->moving) write_key(w, "moving"), fputs("true", w->out);
+    if (part->hollow) write_key(w, "hollow"), fputs("true", w->out);
+    if (part->colour != FLR_SCENE_NO_COLOUR)
+        write_key(w, "colour"), fprintf(w->out, "\"#%06x\"", part->colour);
+    if (part->voxel != 0) write_key(w, "voxel"), write_length(w, part->voxel);
+    if (part->density != 0) write_key(w, "density"), write_number(w, part->density);
+    if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
+}
+
+static void write_path(writer *w, const flr_scene_path *path)
+{
+    w->separator = "";
+    write_text(w, "name", path->name);
+    w->separator = ", ";
+    write_text(w, "part", path->part);
+    write_text(w, "poses", path->poses);
+}
+
+static void write_scene(writer *w, const flr_scene *scene)
+{
+    fputs("{\n  ", w->out);
+    w->separator = "";
+    write_key(w, "feeler"), fprintf(w->out, "%d", FLR_SCENE_FORMAT);
+    w->separator = ",\n  ";
+    write_text(w, "name", scene->name);
+    if (scene->description) write_text(w, "description", scene->description);
+    write_unit(w, scene->unit);
+    if (scene->voxel != 0) write_key(w, "voxel"), write_length(w, scene->voxel);
+    if (scene->gravity.x != 0 || scene->gravity.y != 0 || scene->gravity.z != 0)
+        write_vector(w, "gravity", scene->gravity, false);
+
+    write_key(w, "parts"), fputc('[', w->out);
+    for (size_t i = 0; i < scene->part_count; i++) {
+        fputs(i ? ",\n    { " : "\n    { ", w->out);
+        write_part(w, &scene->parts[i]);
+        fputs(" }", w->out);
+    }
+    fputs("\n  ]", w->out);
+
+    w->separator = ",\n  ";
+    if (scene->path_count) {
+        write_key(w, "paths"), fputc('[', w->out);
+        for (size_t i = 0; i < scene->path_count; i++) {
+            fputs(i ? ",\n    { " : "\n    { ", w->out);
+            write_path(w, &scene->paths[i]);
+            fputs(" }", w->out);
+        }
+        fputs("\n  ]", w->out);
+    }
+    if (scene->camera.given) {
+        w->separator = ",\n  ";
+        write_key(w, "camera"), fputs("{ ", w->out);
+        w->separator = "";
+        write_vector(w, "eye", scene->camera.eye, true);
+        w->separator = ", ";
+        write_vector(w, "target", scene->camera.target, true);
+        write_vector(w, "up", scene->camera.up, false);
+        fputs(" }", w->out);
+    }
+    fputs("\n}\n", w->out);
+}
+
+flr_result flr_scene_print(const flr_scene *scene, flr_blob *text, flr_error *error)
+{
+    if (!(scene->unit > 0) || !isfinite(scene->unit))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "scene: unit must be greater than 0");
+    char *bytes = NULL;
+    size_t size = 0;
+    writer w = {.out = open_memstream(&bytes, &size), .unit = scene->unit};
+    if (!w.out) return flr_fail(error, FLR_NO_MEMORY, "no memory to write a scene");
+    write_scene(&w, scene);
+    bool whole = !ferror(w.out);
+    if (fclose(w.out) != 0 || !whole) {
+        free(bytes);
+        return flr_fail(error, FLR_NO_MEMORY, "no memory to write a scene");
+    }
+    if (w.bad) {
+        free(bytes);
+        return flr_fail(error, FLR_BAD_ARGUMENT, "scene: a '%s' is missing or not UTF-8", w.bad);
+    }
+
+    // the reader decides what a scene is
+    flr_scene *back;
+    flr_error why;
+    flr_result result = flr_scene_parse("scene", bytes, size, &back, &why);
+    if (result != FLR_OK) {
+        free(bytes);
+        return flr_fail(error, result == FLR_BAD_INPUT ? FLR_BAD_ARGUMENT : result,
+                        "cannot write this scene: %s", why.message);
+    }
+    flr_scene_destroy(back);
+    *text = (flr_blob){(uint8_t *)bytes, size};
+    return FLR_OK;
+}
+
+flr_result flr_scene_write(flr_env *env, const char *path, const flr_scene *scene, flr_error *error)
+{
+    flr_blob text;
+    flr_result result = flr_scene_print(scene, &text, error);
+    if (result != FLR_OK) return result;
+    flr_output *output = NULL;
+    result = flr_output_begin(env, path, &output, error);
+    if (result == FLR_OK) {
+        result = flr_output_write(output, text.bytes, text.size, error);
+        if (result == FLR_OK)
+            result = flr_output_commit(output, error);
+        else
+            flr_output_abandon(output);
+    }
+    flr_blob_free(&text);
+    return result;
+}
