@@ -135,7 +135,9 @@ FLR_API flr_result flr_file_read_all(flr_env *env, const char *path, uint64_t li
 
 /* A file that appears whole or not at all: written beside its final place under a
  * temporary name, synced, renamed. Buffered. Usage: begin, write any number of
- * times, then exactly one of commit or abandon. After a failed write, abandon. */
+ * times, then exactly one of commit or abandon. After a failed write, abandon.
+ * A link is followed: what it points to is replaced. A file that is replaced keeps its
+ * access rights; one that may not be written is refused. */
 typedef struct flr_output flr_output;
 
 FLR_API flr_result flr_output_begin(flr_env *env, const char *path, flr_output **output,
@@ -146,7 +148,9 @@ FLR_API flr_result flr_output_print(flr_output *output, flr_error *error, const 
     FLR_PRINTF(3, 4);
 /* Bytes given so far. */
 FLR_API uint64_t flr_output_size(const flr_output *output);
-/* Flushes, syncs, renames; frees `output` whatever the result; on failure no trace is left. */
+/* Flushes, syncs, renames; frees `output` whatever the result. On failure the target is as it
+ * was and the temporary file is gone; only where the very last step fails, the sync of the
+ * folder, the whole new file already stands in its place. */
 FLR_API flr_result flr_output_commit(flr_output *output, flr_error *error);
 /* Removes the temporary file and frees `output`; NULL allowed. */
 FLR_API void flr_output_abandon(flr_output *output);
@@ -186,6 +190,8 @@ FLR_API flr_result flr_udp_send(flr_socket *socket, flr_address to, const void *
 FLR_API flr_result flr_udp_receive(flr_socket *socket, flr_address *from, void *bytes,
                                    size_t capacity, size_t *got, flr_error *error);
 enum { FLR_UDP_MAX = 65507 };
+/* Datagrams this socket dropped because they were larger than the capacity given. */
+FLR_API uint64_t flr_udp_dropped(const flr_socket *socket);
 
 /* A TCP listener, its next connection, and a connection to somewhere. A connect goes on
  * in the background: the socket is ready for writing when it is through, and the first

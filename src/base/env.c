@@ -1,0 +1,424 @@
+/* env: the public functions: check, delegate, and say in words what went wrong */
+#include "base/env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/assert.h"
+
+/* ---- sentences ---- */
+
+flr_result flr_fail_errno(flr_error *error, const char *path, const char *action, int code)
+{
+    switch (code) {
+    case ENOENT:
+        return flr_fail(error, FLR_NOT_FOUND, "%s: no such file or folder", path);
+    case ENOTDIR:
+        return flr_fail(error, FLR_NOT_FOUND, "%s: a part of this path is a file, not a folder",
+                        path);
+    case EISDIR:
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is a folder, not a file", path);
+    case ESPIPE:
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is a pipe, not a file; save its content first",
+                        path);
+    case ENOTSOCK:
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is a socket, not a file", path);
+    case ENODEV:
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is a device, not a file", path);
+    case ELOOP:
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is a link that leads in a circle", path);
+    case EEXIST:
+        return flr_fail(error, FLR_DENIED, "%s: exists already", path);
+    case ENOTEMPTY:
+        return flr_fail(error, FLR_DENIED, "%s: the folder is not empty", path);
+    case EACCES:
+    case EPERM:
+        return flr_fail(error, FLR_DENIED, "%s: no permission to %s it; check its access rights",
+                        path, action);
+    case EROFS:
+        return flr_fail(error, FLR_DENIED,
+                        "%s: cannot %s: the file system is read-only; choose another place", path,
+                        action);
+    case ENAMETOOLONG:
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the name is too long", path);
+    case ENOSPC:
+    case EDQUOT:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: the disk is full; make room and try again",
+                        path, action);
+    case EFBIG:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: larger than this system allows for a file",
+                        path, action);
+    case EMFILE:
+    case ENFILE:
+        return flr_fail(error, FLR_IO,
+                        "%s: cannot %s: too many files are open; close some or raise the limit",
+                        path, action);
+    case ENOMEM:
+        return flr_fail(error, FLR_NO_MEMORY, "%s: cannot %s: out of memory", path, action);
+    default:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: %s", path, action, strerror(code));
+    }
+}
+
+/* the same for sockets */
+static flr_result fail_socket(flr_error *error, flr_address address, const char *action, int code)
+{
+    char text[FLR_ADDRESS_TEXT_SIZE];
+    flr_address_print(address, text);
+    switch (code) {
+    case EAGAIN:
+        return FLR_AGAIN;
+    case EADDRINUSE:
+        return flr_fail(error, FLR_DENIED,
+                        "%s: cannot %s: another program uses this port; choose another", text,
+                        action);
+    case EADDRNOTAVAIL:
+        return flr_fail(error, FLR_NOT_FOUND, "%s: cannot %s: this machine has no such address",
+                        text, action);
+    case EACCES:
+    case EPERM:
+        return flr_fail(error, FLR_DENIED,
+                        "%s: no permission to %s; ports below 1024 are reserved, or a firewall "
+                        "forbids it",
+                        text, action);
+    case ECONNREFUSED:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: nobody listens there", text, action);
+    case ECONNRESET:
+    case EPIPE:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: the other side cut the connection", text,
+                        action);
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: no way to this address; check the network",
+                        text, action);
+    case ETIMEDOUT:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: no answer; check the address and firewall",
+                        text, action);
+    case EMSGSIZE:
+        return flr_fail(error, FLR_TOO_LARGE, "%s: cannot %s: the datagram is too large", text,
+                        action);
+    case EAFNOSUPPORT:
+        return flr_fail(error, FLR_UNSUPPORTED, "%s: cannot %s: no such kind of network here", text,
+                        action);
+    case EMFILE:
+    case ENFILE:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: too many files are open", text, action);
+    case ENOMEM:
+        return flr_fail(error, FLR_NO_MEMORY, "%s: cannot %s: out of memory", text, action);
+    default:
+        return flr_fail(error, FLR_IO, "%s: cannot %s: %s", text, action, strerror(code));
+    }
+}
+
+/* ---- clock and chance ---- */
+
+int64_t flr_clock_ns(flr_env *env) { return env->ops->clock(env); }
+
+int64_t flr_clock_wall_ns(flr_env *env) { return env->ops->clock_wall(env); }
+
+void flr_sleep_until(flr_env *env, int64_t time_ns) { env->ops->sleep_until(env, time_ns); }
+
+void flr_random_bytes(flr_env *env, void *bytes, size_t count)
+{
+    FLR_ASSERT(env && (bytes || count == 0));
+    env->ops->random_bytes(env, bytes, count);
+}
+
+/* ---- files ---- */
+
+flr_result flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
+                              flr_file **file, flr_error *error)
+{
+    static const char *const actions[] = {"read", "create", "change"};
+    FLR_ASSERT(env && path && file && (unsigned)mode <= FLR_FILE_UPDATE);
+    if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the file name is empty; give one");
+    char *copy = strdup(path);
+    if (!copy) return flr_fail_errno(error, path, actions[mode], ENOMEM);
+    flr_file *opened;
+    int code = env->ops->file_open(env, path, mode, like, &opened);
+    if (code) {
+        free(copy);
+        return flr_fail_errno(error, path, actions[mode], code);
+    }
+    opened->env = env;
+    opened->path = copy;
+    *file = opened;
+    return FLR_OK;
+}
+
+flr_result flr_file_open(flr_env *env, const char *path, flr_file_mode mode, flr_file **file,
+                         flr_error *error)
+{
+    return flr_file_open_like(env, path, mode, NULL, file, error);
+}
+
+flr_result flr_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count, size_t *got,
+                         flr_error *error)
+{
+    FLR_ASSERT(file && (bytes || count == 0) && got);
+    int code = file->env->ops->file_read(file, offset, bytes, count, got);
+    return code ? flr_fail_errno(error, file->path, "read", code) : FLR_OK;
+}
+
+flr_result flr_file_write(flr_file *file, uint64_t offset, const void *bytes, size_t count,
+                          flr_error *error)
+{
+    FLR_ASSERT(file && (bytes || count == 0));
+    int code = file->env->ops->file_write(file, offset, bytes, count);
+    return code ? flr_fail_errno(error, file->path, "write", code) : FLR_OK;
+}
+
+flr_result flr_file_size(flr_file *file, uint64_t *size, flr_error *error)
+{
+    FLR_ASSERT(file && size);
+    int code = file->env->ops->file_size(file, size);
+    return code ? flr_fail_errno(error, file->path, "read", code) : FLR_OK;
+}
+
+flr_result flr_file_sync(flr_file *file, flr_error *error)
+{
+    FLR_ASSERT(file);
+    int code = file->env->ops->file_sync(file);
+    return code ? flr_fail_errno(error, file->path, "write", code) : FLR_OK;
+}
+
+void flr_file_close(flr_file *file)
+{
+    if (!file) return;
+    char *path = file->path;
+    file->env->ops->file_close(file);
+    free(path);
+}
+
+/* ---- paths ---- */
+
+char *flr_path_parent(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--; // the slashes at the end
+    while (length > 0 && path[length - 1] != '/') length--; // the name
+    if (length == 0) return strdup(".");
+    while (length > 1 && path[length - 1] == '/') length--; // the slashes between
+    return strndup(path, length);
+}
+
+flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info, flr_error *error)
+{
+    FLR_ASSERT(env && path && info);
+    flr_path_info found = {FLR_PATH_NONE, 0, 0};
+    int code = env->ops->path_look(env, path, &found);
+    if (code && code != ENOENT && code != ENOTDIR)
+        return flr_fail_errno(error, path, "look at", code);
+    *info = found;
+    return FLR_OK;
+}
+
+flr_result flr_path_rename(flr_env *env, const char *from, const char *to, flr_error *error)
+{
+    FLR_ASSERT(env && from && to);
+    char *folder = flr_path_parent(to);
+    if (!folder) return flr_fail_errno(error, to, "rename", ENOMEM);
+    int code = env->ops->path_rename(env, from, to);
+    flr_result result = FLR_OK;
+    if (code)
+        result = flr_fail_errno(error, code == ENOENT ? from : to, "rename", code);
+    else if ((code = env->ops->folder_sync(env, folder)))
+        result = flr_fail_errno(error, folder, "sync", code);
+    free(folder);
+    return result;
+}
+
+flr_result flr_path_remove(flr_env *env, const char *path, flr_error *error)
+{
+    FLR_ASSERT(env && path);
+    int code = env->ops->path_remove(env, path);
+    return code ? flr_fail_errno(error, path, "remove", code) : FLR_OK;
+}
+
+/* one level, where being there already is fine */
+static flr_result make_one_folder(flr_env *env, const char *path, flr_error *error)
+{
+    int code = env->ops->folder_make(env, path);
+    if (code == EEXIST || code == EISDIR) {
+        flr_path_info info;
+        flr_result result = flr_path_look(env, path, &info, error);
+        if (result) return result;
+        if (info.kind == FLR_PATH_FOLDER) return FLR_OK;
+        return flr_fail(error, FLR_DENIED, "%s: is a file, not a folder", path);
+    }
+    return code ? flr_fail_errno(error, path, "create", code) : FLR_OK;
+}
+
+flr_result flr_path_make_folder(flr_env *env, const char *path, flr_error *error)
+{
+    FLR_ASSERT(env && path);
+    if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the folder name is empty; give one");
+    flr_path_info info;
+    flr_result result = flr_path_look(env, path, &info, error);
+    if (result || info.kind == FLR_PATH_FOLDER) return result;
+
+    // from the top down, cutting the text at each slash
+    char *part = strdup(path);
+    if (!part) return flr_fail_errno(error, path, "create", ENOMEM);
+    for (char *c = part + 1; result == FLR_OK && *c; c++) {
+        if (*c != '/' || c[-1] == '/') continue;
+        *c = 0;
+        result = flr_path_look(env, part, &info, error);
+        if (result == FLR_OK && info.kind != FLR_PATH_FOLDER)
+            result = make_one_folder(env, part, error);
+        *c = '/';
+    }
+    if (result == FLR_OK) result = make_one_folder(env, part, error);
+    free(part);
+    return result;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+flr_result flr_path_list(flr_env *env, const char *path,
+                         bool (*visit)(void *context, const char *name), void *context,
+                         flr_error *error)
+{
+    FLR_ASSERT(env && path && visit);
+    char **names = NULL;
+    size_t count = 0;
+    int code = env->ops->folder_list(env, path, &names, &count);
+    if (code == ENOTDIR) {
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is not a folder", path);
+    } else if (code) {
+        return flr_fail_errno(error, path, "list", code);
+    }
+    if (count > 0) qsort(names, count, sizeof *names, compare_names);
+    bool go_on = true;
+    for (size_t i = 0; i < count; i++) {
+        go_on = go_on && visit(context, names[i]);
+        free(names[i]);
+    }
+    free(names);
+    return FLR_OK;
+}
+
+/* ---- sockets ---- */
+
+static flr_result opened_socket(flr_socket *opened, flr_env *env, flr_socket_kind kind,
+                                flr_socket **socket)
+{
+    opened->env = env;
+    opened->kind = kind;
+    opened->dropped = 0;
+    *socket = opened;
+    return FLR_OK;
+}
+
+flr_result flr_udp_open(flr_env *env, flr_address local, flr_socket **socket, flr_error *error)
+{
+    FLR_ASSERT(env && socket);
+    flr_socket *opened;
+    int code = env->ops->udp_open(env, local, &opened);
+    if (code) return fail_socket(error, local, "open", code);
+    return opened_socket(opened, env, FLR_SOCKET_UDP, socket);
+}
+
+flr_result flr_udp_send(flr_socket *socket, flr_address to, const void *bytes, size_t count,
+                        flr_error *error)
+{
+    FLR_ASSERT(socket && socket->kind == FLR_SOCKET_UDP && (bytes || count == 0));
+    int code = EMSGSIZE;
+    if (count <= FLR_UDP_MAX) code = socket->env->ops->udp_send(socket, to, bytes, count);
+    return code ? fail_socket(error, to, "send", code) : FLR_OK;
+}
+
+flr_result flr_udp_receive(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,
+                           size_t *got, flr_error *error)
+{
+    FLR_ASSERT(socket && socket->kind == FLR_SOCKET_UDP && (bytes || capacity == 0) && got);
+    flr_address sender;
+    int code = socket->env->ops->udp_receive(socket, &sender, bytes, capacity, got);
+    if (code) return fail_socket(error, socket->local, "receive", code);
+    if (from) *from = sender;
+    return FLR_OK;
+}
+
+uint64_t flr_udp_dropped(const flr_socket *socket)
+{
+    FLR_ASSERT(socket);
+    return socket->dropped;
+}
+
+flr_result flr_tcp_listen(flr_env *env, flr_address local, flr_socket **socket, flr_error *error)
+{
+    FLR_ASSERT(env && socket);
+    flr_socket *opened;
+    int code = env->ops->tcp_listen(env, local, &opened);
+    if (code) return fail_socket(error, local, "listen", code);
+    return opened_socket(opened, env, FLR_SOCKET_LISTENER, socket);
+}
+
+flr_result flr_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from,
+                          flr_error *error)
+{
+    FLR_ASSERT(listener && listener->kind == FLR_SOCKET_LISTENER && socket);
+    flr_socket *opened;
+    flr_address peer;
+    int code = listener->env->ops->tcp_accept(listener, &opened, &peer);
+    if (code) return fail_socket(error, listener->local, "accept", code);
+    if (from) *from = peer;
+    return opened_socket(opened, listener->env, FLR_SOCKET_STREAM, socket);
+}
+
+flr_result flr_tcp_connect(flr_env *env, flr_address to, flr_socket **socket, flr_error *error)
+{
+    FLR_ASSERT(env && socket);
+    flr_socket *opened;
+    int code = env->ops->tcp_connect(env, to, &opened);
+    if (code) return fail_socket(error, to, "connect", code);
+    return opened_socket(opened, env, FLR_SOCKET_STREAM, socket);
+}
+
+flr_result flr_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent,
+                        flr_error *error)
+{
+    FLR_ASSERT(socket && socket->kind == FLR_SOCKET_STREAM && (bytes || count == 0) && sent);
+    int code = socket->env->ops->tcp_send(socket, bytes, count, sent);
+    return code ? fail_socket(error, socket->peer, "send", code) : FLR_OK;
+}
+
+flr_result flr_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got,
+                           flr_error *error)
+{
+    FLR_ASSERT(socket && socket->kind == FLR_SOCKET_STREAM && bytes && capacity > 0 && got);
+    size_t count = 0;
+    int code = socket->env->ops->tcp_receive(socket, bytes, capacity, &count);
+    if (code) return fail_socket(error, socket->peer, "receive", code);
+    if (count == 0) {
+        char text[FLR_ADDRESS_TEXT_SIZE];
+        return flr_fail(error, FLR_CLOSED, "%s: closed by the other side",
+                        flr_address_print(socket->peer, text));
+    }
+    *got = count;
+    return FLR_OK;
+}
+
+flr_address flr_socket_local(const flr_socket *socket)
+{
+    FLR_ASSERT(socket);
+    return socket->local;
+}
+
+void flr_socket_close(flr_socket *socket)
+{
+    if (socket) socket->env->ops->socket_close(socket);
+}
+
+flr_result flr_env_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns,
+                        flr_error *error)
+{
+    FLR_ASSERT(env && (waits || count == 0));
+    int code = env->ops->wait(env, waits, count, deadline_ns);
+    if (code == ETIMEDOUT) return FLR_TIMEOUT;
+    return code ? flr_fail_errno(error, "sockets", "wait for", code) : FLR_OK;
+}

@@ -1,0 +1,101 @@
+/* what stands behind flr_env: a table of operations, one for the real machine, one simulated
+ *
+ * The operations do the deed and answer with an errno value (0: done). The sentences are made
+ * in one place, env.c, so that a simulated fault reads like a real one. */
+#ifndef FLR_BASE_ENV_H
+#define FLR_BASE_ENV_H
+
+#include "feeler/env.h"
+
+typedef struct flr_env_ops {
+    // clock and chance
+    int64_t (*clock)(flr_env *env);
+    int64_t (*clock_wall)(flr_env *env);
+    void (*sleep_until)(flr_env *env, int64_t time_ns);
+    void (*random_bytes)(flr_env *env, void *bytes, size_t count);
+
+    // files; what is not a regular file is refused with EISDIR (folder), ESPIPE (pipe),
+    // ENOTSOCK (socket) or ENODEV (device). With FLR_FILE_CREATE the new file takes the access
+    // rights of the file `like`, where that is not NULL and exists.
+    int (*file_open)(flr_env *env, const char *path, flr_file_mode mode, const char *like,
+                     flr_file **file);
+    int (*file_read)(flr_file *file, uint64_t offset, void *bytes, size_t count, size_t *got);
+    int (*file_write)(flr_file *file, uint64_t offset, const void *bytes, size_t count);
+    int (*file_size)(flr_file *file, uint64_t *size);
+    int (*file_sync)(flr_file *file);
+    void (*file_close)(flr_file *file); // frees it, except the path
+
+    // paths
+    int (*path_look)(flr_env *env, const char *path, flr_path_info *info);
+    int (*path_follow)(flr_env *env, const char *path, char **target); // through links; malloc
+    int (*path_writable)(flr_env *env, const char *path); // 0, or why an existing file is not
+    int (*path_rename)(flr_env *env, const char *from, const char *to);
+    int (*path_remove)(flr_env *env, const char *path);
+    int (*folder_make)(flr_env *env, const char *path); // one level
+    int (*folder_sync)(flr_env *env, const char *path);
+    int (*folder_list)(flr_env *env, const char *path, char ***names, size_t *count);
+
+    // sockets; EAGAIN: nothing to do now; *got = 0 with result 0 from tcp_receive: closed in order
+    int (*udp_open)(flr_env *env, flr_address local, flr_socket **socket);
+    int (*udp_send)(flr_socket *socket, flr_address to, const void *bytes, size_t count);
+    int (*udp_receive)(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,
+                       size_t *got);
+    int (*tcp_listen)(flr_env *env, flr_address local, flr_socket **socket);
+    int (*tcp_accept)(flr_socket *listener, flr_socket **socket, flr_address *from);
+    int (*tcp_connect)(flr_env *env, flr_address to, flr_socket **socket);
+    int (*tcp_send)(flr_socket *socket, const void *bytes, size_t count, size_t *sent);
+    int (*tcp_receive)(flr_socket *socket, void *bytes, size_t capacity, size_t *got);
+    void (*socket_close)(flr_socket *socket);                                      // frees it
+    int (*wait)(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns); // ETIMEDOUT
+} flr_env_ops;
+
+/* The first member of every env. */
+struct flr_env {
+    const flr_env_ops *ops;
+};
+
+/* The first member of every file; `path` is set and freed by env.c. */
+struct flr_file {
+    flr_env *env;
+    char *path;
+};
+
+typedef enum flr_socket_kind {
+    FLR_SOCKET_UDP,
+    FLR_SOCKET_LISTENER,
+    FLR_SOCKET_STREAM
+} flr_socket_kind;
+
+/* The first member of every socket. */
+struct flr_socket {
+    flr_env *env;
+    flr_socket_kind kind;
+    flr_address local, peer; /* peer: of a stream */
+    uint64_t dropped;        /* datagrams that did not fit the caller's buffer */
+};
+
+/* Opens like flr_file_open(), with `like` as above. */
+flr_result flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
+                              flr_file **file, flr_error *error);
+
+/* One sentence for an errno value: what could not be done (`action`: "read", "write"…) with
+ * which path, why, and what to do about it. */
+flr_result flr_fail_errno(flr_error *error, const char *path, const char *action, int code);
+
+/* The folder that holds `path` ("." for a plain name). NULL: no memory. Free it. */
+char *flr_path_parent(const char *path);
+
+/* The real machine's operations (env_real.c); its sockets (env_real_socket.c). */
+int flr_real_udp_open(flr_env *env, flr_address local, flr_socket **socket);
+int flr_real_udp_send(flr_socket *socket, flr_address to, const void *bytes, size_t count);
+int flr_real_udp_receive(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,
+                         size_t *got);
+int flr_real_tcp_listen(flr_env *env, flr_address local, flr_socket **socket);
+int flr_real_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from);
+int flr_real_tcp_connect(flr_env *env, flr_address to, flr_socket **socket);
+int flr_real_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent);
+int flr_real_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got);
+void flr_real_socket_close(flr_socket *socket);
+int flr_real_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns);
+
+#endif
