@@ -98,7 +98,11 @@ flr_result flr_scene_read(flr_env *env, const char *path, flr_scene **scene, flr
 flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr_scene **scene,
                            flr_error *error);
 
-/* Frees what read or parse returned; NULL allowed. */
+/* A scene that owns its texts and arrays, from one that borrows them. It has no path. Fails as
+ * flr_scene_print() does. */
+flr_result flr_scene_copy(const flr_scene *scene, flr_scene **copy, flr_error *error);
+
+/* Frees what read, parse or copy returned; NULL allowed. */
 void flr_scene_destroy(flr_scene *scene);
 
 /* Writes a scene: whole or not at all, always the same bytes for the same scene. A scene that

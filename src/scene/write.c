@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "feeler/units.h"
+#include "scene/length.h"
 
 flr_scene flr_default_scene(void) { return (flr_scene){.unit = 1, .camera.up = {0, 0, 1}}; }
 
@@ -49,21 +50,9 @@ static void write_number(writer *w, double value)
     fputs(flr_number_print(value, text), w->out);
 }
 
-/* the number that gives exactly these metres when the reader multiplies it with the unit, where
- * there is one; else the nearest */
 static void write_length(writer *w, double metres)
 {
-    double near = metres / w->unit;
-    double tries[3] = {near, nextafter(near, INFINITY), nextafter(near, -INFINITY)};
-    int best = 0;
-    while (best < 3 && tries[best] * w->unit != metres) best++;
-
-    // fewer digits do where they multiply to the same length
-    char text[FLR_NUMBER_TEXT_SIZE];
-    snprintf(text, sizeof text, "%.15g", near);
-    double rounded = strtod(text, NULL);
-    bool same = rounded * w->unit == metres;
-    write_number(w, same ? rounded : best < 3 ? tries[best] : near);
+    write_number(w, flr_length_in(metres, w->unit));
 }
 
 static void write_vector(writer *w, const char *key, flr_vec3 v, bool is_length)

@@ -1,0 +1,324 @@
+/* scenes from JSON */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/scene.h"
+#include "scene/value.h"
+
+/* The scene, its arrays, and the tree that owns its texts. */
+typedef struct scene_block {
+    flr_scene scene;
+    json_t *tree;
+    char *path;
+    flr_scene_part *parts;
+    flr_scene_path *paths;
+} scene_block;
+
+void flr_scene_destroy(flr_scene *scene)
+{
+    if (!scene) return;
+    scene_block *block = (scene_block *)(void *)scene; // its first member
+    json_decref(block->tree);
+    free(block->path);
+    free(block->parts);
+    free(block->paths);
+    free(block);
+}
+
+/* ---- the objects ---- */
+
+static bool read_pose(const flr_value *value, flr_pose *pose)
+{
+    if (!value->json) return true;
+    if (!flr_value_object(value, FLR_SCENE_POSE)) return false;
+    flr_value position = flr_value_member(value, "position");
+    flr_value orientation = flr_value_member(value, "orientation");
+    return flr_value_point(&position, &pose->p) && flr_value_quaternion(&orientation, &pose->q);
+}
+
+static bool read_part(const flr_value *value, flr_scene_part *part)
+{
+    *part = flr_default_scene_part();
+    if (!flr_value_object(value, FLR_SCENE_PART)) return false;
+    flr_value name = flr_value_member(value, "name"), file = flr_value_member(value, "file");
+    flr_value group = flr_value_member(value, "group"), unit = flr_value_member(value, "unit");
+    flr_value pose = flr_value_member(value, "pose"), moving = flr_value_member(value, "moving");
+    flr_value hollow = flr_value_member(value, "hollow");
+    flr_value colour = flr_value_member(value, "colour");
+    flr_value voxel = flr_value_member(value, "voxel"), mass = flr_value_member(value, "mass");
+    flr_value density = flr_value_member(value, "density");
+    if (!flr_value_text(&name, &part->name) || !flr_value_text(&file, &part->file) ||
+        !flr_value_text(&group, &part->group) || !flr_value_unit(&unit, &part->unit) ||
+        !read_pose(&pose, &part->T_world_part) || !flr_value_bool(&moving, &part->moving) ||
+        !flr_value_bool(&hollow, &part->hollow) || !flr_value_colour(&colour, &part->colour) ||
+        !flr_value_size(&voxel, &part->voxel) || !flr_value_positive(&density, &part->density) ||
+        !flr_value_positive(&mass, &part->mass))
+        return false;
+    if (density.json && mass.json) return flr_value_fail(&mass, "give mass or density, not both");
+    return true;
+}
+
+static bool read_path(const flr_value *value, flr_scene_path *path)
+{
+    *path = (flr_scene_path){0};
+    if (!flr_value_object(value, FLR_SCENE_PATH)) return false;
+    flr_value name = flr_value_member(value, "name"), part = flr_value_member(value, "part");
+    flr_value poses = flr_value_member(value, "poses");
+    return flr_value_text(&name, &path->name) && flr_value_text(&part, &path->part) &&
+           flr_value_text(&poses, &path->poses);
+}
+
+static bool is_zero(flr_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
+
+static bool read_camera(const flr_value *value, flr_scene_camera *camera)
+{
+    if (!value->json) return true;
+    if (!flr_value_object(value, FLR_SCENE_CAMERA)) return false;
+    flr_value eye = flr_value_member(value, "eye"), target = flr_value_member(value, "target");
+    flr_value up = flr_value_member(value, "up");
+    if (!flr_value_point(&eye, &camera->eye) || !flr_value_point(&target, &camera->target) ||
+        !flr_value_vector(&up, &camera->up))
+        return false;
+    camera->given = true;
+    flr_vec3 e = camera->eye, t = camera->target;
+    if (is_zero((flr_vec3){t.x - e.x, t.y - e.y, t.z - e.z}))
+        return flr_value_fail(&target, "must differ from the eye");
+    if (is_zero(camera->up)) return flr_value_fail(&up, "must not be zero");
+    return true;
+}
+
+/* ---- the arrays: elements, then what must hold between them ---- */
+
+/* Where an array's elements stand in the file, and what they are called. Names are compared by
+ * sorting, because a hostile scene may have a million of them. */
+typedef struct named {
+    const char *name;
+    size_t index;
+} named;
+
+static int compare_named(const void *a, const void *b)
+{
+    const named *one = a, *other = b;
+    int order = strcmp(one->name, other->name);
+    if (order) return order;
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* fails at the first element, in the order of the file, whose name was there before */
+static bool check_names(const flr_value *array, named *names, size_t count)
+{
+    qsort(names, count, sizeof *names, compare_named);
+    size_t twice = SIZE_MAX, first = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(names[i - 1].name, names[i].name) != 0) continue;
+        if (names[i].index < twice) twice = names[i].index, first = names[i - 1].index;
+    }
+    if (twice == SIZE_MAX) return true;
+    flr_value element = flr_value_element(array, twice);
+    flr_value name = flr_value_member(&element, "name");
+    return flr_value_fail(&name, "the name \"%.60s\" is taken by %s[%zu]",
+                          json_string_value(name.json), array->key, first);
+}
+
+static bool fail_memory(const flr_value *value)
+{
+    flr_fail(value->context->error, FLR_NO_MEMORY, "%s: no memory for the scene",
+             value->context->name);
+    return false;
+}
+
+/* What is needed while an array is read; free both. */
+typedef struct element_table {
+    size_t count;
+    named *names;                 /* [count] */
+    flr_json_position *positions; /* [count] */
+} element_table;
+
+static void element_table_free(element_table *table)
+{
+    free(table->names);
+    free(table->positions);
+}
+
+/* room for the elements of what must be an array of at least `least` */
+static bool begin_array(const flr_value *array, size_t least, size_t element_size, void **elements,
+                        element_table *table)
+{
+    if (!json_is_array(array->json)) return flr_value_fail(array, "must be an array");
+    size_t count = json_array_size(array->json);
+    if (count < least) return flr_value_fail(array, "must have at least %zu element", least);
+    if (!count) return true;
+    *elements = calloc(count, element_size);
+    table->names = calloc(count, sizeof *table->names);
+    table->positions = calloc(count, sizeof *table->positions);
+    table->count = count;
+    if (!*elements || !table->names || !table->positions) return fail_memory(array);
+    flr_value_places(array, table->positions);
+    return true;
+}
+
+static bool read_parts(const flr_value *array, scene_block *block, element_table *table)
+{
+    void *room = NULL;
+    bool ok = begin_array(array, 1, sizeof *block->parts, &room, table);
+    block->parts = room;
+    for (size_t i = 0; ok && i < table->count; i++) {
+        flr_value element = flr_value_element(array, i);
+        flr_scene_part *part = &block->parts[i];
+        ok = read_part(&element, part);
+        part->line = table->positions[i].line, part->column = table->positions[i].column;
+        table->names[i] = (named){part->name, i};
+    }
+    if (!ok || !check_names(array, table->names, table->count)) return false;
+    block->scene.parts = block->parts;
+    block->scene.part_count = table->count;
+    return true;
+}
+
+/* the part that a path moves must be there, and moving */
+static bool check_path(const flr_value *element, const scene_block *block, const named *parts)
+{
+    flr_value part = flr_value_member(element, "part");
+    const char *wanted = json_string_value(part.json);
+    size_t low = 0, high = block->scene.part_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(parts[middle].name, wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == block->scene.part_count || strcmp(parts[low].name, wanted) != 0)
+        return flr_value_fail(&part, "there is no part \"%.60s\"", wanted);
+    if (!block->parts[parts[low].index].moving)
+        return flr_value_fail(&part, "part \"%.60s\" does not move; give it \"moving\": true",
+                              wanted);
+    return true;
+}
+
+static bool read_paths(const flr_value *array, scene_block *block, const named *parts)
+{
+    if (!array->json) return true;
+    void *room = NULL;
+    element_table table = {0};
+    bool ok = begin_array(array, 0, sizeof *block->paths, &room, &table);
+    block->paths = room;
+    for (size_t i = 0; ok && i < table.count; i++) {
+        flr_value element = flr_value_element(array, i);
+        flr_scene_path *path = &block->paths[i];
+        ok = read_path(&element, path) && check_path(&element, block, parts);
+        path->line = table.positions[i].line, path->column = table.positions[i].column;
+        table.names[i] = (named){path->name, i};
+    }
+    ok = ok && (!table.count || check_names(array, table.names, table.count));
+    element_table_free(&table);
+    block->scene.paths = block->paths;
+    block->scene.path_count = ok ? json_array_size(array->json) : 0;
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+static bool read_root(const flr_value *root, scene_block *block)
+{
+    // files of a later format may have keys unknown here: say so first
+    flr_value format = flr_value_member(root, "feeler");
+    if (json_is_number(format.json) && json_number_value(format.json) != FLR_SCENE_FORMAT)
+        return flr_value_fail(&format, "this feeler reads scene format %d; get a newer one",
+                              FLR_SCENE_FORMAT);
+    if (!flr_value_object(root, FLR_SCENE_ROOT)) return false;
+    double number = 0;
+    if (!flr_value_positive(&format, &number)) return false;
+
+    // the unit before all lengths
+    flr_scene *scene = &block->scene;
+    flr_value unit = flr_value_member(root, "unit");
+    if (!flr_value_unit(&unit, &scene->unit)) return false;
+    root->context->unit = scene->unit;
+
+    flr_value schema = flr_value_member(root, "$schema"), name = flr_value_member(root, "name");
+    flr_value description = flr_value_member(root, "description");
+    flr_value voxel = flr_value_member(root, "voxel");
+    flr_value gravity = flr_value_member(root, "gravity");
+    flr_value camera = flr_value_member(root, "camera");
+    const char *ignored;
+    if (!flr_value_text(&schema, &ignored) || !flr_value_text(&name, &scene->name) ||
+        !flr_value_text(&description, &scene->description) ||
+        !flr_value_size(&voxel, &scene->voxel) || !flr_value_vector(&gravity, &scene->gravity) ||
+        !read_camera(&camera, &scene->camera))
+        return false;
+
+    element_table table = {0};
+    flr_value parts = flr_value_member(root, "parts"), paths = flr_value_member(root, "paths");
+    bool ok = read_parts(&parts, block, &table) && read_paths(&paths, block, table.names);
+    element_table_free(&table);
+    return ok;
+}
+
+flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr_scene **scene,
+                           flr_error *error)
+{
+    // a byte order mark is no part of the text
+    const char *text = bytes;
+    if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) text += 3, size -= 3;
+    if (size > FLR_SCENE_MAX_BYTES)
+        return flr_fail(error, FLR_TOO_LARGE, "%s: a scene file has at most %d bytes", name,
+                        (int)FLR_SCENE_MAX_BYTES);
+
+    json_error_t syntax;
+    size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;
+    json_t *tree = json_loadb(text ? text : "", size, flags, &syntax);
+    if (!tree) {
+        if (json_error_code(&syntax) == json_error_out_of_memory)
+            return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the scene", name);
+        return flr_fail(error, FLR_BAD_INPUT, "%s:%d:%d: not JSON: %s", name,
+                        syntax.line > 0 ? syntax.line : 1, syntax.column > 0 ? syntax.column : 1,
+                        syntax.text);
+    }
+    scene_block *block = calloc(1, sizeof *block);
+    char *path = strdup(name);
+    if (!block || !path) {
+        json_decref(tree);
+        free(block);
+        free(path);
+        return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the scene", name);
+    }
+    *block = (scene_block){.scene = flr_default_scene(), .tree = tree, .path = path};
+    block->scene.path = path;
+
+    flr_error why = {0};
+    flr_value_context context = {name, text, size, 1, &why};
+    flr_value root = {.context = &context, .json = tree};
+    if (!read_root(&root, block)) {
+        flr_scene_destroy(&block->scene);
+        if (error) *error = why;
+        return why.code;
+    }
+    *scene = &block->scene;
+    return FLR_OK;
+}
+
+flr_result flr_scene_read(flr_env *env, const char *path, flr_scene **scene, flr_error *error)
+{
+    flr_blob text = {0};
+    flr_result result = flr_file_read_all(env, path, FLR_SCENE_MAX_BYTES, &text, error);
+    if (result != FLR_OK) return result;
+    result = flr_scene_parse(path, text.bytes, text.size, scene, error);
+    flr_blob_free(&text);
+    return result;
+}
+
+flr_result flr_scene_copy(const flr_scene *scene, flr_scene **copy, flr_error *error)
+{
+    flr_blob text;
+    flr_scene *found;
+    flr_result result = flr_scene_print(scene, &text, error);
+    if (result != FLR_OK) return result;
+    result = flr_scene_parse("scene", text.bytes, text.size, &found, error);
+    flr_blob_free(&text);
+    if (result != FLR_OK) return result;
+    found->path = NULL;
+    *copy = found;
+    return FLR_OK;
+}
