@@ -21,6 +21,7 @@
 #include "feeler/env.h"
 #include "feeler/mesh.h"
 #include "feeler/result.h"
+#include "scene/poses.h"
 
 struct flr_scene; /* scene/scene.h */
 
@@ -38,11 +39,6 @@ typedef struct flr_model_mesh {
     char file[FLR_MODEL_NAME_SIZE]; /* "gear.stl" */
     flr_mesh *mesh;                 /* metres, owned */
 } flr_model_mesh;
-
-typedef struct flr_timed_pose {
-    double t; /* seconds */
-    flr_pose T_world_part;
-} flr_timed_pose;
 
 typedef struct flr_model_path {
     char file[FLR_MODEL_NAME_SIZE]; /* "gear_removal.txt" */
