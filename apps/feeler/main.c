@@ -1,0 +1,25 @@
+/* feeler: the command */
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "output.h"
+
+int main(int argc, char **argv)
+{
+    // a closed pipe is an error that we report, not a reason to vanish
+    signal(SIGPIPE, SIG_IGN);
+
+    const char *no_colour = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    bool colour = !(no_colour && *no_colour) && terminal && *terminal;
+    flr_cli cli = {
+        .env = flr_env_real(),
+        .program = argc > 0 ? argv[0] : "feeler",
+        .colour_out = colour && isatty(STDOUT_FILENO),
+        .colour_err = colour && isatty(STDERR_FILENO),
+        .progress = isatty(STDERR_FILENO) == 1,
+    };
+    return flr_finish_stdout(&cli, flr_command_main(&cli, argc, argv));
+}

@@ -1,0 +1,212 @@
+/* text on stdout, messages and progress on stderr */
+#include "output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/units.h"
+
+/* ---- text ---- */
+
+size_t flr_utf8_size(const char *text, uint32_t *code)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    uint32_t value = s[0];
+    size_t size = 1;
+    if (s[0] >= 0x80) {
+        if (s[0] < 0xC2 || s[0] > 0xF4) return 0;
+        size = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+        value = s[0] & (0x7Fu >> size);
+        for (size_t i = 1; i < size; i++) {
+            if ((s[i] & 0xC0) != 0x80) return 0;
+            value = value << 6 | (s[i] & 0x3F);
+        }
+        // overlong forms, surrogates, beyond Unicode
+        if ((size == 3 && value < 0x800) || (size == 4 && value < 0x10000)) return 0;
+        if ((value >= 0xD800 && value < 0xE000) || value > 0x10FFFF) return 0;
+    }
+    if (code) *code = value;
+    return size;
+}
+
+/* control characters, and the marks that turn the reading direction */
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+const char *flr_safe(const char *text, char safe[FLR_SAFE_SIZE])
+{
+    size_t used = 0;
+    while (*text && used + 4 < FLR_SAFE_SIZE) {
+        uint32_t code = 0;
+        size_t size = flr_utf8_size(text, &code);
+        if (size && !is_control(code)) {
+            memcpy(safe + used, text, size);
+            used += size;
+        } else {
+            safe[used++] = '?';
+        }
+        text += size ? size : 1;
+    }
+    safe[used] = 0;
+    return safe;
+}
+
+void flr_print(flr_cli *cli, const char *format, ...)
+{
+    if (cli->json) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+void flr_print_more(flr_cli *cli, const char *format, ...)
+{
+    if (cli->json || !cli->verbose) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+void flr_print_note(flr_cli *cli, const char *format, ...)
+{
+    if (cli->json || cli->quiet) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE])
+{
+    char digits[24];
+    int size = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    char *out = text;
+    for (int i = 0; i < size; i++) {
+        if (i && (size - i) % 3 == 0) *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = 0;
+    return text;
+}
+
+const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE])
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 999.5 && unit < 4) value /= 1000, unit++;
+    snprintf(text, FLR_COUNT_TEXT_SIZE, "%.3g %s", value, bytes == 1 ? "byte" : units[unit]);
+    return text;
+}
+
+const char *flr_extent_print(flr_vec3 size, char text[FLR_EXTENT_TEXT_SIZE])
+{
+    double largest = fmax(size.x, fmax(size.y, size.z));
+    double unit = largest >= 1 ? 1 : largest >= 1e-3 ? 1e-3 : 1e-6;
+    snprintf(text, FLR_EXTENT_TEXT_SIZE, "%.5g x %.5g x %.5g %s", size.x / unit, size.y / unit,
+             size.z / unit, flr_unit_name(unit));
+    return text;
+}
+
+const char *flr_bold(const flr_cli *cli) { return cli->colour_out ? "\033[1m" : ""; }
+const char *flr_green(const flr_cli *cli) { return cli->colour_out ? "\033[32m" : ""; }
+const char *flr_yellow(const flr_cli *cli) { return cli->colour_out ? "\033[33m" : ""; }
+const char *flr_red(const flr_cli *cli) { return cli->colour_out ? "\033[31m" : ""; }
+const char *flr_plain(const flr_cli *cli) { return cli->colour_out ? "\033[0m" : ""; }
+
+/* ---- trouble ---- */
+
+void flr_complain(flr_cli *cli, const flr_error *error)
+{
+    char safe[FLR_SAFE_SIZE];
+    flr_progress_end(cli);
+    fflush(stdout); // keep the order when both go to one place
+    fprintf(stderr, "%sfeeler:%s %s\n", cli->colour_err ? "\033[31m" : "",
+            cli->colour_err ? "\033[0m" : "", flr_safe(error->message, safe));
+}
+
+int flr_fail_with(flr_cli *cli, int exit_code, const flr_error *error)
+{
+    flr_complain(cli, error);
+    if (cli->json) {
+        json_t *document = flr_json_object();
+        flr_json_set(document, "error", flr_json_error(error, exit_code));
+        flr_json_print(cli, document);
+    }
+    return exit_code;
+}
+
+int flr_fail_saying(flr_cli *cli, int exit_code, flr_result code, const char *format, ...)
+{
+    flr_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    flr_fail_va(&error, code, format, arguments);
+    va_end(arguments);
+    return flr_fail_with(cli, exit_code, &error);
+}
+
+int flr_exit_of_input(flr_result code)
+{
+    switch (code) {
+    case FLR_OK:
+        return FLR_EXIT_OK;
+    case FLR_IO:
+    case FLR_NO_MEMORY:
+    case FLR_CANCELLED:
+        return FLR_EXIT_FAILED;
+    default:
+        return FLR_EXIT_INPUT;
+    }
+}
+
+int flr_finish_stdout(flr_cli *cli, int exit_code)
+{
+    flr_progress_end(cli);
+    errno = 0;
+    bool bad = fflush(stdout) != 0;
+    if (!bad && !ferror(stdout)) return exit_code;
+    const char *why = errno == EPIPE ? "nobody reads it any more" : errno ? strerror(errno) : "";
+    fprintf(stderr, "feeler: cannot write to standard output%s%s\n", *why ? ": " : "", why);
+    return FLR_EXIT_FAILED;
+}
+
+/* ---- progress ---- */
+
+static bool progress_shown;
+
+void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *format, ...)
+{
+    if (!cli->progress) return;
+    char label[256], safe[FLR_SAFE_SIZE], bar[21];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(label, sizeof label, format, arguments);
+    va_end(arguments);
+
+    size_t full = total ? (size_t)(20 * done / total) : 0;
+    for (size_t i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
+    bar[20] = 0;
+    fprintf(stderr, "\r\033[K[%s] %" PRIu64 "/%" PRIu64 " %.60s", bar, done, total,
+            flr_safe(label, safe));
+    fflush(stderr);
+    progress_shown = true;
+}
+
+void flr_progress_end(flr_cli *cli)
+{
+    if (!cli->progress || !progress_shown) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    progress_shown = false;
+}

@@ -1,0 +1,95 @@
+/* output.h: what the user sees: text and JSON on stdout, messages and progress on stderr.
+ *
+ * stdout carries results only. With --json it carries exactly one JSON document. All text that
+ * comes from outside (names of files, groups, parts) goes through flr_safe(), so that it cannot
+ * drive the terminal. */
+#ifndef FLR_OUTPUT_H
+#define FLR_OUTPUT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "command.h"
+#include "feeler/math.h"
+
+/* ---- text ---- */
+
+enum { FLR_SAFE_SIZE = 512, FLR_COUNT_TEXT_SIZE = 32 };
+
+/* Control characters and broken UTF-8 replaced by '?', cut to fit; returns `safe`. */
+const char *flr_safe(const char *text, char safe[FLR_SAFE_SIZE]);
+
+/* Bytes of the well-formed UTF-8 character that `text` begins with, 0 if it is none; its number
+ * goes to `*code`, which may be NULL. */
+size_t flr_utf8_size(const char *text, uint32_t *code);
+
+/* Prints to stdout; nothing with --json, so that commands can print freely. */
+void flr_print(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
+
+/* The same, but only with --verbose. */
+void flr_print_more(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
+
+/* The same, but not with --quiet. */
+void flr_print_note(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
+
+/* 2176 as "2,176"; returns `text`. */
+const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE]);
+
+/* 138_284 as "138 kB"; returns `text`. */
+const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE]);
+
+/* "25 x 25 x 12.5 mm", all three in the unit that suits the largest; returns `text`. */
+enum { FLR_EXTENT_TEXT_SIZE = 96 };
+const char *flr_extent_print(flr_vec3 size, char text[FLR_EXTENT_TEXT_SIZE]);
+
+/* Escape codes for stdout, "" where not wanted. */
+const char *flr_bold(const flr_cli *cli);
+const char *flr_green(const flr_cli *cli);
+const char *flr_yellow(const flr_cli *cli);
+const char *flr_red(const flr_cli *cli);
+const char *flr_plain(const flr_cli *cli);
+
+/* ---- trouble ---- */
+
+/* "feeler: <sentence>" on stderr, and with --json {"error": ...} as the document on stdout.
+ * Returns `exit_code`. Call once, as the last thing a command prints. */
+int flr_fail_with(flr_cli *cli, int exit_code, const flr_error *error);
+int flr_fail_saying(flr_cli *cli, int exit_code, flr_result code, const char *format, ...)
+    FLR_PRINTF(4, 5);
+
+/* "feeler: <sentence>" on stderr alone: for one bad file among several. */
+void flr_complain(flr_cli *cli, const flr_error *error);
+
+/* The exit code for an input that could not be used: 3, or 1 when it is not the input's fault. */
+int flr_exit_of_input(flr_result code);
+
+/* Flushes stdout. FLR_EXIT_FAILED with a message when something could not be written, else
+ * `exit_code`. */
+int flr_finish_stdout(flr_cli *cli, int exit_code);
+
+/* ---- progress: one line on stderr, only on a terminal ---- */
+
+void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *format, ...)
+    FLR_PRINTF(4, 5);
+void flr_progress_end(flr_cli *cli); /* removes the line */
+
+/* ---- JSON ---- */
+
+/* Values that cannot be written in JSON become null; broken UTF-8 becomes U+FFFD. */
+json_t *flr_json_number(double value);
+json_t *flr_json_text(const char *text);
+json_t *flr_json_count(uint64_t count);
+json_t *flr_json_vec3(flr_vec3 v);
+json_t *flr_json_error(const flr_error *error, int exit_code);
+
+/* Sets a key; takes over `value`; NULL (out of memory) ends the program with exit code 1. */
+void flr_json_set(json_t *object, const char *key, json_t *value);
+void flr_json_push(json_t *array, json_t *value);
+json_t *flr_json_object(void);
+json_t *flr_json_array(void);
+
+/* Writes the document to stdout when --json was given, and frees it in any case; NULL allowed.
+ * Numbers have the fewest digits that read back as the same. */
+void flr_json_print(flr_cli *cli, json_t *document);
+
+#endif

@@ -1,0 +1,310 @@
+/* adjacency: the sides of all triangles, sorted by their vertices
+ *
+ * Sides are first dealt into one bucket per lower vertex, then each bucket, six sides in the
+ * mean, is sorted by the upper vertex. Vertices are numbered in the order of first use, so
+ * nearly all of this happens within the caches. The sorted sides are the list of sides by
+ * edge: there is no temporary copy of them. */
+#include "feeler/adjacency.h"
+
+#include <stdlib.h>
+
+#include "feeler/math.h"
+
+/* the owner of the arrays: the public struct first, so that both have one address */
+typedef struct build {
+    flr_adjacency out;
+    flr_edge *edges;
+    uint8_t *edge_kind;
+    uint32_t *edge_first;
+    uint32_t *edge_sides;
+    uint32_t *side_edge;
+    uint32_t *vertex_first;
+    uint32_t *vertex_triangles;
+    uint32_t *triangle_shell;
+} build;
+
+/* ---- sides ---- */
+
+/* the vertices of a side, lower first */
+static flr_edge side_vertices(const flr_mesh *mesh, uint32_t side)
+{
+    uint32_t k = side % 3;
+    const uint32_t *v = mesh->triangles[side / 3].v;
+    uint32_t a = v[k], b = v[k == 2 ? 0 : k + 1];
+    return a < b ? (flr_edge){{a, b}} : (flr_edge){{b, a}};
+}
+
+/* true when the side runs from the lower to the upper vertex */
+static bool side_is_forward(const flr_mesh *mesh, uint32_t side)
+{
+    uint32_t k = side % 3;
+    const uint32_t *v = mesh->triangles[side / 3].v;
+    return v[k] < v[k == 2 ? 0 : k + 1];
+}
+
+/* the order within a bucket: by upper vertex, then by side */
+static uint64_t side_key(const flr_mesh *mesh, uint32_t side)
+{
+    return (uint64_t)side_vertices(mesh, side).v[1] << 32 | side;
+}
+
+/* ---- sorting a bucket in place ---- */
+
+static void insertion_sort(const flr_mesh *mesh, uint32_t *sides, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t side = sides[i], j = i;
+        uint64_t key = side_key(mesh, side);
+        for (; j > 0 && side_key(mesh, sides[j - 1]) > key; j--) sides[j] = sides[j - 1];
+        sides[j] = side;
+    }
+}
+
+static void sift_down(const flr_mesh *mesh, uint32_t *sides, uint32_t at, uint32_t count)
+{
+    uint32_t side = sides[at];
+    uint64_t key = side_key(mesh, side);
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && side_key(mesh, sides[child]) < side_key(mesh, sides[child + 1]))
+            child++;
+        if (side_key(mesh, sides[child]) <= key) break;
+        sides[at] = sides[child];
+    }
+    sides[at] = side;
+}
+
+/* for the hub of a large fan: never worse than n log n, and needs no memory */
+static void heap_sort(const flr_mesh *mesh, uint32_t *sides, uint32_t count)
+{
+    for (uint32_t i = count / 2; i-- > 0;) sift_down(mesh, sides, i, count);
+    for (uint32_t end = count - 1; end > 0; end--) {
+        uint32_t last = sides[0];
+        sides[0] = sides[end];
+        sides[end] = last;
+        sift_down(mesh, sides, 0, end);
+    }
+}
+
+/* fills edge_sides with all sides that have length, sorted by lower vertex, upper vertex,
+ * number; `first` gets vertex_count + 1 bucket borders */
+static void sort_sides(const flr_mesh *mesh, uint32_t *first, uint32_t *sides)
+{
+    uint32_t side_count = 3 * mesh->triangle_count;
+
+    /* count, then sum up to where each bucket ends */
+    for (uint32_t v = 0; v <= mesh->vertex_count; v++) first[v] = 0;
+    for (uint32_t side = 0; side < side_count; side++) {
+        flr_edge e = side_vertices(mesh, side);
+        if (e.v[0] != e.v[1]) first[e.v[0]]++;
+    }
+    for (uint32_t v = 1; v <= mesh->vertex_count; v++) first[v] += first[v - 1];
+
+    /* deal from the back, so that each border moves down to where its bucket begins */
+    for (uint32_t side = side_count; side-- > 0;) {
+        flr_edge e = side_vertices(mesh, side);
+        if (e.v[0] != e.v[1]) sides[--first[e.v[0]]] = side;
+    }
+
+    enum { SMALL = 24 };
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t count = first[v + 1] - first[v];
+        if (count <= SMALL)
+            insertion_sort(mesh, sides + first[v], count);
+        else
+            heap_sort(mesh, sides + first[v], count);
+    }
+}
+
+/* ---- edges ---- */
+
+static bool same_edge(const flr_mesh *mesh, uint32_t side_a, uint32_t side_b)
+{
+    flr_edge a = side_vertices(mesh, side_a), b = side_vertices(mesh, side_b);
+    return a.v[0] == b.v[0] && a.v[1] == b.v[1];
+}
+
+static uint32_t count_edges(const flr_mesh *mesh, const uint32_t *sides, uint32_t count)
+{
+    uint32_t edges = 0;
+    for (uint32_t i = 0; i < count; i++)
+        edges += i == 0 || !same_edge(mesh, sides[i - 1], sides[i]);
+    return edges;
+}
+
+static flr_edge_kind kind_of(const flr_mesh *mesh, const uint32_t *sides, uint32_t count)
+{
+    if (count == 1) return FLR_EDGE_BORDER;
+    if (count > 2) return FLR_EDGE_NONMANIFOLD;
+    return side_is_forward(mesh, sides[0]) == side_is_forward(mesh, sides[1]) ? FLR_EDGE_FLIPPED
+                                                                              : FLR_EDGE_REGULAR;
+}
+
+/* cuts the sorted sides into edges */
+static void fill_edges(const flr_mesh *mesh, build *b, uint32_t sorted)
+{
+    for (uint32_t side = 0; side < 3 * mesh->triangle_count; side++) b->side_edge[side] = FLR_NONE;
+
+    uint32_t edge = 0;
+    for (uint32_t i = 0; i < sorted; edge++) {
+        uint32_t from = i;
+        b->edges[edge] = side_vertices(mesh, b->edge_sides[from]);
+        b->edge_first[edge] = from;
+        do b->side_edge[b->edge_sides[i++]] = edge;
+        while (i < sorted && same_edge(mesh, b->edge_sides[from], b->edge_sides[i]));
+
+        flr_edge_kind kind = kind_of(mesh, b->edge_sides + from, i - from);
+        b->edge_kind[edge] = (uint8_t)kind;
+        b->out.border_count += kind == FLR_EDGE_BORDER;
+        b->out.flipped_count += kind == FLR_EDGE_FLIPPED;
+        b->out.nonmanifold_count += kind == FLR_EDGE_NONMANIFOLD;
+    }
+    b->edge_first[edge] = sorted;
+}
+
+/* ---- vertices ---- */
+
+/* true when corner k repeats an earlier corner of the same triangle */
+static bool corner_repeats(const uint32_t v[3], int k)
+{
+    return (k > 0 && v[k] == v[0]) || (k > 1 && v[k] == v[1]);
+}
+
+static void fill_vertices(const flr_mesh *mesh, build *b)
+{
+    uint32_t *first = b->vertex_first;
+    for (uint32_t v = 0; v <= mesh->vertex_count; v++) first[v] = 0;
+    for (uint32_t t = 0; t < mesh->triangle_count; t++)
+        for (int k = 0; k < 3; k++)
+            if (!corner_repeats(mesh->triangles[t].v, k)) first[mesh->triangles[t].v[k]]++;
+    for (uint32_t v = 1; v <= mesh->vertex_count; v++) first[v] += first[v - 1];
+    for (uint32_t t = mesh->triangle_count; t-- > 0;)
+        for (int k = 0; k < 3; k++)
+            if (!corner_repeats(mesh->triangles[t].v, k))
+                b->vertex_triangles[--first[mesh->triangles[t].v[k]]] = t;
+}
+
+/* ---- shells ---- */
+
+/* the first triangle of a set; paths are halved on the way */
+static uint32_t root_of(uint32_t *parent, uint32_t t)
+{
+    while (parent[t] != t) t = parent[t] = parent[parent[t]];
+    return t;
+}
+
+static void fill_shells(const flr_mesh *mesh, build *b)
+{
+    /* join the triangles on every edge; the lower number becomes the root */
+    uint32_t *parent = b->triangle_shell;
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) parent[t] = t;
+    for (uint32_t edge = 0; edge < b->out.edge_count; edge++) {
+        uint32_t i = b->edge_first[edge];
+        uint32_t one = root_of(parent, b->edge_sides[i] / 3);
+        for (i++; i < b->edge_first[edge + 1]; i++) {
+            uint32_t two = root_of(parent, b->edge_sides[i] / 3);
+            uint32_t low = one < two ? one : two;
+            parent[one < two ? two : one] = low;
+            one = low;
+        }
+    }
+
+    /* a parent is never above its child: one pass from the front turns parents into numbers */
+    for (uint32_t t = 0; t < mesh->triangle_count; t++)
+        parent[t] = parent[t] == t ? b->out.shell_count++ : parent[parent[t]];
+}
+
+/* ---- the whole ---- */
+
+static void *array(uint64_t count, size_t size)
+{
+    return count > SIZE_MAX / size ? NULL : malloc(count ? (size_t)count * size : 1);
+}
+
+void flr_adjacency_destroy(flr_adjacency *adjacency)
+{
+    if (!adjacency) return;
+    build *b = (build *)adjacency;
+    free(b->edges);
+    free(b->edge_kind);
+    free(b->edge_first);
+    free(b->edge_sides);
+    free(b->side_edge);
+    free(b->vertex_first);
+    free(b->vertex_triangles);
+    free(b->triangle_shell);
+    free(b);
+}
+
+/* allocates and fills; false when memory runs out */
+static bool fill(const flr_mesh *mesh, build *b)
+{
+    uint64_t sides = 3 * (uint64_t)mesh->triangle_count;
+    b->vertex_first = array(mesh->vertex_count + (uint64_t)1, sizeof *b->vertex_first);
+    b->edge_sides = array(sides, sizeof *b->edge_sides);
+    b->side_edge = array(sides, sizeof *b->side_edge);
+    if (!b->vertex_first || !b->edge_sides || !b->side_edge) return false;
+
+    /* vertex_first serves as bucket borders until the vertices are filled in */
+    sort_sides(mesh, b->vertex_first, b->edge_sides);
+    uint32_t sorted = b->vertex_first[mesh->vertex_count];
+    b->out.edge_count = count_edges(mesh, b->edge_sides, sorted);
+
+    b->edges = array(b->out.edge_count, sizeof *b->edges);
+    b->edge_kind = array(b->out.edge_count, sizeof *b->edge_kind);
+    b->edge_first = array(b->out.edge_count + (uint64_t)1, sizeof *b->edge_first);
+    b->vertex_triangles = array(sides, sizeof *b->vertex_triangles);
+    b->triangle_shell = array(mesh->triangle_count, sizeof *b->triangle_shell);
+    if (!b->edges || !b->edge_kind || !b->edge_first || !b->vertex_triangles || !b->triangle_shell)
+        return false;
+
+    fill_edges(mesh, b, sorted);
+    fill_vertices(mesh, b);
+    fill_shells(mesh, b);
+    return true;
+}
+
+flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency, flr_error *error)
+{
+    if (mesh->triangle_count > UINT32_MAX / 3)
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "the mesh has %u triangles, more than the %u that neighbours can be found "
+                        "for: cut it into several parts",
+                        mesh->triangle_count, UINT32_MAX / 3);
+
+    build *b = calloc(1, sizeof *b);
+    if (!b || !fill(mesh, b)) {
+        flr_adjacency_destroy(b ? &b->out : NULL);
+        return flr_fail(error, FLR_NO_MEMORY,
+                        "out of memory while finding the neighbours of %u triangles",
+                        mesh->triangle_count);
+    }
+    b->out.vertex_count = mesh->vertex_count;
+    b->out.triangle_count = mesh->triangle_count;
+    b->out.edges = b->edges;
+    b->out.edge_kind = b->edge_kind;
+    b->out.edge_first = b->edge_first;
+    b->out.edge_sides = b->edge_sides;
+    b->out.side_edge = b->side_edge;
+    b->out.vertex_first = b->vertex_first;
+    b->out.vertex_triangles = b->vertex_triangles;
+    b->out.triangle_shell = b->triangle_shell;
+    *adjacency = &b->out;
+    return FLR_OK;
+}
+
+uint32_t flr_adjacency_find_edge(const flr_adjacency *adjacency, uint32_t a, uint32_t b)
+{
+    uint64_t wanted = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    uint32_t low = 0, high = adjacency->edge_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const flr_edge *e = &adjacency->edges[middle];
+        uint64_t key = (uint64_t)e->v[0] << 32 | e->v[1];
+        if (key == wanted) return middle;
+        if (key < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return FLR_NONE;
+}
