@@ -204,15 +204,6 @@ int flr_kit_sides(const flr_kit *kit, double r)
 
 /* ---- frames ---- */
 
-static flr_quat quat_mul(flr_quat a, flr_quat b)
-{
-    flr_quat q = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-                  a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                  a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                  a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
-    return q;
-}
-
 flr_pose flr_kit_at(double x, double y, double z)
 {
     flr_pose pose = {{x, y, z}, {1, 0, 0, 0}};
@@ -221,17 +212,14 @@ flr_pose flr_kit_at(double x, double y, double z)
 
 flr_vec3 flr_kit_point(flr_pose pose, double x, double y, double z)
 {
-    /* p + 2 u x (u x v + w v) */
-    flr_vec3 u = v3(pose.q.x, pose.q.y, pose.q.z), v = v3(x, y, z);
-    flr_vec3 t = v3_cross(u, v3_add(v3_cross(u, v), v3_mul(v, pose.q.w)));
-    return v3_add(pose.p, v3_add(v, v3_mul(t, 2)));
+    return flr_pose_apply(pose, v3(x, y, z));
 }
 
 static flr_pose turn(flr_pose pose, double turns, double x, double y, double z)
 {
     double s = flr_kit_sin(turns / 2);
     flr_quat q = {flr_kit_cos(turns / 2), x * s, y * s, z * s};
-    pose.q = quat_mul(pose.q, q);
+    pose.q = flr_quat_mul(pose.q, q);
     return pose;
 }
 
@@ -250,17 +238,7 @@ flr_pose flr_kit_frame(flr_vec3 origin, flr_vec3 z, flr_vec3 x)
     z = v3_unit(z);
     x = v3_sub(x, v3_mul(z, v3_dot(x, z)));
     x = v3_dot(x, x) > 1e-18 ? v3_unit(x) : v3_across(z);
-    flr_vec3 y = v3_cross(z, x);
-    /* the quaternion of the matrix with columns x, y, z, from its largest component */
-    double trace[4] = {x.x + y.y + z.z, x.x - y.y - z.z, y.y - x.x - z.z, z.z - x.x - y.y};
-    int k = 0;
-    for (int i = 1; i < 4; i++)
-        if (trace[i] > trace[k]) k = i;
-    double big = sqrt(trace[k] + 1) / 2, f = 1 / (4 * big);
-    double a = (y.z - z.y) * f, b = (z.x - x.z) * f, c = (x.y - y.x) * f;
-    double d = (x.y + y.x) * f, e = (x.z + z.x) * f, g = (y.z + z.y) * f;
-    flr_quat q[4] = {{big, a, b, c}, {a, big, d, e}, {b, d, big, g}, {c, e, g, big}};
-    flr_pose pose = {origin, q[k]};
+    flr_pose pose = {origin, flr_quat_from_mat3(flr_mat3_from_columns(x, v3_cross(z, x), z))};
     return pose;
 }
 
@@ -277,10 +255,7 @@ void flr_kit_push(flr_kit *kit, flr_pose pose)
         return;
     }
     kit->frames[kit->frame_count++] = kit->T_kit_here;
-    flr_pose here = kit->T_kit_here;
-    here.p = flr_kit_point(here, pose.p.x, pose.p.y, pose.p.z);
-    here.q = quat_mul(here.q, pose.q);
-    kit->T_kit_here = here;
+    kit->T_kit_here = flr_pose_mul(kit->T_kit_here, pose);
 }
 
 void flr_kit_pop(flr_kit *kit)

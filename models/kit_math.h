@@ -1,39 +1,21 @@
 /* kit_math.h: short vector words for geometry written by hand.
  *
- * Only additions, multiplications, divisions and square roots, so that every compiler and every
- * machine makes the same bits of the same model. Angles are in turns (1 = 360 degrees), because
- * a quarter turn is then exact.
+ * The same as feeler/math.h in fewer letters. Only additions, multiplications, divisions and
+ * square roots, so that every compiler and machine makes the same bits of the same model.
  */
 #ifndef FLR_MODELS_KIT_MATH_H
 #define FLR_MODELS_KIT_MATH_H
 
-#include <math.h>
-
 #include "feeler/math.h"
 
-static inline flr_vec3 v3(double x, double y, double z)
-{
-    flr_vec3 v = {x, y, z};
-    return v;
-}
-
-static inline flr_vec3 v3_add(flr_vec3 a, flr_vec3 b)
-{
-    return v3(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-static inline flr_vec3 v3_sub(flr_vec3 a, flr_vec3 b)
-{
-    return v3(a.x - b.x, a.y - b.y, a.z - b.z);
-}
-static inline flr_vec3 v3_mul(flr_vec3 a, double s) { return v3(a.x * s, a.y * s, a.z * s); }
-static inline double v3_dot(flr_vec3 a, flr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static inline double v3_length(flr_vec3 a) { return sqrt(v3_dot(a, a)); }
+static inline flr_vec3 v3(double x, double y, double z) { return flr_vec3_make(x, y, z); }
+static inline flr_vec3 v3_add(flr_vec3 a, flr_vec3 b) { return flr_vec3_add(a, b); }
+static inline flr_vec3 v3_sub(flr_vec3 a, flr_vec3 b) { return flr_vec3_sub(a, b); }
+static inline flr_vec3 v3_mul(flr_vec3 a, double s) { return flr_vec3_scale(a, s); }
+static inline flr_vec3 v3_cross(flr_vec3 a, flr_vec3 b) { return flr_vec3_cross(a, b); }
+static inline double v3_dot(flr_vec3 a, flr_vec3 b) { return flr_vec3_dot(a, b); }
+static inline double v3_length(flr_vec3 a) { return flr_vec3_length(a); }
 static inline flr_vec3 v3_unit(flr_vec3 a) { return v3_mul(a, 1.0 / v3_length(a)); }
-
-static inline flr_vec3 v3_cross(flr_vec3 a, flr_vec3 b)
-{
-    return v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
 
 /* a at t = 0, b at t = 1 */
 static inline flr_vec3 v3_mix(flr_vec3 a, flr_vec3 b, double t)

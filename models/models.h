@@ -22,8 +22,7 @@
 #include "feeler/mesh.h"
 #include "feeler/result.h"
 #include "scene/poses.h"
-
-struct flr_scene; /* scene/scene.h */
+#include "scene/scene.h"
 
 /* What a user may choose. Fill with flr_default_scenario_options(). */
 typedef struct flr_scenario_options {
@@ -40,8 +39,11 @@ typedef struct flr_model_mesh {
     flr_mesh *mesh;                 /* metres, owned */
 } flr_model_mesh;
 
+/* A prepared motion of a moving part. */
 typedef struct flr_model_path {
     char file[FLR_MODEL_NAME_SIZE]; /* "gear_removal.txt" */
+    char name[FLR_MODEL_NAME_SIZE]; /* "removal" */
+    char part[FLR_MODEL_NAME_SIZE]; /* the scene's name of the part that moves */
     flr_timed_pose *poses;          /* [count], owned */
     size_t count;
 } flr_model_path;
@@ -60,13 +62,17 @@ typedef struct flr_model {
     size_t path_count;
     flr_model_text *texts;
     size_t text_count;
-    struct flr_scene *scene; /* owned; its parts name the meshes' files */
+    flr_scene_part *parts; /* [part_count]; names and files owned; files are those of meshes */
+    size_t part_count;
+    flr_scene scene; /* all but its parts and paths, which are filled in when it is written; its
+                        texts are constants */
 } flr_model;
 
 typedef struct flr_scenario {
     const char *name;    /* "gear" */
     const char *summary; /* one line for a list */
-    /* Fills an empty model. On failure it may be left half filled: the caller frees it. */
+    /* Fills a model that is empty but for the scene's name, description and unit (mm). On failure
+     * it may be left half filled: the caller frees it. */
     flr_result (*build)(const flr_scenario_options *options, flr_model *model, flr_error *error);
 } flr_scenario;
 
@@ -94,10 +100,12 @@ flr_result flr_scenario_make(flr_env *env, const flr_scenario *scenario,
 
 /* ---- for the recipes ---- */
 
-/* Take over a mesh (freed on failure), copy poses, copy text. */
+/* Each takes over (the mesh, freed on failure) or copies what it is given. */
 flr_result flr_model_add_mesh(flr_model *model, const char *file, flr_mesh *mesh, flr_error *error);
-flr_result flr_model_add_path(flr_model *model, const char *file, const flr_timed_pose *poses,
-                              size_t count, flr_error *error);
+flr_result flr_model_add_part(flr_model *model, const flr_scene_part *part, flr_error *error);
+flr_result flr_model_add_path(flr_model *model, const char *file, const char *name,
+                              const char *part, const flr_timed_pose *poses, size_t count,
+                              flr_error *error);
 flr_result flr_model_add_text(flr_model *model, const char *file, const char *bytes, size_t size,
                               flr_error *error);
 

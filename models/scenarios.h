@@ -1,0 +1,9 @@
+/* scenarios.h: the recipes, one per file, for the list in models.c. */
+#ifndef FLR_MODELS_SCENARIOS_H
+#define FLR_MODELS_SCENARIOS_H
+
+#include "models/models.h"
+
+/* extern const flr_scenario flr_scenario_NAME; in NAME.c */
+
+#endif
