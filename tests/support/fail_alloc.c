@@ -7,7 +7,13 @@
 static _Atomic uint64_t asked, failed, fail_first, fail_last;
 static _Atomic int64_t live;
 
-void flr_fail_alloc_at(uint64_t n) { asked = 0, failed = 0, fail_first = n, fail_last = n; }
+void flr_fail_alloc_at(uint64_t n)
+{
+    asked = 0;
+    failed = 0;
+    fail_first = n;
+    fail_last = n;
+}
 
 void flr_fail_alloc_from(uint64_t n)
 {
