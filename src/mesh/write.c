@@ -1,0 +1,186 @@
+/* meshes to files: binary STL, OBJ, binary PLY
+ *
+ * A file has coordinate / unit, the reader multiplies. Both round, so the written number is
+ * chosen among the nearest ones such that the product is the coordinate again. That is always
+ * possible for a mesh that was read with the same unit; else the last bit may differ. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "feeler/mesh_io.h"
+#include "feeler/units.h"
+#include "mesh/builder.h"
+
+typedef struct writer {
+    flr_output *output;
+    const flr_mesh *mesh;
+    double unit;
+    flr_error *error;
+} writer;
+
+static double in_unit(double metres, double unit)
+{
+    double value = metres / unit;
+    if (value * unit == metres) return value;
+    double up = nextafter(value, INFINITY), down = nextafter(value, -INFINITY);
+    if (up * unit == metres) return up;
+    return down * unit == metres ? down : value;
+}
+
+static void put_u32(unsigned char *to, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++) to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put_float(unsigned char *to, double value)
+{
+    float single = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    put_u32(to, bits);
+}
+
+static void put_double(unsigned char *to, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_u32(to, (uint32_t)bits);
+    put_u32(to + 4, (uint32_t)(bits >> 32));
+}
+
+/* ---- STL ---- */
+
+static flr_result write_stl(writer *w)
+{
+    unsigned char header[84] = {0};
+    snprintf((char *)header, 80, "binary STL by feeler, unit %g m", w->unit);
+    put_u32(header + 80, w->mesh->triangle_count);
+    flr_result result = flr_output_write(w->output, header, sizeof header, w->error);
+    for (uint32_t t = 0; result == FLR_OK && t < w->mesh->triangle_count; t++) {
+        unsigned char facet[50] = {0};
+        flr_vec3 corner[3];
+        for (unsigned i = 0; i < 3; i++) {
+            corner[i] = w->mesh->vertices[w->mesh->triangles[t].v[i]];
+            put_float(facet + 12 + 12 * i, corner[i].x / w->unit);
+            put_float(facet + 16 + 12 * i, corner[i].y / w->unit);
+            put_float(facet + 20 + 12 * i, corner[i].z / w->unit);
+        }
+        flr_vec3 normal = flr_vec3_normalize(
+            flr_vec3_cross(flr_vec3_sub(corner[1], corner[0]), flr_vec3_sub(corner[2], corner[0])));
+        put_float(facet, normal.x);
+        put_float(facet + 4, normal.y);
+        put_float(facet + 8, normal.z);
+        result = flr_output_write(w->output, facet, sizeof facet, w->error);
+    }
+    return result;
+}
+
+/* ---- OBJ ---- */
+
+/* a name as one line: the reader trims blanks, and a last '\' would join the next line */
+static flr_result write_group(writer *w, const char *name)
+{
+    size_t length = strlen(name);
+    while (length && (name[length - 1] == '\\' || name[length - 1] == ' ')) length--;
+    return flr_output_print(w->output, w->error, "g%s%.*s\n", length ? " " : "", (int)length, name);
+}
+
+static flr_result write_obj(writer *w)
+{
+    const flr_mesh *mesh = w->mesh;
+    flr_result result =
+        flr_output_print(w->output, w->error, "# OBJ by feeler, unit %g m\n", w->unit);
+    for (uint32_t i = 0; result == FLR_OK && i < mesh->vertex_count; i++) {
+        char x[FLR_NUMBER_TEXT_SIZE], y[FLR_NUMBER_TEXT_SIZE], z[FLR_NUMBER_TEXT_SIZE];
+        flr_number_print(in_unit(mesh->vertices[i].x, w->unit), x);
+        flr_number_print(in_unit(mesh->vertices[i].y, w->unit), y);
+        flr_number_print(in_unit(mesh->vertices[i].z, w->unit), z);
+        result = flr_output_print(w->output, w->error, "v %s %s %s\n", x, y, z);
+    }
+    bool named = mesh->group_count > 1 || flr_mesh_group_name(mesh, 0)[0];
+    for (uint32_t g = 0; result == FLR_OK && g < mesh->group_count; g++) {
+        const flr_mesh_group *group = &mesh->groups[g];
+        if (named) result = write_group(w, flr_mesh_group_name(mesh, g));
+        for (uint32_t t = 0; result == FLR_OK && t < group->triangle_count; t++) {
+            const uint32_t *v = mesh->triangles[group->first_triangle + t].v;
+            result = flr_output_print(w->output, w->error, "f %llu %llu %llu\n", v[0] + 1ull,
+                                      v[1] + 1ull, v[2] + 1ull);
+        }
+    }
+    return result;
+}
+
+/* ---- PLY ---- */
+
+static flr_result write_ply(writer *w)
+{
+    const flr_mesh *mesh = w->mesh;
+    flr_result result = flr_output_print(
+        w->output, w->error,
+        "ply\nformat binary_little_endian 1.0\ncomment by feeler, unit %g m\n"
+        "element vertex %u\nproperty double x\nproperty double y\nproperty double z\n"
+        "element face %u\nproperty list uchar %s vertex_indices\nend_header\n",
+        w->unit, mesh->vertex_count, mesh->triangle_count,
+        mesh->vertex_count <= INT32_MAX ? "int" : "uint");
+    for (uint32_t i = 0; result == FLR_OK && i < mesh->vertex_count; i++) {
+        unsigned char vertex[24];
+        put_double(vertex, in_unit(mesh->vertices[i].x, w->unit));
+        put_double(vertex + 8, in_unit(mesh->vertices[i].y, w->unit));
+        put_double(vertex + 16, in_unit(mesh->vertices[i].z, w->unit));
+        result = flr_output_write(w->output, vertex, sizeof vertex, w->error);
+    }
+    for (uint32_t t = 0; result == FLR_OK && t < mesh->triangle_count; t++) {
+        unsigned char face[13] = {3};
+        for (unsigned i = 0; i < 3; i++) put_u32(face + 1 + 4 * i, mesh->triangles[t].v[i]);
+        result = flr_output_write(w->output, face, sizeof face, w->error);
+    }
+    return result;
+}
+
+/* ---- by ending ---- */
+
+typedef flr_result write_function(writer *w);
+
+static write_function *find_writer(const char *path, double *largest)
+{
+    const char *dot = strrchr(path, '.');
+    *largest = HUGE_VAL;
+    if (!dot || strchr(dot, '/')) return NULL;
+    if (!strcasecmp(dot, ".obj")) return write_obj;
+    if (!strcasecmp(dot, ".ply")) return write_ply;
+    if (strcasecmp(dot, ".stl") != 0) return NULL;
+    *largest = 3.4e38; // 32-bit floats end here
+    return write_stl;
+}
+
+static double farthest(flr_box3 box)
+{
+    flr_vec3 a = box.low, b = box.high;
+    return fmax(fmax(fmax(fabs(a.x), fabs(a.y)), fabs(a.z)),
+                fmax(fmax(fabs(b.x), fabs(b.y)), fabs(b.z)));
+}
+
+flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, double unit,
+                          flr_error *error)
+{
+    double largest;
+    write_function *write = find_writer(path, &largest);
+    if (!write)
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "%s: feeler writes meshes as .stl, .obj or .ply; use one of these endings",
+                        path);
+    if (unit == 0) unit = 0.001;
+    if (!(unit >= 1e-12 && unit <= 1e12) || farthest(mesh->bounds) / unit > largest)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s: a unit of %g m is not possible here; give one such as 0.001", path,
+                        unit);
+
+    writer w = {.mesh = mesh, .unit = unit, .error = error};
+    flr_result result = flr_output_begin(env, path, &w.output, error);
+    if (result != FLR_OK) return result;
+    result = write(&w);
+    if (result == FLR_OK) return flr_output_commit(w.output, error);
+    flr_output_abandon(w.output);
+    return result;
+}
