@@ -1,8 +1,8 @@
 /* fail_alloc.h: makes the n-th memory allocation fail, to see what a function does then.
  *
- * A test opts in by its name: tests/unit/test_<module>_alloc.c is linked so that malloc, calloc,
- * realloc, reallocarray, aligned_alloc, posix_memalign, strdup, strndup, asprintf, vasprintf and
- * free, where called by feeler or by the test, pass through here. Calls inside libc do not.
+ * All tests are linked so that malloc, calloc, realloc, reallocarray, aligned_alloc,
+ * posix_memalign, strdup, strndup, asprintf, vasprintf and free, where called by feeler or by the
+ * test itself, pass through here. Calls inside libc and other libraries do not.
  *
  *     static flr_result load(void *context, flr_error *error)
  *     {
