@@ -7,11 +7,12 @@
  *   side   one of a triangle's three directed edges: side 3 t + k of triangle t runs from its
  *          corner k to its corner (k + 1) % 3
  *   edge   what all sides between the same two vertices share, in either direction
- *   shell  triangles that hang together by edges; touching in a vertex alone does not join
+ *   shell  triangles that hang together by their vertices; one shared vertex is enough
  *
- * A triangle that names one vertex twice has a side without length; that side lies on no edge.
- * Its two other sides lie on one edge in opposite directions, so such a triangle can stand
- * between two neighbours and close the gap that it fills.
+ * A collapsed triangle, one that names a vertex twice, has no edges: all its sides give
+ * FLR_NONE, and its neighbours are joined as if it were not there. It does count among the
+ * triangles of its vertices and in its shell. Triangles of zero area with three different
+ * vertices are triangles like all others.
  *
  * All numbering follows from the mesh alone: edges are sorted by their vertices, sides and
  * triangles within a list rise, shells are numbered by their first triangle.

@@ -85,24 +85,31 @@ static void heap_sort(const flr_mesh *mesh, uint32_t *sides, uint32_t count)
     }
 }
 
-/* fills edge_sides with all sides that have length, sorted by lower vertex, upper vertex,
- * number; `first` gets vertex_count + 1 bucket borders */
+/* true when two corners are one vertex: the triangle has no edges */
+static bool is_collapsed(flr_triangle t)
+{
+    return t.v[0] == t.v[1] || t.v[1] == t.v[2] || t.v[2] == t.v[0];
+}
+
+/* fills edge_sides with the sides of all triangles that are not collapsed, sorted by lower
+ * vertex, upper vertex, number; `first` gets vertex_count + 1 bucket borders */
 static void sort_sides(const flr_mesh *mesh, uint32_t *first, uint32_t *sides)
 {
-    uint32_t side_count = 3 * mesh->triangle_count;
-
     /* count, then sum up to where each bucket ends */
     for (uint32_t v = 0; v <= mesh->vertex_count; v++) first[v] = 0;
-    for (uint32_t side = 0; side < side_count; side++) {
-        flr_edge e = side_vertices(mesh, side);
-        if (e.v[0] != e.v[1]) first[e.v[0]]++;
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        if (is_collapsed(mesh->triangles[t])) continue;
+        for (uint32_t k = 0; k < 3; k++) first[side_vertices(mesh, 3 * t + k).v[0]]++;
     }
     for (uint32_t v = 1; v <= mesh->vertex_count; v++) first[v] += first[v - 1];
 
     /* deal from the back, so that each border moves down to where its bucket begins */
-    for (uint32_t side = side_count; side-- > 0;) {
-        flr_edge e = side_vertices(mesh, side);
-        if (e.v[0] != e.v[1]) sides[--first[e.v[0]]] = side;
+    for (uint32_t t = mesh->triangle_count; t-- > 0;) {
+        if (is_collapsed(mesh->triangles[t])) continue;
+        for (uint32_t k = 3; k-- > 0;) {
+            uint32_t side = 3 * t + k;
+            sides[--first[side_vertices(mesh, side).v[0]]] = side;
+        }
     }
 
     enum { SMALL = 24 };
@@ -194,14 +201,14 @@ static uint32_t root_of(uint32_t *parent, uint32_t t)
 
 static void fill_shells(const flr_mesh *mesh, build *b)
 {
-    /* join the triangles on every edge; the lower number becomes the root */
+    /* join the triangles around every vertex; the lower number becomes the root */
     uint32_t *parent = b->triangle_shell;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) parent[t] = t;
-    for (uint32_t edge = 0; edge < b->out.edge_count; edge++) {
-        uint32_t i = b->edge_first[edge];
-        uint32_t one = root_of(parent, b->edge_sides[i] / 3);
-        for (i++; i < b->edge_first[edge + 1]; i++) {
-            uint32_t two = root_of(parent, b->edge_sides[i] / 3);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t i = b->vertex_first[v], end = b->vertex_first[v + 1];
+        uint32_t one = i < end ? root_of(parent, b->vertex_triangles[i++]) : 0;
+        for (; i < end; i++) {
+            uint32_t two = root_of(parent, b->vertex_triangles[i]);
             uint32_t low = one < two ? one : two;
             parent[one < two ? two : one] = low;
             one = low;
