@@ -1,0 +1,154 @@
+/* log lines */
+#include "feeler/log.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "feeler/assert.h"
+
+struct flr_log {
+    flr_log_def def;
+    pthread_mutex_t lock; /* guards what follows, and the sink */
+    double allowance;     /* lines that may be written now */
+    int64_t refilled_ns;  /* when the allowance was last brought up to date */
+    uint64_t held_back;   /* lines not written since the last one that was */
+    char message[FLR_LOG_MESSAGE_SIZE];
+};
+
+flr_log_def flr_default_log_def(void)
+{
+    flr_log_def def = {
+        .env = flr_env_real(),
+        .level = FLR_LOG_WARNING,
+        .sink = flr_log_stderr,
+        .context = NULL,
+        .burst = 200,
+        .per_second = 50,
+    };
+    return def;
+}
+
+flr_log *flr_log_create(const flr_log_def *def)
+{
+    FLR_ASSERT(def && def->env && def->sink && (unsigned)def->level < FLR_LOG_LEVEL_COUNT);
+    flr_log *log = calloc(1, sizeof *log);
+    if (!log) return NULL;
+    if (pthread_mutex_init(&log->lock, NULL) != 0) {
+        free(log);
+        return NULL;
+    }
+    log->def = *def;
+    log->allowance = def->burst;
+    log->refilled_ns = flr_clock_ns(def->env);
+    return log;
+}
+
+/* with the lock held: says how many lines were held back, if any */
+static void report_held_back(flr_log *log)
+{
+    if (log->held_back == 0) return;
+    char text[80];
+    snprintf(text, sizeof text, "%" PRIu64 " lines held back, they came too fast", log->held_back);
+    log->held_back = 0;
+    flr_log_line line = {FLR_LOG_WARNING, flr_clock_wall_ns(log->def.env), text};
+    log->def.sink(log->def.context, &line);
+}
+
+void flr_log_destroy(flr_log *log)
+{
+    if (!log) return;
+    report_held_back(log);
+    pthread_mutex_destroy(&log->lock);
+    free(log);
+}
+
+bool flr_log_enabled(const flr_log *log, flr_log_level level)
+{
+    return log && level <= log->def.level;
+}
+
+/* with the lock held: a bucket that fills at per_second and holds burst lines */
+static bool may_write(flr_log *log, flr_log_level level)
+{
+    if (log->def.per_second == 0) return true;
+    int64_t now = flr_clock_ns(log->def.env);
+    log->allowance += (double)(now - log->refilled_ns) * 1e-9 * log->def.per_second;
+    log->refilled_ns = now;
+    if (log->allowance > log->def.burst) log->allowance = log->def.burst;
+    if (log->allowance < 1 && level != FLR_LOG_ERROR) {
+        log->held_back++;
+        return false;
+    }
+    if (log->allowance >= 1) log->allowance -= 1;
+    return true;
+}
+
+void flr_log_write(flr_log *log, flr_log_level level, const char *format, ...)
+{
+    FLR_ASSERT((unsigned)level < FLR_LOG_LEVEL_COUNT && format);
+    if (!flr_log_enabled(log, level)) return;
+    pthread_mutex_lock(&log->lock);
+    if (may_write(log, level)) {
+        report_held_back(log);
+        va_list arguments;
+        va_start(arguments, format);
+        flr_text_print(log->message, sizeof log->message, format, arguments);
+        va_end(arguments);
+        flr_log_line line = {level, flr_clock_wall_ns(log->def.env), log->message};
+        log->def.sink(log->def.context, &line);
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+const char *flr_log_level_name(flr_log_level level)
+{
+    static const char *const names[FLR_LOG_LEVEL_COUNT] = {"error", "warning", "info", "debug"};
+    return (unsigned)level < FLR_LOG_LEVEL_COUNT ? names[level] : "unknown";
+}
+
+/* the date of a day counted from 1970-01-01, in the calendar of today extended both ways: years
+ * are taken to begin in March, so that the leap day comes last, in eras of 400 years */
+static void date_of_day(int64_t day, int *year, int *month, int *day_of_month)
+{
+    day += 719468; // from 0000-03-01
+    int64_t era = (day >= 0 ? day : day - 146096) / 146097;
+    int64_t d = day - era * 146097;                            // 0 to 146096
+    int64_t y = (d - d / 1460 + d / 36524 - d / 146096) / 365; // 0 to 399
+    int64_t day_of_year = d - (365 * y + y / 4 - y / 100);     // 0 to 365, from 1 March
+    int64_t m = (5 * day_of_year + 2) / 153;                   // 0 to 11
+    *day_of_month = (int)(day_of_year - (153 * m + 2) / 5 + 1);
+    *month = (int)(m < 10 ? m + 3 : m - 9);
+    *year = (int)(y + era * 400 + (*month <= 2));
+}
+
+const char *flr_log_format(const flr_log_line *line, char text[FLR_LOG_TEXT_SIZE])
+{
+    FLR_ASSERT(line && text);
+    const int64_t ms_per_day = 86400000;
+    int64_t ms = line->wall_ns / 1000000 - (line->wall_ns % 1000000 < 0);
+    int64_t day = ms / ms_per_day - (ms % ms_per_day < 0);
+    int64_t rest = ms - day * ms_per_day;
+    int year, month, day_of_month;
+    date_of_day(day, &year, &month, &day_of_month);
+    snprintf(text, FLR_LOG_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ %s: %s", year, month,
+             day_of_month, (int)(rest / 3600000), (int)(rest / 60000 % 60), (int)(rest / 1000 % 60),
+             (int)(rest % 1000), flr_log_level_name(line->level), line->message);
+    return text;
+}
+
+void flr_log_stderr(void *context, const flr_log_line *line)
+{
+    (void)context;
+    char text[FLR_LOG_TEXT_SIZE + 1];
+    flr_log_format(line, text);
+    size_t length = strlen(text);
+    text[length] = '\n';
+    // one call, so that lines of several processes do not mix; nowhere to report a failure to
+    ssize_t done = write(STDERR_FILENO, text, length + 1);
+    (void)done;
+}

@@ -1,0 +1,14 @@
+/* text that came from outside, made fit to be shown */
+#ifndef FLR_BASE_TEXT_H
+#define FLR_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "feeler/api.h"
+
+/* vsnprintf, cut between UTF-8 characters where too long, control characters replaced by '?'. */
+void flr_text_print(char *text, size_t size, const char *format, va_list arguments)
+    FLR_PRINTF(3, 0);
+
+#endif

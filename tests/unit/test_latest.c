@@ -1,0 +1,106 @@
+#include "support/test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "feeler/latest.h"
+
+static void newest_only(void **state)
+{
+    (void)state;
+    flr_latest *latest = flr_latest_create(sizeof(int));
+    int value = 77;
+    assert_int_equal(flr_latest_read(latest, &value), 0);
+    assert_int_equal(value, 0);
+    for (int i = 1; i <= 5; i++) flr_latest_write(latest, &(int){10 * i});
+    assert_int_equal(flr_latest_read(latest, &value), 5);
+    assert_int_equal(value, 50);
+    value = 0;
+    assert_int_equal(flr_latest_read(latest, &value), 5); // the same again
+    assert_int_equal(value, 50);
+    flr_latest_write(latest, &(int){60});
+    assert_int_equal(flr_latest_read(latest, &value), 6);
+    assert_int_equal(value, 60);
+    flr_latest_destroy(latest);
+    flr_latest_destroy(NULL);
+    assert_null(flr_latest_create(SIZE_MAX));
+}
+
+static void in_place(void **state)
+{
+    (void)state;
+    flr_latest *latest = flr_latest_create(100);
+    uint64_t number;
+    const uint8_t *seen = flr_latest_view(latest, &number);
+    assert_int_equal(number, 0);
+    for (int round = 1; round <= 20; round++) {
+        uint8_t *next = flr_latest_begin(latest);
+        assert_int_equal((uintptr_t)next % 64, 0);
+        assert_true(next != seen); // what the reader looks at is never written to
+        memset(next, round, 100);
+        flr_latest_publish(latest);
+        if (round % 3 == 0) {
+            seen = flr_latest_view(latest, &number);
+            assert_int_equal(number, round);
+        }
+        for (int i = 0; i < 100; i++) assert_int_equal(seen[i], round / 3 * 3);
+    }
+    assert_ptr_equal(flr_latest_view(latest, NULL), flr_latest_view(latest, &number));
+    assert_int_equal(number, 20);
+    flr_latest_destroy(latest);
+}
+
+typedef struct sample {
+    uint64_t words[40];
+} sample;
+
+enum { SAMPLES = 100000 };
+
+static void *publish(void *argument)
+{
+    for (uint64_t n = 1; n <= SAMPLES; n++) {
+        sample *next = flr_latest_begin(argument);
+        for (int i = 0; i < 40; i++) next->words[i] = n;
+        flr_latest_publish(argument);
+        if (n % 64 == 0) sched_yield();
+    }
+    return NULL;
+}
+
+/* values are whole, never go back, and the last one arrives */
+static void two_threads(void **state)
+{
+    (void)state;
+    flr_latest *latest = flr_latest_create(sizeof(sample));
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, publish, latest), 0);
+    uint64_t last = 0, different = 0;
+    bool whole = true, forward = true;
+    while (last < SAMPLES && whole && forward) {
+        sample copy;
+        uint64_t number = flr_latest_read(latest, &copy);
+        for (int i = 0; i < 40; i++) whole = whole && copy.words[i] == number;
+        forward = forward && number >= last;
+        if (number == last)
+            sched_yield();
+        else
+            different++;
+        last = number;
+    }
+    pthread_join(writer, NULL);
+    assert_true(whole);
+    assert_true(forward);
+    assert_true(different > 10);
+    flr_latest_destroy(latest);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newest_only),
+        cmocka_unit_test(in_place),
+        cmocka_unit_test(two_threads),
+    };
+    return cmocka_run_group_tests_name("latest", tests, NULL, NULL);
+}
