@@ -1,0 +1,27 @@
+/* scene files: read, and what was read can be written and read again, unchanged */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/scene.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    flr_scene *scene, *copy;
+    flr_error error;
+    if (flr_scene_parse("fuzz.json", bytes, size, &scene, &error) != FLR_OK) {
+        if (strncmp(error.message, "fuzz.json:", 10) != 0) abort();
+        return 0;
+    }
+    flr_blob first, second;
+    if (flr_scene_print(scene, &first, &error) != FLR_OK) abort();
+    if (flr_scene_copy(scene, &copy, &error) != FLR_OK) abort();
+    if (copy->part_count != scene->part_count || copy->path_count != scene->path_count) abort();
+    if (flr_scene_print(copy, &second, &error) != FLR_OK) abort();
+    flr_blob_free(&first);
+    flr_blob_free(&second);
+    flr_scene_destroy(copy);
+    flr_scene_destroy(scene);
+    return 0;
+}
