@@ -61,9 +61,11 @@ static bool read_number(line_reader *r, int column, double *value)
     // the word, terminated
     char word[NUMBER_MAX];
     size_t length = 0;
-    for (const char *c = r->at; c<r->end && * c> ' ' && *c != '#'; c++) {
+    while (r->at + length < r->end) {
+        char c = r->at[length];
+        if ((unsigned char)c <= ' ' || c == '#') break;
         if (length == NUMBER_MAX - 1) return fail_here(r, "too long for a number", "");
-        word[length++] = *c;
+        word[length++] = c;
     }
     word[length] = 0;
     const char *rest;
