@@ -72,6 +72,15 @@ static int add_node(ears *e, int point, int after)
     return node;
 }
 
+/* does the line from the node to m begin inside the polygon? */
+static bool opens_to(const ears *e, int node, flr_kit_p2 m)
+{
+    flr_kit_p2 a = e->p[e->point[e->before[node]]], b = e->p[e->point[node]];
+    flr_kit_p2 c = e->p[e->point[e->next[node]]];
+    bool left_of_in = cross2(a, b, m) >= 0, left_of_out = cross2(b, c, m) >= 0;
+    return cross2(a, b, c) >= 0 ? left_of_in && left_of_out : left_of_in || left_of_out;
+}
+
 /* the node of the polygon through `start` that the point m sees when looking along +x */
 static int visible(const ears *e, int start, flr_kit_p2 m)
 {
@@ -111,6 +120,13 @@ static int visible(const ears *e, int start, flr_kit_p2 m)
                 found = true;
             }
         }
+        node = e->next[node];
+    } while (node != start);
+    /* a point that ends other bridges is there several times: the one that looks this way */
+    int point = e->point[best];
+    node = start;
+    do {
+        if (e->point[node] == point && opens_to(e, node, m)) best = node;
         node = e->next[node];
     } while (node != start);
     return best;
