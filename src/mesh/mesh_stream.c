@@ -1,0 +1,592 @@
+/* the checked binary mesh between feeler-import and feeler */
+#include "mesh/mesh_stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* arrays go over the pipe as they lie in memory */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the mesh stream is little-endian");
+_Static_assert(sizeof(flr_vec3) == 24 && sizeof(flr_triangle) == 12, "no padding");
+
+static uint32_t get_u32(const uint8_t *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static uint64_t get_u64(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static double get_double(const uint8_t *bytes)
+{
+    double value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/* length of the well-formed UTF-8 character at `text`, 0 if there is none or it is a control */
+static size_t character_length(const uint8_t *text, size_t size)
+{
+    uint8_t c = text[0];
+    if (c < 0x80) return c >= 0x20 && c != 0x7f ? 1 : 0;
+    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4 || length > size) return 0;
+    for (size_t i = 1; i < length; ++i)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    bool control = c == 0xc2 && text[1] < 0xa0;
+    bool overlong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
+    bool outside = (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
+    return control || overlong || outside ? 0 : length;
+}
+
+void flr_stream_clean(char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t length = text[i] ? character_length((const uint8_t *)text + i, size - i) : 1;
+        if (!length) text[i] = '?';
+        i += length ? length : 1;
+    }
+}
+
+/* copies at most size - 1 bytes, cleaned */
+static void copy_text(char *to, size_t size, const uint8_t *text, size_t length)
+{
+    if (length > size - 1) length = size - 1;
+    memcpy(to, text, length);
+    for (size_t i = 0; i < length; ++i)
+        if (!to[i]) to[i] = '?';
+    to[length] = 0;
+    flr_stream_clean(to, length);
+}
+
+void flr_stream_content_free(flr_stream_content *content)
+{
+    free(content->vertices);
+    free(content->triangles);
+    free(content->groups);
+    free(content->names);
+    content->vertices = NULL;
+    content->triangles = NULL;
+    content->groups = NULL;
+    content->names = NULL;
+}
+
+/* ---- reading ---- */
+
+typedef struct reader {
+    flr_stream_source source;
+    const char *name;
+    uint64_t limit;
+    flr_stream_content *content;
+    flr_error *error;
+
+    uint64_t bytes;  /* read so far */
+    uint32_t blocks; /* read so far */
+    uint32_t messages;
+    uint64_t vertices, triangles; /* arrived so far */
+
+    /* the block at hand */
+    uint32_t type;
+    uint64_t size;
+    flr_hasher hasher;
+} reader;
+
+static flr_result broken(reader *r, const char *what)
+{
+    return flr_fail(r->error, FLR_CRASHED,
+                    "%s: the import helper broke the rules of its output (block %u: %s); nothing "
+                    "was read. Try exporting the file again or convert it to STL.",
+                    r->name, (unsigned)r->blocks, what);
+}
+
+static flr_result no_memory(reader *r)
+{
+    return flr_fail(r->error, FLR_NO_MEMORY, "%s: not enough memory for the imported mesh",
+                    r->name);
+}
+
+/* exactly `count` bytes */
+static flr_result take(reader *r, void *bytes, size_t count)
+{
+    uint8_t *to = bytes;
+    while (count > 0) {
+        size_t got = 0;
+        flr_result result = r->source.read(r->source.context, to, count, &got, r->error);
+        if (result != FLR_OK) return result;
+        if (got == 0)
+            return flr_fail(r->error, FLR_CLOSED, "%s: the import helper stopped after %llu bytes",
+                            r->name, (unsigned long long)r->bytes);
+        to += got;
+        count -= got;
+        r->bytes += got;
+    }
+    return FLR_OK;
+}
+
+/* a piece of the block at hand */
+static flr_result take_hashed(reader *r, void *bytes, size_t count)
+{
+    flr_result result = take(r, bytes, count);
+    if (result == FLR_OK) flr_hasher_add(&r->hasher, bytes, count);
+    return result;
+}
+
+static flr_result begin_block(reader *r)
+{
+    uint8_t head[FLR_STREAM_HEAD_SIZE];
+    r->hasher = flr_hasher_begin();
+    flr_result result = take_hashed(r, head, sizeof head);
+    if (result != FLR_OK) return result;
+    r->type = get_u32(head);
+    r->size = get_u64(head + 8);
+    if (get_u32(head + 4) != r->blocks) return broken(r, "wrong number");
+    return FLR_OK;
+}
+
+static flr_result end_block(reader *r)
+{
+    uint8_t bytes[FLR_STREAM_HASH_SIZE];
+    flr_result result = take(r, bytes, sizeof bytes);
+    if (result != FLR_OK) return result;
+    flr_hash stated = {get_u64(bytes), get_u64(bytes + 8)};
+    if (!flr_hash_equal(stated, flr_hasher_end(&r->hasher))) return broken(r, "wrong hash");
+    ++r->blocks;
+    return FLR_OK;
+}
+
+static flr_result read_start(reader *r)
+{
+    uint8_t start[FLR_STREAM_START_SIZE];
+    flr_result result = take(r, start, sizeof start);
+    if (result != FLR_OK) return result;
+    if (memcmp(start, FLR_STREAM_MAGIC, 8) != 0) return broken(r, "not a mesh stream");
+    if (get_u32(start + 8) != FLR_STREAM_VERSION)
+        return flr_fail(r->error, FLR_UNSUPPORTED,
+                        "%s: the import helper speaks version %u of the mesh stream and this "
+                        "feeler version %d; install both from the same release",
+                        r->name, (unsigned)get_u32(start + 8), FLR_STREAM_VERSION);
+    if (get_u32(start + 12) != 0) return broken(r, "reserved field is not 0");
+    return FLR_OK;
+}
+
+/* the codes a helper may answer with; all else is "bad input" */
+static flr_result error_code(uint32_t code)
+{
+    switch (code) {
+    case FLR_UNSUPPORTED:
+        return FLR_UNSUPPORTED;
+    case FLR_TOO_LARGE:
+        return FLR_TOO_LARGE;
+    case FLR_NO_MEMORY:
+        return FLR_NO_MEMORY;
+    default:
+        return FLR_BAD_INPUT;
+    }
+}
+
+/* an error message does not fail here: its code goes to `*said`, the end must still follow */
+static flr_result read_message(reader *r, flr_result *said)
+{
+    uint8_t bytes[8 + FLR_STREAM_MAX_TEXT];
+    if (++r->messages > FLR_STREAM_MAX_MESSAGES) return broken(r, "too many messages");
+    if (r->size < 8 || r->size > sizeof bytes) return broken(r, "message of wrong size");
+    flr_result result = take_hashed(r, bytes, (size_t)r->size);
+    if (result == FLR_OK) result = end_block(r);
+    if (result != FLR_OK) return result;
+
+    flr_stream_content *content = r->content;
+    const uint8_t *text = bytes + 8;
+    size_t length = (size_t)r->size - 8;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    switch (get_u32(bytes)) {
+    case FLR_STREAM_FORMAT:
+        copy_text(content->format, sizeof content->format, text, length);
+        return FLR_OK;
+    case FLR_STREAM_WARNING:
+        if (content->warnings++ == 0)
+            copy_text(content->warning, sizeof content->warning, text, length);
+        return FLR_OK;
+    case FLR_STREAM_ERROR:
+        copy_text(sentence, sizeof sentence, text, length);
+        *said = flr_fail(r->error, error_code(get_u32(bytes + 4)), "%s: %s", r->name, sentence);
+        return FLR_OK;
+    default:
+        return broken(r, "message of unknown kind");
+    }
+}
+
+static flr_result check_head(reader *r, const flr_stream_head *head)
+{
+    if (head->vertex_count == 0 || head->vertex_count >= UINT32_MAX)
+        return broken(r, "vertex count out of range");
+    if (head->triangle_count == 0 || head->triangle_count >= UINT32_MAX)
+        return broken(r, "triangle count out of range");
+    if (head->group_count == 0 || head->group_count > FLR_STREAM_MAX_GROUPS)
+        return broken(r, "group count out of range");
+    if (head->names_size == 0 || head->names_size > FLR_STREAM_MAX_NAMES)
+        return broken(r, "size of names out of range");
+    if (!isfinite(head->unit) || head->unit <= 0) return broken(r, "unit is not positive");
+    uint64_t need = head->vertex_count * sizeof(flr_vec3) +
+                    head->triangle_count * sizeof(flr_triangle) +
+                    head->group_count * sizeof(flr_mesh_group) + head->names_size;
+    if (need > r->limit)
+        return flr_fail(r->error, FLR_TOO_LARGE,
+                        "%s: the imported mesh has %llu triangles and needs %llu MiB, the limit is "
+                        "%llu MiB; raise the helper's memory limit or use a coarser chord",
+                        r->name, (unsigned long long)head->triangle_count,
+                        (unsigned long long)(need >> 20), (unsigned long long)(r->limit >> 20));
+    return FLR_OK;
+}
+
+static flr_result read_mesh(reader *r)
+{
+    uint8_t bytes[FLR_STREAM_MESH_SIZE];
+    if (r->size != sizeof bytes) return broken(r, "mesh block of wrong size");
+    flr_result result = take_hashed(r, bytes, sizeof bytes);
+    if (result == FLR_OK) result = end_block(r);
+    if (result != FLR_OK) return result;
+
+    if (get_u64(bytes + 40) > 1) return broken(r, "flag is neither 0 nor 1");
+    r->content->head = (flr_stream_head){
+        .vertex_count = get_u64(bytes),
+        .triangle_count = get_u64(bytes + 8),
+        .group_count = get_u64(bytes + 16),
+        .names_size = get_u64(bytes + 24),
+        .unit = get_double(bytes + 32),
+        .unit_from_file = get_u64(bytes + 40) != 0,
+        .triangles_in_file = get_u64(bytes + 48),
+        .vertices_in_file = get_u64(bytes + 56),
+        .polygons_split = get_u64(bytes + 64),
+        .dropped_nonfinite = get_u64(bytes + 72),
+        .dropped_malformed = get_u64(bytes + 80),
+        .lines_dropped = get_u64(bytes + 88),
+    };
+    return check_head(r, &r->content->head);
+}
+
+static flr_result read_names(reader *r)
+{
+    flr_stream_content *content = r->content;
+    size_t size = (size_t)content->head.names_size;
+    if (r->size != size) return broken(r, "names of wrong size");
+    content->names = malloc(size);
+    if (!content->names) return no_memory(r);
+    flr_result result = take_hashed(r, content->names, size);
+    if (result == FLR_OK) result = end_block(r);
+    if (result != FLR_OK) return result;
+    if (content->names[size - 1] != 0) return broken(r, "names are not terminated");
+    flr_stream_clean(content->names, size);
+    return FLR_OK;
+}
+
+/* written so that NaN fails */
+static bool in_range(flr_vec3 v)
+{
+    return fabs(v.x) <= FLR_MESH_MAX_COORDINATE && fabs(v.y) <= FLR_MESH_MAX_COORDINATE &&
+           fabs(v.z) <= FLR_MESH_MAX_COORDINATE;
+}
+
+/* the groups follow one another without gap; poses are finite and of unit length */
+static flr_result check_group(reader *r, const flr_mesh_group *group, uint64_t next)
+{
+    if (group->name >= r->content->head.names_size) return broken(r, "name out of range");
+    if (group->first_triangle != next) return broken(r, "groups do not follow one another");
+    flr_quat q = group->T_mesh_group.q;
+    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!(fabs(length - 1) < 1e-6)) return broken(r, "turn is not of unit length");
+    if (!in_range(group->T_mesh_group.p)) return broken(r, "placement out of range");
+    return FLR_OK;
+}
+
+static flr_result read_groups(reader *r)
+{
+    flr_stream_content *content = r->content;
+    size_t count = (size_t)content->head.group_count;
+    if (r->size != count * FLR_STREAM_GROUP_SIZE) return broken(r, "groups of wrong size");
+    content->groups = malloc(count * sizeof *content->groups);
+    if (!content->groups) return no_memory(r);
+
+    uint64_t next = 0;
+    for (size_t i = 0; i < count; ++i) {
+        uint8_t bytes[FLR_STREAM_GROUP_SIZE];
+        flr_result result = take_hashed(r, bytes, sizeof bytes);
+        if (result != FLR_OK) return result;
+        double pose[7];
+        memcpy(pose, bytes + 16, sizeof pose);
+        content->groups[i] = (flr_mesh_group){
+            .name = get_u32(bytes),
+            .first_triangle = get_u32(bytes + 4),
+            .triangle_count = get_u32(bytes + 8),
+            .T_mesh_group = {{pose[0], pose[1], pose[2]}, {pose[3], pose[4], pose[5], pose[6]}},
+        };
+        if (get_u32(bytes + 12) != 0) return broken(r, "reserved field is not 0");
+        result = check_group(r, &content->groups[i], next);
+        if (result != FLR_OK) return result;
+        next += content->groups[i].triangle_count;
+    }
+    if (next != content->head.triangle_count) return broken(r, "groups do not cover the triangles");
+    return end_block(r);
+}
+
+static uint64_t power_above(uint64_t count)
+{
+    return count == 0 ? 0 : UINT64_C(1) << (64 - __builtin_clzll(count));
+}
+
+/* room for `count` more of `total` things: memory follows what has arrived, not what was promised */
+static void *grow(void *array, uint64_t have, uint64_t count, uint64_t total, size_t size)
+{
+    uint64_t want = power_above(have + count);
+    if (array && want == power_above(have)) return array;
+    return realloc(array, (size_t)(want > total ? total : want) * size);
+}
+
+/* checks the size of a block of vertices or triangles, `*count` of `total` with `have` here */
+static flr_result chunk_count(reader *r, size_t size, uint64_t have, uint64_t total,
+                              uint64_t *count)
+{
+    *count = r->size / size;
+    if (r->size % size != 0 || *count == 0 || *count > FLR_STREAM_MAX_CHUNK)
+        return broken(r, "data of wrong size");
+    if (*count > total - have) return broken(r, "more data than promised");
+    return FLR_OK;
+}
+
+static flr_result read_vertices(reader *r)
+{
+    uint64_t count, total = r->content->head.vertex_count;
+    flr_result result = chunk_count(r, sizeof(flr_vec3), r->vertices, total, &count);
+    if (result != FLR_OK) return result;
+    flr_vec3 *vertices = grow(r->content->vertices, r->vertices, count, total, sizeof *vertices);
+    if (!vertices) return no_memory(r);
+    r->content->vertices = vertices;
+
+    flr_vec3 *chunk = vertices + r->vertices;
+    result = take_hashed(r, chunk, (size_t)count * sizeof *chunk);
+    if (result == FLR_OK) result = end_block(r);
+    if (result != FLR_OK) return result;
+    for (uint64_t i = 0; i < count; ++i)
+        if (!in_range(chunk[i])) return broken(r, "coordinate out of range");
+    r->vertices += count;
+    return FLR_OK;
+}
+
+static flr_result read_triangles(reader *r)
+{
+    uint64_t count, total = r->content->head.triangle_count;
+    flr_result result = chunk_count(r, sizeof(flr_triangle), r->triangles, total, &count);
+    if (result != FLR_OK) return result;
+    flr_triangle *triangles =
+        grow(r->content->triangles, r->triangles, count, total, sizeof *triangles);
+    if (!triangles) return no_memory(r);
+    r->content->triangles = triangles;
+
+    flr_triangle *chunk = triangles + r->triangles;
+    result = take_hashed(r, chunk, (size_t)count * sizeof *chunk);
+    if (result == FLR_OK) result = end_block(r);
+    if (result != FLR_OK) return result;
+    uint64_t bound = r->content->head.vertex_count;
+    for (uint64_t i = 0; i < count; ++i)
+        if (chunk[i].v[0] >= bound || chunk[i].v[1] >= bound || chunk[i].v[2] >= bound)
+            return broken(r, "index out of range");
+    r->triangles += count;
+    return FLR_OK;
+}
+
+static flr_result read_end(reader *r)
+{
+    uint8_t bytes[FLR_STREAM_END_SIZE], more;
+    uint64_t before = r->bytes - FLR_STREAM_HEAD_SIZE;
+    if (r->size != sizeof bytes) return broken(r, "end of wrong size");
+    flr_result result = take_hashed(r, bytes, sizeof bytes);
+    if (result == FLR_OK) result = end_block(r);
+    if (result != FLR_OK) return result;
+    if (get_u64(bytes) != before) return broken(r, "length does not fit");
+    size_t got = 0;
+    result = r->source.read(r->source.context, &more, 1, &got, r->error);
+    if (result != FLR_OK) return result;
+    return got == 0 ? FLR_OK : broken(r, "bytes after the end");
+}
+
+/* which block must come next; a message is welcome at any time before an error or the end */
+static uint32_t expected(const reader *r, uint32_t last, flr_result said)
+{
+    const flr_stream_head *head = &r->content->head;
+    if (said != FLR_OK) return FLR_STREAM_END;
+    if (last < FLR_STREAM_GROUPS) return last + 1;
+    if (r->vertices < head->vertex_count) return FLR_STREAM_VERTICES;
+    if (r->triangles < head->triangle_count) return FLR_STREAM_TRIANGLES;
+    return FLR_STREAM_END;
+}
+
+static flr_result read_blocks(reader *r)
+{
+    flr_result said = FLR_OK;
+    for (uint32_t last = FLR_STREAM_MESSAGE;;) {
+        flr_result result = begin_block(r);
+        if (result != FLR_OK) return result;
+        if (r->type == FLR_STREAM_MESSAGE && said == FLR_OK) {
+            result = read_message(r, &said);
+            if (result != FLR_OK) return result;
+            if (said != FLR_OK && last != FLR_STREAM_MESSAGE) return broken(r, "late error");
+            continue;
+        }
+        if (r->type != expected(r, last, said)) return broken(r, "not the block expected");
+        switch (r->type) {
+        case FLR_STREAM_MESH:
+            result = read_mesh(r);
+            break;
+        case FLR_STREAM_NAMES:
+            result = read_names(r);
+            break;
+        case FLR_STREAM_GROUPS:
+            result = read_groups(r);
+            break;
+        case FLR_STREAM_VERTICES:
+            result = read_vertices(r);
+            break;
+        case FLR_STREAM_TRIANGLES:
+            result = read_triangles(r);
+            break;
+        default:
+            result = read_end(r);
+            return result != FLR_OK ? result : said;
+        }
+        if (result != FLR_OK) return result;
+        last = r->type;
+    }
+}
+
+flr_result flr_stream_read(flr_stream_source source, const char *name, uint64_t limit,
+                           flr_stream_content *content, flr_error *error)
+{
+    *content = (flr_stream_content){0};
+    reader r = {.source = source, .name = name, .limit = limit, .content = content, .error = error};
+    flr_result result = read_start(&r);
+    if (result == FLR_OK) result = read_blocks(&r);
+    if (result != FLR_OK) {
+        flr_stream_content_free(content);
+        content->head = (flr_stream_head){0};
+    }
+    return result;
+}
+
+/* ---- writing ---- */
+
+static bool put(flr_stream_writer *writer, const void *bytes, size_t size)
+{
+    writer->bytes += size;
+    return size == 0 || writer->write(writer->context, bytes, size);
+}
+
+bool flr_stream_start(flr_stream_writer *writer)
+{
+    uint8_t start[FLR_STREAM_START_SIZE] = FLR_STREAM_MAGIC;
+    uint32_t version = FLR_STREAM_VERSION;
+    memcpy(start + 8, &version, sizeof version);
+    return put(writer, start, sizeof start);
+}
+
+bool flr_stream_put(flr_stream_writer *writer, uint32_t type, const void *bytes, size_t size)
+{
+    uint8_t head[FLR_STREAM_HEAD_SIZE];
+    uint64_t size64 = size;
+    memcpy(head, &type, 4);
+    memcpy(head + 4, &writer->blocks, 4);
+    memcpy(head + 8, &size64, 8);
+    flr_hasher hasher = flr_hasher_begin();
+    flr_hasher_add(&hasher, head, sizeof head);
+    flr_hasher_add(&hasher, bytes, size);
+    flr_hash hash = flr_hasher_end(&hasher);
+    uint64_t hash_bytes[2] = {hash.high, hash.low};
+    ++writer->blocks;
+    return put(writer, head, sizeof head) && put(writer, bytes, size) &&
+           put(writer, hash_bytes, sizeof hash_bytes);
+}
+
+bool flr_stream_message(flr_stream_writer *writer, flr_stream_kind kind, flr_result code,
+                        const char *text)
+{
+    uint8_t bytes[8 + FLR_STREAM_MAX_TEXT];
+    uint32_t numbers[2] = {(uint32_t)kind, (uint32_t)code};
+    size_t length = strnlen(text, FLR_STREAM_MAX_TEXT);
+    memcpy(bytes, numbers, 8);
+    memcpy(bytes + 8, text, length);
+    return flr_stream_put(writer, FLR_STREAM_MESSAGE, bytes, 8 + length);
+}
+
+static bool put_mesh(flr_stream_writer *writer, const flr_stream_head *head)
+{
+    uint64_t numbers[FLR_STREAM_MESH_SIZE / 8] = {head->vertex_count,
+                                                  head->triangle_count,
+                                                  head->group_count,
+                                                  head->names_size,
+                                                  0,
+                                                  head->unit_from_file,
+                                                  head->triangles_in_file,
+                                                  head->vertices_in_file,
+                                                  head->polygons_split,
+                                                  head->dropped_nonfinite,
+                                                  head->dropped_malformed,
+                                                  head->lines_dropped};
+    memcpy(&numbers[4], &head->unit, sizeof head->unit);
+    return flr_stream_put(writer, FLR_STREAM_MESH, numbers, sizeof numbers);
+}
+
+static bool put_groups(flr_stream_writer *writer, const flr_stream_content *content)
+{
+    size_t count = (size_t)content->head.group_count;
+    uint8_t *bytes = malloc(count * FLR_STREAM_GROUP_SIZE + 1);
+    if (!bytes) return false;
+    for (size_t i = 0; i < count; ++i) {
+        const flr_mesh_group *group = &content->groups[i];
+        const flr_pose *pose = &group->T_mesh_group;
+        uint32_t numbers[4] = {group->name, group->first_triangle, group->triangle_count, 0};
+        double place[7] = {pose->p.x, pose->p.y, pose->p.z, pose->q.w,
+                           pose->q.x, pose->q.y, pose->q.z};
+        memcpy(bytes + i * FLR_STREAM_GROUP_SIZE, numbers, sizeof numbers);
+        memcpy(bytes + i * FLR_STREAM_GROUP_SIZE + 16, place, sizeof place);
+    }
+    bool ok = flr_stream_put(writer, FLR_STREAM_GROUPS, bytes, count * FLR_STREAM_GROUP_SIZE);
+    free(bytes);
+    return ok;
+}
+
+/* an array in blocks that the reader accepts */
+static bool put_chunks(flr_stream_writer *writer, uint32_t type, const void *array, uint64_t count,
+                       size_t size)
+{
+    const uint8_t *bytes = array;
+    bool ok = true;
+    while (ok && count > 0) {
+        uint64_t now = count < FLR_STREAM_MAX_CHUNK ? count : FLR_STREAM_MAX_CHUNK;
+        ok = flr_stream_put(writer, type, bytes, (size_t)now * size);
+        bytes += now * size;
+        count -= now;
+    }
+    return ok;
+}
+
+bool flr_stream_content_write(flr_stream_writer *writer, const flr_stream_content *content)
+{
+    const flr_stream_head *head = &content->head;
+    return put_mesh(writer, head) &&
+           flr_stream_put(writer, FLR_STREAM_NAMES, content->names, (size_t)head->names_size) &&
+           put_groups(writer, content) &&
+           put_chunks(writer, FLR_STREAM_VERTICES, content->vertices, head->vertex_count,
+                      sizeof(flr_vec3)) &&
+           put_chunks(writer, FLR_STREAM_TRIANGLES, content->triangles, head->triangle_count,
+                      sizeof(flr_triangle));
+}
+
+bool flr_stream_end(flr_stream_writer *writer)
+{
+    uint64_t before = writer->bytes;
+    return flr_stream_put(writer, FLR_STREAM_END, &before, sizeof before);
+}
