@@ -44,6 +44,8 @@ enum {
     FLR_STREAM_GROUP_SIZE = 72,
     FLR_STREAM_END_SIZE = 8,
 
+    FLR_STREAM_EXIT_MEMORY = 65, /* exit status of a helper that ran into its memory limit */
+
     /* the reader's limits */
     FLR_STREAM_MAX_TEXT = 2048,      /* bytes of one message */
     FLR_STREAM_MAX_MESSAGES = 1000,  /* of one stream */

@@ -1,0 +1,379 @@
+/* the readers of libassimp */
+#include "assimp.h"
+
+#include <assimp/cfileio.h>
+#include <assimp/cimport.h>
+#include <assimp/config.h>
+#include <assimp/importerdesc.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+#include <assimp/version.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static const char *ending_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : "";
+}
+
+const char *flr_assimp_format(const char *ending)
+{
+    char dotted[32];
+    snprintf(dotted, sizeof dotted, ".%s", ending);
+    const struct aiImporterDesc *description = aiGetImporterDesc(ending);
+    if (!ending[0] || !aiIsExtensionSupported(dotted)) return NULL;
+    return description ? description->mName : "assimp";
+}
+
+void flr_assimp_endings(char *text, size_t size)
+{
+    // "*.3ds;*.obj" becomes "3ds obj"
+    struct aiString list;
+    aiGetExtensionList(&list);
+    size_t length = 0;
+    for (const char *c = list.data; *c && length + 1 < size; ++c)
+        if (*c == ';')
+            text[length++] = ' ';
+        else if (*c != '*' && !(*c == '.' && c > list.data && c[-1] == '*'))
+            text[length++] = *c;
+    text[length] = 0;
+}
+
+void flr_assimp_version(char *text, size_t size)
+{
+    snprintf(text, size, "assimp %u.%u", aiGetVersionMajor(), aiGetVersionMinor());
+}
+
+/* ---- files, as assimp sees them: the input and what it names beside it, in memory ---- */
+
+typedef struct memory_file {
+    struct aiFile file; /* first, so that one pointer is both */
+    const uint8_t *bytes;
+    uint8_t *owned; /* NULL for the input */
+    size_t size, at;
+} memory_file;
+
+typedef struct memory_files {
+    struct aiFileIO io;
+    const flr_import_job *job;
+    char missing[256]; /* a file that the input names and that cannot be opened */
+} memory_files;
+
+static size_t file_read(struct aiFile *file, char *to, size_t size, size_t count)
+{
+    memory_file *memory = (memory_file *)file;
+    if (size == 0 || count == 0) return 0;
+    size_t whole = (memory->size - memory->at) / size;
+    if (whole > count) whole = count;
+    memcpy(to, memory->bytes + memory->at, whole * size);
+    memory->at += whole * size;
+    return whole;
+}
+
+static size_t file_write(struct aiFile *file, const char *from, size_t size, size_t count)
+{
+    (void)file, (void)from, (void)size, (void)count;
+    return 0;
+}
+
+static size_t file_tell(struct aiFile *file) { return ((memory_file *)file)->at; }
+
+static size_t file_size(struct aiFile *file) { return ((memory_file *)file)->size; }
+
+static void file_flush(struct aiFile *file) { (void)file; }
+
+static aiReturn file_seek(struct aiFile *file, size_t offset, enum aiOrigin origin)
+{
+    memory_file *memory = (memory_file *)file;
+    size_t base = origin == aiOrigin_CUR ? memory->at : origin == aiOrigin_END ? memory->size : 0;
+    // offsets are signed in disguise
+    size_t target = base + offset;
+    if (target > memory->size) return aiReturn_FAILURE;
+    memory->at = target;
+    return aiReturn_SUCCESS;
+}
+
+/* reads a file in or below the input's folder, never one outside it */
+static uint8_t *read_beside(const memory_files *files, const char *name, size_t *size)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    struct stat info;
+    if (files->job->folder < 0) return NULL;
+    int descriptor = (int)syscall(SYS_openat2, files->job->folder, name, &how, sizeof how);
+    if (descriptor < 0) return NULL;
+    uint8_t *bytes = NULL;
+    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
+        size_t room = 0, want = (size_t)info.st_size, have = 0;
+        bytes = flr_collect_grow(NULL, &room, want + 1, 1);
+        for (ssize_t got = 1; got > 0 && have<want; have += got> 0 ? (size_t)got : 0)
+            got = read(descriptor, bytes + have, want - have);
+        *size = have;
+    }
+    close(descriptor);
+    return bytes;
+}
+
+static struct aiFile *open_file(struct aiFileIO *io, const char *name, const char *mode)
+{
+    memory_files *files = (memory_files *)io;
+    if (strpbrk(mode, "wa+")) return NULL;
+    while (strncmp(name, "./", 2) == 0) name += 2;
+    memory_file opened = {.file = {.ReadProc = file_read,
+                                   .WriteProc = file_write,
+                                   .TellProc = file_tell,
+                                   .FileSizeProc = file_size,
+                                   .SeekProc = file_seek,
+                                   .FlushProc = file_flush}};
+    if (strcmp(name, files->job->name) == 0) {
+        opened.bytes = files->job->bytes;
+        opened.size = files->job->size;
+    } else {
+        opened.bytes = opened.owned = read_beside(files, name, &opened.size);
+        if (!opened.owned) {
+            snprintf(files->missing, sizeof files->missing, "%s", name);
+            return NULL;
+        }
+    }
+    size_t room = 0;
+    memory_file *memory = flr_collect_grow(NULL, &room, 1, sizeof *memory);
+    *memory = opened;
+    return &memory->file;
+}
+
+static void close_file(struct aiFileIO *io, struct aiFile *file)
+{
+    (void)io;
+    free(((memory_file *)file)->owned);
+    free(file);
+}
+
+/* ---- the scene ---- */
+
+typedef struct matrix {
+    double m[3][4];
+} matrix;
+
+static matrix from_assimp(const struct aiMatrix4x4 *a)
+{
+    return (matrix){{{(double)a->a1, (double)a->a2, (double)a->a3, (double)a->a4},
+                     {(double)a->b1, (double)a->b2, (double)a->b3, (double)a->b4},
+                     {(double)a->c1, (double)a->c2, (double)a->c3, (double)a->c4}}};
+}
+
+static matrix multiply(const matrix *a, const matrix *b)
+{
+    matrix c;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 4; ++j)
+            c.m[i][j] = a->m[i][0] * b->m[0][j] + a->m[i][1] * b->m[1][j] +
+                        a->m[i][2] * b->m[2][j] + (j == 3 ? a->m[i][3] : 0);
+    return c;
+}
+
+static double determinant(const matrix *a)
+{
+    return a->m[0][0] * (a->m[1][1] * a->m[2][2] - a->m[1][2] * a->m[2][1]) -
+           a->m[0][1] * (a->m[1][0] * a->m[2][2] - a->m[1][2] * a->m[2][0]) +
+           a->m[0][2] * (a->m[1][0] * a->m[2][1] - a->m[1][1] * a->m[2][0]);
+}
+
+/* unit quaternion of a turn, by the largest of its four components */
+static flr_quat turn_of(double r[3][3])
+{
+    double squares[4] = {1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2],
+                         1 - r[0][0] + r[1][1] - r[2][2], 1 - r[0][0] - r[1][1] + r[2][2]};
+    int best = 0;
+    for (int i = 1; i < 4; ++i)
+        if (squares[i] > squares[best]) best = i;
+    double a = r[2][1] - r[1][2], b = r[0][2] - r[2][0], c = r[1][0] - r[0][1];
+    double d = r[1][0] + r[0][1], e = r[2][0] + r[0][2], f = r[2][1] + r[1][2];
+    double rows[4][4] = {
+        {squares[0], a, b, c}, {a, squares[1], d, e}, {b, d, squares[2], f}, {c, e, f, squares[3]}};
+    double *q = rows[best];
+    double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (q[0] < 0) length = -length;
+    return (flr_quat){q[0] / length, q[1] / length, q[2] / length, q[3] / length};
+}
+
+/* The placement of a node. Scale belongs to the part's shape, so it is taken out; a mirrored or
+ * sheared node has no turn of its own and keeps only its place. */
+static flr_pose pose_of(const matrix *a, double unit)
+{
+    flr_pose pose = {{a->m[0][3] * unit, a->m[1][3] * unit, a->m[2][3] * unit}, {1, 0, 0, 0}};
+    if (!(fabs(pose.p.x) <= FLR_MESH_MAX_COORDINATE && fabs(pose.p.y) <= FLR_MESH_MAX_COORDINATE &&
+          fabs(pose.p.z) <= FLR_MESH_MAX_COORDINATE))
+        return (flr_pose){{0, 0, 0}, {1, 0, 0, 0}};
+    double r[3][3];
+    for (int j = 0; j < 3; ++j) {
+        double length =
+            sqrt(a->m[0][j] * a->m[0][j] + a->m[1][j] * a->m[1][j] + a->m[2][j] * a->m[2][j]);
+        if (!(length > 0) || !isfinite(length)) return pose;
+        for (int i = 0; i < 3; ++i) r[i][j] = a->m[i][j] / length;
+    }
+    for (int j = 0; j < 3; ++j) {
+        int k = (j + 1) % 3;
+        if (fabs(r[0][j] * r[0][k] + r[1][j] * r[1][k] + r[2][j] * r[2][k]) > 1e-4) return pose;
+    }
+    if (determinant(a) > 0) pose.q = turn_of(r);
+    return pose;
+}
+
+typedef struct walk {
+    const struct aiScene *scene;
+    flr_collect *collect;
+    double unit;
+} walk;
+
+/* one mesh where a node puts it */
+static void add_mesh(walk *w, const struct aiMesh *mesh, const matrix *T_mesh_node)
+{
+    flr_collect *collect = w->collect;
+    size_t room = 0;
+    uint32_t *index = flr_collect_grow(NULL, &room, mesh->mNumVertices + 1, sizeof *index);
+    for (unsigned i = 0; i < mesh->mNumVertices; ++i) {
+        double v[3] = {(double)mesh->mVertices[i].x, (double)mesh->mVertices[i].y,
+                       (double)mesh->mVertices[i].z};
+        double p[3];
+        for (int k = 0; k < 3; ++k)
+            p[k] = (T_mesh_node->m[k][0] * v[0] + T_mesh_node->m[k][1] * v[1] +
+                    T_mesh_node->m[k][2] * v[2] + T_mesh_node->m[k][3]) *
+                   w->unit;
+        index[i] = flr_collect_vertex(collect, (flr_vec3){p[0], p[1], p[2]});
+    }
+    // a mirrored node would turn the surface inside out
+    bool mirrored = determinant(T_mesh_node) < 0;
+    for (unsigned i = 0; i < mesh->mNumFaces; ++i) {
+        const struct aiFace *face = &mesh->mFaces[i];
+        if (face->mNumIndices < 3) {
+            ++collect->content.head.lines_dropped;
+            continue;
+        }
+        const unsigned *v = face->mIndices;
+        if (face->mNumIndices > 3 || v[0] >= mesh->mNumVertices || v[1] >= mesh->mNumVertices ||
+            v[2] >= mesh->mNumVertices) {
+            flr_collect_malformed(collect, "a face points at a vertex that is not there");
+            continue;
+        }
+        flr_collect_triangle(collect, index[v[0]], index[v[mirrored ? 2 : 1]],
+                             index[v[mirrored ? 1 : 2]]);
+    }
+    free(index);
+}
+
+/* names in angle brackets are assimp's inventions */
+static const char *name_of(const walk *w, const struct aiNode *node)
+{
+    const char *name = node->mName.data;
+    if (name[0] && name[0] != '<') return name;
+    name = w->scene->mMeshes[node->mMeshes[0]]->mName.data;
+    return name[0] != '<' ? name : "";
+}
+
+static void add_node(walk *w, const struct aiNode *node, const matrix *T_mesh_parent)
+{
+    matrix T_parent_node = from_assimp(&node->mTransformation);
+    matrix T_mesh_node = multiply(T_mesh_parent, &T_parent_node);
+    bool meshes = node->mNumMeshes > 0 && node->mMeshes[0] < w->scene->mNumMeshes;
+    if (meshes) flr_collect_group(w->collect, name_of(w, node), pose_of(&T_mesh_node, w->unit));
+    for (unsigned i = 0; meshes && i < node->mNumMeshes; ++i)
+        if (node->mMeshes[i] < w->scene->mNumMeshes)
+            add_mesh(w, w->scene->mMeshes[node->mMeshes[i]], &T_mesh_node);
+    for (unsigned i = 0; i < node->mNumChildren; ++i) add_node(w, node->mChildren[i], &T_mesh_node);
+}
+
+/* Readers of formats with z up (3DS, DXF, …) turn their scene to y up. Coordinates shall stay as
+ * they are in the file, so that turn is undone. */
+static matrix undo_turn(const struct aiScene *scene, const char *ending)
+{
+    static const char *const turned[] = {"3ds", "prj", "dxf", "ase", "ask", "blend"};
+    matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    matrix back = {{{1, 0, 0, 0}, {0, 0, -1, 0}, {0, 1, 0, 0}}};
+    matrix root = from_assimp(&scene->mRootNode->mTransformation);
+    matrix rest = multiply(&back, &root);
+    if (memcmp(&rest, &identity, sizeof rest) != 0) {
+        // -0 and rounding
+        for (int i = 0; i < 12; ++i)
+            if (fabs(rest.m[i / 4][i % 4] - identity.m[i / 4][i % 4]) > 1e-6) return identity;
+    }
+    for (size_t i = 0; i < sizeof turned / sizeof *turned; ++i)
+        if (strcasecmp(ending, turned[i]) == 0) return back;
+    return identity;
+}
+
+/* FBX counts in centimetres times a factor */
+static double unit_of_fbx(const struct aiScene *scene)
+{
+    const struct aiMetadata *data = scene->mMetaData;
+    for (unsigned i = 0; data && i < data->mNumProperties; ++i) {
+        if (strcmp(data->mKeys[i].data, "UnitScaleFactor") != 0) continue;
+        double factor = 0;
+        if (data->mValues[i].mType == AI_DOUBLE) factor = *(double *)data->mValues[i].mData;
+        if (data->mValues[i].mType == AI_FLOAT) factor = (double)*(float *)data->mValues[i].mData;
+        if (factor > 1e-12 && factor < 1e12) return 0.01 * factor;
+    }
+    return 0.01;
+}
+
+static void choose_unit(const flr_import_job *job, const struct aiScene *scene,
+                        flr_stream_head *head)
+{
+    const char *ending = ending_of(job->name);
+    double stated = strcasecmp(ending, "fbx") == 0
+                        ? unit_of_fbx(scene)
+                        : flr_unit_of_file(ending, job->bytes, job->size);
+    head->unit = job->unit > 0 ? job->unit : stated > 0 ? stated : 0.001;
+    head->unit_from_file = job->unit <= 0 && stated > 0;
+}
+
+static uint64_t count_polygons(const struct aiScene *scene)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < scene->mNumMeshes; ++i)
+        for (unsigned j = 0; j < scene->mMeshes[i]->mNumFaces; ++j)
+            count += scene->mMeshes[i]->mFaces[j].mNumIndices > 3;
+    return count;
+}
+
+flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
+{
+    memory_files files = {.io = {.OpenProc = open_file, .CloseProc = close_file}, .job = job};
+    struct aiPropertyStore *properties = aiCreatePropertyStore();
+    if (!properties) flr_collect_out_of_memory();
+    aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, 1);
+    aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
+    const struct aiScene *scene = aiImportFileExWithProperties(job->name, 0, &files.io, properties);
+    aiReleasePropertyStore(properties);
+    if (!scene) {
+        const char *reason = aiGetErrorString();
+        if (strstr(reason, "bad_alloc")) flr_collect_out_of_memory();
+        if (files.missing[0])
+            return flr_collect_fail(collect, FLR_BAD_INPUT,
+                                    "needs the file %s beside it, which cannot be read (%.200s)",
+                                    files.missing, reason);
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read as %s: %.300s",
+                                collect->content.format, reason[0] ? reason : "it is damaged");
+    }
+    choose_unit(job, scene, &collect->content.head);
+    collect->content.head.polygons_split = count_polygons(scene);
+    scene = aiApplyPostProcessing(scene, aiProcess_Triangulate);
+    if (!scene || !scene->mRootNode)
+        return flr_collect_fail(collect, FLR_BAD_INPUT,
+                                "its polygons cannot be cut into triangles");
+    matrix start = undo_turn(scene, ending_of(job->name));
+    walk w = {scene, collect, collect->content.head.unit};
+    add_node(&w, scene->mRootNode, &start);
+    // the process ends next, so nobody needs the scene's memory back
+    return FLR_OK;
+}

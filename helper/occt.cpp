@@ -1,0 +1,354 @@
+// The readers of OpenCASCADE: STEP, IGES, BREP. The only C++ of feeler.
+#include "occt.h"
+
+#include <BRepBndLib.hxx>
+#include <BRepMesh_IncrementalMesh.hxx>
+#include <BRepTools.hxx>
+#include <BRep_Builder.hxx>
+#include <BRep_Tool.hxx>
+#include <BinTools.hxx>
+#include <Bnd_Box.hxx>
+#include <IGESCAFControl_Reader.hxx>
+#include <IGESData_GlobalSection.hxx>
+#include <IGESData_IGESModel.hxx>
+#include <Interface_Static.hxx>
+#include <Message.hxx>
+#include <Message_Messenger.hxx>
+#include <Message_Printer.hxx>
+#include <Poly_Triangulation.hxx>
+#include <STEPCAFControl_Reader.hxx>
+#include <Standard_Failure.hxx>
+#include <Standard_OutOfMemory.hxx>
+#include <Standard_Version.hxx>
+#include <TColStd_SequenceOfAsciiString.hxx>
+#include <TDF_Label.hxx>
+#include <TDF_LabelSequence.hxx>
+#include <TDataStd_Name.hxx>
+#include <TDocStd_Document.hxx>
+#include <TopExp_Explorer.hxx>
+#include <TopoDS.hxx>
+#include <XCAFApp_Application.hxx>
+#include <XCAFDoc_DocumentTool.hxx>
+#include <XCAFDoc_ShapeTool.hxx>
+
+#include <cmath>
+#include <cstring>
+#include <istream>
+#include <new>
+#include <streambuf>
+#include <string>
+#include <strings.h>
+#include <vector>
+
+namespace
+{
+
+// a file in memory as a stream that can be sought
+class MemoryBuffer : public std::streambuf
+{
+  public:
+    MemoryBuffer(const uint8_t *bytes, size_t size)
+    {
+        char *start = const_cast<char *>(reinterpret_cast<const char *>(bytes));
+        setg(start, start, start + size);
+    }
+
+  protected:
+    pos_type seekoff(off_type offset, std::ios_base::seekdir way, std::ios_base::openmode) override
+    {
+        char *base = way == std::ios_base::beg   ? eback()
+                     : way == std::ios_base::cur ? gptr()
+                                                 : egptr();
+        if (offset < eback() - base || offset > egptr() - base) return pos_type(off_type(-1));
+        setg(eback(), base + offset, egptr());
+        return pos_type(gptr() - eback());
+    }
+    pos_type seekpos(pos_type position, std::ios_base::openmode mode) override
+    {
+        return seekoff(off_type(position), std::ios_base::beg, mode);
+    }
+};
+
+// What is collected and by which rules. Shapes are in millimetres of OpenCASCADE; `metres` is the
+// length of such a millimetre.
+struct Walk {
+    flr_collect *collect;
+    double chord; // metres; 0: by size
+    double metres = 0.001;
+    Handle(XCAFDoc_ShapeTool) tool;
+};
+
+std::string name_of(const TDF_Label &label)
+{
+    Handle(TDataStd_Name) attribute;
+    if (label.IsNull() || !label.FindAttribute(TDataStd_Name::GetID(), attribute)) return "";
+    const TCollection_ExtendedString &text = attribute->Get();
+    std::vector<char> bytes(static_cast<size_t>(text.LengthOfCString()) + 1, 0);
+    char *start = bytes.data();
+    text.ToUTF8CString(start);
+    return bytes.data();
+}
+
+flr_pose pose_of(const gp_Trsf &place, double metres)
+{
+    const gp_XYZ &p = place.TranslationPart();
+    flr_pose pose = {{p.X() * metres, p.Y() * metres, p.Z() * metres}, {1, 0, 0, 0}};
+    // a mirrored or scaled placement has no turn of its own
+    if (place.IsNegative() || std::fabs(place.ScaleFactor() - 1) > 1e-9) return pose;
+    gp_Quaternion q = place.GetRotation();
+    q.Normalize();
+    double sign = q.W() < 0 ? -1 : 1;
+    pose.q = {sign * q.W(), sign * q.X(), sign * q.Y(), sign * q.Z()};
+    return pose;
+}
+
+// how far triangles may stray, in the shape's millimetres
+double tolerance_of(const Walk &walk, const TopoDS_Shape &shape)
+{
+    Bnd_Box box;
+    BRepBndLib::Add(shape, box, Standard_False);
+    double size = box.IsVoid() ? 1 : std::sqrt(box.SquareExtent());
+    if (!(size > 0) || !std::isfinite(size)) size = 1;
+    double chord = walk.chord > 0 ? walk.chord / walk.metres : size / 1000;
+    // finer than this is beyond the modeller's own precision
+    return std::max(chord, size * 1e-6);
+}
+
+void add_face(Walk &walk, const TopoDS_Face &face, const gp_Trsf &place)
+{
+    TopLoc_Location location;
+    Handle(Poly_Triangulation) triangles = BRep_Tool::Triangulation(face, location);
+    if (triangles.IsNull()) {
+        flr_collect_malformed(walk.collect, "a face cannot be cut into triangles");
+        return;
+    }
+    gp_Trsf whole = place * location.Transformation();
+    std::vector<uint32_t> index(static_cast<size_t>(triangles->NbNodes()));
+    for (Standard_Integer i = 1; i <= triangles->NbNodes(); ++i) {
+        gp_Pnt p = triangles->Node(i).Transformed(whole);
+        index[static_cast<size_t>(i - 1)] = flr_collect_vertex(
+            walk.collect, {p.X() * walk.metres, p.Y() * walk.metres, p.Z() * walk.metres});
+    }
+    bool flip = (face.Orientation() == TopAbs_REVERSED) != whole.IsNegative();
+    for (Standard_Integer i = 1; i <= triangles->NbTriangles(); ++i) {
+        Standard_Integer a, b, c;
+        triangles->Triangle(i).Get(a, b, c);
+        if (flip) std::swap(b, c);
+        flr_collect_triangle(walk.collect, index[static_cast<size_t>(a - 1)],
+                             index[static_cast<size_t>(b - 1)], index[static_cast<size_t>(c - 1)]);
+    }
+}
+
+// one part: `shape` in its own frame, `place` where it stands
+void add_part(Walk &walk, const TopoDS_Shape &shape, const TopLoc_Location &place,
+              const std::string &name)
+{
+    if (shape.IsNull()) return;
+    // a part that stands in several places is cut into triangles once
+    if (!BRepTools::Triangulation(shape, Precision::Infinite()))
+        BRepMesh_IncrementalMesh(shape, tolerance_of(walk, shape), Standard_False, 0.5,
+                                 Standard_False);
+    gp_Trsf T_mesh_part = place.Transformation();
+    flr_collect_group(walk.collect, name.c_str(), pose_of(T_mesh_part, walk.metres));
+    for (TopExp_Explorer faces(shape, TopAbs_FACE); faces.More(); faces.Next())
+        add_face(walk, TopoDS::Face(faces.Current()), T_mesh_part);
+}
+
+// a label of the document: an assembly with components, or a part
+void add_label(Walk &walk, const TDF_Label &label, const TopLoc_Location &place, int depth)
+{
+    if (depth > 200) throw Standard_Failure("assemblies are nested too deeply");
+    TDF_Label referred;
+    if (XCAFDoc_ShapeTool::GetReferredShape(label, referred)) {
+        add_label(walk, referred, place * XCAFDoc_ShapeTool::GetLocation(label), depth + 1);
+        return;
+    }
+    if (XCAFDoc_ShapeTool::IsAssembly(label)) {
+        TDF_LabelSequence parts;
+        XCAFDoc_ShapeTool::GetComponents(label, parts);
+        for (TDF_LabelSequence::Iterator part(parts); part.More(); part.Next())
+            add_label(walk, part.Value(), place, depth + 1);
+        return;
+    }
+    TopoDS_Shape shape = XCAFDoc_ShapeTool::GetShape(label);
+    if (shape.IsNull()) return;
+    TopLoc_Location own = shape.Location();
+    add_part(walk, shape.Located(TopLoc_Location()), place * own, name_of(label));
+}
+
+void add_document(Walk &walk, const Handle(TDocStd_Document) & document)
+{
+    walk.tool = XCAFDoc_DocumentTool::ShapeTool(document->Main());
+    TDF_LabelSequence roots;
+    walk.tool->GetFreeShapes(roots);
+    for (TDF_LabelSequence::Iterator root(roots); root.More(); root.Next())
+        add_label(walk, root.Value(), TopLoc_Location(), 0);
+}
+
+Handle(TDocStd_Document) new_document()
+{
+    Handle(TDocStd_Document) document;
+    XCAFApp_Application::GetApplication()->NewDocument("BinXCAF", document);
+    return document;
+}
+
+// Millimetres of OpenCASCADE become metres by the unit that the file states (`stated`, metres), or
+// as if the file had stated the unit that the user gave.
+void choose_unit(Walk &walk, const flr_import_job *job, double stated, bool known)
+{
+    flr_stream_head &head = walk.collect->content.head;
+    head.unit = job->unit > 0 ? job->unit : stated;
+    head.unit_from_file = job->unit <= 0 && known;
+    walk.metres = 0.001 * head.unit / stated;
+}
+
+double unit_by_name(const TColStd_SequenceOfAsciiString &names)
+{
+    static const struct {
+        const char *name;
+        double metres;
+    } units[] = {{"millimetre", 1e-3}, {"centimetre", 1e-2}, {"micrometre", 1e-6},
+                 {"nanometre", 1e-9},  {"decimetre", 0.1},   {"kilometre", 1e3},
+                 {"metre", 1},         {"inch", 0.0254},     {"foot", 0.3048},
+                 {"feet", 0.3048},     {"yard", 0.9144},     {"mile", 1609.344}};
+    if (names.IsEmpty()) return 0;
+    for (const auto &unit : units)
+        if (strcasestr(names.First().ToCString(), unit.name)) return unit.metres;
+    return 0;
+}
+
+flr_result read_step(Walk &walk, const flr_import_job *job)
+{
+    MemoryBuffer buffer(job->bytes, job->size);
+    std::istream stream(&buffer);
+    STEPCAFControl_Reader reader;
+    reader.SetColorMode(Standard_False);
+    reader.SetLayerMode(Standard_False);
+    reader.SetPropsMode(Standard_False);
+    reader.SetGDTMode(Standard_False);
+    reader.SetMatMode(Standard_False);
+    reader.SetViewMode(Standard_False);
+    reader.SetNameMode(Standard_True);
+    Interface_Static::SetCVal("xstep.cascade.unit", "MM");
+    if (reader.ChangeReader().ReadStream(job->name, stream) != IFSelect_RetDone)
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "is not a readable STEP file");
+    TColStd_SequenceOfAsciiString lengths, angles, solids;
+    reader.ChangeReader().FileUnits(lengths, angles, solids);
+    double stated = unit_by_name(lengths);
+    choose_unit(walk, job, stated > 0 ? stated : 0.001, stated > 0);
+
+    Handle(TDocStd_Document) document = new_document();
+    if (!reader.Transfer(document))
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "holds no shape that can be read");
+    add_document(walk, document);
+    return FLR_OK;
+}
+
+flr_result read_iges(Walk &walk, const flr_import_job *job)
+{
+    IGESCAFControl_Reader reader;
+    reader.SetColorMode(Standard_False);
+    reader.SetLayerMode(Standard_False);
+    reader.SetNameMode(Standard_True);
+    Interface_Static::SetCVal("xstep.cascade.unit", "MM");
+    if (reader.ReadFile("/proc/self/fd/0") != IFSelect_RetDone)
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "is not a readable IGES file");
+    Handle(IGESData_IGESModel) model = Handle(IGESData_IGESModel)::DownCast(reader.Model());
+    double stated = model.IsNull() ? 0 : model->GlobalSection().UnitValue() * 0.001;
+    bool known = stated > 1e-12 && stated < 1e12;
+    choose_unit(walk, job, known ? stated : 0.001, known);
+
+    Handle(TDocStd_Document) document = new_document();
+    if (!reader.Transfer(document))
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "holds no shape that can be read");
+    add_document(walk, document);
+    return FLR_OK;
+}
+
+// BREP states no unit; the modeller's own is the millimetre. A compound's members are the parts.
+flr_result read_brep(Walk &walk, const flr_import_job *job)
+{
+    MemoryBuffer buffer(job->bytes, job->size);
+    std::istream stream(&buffer);
+    TopoDS_Shape shape;
+    if (job->size > 16 && memcmp(job->bytes, "\nOpen CASCADE Topology", 16) == 0) {
+        BinTools::Read(shape, stream);
+    } else {
+        BRep_Builder builder;
+        BRepTools::Read(shape, stream, builder);
+    }
+    if (shape.IsNull())
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "is not a readable BREP file");
+    choose_unit(walk, job, 0.001, false);
+    if (shape.ShapeType() != TopAbs_COMPOUND) {
+        add_part(walk, shape.Located(TopLoc_Location()), shape.Location(), "");
+        return FLR_OK;
+    }
+    for (TopoDS_Iterator part(shape); part.More(); part.Next())
+        add_part(walk, part.Value().Located(TopLoc_Location()), part.Value().Location(), "");
+    return FLR_OK;
+}
+
+bool has(const flr_import_job *job, size_t within, const char *text)
+{
+    return memmem(job->bytes, std::min(job->size, within), text, strlen(text)) != nullptr;
+}
+
+} // namespace
+
+flr_occt_format flr_occt_format_of(const flr_import_job *job, const char *ending)
+{
+    // what it says by itself; building models (IFC) wear the same coat as STEP
+    if (has(job, 512, "ISO-10303-21")) {
+        bool building = strcasecmp(ending, "ifc") == 0 || has(job, 4096, "'IFC");
+        return building ? FLR_OCCT_NONE : FLR_OCCT_STEP;
+    }
+    if (has(job, 256, "DBRep_DrawableShape") || has(job, 256, "CASCADE Topology") ||
+        has(job, 256, "Open CASCADE Topology"))
+        return FLR_OCCT_BREP;
+    if (job->size > 80 && job->bytes[72] == 'S' && has(job, 81, "      1")) return FLR_OCCT_IGES;
+
+    static const struct {
+        const char *ending;
+        flr_occt_format format;
+    } endings[] = {{"step", FLR_OCCT_STEP}, {"stp", FLR_OCCT_STEP}, {"p21", FLR_OCCT_STEP},
+                   {"iges", FLR_OCCT_IGES}, {"igs", FLR_OCCT_IGES}, {"brep", FLR_OCCT_BREP},
+                   {"brp", FLR_OCCT_BREP}};
+    for (const auto &known : endings)
+        if (strcasecmp(ending, known.ending) == 0) return known.format;
+    return FLR_OCCT_NONE;
+}
+
+flr_result flr_occt_read(const flr_import_job *job, flr_occt_format format, flr_collect *collect)
+{
+    Walk walk;
+    walk.collect = collect;
+    walk.chord = job->chord;
+    try {
+        Message::DefaultMessenger()->RemovePrinters(STANDARD_TYPE(Message_Printer));
+        switch (format) {
+        case FLR_OCCT_STEP:
+            return read_step(walk, job);
+        case FLR_OCCT_IGES:
+            return read_iges(walk, job);
+        default:
+            return read_brep(walk, job);
+        }
+    } catch (const Standard_OutOfMemory &) {
+        flr_collect_out_of_memory();
+    } catch (const std::bad_alloc &) {
+        flr_collect_out_of_memory();
+    } catch (const Standard_Failure &failure) {
+        const char *text = failure.GetMessageString();
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s",
+                                text && text[0] ? text : failure.DynamicType()->Name());
+    } catch (const std::exception &failure) {
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s", failure.what());
+    } catch (...) {
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: it is damaged");
+    }
+}
+
+const char *flr_occt_version(void) { return "OpenCASCADE " OCC_VERSION_COMPLETE; }
+
+void flr_occt_watch_memory(void) { std::set_new_handler(flr_collect_out_of_memory); }

@@ -1,0 +1,151 @@
+/* the unit of length that a file states and its reader does not tell */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+enum { LOOK = 65536 }; /* bytes from the start of a text in which its unit must stand */
+
+/* ---- XML ---- */
+
+/* copies the value of `attribute` in the first `<element …>` of a text; false if there is none */
+static bool find_attribute(const char *text, const char *element, const char *attribute,
+                           char *value, size_t size)
+{
+    size_t element_length = strlen(element), attribute_length = strlen(attribute);
+    for (const char *at = strchr(text, '<'); at; at = strchr(at + 1, '<')) {
+        if (strncmp(at + 1, element, element_length) != 0 ||
+            !strchr(" \t\r\n", at[1 + element_length]))
+            continue;
+        const char *end = strchr(at, '>');
+        for (const char *a = at + 1 + element_length; end && a < end; ++a) {
+            if (!strchr(" \t\r\n", *a) || strncmp(a + 1, attribute, attribute_length) != 0)
+                continue;
+            const char *rest = a + 1 + attribute_length;
+            rest += strspn(rest, " \t\r\n");
+            if (*rest++ != '=') continue;
+            rest += strspn(rest, " \t\r\n");
+            const char *close = *rest ? strchr(rest + 1, *rest) : NULL;
+            if ((*rest != '"' && *rest != '\'') || !close || close > end) continue;
+            size_t length = (size_t)(close - rest - 1);
+            if (length >= size) return false;
+            memcpy(value, rest + 1, length);
+            value[length] = 0;
+            return true;
+        }
+        return false;
+    }
+    return false;
+}
+
+/* the words of 3MF and AMF */
+static double unit_by_word(const char *word)
+{
+    static const struct {
+        const char *word;
+        double metres;
+    } units[] = {{"micron", 1e-6}, {"millimeter", 1e-3}, {"centimeter", 1e-2}, {"inch", 0.0254},
+                 {"foot", 0.3048}, {"feet", 0.3048},     {"meter", 1}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; ++i)
+        if (strcasecmp(word, units[i].word) == 0) return units[i].metres;
+    return 0.001;
+}
+
+/* both formats say that a missing unit is millimetres */
+static double unit_by_attribute(const char *text, const char *element)
+{
+    char value[32];
+    return find_attribute(text, element, "unit", value, sizeof value) ? unit_by_word(value) : 0.001;
+}
+
+static double unit_of_collada(const char *text)
+{
+    char value[64];
+    if (!find_attribute(text, "unit", "meter", value, sizeof value)) return 1;
+    double metres = strtod(value, NULL);
+    return metres > 1e-12 && metres < 1e12 ? metres : 1;
+}
+
+/* ---- zip ---- */
+
+static uint32_t get(const uint8_t *bytes, int count)
+{
+    uint32_t value = 0;
+    for (int i = count - 1; i >= 0; --i) value = value << 8 | bytes[i];
+    return value;
+}
+
+/* the beginning of a stored or deflated member at `offset`; bytes got */
+static size_t unpack(const uint8_t *zip, size_t size, size_t offset, char *to, size_t room)
+{
+    if (offset > size || size - offset < 30 || get(zip + offset, 4) != 0x04034b50) return 0;
+    size_t start = offset + 30 + get(zip + offset + 26, 2) + get(zip + offset + 28, 2);
+    if (start >= size) return 0;
+    uint32_t method = get(zip + offset + 8, 2);
+    if (method == 0) {
+        size_t count = size - start < room ? size - start : room;
+        memcpy(to, zip + start, count);
+        return count;
+    }
+    z_stream stream = {0};
+    if (method != 8 || inflateInit2(&stream, -MAX_WBITS) != Z_OK) return 0;
+    size_t left = size - start;
+    stream.next_in = (Bytef *)(uintptr_t)(zip + start);
+    stream.avail_in = left > UINT32_MAX ? UINT32_MAX : (uInt)left;
+    stream.next_out = (Bytef *)to;
+    stream.avail_out = (uInt)room;
+    inflate(&stream, Z_SYNC_FLUSH);
+    size_t got = room - stream.avail_out;
+    inflateEnd(&stream);
+    return got;
+}
+
+/* the beginning of the first member whose name ends with `ending` */
+static size_t find_member(const uint8_t *zip, size_t size, const char *ending, char *to,
+                          size_t room)
+{
+    // the directory's place stands at the end, before a comment of at most 64 KiB
+    if (size < 22) return 0;
+    size_t last = size - 22, first = last > 65535 ? last - 65535 : 0, at = last;
+    while (get(zip + at, 4) != 0x06054b50) {
+        if (at == first) return 0;
+        --at;
+    }
+    size_t entry = get(zip + at + 16, 4), length = strlen(ending);
+    for (uint32_t i = get(zip + at + 10, 2); i > 0; --i) {
+        if (entry > size || size - entry < 46 || get(zip + entry, 4) != 0x02014b50) return 0;
+        size_t name = get(zip + entry + 28, 2),
+               next = entry + 46 + name + get(zip + entry + 30, 2) + get(zip + entry + 32, 2);
+        if (next > size) return 0;
+        if (name >= length &&
+            strncasecmp((const char *)zip + entry + 46 + name - length, ending, length) == 0)
+            return unpack(zip, size, get(zip + entry + 42, 4), to, room);
+        entry = next;
+    }
+    return 0;
+}
+
+double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
+{
+    // these are in metres by definition
+    static const char *const metric[] = {"gltf", "glb", "vrm", "x3d", "x3db", "ifc", "ifczip"};
+    for (size_t i = 0; i < sizeof metric / sizeof *metric; ++i)
+        if (strcasecmp(ending, metric[i]) == 0) return 1;
+
+    static char text[LOOK + 1];
+    size_t length = size < LOOK ? size : LOOK;
+    memcpy(text, bytes, length);
+    bool zipped = size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
+    const char *member = strcasecmp(ending, "3mf") == 0   ? ".model"
+                         : strcasecmp(ending, "zae") == 0 ? ".dae"
+                                                          : ".amf";
+    if (zipped) length = find_member(bytes, size, member, text, LOOK);
+    text[length] = 0;
+    if (strcasecmp(ending, "dae") == 0 || strcasecmp(ending, "zae") == 0)
+        return unit_of_collada(text);
+    if (strcasecmp(ending, "3mf") == 0) return unit_by_attribute(text, "model");
+    if (strcasecmp(ending, "amf") == 0) return unit_by_attribute(text, "amf");
+    return 0;
+}
