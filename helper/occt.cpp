@@ -30,7 +30,9 @@
 #include <XCAFApp_Application.hxx>
 #include <XCAFDoc_DocumentTool.hxx>
 #include <XCAFDoc_ShapeTool.hxx>
+#include <gp_Quaternion.hxx>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <istream>
