@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/kit.h"
 #include "models/scenarios.h"
 
 /* ---- the list ---- */
 
 static const flr_scenario *const scenarios[] = {
-    NULL, /* the end */
+    &flr_scenario_ball, NULL, /* the end */
 };
 
 size_t flr_scenario_count(void) { return sizeof scenarios / sizeof *scenarios - 1; }
@@ -128,6 +129,15 @@ flr_result flr_model_add_part(flr_model *model, const flr_scene_part *part, flr_
     entry->name = name;
     entry->file = file;
     return FLR_OK;
+}
+
+flr_result flr_model_add_kit(flr_model *model, flr_kit *kit, const flr_scene_part *part,
+                             flr_error *error)
+{
+    flr_mesh *mesh;
+    flr_result result = flr_kit_finish(kit, &mesh, error);
+    if (result == FLR_OK) result = flr_model_add_mesh(model, part->file, mesh, error);
+    return result == FLR_OK ? flr_model_add_part(model, part, error) : result;
 }
 
 const flr_mesh *flr_model_find_mesh(const flr_model *model, const char *file)

@@ -24,6 +24,8 @@
 #include "scene/poses.h"
 #include "scene/scene.h"
 
+struct flr_kit; /* models/kit.h */
+
 /* What a user may choose. Fill with flr_default_scenario_options(). */
 typedef struct flr_scenario_options {
     uint64_t seed;   /* of what is left to chance; default 1 */
@@ -103,6 +105,10 @@ flr_result flr_scenario_make(flr_env *env, const flr_scenario *scenario,
 /* Each takes over (the mesh, freed on failure) or copies what it is given. */
 flr_result flr_model_add_mesh(flr_model *model, const char *file, flr_mesh *mesh, flr_error *error);
 flr_result flr_model_add_part(flr_model *model, const flr_scene_part *part, flr_error *error);
+/* Finishes the kit (freed whatever the result), adds its mesh under the part's file name, and
+ * the part. */
+flr_result flr_model_add_kit(flr_model *model, struct flr_kit *kit, const flr_scene_part *part,
+                             flr_error *error);
 flr_result flr_model_add_path(flr_model *model, const char *file, const char *name,
                               const char *part, const flr_timed_pose *poses, size_t count,
                               flr_error *error);

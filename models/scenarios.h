@@ -5,5 +5,6 @@
 #include "models/models.h"
 
 /* extern const flr_scenario flr_scenario_NAME; in NAME.c */
+extern const flr_scenario flr_scenario_ball;
 
 #endif

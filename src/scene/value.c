@@ -187,7 +187,7 @@ static bool read_number(const flr_value *value, double *out)
 bool flr_value_positive(const flr_value *value, double *out)
 {
     if (!value->json) return true;
-    double number;
+    double number = 0;
     if (!read_number(value, &number)) return false;
     if (!(number > 0)) return flr_value_fail(value, "must be greater than 0");
     *out = number;
@@ -214,7 +214,7 @@ bool flr_value_unit(const flr_value *value, double *out)
 static bool read_length(const flr_value *value, double *out)
 {
     const char *text = json_string_value(value->json);
-    double metres;
+    double metres = 0;
     if (text) {
         flr_error why;
         if (flr_size_parse(text, 0, &metres, &why) != FLR_OK)
@@ -233,7 +233,7 @@ static bool read_length(const flr_value *value, double *out)
 bool flr_value_size(const flr_value *value, double *out)
 {
     if (!value->json) return true;
-    double metres;
+    double metres = 0;
     if (!read_length(value, &metres)) return false;
     if (!(metres > 0)) return flr_value_fail(value, "must be greater than 0");
     *out = metres;
