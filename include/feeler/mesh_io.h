@@ -71,6 +71,8 @@ typedef struct flr_mesh_report {
     uint64_t dropped_nonfinite; /* triangles left out because of NaN, Inf or distance (tolerant) */
     uint64_t dropped_malformed; /* faces left out: index out of range, fewer than three corners,
                                    unreadable (tolerant) */
+    uint64_t bad_vertices;      /* unreadable vertices (tolerant); faces that use one are counted in
+                                   dropped_nonfinite */
     uint64_t ignored_bytes;     /* after the last facet that a header promised */
     char first_trouble[160];    /* where the first dropped thing is, "" if none: "line 12: ..." */
 } flr_mesh_report;

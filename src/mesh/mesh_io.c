@@ -52,12 +52,18 @@ static flr_result read_format(flr_reader *reader, flr_mesh_format format)
         return flr_read_stl_binary(reader);
     case FLR_FORMAT_STL_ASCII:
         return flr_read_stl_ascii(reader);
+    case FLR_FORMAT_OBJ:
+        return flr_read_obj(reader);
+    case FLR_FORMAT_PLY:
+        return flr_read_ply(reader);
+    case FLR_FORMAT_ITRI:
+        return flr_read_itri(reader);
     case FLR_FORMAT_FOREIGN:
         return flr_fail(reader->error, FLR_UNSUPPORTED,
                         "%s: a format that only the import helper reads; open it with "
                         "flr_mesh_open() or convert it to STL, OBJ or PLY",
                         reader->name);
-    default:
+    case FLR_FORMAT_UNKNOWN:
         break;
     }
     return flr_fail(reader->error, FLR_BAD_INPUT,

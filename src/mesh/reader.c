@@ -72,26 +72,19 @@ flr_result flr_reader_built(flr_reader *reader, flr_result result)
     return flr_builder_fail(&reader->builder, result, reader->name, reader->error);
 }
 
-flr_result flr_reader_check(flr_reader *reader, const char *at, const flr_vec3 corners[3], bool *ok)
+flr_result flr_reader_complain_far(flr_reader *reader, const char *at, flr_vec3 corner)
 {
-    *ok = true;
-    for (unsigned i = 0; i < 3; i++) {
-        flr_vec3 p = corners[i];
-        if (flr_position_ok(p)) continue;
-        *ok = false;
-        reader->report->dropped_nonfinite++;
-        double u = reader->unit;
-        if (!flr_vec3_is_finite(p))
-            return flr_reader_complain(reader, at,
-                                       "a corner at (%g, %g, %g) is not finite; repair the mesh or "
-                                       "leave such triangles out (tolerant)",
-                                       p.x / u, p.y / u, p.z / u);
+    double u = reader->unit;
+    flr_vec3 p = flr_vec3_make(corner.x / u, corner.y / u, corner.z / u);
+    if (!flr_vec3_is_finite(corner))
         return flr_reader_complain(reader, at,
-                                   "a corner at (%g, %g, %g) is more than %g m away from the "
-                                   "origin; check the unit (%g m) or the file",
-                                   p.x / u, p.y / u, p.z / u, FLR_MESH_MAX_COORDINATE, u);
-    }
-    return FLR_OK;
+                                   "a corner at (%g, %g, %g) is not finite; repair the mesh or "
+                                   "leave such triangles out (tolerant)",
+                                   p.x, p.y, p.z);
+    return flr_reader_complain(reader, at,
+                               "a corner at (%g, %g, %g) is more than %g m from the origin at %g m "
+                               "per unit; check the unit, or the file is broken",
+                               p.x, p.y, p.z, FLR_MESH_MAX_COORDINATE, u);
 }
 
 const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE])

@@ -36,10 +36,9 @@ flr_result flr_reader_complain(flr_reader *reader, const char *at, const char *f
 /* The sentence for a result of the builder; FLR_OK passes. */
 flr_result flr_reader_built(flr_reader *reader, flr_result result);
 
-/* A triangle with these corners (metres) lies at `at`: is one not finite or too far out?
- * Complains, counts. `*ok` tells whether the triangle can stay. */
-flr_result flr_reader_check(flr_reader *reader, const char *at, const flr_vec3 corners[3],
-                            bool *ok);
+/* Complains about a corner (metres) that is not finite or too far out. The caller counts the
+ * triangles that this costs. */
+flr_result flr_reader_complain_far(flr_reader *reader, const char *at, flr_vec3 corner);
 
 /* The number of the line that holds `at`, from 1. */
 uint64_t flr_reader_line(const flr_reader *reader, const char *at);

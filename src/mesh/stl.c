@@ -13,6 +13,19 @@
 
 enum { HEADER = 84, FACET = 50, BATCH = FLR_WELD_BATCH / 3 };
 
+/* can a facet with these corners stay? counts it if not */
+static flr_result check_corners(flr_reader *reader, const char *at, const flr_vec3 c[3], bool *ok)
+{
+    *ok = true;
+    for (unsigned i = 0; i < 3; i++) {
+        if (flr_position_ok(c[i])) continue;
+        *ok = false;
+        reader->report->dropped_nonfinite++;
+        return flr_reader_complain_far(reader, at, c[i]);
+    }
+    return FLR_OK;
+}
+
 /* ---- binary ---- */
 
 static uint32_t get_u32(const char *at)
@@ -75,11 +88,9 @@ static flr_result add_facets(flr_reader *reader, const char *at, size_t count)
             c[k].y = get_float(at + 16 + 12 * k) * reader->unit;
             c[k].z = get_float(at + 20 + 12 * k) * reader->unit;
         }
-        bool ok = flr_position_ok(c[0]) & flr_position_ok(c[1]) & flr_position_ok(c[2]);
-        if (!ok) {
-            flr_result result = flr_reader_check(reader, at, c, &ok);
-            if (result != FLR_OK) return result;
-        }
+        bool ok;
+        flr_result result = check_corners(reader, at, c, &ok);
+        if (result != FLR_OK) return result;
         kept += ok;
     }
     return flr_reader_built(reader, flr_builder_soup(&reader->builder, corners, kept));
@@ -265,7 +276,7 @@ static flr_result read_facet(ascii *text, const char *start)
     }
     reader->report->triangles_in_file++;
     bool ok;
-    result = flr_reader_check(reader, start, corners, &ok);
+    result = check_corners(reader, start, corners, &ok);
     if (result != FLR_OK) return result;
     text->kept += ok;
     return text->kept == BATCH ? weld_facets(text) : FLR_OK;

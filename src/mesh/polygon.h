@@ -1,0 +1,67 @@
+/* polygon.h: faces given by indices into a list of positions, cut into triangles.
+ *
+ * Private to src/mesh; for OBJ and PLY. */
+#ifndef FLR_MESH_POLYGON_H
+#define FLR_MESH_POLYGON_H
+
+#include "mesh/reader.h"
+
+/* Polygons that are no fan are cut only up to this many corners: the work grows with the square. */
+enum { FLR_POLYGON_MAX_CORNERS = 4096 };
+
+/* A corner while its polygon is cut. */
+typedef struct flr_polygon_corner {
+    double x, y; /* in the polygon's plane, counter-clockwise */
+    uint32_t next, previous;
+} flr_polygon_corner;
+
+typedef struct flr_faces {
+    flr_vec3 *positions; /* [count], metres, as in the file, not checked */
+    size_t count, capacity;
+    uint32_t *numbers; /* [count], the welded vertex + 1 once known */
+    size_t numbers_capacity;
+    uint32_t *corners; /* [corner_count], the face at hand, as indices below count */
+    size_t corner_count, corner_capacity;
+    flr_polygon_corner *scratch;
+    size_t scratch_capacity;
+} flr_faces;
+
+void flr_faces_free(flr_faces *faces, flr_reader *reader);
+
+/* Room for `more` positions beyond `count`. */
+flr_result flr_faces_reserve(flr_faces *faces, flr_reader *reader, size_t more);
+
+/* Appends a position. */
+static inline flr_result flr_faces_position(flr_faces *faces, flr_reader *reader, flr_vec3 position)
+{
+    if (faces->count == faces->capacity) {
+        flr_result result = flr_faces_reserve(faces, reader, 1);
+        if (result != FLR_OK) return result;
+    }
+    faces->positions[faces->count++] = position;
+    return FLR_OK;
+}
+
+/* All positions are there. */
+flr_result flr_faces_begin(flr_faces *faces, flr_reader *reader);
+
+/* Appends to the face at hand. */
+static inline flr_result flr_faces_corner(flr_faces *faces, flr_reader *reader, uint32_t corner)
+{
+    if (faces->corner_count == faces->corner_capacity) {
+        flr_result result;
+        faces->corners =
+            flr_budget_grow(&reader->builder.budget, faces->corners, &faces->corner_capacity,
+                            faces->corner_count + 1, sizeof corner, &result);
+        if (result != FLR_OK) return flr_reader_built(reader, result);
+    }
+    faces->corners[faces->corner_count++] = corner;
+    return FLR_OK;
+}
+
+/* The face at hand, at least three corners, becomes triangles: as a fan from its first corner
+ * where that is right, else by clipping ears. `at` is where it stands in the file. Faces with bad
+ * positions are complained about and counted. */
+flr_result flr_faces_add(flr_faces *faces, flr_reader *reader, const char *at);
+
+#endif
