@@ -19,6 +19,7 @@ typedef enum flr_option_type {
     FLR_OPTION_FLAG,    /* bool */
     FLR_OPTION_SIZE,    /* double, metres; the user writes 0.35mm */
     FLR_OPTION_UNIT,    /* double, metres per unit; the user writes mm or a number of metres */
+    FLR_OPTION_NUMBER,  /* double, within min and max */
     FLR_OPTION_INTEGER, /* int64_t, within min and max */
     FLR_OPTION_CHOICE,  /* int, index into choices */
     FLR_OPTION_PATH,    /* const char *, a file */
@@ -34,7 +35,7 @@ typedef struct flr_option {
     const char *help;           /* one sentence or two, no period at the end of a single one */
     size_t offset;              /* of the value in the values struct */
     const char *const *choices; /* NULL-ended; for completion also where type is not CHOICE */
-    double min, max;            /* of an integer, and of a size in metres; max 0: no limit */
+    double min, max;            /* of a number, or of a size in metres; max 0: no limit */
 } flr_option;
 
 /* Every values struct begins with these; see flr_common_options. */
@@ -123,6 +124,7 @@ extern const char *const flr_shells[]; /* "bash", "zsh", "fish", NULL */
 char *flr_completion_script(const char *shell);
 
 /* ---- the commands, one file each ---- */
+extern const flr_command flr_cmd_make, flr_cmd_info, flr_cmd_convert, flr_cmd_doctor;
 extern const flr_command flr_cmd_completion, flr_cmd_help, flr_cmd_version;
 
 #endif

@@ -72,8 +72,62 @@ static void heading(const flr_cli *cli, const char *text)
     printf("\n%s%s%s\n", flr_bold(cli), text, flr_plain(cli));
 }
 
+/* ---- as JSON, for programs that wrap feeler ---- */
+
+static json_t *text_or_null(const char *text) { return text ? flr_json_text(text) : json_null(); }
+
+static void push_options(json_t *list, const flr_option *options)
+{
+    for (const flr_option *o = options; o && o->name; o++) {
+        json_t *entry = flr_json_object();
+        char letter[2] = {o->letter, 0};
+        flr_json_set(entry, "name", flr_json_text(o->name));
+        flr_json_set(entry, "letter", text_or_null(o->letter ? letter : NULL));
+        flr_json_set(entry, "argument", text_or_null(o->argument));
+        flr_json_set(entry, "help", flr_json_text(o->help));
+        flr_json_push(list, entry);
+    }
+}
+
+static void print_command_json(flr_cli *cli, const flr_command *command)
+{
+    json_t *document = flr_json_object();
+    flr_json_set(document, "name", flr_json_text(command->name));
+    flr_json_set(document, "summary", flr_json_text(command->summary));
+    flr_json_set(document, "description", flr_json_text(command->description));
+    json_t *list = flr_json_array();
+    push_options(list, command->options);
+    push_options(list, flr_common_options);
+    flr_json_set(document, "options", list);
+    list = flr_json_array();
+    for (const flr_example *e = command->examples; e->line; e++)
+        flr_json_push(list, flr_json_text(e->line));
+    flr_json_set(document, "examples", list);
+    flr_json_print(cli, document);
+}
+
+static void print_overview_json(flr_cli *cli)
+{
+    json_t *document = flr_json_object(), *list = flr_json_array();
+    for (const flr_command *const *c = flr_commands; *c; c++) {
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "name", flr_json_text((*c)->name));
+        flr_json_set(entry, "summary", flr_json_text((*c)->summary));
+        flr_json_push(list, entry);
+    }
+    flr_json_set(document, "version", flr_json_text(FLR_VERSION));
+    flr_json_set(document, "commands", list);
+    flr_json_print(cli, document);
+}
+
+/* ---- as text ---- */
+
 void flr_help_command(flr_cli *cli, const flr_command *command)
 {
+    if (cli->json) {
+        print_command_json(cli, command);
+        return;
+    }
     printf("%sfeeler %s%s: %s\n", flr_bold(cli), command->name, flr_plain(cli), command->summary);
     heading(cli, "Usage");
     for (const char *const *u = command->usage; *u; u++)
@@ -102,6 +156,10 @@ void flr_help_command(flr_cli *cli, const flr_command *command)
 
 void flr_help_overview(flr_cli *cli)
 {
+    if (cli->json) {
+        print_overview_json(cli);
+        return;
+    }
     printf("%sfeeler%s " FLR_VERSION ": tells how much room there is between CAD parts, and lets "
            "you feel it\n",
            flr_bold(cli), flr_plain(cli));

@@ -44,6 +44,16 @@ json_t *flr_json_vec3(flr_vec3 v)
     return array;
 }
 
+json_t *flr_json_quat(flr_quat q)
+{
+    json_t *array = flr_json_array();
+    flr_json_push(array, flr_json_number(q.w));
+    flr_json_push(array, flr_json_number(q.x));
+    flr_json_push(array, flr_json_number(q.y));
+    flr_json_push(array, flr_json_number(q.z));
+    return array;
+}
+
 /* jansson refuses text that is not UTF-8: each byte that breaks it becomes U+FFFD */
 json_t *flr_json_text(const char *text)
 {

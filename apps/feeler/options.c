@@ -50,6 +50,21 @@ static flr_result unknown_option(const flr_command *command, const char *text, f
                     command->name);
 }
 
+static flr_result set_number(const flr_option *option, const char *text, double *value,
+                             flr_error *error)
+{
+    double number;
+    const char *end;
+    if (flr_number_parse(text, &number, &end, NULL) != FLR_OK || *end)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--%s needs a number, not \"%s\"", option->name,
+                        text);
+    if (option->max > 0 && (number < option->min || number > option->max))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--%s must be from %g to %g, not %s", option->name,
+                        option->min, option->max, text);
+    *value = number;
+    return FLR_OK;
+}
+
 static flr_result set_integer(const flr_option *option, const char *text, int64_t *value,
                               flr_error *error)
 {
@@ -119,6 +134,8 @@ static flr_result set_value(const flr_option *option, const char *text, void *va
         return set_size(option, text, place, error);
     case FLR_OPTION_UNIT:
         return set_unit(option, text, place, error);
+    case FLR_OPTION_NUMBER:
+        return set_number(option, text, place, error);
     case FLR_OPTION_INTEGER:
         return set_integer(option, text, place, error);
     case FLR_OPTION_CHOICE:

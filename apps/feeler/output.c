@@ -86,19 +86,6 @@ void flr_print_note(flr_cli *cli, const char *format, ...)
     va_end(arguments);
 }
 
-const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE])
-{
-    char digits[24];
-    int size = snprintf(digits, sizeof digits, "%" PRIu64, count);
-    char *out = text;
-    for (int i = 0; i < size; i++) {
-        if (i && (size - i) % 3 == 0) *out++ = ',';
-        *out++ = digits[i];
-    }
-    *out = 0;
-    return text;
-}
-
 const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE])
 {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};

@@ -11,10 +11,11 @@
 
 #include "command.h"
 #include "feeler/math.h"
+#include "mesh/reader.h" /* flr_count_print() */
 
 /* ---- text ---- */
 
-enum { FLR_SAFE_SIZE = 512, FLR_COUNT_TEXT_SIZE = 32 };
+enum { FLR_SAFE_SIZE = 512 };
 
 /* Control characters and broken UTF-8 replaced by '?', cut to fit; returns `safe`. */
 const char *flr_safe(const char *text, char safe[FLR_SAFE_SIZE]);
@@ -31,9 +32,6 @@ void flr_print_more(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 
 /* The same, but not with --quiet. */
 void flr_print_note(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
-
-/* 2176 as "2,176"; returns `text`. */
-const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE]);
 
 /* 138_284 as "138 kB"; returns `text`. */
 const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE]);
@@ -79,7 +77,8 @@ void flr_progress_end(flr_cli *cli); /* removes the line */
 json_t *flr_json_number(double value);
 json_t *flr_json_text(const char *text);
 json_t *flr_json_count(uint64_t count);
-json_t *flr_json_vec3(flr_vec3 v);
+json_t *flr_json_vec3(flr_vec3 v); /* [x, y, z] */
+json_t *flr_json_quat(flr_quat q); /* [w, x, y, z] */
 json_t *flr_json_error(const flr_error *error, int exit_code);
 
 /* Sets a key; takes over `value`; NULL (out of memory) ends the program with exit code 1. */

@@ -1,0 +1,325 @@
+/* feeler convert: any mesh that can be read, as STL, OBJ or PLY */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/suggest.h"
+#include "command.h"
+#include "feeler/mesh_io.h"
+#include "feeler/units.h"
+#include "files.h"
+#include "output.h"
+#include "scene/scene.h"
+
+typedef struct convert_values {
+    flr_common common;
+    flr_input input;
+    double out_unit; /* 0: mm */
+    const char *group;
+    const char *split;
+    int format;
+    bool force;
+} convert_values;
+
+static const char *const formats[] = {"stl", "obj", "ply", NULL};
+
+static bool can_write(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    for (const char *const *f = formats; ending && *f; f++)
+        if (!strcasecmp(ending + 1, *f)) return true;
+    return false;
+}
+
+/* ---- one file to one file ---- */
+
+/* the group of that name alone, in its own frame; on failure the sentence names what there is */
+static flr_result take_group(flr_mesh **mesh, const char *path, const char *name, flr_error *error)
+{
+    const char *names[FLR_WORDS_MAX];
+    size_t count = 0;
+    for (uint32_t g = 0; g < (*mesh)->group_count; g++) {
+        const char *group = flr_mesh_group_name(*mesh, g);
+        if (!strcmp(group, name)) {
+            flr_mesh *part;
+            flr_result result = flr_mesh_extract_group(*mesh, g, &part, error);
+            if (result != FLR_OK) return result;
+            flr_mesh_destroy(*mesh);
+            *mesh = part;
+            return FLR_OK;
+        }
+        if (count < FLR_WORDS_MAX) names[count++] = group;
+    }
+    const char *near = flr_suggest(name, names, count);
+    return flr_fail(error, FLR_NOT_FOUND, "%s has no group \"%s\"; %s%s%s", path, name,
+                    near ? "did you mean \"" : "see feeler info ", near ? near : path,
+                    near ? "\"?" : "");
+}
+
+static void tell_file(flr_cli *cli, json_t *files, const char *path, const char *name,
+                      const flr_mesh *mesh)
+{
+    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
+    flr_path_info info = {0};
+    flr_path_look(cli->env, path, &info, NULL);
+    flr_print_note(cli, "%s: %s triangles, %s\n", flr_safe(path, safe),
+                   flr_count_print(mesh->triangle_count, count), flr_bytes_print(info.size, bytes));
+    json_t *entry = flr_json_object();
+    flr_json_set(entry, "file", flr_json_text(path));
+    if (name) flr_json_set(entry, "group", flr_json_text(name));
+    flr_json_set(entry, "bytes", flr_json_count(info.size));
+    flr_json_set(entry, "triangles", flr_json_count(mesh->triangle_count));
+    flr_json_set(entry, "vertices", flr_json_count(mesh->vertex_count));
+    flr_json_push(files, entry);
+}
+
+static int convert_one(flr_cli *cli, const convert_values *values, flr_mesh **mesh,
+                       const char *from, const char *to, json_t *files)
+{
+    flr_error error;
+    if (values->group && take_group(mesh, from, values->group, &error) != FLR_OK)
+        return flr_fail_with(cli, FLR_EXIT_USAGE, &error);
+    flr_progress(cli, 1, 2, "writing %s", to);
+    flr_hold_signals();
+    flr_result result = flr_mesh_write(cli->env, to, *mesh, values->out_unit, &error);
+    flr_release_signals();
+    flr_progress_end(cli);
+    if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    tell_file(cli, files, to, NULL, *mesh);
+    return FLR_EXIT_OK;
+}
+
+/* ---- one file per group, and a scene that puts them together again ---- */
+
+enum { NAME_SIZE = 64 };
+
+typedef struct split_part {
+    char name[NAME_SIZE]; /* in the scene, and of the file without its ending */
+    char file[NAME_SIZE + 8];
+    uint32_t group;
+    flr_mesh *mesh;
+} split_part;
+
+/* a file name from a group's name: letters, digits, - and _ stay; never empty, never twice */
+static void name_part(split_part *parts, size_t index, const char *group, const char *ending)
+{
+    split_part *part = &parts[index];
+    char base[NAME_SIZE - 12];
+    size_t used = 0;
+    for (const char *c = group; *c && used + 1 < sizeof base; c++)
+        base[used++] = (char)(isalnum((unsigned char)*c) || *c == '-' || *c == '_' ? *c : '_');
+    base[used] = 0;
+    if (!used) snprintf(base, sizeof base, "part");
+    snprintf(part->name, sizeof part->name, "%s", base);
+    for (size_t number = 2, i = 0; i < index; i++)
+        if (!strcasecmp(parts[i].name, part->name)) {
+            snprintf(part->name, sizeof part->name, "%s-%zu", base, number++);
+            i = (size_t)-1; // the new name must be compared with all again
+        }
+    snprintf(part->file, sizeof part->file, "%s.%s", part->name, ending);
+}
+
+static flr_result write_split(flr_cli *cli, const convert_values *values, split_part *parts,
+                              size_t count, const flr_mesh *mesh, const char *folder,
+                              flr_error *error)
+{
+    flr_scene_part *placed = calloc(count, sizeof *placed);
+    if (!placed) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_result result = FLR_OK;
+    double unit = values->out_unit > 0 ? values->out_unit : 0.001;
+    char path[FLR_PATH_MAX + NAME_SIZE + 16];
+    for (size_t i = 0; i < count && result == FLR_OK; i++) {
+        flr_progress(cli, i, count, "writing %s", parts[i].file);
+        snprintf(path, sizeof path, "%s/%s", folder, parts[i].file);
+        result = flr_mesh_write(cli->env, path, parts[i].mesh, unit, error);
+        placed[i] = flr_default_scene_part();
+        placed[i].name = parts[i].name;
+        placed[i].file = parts[i].file;
+        placed[i].unit = unit;
+        placed[i].T_world_part = mesh->groups[parts[i].group].T_mesh_group;
+    }
+    flr_scene scene = flr_default_scene();
+    scene.name = "split";
+    scene.unit = unit;
+    scene.parts = placed;
+    scene.part_count = count;
+    snprintf(path, sizeof path, "%s/scene.json", folder);
+    if (result == FLR_OK) result = flr_scene_write(cli->env, path, &scene, error);
+    free(placed);
+    return result;
+}
+
+static flr_result extract_parts(const flr_mesh *mesh, const char *ending, split_part *parts,
+                                size_t *count, flr_error *error)
+{
+    for (uint32_t g = 0; g < mesh->group_count; g++) {
+        if (!mesh->groups[g].triangle_count) continue;
+        name_part(parts, *count, flr_mesh_group_name(mesh, g), ending);
+        parts[*count].group = g;
+        flr_result result = flr_mesh_extract_group(mesh, g, &parts[*count].mesh, error);
+        if (result != FLR_OK) return result;
+        ++*count;
+    }
+    return FLR_OK;
+}
+
+static int convert_split(flr_cli *cli, const convert_values *values, const flr_mesh *mesh,
+                         json_t *files)
+{
+    flr_error error;
+    bool empty = true;
+    if (flr_folder_is_empty(cli->env, values->split, &empty, &error) != FLR_OK)
+        return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    if (!empty && !values->force)
+        return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_DENIED,
+                               "%s is not empty; choose another folder, or add --force to write "
+                               "into it",
+                               values->split);
+    split_part *parts = calloc((size_t)mesh->group_count + 1, sizeof *parts);
+    if (!parts) return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_NO_MEMORY, "out of memory");
+
+    size_t count = 0;
+    char temporary[FLR_PATH_MAX] = "";
+    const char *folder = empty ? temporary : values->split;
+    flr_hold_signals();
+    flr_result result = extract_parts(mesh, formats[values->format], parts, &count, &error);
+    if (result == FLR_OK && empty)
+        result = flr_folder_begin(cli->env, values->split, temporary, &error);
+    if (result == FLR_OK) {
+        result = write_split(cli, values, parts, count, mesh, folder, &error);
+        if (empty && result == FLR_OK)
+            result = flr_folder_commit(cli->env, temporary, values->split, &error);
+        else if (empty)
+            flr_folder_abandon(cli->env, temporary);
+    }
+    flr_release_signals();
+    flr_progress_end(cli);
+
+    char path[FLR_PATH_MAX + NAME_SIZE + 16];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", values->split, parts[i].file);
+        if (result == FLR_OK)
+            tell_file(cli, files, path, flr_mesh_group_name(mesh, parts[i].group), parts[i].mesh);
+        flr_mesh_destroy(parts[i].mesh);
+    }
+    free(parts);
+    if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    char safe[FLR_SAFE_SIZE];
+    flr_print_note(cli, "Next: feeler info %s/scene.json\n", flr_safe(values->split, safe));
+    return FLR_EXIT_OK;
+}
+
+/* ---- the command ---- */
+
+/* what is wrong with the arguments, before anything is read; FLR_EXIT_OK when nothing */
+static int check_arguments(flr_cli *cli, const convert_values *values, int count, char **arguments)
+{
+    if (flr_is_scene(arguments[0]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s is a scene; feeler convert takes one mesh file", arguments[0]);
+    if (values->split) {
+        if (count == 1 && !values->group) return FLR_EXIT_OK;
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--split writes all groups into its folder; leave %s away",
+                               count > 1 ? arguments[1] : "--group");
+    }
+    if (count < 2)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "feeler convert needs a file to write, or --split DIR");
+    if (!can_write(arguments[1]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s: feeler writes .stl, .obj and .ply", arguments[1]);
+    if (!values->force && flr_same_file(arguments[0], arguments[1]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s is the input itself; add --force to replace it", arguments[1]);
+    return FLR_EXIT_OK;
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    const convert_values *values = given;
+    int code = check_arguments(cli, values, count, arguments);
+    if (code != FLR_EXIT_OK) return code;
+
+    flr_error error;
+    flr_mesh *mesh;
+    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_progress(cli, 0, 2, "reading %s", arguments[0]);
+    flr_result result = flr_mesh_open(cli->env, arguments[0], &options, &mesh, NULL, &error);
+    if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
+
+    json_t *files = flr_json_array();
+    code = values->split ? convert_split(cli, values, mesh, files)
+                         : convert_one(cli, values, &mesh, arguments[0], arguments[1], files);
+    if (code == FLR_EXIT_OK) {
+        json_t *document = flr_json_object();
+        flr_json_set(document, "input", flr_json_text(arguments[0]));
+        flr_json_set(document, "unit",
+                     flr_json_number(values->out_unit > 0 ? values->out_unit : 0.001));
+        flr_json_set(document, "files", json_incref(files));
+        flr_json_print(cli, document);
+    }
+    json_decref(files);
+    flr_mesh_destroy(mesh);
+    return code;
+}
+
+static const char *const usage[] = {"IN OUT [options]", "IN --split DIR [options]", NULL};
+static const flr_option options[] = {
+    FLR_INPUT_OPTIONS(convert_values),
+    {.name = "out-unit",
+     .type = FLR_OPTION_UNIT,
+     .argument = "UNIT",
+     .help = "unit of the coordinates to write; default mm",
+     .offset = offsetof(convert_values, out_unit),
+     .choices = flr_unit_choices},
+    {.name = "group",
+     .letter = 'g',
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "only this group (part, solid, object) of the file, in its own frame",
+     .offset = offsetof(convert_values, group)},
+    {.name = "split",
+     .type = FLR_OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "one file per group, and a scene.json that puts them together",
+     .offset = offsetof(convert_values, split)},
+    {.name = "format",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "stl|obj|ply",
+     .help = "what --split writes; default stl",
+     .offset = offsetof(convert_values, format),
+     .choices = formats},
+    {.name = "force",
+     .help = "replace the input itself, or write into a folder that is not empty",
+     .offset = offsetof(convert_values, force)},
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler convert ball/ball.stl ball.obj", "STL to OBJ"},
+    {"feeler convert ball/ball.stl ball.ply --out-unit m", "to metres"},
+    {"feeler convert ball.obj --split ball-parts", "one file per group, with a scene"},
+    {NULL, NULL},
+};
+
+const flr_command flr_cmd_convert = {
+    .name = "convert",
+    .summary = "write a mesh as STL, OBJ or PLY",
+    .usage = usage,
+    .description =
+        "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "
+        "STEP, IGES, BREP, glTF, 3DS, DAE, 3MF and others) and writes by the ending of OUT: .stl "
+        "(binary), .obj or .ply (binary). OBJ and PLY keep every bit of the coordinates, STL has "
+        "32-bit ones. OBJ keeps the names of groups. An output that exists is replaced, whole or "
+        "not at all; the input is not, unless --force is given.",
+    .options = options,
+    .examples = examples,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .argument_missing = "a mesh file to read and a file to write",
+    .values_size = sizeof(convert_values),
+    .run = run,
+};

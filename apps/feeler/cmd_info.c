@@ -1,0 +1,283 @@
+/* feeler info: what a mesh or a scene is, in words, as JSON, as a picture */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "feeler/mesh_io.h"
+#include "files.h"
+#include "info.h"
+#include "output.h"
+#include "picture/picture.h"
+#include "scene/scene.h"
+
+typedef struct info_values {
+    flr_common common;
+    flr_input input;
+    flr_info_options options;
+    const char *png;
+    const char *size;
+    int view;
+} info_values;
+
+/* what was loaded from one file: a mesh, or a scene with the meshes of its parts */
+typedef struct loaded {
+    flr_scene *scene; /* NULL for a mesh */
+    flr_mesh **meshes;
+    size_t count;
+    flr_mesh_report report; /* of a mesh */
+} loaded;
+
+static void unload(loaded *file)
+{
+    for (size_t i = 0; i < file->count; i++) flr_mesh_destroy(file->meshes[i]);
+    free(file->meshes);
+    flr_scene_destroy(file->scene);
+}
+
+static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *options,
+                       loaded *file, flr_error *error)
+{
+    memset(file, 0, sizeof *file);
+    size_t wanted = 1;
+    if (flr_is_scene(path)) {
+        flr_result result = flr_scene_read(cli->env, path, &file->scene, error);
+        if (result != FLR_OK) return result;
+        wanted = file->scene->part_count;
+    }
+    flr_result result = FLR_OK;
+    file->meshes = calloc(wanted, sizeof(flr_mesh *));
+    if (!file->meshes) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    while (result == FLR_OK && file->count < wanted) {
+        if (file->scene) {
+            flr_progress(cli, file->count, wanted, "reading part %s",
+                         file->scene->parts[file->count].name);
+            result = flr_scene_load_part(cli->env, file->scene, file->count, options,
+                                         &file->meshes[file->count], NULL, error);
+        } else {
+            result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
+        }
+        if (result == FLR_OK) file->count++;
+    }
+    flr_progress_end(cli);
+    if (result != FLR_OK) unload(file);
+    return result;
+}
+
+/* ---- pictures ---- */
+
+static const char *const views[] = {"iso", "front", "back", "left", "right", "top", "bottom", NULL};
+/* the directions the camera looks along; iso is the picture's own default */
+static const flr_vec3 view_directions[] = {{0, 0, 0},  {0, 1, 0},  {0, -1, 0}, {1, 0, 0},
+                                           {-1, 0, 0}, {0, 0, -1}, {0, 0, 1}};
+
+/* "960x640" */
+static bool read_picture_size(const char *text, uint32_t *width, uint32_t *height)
+{
+    char *end;
+    if (text[0] < '0' || text[0] > '9') return false;
+    unsigned long w = strtoul(text, &end, 10);
+    if (*end != 'x' || end[1] < '0' || end[1] > '9') return false;
+    unsigned long h = strtoul(end + 1, &end, 10);
+    if (*end || !w || !h || w > FLR_PICTURE_MAX_SIZE || h > FLR_PICTURE_MAX_SIZE) return false;
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return true;
+}
+
+static flr_colour colour_of(const loaded *file, size_t part)
+{
+    uint32_t rgb = file->scene ? file->scene->parts[part].colour : FLR_SCENE_NO_COLOUR;
+    if (rgb == FLR_SCENE_NO_COLOUR) return flr_picture_palette(part);
+    flr_colour colour = {(float)(rgb >> 16 & 0xFF) / 255, (float)(rgb >> 8 & 0xFF) / 255,
+                         (float)(rgb & 0xFF) / 255};
+    return colour;
+}
+
+static flr_result draw(flr_cli *cli, const info_values *values, const loaded *file,
+                       flr_error *error)
+{
+    flr_picture_part *parts = calloc(file->count, sizeof *parts);
+    if (!parts) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < file->count; i++) {
+        parts[i].mesh = file->meshes[i];
+        parts[i].T_world_part =
+            file->scene ? file->scene->parts[i].T_world_part : flr_pose_identity();
+        parts[i].colour = colour_of(file, i);
+    }
+    flr_picture_def def = flr_default_picture_def();
+    def.parts = parts;
+    def.part_count = file->count;
+    if (values->size) read_picture_size(values->size, &def.width, &def.height);
+    // a view asked for, else the scene's own camera, else the picture's default
+    if (values->view > 0)
+        def.direction = view_directions[values->view];
+    else if (file->scene && file->scene->camera.given)
+        def.direction = flr_vec3_sub(file->scene->camera.target, file->scene->camera.eye);
+
+    flr_picture picture = {0};
+    flr_progress(cli, 0, 1, "drawing %s", values->png);
+    flr_result result = flr_picture_render(&def, &picture, error);
+    flr_progress_end(cli);
+    if (result == FLR_OK) {
+        flr_hold_signals();
+        result = flr_picture_write_png(cli->env, values->png, &picture, error);
+        flr_release_signals();
+    }
+    flr_picture_free(&picture);
+    free(parts);
+    return result;
+}
+
+/* ---- the command ---- */
+
+/* one file; its exit code. With an error, `*entry` is {"file", "error"}. */
+static int tell_file(flr_cli *cli, const info_values *values, const char *path, json_t **entry)
+{
+    flr_error error;
+    loaded file;
+    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_result result = load(cli, path, &options, &file, &error);
+    int code = flr_exit_of_input(result);
+    if (result == FLR_OK) {
+        result = file.scene ? flr_info_scene(cli, file.scene, file.meshes, entry, &error)
+                            : flr_info_mesh(cli, path, file.meshes[0], &file.report,
+                                            &values->options, entry, &error);
+        if (result == FLR_OK && values->png) {
+            result = draw(cli, values, &file, &error);
+            if (result == FLR_OK) {
+                char safe[FLR_SAFE_SIZE];
+                flr_print(cli, "  picture     %s\n", flr_safe(values->png, safe));
+                flr_json_set(*entry, "picture", flr_json_text(values->png));
+            } else {
+                json_decref(*entry);
+            }
+        }
+        unload(&file);
+        if (result != FLR_OK) code = FLR_EXIT_FAILED;
+    }
+    if (result != FLR_OK) {
+        flr_complain(cli, &error);
+        *entry = flr_json_object();
+        flr_json_set(*entry, "file", flr_json_text(path));
+        flr_json_set(*entry, "error", flr_json_error(&error, code));
+    }
+    return code;
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    const info_values *values = given;
+    uint32_t width, height;
+    if (values->size && !read_picture_size(values->size, &width, &height))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--size %s: write WIDTHxHEIGHT in pixels, at most %dx%d",
+                               values->size, FLR_PICTURE_MAX_SIZE, FLR_PICTURE_MAX_SIZE);
+    if (!values->png && (values->size || values->view > 0))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--%s is about a picture: add --png FILE",
+                               values->size ? "size" : "view");
+    if (values->png && count > 1)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--png draws one file, but there are %d; call feeler info once "
+                               "for each",
+                               count);
+    if (values->png && flr_same_file(values->png, arguments[0]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--png %s would replace the input", values->png);
+    if (values->options.features && !(values->options.voxel > 0))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--features depend on the size of a voxel: add --voxel 1mm");
+
+    // a bad file does not keep the others from being told about
+    int worst = FLR_EXIT_OK;
+    json_t *files = flr_json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *entry = NULL;
+        if (i) flr_print(cli, "\n");
+        flr_progress(cli, (uint64_t)i, (uint64_t)count, "reading %s", arguments[i]);
+        int code = tell_file(cli, values, arguments[i], &entry);
+        flr_json_push(files, entry);
+        if (code > worst) worst = code;
+    }
+    json_t *document = flr_json_object();
+    flr_json_set(document, "files", files);
+    flr_json_print(cli, document);
+    return worst;
+}
+
+static const info_values defaults = {.options = {.density = 1000}};
+static const char *const usage[] = {"FILE... [options]", NULL};
+static const flr_option options[] = {
+    FLR_INPUT_OPTIONS(info_values),
+    {.name = "density",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "N",
+     .help = "kg/m3, for mass and inertia; default 1000",
+     .offset = offsetof(info_values, options.density),
+     .min = 1e-6,
+     .max = 1e6},
+    {.name = "features",
+     .help = "also merge nearly flat neighbours and count polygons, edges and vertices, as the "
+             "voxels will see them; needs --voxel",
+     .offset = offsetof(info_values, options.features)},
+    {.name = "voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "edge length of a voxel, for --features",
+     .offset = offsetof(info_values, options.voxel),
+     .min = 1e-9},
+    {.name = "png",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "draw the mesh or the whole scene",
+     .offset = offsetof(info_values, png)},
+    {.name = "view",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "NAME",
+     .help = "from where: iso (default), front, back, left, right, top, bottom",
+     .offset = offsetof(info_values, view),
+     .choices = views},
+    {.name = "size",
+     .type = FLR_OPTION_TEXT,
+     .argument = "WxH",
+     .help = "pixels of the picture; default 960x640",
+     .offset = offsetof(info_values, size)},
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler info ball/ball.stl", "one mesh"},
+    {"feeler info ball/scene.json --png ball.png", "a scene, with a picture"},
+    {"feeler info ball/socket.stl --png top.png --view top --size 320x240", "seen from above"},
+    {"feeler info ball/ball.stl --features --voxel 0.35mm", "what the voxels will see"},
+    {"feeler info ball/*.stl --json", "several files, for a program"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "all files were told about"},
+    {FLR_EXIT_FAILED, "the picture could not be written, or memory ran out"},
+    {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
+    {FLR_EXIT_INPUT, "a file cannot be used: missing, unreadable or broken"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_info = {
+    .name = "info",
+    .summary = "tell what a mesh or a scene is, with a picture if wanted",
+    .usage = usage,
+    .description =
+        "For a mesh: format, unit, triangles, vertices, groups, shells, whether it is closed, "
+        "size, area, volume, centre of mass and inertia. For a scene (.json): its parts, where "
+        "they stand and which of them move. Every mesh format that feeler reads will do. A file "
+        "that cannot be used does not stop the others; the exit code is that of the worst one.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .argument_missing = "a mesh or a scene file",
+    .values_size = sizeof(info_values),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,108 @@
+/* inputs that commands take, outputs that are whole or not there */
+#include "files.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const flr_unit_choices[] = {"um", "mm", "cm", "m", "in", "ft", NULL};
+
+flr_mesh_options flr_input_mesh_options(const flr_input *input)
+{
+    flr_mesh_options options = flr_default_mesh_options();
+    options.unit = input->unit;
+    options.weld = input->weld;
+    options.chord = input->chord;
+    return options;
+}
+
+bool flr_is_scene(const char *path)
+{
+    size_t size = strlen(path);
+    return size > 5 && !strcasecmp(path + size - 5, ".json");
+}
+
+bool flr_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+static sigset_t held_before;
+
+void flr_hold_signals(void)
+{
+    sigset_t hold;
+    sigemptyset(&hold);
+    sigaddset(&hold, SIGINT);
+    sigaddset(&hold, SIGTERM);
+    sigaddset(&hold, SIGHUP);
+    sigaddset(&hold, SIGQUIT);
+    sigprocmask(SIG_BLOCK, &hold, &held_before);
+}
+
+void flr_release_signals(void) { sigprocmask(SIG_SETMASK, &held_before, NULL); }
+
+static bool saw_one(void *context, const char *name)
+{
+    (void)name;
+    *(bool *)context = false;
+    return false;
+}
+
+flr_result flr_folder_is_empty(flr_env *env, const char *folder, bool *empty, flr_error *error)
+{
+    flr_path_info info;
+    flr_result result = flr_path_look(env, folder, &info, error);
+    if (result != FLR_OK) return result;
+    bool none = true;
+    if (info.kind != FLR_PATH_NONE && info.kind != FLR_PATH_FOLDER)
+        return flr_fail(error, FLR_DENIED, "%s is not a folder", folder);
+    if (info.kind == FLR_PATH_FOLDER) result = flr_path_list(env, folder, saw_one, &none, error);
+    if (result == FLR_OK) *empty = none;
+    return result;
+}
+
+flr_result flr_folder_begin(flr_env *env, const char *folder, char temporary[FLR_PATH_MAX],
+                            flr_error *error)
+{
+    size_t size = strlen(folder);
+    while (size > 1 && folder[size - 1] == '/') size--;
+    if (size + 32 > FLR_PATH_MAX)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", folder);
+    snprintf(temporary, FLR_PATH_MAX, "%.*s.part%ld", (int)size, folder, (long)getpid());
+    return flr_path_make_folder(env, temporary, error);
+}
+
+flr_result flr_folder_commit(flr_env *env, const char *temporary, const char *folder,
+                             flr_error *error)
+{
+    flr_result result = flr_path_rename(env, temporary, folder, error);
+    if (result != FLR_OK) flr_folder_abandon(env, temporary);
+    return result;
+}
+
+typedef struct removal {
+    flr_env *env;
+    const char *folder;
+} removal;
+
+static bool remove_one(void *context, const char *name)
+{
+    const removal *r = context;
+    char path[FLR_PATH_MAX + 300];
+    snprintf(path, sizeof path, "%s/%s", r->folder, name);
+    flr_path_remove(r->env, path, NULL);
+    return true;
+}
+
+void flr_folder_abandon(flr_env *env, const char *temporary)
+{
+    removal r = {env, temporary};
+    flr_path_list(env, temporary, remove_one, &r, NULL);
+    flr_path_remove(env, temporary, NULL);
+}

@@ -1,0 +1,70 @@
+/* files.h: what commands do with files: which inputs they take, and outputs that are whole or
+ * not there. */
+#ifndef FLR_FILES_H
+#define FLR_FILES_H
+
+#include "command.h"
+#include "feeler/mesh_io.h"
+
+enum { FLR_PATH_MAX = 4096 };
+
+/* ---- mesh input ---- */
+
+/* How to read a mesh; a member of the values of every command that does. */
+typedef struct flr_input {
+    double unit;  /* 0: as the format says */
+    double weld;  /* metres */
+    double chord; /* metres; 0: the reader's own choice */
+} flr_input;
+
+extern const char *const flr_unit_choices[];
+
+/* The three options for a table of a struct `values` with a member `flr_input input`. */
+#define FLR_INPUT_OPTIONS(values)                                                                  \
+    {.name = "unit",                                                                               \
+     .letter = 'u',                                                                                \
+     .type = FLR_OPTION_UNIT,                                                                      \
+     .argument = "UNIT",                                                                           \
+     .help = "unit of the coordinates in the file: mm, cm, m, in, ft, or metres as a number; "     \
+             "default: what the file says, else mm",                                               \
+     .offset = offsetof(values, input.unit),                                                       \
+     .choices = flr_unit_choices},                                                                 \
+        {.name = "weld",                                                                           \
+         .type = FLR_OPTION_SIZE,                                                                  \
+         .argument = "SIZE",                                                                       \
+         .help = "vertices this near become one; default: only equal ones",                        \
+         .offset = offsetof(values, input.weld)},                                                  \
+    {                                                                                              \
+        .name = "chord", .type = FLR_OPTION_SIZE, .argument = "SIZE",                              \
+        .help = "STEP, IGES, BREP: how far a triangle may stray from the exact surface; default: " \
+                "1/1000 of the size",                                                              \
+        .offset = offsetof(values, input.chord)                                                    \
+    }
+
+flr_mesh_options flr_input_mesh_options(const flr_input *input);
+
+/* Scene files end in .json. */
+bool flr_is_scene(const char *path);
+
+/* ---- output ---- */
+
+/* Are both names of the same file? false when one does not exist. */
+bool flr_same_file(const char *a, const char *b);
+
+/* Ctrl-C and the like wait between hold and release, so that they cannot leave half of an output
+ * behind. release() lets a waiting one through. */
+void flr_hold_signals(void);
+void flr_release_signals(void);
+
+/* Is there nothing in this folder? true for a folder that does not exist. */
+flr_result flr_folder_is_empty(flr_env *env, const char *folder, bool *empty, flr_error *error);
+
+/* A folder that appears whole or not at all: begin gives the name of a new folder beside it to
+ * write into; then exactly one of commit or abandon. `folder` must be empty or not exist. */
+flr_result flr_folder_begin(flr_env *env, const char *folder, char temporary[FLR_PATH_MAX],
+                            flr_error *error);
+flr_result flr_folder_commit(flr_env *env, const char *temporary, const char *folder,
+                             flr_error *error);
+void flr_folder_abandon(flr_env *env, const char *temporary);
+
+#endif

@@ -1,0 +1,311 @@
+/* what feeler info says about a mesh and a scene */
+#include "info.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "feeler/adjacency.h"
+#include "feeler/mass.h"
+#include "feeler/math.h"
+#include "feeler/units.h"
+#include "output.h"
+
+/* the unit, metres, in which lengths up to `largest` read well */
+static double length_unit(double largest)
+{
+    return largest >= 1 ? 1 : largest >= 1e-4 || largest == 0 ? 1e-3 : 1e-6;
+}
+
+static double largest_of(flr_vec3 v) { return fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z))); }
+
+enum { POINT_TEXT_SIZE = 96 };
+
+/* "12.5 0 -3"; what is a rounding error beside `scale` (metres) reads as zero */
+static const char *point_print(flr_vec3 p, double scale, double unit, char text[POINT_TEXT_SIZE])
+{
+    double least = 1e-9 * scale;
+    snprintf(text, POINT_TEXT_SIZE, "%.6g %.6g %.6g", fabs(p.x) < least ? 0 : p.x / unit,
+             fabs(p.y) < least ? 0 : p.y / unit, fabs(p.z) < least ? 0 : p.z / unit);
+    return text;
+}
+
+/* "12.5 0 -3 mm", in the unit that suits it */
+static const char *place_print(flr_vec3 p, char text[POINT_TEXT_SIZE])
+{
+    double unit = length_unit(largest_of(p));
+    size_t used = strlen(point_print(p, largest_of(p), unit, text));
+    snprintf(text + used, POINT_TEXT_SIZE - used, " %s", flr_unit_name(unit));
+    return text;
+}
+
+/* ---- mesh ---- */
+
+static void tell_format(flr_cli *cli, const flr_mesh_report *report, json_t *object)
+{
+    char bytes[FLR_COUNT_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
+    const char *unit = flr_unit_name(report->unit);
+    flr_print(cli, "  format      %s, %s\n", flr_mesh_format_name(report->format),
+              flr_bytes_print(report->bytes, bytes));
+    if (unit)
+        flr_print(cli, "  unit        %s%s\n", unit,
+                  report->unit_from_file ? " (the file says so)" : "");
+    else
+        flr_print(cli, "  unit        %s m%s\n", flr_number_print(report->unit, number),
+                  report->unit_from_file ? " (the file says so)" : "");
+    flr_json_set(object, "format", flr_json_text(flr_mesh_format_name(report->format)));
+    flr_json_set(object, "bytes", flr_json_count(report->bytes));
+    flr_json_set(object, "unit", flr_json_number(report->unit));
+    flr_json_set(object, "unit_from_file", json_boolean(report->unit_from_file));
+}
+
+static void tell_counts(flr_cli *cli, const flr_mesh *mesh, const flr_mesh_report *report,
+                        json_t *object)
+{
+    char triangles[FLR_COUNT_TEXT_SIZE], vertices[FLR_COUNT_TEXT_SIZE];
+    char extent[FLR_EXTENT_TEXT_SIZE], low[POINT_TEXT_SIZE], high[POINT_TEXT_SIZE];
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    flr_print(cli, "  triangles   %s\n", flr_count_print(mesh->triangle_count, triangles));
+    flr_print(cli, "  vertices    %s after welding, %s in the file\n",
+              flr_count_print(mesh->vertex_count, vertices),
+              flr_count_print(report->vertices_in_file, triangles));
+    if (report->polygons_split)
+        flr_print(cli, "  polygons    %s had more than three corners and were cut\n",
+                  flr_count_print(report->polygons_split, triangles));
+    if (report->ignored_bytes)
+        flr_print(cli, "  ignored     %s after the last facet\n",
+                  flr_bytes_print(report->ignored_bytes, triangles));
+    flr_print(cli, "  size        %s\n", flr_extent_print(size, extent));
+    double scale = fmax(largest_of(mesh->bounds.low), largest_of(mesh->bounds.high));
+    double unit = length_unit(scale);
+    flr_print(cli, "  bounds      %s to %s %s\n", point_print(mesh->bounds.low, scale, unit, low),
+              point_print(mesh->bounds.high, scale, unit, high), flr_unit_name(unit));
+
+    flr_json_set(object, "triangles", flr_json_count(mesh->triangle_count));
+    flr_json_set(object, "vertices", flr_json_count(mesh->vertex_count));
+    flr_json_set(object, "vertices_in_file", flr_json_count(report->vertices_in_file));
+    flr_json_set(object, "polygons_split", flr_json_count(report->polygons_split));
+    flr_json_set(object, "ignored_bytes", flr_json_count(report->ignored_bytes));
+    flr_json_set(object, "size", flr_json_vec3(size));
+    json_t *bounds = flr_json_object();
+    flr_json_set(bounds, "low", flr_json_vec3(mesh->bounds.low));
+    flr_json_set(bounds, "high", flr_json_vec3(mesh->bounds.high));
+    flr_json_set(object, "bounds", bounds);
+}
+
+static void tell_shells(flr_cli *cli, const flr_adjacency *adjacency, json_t *object)
+{
+    bool closed = flr_adjacency_is_closed(adjacency);
+    char count[FLR_COUNT_TEXT_SIZE];
+    flr_print(cli, "  shells      %s, %s\n", flr_count_print(adjacency->shell_count, count),
+              closed ? "closed" : "not closed (feeler check says more)");
+    flr_json_set(object, "shells", flr_json_count(adjacency->shell_count));
+    flr_json_set(object, "closed", json_boolean(closed));
+    flr_json_set(object, "edges", flr_json_count(adjacency->edge_count));
+    flr_json_set(object, "border_edges", flr_json_count(adjacency->border_count));
+    flr_json_set(object, "flipped_edges", flr_json_count(adjacency->flipped_count));
+    flr_json_set(object, "nonmanifold_edges", flr_json_count(adjacency->nonmanifold_count));
+}
+
+/* "1963.5 mm2": a size to a power in mm, cm or m */
+static const char *power_print(double value, int power, char text[POINT_TEXT_SIZE])
+{
+    double cm = pow(1e-2, power), m = pow(0.3, power);
+    double unit = value >= m ? 1 : value >= cm ? 1e-2 : 1e-3;
+    snprintf(text, POINT_TEXT_SIZE, "%.5g %s%d", value / pow(unit, power), flr_unit_name(unit),
+             power);
+    return text;
+}
+
+static json_t *mass_json(const flr_mass *mass, double density, flr_vec3 moments)
+{
+    json_t *object = flr_json_object();
+    flr_json_set(object, "density", flr_json_number(density));
+    flr_json_set(object, "mass", flr_json_number(mass->inertia.mass));
+    flr_json_set(object, "centre", flr_json_vec3(mass->inertia.centre));
+    json_t *rows = flr_json_array();
+    for (int i = 0; i < 3; i++)
+        flr_json_push(rows, flr_json_vec3(flr_mat3_row(mass->inertia.tensor, i)));
+    flr_json_set(object, "inertia", rows);
+    flr_json_set(object, "principal", flr_json_vec3(moments));
+    flr_json_set(object, "solids", flr_json_count(mass->solid_count));
+    flr_json_set(object, "cavities", flr_json_count(mass->cavity_count));
+    flr_json_set(object, "sheets", flr_json_count(mass->sheet_count));
+    flr_json_set(object, "inverted", json_boolean(mass->inverted));
+    flr_json_set(object, "open_area", flr_json_number(mass->open_area));
+    return object;
+}
+
+/* A mesh without area has no mass; that is a fact about it, not a failure. */
+static void tell_mass(flr_cli *cli, const flr_mesh *mesh, const flr_adjacency *adjacency,
+                      double density, json_t *object)
+{
+    flr_mass mass;
+    flr_error error;
+    char text[POINT_TEXT_SIZE];
+    if (flr_mass_compute(mesh, adjacency, density, &mass, &error) != FLR_OK) {
+        char safe[FLR_SAFE_SIZE];
+        flr_print(cli, "  mass        none: %s\n", flr_safe(error.message, safe));
+        flr_json_set(object, "area", flr_json_number(0));
+        flr_json_set(object, "volume", json_null());
+        flr_json_set(object, "mass", json_null());
+        return;
+    }
+    flr_print(cli, "  area        %s\n", power_print(mass.area, 2, text));
+    flr_print(cli, "  volume      %s", power_print(mass.volume, 3, text));
+    if (mass.inverted) flr_print(cli, "; the mesh is inside out and was turned");
+    if (mass.open_area > 0)
+        flr_print(cli, "; holes of %s were closed", power_print(mass.open_area, 2, text));
+    if (mass.cavity_count)
+        flr_print(cli, "; less %u cavit%s", mass.cavity_count,
+                  mass.cavity_count == 1 ? "y" : "ies");
+    if (mass.sheet_count)
+        flr_print(cli, "; %u shell%s without volume taken as thin sheet", mass.sheet_count,
+                  mass.sheet_count == 1 ? "" : "s");
+    double kg = mass.inertia.mass;
+    flr_print(cli, "\n  mass        %.4g %s at %.6g kg/m3\n", kg >= 1 ? kg : 1e3 * kg,
+              kg >= 1 ? "kg" : "g", density);
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    double unit = length_unit(largest_of(size));
+    flr_print(cli, "  centre      %s %s\n",
+              point_print(mass.inertia.centre, largest_of(size), unit, text), flr_unit_name(unit));
+    flr_vec3 moments = flr_inertia_principal(mass.inertia, NULL);
+    flr_print(cli, "  inertia     %.4g %.4g %.4g kg m2 about the principal axes\n", moments.x,
+              moments.y, moments.z);
+    flr_json_set(object, "area", flr_json_number(mass.area));
+    flr_json_set(object, "volume", flr_json_number(mass.volume));
+    flr_json_set(object, "mass", mass_json(&mass, density, moments));
+}
+
+/* the groups with their names; text shows the first few unless --verbose */
+static void tell_groups(flr_cli *cli, const flr_mesh *mesh, json_t *object)
+{
+    enum { SHOWN = 12 };
+    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], place[POINT_TEXT_SIZE];
+    json_t *groups = flr_json_array();
+    bool named = mesh->group_count > 1 || *flr_mesh_group_name(mesh, 0);
+    if (named) flr_print(cli, "  groups      %u\n", mesh->group_count);
+    for (uint32_t g = 0; g < mesh->group_count; g++) {
+        const flr_mesh_group *group = &mesh->groups[g];
+        const char *name = flr_mesh_group_name(mesh, g);
+        bool moved = !flr_vec3_equal(group->T_mesh_group.p, flr_vec3_zero());
+        if (named && (g < SHOWN || cli->verbose))
+            flr_print(cli, "    %-24s %9s triangles%s%s\n",
+                      *name ? flr_safe(name, safe) : "(no name)",
+                      flr_count_print(group->triangle_count, count), moved ? "  at " : "",
+                      moved ? place_print(group->T_mesh_group.p, place) : "");
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "name", flr_json_text(name));
+        flr_json_set(entry, "triangles", flr_json_count(group->triangle_count));
+        flr_json_set(entry, "position", flr_json_vec3(group->T_mesh_group.p));
+        flr_json_set(entry, "rotation", flr_json_quat(group->T_mesh_group.q));
+        flr_json_push(groups, entry);
+    }
+    if (mesh->group_count > SHOWN && !cli->verbose)
+        flr_print(cli, "    and %u more; --verbose shows all\n", mesh->group_count - SHOWN);
+    flr_json_set(object, "groups", groups);
+}
+
+flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
+                         const flr_mesh_report *report, const flr_info_options *options,
+                         json_t **object, flr_error *error)
+{
+    flr_adjacency *adjacency;
+    flr_result result = flr_adjacency_create(mesh, &adjacency, error);
+    if (result != FLR_OK) return result;
+
+    char safe[FLR_SAFE_SIZE];
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
+    json_t *facts = flr_json_object();
+    flr_json_set(facts, "file", flr_json_text(path));
+    flr_json_set(facts, "kind", flr_json_text("mesh"));
+    tell_format(cli, report, facts);
+    tell_counts(cli, mesh, report, facts);
+    tell_shells(cli, adjacency, facts);
+    tell_mass(cli, mesh, adjacency, options->density, facts);
+    tell_groups(cli, mesh, facts);
+    flr_adjacency_destroy(adjacency);
+    *object = facts;
+    return FLR_OK;
+}
+
+/* ---- scene ---- */
+
+static json_t *part_json(const flr_scene *scene, const flr_scene_part *part, const flr_mesh *mesh)
+{
+    json_t *entry = flr_json_object();
+    flr_json_set(entry, "name", flr_json_text(part->name));
+    flr_json_set(entry, "file", flr_json_text(part->file));
+    flr_json_set(entry, "group", part->group ? flr_json_text(part->group) : json_null());
+    flr_json_set(entry, "moving", json_boolean(part->moving));
+    flr_json_set(entry, "triangles", flr_json_count(mesh->triangle_count));
+    flr_json_set(entry, "vertices", flr_json_count(mesh->vertex_count));
+    flr_json_set(entry, "size", flr_json_vec3(flr_box3_size(mesh->bounds)));
+    flr_json_set(entry, "position", flr_json_vec3(part->T_world_part.p));
+    flr_json_set(entry, "rotation", flr_json_quat(part->T_world_part.q));
+    double voxel = part->voxel > 0 ? part->voxel : scene->voxel;
+    flr_json_set(entry, "voxel", voxel > 0 ? flr_json_number(voxel) : json_null());
+    return entry;
+}
+
+static void tell_part(flr_cli *cli, const flr_scene_part *part, const flr_mesh *mesh)
+{
+    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], extent[FLR_EXTENT_TEXT_SIZE],
+        place[POINT_TEXT_SIZE];
+    double angle = flr_quat_angle(part->T_world_part.q, flr_pose_identity().q);
+    flr_print(cli, "    %-16s %9s triangles  %-28s %s  at %s", flr_safe(part->name, safe),
+              flr_count_print(mesh->triangle_count, count),
+              flr_extent_print(flr_box3_size(mesh->bounds), extent),
+              part->moving ? "moves " : "static", place_print(part->T_world_part.p, place));
+    if (angle > 1e-9) flr_print(cli, ", turned by %.4g degrees", angle * 180 / M_PI);
+    flr_print(cli, "\n");
+}
+
+flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
+                          json_t **object, flr_error *error)
+{
+    (void)error;
+    char safe[FLR_SAFE_SIZE], size[FLR_SIZE_TEXT_SIZE], count[FLR_COUNT_TEXT_SIZE];
+    uint64_t triangles = 0;
+    for (size_t i = 0; i < scene->part_count; i++) triangles += meshes[i]->triangle_count;
+
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(scene->path, safe), flr_plain(cli));
+    flr_print(cli, "  scene       %s\n", flr_safe(scene->name, safe));
+    if (scene->description)
+        flr_print(cli, "  about       %s\n", flr_safe(scene->description, safe));
+    if (scene->voxel > 0) flr_print(cli, "  voxel       %s\n", flr_size_print(scene->voxel, size));
+    flr_print(cli, "  triangles   %s\n", flr_count_print(triangles, count));
+    flr_print(cli, "  parts       %zu\n", scene->part_count);
+
+    json_t *facts = flr_json_object();
+    flr_json_set(facts, "file", flr_json_text(scene->path));
+    flr_json_set(facts, "kind", flr_json_text("scene"));
+    flr_json_set(facts, "name", flr_json_text(scene->name));
+    flr_json_set(facts, "description",
+                 scene->description ? flr_json_text(scene->description) : json_null());
+    flr_json_set(facts, "unit", flr_json_number(scene->unit));
+    flr_json_set(facts, "voxel", scene->voxel > 0 ? flr_json_number(scene->voxel) : json_null());
+    flr_json_set(facts, "triangles", flr_json_count(triangles));
+    json_t *parts = flr_json_array();
+    for (size_t i = 0; i < scene->part_count; i++) {
+        tell_part(cli, &scene->parts[i], meshes[i]);
+        flr_json_push(parts, part_json(scene, &scene->parts[i], meshes[i]));
+    }
+    flr_json_set(facts, "parts", parts);
+
+    json_t *paths = flr_json_array();
+    if (scene->path_count) flr_print(cli, "  paths       %zu\n", scene->path_count);
+    for (size_t i = 0; i < scene->path_count; i++) {
+        const flr_scene_path *path = &scene->paths[i];
+        char part[FLR_SAFE_SIZE];
+        flr_print(cli, "    %-16s of %s\n", flr_safe(path->name, safe), flr_safe(path->part, part));
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "name", flr_json_text(path->name));
+        flr_json_set(entry, "part", flr_json_text(path->part));
+        flr_json_set(entry, "poses", flr_json_text(path->poses));
+        flr_json_push(paths, entry);
+    }
+    flr_json_set(facts, "paths", paths);
+    *object = facts;
+    return FLR_OK;
+}

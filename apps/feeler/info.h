@@ -1,0 +1,26 @@
+/* info.h: what `feeler info` knows about a mesh and about a scene, as text and as JSON. */
+#ifndef FLR_INFO_H
+#define FLR_INFO_H
+
+#include <jansson.h>
+
+#include "command.h"
+#include "feeler/mesh_io.h"
+#include "scene/scene.h"
+
+typedef struct flr_info_options {
+    bool features;  /* count polygons, edges and vertices after merging */
+    double voxel;   /* metres; for the features */
+    double density; /* kg/m^3 */
+} flr_info_options;
+
+/* All about one mesh: prints it (unless cli->json) and returns it as a JSON object. */
+flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
+                         const flr_mesh_report *report, const flr_info_options *options,
+                         json_t **object, flr_error *error);
+
+/* All about a scene whose parts' meshes are loaded, meshes[part_count]. */
+flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
+                          json_t **object, flr_error *error);
+
+#endif

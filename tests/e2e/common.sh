@@ -1,0 +1,62 @@
+# what the end-to-end tests share. A test begins with:  source "$(dirname "$0")/common.sh"
+# It gets the source and the build folder as arguments, runs in an empty scratch folder $scratch,
+# and ends with `finish`. All expectations are checked; none stops the rest.
+set -uo pipefail
+source_dir=$(realpath "$1") build_dir=$(realpath "$2")
+feeler=$build_dir/feeler
+[ -x "$feeler" ] || { echo "there is no $feeler"; exit 1; }
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/feeler-e2e.XXXXXX")
+cleanups=()
+trap 'for c in "${cleanups[@]}"; do $c; done; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
+mkdir "$scratch/work" && cd "$scratch/work"
+export PATH=$build_dir:$PATH HOME=$scratch/home
+mkdir "$HOME"
+unset NO_COLOR XDG_CACHE_HOME
+passed=0 failed=0
+limit=60
+sanitized=no
+grep -q '^FLR_SANITIZE:STRING=..*' "$build_dir/CMakeCache.txt" && sanitized=yes
+
+fail() { failed=$((failed + 1)); printf 'FAILED: %s\n' "$*"; }
+pass() { passed=$((passed + 1)); }
+
+# run COMMAND...: sets $code, and the files $scratch/out and $scratch/err
+run() {
+  ran="$*"
+  timeout -k 5 "$limit" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+  code=$?
+}
+
+# expect CODE COMMAND...: runs and checks the exit code
+expect() {
+  local wanted=$1
+  shift
+  run "$@"
+  if [ "$code" = "$wanted" ]; then pass; else
+    fail "$ran: exit $code, not $wanted"
+    head -c 600 "$scratch/err"
+  fi
+}
+
+# says/tells REGEX: standard error / standard output of the last run
+says() { if grep -qiE -- "$1" "$scratch/err"; then pass; else fail "$ran: stderr lacks /$1/"; head -c 600 "$scratch/err"; fi; }
+tells() { if grep -qiE -- "$1" "$scratch/out"; then pass; else fail "$ran: stdout lacks /$1/"; head -c 600 "$scratch/out"; fi; }
+silent_out() { if [ -s "$scratch/out" ]; then fail "$ran: stdout is not empty"; head -c 300 "$scratch/out"; else pass; fi; }
+silent_err() { if [ -s "$scratch/err" ]; then fail "$ran: stderr is not empty"; head -c 300 "$scratch/err"; else pass; fi; }
+# json FILTER: standard output is one JSON document for which the jq filter is true
+json() { if jq -e -s "length == 1 and (.[0] | $1)" "$scratch/out" >/dev/null 2>&1; then pass; else fail "$ran: JSON does not fulfil $1"; head -c 600 "$scratch/out"; fi; }
+# no terminal, no escape codes
+plain() { if grep -q $'\033' "$scratch/out" "$scratch/err"; then fail "$ran: escape codes without a terminal"; else pass; fi; }
+# holds FOLDER [NAME...]: the folder holds exactly these names
+holds() {
+  local folder=$1 is wanted
+  shift
+  is=$(ls -A "$folder" | sort | xargs) wanted=$(printf '%s\n' "$@" | sort | xargs)
+  if [ "$is" = "$wanted" ]; then pass; else fail "$ran: $folder holds ${is:-nothing}, not ${wanted:-nothing}"; fi
+}
+
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+  exit
+}
