@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "feeler/import.h"
 #include "mesh/decimal.h"
 #include "mesh/reader.h"
 
@@ -141,6 +142,7 @@ flr_mesh_format flr_mesh_format_of(const char *path, const uint8_t *bytes, size_
     if (ends(path, ".obj")) return FLR_FORMAT_OBJ;
     if (ends(path, ".ply")) return FLR_FORMAT_PLY;
     if (ends(path, ".itri")) return FLR_FORMAT_ITRI;
+    if (flr_import_knows(path)) return FLR_FORMAT_FOREIGN;
 
     // what it looks like
     if (is_obj_by_text(&file)) return FLR_FORMAT_OBJ;

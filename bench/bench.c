@@ -1,0 +1,140 @@
+/* what all subjects of `feeler bench` share */
+#include "bench/bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+flr_bench_options flr_default_bench_options(void)
+{
+    return (flr_bench_options){.repeat = 5, .divide = 1};
+}
+
+/* ---- conditions ---- */
+
+/* the value behind "key:" in a file of such lines, or "unknown" */
+static void find_line(const char *path, const char *key, char *value, size_t size)
+{
+    snprintf(value, size, "unknown");
+    FILE *file = fopen(path, "r");
+    if (!file) return;
+    char line[512];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, key, strlen(key)) != 0) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(value, size, "%.*s", (int)strcspn(colon, "\n\"\\"), colon);
+        break;
+    }
+    fclose(file);
+}
+
+flr_bench_conditions flr_bench_look(flr_env *env)
+{
+    flr_bench_conditions look = {0};
+    find_line("/proc/cpuinfo", "model name", look.processor, sizeof look.processor);
+#if defined(__clang__)
+    snprintf(look.compiler, sizeof look.compiler, "clang %s", __clang_version__);
+#else
+    snprintf(look.compiler, sizeof look.compiler, "gcc %s", __VERSION__);
+#endif
+    time_t now = (time_t)(flr_clock_wall_ns(env) / 1000000000);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(look.date, sizeof look.date, "%Y-%m-%d %H:%M UTC", &parts);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    look.cores = cores > 0 ? (unsigned)cores : 1;
+    return look;
+}
+
+void flr_bench_print_conditions(const flr_bench_conditions *conditions, bool json, FILE *out)
+{
+    const char *format = json ? "\"conditions\":{\"processor\":\"%s\",\"cores\":%u,\"compiler\":"
+                                "\"%s\",\"date\":\"%s\"}"
+                              : "%s, %u cores, one thread used; %s; %s\n";
+    fprintf(out, format, conditions->processor, conditions->cores, conditions->compiler,
+            conditions->date);
+}
+
+/* ---- measuring ---- */
+
+/* what a child tells its parent */
+typedef struct answer {
+    flr_result result;
+    flr_error error;
+    flr_bench_cost cost;
+} answer;
+
+static double cpu_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double peak_memory(void)
+{
+    char text[64];
+    find_line("/proc/self/status", "VmHWM", text, sizeof text);
+    return 1024 * strtod(text, NULL);
+}
+
+static answer run(flr_env *env, flr_result (*body)(void *context, flr_error *error), void *context)
+{
+    answer told = {0};
+    int64_t start = flr_clock_ns(env);
+    double cpu = cpu_seconds();
+    told.result = body(context, &told.error);
+    told.cost.cpu_seconds = cpu_seconds() - cpu;
+    told.cost.seconds = 1e-9 * (double)(flr_clock_ns(env) - start);
+    told.cost.memory = peak_memory();
+    return told;
+}
+
+flr_result flr_bench_measure(flr_env *env, flr_result (*body)(void *context, flr_error *error),
+                             void *context, flr_bench_cost *cost, flr_error *error)
+{
+    int ends[2];
+    if (pipe(ends) != 0) return flr_fail(error, FLR_IO, "no pipe: %s", strerror(errno));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        answer told = run(env, body, context);
+        _exit(write(ends[1], &told, sizeof told) == (ssize_t)sizeof told ? 0 : 1);
+    }
+    close(ends[1]);
+    answer told;
+    ssize_t got = child < 0 ? 0 : read(ends[0], &told, sizeof told);
+    close(ends[0]);
+    if (child < 0) return flr_fail(error, FLR_IO, "no child process: %s", strerror(errno));
+    waitpid(child, NULL, 0);
+    if (got != (ssize_t)sizeof told)
+        return flr_fail(error, FLR_CRASHED, "the measured process died; memory may be short");
+    if (told.result != FLR_OK) {
+        if (error) *error = told.error;
+        return told.result;
+    }
+    *cost = told.cost;
+    return FLR_OK;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double x = ((const flr_bench_cost *)a)->seconds, y = ((const flr_bench_cost *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+void flr_bench_summary(flr_bench_cost *costs, unsigned count, flr_bench_cost *best,
+                       flr_bench_cost *median)
+{
+    qsort(costs, count, sizeof *costs, compare_seconds);
+    double memory = 0;
+    for (unsigned i = 0; i < count; i++)
+        memory = costs[i].memory > memory ? costs[i].memory : memory;
+    *best = costs[0];
+    *median = costs[count / 2];
+    best->memory = median->memory = memory;
+}
