@@ -1,0 +1,315 @@
+/* features: triangles grown into quasi-planar polygons (McNeely et al. 2005, section 4.1), then
+ * edges and vertices labelled */
+#include "feeler/features.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/outline.h"
+
+/* the cosine that counts as a right angle: rounding must not round off a cube */
+static const double RIGHT_ANGLE = 1e-3;
+
+/* the owner of the arrays: the public struct first, so that both have one address */
+typedef struct build {
+    flr_features out;
+    uint32_t *triangle_polygon;
+    uint32_t *polygon_seed;
+    uint8_t *edge_flags;
+    uint8_t *vertex_flags;
+} build;
+
+typedef struct grower {
+    const flr_mesh *mesh;
+    const flr_adjacency *adjacency;
+    double half_voxel;
+    double noise;      /* a triangle less high than this, in metres, has no normal */
+    uint32_t *order;   /* [triangle_count]: seeds, large ones first */
+    uint32_t *queue;   /* [triangle_count] */
+    uint8_t *reversed; /* [triangle_count]: winds against its seed */
+    uint32_t *polygon; /* [triangle_count] */
+    uint32_t *seeds;   /* [polygon count] */
+    uint32_t polygon_count;
+} grower;
+
+/* the plane of the polygon being grown */
+typedef struct plane {
+    flr_vec3 normal; /* unit */
+    double offset;
+} plane;
+
+/* ---- triangles ---- */
+
+static bool is_collapsed(flr_triangle t)
+{
+    return t.v[0] == t.v[1] || t.v[1] == t.v[2] || t.v[2] == t.v[0];
+}
+
+/* the unit normal, or zero where the triangle is too thin to have one; twice the area beside */
+static flr_vec3 normal_of(const grower *g, uint32_t triangle, double *area2)
+{
+    const uint32_t *v = g->mesh->triangles[triangle].v;
+    flr_vec3 a = g->mesh->vertices[v[0]];
+    flr_vec3 ab = flr_vec3_sub(g->mesh->vertices[v[1]], a);
+    flr_vec3 ac = flr_vec3_sub(g->mesh->vertices[v[2]], a), bc = flr_vec3_sub(ac, ab);
+    flr_vec3 n = flr_vec3_cross(ab, ac);
+    double longest2 = fmax(flr_vec3_length2(ab), fmax(flr_vec3_length2(ac), flr_vec3_length2(bc)));
+    double length = flr_vec3_length(n), longest = sqrt(longest2);
+    *area2 = length;
+    if (!(length > longest * fmax(g->noise, 1e-9 * longest))) return flr_vec3_zero();
+    return flr_vec3_scale(n, 1 / length);
+}
+
+/* the corner that is not on the side */
+static uint32_t apex(const flr_mesh *mesh, uint32_t side)
+{
+    return mesh->triangles[side / 3].v[(side % 3 + 2) % 3];
+}
+
+/* how many different triangles meet at an edge, up to 3: those listed twice have one apex */
+static int spread(const flr_mesh *mesh, const flr_adjacency *adjacency, uint32_t edge)
+{
+    uint32_t from = adjacency->edge_first[edge], to = adjacency->edge_first[edge + 1];
+    uint32_t one = apex(mesh, adjacency->edge_sides[from]), two = one;
+    for (uint32_t i = from + 1; i < to; i++) {
+        uint32_t other = apex(mesh, adjacency->edge_sides[i]);
+        if (other == one || other == two) continue;
+        if (two != one) return 3;
+        two = other;
+    }
+    return two == one ? 1 : 2;
+}
+
+/* both run the same way along their edge: one of them is inside out */
+static bool same_direction(const flr_mesh *mesh, uint32_t side_a, uint32_t side_b)
+{
+    return mesh->triangles[side_a / 3].v[side_a % 3] == mesh->triangles[side_b / 3].v[side_b % 3];
+}
+
+/* ---- the order of seeds ---- */
+
+/* area classes of an eighth of a factor of two, so that triangles that are equal but for
+ * rounding are taken in the order of the mesh; 0: no normal */
+enum { CLASSES = 1 << 12 };
+
+static uint32_t class_of(const grower *g, uint32_t triangle)
+{
+    double area2;
+    flr_vec3 n = normal_of(g, triangle, &area2);
+    if (is_collapsed(g->mesh->triangles[triangle]) || flr_vec3_equal(n, flr_vec3_zero())) return 0;
+    float rounded = (float)area2;
+    uint32_t bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    return (bits >> 20) + 1; /* exponent and three bits; a float's sign is 0 here */
+}
+
+/* a counting sort, largest class first; uses the queue for the classes */
+static void order_seeds(grower *g)
+{
+    uint32_t first[CLASSES + 1] = {0}, count = g->mesh->triangle_count;
+    for (uint32_t t = 0; t < count; t++) {
+        g->queue[t] = CLASSES - 1 - class_of(g, t);
+        first[g->queue[t] + 1]++;
+    }
+    for (uint32_t c = 1; c <= CLASSES; c++) first[c] += first[c - 1];
+    for (uint32_t t = 0; t < count; t++) g->order[first[g->queue[t]]++] = t;
+}
+
+/* ---- growing ---- */
+
+/* may the triangle of side `to` join the polygon, coming over the edge from a member? */
+static bool may_join(const grower *g, const plane *p, uint32_t to, flr_vec3 member_normal,
+                     bool reversed)
+{
+    double distance = flr_vec3_dot(p->normal, g->mesh->vertices[apex(g->mesh, to)]) - p->offset;
+    if (!(fabs(distance) < g->half_voxel)) return false;
+    double area2;
+    flr_vec3 n = normal_of(g, to / 3, &area2);
+    if (reversed) n = flr_vec3_neg(n);
+    if (flr_vec3_equal(n, flr_vec3_zero())) return true;
+    if (!(flr_vec3_dot(n, p->normal) > RIGHT_ANGLE)) return false;
+    return flr_vec3_equal(member_normal, flr_vec3_zero()) ||
+           flr_vec3_dot(n, member_normal) > RIGHT_ANGLE;
+}
+
+/* looks at all neighbours of one member; returns the new end of the queue */
+static uint32_t spread_from(grower *g, const plane *p, uint32_t member, uint32_t polygon,
+                            uint32_t end)
+{
+    const flr_adjacency *a = g->adjacency;
+    double area2;
+    flr_vec3 normal = normal_of(g, member, &area2);
+    if (g->reversed[member]) normal = flr_vec3_neg(normal);
+    for (uint32_t side = 3 * member; side < 3 * member + 3; side++) {
+        uint32_t edge = a->side_edge[side];
+        if (edge == FLR_NONE || spread(g->mesh, a, edge) != 2) continue;
+        for (uint32_t i = a->edge_first[edge]; i < a->edge_first[edge + 1]; i++) {
+            uint32_t other = a->edge_sides[i], t = other / 3;
+            if (g->polygon[t] != FLR_NONE) continue;
+            bool reversed = g->reversed[member] != same_direction(g->mesh, side, other);
+            if (!may_join(g, p, other, normal, reversed)) continue;
+            g->polygon[t] = polygon;
+            g->reversed[t] = reversed;
+            g->queue[end++] = t;
+        }
+    }
+    return end;
+}
+
+static void grow(grower *g, uint32_t seed)
+{
+    uint32_t polygon = g->polygon_count++;
+    g->seeds[polygon] = seed;
+    g->polygon[seed] = polygon;
+    g->reversed[seed] = 0;
+
+    double area2;
+    plane p = {.normal = normal_of(g, seed, &area2)};
+    if (flr_vec3_equal(p.normal, flr_vec3_zero())) return; /* no plane: stays alone */
+    p.offset = flr_vec3_dot(p.normal, g->mesh->vertices[g->mesh->triangles[seed].v[0]]);
+    g->queue[0] = seed;
+    for (uint32_t at = 0, end = 1; at < end; at++)
+        end = spread_from(g, &p, g->queue[at], polygon, end);
+}
+
+static void grow_all(grower *g)
+{
+    uint32_t count = g->mesh->triangle_count;
+    order_seeds(g);
+    for (uint32_t t = 0; t < count; t++) g->polygon[t] = FLR_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t seed = g->order[i];
+        if (g->polygon[seed] == FLR_NONE && !is_collapsed(g->mesh->triangles[seed])) grow(g, seed);
+    }
+}
+
+/* ---- labels ---- */
+
+/* convex or concave, where two triangles agree about the outside */
+static uint8_t fold_of(const flr_mesh *mesh, uint32_t side_a, uint32_t side_b)
+{
+    const uint32_t *v = mesh->triangles[side_a / 3].v;
+    flr_vec3 o = mesh->vertices[v[0]];
+    flr_vec3 n = flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], o),
+                                flr_vec3_sub(mesh->vertices[v[2]], o));
+    double height = flr_vec3_dot(n, flr_vec3_sub(mesh->vertices[apex(mesh, side_b)], o));
+    return height < 0 ? FLR_FEATURE_CONVEX : height > 0 ? FLR_FEATURE_CONCAVE : 0;
+}
+
+static uint8_t flags_of_edge(const flr_mesh *mesh, const flr_adjacency *a, const uint32_t *polygon,
+                             uint32_t edge)
+{
+    const uint32_t *sides = a->edge_sides + a->edge_first[edge];
+    bool between = false;
+    for (uint32_t i = 1; i < flr_adjacency_side_count(a, edge); i++)
+        between |= polygon[sides[i] / 3] != polygon[sides[0] / 3];
+    if (!between && spread(mesh, a, edge) == 2) return 0;
+    if (a->edge_kind[edge] != FLR_EDGE_REGULAR) return FLR_FEATURE_EDGE;
+    return (uint8_t)(FLR_FEATURE_EDGE | fold_of(mesh, sides[0], sides[1]));
+}
+
+static bool label(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
+{
+    for (uint32_t e = 0; e < adjacency->edge_count; e++) {
+        b->edge_flags[e] = flags_of_edge(mesh, adjacency, b->triangle_polygon, e);
+        b->out.edge_count += b->edge_flags[e] != 0;
+    }
+    if (!flr_outline_mark(mesh, adjacency, b->edge_flags, b->out.voxel / 2, b->vertex_flags))
+        return false;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        b->out.vertex_count += b->vertex_flags[v] != 0;
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* what a 32-bit coordinate cannot tell, but never more than voxels can */
+static double noise_of(const flr_mesh *mesh, double voxel)
+{
+    flr_vec3 low = mesh->bounds.low, high = mesh->bounds.high;
+    double reach = fmax(fmax(fabs(low.x), fabs(high.x)),
+                        fmax(fmax(fabs(low.y), fabs(high.y)), fmax(fabs(low.z), fabs(high.z))));
+    return fmin(4 * (double)FLT_EPSILON * reach, voxel / 100);
+}
+
+static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
+{
+    size_t count = mesh->triangle_count;
+    grower g = {.mesh = mesh,
+                .adjacency = adjacency,
+                .half_voxel = b->out.voxel / 2,
+                .noise = noise_of(mesh, b->out.voxel),
+                .order = malloc(count * sizeof *g.order),
+                .queue = malloc(count * sizeof *g.queue),
+                .reversed = malloc(count * sizeof *g.reversed),
+                .polygon = b->triangle_polygon,
+                .seeds = b->polygon_seed};
+    bool complete = g.order && g.queue && g.reversed;
+    if (complete) grow_all(&g);
+    b->out.polygon_count = g.polygon_count;
+    free(g.order);
+    free(g.queue);
+    free(g.reversed);
+    return complete;
+}
+
+static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
+{
+    size_t count = mesh->triangle_count;
+    b->triangle_polygon = malloc(count * sizeof *b->triangle_polygon);
+    b->polygon_seed = malloc(count * sizeof *b->polygon_seed);
+    b->edge_flags = calloc((size_t)adjacency->edge_count + 1, sizeof *b->edge_flags);
+    b->vertex_flags = calloc(mesh->vertex_count, sizeof *b->vertex_flags);
+    if (!b->triangle_polygon || !b->polygon_seed || !b->edge_flags || !b->vertex_flags)
+        return false;
+    if (!merge(mesh, adjacency, b) || !label(mesh, adjacency, b)) return false;
+
+    b->out.triangle_count = mesh->triangle_count;
+    b->out.edge_total = adjacency->edge_count;
+    b->out.vertex_total = mesh->vertex_count;
+    b->out.triangle_polygon = b->triangle_polygon;
+    b->out.polygon_seed = b->polygon_seed;
+    b->out.edge_flags = b->edge_flags;
+    b->out.vertex_flags = b->vertex_flags;
+    return true;
+}
+
+void flr_features_destroy(flr_features *features)
+{
+    if (!features) return;
+    build *b = (build *)features;
+    free(b->triangle_polygon);
+    free(b->polygon_seed);
+    free(b->edge_flags);
+    free(b->vertex_flags);
+    free(b);
+}
+
+flr_result flr_features_create(const flr_mesh *mesh, const flr_adjacency *adjacency, double voxel,
+                               flr_features **features, flr_error *error)
+{
+    if (!(voxel > 0) || !isfinite(voxel))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "voxel size %g m: give a length above 0, such as 0.001", voxel);
+
+    flr_adjacency *own = NULL;
+    if (!adjacency) {
+        flr_result result = flr_adjacency_create(mesh, &own, error);
+        if (result != FLR_OK) return result;
+        adjacency = own;
+    }
+    build *b = calloc(1, sizeof *b);
+    if (b) b->out.voxel = voxel;
+    bool complete = b && fill(mesh, adjacency, b);
+    flr_adjacency_destroy(own);
+    if (!complete) {
+        flr_features_destroy(b ? &b->out : NULL);
+        return flr_fail(error, FLR_NO_MEMORY,
+                        "out of memory while finding the features of %u triangles",
+                        mesh->triangle_count);
+    }
+    *features = &b->out;
+    return FLR_OK;
+}
