@@ -10,8 +10,11 @@
 
 /* ---- the list ---- */
 
+/* ends with NULL */
 static const flr_scenario *const scenarios[] = {
-    &flr_scenario_ball, NULL, /* the end */
+    &flr_scenario_ball,
+    &flr_scenario_axle,
+    NULL,
 };
 
 size_t flr_scenario_count(void) { return sizeof scenarios / sizeof *scenarios - 1; }

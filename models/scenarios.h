@@ -6,5 +6,6 @@
 
 /* extern const flr_scenario flr_scenario_NAME; in NAME.c */
 extern const flr_scenario flr_scenario_ball;
+extern const flr_scenario flr_scenario_axle;
 
 #endif
