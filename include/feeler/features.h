@@ -7,9 +7,10 @@
  *
  *   polygon  triangles that hang together by edges, all of whose vertices lie less than half
  *            a voxel from one plane, and whose normals turn less than 90 degrees from that
- *            plane's and from their neighbours'. The plane is that of the triangle the polygon
- *            was grown from, its seed, and stays: a gentle curve cannot lead it astray. Larger
- *            triangles are seeds before smaller ones.
+ *            plane's and from their neighbours'. It grows from a seed, large triangles first,
+ *            in the seed's own plane; then the plane is moved into the middle of what was
+ *            found and it grows on, up to three times. As every vertex keeps to the half voxel
+ *            each time, a gentle curve cannot lead a polygon astray.
  *   edge     counts when it lies between two polygons, is a border, or has more than two
  *            triangles on it (a triangle listed twice counts once)
  *   vertex   counts where edges that count end or fork, and where their line turns: leaving
@@ -27,6 +28,7 @@
 
 #include "feeler/adjacency.h"
 #include "feeler/api.h"
+#include "feeler/math.h"
 #include "feeler/mesh.h"
 #include "feeler/result.h"
 
@@ -42,6 +44,12 @@ enum {
     FLR_FEATURE_CONCAVE = 4 /* or above; neither when flat, or when sides do not agree */
 };
 
+/* All points x with normal . x = offset. */
+typedef struct flr_plane {
+    flr_vec3 normal; /* unit, outwards as the seed winds; zero: a triangle too thin for one */
+    double offset;   /* metres */
+} flr_plane;
+
 /* Read the fields freely; change none. */
 typedef struct flr_features {
     double voxel;                                      /* metres, as given */
@@ -51,7 +59,7 @@ typedef struct flr_features {
     uint32_t vertex_count; /* vertices that count */
 
     const uint32_t *triangle_polygon; /* [triangle_count]; FLR_NONE: collapsed, has no face */
-    const uint32_t *polygon_seed;     /* [polygon_count]: the triangle whose plane it has */
+    const flr_plane *polygon_plane;   /* [polygon_count] */
     const uint8_t *edge_flags;        /* [edge_total], numbered as in the adjacency */
     const uint8_t *vertex_flags;      /* [vertex_total] */
 } flr_features;

@@ -16,7 +16,7 @@ static const double RIGHT_ANGLE = 1e-3;
 typedef struct build {
     flr_features out;
     uint32_t *triangle_polygon;
-    uint32_t *polygon_seed;
+    flr_plane *polygon_plane;
     uint8_t *edge_flags;
     uint8_t *vertex_flags;
 } build;
@@ -30,15 +30,10 @@ typedef struct grower {
     uint32_t *queue;   /* [triangle_count] */
     uint8_t *reversed; /* [triangle_count]: winds against its seed */
     uint32_t *polygon; /* [triangle_count] */
-    uint32_t *seeds;   /* [polygon count] */
+    flr_plane *planes; /* [room], of the polygons so far */
+    uint32_t room;
     uint32_t polygon_count;
 } grower;
-
-/* the plane of the polygon being grown */
-typedef struct plane {
-    flr_vec3 normal; /* unit */
-    double offset;
-} plane;
 
 /* ---- triangles ---- */
 
@@ -120,7 +115,7 @@ static void order_seeds(grower *g)
 /* ---- growing ---- */
 
 /* may the triangle of side `to` join the polygon, coming over the edge from a member? */
-static bool may_join(const grower *g, const plane *p, uint32_t to, flr_vec3 member_normal,
+static bool may_join(const grower *g, const flr_plane *p, uint32_t to, flr_vec3 member_normal,
                      bool reversed)
 {
     double distance = flr_vec3_dot(p->normal, g->mesh->vertices[apex(g->mesh, to)]) - p->offset;
@@ -135,7 +130,7 @@ static bool may_join(const grower *g, const plane *p, uint32_t to, flr_vec3 memb
 }
 
 /* looks at all neighbours of one member; returns the new end of the queue */
-static uint32_t spread_from(grower *g, const plane *p, uint32_t member, uint32_t polygon,
+static uint32_t spread_from(grower *g, const flr_plane *p, uint32_t member, uint32_t polygon,
                             uint32_t end)
 {
     const flr_adjacency *a = g->adjacency;
@@ -158,31 +153,80 @@ static uint32_t spread_from(grower *g, const plane *p, uint32_t member, uint32_t
     return end;
 }
 
-static void grow(grower *g, uint32_t seed)
+/* Moves the plane into the middle of the members in the queue: their mean normal, halfway
+ * between the outermost vertices. False, and the plane as it was, when some member would
+ * break the rules there. */
+static bool refit(const grower *g, flr_plane *p, uint32_t end)
 {
-    uint32_t polygon = g->polygon_count++;
-    g->seeds[polygon] = seed;
-    g->polygon[seed] = polygon;
-    g->reversed[seed] = 0;
+    flr_vec3 sum = flr_vec3_zero();
+    for (uint32_t i = 0; i < end; i++) {
+        double area2;
+        flr_vec3 n = normal_of(g, g->queue[i], &area2);
+        sum = flr_vec3_add_scaled(sum, g->reversed[g->queue[i]] ? -area2 : area2, n);
+    }
+    flr_vec3 normal = flr_vec3_normalize(sum);
 
-    double area2;
-    plane p = {.normal = normal_of(g, seed, &area2)};
-    if (flr_vec3_equal(p.normal, flr_vec3_zero())) return; /* no plane: stays alone */
-    p.offset = flr_vec3_dot(p.normal, g->mesh->vertices[g->mesh->triangles[seed].v[0]]);
-    g->queue[0] = seed;
-    for (uint32_t at = 0, end = 1; at < end; at++)
-        end = spread_from(g, &p, g->queue[at], polygon, end);
+    double low = INFINITY, high = -INFINITY;
+    for (uint32_t i = 0; i < end; i++) {
+        uint32_t t = g->queue[i];
+        for (int k = 0; k < 3; k++) {
+            double d = flr_vec3_dot(normal, g->mesh->vertices[g->mesh->triangles[t].v[k]]);
+            low = fmin(low, d);
+            high = fmax(high, d);
+        }
+        double area2;
+        flr_vec3 n = normal_of(g, t, &area2);
+        double cosine = g->reversed[t] ? -flr_vec3_dot(n, normal) : flr_vec3_dot(n, normal);
+        if (!flr_vec3_equal(n, flr_vec3_zero()) && !(cosine > RIGHT_ANGLE)) return false;
+    }
+    if (!(high - low < 2 * g->half_voxel)) return false;
+    *p = (flr_plane){normal, low + (high - low) / 2};
+    return true;
 }
 
-static void grow_all(grower *g)
+/* from the seed's own plane first; then, as long as it helps, with the plane moved into the
+ * middle, where there is room for more. False: no memory. */
+static bool grow(grower *g, uint32_t seed)
+{
+    enum { ROUNDS = 4 };
+    double area2;
+    flr_plane p = {.normal = normal_of(g, seed, &area2)};
+    p.offset = flr_vec3_dot(p.normal, g->mesh->vertices[g->mesh->triangles[seed].v[0]]);
+    g->polygon[seed] = g->polygon_count;
+    g->reversed[seed] = 0;
+    g->queue[0] = seed;
+
+    bool has_plane = !flr_vec3_equal(p.normal, flr_vec3_zero()); /* else it stays alone */
+    uint32_t end = 1, before = 0;
+    for (int round = 0; has_plane && round < ROUNDS && end > before; round++) {
+        if (round > 0 && !refit(g, &p, end)) break;
+        before = end;
+        for (uint32_t at = 0; at < end; at++)
+            end = spread_from(g, &p, g->queue[at], g->polygon_count, end);
+    }
+
+    if (g->polygon_count == g->room) {
+        uint32_t room = g->room ? 2 * g->room : 256;
+        flr_plane *larger = realloc(g->planes, room * sizeof *larger);
+        if (!larger) return false;
+        g->planes = larger;
+        g->room = room;
+    }
+    g->planes[g->polygon_count++] = p;
+    return true;
+}
+
+static bool grow_all(grower *g)
 {
     uint32_t count = g->mesh->triangle_count;
     order_seeds(g);
     for (uint32_t t = 0; t < count; t++) g->polygon[t] = FLR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t seed = g->order[i];
-        if (g->polygon[seed] == FLR_NONE && !is_collapsed(g->mesh->triangles[seed])) grow(g, seed);
+        if (g->polygon[seed] != FLR_NONE || is_collapsed(g->mesh->triangles[seed])) continue;
+        if (!grow(g, seed)) return false;
     }
+    return true;
 }
 
 /* ---- labels ---- */
@@ -244,10 +288,9 @@ static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b
                 .order = malloc(count * sizeof *g.order),
                 .queue = malloc(count * sizeof *g.queue),
                 .reversed = malloc(count * sizeof *g.reversed),
-                .polygon = b->triangle_polygon,
-                .seeds = b->polygon_seed};
-    bool complete = g.order && g.queue && g.reversed;
-    if (complete) grow_all(&g);
+                .polygon = b->triangle_polygon};
+    bool complete = g.order && g.queue && g.reversed && grow_all(&g);
+    b->polygon_plane = g.planes;
     b->out.polygon_count = g.polygon_count;
     free(g.order);
     free(g.queue);
@@ -259,18 +302,16 @@ static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
 {
     size_t count = mesh->triangle_count;
     b->triangle_polygon = malloc(count * sizeof *b->triangle_polygon);
-    b->polygon_seed = malloc(count * sizeof *b->polygon_seed);
     b->edge_flags = calloc((size_t)adjacency->edge_count + 1, sizeof *b->edge_flags);
     b->vertex_flags = calloc(mesh->vertex_count, sizeof *b->vertex_flags);
-    if (!b->triangle_polygon || !b->polygon_seed || !b->edge_flags || !b->vertex_flags)
-        return false;
+    if (!b->triangle_polygon || !b->edge_flags || !b->vertex_flags) return false;
     if (!merge(mesh, adjacency, b) || !label(mesh, adjacency, b)) return false;
 
     b->out.triangle_count = mesh->triangle_count;
     b->out.edge_total = adjacency->edge_count;
     b->out.vertex_total = mesh->vertex_count;
     b->out.triangle_polygon = b->triangle_polygon;
-    b->out.polygon_seed = b->polygon_seed;
+    b->out.polygon_plane = b->polygon_plane;
     b->out.edge_flags = b->edge_flags;
     b->out.vertex_flags = b->vertex_flags;
     return true;
@@ -281,7 +322,7 @@ void flr_features_destroy(flr_features *features)
     if (!features) return;
     build *b = (build *)features;
     free(b->triangle_polygon);
-    free(b->polygon_seed);
+    free(b->polygon_plane);
     free(b->edge_flags);
     free(b->vertex_flags);
     free(b);
