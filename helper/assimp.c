@@ -27,13 +27,22 @@ static const char *ending_of(const char *name)
     return dot ? dot + 1 : "";
 }
 
-const char *flr_assimp_format(const char *ending)
+bool flr_assimp_format(const char *ending, char *name, size_t size)
 {
+    // where assimp has no name for an ending, or two
+    static const char *const plain[][2] = {{"glb", "glTF"},    {"gltf", "glTF"}, {"dae", "COLLADA"},
+                                           {"zae", "COLLADA"}, {"3mf", "3MF"},   {"x3d", "X3D"},
+                                           {"amf", "AMF"},     {"3ds", "3DS"}};
     char dotted[32];
     snprintf(dotted, sizeof dotted, ".%s", ending);
+    if (!ending[0] || !aiIsExtensionSupported(dotted)) return false;
     const struct aiImporterDesc *description = aiGetImporterDesc(ending);
-    if (!ending[0] || !aiIsExtensionSupported(dotted)) return NULL;
-    return description ? description->mName : "assimp";
+    snprintf(name, size, "%s", description ? description->mName : ending);
+    char *importer = strstr(name, " Importer");
+    if (importer) *importer = 0;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; ++i)
+        if (strcasecmp(ending, plain[i][0]) == 0) snprintf(name, size, "%s", plain[i][1]);
+    return true;
 }
 
 void flr_assimp_endings(char *text, size_t size)
@@ -326,8 +335,9 @@ static double unit_of_fbx(const struct aiScene *scene)
     return 0.01;
 }
 
-static void choose_unit(const flr_import_job *job, const struct aiScene *scene,
-                        flr_stream_head *head)
+/* Returns metres per unit of the scene as assimp gives it. */
+static double choose_unit(const flr_import_job *job, const struct aiScene *scene,
+                          flr_stream_head *head)
 {
     const char *ending = ending_of(job->name);
     double stated = strcasecmp(ending, "fbx") == 0
@@ -335,6 +345,9 @@ static void choose_unit(const flr_import_job *job, const struct aiScene *scene,
                         : flr_unit_of_file(ending, job->bytes, job->size);
     head->unit = job->unit > 0 ? job->unit : stated > 0 ? stated : 0.001;
     head->unit_from_file = job->unit <= 0 && stated > 0;
+    // of all readers, that of COLLADA alone has gone to metres already
+    bool metric = strcasecmp(ending, "dae") == 0 || strcasecmp(ending, "zae") == 0;
+    return metric ? head->unit / stated : head->unit;
 }
 
 static uint64_t count_polygons(const struct aiScene *scene)
@@ -365,14 +378,14 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
         return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read as %s: %.300s",
                                 collect->content.format, reason[0] ? reason : "it is damaged");
     }
-    choose_unit(job, scene, &collect->content.head);
+    double unit = choose_unit(job, scene, &collect->content.head);
     collect->content.head.polygons_split = count_polygons(scene);
     scene = aiApplyPostProcessing(scene, aiProcess_Triangulate);
     if (!scene || !scene->mRootNode)
         return flr_collect_fail(collect, FLR_BAD_INPUT,
                                 "its polygons cannot be cut into triangles");
     matrix start = undo_turn(scene, ending_of(job->name));
-    walk w = {scene, collect, collect->content.head.unit};
+    walk w = {scene, collect, unit};
     add_node(&w, scene->mRootNode, &start);
     // the process ends next, so nobody needs the scene's memory back
     return FLR_OK;

@@ -8,8 +8,8 @@
  * after the node. */
 flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect);
 
-/* What assimp calls the format of a name, NULL when it knows none. */
-const char *flr_assimp_format(const char *ending);
+/* What the format of an ending is called; false when assimp does not know it. */
+bool flr_assimp_format(const char *ending, char *name, size_t size);
 
 /* The endings it knows, separated by spaces. */
 void flr_assimp_endings(char *text, size_t size);

@@ -128,9 +128,12 @@ static int run(arguments *a)
     if (fstat(FOLDER, &info) == 0 && S_ISDIR(info.st_mode)) job->folder = FOLDER;
 
     static const char *const names[] = {"", "STEP", "IGES", "BREP"};
+    static flr_collect collect;
+    char *name = collect.content.format;
     const char *dot = strrchr(job->name, '.'), *ending = dot ? dot + 1 : "";
     flr_occt_format format = flr_occt_format_of(job, ending);
-    const char *foreign = format != FLR_OCCT_NONE ? names[format] : flr_assimp_format(ending);
+    snprintf(name, sizeof collect.content.format, "%s", names[format]);
+    bool known = name[0] || flr_assimp_format(ending, name, sizeof collect.content.format);
 
     // IGES is opened by name, assimp's formats may name further files
     char active[FLR_SANDBOX_TEXT_SIZE], missing[FLR_SANDBOX_TEXT_SIZE];
@@ -143,13 +146,11 @@ static int run(arguments *a)
     flr_occt_watch_memory();
     flr_sandbox_enter(&def, active, missing);
 
-    static flr_collect collect;
     flr_stream_writer writer = {.write = write_all, .context = &output};
     flr_result result;
     bool ok = flr_stream_start(&writer);
-    if (foreign) {
-        snprintf(collect.content.format, sizeof collect.content.format, "%s", foreign);
-        ok = ok && flr_stream_message(&writer, FLR_STREAM_FORMAT, FLR_OK, foreign);
+    if (known) {
+        ok = ok && flr_stream_message(&writer, FLR_STREAM_FORMAT, FLR_OK, name);
         result = read_job(job, format, &collect);
     } else {
         result = flr_collect_fail(&collect, FLR_UNSUPPORTED,

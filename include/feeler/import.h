@@ -39,7 +39,7 @@ enum { FLR_IMPORT_PATH_SIZE = 4096, FLR_IMPORT_TEXT_SIZE = 512 };
 /* What the helper said besides the mesh. Plain data; all texts are UTF-8 without control
  * characters. */
 typedef struct flr_import_info {
-    char format[64];                    /* as the helper calls it: "STEP", "glTF2 Importer" */
+    char format[64];                    /* as the helper calls it: "STEP", "glTF" */
     uint32_t warnings;                  /* how many the helper had */
     char warning[FLR_IMPORT_TEXT_SIZE]; /* the first one; "" if none */
 } flr_import_info;
