@@ -459,6 +459,149 @@ static void disk_full_leaves_nothing(void **state)
     assert_int_equal(entries_in_folder(), 0);
 }
 
+/* ---- sockets, over loopback ---- */
+
+static flr_address loopback(const char *text)
+{
+    flr_address address;
+    assert_ok(flr_address_parse(text, 0, &address, &error), error);
+    return address;
+}
+
+static flr_result wait_for(flr_socket *socket, unsigned wanted)
+{
+    flr_wait wait = {socket, wanted, 0};
+    flr_result result = flr_env_wait(env, &wait, 1, flr_clock_ns(env) + 5000000000, &error);
+    assert_int_equal(wait.ready & ~wanted, 0);
+    assert_int_equal(wait.ready != 0, result == FLR_OK);
+    return result;
+}
+
+/* sends a datagram from one socket to another of the same family */
+static void exchange_datagrams(const char *place)
+{
+    flr_socket *a, *b;
+    assert_ok(flr_udp_open(env, loopback(place), &a, &error), error);
+    assert_ok(flr_udp_open(env, loopback(place), &b, &error), error);
+    assert_int_not_equal(flr_socket_local(a).port, 0);
+    assert_false(flr_address_equal(flr_socket_local(a), flr_socket_local(b)));
+    char bytes[16];
+    size_t got = 0;
+    flr_address from;
+    assert_int_equal(flr_udp_receive(b, &from, bytes, sizeof bytes, &got, &error), FLR_AGAIN);
+    assert_ok(wait_for(a, FLR_WAIT_WRITE), error);
+    assert_ok(flr_udp_send(a, flr_socket_local(b), "much too long for it", 20, &error), error);
+    assert_ok(flr_udp_send(a, flr_socket_local(b), "ping", 4, &error), error);
+    assert_ok(flr_udp_send(a, flr_socket_local(b), NULL, 0, &error), error);
+    assert_ok(wait_for(b, FLR_WAIT_READ), error);
+    assert_ok(flr_udp_receive(b, &from, bytes, sizeof bytes, &got, &error), error);
+    assert_int_equal(got, 4);
+    assert_memory_equal(bytes, "ping", 4);
+    assert_true(flr_address_equal(from, flr_socket_local(a)));
+    assert_int_equal(flr_udp_dropped(b), 1);
+    assert_ok(flr_udp_receive(b, NULL, bytes, sizeof bytes, &got, &error), error);
+    assert_int_equal(got, 0);
+
+    static char large[FLR_UDP_MAX + 1];
+    assert_int_equal(flr_udp_send(a, flr_socket_local(b), large, sizeof large, &error),
+                     FLR_TOO_LARGE);
+    flr_socket *same;
+    assert_int_equal(flr_udp_open(env, flr_socket_local(a), &same, &error), FLR_DENIED);
+    assert_message("another program uses this port");
+    flr_socket_close(a);
+    flr_socket_close(b);
+    flr_socket_close(NULL);
+}
+
+static bool have_v6(void)
+{
+    flr_socket *probe;
+    if (flr_udp_open(env, loopback("[::1]:0"), &probe, NULL) != FLR_OK) return false;
+    flr_socket_close(probe);
+    return true;
+}
+
+static void udp(void **state)
+{
+    (void)state;
+    exchange_datagrams("127.0.0.1:0");
+    if (have_v6()) exchange_datagrams("[::1]:0");
+}
+
+static void tcp(void **state)
+{
+    (void)state;
+    flr_socket *listener, *client, *server = NULL;
+    assert_ok(flr_tcp_listen(env, loopback("127.0.0.1:0"), &listener, &error), error);
+    assert_int_equal(flr_tcp_accept(listener, &server, NULL, &error), FLR_AGAIN);
+    assert_ok(flr_tcp_connect(env, flr_socket_local(listener), &client, &error), error);
+    assert_ok(wait_for(listener, FLR_WAIT_READ), error);
+    flr_address from;
+    assert_ok(flr_tcp_accept(listener, &server, &from, &error), error);
+    assert_true(flr_address_equal(from, flr_socket_local(client)));
+    assert_ok(wait_for(client, FLR_WAIT_WRITE), error);
+
+    // until the buffers are full, then everything comes out again in order
+    static uint8_t block[65536];
+    uint64_t sent = 0, received = 0;
+    for (;;) {
+        for (size_t i = 0; i < sizeof block; i++) block[i] = (uint8_t)((sent + i) * 31 >> 3);
+        size_t some;
+        flr_result result = flr_tcp_send(client, block, sizeof block, &some, &error);
+        if (result == FLR_AGAIN) break;
+        assert_ok(result, error);
+        sent += some;
+    }
+    assert_true(sent > 1000);
+    flr_wait both = {client, FLR_WAIT_READ | FLR_WAIT_WRITE, 7};
+    assert_int_equal(flr_env_wait(env, &both, 1, flr_clock_ns(env) + 1000000, &error), FLR_TIMEOUT);
+    assert_int_equal(both.ready, 0);
+    flr_socket_close(client);
+    for (;;) {
+        size_t some;
+        assert_ok(wait_for(server, FLR_WAIT_READ), error);
+        flr_result result = flr_tcp_receive(server, block, sizeof block, &some, &error);
+        if (result == FLR_CLOSED) break;
+        assert_ok(result, error);
+        for (size_t i = 0; i < some; i++)
+            assert_int_equal(block[i], (uint8_t)((received + i) * 31 >> 3));
+        received += some;
+    }
+    assert_int_equal(received, sent);
+    assert_message("closed by the other side");
+
+    // nobody listens any more
+    flr_address gone = flr_socket_local(listener);
+    flr_socket_close(server);
+    flr_socket_close(listener);
+    flr_result result = flr_tcp_connect(env, gone, &client, &error);
+    if (result == FLR_OK) {
+        assert_ok(wait_for(client, FLR_WAIT_WRITE), error);
+        size_t some;
+        result = flr_tcp_receive(client, block, 1, &some, &error);
+        flr_socket_close(client);
+    }
+    assert_int_equal(result, FLR_IO);
+    assert_message("nobody listens there");
+}
+
+static void socket_errors(void **state)
+{
+    (void)state;
+    flr_socket *socket = NULL;
+    assert_int_equal(flr_udp_open(env, loopback("192.0.2.1:0"), &socket, &error), FLR_NOT_FOUND);
+    assert_message("192.0.2.1:0: cannot open: this machine has no such address");
+    flr_address none = {0};
+    assert_int_equal(flr_tcp_listen(env, none, &socket, &error), FLR_UNSUPPORTED);
+    assert_int_equal(flr_tcp_connect(env, none, &socket, &error), FLR_UNSUPPORTED);
+    assert_null(socket);
+    // waiting for nothing is sleeping
+    int64_t start = flr_clock_ns(env);
+    assert_int_equal(flr_env_wait(env, NULL, 0, start + 3000000, &error), FLR_TIMEOUT);
+    assert_true(flr_clock_ns(env) >= start + 3000000);
+    assert_int_equal(flr_env_wait(env, NULL, 0, -1, &error), FLR_TIMEOUT);
+}
+
 int main(void)
 {
 #define in_a_folder(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -477,6 +620,9 @@ int main(void)
         in_a_folder(output_follows_links_and_keeps_rights),
         in_a_folder(no_permission),
         in_a_folder(disk_full_leaves_nothing),
+        in_a_folder(udp),
+        in_a_folder(tcp),
+        in_a_folder(socket_errors),
     };
     return cmocka_run_group_tests_name("env", tests, NULL, NULL);
 }
