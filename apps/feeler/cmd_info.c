@@ -140,9 +140,10 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
     flr_result result = load(cli, path, &options, &file, &error);
     int code = flr_exit_of_input(result);
     if (result == FLR_OK) {
-        result = file.scene ? flr_info_scene(cli, file.scene, file.meshes, entry, &error)
-                            : flr_info_mesh(cli, path, file.meshes[0], &file.report,
-                                            &values->options, entry, &error);
+        result = file.scene
+                     ? flr_info_scene(cli, file.scene, file.meshes, &values->options, entry, &error)
+                     : flr_info_mesh(cli, path, file.meshes[0], &file.report, &values->options,
+                                     entry, &error);
         if (result == FLR_OK && values->png) {
             result = draw(cli, values, &file, &error);
             if (result == FLR_OK) {
@@ -185,9 +186,10 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (values->png && flr_same_file(values->png, arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "--png %s would replace the input", values->png);
-    if (values->options.features && !(values->options.voxel > 0))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--features depend on the size of a voxel: add --voxel 1mm");
+    for (int i = 0; i < count; i++)
+        if (values->options.features && !(values->options.voxel > 0) && !flr_is_scene(arguments[i]))
+            return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                                   "--features depend on the size of a voxel: add --voxel 1mm");
 
     // a bad file does not keep the others from being told about
     int worst = FLR_EXIT_OK;
@@ -219,7 +221,7 @@ static const flr_option options[] = {
      .max = 1e6},
     {.name = "features",
      .help = "also merge nearly flat neighbours and count polygons, edges and vertices, as the "
-             "voxels will see them; needs --voxel",
+             "voxels will see them; needs --voxel, or a scene that has one",
      .offset = offsetof(info_values, options.features)},
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,

@@ -11,7 +11,7 @@
 #include "output.h"
 
 const flr_command *const flr_commands[] = {
-    &flr_cmd_make,       &flr_cmd_info, &flr_cmd_convert, &flr_cmd_doctor,
+    &flr_cmd_make,       &flr_cmd_info, &flr_cmd_convert, &flr_cmd_bench, &flr_cmd_doctor,
     &flr_cmd_completion, &flr_cmd_help, &flr_cmd_version, NULL,
 };
 

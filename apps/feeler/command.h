@@ -124,7 +124,8 @@ extern const char *const flr_shells[]; /* "bash", "zsh", "fish", NULL */
 char *flr_completion_script(const char *shell);
 
 /* ---- the commands, one file each ---- */
-extern const flr_command flr_cmd_make, flr_cmd_info, flr_cmd_convert, flr_cmd_doctor;
-extern const flr_command flr_cmd_completion, flr_cmd_help, flr_cmd_version;
+extern const flr_command flr_cmd_make, flr_cmd_check, flr_cmd_info, flr_cmd_convert;
+extern const flr_command flr_cmd_bench, flr_cmd_doctor, flr_cmd_completion, flr_cmd_help,
+    flr_cmd_version;
 
 #endif

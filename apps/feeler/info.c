@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "feeler/adjacency.h"
+#include "feeler/features.h"
 #include "feeler/mass.h"
 #include "feeler/math.h"
 #include "feeler/units.h"
@@ -177,6 +178,30 @@ static void tell_mass(flr_cli *cli, const flr_mesh *mesh, const flr_adjacency *a
     flr_json_set(object, "mass", mass_json(&mass, density, moments));
 }
 
+/* what remains when nearly flat neighbours are merged for this voxel size; `*object` gets a new
+ * "features". `indent` and what follows is how the line begins. */
+static flr_result tell_features(flr_cli *cli, const flr_mesh *mesh, const flr_adjacency *adjacency,
+                                double voxel, const char *indent, json_t *object, flr_error *error)
+{
+    flr_features *features;
+    flr_result result = flr_features_create(mesh, adjacency, voxel, &features, error);
+    if (result != FLR_OK) return result;
+    char size[FLR_SIZE_TEXT_SIZE], polygons[FLR_COUNT_TEXT_SIZE], edges[FLR_COUNT_TEXT_SIZE];
+    char vertices[FLR_COUNT_TEXT_SIZE];
+    flr_print(cli, "%s%s polygons, %s edges, %s vertices at a voxel of %s\n", indent,
+              flr_count_print(features->polygon_count, polygons),
+              flr_count_print(features->edge_count, edges),
+              flr_count_print(features->vertex_count, vertices), flr_size_print(voxel, size));
+    json_t *entry = flr_json_object();
+    flr_json_set(entry, "voxel", flr_json_number(voxel));
+    flr_json_set(entry, "polygons", flr_json_count(features->polygon_count));
+    flr_json_set(entry, "edges", flr_json_count(features->edge_count));
+    flr_json_set(entry, "vertices", flr_json_count(features->vertex_count));
+    flr_json_set(object, "features", entry);
+    flr_features_destroy(features);
+    return FLR_OK;
+}
+
 /* the groups with their names; text shows the first few unless --verbose */
 static void tell_groups(flr_cli *cli, const flr_mesh *mesh, json_t *object)
 {
@@ -223,10 +248,16 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
     tell_counts(cli, mesh, report, facts);
     tell_shells(cli, adjacency, facts);
     tell_mass(cli, mesh, adjacency, options->density, facts);
-    tell_groups(cli, mesh, facts);
+    if (options->features)
+        result =
+            tell_features(cli, mesh, adjacency, options->voxel, "  features    ", facts, error);
+    if (result == FLR_OK) tell_groups(cli, mesh, facts);
     flr_adjacency_destroy(adjacency);
-    *object = facts;
-    return FLR_OK;
+    if (result == FLR_OK)
+        *object = facts;
+    else
+        json_decref(facts);
+    return result;
 }
 
 /* ---- scene ---- */
@@ -261,10 +292,39 @@ static void tell_part(flr_cli *cli, const flr_scene_part *part, const flr_mesh *
     flr_print(cli, "\n");
 }
 
-flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
-                          json_t **object, flr_error *error)
+/* the features of a part, at the voxel size asked for, else the part's, else the scene's */
+static flr_result tell_part_features(flr_cli *cli, const flr_scene *scene,
+                                     const flr_scene_part *part, const flr_mesh *mesh, double voxel,
+                                     json_t *object, flr_error *error)
 {
-    (void)error;
+    if (!(voxel > 0)) voxel = part->voxel > 0 ? part->voxel : scene->voxel;
+    if (!(voxel > 0))
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "%s gives no voxel size for part %s; add --voxel 1mm for its features",
+                        scene->path, part->name);
+    return tell_features(cli, mesh, NULL, voxel, "                     ", object, error);
+}
+
+static void tell_paths(flr_cli *cli, const flr_scene *scene, json_t *object)
+{
+    json_t *paths = flr_json_array();
+    if (scene->path_count) flr_print(cli, "  paths       %zu\n", scene->path_count);
+    for (size_t i = 0; i < scene->path_count; i++) {
+        const flr_scene_path *path = &scene->paths[i];
+        char name[FLR_SAFE_SIZE], part[FLR_SAFE_SIZE];
+        flr_print(cli, "    %-16s of %s\n", flr_safe(path->name, name), flr_safe(path->part, part));
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "name", flr_json_text(path->name));
+        flr_json_set(entry, "part", flr_json_text(path->part));
+        flr_json_set(entry, "poses", flr_json_text(path->poses));
+        flr_json_push(paths, entry);
+    }
+    flr_json_set(object, "paths", paths);
+}
+
+flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
+                          const flr_info_options *options, json_t **object, flr_error *error)
+{
     char safe[FLR_SAFE_SIZE], size[FLR_SIZE_TEXT_SIZE], count[FLR_COUNT_TEXT_SIZE];
     uint64_t triangles = 0;
     for (size_t i = 0; i < scene->part_count; i++) triangles += meshes[i]->triangle_count;
@@ -287,25 +347,20 @@ flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const 
     flr_json_set(facts, "voxel", scene->voxel > 0 ? flr_json_number(scene->voxel) : json_null());
     flr_json_set(facts, "triangles", flr_json_count(triangles));
     json_t *parts = flr_json_array();
-    for (size_t i = 0; i < scene->part_count; i++) {
-        tell_part(cli, &scene->parts[i], meshes[i]);
-        flr_json_push(parts, part_json(scene, &scene->parts[i], meshes[i]));
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
+        const flr_scene_part *part = &scene->parts[i];
+        json_t *entry = part_json(scene, part, meshes[i]);
+        flr_json_push(parts, entry);
+        tell_part(cli, part, meshes[i]);
+        if (options->features)
+            result = tell_part_features(cli, scene, part, meshes[i], options->voxel, entry, error);
     }
     flr_json_set(facts, "parts", parts);
-
-    json_t *paths = flr_json_array();
-    if (scene->path_count) flr_print(cli, "  paths       %zu\n", scene->path_count);
-    for (size_t i = 0; i < scene->path_count; i++) {
-        const flr_scene_path *path = &scene->paths[i];
-        char part[FLR_SAFE_SIZE];
-        flr_print(cli, "    %-16s of %s\n", flr_safe(path->name, safe), flr_safe(path->part, part));
-        json_t *entry = flr_json_object();
-        flr_json_set(entry, "name", flr_json_text(path->name));
-        flr_json_set(entry, "part", flr_json_text(path->part));
-        flr_json_set(entry, "poses", flr_json_text(path->poses));
-        flr_json_push(paths, entry);
-    }
-    flr_json_set(facts, "paths", paths);
-    *object = facts;
-    return FLR_OK;
+    tell_paths(cli, scene, facts);
+    if (result == FLR_OK)
+        *object = facts;
+    else
+        json_decref(facts);
+    return result;
 }

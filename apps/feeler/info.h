@@ -21,6 +21,6 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
 
 /* All about a scene whose parts' meshes are loaded, meshes[part_count]. */
 flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
-                          json_t **object, flr_error *error);
+                          const flr_info_options *options, json_t **object, flr_error *error);
 
 #endif

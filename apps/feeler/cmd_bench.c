@@ -1,0 +1,144 @@
+/* feeler bench: measures on this machine what we promise */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "bench/bench.h"
+#include "command.h"
+#include "output.h"
+
+typedef struct bench_values {
+    flr_common common;
+    int64_t repeat, divide;
+    const char *scratch;
+    bool list;
+} bench_values;
+
+static const struct subject {
+    const char *name, *summary;
+    flr_result (*run)(flr_env *env, const flr_bench_options *options, FILE *out, flr_error *error);
+} subjects[] = {
+    {"mesh", "reading and welding of mesh files: seconds, MB/s, memory", flr_bench_mesh},
+};
+enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+
+static size_t subject_words(const char **words, size_t capacity)
+{
+    size_t count = 0;
+    while (count < SUBJECTS && count < capacity) words[count] = subjects[count].name, count++;
+    return count;
+}
+
+static int list_subjects(flr_cli *cli)
+{
+    json_t *list = flr_json_array();
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        flr_print(cli, "%s%-10s%s %s\n", flr_bold(cli), subjects[i].name, flr_plain(cli),
+                  subjects[i].summary);
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "name", flr_json_text(subjects[i].name));
+        flr_json_set(entry, "summary", flr_json_text(subjects[i].summary));
+        flr_json_push(list, entry);
+    }
+    json_t *document = flr_json_object();
+    flr_json_set(document, "subjects", list);
+    flr_json_print(cli, document);
+    return FLR_EXIT_OK;
+}
+
+/* text is shown as it comes; JSON is held back, so that a failure leaves one whole document */
+static int run_subject(flr_cli *cli, const struct subject *subject,
+                       const flr_bench_options *options)
+{
+    flr_error error;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = cli->json ? open_memstream(&text, &size) : stdout;
+    if (!out) return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_NO_MEMORY, "out of memory");
+    flr_result result = subject->run(cli->env, options, out, &error);
+    if (cli->json) {
+        if (fclose(out) != 0 && result == FLR_OK)
+            result = flr_fail(&error, FLR_NO_MEMORY, "out of memory");
+        if (result == FLR_OK) fwrite(text, 1, size, stdout);
+        free(text);
+    }
+    return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    const bench_values *values = given;
+    if (values->list) return list_subjects(cli);
+    if (count == 0)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "feeler bench needs a subject; see feeler bench --list");
+    const struct subject *subject = NULL;
+    for (size_t i = 0; i < SUBJECTS; i++)
+        if (!strcmp(subjects[i].name, arguments[0])) subject = &subjects[i];
+    if (!subject) {
+        const char *words[FLR_WORDS_MAX];
+        const char *near = flr_suggest(arguments[0], words, subject_words(words, FLR_WORDS_MAX));
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               near ? "no benchmark \"%s\"; did you mean %s?"
+                                    : "no benchmark \"%s\"; see feeler bench %s",
+                               arguments[0], near ? near : "--list");
+    }
+    flr_bench_options options = flr_default_bench_options();
+    options.json = cli->json;
+    options.repeat = (unsigned)values->repeat;
+    options.divide = (unsigned)values->divide;
+    options.scratch = values->scratch;
+    return run_subject(cli, subject, &options);
+}
+
+static const char *const usage[] = {"SUBJECT [options]", "--list", NULL};
+static const flr_option options[] = {
+    {.name = "repeat",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "how often each thing is measured; default 5",
+     .offset = offsetof(bench_values, repeat),
+     .min = 1,
+     .max = 1000},
+    {.name = "divide",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "divide the sizes by this, for a quick look; default 1",
+     .offset = offsetof(bench_values, divide),
+     .min = 1,
+     .max = 10000},
+    {.name = "scratch",
+     .type = FLR_OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "folder for files of up to 1 GB, which are removed again; default: the system's "
+             "temporary folder",
+     .offset = offsetof(bench_values, scratch)},
+    {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler bench --list", "what can be measured?"},
+    {"feeler bench mesh --divide 100 --repeat 1", "a quick look"},
+    {"feeler bench mesh --divide 100 --repeat 2 --json", "for a program"},
+    {NULL, NULL},
+};
+static const bench_values defaults = {.repeat = 5, .divide = 1};
+
+const flr_command flr_cmd_bench = {
+    .name = "bench",
+    .summary = "measure on this machine what feeler promises",
+    .usage = usage,
+    .description =
+        "Measures one subject and prints the numbers beside the bounds that feeler promises, "
+        "with processor, compiler and date. A missed bound is shown, and is not an error. For "
+        "numbers that mean something, close other programs.",
+    .options = options,
+    .examples = examples,
+    .argument = FLR_ARGUMENT_WORD,
+    .words = subject_words,
+    .max_arguments = 1,
+    .values_size = sizeof(bench_values),
+    .defaults = &defaults,
+    .run = run,
+};
