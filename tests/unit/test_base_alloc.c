@@ -1,7 +1,12 @@
 /* what base does when memory runs out, at every allocation */
 #include "support/fail_alloc.h"
 
+#include "feeler/arena.h"
 #include "feeler/env.h"
+#include "feeler/latest.h"
+#include "feeler/log.h"
+#include "feeler/ring.h"
+#include "feeler/sim.h"
 
 static flr_env *env;
 static char path[512];
@@ -75,6 +80,71 @@ static void real_env(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* ---- the simulated env ---- */
+
+static flr_result use_node(flr_env *node, flr_error *error)
+{
+    env = node;
+    flr_result result = folders("/", error);
+    if (!result) result = write_and_read(NULL, error);
+    if (!result) result = loopback(NULL, error);
+    flr_socket *socket;
+    if (!result) result = flr_udp_open(node, (flr_address){4, {0}, 5}, &socket, error);
+    if (result) return result;
+    result = flr_udp_send(socket, (flr_address){4, {127, 0, 0, 1}, 5}, "x", 1, error);
+    char byte;
+    size_t got;
+    if (!result) result = flr_udp_receive(socket, NULL, &byte, 1, &got, error);
+    flr_socket_close(socket);
+    if (!result) flr_sim_crash(node);
+    return result;
+}
+
+static flr_result simulate(void *context, flr_error *error)
+{
+    (void)context;
+    flr_sim_def def = flr_default_sim_def();
+    flr_sim *sim = flr_sim_create(&def);
+    if (!sim) return flr_fail(error, FLR_NO_MEMORY, "no simulation");
+    flr_env *first = flr_sim_node(sim, (flr_address){4, {10, 0, 0, 1}, 0});
+    flr_env *second = first ? flr_sim_node(sim, (flr_address){4, {10, 0, 0, 2}, 0}) : NULL;
+    flr_result result =
+        second ? use_node(second, error) : flr_fail(error, FLR_NO_MEMORY, "no node");
+    flr_sim_destroy(sim);
+    return result;
+}
+
+static void simulated_env(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/a");
+    assert_true(flr_fail_alloc_each(simulate, NULL) >= 40);
+}
+
+/* ---- the small ones ---- */
+
+static flr_result small_ones(void *context, flr_error *error)
+{
+    (void)context;
+    flr_log_def def = flr_default_log_def();
+    flr_log *log = flr_log_create(&def);
+    flr_arena *arena = flr_arena_create(100);
+    flr_ring *ring = flr_ring_create(8, 8);
+    flr_latest *latest = flr_latest_create(8);
+    bool all = log && arena && ring && latest;
+    flr_log_destroy(log);
+    flr_arena_destroy(arena);
+    flr_ring_destroy(ring);
+    flr_latest_destroy(latest);
+    return all ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "not all");
+}
+
+static void objects(void **state)
+{
+    (void)state;
+    assert_int_equal(flr_fail_alloc_each(small_ones, NULL), 6);
+}
+
 /* the helper itself: it must notice a leak-free failure, and count */
 static flr_result two_blocks(void *context, flr_error *error)
 {
@@ -115,6 +185,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_and_fails_where_told),
         cmocka_unit_test(real_env),
+        cmocka_unit_test(simulated_env),
+        cmocka_unit_test(objects),
     };
     return cmocka_run_group_tests_name("base_alloc", tests, NULL, NULL);
 }

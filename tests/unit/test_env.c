@@ -403,6 +403,7 @@ static void without_privileges(int (*body)(void))
     pid_t child = fork();
     if (child == 0) {
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(77);
+        if (access(folder, W_OK | X_OK) != 0) _exit(77); // a private temporary folder
         _exit(body());
     }
     int status;
