@@ -28,7 +28,8 @@ typedef struct grower {
     double noise;      /* a triangle less high than this, in metres, has no normal */
     uint32_t *order;   /* [triangle_count]: seeds, large ones first */
     uint32_t *queue;   /* [triangle_count] */
-    uint8_t *reversed; /* [triangle_count]: winds against its seed */
+    uint8_t *state;    /* [triangle_count]: REVERSED when it winds against its seed, REPEATED */
+    uint8_t *spread;   /* [edge_count]: how many different triangles are on it, 3 for more */
     uint32_t *polygon; /* [triangle_count] */
     flr_plane *planes; /* [room], of the polygons so far */
     uint32_t room;
@@ -64,7 +65,7 @@ static uint32_t apex(const flr_mesh *mesh, uint32_t side)
 }
 
 /* how many different triangles meet at an edge, up to 3: those listed twice have one apex */
-static int spread(const flr_mesh *mesh, const flr_adjacency *adjacency, uint32_t edge)
+static uint8_t spread_of(const flr_mesh *mesh, const flr_adjacency *adjacency, uint32_t edge)
 {
     uint32_t from = adjacency->edge_first[edge], to = adjacency->edge_first[edge + 1];
     uint32_t one = apex(mesh, adjacency->edge_sides[from]), two = one;
@@ -75,6 +76,48 @@ static int spread(const flr_mesh *mesh, const flr_adjacency *adjacency, uint32_t
         two = other;
     }
     return two == one ? 1 : 2;
+}
+
+/* what is known of a triangle while polygons grow */
+enum { REVERSED = 1, REPEATED = 2 };
+
+/* fills in the spread of all edges and marks triangles that are listed before, so that a mesh
+ * with a hundred thousand copies of one takes no longer than others */
+static void find_repeated(grower *g)
+{
+    const flr_adjacency *a = g->adjacency;
+    memset(g->state, 0, g->mesh->triangle_count);
+    for (uint32_t e = 0; e < a->edge_count; e++) {
+        g->spread[e] = spread_of(g->mesh, a, e);
+        if (g->spread[e] == 3) continue; /* never crossed */
+        uint32_t one = apex(g->mesh, a->edge_sides[a->edge_first[e]]), two = one;
+        for (uint32_t i = a->edge_first[e] + 1; i < a->edge_first[e + 1]; i++) {
+            uint32_t other = apex(g->mesh, a->edge_sides[i]);
+            if (other == one || other == two)
+                g->state[a->edge_sides[i] / 3] = REPEATED;
+            else
+                two = other;
+        }
+    }
+}
+
+/* gives repeated triangles the polygon of the first of their kind */
+static void copy_to_repeated(grower *g)
+{
+    const flr_adjacency *a = g->adjacency;
+    for (uint32_t e = 0; e < a->edge_count; e++) {
+        uint32_t from = a->edge_first[e], to = a->edge_first[e + 1];
+        if (g->spread[e] == 3 || to - from == g->spread[e]) continue;
+        uint32_t one = a->edge_sides[from], two = one;
+        for (uint32_t i = from + 1; i < to; i++) {
+            uint32_t side = a->edge_sides[i], t = side / 3;
+            if (!(g->state[t] & REPEATED))
+                two = side;
+            else
+                g->polygon[t] =
+                    g->polygon[(apex(g->mesh, side) == apex(g->mesh, one) ? one : two) / 3];
+        }
+    }
 }
 
 /* both run the same way along their edge: one of them is inside out */
@@ -129,6 +172,11 @@ static bool may_join(const grower *g, const flr_plane *p, uint32_t to, flr_vec3 
            flr_vec3_dot(n, member_normal) > RIGHT_ANGLE;
 }
 
+static bool is_reversed(const grower *g, uint32_t triangle)
+{
+    return g->state[triangle] & REVERSED;
+}
+
 /* looks at all neighbours of one member; returns the new end of the queue */
 static uint32_t spread_from(grower *g, const flr_plane *p, uint32_t member, uint32_t polygon,
                             uint32_t end)
@@ -136,17 +184,17 @@ static uint32_t spread_from(grower *g, const flr_plane *p, uint32_t member, uint
     const flr_adjacency *a = g->adjacency;
     double area2;
     flr_vec3 normal = normal_of(g, member, &area2);
-    if (g->reversed[member]) normal = flr_vec3_neg(normal);
+    if (is_reversed(g, member)) normal = flr_vec3_neg(normal);
     for (uint32_t side = 3 * member; side < 3 * member + 3; side++) {
         uint32_t edge = a->side_edge[side];
-        if (edge == FLR_NONE || spread(g->mesh, a, edge) != 2) continue;
+        if (edge == FLR_NONE || g->spread[edge] != 2) continue;
         for (uint32_t i = a->edge_first[edge]; i < a->edge_first[edge + 1]; i++) {
             uint32_t other = a->edge_sides[i], t = other / 3;
-            if (g->polygon[t] != FLR_NONE) continue;
-            bool reversed = g->reversed[member] != same_direction(g->mesh, side, other);
+            if (g->polygon[t] != FLR_NONE || g->state[t] & REPEATED) continue;
+            bool reversed = is_reversed(g, member) != same_direction(g->mesh, side, other);
             if (!may_join(g, p, other, normal, reversed)) continue;
             g->polygon[t] = polygon;
-            g->reversed[t] = reversed;
+            g->state[t] = reversed ? REVERSED : 0;
             g->queue[end++] = t;
         }
     }
@@ -162,7 +210,7 @@ static bool refit(const grower *g, flr_plane *p, uint32_t end)
     for (uint32_t i = 0; i < end; i++) {
         double area2;
         flr_vec3 n = normal_of(g, g->queue[i], &area2);
-        sum = flr_vec3_add_scaled(sum, g->reversed[g->queue[i]] ? -area2 : area2, n);
+        sum = flr_vec3_add_scaled(sum, is_reversed(g, g->queue[i]) ? -area2 : area2, n);
     }
     flr_vec3 normal = flr_vec3_normalize(sum);
 
@@ -176,7 +224,7 @@ static bool refit(const grower *g, flr_plane *p, uint32_t end)
         }
         double area2;
         flr_vec3 n = normal_of(g, t, &area2);
-        double cosine = g->reversed[t] ? -flr_vec3_dot(n, normal) : flr_vec3_dot(n, normal);
+        double cosine = is_reversed(g, t) ? -flr_vec3_dot(n, normal) : flr_vec3_dot(n, normal);
         if (!flr_vec3_equal(n, flr_vec3_zero()) && !(cosine > RIGHT_ANGLE)) return false;
     }
     if (!(high - low < 2 * g->half_voxel)) return false;
@@ -193,7 +241,6 @@ static bool grow(grower *g, uint32_t seed)
     flr_plane p = {.normal = normal_of(g, seed, &area2)};
     p.offset = flr_vec3_dot(p.normal, g->mesh->vertices[g->mesh->triangles[seed].v[0]]);
     g->polygon[seed] = g->polygon_count;
-    g->reversed[seed] = 0;
     g->queue[0] = seed;
 
     bool has_plane = !flr_vec3_equal(p.normal, flr_vec3_zero()); /* else it stays alone */
@@ -220,12 +267,16 @@ static bool grow_all(grower *g)
 {
     uint32_t count = g->mesh->triangle_count;
     order_seeds(g);
+    find_repeated(g);
     for (uint32_t t = 0; t < count; t++) g->polygon[t] = FLR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t seed = g->order[i];
-        if (g->polygon[seed] != FLR_NONE || is_collapsed(g->mesh->triangles[seed])) continue;
+        if (g->polygon[seed] != FLR_NONE || g->state[seed] & REPEATED ||
+            is_collapsed(g->mesh->triangles[seed]))
+            continue;
         if (!grow(g, seed)) return false;
     }
+    copy_to_repeated(g);
     return true;
 }
 
@@ -243,13 +294,13 @@ static uint8_t fold_of(const flr_mesh *mesh, uint32_t side_a, uint32_t side_b)
 }
 
 static uint8_t flags_of_edge(const flr_mesh *mesh, const flr_adjacency *a, const uint32_t *polygon,
-                             uint32_t edge)
+                             uint32_t edge, uint8_t spread)
 {
     const uint32_t *sides = a->edge_sides + a->edge_first[edge];
     bool between = false;
     for (uint32_t i = 1; i < flr_adjacency_side_count(a, edge); i++)
         between |= polygon[sides[i] / 3] != polygon[sides[0] / 3];
-    if (!between && spread(mesh, a, edge) == 2) return 0;
+    if (!between && spread == 2) return 0;
     if (a->edge_kind[edge] != FLR_EDGE_REGULAR) return FLR_FEATURE_EDGE;
     return (uint8_t)(FLR_FEATURE_EDGE | fold_of(mesh, sides[0], sides[1]));
 }
@@ -257,7 +308,8 @@ static uint8_t flags_of_edge(const flr_mesh *mesh, const flr_adjacency *a, const
 static bool label(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
 {
     for (uint32_t e = 0; e < adjacency->edge_count; e++) {
-        b->edge_flags[e] = flags_of_edge(mesh, adjacency, b->triangle_polygon, e);
+        uint8_t spread = b->edge_flags[e]; /* see merge() */
+        b->edge_flags[e] = flags_of_edge(mesh, adjacency, b->triangle_polygon, e, spread);
         b->out.edge_count += b->edge_flags[e] != 0;
     }
     if (!flr_outline_mark(mesh, adjacency, b->edge_flags, b->out.voxel / 2, b->vertex_flags))
@@ -278,6 +330,7 @@ static double noise_of(const flr_mesh *mesh, double voxel)
     return fmin(4 * (double)FLT_EPSILON * reach, voxel / 100);
 }
 
+/* leaves the spread of each edge in its place among the flags, for label() */
 static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
 {
     size_t count = mesh->triangle_count;
@@ -287,14 +340,15 @@ static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b
                 .noise = noise_of(mesh, b->out.voxel),
                 .order = malloc(count * sizeof *g.order),
                 .queue = malloc(count * sizeof *g.queue),
-                .reversed = malloc(count * sizeof *g.reversed),
-                .polygon = b->triangle_polygon};
-    bool complete = g.order && g.queue && g.reversed && grow_all(&g);
+                .state = malloc(count * sizeof *g.state),
+                .polygon = b->triangle_polygon,
+                .spread = b->edge_flags};
+    bool complete = g.order && g.queue && g.state && grow_all(&g);
     b->polygon_plane = g.planes;
     b->out.polygon_count = g.polygon_count;
     free(g.order);
     free(g.queue);
-    free(g.reversed);
+    free(g.state);
     return complete;
 }
 

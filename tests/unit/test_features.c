@@ -392,8 +392,30 @@ static void test_folded_triangle(void **state)
     flr_test_shape_triangle(&shape, 0, 1, 2);
     flr_test_shape_triangle(&shape, 2, 1, 0);
     fixture f = fixture_of(flr_test_shape_mesh(&shape), 0.1);
+    assert_int_equal(f.features->polygon_count, 1);
     assert_int_equal(f.features->edge_count, 3);
     assert_int_equal(f.features->vertex_count, 3);
+    drop(&f);
+    flr_test_shape_free(&shape);
+}
+
+/* two triangles a hundred thousand times: one square, and not in quadratic time */
+static void test_many_copies(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    for (int i = 0; i < 4; i++) flr_test_shape_vertex(&shape, i % 2, i / 2, 0);
+    for (int i = 0; i < 100000; i++) {
+        flr_test_shape_triangle(&shape, 0, 1, 3);
+        flr_test_shape_triangle(&shape, 0, i % 3 ? 3 : 2, i % 3 ? 2 : 3);
+    }
+    const flr_mesh *mesh = flr_test_shape_mesh(&shape);
+    fixture f = fixture_of(mesh, 0.1);
+    assert_int_equal(f.features->polygon_count, 1);
+    assert_int_equal(f.features->edge_count, 4);
+    assert_int_equal(f.features->vertex_count, 4);
+    for (uint32_t t = 0; t < mesh->triangle_count; t++)
+        assert_int_equal(f.features->triangle_polygon[t], 0);
     drop(&f);
     flr_test_shape_free(&shape);
 }
@@ -489,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_nonmanifold),
         cmocka_unit_test(test_doubled_box),
         cmocka_unit_test(test_folded_triangle),
+        cmocka_unit_test(test_many_copies),
         cmocka_unit_test(test_outlines),
         cmocka_unit_test(test_random_soups),
         cmocka_unit_test(test_failures),
