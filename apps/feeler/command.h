@@ -70,6 +70,7 @@ typedef struct flr_cli {
     bool json, quiet, verbose;
     bool colour_out, colour_err; /* escape codes are allowed there */
     bool progress;               /* stderr is a terminal and not quiet */
+    int columns;                 /* width of the terminal that stdout is; 0: it is none */
 } flr_cli;
 
 struct flr_command {

@@ -34,23 +34,7 @@ void flr_wrap(const char *text, int width, void (*line)(void *context, const cha
     }
 }
 
-typedef struct indented {
-    int column;
-    bool first; /* the first line stands already at its column */
-} indented;
-
-static void print_line(void *context, const char *text, int size)
-{
-    indented *where = context;
-    printf("%*s%.*s\n", where->first || !size ? 0 : where->column, "", size, text);
-    where->first = false;
-}
-
-static void print_wrapped(const char *text, int column, bool first)
-{
-    indented where = {column, first};
-    flr_wrap(text, WIDTH - column, print_line, &where);
-}
+static void print_wrapped(const char *text, int column) { flr_put_wrapped(text, column, WIDTH); }
 
 static void print_option(const flr_option *option)
 {
@@ -64,7 +48,7 @@ static void print_option(const flr_option *option)
         printf("\n%*s", OPTION_COLUMN, "");
     else
         printf("%*s", OPTION_COLUMN - size, "");
-    print_wrapped(option->help, OPTION_COLUMN, true);
+    print_wrapped(option->help, -OPTION_COLUMN);
 }
 
 static void heading(const flr_cli *cli, const char *text)
@@ -133,7 +117,7 @@ void flr_help_command(flr_cli *cli, const flr_command *command)
     for (const char *const *u = command->usage; *u; u++)
         printf("  feeler %s%s%s\n", command->name, **u ? " " : "", *u);
     putchar('\n');
-    print_wrapped(command->description, 0, true);
+    print_wrapped(command->description, 0);
 
     if (command->options && command->options->name) {
         heading(cli, "Options");
@@ -150,7 +134,7 @@ void flr_help_command(flr_cli *cli, const flr_command *command)
     const flr_exit_text *exits = command->exits ? command->exits : flr_default_exits;
     for (; exits->says; exits++) {
         printf("  %d  ", exits->code);
-        print_wrapped(exits->says, 5, true);
+        print_wrapped(exits->says, -5);
     }
 }
 

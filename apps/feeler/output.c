@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "feeler/units.h"
 
@@ -84,6 +86,36 @@ void flr_print_note(flr_cli *cli, const char *format, ...)
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
+}
+
+typedef struct indented {
+    int column;
+    bool first; /* the next line stands at its column already */
+} indented;
+
+static void print_line(void *context, const char *text, int size)
+{
+    indented *where = context;
+    printf("%*s%.*s\n", where->first || !size ? 0 : where->column, "", size, text);
+    where->first = false;
+}
+
+void flr_put_wrapped(const char *text, int column, int width)
+{
+    indented where = {abs(column), column < 0};
+    int room = width - where.column;
+    flr_wrap(text, room > 30 ? room : 30, print_line, &where);
+}
+
+void flr_print_wrapped(flr_cli *cli, int column, const char *format, ...)
+{
+    if (cli->json) return;
+    char text[FLR_SAFE_SIZE], safe[FLR_SAFE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    flr_put_wrapped(flr_safe(text, safe), column, cli->columns ? cli->columns : 2 * FLR_SAFE_SIZE);
 }
 
 const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE])
@@ -184,8 +216,17 @@ void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *forma
     size_t full = total ? (size_t)(20 * done / total) : 0;
     for (size_t i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';
     bar[20] = 0;
-    fprintf(stderr, "\r\033[K[%s] %" PRIu64 "/%" PRIu64 " %.60s", bar, done, total,
-            flr_safe(label, safe));
+
+    // one line only: what does not fit is cut, not in the middle of a character
+    struct winsize window = {0};
+    ioctl(STDERR_FILENO, TIOCGWINSZ, &window);
+    flr_safe(label, safe);
+    size_t room = window.ws_col > 60 ? window.ws_col - 40u : 40;
+    if (strlen(safe) > room) {
+        while (room && ((unsigned char)safe[room] & 0xC0) == 0x80) room--;
+        safe[room] = 0;
+    }
+    fprintf(stderr, "\r\033[K[%s] %" PRIu64 "/%" PRIu64 " %s", bar, done, total, safe);
     fflush(stderr);
     progress_shown = true;
 }

@@ -33,6 +33,14 @@ void flr_print_more(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 /* The same, but not with --quiet. */
 void flr_print_note(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 
+/* Prints text broken at `width`, each line after `column` blanks; a negative column: the first
+ * line stands there already. */
+void flr_put_wrapped(const char *text, int column, int width);
+
+/* The same for a sentence with foreign text in it, at the width of the terminal; not broken where
+ * there is none. */
+void flr_print_wrapped(flr_cli *cli, int column, const char *format, ...) FLR_PRINTF(3, 4);
+
 /* 138_284 as "138 kB"; returns `text`. */
 const char *flr_bytes_print(uint64_t bytes, char text[FLR_COUNT_TEXT_SIZE]);
 

@@ -109,7 +109,7 @@ rm -rf b.* link.obj parts
 
 # ---- files that are not what they should be: exit 3, a sentence with the file's name ----
 refuse() { # FILE [WORDS]: by info, convert and check
-  for command in info; do
+  for command in info check; do
     expect 3 feeler $command -- "$1"
     says "^feeler: .*${2:-}"
     plain
