@@ -1,0 +1,68 @@
+/* feeler/voxelize.h: from triangles to voxels and surface points.
+ *
+ *     flr_voxelize_def def = flr_default_voxelize_def();
+ *     def.voxel = 0.001;
+ *     flr_voxelize(env, mesh, &def, &voxmap, &shell, NULL, &error);
+ *
+ * The same mesh and parameters give the same bytes, whatever the number of threads, the compiler or the
+ * instruction set.
+ *
+ * Thread: any; not RT safe.
+ */
+#ifndef FEELER_VOXELIZE_H
+#define FEELER_VOXELIZE_H
+
+#include "feeler/api.h"
+#include "feeler/env.h"
+#include "feeler/mesh.h"
+#include "feeler/result.h"
+#include "feeler/shell.h"
+#include "feeler/voxmap.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What to build and how. Fill with flr_default_voxelize_def(), then change what you need. */
+typedef struct flr_voxelize_def {
+    double voxel; /* metres; must be given */
+    flr_pose
+        T_voxmap_mesh; /* where the mesh lies in the voxmap's frame; default identity: its own */
+    unsigned bits;     /* 2, 4 (default) or 8 */
+    unsigned range;    /* voxels of distance marked: default 8; with 2 bits always 1 */
+    bool
+        features; /* edge and vertex fields, labels of points; default true. false: every point is a
+                               vertex, to be tested against the surface */
+    bool hollow;  /* no interior: what is inside is free; default false */
+    bool on_surface;  /* move the shell's points onto the exact surface; default false */
+    unsigned threads; /* 0: one per processor */
+    uint64_t
+        memory_limit; /* bytes; refuse before work begins if more would be needed; 0: what the machine has */
+    /* Called now and then with the part of the work done, 0 … 1, and what is being done; return false to stop
+     * with FLR_CANCELLED. May be NULL. */
+    bool (*progress)(void *context, double done, const char *stage);
+    void *context;
+} flr_voxelize_def;
+
+FLR_API flr_voxelize_def flr_default_voxelize_def(void);
+
+/* What happened. Plain data. */
+typedef struct flr_voxelize_report {
+    flr_voxmap_stats voxels;
+    struct {
+        double features, scan, fill, fields, shell, total;
+    } seconds;
+} flr_voxelize_report;
+
+/* Builds a voxmap, a shell, or both (the one whose pointer is NULL is left out). Fails with FLR_BAD_ARGUMENT (a
+ * parameter out of range), FLR_TOO_LARGE (with an estimate and a voxel size that would do), FLR_NO_MEMORY,
+ * FLR_CANCELLED. The mesh is borrowed during the call only. On success the caller owns what was built.
+ * `report` may be NULL. */
+FLR_API flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_def *def,
+                                flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
+                                flr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* build.h: voxels in the making, between triangles and finished voxmap.
+ *
+ * Work is done by hyperchunk (64x64x64 voxels): one fits into a core's cache, none needs another's
+ * data to be scanned, and their results are kept apart, so that any number of threads gives the same
+ * bytes. Only hyperchunks that some triangle touches are kept here; the wide empty rest is found by
+ * the directory: root cells of 8x8x8 hyperchunks, each with a node if anything is in it. */
+#ifndef FLR_VOXEL_BUILD_H
+#define FLR_VOXEL_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/adjacency.h"
+#include "feeler/mesh.h"
+#include "feeler/result.h"
+#include "voxel/grid.h"
+#include "voxel/mask.h"
+
+/* what a voxel inherits from the mesh */
+enum { FLR_LAYER_SURFACE, FLR_LAYER_EDGE, FLR_LAYER_VERTEX, FLR_LAYER_COUNT };
+
+/* one hyperchunk that the mesh touches */
+typedef struct flr_build_hyper {
+    flr_mask used[FLR_LAYER_COUNT];   /* which chunks have voxels of a layer */
+    flr_mask empty_outside;           /* which chunks without surface lie outside (by fill) */
+    flr_mask *masks[FLR_LAYER_COUNT]; /* one per used chunk, in order; one block, owned by [0] */
+    flr_mask *outside; /* one per used chunk of the surface layer: voxels reached from outside */
+    uint32_t at[3];    /* hyperchunk coordinates */
+    uint32_t first_primitive, primitive_count;
+    bool queued; /* by fill */
+} flr_build_hyper;
+
+/* 8x8x8 hyperchunks of which at least one is touched */
+typedef struct flr_build_node {
+    flr_mask used;          /* which hyperchunks are touched */
+    flr_mask empty_outside; /* which of the others lie outside (by fill) */
+    uint32_t first;         /* of the used ones, in order, in `hypers` */
+} flr_build_node;
+
+/* what a touched voxel is touched by: triangles first, then feature edges, then feature vertices */
+typedef struct flr_build {
+    flr_grid grid;
+    const flr_mesh *mesh;
+    flr_vec3 *vertices;      /* [mesh->vertex_count], in voxels */
+    const flr_edge *edges;   /* feature edges, borrowed */
+    const uint32_t *corners; /* feature vertices, borrowed */
+    uint32_t edge_count, corner_count;
+    uint32_t *primitives; /* numbers of triangles, edges and corners by hyperchunk, rising */
+    flr_build_hyper *hypers;
+    uint32_t hyper_count;
+    flr_build_node *nodes;
+    uint32_t node_count;
+    uint32_t roots[3]; /* root cells in x, y, z */
+    uint32_t *root;    /* node of a root cell, or one of the two below */
+    unsigned threads;
+} flr_build;
+
+enum { FLR_ROOT_EMPTY = 0xFFFFFFFF, FLR_ROOT_OUTSIDE = 0xFFFFFFFE };
+
+/* scan.c: which voxels the mesh touches. Before the call `build` is zero but for mesh, grid, edges,
+ * corners and threads; after it everything is filled but the outside masks. On failure free it too. */
+flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error);
+
+void flr_build_free(flr_build *build);
+
+/* Again for one primitive: hands every row of touched voxels in the hyperchunk to `emit`: bit x of `row` is voxel
+ * (x, y, z), each 0 … 63. */
+typedef void (*flr_scan_emit)(void *context, unsigned y, unsigned z, uint64_t row);
+void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint32_t primitive,
+                     flr_scan_emit emit, void *context);
+
+/* The hyperchunk at these coordinates if it is touched, else NULL; coordinates may be outside. */
+flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, int64_t z);
+
+/* fill.c: which voxels can be reached from outside without crossing a surface voxel. */
+flr_result flr_build_fill(flr_build *build, flr_error *error);
+
+/* Is this untouched hyperchunk outside? Coordinates may lie beyond the grid: outside, too. */
+bool flr_build_empty_is_outside(const flr_build *build, int64_t x, int64_t y, int64_t z);
+
+/* Is voxel (x, y, z) outside? Any voxel, also beyond the grid; slow. */
+bool flr_build_voxel_is_outside(const flr_build *build, int64_t x, int64_t y, int64_t z);
+
+#endif

@@ -1,0 +1,12 @@
+/* clones.h: FLR_CLONES before a function lets the compiler make it also for AVX2 and AVX-512, chosen once
+ * when the program is loaded. For integer loops only: there the result is the same bits. */
+#ifndef FLR_VOXEL_CLONES_H
+#define FLR_VOXEL_CLONES_H
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(FLR_NO_SIMD) && !defined(FLR_SANITIZED)
+#define FLR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FLR_CLONES
+#endif
+
+#endif

@@ -1,0 +1,365 @@
+/* distance fields: from masks to marks
+ *
+ * Everything within 8 voxels of a hyperchunk lies in it and in the outer chunks of its 26 neighbours, so that
+ * each is computed alone. Which chunks will have marks of their own is decided one level up, on chunks in place of
+ * voxels, by the same tile code. */
+#include "voxel/field.h"
+
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "voxel/tile.h"
+
+/* ---- loading tiles ---- */
+
+/* The blocks of a neighbour in direction d (-1, 0, 1) that a tile with its margin sees. */
+static int first_block(int d) { return d < 0 ? 7 : 0; }
+static int last_block(int d) { return d > 0 ? 0 : 7; }
+
+static bool sees(unsigned cell, int dx, int dy, int dz)
+{
+    int x = (int)(cell & 7), y = (int)(cell >> 3 & 7), z = (int)(cell >> 6);
+    return x >= first_block(dx) && x <= last_block(dx) && y >= first_block(dy) &&
+           y <= last_block(dy) && z >= first_block(dz) && z <= last_block(dz);
+}
+
+static const flr_mask full_mask = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                                    UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+
+/* Interior voxels of a hyperchunk. */
+static void load_interior(const flr_build *build, const uint32_t at[3], flr_tile *tile)
+{
+    const flr_build_hyper *hyper = flr_build_find(build, at[0], at[1], at[2]);
+    if (!hyper) {
+        if (!flr_build_empty_is_outside(build, at[0], at[1], at[2]))
+            memset(tile->interior, 255, sizeof tile->interior);
+        return;
+    }
+    unsigned index = 0;
+    for (unsigned cell = 0; cell < 512; cell++) {
+        flr_mask inside = full_mask;
+        if (flr_mask_get(&hyper->used[FLR_LAYER_SURFACE], cell)) {
+            for (int z = 0; z < 8; z++)
+                inside.z[z] =
+                    ~hyper->masks[FLR_LAYER_SURFACE][index].z[z] & ~hyper->outside[index].z[z];
+            index++;
+        } else if (flr_mask_get(&hyper->empty_outside, cell)) {
+            continue;
+        }
+        flr_tile_interior(tile, &inside, cell & 7, cell >> 3 & 7, cell >> 6);
+    }
+}
+
+/* A hyperchunk of voxels with its margin; false when no seed is in sight. */
+static bool load_voxels(const flr_build *build, const uint32_t at[3], int layer, bool hollow,
+                        flr_tile *tile)
+{
+    bool any = false;
+    flr_tile_clear(tile);
+    for (int dz = -1; dz <= 1; dz++)
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -1; dx <= 1; dx++) {
+                const flr_build_hyper *hyper = flr_build_find(
+                    build, (int64_t)at[0] + dx, (int64_t)at[1] + dy, (int64_t)at[2] + dz);
+                if (!hyper) continue;
+                const flr_mask *mask = hyper->masks[layer];
+                for (FLR_EACH_CELL(&hyper->used[layer], cell)) {
+                    unsigned c = (unsigned)cell;
+                    if (sees(c, dx, dy, dz)) {
+                        flr_tile_seed(tile, mask, (int)(c & 7) + 8 * dx, (int)(c >> 3 & 7) + 8 * dy,
+                                      (int)(c >> 6) + 8 * dz);
+                        any = true;
+                    }
+                    mask++;
+                }
+            }
+    if (!hollow) load_interior(build, at, tile);
+    return any;
+}
+
+/* Which chunks of a hyperchunk are interior throughout. */
+static flr_mask interior_chunks(const flr_build *build, int64_t x, int64_t y, int64_t z)
+{
+    const flr_build_hyper *hyper = flr_build_find(build, x, y, z);
+    flr_mask inside = {{0}};
+    if (!hyper) return flr_build_empty_is_outside(build, x, y, z) ? inside : full_mask;
+    for (int k = 0; k < 8; k++)
+        inside.z[k] = ~hyper->used[FLR_LAYER_SURFACE].z[k] & ~hyper->empty_outside.z[k];
+    return inside;
+}
+
+/* A root cell of chunks with its margin: seeds are the chunks with voxels of the layer. */
+static void load_chunks(const flr_build *build, const uint32_t root[3], int layer, bool hollow,
+                        flr_tile *tile)
+{
+    flr_tile_clear(tile);
+    for (int z = -1; z <= 8; z++)
+        for (int y = -1; y <= 8; y++)
+            for (int x = -1; x <= 8; x++) {
+                int64_t hx = (int64_t)root[0] * 8 + x, hy = (int64_t)root[1] * 8 + y,
+                        hz = (int64_t)root[2] * 8 + z;
+                const flr_build_hyper *hyper = flr_build_find(build, hx, hy, hz);
+                if (hyper) flr_tile_seed(tile, &hyper->used[layer], x, y, z);
+                if (hollow || (unsigned)x > 7 || (unsigned)y > 7 || (unsigned)z > 7) continue;
+                flr_mask inside = interior_chunks(build, hx, hy, hz);
+                flr_tile_interior(tile, &inside, (unsigned)x, (unsigned)y, (unsigned)z);
+            }
+}
+
+/* ---- the plan ---- */
+
+/* what one root cell contributes to one field */
+typedef struct root_part {
+    flr_field_hyper *hypers;
+    uint32_t *entries; /* [512], numbers within this part; NULL: uniform */
+    uint32_t uniform;  /* the entry when uniform */
+    uint32_t hyper_count;
+    uint64_t plane_count;
+} root_part;
+
+typedef struct plan_job {
+    const flr_build *build;
+    flr_tile *tiles;    /* per worker */
+    root_part *parts;   /* [field][root] */
+    root_part *distant; /* [root]: the chunk distances; planes in `bytes` */
+    uint8_t **bytes;    /* [root]: packed chunk distances */
+    size_t roots;
+    unsigned fields, range;
+    bool hollow;
+} plan_job;
+
+/* Chunks that get marks of their own: near a seed, or partly interior. */
+static flr_mask stored_chunks(const plan_job *job, const flr_tile *tile, int64_t hx, int64_t hy,
+                              int64_t hz, unsigned cell, unsigned field)
+{
+    uint8_t marks[256];
+    flr_mask stored = {{0}};
+    unsigned reach = 2 + (job->range + 7) / 8;
+    flr_tile_pack(tile, cell & 7, cell >> 3 & 7, cell >> 6, 4, marks);
+    for (unsigned c = 0; c < 512; c++) {
+        unsigned mark = marks[c / 2] >> c % 2 * 4 & 15;
+        if (mark >= 2 && mark <= reach) flr_mask_set(&stored, c);
+    }
+    const flr_build_hyper *hyper = flr_build_find(job->build, hx, hy, hz);
+    if (!hyper || field == FLR_FIELD_SURFACE || job->hollow) return stored;
+    unsigned index = 0;
+    for (FLR_EACH_CELL(&hyper->used[FLR_LAYER_SURFACE], c)) {
+        uint64_t inside = 0;
+        for (int z = 0; z < 8; z++)
+            inside |= ~hyper->masks[FLR_LAYER_SURFACE][index].z[z] & ~hyper->outside[index].z[z];
+        if (inside) flr_mask_set(&stored, (unsigned)c);
+        index++;
+    }
+    return stored;
+}
+
+/* Closes a part whose entries are all the same. */
+static void settle(root_part *part)
+{
+    for (unsigned i = 1; i < 512; i++)
+        if (part->entries[i] != part->entries[0]) return;
+    if (!(part->entries[0] & FLR_UNIFORM)) return;
+    part->uniform = part->entries[0];
+    free(part->entries);
+    part->entries = NULL;
+}
+
+static flr_result plan_field(plan_job *job, const uint32_t root[3], const flr_tile *tile,
+                             unsigned field, root_part *part)
+{
+    part->entries = malloc(512 * sizeof *part->entries);
+    part->hypers = aligned_alloc(64, 512 * sizeof *part->hypers);
+    if (!part->entries || !part->hypers) return FLR_NO_MEMORY;
+    for (unsigned cell = 0; cell < 512; cell++) {
+        uint32_t at[3] = {root[0] * 8 + (cell & 7), root[1] * 8 + (cell >> 3 & 7),
+                          root[2] * 8 + (cell >> 6)};
+        flr_field_hyper hyper = {.at = {at[0], at[1], at[2]}};
+        hyper.stored = stored_chunks(job, tile, at[0], at[1], at[2], cell, field);
+        if (!job->hollow) hyper.interior = interior_chunks(job->build, at[0], at[1], at[2]);
+        if (flr_mask_is_empty(&hyper.stored) &&
+            (flr_mask_is_empty(&hyper.interior) || flr_mask_is_full(&hyper.interior))) {
+            part->entries[cell] =
+                FLR_UNIFORM |
+                (flr_mask_is_full(&hyper.interior) ? FLR_MARK_INTERIOR : FLR_MARK_FREE);
+            continue;
+        }
+        hyper.first_plane = part->plane_count;
+        part->plane_count += flr_mask_count(&hyper.stored);
+        part->entries[cell] = part->hyper_count;
+        part->hypers[part->hyper_count++] = hyper;
+    }
+    settle(part);
+    return FLR_OK;
+}
+
+/* The chunk distances of a root cell, packed. */
+static flr_result plan_distant(plan_job *job, size_t number, const flr_tile *tile)
+{
+    root_part *part = &job->distant[number];
+    part->entries = malloc(512 * sizeof *part->entries);
+    uint8_t *bytes = malloc(512 * 256);
+    if (!part->entries || !bytes) {
+        free(bytes);
+        return FLR_NO_MEMORY;
+    }
+    for (unsigned cell = 0; cell < 512; cell++) {
+        uint8_t *packed = bytes + 256 * part->plane_count;
+        flr_tile_pack(tile, cell & 7, cell >> 3 & 7, cell >> 6, 4, packed);
+        bool same = packed[0] % 16 == packed[0] / 16 && memcmp(packed, packed + 1, 255) == 0;
+        part->entries[cell] = same ? FLR_UNIFORM | packed[0] % 16u : (uint32_t)part->plane_count++;
+    }
+    settle(part);
+    job->bytes[number] = bytes;
+    return FLR_OK;
+}
+
+static flr_result plan_root(void *context, size_t number, unsigned worker)
+{
+    plan_job *job = context;
+    const flr_build *build = job->build;
+    flr_tile *tile = &job->tiles[worker];
+    uint32_t root[3] = {(uint32_t)(number % build->roots[0]),
+                        (uint32_t)(number / build->roots[0] % build->roots[1]),
+                        (uint32_t)(number / build->roots[0] / build->roots[1])};
+    for (unsigned field = 0; field < job->fields; field++) {
+        load_chunks(build, root, (int)field, job->hollow, tile);
+        flr_tile_grow(tile, 8, 4);
+        flr_result result =
+            plan_field(job, root, tile, field, &job->parts[field * job->roots + number]);
+        if (result == FLR_OK && field == FLR_FIELD_SURFACE)
+            result = plan_distant(job, number, tile);
+        if (result != FLR_OK) return result;
+    }
+    return FLR_OK;
+}
+
+/* Puts the parts of one field, root cell by root cell, into one list. */
+static bool join_parts(const root_part *parts, size_t roots, flr_field_hyper **hypers,
+                       uint32_t **root, uint32_t **nodes, flr_tree_place *place)
+{
+    *place = (flr_tree_place){0};
+    for (size_t i = 0; i < roots; i++) {
+        place->node_count += parts[i].entries != NULL;
+        place->hyper_count += parts[i].hyper_count;
+        place->plane_count += parts[i].plane_count;
+    }
+    *root = malloc(roots * sizeof **root);
+    *nodes = malloc((place->node_count + 1) * 512 * sizeof **nodes);
+    *hypers = aligned_alloc(64, (place->hyper_count + 1) * sizeof **hypers);
+    if (!*root || !*nodes || !*hypers) return false;
+
+    uint32_t node = 0, hyper = 0;
+    uint64_t plane = 0;
+    for (size_t i = 0; i < roots; i++) {
+        const root_part *part = &parts[i];
+        (*root)[i] = part->entries ? node : part->uniform;
+        if (!part->entries) continue;
+        uint32_t *entries = *nodes + (size_t)node++ * 512;
+        /* numbers count hyperchunks, or planes where there is no level between */
+        uint32_t base = part->hypers ? hyper : (uint32_t)plane;
+        for (unsigned cell = 0; cell < 512; cell++) {
+            uint32_t entry = part->entries[cell];
+            entries[cell] = entry & FLR_UNIFORM ? entry : entry + base;
+        }
+        for (uint32_t k = 0; k < part->hyper_count; k++) {
+            (*hypers)[hyper] = part->hypers[k];
+            (*hypers)[hyper++].first_plane += plane;
+        }
+        plane += part->plane_count;
+    }
+    return true;
+}
+
+static bool join_all(plan_job *job, flr_field_plan *plan)
+{
+    for (unsigned field = 0; field < job->fields; field++)
+        if (!join_parts(job->parts + field * job->roots, job->roots, &plan->hypers[field],
+                        &plan->root[field], &plan->nodes[field], &plan->place[field]))
+            return false;
+    flr_field_hyper *none = NULL;
+    bool joined = join_parts(job->distant, job->roots, &none, &plan->chunk_root, &plan->chunk_nodes,
+                             &plan->chunk_place);
+    free(none);
+    if (!joined) return false;
+    plan->chunk_planes = malloc((plan->chunk_place.plane_count + 1) * 256);
+    if (!plan->chunk_planes) return false;
+    uint8_t *to = plan->chunk_planes;
+    for (size_t i = 0; i < job->roots; i++) {
+        size_t size = 256 * job->distant[i].plane_count;
+        if (size) memcpy(to, job->bytes[i], size);
+        to += size;
+    }
+    return true;
+}
+
+flr_result flr_field_make_plan(const flr_build *build, unsigned fields, bool hollow, unsigned range,
+                               flr_field_plan *plan)
+{
+    size_t roots = (size_t)build->roots[0] * build->roots[1] * build->roots[2];
+    plan_job job = {
+        .build = build, .roots = roots, .fields = fields, .range = range, .hollow = hollow};
+    job.tiles = aligned_alloc(64, flr_parallel_threads(build->threads) * sizeof *job.tiles);
+    job.parts = calloc(roots * fields, sizeof *job.parts);
+    job.distant = calloc(roots, sizeof *job.distant);
+    job.bytes = calloc(roots, sizeof *job.bytes);
+    flr_result result = FLR_NO_MEMORY;
+    *plan = (flr_field_plan){0};
+    if (job.tiles && job.parts && job.distant && job.bytes)
+        result = flr_parallel_for(build->threads, roots, plan_root, &job);
+    if (result == FLR_OK && !join_all(&job, plan)) result = FLR_NO_MEMORY;
+
+    for (size_t i = 0; job.parts && i < roots * fields; i++) {
+        free(job.parts[i].entries);
+        free(job.parts[i].hypers);
+    }
+    for (size_t i = 0; job.distant && i < roots; i++) free(job.distant[i].entries);
+    for (size_t i = 0; job.bytes && i < roots; i++) free(job.bytes[i]);
+    free(job.tiles);
+    free(job.parts);
+    free(job.distant);
+    free(job.bytes);
+    if (result != FLR_OK) flr_field_free_plan(plan);
+    return result;
+}
+
+void flr_field_free_plan(flr_field_plan *plan)
+{
+    for (unsigned field = 0; field < FLR_FIELD_COUNT; field++) {
+        free(plan->hypers[field]);
+        free(plan->root[field]);
+        free(plan->nodes[field]);
+    }
+    free(plan->chunk_root);
+    free(plan->chunk_nodes);
+    free(plan->chunk_planes);
+    *plan = (flr_field_plan){0};
+}
+
+/* ---- the marks ---- */
+
+/* Adds up interior and free marked voxels, a row of bits at a time. */
+static void count_voxels(const flr_tile *tile, uint64_t *interior, uint64_t *reached)
+{
+    uint64_t inside = 0, known = 0;
+    for (unsigned z = 0; z < FLR_TILE_SIDE; z++)
+        for (unsigned y = 0; y < FLR_TILE_SIDE; y++) {
+            inside += (uint64_t)__builtin_popcountll(tile->interior[z][y]);
+            known += (uint64_t)__builtin_popcountll(tile->known[z][y]);
+        }
+    *interior += inside;
+    *reached += known - inside;
+}
+
+void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
+                          bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
+                          uint8_t *planes, uint64_t *interior, uint64_t *reached)
+{
+    bool any = load_voxels(build, hyper->at, (int)field, hollow, tile);
+    flr_tile_grow(tile, any ? range : 0, bits);
+    for (FLR_EACH_CELL(&hyper->stored, cell)) {
+        unsigned c = (unsigned)cell;
+        flr_tile_pack(tile, c & 7, c >> 3 & 7, c >> 6, bits, planes);
+        planes += 64 * bits;
+    }
+    count_voxels(tile, interior, reached);
+}

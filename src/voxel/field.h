@@ -1,0 +1,44 @@
+/* field.h: from scanned and filled hyperchunks to the packed trees of a voxmap. */
+#ifndef FLR_VOXEL_FIELD_H
+#define FLR_VOXEL_FIELD_H
+
+#include "voxel/build.h"
+#include "voxel/voxmap_format.h"
+
+/* one hyperchunk of a field that is not of one mark throughout */
+typedef struct flr_field_hyper {
+    flr_mask stored;   /* chunks with marks of their own */
+    flr_mask interior; /* chunks that are interior throughout */
+    uint32_t at[3];
+    uint64_t first_plane; /* of the stored chunks, in order */
+} flr_field_hyper;
+
+/* what the trees will hold, known before any mark is computed, so that every thread can write its marks
+ * straight to their final place */
+typedef struct flr_field_plan {
+    flr_field_hyper *hypers[FLR_FIELD_COUNT]; /* in root order, then by cell */
+    uint32_t *root[FLR_FIELD_COUNT];          /* final entries, numbers of nodes */
+    uint32_t *nodes[FLR_FIELD_COUNT];         /* final entries, [node_count][512] */
+    flr_tree_place place[FLR_FIELD_COUNT];    /* counts only */
+    uint32_t *chunk_root, *chunk_nodes;       /* the chunk distances, final entries */
+    uint8_t *chunk_planes;
+    flr_tree_place chunk_place;
+} flr_field_plan;
+
+/* Which chunks will be stored, and the chunk distances. `fields` is 1 or FLR_FIELD_COUNT. */
+flr_result flr_field_make_plan(const flr_build *build, unsigned fields, bool hollow, unsigned range,
+                               flr_field_plan *plan);
+void flr_field_free_plan(flr_field_plan *plan);
+
+/* Computes the marks of one planned hyperchunk and packs them: `planes` is where its first stored chunk goes.
+ * Adds to the numbers of interior voxels and of others with a mark. `tile` is scratch. */
+struct flr_tile;
+void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
+                          bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
+                          uint8_t *planes, uint64_t *interior, uint64_t *reached);
+
+/* voxmap.c: the finished block from a scanned and filled build. `header` has all parameters and the counts of the
+ * layers; its places and sizes are filled here. */
+flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header, flr_voxmap **voxmap);
+
+#endif

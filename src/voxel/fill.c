@@ -1,0 +1,304 @@
+/* which voxels can be reached from outside
+ *
+ * Free space is flooded from beyond the grid, face to face (6 neighbours), never through a surface
+ * voxel. What cannot be reached is interior. The flood runs on the largest empty cell at each place: a
+ * whole root cell, a hyperchunk, a chunk; only in chunks with surface it works on voxels, 512 at a time.
+ * Reaching is monotone, so the order of the work does not matter for the result. */
+#include <stdlib.h>
+
+#include "voxel/build.h"
+
+/* the six directions: -x +x -y +y -z +z; the opposite is d ^ 1 */
+static const int step[6][3] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
+
+/* ---- faces of a mask: 64 bits, in the order of the two other axes ---- */
+
+static uint64_t face_out(const flr_mask *m, int d)
+{
+    uint64_t face = 0;
+    switch (d) {
+    case 0:
+    case 1:
+        for (int z = 0; z < 8; z++) {
+            uint64_t column = m->z[z] >> (d == 0 ? 0 : 7) & FLR_MASK_X0;
+            face |= (column * UINT64_C(0x0102040810204080) >> 56) << 8 * z; /* gathers the bits */
+        }
+        return face;
+    case 2:
+    case 3:
+        for (int z = 0; z < 8; z++) face |= (m->z[z] >> (d == 2 ? 0 : 56) & 255) << 8 * z;
+        return face;
+    default:
+        return m->z[d == 4 ? 0 : 7];
+    }
+}
+
+/* Adds a face of bits to the side of the mask that looks in direction d. */
+static void face_in(flr_mask *m, int d, uint64_t face)
+{
+    switch (d) {
+    case 0:
+    case 1:
+        for (int z = 0; z < 8; z++) {
+            /* spreads a byte over the column: bit y goes to bit 8 y */
+            uint64_t byte = face >> 8 * z & 255, spread = 0;
+            for (int y = 0; y < 8; y++) spread |= (byte >> y & 1) << 8 * y;
+            m->z[z] |= spread << (d == 0 ? 0 : 7);
+        }
+        return;
+    case 2:
+    case 3:
+        for (int z = 0; z < 8; z++) m->z[z] |= (face >> 8 * z & 255) << (d == 2 ? 0 : 56);
+        return;
+    default:
+        m->z[d == 4 ? 0 : 7] |= face;
+    }
+}
+
+/* Spreads `outside` through the voxels that are not `surface` until nothing changes. */
+static void flood_chunk(flr_mask *outside, const flr_mask *surface)
+{
+    uint64_t o[8], free[8], changed;
+    for (int z = 0; z < 8; z++) {
+        free[z] = ~surface->z[z];
+        o[z] = outside->z[z];
+    }
+    do {
+        changed = 0;
+        for (int up = 0; up < 2; up++)
+            for (int i = 0; i < 8; i++) {
+                int z = up ? i : 7 - i, before = up ? z - 1 : z + 1;
+                uint64_t m = o[z];
+                if (before >= 0 && before < 8) m |= o[before] & free[z];
+                /* along x and y: doubling steps through runs of free voxels */
+                uint64_t left = free[z] & ~FLR_MASK_X0, right = free[z] & ~FLR_MASK_X7;
+                for (int k = 0; k < 3; k++) {
+                    m |= (m << 1 & left) | (m >> 1 & right);
+                    m |= (m << 8 | m >> 8) & free[z];
+                }
+                changed |= m ^ o[z];
+                o[z] = m;
+            }
+    } while (changed);
+    for (int z = 0; z < 8; z++) outside->z[z] = o[z];
+}
+
+/* ---- what is to be looked at ---- */
+
+typedef struct queue {
+    flr_build *build;
+    uint64_t *items; /* hyperchunk coordinates, or a root cell's with the top bit set */
+    size_t count, capacity;
+    bool out_of_memory;
+} queue;
+
+#define ITEM_ROOT (UINT64_C(1) << 63)
+
+static uint64_t item(int64_t x, int64_t y, int64_t z)
+{
+    return (uint64_t)x | (uint64_t)y << 21 | (uint64_t)z << 42;
+}
+
+static void push(queue *q, uint64_t what)
+{
+    if (q->count == q->capacity) {
+        size_t capacity = q->capacity ? q->capacity * 2 : 1024;
+        uint64_t *items = realloc(q->items, capacity * sizeof *items);
+        if (!items) {
+            q->out_of_memory = true;
+            return;
+        }
+        q->items = items;
+        q->capacity = capacity;
+    }
+    q->items[q->count++] = what;
+}
+
+static uint32_t *root_at(const flr_build *build, int64_t x, int64_t y, int64_t z)
+{
+    return &build->root[(size_t)x + build->roots[0] * ((size_t)y + build->roots[1] * (size_t)z)];
+}
+
+/* Something in direction d of its neighbour was reached: look at the hyperchunk (x, y, z). */
+static void touch_hyper(queue *q, int64_t x, int64_t y, int64_t z)
+{
+    flr_build *build = q->build;
+    const uint32_t *n = build->grid.hypers;
+    if (x < 0 || y < 0 || z < 0 || x >= n[0] || y >= n[1] || z >= n[2]) return;
+    uint32_t *root = root_at(build, x >> 3, y >> 3, z >> 3);
+    if (*root == FLR_ROOT_OUTSIDE) return;
+    if (*root == FLR_ROOT_EMPTY) {
+        *root = FLR_ROOT_OUTSIDE;
+        push(q, ITEM_ROOT | item(x >> 3, y >> 3, z >> 3));
+        return;
+    }
+    flr_build_node *node = &build->nodes[*root];
+    unsigned cell = flr_cell(x & 7, y & 7, z & 7);
+    if (flr_mask_get(&node->used, cell)) {
+        flr_build_hyper *hyper = &build->hypers[node->first + flr_mask_rank(&node->used, cell)];
+        if (hyper->queued) return;
+        hyper->queued = true;
+    } else {
+        if (flr_mask_get(&node->empty_outside, cell)) return;
+        flr_mask_set(&node->empty_outside, cell);
+    }
+    push(q, item(x, y, z));
+}
+
+bool flr_build_empty_is_outside(const flr_build *build, int64_t x, int64_t y, int64_t z)
+{
+    const uint32_t *n = build->grid.hypers;
+    if (x < 0 || y < 0 || z < 0 || x >= n[0] || y >= n[1] || z >= n[2]) return true;
+    uint32_t root = *root_at(build, x >> 3, y >> 3, z >> 3);
+    if (root >= FLR_ROOT_OUTSIDE) return root == FLR_ROOT_OUTSIDE;
+    return flr_mask_get(&build->nodes[root].empty_outside, flr_cell(x & 7, y & 7, z & 7));
+}
+
+bool flr_build_voxel_is_outside(const flr_build *build, int64_t x, int64_t y, int64_t z)
+{
+    const flr_build_hyper *hyper = flr_build_find(build, x >> 6, y >> 6, z >> 6);
+    if (!hyper) return flr_build_empty_is_outside(build, x >> 6, y >> 6, z >> 6);
+    unsigned cell = flr_cell(x >> 3 & 7, y >> 3 & 7, z >> 3 & 7);
+    if (!flr_mask_get(&hyper->used[FLR_LAYER_SURFACE], cell))
+        return flr_mask_get(&hyper->empty_outside, cell);
+    unsigned slot = flr_mask_rank(&hyper->used[FLR_LAYER_SURFACE], cell);
+    return flr_mask_get(&hyper->outside[slot], flr_cell(x & 7, y & 7, z & 7));
+}
+
+/* ---- inside one touched hyperchunk ---- */
+
+typedef struct local {
+    flr_build_hyper *hyper;
+    flr_mask *outside[512];       /* of a chunk with surface, else NULL */
+    const flr_mask *surface[512]; /* likewise */
+    flr_mask waiting;             /* chunks on the stack */
+    uint16_t stack[512];
+    unsigned depth;
+    unsigned left; /* bit d: something reached the side that looks in direction d */
+} local;
+
+/* Gives bits to the side of chunk `cell` that looks in direction d. */
+static void give(local *l, unsigned cell, int d, uint64_t face)
+{
+    if (!face) return;
+    if (l->outside[cell]) {
+        flr_mask add = {{0}};
+        face_in(&add, d, face);
+        uint64_t news = 0;
+        for (int z = 0; z < 8; z++) {
+            uint64_t more = add.z[z] & ~l->surface[cell]->z[z] & ~l->outside[cell]->z[z];
+            l->outside[cell]->z[z] |= more;
+            news |= more;
+        }
+        if (!news) return;
+    } else {
+        if (flr_mask_get(&l->hyper->empty_outside, cell)) return;
+        flr_mask_set(&l->hyper->empty_outside, cell);
+    }
+    if (flr_mask_get(&l->waiting, cell)) return;
+    flr_mask_set(&l->waiting, cell);
+    l->stack[l->depth++] = (uint16_t)cell;
+}
+
+/* What a neighbouring hyperchunk shows through the side of its chunk `cell` that looks in direction d. */
+static uint64_t seen(const flr_build_hyper *hyper, unsigned cell, int d)
+{
+    if (flr_mask_get(&hyper->used[FLR_LAYER_SURFACE], cell))
+        return face_out(&hyper->outside[flr_mask_rank(&hyper->used[FLR_LAYER_SURFACE], cell)], d);
+    return flr_mask_get(&hyper->empty_outside, cell) ? UINT64_MAX : 0;
+}
+
+/* Cells of the side of an 8x8x8 block that looks in direction d: the i-th of 64. */
+static unsigned side_cell(int d, unsigned i)
+{
+    unsigned at = d & 1 ? 7 : 0, u = i & 7, v = i >> 3;
+    return d < 2 ? flr_cell(at, u, v) : d < 4 ? flr_cell(u, at, v) : flr_cell(u, v, at);
+}
+
+static void flood_hyper(queue *q, flr_build_hyper *hyper)
+{
+    local l = {.hyper = hyper};
+    const flr_mask *surface = hyper->masks[FLR_LAYER_SURFACE];
+    flr_mask *outside = hyper->outside;
+    for (FLR_EACH_CELL(&hyper->used[FLR_LAYER_SURFACE], cell)) {
+        l.surface[cell] = surface++;
+        l.outside[cell] = outside++;
+    }
+    /* in through the six sides */
+    for (int d = 0; d < 6; d++) {
+        int64_t x = (int64_t)hyper->at[0] + step[d][0], y = (int64_t)hyper->at[1] + step[d][1],
+                z = (int64_t)hyper->at[2] + step[d][2];
+        const flr_build_hyper *other = flr_build_find(q->build, x, y, z);
+        bool open = !other && flr_build_empty_is_outside(q->build, x, y, z);
+        if (!other && !open) continue;
+        for (unsigned i = 0; i < 64; i++)
+            give(&l, side_cell(d, i), d,
+                 other ? seen(other, side_cell(d ^ 1, i), d ^ 1) : UINT64_MAX);
+    }
+    /* on from chunk to chunk */
+    while (l.depth) {
+        unsigned cell = l.stack[--l.depth];
+        l.waiting.z[cell >> 6] &= ~(UINT64_C(1) << (cell & 63));
+        if (l.outside[cell]) flood_chunk(l.outside[cell], l.surface[cell]);
+        for (int d = 0; d < 6; d++) {
+            uint64_t face = l.outside[cell] ? face_out(l.outside[cell], d) : UINT64_MAX;
+            int x = (int)(cell & 7) + step[d][0], y = (int)(cell >> 3 & 7) + step[d][1],
+                z = (int)(cell >> 6) + step[d][2];
+            if ((x | y | z) & ~7)
+                l.left |= face ? 1u << d : 0;
+            else
+                give(&l, flr_cell((unsigned)x, (unsigned)y, (unsigned)z), d ^ 1, face);
+        }
+    }
+    for (int d = 0; d < 6; d++)
+        if (l.left >> d & 1)
+            touch_hyper(q, (int64_t)hyper->at[0] + step[d][0], (int64_t)hyper->at[1] + step[d][1],
+                        (int64_t)hyper->at[2] + step[d][2]);
+}
+
+/* ---- the whole ---- */
+
+/* A root cell that is empty and outside: its neighbours are reached over the whole side. */
+static void leave_root(queue *q, int64_t x, int64_t y, int64_t z)
+{
+    for (int d = 0; d < 6; d++)
+        for (unsigned i = 0; i < 64; i++) {
+            unsigned cell = side_cell(d ^ 1, i);
+            touch_hyper(q, (x + step[d][0]) * 8 + (cell & 7),
+                        (y + step[d][1]) * 8 + (cell >> 3 & 7), (z + step[d][2]) * 8 + (cell >> 6));
+        }
+}
+
+flr_result flr_build_fill(flr_build *build, flr_error *error)
+{
+    queue q = {.build = build};
+    const uint32_t *n = build->grid.hypers;
+    /* in from beyond the grid */
+    for (uint32_t z = 0; z < n[2]; z++)
+        for (uint32_t y = 0; y < n[1]; y++)
+            for (uint32_t x = 0; x < n[0]; x++) {
+                bool inner = y > 0 && z > 0 && y + 1 < n[1] && z + 1 < n[2];
+                touch_hyper(&q, x, y, z);
+                if (inner && x == 0 && n[0] > 2) x = n[0] - 2; /* skip to the far end of the row */
+            }
+    while (q.count && !q.out_of_memory) {
+        uint64_t what = q.items[--q.count];
+        int64_t x = what & 0x1FFFFF, y = what >> 21 & 0x1FFFFF, z = what >> 42 & 0x1FFFFF;
+        if (what & ITEM_ROOT) {
+            leave_root(&q, x, y, z);
+            continue;
+        }
+        flr_build_hyper *hyper = flr_build_find(build, x, y, z);
+        if (hyper) {
+            hyper->queued = false;
+            flood_hyper(&q, hyper);
+        } else {
+            for (int d = 0; d < 6; d++)
+                touch_hyper(&q, x + step[d][0], y + step[d][1], z + step[d][2]);
+        }
+    }
+    free(q.items);
+    if (q.out_of_memory)
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory to fill the interior");
+    return FLR_OK;
+}

@@ -1,0 +1,248 @@
+/* from triangles to voxels and surface points: the stages in order */
+#include "feeler/voxelize.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "feeler/features.h"
+#include "feeler/units.h"
+#include "voxel/field.h"
+#include "voxel/shell.h"
+
+flr_voxelize_def flr_default_voxelize_def(void)
+{
+    flr_voxelize_def def = {.bits = 4, .range = 8, .features = true};
+    def.T_voxmap_mesh = flr_pose_identity();
+    return def;
+}
+
+/* ---- checking what is asked, before any work ---- */
+
+static flr_result check_def(const flr_voxelize_def *def, flr_error *error)
+{
+    if (!isfinite(def->voxel) || def->voxel <= 0)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the voxel size must be greater than 0");
+    if (def->bits != 2 && def->bits != 4 && def->bits != 8)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "marks have 2, 4 or 8 bits, not %u", def->bits);
+    if (def->bits != 2 && (def->range < 1 || def->range > 8))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the range must be 1 to 8 voxels, not %u",
+                        def->range);
+    if (!flr_pose_is_valid(def->T_voxmap_mesh))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the pose of the mesh is not a pose");
+    return FLR_OK;
+}
+
+/* The box of the mesh in the voxmap's frame: of its vertices, not of its box. */
+static flr_box3 moved_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh)
+{
+    flr_box3 box = flr_box3_empty();
+    for (uint32_t i = 0; i < mesh->vertex_count; i++)
+        box = flr_box3_add(box, flr_pose_apply(T_voxmap_mesh, mesh->vertices[i]));
+    return box;
+}
+
+static double area_of(const flr_mesh *mesh)
+{
+    double area = 0;
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *t = mesh->triangles[i].v;
+        flr_vec3 e = flr_vec3_sub(mesh->vertices[t[1]], mesh->vertices[t[0]]);
+        flr_vec3 f = flr_vec3_sub(mesh->vertices[t[2]], mesh->vertices[t[0]]);
+        area += flr_vec3_length(flr_vec3_cross(e, f)) / 2;
+    }
+    return area;
+}
+
+/* Bytes at the peak, roughly: a surface of area A has 1.5 A / s^2 surface voxels, and a field of range 8
+ * takes about 12 bytes for each of them (measured: 9 to 13). Working masks and the shell come on top. */
+static double estimate(double area, flr_box3 box, const flr_voxelize_def *def)
+{
+    double s = def->voxel;
+    flr_vec3 size = flr_box3_size(box);
+    double voxels = 1.5 * area / (s * s) + 1000;
+    double cells = (size.x / s + 16) * (size.y / s + 16) * (size.z / s + 16);
+    if (voxels > cells) voxels = cells;
+    double fields = def->features ? 3 : 1;
+    double roots = (size.x / (512 * s) + 1) * (size.y / (512 * s) + 1) * (size.z / (512 * s) + 1);
+    return voxels * (12.0 * fields * def->bits / 4 + 16) + roots * 64;
+}
+
+/* Two significant digits, rounded up: a size one would type. */
+static double round_up(double size)
+{
+    double step = pow(10, floor(log10(size)) - 1);
+    return ceil(size / step - 1e-9) * step;
+}
+
+static flr_result check_size(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
+                             flr_error *error)
+{
+    char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
+    flr_vec3 size = flr_box3_size(box);
+    double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
+    if (s > largest)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the voxel (%s) is larger than the whole part (%s); give a smaller --voxel",
+                        flr_size_print(s, voxel), flr_size_print(largest, other));
+    double limit = def->memory_limit
+                       ? (double)def->memory_limit
+                       : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double need = estimate(area_of(mesh), box, def);
+    bool wide = largest / s > 1e6 ||
+                (size.x / s / 512 + 1) * (size.y / s / 512 + 1) * (size.z / s / 512 + 1) > 8e6;
+    if (need <= limit && !wide) return FLR_OK;
+    double better = fmax(s * sqrt(need / limit) * 1.05, largest / 1e5);
+    return flr_fail(error, FLR_TOO_LARGE,
+                    "voxels of %s need about %.3g GiB, and there are %.3g; try --voxel %s",
+                    flr_size_print(s, voxel), need / 0x1p30, limit / 0x1p30,
+                    flr_size_print(round_up(better), other));
+}
+
+/* ---- features as the scan wants them ---- */
+
+typedef struct feature_lists {
+    flr_edge *edges;
+    uint32_t *corners;
+    uint32_t edge_count, corner_count, polygon_count;
+} feature_lists;
+
+static flr_result list_features(const flr_mesh *mesh, double voxel, feature_lists *lists,
+                                flr_error *error)
+{
+    flr_adjacency *adjacency = NULL;
+    flr_features *features = NULL;
+    flr_result result = flr_adjacency_create(mesh, &adjacency, error);
+    if (result == FLR_OK) result = flr_features_create(mesh, adjacency, voxel, &features, error);
+    if (result == FLR_OK) {
+        lists->edges = malloc((features->edge_count + 1u) * sizeof *lists->edges);
+        lists->corners = malloc((features->vertex_count + 1u) * sizeof *lists->corners);
+        if (!lists->edges || !lists->corners)
+            result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for features");
+    }
+    if (result == FLR_OK) {
+        lists->polygon_count = features->polygon_count;
+        for (uint32_t i = 0; i < features->edge_total; i++)
+            if (features->edge_flags[i]) lists->edges[lists->edge_count++] = adjacency->edges[i];
+        for (uint32_t i = 0; i < features->vertex_total; i++)
+            if (features->vertex_flags[i]) lists->corners[lists->corner_count++] = i;
+    }
+    flr_features_destroy(features);
+    flr_adjacency_destroy(adjacency);
+    return result;
+}
+
+static void count_layers(const flr_build *build, flr_voxmap_stats *stats)
+{
+    uint64_t counts[FLR_LAYER_COUNT] = {0};
+    for (uint32_t i = 0; i < build->hyper_count; i++)
+        for (int layer = 0; layer < FLR_LAYER_COUNT; layer++)
+            for (unsigned k = flr_mask_count(&build->hypers[i].used[layer]); k--;)
+                counts[layer] += flr_mask_count(&build->hypers[i].masks[layer][k]);
+    stats->surface_voxels = counts[FLR_LAYER_SURFACE];
+    stats->edge_voxels = counts[FLR_LAYER_EDGE];
+    stats->vertex_voxels = counts[FLR_LAYER_VERTEX];
+    stats->hyperchunks = build->hyper_count;
+}
+
+static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
+                                      flr_box3 box)
+{
+    flr_voxmap_header header = {.magic = {'f', 'l', 'r', 'v', 'o', 'x', 'm', '\n'},
+                                .version = FLR_VOXMAP_VERSION,
+                                .byte_order = 0x01020304};
+    header.bits = def->bits;
+    header.range = def->bits == 2 ? 1 : def->range;
+    header.features = def->features;
+    header.hollow = def->hollow;
+    header.T_voxmap_mesh = def->T_voxmap_mesh;
+    header.mesh_hash = flr_mesh_hash(mesh);
+    header.stats.triangles = mesh->triangle_count;
+    header.grid = flr_grid_around(box, def->voxel, header.range);
+    return header;
+}
+
+/* ---- the stages ---- */
+
+typedef struct stages {
+    flr_env *env;
+    const flr_voxelize_def *def;
+    flr_error *error;
+    int64_t begin, last;
+} stages;
+
+/* Ends a stage: the seconds it took, and whether to go on. */
+static flr_result next_stage(stages *s, double *seconds, double done, const char *stage)
+{
+    int64_t now = flr_clock_ns(s->env);
+    if (seconds) *seconds = (double)(now - s->last) * 1e-9;
+    s->last = now;
+    if (!s->def->progress || s->def->progress(s->def->context, done, stage)) return FLR_OK;
+    return flr_fail(s->error, FLR_CANCELLED, "voxelizing was stopped");
+}
+
+static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_build *build,
+                             feature_lists *lists, flr_voxmap **voxmap, flr_shell **shell,
+                             flr_voxelize_report *report)
+{
+    const flr_voxelize_def *def = s->def;
+    flr_voxmap_header header = begin_header(mesh, def, box);
+    flr_result result = next_stage(s, NULL, 0, "features");
+    if (result == FLR_OK && def->features)
+        result = list_features(mesh, def->voxel, lists, s->error);
+    header.stats.polygons = lists->polygon_count;
+    if (result == FLR_OK) result = next_stage(s, &report->seconds.features, 0.1, "triangles");
+
+    *build = (flr_build){.mesh = mesh,
+                         .grid = header.grid,
+                         .threads = def->threads,
+                         .edges = lists->edges,
+                         .edge_count = lists->edge_count,
+                         .corners = lists->corners,
+                         .corner_count = lists->corner_count};
+    if (result == FLR_OK) result = flr_build_scan(build, def->T_voxmap_mesh, s->error);
+    if (result == FLR_OK) {
+        memcpy(header.roots, build->roots, sizeof header.roots);
+        count_layers(build, &header.stats);
+        result = next_stage(s, &report->seconds.scan, 0.3, "interior");
+    }
+    if (result == FLR_OK && !def->hollow) result = flr_build_fill(build, s->error);
+    if (result == FLR_OK) result = next_stage(s, &report->seconds.fill, 0.45, "fields");
+
+    flr_voxmap *made = NULL;
+    if (result == FLR_OK && voxmap && (result = flr_voxmap_make(build, &header, &made)) != FLR_OK)
+        flr_fail(s->error, result, "not enough memory for the voxels; try a larger voxel size");
+    if (result == FLR_OK) result = next_stage(s, &report->seconds.fields, 0.8, "points");
+    if (result == FLR_OK && shell) result = flr_shell_make(build, def, shell, s->error);
+    if (result == FLR_OK) next_stage(s, &report->seconds.shell, 1, "done");
+    if (result != FLR_OK) {
+        flr_voxmap_destroy(made);
+        return result;
+    }
+    report->voxels = made ? made->header->stats : header.stats;
+    if (voxmap) *voxmap = made;
+    return FLR_OK;
+}
+
+flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_def *def,
+                        flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
+                        flr_error *error)
+{
+    flr_result result = check_def(def, error);
+    if (result != FLR_OK) return result;
+    flr_box3 box = moved_bounds(mesh, def->T_voxmap_mesh);
+    if ((result = check_size(mesh, box, def, error)) != FLR_OK) return result;
+
+    flr_voxelize_report ours = {0};
+    flr_build build = {0};
+    feature_lists lists = {0};
+    int64_t now = flr_clock_ns(env);
+    stages s = {.env = env, .def = def, .error = error, .begin = now, .last = now};
+    result = run_stages(&s, mesh, box, &build, &lists, voxmap, shell, &ours);
+    flr_build_free(&build);
+    free(lists.edges);
+    free(lists.corners);
+    if (result != FLR_OK) return result;
+    ours.seconds.total = (double)(flr_clock_ns(env) - s.begin) * 1e-9;
+    if (report) *report = ours;
+    return FLR_OK;
+}

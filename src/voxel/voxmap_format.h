@@ -1,0 +1,57 @@
+/* voxmap_format.h: how a voxmap lies in memory and on disk.
+ *
+ * One block, offsets from its start, little-endian, sections at multiples of 4096 bytes:
+ *
+ *     header | per field: root, nodes, hypers, planes | chunk distances: root, nodes, planes
+ *
+ * The tree of a field has three steps: root cells (512^3 voxels) in x-fastest order, nodes (8x8x8 hyperchunks),
+ * hypers (8x8x8 chunks), and then the packed marks of a chunk. Each entry is either the number of what lies
+ * below, or FLR_UNIFORM with one mark for all of it. The chunk distances are the same thing one level up: a
+ * "voxel" is a chunk, and a mark 2 + d says that the nearest chunk with surface is d chunks away. */
+#ifndef FLR_VOXEL_VOXMAP_FORMAT_H
+#define FLR_VOXEL_VOXMAP_FORMAT_H
+
+#include "feeler/voxmap.h"
+#include "voxel/grid.h"
+
+#define FLR_UNIFORM UINT32_C(0x80000000) /* entry = FLR_UNIFORM | mark */
+
+enum { FLR_VOXMAP_VERSION = 1, FLR_SECTION_ALIGN = 4096 };
+
+/* where a tree lies in the block */
+typedef struct flr_tree_place {
+    uint64_t root;   /* uint32_t[roots] */
+    uint64_t nodes;  /* uint32_t[node_count][512] */
+    uint64_t hypers; /* uint32_t[hyper_count][512]; none in the chunk distances */
+    uint64_t planes; /* [plane_count][plane_bytes] */
+    uint64_t node_count, hyper_count, plane_count;
+} flr_tree_place;
+
+typedef struct flr_voxmap_header {
+    char magic[8]; /* "flrvoxm\n" */
+    uint32_t version;
+    uint32_t byte_order; /* 0x01020304 as this machine writes it */
+    uint64_t size;       /* of the whole block */
+    flr_grid grid;
+    uint32_t roots[3];
+    uint32_t bits, range;
+    uint32_t features, hollow;
+    flr_pose T_voxmap_mesh;
+    flr_hash mesh_hash;
+    flr_voxmap_stats stats;
+    flr_tree_place fields[FLR_FIELD_COUNT];
+    flr_tree_place chunks;
+} flr_voxmap_header;
+
+struct flr_voxmap {
+    const flr_voxmap_header *header; /* the block begins here */
+    void *mapping;                   /* what to unmap */
+    size_t mapping_size;
+};
+
+static inline const uint32_t *flr_voxmap_u32(const flr_voxmap *voxmap, uint64_t offset)
+{
+    return (const uint32_t *)((const uint8_t *)voxmap->header + offset);
+}
+
+#endif

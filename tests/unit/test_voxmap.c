@@ -1,0 +1,148 @@
+/* the voxmap against a brute-force reference, voxel by voxel */
+#include "feeler/voxelize.h"
+
+#include "support/shapes.h"
+#include "support/test.h"
+#include "voxel/overlap.h"
+#include "voxel/voxmap_format.h"
+
+/* ---- the reference: plain arrays, plain loops ---- */
+
+typedef struct plain {
+    int n[3];
+    uint8_t *marks; /* [z][y][x] */
+} plain;
+
+static uint8_t *at(plain *p, int x, int y, int z)
+{
+    return &p->marks[((size_t)z * (size_t)p->n[1] + (size_t)y) * (size_t)p->n[0] + (size_t)x];
+}
+
+static plain plain_voxelize(const flr_mesh *mesh, const flr_voxmap *voxmap, bool hollow)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    plain p;
+    for (int i = 0; i < 3; i++) p.n[i] = (int)h->grid.hypers[i] * 64;
+    size_t total = (size_t)p.n[0] * (size_t)p.n[1] * (size_t)p.n[2];
+    p.marks = calloc(total, 1);
+
+    /* surface */
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        flr_vec3 v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = flr_grid_to_voxels(
+                &h->grid,
+                flr_pose_apply(h->T_voxmap_mesh, mesh->vertices[mesh->triangles[t].v[k]]));
+        flr_overlap o = flr_overlap_prepare(v[0], v[1], v[2]);
+        for (int z = o.low[2]; z <= o.high[2]; z++)
+            for (int y = o.low[1]; y <= o.high[1]; y++)
+                for (int x = o.low[0]; x <= o.high[0]; x++)
+                    if (flr_overlap_voxel(&o, x, y, z)) *at(&p, x, y, z) = FLR_MARK_SURFACE;
+    }
+    /* interior: all that a flood from a corner does not reach */
+    int *stack = malloc(total * sizeof *stack), depth = 0;
+    uint8_t *seen = calloc(total, 1);
+    stack[depth++] = 0;
+    seen[0] = 1;
+    while (depth) {
+        int i = stack[--depth], x = i % p.n[0], y = i / p.n[0] % p.n[1], z = i / p.n[0] / p.n[1];
+        const int steps[6][3] = {{-1, 0, 0}, {1, 0, 0},  {0, -1, 0},
+                                 {0, 1, 0},  {0, 0, -1}, {0, 0, 1}};
+        for (int d = 0; d < 6; d++) {
+            int u = x + steps[d][0], v = y + steps[d][1], w = z + steps[d][2];
+            if (u < 0 || v < 0 || w < 0 || u >= p.n[0] || v >= p.n[1] || w >= p.n[2]) continue;
+            int j = (w * p.n[1] + v) * p.n[0] + u;
+            if (seen[j] || p.marks[j] == FLR_MARK_SURFACE) continue;
+            seen[j] = 1;
+            stack[depth++] = j;
+        }
+    }
+    for (size_t i = 0; i < total; i++)
+        if (!hollow && !seen[i] && p.marks[i] != FLR_MARK_SURFACE) p.marks[i] = FLR_MARK_INTERIOR;
+    free(seen);
+    free(stack);
+    /* distance: every free voxel within range of a surface voxel, nearest first */
+    for (int d = (int)h->range; d >= 1; d--)
+        for (int z = 0; z < p.n[2]; z++)
+            for (int y = 0; y < p.n[1]; y++)
+                for (int x = 0; x < p.n[0]; x++) {
+                    if (*at(&p, x, y, z) != FLR_MARK_SURFACE) continue;
+                    for (int w = z - d; w <= z + d; w++)
+                        for (int v = y - d; v <= y + d; v++)
+                            for (int u = x - d; u <= x + d; u++) {
+                                if (u < 0 || v < 0 || w < 0 || u >= p.n[0] || v >= p.n[1] ||
+                                    w >= p.n[2])
+                                    continue;
+                                if (abs(u - x) != d && abs(v - y) != d && abs(w - z) != d) continue;
+                                uint8_t *mark = at(&p, u, v, w);
+                                if (*mark != FLR_MARK_SURFACE && *mark != FLR_MARK_INTERIOR)
+                                    *mark = (uint8_t)(2 + d);
+                            }
+                }
+    return p;
+}
+
+static void compare(const flr_mesh *mesh, flr_voxelize_def def)
+{
+    flr_voxmap *voxmap;
+    flr_voxelize_report report;
+    flr_error error;
+    assert_ok(flr_voxelize(flr_env_real(), mesh, &def, &voxmap, NULL, &report, &error), error);
+    plain p = plain_voxelize(mesh, voxmap, def.hollow);
+    uint64_t counts[256] = {0};
+    for (int z = 0; z < p.n[2]; z++)
+        for (int y = 0; y < p.n[1]; y++)
+            for (int x = 0; x < p.n[0]; x++) {
+                unsigned mark = flr_voxmap_mark_at(voxmap, FLR_FIELD_SURFACE, x, y, z);
+                counts[mark]++;
+                if (mark != *at(&p, x, y, z))
+                    fail_msg("voxel %d %d %d: mark %u, reference %u", x, y, z, mark,
+                             *at(&p, x, y, z));
+            }
+    assert_int_equal(report.voxels.surface_voxels, counts[2]);
+    assert_int_equal(report.voxels.interior_voxels, counts[1]);
+    uint64_t field = 0;
+    for (int i = 3; i < 256; i++) field += counts[i];
+    assert_int_equal(report.voxels.field_voxels, field);
+    free(p.marks);
+    flr_voxmap_destroy(voxmap);
+}
+
+static flr_voxelize_def small_def(double voxel)
+{
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    def.features = false;
+    return def;
+}
+
+static void shapes_equal_brute_force(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("shapes_equal_brute_force");
+    for (int kind = 0; kind < 4; kind++)
+        for (int turn = 0; turn < 3; turn++) {
+            flr_test_shape shape = {0};
+            if (kind == 0) flr_test_shape_sphere(&shape, 0.03, 24, 12);
+            if (kind == 1) flr_test_shape_box(&shape, flr_vec3_make(0.04, 0.05, 0.02), 2);
+            if (kind == 2) flr_test_shape_torus(&shape, 0.03, 0.01, 24, 12);
+            if (kind == 3) flr_test_shape_cylinder(&shape, 0.02, 0.06, 16, 2);
+            flr_voxelize_def def =
+                small_def(turn == 0 ? 0.001 : flr_test_random_range(&random, 0.0007, 0.003));
+            def.hollow = turn == 2 && kind == 2;
+            if (turn)
+                def.T_voxmap_mesh.q = flr_quat_normalize((flr_quat){
+                    flr_test_random_range(&random, -1, 1), flr_test_random_range(&random, -1, 1),
+                    flr_test_random_range(&random, -1, 1), flr_test_random_range(&random, -1, 1)});
+            compare(flr_test_shape_mesh(&shape), def);
+            flr_test_shape_free(&shape);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_equal_brute_force),
+    };
+    return cmocka_run_group_tests_name("voxmap", tests, NULL, NULL);
+}
