@@ -199,6 +199,16 @@ void flr_kit_pipe(flr_kit *kit, const flr_vec3 *way, int count, double r, double
 void flr_kit_bundle(flr_kit *kit, const flr_vec3 *way, int count, int wires, double r, double sag,
                     double tie);
 
+/* A closed tube of radius r around the loop `path`; `up` (one per point, not along the path) fixes
+ * where its sides begin, and must turn smoothly. */
+void flr_kit_loop(flr_kit *kit, const flr_vec3 *path, const flr_vec3 *up, int count, double r,
+                  int sides);
+
+/* A tube of radius r that winds q times about a ring of radius r_ring, at distance r_wind, while
+ * it goes p times round: p 2, q 3 is the trefoil knot. steps * sides * 2 triangles. */
+void flr_kit_knot(flr_kit *kit, int p, int q, double r_ring, double r_wind, double r, int steps,
+                  int sides);
+
 /* A coil spring along z: turns, coil radius, wire radius, length; flattened ends. */
 void flr_kit_spring(flr_kit *kit, flr_pose at, double r_coil, double r_wire, double length,
                     double turns);

@@ -12,9 +12,8 @@
 
 /* ends with NULL */
 static const flr_scenario *const scenarios[] = {
-    &flr_scenario_ball,
-    &flr_scenario_axle,
-    NULL,
+    &flr_scenario_ball,   &flr_scenario_axle,     &flr_scenario_falling,
+    &flr_scenario_probes, &flr_scenario_approach, NULL,
 };
 
 size_t flr_scenario_count(void) { return sizeof scenarios / sizeof *scenarios - 1; }
