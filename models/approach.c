@@ -57,8 +57,11 @@ static void bracket(flr_kit *kit)
 static flr_vec3 random_direction(flr_kit *dice)
 {
     for (;;) {
-        flr_vec3 v = v3(flr_kit_random(dice, -1, 1), flr_kit_random(dice, -1, 1),
-                        flr_kit_random(dice, -1, 1));
+        /* one after the other: C leaves the order of evaluation of arguments to the compiler */
+        double x = flr_kit_random(dice, -1, 1);
+        double y = flr_kit_random(dice, -1, 1);
+        double z = flr_kit_random(dice, -1, 1);
+        flr_vec3 v = v3(x, y, z);
         double length = v3_length(v);
         if (length <= 1 && length > 0.1) return v3_mul(v, 1 / length);
     }

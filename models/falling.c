@@ -176,9 +176,19 @@ static void funnel(flr_kit *kit)
     turned(kit, c, 8, 40);
 }
 
+/* a spring with open ends, on which others catch */
 static void spring(flr_kit *kit)
 {
-    flr_kit_spring(kit, flr_kit_at(0, 0, -26 * mm), 13 * mm, 3 * mm, 52 * mm, 5);
+    enum { STEPS = 120 };
+    flr_vec3 path[STEPS + 1];
+    for (int i = 0; i <= STEPS; i++) {
+        double t = (double)i / STEPS, a = 4.75 * t;
+        path[i] = v3(14 * mm * flr_kit_cos(a), 14 * mm * flr_kit_sin(a), (46 * t - 23) * mm);
+    }
+    flr_kit_outline o;
+    flr_outline_clear(&o);
+    flr_outline_circle(kit, &o, 0, 0, 3 * mm);
+    flr_kit_sweep(kit, path, STEPS + 1, v3(0, 0, 1), &o, NULL);
 }
 
 static void crank(flr_kit *kit)
@@ -247,7 +257,7 @@ static void elbow(flr_kit *kit)
 static void tray(flr_kit *kit)
 {
     flr_kit_outline o;
-    flr_kit_plate(kit, flr_kit_at(0, 0, -10 * mm), 320 * mm, 320 * mm, 10 * mm, 16 * mm, 0, 0, 0);
+    flr_kit_plate(kit, flr_kit_at(0, 0, -9 * mm), 312 * mm, 312 * mm, 9 * mm, 13 * mm, 0, 0, 0);
     flr_outline_clear(&o);
     flr_outline_rect(kit, &o, 0, 0, 320 * mm, 320 * mm, 16 * mm);
     flr_outline_rect(kit, &o, 0, 0, 304 * mm, 304 * mm, 10 * mm);
@@ -315,8 +325,12 @@ static void centre(flr_kit *kit)
 static flr_quat random_turn(flr_kit *dice)
 {
     for (;;) {
-        flr_quat q = {flr_kit_random(dice, -1, 1), flr_kit_random(dice, -1, 1),
-                      flr_kit_random(dice, -1, 1), flr_kit_random(dice, -1, 1)};
+        /* one after the other: C leaves the order of evaluation in a list to the compiler */
+        flr_quat q;
+        q.w = flr_kit_random(dice, -1, 1);
+        q.x = flr_kit_random(dice, -1, 1);
+        q.y = flr_kit_random(dice, -1, 1);
+        q.z = flr_kit_random(dice, -1, 1);
         double length = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
         if (length > 1 || length < 0.1) continue;
         return (flr_quat){q.w / length, q.x / length, q.y / length, q.z / length};
@@ -329,9 +343,10 @@ static flr_pose drop_place(flr_kit *dice, size_t i)
     const double spacing = 92 * mm, lowest = 110 * mm;
     double column = (double)(i % 9 % 3) - 1, row = (double)(i % 9 / 3) - 1,
            floor_index = (double)(i / 9);
-    flr_pose pose = flr_kit_at(column * spacing + flr_kit_random(dice, -4 * mm, 4 * mm),
-                               row * spacing + flr_kit_random(dice, -4 * mm, 4 * mm),
-                               lowest + floor_index * spacing);
+    double dx = flr_kit_random(dice, -4 * mm, 4 * mm);
+    double dy = flr_kit_random(dice, -4 * mm, 4 * mm);
+    flr_pose pose =
+        flr_kit_at(column * spacing + dx, row * spacing + dy, lowest + floor_index * spacing);
     pose.q = random_turn(dice);
     return pose;
 }

@@ -88,12 +88,11 @@ static void man_with_hat(flr_kit *kit)
 
     /* the hat: a brim that curls, a dented crown */
     flr_kit_outline o;
-    const flr_kit_corner hat[] = {{0, 108, 0},    {11, 108, 1},     {17, 110, 2},
-                                  {21, 113, 1},   {21.8, 112, 0.6}, {22.6, 114, 0.6},
-                                  {17, 112.6, 2}, {11.6, 112, 1},   {10.4, 123, 3},
-                                  {6, 125, 2},    {3, 121, 2},      {0, 120.4, 0}};
+    const flr_kit_corner hat[] = {{0, 108, 0},      {11, 108, 1},   {17, 109.5, 2}, {22, 113, 0},
+                                  {21.6, 114.2, 0}, {16.5, 111, 2}, {11.6, 110, 1}, {10.4, 123, 3},
+                                  {6, 125, 2},      {3, 121, 2},    {0, 120.4, 0}};
     flr_outline_clear(&o);
-    corners_mm(kit, &o, hat, 12);
+    corners_mm(kit, &o, hat, 11);
     flr_kit_revolve(kit, flr_kit_turn_x(flr_kit_at(0, 0, 0), 0.01), &o, 34);
 }
 
@@ -109,9 +108,11 @@ static void nano_surface(flr_kit *kit)
     const double size = 120 * mm, base = -14 * mm;
     bump bumps[BUMPS];
     for (int i = 0; i < BUMPS; i++) {
-        double width = flr_kit_random(kit, 3 * mm, 14 * mm);
-        bumps[i] = (bump){flr_kit_random(kit, 0, size), flr_kit_random(kit, 0, size), width,
-                          width * flr_kit_random(kit, -0.5, 1.1)};
+        bump *b = &bumps[i];
+        b->width = flr_kit_random(kit, 3 * mm, 14 * mm);
+        b->x = flr_kit_random(kit, 0, size);
+        b->y = flr_kit_random(kit, 0, size);
+        b->height = b->width * flr_kit_random(kit, -0.5, 1.1);
     }
     /* the top, sampled on a grid as a microscope scans: hills, pits, a step and a fine ripple */
     uint32_t top[N + 1][N + 1];
@@ -351,7 +352,7 @@ static void butterfly(flr_kit *kit)
         for (int leg = 0; leg < 3; leg++) {
             double y = 10 - 6.0 * leg, spread = y + (leg - 1) * -4.0;
             limb(kit, v3(side * 2, y, -2), v3(side * 9, spread, -7), 0.9, 0.7);
-            limb(kit, v3(side * 9, spread, -7), v3(side * 13, spread, -15), 0.7, 0.5);
+            limb(kit, v3(side * 9, spread + 0.1, -6.9), v3(side * 13, spread, -15), 0.65, 0.5);
         }
     }
 }

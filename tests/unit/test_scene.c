@@ -407,11 +407,11 @@ static void through_files(void **state)
     mesh = NULL;
     char wanted[700];
     assert_int_equal(flr_scene_load_part(env, back, 2, NULL, &mesh, NULL, &error), FLR_NOT_FOUND);
-    snprintf(wanted, sizeof wanted, "%s:13:5: part \"wrong\": ", path);
+    snprintf(wanted, sizeof wanted, "%s:12:5: part \"wrong\": ", path);
     assert_int_equal(strncmp(error.message, wanted, strlen(wanted)), 0);
     assert_non_null(strstr(error.message, "did you mean \"right\"?"));
     assert_int_equal(flr_scene_load_part(env, back, 3, NULL, &mesh, NULL, &error), FLR_NOT_FOUND);
-    snprintf(wanted, sizeof wanted, "%s:16:5: part \"none\": ", path);
+    snprintf(wanted, sizeof wanted, "%s:15:5: part \"none\": ", path);
     assert_int_equal(strncmp(error.message, wanted, strlen(wanted)), 0);
     assert_non_null(strstr(error.message, "none.stl"));
     assert_null(mesh);
