@@ -1,0 +1,840 @@
+/* feeler/check.h: every kind of finding by a mesh made for it, and the real dirty files */
+#include "feeler/check.h"
+
+#include <math.h>
+
+#include "support/alloc.h"
+#include "support/shapes.h"
+#include "support/test.h"
+
+static flr_check_report checked_as(const flr_mesh *mesh, const flr_mesh_report *read,
+                                   const flr_check_options *options)
+{
+    flr_error error;
+    flr_check_report report;
+    assert_ok(flr_check_mesh(mesh, read, options, &report, &error), error);
+    for (uint32_t i = 0; i < report.finding_count; i++) {
+        const flr_check_finding *f = report.findings + i;
+        assert_true(f->count > 0);
+        assert_true(strlen(f->sentence) > 10 && strlen(f->effect) > 10);
+        assert_true(f->sentence[strlen(f->sentence) - 1] == '.'); /* whole, not cut off */
+        assert_true(f->effect[strlen(f->effect) - 1] == '.');
+        assert_true(f->triangle == FLR_NONE || f->triangle < mesh->triangle_count);
+        if (f->has_place) assert_true(flr_vec3_is_finite(f->place));
+        if (i > 0) assert_true(report.findings[i - 1].severity >= f->severity);
+    }
+    return report;
+}
+
+static flr_check_report checked(const flr_mesh *mesh) { return checked_as(mesh, NULL, NULL); }
+
+/* welds what a shape has added: shapes always make new vertices */
+static flr_mesh *welded(flr_test_shape *shape)
+{
+    const flr_mesh *loose = flr_test_shape_mesh(shape);
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = loose->vertices, def.vertex_count = loose->vertex_count;
+    def.triangles = loose->triangles, def.triangle_count = loose->triangle_count;
+    flr_mesh *mesh = NULL;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &mesh, &error), error);
+    return mesh;
+}
+
+static uint64_t count_of(const flr_check_report *report, flr_check_kind kind)
+{
+    const flr_check_finding *f = flr_check_find(report, kind);
+    return f ? f->count : 0;
+}
+
+/* the report has this finding and no other */
+static const flr_check_finding *only(const flr_check_report *report, flr_check_kind kind)
+{
+    if (report->finding_count != 1)
+        for (uint32_t i = 0; i < report->finding_count; i++)
+            print_message("%s: %s\n", flr_check_kind_name(report->findings[i].kind),
+                          report->findings[i].sentence);
+    assert_int_equal(report->finding_count, 1);
+    assert_int_equal(report->findings[0].kind, kind);
+    return report->findings;
+}
+
+static flr_pose at(double x, double y, double z)
+{
+    return flr_pose_make(flr_vec3_make(x, y, z), flr_quat_identity());
+}
+
+/* a box of side 2 r around (x, y, z), added to a shape */
+static void add_box(flr_test_shape *shape, double x, double y, double z, double r, uint32_t n)
+{
+    const uint32_t first = shape->vertex_count;
+    flr_test_shape_box(shape, flr_vec3_make(2 * r, 2 * r, 2 * r), n);
+    flr_test_shape_move(shape, first, at(x, y, z), 1);
+}
+
+/* ---- clean ---- */
+
+static void clean_shapes_have_no_findings(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(0.1, 0.2, 0.3), 5);
+    uint32_t first = shape.vertex_count;
+    flr_test_shape_sphere(&shape, 0.1, 24, 12);
+    flr_test_shape_move(&shape, first, at(1, 0, 0), 1);
+    first = shape.vertex_count;
+    flr_test_shape_torus(&shape, 0.3, 0.1, 24, 12);
+    flr_test_shape_move(&shape, first, at(2, 0, 0), 1);
+    first = shape.vertex_count;
+    flr_test_shape_cylinder(&shape, 0.1, 0.2, 24, 3);
+    flr_test_shape_move(&shape, first, at(3, 0, 0), 1);
+    flr_mesh *mesh = welded(&shape);
+    const flr_check_report report = checked(mesh);
+    assert_int_equal(report.finding_count, 0);
+    assert_int_equal(report.shell_count, 4);
+    assert_int_equal(report.closed_shell_count, 4);
+    assert_true(report.pairs_tested > 0 && !report.cut_short);
+    assert_int_equal(flr_check_worst(&report), FLR_CHECK_NOTE);
+    assert_null(flr_check_find(&report, FLR_CHECK_FLIPPED));
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+static void every_kind_has_a_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < FLR_CHECK_KIND_COUNT; i++) {
+        const char *name = flr_check_kind_name((flr_check_kind)i);
+        assert_string_not_equal(name, "unknown");
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(name, flr_check_kind_name((flr_check_kind)k));
+    }
+    assert_string_equal(flr_check_kind_name((flr_check_kind)99), "unknown");
+    assert_string_equal(flr_check_severity_name(FLR_CHECK_SERIOUS), "serious");
+    assert_string_equal(flr_check_severity_name((flr_check_severity)9), "unknown");
+}
+
+/* ---- borders ---- */
+
+/* a box whose top has a square hole of side `hole` in its middle */
+static flr_mesh *box_with_hole(double side, double hole, flr_test_shape *shape)
+{
+    const uint32_t n = 21;
+    flr_test_shape_box(shape, flr_vec3_make(side, side, side), n);
+    uint32_t kept = 0;
+    for (uint32_t t = 0; t < shape->triangle_count; t++) {
+        flr_vec3 m = {0, 0, 0};
+        for (int k = 0; k < 3; k++)
+            m = flr_vec3_add_scaled(m, 1.0 / 3, shape->vertices[shape->triangles[t].v[k]]);
+        const bool cut = m.z > 0.49 * side && fabs(m.x) < hole / 2 && fabs(m.y) < hole / 2;
+        if (!cut) shape->triangles[kept++] = shape->triangles[t];
+    }
+    shape->triangle_count = kept;
+    return welded(shape);
+}
+
+static void a_hole_is_measured_and_placed(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_mesh *mesh = box_with_hole(0.21, 0.05, &shape); /* 5 of 21 squares of 10 mm */
+    flr_check_report report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_OPEN_BORDER);
+    assert_int_equal(f->count, 20);
+    assert_int_equal(report.border_loop_count, 1);
+    assert_int_equal(report.closed_shell_count, 0);
+    assert_true(fabs(f->extent - 0.05) < 1e-9);
+    assert_true(fabs(report.largest_gap - 0.05) < 1e-9);
+    assert_true(flr_vec3_distance(f->place, flr_vec3_make(0, 0, 0.105)) < 1e-9);
+    assert_int_equal(f->severity, FLR_CHECK_SERIOUS); /* a quarter of the part */
+    assert_non_null(strstr(f->sentence, "50 mm"));
+    assert_non_null(strstr(f->effect, "--voxel 63 mm"));
+
+    /* with the voxel known it matters or it does not */
+    flr_check_options options = flr_default_check_options();
+    options.voxel = 0.06;
+    report = checked_as(mesh, NULL, &options);
+    assert_int_equal(only(&report, FLR_CHECK_OPEN_BORDER)->severity, FLR_CHECK_NOTE);
+    options.voxel = 0.002;
+    report = checked_as(mesh, NULL, &options);
+    f = only(&report, FLR_CHECK_OPEN_BORDER);
+    assert_int_equal(f->severity, FLR_CHECK_SERIOUS);
+    assert_non_null(strstr(f->effect, "voxels of 2 mm"));
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+
+    /* a hole of one square in 21 is a condition, not a verdict */
+    mesh = box_with_hole(0.21, 0.01, &shape);
+    report = checked(mesh);
+    assert_int_equal(only(&report, FLR_CHECK_OPEN_BORDER)->severity, FLR_CHECK_WARNING);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* two halves of a box that do not share vertices where they meet: the gap is between them */
+static void a_crack_is_as_wide_as_it_is(void **state)
+{
+    (void)state;
+    const double gaps[] = {0, 1e-9, 1e-5, 5e-4};
+    for (int i = 0; i < 4; i++) {
+        flr_test_shape shape = {0};
+        flr_test_shape_box(&shape, flr_vec3_make(0.1, 0.1, 0.1), 10);
+        /* pull the triangles of the upper half up; a copy of each middle vertex for them */
+        const uint32_t vertices = shape.vertex_count;
+        for (uint32_t v = 0; v < vertices; v++) {
+            const flr_vec3 p = shape.vertices[v];
+            flr_test_shape_vertex(&shape, p.x, p.y, p.z + gaps[i] + 1e-12);
+        }
+        for (uint32_t t = 0; t < shape.triangle_count; t++) {
+            double z = 0;
+            for (int k = 0; k < 3; k++) z += shape.vertices[shape.triangles[t].v[k]].z / 3;
+            for (int k = 0; k < 3 && z > 0; k++) shape.triangles[t].v[k] += vertices;
+        }
+        flr_mesh *mesh = welded(&shape);
+        const flr_check_report report = checked(mesh);
+        const flr_check_finding *f = only(&report, FLR_CHECK_OPEN_BORDER);
+        assert_int_equal(report.border_loop_count, 2);
+        assert_int_equal(f->count, 80);
+        assert_true(f->extent >= 0.99 * gaps[i] || gaps[i] <= 1e-7);
+        assert_true(f->extent <= fmax(10 * gaps[i], 1e-6));
+        if (gaps[i] <= 1e-9) {
+            assert_int_equal(f->severity, FLR_CHECK_NOTE);
+            assert_true(f->extent == 0);
+        } else
+            assert_int_equal(f->severity, FLR_CHECK_WARNING);
+        flr_mesh_destroy(mesh);
+        flr_test_shape_free(&shape);
+    }
+}
+
+static double flat(double x, double y)
+{
+    (void)x, (void)y;
+    return 0;
+}
+
+static void a_sheet_is_open(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_sheet(&shape, 1, 1, 4, 4, flat);
+    flr_mesh *mesh = welded(&shape);
+    const flr_check_report report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_OPEN_BORDER);
+    assert_int_equal(f->severity, FLR_CHECK_SERIOUS);
+    assert_int_equal(f->count, 16);
+    assert_true(fabs(f->extent - 1) < 1e-9);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* ---- edges and vertices ---- */
+
+static void boxes_that_share_an_edge_are_nonmanifold(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    add_box(&shape, 0, 0, 0, 1, 1);
+    add_box(&shape, 2, 2, 0, 1, 1);
+    flr_mesh *mesh = welded(&shape);
+    flr_check_report report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_NONMANIFOLD_EDGE);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->severity, FLR_CHECK_NOTE);
+    assert_true(flr_vec3_distance(f->place, flr_vec3_make(1, 1, 0)) < 1e-12);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+
+    /* and in a corner: a vertex */
+    add_box(&shape, 0, 0, 0, 1, 1);
+    add_box(&shape, 2, 2, 2, 1, 1);
+    mesh = welded(&shape);
+    report = checked(mesh);
+    f = only(&report, FLR_CHECK_NONMANIFOLD_VERTEX);
+    assert_int_equal(f->count, 1);
+    assert_true(flr_vec3_distance(f->place, flr_vec3_make(1, 1, 1)) < 1e-12);
+    assert_int_equal(report.closed_shell_count, 2);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+static void flipped_neighbours_are_told_from_inverted_shells(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 3);
+    const uint32_t swap = shape.triangles[7].v[1];
+    shape.triangles[7].v[1] = shape.triangles[7].v[2];
+    shape.triangles[7].v[2] = swap;
+    flr_mesh *mesh = welded(&shape);
+    flr_check_report report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_FLIPPED);
+    assert_int_equal(f->count, 3);
+    assert_int_equal(f->severity, FLR_CHECK_WARNING);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+
+    /* a whole shell turned, beside a right one */
+    add_box(&shape, 0, 0, 0, 1, 2);
+    const uint32_t first = shape.triangle_count;
+    add_box(&shape, 5, 0, 0, 2, 2);
+    flr_test_shape_turn(&shape, first);
+    mesh = welded(&shape);
+    report = checked(mesh);
+    f = only(&report, FLR_CHECK_INVERTED_SHELL);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->severity, FLR_CHECK_WARNING);
+    assert_true(fabs(f->extent - 4) < 1e-12);
+    assert_true(flr_vec3_distance(f->place, flr_vec3_make(5, 0, 0)) < 1e-12);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+static void nested_shells_alternate(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    /* solid, cavity, solid within: right */
+    add_box(&shape, 0, 0, 0, 3, 2);
+    uint32_t first = shape.triangle_count;
+    add_box(&shape, 0, 0, 0, 2, 2);
+    flr_test_shape_turn(&shape, first);
+    add_box(&shape, 0, 0, 0, 1, 2);
+    flr_mesh *mesh = welded(&shape);
+    flr_check_report report = checked(mesh);
+    assert_int_equal(report.finding_count, 0);
+    flr_mesh_destroy(mesh);
+
+    /* one more solid in the innermost solid: wrong */
+    add_box(&shape, 0.1, 0, 0, 0.5, 2);
+    mesh = welded(&shape);
+    report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_NESTING);
+    assert_int_equal(f->count, 1);
+    assert_true(fabs(f->extent - 1) < 1e-12);
+
+    /* where the search may not go far, it says so */
+    flr_check_options options = flr_default_check_options();
+    options.inside_limit = 10;
+    report = checked_as(mesh, NULL, &options);
+    assert_true(report.cut_short);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* ---- faces ---- */
+
+static void thin_and_double_triangles_are_counted(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 1);
+    flr_mesh *mesh = welded(&shape);
+    /* the same corners again, turned and the other way round */
+    const flr_triangle t = mesh->triangles[3], u = mesh->triangles[4];
+    flr_triangle triangles[20];
+    memcpy(triangles, mesh->triangles, sizeof *triangles * 12);
+    triangles[12] = (flr_triangle){{t.v[1], t.v[2], t.v[0]}};
+    triangles[13] = (flr_triangle){{u.v[0], u.v[2], u.v[1]}};
+    triangles[14] = (flr_triangle){{u.v[2], u.v[1], u.v[0]}};
+    triangles[15] = (flr_triangle){{0, 0, 1}};
+    triangles[16] = (flr_triangle){{2, 2, 2}};
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = mesh->vertices, def.vertex_count = mesh->vertex_count;
+    def.triangles = triangles, def.triangle_count = 17;
+    flr_mesh *dirty = NULL;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &dirty, &error), error);
+    const flr_check_report report = checked(dirty);
+    assert_int_equal(count_of(&report, FLR_CHECK_DUPLICATE), 3);
+    assert_int_equal(count_of(&report, FLR_CHECK_ZERO_AREA), 2);
+    assert_int_equal(flr_check_find(&report, FLR_CHECK_DUPLICATE)->triangle, 12);
+    assert_int_equal(flr_check_find(&report, FLR_CHECK_ZERO_AREA)->triangle, 15);
+    assert_int_equal(count_of(&report, FLR_CHECK_SELF_INTERSECTION), 0);
+    flr_mesh_destroy(dirty);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+
+    /* a needle, a line with three different corners, and a proper one */
+    const uint32_t a = flr_test_shape_vertex(&shape, 0, 0, 0);
+    const uint32_t b = flr_test_shape_vertex(&shape, 1, 0, 0);
+    flr_test_shape_triangle(&shape, a, b, flr_test_shape_vertex(&shape, 0.5, 2e-5, 0));
+    flr_test_shape_triangle(&shape, a, b, flr_test_shape_vertex(&shape, 0.3, 0, 0));
+    flr_test_shape_triangle(&shape, a, b, flr_test_shape_vertex(&shape, 0.5, 1, 0));
+    mesh = welded(&shape);
+    const flr_check_report thin = checked(mesh);
+    assert_int_equal(count_of(&thin, FLR_CHECK_SLIVER), 1);
+    assert_int_equal(flr_check_find(&thin, FLR_CHECK_SLIVER)->triangle, 0);
+    assert_int_equal(count_of(&thin, FLR_CHECK_ZERO_AREA), 1);
+    assert_int_equal(flr_check_find(&thin, FLR_CHECK_ZERO_AREA)->triangle, 1);
+    assert_int_equal(count_of(&thin, FLR_CHECK_FEW_TRIANGLES), 3);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* ---- crossings ---- */
+
+static void overlapping_shells_are_found(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    add_box(&shape, 0, 0, 0, 1, 6);
+    add_box(&shape, 1.1, 0.9, 0.7, 1, 7);
+    flr_mesh *mesh = welded(&shape);
+    flr_check_report report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_OVERLAPPING_SHELLS);
+    assert_true(f->count > 20);
+    assert_non_null(strstr(f->sentence, "2 shells"));
+    assert_true(fabs(f->place.x) <= 2.1 && f->place.x >= -1);
+
+    /* the search can be left out, or cut short */
+    flr_check_options options = flr_default_check_options();
+    options.skip_crossings = true;
+    report = checked_as(mesh, NULL, &options);
+    assert_int_equal(report.finding_count, 0);
+    assert_int_equal(report.pairs_tested, 0);
+    options = flr_default_check_options();
+    options.pair_limit = 500;
+    report = checked_as(mesh, NULL, &options);
+    assert_true(report.cut_short);
+    assert_true(report.pairs_tested < 600);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+static void contact_is_no_overlap(void **state)
+{
+    (void)state;
+    /* face to face, with different squares; and deep by less than the tolerance */
+    const double depths[] = {0, 1e-7, 1e-3};
+    for (int i = 0; i < 3; i++) {
+        flr_test_shape shape = {0};
+        add_box(&shape, 0, 0, 0, 1, 3);
+        add_box(&shape, 2 - depths[i], 0.3, 0.2, 1, 4);
+        flr_test_shape_move(
+            &shape, 0,
+            flr_pose_make(flr_vec3_make(0.3, 0.1, 0.2),
+                          flr_quat_from_axis_angle(flr_vec3_make(0.6, 0, 0.8), 0.7)),
+            1);
+        flr_mesh *mesh = welded(&shape);
+        flr_check_report report = checked(mesh);
+        assert_int_equal(report.finding_count > 0, i == 2);
+        flr_check_options options = flr_default_check_options();
+        options.tolerance = 0.01;
+        report = checked_as(mesh, NULL, &options);
+        assert_int_equal(report.finding_count, 0);
+        flr_mesh_destroy(mesh);
+        flr_test_shape_free(&shape);
+    }
+}
+
+static double folded(double x, double y)
+{
+    (void)y;
+    return x < 0.5 ? 0 : 2 * (x - 0.5);
+}
+
+static void a_surface_that_passes_through_itself_is_found(void **state)
+{
+    (void)state;
+    /* a torus that is thicker than its hole */
+    flr_test_shape shape = {0};
+    flr_test_shape_torus(&shape, 0.5, 1, 20, 20);
+    flr_mesh *mesh = welded(&shape);
+    flr_check_report report = checked(mesh);
+    const flr_check_finding *f = only(&report, FLR_CHECK_SELF_INTERSECTION);
+    assert_true(f->count > 20);
+    assert_true(hypot(f->place.x, f->place.y) < 0.1); /* on its axis */
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+
+    /* a bent sheet does not; folded back onto itself it does */
+    flr_test_shape_sheet(&shape, 1, 1, 4, 4, folded);
+    mesh = welded(&shape);
+    report = checked(mesh);
+    assert_int_equal(count_of(&report, FLR_CHECK_SELF_INTERSECTION), 0);
+    flr_mesh_destroy(mesh);
+    for (uint32_t v = 0; v < shape.vertex_count; v++) {
+        flr_vec3 *p = shape.vertices + v;
+        if (p->x > 0.5) p->x = 1.05 - p->x;
+        p->z = 0;
+    }
+    mesh = welded(&shape);
+    report = checked(mesh);
+    assert_true(count_of(&report, FLR_CHECK_SELF_INTERSECTION) > 0);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* the tree against testing all pairs of boxes: shells of random boxes, which cross or do not */
+static void the_search_finds_what_a_plain_one_finds(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("search");
+    for (int round = 0; round < 10; round++) {
+        enum { BOXES = 30 };
+        double p[BOXES][4];
+        flr_test_shape shape = {0};
+        for (int i = 0; i < BOXES; i++) {
+            for (int k = 0; k < 3; k++) p[i][k] = flr_test_random_range(&random, 0, 6);
+            p[i][3] = flr_test_random_range(&random, 0.1, 0.9);
+            add_box(&shape, p[i][0], p[i][1], p[i][2], p[i][3], 2);
+        }
+        /* surfaces of boxes cross when the boxes meet and neither is inside the other */
+        bool crossing[BOXES] = {false};
+        for (int i = 0; i < BOXES; i++)
+            for (int j = 0; j < BOXES; j++) {
+                bool meet = i != j, within = true, around = true;
+                for (int k = 0; k < 3; k++) {
+                    const double d = fabs(p[i][k] - p[j][k]);
+                    meet = meet && d < p[i][3] + p[j][3];
+                    within = within && d < p[j][3] - p[i][3];
+                    around = around && d < p[i][3] - p[j][3];
+                }
+                crossing[i] = crossing[i] || (meet && !within && !around);
+            }
+        unsigned expected = 0;
+        for (int i = 0; i < BOXES; i++) expected += crossing[i];
+        flr_mesh *mesh = welded(&shape);
+        const flr_check_report report = checked(mesh);
+        const flr_check_finding *f = flr_check_find(&report, FLR_CHECK_OVERLAPPING_SHELLS);
+        assert_int_equal(f ? strtoul(f->sentence, NULL, 10) : 0, expected);
+        flr_mesh_destroy(mesh);
+        flr_test_shape_free(&shape);
+    }
+}
+
+/* ---- size, number, reading ---- */
+
+static void absurd_sizes_are_named(void **state)
+{
+    (void)state;
+    const struct {
+        double scale, offset;
+        flr_check_kind kind;
+    } cases[] = {{2e4, 0, FLR_CHECK_HUGE},
+                 {5e-6, 0, FLR_CHECK_TINY},
+                 {1, 5e3, FLR_CHECK_FAR_AWAY},
+                 {0.01, -100, FLR_CHECK_FAR_AWAY}};
+    for (int i = 0; i < 4; i++) {
+        flr_test_shape shape = {0};
+        flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 2);
+        flr_test_shape_move(&shape, 0, at(cases[i].offset, 0, 0), cases[i].scale);
+        flr_mesh *mesh = welded(&shape);
+        const flr_check_report report = checked(mesh);
+        const flr_check_finding *f = only(&report, cases[i].kind);
+        assert_int_equal(f->severity, cases[i].kind == FLR_CHECK_FAR_AWAY ? FLR_CHECK_WARNING
+                                                                          : FLR_CHECK_SERIOUS);
+        if (cases[i].kind != FLR_CHECK_FAR_AWAY) assert_non_null(strstr(f->effect, "--unit"));
+        flr_mesh_destroy(mesh);
+        flr_test_shape_free(&shape);
+    }
+
+    /* with the voxel known, what counts is the step against the voxel */
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 2);
+    flr_test_shape_move(&shape, 0, at(5e3, 0, 0), 1);
+    flr_mesh *mesh = welded(&shape);
+    flr_check_options options = flr_default_check_options();
+    options.voxel = 0.05;
+    const flr_check_report report = checked_as(mesh, NULL, &options);
+    assert_int_equal(report.finding_count, 0);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+static void what_the_reader_saw_is_told(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 1);
+    flr_mesh *mesh = welded(&shape);
+    flr_mesh_report read = {.dropped_nonfinite = 3, .dropped_malformed = 1, .ignored_bytes = 7};
+    snprintf(read.first_trouble, sizeof read.first_trouble, "line 12: nan\033[31m");
+    const flr_check_report report = checked_as(mesh, &read, NULL);
+    assert_int_equal(report.finding_count, 3);
+    assert_int_equal(count_of(&report, FLR_CHECK_NONFINITE), 3);
+    assert_int_equal(count_of(&report, FLR_CHECK_MALFORMED), 1);
+    assert_int_equal(count_of(&report, FLR_CHECK_IGNORED_BYTES), 7);
+    assert_non_null(strstr(report.findings[0].sentence, "line 12: nan?[31m"));
+    assert_int_equal(flr_check_worst(&report), FLR_CHECK_WARNING);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* a mesh that claims to be large: the check of the number alone reads no triangle */
+static bool stop(void *context, double done)
+{
+    double *last = context;
+    assert_true(done >= *last && done <= 1);
+    *last = done;
+    return false;
+}
+
+static bool go_on(void *context, double done)
+{
+    double *last = context;
+    assert_true(done >= *last && done <= 1);
+    *last = done;
+    return true;
+}
+
+static void it_can_be_stopped_and_told_nonsense(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 60);
+    flr_mesh *mesh = welded(&shape);
+    double last = 0;
+    flr_check_options options = flr_default_check_options();
+    options.progress = stop, options.context = &last;
+    flr_check_report report = {.finding_count = 77};
+    flr_error error;
+    assert_int_equal(flr_check_mesh(mesh, NULL, &options, &report, &error), FLR_CANCELLED);
+    assert_int_equal(report.finding_count, 77); /* untouched */
+    last = 0;
+    options.progress = go_on;
+    report = checked_as(mesh, NULL, &options);
+    assert_true(last == 1);
+    options = flr_default_check_options();
+    options.voxel = -1;
+    assert_int_equal(flr_check_mesh(mesh, NULL, &options, &report, &error), FLR_BAD_ARGUMENT);
+    options.voxel = 0, options.tolerance = NAN;
+    assert_int_equal(flr_check_mesh(mesh, NULL, &options, &report, &error), FLR_BAD_ARGUMENT);
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_mesh *mesh = box_with_hole(1, 0.2, &shape);
+    for (unsigned n = 1;; n++) {
+        flr_error error;
+        flr_check_report report;
+        flr_test_alloc_fail(n);
+        const flr_result result = flr_check_mesh(mesh, NULL, NULL, &report, &error);
+        if (!flr_test_alloc_end()) {
+            assert_int_equal(result, FLR_OK);
+            assert_true(n > 10);
+            break;
+        }
+        assert_int_equal(result, FLR_NO_MEMORY);
+    }
+    flr_mesh_destroy(mesh);
+    flr_test_shape_free(&shape);
+}
+
+/* ---- real files ---- */
+
+enum { BORDER, NONMANIFOLD, FLIPPED, ZERO_AREA, DUPLICATE, COUNTS };
+
+static void counts_of(const flr_check_report *report, long counts[COUNTS])
+{
+    static const flr_check_kind kinds[COUNTS] = {FLR_CHECK_OPEN_BORDER, FLR_CHECK_NONMANIFOLD_EDGE,
+                                                 FLR_CHECK_FLIPPED, FLR_CHECK_ZERO_AREA,
+                                                 FLR_CHECK_DUPLICATE};
+    for (int i = 0; i < COUNTS; i++) counts[i] = (long)count_of(report, kinds[i]);
+}
+
+/* the table's reader worked with 32-bit coordinates; most files are the same that way */
+static flr_mesh *rounded(const flr_mesh *mesh)
+{
+    flr_vec3 *vertices = malloc(mesh->vertex_count * sizeof *vertices);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        vertices[v] =
+            flr_vec3_make((double)(float)mesh->vertices[v].x, (double)(float)mesh->vertices[v].y,
+                          (double)(float)mesh->vertices[v].z);
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = vertices, def.vertex_count = mesh->vertex_count;
+    def.triangles = mesh->triangles, def.triangle_count = mesh->triangle_count;
+    flr_mesh *result = NULL;
+    flr_error error;
+    assert_ok(flr_mesh_create(&def, &result, &error), error);
+    free(vertices);
+    return result;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+static bool same_counts(const flr_mesh *mesh, const long expected[COUNTS])
+{
+    flr_check_options options = flr_default_check_options();
+    options.skip_crossings = true;
+    const flr_check_report report = checked_as(mesh, NULL, &options);
+    long counts[COUNTS];
+    counts_of(&report, counts);
+    return memcmp(counts, expected, sizeof counts) == 0;
+}
+
+/* one row of the table; false where the file is refused */
+static bool check_row(const char *folder, const char *name, const long expected[COUNTS])
+{
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    flr_mesh_options options = flr_default_mesh_options();
+    options.tolerant = true, options.unit = 1;
+    flr_mesh *mesh = NULL;
+    if (flr_mesh_read(flr_env_real(), path, &options, &mesh, NULL, NULL) != FLR_OK) return false;
+    bool same = same_counts(mesh, expected);
+    if (!same) {
+        flr_mesh *coarse = rounded(mesh);
+        same = same_counts(coarse, expected);
+        flr_mesh_destroy(coarse);
+    }
+    /* known differences: the table read one ASCII file as binary, and lost the continued lines
+     * of another */
+    if (ends_with(name, "cgal_invalid_header.stl")) {
+        const long ours[COUNTS] = {3, 0, 0, 0, 0};
+        same = same_counts(mesh, ours);
+    }
+    if (ends_with(name, "trimesh_wallhole.obj")) {
+        const long ours[COUNTS] = {0, 0, 0, 0, 0};
+        same = same_counts(mesh, ours);
+    }
+    if (!same) fail_msg("%s: the counts differ from the table", name);
+    flr_mesh_destroy(mesh);
+    return true;
+}
+
+static void real_files_have_the_counts_of_the_table(void **state)
+{
+    (void)state;
+    const char *folder = flr_test_models_dir();
+    if (!folder) skip();
+    char path[1200], line[2048];
+    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
+    FILE *table = fopen(path, "r");
+    assert_non_null(table);
+    unsigned rows = 0, large = 0;
+    while (fgets(line, sizeof line, table)) {
+        char name[512];
+        long triangles, vertices, shells, bytes, expected[COUNTS];
+        /* rows without counts are files that must be refused */
+        if (sscanf(line, "%511[^\t]\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld", name, &bytes,
+                   &triangles, &vertices, &shells, expected, expected + 1, expected + 2,
+                   expected + 3, expected + 4) != 10)
+            continue;
+        if (triangles > 40000 && large++ > 1) continue; /* a few of the large ones are enough */
+        rows += check_row(folder, name, expected);
+    }
+    fclose(table);
+    assert_true(rows > 200);
+}
+
+static flr_check_report checked_file(const char *name)
+{
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", flr_test_models_dir(), name);
+    flr_mesh_options options = flr_default_mesh_options();
+    options.tolerant = true;
+    flr_mesh *mesh = NULL;
+    flr_mesh_report read;
+    flr_error error;
+    assert_ok(flr_mesh_read(flr_env_real(), path, &options, &mesh, &read, &error), error);
+    const flr_check_report report = checked_as(mesh, &read, NULL);
+    flr_mesh_destroy(mesh);
+    return report;
+}
+
+static void dirty_files_are_what_their_table_says(void **state)
+{
+    (void)state;
+    if (!flr_test_models_dir()) skip();
+    const struct {
+        const char *name;
+        flr_check_kind kind;
+        uint64_t least, most;
+        flr_check_severity worst;
+    } cases[] = {
+        {"dirty/assimp_malformed.obj", FLR_CHECK_MALFORMED, 2, 2, FLR_CHECK_SERIOUS},
+        {"dirty/assimp_sphereWithHole.stl", FLR_CHECK_OPEN_BORDER, 9, 9, FLR_CHECK_SERIOUS},
+        {"dirty/assimp_triangle_with_two_solids.stl", FLR_CHECK_FEW_TRIANGLES, 2, 2,
+         FLR_CHECK_SERIOUS},
+        {"dirty/cgal_bunny_random_perturbation.obj", FLR_CHECK_OPEN_BORDER, 14904, 14904,
+         FLR_CHECK_SERIOUS},
+        {"dirty/cgal_nested_cubes_invalid_volume.obj", FLR_CHECK_NESTING, 1, 1, FLR_CHECK_WARNING},
+        {"dirty/cgal_non_manifold_vertex.obj", FLR_CHECK_NONMANIFOLD_VERTEX, 1, 1,
+         FLR_CHECK_SERIOUS},
+        {"dirty/cgal_tetrahedron_duplicates.obj", FLR_CHECK_DUPLICATE, 4, 4, FLR_CHECK_NOTE},
+        {"dirty/cgal_three_knives.obj", FLR_CHECK_NONMANIFOLD_EDGE, 16, 16, FLR_CHECK_NOTE},
+        {"dirty/manifold_Offset1.obj", FLR_CHECK_SELF_INTERSECTION, 1, 1000, FLR_CHECK_WARNING},
+        {"dirty/manifold_self_intersectA.obj", FLR_CHECK_SELF_INTERSECTION, 200, 400,
+         FLR_CHECK_WARNING},
+        {"dirty/numpystl_HalfDonut.stl", FLR_CHECK_IGNORED_BYTES, 1, 1, FLR_CHECK_NOTE},
+        {"dirty/trimesh_angle_block.STL", FLR_CHECK_OPEN_BORDER, 166, 166, FLR_CHECK_NOTE},
+        {"dirty/trimesh_featuretype.STL", FLR_CHECK_OPEN_BORDER, 576, 576, FLR_CHECK_NOTE},
+        {"dirty/trimesh_multibody.stl", FLR_CHECK_FLIPPED, 12, 12, FLR_CHECK_WARNING},
+        {"dirty/trimesh_soup.stl", FLR_CHECK_OVERLAPPING_SHELLS, 1000, 2000, FLR_CHECK_SERIOUS},
+        {"dirty/assimp_Spider_ascii.stl", FLR_CHECK_OVERLAPPING_SHELLS, 317, 317,
+         FLR_CHECK_WARNING},
+        {"dirty/assimp_Spider_binary.stl", FLR_CHECK_OVERLAPPING_SHELLS, 317, 317,
+         FLR_CHECK_WARNING},
+        {"dirty/trimesh_bunny.ply", FLR_CHECK_DUPLICATE, 87, 87, FLR_CHECK_SERIOUS},
+        {"dirty/trimesh_chair_model.obj", FLR_CHECK_DUPLICATE, 6382, 6382, FLR_CHECK_WARNING},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const flr_check_report report = checked_file(cases[i].name);
+        const uint64_t count = count_of(&report, cases[i].kind);
+        if (count < cases[i].least || count > cases[i].most ||
+            flr_check_worst(&report) != cases[i].worst)
+            fail_msg("%s: %s %llu, worst %s", cases[i].name, flr_check_kind_name(cases[i].kind),
+                     (unsigned long long)count, flr_check_severity_name(flr_check_worst(&report)));
+    }
+}
+
+static void clean_files_have_nothing_serious(void **state)
+{
+    (void)state;
+    if (!flr_test_models_dir()) skip();
+    static const char *const clean[] = {"probes/20mm-xyz-cube.stl",
+                                        "probes/bunny.obj",
+                                        "probes/unit_sphere.STL",
+                                        "probes/odri_transmission_pulley_at3_t30_output.STL",
+                                        "probes/so101_sts3215_motor.stl",
+                                        "dirty/numpystl_StarWithEmptyHeader.stl",
+                                        "dirty/trimesh_negative_indices.obj",
+                                        "assembly/asap_beam/6.obj",
+                                        "assembly/factory_m16_nut_bolt/factory_bolt_m16_loose.obj",
+                                        "assembly/furniture_drawer/drawer_box.obj",
+                                        "assembly/path_alpha_1.6/alpharobot.obj",
+                                        "assembly/wrs2020_drive_unit/01-BASE.stl"};
+    for (size_t i = 0; i < sizeof clean / sizeof *clean; i++) {
+        const flr_check_report report = checked_file(clean[i]);
+        if (flr_check_worst(&report) != FLR_CHECK_NOTE)
+            fail_msg("%s: %s", clean[i], report.findings[0].sentence);
+        assert_int_equal(report.closed_shell_count, report.shell_count);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clean_shapes_have_no_findings),
+        cmocka_unit_test(every_kind_has_a_name),
+        cmocka_unit_test(a_hole_is_measured_and_placed),
+        cmocka_unit_test(a_crack_is_as_wide_as_it_is),
+        cmocka_unit_test(a_sheet_is_open),
+        cmocka_unit_test(boxes_that_share_an_edge_are_nonmanifold),
+        cmocka_unit_test(flipped_neighbours_are_told_from_inverted_shells),
+        cmocka_unit_test(nested_shells_alternate),
+        cmocka_unit_test(thin_and_double_triangles_are_counted),
+        cmocka_unit_test(overlapping_shells_are_found),
+        cmocka_unit_test(contact_is_no_overlap),
+        cmocka_unit_test(a_surface_that_passes_through_itself_is_found),
+        cmocka_unit_test(the_search_finds_what_a_plain_one_finds),
+        cmocka_unit_test(absurd_sizes_are_named),
+        cmocka_unit_test(what_the_reader_saw_is_told),
+        cmocka_unit_test(it_can_be_stopped_and_told_nonsense),
+        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(real_files_have_the_counts_of_the_table),
+        cmocka_unit_test(dirty_files_are_what_their_table_says),
+        cmocka_unit_test(clean_files_have_nothing_serious),
+    };
+    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
