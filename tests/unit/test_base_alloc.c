@@ -149,7 +149,7 @@ static void objects(void **state)
 static flr_result two_blocks(void *context, flr_error *error)
 {
     (void)context;
-    char *a = strdup("x"), *b = realloc(NULL, 10);
+    void *volatile a = strdup("x"), *volatile b = realloc(NULL, 10); // or they are optimised away
     flr_result result = a && b ? FLR_OK : flr_fail(error, FLR_NO_MEMORY, "no memory");
     free(a);
     free(b);
