@@ -5,7 +5,9 @@ target_compile_options(flr_options INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
   # the same bits from every compiler: no fused multiply-add behind our back, errno unused
-  -ffp-contract=off -fno-math-errno)
+  -ffp-contract=off -fno-math-errno
+  # an assertion names its file as in the source tree, not where that lay on the build machine
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(FLR_WERROR)
   target_compile_options(flr_options INTERFACE -Werror)
 endif()
