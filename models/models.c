@@ -10,13 +10,13 @@
 
 /* ---- the list ---- */
 
-/* ends with NULL */
+/* in the order of the table in docs/models.md */
 static const flr_scenario *const scenarios[] = {
-    &flr_scenario_ball,   &flr_scenario_axle,     &flr_scenario_falling,
-    &flr_scenario_probes, &flr_scenario_approach, NULL,
+    &flr_scenario_ball,    &flr_scenario_gear,   &flr_scenario_axle,
+    &flr_scenario_falling, &flr_scenario_probes, &flr_scenario_approach,
 };
 
-size_t flr_scenario_count(void) { return sizeof scenarios / sizeof *scenarios - 1; }
+size_t flr_scenario_count(void) { return sizeof scenarios / sizeof *scenarios; }
 
 const flr_scenario *flr_scenario_at(size_t index)
 {
