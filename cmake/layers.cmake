@@ -6,7 +6,7 @@
 #     layer/y.h       the private headers of the same layers
 # and nothing else, so that reaching to the right does not compile. A function that is declared
 # by hand instead does not link: flr_link_NAME links the layer with those it stands on, no
-# undefined symbol allowed.
+# undefined symbol allowed. An include by a relative path is refused before anything is compiled.
 #
 # A layer whose folder has no source yet is a target without objects.
 set_property(GLOBAL PROPERTY FLR_LAYERS "")
@@ -56,7 +56,15 @@ function(flr_layer name)
     add_library(flr_layer_${name} INTERFACE)
     return()
   endif()
+  set(checked ${PROJECT_BINARY_DIR}/layers/${name}.checked)
+  file(GLOB headers CONFIGURE_DEPENDS ${dir}/*.h)
+  add_custom_command(OUTPUT ${checked} DEPENDS ${sources} ${headers}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${dir} -DSTAMP=${checked}
+            -P ${PROJECT_SOURCE_DIR}/cmake/check_includes.cmake
+    VERBATIM)
+  add_custom_target(flr_checked_${name} DEPENDS ${checked})
   add_library(flr_layer_${name} OBJECT ${sources})
+  add_dependencies(flr_layer_${name} flr_checked_${name})
   target_include_directories(flr_layer_${name} PRIVATE ${view})
   target_compile_definitions(flr_layer_${name} PRIVATE FLR_BUILD_LIBRARY)
   target_link_libraries(flr_layer_${name} PRIVATE flr_options)

@@ -39,6 +39,8 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/feeler-config.cmake.in
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/feeler)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/feeler-config-version.cmake
   COMPATIBILITY SameMajorVersion)
+# the .pc file finds its tree from where it lies, so that an installed tree can be moved
+file(RELATIVE_PATH FLR_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/feeler.pc.in
                ${PROJECT_BINARY_DIR}/generated/feeler.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/feeler-config.cmake

@@ -7,7 +7,7 @@ failed=0
 for header in "$source_dir"/include/feeler/*.h "$build_dir"/generated/feeler/*.h; do
   name=feeler/$(basename "$header")
   for compiler in "cc -std=c17 -x c" "c++ -std=c++17 -x c++"; do
-    printf '#include "%s"\n#include "%s"\n' "$name" "$name" |
+    printf '#include "%s"\n#include "%s"\nextern int flr_header_alone;\n' "$name" "$name" |
       $compiler -Wall -Wextra -Wconversion -Wpedantic -Werror -fsyntax-only \
         -I"$source_dir/include" -I"$build_dir/generated" - || { echo "FAIL: $name does not compile alone by: $compiler"; failed=1; }
   done
