@@ -113,11 +113,13 @@ flr_result flr_builder_group(flr_builder *builder, const char *name, size_t leng
 
 flr_result flr_builder_soup(flr_builder *builder, const flr_vec3 *corners, size_t count)
 {
+    if (count == 0) return FLR_OK;
     flr_result result = grow_triangles(builder, count);
     if (result != FLR_OK) return result;
     result = flr_weld_reserve(&builder->weld, &builder->budget, 3 * count);
     if (result != FLR_OK) return result;
-    flr_weld_add(&builder->weld, corners, 3 * count, builder->triangles[builder->triangle_count].v);
+    flr_weld_add(&builder->weld, corners, 3 * count,
+                 (uint32_t *)&builder->triangles[builder->triangle_count]);
     builder->triangle_count += count;
     return FLR_OK;
 }
