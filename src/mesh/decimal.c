@@ -254,8 +254,8 @@ const char *flr_integer_parse(const char *text, const char *end, int64_t *value)
     const char *first = c;
     int64_t sum = 0;
     for (; c < end && is_digit(*c); c++) {
-        if (sum > (INT64_MAX - 9) / 10) return NULL;
-        sum = 10 * sum + (*c - '0');
+        if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *c - '0', &sum))
+            return NULL;
     }
     if (c == first) return NULL;
     *value = negative ? -sum : sum;

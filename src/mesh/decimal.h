@@ -19,7 +19,7 @@ typedef enum flr_precision {
 const char *flr_decimal_parse(const char *text, const char *end, flr_precision precision,
                               double *value);
 
-/* Reads [+-]digits that fit 64 bits; NULL when there are none or too many. */
+/* Reads [+-]digits; NULL when there are none, or too many for 63 bits. */
 const char *flr_integer_parse(const char *text, const char *end, int64_t *value);
 
 #endif

@@ -81,6 +81,8 @@ static bool read_value(ply *p, flr_ply_type type, double *value)
 static bool read_length(ply *p, const flr_ply_property *property, size_t *length)
 {
     double value;
+    bool text = p->header.format == FLR_PLY_ASCII;
+    while (text && p->at < p->reader->end && flr_is_space(*p->at)) p->at++;
     const char *start = p->at;
     if (!read_value(p, property->count, &value)) return false;
     size_t left = (size_t)(p->reader->end - p->at);

@@ -190,12 +190,12 @@ flr_result flr_ply_read_header(flr_reader *reader, flr_ply_header *header)
     while (c) {
         c = next_line(reader, c, &l);
         flr_result result = FLR_OK;
-        if (word_is(&l, 0, "end_header") && (c || !format)) {
+        if (word_is(&l, 0, "end_header")) {
+            if (!c) break;
             header->data = c;
-            if (!format)
-                return flr_reader_stop(reader, l.start,
-                                       "the header has no line 'format'; export the file again");
-            return check_elements(reader, header);
+            if (format) return check_elements(reader, header);
+            return flr_reader_stop(reader, l.start,
+                                   "the header has no line 'format'; export the file again");
         }
         if (word_is(&l, 0, "format"))
             result = read_format(reader, &l, header), format = true;

@@ -104,7 +104,7 @@ const char *flr_word_print(const flr_reader *reader, const char *at, char text[F
     size_t length = 0;
     while (length < FLR_WORD_TEXT_SIZE - 4 && at + length < reader->end &&
            !flr_is_space(at[length]) && at[length]) {
-        text[length] = at[length];
+        text[length] = (unsigned char)at[length] < 0x80 ? at[length] : '?';
         length++;
     }
     text[length] = 0;

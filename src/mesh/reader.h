@@ -47,7 +47,7 @@ uint64_t flr_reader_line(const flr_reader *reader, const char *at);
 enum { FLR_COUNT_TEXT_SIZE = 32 };
 const char *flr_count_print(uint64_t count, char text[FLR_COUNT_TEXT_SIZE]);
 
-/* What stands at `at`, for a sentence: the word there, cut if long. Returns `text`. */
+/* What stands at `at`, for a sentence: the word there in ASCII, cut if long. Returns `text`. */
 enum { FLR_WORD_TEXT_SIZE = 28 };
 const char *flr_word_print(const flr_reader *reader, const char *at, char text[FLR_WORD_TEXT_SIZE]);
 

@@ -1,0 +1,212 @@
+/* welding: against a slow and simple one */
+#include "mesh/weld.h"
+
+#include <math.h>
+
+#include "support/test.h"
+
+typedef struct welded {
+    flr_weld weld;
+    flr_budget budget;
+    uint32_t *numbers;
+} welded;
+
+static welded weld_all(const flr_vec3 *positions, size_t count, double distance, size_t batch)
+{
+    welded w = {.weld = {.distance = distance}, .budget = {.limit = SIZE_MAX}};
+    w.numbers = malloc((count + 1) * sizeof *w.numbers);
+    for (size_t i = 0; i < count; i += batch) {
+        size_t n = count - i < batch ? count - i : batch;
+        assert_int_equal(flr_weld_reserve(&w.weld, &w.budget, n), FLR_OK);
+        flr_weld_add(&w.weld, positions + i, n, w.numbers + i);
+    }
+    return w;
+}
+
+static void free_welded(welded *w)
+{
+    flr_weld_free_table(&w->weld, &w->budget);
+    flr_budget_free(&w->budget, w->weld.vertices, w->weld.capacity, sizeof *w->weld.vertices);
+    assert_int_equal(w->budget.used, 0);
+    free(w->numbers);
+}
+
+/* the rule of weld.c by brute force: the nearest kept one within the distance, lowest number first */
+static void check_by_hand(const flr_vec3 *positions, size_t count, double distance, const welded *w)
+{
+    flr_vec3 *kept = malloc((count + 1) * sizeof *kept);
+    size_t kept_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        double best = INFINITY;
+        size_t found = 0;
+        for (size_t k = 0; k < kept_count; k++) {
+            double square = flr_vec3_length2(flr_vec3_sub(kept[k], positions[i]));
+            if (square < best) best = square, found = k;
+        }
+        if (best > distance * distance) {
+            found = kept_count;
+            kept[kept_count++] = positions[i];
+        }
+        assert_int_equal(w->numbers[i], found);
+    }
+    assert_int_equal(w->weld.count, kept_count);
+    for (size_t k = 0; k < kept_count; k++)
+        assert_true(flr_vec3_equal(w->weld.vertices[k], kept[k]));
+    free(kept);
+}
+
+static void fill(flr_test_random *random, flr_vec3 *positions, size_t count, double size,
+                 double step)
+{
+    for (size_t i = 0; i < count; i++) {
+        double *p = &positions[i].x;
+        for (unsigned k = 0; k < 3; k++)
+            p[k] = step * floor(flr_test_random_range(random, -size, size) / step) + 0.0;
+    }
+}
+
+static void exact(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("exact");
+    enum { COUNT = 3000 };
+    static flr_vec3 positions[COUNT];
+    static const double steps[] = {1, 0.25, 1e-3};
+    for (unsigned s = 0; s < 3; s++) {
+        fill(&random, positions, COUNT, 4, steps[s]);
+        welded whole = weld_all(positions, COUNT, 0, FLR_WELD_BATCH);
+        welded single = weld_all(positions, COUNT, 0, 1);
+        check_by_hand(positions, COUNT, 0, &whole);
+        check_by_hand(positions, COUNT, 0, &single);
+        free_welded(&whole);
+        free_welded(&single);
+    }
+}
+
+static void many_vertices(void **state)
+{
+    (void)state;
+    enum { SIDE = 60 };
+    size_t count = (size_t)SIDE * SIDE * SIDE;
+    flr_vec3 *positions = malloc(2 * count * sizeof *positions);
+    for (size_t i = 0; i < 2 * count; i++) {
+        size_t k = i % count;
+        positions[i] =
+            flr_vec3_make((double)(k % SIDE), (double)(k / SIDE % SIDE), (double)(k / SIDE / SIDE));
+    }
+    welded w = weld_all(positions, 2 * count, 0, FLR_WELD_BATCH);
+    assert_int_equal(w.weld.count, count);
+    for (size_t i = 0; i < 2 * count; i++) assert_int_equal(w.numbers[i], i % count);
+    free_welded(&w);
+    free(positions);
+}
+
+static void zeros_are_one(void **state)
+{
+    (void)state;
+    const flr_vec3 positions[] = {{-0.0, 0, 0}, {0, -0.0, 0}, {0, 0, -0.0}, {-0.0, -0.0, -0.0}};
+    for (unsigned i = 0; i < 2; i++) {
+        welded w = weld_all(positions, 4, i ? 0.5 : 0, 4);
+        assert_int_equal(w.weld.count, 1);
+        assert_false(signbit(w.weld.vertices[0].x));
+        free_welded(&w);
+    }
+}
+
+static void within_a_distance(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("within_a_distance");
+    enum { COUNT = 1500 };
+    static flr_vec3 positions[COUNT];
+    static const double distances[] = {0.01, 0.1, 0.3, 1, 50};
+    for (unsigned d = 0; d < 5; d++)
+        for (unsigned grid = 0; grid < 2; grid++) {
+            // on a grid many are equally far, and lie on the borders of cells
+            fill(&random, positions, COUNT, 2, grid ? distances[d] : 1e-9);
+            welded w = weld_all(positions, COUNT, distances[d], FLR_WELD_BATCH);
+            check_by_hand(positions, COUNT, distances[d], &w);
+            free_welded(&w);
+        }
+}
+
+static void chains_do_not_creep(void **state)
+{
+    (void)state;
+    flr_vec3 positions[100];
+    for (unsigned i = 0; i < 100; i++) positions[i] = flr_vec3_make(0.6 * i, 0, 0);
+    welded w = weld_all(positions, 100, 1, 100);
+    for (unsigned i = 0; i < 100; i++)
+        assert_true(flr_vec3_distance(positions[i], w.weld.vertices[w.numbers[i]]) <= 1);
+    assert_int_equal(w.weld.count, 50);
+    free_welded(&w);
+}
+
+static void far_and_fine(void **state)
+{
+    (void)state;
+    const flr_vec3 positions[] = {
+        {1e9, -1e9, 1e9}, {1e9, -1e9, 1e9}, {-1e9, 0, 1e-15}, {-1e9, 0, 0}};
+    welded w = weld_all(positions, 4, 1e-15, 4);
+    check_by_hand(positions, 4, 1e-15, &w);
+    free_welded(&w);
+}
+
+static void distances_that_work(void **state)
+{
+    (void)state;
+    assert_true(flr_weld_distance_ok(0));
+    assert_true(flr_weld_distance_ok(1e-6));
+    assert_false(flr_weld_distance_ok(-1));
+    assert_false(flr_weld_distance_ok(1e-300));
+    assert_false(flr_weld_distance_ok(INFINITY));
+    assert_false(flr_weld_distance_ok(NAN));
+}
+
+static void budget(void **state)
+{
+    (void)state;
+    flr_budget budget = {.limit = 1000};
+    size_t capacity = 0;
+    flr_result result;
+    void *array = flr_budget_grow(&budget, NULL, &capacity, 10, 8, &result);
+    assert_int_equal(result, FLR_OK);
+    assert_int_equal(capacity, 64);
+    assert_int_equal(budget.used, 512);
+    // half as much again would fit, then only what is needed, then nothing
+    array = flr_budget_grow(&budget, array, &capacity, 70, 8, &result);
+    assert_int_equal(result, FLR_OK);
+    assert_int_equal(capacity, 96);
+    array = flr_budget_grow(&budget, array, &capacity, 125, 8, &result);
+    assert_int_equal(result, FLR_OK);
+    assert_int_equal(capacity, 125);
+    array = flr_budget_grow(&budget, array, &capacity, 126, 8, &result);
+    assert_int_equal(result, FLR_TOO_LARGE);
+    assert_int_equal(capacity, 125);
+    flr_budget_free(&budget, array, capacity, 8);
+    assert_int_equal(budget.used, 0);
+
+    // a table and vertices beyond the limit
+    flr_weld weld = {0};
+    assert_int_equal(flr_weld_reserve(&weld, &budget, 100), FLR_TOO_LARGE);
+    budget.limit = SIZE_MAX;
+    assert_int_equal(flr_weld_reserve(&weld, &budget, (size_t)5e9), FLR_TOO_LARGE);
+    budget.limit = 64 * sizeof(flr_vec3) + 100;
+    assert_int_equal(flr_weld_reserve(&weld, &budget, 50), FLR_TOO_LARGE);
+    flr_budget_free(&budget, weld.vertices, weld.capacity, sizeof *weld.vertices);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact),
+        cmocka_unit_test(many_vertices),
+        cmocka_unit_test(zeros_are_one),
+        cmocka_unit_test(within_a_distance),
+        cmocka_unit_test(chains_do_not_creep),
+        cmocka_unit_test(far_and_fine),
+        cmocka_unit_test(distances_that_work),
+        cmocka_unit_test(budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
