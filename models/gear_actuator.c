@@ -71,7 +71,7 @@ static void fork(flr_kit *kit, double end)
         flr_kit_cylinder(kit, nipple, 0.0026, 0.007);
     }
     /* the bridge between both lugs, behind the slot */
-    flr_kit_box(kit, flr_kit_at(0, 0, end * 0.341), 0.086, 0.040, 0.022, 0.003);
+    flr_kit_box(kit, flr_kit_at(0, 0, end * 0.3405), 0.086, 0.040, 0.022, 0.003);
 }
 
 /* a steel tube from the cap's port along the barrel into the flange, with its fittings */

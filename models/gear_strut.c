@@ -73,10 +73,10 @@ void flr_gear_bogie(flr_kit *kit)
     const double z = FLR_GEAR_AXLE_HEIGHT, end = FLR_GEAR_AXLE_STEP;
     flr_kit_outline o;
     const flr_kit_corner c[] = {
-        {0, -end - 0.05, 0},       {0.095, -end - 0.05, 0}, {0.112, -end + 0.13, 0.02},
-        {0.104, -end + 0.25, 0.1}, {0.122, -0.35, 0.2},     {0.140, -0.15, 0.05},
-        {0.140, 0.15, 0.05},       {0.122, 0.35, 0.2},      {0.104, end - 0.25, 0.1},
-        {0.112, end - 0.13, 0.02}, {0.095, end + 0.05, 0},  {0, end + 0.05, 0}};
+        {0, -end - 0.054, 0},      {0.095, -end - 0.054, 0}, {0.112, -end + 0.13, 0.02},
+        {0.104, -end + 0.25, 0.1}, {0.122, -0.35, 0.2},      {0.140, -0.15, 0.05},
+        {0.140, 0.15, 0.05},       {0.122, 0.35, 0.2},       {0.104, end - 0.25, 0.1},
+        {0.112, end - 0.13, 0.02}, {0.095, end + 0.054, 0},  {0, end + 0.054, 0}};
     flr_outline_clear(&o);
     flr_outline_corners(kit, &o, c, sizeof c / sizeof *c);
     flr_kit_revolve(kit, along_x(0, 0, z), &o, flr_kit_sides(kit, 0.14));

@@ -217,7 +217,7 @@ flr_result flr_model_write(flr_env *env, const flr_model *model, const char *fol
         snprintf(file, size, "%s/%s", folder, model->paths[i].file);
         flr_pose_list list = {model->paths[i].poses, model->paths[i].count};
         result =
-            flr_pose_list_write(env, file, &list, model->scene.unit, "t x y z qw qx qy qz", error);
+            flr_pose_list_write(env, file, &list, model->scene.unit, model->paths[i].name, error);
     }
     for (size_t i = 0; i < model->text_count && result == FLR_OK; i++) {
         snprintf(file, size, "%s/%s", folder, model->texts[i].file);
