@@ -54,12 +54,13 @@ static void tell_text(flr_cli *cli, const char *name, const flr_mesh *mesh,
                           : report->finding_count      ? "good for voxels"
                                                        : "nothing wrong";
     char safe[FLR_SAFE_SIZE], triangles[FLR_COUNT_TEXT_SIZE], shells[FLR_COUNT_TEXT_SIZE];
-    flr_print(cli, "%s%s%s: %s%s%s (%s triangle%s, %s shell%s, %u closed)\n", flr_bold(cli),
-              flr_safe(name, safe), flr_plain(cli),
-              colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS), verdict, flr_plain(cli),
-              flr_count_print(mesh->triangle_count, triangles),
-              mesh->triangle_count == 1 ? "" : "s", flr_count_print(report->shell_count, shells),
-              report->shell_count == 1 ? "" : "s", report->closed_shell_count);
+    char closed[FLR_COUNT_TEXT_SIZE];
+    flr_print(
+        cli, "%s%s%s: %s%s%s (%s triangle%s, %s shell%s, %s closed)\n", flr_bold(cli),
+        flr_safe(name, safe), flr_plain(cli), colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS),
+        verdict, flr_plain(cli), flr_count_print(mesh->triangle_count, triangles),
+        mesh->triangle_count == 1 ? "" : "s", flr_count_print(report->shell_count, shells),
+        report->shell_count == 1 ? "" : "s", flr_count_print(report->closed_shell_count, closed));
     if (cli->quiet) return;
     for (uint32_t i = 0; i < report->finding_count; i++) {
         const flr_check_finding *f = &report->findings[i];
@@ -90,12 +91,13 @@ static json_t *finding_json(const flr_check_finding *f)
     return entry;
 }
 
-static json_t *report_json(const flr_mesh *mesh, const flr_mesh_report *read,
+static json_t *report_json(const char *path, const flr_mesh *mesh, const flr_mesh_report *read,
                            const flr_check_report *report, int code)
 {
     json_t *entry = flr_json_object();
     flr_json_set(entry, "exit", flr_json_count((uint64_t)code));
-    flr_json_set(entry, "format", flr_json_text(flr_mesh_format_name(read->format)));
+    char format[FLR_FORMAT_TEXT_SIZE];
+    flr_json_set(entry, "format", flr_json_text(flr_format_print(path, read->format, format)));
     flr_json_set(entry, "triangles", flr_json_count(mesh->triangle_count));
     flr_json_set(entry, "shells", flr_json_count(report->shell_count));
     flr_json_set(entry, "closed_shells", flr_json_count(report->closed_shell_count));
@@ -126,7 +128,7 @@ static flr_result check_mesh(flr_cli *cli, const char *name, const flr_mesh *mes
                 : flr_check_worst(report) == FLR_CHECK_SERIOUS ? FLR_EXIT_FAILED
                                                                : FLR_EXIT_OK;
         tell_text(cli, name, mesh, read, report);
-        *entry = report_json(mesh, read, report, *code);
+        *entry = report_json(name, mesh, read, report, *code);
         if (!is_usable(read)) {
             flr_error trouble;
             flr_fail(&trouble, FLR_BAD_INPUT, "%s: %s", name, read->first_trouble);
@@ -167,7 +169,9 @@ static int check_file(flr_cli *cli, const char *path, const flr_mesh_options *re
     int code = FLR_EXIT_OK;
     flr_progress(cli, 0, 100, "reading %s", path);
     flr_result result = flr_mesh_open(cli->env, path, reading, &mesh, &read, &error);
-    if (result == FLR_OK) {
+    if (result != FLR_OK) {
+        flr_hint_scene(cli->env, path, &error);
+    } else {
         result = check_mesh(cli, path, mesh, &read, options, &code, &entry, &error);
         flr_mesh_destroy(mesh);
     }

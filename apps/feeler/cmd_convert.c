@@ -121,9 +121,9 @@ static void name_part(split_part *parts, size_t index, const char *group, const 
     snprintf(part->file, sizeof part->file, "%s.%s", part->name, ending);
 }
 
-static flr_result write_split(flr_cli *cli, const convert_values *values, split_part *parts,
-                              size_t count, const flr_mesh *mesh, const char *folder,
-                              flr_error *error)
+static flr_result write_split(flr_cli *cli, const convert_values *values, const char *name,
+                              split_part *parts, size_t count, const flr_mesh *mesh,
+                              const char *folder, flr_error *error)
 {
     flr_scene_part *placed = calloc(count, sizeof *placed);
     if (!placed) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
@@ -141,7 +141,7 @@ static flr_result write_split(flr_cli *cli, const convert_values *values, split_
         placed[i].T_world_part = mesh->groups[parts[i].group].T_mesh_group;
     }
     flr_scene scene = flr_default_scene();
-    scene.name = "split";
+    scene.name = name;
     scene.unit = unit;
     scene.parts = placed;
     scene.part_count = count;
@@ -165,9 +165,16 @@ static flr_result extract_parts(const flr_mesh *mesh, const char *ending, split_
     return FLR_OK;
 }
 
-static int convert_split(flr_cli *cli, const convert_values *values, const flr_mesh *mesh,
-                         json_t *files)
+static int convert_split(flr_cli *cli, const convert_values *values, const char *from,
+                         const flr_mesh *mesh, json_t *files)
 {
+    // the scene is called as the file, without folder and ending
+    char scene_name[FLR_SAFE_SIZE];
+    const char *slash = strrchr(from, '/');
+    flr_safe(slash ? slash + 1 : from, scene_name);
+    char *dot = strrchr(scene_name, '.');
+    if (dot && dot > scene_name) *dot = 0;
+
     flr_error error;
     bool empty = true;
     if (flr_folder_is_empty(cli->env, values->split, &empty, &error) != FLR_OK)
@@ -188,7 +195,7 @@ static int convert_split(flr_cli *cli, const convert_values *values, const flr_m
     if (result == FLR_OK && empty)
         result = flr_folder_begin(cli->env, values->split, temporary, &error);
     if (result == FLR_OK) {
-        result = write_split(cli, values, parts, count, mesh, folder, &error);
+        result = write_split(cli, values, scene_name, parts, count, mesh, folder, &error);
         if (empty && result == FLR_OK)
             result = flr_folder_commit(cli->env, temporary, values->split, &error);
         else if (empty)
@@ -251,7 +258,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
 
     json_t *files = flr_json_array();
-    code = values->split ? convert_split(cli, values, mesh, files)
+    code = values->split ? convert_split(cli, values, arguments[0], mesh, files)
                          : convert_one(cli, values, &mesh, arguments[0], arguments[1], files);
     if (code == FLR_EXIT_OK) {
         json_t *document = flr_json_object();

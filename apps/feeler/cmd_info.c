@@ -94,20 +94,58 @@ static flr_colour colour_of(const loaded *file, size_t part)
     return colour;
 }
 
+/* what to draw: the parts of a scene, the groups of a mesh in their own colours, or the mesh */
+typedef struct picture_parts {
+    flr_picture_part *parts;
+    flr_mesh **own; /* [count], groups taken out of the mesh; NULL entries where borrowed */
+    size_t count;
+} picture_parts;
+
+static void free_parts(picture_parts *list)
+{
+    for (size_t i = 0; list->own && i < list->count; i++) flr_mesh_destroy(list->own[i]);
+    free(list->own);
+    free(list->parts);
+}
+
+static flr_result collect_parts(const loaded *file, picture_parts *list, flr_error *error)
+{
+    const flr_mesh *mesh = file->meshes[0];
+    bool groups = !file->scene && mesh->group_count > 1;
+    size_t most = groups ? mesh->group_count : file->count;
+    memset(list, 0, sizeof *list);
+    list->parts = calloc(most, sizeof *list->parts);
+    list->own = calloc(most, sizeof(flr_mesh *));
+    flr_result result = FLR_OK;
+    if (!list->parts || !list->own) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; result == FLR_OK && i < most; i++) {
+        if (groups && !mesh->groups[i].triangle_count) continue;
+        flr_picture_part *part = &list->parts[list->count];
+        part->T_world_part = groups        ? mesh->groups[i].T_mesh_group
+                             : file->scene ? file->scene->parts[i].T_world_part
+                                           : flr_pose_identity();
+        part->colour = colour_of(file, i);
+        part->mesh = file->meshes[groups ? 0 : i];
+        if (groups) {
+            result = flr_mesh_extract_group(mesh, (uint32_t)i, &list->own[list->count], error);
+            part->mesh = list->own[list->count];
+        }
+        if (result == FLR_OK) list->count++;
+    }
+    if (result != FLR_OK) free_parts(list);
+    return result;
+}
+
 static flr_result draw(flr_cli *cli, const info_values *values, const loaded *file,
                        flr_error *error)
 {
-    flr_picture_part *parts = calloc(file->count, sizeof *parts);
-    if (!parts) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < file->count; i++) {
-        parts[i].mesh = file->meshes[i];
-        parts[i].T_world_part =
-            file->scene ? file->scene->parts[i].T_world_part : flr_pose_identity();
-        parts[i].colour = colour_of(file, i);
-    }
+    picture_parts list;
+    flr_progress(cli, 0, 1, "drawing %s", values->png);
+    flr_result result = collect_parts(file, &list, error);
+    if (result != FLR_OK) return result;
     flr_picture_def def = flr_default_picture_def();
-    def.parts = parts;
-    def.part_count = file->count;
+    def.parts = list.parts;
+    def.part_count = list.count;
     if (values->size) read_picture_size(values->size, &def.width, &def.height);
     // a view asked for, else the scene's own camera, else the picture's default
     if (values->view > 0)
@@ -116,8 +154,7 @@ static flr_result draw(flr_cli *cli, const info_values *values, const loaded *fi
         def.direction = flr_vec3_sub(file->scene->camera.target, file->scene->camera.eye);
 
     flr_picture picture = {0};
-    flr_progress(cli, 0, 1, "drawing %s", values->png);
-    flr_result result = flr_picture_render(&def, &picture, error);
+    result = flr_picture_render(&def, &picture, error);
     flr_progress_end(cli);
     if (result == FLR_OK) {
         flr_hold_signals();
@@ -125,7 +162,7 @@ static flr_result draw(flr_cli *cli, const info_values *values, const loaded *fi
         flr_release_signals();
     }
     flr_picture_free(&picture);
-    free(parts);
+    free_parts(&list);
     return result;
 }
 
@@ -138,6 +175,7 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
     loaded file;
     flr_mesh_options options = flr_input_mesh_options(&values->input);
     flr_result result = load(cli, path, &options, &file, &error);
+    if (result != FLR_OK) flr_hint_scene(cli->env, path, &error);
     int code = flr_exit_of_input(result);
     if (result == FLR_OK) {
         result = file.scene

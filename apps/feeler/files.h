@@ -46,6 +46,14 @@ flr_mesh_options flr_input_mesh_options(const flr_input *input);
 /* Scene files end in .json. */
 bool flr_is_scene(const char *path);
 
+/* Where `path` is a folder that holds scene.json, the sentence of `error` goes on to say so. */
+void flr_hint_scene(flr_env *env, const char *path, flr_error *error);
+
+/* "binary STL", or for a foreign format its ending: "STEP". Returns `text` or a constant. */
+enum { FLR_FORMAT_TEXT_SIZE = 16 };
+const char *flr_format_print(const char *path, flr_mesh_format format,
+                             char text[FLR_FORMAT_TEXT_SIZE]);
+
 /* ---- output ---- */
 
 /* Are both names of the same file? false when one does not exist. */

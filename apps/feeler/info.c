@@ -10,6 +10,7 @@
 #include "feeler/mass.h"
 #include "feeler/math.h"
 #include "feeler/units.h"
+#include "files.h"
 #include "output.h"
 
 /* the unit, metres, in which lengths up to `largest` read well */
@@ -42,19 +43,22 @@ static const char *place_print(flr_vec3 p, char text[POINT_TEXT_SIZE])
 
 /* ---- mesh ---- */
 
-static void tell_format(flr_cli *cli, const flr_mesh_report *report, json_t *object)
+static void tell_format(flr_cli *cli, const char *path, const flr_mesh_report *report,
+                        json_t *object)
 {
     char bytes[FLR_COUNT_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
     const char *unit = flr_unit_name(report->unit);
-    flr_print(cli, "  format      %s, %s\n", flr_mesh_format_name(report->format),
-              flr_bytes_print(report->bytes, bytes));
+    char text[FLR_FORMAT_TEXT_SIZE];
+    const char *format = flr_format_print(path, report->format, text);
+    flr_print(cli, "  format      %s, %s%s\n", format, flr_bytes_print(report->bytes, bytes),
+              report->format == FLR_FORMAT_FOREIGN ? ", read by feeler-import" : "");
     if (unit)
         flr_print(cli, "  unit        %s%s\n", unit,
                   report->unit_from_file ? " (the file says so)" : "");
     else
         flr_print(cli, "  unit        %s m%s\n", flr_number_print(report->unit, number),
                   report->unit_from_file ? " (the file says so)" : "");
-    flr_json_set(object, "format", flr_json_text(flr_mesh_format_name(report->format)));
+    flr_json_set(object, "format", flr_json_text(format));
     flr_json_set(object, "bytes", flr_json_count(report->bytes));
     flr_json_set(object, "unit", flr_json_number(report->unit));
     flr_json_set(object, "unit_from_file", json_boolean(report->unit_from_file));
@@ -244,7 +248,7 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
     json_t *facts = flr_json_object();
     flr_json_set(facts, "file", flr_json_text(path));
     flr_json_set(facts, "kind", flr_json_text("mesh"));
-    tell_format(cli, report, facts);
+    tell_format(cli, path, report, facts);
     tell_counts(cli, mesh, report, facts);
     tell_shells(cli, adjacency, facts);
     tell_mass(cli, mesh, adjacency, options->density, facts);

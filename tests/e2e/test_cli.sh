@@ -139,6 +139,12 @@ refuse bad/none.stl 'bad/none.stl'
 for f in bad/*; do refuse "$f" "$f"; done
 refuse "bad/$(printf 'odd\033[2J\nname').stl" 'odd'
 
+# a folder with a scene in it
+expect 3 feeler info "$scratch/ball/"
+says "did you mean $scratch/ball/scene.json"
+expect 3 feeler check "$scratch/ball"
+says "did you mean $scratch/ball/scene.json"
+
 # in a message an odd name cannot drive the terminal
 run feeler info "$(printf 'odd\033[31mname')"
 plain
@@ -204,6 +210,20 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>
   says 'small/b.png'
   holds small
 fi
+
+# ---- killed while it writes: all of it or nothing ----
+for delay in 0.05 0.2 0.4 0.8 1.6; do
+  feeler make gear --out killed --quiet >/dev/null 2>&1 &
+  pid=$!
+  sleep $delay
+  kill -TERM $pid 2>/dev/null
+  wait $pid 2>/dev/null
+  if [ -e killed ]; then
+    expect 0 feeler info killed/scene.json
+    rm -rf killed
+  fi
+  ls | grep -q 'killed' && fail "killed after $delay s: $(ls | grep killed) is left behind" || pass
+done
 
 # ---- terminals ----
 if command -v script >/dev/null; then
