@@ -8,7 +8,9 @@
 
 #include <stdlib.h>
 
+#include "base/pages.h"
 #include "base/parallel.h"
+#include "voxel/clones.h"
 #include "voxel/closest.h"
 
 /* what a voxel collects from the triangles that touch it */
@@ -42,6 +44,9 @@ typedef struct shell_job {
     scratch *scratches;
 } shell_job;
 
+/* to the nearest whole number; halves away from 0 */
+static inline int rounded(double v) { return (int)(v < 0 ? v - 0.5 : v + 0.5); }
+
 /* ---- normals, packed ---- */
 
 uint32_t flr_shell_pack_normal(flr_vec3 n)
@@ -54,8 +59,8 @@ uint32_t flr_shell_pack_normal(flr_vec3 n)
         v = (1 - fabs(u)) * (v < 0 ? -1 : 1);
         u = fold;
     }
-    return (uint32_t)(uint16_t)(int16_t)lround(u * 32767) |
-           (uint32_t)(uint16_t)(int16_t)lround(v * 32767) << 16;
+    return (uint32_t)(uint16_t)(int16_t)rounded(u * 32767) |
+           (uint32_t)(uint16_t)(int16_t)rounded(v * 32767) << 16;
 }
 
 flr_vec3 flr_shell_normal(uint32_t packed)
@@ -93,7 +98,7 @@ typedef struct gather_row {
     bool nearest;
 } gather_row;
 
-static void gather(void *context, unsigned y, unsigned z, uint64_t row)
+FLR_CLONES static void gather(void *context, unsigned y, unsigned z, uint64_t row)
 {
     const gather_row *g = context;
     scratch *s = g->s;
@@ -211,18 +216,19 @@ static flr_vec3 outward(const shell_job *job, const scratch *s, const flr_build_
                         const gathered *v, int x, int y, int z)
 {
     flr_vec3 n = flr_vec3_make((double)v->sum[0], (double)v->sum[1], (double)v->sum[2]);
-    if (flr_vec3_length(n) < 0.1 * (double)v->weight && v->triangle != FLR_NONE) {
+    double length = flr_vec3_length(n);
+    if (length >= 0.1 * (double)v->weight && length > 1e-15) {
+        n = flr_vec3_scale(n, 1 / length);
+    } else {
         double area;
-        n = triangle_normal(job->build, v->triangle, &area);
+        if (v->triangle != FLR_NONE) n = triangle_normal(job->build, v->triangle, &area);
+        if (v->triangle == FLR_NONE || flr_vec3_length2(n) == 0)
+            n = flr_vec3_make(0, 0, 1); /* nothing but triangles without area */
     }
-    n = flr_vec3_normalize(n);
-    if (flr_vec3_length2(n) == 0)
-        n = flr_vec3_make(0, 0, 1); /* nothing but triangles without area */
     if (job->def->hollow) return n;
     /* a little in front must be outside, a little behind must not; farther if that does not decide */
     for (int step = 2; step <= 3; step++) {
-        int dx = (int)lround(step * n.x), dy = (int)lround(step * n.y),
-            dz = (int)lround(step * n.z);
+        int dx = rounded(step * n.x), dy = rounded(step * n.y), dz = rounded(step * n.z);
         bool front = is_outside(job, s, hyper, x + dx, y + dy, z + dz);
         bool back = is_outside(job, s, hyper, x - dx, y - dy, z - dz);
         if (front != back) return front ? n : flr_vec3_neg(n);
@@ -234,39 +240,82 @@ static flr_vec3 outward(const shell_job *job, const scratch *s, const flr_build_
 static uint16_t quantised(double voxels)
 {
     double steps = (voxels + 1) * FLR_SHELL_STEPS;
-    return (uint16_t)lround(steps < 0 ? 0 : steps > 65535 ? 65535 : steps);
+    return (uint16_t)rounded(steps < 0 ? 0 : steps > 65535 ? 65535 : steps);
 }
 
 /* ---- spheres ---- */
 
-/* Around points: middle of their box, radius to the farthest. */
-static void enclose(const shell_job *job, uint32_t from_chunk, uint32_t to_chunk, float centre[3],
-                    float *radius)
+/* up to the next float and a little more, so that rounding leaves no point outside */
+static float outer_radius(double radius)
+{
+    return nextafterf((float)(radius * (1 + 1e-6)), INFINITY);
+}
+
+/* Around a chunk's points: the middle of their box, the radius to the farthest. */
+static void enclose_points(const shell_job *job, flr_shell_chunk *chunk)
+{
+    uint32_t count = (uint32_t)chunk->count[0] + chunk->count[1] + chunk->count[2];
+    int middle[3]; /* twice the middle, so that it is a whole number of steps */
+    for (int axis = 0; axis < 3; axis++) {
+        const uint16_t *q = job->xyz[axis] + chunk->first;
+        uint16_t low = 65535, high = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            low = q[i] < low ? q[i] : low;
+            high = q[i] > high ? q[i] : high;
+        }
+        middle[axis] = low + high;
+        chunk->centre[axis] =
+            (float)((double)chunk->corner[axis] + (double)job->shell->step * middle[axis] / 2);
+    }
+    int64_t far = 0;
+    for (uint32_t i = chunk->first; i < chunk->first + count; i++) {
+        int64_t x = 2 * job->xyz[0][i] - middle[0], y = 2 * job->xyz[1][i] - middle[1],
+                z = 2 * job->xyz[2][i] - middle[2], d2 = x * x + y * y + z * z;
+        far = d2 > far ? d2 : far;
+    }
+    /* far from the origin the centre itself is rounded */
+    double size = fabs((double)chunk->corner[0]) + fabs((double)chunk->corner[1]) +
+                  fabs((double)chunk->corner[2]);
+    chunk->radius = outer_radius(sqrt((double)far) / 2 * (double)job->shell->step + 1.2e-7 * size);
+}
+
+/* a sphere, as part of a larger one */
+typedef struct sphere {
+    const float *centre;
+    float radius;
+} sphere;
+
+/* Around spheres: the middle of their centres' box, the radius to the farthest edge. */
+static void enclose_spheres(sphere (*get)(const void *items, uint32_t i), const void *items,
+                            uint32_t count, float centre[3], float *radius)
 {
     flr_box3 box = flr_box3_empty();
-    double far = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        flr_vec3 c = flr_box3_centre(box);
-        for (uint32_t i = from_chunk; i < to_chunk; i++) {
-            const flr_shell_chunk *chunk = &job->chunks[i];
-            uint32_t count = (uint32_t)chunk->count[0] + chunk->count[1] + chunk->count[2];
-            for (uint32_t k = 0; k < count; k++) {
-                flr_vec3 p = flr_shell_point(job->shell, i, chunk->first + k, 0);
-                if (pass == 0)
-                    box = flr_box3_add(box, p);
-                else
-                    far = fmax(far, flr_vec3_length2(flr_vec3_sub(
-                                        p, flr_vec3_make((double)centre[0], (double)centre[1],
-                                                         (double)centre[2]))));
-            }
-        }
-        if (pass == 0) {
-            c = flr_box3_centre(box);
-            centre[0] = (float)c.x, centre[1] = (float)c.y, centre[2] = (float)c.z;
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        const float *c = get(items, i).centre;
+        box = flr_box3_add(box, flr_vec3_make((double)c[0], (double)c[1], (double)c[2]));
     }
-    /* up to the next float, so that rounding leaves no point outside */
-    *radius = nextafterf((float)(sqrt(far) * (1 + 1e-7)), INFINITY);
+    flr_vec3 middle = flr_box3_centre(box);
+    centre[0] = (float)middle.x, centre[1] = (float)middle.y, centre[2] = (float)middle.z;
+    middle = flr_vec3_make((double)centre[0], (double)centre[1], (double)centre[2]);
+    double far = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sphere s = get(items, i);
+        flr_vec3 c = flr_vec3_make((double)s.centre[0], (double)s.centre[1], (double)s.centre[2]);
+        far = fmax(far, flr_vec3_distance(c, middle) + (double)s.radius);
+    }
+    *radius = outer_radius(far);
+}
+
+static sphere chunk_sphere(const void *items, uint32_t i)
+{
+    const flr_shell_chunk *chunk = (const flr_shell_chunk *)items + i;
+    return (sphere){chunk->centre, chunk->radius};
+}
+
+static sphere hyper_sphere(const void *items, uint32_t i)
+{
+    const flr_shell_hyper *hyper = (const flr_shell_hyper *)items + i;
+    return (sphere){hyper->centre, hyper->radius};
 }
 
 /* ---- one hyperchunk ---- */
@@ -328,10 +377,11 @@ static flr_result fill_hyper(void *context, size_t piece, unsigned worker)
     uint32_t chunk = out->first_chunk;
     for (FLR_EACH_CELL(&hyper->used[FLR_LAYER_SURFACE], cell)) {
         fill_chunk(job, s, hyper, (unsigned)cell, &job->chunks[chunk]);
-        enclose(job, chunk, chunk + 1, job->chunks[chunk].centre, &job->chunks[chunk].radius);
+        enclose_points(job, &job->chunks[chunk]);
         chunk++;
     }
-    enclose(job, out->first_chunk, chunk, out->centre, &out->radius);
+    enclose_spheres(chunk_sphere, job->chunks + out->first_chunk, out->chunk_count, out->centre,
+                    &out->radius);
     return FLR_OK;
 }
 
@@ -382,9 +432,8 @@ static flr_shell *allocate(shell_job *job, uint64_t chunks, uint64_t points)
     size_t chunk_bytes = aligned64(chunks * sizeof *job->chunks),
            half = aligned64(points * sizeof(uint16_t));
     size_t size = head + hypers + chunk_bytes + 3 * half + aligned64(points * sizeof(uint32_t));
-    uint8_t *block = aligned_alloc(64, size);
+    uint8_t *block = flr_pages_alloc(size);
     if (!block) return NULL;
-    memset(block, 0, head + hypers + chunk_bytes);
     flr_shell *shell = (flr_shell *)block;
     job->hypers = (flr_shell_hyper *)(block + head);
     job->chunks = (flr_shell_chunk *)(block + head + hypers);
@@ -450,11 +499,12 @@ flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, f
     for (unsigned i = 0; job.scratches && i < workers; i++) free(job.scratches[i].voxels);
     free(job.scratches);
     if (result != FLR_OK) {
-        free(job.shell);
+        flr_shell_destroy(job.shell);
         return flr_fail(error, result, "not enough memory for a shell of %.3g points",
                         (double)points);
     }
-    enclose(&job, 0, job.shell->chunk_count, job.shell->centre, &job.shell->radius);
+    enclose_spheres(hyper_sphere, job.hypers, job.shell->hyper_count, job.shell->centre,
+                    &job.shell->radius);
     *shell = job.shell;
     return FLR_OK;
 }
@@ -498,4 +548,7 @@ double flr_shell_opening(const flr_shell *shell, double displacement)
     return 1 + widest / shell->voxel;
 }
 
-void flr_shell_destroy(flr_shell *shell) { free(shell); }
+void flr_shell_destroy(flr_shell *shell)
+{
+    if (shell) flr_pages_free(shell, shell->bytes);
+}

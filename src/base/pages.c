@@ -1,0 +1,18 @@
+/* large blocks of memory */
+#include "base/pages.h"
+
+#include <sys/mman.h>
+
+void *flr_pages_alloc(size_t size)
+{
+    void *pages =
+        mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return NULL;
+    if (size >= 2u << 20) madvise(pages, size, MADV_HUGEPAGE);
+    return pages;
+}
+
+void flr_pages_free(void *pages, size_t size)
+{
+    if (pages) munmap(pages, size ? size : 1);
+}
