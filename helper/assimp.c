@@ -48,7 +48,7 @@ bool flr_assimp_format(const char *ending, char *name, size_t size)
 void flr_assimp_endings(char *text, size_t size)
 {
     // "*.3ds;*.obj" becomes "3ds obj"
-    struct aiString list;
+    struct aiString list = {0}; // assimp appends to it
     aiGetExtensionList(&list);
     size_t length = 0;
     for (const char *c = list.data; *c && length + 1 < size; ++c)
@@ -370,7 +370,6 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
     aiReleasePropertyStore(properties);
     if (!scene) {
         const char *reason = aiGetErrorString();
-        if (strstr(reason, "bad_alloc")) flr_collect_out_of_memory();
         if (files.missing[0])
             return flr_collect_fail(collect, FLR_BAD_INPUT,
                                     "needs the file %s beside it, which cannot be read (%.200s)",

@@ -143,7 +143,6 @@ static int run(arguments *a)
                            .folder = job->folder,
                            .open = format == FLR_OCCT_IGES,
                            .open_beneath = format == FLR_OCCT_NONE};
-    flr_occt_watch_memory();
     flr_sandbox_enter(&def, active, missing);
 
     flr_stream_writer writer = {.write = write_all, .context = &output};

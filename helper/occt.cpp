@@ -18,7 +18,6 @@
 #include <Poly_Triangulation.hxx>
 #include <STEPCAFControl_Reader.hxx>
 #include <Standard_Failure.hxx>
-#include <Standard_OutOfMemory.hxx>
 #include <Standard_Version.hxx>
 #include <TColStd_SequenceOfAsciiString.hxx>
 #include <TDF_Label.hxx>
@@ -36,7 +35,6 @@
 #include <cmath>
 #include <cstring>
 #include <istream>
-#include <new>
 #include <streambuf>
 #include <string>
 #include <strings.h>
@@ -336,10 +334,6 @@ flr_result flr_occt_read(const flr_import_job *job, flr_occt_format format, flr_
         default:
             return read_brep(walk, job);
         }
-    } catch (const Standard_OutOfMemory &) {
-        flr_collect_out_of_memory();
-    } catch (const std::bad_alloc &) {
-        flr_collect_out_of_memory();
     } catch (const Standard_Failure &failure) {
         const char *text = failure.GetMessageString();
         return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s",
@@ -352,5 +346,3 @@ flr_result flr_occt_read(const flr_import_job *job, flr_occt_format format, flr_
 }
 
 const char *flr_occt_version(void) { return "OpenCASCADE " OCC_VERSION_COMPLETE; }
-
-void flr_occt_watch_memory(void) { std::set_new_handler(flr_collect_out_of_memory); }

@@ -25,9 +25,6 @@ flr_result flr_occt_read(const flr_import_job *job, flr_occt_format format, flr_
 /* "OpenCASCADE 7.6.3" */
 const char *flr_occt_version(void);
 
-/* From now on, memory that cannot be had ends the process as flr_collect_out_of_memory() does. */
-void flr_occt_watch_memory(void);
-
 #ifdef __cplusplus
 }
 #endif

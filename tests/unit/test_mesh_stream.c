@@ -101,6 +101,23 @@ static void expect_content_broken(const flr_stream_content *content, const char 
     expect_broken(&b, word);
 }
 
+/* field by field, because of the padding */
+static void assert_heads_equal(const flr_stream_head *a, const flr_stream_head *b)
+{
+    assert_int_equal(a->vertex_count, b->vertex_count);
+    assert_int_equal(a->triangle_count, b->triangle_count);
+    assert_int_equal(a->group_count, b->group_count);
+    assert_int_equal(a->names_size, b->names_size);
+    assert_true(a->unit == b->unit);
+    assert_int_equal(a->unit_from_file, b->unit_from_file);
+    assert_int_equal(a->triangles_in_file, b->triangles_in_file);
+    assert_int_equal(a->vertices_in_file, b->vertices_in_file);
+    assert_int_equal(a->polygons_split, b->polygons_split);
+    assert_int_equal(a->dropped_nonfinite, b->dropped_nonfinite);
+    assert_int_equal(a->dropped_malformed, b->dropped_malformed);
+    assert_int_equal(a->lines_dropped, b->lines_dropped);
+}
+
 /* ---- tests ---- */
 
 static void round_trip(void **state)
@@ -113,7 +130,7 @@ static void round_trip(void **state)
         bytes b = write_content(&in);
         b.step = steps[i];
         assert_ok(read_back(&b, UINT64_MAX, &out, &error), error);
-        assert_memory_equal(&in.head, &out.head, sizeof in.head);
+        assert_heads_equal(&in.head, &out.head);
         assert_memory_equal(out.vertices, vertices, sizeof vertices);
         assert_memory_equal(out.triangles, triangles, sizeof triangles);
         assert_memory_equal(out.groups, groups, sizeof groups);
