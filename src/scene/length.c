@@ -22,7 +22,7 @@ bool flr_quat_read(flr_quat *q)
 {
     double length = sqrt(q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z);
     if (!(fabs(length - 1) <= 1e-3)) return false;
-    if (fabs(length - 1) > 4e-16) {
+    if (fabs(length - 1) > 1e-15) {
         *q = (flr_quat){q->w / length, q->x / length, q->y / length, q->z / length};
     }
     return true;

@@ -303,6 +303,10 @@ static void what_is_written_is_read(void **state)
         double value = ldexp(flr_test_random_range(&random, -1, 1),
                              (int)flr_test_random_below(&random, 60) - 40);
         part.T_world_part.p = (flr_vec3){value, -value, 1};
+        double angle = flr_test_random_range(&random, -4, 4),
+               tilt = flr_test_random_range(&random, 0, 4);
+        part.T_world_part.q =
+            (flr_quat){cos(angle), sin(angle) * cos(tilt), sin(angle) * sin(tilt), 0};
         part.moving = flr_test_random_below(&random, 2);
         part.colour = flr_test_random_below(&random, 0x1000000);
         part.voxel = fabs(value);
@@ -349,6 +353,27 @@ static void what_the_reader_refuses_is_not_written(void **state)
     scene.unit = 1;
     assert_ok(flr_scene_print(&scene, &text, &error), error);
     flr_blob_free(&text);
+}
+
+/* a file that is large but not absurd is read in a moment, places of all parts included */
+static void a_hundred_thousand_parts(void **state)
+{
+    (void)state;
+    enum { PARTS = 100000, LINE = 64 };
+    char *text = malloc((size_t)PARTS * LINE + 64);
+    size_t size = (size_t)sprintf(text, "{\"feeler\":1,\"name\":\"n\",\"parts\":[");
+    for (int i = 0; i < PARTS; i++)
+        size +=
+            (size_t)sprintf(text + size, "%s\n {\"name\":\"p%d\",\"file\":\"x\"}", i ? "," : "", i);
+    size += (size_t)sprintf(text + size, "]}");
+    flr_scene *scene = NULL;
+    flr_error error;
+    assert_ok(flr_scene_parse("s.json", text, size, &scene, &error), error);
+    assert_int_equal(scene->part_count, PARTS);
+    assert_int_equal(scene->parts[PARTS - 1].line, PARTS + 1);
+    assert_int_equal(scene->parts[PARTS - 1].column, 2);
+    flr_scene_destroy(scene);
+    free(text);
 }
 
 static void files_beside_the_scene(void **state)
@@ -475,6 +500,7 @@ int main(void)
         cmocka_unit_test(written_as_expected),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(what_the_reader_refuses_is_not_written),
+        cmocka_unit_test(a_hundred_thousand_parts),
         cmocka_unit_test(files_beside_the_scene),
         cmocka_unit_test(through_files),
         cmocka_unit_test(the_schema_agrees_with_the_reader),
