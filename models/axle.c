@@ -58,7 +58,6 @@ static void bench(flr_kit *kit)
 /* a V-block on a foot that carries the beam */
 static void stand(flr_kit *kit, double x, double y, double beam_z, double r)
 {
-    flr_pose at = flr_kit_turn_y(flr_kit_turn_z(flr_kit_at(x - 0.02, y, 0), 0.0), 0.0);
     flr_kit_outline o;
     double top = beam_z - 0.3 * r, notch = beam_z - 1.42 * r;
     const flr_kit_corner c[] = {{-0.06, 0.012, 0},   {0.06, 0.012, 0},  {0.045, top, 0.006},
@@ -67,7 +66,7 @@ static void stand(flr_kit *kit, double x, double y, double beam_z, double r)
     flr_outline_clear(&o);
     flr_outline_corners(kit, &o, c, 7);
     /* the outline stands in y, z and is extruded along x */
-    flr_pose upright = flr_kit_frame(at.p, v3(1, 0, 0), v3(0, 1, 0));
+    flr_pose upright = flr_kit_frame(v3(x - 0.02, y, 0), v3(1, 0, 0), v3(0, 1, 0));
     flr_kit_prism(kit, upright, &o, 0.04);
     flr_kit_plate(kit, flr_kit_at(x, y, 0), 0.12, 0.16, 0.012, 0.01, 0, 0, 0);
     for (int k = 0; k < 4; k++) {
