@@ -98,6 +98,23 @@ FLR_API flr_result flr_file_sync(flr_file *file, flr_error *error);
 /* Closes; NULL is allowed. Errors of earlier writes were reported by them or by sync. */
 FLR_API void flr_file_close(flr_file *file);
 
+/* A whole file as memory, read-only. Plain data; end with flr_file_unmap(). */
+typedef struct flr_map {
+    flr_env *env;
+    const uint8_t *bytes; /* NULL when size is 0; begins at a page */
+    size_t size;          /* when it was mapped */
+} flr_map;
+
+/* Maps a file opened for reading: nothing is read until it is looked at, whatever the size. The map
+ * outlives the file object, and also the file's name: one that is replaced by a rename or removed stays
+ * as it was for those who have it mapped. But a file that is cut short in place takes the bytes away: looking
+ * at them then ends the process (SIGBUS), as does a disk that fails. So map only files that are written
+ * as flr_output does. In a simulated env the map is a copy. */
+FLR_API flr_result flr_file_map(flr_file *file, flr_map *map, flr_error *error);
+
+/* Gives it back; leaves an empty map. NULL and an empty map allowed. */
+FLR_API void flr_file_unmap(flr_map *map);
+
 /* What is at `path` (links followed)? A path that does not exist is FLR_OK with kind
  * FLR_PATH_NONE. */
 FLR_API flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -172,6 +173,25 @@ static int sync_descriptor(int fd)
 
 static int real_file_sync(flr_file *file) { return sync_descriptor(((real_file *)file)->fd); }
 
+static int real_file_map(flr_file *file, void **bytes, size_t *size)
+{
+    uint64_t whole;
+    int code = real_file_size(file, &whole);
+    if (code) return code;
+    if (whole > SIZE_MAX) return ENOMEM;
+    *size = (size_t)whole;
+    if (whole == 0) return 0; // an empty map is refused by the system
+    *bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, ((real_file *)file)->fd, 0);
+    if (*bytes != MAP_FAILED) return 0;
+    return errno == ENODEV ? ENOTSUP : errno; // a file system without maps, not a device
+}
+
+static void real_file_unmap(flr_env *env, void *bytes, size_t size)
+{
+    (void)env;
+    munmap(bytes, size);
+}
+
 static void real_file_close(flr_file *file)
 {
     close(((real_file *)file)->fd);
@@ -333,6 +353,8 @@ static const flr_env_ops real_ops = {
     .file_write = real_file_write,
     .file_size = real_file_size,
     .file_sync = real_file_sync,
+    .file_map = real_file_map,
+    .file_unmap = real_file_unmap,
     .file_close = real_file_close,
     .path_look = real_path_look,
     .path_follow = real_path_follow,

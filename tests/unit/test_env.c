@@ -136,6 +136,32 @@ static void create_write_read_update(void **state)
     flr_file_close(NULL);
 }
 
+static void a_map_outlives_file_and_name(void **state)
+{
+    (void)state;
+    const char *path = in_folder("mapped");
+    flr_file *file;
+    flr_map map;
+    assert_ok(flr_file_open(env, path, FLR_FILE_CREATE, &file, &error), error);
+    flr_file_close(file);
+    assert_ok(flr_file_open(env, path, FLR_FILE_UPDATE, &file, &error), error);
+    assert_ok(flr_file_map(file, &map, &error), error);
+    assert_null(map.bytes);
+    assert_int_equal(map.size, 0);
+    flr_file_unmap(&map);
+    assert_ok(flr_file_write(file, 0, "abcdef", 6, &error), error);
+    assert_ok(flr_file_map(file, &map, &error), error);
+    flr_file_close(file);
+    assert_ok(flr_path_remove(env, path, &error), error);
+    assert_int_equal(map.size, 6);
+    assert_memory_equal(map.bytes, "abcdef", 6);
+    assert_int_equal((uintptr_t)map.bytes % 4096, 0);
+    flr_file_unmap(&map);
+    assert_null(map.bytes);
+    flr_file_unmap(&map);
+    flr_file_unmap(NULL);
+}
+
 static void what_is_no_file_is_refused_by_name(void **state)
 {
     (void)state;
@@ -610,6 +636,7 @@ int main(void)
         in_a_folder(clock_goes_on_and_sleep_sleeps),
         in_a_folder(random_bytes_differ),
         in_a_folder(create_write_read_update),
+        in_a_folder(a_map_outlives_file_and_name),
         in_a_folder(what_is_no_file_is_refused_by_name),
         in_a_folder(read_all_reads_all),
         in_a_folder(read_all_does_not_trust_the_size),

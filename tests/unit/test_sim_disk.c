@@ -109,7 +109,18 @@ static void behaves_like_a_disk(void **state)
     assert_memory_equal(bytes, "abcabc\0\0z", 9);
     assert_ok(flr_file_read(file, 100, bytes, 20, &got, &error), error);
     assert_int_equal(got, 0);
+    // a map is one operation that may fail, and lives on
+    flr_map map = {0};
+    flr_sim_disk broken = {.fail_at = 1, .how = FLR_SIM_IO_ERROR}, sound = {0};
+    flr_sim_set_disk(env, &broken);
+    assert_int_equal(flr_file_map(file, &map, &error), FLR_IO);
+    assert_null(map.bytes);
+    flr_sim_set_disk(env, &sound);
+    assert_ok(flr_file_map(file, &map, &error), error);
     flr_file_close(file);
+    assert_int_equal(map.size, 9);
+    assert_memory_equal(map.bytes, "abcabc\0\0z", 9);
+    flr_file_unmap(&map);
     assert_ok(flr_path_remove(env, "/data/x/y", &error), error);
     assert_int_equal(count_in(env, "/data/x"), 0);
     flr_sim_destroy(m.sim);
