@@ -176,30 +176,21 @@ static int convert_split(flr_cli *cli, const convert_values *values, const char 
     if (dot && dot > scene_name) *dot = 0;
 
     flr_error error;
-    bool empty = true;
-    if (flr_folder_is_empty(cli->env, values->split, &empty, &error) != FLR_OK)
-        return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    if (!empty && !values->force)
-        return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_DENIED,
-                               "%s is not empty; choose another folder, or add --force to write "
-                               "into it",
-                               values->split);
     split_part *parts = calloc((size_t)mesh->group_count + 1, sizeof *parts);
     if (!parts) return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_NO_MEMORY, "out of memory");
 
     size_t count = 0;
-    char temporary[FLR_PATH_MAX] = "";
-    const char *folder = empty ? temporary : values->split;
+    flr_folder folder;
     flr_hold_signals();
     flr_result result = extract_parts(mesh, formats[values->format], parts, &count, &error);
-    if (result == FLR_OK && empty)
-        result = flr_folder_begin(cli->env, values->split, temporary, &error);
+    if (result == FLR_OK)
+        result = flr_folder_begin(cli->env, values->split, values->force, &folder, &error);
     if (result == FLR_OK) {
-        result = write_split(cli, values, scene_name, parts, count, mesh, folder, &error);
-        if (empty && result == FLR_OK)
-            result = flr_folder_commit(cli->env, temporary, values->split, &error);
-        else if (empty)
-            flr_folder_abandon(cli->env, temporary);
+        result = write_split(cli, values, scene_name, parts, count, mesh, folder.writing, &error);
+        if (result == FLR_OK)
+            result = flr_folder_commit(cli->env, &folder, &error);
+        else
+            flr_folder_abandon(cli->env, &folder);
     }
     flr_release_signals();
     flr_progress_end(cli);

@@ -24,6 +24,7 @@ void flr_doctor_say(flr_doctor *doctor, const char *name, bool fine, const char 
 {
     flr_cli *cli = doctor->cli;
     char safe[FLR_SAFE_SIZE];
+    flr_progress_end(cli);
     if (!fine) doctor->better++;
     if (!fine || !doctor->problems_only) {
         flr_print(cli, "%s%-7s%s %-11s %s\n", fine ? flr_green(cli) : flr_yellow(cli),
@@ -54,7 +55,6 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
     const size_t total = sizeof checks / sizeof checks[0];
     for (size_t i = 0; i < total; i++) {
         flr_progress(cli, i, total, "looking at this machine");
-        flr_progress_end(cli);
         checks[i](&doctor, cli->env);
     }
 

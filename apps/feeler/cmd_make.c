@@ -45,18 +45,15 @@ static int list_scenarios(flr_cli *cli)
     return FLR_EXIT_OK;
 }
 
-/* writes beside the folder first, so that a scenario is there whole or not at all; into a folder
- * that holds something already (--force) file by file */
-static flr_result write_model(flr_cli *cli, const flr_model *model, const char *folder, bool empty,
+static flr_result write_model(flr_cli *cli, const flr_model *model, const make_values *values,
                               flr_error *error)
 {
-    if (!empty) return flr_model_write(cli->env, model, folder, error);
-    char temporary[FLR_PATH_MAX];
-    flr_result result = flr_folder_begin(cli->env, folder, temporary, error);
+    flr_folder folder;
+    flr_result result = flr_folder_begin(cli->env, values->out, values->force, &folder, error);
     if (result != FLR_OK) return result;
-    result = flr_model_write(cli->env, model, temporary, error);
-    if (result == FLR_OK) return flr_folder_commit(cli->env, temporary, folder, error);
-    flr_folder_abandon(cli->env, temporary);
+    result = flr_model_write(cli->env, model, folder.writing, error);
+    if (result == FLR_OK) return flr_folder_commit(cli->env, &folder, error);
+    flr_folder_abandon(cli->env, &folder);
     return result;
 }
 
@@ -140,14 +137,8 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
                                scenario->name);
 
     flr_error error;
-    bool empty = true;
-    if (flr_folder_is_empty(cli->env, make->out, &empty, &error) != FLR_OK)
+    if (flr_folder_check(cli->env, make->out, make->force, &error) != FLR_OK)
         return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    if (!empty && !make->force)
-        return flr_fail_saying(cli, FLR_EXIT_FAILED, FLR_DENIED,
-                               "%s is not empty; choose another folder, or add --force to write "
-                               "into it",
-                               make->out);
 
     flr_scenario_options options = flr_default_scenario_options();
     options.seed = (uint64_t)make->seed;
@@ -158,7 +149,7 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
         return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
     flr_progress(cli, 1, 2, "writing %s", make->out);
     flr_hold_signals();
-    flr_result result = write_model(cli, &model, make->out, empty, &error);
+    flr_result result = write_model(cli, &model, make, &error);
     flr_release_signals();
     flr_progress_end(cli);
     if (result == FLR_OK) tell(cli, scenario, &model, make);

@@ -66,7 +66,6 @@ typedef struct flr_command flr_command;
 typedef struct flr_cli {
     flr_env *env;
     const flr_command *command; /* NULL before one is known */
-    const char *program;        /* path of this program as found by the system, or argv[0] */
     bool json, quiet, verbose;
     bool colour_out, colour_err; /* escape codes are allowed there */
     bool progress;               /* stderr is a terminal and not quiet */

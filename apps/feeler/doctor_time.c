@@ -52,13 +52,10 @@ void flr_doctor_locked(flr_doctor *doctor, flr_env *env)
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_MEMLOCK, &limit);
     char value[128], bytes[FLR_COUNT_TEXT_SIZE];
-    if (limit.rlim_cur == RLIM_INFINITY)
-        snprintf(value, sizeof value, "memory can be locked without limit");
-    else if (fine)
-        snprintf(value, sizeof value, "64 MiB could be locked; the limit is %s",
-                 flr_bytes_print(limit.rlim_cur, bytes));
+    if (fine)
+        snprintf(value, sizeof value, "memory can be kept from being swapped out (64 MiB tried)");
     else
-        snprintf(value, sizeof value, "only %s of memory can be locked",
+        snprintf(value, sizeof value, "only %s of memory can be kept from being swapped out",
                  flr_bytes_print(limit.rlim_cur, bytes));
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "limit_bytes",

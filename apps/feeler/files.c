@@ -76,39 +76,59 @@ void flr_release_signals(void) { sigprocmask(SIG_SETMASK, &held_before, NULL); }
 static bool saw_one(void *context, const char *name)
 {
     (void)name;
-    *(bool *)context = false;
+    *(bool *)context = true;
     return false;
 }
 
-flr_result flr_folder_is_empty(flr_env *env, const char *folder, bool *empty, flr_error *error)
+/* what is there now, into `folder->was` */
+static flr_result look_at_folder(flr_env *env, const char *path, bool force, flr_folder *folder,
+                                 flr_error *error)
 {
     flr_path_info info;
-    flr_result result = flr_path_look(env, folder, &info, error);
+    flr_result result = flr_path_look(env, path, &info, error);
     if (result != FLR_OK) return result;
-    bool none = true;
-    if (info.kind != FLR_PATH_NONE && info.kind != FLR_PATH_FOLDER)
-        return flr_fail(error, FLR_DENIED, "%s is not a folder", folder);
-    if (info.kind == FLR_PATH_FOLDER) result = flr_path_list(env, folder, saw_one, &none, error);
-    if (result == FLR_OK) *empty = none;
-    return result;
+    folder->was = FLR_FOLDER_NEW;
+    if (info.kind == FLR_PATH_NONE) return FLR_OK;
+    if (info.kind != FLR_PATH_FOLDER)
+        return flr_fail(error, FLR_DENIED, "%s is there already and is not a folder", path);
+    bool full = false;
+    result = flr_path_list(env, path, saw_one, &full, error);
+    if (result != FLR_OK) return result;
+    if (full && !force)
+        return flr_fail(error, FLR_DENIED,
+                        "%s is not empty; choose another folder, or add --force to write into it",
+                        path);
+    folder->was = full ? FLR_FOLDER_FULL : FLR_FOLDER_EMPTY;
+    return FLR_OK;
 }
 
-flr_result flr_folder_begin(flr_env *env, const char *folder, char temporary[FLR_PATH_MAX],
+flr_result flr_folder_check(flr_env *env, const char *path, bool force, flr_error *error)
+{
+    flr_folder folder;
+    return look_at_folder(env, path, force, &folder, error);
+}
+
+flr_result flr_folder_begin(flr_env *env, const char *path, bool force, flr_folder *folder,
                             flr_error *error)
 {
-    size_t size = strlen(folder);
-    while (size > 1 && folder[size - 1] == '/') size--;
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/') size--;
     if (size + 32 > FLR_PATH_MAX)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", folder);
-    snprintf(temporary, FLR_PATH_MAX, "%.*s.part%ld", (int)size, folder, (long)getpid());
-    return flr_path_make_folder(env, temporary, error);
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", path);
+    flr_result result = look_at_folder(env, path, force, folder, error);
+    if (result != FLR_OK) return result;
+    folder->path = path;
+    snprintf(folder->writing, FLR_PATH_MAX, "%.*s", (int)size, path);
+    if (folder->was != FLR_FOLDER_NEW) return FLR_OK;
+    snprintf(folder->writing + size, FLR_PATH_MAX - size, ".part%ld", (long)getpid());
+    return flr_path_make_folder(env, folder->writing, error);
 }
 
-flr_result flr_folder_commit(flr_env *env, const char *temporary, const char *folder,
-                             flr_error *error)
+flr_result flr_folder_commit(flr_env *env, const flr_folder *folder, flr_error *error)
 {
-    flr_result result = flr_path_rename(env, temporary, folder, error);
-    if (result != FLR_OK) flr_folder_abandon(env, temporary);
+    if (folder->was != FLR_FOLDER_NEW) return FLR_OK;
+    flr_result result = flr_path_rename(env, folder->writing, folder->path, error);
+    if (result != FLR_OK) flr_folder_abandon(env, folder);
     return result;
 }
 
@@ -126,9 +146,10 @@ static bool remove_one(void *context, const char *name)
     return true;
 }
 
-void flr_folder_abandon(flr_env *env, const char *temporary)
+void flr_folder_abandon(flr_env *env, const flr_folder *folder)
 {
-    removal r = {env, temporary};
-    flr_path_list(env, temporary, remove_one, &r, NULL);
-    flr_path_remove(env, temporary, NULL);
+    if (folder->was == FLR_FOLDER_FULL) return;
+    removal r = {env, folder->writing};
+    flr_path_list(env, folder->writing, remove_one, &r, NULL);
+    if (folder->was == FLR_FOLDER_NEW) flr_path_remove(env, folder->writing, NULL);
 }

@@ -64,15 +64,22 @@ bool flr_same_file(const char *a, const char *b);
 void flr_hold_signals(void);
 void flr_release_signals(void);
 
-/* Is there nothing in this folder? true for a folder that does not exist. */
-flr_result flr_folder_is_empty(flr_env *env, const char *folder, bool *empty, flr_error *error);
+/* A folder of outputs that appears whole or not at all. A new one is written beside its place
+ * and renamed; one that is there and empty is emptied again on failure; one that holds something
+ * (only with `force`) gets file by file. Usage: begin, write into `writing`, then exactly one of
+ * commit or abandon. */
+typedef struct flr_folder {
+    const char *path;           /* as the user calls it; borrowed */
+    char writing[FLR_PATH_MAX]; /* where to write */
+    enum { FLR_FOLDER_NEW, FLR_FOLDER_EMPTY, FLR_FOLDER_FULL } was;
+} flr_folder;
 
-/* A folder that appears whole or not at all: begin gives the name of a new folder beside it to
- * write into; then exactly one of commit or abandon. `folder` must be empty or not exist. */
-flr_result flr_folder_begin(flr_env *env, const char *folder, char temporary[FLR_PATH_MAX],
+/* May we write there? FLR_DENIED with a sentence when it is no folder, or holds something and
+ * `force` is false. begin asks too; ask first where much work comes before writing. */
+flr_result flr_folder_check(flr_env *env, const char *path, bool force, flr_error *error);
+flr_result flr_folder_begin(flr_env *env, const char *path, bool force, flr_folder *folder,
                             flr_error *error);
-flr_result flr_folder_commit(flr_env *env, const char *temporary, const char *folder,
-                             flr_error *error);
-void flr_folder_abandon(flr_env *env, const char *temporary);
+flr_result flr_folder_commit(flr_env *env, const flr_folder *folder, flr_error *error);
+void flr_folder_abandon(flr_env *env, const flr_folder *folder);
 
 #endif

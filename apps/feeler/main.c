@@ -19,7 +19,6 @@ int main(int argc, char **argv)
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);
     flr_cli cli = {
         .env = flr_env_real(),
-        .program = argc > 0 ? argv[0] : "feeler",
         .colour_out = colour && isatty(STDOUT_FILENO),
         .colour_err = colour && isatty(STDERR_FILENO),
         .columns = window.ws_col,

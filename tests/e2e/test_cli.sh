@@ -60,12 +60,17 @@ says 'not empty.*--force'
 expect 0 feeler make ball --out made --force
 touch file
 expect 1 feeler make ball --out file
-says 'file is not a folder'
+says 'file is there already and is not a folder'
 mkdir empty
 expect 0 feeler make ball --out empty/ --quiet
 silent_out
 cmp -s empty/ball.stl made/ball.stl && pass || fail "the same seed gives other bytes"
-rm -rf made empty file
+mkdir here && cd here
+expect 0 feeler make ball --out .
+[ -e scene.json ] && pass || fail "$ran: wrote no scene.json"
+cd ..
+expect 0 feeler make ball --out deep/er/ball
+rm -rf made empty file here deep
 
 # ---- info and convert ----
 expect 0 feeler info "$ball"
@@ -206,6 +211,8 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>
   says 'small/b.obj.*(space|full)'
   expect 1 feeler make ball --out small/ball
   says 'small/ball'
+  holds small
+  expect 1 feeler make ball --out small
   expect 1 feeler info "$ball" --png small/b.png --size 1000x1000
   says 'small/b.png'
   holds small
