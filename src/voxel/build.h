@@ -64,6 +64,18 @@ flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *e
 
 void flr_build_free(flr_build *build);
 
+/* Keeps the non-empty ones of the masks [layer][chunk] in a hyperchunk that is zero but for its place. */
+bool flr_build_keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512]);
+
+/* scan.c: hypers, nodes and root cells, where grid and roots are set, from pairs: the number of a hyperchunk in the
+ * high half, what touches it (kept in `primitives`) in the low half. The pairs are sorted here by the high halves,
+ * keeping the order of the low ones. False when out of memory. */
+bool flr_build_directory(flr_build *build, uint64_t *pairs, size_t count);
+
+/* A hyperchunk's number: root cell by root cell, then its place inside, so that those of a node follow one
+ * another. */
+uint32_t flr_build_hyper_number(const flr_build *build, uint32_t x, uint32_t y, uint32_t z);
+
 /* Again for one primitive: hands every row of touched voxels in the hyperchunk to `emit`: bit x of `row` is voxel
  * (x, y, z), each 0 … 63. */
 typedef void (*flr_scan_emit)(void *context, unsigned y, unsigned z, uint64_t row);

@@ -37,8 +37,17 @@ void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, 
                           bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
                           uint8_t *planes, uint64_t *interior, uint64_t *reached);
 
+/* Marks that are known already. `take` fills the planes of a planned hyperchunk and adds to the counts as
+ * flr_field_fill_hyper() does, or returns false: then they are computed. Called from several threads. */
+typedef struct flr_field_source {
+    bool (*take)(void *context, flr_field field, const flr_field_hyper *hyper, uint8_t *planes,
+                 uint64_t *interior, uint64_t *reached);
+    void *context;
+} flr_field_source;
+
 /* voxmap.c: the finished block from a scanned and filled build. `header` has all parameters and the counts of the
- * layers; its places and sizes are filled here. */
-flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header, flr_voxmap **voxmap);
+ * layers; its places and sizes are filled here. `source` may be NULL. */
+flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header,
+                           const flr_field_source *source, flr_voxmap **voxmap);
 
 #endif

@@ -57,9 +57,7 @@ static bool pair_add(pair_list *list, uint64_t pair)
     return true;
 }
 
-/* A hyperchunk's number: root cell by root cell, then its place inside, so that the hyperchunks of a
- * node follow one another. */
-static uint32_t hyper_number(const flr_build *build, uint32_t x, uint32_t y, uint32_t z)
+uint32_t flr_build_hyper_number(const flr_build *build, uint32_t x, uint32_t y, uint32_t z)
 {
     uint32_t root = (x >> 3) + build->roots[0] * ((y >> 3) + build->roots[1] * (z >> 3));
     return root << 9 | flr_cell(x & 7, y & 7, z & 7);
@@ -91,7 +89,8 @@ static flr_result sort_slice(void *context, size_t piece, unsigned worker)
             for (int32_t y = low[1]; y <= high[1]; y++)
                 for (int32_t x = low[0]; x <= high[0]; x++) {
                     if (!one && !flr_overlap_block(&t, x * 64, y * 64, z * 64, 64)) continue;
-                    uint64_t number = hyper_number(build, (uint32_t)x, (uint32_t)y, (uint32_t)z);
+                    uint64_t number =
+                        flr_build_hyper_number(build, (uint32_t)x, (uint32_t)y, (uint32_t)z);
                     if (!pair_add(&job->lists[piece], number << 32 | primitive))
                         return FLR_NO_MEMORY;
                 }
@@ -100,11 +99,13 @@ static flr_result sort_slice(void *context, size_t piece, unsigned worker)
 }
 
 /* Sorts by the high halves, keeping the order of the low ones: least digit first. */
-static bool sort_pairs(uint64_t *pairs, size_t count, uint64_t highest)
+static bool sort_pairs(uint64_t *pairs, size_t count)
 {
     enum { digit = 11 };
     uint64_t *other = malloc((count ? count : 1) * sizeof *other), *from = pairs, *to = other;
+    uint64_t highest = 0;
     if (!other) return false;
+    for (size_t i = 0; i < count; i++) highest |= pairs[i];
     for (unsigned shift = 32; shift < 64 && highest >> shift; shift += digit) {
         size_t starts[1 << digit] = {0}, sum = 0;
         for (size_t i = 0; i < count; i++) starts[from[i] >> shift & ((1 << digit) - 1)]++;
@@ -124,10 +125,10 @@ static bool sort_pairs(uint64_t *pairs, size_t count, uint64_t highest)
     return true;
 }
 
-/* Makes hypers, nodes and root cells from the sorted pairs. */
-static bool make_directory(flr_build *build, const uint64_t *pairs, size_t count)
+bool flr_build_directory(flr_build *build, uint64_t *pairs, size_t count)
 {
     uint32_t hypers = 0, nodes = 0;
+    if (!sort_pairs(pairs, count)) return false;
     for (size_t i = 0; i < count; i++) {
         uint64_t number = pairs[i] >> 32;
         if (i == 0 || number != pairs[i - 1] >> 32) hypers++;
@@ -174,23 +175,19 @@ static flr_result sort_primitives(flr_build *build)
     flr_result result = flr_parallel_for(build->threads, slices, sort_slice, &job);
 
     /* one list, in the order of the primitives */
-    uint64_t *pairs = NULL, highest = 0;
+    uint64_t *pairs = NULL;
     for (size_t i = 0; i < slices; i++) total += job.lists[i].count;
     if (result == FLR_OK && !(pairs = malloc((total ? total : 1) * sizeof *pairs)))
         result = FLR_NO_MEMORY;
     total = 0;
     for (size_t i = 0; i < slices; i++) {
-        for (size_t k = 0; result == FLR_OK && k < job.lists[i].count; k++) {
+        for (size_t k = 0; result == FLR_OK && k < job.lists[i].count; k++)
             pairs[total++] = job.lists[i].pairs[k];
-            if (job.lists[i].pairs[k] > highest) highest = job.lists[i].pairs[k];
-        }
         free(job.lists[i].pairs);
     }
     free(job.lists);
     if (result == FLR_OK && total > UINT32_MAX) result = FLR_TOO_LARGE;
-    if (result == FLR_OK &&
-        !(sort_pairs(pairs, total, highest) && make_directory(build, pairs, total)))
-        result = FLR_NO_MEMORY;
+    if (result == FLR_OK && !flr_build_directory(build, pairs, total)) result = FLR_NO_MEMORY;
     free(pairs);
     return result;
 }
@@ -252,8 +249,7 @@ void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint3
     scan_rows(&t, base, emit, context);
 }
 
-/* Keeps the non-empty masks of a scanned hyperchunk in one block. */
-static bool keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512])
+bool flr_build_keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512])
 {
     size_t counts[FLR_LAYER_COUNT], total = 0;
     for (int layer = 0; layer < FLR_LAYER_COUNT; layer++) {
@@ -302,7 +298,7 @@ static flr_result scan_hyper(void *context, size_t piece, unsigned worker)
             edge[i] |= corner[i];
             surface[i] |= edge[i];
         }
-    return keep_masks(hyper, dense) ? FLR_OK : FLR_NO_MEMORY;
+    return flr_build_keep_masks(hyper, dense) ? FLR_OK : FLR_NO_MEMORY;
 }
 
 /* ---- the whole ---- */

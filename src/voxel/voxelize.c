@@ -8,6 +8,7 @@
 #include "feeler/units.h"
 #include "voxel/field.h"
 #include "voxel/shell.h"
+#include "voxel/voxelize.h"
 
 flr_voxelize_def flr_default_voxelize_def(void)
 {
@@ -18,7 +19,7 @@ flr_voxelize_def flr_default_voxelize_def(void)
 
 /* ---- checking what is asked, before any work ---- */
 
-static flr_result check_def(const flr_voxelize_def *def, flr_error *error)
+flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error)
 {
     if (!isfinite(def->voxel) || def->voxel <= 0)
         return flr_fail(error, FLR_BAD_ARGUMENT, "the voxel size must be greater than 0");
@@ -32,8 +33,7 @@ static flr_result check_def(const flr_voxelize_def *def, flr_error *error)
     return FLR_OK;
 }
 
-/* The box of the mesh in the voxmap's frame: of its vertices, not of its box. */
-static flr_box3 moved_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh)
+flr_box3 flr_voxelize_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh)
 {
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < mesh->vertex_count; i++)
@@ -74,16 +74,23 @@ static double round_up(double size)
     return ceil(size / step - 1e-9) * step;
 }
 
-static flr_result check_size(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
-                             flr_error *error)
+static flr_result check_size(flr_box3 box, const flr_voxelize_def *def, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     flr_vec3 size = flr_box3_size(box);
     double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
-    if (s > largest)
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "the voxel (%s) is larger than the whole part (%s); give a smaller --voxel",
-                        flr_size_print(s, voxel), flr_size_print(largest, other));
+    if (s <= largest) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "the voxel (%s) is larger than the whole part (%s); give a smaller --voxel",
+                    flr_size_print(s, voxel), flr_size_print(largest, other));
+}
+
+flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
+                                   flr_error *error)
+{
+    char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
+    flr_vec3 size = flr_box3_size(box);
+    double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
     double limit = def->memory_limit
                        ? (double)def->memory_limit
                        : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -100,14 +107,8 @@ static flr_result check_size(const flr_mesh *mesh, flr_box3 box, const flr_voxel
 
 /* ---- features as the scan wants them ---- */
 
-typedef struct feature_lists {
-    flr_edge *edges;
-    uint32_t *corners;
-    uint32_t edge_count, corner_count, polygon_count;
-} feature_lists;
-
-static flr_result list_features(const flr_mesh *mesh, double voxel, feature_lists *lists,
-                                flr_error *error)
+flr_result flr_list_features(const flr_mesh *mesh, double voxel, flr_feature_lists *lists,
+                             flr_error *error)
 {
     flr_adjacency *adjacency = NULL;
     flr_features *features = NULL;
@@ -131,7 +132,14 @@ static flr_result list_features(const flr_mesh *mesh, double voxel, feature_list
     return result;
 }
 
-static void count_layers(const flr_build *build, flr_voxmap_stats *stats)
+void flr_free_features(flr_feature_lists *lists)
+{
+    free(lists->edges);
+    free(lists->corners);
+    *lists = (flr_feature_lists){0};
+}
+
+void flr_count_layers(const flr_build *build, flr_voxmap_stats *stats)
 {
     uint64_t counts[FLR_LAYER_COUNT] = {0};
     for (uint32_t i = 0; i < build->hyper_count; i++)
@@ -181,14 +189,14 @@ static flr_result next_stage(stages *s, double *seconds, double done, const char
 }
 
 static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_build *build,
-                             feature_lists *lists, flr_voxmap **voxmap, flr_shell **shell,
+                             flr_feature_lists *lists, flr_voxmap **voxmap, flr_shell **shell,
                              flr_voxelize_report *report)
 {
     const flr_voxelize_def *def = s->def;
     flr_voxmap_header header = begin_header(mesh, def, box);
     flr_result result = next_stage(s, NULL, 0, "features");
     if (result == FLR_OK && def->features)
-        result = list_features(mesh, def->voxel, lists, s->error);
+        result = flr_list_features(mesh, def->voxel, lists, s->error);
     header.stats.polygons = lists->polygon_count;
     if (result == FLR_OK) result = next_stage(s, &report->seconds.features, 0.1, "triangles");
 
@@ -202,14 +210,15 @@ static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_
     if (result == FLR_OK) result = flr_build_scan(build, def->T_voxmap_mesh, s->error);
     if (result == FLR_OK) {
         memcpy(header.roots, build->roots, sizeof header.roots);
-        count_layers(build, &header.stats);
+        flr_count_layers(build, &header.stats);
         result = next_stage(s, &report->seconds.scan, 0.3, "interior");
     }
     if (result == FLR_OK && !def->hollow) result = flr_build_fill(build, s->error);
     if (result == FLR_OK) result = next_stage(s, &report->seconds.fill, 0.45, "fields");
 
     flr_voxmap *made = NULL;
-    if (result == FLR_OK && voxmap && (result = flr_voxmap_make(build, &header, &made)) != FLR_OK)
+    if (result == FLR_OK && voxmap &&
+        (result = flr_voxmap_make(build, &header, NULL, &made)) != FLR_OK)
         flr_fail(s->error, result, "not enough memory for the voxels; try a larger voxel size");
     if (result == FLR_OK) result = next_stage(s, &report->seconds.fields, 0.8, "points");
     if (result == FLR_OK && shell) result = flr_shell_make(build, def, shell, s->error);
@@ -227,20 +236,20 @@ flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_d
                         flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
                         flr_error *error)
 {
-    flr_result result = check_def(def, error);
+    flr_result result = flr_voxelize_check(def, error);
     if (result != FLR_OK) return result;
-    flr_box3 box = moved_bounds(mesh, def->T_voxmap_mesh);
-    if ((result = check_size(mesh, box, def, error)) != FLR_OK) return result;
+    flr_box3 box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
+    if ((result = check_size(box, def, error)) != FLR_OK) return result;
+    if ((result = flr_voxelize_check_room(mesh, box, def, error)) != FLR_OK) return result;
 
     flr_voxelize_report ours = {0};
     flr_build build = {0};
-    feature_lists lists = {0};
+    flr_feature_lists lists = {0};
     int64_t now = flr_clock_ns(env);
     stages s = {.env = env, .def = def, .error = error, .begin = now, .last = now};
     result = run_stages(&s, mesh, box, &build, &lists, voxmap, shell, &ours);
     flr_build_free(&build);
-    free(lists.edges);
-    free(lists.corners);
+    flr_free_features(&lists);
     if (result != FLR_OK) return result;
     ours.seconds.total = (double)(flr_clock_ns(env) - s.begin) * 1e-9;
     if (report) *report = ours;

@@ -28,6 +28,7 @@ static void lay_out(flr_tree_place *place, size_t roots, uint64_t plane_bytes, u
 typedef struct fill_job {
     const flr_build *build;
     const flr_field_plan *plan;
+    const flr_field_source *source; /* may be NULL */
     flr_voxmap_header *header;
     flr_tile *tiles;       /* per worker */
     uint64_t (*counts)[2]; /* per worker: interior, reached; of the surface field */
@@ -49,10 +50,12 @@ static flr_result fill_one(void *context, size_t piece, unsigned worker)
                                                                : FLR_UNIFORM | FLR_MARK_FREE;
     uint64_t ignored[2] = {0},
              *counts = job->field == FLR_FIELD_SURFACE ? job->counts[worker] : ignored;
+    uint8_t *planes = block + place->planes + hyper->first_plane * 64 * job->header->bits;
+    const flr_field_source *source = job->source;
+    if (source && source->take(source->context, job->field, hyper, planes, &counts[0], &counts[1]))
+        return FLR_OK;
     flr_field_fill_hyper(job->build, hyper, job->field, job->header->hollow, job->header->bits,
-                         job->header->range, &job->tiles[worker],
-                         block + place->planes + hyper->first_plane * 64 * job->header->bits,
-                         &counts[0], &counts[1]);
+                         job->header->range, &job->tiles[worker], planes, &counts[0], &counts[1]);
     return FLR_OK;
 }
 
@@ -69,12 +72,12 @@ static uint64_t uniform_interior(const flr_field_plan *plan, size_t roots)
 
 /* Fills a laid-out block from the plan. */
 static flr_result fill_block(const flr_build *build, const flr_field_plan *plan, unsigned fields,
-                             flr_voxmap_header *header)
+                             const flr_field_source *source, flr_voxmap_header *header)
 {
     uint8_t *block = (uint8_t *)header;
     size_t roots = (size_t)build->roots[0] * build->roots[1] * build->roots[2];
     unsigned workers = flr_parallel_threads(build->threads);
-    fill_job job = {.build = build, .plan = plan, .header = header};
+    fill_job job = {.build = build, .plan = plan, .source = source, .header = header};
     job.tiles = aligned_alloc(64, workers * sizeof *job.tiles);
     job.counts = calloc(workers, sizeof *job.counts);
     flr_result result = job.tiles && job.counts ? FLR_OK : FLR_NO_MEMORY;
@@ -103,7 +106,8 @@ static flr_result fill_block(const flr_build *build, const flr_field_plan *plan,
     return result;
 }
 
-flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header, flr_voxmap **voxmap)
+flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header,
+                           const flr_field_source *source, flr_voxmap **voxmap)
 {
     unsigned fields = header->features ? FLR_FIELD_COUNT : 1;
     size_t roots = (size_t)build->roots[0] * build->roots[1] * build->roots[2];
@@ -126,7 +130,7 @@ flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header, fl
     result = FLR_NO_MEMORY;
     if (block) {
         *block = *header;
-        result = fill_block(build, &plan, fields, block);
+        result = fill_block(build, &plan, fields, source, block);
     }
     flr_field_free_plan(&plan);
     if (result != FLR_OK) {

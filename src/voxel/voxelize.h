@@ -1,0 +1,33 @@
+/* voxelize.h: the steps of flr_voxelize() that merging takes, too. */
+#ifndef FLR_VOXEL_VOXELIZE_H
+#define FLR_VOXEL_VOXELIZE_H
+
+#include "feeler/voxelize.h"
+#include "voxel/build.h"
+
+/* Are the parameters within their ranges? */
+flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error);
+
+/* Is there room for what a mesh within `box` will need? */
+flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
+                                   flr_error *error);
+
+/* The box of the mesh in the voxmap's frame: of its vertices, not of its box. */
+flr_box3 flr_voxelize_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh);
+
+/* the features of a mesh as the scan wants them; begin with all zero */
+typedef struct flr_feature_lists {
+    flr_edge *edges;
+    uint32_t *corners;
+    uint32_t edge_count, corner_count, polygon_count;
+} flr_feature_lists;
+
+/* Free the lists on failure, too. */
+flr_result flr_list_features(const flr_mesh *mesh, double voxel, flr_feature_lists *lists,
+                             flr_error *error);
+void flr_free_features(flr_feature_lists *lists);
+
+/* Counts voxels and hyperchunks of a scanned build. */
+void flr_count_layers(const flr_build *build, flr_voxmap_stats *stats);
+
+#endif
