@@ -128,6 +128,26 @@ typedef struct plan_job {
     bool hollow;
 } plan_job;
 
+/* For a range of more than 64 voxels the chunks' own tile does not reach far enough: all chunks of a hyperchunk
+ * that is near enough to a seed's, less those inside. */
+static flr_mask distant_chunks(const plan_job *job, int64_t hx, int64_t hy, int64_t hz,
+                               unsigned field)
+{
+    int64_t reach = (job->range + 63) / 64;
+    flr_mask stored = {{0}};
+    for (int64_t z = hz - reach; z <= hz + reach; z++)
+        for (int64_t y = hy - reach; y <= hy + reach; y++)
+            for (int64_t x = hx - reach; x <= hx + reach; x++) {
+                const flr_build_hyper *hyper = flr_build_find(job->build, x, y, z);
+                if (!hyper || flr_mask_is_empty(&hyper->used[field])) continue;
+                flr_mask inside = {{0}};
+                if (!job->hollow) inside = interior_chunks(job->build, hx, hy, hz);
+                for (int k = 0; k < 8; k++) stored.z[k] = ~inside.z[k];
+                return stored;
+            }
+    return stored;
+}
+
 /* Chunks that get marks of their own: near a seed, or partly interior. */
 static flr_mask stored_chunks(const plan_job *job, const flr_tile *tile, int64_t hx, int64_t hy,
                               int64_t hz, unsigned cell, unsigned field)
@@ -135,6 +155,7 @@ static flr_mask stored_chunks(const plan_job *job, const flr_tile *tile, int64_t
     uint8_t marks[256];
     flr_mask stored = {{0}};
     unsigned reach = 2 + (job->range + 7) / 8;
+    if (reach > 2 + FLR_TILE_MARGIN) return distant_chunks(job, hx, hy, hz, field);
     flr_tile_pack(tile, cell & 7, cell >> 3 & 7, cell >> 6, 4, marks);
     for (unsigned c = 0; c < 512; c++) {
         unsigned mark = marks[c / 2] >> c % 2 * 4 & 15;
@@ -223,7 +244,7 @@ static flr_result plan_root(void *context, size_t number, unsigned worker)
                         (uint32_t)(number / build->roots[0] / build->roots[1])};
     for (unsigned field = 0; field < job->fields; field++) {
         load_chunks(build, root, (int)field, job->hollow, tile);
-        flr_tile_grow(tile, 8, 4);
+        flr_tile_grow(tile, 0, 8, 4);
         flr_result result =
             plan_field(job, root, tile, field, &job->parts[field * job->roots + number]);
         if (result == FLR_OK && field == FLR_FIELD_SURFACE)
@@ -337,8 +358,7 @@ void flr_field_free_plan(flr_field_plan *plan)
 
 /* ---- the marks ---- */
 
-/* Adds up interior and free marked voxels, a row of bits at a time. */
-static void count_voxels(const flr_tile *tile, uint64_t *interior, uint64_t *reached)
+void flr_field_count(const flr_tile *tile, uint64_t *interior, uint64_t *reached)
 {
     uint64_t inside = 0, known = 0;
     for (unsigned z = 0; z < FLR_TILE_SIDE; z++)
@@ -352,14 +372,78 @@ static void count_voxels(const flr_tile *tile, uint64_t *interior, uint64_t *rea
 
 void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
                           bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
-                          uint8_t *planes, uint64_t *interior, uint64_t *reached)
+                          uint8_t *planes)
 {
     bool any = load_voxels(build, hyper->at, (int)field, hollow, tile);
-    flr_tile_grow(tile, any ? range : 0, bits);
+    flr_tile_grow(tile, 0, any ? range : 0, bits);
     for (FLR_EACH_CELL(&hyper->stored, cell)) {
         unsigned c = (unsigned)cell;
         flr_tile_pack(tile, c & 7, c >> 3 & 7, c >> 6, bits, planes);
         planes += 64 * bits;
     }
-    count_voxels(tile, interior, reached);
+}
+
+/* ---- marks beyond the margin: round after round ---- */
+
+/* The planned hyperchunk at these coordinates, or NULL where the field is of one mark throughout. */
+static const flr_field_grown *find_grown(const flr_build *build, const flr_field_plan *plan,
+                                         flr_field field, const flr_field_grown *grown, int64_t x,
+                                         int64_t y, int64_t z)
+{
+    const uint32_t *n = build->grid.hypers;
+    if (x < 0 || y < 0 || z < 0 || x >= n[0] || y >= n[1] || z >= n[2]) return NULL;
+    size_t root = (size_t)(x >> 3) +
+                  build->roots[0] * ((size_t)(y >> 3) + build->roots[1] * (size_t)(z >> 3));
+    uint32_t entry = plan->root[field][root];
+    if (entry & FLR_UNIFORM) return NULL;
+    entry = plan->nodes[field][(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
+    return entry & FLR_UNIFORM ? NULL : &grown[entry];
+}
+
+bool flr_field_keep_grown(const flr_tile *tile, flr_field_grown *grown)
+{
+    flr_mask blocks[512];
+    *grown = (flr_field_grown){.masks = NULL};
+    for (unsigned c = 0; c < 512; c++) {
+        blocks[c] = flr_tile_block(tile, c & 7, c >> 3 & 7, c >> 6);
+        if (!flr_mask_is_empty(&blocks[c])) flr_mask_set(&grown->used, c);
+    }
+    flr_mask *next = grown->masks =
+        aligned_alloc(64, (flr_mask_count(&grown->used) + 1u) * sizeof *next);
+    if (!next) return false;
+    for (FLR_EACH_CELL(&grown->used, c)) *next++ = blocks[c];
+    return true;
+}
+
+void flr_field_fill_round(const flr_build *build, const flr_field_plan *plan, flr_field field,
+                          size_t number, const flr_field_grown *grown, bool hollow, unsigned bits,
+                          unsigned start, unsigned steps, flr_tile *tile, uint8_t *planes)
+{
+    const flr_field_hyper *hyper = &plan->hypers[field][number];
+    const uint32_t *at = hyper->at;
+    flr_tile_clear(tile);
+    for (int dz = -1; dz <= 1; dz++)
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -1; dx <= 1; dx++) {
+                const flr_field_grown *other =
+                    find_grown(build, plan, field, grown, (int64_t)at[0] + dx, (int64_t)at[1] + dy,
+                               (int64_t)at[2] + dz);
+                const flr_mask *mask = other ? other->masks : NULL;
+                for (unsigned c = 0; other && c < 512; c++) {
+                    if (!flr_mask_get(&other->used, c)) continue;
+                    if (sees(c, dx, dy, dz))
+                        flr_tile_seed(tile, mask, (int)(c & 7) + 8 * dx, (int)(c >> 3 & 7) + 8 * dy,
+                                      (int)(c >> 6) + 8 * dz);
+                    mask++;
+                }
+            }
+    if (!hollow) load_interior(build, at, tile);
+    flr_tile_grow(tile, start, steps, bits);
+    for (FLR_EACH_CELL(&hyper->stored, cell)) {
+        uint8_t fresh[512];
+        unsigned c = (unsigned)cell;
+        flr_tile_pack(tile, c & 7, c >> 3 & 7, c >> 6, bits, fresh);
+        for (unsigned i = 0; i < 64 * bits; i++) planes[i] |= fresh[i];
+        planes += 64 * bits;
+    }
 }

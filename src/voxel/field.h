@@ -30,12 +30,30 @@ flr_result flr_field_make_plan(const flr_build *build, unsigned fields, bool hol
                                flr_field_plan *plan);
 void flr_field_free_plan(flr_field_plan *plan);
 
-/* Computes the marks of one planned hyperchunk and packs them: `planes` is where its first stored chunk goes.
- * Adds to the numbers of interior voxels and of others with a mark. `tile` is scratch. */
+/* Computes the marks of one planned hyperchunk up to 8 voxels far and packs them: `planes` is where its first stored
+ * chunk goes. `tile` is scratch; afterwards it has all that was reached. */
 struct flr_tile;
 void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
                           bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
-                          uint8_t *planes, uint64_t *interior, uint64_t *reached);
+                          uint8_t *planes);
+
+/* A range of more than 8 voxels goes on in rounds of 8: what a hyperchunk reached in one round is the seed of the
+ * next. The list has one for each planned hyperchunk of the field. */
+typedef struct flr_field_grown {
+    flr_mask used;   /* chunks with cells reached */
+    flr_mask *masks; /* one per used chunk, in order; owned */
+} flr_field_grown;
+
+/* Keeps what a tile has reached; false when memory is short. */
+bool flr_field_keep_grown(const struct flr_tile *tile, flr_field_grown *grown);
+
+/* One more round for one planned hyperchunk: from `start` voxels far on, `steps` farther. */
+void flr_field_fill_round(const flr_build *build, const flr_field_plan *plan, flr_field field,
+                          size_t number, const flr_field_grown *grown, bool hollow, unsigned bits,
+                          unsigned start, unsigned steps, struct flr_tile *tile, uint8_t *planes);
+
+/* Adds up a tile's interior voxels and its others with a mark. */
+void flr_field_count(const struct flr_tile *tile, uint64_t *interior, uint64_t *reached);
 
 /* Marks that are known already. `take` fills the planes of a planned hyperchunk and adds to the counts as
  * flr_field_fill_hyper() does, or returns false: then they are computed. Called from several threads. */

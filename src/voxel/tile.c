@@ -75,16 +75,28 @@ FLR_CLONES static void mark_new(flr_tile *tile, unsigned mark, unsigned bits)
     }
 }
 
-void flr_tile_grow(flr_tile *tile, unsigned range, unsigned bits)
+void flr_tile_grow(flr_tile *tile, unsigned start, unsigned steps, unsigned bits)
 {
     memset(tile->planes, 0, bits * sizeof tile->planes[0]);
     memcpy(tile->planes[0], tile->interior, sizeof tile->interior);
     memcpy(tile->known, tile->interior, sizeof tile->interior);
-    mark_new(tile, 2, bits);
-    for (unsigned d = 1; d <= range; d++) {
+    mark_new(tile, start ? 0 : 2, bits);
+    for (unsigned d = 1; d <= steps; d++) {
         grow_once(&tile->seeds, &tile->scratch, d, FLR_TILE_ROWS - d);
-        mark_new(tile, 2 + d, bits);
+        mark_new(tile, 2 + start + d, bits);
     }
+}
+
+flr_mask flr_tile_block(const flr_tile *tile, unsigned x, unsigned y, unsigned z)
+{
+    flr_mask mask = {{0}};
+    for (unsigned k = 0; k < 8; k++)
+        for (unsigned j = 0; j < 8; j++) {
+            unsigned row = z * 8 + k + 8, at = y * 8 + j + 8;
+            uint64_t core = tile->seeds.low[row][at] >> 8 | tile->seeds.high[row][at] << 56;
+            mask.z[k] |= (core >> 8 * x & 255) << 8 * j;
+        }
+    return mask;
 }
 
 /* spread[b] has bit i of b at bit 4 i */

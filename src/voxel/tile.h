@@ -36,9 +36,14 @@ void flr_tile_seed(flr_tile *tile, const flr_mask *mask, int x, int y, int z);
 /* Puts interior cells at block (x, y, z), each 0 … 7. */
 void flr_tile_interior(flr_tile *tile, const flr_mask *mask, unsigned x, unsigned y, unsigned z);
 
-/* Fills the planes: 1 interior, 2 seed, 2 + d at chessboard distance d up to `range` (at most 8), 0 else.
- * The first `bits` planes are used: 4 or 8. */
-void flr_tile_grow(flr_tile *tile, unsigned range, unsigned bits);
+/* Fills the planes: 1 interior, 2 + d at chessboard distance d from the true seeds, 0 else. The seeds given are the
+ * cells within `start` of the true ones: with 0 they get mark 2 themselves, else they were marked in an earlier
+ * round and get none. Grows `steps` (at most 8) from there; the seeds are then those of the next round. The first
+ * `bits` planes are used: 2, 4 or 8. */
+void flr_tile_grow(flr_tile *tile, unsigned start, unsigned steps, unsigned bits);
+
+/* The seeds in block (x, y, z), each 0 … 7. */
+flr_mask flr_tile_block(const flr_tile *tile, unsigned x, unsigned y, unsigned z);
 
 /* Packs the marks of block (x, y, z), each 0 … 7, into 512 * bits / 8 bytes: cell x + 8y + 64z, the first of a
  * byte in the low bits. `bits` 2 (marks 0..3), 4 or 8. */

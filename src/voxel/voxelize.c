@@ -25,9 +25,10 @@ flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error)
         return flr_fail(error, FLR_BAD_ARGUMENT, "the voxel size must be greater than 0");
     if (def->bits != 2 && def->bits != 4 && def->bits != 8)
         return flr_fail(error, FLR_BAD_ARGUMENT, "marks have 2, 4 or 8 bits, not %u", def->bits);
-    if (def->bits != 2 && (def->range < 1 || def->range > 8))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "the range must be 1 to 8 voxels, not %u",
-                        def->range);
+    unsigned most = def->bits == 4 ? FLR_RANGE_MAX_4BIT : FLR_RANGE_MAX_8BIT;
+    if (def->bits != 2 && (def->range < 1 || def->range > most))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "with %u bits the range is 1 to %u voxels, not %u",
+                        def->bits, most, def->range);
     if (!flr_pose_is_valid(def->T_voxmap_mesh))
         return flr_fail(error, FLR_BAD_ARGUMENT, "the pose of the mesh is not a pose");
     return FLR_OK;

@@ -33,30 +33,80 @@ typedef struct fill_job {
     flr_tile *tiles;       /* per worker */
     uint64_t (*counts)[2]; /* per worker: interior, reached; of the surface field */
     flr_field field;
+    unsigned start, steps; /* of this round */
+    flr_field_grown *from; /* what the last round reached; NULL: none */
+    flr_field_grown *into; /* what this one reaches; NULL: not needed */
 } fill_job;
 
-static flr_result fill_one(void *context, size_t piece, unsigned worker)
+/* The entries of one planned hyperchunk. */
+static void fill_entries(const fill_job *job, size_t piece)
 {
-    fill_job *job = context;
     const flr_field_hyper *hyper = &job->plan->hypers[job->field][piece];
-    const flr_tree_place *place = &job->header->fields[job->field];
     uint8_t *block = (uint8_t *)job->header;
-
-    uint32_t *entries = (uint32_t *)(block + place->hypers) + piece * 512;
+    uint32_t *entries = (uint32_t *)(block + job->header->fields[job->field].hypers) + piece * 512;
     uint64_t plane = hyper->first_plane;
     for (unsigned cell = 0; cell < 512; cell++)
         entries[cell] = flr_mask_get(&hyper->stored, cell)     ? (uint32_t)plane++
                         : flr_mask_get(&hyper->interior, cell) ? FLR_UNIFORM | FLR_MARK_INTERIOR
                                                                : FLR_UNIFORM | FLR_MARK_FREE;
+}
+
+/* One round of one planned hyperchunk. */
+static flr_result fill_one(void *context, size_t piece, unsigned worker)
+{
+    fill_job *job = context;
+    const flr_field_hyper *hyper = &job->plan->hypers[job->field][piece];
+    const flr_voxmap_header *h = job->header;
+    flr_tile *tile = &job->tiles[worker];
+    uint8_t *planes =
+        (uint8_t *)job->header + h->fields[job->field].planes + hyper->first_plane * 64 * h->bits;
     uint64_t ignored[2] = {0},
              *counts = job->field == FLR_FIELD_SURFACE ? job->counts[worker] : ignored;
-    uint8_t *planes = block + place->planes + hyper->first_plane * 64 * job->header->bits;
-    const flr_field_source *source = job->source;
-    if (source && source->take(source->context, job->field, hyper, planes, &counts[0], &counts[1]))
-        return FLR_OK;
-    flr_field_fill_hyper(job->build, hyper, job->field, job->header->hollow, job->header->bits,
-                         job->header->range, &job->tiles[worker], planes, &counts[0], &counts[1]);
+    if (job->start == 0) {
+        fill_entries(job, piece);
+        /* marks known already: only where one round does it, as further rounds need what was reached */
+        const flr_field_source *source = job->into ? NULL : job->source;
+        if (source &&
+            source->take(source->context, job->field, hyper, planes, &counts[0], &counts[1]))
+            return FLR_OK;
+        flr_field_fill_hyper(job->build, hyper, job->field, h->hollow, h->bits, job->steps, tile,
+                             planes);
+    } else {
+        flr_field_fill_round(job->build, job->plan, job->field, piece, job->from, h->hollow,
+                             h->bits, job->start, job->steps, tile, planes);
+    }
+    if (job->into) return flr_field_keep_grown(tile, &job->into[piece]) ? FLR_OK : FLR_NO_MEMORY;
+    flr_field_count(tile, &counts[0], &counts[1]);
     return FLR_OK;
+}
+
+static void free_grown(flr_field_grown *grown, uint64_t count)
+{
+    for (uint64_t i = 0; grown && i < count; i++) free(grown[i].masks);
+    free(grown);
+}
+
+/* All rounds of one field: 8 voxels each. */
+static flr_result fill_field(fill_job *job, flr_field field)
+{
+    uint64_t count = job->header->fields[field].hyper_count;
+    unsigned range = job->header->range;
+    flr_result result = FLR_OK;
+    job->field = field;
+    job->from = NULL;
+    for (job->start = 0; result == FLR_OK && (job->start == 0 || job->start < range);
+         job->start += job->steps) {
+        job->steps = range - job->start < FLR_TILE_MARGIN ? range - job->start : FLR_TILE_MARGIN;
+        bool last = job->start + job->steps >= range;
+        job->into = last ? NULL : aligned_alloc(64, (count + 1) * sizeof *job->into);
+        if (job->into) memset(job->into, 0, (count + 1) * sizeof *job->into);
+        result = last || job->into ? flr_parallel_for(job->build->threads, count, fill_one, job)
+                                   : FLR_NO_MEMORY;
+        free_grown(job->from, count);
+        job->from = job->into;
+    }
+    free_grown(job->from, count);
+    return result;
 }
 
 /* Interior voxels of the cells that are interior throughout and have no entry below. */
@@ -86,8 +136,7 @@ static flr_result fill_block(const flr_build *build, const flr_field_plan *plan,
         memcpy(block + place->root, plan->root[field], roots * sizeof(uint32_t));
         memcpy(block + place->nodes, plan->nodes[field],
                place->node_count * 512 * sizeof(uint32_t));
-        job.field = (flr_field)field;
-        result = flr_parallel_for(build->threads, place->hyper_count, fill_one, &job);
+        result = fill_field(&job, (flr_field)field);
     }
     if (result == FLR_OK) {
         const flr_tree_place *place = &header->chunks;

@@ -18,6 +18,35 @@ static uint8_t *at(plain *p, int x, int y, int z)
     return &p->marks[((size_t)z * (size_t)p->n[1] + (size_t)y) * (size_t)p->n[0] + (size_t)x];
 }
 
+/* Chessboard distance by two sweeps over the 26 neighbours, forth and back (Borgefors): exact for this metric. */
+static void mark_distances(plain *p, int range)
+{
+    size_t total = (size_t)p->n[0] * (size_t)p->n[1] * (size_t)p->n[2];
+    int *distance = malloc(total * sizeof *distance);
+    for (size_t i = 0; i < total; i++) distance[i] = p->marks[i] == FLR_MARK_SURFACE ? 0 : 1000000;
+    for (int sweep = 0; sweep < 2; sweep++)
+        for (size_t k = 0; k < total; k++) {
+            size_t i = sweep ? total - 1 - k : k;
+            int x = (int)(i % (size_t)p->n[0]), y = (int)(i / (size_t)p->n[0] % (size_t)p->n[1]),
+                z = (int)(i / (size_t)p->n[0] / (size_t)p->n[1]);
+            for (int d = 0; d < 13; d++) { /* the 13 neighbours that come before in the sweep */
+                int u = d % 3 - 1, v = d / 3 % 3 - 1, w = d / 9 - 1;
+                if (sweep) u = -u, v = -v, w = -w;
+                if (x + u < 0 || y + v < 0 || z + w < 0 || x + u >= p->n[0] || y + v >= p->n[1] ||
+                    z + w >= p->n[2])
+                    continue;
+                int other = distance[((size_t)(z + w) * (size_t)p->n[1] + (size_t)(y + v)) *
+                                         (size_t)p->n[0] +
+                                     (size_t)(x + u)];
+                if (other + 1 < distance[i]) distance[i] = other + 1;
+            }
+        }
+    for (size_t i = 0; i < total; i++)
+        if (p->marks[i] == FLR_MARK_FREE && distance[i] <= range)
+            p->marks[i] = (uint8_t)(2 + distance[i]);
+    free(distance);
+}
+
 static plain plain_voxelize(const flr_mesh *mesh, const flr_voxmap *voxmap, bool hollow)
 {
     const flr_voxmap_header *h = voxmap->header;
@@ -61,24 +90,7 @@ static plain plain_voxelize(const flr_mesh *mesh, const flr_voxmap *voxmap, bool
         if (!hollow && !seen[i] && p.marks[i] != FLR_MARK_SURFACE) p.marks[i] = FLR_MARK_INTERIOR;
     free(seen);
     free(stack);
-    /* distance: every free voxel within range of a surface voxel, nearest first */
-    for (int d = (int)h->range; d >= 1; d--)
-        for (int z = 0; z < p.n[2]; z++)
-            for (int y = 0; y < p.n[1]; y++)
-                for (int x = 0; x < p.n[0]; x++) {
-                    if (*at(&p, x, y, z) != FLR_MARK_SURFACE) continue;
-                    for (int w = z - d; w <= z + d; w++)
-                        for (int v = y - d; v <= y + d; v++)
-                            for (int u = x - d; u <= x + d; u++) {
-                                if (u < 0 || v < 0 || w < 0 || u >= p.n[0] || v >= p.n[1] ||
-                                    w >= p.n[2])
-                                    continue;
-                                if (abs(u - x) != d && abs(v - y) != d && abs(w - z) != d) continue;
-                                uint8_t *mark = at(&p, u, v, w);
-                                if (*mark != FLR_MARK_SURFACE && *mark != FLR_MARK_INTERIOR)
-                                    *mark = (uint8_t)(2 + d);
-                            }
-                }
+    mark_distances(&p, (int)h->range);
     return p;
 }
 
@@ -139,10 +151,31 @@ static void shapes_equal_brute_force(void **state)
         }
 }
 
+static void long_ranges_equal_brute_force(void **state)
+{
+    (void)state;
+    const struct {
+        unsigned bits, range;
+        bool hollow;
+    } cases[] = {{4, 13, false}, {4, 9, true},  {8, 8, false}, {8, 17, false},
+                 {8, 70, false}, {2, 1, false}, {4, 1, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        flr_test_shape shape = {0};
+        flr_test_shape_sphere(&shape, cases[i].range > 20 ? 0.004 : 0.01, 16, 8);
+        flr_voxelize_def def = small_def(0.001);
+        def.bits = cases[i].bits;
+        def.range = cases[i].range;
+        def.hollow = cases[i].hollow;
+        compare(flr_test_shape_mesh(&shape), def);
+        flr_test_shape_free(&shape);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_equal_brute_force),
+        cmocka_unit_test(long_ranges_equal_brute_force),
     };
     return cmocka_run_group_tests_name("voxmap", tests, NULL, NULL);
 }
