@@ -98,15 +98,12 @@ typedef struct flr_check_report {
 
 /* How to check. Fill with flr_default_check_options(). */
 typedef struct flr_check_options {
-    double voxel;          /* metres, if it is known; default 0: not known */
-    bool skip_crossings;   /* leave out overlapping shells and self-intersection, which take the
+    double voxel;        /* metres, if it is known; default 0: not known */
+    bool skip_crossings; /* leave out overlapping shells and self-intersection, which take the
                               most time; default false */
-    double tolerance;      /* metres: what overlaps by less counts as touching; default 0: what
+    double tolerance;    /* metres: what overlaps by less counts as touching; default 0: what
                               32-bit coordinates can tell apart, 5e-7 of the largest */
-    uint64_t pair_limit;   /* most pairs of triangles to test for intersections; default 2e8 */
-    uint64_t inside_limit; /* most triangles to visit to see which shell is inside which; default
-                              5e7 */
-
+    uint64_t pair_limit; /* most pairs of triangles to test for intersections; default 2e8 */
     /* called now and then with the share that is done, 0..1; false stops the check with
      * FLR_CANCELLED. NULL: not called */
     bool (*progress)(void *context, double done);
@@ -116,8 +113,8 @@ typedef struct flr_check_options {
 FLR_API flr_check_options flr_default_check_options(void);
 
 /* Checks a mesh. `read`: what the reader saw, or NULL; `options` NULL: defaults. Takes time and
- * memory in proportion to the triangles: about 1.5 s and 250 MB per million, bounded by the two
- * limits. The same mesh gives the same report. FLR_BAD_ARGUMENT, FLR_NO_MEMORY, FLR_CANCELLED. */
+ * memory in proportion to the triangles: about 2 s and 150 MB per million, more where very many
+ * pass through each other. The same mesh gives the same report. FLR_BAD_ARGUMENT, FLR_NO_MEMORY, FLR_CANCELLED. */
 FLR_API flr_result flr_check_mesh(const flr_mesh *mesh, const flr_mesh_report *read,
                                   const flr_check_options *options, flr_check_report *report,
                                   flr_error *error);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "feeler/assert.h"
+#include "mesh/check_tree.h"
 #include "mesh/checking.h"
 
 #define HUGE_SIZE 1e4  /* metres */
@@ -48,7 +49,7 @@ const char *flr_check_severity_name(flr_check_severity severity)
 
 flr_check_options flr_default_check_options(void)
 {
-    return (flr_check_options){.pair_limit = 200000000, .inside_limit = 50000000};
+    return (flr_check_options){.pair_limit = 200000000};
 }
 
 flr_check_severity flr_check_worst(const flr_check_report *report)
@@ -286,6 +287,18 @@ static void sort_findings(flr_check_report *report)
     }
 }
 
+static flr_result run_search(flr_checking *c)
+{
+    flr_check_tree tree = {0};
+    flr_result result = FLR_OK;
+    if (!flr_check_tree_build(c, &tree)) result = flr_checking_no_memory(c);
+    if (result == FLR_OK) result = flr_check_shells(c, &tree);
+    if (result == FLR_OK) result = flr_checking_progress(c, 0.3);
+    if (result == FLR_OK && !c->options.skip_crossings) result = flr_check_crossings(c, &tree);
+    flr_check_tree_free(&tree);
+    return result;
+}
+
 static flr_result run(flr_checking *c)
 {
     check_reading(c);
@@ -297,9 +310,7 @@ static flr_result run(flr_checking *c)
     if (result == FLR_OK) result = flr_check_edges(c);
     if (result == FLR_OK) result = flr_checking_progress(c, 0.2);
     if (result == FLR_OK) flr_check_faces(c);
-    if (result == FLR_OK) result = flr_check_shells(c);
-    if (result == FLR_OK) result = flr_checking_progress(c, 0.3);
-    if (result == FLR_OK && !c->options.skip_crossings) result = flr_check_crossings(c);
+    if (result == FLR_OK) result = run_search(c);
     if (result == FLR_OK) result = flr_checking_progress(c, 1);
     if (result == FLR_OK) sort_findings(c->report);
     return result;

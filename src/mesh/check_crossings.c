@@ -1,33 +1,10 @@
-/* Triangles that pass through each other: a tree of boxes over the triangles, tested against
- * itself. */
+/* Triangles that pass through each other: the tree of boxes, tested against itself. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "mesh/check_tree.h"
 #include "mesh/checking.h"
 #include "mesh/triangle.h"
-
-enum {
-    LEAF = 4, /* triangles in a leaf */
-    LEVELS = 32,
-    STACK = 4 * LEVELS
-};
-
-/* Rounded outwards, so that boxes of triangles that meet always meet. */
-typedef struct box {
-    float low[3], high[3];
-} box;
-
-/* Leaves hold neighbours along a space-filling curve; every level above joins two boxes. All
- * leaves are on one level, so a pair of nodes is always of one size. */
-typedef struct tree {
-    uint32_t *order;         /* [triangle_count] triangles along the curve */
-    box *triangles;          /* [triangle_count] in that order */
-    box *nodes;              /* leaves first, then level by level, the root last */
-    uint32_t start[LEVELS];  /* where a level begins in nodes */
-    uint32_t length[LEVELS]; /* nodes of a level */
-    uint32_t levels;
-} tree;
 
 /* What was found of one kind. */
 typedef struct found {
@@ -36,146 +13,11 @@ typedef struct found {
     flr_vec3 where;
 } found;
 
-/* ---- the tree ---- */
-
-static void tree_free(tree *t)
-{
-    free(t->order);
-    free(t->triangles);
-    free(t->nodes);
-}
-
-/* every third bit: 10 bits become 30 */
-static uint32_t spread(uint32_t x)
-{
-    x = (x | x << 16) & 0x030000FF;
-    x = (x | x << 8) & 0x0300F00F;
-    x = (x | x << 4) & 0x030C30C3;
-    return (x | x << 2) & 0x09249249;
-}
-
-static uint32_t curve_place(flr_vec3 p, flr_vec3 low, double scale)
-{
-    const uint32_t x = (uint32_t)fmin(1023, fmax(0, (p.x - low.x) * scale));
-    const uint32_t y = (uint32_t)fmin(1023, fmax(0, (p.y - low.y) * scale));
-    const uint32_t z = (uint32_t)fmin(1023, fmax(0, (p.z - low.z) * scale));
-    return spread(x) | spread(y) << 1 | spread(z) << 2;
-}
-
-/* Sorts triangles along the curve, equal places by number: a radix sort in two passes.
- * `keys` and `spare` are [count]: place, then triangle. */
-static void sort_along_curve(uint64_t *keys, uint64_t *spare, uint32_t count)
-{
-    enum { BUCKETS = 1 << 15 };
-    static const unsigned shifts[2] = {32, 47};
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t starts[BUCKETS];
-        memset(starts, 0, sizeof starts);
-        for (uint32_t i = 0; i < count; i++) starts[keys[i] >> shifts[pass] & (BUCKETS - 1)]++;
-        uint32_t sum = 0;
-        for (uint32_t b = 0; b < BUCKETS; b++) {
-            const uint32_t n = starts[b];
-            starts[b] = sum;
-            sum += n;
-        }
-        for (uint32_t i = 0; i < count; i++)
-            spare[starts[keys[i] >> shifts[pass] & (BUCKETS - 1)]++] = keys[i];
-        uint64_t *swap = keys;
-        keys = spare, spare = swap;
-    }
-}
-
-static bool find_order(const flr_checking *c, tree *t)
-{
-    const flr_mesh *mesh = c->mesh;
-    const uint32_t count = mesh->triangle_count;
-    uint64_t *keys = malloc((size_t)count * sizeof *keys);
-    uint64_t *spare = malloc((size_t)count * sizeof *spare);
-    const bool ok = keys && spare;
-    if (ok) {
-        const double scale = c->size > 0 ? 1024 / c->size : 0;
-        for (uint32_t i = 0; i < count; i++)
-            keys[i] = (uint64_t)curve_place(flr_checking_middle(mesh, i), mesh->bounds.low, scale)
-                          << 32 |
-                      i;
-        sort_along_curve(keys, spare, count);
-        for (uint32_t i = 0; i < count; i++) t->order[i] = (uint32_t)keys[i];
-    }
-    free(keys);
-    free(spare);
-    return ok;
-}
-
-static box box_of(const flr_mesh *mesh, uint32_t triangle)
-{
-    const uint32_t *v = mesh->triangles[triangle].v;
-    flr_vec3 low = mesh->vertices[v[0]], high = low;
-    for (int k = 1; k < 3; k++) {
-        low = flr_vec3_min(low, mesh->vertices[v[k]]);
-        high = flr_vec3_max(high, mesh->vertices[v[k]]);
-    }
-    const double l[3] = {low.x, low.y, low.z}, h[3] = {high.x, high.y, high.z};
-    box b;
-    for (int k = 0; k < 3; k++) {
-        b.low[k] = (float)l[k], b.high[k] = (float)h[k];
-        if ((double)b.low[k] > l[k]) b.low[k] = nextafterf(b.low[k], -INFINITY);
-        if ((double)b.high[k] < h[k]) b.high[k] = nextafterf(b.high[k], INFINITY);
-    }
-    return b;
-}
-
-static void widen(box *b, const box *other)
-{
-    for (int k = 0; k < 3; k++) {
-        b->low[k] = b->low[k] < other->low[k] ? b->low[k] : other->low[k];
-        b->high[k] = b->high[k] > other->high[k] ? b->high[k] : other->high[k];
-    }
-}
-
-static bool boxes_meet(const box *a, const box *b)
-{
-    return a->low[0] <= b->high[0] && b->low[0] <= a->high[0] && a->low[1] <= b->high[1] &&
-           b->low[1] <= a->high[1] && a->low[2] <= b->high[2] && b->low[2] <= a->high[2];
-}
-
-static bool tree_build(const flr_checking *c, tree *t)
-{
-    const uint32_t count = c->mesh->triangle_count;
-    uint32_t total = 0;
-    for (uint32_t n = (count - 1) / LEAF + 1;; n = (n - 1) / 2 + 1) {
-        t->start[t->levels] = total, t->length[t->levels++] = n;
-        total += n;
-        if (n == 1) break;
-    }
-    t->order = malloc((size_t)count * sizeof *t->order);
-    t->triangles = malloc((size_t)count * sizeof *t->triangles);
-    t->nodes = malloc((size_t)total * sizeof *t->nodes);
-    if (!t->order || !t->triangles || !t->nodes || !find_order(c, t)) return false;
-
-    for (uint32_t i = 0; i < count; i++) {
-        t->triangles[i] = box_of(c->mesh, t->order[i]);
-        if (i % LEAF == 0)
-            t->nodes[i / LEAF] = t->triangles[i];
-        else
-            widen(t->nodes + i / LEAF, t->triangles + i);
-    }
-    for (uint32_t level = 1; level < t->levels; level++)
-        for (uint32_t i = 0; i < t->length[level - 1]; i++) {
-            const box *below = t->nodes + t->start[level - 1] + i;
-            box *above = t->nodes + t->start[level] + i / 2;
-            if (i % 2 == 0)
-                *above = *below;
-            else
-                widen(above, below);
-        }
-    return true;
-}
-
 /* ---- the search ---- */
 
 typedef struct search {
     flr_checking *c;
-    tree tree;
+    const flr_check_tree *tree;
     double tolerance;
     found same, different; /* within a shell, between shells */
     uint8_t *touched;      /* [shell_count]: the shell crosses another */
@@ -224,12 +66,14 @@ static void test_pair(search *s, uint32_t a, uint32_t b)
 static void test_leaves(search *s, uint32_t i, uint32_t k)
 {
     const uint32_t count = s->c->mesh->triangle_count;
-    const uint32_t i_end = i * LEAF + LEAF < count ? i * LEAF + LEAF : count;
-    const uint32_t k_end = k * LEAF + LEAF < count ? k * LEAF + LEAF : count;
-    for (uint32_t a = i * LEAF; a < i_end; a++)
-        for (uint32_t b = i == k ? a + 1 : k * LEAF; b < k_end; b++)
-            if (boxes_meet(s->tree.triangles + a, s->tree.triangles + b))
-                test_pair(s, s->tree.order[a], s->tree.order[b]);
+    const uint32_t i_end =
+        i * FLR_CHECK_LEAF + FLR_CHECK_LEAF < count ? i * FLR_CHECK_LEAF + FLR_CHECK_LEAF : count;
+    const uint32_t k_end =
+        k * FLR_CHECK_LEAF + FLR_CHECK_LEAF < count ? k * FLR_CHECK_LEAF + FLR_CHECK_LEAF : count;
+    for (uint32_t a = i * FLR_CHECK_LEAF; a < i_end; a++)
+        for (uint32_t b = i == k ? a + 1 : k * FLR_CHECK_LEAF; b < k_end; b++)
+            if (flr_check_boxes_meet(s->tree->triangles + a, s->tree->triangles + b))
+                test_pair(s, s->tree->order[a], s->tree->order[b]);
 }
 
 /* a pair of nodes of one level still to be looked at */
@@ -239,15 +83,15 @@ typedef struct task {
 
 static flr_result walk(search *s)
 {
-    const tree *t = &s->tree;
-    task stack[STACK];
+    const flr_check_tree *t = s->tree;
+    task stack[4 * FLR_CHECK_LEVELS];
     uint32_t height = 0;
     stack[height++] = (task){t->levels - 1, 0, 0};
     while (height > 0) {
         const task now = stack[--height];
-        const box *nodes = t->nodes + t->start[now.level];
+        const flr_check_box *nodes = t->nodes + t->start[now.level];
         s->steps++;
-        if (now.i != now.k && !boxes_meet(nodes + now.i, nodes + now.k)) continue;
+        if (now.i != now.k && !flr_check_boxes_meet(nodes + now.i, nodes + now.k)) continue;
         if (s->c->report->pairs_tested >= s->c->options.pair_limit ||
             s->steps / 16 >= s->c->options.pair_limit) {
             s->c->report->cut_short = true;
@@ -304,20 +148,14 @@ static void report_crossings(flr_checking *c, const search *s)
     }
 }
 
-flr_result flr_check_crossings(flr_checking *c)
+flr_result flr_check_crossings(flr_checking *c, const flr_check_tree *tree)
 {
-    search s = {.c = c};
+    search s = {.c = c, .tree = tree};
     s.tolerance = c->options.tolerance > 0 ? c->options.tolerance : 5e-7 * fmax(c->size, c->far);
     s.touched = calloc(c->adjacency->shell_count, 1);
-    flr_result result;
-    if (s.touched && tree_build(c, &s.tree))
-        result = walk(&s);
-    else
-        result =
-            flr_fail(c->error, FLR_NO_MEMORY, "no memory to look for crossings of %u triangles",
-                     c->mesh->triangle_count);
+    if (!s.touched) return flr_checking_no_memory(c);
+    const flr_result result = walk(&s);
     if (result == FLR_OK) report_crossings(c, &s);
-    tree_free(&s.tree);
     free(s.touched);
     return result;
 }

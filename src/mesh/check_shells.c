@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "mesh/check_tree.h"
 #include "mesh/checking.h"
 
 /* What is known of one shell. */
@@ -15,9 +16,14 @@ typedef struct shell {
 } shell;
 
 typedef struct shells {
-    shell *all;          /* [adjacency->shell_count] */
+    shell *all; /* [adjacency->shell_count] */
+
     uint32_t *triangles; /* [triangle_count], shell by shell, rising */
-    uint64_t visits;     /* spent of inside_limit */
+    /* what rays find: how often each shell winds around a point, and around how many samples */
+    int32_t *windings;    /* [shell_count], 0 between rays */
+    uint8_t *around;      /* [shell_count], 0 between shells */
+    uint32_t *met;        /* [shell_count] the shells with windings */
+    uint32_t *candidates; /* [shell_count] the shells with around */
 } shells;
 
 static double size_of(flr_box3 box)
@@ -63,65 +69,74 @@ static bool judged(const shell *s)
     return !s->open && fabs(s->volume) > 1e-9 * size * size * size;
 }
 
-/* how often a shell winds around a point: 0 outside, 1 or -1 inside */
-static double winding(const flr_checking *c, shells *s, const shell *around, flr_vec3 p)
+/* a ray upwards on its way */
+typedef struct ray {
+    const flr_checking *c;
+    shells *s;
+    flr_vec3 p;
+    uint32_t met_count;
+} ray;
+
+/* On which side of the line through two vertices, seen from above, the point is: -1 or 1. Both
+ * triangles at an edge ask in the same order and hear the same, so a closed surface has no gaps
+ * for the ray; a point on the line counts as moved a little in x, and still less in y. */
+static int line_side(const flr_mesh *mesh, uint32_t from, uint32_t to, flr_vec3 p)
 {
-    double angle = 0;
-    for (uint32_t i = around->first; i < around->first + around->count; i++) {
-        const uint32_t *v = c->mesh->triangles[s->triangles[i]].v;
-        const flr_vec3 x = flr_vec3_sub(c->mesh->vertices[v[0]], p);
-        const flr_vec3 y = flr_vec3_sub(c->mesh->vertices[v[1]], p);
-        const flr_vec3 z = flr_vec3_sub(c->mesh->vertices[v[2]], p);
-        const double lx = flr_vec3_length(x), ly = flr_vec3_length(y), lz = flr_vec3_length(z);
-        /* the solid angle of a triangle, after van Oosterom and Strackee */
-        const double below = lx * ly * lz + flr_vec3_dot(x, y) * lz + flr_vec3_dot(y, z) * lx +
-                             flr_vec3_dot(z, x) * ly;
-        angle += 2 * atan2(flr_vec3_dot(x, flr_vec3_cross(y, z)), below);
+    const bool turned = from > to;
+    const flr_vec3 a = mesh->vertices[turned ? to : from], b = mesh->vertices[turned ? from : to];
+    double side = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+    if (side == 0) side = a.y - b.y;
+    if (side == 0) side = b.x - a.x;
+    return (side > 0) != turned ? 1 : -1;
+}
+
+static void meet(void *context, uint32_t triangle)
+{
+    ray *r = context;
+    const flr_mesh *mesh = r->c->mesh;
+    const uint32_t *v = mesh->triangles[triangle].v;
+    const int side = line_side(mesh, v[0], v[1], r->p);
+    if (side != line_side(mesh, v[1], v[2], r->p) || side != line_side(mesh, v[2], v[0], r->p))
+        return;
+    const flr_vec3 a = mesh->vertices[v[0]];
+    const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], a),
+                                      flr_vec3_sub(mesh->vertices[v[2]], a));
+    /* above the point: its height over the plane is against the normal */
+    if (!(flr_vec3_dot(n, flr_vec3_sub(r->p, a)) * n.z < 0)) return;
+    const uint32_t number = r->c->adjacency->triangle_shell[triangle];
+    if (r->s->windings[number] == 0) r->s->met[r->met_count++] = number;
+    r->s->windings[number] += side;
+    if (r->s->windings[number] == 0) {
+        /* out of it again: it may be met once more */
+        uint32_t i = 0;
+        while (r->s->met[i] != number) i++;
+        r->s->met[i] = r->s->met[--r->met_count];
     }
-    s->visits += around->count;
-    return angle / (4 * 3.14159265358979323846);
 }
 
-static bool box_within(flr_box3 inner, flr_box3 outer)
-{
-    return inner.low.x >= outer.low.x && inner.low.y >= outer.low.y && inner.low.z >= outer.low.z &&
-           inner.high.x <= outer.high.x && inner.high.y <= outer.high.y &&
-           inner.high.z <= outer.high.z;
-}
-
-/* the first, the middle and the last triangle are inside: shells that only touch or cross the
- * other are not nested */
-static bool lies_in(const flr_checking *c, shells *s, const shell *inner, const shell *outer)
+/* In how many judged shells a shell lies. Its first, its middle and its last triangle must be
+ * inside: shells that only touch or cross another are not nested. */
+static uint32_t depth_of(const flr_checking *c, const flr_check_tree *tree, shells *s,
+                         const shell *inner)
 {
     const uint32_t samples[3] = {0, inner->count / 2, inner->count - 1};
+    uint32_t candidate_count = 0, depth = 0;
     for (int i = 0; i < 3; i++) {
-        const flr_vec3 p = flr_checking_middle(c->mesh, s->triangles[inner->first + samples[i]]);
-        if (fabs(winding(c, s, outer, p)) < 0.75) return false;
-    }
-    return true;
-}
-
-static void find_depths(flr_checking *c, shells *s)
-{
-    const uint32_t count = c->adjacency->shell_count;
-    for (uint32_t i = 0; i < count; i++) {
-        shell *inner = s->all + i;
-        if (!judged(inner)) continue;
-        for (uint32_t k = 0; k < count; k++) {
-            const shell *outer = s->all + k;
-            s->visits++;
-            if (k == i || !judged(outer) || !box_within(inner->box, outer->box)) continue;
-            if (s->visits > c->options.inside_limit) {
-                c->report->cut_short = true;
-                return;
-            }
-            inner->depth += lies_in(c, s, inner, outer);
-        }
-        if (s->visits > c->options.inside_limit) {
-            c->report->cut_short = i + 1 < count;
-            return;
+        const uint32_t triangle = s->triangles[inner->first + samples[i]];
+        ray r = {c, s, flr_checking_middle(c->mesh, triangle), 0};
+        flr_check_tree_ray(tree, r.p, meet, &r);
+        for (uint32_t k = 0; k < r.met_count; k++) {
+            const uint32_t number = s->met[k];
+            if (s->around[number]++ == 0) s->candidates[candidate_count++] = number;
+            s->windings[number] = 0;
         }
     }
+    for (uint32_t k = 0; k < candidate_count; k++) {
+        const shell *outer = s->all + s->candidates[k];
+        depth += outer != inner && judged(outer) && s->around[s->candidates[k]] == 3;
+        s->around[s->candidates[k]] = 0;
+    }
+    return depth;
 }
 
 static void report_shells(flr_checking *c, const shells *s)
@@ -169,19 +184,28 @@ static void report_shells(flr_checking *c, const shells *s)
     }
 }
 
-flr_result flr_check_shells(flr_checking *c)
+flr_result flr_check_shells(flr_checking *c, const flr_check_tree *tree)
 {
-    shells s = {0};
-    s.all = calloc(c->adjacency->shell_count, sizeof *s.all);
-    s.triangles = malloc((size_t)c->mesh->triangle_count * sizeof *s.triangles);
+    const uint32_t count = c->adjacency->shell_count;
+    shells s = {.all = calloc(count, sizeof *s.all),
+                .triangles = malloc((size_t)c->mesh->triangle_count * sizeof *s.triangles),
+                .windings = calloc(count, sizeof *s.windings),
+                .around = calloc(count, sizeof *s.around),
+                .met = malloc((size_t)count * sizeof *s.met),
+                .candidates = malloc((size_t)count * sizeof *s.candidates)};
     flr_result result = FLR_OK;
-    if (s.all && s.triangles) {
+    if (s.all && s.triangles && s.windings && s.around && s.met && s.candidates) {
         gather(c, &s);
-        find_depths(c, &s);
+        for (uint32_t i = 0; i < count && count > 1; i++)
+            if (judged(s.all + i)) s.all[i].depth = depth_of(c, tree, &s, s.all + i);
         report_shells(c, &s);
     } else
         result = flr_checking_no_memory(c);
     free(s.all);
     free(s.triangles);
+    free(s.windings);
+    free(s.around);
+    free(s.met);
+    free(s.candidates);
     return result;
 }

@@ -6,6 +6,8 @@
 #include "feeler/check.h"
 #include "feeler/units.h"
 
+typedef struct flr_check_tree flr_check_tree; /* mesh/check_tree.h */
+
 /* One check under way. */
 typedef struct flr_checking {
     const flr_mesh *mesh;
@@ -61,10 +63,11 @@ uint32_t flr_root(uint32_t *parent, uint32_t i);
 void flr_join(uint32_t *parent, uint32_t a, uint32_t b);
 
 /* The parts, in the order in which they run. */
-flr_result flr_check_borders(flr_checking *c);   /* open borders and their gaps */
-flr_result flr_check_edges(flr_checking *c);     /* non-manifold, flipped */
-void flr_check_faces(flr_checking *c);           /* zero area, slivers, duplicates */
-flr_result flr_check_shells(flr_checking *c);    /* inverted, nested */
-flr_result flr_check_crossings(flr_checking *c); /* overlapping shells, self-intersection */
+flr_result flr_check_borders(flr_checking *c); /* open borders and their gaps */
+flr_result flr_check_edges(flr_checking *c);   /* non-manifold, flipped */
+void flr_check_faces(flr_checking *c);         /* zero area, slivers, duplicates */
+flr_result flr_check_shells(flr_checking *c, const flr_check_tree *tree); /* inverted, nested */
+/* overlapping shells, self-intersection */
+flr_result flr_check_crossings(flr_checking *c, const flr_check_tree *tree);
 
 #endif

@@ -12,24 +12,30 @@ typedef struct plane {
     bool valid;
 } plane;
 
-static double longest_side(const flr_vec3 t[3])
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* squared */
+static double longest_side2(const flr_vec3 t[3])
 {
-    return sqrt(fmax(fmax(flr_vec3_length2(flr_vec3_sub(t[1], t[0])),
-                          flr_vec3_length2(flr_vec3_sub(t[2], t[1]))),
-                     flr_vec3_length2(flr_vec3_sub(t[0], t[2]))));
+    return larger(larger(flr_vec3_length2(flr_vec3_sub(t[1], t[0])),
+                         flr_vec3_length2(flr_vec3_sub(t[2], t[1]))),
+                  flr_vec3_length2(flr_vec3_sub(t[0], t[2])));
 }
 
 static plane plane_of(const flr_vec3 t[3], double tolerance)
 {
     const flr_vec3 u = flr_vec3_sub(t[1], t[0]), v = flr_vec3_sub(t[2], t[0]);
     const flr_vec3 n = flr_vec3_cross(u, v);
-    const double twice = flr_vec3_length(n), longest = longest_side(t);
+    const double twice2 = flr_vec3_length2(n), spread2 = flr_vec3_length2(u) * flr_vec3_length2(v);
+    const double rounding = 8 * DBL_EPSILON;
     plane p = {.origin = t[0]};
     /* too thin to have a plane */
-    const double spread = flr_vec3_length(u) * flr_vec3_length(v);
-    if (!(twice > 8 * DBL_EPSILON * spread) || twice <= tolerance * longest) return p;
+    if (!(twice2 > rounding * rounding * spread2) ||
+        twice2 <= tolerance * tolerance * longest_side2(t))
+        return p;
+    const double twice = sqrt(twice2);
     p.normal = flr_vec3_scale(n, 1 / twice);
-    p.doubt = 8 * DBL_EPSILON * spread / twice;
+    p.doubt = rounding * sqrt(spread2) / twice;
     p.valid = true;
     return p;
 }
@@ -46,7 +52,7 @@ static sides sides_of(const plane *p, const flr_vec3 t[3], double tolerance)
     sides s = {.above = false};
     for (int i = 0; i < 3; i++) {
         const flr_vec3 d = flr_vec3_sub(t[i], p->origin);
-        const double bound = fmax(tolerance, p->doubt * flr_vec3_length(d));
+        const double bound = larger(tolerance, p->doubt * (fabs(d.x) + fabs(d.y) + fabs(d.z)));
         s.distance[i] = flr_vec3_dot(p->normal, d);
         s.side[i] = s.distance[i] > bound ? 1 : s.distance[i] < -bound ? -1 : 0;
         s.above = s.above || s.side[i] > 0;
@@ -86,12 +92,12 @@ static flr_triangles cross(const flr_vec3 a[3], const sides *a_sides, const plan
     for (int i = 0; i < 4; i++) {
         const flr_vec3 d = flr_vec3_sub(ends[i], ends[0]);
         at[i] = flr_vec3_dot(direction, d);
-        size = fmax(size, flr_vec3_length(d));
+        size = larger(size, flr_vec3_length(d));
     }
-    const double low = fmax(fmin(at[0], at[1]), fmin(at[2], at[3]));
-    const double high = fmin(fmax(at[0], at[1]), fmax(at[2], at[3]));
+    const double low = larger(fmin(at[0], at[1]), fmin(at[2], at[3]));
+    const double high = fmin(larger(at[0], at[1]), larger(at[2], at[3]));
     const double doubt = (a_plane->doubt + b_plane->doubt + 8 * DBL_EPSILON) * size / sine;
-    if (!(high - low > fmax(tolerance, doubt))) return FLR_TRIANGLES_APART;
+    if (!(high - low > larger(tolerance, doubt))) return FLR_TRIANGLES_APART;
     if (where) *where = flr_vec3_add_scaled(ends[0], 0.5 * (low + high), direction);
     return FLR_TRIANGLES_CROSS;
 }
@@ -130,7 +136,7 @@ static flr_triangles overlap(const plane *p, const flr_vec3 base[3], const flr_v
         const flr_vec3 c = flr_vec3_sub(base[i], base[0]), d = flr_vec3_sub(other[i], base[0]);
         corners[i] = (point2){flr_vec3_dot(c, ex), flr_vec3_dot(c, ey)};
         polygon[i] = (point2){flr_vec3_dot(d, ex), flr_vec3_dot(d, ey)};
-        size = fmax(size, fmax(flr_vec3_length(c), flr_vec3_length(d)));
+        size = larger(size, larger(flr_vec3_length(c), flr_vec3_length(d)));
     }
     int count = 3;
     for (int i = 0; i < 3 && count > 0; i++) {
@@ -143,11 +149,11 @@ static flr_triangles overlap(const plane *p, const flr_vec3 base[3], const flr_v
     for (int i = 0; i < count; i++) {
         const point2 a = polygon[i], b = polygon[(i + 1) % count], o = polygon[0];
         twice += (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x);
-        length = fmax(length, hypot(a.x - o.x, a.y - o.y));
+        length = larger(length, sqrt((a.x - o.x) * (a.x - o.x) + (a.y - o.y) * (a.y - o.y)));
         x += a.x / count, y += a.y / count;
     }
     const double doubt = 64 * DBL_EPSILON * size + p->doubt * size;
-    if (!(fabs(twice) > 2 * length * fmax(tolerance, doubt))) return FLR_TRIANGLES_APART;
+    if (!(fabs(twice) > 2 * length * larger(tolerance, doubt))) return FLR_TRIANGLES_APART;
     if (where) *where = flr_vec3_add_scaled(flr_vec3_add_scaled(base[0], x, ex), y, ey);
     return FLR_TRIANGLES_OVERLAP;
 }
@@ -240,8 +246,8 @@ flr_triangles flr_triangles_relate(const flr_vec3 a[3], const flr_vec3 b[3], dou
 {
     const flr_triangles meet = flr_triangles_meet(a, b, tolerance, where);
     if (meet != FLR_TRIANGLES_APART) return meet;
-    const double rounding = 64 * DBL_EPSILON * (longest_side(a) + longest_side(b));
-    if (flr_triangles_distance(a, b) > fmax(tolerance, rounding)) return FLR_TRIANGLES_APART;
+    const double rounding = 64 * DBL_EPSILON * sqrt(longest_side2(a) + longest_side2(b));
+    if (flr_triangles_distance(a, b) > larger(tolerance, rounding)) return FLR_TRIANGLES_APART;
     if (where) *where = a[0];
     return FLR_TRIANGLES_TOUCH;
 }

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 
 #include "feeler/hash.h"
+#include "feeler/sim.h"
+#include "picture/palette.h"
 #include "picture/picture.h"
+#include "support/fail_alloc.h"
 
 /* a mesh over given arrays; the renderer reads nothing else */
 static flr_mesh mesh_of(const flr_vec3 *vertices, uint32_t vertex_count,
@@ -295,7 +298,7 @@ static void a_png_can_be_read_again(void **state)
     image.format = PNG_FORMAT_RGB;
     uint8_t *rgb = malloc(120 * 80 * 3);
     assert_true(png_image_finish_read(&image, NULL, rgb, 0, NULL));
-    assert_memory_equal(rgb, picture.rgb, 120 * 80 * 3);
+    for (int i = 0; i < 120 * 80 * 3; i++) assert_true(abs(rgb[i] - picture.rgb[i]) < 12);
     free(rgb);
 
     /* into a folder that is not there: a sentence with the path, and nothing left behind */
@@ -305,6 +308,86 @@ static void a_png_can_be_read_again(void **state)
     struct stat info;
     assert_int_not_equal(stat(path, &info), 0);
     flr_picture_free(&picture);
+    flr_test_folder_remove(folder);
+}
+
+static void few_colours_are_kept_and_many_are_near(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    uint8_t *rgb = malloc(COUNT * 3), *indices = malloc(COUNT);
+    flr_palette palette;
+    flr_error error;
+    /* 200 colours, then a smooth field with thousands */
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const uint32_t k = i * 7 % 200;
+            rgb[3 * i] = (uint8_t)(round ? i % 316 * 255 / 316 : k);
+            rgb[3 * i + 1] = (uint8_t)(round ? i / 316 * 255 / 317 : k * k % 251);
+            rgb[3 * i + 2] = (uint8_t)(round ? 99 : 255 - k);
+        }
+        assert_ok(flr_palette_make(rgb, COUNT, &palette, indices, &error), error);
+        assert_int_equal(palette.count, round ? 256 : 200);
+        const int most = round ? 16 : 0;
+        for (uint32_t i = 0; i < COUNT; i++)
+            for (int c = 0; c < 3; c++)
+                assert_true(abs(palette.rgb[indices[i]][c] - rgb[3 * i + (uint32_t)c]) <= most);
+    }
+    free(rgb);
+    free(indices);
+}
+
+static void a_disk_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    uint8_t rgb[3 * 64 * 64];
+    flr_test_random random = flr_test_random_begin("noise");
+    for (size_t i = 0; i < sizeof rgb; i++) rgb[i] = (uint8_t)flr_test_random_u64(&random);
+    const flr_picture picture = {64, 64, rgb};
+    const flr_sim_def def = flr_default_sim_def();
+    for (uint64_t n = 1;; n++) {
+        flr_sim *sim = flr_sim_create(&def);
+        flr_address address;
+        flr_error error;
+        assert_ok(flr_address_parse("10.0.0.1:1", 0, &address, &error), error);
+        flr_env *env = flr_sim_node(sim, address);
+        flr_sim_disk disk = def.disk;
+        disk.fail_at = n;
+        flr_sim_set_disk(env, &disk);
+        error.message[0] = 0;
+        const flr_result result = flr_picture_write_png(env, "noise.png", &picture, &error);
+        disk.fail_at = 0;
+        flr_sim_set_disk(env, &disk);
+        flr_path_info info;
+        assert_ok(flr_path_look(env, "noise.png", &info, &error), error);
+        const bool through = result == FLR_OK && info.kind == FLR_PATH_FILE;
+        flr_sim_destroy(sim);
+        if (through && n > 3) break;
+        if (result != FLR_OK) assert_true(strlen(error.message) > 5);
+        assert_true(n < 100);
+    }
+}
+
+static flr_result render_and_write(void *context, flr_error *error)
+{
+    const flr_mesh mesh = mesh_of(cube_vertices, 8, cube_triangles, 12);
+    const flr_picture_part part = {&mesh, flr_pose_identity(), flr_picture_palette(3), false};
+    flr_picture_def def = flr_default_picture_def();
+    def.parts = &part, def.part_count = 1, def.width = 30, def.height = 20;
+    flr_picture picture;
+    flr_result result = flr_picture_render(&def, &picture, error);
+    if (result != FLR_OK) return result;
+    result = flr_picture_write_png(flr_env_real(), context, &picture, error);
+    flr_picture_free(&picture);
+    return result;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    char *folder = flr_test_folder(), path[1200];
+    snprintf(path, sizeof path, "%s/cube.png", folder);
+    assert_true(flr_fail_alloc_each(render_and_write, path) > 10);
     flr_test_folder_remove(folder);
 }
 
@@ -321,6 +404,9 @@ int main(void)
         cmocka_unit_test(the_same_twice),
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(a_png_can_be_read_again),
+        cmocka_unit_test(few_colours_are_kept_and_many_are_near),
+        cmocka_unit_test(a_disk_that_fails_leaves_nothing),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests_name("picture", tests, NULL, NULL);
 }
