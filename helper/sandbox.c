@@ -133,7 +133,7 @@ static int allow_memory(scmp_filter_ctx filter)
 static int allow_abort(scmp_filter_ctx filter)
 {
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                            SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                            SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 }
 
 static int allow_files(scmp_filter_ctx filter, const flr_sandbox_def *def)

@@ -148,7 +148,7 @@ static void mutations(void **state)
 
         flr_mesh_options options = flr_default_mesh_options();
         options.helper = HELPER;
-        options.helper_seconds = 10;
+        options.helper_seconds = 3;
         options.helper_memory = UINT64_C(1) << 30;
         options.tolerant = i % 2;
         flr_mesh *mesh = NULL;
