@@ -30,6 +30,8 @@ typedef struct flr_voxelize_def {
         T_voxmap_mesh; /* where the mesh lies in the voxmap's frame; default identity: its own */
     unsigned bits;     /* 2, 4 (default) or 8 */
     unsigned range;    /* voxels of distance marked: default 8; with 2 bits always 1 */
+    unsigned
+        offset; /* with 2 bits: layers by which the force layer lies outside the surface, 0 … 7; default 0 */
     bool
         features; /* edge and vertex fields, labels of points; default true. false: every point is a
                                vertex, to be tested against the surface */

@@ -9,7 +9,9 @@
  *     2      surface
  *     2 + d  free, at chessboard distance d from the nearest surface voxel, 1 <= d <= range
  *
- * With 2 bits: 0 free, 1 interior, 2 surface, 3 proximity (the free neighbours of the surface).
+ * With 2 bits: 0 free, 1 interior, 2 surface, 3 proximity (the free neighbours of the surface). There the force layer
+ * cannot be chosen when asking, so it is built in: with an offset of k layers, "surface" stands for the free voxels at
+ * distance k and everything nearer is "interior" (1999, section 4.2).
  * The edge and vertex fields are the same with "voxel touched by a feature edge" or "… vertex" in place of
  * "surface voxel" (see feeler/features.h); surface voxels too far from an edge have mark 0 there.
  *
@@ -83,7 +85,7 @@ typedef struct flr_voxmap_info {
     flr_vec3 origin;  /* low corner of voxel (0, 0, 0), metres, voxmap's frame */
     double voxel;     /* metres */
     uint64_t size[3]; /* voxels */
-    unsigned bits, range;
+    unsigned bits, range, offset;
     bool features, hollow;
     flr_pose T_voxmap_mesh;
     flr_hash mesh_hash;

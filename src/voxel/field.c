@@ -244,7 +244,7 @@ static flr_result plan_root(void *context, size_t number, unsigned worker)
                         (uint32_t)(number / build->roots[0] / build->roots[1])};
     for (unsigned field = 0; field < job->fields; field++) {
         load_chunks(build, root, (int)field, job->hollow, tile);
-        flr_tile_grow(tile, 0, 8, 4);
+        flr_tile_grow(tile, 0, 8, 4, 0);
         flr_result result =
             plan_field(job, root, tile, field, &job->parts[field * job->roots + number]);
         if (result == FLR_OK && field == FLR_FIELD_SURFACE)
@@ -371,11 +371,11 @@ void flr_field_count(const flr_tile *tile, uint64_t *interior, uint64_t *reached
 }
 
 void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
-                          bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
-                          uint8_t *planes)
+                          bool hollow, unsigned bits, unsigned range, unsigned offset,
+                          struct flr_tile *tile, uint8_t *planes)
 {
     bool any = load_voxels(build, hyper->at, (int)field, hollow, tile);
-    flr_tile_grow(tile, 0, any ? range : 0, bits);
+    flr_tile_grow(tile, 0, any ? range : 0, bits, offset);
     for (FLR_EACH_CELL(&hyper->stored, cell)) {
         unsigned c = (unsigned)cell;
         flr_tile_pack(tile, c & 7, c >> 3 & 7, c >> 6, bits, planes);
@@ -438,7 +438,7 @@ void flr_field_fill_round(const flr_build *build, const flr_field_plan *plan, fl
                 }
             }
     if (!hollow) load_interior(build, at, tile);
-    flr_tile_grow(tile, start, steps, bits);
+    flr_tile_grow(tile, start, steps, bits, 0);
     for (FLR_EACH_CELL(&hyper->stored, cell)) {
         uint8_t fresh[512];
         unsigned c = (unsigned)cell;

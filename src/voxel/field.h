@@ -34,8 +34,8 @@ void flr_field_free_plan(flr_field_plan *plan);
  * chunk goes. `tile` is scratch; afterwards it has all that was reached. */
 struct flr_tile;
 void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
-                          bool hollow, unsigned bits, unsigned range, struct flr_tile *tile,
-                          uint8_t *planes);
+                          bool hollow, unsigned bits, unsigned range, unsigned offset,
+                          struct flr_tile *tile, uint8_t *planes);
 
 /* A range of more than 8 voxels goes on in rounds of 8: what a hyperchunk reached in one round is the seed of the
  * next. The list has one for each planned hyperchunk of the field. */

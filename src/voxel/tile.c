@@ -75,15 +75,17 @@ FLR_CLONES static void mark_new(flr_tile *tile, unsigned mark, unsigned bits)
     }
 }
 
-void flr_tile_grow(flr_tile *tile, unsigned start, unsigned steps, unsigned bits)
+static unsigned mark_of(unsigned d, unsigned offset) { return d < offset ? 1 : 2 + d - offset; }
+
+void flr_tile_grow(flr_tile *tile, unsigned start, unsigned steps, unsigned bits, unsigned offset)
 {
     memset(tile->planes, 0, bits * sizeof tile->planes[0]);
     memcpy(tile->planes[0], tile->interior, sizeof tile->interior);
     memcpy(tile->known, tile->interior, sizeof tile->interior);
-    mark_new(tile, start ? 0 : 2, bits);
+    mark_new(tile, start ? 0 : mark_of(0, offset), bits);
     for (unsigned d = 1; d <= steps; d++) {
         grow_once(&tile->seeds, &tile->scratch, d, FLR_TILE_ROWS - d);
-        mark_new(tile, 2 + start + d, bits);
+        mark_new(tile, mark_of(start + d, offset), bits);
     }
 }
 

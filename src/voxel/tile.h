@@ -39,8 +39,9 @@ void flr_tile_interior(flr_tile *tile, const flr_mask *mask, unsigned x, unsigne
 /* Fills the planes: 1 interior, 2 + d at chessboard distance d from the true seeds, 0 else. The seeds given are the
  * cells within `start` of the true ones: with 0 they get mark 2 themselves, else they were marked in an earlier
  * round and get none. Grows `steps` (at most 8) from there; the seeds are then those of the next round. The first
- * `bits` planes are used: 2, 4 or 8. */
-void flr_tile_grow(flr_tile *tile, unsigned start, unsigned steps, unsigned bits);
+ * `bits` planes are used: 2, 4 or 8. With an `offset` of k layers the marks are moved outward by k: cells nearer than
+ * k count as interior, those at k as seeds (1999, section 4.2). */
+void flr_tile_grow(flr_tile *tile, unsigned start, unsigned steps, unsigned bits, unsigned offset);
 
 /* The seeds in block (x, y, z), each 0 … 7. */
 flr_mask flr_tile_block(const flr_tile *tile, unsigned x, unsigned y, unsigned z);

@@ -29,6 +29,12 @@ flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error)
     if (def->bits != 2 && (def->range < 1 || def->range > most))
         return flr_fail(error, FLR_BAD_ARGUMENT, "with %u bits the range is 1 to %u voxels, not %u",
                         def->bits, most, def->range);
+    if (def->offset > 7 || (def->offset && def->bits != 2))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "an offset is for marks of 2 bits, and at most 7 layers; with %u bits "
+                        "choose the force layer "
+                        "when asking",
+                        def->bits);
     if (!flr_pose_is_valid(def->T_voxmap_mesh))
         return flr_fail(error, FLR_BAD_ARGUMENT, "the pose of the mesh is not a pose");
     return FLR_OK;
@@ -160,7 +166,8 @@ static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_d
                                 .version = FLR_VOXMAP_VERSION,
                                 .byte_order = 0x01020304};
     header.bits = def->bits;
-    header.range = def->bits == 2 ? 1 : def->range;
+    header.range = def->bits == 2 ? 1 + def->offset : def->range;
+    header.offset = def->bits == 2 ? def->offset : 0;
     header.features = def->features;
     header.hollow = def->hollow;
     header.T_voxmap_mesh = def->T_voxmap_mesh;

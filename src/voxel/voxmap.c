@@ -69,8 +69,8 @@ static flr_result fill_one(void *context, size_t piece, unsigned worker)
         if (source &&
             source->take(source->context, job->field, hyper, planes, &counts[0], &counts[1]))
             return FLR_OK;
-        flr_field_fill_hyper(job->build, hyper, job->field, h->hollow, h->bits, job->steps, tile,
-                             planes);
+        flr_field_fill_hyper(job->build, hyper, job->field, h->hollow, h->bits, job->steps,
+                             h->offset, tile, planes);
     } else {
         flr_field_fill_round(job->build, job->plan, job->field, piece, job->from, h->hollow,
                              h->bits, job->start, job->steps, tile, planes);
@@ -242,6 +242,7 @@ flr_voxmap_info flr_voxmap_get_info(const flr_voxmap *voxmap)
                             .voxel = h->grid.voxel,
                             .bits = h->bits,
                             .range = h->range,
+                            .offset = h->offset,
                             .features = h->features,
                             .hollow = h->hollow,
                             .T_voxmap_mesh = h->T_voxmap_mesh,

@@ -34,7 +34,7 @@ typedef struct flr_voxmap_header {
     uint64_t size;       /* of the whole block */
     flr_grid grid;
     uint32_t roots[3];
-    uint32_t bits, range;
+    uint32_t bits, range, offset;
     uint32_t features, hollow;
     flr_pose T_voxmap_mesh;
     flr_hash mesh_hash;
