@@ -86,7 +86,7 @@ static json_t *finding_json(const flr_check_finding *f)
                  f->triangle == FLR_NONE ? json_null() : flr_json_count(f->triangle));
     flr_json_set(entry, "extent", f->extent > 0 ? flr_json_number(f->extent) : json_null());
     flr_json_set(entry, "message", flr_json_text(f->sentence));
-    flr_json_set(entry, "matters", json_boolean(f->severity != FLR_CHECK_NOTE));
+    flr_json_set(entry, "matters", json_boolean(f->matters));
     flr_json_set(entry, "effect", flr_json_text(f->effect));
     return entry;
 }

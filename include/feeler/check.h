@@ -73,6 +73,8 @@ enum { FLR_CHECK_TEXT_SIZE = 320 };
 typedef struct flr_check_finding {
     flr_check_kind kind;
     flr_check_severity severity;
+    bool matters;      /* the voxels may come out wrong because of it; all else is for mass, contact
+                     normals, or to know */
     uint64_t count;    /* of what the kind counts: edges, vertices, triangles, shells, pairs */
     uint32_t triangle; /* the worst or first case, or FLR_NONE */
     bool has_place;

@@ -72,8 +72,11 @@ flr_check_finding *flr_checking_add(flr_checking *c, flr_check_kind kind,
 {
     FLR_ASSERT(c->report->finding_count < FLR_CHECK_KIND_COUNT);
     flr_check_finding *finding = c->report->findings + c->report->finding_count++;
-    *finding = (flr_check_finding){
-        .kind = kind, .severity = severity, .count = count, .triangle = FLR_NONE};
+    *finding = (flr_check_finding){.kind = kind,
+                                   .severity = severity,
+                                   .matters = severity == FLR_CHECK_SERIOUS,
+                                   .count = count,
+                                   .triangle = FLR_NONE};
     return finding;
 }
 
@@ -177,6 +180,7 @@ static void check_reading(flr_checking *c)
                          "%llu triangle%s left out because a coordinate is not a number, "
                          "infinite or absurdly large%s%s.",
                          (unsigned long long)f->count, flr_plural(f->count), colon, first);
+        f->matters = true;
         flr_checking_effect(f, "Matters where they were: each leaves a hole, shown as an open "
                                "border. Export the part again.");
     }
@@ -185,6 +189,7 @@ static void check_reading(flr_checking *c)
             flr_checking_add(c, FLR_CHECK_MALFORMED, FLR_CHECK_WARNING, read->dropped_malformed);
         flr_checking_say(f, "%llu face%s left out because the file makes no sense there%s%s.",
                          (unsigned long long)f->count, flr_plural(f->count), colon, first);
+        f->matters = true;
         flr_checking_effect(f, "Matters where they were: each leaves a hole, shown as an open "
                                "border. Export the part again.");
     }
@@ -238,6 +243,7 @@ static void check_distance(flr_checking *c)
     flr_checking_place(f, FLR_NONE, flr_vec3_lerp(box.low, box.high, 0.5), far);
     flr_checking_say(f, "The mesh is %s large but lies up to %s from the origin.",
                      flr_length_print(c->size, size), flr_length_print(far, away));
+    f->matters = true;
     flr_checking_effect(f,
                         "Matters if the file has 32-bit coordinates, as STL does: there they come "
                         "in steps of %s. Export the part in its own frame, near the origin.",
@@ -251,6 +257,7 @@ static void check_number(flr_checking *c)
         flr_check_finding *f =
             flr_checking_add(c, FLR_CHECK_FEW_TRIANGLES, FLR_CHECK_WARNING, count);
         flr_checking_say(f, "The mesh has only %u triangle%s.", count, flr_plural(count));
+        f->matters = true;
         flr_checking_effect(f, "Gives surface voxels but no inside: it takes four triangles to "
                                "enclose a volume.");
     }

@@ -181,6 +181,7 @@ static void report_border(flr_checking *c, const loop *widest, double gap)
         severity = FLR_CHECK_SERIOUS;
 
     flr_check_finding *f = flr_checking_add(c, FLR_CHECK_OPEN_BORDER, severity, edges);
+    f->matters = severity != FLR_CHECK_NOTE;
     const flr_vec3 place =
         widest->length > 0 ? flr_vec3_scale(widest->middle, 1 / widest->length) : widest->origin;
     flr_checking_place(f, flr_checking_edge_triangle(c, widest->first_edge), place, gap);

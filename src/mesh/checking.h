@@ -20,7 +20,8 @@ typedef struct flr_checking {
     double far;  /* metres: the largest coordinate, which says how well the others are known */
 } flr_checking;
 
-/* Adds an empty finding of a kind, counted and placed nowhere; there is always room. */
+/* Adds an empty finding of a kind, counted and placed nowhere; there is always room. It matters
+ * for voxels if it is serious; set `matters` where a warning does, too. */
 flr_check_finding *flr_checking_add(flr_checking *c, flr_check_kind kind,
                                     flr_check_severity severity, uint64_t count);
 /* Where it is; `extent` in metres, 0 for none. */

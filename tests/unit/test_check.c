@@ -16,6 +16,9 @@ static flr_check_report checked_as(const flr_mesh *mesh, const flr_mesh_report *
     for (uint32_t i = 0; i < report.finding_count; i++) {
         const flr_check_finding *f = report.findings + i;
         assert_true(f->count > 0);
+        /* what it says in words and in numbers is the same */
+        assert_int_equal(strncmp(f->effect, "Does not matter", 15) == 0, !f->matters);
+        assert_true(f->matters || f->severity != FLR_CHECK_SERIOUS);
         assert_true(strlen(f->sentence) > 10 && strlen(f->effect) > 10);
         assert_true(f->sentence[strlen(f->sentence) - 1] == '.'); /* whole, not cut off */
         assert_true(f->effect[strlen(f->effect) - 1] == '.');
