@@ -31,6 +31,7 @@
 #include "feeler/mesh.h"      /* a part as triangles */
 #include "feeler/mesh_io.h"   /* files */
 
+#include "feeler/exact.h"    /* the exact distance to a mesh */
 #include "feeler/shell.h"    /* a part as surface points */
 #include "feeler/voxelize.h" /* from triangles to both */
 #include "feeler/voxmap.h"   /* a part as voxels */

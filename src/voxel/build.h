@@ -62,6 +62,9 @@ enum { FLR_ROOT_EMPTY = 0xFFFFFFFF, FLR_ROOT_OUTSIDE = 0xFFFFFFFE };
  * corners and threads; after it everything is filled but the outside masks. On failure free it too. */
 flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error);
 
+/* The first half of it: vertices in voxels, and which hyperchunks each primitive touches. */
+flr_result flr_build_sort(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error);
+
 void flr_build_free(flr_build *build);
 
 /* Keeps the non-empty ones of the masks [layer][chunk] in a hyperchunk that is zero but for its place. */

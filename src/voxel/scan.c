@@ -317,7 +317,7 @@ flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, in
                           flr_mask_rank(&build->nodes[node].used, inside)];
 }
 
-flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error)
+flr_result flr_build_sort(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error)
 {
     const flr_mesh *mesh = build->mesh;
     for (int axis = 0; axis < 3; axis++) build->roots[axis] = (build->grid.hypers[axis] + 7) / 8;
@@ -328,18 +328,23 @@ flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *e
             flr_grid_to_voxels(&build->grid, flr_pose_apply(T_voxmap_mesh, mesh->vertices[i]));
 
     flr_result result = sort_primitives(build);
-    if (result == FLR_OK) {
-        unsigned workers = flr_parallel_threads(build->threads);
-        scan_job job = {.build = build};
-        job.scratch = aligned_alloc(64, workers * sizeof *job.scratch);
-        result = job.scratch
-                     ? flr_parallel_for(build->threads, build->hyper_count, scan_hyper, &job)
-                     : FLR_NO_MEMORY;
-        free(job.scratch);
-    }
+    if (result == FLR_OK) return FLR_OK;
+    return flr_fail(error, result, "not enough memory to sort %u triangles", mesh->triangle_count);
+}
+
+flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error)
+{
+    flr_result result = flr_build_sort(build, T_voxmap_mesh, error);
+    if (result != FLR_OK) return result;
+    unsigned workers = flr_parallel_threads(build->threads);
+    scan_job job = {.build = build};
+    job.scratch = aligned_alloc(64, workers * sizeof *job.scratch);
+    result = job.scratch ? flr_parallel_for(build->threads, build->hyper_count, scan_hyper, &job)
+                         : FLR_NO_MEMORY;
+    free(job.scratch);
     if (result == FLR_OK) return FLR_OK;
     return flr_fail(error, result, "not enough memory to voxelize %u triangles",
-                    mesh->triangle_count);
+                    build->mesh->triangle_count);
 }
 
 void flr_build_free(flr_build *build)
