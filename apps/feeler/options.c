@@ -105,8 +105,13 @@ static flr_result set_size(const flr_option *option, const char *text, double *v
     double metres;
     if (flr_size_parse(text, 0, &metres, &why) != FLR_OK)
         return flr_fail(error, FLR_BAD_ARGUMENT, "--%s: %s", option->name, why.message);
-    if (!(metres >= option->min) || (option->max > 0 && metres > option->max))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "--%s %s is out of range", option->name, text);
+    char limit[FLR_SIZE_TEXT_SIZE];
+    if (metres < option->min)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--%s must be at least %s, not %s", option->name,
+                        option->min > 0 ? flr_size_print(option->min, limit) : "0", text);
+    if (option->max > 0 && metres > option->max)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--%s must be at most %s, not %s", option->name,
+                        flr_size_print(option->max, limit), text);
     *value = metres;
     return FLR_OK;
 }
@@ -238,8 +243,8 @@ flr_result flr_options_parse(const flr_command *command, int argc, char **argv, 
                         command->name, command->argument_missing, command->name);
     if (command->max_arguments >= 0 && found > command->max_arguments)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "feeler %s: \"%s\" is one argument too many; see feeler %s --help",
-                        command->name, arguments[command->max_arguments], command->name);
+                        "\"%s\" is one argument too many for feeler %s; see feeler %s --help",
+                        arguments[command->max_arguments], command->name, command->name);
     return FLR_OK;
 }
 

@@ -178,8 +178,8 @@ static void test_wrong(void **state)
     bad(WORDS("x", "--size", "--flag"), "but --flag follows");
     bad(WORDS("x", "-s"), "-s needs a value");
     bad(WORDS("x", "--size", "12"), "unit");
-    bad(WORDS("x", "--size", "-1mm"), "out of range");
-    bad(WORDS("x", "--size", "11m"), "out of range");
+    bad(WORDS("x", "--size", "-1mm"), "at least 0.001 um, not -1mm");
+    bad(WORDS("x", "--size", "11m"), "at most 10 m, not 11m");
     bad(WORDS("x", "--size", "nan mm"), "--size");
     bad(WORDS("x", "--unit", "parsec"), "parsec");
     bad(WORDS("x", "--weight", "1,5"), "needs a number");
@@ -261,6 +261,72 @@ static void test_numbers_for_people(void **state)
     assert_string_equal(flr_extent_print((flr_vec3){4.1, 1.9, 4.8}, extent), "4.1 x 1.9 x 4.8 m");
 }
 
+static void join_lines(void *context, const char *text, int size)
+{
+    char *all = context;
+    sprintf(all + strlen(all), "%.*s|", size, text);
+}
+
+static void test_wrap(void **state)
+{
+    (void)state;
+    char all[256] = "";
+    flr_wrap("one two three four", 9, join_lines, all);
+    assert_string_equal(all, "one two|three|four|");
+    all[0] = 0;
+    flr_wrap("word-longer-than-the-width x\n\n  kept   as it is, however long\nnext", 10,
+             join_lines, all);
+    assert_string_equal(all, "word-longer-than-the-width|x||  kept   as it is, however long|next|");
+    all[0] = 0;
+    flr_wrap("", 10, join_lines, all);
+    assert_string_equal(all, "");
+}
+
+static void test_json_values(void **state)
+{
+    (void)state;
+    json_t *value = flr_json_number(0.0 / 0.0);
+    assert_true(json_is_null(value));
+    json_decref(value);
+    value = flr_json_number(0.35e-3);
+    assert_true(json_real_value(value) == 0.35e-3);
+    json_decref(value);
+    // text that is not UTF-8 keeps what can be kept
+    value = flr_json_text("a\xff\xc3\xa4");
+    assert_string_equal(json_string_value(value), "a\xef\xbf\xbd\xc3\xa4");
+    json_decref(value);
+}
+
+/* what every command must have, so that help, man page and completion are whole */
+static void test_table(void **state)
+{
+    (void)state;
+    for (const flr_command *const *c = flr_commands; *c; c++) {
+        assert_ptr_equal(flr_command_find((*c)->name), *c);
+        assert_true((*c)->values_size >= sizeof(flr_common));
+        assert_true((*c)->values_size <= FLR_VALUES_MAX);
+        assert_true(strlen((*c)->summary) < 66);
+        assert_true((*c)->examples && (*c)->examples->line);
+        assert_true((*c)->min_arguments == 0 || (*c)->argument_missing);
+        assert_true(((*c)->argument == FLR_ARGUMENT_WORD) == ((*c)->words != NULL));
+        for (const flr_option *o = (*c)->options; o && o->name; o++) {
+            assert_true((o->type == FLR_OPTION_FLAG) == (o->argument == NULL));
+            assert_true(o->type != FLR_OPTION_CHOICE || o->choices);
+            assert_true(o->offset >= sizeof(flr_common) && o->offset < (*c)->values_size);
+            // no name and no letter twice, the common ones included
+            for (const flr_option *p = o + 1; p->name; p++) {
+                assert_string_not_equal(o->name, p->name);
+                assert_true(!o->letter || o->letter != p->letter);
+            }
+            for (const flr_option *p = flr_common_options; p->name; p++) {
+                assert_string_not_equal(o->name, p->name);
+                assert_true(!o->letter || o->letter != p->letter);
+            }
+        }
+    }
+    assert_null(flr_command_find("nothing"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_end_of_options), cmocka_unit_test(test_help_wins),
         cmocka_unit_test(test_wrong),          cmocka_unit_test(test_noise),
         cmocka_unit_test(test_safe_text),      cmocka_unit_test(test_numbers_for_people),
+        cmocka_unit_test(test_wrap),           cmocka_unit_test(test_json_values),
+        cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
