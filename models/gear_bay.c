@@ -138,68 +138,6 @@ static void main_rib(flr_kit *kit, double x)
 
 /* ---- equipment ---- */
 
-/* a sealed box with a lid, screws, cooling fins and connectors; mounted on z = 0 */
-static void equipment(flr_kit *kit, flr_pose at, double x, double y, double z)
-{
-    flr_kit_push(kit, at);
-    flr_kit_box(kit, flr_kit_at(0, 0, z / 2 + 0.012), x, y, z, 0.006);
-    flr_kit_plate(kit, flr_kit_at(0, 0, z + 0.011), x - 0.02, y - 0.02, 0.005, 0.01, 0, 0, 0);
-    int fins = (int)(x / 0.022);
-    for (int i = 0; i < fins; i++)
-        flr_kit_box(kit, flr_kit_at(x * ((i + 0.5) / fins - 0.5) * 0.8, 0.05 * y, z + 0.024), 0.004,
-                    0.7 * y, 0.020, 0.001);
-    for (int i = 0; i < 4; i++) {
-        double sx = i & 1 ? 1 : -1, sy = i & 2 ? 1 : -1;
-        flr_kit_box(kit, flr_kit_at(sx * (x / 2 + 0.014), sy * 0.36 * y, 0.006), 0.04, 0.034, 0.012,
-                    0.002);
-        flr_kit_bolt(kit, flr_kit_at(sx * (x / 2 + 0.022), sy * 0.36 * y, 0.012), 0.006, 0);
-        flr_kit_rivet(kit, flr_kit_at(sx * (x / 2 - 0.018), sy * (y / 2 - 0.018), z + 0.016),
-                      0.005);
-    }
-    int plugs = (int)(x / 0.06);
-    for (int i = 0; i < plugs; i++) {
-        flr_pose face = flr_kit_frame(v3(x * ((i + 0.5) / plugs - 0.5), -y / 2, 0.5 * z),
-                                      v3(0, -1, 0), v3(1, 0, 0));
-        flr_kit_connector(kit, face, 0.014);
-        flr_vec3 tail[4] = {flr_kit_point(face, 0, 0, 0.035), flr_kit_point(face, 0, 0, 0.075),
-                            flr_kit_point(face, 0.02, -0.04, 0.10),
-                            flr_kit_point(face, 0.03, -0.12, 0.10)};
-        flr_kit_pipe(kit, tail, 4, 0.008, 0, 0.03);
-    }
-    flr_kit_pop(kit);
-}
-
-/* an accumulator: bottle with two straps on a saddle, axis along the frame's x, mounted on z = 0 */
-static void bottle(flr_kit *kit, flr_pose at, double r, double length)
-{
-    flr_kit_push(kit, at);
-    flr_kit_outline o;
-    const flr_kit_corner c[] = {{0, 0, 0},
-                                {0.4 * r, 0, 0.003},
-                                {r, 0.5 * r, 0.6 * r},
-                                {r, length - 0.5 * r, 0.6 * r},
-                                {0.4 * r, length, 0.003},
-                                {0, length, 0}};
-    flr_outline_clear(&o);
-    flr_outline_corners(kit, &o, c, 6);
-    flr_pose axis = flr_kit_frame(v3(-length / 2, 0, r + 0.03), v3(1, 0, 0), v3(0, 1, 0));
-    flr_kit_revolve(kit, axis, &o, flr_kit_sides(kit, r));
-    flr_kit_union(kit, flr_kit_shift(axis, 0, 0, length + 0.01), 0.010);
-    flr_kit_rounded_cylinder(kit, flr_kit_shift(axis, 0, 0, -0.03), 0.014, 0.04, 0.003);
-    for (int side = -1; side <= 1; side += 2) {
-        flr_kit_tube(kit, flr_kit_shift(axis, 0, 0, length / 2 + side * 0.25 * length - 0.015),
-                     r + 0.004, r - 0.001, 0.030);
-        flr_kit_box(kit, flr_kit_at(side * 0.25 * length, 0, 0.02), 0.036, 1.7 * r, 0.045, 0.003);
-        for (int s = -1; s <= 1; s += 2) {
-            flr_kit_box(kit, flr_kit_at(side * 0.25 * length, s * 1.02 * r, 0.005), 0.036, 0.05,
-                        0.010, 0.002);
-            flr_kit_bolt(kit, flr_kit_at(side * 0.25 * length, s * (1.02 * r + 0.010), 0.010),
-                         0.008, 0);
-        }
-    }
-    flr_kit_pop(kit);
-}
-
 static void fittings(flr_kit *kit, flr_pose keel, flr_pose roof)
 {
     /* on the caps of the keel's frames */
@@ -209,18 +147,18 @@ static void fittings(flr_kit *kit, flr_pose keel, flr_pose roof)
                                {1.45, 0.55, 0.22, 0.18, 0.10},  {-1.60, -0.95, 0.30, 0.20, 0.10}};
     for (int i = 0; i < 6; i++) {
         double jitter = flr_kit_random(kit, -0.04, 0.04);
-        equipment(kit, flr_kit_shift(keel, boxes[i][0] + jitter, boxes[i][1], d), boxes[i][2],
-                  boxes[i][3], boxes[i][4]);
+        flr_kit_equipment(kit, flr_kit_shift(keel, boxes[i][0] + jitter, boxes[i][1], d),
+                          boxes[i][2], boxes[i][3], boxes[i][4]);
     }
-    bottle(kit, flr_kit_shift(keel, 0.80, -0.70, d), 0.085, 0.55);
-    bottle(kit, flr_kit_shift(keel, -0.55, 0.55, d), 0.070, 0.48);
-    bottle(kit, flr_kit_shift(keel, 0.55, 0.25, d), 0.060, 0.40);
+    flr_kit_bottle(kit, flr_kit_shift(keel, 0.80, -0.70, d), 0.085, 0.55);
+    flr_kit_bottle(kit, flr_kit_shift(keel, -0.55, 0.55, d), 0.070, 0.48);
+    flr_kit_bottle(kit, flr_kit_shift(keel, 0.55, 0.25, d), 0.060, 0.40);
     /* on the roof, between the ribs and the bulkheads */
     const double up = 0.154;
-    equipment(kit, flr_kit_shift(roof, -1.50, 0.45, up), 0.42, 0.34, 0.14);
-    equipment(kit, flr_kit_shift(roof, 1.55, -0.45, up), 0.36, 0.30, 0.16);
-    bottle(kit, flr_kit_shift(roof, -1.45, -0.40, up), 0.11, 0.62);
-    bottle(kit, flr_kit_shift(roof, 0.45, 0.60, up), 0.075, 0.50);
+    flr_kit_equipment(kit, flr_kit_shift(roof, -1.50, 0.45, up), 0.42, 0.34, 0.14);
+    flr_kit_equipment(kit, flr_kit_shift(roof, 1.55, -0.45, up), 0.36, 0.30, 0.16);
+    flr_kit_bottle(kit, flr_kit_shift(roof, -1.45, -0.40, up), 0.11, 0.62);
+    flr_kit_bottle(kit, flr_kit_shift(roof, 0.45, 0.60, up), 0.075, 0.50);
 }
 
 /* the open side: an edge beam with door hinges and their rods */

@@ -1,29 +1,6 @@
 /* gear_lines.c: hydraulic pipes, hoses and wires of the landing gear, and its corridor. */
 #include "models/gear.h"
 
-/* a pipe with a clamp about every `every` metres of its straight runs; `mount` shows from the
- * pipe to what it is fixed to, `stand` metres away */
-static void clamped(flr_kit *kit, const flr_vec3 *way, int count, double r, double bend,
-                    double every, flr_vec3 mount, double stand)
-{
-    flr_kit_pipe(kit, way, count, r, 0.8 * r, bend);
-    for (int i = 0; i + 1 < count; i++) {
-        flr_vec3 leg = v3_sub(way[i + 1], way[i]);
-        double length = v3_length(leg);
-        flr_vec3 along = v3_mul(leg, 1 / length);
-        double lean = v3_dot(along, mount);
-        if (length < 0.25 || lean * lean > 0.5) continue;
-        int clamps = (int)(length / every) + 1;
-        for (int k = 0; k < clamps; k++) {
-            flr_vec3 p = v3_mix(way[i], way[i + 1], (k + 0.5) / clamps);
-            flr_kit_clamp(kit, flr_kit_frame(p, v3_mul(mount, -1), along), r, stand);
-        }
-        /* a union near the middle of a long run */
-        if (length > 1.2)
-            flr_kit_union(kit, flr_kit_frame(v3_mix(way[i], way[i + 1], 0.47), along, mount), r);
-    }
-}
-
 /* ---- bay ---- */
 
 /* supply and return lines along the keel, each down to the strut or along the roof */
@@ -38,11 +15,11 @@ static void keel_lines(flr_kit *kit)
                            {turn, y, 4.40 - 0.02 * i},
                            {turn + 0.3, -0.60, 4.45},
                            {turn + 0.3, 0.70, 4.45 + 0.004 * i}};
-        clamped(kit, way, 3, r, 0.06, 0.42, wall, 0.045);
+        flr_kit_clamped_pipe(kit, way, 3, r, 0.06, 0.42, wall, 0.045);
         flr_vec3 over[3] = {way[2], way[3], way[4]};
-        clamped(kit, over, 3, r, 0.08, 0.40, up, 0.06);
+        flr_kit_clamped_pipe(kit, over, 3, r, 0.08, 0.40, up, 0.06);
         flr_vec3 fore[2] = {{turn + 0.12, y + 0.05, z}, {2.0, y + 0.05, z}};
-        clamped(kit, fore, 2, r, 0, 0.45, wall, 0.09);
+        flr_kit_clamped_pipe(kit, fore, 2, r, 0, 0.45, wall, 0.09);
     }
     /* the plates they go through at both ends of the keel */
     for (int side = -1; side <= 1; side += 2) {
@@ -74,7 +51,7 @@ static void bulkhead_lines(flr_kit *kit)
             double x = side * 1.90, z = 2.85 + 0.05 * i, y = -0.45 + 0.21 * i;
             double r = 0.005 + 0.0015 * (i % 3);
             flr_vec3 way[4] = {{x, -0.72, z}, {x, y, z}, {x, y, 4.38}, {x - side * 0.5, y, 4.50}};
-            clamped(kit, way, 4, r, 0.05, 0.4, wall, 0.04);
+            flr_kit_clamped_pipe(kit, way, 4, r, 0.05, 0.4, wall, 0.04);
         }
         flr_vec3 way[6];
         for (int k = 0; k < 6; k++) way[k] = v3(side * 1.91, -0.75 + 0.31 * k, 3.45);
@@ -113,7 +90,7 @@ static void strut_lines(flr_kit *kit)
                            {at * c, at * s, 1.90},
                            {(at - 0.02) * c, (at - 0.02) * s, 1.80},
                            {(at - 0.02) * c, (at - 0.02) * s, 1.70}};
-        clamped(kit, way, 2, r, 0, 0.28, v3_mul(out, -1), 0.065);
+        flr_kit_clamped_pipe(kit, way, 2, r, 0, 0.28, v3_mul(out, -1), 0.065);
         flr_kit_union(kit, flr_kit_frame(way[1], v3(0, 0, 1), out), r);
         /* a hose loops down to the bogie on the side away from the actuator */
         double side = i < 4 ? 1 : -1, x = 0.20 + 0.055 * (i % 4);
@@ -155,7 +132,8 @@ static void bogie_lines(flr_kit *kit)
             double from = i == 2 ? 0.20 : i == 1 ? 0.16 : -0.18;
             double over = z + 0.175 + 0.008 * i;
             flr_vec3 run[3] = {{from, y, over}, {x, y, over}, {x, side * 0.20, over - 0.01}};
-            if (i != 1) clamped(kit, run, 3, r, 0.03, 0.24, v3(0, 0, -1), over - z - 0.085);
+            if (i != 1)
+                flr_kit_clamped_pipe(kit, run, 3, r, 0.03, 0.24, v3(0, 0, -1), over - z - 0.085);
             flr_vec3 out[4] = {{x, side * 0.20, over - 0.01},
                                {x, side * 0.33, over - 0.02},
                                {x, side * 0.40, z + 0.13},

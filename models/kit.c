@@ -13,6 +13,7 @@ flr_kit flr_kit_begin(uint64_t seed)
     kit.T_kit_here = flr_kit_at(0, 0, 0);
     kit.chord = 0.0002;
     kit.least_sides = 8;
+    kit.wire_step = 0.02;
     kit.random = seed;
     kit.result = FLR_OK;
     return kit;

@@ -34,6 +34,7 @@ typedef struct flr_kit {
     int frame_count;
     double chord;        /* metres a circle's polygon may stray from it; default 0.2 mm */
     int least_sides;     /* of a circle's polygon; default 8; a multiple of 4 */
+    double wire_step;    /* metres between the points of a wire's path; default 0.02 */
     uint64_t random;     /* state of flr_kit_random() */
     flr_result result;   /* the first trouble, FLR_OK while there is none */
     const char *trouble; /* its sentence */
@@ -259,5 +260,19 @@ void flr_kit_connector(flr_kit *kit, flr_pose at, double r);
 
 /* A pipe union on a pipe of radius r along z: two hexagon nuts and a body. */
 void flr_kit_union(flr_kit *kit, flr_pose at, double r);
+
+/* ---- assemblies ---- */
+
+/* A sealed box with lid, cooling fins, connectors with cables at -y, and feet: x by y on the plane
+ * z = 0, z high. */
+void flr_kit_equipment(flr_kit *kit, flr_pose at, double x, double y, double z);
+
+/* A pressure bottle along x in two straps on saddles that stand on z = 0. */
+void flr_kit_bottle(flr_kit *kit, flr_pose at, double r, double length);
+
+/* A pipe with a clamp about every `every` metres of its straight runs and a union in long ones.
+ * `mount` shows from the pipe to what it is fixed to, `stand` metres away. */
+void flr_kit_clamped_pipe(flr_kit *kit, const flr_vec3 *way, int count, double r, double bend,
+                          double every, flr_vec3 mount, double stand);
 
 #endif

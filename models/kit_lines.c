@@ -120,7 +120,8 @@ void flr_kit_bundle(flr_kit *kit, const flr_vec3 *way, int count, int wires, dou
 {
     enum { ROOM = 1024 };
     flr_vec3 middle[ROOM], wire[ROOM], u[ROOM], v[ROOM];
-    double around = bundle_radius(wires, r), step = 10 * r > 0.02 ? 10 * r : 0.02;
+    double around = bundle_radius(wires, r),
+           step = 10 * r > kit->wire_step ? 10 * r : kit->wire_step;
     int n = sagging(way, count, sag, step, middle, ROOM);
     if (n < 2) return;
     frames_along(middle, n, u, v);

@@ -12,7 +12,7 @@
 
 /* in the order of the table in docs/models.md */
 static const flr_scenario *const scenarios[] = {
-    &flr_scenario_ball,    &flr_scenario_gear,   &flr_scenario_axle,
+    &flr_scenario_ball,    &flr_scenario_gear,   &flr_scenario_aircraft, &flr_scenario_axle,
     &flr_scenario_falling, &flr_scenario_probes, &flr_scenario_approach,
 };
 
