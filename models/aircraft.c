@@ -114,13 +114,13 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     part.colour = 0xd65a31;
     part.moving = true;
     part.mass = 0.15;
-    part.T_world_part = flr_kit_at(0.25, 0.02, 0.66);
+    part.T_world_part = flr_kit_at(0.25, 0.02, 0.58);
     if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
 
     model->scene.voxel = 0.005;
     model->scene.camera.given = true;
-    model->scene.camera.eye = v3(1.45, -0.38, 1.85);
-    model->scene.camera.target = v3(0.25, 0.02, 0.68);
+    model->scene.camera.eye = v3(3.4, -0.805, 1.425);
+    model->scene.camera.target = v3(0.25, 0.02, 0.60);
     return result;
 }
 

@@ -13,7 +13,7 @@ static void frame(flr_kit *kit, double x, double length, double depth)
     double step = length / holes, r = 0.26 * depth;
     flr_kit_outline o;
     flr_outline_clear(&o);
-    flr_outline_rect(kit, &o, 0, depth / 2, length, depth, 0);
+    flr_outline_rect(kit, &o, 0, (depth - 0.001) / 2, length, depth + 0.001, 0); /* into the skin */
     for (int i = 0; i < holes; i++)
         flr_outline_circle(kit, &o, -length / 2 + (i + 0.5) * step, 0.52 * depth, r);
     /* outline x along the wall's y, outline y along its z */
@@ -31,7 +31,7 @@ static void frame(flr_kit *kit, double x, double length, double depth)
         flr_kit_revolve(kit, hole, &lip, flr_kit_sides(kit, r));
     }
     /* caps: an angle on the skin, a T inside */
-    flr_vec3 path[2] = {{x, -length / 2 + 0.001, 0}, {x, length / 2 - 0.001, 0}};
+    flr_vec3 path[2] = {{x, -length / 2 + 0.001, -0.0004}, {x, length / 2 - 0.001, -0.0004}};
     flr_outline_clear(&o);
     flr_outline_beam_l(kit, &o, 0.028, 0.024, 0.003);
     flr_kit_sweep(kit, path, 2, v3(0, 0, 1), &o, NULL);

@@ -110,7 +110,7 @@ typedef struct flr_kit_p2 {
     double x, y;
 } flr_kit_p2;
 
-/* A corner of a polygon, rounded with radius r (0: sharp). */
+/* A corner of a polygon, rounded with radius r (0: sharp), or with what its edges have room for. */
 typedef struct flr_kit_corner {
     double x, y, r;
 } flr_kit_corner;

@@ -162,12 +162,16 @@ void flr_kit_spring(flr_kit *kit, flr_pose at, double r_coil, double r_wire, dou
         return;
     }
     for (int i = 0; i <= n; i++) {
-        double t = (double)i / n, a = turns * t;
-        /* one dead turn at each end lies flat */
-        double live = (a - 1) / (turns - 2);
-        live = live < 0 ? 0 : live > 1 ? 1 : live;
-        path[i] = v3(r_coil * flr_kit_cos(a), r_coil * flr_kit_sin(a),
-                     r_wire + (length - 2 * r_wire) * (0.04 * t + 0.96 * live));
+        double a = turns * i / n;
+        /* one dead turn at each end lies wire on wire */
+        double dead = 2.1 * r_wire, rise = length - 2 * r_wire, z;
+        if (a < 1)
+            z = dead * a;
+        else if (a > turns - 1)
+            z = rise - dead * (turns - a);
+        else
+            z = dead + (rise - 2 * dead) * (a - 1) / (turns - 2);
+        path[i] = v3(r_coil * flr_kit_cos(a), r_coil * flr_kit_sin(a), r_wire + z);
     }
     flr_kit_outline o;
     flr_outline_clear(&o);

@@ -68,16 +68,23 @@ static void rounded(const flr_kit *kit, flr_kit_outline *outline, flr_kit_corner
         flr_outline_point(outline, at.x, at.y);
         return;
     }
-    double back = at.r / tangent; /* from the corner to where the arc begins */
+    /* from the corner to where the arc begins: never beyond the middle of an edge that is rounded
+     * at its other end too, so that arcs cannot cross */
+    double r = at.r, back = r / tangent;
+    double most = fmin(u * (before.r > 0 ? 0.495 : 0.99), w * (after.r > 0 ? 0.495 : 0.99));
+    if (back > most) {
+        back = most;
+        r = back * tangent;
+    }
     double a0 = s > 0 ? flr_kit_angle(uy, -ux) : flr_kit_angle(-uy, ux);
     double cx = at.x + ux * back, cy = at.y + uy * back;
-    cx -= at.r * flr_kit_cos(a0);
-    cy -= at.r * flr_kit_sin(a0);
+    cx -= r * flr_kit_cos(a0);
+    cy -= r * flr_kit_sin(a0);
     /* the arc turns by what the corner does: half a turn less the inner angle */
     double sweep = 0.5 - fabs(flr_kit_angle(c, s));
-    int steps = (int)ceil(sweep * flr_kit_sides(kit, at.r) - 1e-9);
+    int steps = (int)ceil(sweep * flr_kit_sides(kit, r) - 1e-9);
     if (steps < 1) steps = 1;
-    flr_outline_arc(outline, cx, cy, at.r, a0, s > 0 ? a0 - sweep : a0 + sweep, steps);
+    flr_outline_arc(outline, cx, cy, r, a0, s > 0 ? a0 - sweep : a0 + sweep, steps);
 }
 
 void flr_outline_corners(const flr_kit *kit, flr_kit_outline *outline,
