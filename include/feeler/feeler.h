@@ -33,6 +33,7 @@
 
 #include "feeler/exact.h"    /* the exact distance to a mesh */
 #include "feeler/shell.h"    /* a part as surface points */
+#include "feeler/voxfile.h"  /* both as a file */
 #include "feeler/voxelize.h" /* from triangles to both */
 #include "feeler/voxmap.h"   /* a part as voxels */
 

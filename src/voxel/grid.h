@@ -11,6 +11,7 @@ typedef struct flr_grid {
     flr_vec3 origin;    /* metres, in the voxmap's frame */
     double voxel;       /* metres */
     uint32_t hypers[3]; /* hyperchunks in x, y, z */
+    uint32_t zero;      /* no gaps: it lies in files */
 } flr_grid;
 
 enum {

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#include "base/pages.h"
 #include "base/parallel.h"
 #include "voxel/clones.h"
 #include "voxel/closest.h"
+#include "voxel/shell_format.h"
 
 /* what a voxel collects from the triangles that touch it */
 typedef struct gathered {
@@ -423,36 +423,22 @@ static uint64_t padded_total(const flr_build *build, uint64_t *chunks)
     return points;
 }
 
-static size_t aligned64(size_t size) { return (size + 63) / 64 * 64; }
-
 static flr_shell *allocate(shell_job *job, uint64_t chunks, uint64_t points)
 {
-    size_t head = aligned64(sizeof(flr_shell)),
-           hypers = aligned64(job->build->hyper_count * sizeof *job->hypers);
-    size_t chunk_bytes = aligned64(chunks * sizeof *job->chunks),
-           half = aligned64(points * sizeof(uint16_t));
-    size_t size = head + hypers + chunk_bytes + 3 * half + aligned64(points * sizeof(uint32_t));
-    uint8_t *block = flr_pages_alloc(size);
-    if (!block) return NULL;
-    flr_shell *shell = (flr_shell *)block;
-    job->hypers = (flr_shell_hyper *)(block + head);
-    job->chunks = (flr_shell_chunk *)(block + head + hypers);
-    for (int axis = 0; axis < 3; axis++)
-        job->xyz[axis] = (uint16_t *)(block + head + hypers + chunk_bytes + (size_t)axis * half);
-    job->normal = (uint32_t *)(block + head + hypers + chunk_bytes + 3 * half);
-    *shell = (flr_shell){.voxel = job->build->grid.voxel,
-                         .step = (float)(job->build->grid.voxel / FLR_SHELL_STEPS),
-                         .on_surface = job->def->on_surface,
-                         .hyper_count = job->build->hyper_count,
-                         .chunk_count = (uint32_t)chunks,
-                         .point_count = (uint32_t)points,
-                         .hypers = job->hypers,
-                         .chunks = job->chunks,
-                         .x = job->xyz[0],
-                         .y = job->xyz[1],
-                         .z = job->xyz[2],
-                         .normal = job->normal,
-                         .bytes = size};
+    flr_shell_header header = {.voxel = job->build->grid.voxel,
+                               .step = (float)(job->build->grid.voxel / FLR_SHELL_STEPS),
+                               .on_surface = job->def->on_surface,
+                               .hyper_count = job->build->hyper_count,
+                               .chunk_count = (uint32_t)chunks,
+                               .point_count = (uint32_t)points};
+    flr_shell *shell = flr_shell_allocate(&header);
+    if (!shell) return NULL;
+    job->hypers = (flr_shell_hyper *)(uintptr_t)shell->hypers;
+    job->chunks = (flr_shell_chunk *)(uintptr_t)shell->chunks;
+    job->xyz[0] = (uint16_t *)(uintptr_t)shell->x;
+    job->xyz[1] = (uint16_t *)(uintptr_t)shell->y;
+    job->xyz[2] = (uint16_t *)(uintptr_t)shell->z;
+    job->normal = (uint32_t *)(uintptr_t)shell->normal;
     return shell;
 }
 
@@ -505,6 +491,7 @@ flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, f
     }
     enclose_spheres(hyper_sphere, job.hypers, job.shell->hyper_count, job.shell->centre,
                     &job.shell->radius);
+    flr_shell_seal(job.shell);
     *shell = job.shell;
     return FLR_OK;
 }
@@ -546,9 +533,4 @@ double flr_shell_opening(const flr_shell *shell, double displacement)
     for (uint32_t c = 0; c < shell->chunk_count; c++)
         widest = fmax(widest, chunk_opening(shell, c, displacement));
     return 1 + widest / shell->voxel;
-}
-
-void flr_shell_destroy(flr_shell *shell)
-{
-    if (shell) flr_pages_free(shell, shell->bytes);
 }

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "voxel/field.h"
 #include "voxel/tile.h"
+#include "voxel/voxfile_format.h"
 
 /* ---- the block ---- */
 
@@ -15,14 +16,30 @@ static uint64_t aligned(uint64_t size)
     return (size + FLR_SECTION_ALIGN - 1) / FLR_SECTION_ALIGN * FLR_SECTION_ALIGN;
 }
 
-/* Gives a tree its places, one section after another. */
-static void lay_out(flr_tree_place *place, size_t roots, uint64_t plane_bytes, uint64_t *end)
+/* Gives the directory of a tree its places, one section after another. */
+static void lay_out(flr_tree_place *place, size_t roots, uint64_t *end)
 {
     place->root = *end;
     place->nodes = *end = aligned(*end + roots * sizeof(uint32_t));
     place->hypers = *end = aligned(*end + place->node_count * 512 * sizeof(uint32_t));
-    place->planes = *end = aligned(*end + place->hyper_count * 512 * sizeof(uint32_t));
-    *end = aligned(*end + place->plane_count * plane_bytes);
+    *end = aligned(*end + place->hyper_count * 512 * sizeof(uint32_t));
+}
+
+/* The directories come first, together: opening a file looks at all of them, and at nothing else. */
+static void lay_out_all(flr_voxmap_header *header, unsigned fields, size_t roots)
+{
+    uint64_t end = aligned(sizeof *header);
+    for (unsigned field = 0; field < fields; field++) lay_out(&header->fields[field], roots, &end);
+    lay_out(&header->chunks, roots, &end);
+    header->directory = end;
+    for (unsigned field = 0; field < fields; field++) {
+        header->fields[field].planes = end;
+        end = aligned(end + header->fields[field].plane_count * 64 * header->bits);
+    }
+    header->chunks.planes = end;
+    end = aligned(end + header->chunks.plane_count * 256);
+    header->size = header->stats.bytes = end;
+    header->header_size = sizeof *header;
 }
 
 typedef struct fill_job {
@@ -164,15 +181,13 @@ flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header,
     flr_result result = flr_field_make_plan(build, fields, header->hollow, header->range, &plan);
     if (result != FLR_OK) return result;
 
-    uint64_t end = aligned(sizeof *header);
     for (unsigned field = 0; field < fields; field++) {
         header->fields[field] = plan.place[field];
         header->stats.chunks[field] = plan.place[field].plane_count;
-        lay_out(&header->fields[field], roots, 64 * header->bits, &end);
     }
     header->chunks = plan.chunk_place;
-    lay_out(&header->chunks, roots, 256, &end);
-    header->size = header->stats.bytes = end;
+    lay_out_all(header, fields, roots);
+    size_t end = header->size;
 
     flr_voxmap *made = malloc(sizeof *made);
     flr_voxmap_header *block = made ? flr_pages_alloc(end) : NULL;
@@ -196,6 +211,7 @@ void flr_voxmap_destroy(flr_voxmap *voxmap)
 {
     if (!voxmap) return;
     flr_pages_free(voxmap->mapping, voxmap->mapping_size);
+    flr_voxfile_release(voxmap->file);
     free(voxmap);
 }
 

@@ -2,7 +2,7 @@
  *
  * One block, offsets from its start, little-endian, sections at multiples of 4096 bytes:
  *
- *     header | per field: root, nodes, hypers, planes | chunk distances: root, nodes, planes
+ *     header | directory: root, nodes, hypers per field; root, nodes of the chunk distances | planes in the same order
  *
  * The tree of a field has three steps: root cells (512^3 voxels) in x-fastest order, nodes (8x8x8 hyperchunks),
  * hypers (8x8x8 chunks), and then the packed marks of a chunk. Each entry is either the number of what lies
@@ -14,8 +14,11 @@
 #include "feeler/voxmap.h"
 #include "voxel/grid.h"
 
-#define FLR_UNIFORM UINT32_C(0x80000000) /* entry = FLR_UNIFORM | mark */
+#define FLR_VOXMAP_MAGIC "flrvoxm\n"
+#define FLR_UNIFORM      UINT32_C(0x80000000) /* entry = FLR_UNIFORM | mark */
 
+/* Raise the version whenever the layout changes, or the same mesh and parameters give other bytes: what older programs
+ * left in a cache is then built again. */
 enum { FLR_VOXMAP_VERSION = 1, FLR_SECTION_ALIGN = 4096 };
 
 /* where a tree lies in the block */
@@ -28,14 +31,16 @@ typedef struct flr_tree_place {
 } flr_tree_place;
 
 typedef struct flr_voxmap_header {
-    char magic[8]; /* "flrvoxm\n" */
+    char magic[8];
     uint32_t version;
     uint32_t byte_order; /* 0x01020304 as this machine writes it */
     uint64_t size;       /* of the whole block */
+    uint64_t directory;  /* of header and directory: where the planes begin */
     flr_grid grid;
     uint32_t roots[3];
     uint32_t bits, range, offset;
     uint32_t features, hollow;
+    uint32_t header_size; /* of this struct, which has no gaps between its members */
     flr_pose T_voxmap_mesh;
     flr_hash mesh_hash;
     flr_voxmap_stats stats;
@@ -45,8 +50,9 @@ typedef struct flr_voxmap_header {
 
 struct flr_voxmap {
     const flr_voxmap_header *header; /* the block begins here */
-    void *mapping;                   /* what to unmap */
+    void *mapping;                   /* the block, where it has memory of its own */
     size_t mapping_size;
+    struct flr_voxfile *file; /* else the file it lies in */
 };
 
 static inline const uint32_t *flr_voxmap_u32(const flr_voxmap *voxmap, uint64_t offset)

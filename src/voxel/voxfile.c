@@ -1,0 +1,457 @@
+/* voxels and surface points as a file: writing, opening, verifying */
+#include "feeler/voxfile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "base/parallel.h"
+#include "feeler/assert.h"
+#include "voxel/voxfile_format.h"
+
+enum {
+    BYTE_ORDER_MARK = 0x01020304,
+    WHOLE_AT_ONCE =
+        64 << 20, /* bytes: a file up to this size is verified when it is opened, in a few ms */
+    BLOCKS_PER_PIECE = 16
+};
+
+/* The file format is the memory of a little-endian machine; others read and write none. */
+static bool right_machine(void)
+{
+    const uint32_t mark = BYTE_ORDER_MARK;
+    return *(const uint8_t *)&mark == 4;
+}
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + FLR_SECTION_ALIGN - 1) / FLR_SECTION_ALIGN * FLR_SECTION_ALIGN;
+}
+
+/* Where the sections begin behind the checksums of so many blocks. */
+static uint64_t data_begin(uint64_t block_count)
+{
+    return aligned(sizeof(flr_voxfile_header) + block_count * sizeof(flr_hash));
+}
+
+static flr_hash hash_header(const flr_voxfile_header *header)
+{
+    flr_voxfile_header copy = *header;
+    copy.header_hash = (flr_hash){0, 0};
+    return flr_hash_bytes(&copy, sizeof copy);
+}
+
+/* ---- writing ---- */
+
+static const uint8_t zeros[FLR_SECTION_ALIGN];
+
+/* a section, and zeros up to the next */
+typedef struct piece {
+    uint32_t kind;
+    const uint8_t *bytes;
+    uint64_t size;
+} piece;
+
+typedef struct hash_job {
+    const piece *pieces;
+    size_t count;
+    flr_hash *table;
+} hash_job;
+
+/* The part of a run of bytes at `begin` that lies in [from, to). */
+static void hash_part(flr_hasher *hasher, const uint8_t *bytes, uint64_t begin, uint64_t size,
+                      uint64_t from, uint64_t to)
+{
+    uint64_t low = from > begin ? from : begin, high = to < begin + size ? to : begin + size;
+    if (low < high) flr_hasher_add(hasher, bytes + (low - begin), high - low);
+}
+
+static flr_result hash_block(void *context, size_t block, unsigned worker)
+{
+    (void)worker;
+    const hash_job *job = context;
+    uint64_t from = block * (uint64_t)FLR_VOXFILE_BLOCK, to = from + FLR_VOXFILE_BLOCK, begin = 0;
+    flr_hasher hasher = flr_hasher_begin();
+    for (size_t i = 0; i < job->count; i++) {
+        const piece *p = &job->pieces[i];
+        hash_part(&hasher, p->bytes, begin, p->size, from, to);
+        hash_part(&hasher, zeros, begin + p->size, aligned(p->size) - p->size, from, to);
+        begin += aligned(p->size);
+    }
+    job->table[block] = flr_hasher_end(&hasher);
+    return FLR_OK;
+}
+
+static flr_result write_pieces(flr_output *output, const piece *pieces, size_t count,
+                               const flr_voxfile_header *header, const flr_hash *table,
+                               flr_error *error)
+{
+    size_t table_size = header->data - sizeof *header;
+    flr_result result = flr_output_write(output, header, sizeof *header, error);
+    if (result == FLR_OK) result = flr_output_write(output, table, table_size, error);
+    for (size_t i = 0; i < count && result == FLR_OK; i++) {
+        result = flr_output_write(output, pieces[i].bytes, pieces[i].size, error);
+        size_t rest = aligned(pieces[i].size) - pieces[i].size;
+        if (result == FLR_OK) result = flr_output_write(output, zeros, rest, error);
+    }
+    return result;
+}
+
+/* Writes header, checksums and sections; `table` is zero and large enough. */
+static flr_result write_file(flr_env *env, const char *path, const piece *pieces, size_t count,
+                             uint64_t total, flr_hash *table, flr_error *error)
+{
+    hash_job job = {.pieces = pieces, .count = count, .table = table};
+    flr_voxfile_header header = {.byte_order = BYTE_ORDER_MARK,
+                                 .version = FLR_VOXMAP_VERSION,
+                                 .block_count = (total + FLR_VOXFILE_BLOCK - 1) / FLR_VOXFILE_BLOCK,
+                                 .block_size = FLR_VOXFILE_BLOCK,
+                                 .section_count = (uint32_t)count};
+    memcpy(header.magic, FLR_VOXFILE_MAGIC, sizeof header.magic);
+    header.data = data_begin(header.block_count);
+    header.size = header.data + total;
+    flr_parallel_for(0, header.block_count, hash_block, &job);
+    header.table_hash = flr_hash_bytes(table, header.data - sizeof header);
+    uint64_t offset = header.data;
+    for (size_t i = 0; i < count; i++) {
+        header.sections[i] =
+            (flr_voxfile_section){.kind = pieces[i].kind, .offset = offset, .size = pieces[i].size};
+        offset += aligned(pieces[i].size);
+    }
+    header.header_hash = hash_header(&header);
+
+    flr_output *output;
+    flr_result result = flr_output_begin(env, path, &output, error);
+    if (result != FLR_OK) return result;
+    result = write_pieces(output, pieces, count, &header, table, error);
+    if (result == FLR_OK) return flr_output_commit(output, error);
+    flr_output_abandon(output);
+    return result;
+}
+
+flr_result flr_voxfile_write(flr_env *env, const char *path, const flr_voxmap *voxmap,
+                             const flr_shell *shell, flr_error *error)
+{
+    FLR_ASSERT(env && path && voxmap);
+    if (!right_machine())
+        return flr_fail(error, FLR_UNSUPPORTED, "%s: voxel files need a little-endian machine",
+                        path);
+    piece pieces[2] = {{.kind = FLR_SECTION_VOXMAP,
+                        .bytes = (const uint8_t *)voxmap->header,
+                        .size = voxmap->header->size}};
+    size_t count = 1;
+    if (shell) {
+        const flr_shell_header *header = ((const flr_shell_owner *)shell)->header;
+        pieces[count++] = (piece){
+            .kind = FLR_SECTION_SHELL, .bytes = (const uint8_t *)header, .size = header->size};
+    }
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) total += aligned(pieces[i].size);
+    uint64_t blocks = (total + FLR_VOXFILE_BLOCK - 1) / FLR_VOXFILE_BLOCK;
+    flr_hash *table = calloc(1, data_begin(blocks));
+    if (!table) return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to write it", path);
+    flr_result result = write_file(env, path, pieces, count, total, table, error);
+    free(table);
+    return result;
+}
+
+/* ---- the open file ---- */
+
+void flr_voxfile_release(flr_voxfile *file)
+{
+    if (!file || atomic_fetch_sub(&file->references, 1) > 1) return;
+    flr_file_unmap(&file->map);
+    flr_pages_free(file->pages, file->size);
+    free(file->path);
+    free(file);
+}
+
+static const flr_voxfile_header *header_of(const flr_voxfile *file)
+{
+    return (const flr_voxfile_header *)file->bytes;
+}
+
+/* what to do about it is the same for all damage */
+static flr_result fail_damaged(const flr_voxfile *file, flr_error *error, const char *what)
+{
+    return flr_fail(error, FLR_BAD_INPUT, "%s: damaged: %s; build it again with feeler voxelize",
+                    file->path, what);
+}
+
+/* ---- checking ---- */
+
+typedef struct verify_job {
+    const flr_voxfile *file;
+    uint64_t first, end;      /* blocks */
+    _Atomic uint64_t damaged; /* a wrong one + 1; 0: none */
+} verify_job;
+
+static flr_result verify_piece(void *context, size_t number, unsigned worker)
+{
+    (void)worker;
+    verify_job *job = context;
+    const flr_voxfile_header *header = header_of(job->file);
+    const flr_hash *table = (const flr_hash *)(header + 1);
+    uint64_t first = job->first + number * BLOCKS_PER_PIECE, end = first + BLOCKS_PER_PIECE;
+    for (uint64_t block = first; block < end && block < job->end; block++) {
+        uint64_t offset = header->data + block * FLR_VOXFILE_BLOCK, size = header->size - offset;
+        if (size > FLR_VOXFILE_BLOCK) size = FLR_VOXFILE_BLOCK;
+        if (flr_hash_equal(flr_hash_bytes(job->file->bytes + offset, size), table[block])) continue;
+        atomic_store(&job->damaged, block + 1);
+        return FLR_BAD_INPUT;
+    }
+    return FLR_OK;
+}
+
+/* Compares the checksums of all blocks that [from, to) touches; the range lies behind the table. */
+static flr_result verify_range(const flr_voxfile *file, uint64_t from, uint64_t to,
+                               unsigned threads, flr_error *error)
+{
+    const flr_voxfile_header *header = header_of(file);
+    verify_job job = {.file = file,
+                      .first = (from - header->data) / FLR_VOXFILE_BLOCK,
+                      .end = (to - header->data + FLR_VOXFILE_BLOCK - 1) / FLR_VOXFILE_BLOCK};
+    uint64_t pieces = (job.end - job.first + BLOCKS_PER_PIECE - 1) / BLOCKS_PER_PIECE;
+    if (flr_parallel_for(threads, pieces, verify_piece, &job) == FLR_OK) return FLR_OK;
+    return flr_fail(error, FLR_BAD_INPUT,
+                    "%s: damaged: the checksum at byte %" PRIu64
+                    " is wrong; build it again with feeler voxelize",
+                    file->path, header->data + (job.damaged - 1) * FLR_VOXFILE_BLOCK);
+}
+
+/* What kind of file is it, and is its first page whole? */
+static flr_result check_first_page(const flr_voxfile *file, flr_error *error)
+{
+    const flr_voxfile_header *h = header_of(file);
+    if (file->size < sizeof h->magic ||
+        memcmp(file->bytes, FLR_VOXFILE_MAGIC, sizeof h->magic) != 0)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is not a voxel file of feeler", file->path);
+    if (file->size < sizeof *h) return fail_damaged(file, error, "it is cut off");
+    if (!right_machine() || h->byte_order == __builtin_bswap32(BYTE_ORDER_MARK))
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "%s: is from a machine with another byte order; build it again here",
+                        file->path);
+    if (h->version != FLR_VOXMAP_VERSION)
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "%s: has version %u, this feeler reads %d; build it again with feeler "
+                        "voxelize",
+                        file->path, h->version, FLR_VOXMAP_VERSION);
+    if (!flr_hash_equal(hash_header(h), h->header_hash))
+        return fail_damaged(file, error, "the checksum of its header is wrong");
+    return FLR_OK;
+}
+
+/* Sizes, the checksums of the checksums, and the places of the sections. */
+static flr_result check_table(const flr_voxfile *file, flr_error *error)
+{
+    const flr_voxfile_header *h = header_of(file);
+    if (h->size != file->size)
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "%s: damaged: has %zu bytes and should have %" PRIu64
+                        "; build it again with feeler voxelize",
+                        file->path, file->size, h->size);
+    if (h->byte_order != BYTE_ORDER_MARK || h->block_size != FLR_VOXFILE_BLOCK ||
+        h->section_count < 1 || h->section_count > FLR_VOXFILE_SECTIONS ||
+        h->block_count > h->size / sizeof(flr_hash) || h->data != data_begin(h->block_count) ||
+        h->data > h->size ||
+        h->block_count != (h->size - h->data + FLR_VOXFILE_BLOCK - 1) / FLR_VOXFILE_BLOCK)
+        return fail_damaged(file, error, "its header contradicts itself");
+    for (uint32_t i = 0; i < h->section_count; i++) {
+        const flr_voxfile_section *s = &h->sections[i];
+        if (s->offset % FLR_SECTION_ALIGN || s->offset < h->data || s->offset > h->size ||
+            s->size > h->size - s->offset || s->size < 1)
+            return fail_damaged(file, error, "a section lies outside of it");
+    }
+    if (!flr_hash_equal(flr_hash_bytes(h + 1, h->data - sizeof *h), h->table_hash))
+        return fail_damaged(file, error, "the checksum of its checksums is wrong");
+    return FLR_OK;
+}
+
+static const flr_voxfile_section *find_section(const flr_voxfile *file, flr_section_kind kind)
+{
+    const flr_voxfile_header *h = header_of(file);
+    for (uint32_t i = 0; i < h->section_count; i++)
+        if (h->sections[i].kind == (uint32_t)kind) return &h->sections[i];
+    return NULL;
+}
+
+/* The first `size` bytes of a section, unless all of the file was verified. */
+static flr_result verify_part(const flr_voxfile *file, uint64_t offset, uint64_t size,
+                              flr_error *error)
+{
+    if (atomic_load(&file->verified)) return FLR_OK;
+    return verify_range(file, offset, offset + size, 0, error);
+}
+
+static flr_result check_voxmap(const flr_voxfile *file, const flr_voxfile_section *s,
+                               flr_error *error)
+{
+    const flr_voxmap_header *header = (const flr_voxmap_header *)(file->bytes + s->offset);
+    uint64_t head = s->size < sizeof *header ? s->size : sizeof *header;
+    const char *wrong = NULL;
+    flr_result result = verify_part(file, s->offset, head, error);
+    if (result == FLR_OK) wrong = flr_voxmap_check_header(header, s->size);
+    if (result == FLR_OK && !wrong) result = verify_part(file, s->offset, header->directory, error);
+    if (result == FLR_OK && !wrong) wrong = flr_voxmap_check_entries(header);
+    return wrong ? fail_damaged(file, error, wrong) : result;
+}
+
+static flr_result check_shell(const flr_voxfile *file, const flr_voxfile_section *s,
+                              flr_error *error)
+{
+    const flr_shell_header *header = (const flr_shell_header *)(file->bytes + s->offset);
+    uint64_t head = s->size < sizeof *header ? s->size : sizeof *header;
+    const char *wrong = NULL;
+    flr_result result = verify_part(file, s->offset, head, error);
+    if (result == FLR_OK) wrong = flr_shell_check_header(header, s->size);
+    if (result == FLR_OK && !wrong) result = verify_part(file, s->offset, header->x, error);
+    if (result == FLR_OK && !wrong) wrong = flr_shell_check_entries(header);
+    return wrong ? fail_damaged(file, error, wrong) : result;
+}
+
+static flr_result verify_all(flr_voxfile *file, unsigned threads, flr_error *error)
+{
+    const flr_voxfile_header *header = header_of(file);
+    flr_result result = verify_range(file, header->data, header->size, threads, error);
+    if (result == FLR_OK) atomic_store(&file->verified, true);
+    return result;
+}
+
+/* ---- opening ---- */
+
+/* The objects that stand on a checked file; each holds it. */
+static flr_result hand_out(flr_voxfile *file, flr_voxmap **voxmap, flr_shell **shell,
+                           flr_error *error)
+{
+    const flr_voxfile_section *at = find_section(file, FLR_SECTION_VOXMAP);
+    const flr_voxfile_section *points = shell ? find_section(file, FLR_SECTION_SHELL) : NULL;
+    flr_voxmap *made = calloc(1, sizeof *made);
+    flr_shell_owner *owner = points ? calloc(1, sizeof *owner) : NULL;
+    if (!made || (points && !owner)) {
+        free(made);
+        free(owner);
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to open it", file->path);
+    }
+    made->header = (const flr_voxmap_header *)(file->bytes + at->offset);
+    made->file = file;
+    atomic_fetch_add(&file->references, 1);
+    if (owner) {
+        owner->header = (const flr_shell_header *)(file->bytes + points->offset);
+        owner->view = flr_shell_view(owner->header);
+        owner->file = file;
+        atomic_fetch_add(&file->references, 1);
+    }
+    *voxmap = made;
+    if (shell) *shell = owner ? &owner->view : NULL;
+    return FLR_OK;
+}
+
+/* Checks what is in memory, then makes the objects. */
+static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **voxmap,
+                             flr_shell **shell, flr_error *error)
+{
+    flr_result result = check_first_page(file, error);
+    if (result == FLR_OK) result = check_table(file, error);
+    if (result == FLR_OK && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE))
+        result = verify_all(file, 0, error);
+    if (result != FLR_OK) return result;
+    const flr_voxfile_section *section = find_section(file, FLR_SECTION_VOXMAP);
+    if (!section) return fail_damaged(file, error, "there is no voxmap in it");
+    result = check_voxmap(file, section, error);
+    section = shell ? find_section(file, FLR_SECTION_SHELL) : NULL;
+    if (result == FLR_OK && section) result = check_shell(file, section, error);
+    return result == FLR_OK ? hand_out(file, voxmap, shell, error) : result;
+}
+
+static flr_voxfile *new_file(const char *name, flr_error *error)
+{
+    flr_voxfile *file = calloc(1, sizeof *file);
+    if (file) file->path = strdup(name);
+    if (!file || !file->path) {
+        flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to open it", name);
+        free(file);
+        return NULL;
+    }
+    atomic_init(&file->references, 1);
+    return file;
+}
+
+/* The whole file into memory of its own. */
+static flr_result load(flr_file *from, flr_voxfile *file, flr_error *error)
+{
+    uint64_t size;
+    flr_result result = flr_file_size(from, &size, error);
+    if (result != FLR_OK || size == 0) return result;
+    uint8_t *pages = size <= SIZE_MAX ? flr_pages_alloc((size_t)size) : NULL;
+    if (!pages)
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to read it", file->path);
+    file->bytes = file->pages = pages;
+    file->size = (size_t)size;
+    for (size_t done = 0, got; done < file->size; done += got) {
+        result = flr_file_read(from, done, pages + done, file->size - done, &got, error);
+        if (result != FLR_OK) return result;
+        if (got == 0) return fail_damaged(file, error, "it became shorter while it was read");
+    }
+    return FLR_OK;
+}
+
+flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_voxmap **voxmap,
+                            flr_shell **shell, flr_error *error)
+{
+    FLR_ASSERT(env && path && voxmap);
+    flr_file *from;
+    flr_result result = flr_file_open(env, path, FLR_FILE_READ, &from, error);
+    if (result != FLR_OK) return result;
+    flr_voxfile *file = new_file(path, error);
+    if (!file) {
+        flr_file_close(from);
+        return FLR_NO_MEMORY;
+    }
+    if (flags & FLR_VOXFILE_LOAD) {
+        result = load(from, file, error);
+    } else {
+        result = flr_file_map(from, &file->map, error);
+        file->bytes = file->map.bytes;
+        file->size = file->map.size;
+    }
+    flr_file_close(from);
+    if (result == FLR_OK) result = open_bytes(file, flags, voxmap, shell, error);
+    flr_voxfile_release(file);
+    return result;
+}
+
+flr_result flr_voxfile_parse(const char *name, const void *bytes, size_t size, unsigned flags,
+                             flr_voxmap **voxmap, flr_shell **shell, flr_error *error)
+{
+    flr_voxfile *file = new_file(name, error);
+    if (!file) return FLR_NO_MEMORY;
+    file->bytes = bytes;
+    file->size = size;
+    flr_result result = open_bytes(file, flags, voxmap, shell, error);
+    flr_voxfile_release(file);
+    return result;
+}
+
+/* ---- afterwards ---- */
+
+flr_result flr_voxfile_verify(const flr_voxmap *voxmap, unsigned threads, flr_error *error)
+{
+    FLR_ASSERT(voxmap);
+    flr_voxfile *file = voxmap->file;
+    if (!file || atomic_load(&file->verified)) return FLR_OK;
+    return verify_all(file, threads, error);
+}
+
+bool flr_voxfile_get_info(const flr_voxmap *voxmap, flr_voxfile_info *info)
+{
+    FLR_ASSERT(voxmap && info);
+    if (!voxmap->file) return false;
+    const flr_voxfile_header *h = header_of(voxmap->file);
+    *info = (flr_voxfile_info){.version = h->version,
+                               .verified = atomic_load(&voxmap->file->verified),
+                               .size = h->size,
+                               .section_count = h->section_count};
+    memcpy(info->sections, h->sections, sizeof info->sections);
+    return true;
+}
