@@ -23,9 +23,10 @@ void *flr_budget_grow(flr_budget *budget, void *array, size_t *capacity, size_t 
     size_t wanted = *capacity + *capacity / 2;
     if (wanted < need) wanted = need;
     if (wanted < 64) wanted = 64;
-    if (wanted > room) wanted = need;
     *result = FLR_TOO_LARGE;
-    if (wanted > room) return array;
+    if (need > room) return array;
+    // near the limit half of what is left: neither element by element nor all from the others
+    if (wanted > room) wanted = need + (room - need) / 2;
     *result = FLR_NO_MEMORY;
     void *larger = wanted <= SIZE_MAX / 2 / size ? realloc(array, wanted * size) : NULL;
     if (!larger) return array;

@@ -17,7 +17,7 @@ typedef struct flr_budget {
 } flr_budget;
 
 /* `array` made to hold at least `need` elements of `size` bytes, half as much again where the
- * budget allows; returns where it is now. `*result` becomes FLR_OK, FLR_NO_MEMORY, or
+ * budget allows, less near its limit; returns where it is now. `*result` becomes FLR_OK, FLR_NO_MEMORY, or
  * FLR_TOO_LARGE beyond the budget; on failure nothing has changed. */
 void *flr_budget_grow(flr_budget *budget, void *array, size_t *capacity, size_t need, size_t size,
                       flr_result *result);

@@ -167,18 +167,23 @@ static void memory_is_bounded(void **state)
     enum { FACES = 24000, CORNERS = 250 };
     flr_test_bytes file = {0};
     flr_test_put_text(&file,
-                      "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\n"
-                      "property char y\nproperty char z\nelement face %d\n"
+                      "ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\n"
+                      "property float y\nproperty float z\nelement face %d\n"
                       "property list uchar uchar vertex_indices\nend_header\n",
-                      FACES);
-    flr_test_put(&file, "\0\0\0\1\0\0\0\1", 9);
+                      CORNERS, FACES);
+    for (unsigned i = 0; i < CORNERS; i++) {
+        double angle = 6.28 * i / CORNERS;
+        flr_test_put_float(&file, (float)cos(angle), false);
+        flr_test_put_float(&file, (float)sin(angle), false);
+        flr_test_put_float(&file, 0, false);
+    }
     size_t start = file.size;
     file.bytes = realloc(file.bytes, start + FACES * (CORNERS + 1));
     assert_non_null(file.bytes);
     for (size_t i = 0; i < FACES; i++) {
         unsigned char *face = file.bytes + start + i * (CORNERS + 1);
         face[0] = CORNERS;
-        for (unsigned k = 0; k < CORNERS; k++) face[1 + k] = (unsigned char)(k % 3);
+        for (unsigned k = 0; k < CORNERS; k++) face[1 + k] = (unsigned char)k;
     }
     file.size = start + FACES * (CORNERS + 1);
     flr_mesh *mesh = NULL;
