@@ -12,7 +12,7 @@
  *
  * Inside is what the voxmap calls interior, so that open and inverted meshes have a sign, too. In a surface voxel the
  * first voxel that is not surface decides, seen from the nearest point through the queried one. A wall of fewer than
- * about three voxels has no interior voxels and thus no inside, nor has a hollow voxmap.
+ * about three voxels has no interior voxels and thus no inside, nor has a voxmap that is hollow or has an offset.
  *
  * Thread: any; the structure is immutable and may be shared. Queries are RT safe; making and destroying are not.
  */

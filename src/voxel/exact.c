@@ -411,6 +411,7 @@ static bool is_inside(const flr_voxmap *voxmap, flr_vec3 p, flr_vec3 nearest)
 {
     flr_vec3 out = flr_vec3_normalize(flr_vec3_sub(p, nearest));
     if (flr_vec3_length2(out) == 0) return false; /* on the surface */
+    if (voxmap->header->offset) return false;     /* its marks tell of layers outside */
     /* beyond the point, in half voxels, until the surface voxels are left behind */
     for (unsigned step = 0; step <= 8; step++) {
         flr_vec3 at = flr_vec3_add_scaled(p, 0.5 * step, out);
