@@ -1,5 +1,6 @@
 /* the import client against helpers that misbehave: one sentence each, nothing left behind */
 #include "feeler/import.h"
+#include "support/fail_alloc.h"
 #include "support/test.h"
 
 #include <dirent.h>
@@ -293,6 +294,27 @@ static void several_at_once(void **state)
     }
 }
 
+static flr_result import_once(void *context, flr_error *error)
+{
+    flr_mesh_options options = options_for_fake();
+    flr_mesh *mesh;
+    flr_result result =
+        flr_import_read(flr_env_real(), context, &options, &mesh, NULL, NULL, error);
+    if (result == FLR_OK) flr_mesh_destroy(mesh);
+    return result;
+}
+
+static void allocation_failures(void **state)
+{
+    (void)state;
+    char path[1200];
+    snprintf(path, sizeof path, "%s", file_named("good.step"));
+    int before = open_descriptors();
+    assert_true(flr_fail_alloc_each(import_once, path) > 4);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* files and options that never reach the helper */
 static void bad_requests(void **state)
 {
@@ -477,6 +499,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(knows),
         cmocka_unit_test(own_formats),
         cmocka_unit_test(probing),
+        cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
