@@ -34,7 +34,7 @@ static void find_line(const char *path, const char *key, char *value, size_t siz
 
 flr_bench_conditions flr_bench_look(flr_env *env)
 {
-    flr_bench_conditions look = {0};
+    flr_bench_conditions look = {.threads = 1};
     find_line("/proc/cpuinfo", "model name", look.processor, sizeof look.processor);
 #if defined(__clang__)
     snprintf(look.compiler, sizeof look.compiler, "clang %s", __clang_version__);
@@ -52,11 +52,12 @@ flr_bench_conditions flr_bench_look(flr_env *env)
 
 void flr_bench_print_conditions(const flr_bench_conditions *conditions, bool json, FILE *out)
 {
-    const char *format = json ? "\"conditions\":{\"processor\":\"%s\",\"cores\":%u,\"compiler\":"
-                                "\"%s\",\"date\":\"%s\"}"
-                              : "%s, %u cores, one thread used; %s; %s\n";
-    fprintf(out, format, conditions->processor, conditions->cores, conditions->compiler,
-            conditions->date);
+    const char *format =
+        json ? "\"conditions\":{\"processor\":\"%s\",\"cores\":%u,\"threads\":%u,\"compiler\":"
+               "\"%s\",\"date\":\"%s\"}"
+             : "%s, %u cores, threads used: %u; %s; %s\n";
+    fprintf(out, format, conditions->processor, conditions->cores, conditions->threads,
+            conditions->compiler, conditions->date);
 }
 
 /* ---- measuring ---- */

@@ -14,6 +14,7 @@ typedef struct flr_bench_options {
     unsigned divide;     /* sizes are divided by this, for a quick look; default 1 */
     const char *scratch; /* an existing folder for files of up to 1 GB, removed afterwards; NULL:
                             the system's temporary folder */
+    const char *plots;   /* an existing folder for plots (SVG); NULL: none */
 } flr_bench_options;
 
 flr_bench_options flr_default_bench_options(void);
@@ -23,6 +24,11 @@ flr_bench_options flr_default_bench_options(void);
 flr_result flr_bench_mesh(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error);
 
+/* Voxelizing: time, memory and counts of the scenarios beside the papers' numbers, growth with the voxel size, and
+ * the study of tree widths. */
+flr_result flr_bench_voxelize(flr_env *env, const flr_bench_options *options, FILE *out,
+                              flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor, cores, compiler, date: the conditions of a measurement, one line each. */
@@ -31,6 +37,7 @@ typedef struct flr_bench_conditions {
     char compiler[64];
     char date[32]; /* UTC */
     unsigned cores;
+    unsigned threads; /* used by the measurement; 1 unless set */
 } flr_bench_conditions;
 
 flr_bench_conditions flr_bench_look(flr_env *env);

@@ -11,7 +11,7 @@
 typedef struct bench_values {
     flr_common common;
     int64_t repeat, divide;
-    const char *scratch;
+    const char *scratch, *plots;
     bool list;
 } bench_values;
 
@@ -20,6 +20,8 @@ static const struct subject {
     flr_result (*run)(flr_env *env, const flr_bench_options *options, FILE *out, flr_error *error);
 } subjects[] = {
     {"mesh", "reading and welding of mesh files: seconds, MB/s, memory", flr_bench_mesh},
+    {"voxelize", "voxelizing the scenarios: seconds, memory, counts beside the papers' numbers",
+     flr_bench_voxelize},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -89,6 +91,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     options.repeat = (unsigned)values->repeat;
     options.divide = (unsigned)values->divide;
     options.scratch = values->scratch;
+    options.plots = values->plots;
     return run_subject(cli, subject, &options);
 }
 
@@ -114,6 +117,11 @@ static const flr_option options[] = {
      .help = "folder for files of up to 1 GB, which are removed again; default: the system's "
              "temporary folder",
      .offset = offsetof(bench_values, scratch)},
+    {.name = "plots",
+     .type = FLR_OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "existing folder for plots (SVG), where the subject has some",
+     .offset = offsetof(bench_values, plots)},
     {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
     {.name = NULL},
 };
