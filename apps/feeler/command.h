@@ -12,7 +12,13 @@
 #include "feeler/result.h"
 
 /* what the process answers; documented in docs/commands.md */
-enum { FLR_EXIT_OK = 0, FLR_EXIT_FAILED = 1, FLR_EXIT_USAGE = 2, FLR_EXIT_INPUT = 3 };
+enum {
+    FLR_EXIT_OK = 0,
+    FLR_EXIT_FAILED = 1,
+    FLR_EXIT_USAGE = 2,
+    FLR_EXIT_INPUT = 3,
+    FLR_EXIT_STOPPED = 130 /* by Ctrl-C, as shells count it */
+};
 
 /* The value of an option and its C type in the command's values struct. */
 typedef enum flr_option_type {
@@ -21,6 +27,7 @@ typedef enum flr_option_type {
     FLR_OPTION_UNIT,    /* double, metres per unit; the user writes mm or a number of metres */
     FLR_OPTION_NUMBER,  /* double, within min and max */
     FLR_OPTION_INTEGER, /* int64_t, within min and max */
+    FLR_OPTION_BYTES,   /* uint64_t; the user writes 4GiB or 500MB */
     FLR_OPTION_CHOICE,  /* int, index into choices */
     FLR_OPTION_PATH,    /* const char *, a file */
     FLR_OPTION_FOLDER,  /* const char *, a folder */
@@ -124,7 +131,8 @@ extern const char *const flr_shells[]; /* "bash", "zsh", "fish", NULL */
 char *flr_completion_script(const char *shell);
 
 /* ---- the commands, one file each ---- */
-extern const flr_command flr_cmd_make, flr_cmd_check, flr_cmd_info, flr_cmd_convert;
+extern const flr_command flr_cmd_make, flr_cmd_check, flr_cmd_info, flr_cmd_convert,
+    flr_cmd_voxelize;
 extern const flr_command flr_cmd_bench, flr_cmd_doctor, flr_cmd_completion, flr_cmd_help,
     flr_cmd_version;
 

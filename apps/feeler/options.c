@@ -82,6 +82,32 @@ static flr_result set_integer(const flr_option *option, const char *text, int64_
     return FLR_OK;
 }
 
+/* "4GiB", "500 MB", "65536" */
+static flr_result set_bytes(const flr_option *option, const char *text, uint64_t *value,
+                            flr_error *error)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"", 1},      {"B", 1},       {"kB", 1e3},      {"MB", 1e6},     {"GB", 1e9},
+                 {"TB", 1e12}, {"KiB", 1024},  {"MiB", 1048576}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+                 {"k", 1024},  {"M", 1048576}, {"G", 0x1p30},    {"T", 0x1p40}};
+    double number;
+    const char *end;
+    if (flr_number_parse(text, &number, &end, NULL) == FLR_OK && number > 0) {
+        while (*end == ' ') end++;
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            if (!strcmp(end, units[i].name) && number * units[i].bytes >= 1 &&
+                number * units[i].bytes < 0x1p62) {
+                *value = (uint64_t)(number * units[i].bytes);
+                return FLR_OK;
+            }
+    }
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "--%s needs a number of bytes such as 4GiB or 500MB, not \"%s\"", option->name,
+                    text);
+}
+
 static flr_result set_choice(const flr_option *option, const char *text, int *value,
                              flr_error *error)
 {
@@ -143,6 +169,8 @@ static flr_result set_value(const flr_option *option, const char *text, void *va
         return set_number(option, text, place, error);
     case FLR_OPTION_INTEGER:
         return set_integer(option, text, place, error);
+    case FLR_OPTION_BYTES:
+        return set_bytes(option, text, place, error);
     case FLR_OPTION_CHOICE:
         return set_choice(option, text, place, error);
     case FLR_OPTION_PATH:

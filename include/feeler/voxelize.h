@@ -48,6 +48,17 @@ typedef struct flr_voxelize_def {
 
 FLR_API flr_voxelize_def flr_default_voxelize_def(void);
 
+/* What it will take, roughly and rather too much. Plain data. */
+typedef struct flr_voxelize_needs {
+    uint64_t memory; /* bytes at the peak, without the mesh */
+    uint64_t result; /* bytes of voxmap and shell in the end */
+} flr_voxelize_needs;
+
+/* Checks everything that flr_voxelize() checks before it begins, and fails as that does; else says what the
+ * work will take. Looks at every triangle once. */
+FLR_API flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *def,
+                                         flr_voxelize_needs *needs, flr_error *error);
+
 /* What happened. Plain data. */
 typedef struct flr_voxelize_report {
     flr_voxmap_stats voxels;

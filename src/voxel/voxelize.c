@@ -60,9 +60,9 @@ static double area_of(const flr_mesh *mesh)
     return area;
 }
 
-/* Bytes at the peak, roughly: a surface of area A has 1.5 A / s^2 surface voxels, and a field of range 8
- * takes about 12 bytes for each of them (measured: 9 to 13). Working masks and the shell come on top. */
-static double estimate(double area, flr_box3 box, const flr_voxelize_def *def)
+/* Bytes, roughly: a surface of area A has 1.5 A / s^2 surface voxels, and a field of range 8 takes about 12 bytes
+ * for each of them (measured: 9 to 13), a point of the shell 11. Working masks come on top at the peak. */
+static double estimate(double area, flr_box3 box, const flr_voxelize_def *def, double *result)
 {
     double s = def->voxel;
     flr_vec3 size = flr_box3_size(box);
@@ -71,6 +71,7 @@ static double estimate(double area, flr_box3 box, const flr_voxelize_def *def)
     if (voxels > cells) voxels = cells;
     double fields = def->features ? 3 : 1;
     double roots = (size.x / (512 * s) + 1) * (size.y / (512 * s) + 1) * (size.z / (512 * s) + 1);
+    if (result) *result = voxels * (12.0 * fields * def->bits / 4 + 11) + roots * 16;
     return voxels * (12.0 * fields * def->bits / 4 + 16) + roots * 64;
 }
 
@@ -101,7 +102,7 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
     double limit = def->memory_limit
                        ? (double)def->memory_limit
                        : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double need = estimate(area_of(mesh), box, def);
+    double need = estimate(area_of(mesh), box, def, NULL);
     bool wide = largest / s > 1e6 ||
                 (size.x / s / 512 + 1) * (size.y / s / 512 + 1) * (size.z / s / 512 + 1) > 8e6;
     if (need <= limit && !wide) return FLR_OK;
@@ -113,6 +114,28 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
 }
 
 /* ---- features as the scan wants them ---- */
+
+static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, flr_box3 *box,
+                            flr_error *error)
+{
+    flr_result result = flr_voxelize_check(def, error);
+    if (result != FLR_OK) return result;
+    *box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
+    if ((result = check_size(*box, def, error)) != FLR_OK) return result;
+    return flr_voxelize_check_room(mesh, *box, def, error);
+}
+
+flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *def,
+                                 flr_voxelize_needs *needs, flr_error *error)
+{
+    flr_box3 box;
+    flr_result result = check_all(mesh, def, &box, error);
+    if (result != FLR_OK) return result;
+    double end;
+    needs->memory = (uint64_t)estimate(area_of(mesh), box, def, &end);
+    needs->result = (uint64_t)end;
+    return FLR_OK;
+}
 
 flr_result flr_list_features(const flr_mesh *mesh, double voxel, flr_feature_lists *lists,
                              flr_error *error)
@@ -244,11 +267,9 @@ flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_d
                         flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
                         flr_error *error)
 {
-    flr_result result = flr_voxelize_check(def, error);
+    flr_box3 box;
+    flr_result result = check_all(mesh, def, &box, error);
     if (result != FLR_OK) return result;
-    flr_box3 box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
-    if ((result = check_size(box, def, error)) != FLR_OK) return result;
-    if ((result = flr_voxelize_check_room(mesh, box, def, error)) != FLR_OK) return result;
 
     flr_voxelize_report ours = {0};
     flr_build build = {0};

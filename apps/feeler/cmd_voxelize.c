@@ -1,0 +1,445 @@
+/* feeler voxelize: voxmap and shell of a mesh, with progress */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include "command.h"
+#include "feeler/mesh_io.h"
+#include "feeler/units.h"
+#include "feeler/voxelize.h"
+#include "files.h"
+#include "output.h"
+#include "voxel/leak.h"
+
+typedef struct voxelize_values {
+    flr_common common;
+    flr_input input;
+    double voxel; /* 0: not given */
+    const char *out;
+    int bits; /* index into bit_choices */
+    int64_t range, threads;
+    uint64_t memory;
+    bool hollow, on_surface, no_features, no_shell, no_cache;
+} voxelize_values;
+
+static const char *const bit_choices[] = {"2", "4", "8", NULL};
+static const unsigned bit_counts[] = {2, 4, 8};
+
+/* all that one run makes and learns */
+typedef struct job {
+    const char *path;
+    flr_mesh *mesh;
+    flr_voxmap *voxmap;
+    flr_shell *shell; /* NULL: not wanted */
+    flr_voxelize_report report;
+    double read_seconds, write_seconds, total_seconds;
+    flr_leak_report leaks;
+} job;
+
+static void free_job(job *j)
+{
+    flr_shell_destroy(j->shell);
+    flr_voxmap_destroy(j->voxmap);
+    flr_mesh_destroy(j->mesh);
+}
+
+static double seconds_since(flr_cli *cli, int64_t begin)
+{
+    return (double)(flr_clock_ns(cli->env) - begin) * 1e-9;
+}
+
+/* ---- before the work ---- */
+
+static flr_voxelize_def make_def(const voxelize_values *values)
+{
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = values->voxel;
+    def.bits = bit_counts[values->bits];
+    if (values->range > 0) def.range = (unsigned)values->range;
+    def.features = !values->no_features;
+    def.hollow = values->hollow;
+    def.on_surface = values->on_surface;
+    def.threads = (unsigned)values->threads;
+    def.memory_limit = values->memory;
+    return def;
+}
+
+/* Can the output be written, and is there room for it? Tried before an hour is spent. */
+static flr_result check_output(flr_cli *cli, const char *path, uint64_t bytes, flr_error *error)
+{
+    flr_output *output;
+    flr_hold_signals();
+    flr_result result = flr_output_begin(cli->env, path, &output, error);
+    if (result == FLR_OK) flr_output_abandon(output);
+    flr_release_signals();
+    if (result != FLR_OK) return result;
+
+    char folder[FLR_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int size = slash ? (int)(slash - path) + 1 : 1;
+    if (size >= FLR_PATH_MAX) return FLR_OK;
+    snprintf(folder, sizeof folder, "%.*s", size, slash ? path : ".");
+    struct statvfs disk;
+    if (statvfs(folder, &disk) != 0) return FLR_OK;
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (bytes <= room) return FLR_OK;
+    char needed[FLR_COUNT_TEXT_SIZE], there[FLR_COUNT_TEXT_SIZE];
+    return flr_fail(error, FLR_IO,
+                    "%s needs about %s, and the disk has room for %s; make room, or take a larger "
+                    "--voxel",
+                    path, flr_bytes_print(bytes, needed), flr_bytes_print(room, there));
+}
+
+/* ---- the work ---- */
+
+static volatile sig_atomic_t stop_wanted;
+
+static void want_stop(int signal_number)
+{
+    (void)signal_number;
+    stop_wanted = 1;
+}
+
+/* Ctrl-C asks the work to stop; a second one ends the program at once. */
+static void catch_stop(bool on)
+{
+    struct sigaction action = {.sa_handler = on ? want_stop : SIG_DFL,
+                               .sa_flags = on ? (int)SA_RESETHAND : 0};
+    struct sigaction before;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, NULL, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &action, NULL);
+}
+
+static bool show_progress(void *context, double done, const char *stage)
+{
+    flr_progress(context, (uint64_t)(100 * done), 100, "%s", stage);
+    return !stop_wanted;
+}
+
+static flr_result build(flr_cli *cli, const voxelize_values *values, job *j, flr_error *error)
+{
+    flr_voxelize_def def = make_def(values);
+    flr_voxelize_needs needs;
+    flr_result result = flr_voxelize_estimate(j->mesh, &def, &needs, error);
+    if (result == FLR_OK && values->out)
+        result = check_output(cli, values->out, needs.result, error);
+    if (result != FLR_OK) return result;
+
+    def.progress = show_progress;
+    def.context = cli;
+    catch_stop(true);
+    result = flr_voxelize(cli->env, j->mesh, &def, &j->voxmap, values->no_shell ? NULL : &j->shell,
+                          &j->report, error);
+    catch_stop(false);
+    if (result != FLR_OK) return result;
+    return flr_leak_find(j->mesh, j->voxmap, def.threads, &j->leaks, error);
+}
+
+/* ---- what to say ---- */
+
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* bytes for each surface voxel in each field */
+static double density(const flr_voxmap_info *info)
+{
+    double fields = info->features ? FLR_FIELD_COUNT : 1;
+    return (double)info->stats.bytes / (double)info->stats.surface_voxels / fields;
+}
+
+static void tell_voxels(flr_cli *cli, const job *j)
+{
+    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], size[FLR_SIZE_TEXT_SIZE];
+    flr_voxmap_info info = flr_voxmap_get_info(j->voxmap);
+    const flr_voxmap_stats *stats = &info.stats;
+    flr_print(cli, "  triangles   %s", flr_count_print(stats->triangles, a));
+    if (info.features)
+        flr_print(cli, ", merged to %s polygons", flr_count_print(stats->polygons, a));
+    flr_print(cli, "\n  voxel       %s, %u bits, field to %u voxels%s\n",
+              flr_size_print(info.voxel, size), info.bits, info.range,
+              info.hollow ? ", hollow" : "");
+    flr_print(cli, "  grid        %llu x %llu x %llu voxels\n", (unsigned long long)info.size[0],
+              (unsigned long long)info.size[1], (unsigned long long)info.size[2]);
+    flr_print(cli, "  surface     %s voxels", flr_count_print(stats->surface_voxels, a));
+    if (info.features)
+        flr_print(cli, ", %s of them on edges, %s at vertices",
+                  flr_count_print(stats->edge_voxels, a), flr_count_print(stats->vertex_voxels, b));
+    flr_print(cli, "\n  interior    %s voxels\n", flr_count_print(stats->interior_voxels, a));
+    flr_print(cli, "  field       %s free voxels with a distance\n",
+              flr_count_print(stats->field_voxels, a));
+    flr_print(cli, "  chunks      %s in %s hyperchunks\n",
+              flr_count_print(stats->chunks[FLR_FIELD_SURFACE], a),
+              flr_count_print(stats->hyperchunks, b));
+    flr_print(cli, "  memory      %s, %.1f bytes per surface voxel%s\n",
+              flr_bytes_print(stats->bytes, a), density(&info), info.features ? " and field" : "");
+}
+
+static void tell_text(flr_cli *cli, const voxelize_values *values, const job *j)
+{
+    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], c[FLR_COUNT_TEXT_SIZE],
+        d[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(j->path, safe), flr_plain(cli));
+    tell_voxels(cli, j);
+    if (j->shell)
+        flr_print(cli, "  points      %s: %s vertex, %s edge, %s face; %s\n",
+                  flr_count_print(j->shell->total, a),
+                  flr_count_print(j->shell->by_label[FLR_LABEL_VERTEX], b),
+                  flr_count_print(j->shell->by_label[FLR_LABEL_EDGE], c),
+                  flr_count_print(j->shell->by_label[FLR_LABEL_FACE], d),
+                  j->shell->on_surface ? "on the surface" : "at voxel centres");
+    flr_print(cli,
+              "  time        %.3g s: read %.3g, features %.3g, scan %.3g, fill %.3g, fields %.3g, "
+              "shell %.3g, write %.3g\n",
+              j->total_seconds, j->read_seconds, j->report.seconds.features, j->report.seconds.scan,
+              j->report.seconds.fill, j->report.seconds.fields, j->report.seconds.shell,
+              j->write_seconds);
+    flr_print(cli, "  peak        %s\n", flr_bytes_print(peak_bytes(), a));
+    if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
+    for (uint32_t i = 0; i < j->leaks.count; i++) {
+        char sentence[FLR_LEAK_TEXT_SIZE];
+        flr_print(cli, "  %swarning%s     ", flr_yellow(cli), flr_plain(cli));
+        flr_print_wrapped(cli, -14, "%s", flr_leak_print(&j->leaks.leaks[i], sentence));
+    }
+}
+
+static json_t *seconds_json(const job *j)
+{
+    json_t *seconds = flr_json_object();
+    flr_json_set(seconds, "read", flr_json_number(j->read_seconds));
+    flr_json_set(seconds, "features", flr_json_number(j->report.seconds.features));
+    flr_json_set(seconds, "scan", flr_json_number(j->report.seconds.scan));
+    flr_json_set(seconds, "fill", flr_json_number(j->report.seconds.fill));
+    flr_json_set(seconds, "fields", flr_json_number(j->report.seconds.fields));
+    flr_json_set(seconds, "shell", flr_json_number(j->report.seconds.shell));
+    flr_json_set(seconds, "write", flr_json_number(j->write_seconds));
+    flr_json_set(seconds, "total", flr_json_number(j->total_seconds));
+    return seconds;
+}
+
+static json_t *points_json(const flr_shell *shell)
+{
+    if (!shell) return json_null();
+    json_t *points = flr_json_object();
+    flr_json_set(points, "total", flr_json_count(shell->total));
+    flr_json_set(points, "vertex", flr_json_count(shell->by_label[FLR_LABEL_VERTEX]));
+    flr_json_set(points, "edge", flr_json_count(shell->by_label[FLR_LABEL_EDGE]));
+    flr_json_set(points, "face", flr_json_count(shell->by_label[FLR_LABEL_FACE]));
+    flr_json_set(points, "on_surface", json_boolean(shell->on_surface));
+    return points;
+}
+
+static void set_warnings(json_t *document, const flr_leak_report *report)
+{
+    char sentence[FLR_LEAK_TEXT_SIZE];
+    json_t *warnings = flr_json_array(), *leaks = flr_json_array();
+    for (uint32_t i = 0; i < report->count; i++) {
+        const flr_leak *leak = &report->leaks[i];
+        flr_json_push(warnings, flr_json_text(flr_leak_print(leak, sentence)));
+        json_t *entry = flr_json_object();
+        flr_json_set(entry, "place", flr_json_vec3(leak->place));
+        flr_json_set(entry, "gap", flr_json_number(leak->gap));
+        flr_json_set(entry, "voxel", flr_json_number(leak->voxel));
+        flr_json_push(leaks, entry);
+    }
+    flr_json_set(document, "warnings", warnings);
+    flr_json_set(document, "leaks", leaks);
+}
+
+static void print_json(flr_cli *cli, const voxelize_values *values, const job *j)
+{
+    flr_voxmap_info info = flr_voxmap_get_info(j->voxmap);
+    const flr_voxmap_stats *stats = &info.stats;
+    json_t *document = flr_json_object(), *size = flr_json_array();
+    for (int axis = 0; axis < 3; axis++) flr_json_push(size, flr_json_count(info.size[axis]));
+    flr_json_set(document, "file", flr_json_text(j->path));
+    flr_json_set(document, "out", values->out ? flr_json_text(values->out) : json_null());
+    flr_json_set(document, "triangles", flr_json_count(stats->triangles));
+    flr_json_set(document, "polygons",
+                 info.features ? flr_json_count(stats->polygons) : json_null());
+    flr_json_set(document, "voxel_size", flr_json_number(info.voxel));
+    flr_json_set(document, "bits", flr_json_count(info.bits));
+    flr_json_set(document, "range", flr_json_count(info.range));
+    flr_json_set(document, "hollow", json_boolean(info.hollow));
+    flr_json_set(document, "origin", flr_json_vec3(info.origin));
+    flr_json_set(document, "size", size);
+    flr_json_set(document, "surface_voxels", flr_json_count(stats->surface_voxels));
+    flr_json_set(document, "edge_voxels", flr_json_count(stats->edge_voxels));
+    flr_json_set(document, "vertex_voxels", flr_json_count(stats->vertex_voxels));
+    flr_json_set(document, "interior_voxels", flr_json_count(stats->interior_voxels));
+    flr_json_set(document, "field_voxels", flr_json_count(stats->field_voxels));
+    flr_json_set(document, "chunks", flr_json_count(stats->chunks[FLR_FIELD_SURFACE]));
+    flr_json_set(document, "hyperchunks", flr_json_count(stats->hyperchunks));
+    flr_json_set(document, "bytes", flr_json_count(stats->bytes));
+    flr_json_set(document, "bytes_per_voxel_and_field", flr_json_number(density(&info)));
+    flr_json_set(document, "points", points_json(j->shell));
+    flr_json_set(document, "seconds", seconds_json(j));
+    flr_json_set(document, "peak_rss", flr_json_count(peak_bytes()));
+    set_warnings(document, &j->leaks);
+    flr_json_print(cli, document);
+}
+
+/* ---- the command ---- */
+
+/* A wrong parameter is told from the part: too large a voxel, more memory than there is. */
+static int exit_of_work(flr_result result)
+{
+    if (result == FLR_CANCELLED) return FLR_EXIT_STOPPED;
+    return result == FLR_BAD_ARGUMENT || result == FLR_TOO_LARGE ? FLR_EXIT_USAGE : FLR_EXIT_FAILED;
+}
+
+static int check_arguments(flr_cli *cli, const voxelize_values *values, const char *path)
+{
+    if (!(values->voxel > 0))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "feeler voxelize needs the size of a voxel: add --voxel 1mm");
+    if (flr_is_scene(path))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s is a scene; feeler voxelize takes one mesh file", path);
+    if (values->out && flr_same_file(path, values->out))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--out %s would replace the input", values->out);
+    if (values->no_shell && values->on_surface)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--on-surface is about the points that --no-shell leaves out");
+    flr_voxelize_def def = make_def(values);
+    unsigned most = def.bits == 4 ? FLR_RANGE_MAX_4BIT : FLR_RANGE_MAX_8BIT;
+    if (values->range && (def.bits == 2 || values->range > (int64_t)most))
+        return def.bits == 2
+                   ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                                     "marks of 2 bits have no --range: they tell the free "
+                                     "neighbours of the surface only")
+                   : flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                                     "--range %lld: marks of %u bits hold distances to %u%s",
+                                     (long long)values->range, def.bits, most,
+                                     def.bits == 4 ? "; add --bits 8" : "");
+    return FLR_EXIT_OK;
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    (void)count;
+    const voxelize_values *values = given;
+    int code = check_arguments(cli, values, arguments[0]);
+    if (code != FLR_EXIT_OK) return code;
+
+    flr_error error;
+    job j = {.path = arguments[0]};
+    int64_t begin = flr_clock_ns(cli->env);
+    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_progress(cli, 0, 100, "reading %s", j.path);
+    flr_result result = flr_mesh_open(cli->env, j.path, &options, &j.mesh, NULL, &error);
+    if (result != FLR_OK) {
+        flr_hint_scene(cli->env, j.path, &error);
+        return flr_fail_with(cli, flr_exit_of_input(result), &error);
+    }
+    j.read_seconds = seconds_since(cli, begin);
+
+    result = build(cli, values, &j, &error);
+    if (result == FLR_OK) {
+        j.total_seconds = seconds_since(cli, begin);
+        flr_progress_end(cli);
+        tell_text(cli, values, &j);
+        print_json(cli, values, &j);
+    }
+    free_job(&j);
+    return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, exit_of_work(result), &error);
+}
+
+static const voxelize_values defaults = {.bits = 1};
+static const char *const usage[] = {"MESH --voxel SIZE [options]", NULL};
+static const flr_option options[] = {
+    {.name = "voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "edge length of a voxel, such as 1mm",
+     .offset = offsetof(voxelize_values, voxel),
+     .min = 1e-9},
+    {.name = "bits",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "2|4|8",
+     .help = "of a mark: 2 for the surface and its neighbours, 4 (default) for distances to 13 "
+             "voxels, 8 to 253",
+     .offset = offsetof(voxelize_values, bits),
+     .choices = bit_choices},
+    {.name = "range",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "how many voxels far distances are marked; default 8",
+     .offset = offsetof(voxelize_values, range),
+     .min = 1,
+     .max = 253},
+    {.name = "hollow",
+     .help = "no interior: what is inside is free, as outside",
+     .offset = offsetof(voxelize_values, hollow)},
+    {.name = "on-surface",
+     .help = "move the points from voxel centres onto the exact surface",
+     .offset = offsetof(voxelize_values, on_surface)},
+    {.name = "no-features",
+     .help = "surface field only, no edges and vertices: a third of the memory",
+     .offset = offsetof(voxelize_values, no_features)},
+    {.name = "no-shell", .help = "no points", .offset = offsetof(voxelize_values, no_shell)},
+    {.name = "threads",
+     .letter = 't',
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "default: one per processor; the result does not depend on it",
+     .offset = offsetof(voxelize_values, threads),
+     .min = 1,
+     .max = 1024},
+    {.name = "memory",
+     .type = FLR_OPTION_BYTES,
+     .argument = "SIZE",
+     .help = "refuse what would need more, such as 4GiB; default: what the machine has",
+     .offset = offsetof(voxelize_values, memory)},
+    FLR_INPUT_OPTIONS(voxelize_values),
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler voxelize ball/ball.stl --voxel 0.35mm", "how many voxels and points, how fast"},
+    {"feeler voxelize ball/socket.stl --voxel 0.5mm --bits 8 --range 20 --json",
+     "distances to 20 voxels, for a program"},
+    {"feeler voxelize ball/ball.stl --voxel 0.2mm --no-features --memory 1GiB",
+     "surface field only, within a gibibyte"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "done; there may be warnings"},
+    {FLR_EXIT_FAILED, "memory ran out, or the file could not be written"},
+    {FLR_EXIT_USAGE, "the command line is wrong, the voxel larger than the part, or more memory "
+                     "would be needed than there is; nothing was done"},
+    {FLR_EXIT_INPUT, "the mesh cannot be used: missing, unreadable or broken"},
+    {FLR_EXIT_STOPPED, "stopped by Ctrl-C; nothing was written"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_voxelize = {
+    .name = "voxelize",
+    .summary = "turn a mesh into voxels and surface points",
+    .usage = usage,
+    .description =
+        "Every voxel that a triangle touches is a surface voxel, what cannot be reached from "
+        "outside is interior, and free voxels near the surface know their distance to it. The "
+        "mesh may be open, inverted, doubled or a soup; where a hole is wider than a voxel and the "
+        "inside leaks, a warning says where and which voxel size would close it.\n\n"
+        "All parameters are checked before the work begins: a voxel larger than the part, or "
+        "more memory than there is, are refused with an estimate and a size that would do.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .argument_missing = "a mesh file",
+    .values_size = sizeof(voxelize_values),
+    .defaults = &defaults,
+    .run = run,
+};
