@@ -105,7 +105,8 @@ typedef struct flr_check_options {
                               most time; default false */
     double tolerance;    /* metres: what overlaps by less counts as touching; default 0: what
                               32-bit coordinates can tell apart, 5e-7 of the largest */
-    uint64_t pair_limit; /* most pairs of triangles to test for intersections; default 2e8 */
+    uint64_t pair_limit; /* most pairs of triangles to test for intersections, those that do
+                              intersect counted fourfold; default 6e7 */
     /* called now and then with the share that is done, 0..1; false stops the check with
      * FLR_CANCELLED. NULL: not called */
     bool (*progress)(void *context, double done);

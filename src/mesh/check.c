@@ -49,7 +49,7 @@ const char *flr_check_severity_name(flr_check_severity severity)
 
 flr_check_options flr_default_check_options(void)
 {
-    return (flr_check_options){.pair_limit = 200000000};
+    return (flr_check_options){.pair_limit = 60000000};
 }
 
 flr_check_severity flr_check_worst(const flr_check_report *report)

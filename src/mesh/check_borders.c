@@ -22,7 +22,10 @@ typedef struct borders {
     uint32_t *heads; /* [table_size] vertex that stands for a cell, or FLR_NONE */
     uint32_t *next;  /* [vertex_count] the next one in the same place of the table */
     uint32_t table_size;
+    uint64_t work; /* places and vertices looked at */
 } borders;
+
+#define WORK_LIMIT 100000000u /* about a second: wide cracks in very large soups stay unjoined */
 
 /* ---- loops ---- */
 
@@ -88,7 +91,8 @@ static void join_near(const flr_checking *c, borders *b, uint32_t vertex, double
     bool stands_in = false;
     for (int i = 0; i < 27; i++) {
         const int64_t cell[3] = {home[0] + i % 3 - 1, home[1] + i / 3 % 3 - 1, home[2] + i / 9 - 1};
-        for (uint32_t v = b->heads[cell_place(b, cell)]; v != FLR_NONE; v = b->next[v]) {
+        b->work++;
+        for (uint32_t v = b->heads[cell_place(b, cell)]; v != FLR_NONE; v = b->next[v], b->work++) {
             const double distance = flr_vec3_distance(p, c->mesh->vertices[v]);
             if (distance <= reach) flr_join(b->parent, vertex, v);
             stands_in = stands_in || distance <= 0.5 * reach;
@@ -100,18 +104,20 @@ static void join_near(const flr_checking *c, borders *b, uint32_t vertex, double
     b->heads[place] = vertex;
 }
 
-static void join_all(const flr_checking *c, borders *b, double reach)
+/* false: it takes too long, and was left half done */
+static bool join_all(const flr_checking *c, borders *b, double reach)
 {
     const flr_adjacency *a = c->adjacency;
     for (uint32_t i = 0; i < b->table_size; i++) b->heads[i] = FLR_NONE;
     /* every vertex once: `number` marks those done */
     for (uint32_t v = 0; v < a->vertex_count; v++) b->number[v] = FLR_NONE;
-    for (uint32_t e = 0; e < a->edge_count; e++)
+    for (uint32_t e = 0; e < a->edge_count && b->work < WORK_LIMIT; e++)
         for (int k = 0; k < 2 && a->edge_kind[e] == FLR_EDGE_BORDER; k++) {
             const uint32_t v = a->edges[e].v[k];
             if (b->number[v] == FLR_NONE) join_near(c, b, v, reach);
             b->number[v] = 0;
         }
+    return b->work < WORK_LIMIT;
 }
 
 /* Where two borders run side by side, as where vertices were not welded, the gap is between them
@@ -120,13 +126,12 @@ static void join_all(const flr_checking *c, borders *b, double reach)
  * over several holes does not. */
 static double close_cracks(const flr_checking *c, borders *b, loop *widest)
 {
-    enum { STEPS = 8, FEW_STEPS = 2, MANY = 1000000 };
+    enum { STEPS = 8 };
     static const double reaches[STEPS] = {1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2};
     *widest = *sum_up(c, b);
     double gap = gap_width(widest);
-    const int steps = c->adjacency->border_count > MANY ? FEW_STEPS : STEPS;
-    for (int i = 0; i < steps && reaches[i] * c->size < gap; i++) {
-        join_all(c, b, reaches[i] * c->size);
+    for (int i = 0; i < STEPS && reaches[i] * c->size < gap; i++) {
+        if (!join_all(c, b, reaches[i] * c->size)) break;
         const loop *now = sum_up(c, b);
         /* what is left of a crack of no width is rounding */
         const double left = fmax(gap_width(now), i == 0 ? 0 : reaches[i] * c->size);

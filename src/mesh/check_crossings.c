@@ -6,6 +6,9 @@
 #include "mesh/checking.h"
 #include "mesh/triangle.h"
 
+/* what counts how much against the limit, as measured */
+enum { CROSSING_WORK = 3, STEPS_PER_PAIR = 16 };
+
 /* What was found of one kind. */
 typedef struct found {
     uint64_t count;
@@ -22,6 +25,7 @@ typedef struct search {
     found same, different; /* within a shell, between shells */
     uint8_t *touched;      /* [shell_count]: the shell crosses another */
     uint64_t steps;        /* pairs of nodes looked at */
+    uint64_t work;         /* pairs of triangles looked at; those that cross take longer */
 } search;
 
 static bool same_corners(const uint32_t *a, const uint32_t *b)
@@ -42,11 +46,14 @@ static void test_pair(search *s, uint32_t a, uint32_t b)
 {
     const flr_mesh *mesh = s->c->mesh;
     const uint32_t *va = mesh->triangles[a].v, *vb = mesh->triangles[b].v;
+    s->c->report->pairs_tested++;
+    s->work++;
+    if (same_corners(va, vb)) return; /* twins are duplicates, another finding */
     flr_vec3 pa[3], pb[3], where;
     for (int k = 0; k < 3; k++) pa[k] = mesh->vertices[va[k]], pb[k] = mesh->vertices[vb[k]];
-    s->c->report->pairs_tested++;
     const flr_triangles how = flr_triangles_meet(pa, pb, s->tolerance, &where);
-    if (how == FLR_TRIANGLES_APART || same_corners(va, vb)) return; /* twins are duplicates */
+    if (how == FLR_TRIANGLES_APART) return;
+    s->work += CROSSING_WORK;
     const uint32_t shell_a = s->c->adjacency->triangle_shell[a];
     const uint32_t shell_b = s->c->adjacency->triangle_shell[b];
     if (shell_a == shell_b) {
@@ -92,8 +99,8 @@ static flr_result walk(search *s)
         const flr_check_box *nodes = t->nodes + t->start[now.level];
         s->steps++;
         if (now.i != now.k && !flr_check_boxes_meet(nodes + now.i, nodes + now.k)) continue;
-        if (s->c->report->pairs_tested >= s->c->options.pair_limit ||
-            s->steps / 16 >= s->c->options.pair_limit) {
+        if (s->work >= s->c->options.pair_limit ||
+            s->steps / STEPS_PER_PAIR >= s->c->options.pair_limit) {
             s->c->report->cut_short = true;
             return FLR_OK;
         }
