@@ -31,10 +31,11 @@
 #include "feeler/mesh.h"      /* a part as triangles */
 #include "feeler/mesh_io.h"   /* files */
 
+#include "feeler/cache.h"    /* built once, opened the next time */
 #include "feeler/exact.h"    /* the exact distance to a mesh */
 #include "feeler/shell.h"    /* a part as surface points */
-#include "feeler/voxfile.h"  /* both as a file */
 #include "feeler/voxelize.h" /* from triangles to both */
+#include "feeler/voxfile.h"  /* both as a file */
 #include "feeler/voxmap.h"   /* a part as voxels */
 
 #endif

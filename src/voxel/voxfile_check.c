@@ -89,7 +89,8 @@ const char *flr_voxmap_check_header(const flr_voxmap_header *h, uint64_t size)
     if (h->size != size || h->directory < sizeof *h || h->directory > size)
         return "the voxmap has a wrong size";
     if ((h->bits != 2 && h->bits != 4 && h->bits != 8) || h->range < 1 ||
-        h->range > (h->bits == 2 ? 1u : (1u << h->bits) - 3) || h->features > 1 || h->hollow > 1)
+        h->range > (h->bits == 2 ? 1 + h->offset : (1u << h->bits) - 3) ||
+        h->offset > (h->bits == 2 ? 7u : 0u) || h->features > 1 || h->hollow > 1)
         return "a parameter of the voxmap is out of range";
     if (!is_finite(h->grid.origin) || !isfinite(h->grid.voxel) || h->grid.voxel <= 0 ||
         !flr_pose_is_valid(h->T_voxmap_mesh))

@@ -41,12 +41,18 @@ typedef struct flr_voxmap_header {
     uint32_t bits, range, offset;
     uint32_t features, hollow;
     uint32_t header_size; /* of this struct, which has no gaps between its members */
+    uint32_t zero;
     flr_pose T_voxmap_mesh;
     flr_hash mesh_hash;
     flr_voxmap_stats stats;
     flr_tree_place fields[FLR_FIELD_COUNT];
     flr_tree_place chunks;
 } flr_voxmap_header;
+
+/* what lies in a gap is left to chance, and in a file */
+_Static_assert(offsetof(flr_voxmap_header, T_voxmap_mesh) ==
+                   offsetof(flr_voxmap_header, zero) + sizeof(uint32_t),
+               "there is a gap in the header: add or remove `zero`");
 
 struct flr_voxmap {
     const flr_voxmap_header *header; /* the block begins here */

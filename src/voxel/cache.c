@@ -1,0 +1,307 @@
+/* the cache: a folder of voxel files named by what they were built from */
+#include "feeler/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/assert.h"
+#include "feeler/voxfile.h"
+#include "voxel/voxmap_format.h"
+
+#define SUFFIX ".flrvox"
+
+/* ---- names ---- */
+
+flr_result flr_cache_folder(const char *own, const char *cache_home, const char *home,
+                            char folder[FLR_CACHE_PATH_SIZE], flr_error *error)
+{
+    char path[FLR_CACHE_PATH_SIZE];
+    int length;
+    if (own && own[0])
+        length = snprintf(path, sizeof path, "%s", own);
+    else if (cache_home && cache_home[0] == '/')
+        length = snprintf(path, sizeof path, "%s/feeler", cache_home);
+    else if (home && home[0] == '/')
+        length = snprintf(path, sizeof path, "%s/.cache/feeler", home);
+    else
+        return flr_fail(error, FLR_NOT_FOUND,
+                        "there is no folder for the cache; set FEELER_CACHE to one");
+    // a file's name must fit behind it
+    if (length < 0 || (size_t)length + 1 + FLR_CACHE_NAME_SIZE > sizeof path)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the name of the cache's folder is too long");
+    memcpy(folder, path, (size_t)length + 1);
+    return FLR_OK;
+}
+
+/* What has an influence on the bytes built; what has not (threads, limits, progress) is left out. */
+typedef struct key_fields {
+    uint64_t version;
+    flr_hash mesh;
+    double voxel;
+    flr_pose T_voxmap_mesh;
+    uint32_t bits, range, offset;
+    uint32_t features, hollow, on_surface;
+} key_fields;
+
+/* does the definition have a member that is missing above and below? then put it in, and its size here */
+_Static_assert(sizeof(void *) != 8 || sizeof(flr_voxelize_def) == 112,
+               "flr_voxelize_def has changed: does the key of the cache still tell all apart?");
+
+flr_hash flr_cache_key(const flr_mesh *mesh, const flr_voxelize_def *def)
+{
+    FLR_ASSERT(mesh && def);
+    key_fields fields;
+    memset(&fields, 0, sizeof fields);
+    fields.version = FLR_VOXMAP_VERSION;
+    fields.mesh = flr_mesh_hash(mesh);
+    fields.voxel = def->voxel;
+    fields.T_voxmap_mesh = def->T_voxmap_mesh;
+    fields.bits = def->bits;
+    fields.range = def->bits == 2 ? 1 : def->range;
+    fields.offset = def->offset;
+    fields.features = def->features;
+    fields.hollow = def->hollow;
+    fields.on_surface = def->on_surface;
+    return flr_hash_bytes(&fields, sizeof fields);
+}
+
+static flr_result make_path(const char *folder, const char *name, char path[FLR_CACHE_PATH_SIZE],
+                            flr_error *error)
+{
+    int length = snprintf(path, FLR_CACHE_PATH_SIZE, "%s/%s", folder, name);
+    if (length > 0 && length < FLR_CACHE_PATH_SIZE) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT, "%.200s…: the name of the cache's folder is too long",
+                    folder);
+}
+
+/* ---- voxelizing ---- */
+
+/* Is it what was asked for? By its name it is; somebody may have renamed it. */
+static bool matches(const flr_voxmap *voxmap, const flr_shell *shell, const flr_mesh *mesh,
+                    const flr_voxelize_def *def)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    flr_hash hash = flr_mesh_hash(mesh);
+    return flr_hash_equal(h->mesh_hash, hash) && h->grid.voxel == def->voxel &&
+           memcmp(&h->T_voxmap_mesh, &def->T_voxmap_mesh, sizeof h->T_voxmap_mesh) == 0 &&
+           h->bits == def->bits && h->offset == def->offset &&
+           (def->bits == 2 || h->range == def->range) && h->features == def->features &&
+           h->hollow == def->hollow && (!shell || shell->on_surface == def->on_surface);
+}
+
+static double seconds_since(flr_env *env, int64_t begin_ns)
+{
+    return (double)(flr_clock_ns(env) - begin_ns) * 1e-9;
+}
+
+/* FLR_OK with *voxmap, or without: then there is none that can be used, and the report says if one is broken. */
+static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path,
+                          const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
+                          flr_shell **shell, flr_cache_report *report, flr_error *error)
+{
+    flr_error why;
+    int64_t begin = flr_clock_ns(env);
+    unsigned flags = cache->lazy ? 0 : FLR_VOXFILE_VERIFY;
+    flr_result result = flr_voxfile_open(env, path, flags, voxmap, shell, &why);
+    report->open_seconds = seconds_since(env, begin);
+    if (result == FLR_NO_MEMORY) {
+        if (error) *error = why;
+        return result;
+    }
+    if (result != FLR_OK) {
+        *voxmap = NULL;
+        if (result != FLR_NOT_FOUND) memcpy(report->broken, why.message, sizeof report->broken);
+        return FLR_OK;
+    }
+    bool right = matches(*voxmap, shell ? *shell : NULL, mesh, def);
+    if (right && (!shell || *shell)) {
+        report->found = true;
+        report->voxelize.voxels = (*voxmap)->header->stats;
+        return FLR_OK;
+    }
+    if (!right)
+        snprintf(report->broken, sizeof report->broken,
+                 "%.300s: holds something else than its name says", path);
+    flr_voxmap_destroy(*voxmap);
+    if (shell) flr_shell_destroy(*shell);
+    *voxmap = NULL;
+    return FLR_OK;
+}
+
+/* Trouble here is told, but hinders nobody. */
+static void store(flr_env *env, const flr_cache *cache, const char *path, const flr_voxmap *voxmap,
+                  const flr_shell *shell, flr_cache_report *report)
+{
+    flr_error why;
+    int64_t begin = flr_clock_ns(env);
+    flr_result result = flr_path_make_folder(env, cache->folder, &why);
+    if (result == FLR_OK) result = flr_voxfile_write(env, path, voxmap, shell, &why);
+    report->stored = result == FLR_OK;
+    if (report->stored && cache->limit) {
+        uint64_t files, bytes;
+        result = flr_cache_prune(env, cache->folder, cache->limit, &files, &bytes, &why);
+    }
+    if (result != FLR_OK) memcpy(report->not_stored, why.message, sizeof report->not_stored);
+    report->write_seconds = seconds_since(env, begin);
+}
+
+flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                              const flr_voxelize_def *def, flr_voxmap **voxmap, flr_shell **shell,
+                              flr_cache_report *report, flr_error *error)
+{
+    FLR_ASSERT(env && cache && mesh && def && (voxmap || shell));
+    flr_cache_report ours = {.key = flr_cache_key(mesh, def)};
+    char name[FLR_CACHE_NAME_SIZE], text[FLR_HASH_TEXT_SIZE], path[FLR_CACHE_PATH_SIZE];
+    snprintf(name, sizeof name, "%s" SUFFIX, flr_hash_print(ours.key, text));
+    flr_voxmap *made = NULL;
+    flr_shell *points = NULL;
+    flr_shell **wanted = shell ? &points : NULL;
+    flr_result result = FLR_OK;
+    if (cache->folder) {
+        result = make_path(cache->folder, name, path, error);
+        if (result == FLR_OK)
+            result = look_up(env, cache, path, mesh, def, &made, wanted, &ours, error);
+    }
+    if (result == FLR_OK && !made) {
+        points = NULL;
+        result = flr_voxelize(env, mesh, def, &made, wanted, &ours.voxelize, error);
+        if (result == FLR_OK && cache->folder) store(env, cache, path, made, points, &ours);
+    }
+    if (result != FLR_OK) return result;
+    if (voxmap)
+        *voxmap = made;
+    else
+        flr_voxmap_destroy(made);
+    if (shell) *shell = points;
+    if (report) *report = ours;
+    return FLR_OK;
+}
+
+/* ---- the folder ---- */
+
+typedef struct listing {
+    flr_env *env;
+    const char *folder;
+    flr_cache_entry *entries;
+    size_t count, room;
+    flr_result result;
+    flr_error *error;
+} listing;
+
+static bool is_ours(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == FLR_HASH_TEXT_SIZE - 1 &&
+           strcmp(name + FLR_HASH_TEXT_SIZE - 1, SUFFIX) == 0;
+}
+
+static bool add_entry(void *context, const char *name)
+{
+    listing *list = context;
+    if (!is_ours(name)) return true;
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_path_info info;
+    list->result = make_path(list->folder, name, path, list->error);
+    if (list->result == FLR_OK) list->result = flr_path_look(list->env, path, &info, list->error);
+    if (list->result != FLR_OK) return false;
+    if (info.kind != FLR_PATH_FILE) return true; // also one that was removed meanwhile
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        flr_cache_entry *larger = realloc(list->entries, room * sizeof *larger);
+        if (!larger) {
+            list->result =
+                flr_fail(list->error, FLR_NO_MEMORY, "%s: not enough memory to list it", path);
+            return false;
+        }
+        list->entries = larger, list->room = room;
+    }
+    flr_cache_entry *entry = &list->entries[list->count++];
+    memset(entry, 0, sizeof *entry);
+    memcpy(entry->name, name, strlen(name) + 1);
+    entry->size = info.size;
+    entry->modified_ns = info.modified_ns;
+    return true;
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const flr_cache_entry *x = a, *y = b;
+    if (x->modified_ns != y->modified_ns) return x->modified_ns < y->modified_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Calls `visit` for each name in the folder, if there is one. */
+static flr_result visit_folder(flr_env *env, const char *folder,
+                               bool (*visit)(void *context, const char *name), listing *list,
+                               flr_error *error)
+{
+    flr_path_info info;
+    flr_result result = flr_path_look(env, folder, &info, error);
+    if (result != FLR_OK || info.kind == FLR_PATH_NONE) return result;
+    result = flr_path_list(env, folder, visit, list, error);
+    return result == FLR_OK ? list->result : result;
+}
+
+flr_result flr_cache_list(flr_env *env, const char *folder, flr_cache_entry **entries,
+                          size_t *count, flr_error *error)
+{
+    FLR_ASSERT(env && folder && entries && count);
+    listing list = {.env = env, .folder = folder, .error = error};
+    flr_result result = visit_folder(env, folder, add_entry, &list, error);
+    if (result != FLR_OK) {
+        free(list.entries);
+        return result;
+    }
+    if (list.count) qsort(list.entries, list.count, sizeof *list.entries, by_age);
+    *entries = list.entries;
+    *count = list.count;
+    return FLR_OK;
+}
+
+/* Removes the temporary file of a writer that is no more. */
+static bool remove_left_over(void *context, const char *name)
+{
+    const int64_t hour_ns = INT64_C(3600) * 1000000000;
+    listing *list = context;
+    size_t length = strlen(name);
+    if (strncmp(name, ".feeler-", 8) != 0 || length < 4 || strcmp(name + length - 4, ".tmp") != 0)
+        return true;
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_path_info info;
+    list->result = make_path(list->folder, name, path, list->error);
+    if (list->result == FLR_OK) list->result = flr_path_look(list->env, path, &info, list->error);
+    if (list->result != FLR_OK) return false;
+    if (info.kind != FLR_PATH_FILE || flr_clock_wall_ns(list->env) - info.modified_ns < hour_ns)
+        return true;
+    list->result = flr_path_remove(list->env, path, list->error);
+    if (list->result == FLR_NOT_FOUND) list->result = FLR_OK;
+    return list->result == FLR_OK;
+}
+
+flr_result flr_cache_prune(flr_env *env, const char *folder, uint64_t limit,
+                           uint64_t *removed_files, uint64_t *removed_bytes, flr_error *error)
+{
+    FLR_ASSERT(env && folder && removed_files && removed_bytes);
+    *removed_files = *removed_bytes = 0;
+    listing list = {.env = env, .folder = folder, .error = error};
+    flr_result result = visit_folder(env, folder, remove_left_over, &list, error);
+    flr_cache_entry *entries = NULL;
+    size_t count = 0;
+    if (result == FLR_OK) result = flr_cache_list(env, folder, &entries, &count, error);
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) total += entries[i].size;
+    for (size_t i = 0; i < count && total > limit && result == FLR_OK; i++) {
+        char path[FLR_CACHE_PATH_SIZE];
+        result = make_path(folder, entries[i].name, path, error);
+        if (result == FLR_OK) result = flr_path_remove(env, path, error);
+        if (result == FLR_NOT_FOUND) {
+            result = FLR_OK; // another process was faster
+        } else if (result == FLR_OK) {
+            ++*removed_files;
+            *removed_bytes += entries[i].size;
+        }
+        total -= entries[i].size;
+    }
+    free(entries);
+    return result;
+}
