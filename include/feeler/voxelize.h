@@ -14,6 +14,7 @@
 
 #include "feeler/api.h"
 #include "feeler/env.h"
+#include "feeler/exact.h"
 #include "feeler/mesh.h"
 #include "feeler/result.h"
 #include "feeler/shell.h"
@@ -74,6 +75,12 @@ typedef struct flr_voxelize_report {
 FLR_API flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_def *def,
                                 flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
                                 flr_error *error);
+
+/* A shell from the free voxels at distance `layer` (1 … the voxmap's range): for more clearance than the force layer
+ * gives (2005, section 3.2). `exact` is that of the voxmap's mesh, for the normals. Both are borrowed during the call.
+ * FLR_BAD_ARGUMENT for another layer or a voxmap with an offset; FLR_TOO_LARGE, FLR_NO_MEMORY. */
+FLR_API flr_result flr_shell_from_layer(const flr_voxmap *voxmap, const flr_exact *exact,
+                                        unsigned layer, flr_shell **shell, flr_error *error);
 
 #ifdef __cplusplus
 }

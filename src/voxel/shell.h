@@ -1,4 +1,4 @@
-/* shell.h: making a shell from scanned hyperchunks. */
+/* shell.h: making a shell: what its makers share. */
 #ifndef FLR_VOXEL_SHELL_H
 #define FLR_VOXEL_SHELL_H
 
@@ -6,11 +6,26 @@
 #include "feeler/voxelize.h"
 #include "voxel/build.h"
 
-enum {
-    FLR_SHELL_STEPS = 6144
-}; /* per voxel: 16 bits hold the 8 voxels of a chunk and one more on each side */
+/* Steps of a coordinate per voxel: 16 bits hold the 8 voxels of a chunk and one more on each side. */
+enum { FLR_SHELL_STEPS = 6144 };
 
+/* shell_make.c: from scanned hyperchunks */
 flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, flr_shell **shell,
                           flr_error *error);
+
+/* To the nearest whole number; halves away from 0. */
+static inline int flr_shell_rounded(double v) { return (int)(v < 0 ? v - 0.5 : v + 0.5); }
+
+/* A coordinate within its chunk, from its place in voxels from the chunk's corner. */
+static inline uint16_t flr_shell_quantised(double voxels)
+{
+    double steps = (voxels + 1) * FLR_SHELL_STEPS;
+    return (uint16_t)flr_shell_rounded(steps < 0 ? 0 : steps > 65535 ? 65535 : steps);
+}
+
+/* shell_spheres.c: around a chunk's points (corner, counts and points are there), and then around the chunks of each
+ * hyperchunk and around all. */
+void flr_shell_enclose_points(const flr_shell *shell, flr_shell_chunk *chunk);
+void flr_shell_enclose_hypers(flr_shell *shell, flr_shell_hyper *hypers);
 
 #endif

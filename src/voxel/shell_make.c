@@ -1,0 +1,371 @@
+/* the shell: one point per surface voxel, with normal and label
+ *
+ * How many points each chunk has is known from the masks, so that every point has its place before any normal is
+ * computed and hyperchunks can be done in any order. A point's normal is the mean of the normals of the triangles
+ * that touch its voxel, each weighted by its area up to that of a voxel's side. Where the sides of a thin plate
+ * cancel out, the heaviest triangle decides. Which way is in, the fill knows better than the triangles' winding. */
+#include "voxel/shell.h"
+
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "voxel/clones.h"
+#include "voxel/closest.h"
+#include "voxel/shell_format.h"
+
+/* what a voxel collects from the triangles that touch it */
+typedef struct gathered {
+    float sum[3];      /* weighted outward normals */
+    float weight;      /* all weights */
+    float heaviest;    /* of them */
+    uint32_t triangle; /* that one */
+    float distance2;   /* of the nearest point to the voxel's centre, voxels^2 */
+    float nearest[3];  /* that point, from the voxel's low corner, voxels */
+} gathered;
+
+/* scratch of one worker */
+typedef struct scratch {
+    gathered *voxels; /* [room] */
+    size_t room;
+    uint16_t slot[512];       /* of a chunk with surface: which in order */
+    uint32_t first[513];      /* its first voxel in `voxels` */
+    uint16_t before[512][8];  /* voxels of the chunk in the layers below */
+    uint64_t outside[64][64]; /* [z][y], bit x */
+} scratch;
+
+typedef struct shell_job {
+    const flr_build *build;
+    const flr_voxelize_def *def;
+    flr_shell *shell;
+    flr_shell_hyper *hypers;
+    flr_shell_chunk *chunks;
+    uint16_t *xyz[3];
+    uint32_t *normal;
+    scratch *scratches;
+} shell_job;
+
+/* ---- gathering ---- */
+
+typedef struct gather_row {
+    scratch *s;
+    const flr_build_hyper *hyper;
+    flr_vec3 corner[3]; /* of the triangle, voxels, from the hyperchunk's corner */
+    float normal[3];    /* unit */
+    float weight;
+    uint32_t triangle;
+    bool nearest;
+} gather_row;
+
+FLR_CLONES static void gather(void *context, unsigned y, unsigned z, uint64_t row)
+{
+    const gather_row *g = context;
+    scratch *s = g->s;
+    for (; row; row &= row - 1) {
+        unsigned x = (unsigned)__builtin_ctzll(row);
+        unsigned slot = s->slot[flr_cell(x >> 3, y >> 3, z >> 3)], bit = (x & 7) | (y & 7) << 3;
+        uint64_t layer =
+            g->hyper->masks[FLR_LAYER_SURFACE][slot].z[z & 7] & ((UINT64_C(1) << bit) - 1);
+        gathered *v = &s->voxels[s->first[slot] + s->before[slot][z & 7] +
+                                 (unsigned)__builtin_popcountll(layer)];
+        for (int i = 0; i < 3; i++) v->sum[i] += g->weight * g->normal[i];
+        v->weight += g->weight;
+        if (g->weight > v->heaviest) {
+            v->heaviest = g->weight;
+            v->triangle = g->triangle;
+        }
+        if (!g->nearest) continue;
+        flr_vec3 centre = flr_vec3_make(x + 0.5, y + 0.5, z + 0.5);
+        flr_vec3 p = flr_closest_on_triangle(centre, g->corner[0], g->corner[1], g->corner[2]);
+        float d2 = (float)flr_vec3_length2(flr_vec3_sub(p, centre));
+        if (d2 >= v->distance2) continue;
+        v->distance2 = d2;
+        v->nearest[0] = (float)(p.x - x);
+        v->nearest[1] = (float)(p.y - y);
+        v->nearest[2] = (float)(p.z - z);
+    }
+}
+
+/* The unit normal and area (voxels^2) of a triangle; zero when it has no area. */
+static flr_vec3 triangle_normal(const flr_build *build, uint32_t triangle, double *area)
+{
+    const uint32_t *t = build->mesh->triangles[triangle].v;
+    const flr_vec3 *v = build->vertices;
+    flr_vec3 n = flr_vec3_cross(flr_vec3_sub(v[t[1]], v[t[0]]), flr_vec3_sub(v[t[2]], v[t[0]]));
+    *area = flr_vec3_length(n) / 2;
+    return flr_vec3_normalize(n);
+}
+
+static bool prepare_scratch(scratch *s, const flr_build_hyper *hyper)
+{
+    unsigned slots = 0;
+    uint32_t total = 0;
+    memset(s->outside, 0, sizeof s->outside);
+    for (unsigned cell = 0; cell < 512; cell++) {
+        flr_mask open = {{0}};
+        if (flr_mask_get(&hyper->used[FLR_LAYER_SURFACE], cell)) {
+            const flr_mask *mask = &hyper->masks[FLR_LAYER_SURFACE][slots];
+            open = hyper->outside[slots];
+            s->slot[cell] = (uint16_t)slots;
+            s->first[slots] = total;
+            unsigned below = 0;
+            for (int z = 0; z < 8; z++) {
+                s->before[slots][z] = (uint16_t)below;
+                below += (unsigned)__builtin_popcountll(mask->z[z]);
+            }
+            total += below;
+            slots++;
+        } else if (flr_mask_get(&hyper->empty_outside, cell)) {
+            memset(&open, 255, sizeof open);
+        }
+        for (unsigned k = 0; k < 8; k++)
+            for (unsigned j = 0; j < 8; j++)
+                s->outside[(cell >> 6) * 8 + k][(cell >> 3 & 7) * 8 + j] |=
+                    (open.z[k] >> 8 * j & 255) << 8 * (cell & 7);
+    }
+    s->first[slots] = total;
+    if (total > s->room) {
+        gathered *voxels = realloc(s->voxels, total * sizeof *voxels);
+        if (!voxels) return false;
+        s->voxels = voxels;
+        s->room = total;
+    }
+    for (uint32_t i = 0; i < total; i++)
+        s->voxels[i] = (gathered){.distance2 = 1e30f, .triangle = FLR_NONE};
+    return true;
+}
+
+static void gather_all(const shell_job *job, scratch *s, const flr_build_hyper *hyper)
+{
+    const flr_build *build = job->build;
+    flr_vec3 base = flr_vec3_make(hyper->at[0] * 64.0, hyper->at[1] * 64.0, hyper->at[2] * 64.0);
+    for (uint32_t i = 0; i < hyper->primitive_count; i++) {
+        uint32_t triangle = build->primitives[hyper->first_primitive + i];
+        if (triangle >= build->mesh->triangle_count)
+            break; /* edges and corners come after the triangles */
+        double area;
+        flr_vec3 n = triangle_normal(build, triangle, &area);
+        gather_row g = {.s = s,
+                        .hyper = hyper,
+                        .triangle = triangle,
+                        .nearest = job->def->on_surface,
+                        .normal = {(float)n.x, (float)n.y, (float)n.z},
+                        .weight = (float)fmin(area, 1) + 1e-12f};
+        for (int k = 0; k < 3; k++)
+            g.corner[k] =
+                flr_vec3_sub(build->vertices[build->mesh->triangles[triangle].v[k]], base);
+        flr_build_visit(build, hyper, triangle, gather, &g);
+    }
+}
+
+/* ---- one point ---- */
+
+/* Is voxel (x, y, z) outside, counted from the hyperchunk's corner? It may lie a little beyond its sides. */
+static bool is_outside(const shell_job *job, const scratch *s, const flr_build_hyper *hyper, int x,
+                       int y, int z)
+{
+    if (!((x | y | z) & ~63)) return s->outside[z][y] >> x & 1;
+    return flr_build_voxel_is_outside(job->build, hyper->at[0] * INT64_C(64) + x,
+                                      hyper->at[1] * INT64_C(64) + y,
+                                      hyper->at[2] * INT64_C(64) + z);
+}
+
+/* The outward normal of a voxel's point. */
+static flr_vec3 outward(const shell_job *job, const scratch *s, const flr_build_hyper *hyper,
+                        const gathered *v, int x, int y, int z)
+{
+    flr_vec3 n = flr_vec3_make((double)v->sum[0], (double)v->sum[1], (double)v->sum[2]);
+    double length = flr_vec3_length(n);
+    if (length >= 0.1 * (double)v->weight && length > 1e-15) {
+        n = flr_vec3_scale(n, 1 / length);
+    } else {
+        double area;
+        if (v->triangle != FLR_NONE) n = triangle_normal(job->build, v->triangle, &area);
+        if (v->triangle == FLR_NONE || flr_vec3_length2(n) == 0)
+            n = flr_vec3_make(0, 0, 1); /* nothing but triangles without area */
+    }
+    if (job->def->hollow) return n;
+    /* a little in front must be outside, a little behind must not; farther if that does not decide */
+    for (int step = 2; step <= 3; step++) {
+        int dx = flr_shell_rounded(step * n.x), dy = flr_shell_rounded(step * n.y),
+            dz = flr_shell_rounded(step * n.z);
+        bool front = is_outside(job, s, hyper, x + dx, y + dy, z + dz);
+        bool back = is_outside(job, s, hyper, x - dx, y - dy, z - dz);
+        if (front != back) return front ? n : flr_vec3_neg(n);
+    }
+    return n;
+}
+
+/* ---- one hyperchunk ---- */
+
+static void fill_chunk(const shell_job *job, const scratch *s, const flr_build_hyper *hyper,
+                       unsigned cell, flr_shell_chunk *chunk)
+{
+    const flr_grid *grid = &job->build->grid;
+    unsigned slot = s->slot[cell];
+    const flr_mask *surface = &hyper->masks[FLR_LAYER_SURFACE][slot];
+    uint32_t next[FLR_LABEL_COUNT] = {chunk->first, chunk->first + chunk->count[0],
+                                      chunk->first + chunk->count[0] + chunk->count[1]};
+    const flr_mask *masks[2] = {NULL, NULL}; /* vertex, edge */
+    for (int i = 0; i < 2; i++) {
+        int layer = i == 0 ? FLR_LAYER_VERTEX : FLR_LAYER_EDGE;
+        if (flr_mask_get(&hyper->used[layer], cell))
+            masks[i] = &hyper->masks[layer][flr_mask_rank(&hyper->used[layer], cell)];
+    }
+    int cx = (int)(cell & 7) * 8, cy = (int)(cell >> 3 & 7) * 8, cz = (int)(cell >> 6) * 8;
+    flr_vec3 corner = flr_grid_to_metres(grid, flr_vec3_make(hyper->at[0] * 64.0 + cx - 1,
+                                                             hyper->at[1] * 64.0 + cy - 1,
+                                                             hyper->at[2] * 64.0 + cz - 1));
+    chunk->corner[0] = (float)corner.x, chunk->corner[1] = (float)corner.y,
+    chunk->corner[2] = (float)corner.z;
+
+    const gathered *v = &s->voxels[s->first[slot]];
+    uint32_t last = chunk->first;
+    for (FLR_EACH_CELL(surface, c)) {
+        unsigned cellular = (unsigned)c;
+        int x = (int)(cellular & 7), y = (int)(cellular >> 3 & 7), z = (int)(cellular >> 6);
+        unsigned label = masks[0] && flr_mask_get(masks[0], cellular)   ? FLR_LABEL_VERTEX
+                         : masks[1] && flr_mask_get(masks[1], cellular) ? FLR_LABEL_EDGE
+                                                                        : FLR_LABEL_FACE;
+        if (!job->def->features) label = FLR_LABEL_VERTEX;
+        uint32_t to = next[label]++;
+        bool exact = job->def->on_surface && v->distance2 < 1e29f;
+        job->xyz[0][to] = flr_shell_quantised(x + (exact ? (double)v->nearest[0] : 0.5));
+        job->xyz[1][to] = flr_shell_quantised(y + (exact ? (double)v->nearest[1] : 0.5));
+        job->xyz[2][to] = flr_shell_quantised(z + (exact ? (double)v->nearest[2] : 0.5));
+        job->normal[to] =
+            flr_shell_pack_normal(flr_vec3_neg(outward(job, s, hyper, v, cx + x, cy + y, cz + z)));
+        if (to > last) last = to;
+        v++;
+    }
+    for (uint32_t i = last + 1; i < chunk->first + chunk->padded; i++) {
+        for (int axis = 0; axis < 3; axis++) job->xyz[axis][i] = job->xyz[axis][last];
+        job->normal[i] = job->normal[last];
+    }
+}
+
+static flr_result fill_hyper(void *context, size_t piece, unsigned worker)
+{
+    shell_job *job = context;
+    const flr_build_hyper *hyper = &job->build->hypers[piece];
+    scratch *s = &job->scratches[worker];
+    if (!prepare_scratch(s, hyper)) return FLR_NO_MEMORY;
+    gather_all(job, s, hyper);
+    flr_shell_hyper *out = &job->hypers[piece];
+    uint32_t chunk = out->first_chunk;
+    for (FLR_EACH_CELL(&hyper->used[FLR_LAYER_SURFACE], cell)) {
+        fill_chunk(job, s, hyper, (unsigned)cell, &job->chunks[chunk]);
+        flr_shell_enclose_points(job->shell, &job->chunks[chunk]);
+        chunk++;
+    }
+    return FLR_OK;
+}
+
+/* ---- the whole ---- */
+
+/* How many points of each label a chunk has, and where they go. */
+static void place_chunk(const flr_build_hyper *hyper, unsigned cell, unsigned slot, bool features,
+                        uint32_t *end, flr_shell_chunk *chunk)
+{
+    unsigned all = flr_mask_count(&hyper->masks[FLR_LAYER_SURFACE][slot]), edge = 0, vertex = 0;
+    if (flr_mask_get(&hyper->used[FLR_LAYER_EDGE], cell))
+        edge = flr_mask_count(
+            &hyper->masks[FLR_LAYER_EDGE][flr_mask_rank(&hyper->used[FLR_LAYER_EDGE], cell)]);
+    if (flr_mask_get(&hyper->used[FLR_LAYER_VERTEX], cell))
+        vertex = flr_mask_count(
+            &hyper->masks[FLR_LAYER_VERTEX][flr_mask_rank(&hyper->used[FLR_LAYER_VERTEX], cell)]);
+    if (!features) vertex = edge = all;
+    chunk->count[FLR_LABEL_VERTEX] = (uint16_t)vertex;
+    chunk->count[FLR_LABEL_EDGE] =
+        (uint16_t)(edge - vertex); /* every vertex voxel is an edge voxel, too */
+    chunk->count[FLR_LABEL_FACE] = (uint16_t)(all - edge);
+    chunk->padded = (uint16_t)((all + FLR_SHELL_PAD - 1) / FLR_SHELL_PAD * FLR_SHELL_PAD);
+    chunk->first = *end;
+    *end += chunk->padded;
+}
+
+static uint64_t padded_total(const flr_build *build, uint64_t *chunks)
+{
+    uint64_t points = 0;
+    *chunks = 0;
+    for (uint32_t i = 0; i < build->hyper_count; i++) {
+        unsigned slots = flr_mask_count(&build->hypers[i].used[FLR_LAYER_SURFACE]);
+        *chunks += slots;
+        for (unsigned k = 0; k < slots; k++)
+            points += (flr_mask_count(&build->hypers[i].masks[FLR_LAYER_SURFACE][k]) +
+                       FLR_SHELL_PAD - 1u) /
+                      FLR_SHELL_PAD * FLR_SHELL_PAD;
+    }
+    return points;
+}
+
+static flr_shell *allocate(shell_job *job, uint64_t chunks, uint64_t points)
+{
+    flr_shell_header header = {.voxel = job->build->grid.voxel,
+                               .step = (float)(job->build->grid.voxel / FLR_SHELL_STEPS),
+                               .on_surface = job->def->on_surface,
+                               .hyper_count = job->build->hyper_count,
+                               .chunk_count = (uint32_t)chunks,
+                               .point_count = (uint32_t)points};
+    flr_shell *shell = flr_shell_allocate(&header);
+    if (!shell) return NULL;
+    job->hypers = (flr_shell_hyper *)(uintptr_t)shell->hypers;
+    job->chunks = (flr_shell_chunk *)(uintptr_t)shell->chunks;
+    job->xyz[0] = (uint16_t *)(uintptr_t)shell->x;
+    job->xyz[1] = (uint16_t *)(uintptr_t)shell->y;
+    job->xyz[2] = (uint16_t *)(uintptr_t)shell->z;
+    job->normal = (uint32_t *)(uintptr_t)shell->normal;
+    return shell;
+}
+
+/* Gives every chunk its place. */
+static void place_all(shell_job *job)
+{
+    const flr_build *build = job->build;
+    flr_shell *shell = job->shell;
+    uint32_t chunk = 0, end = 0;
+    for (uint32_t i = 0; i < build->hyper_count; i++) {
+        unsigned slot = 0;
+        job->hypers[i].first_chunk = chunk;
+        for (FLR_EACH_CELL(&build->hypers[i].used[FLR_LAYER_SURFACE], cell)) {
+            place_chunk(&build->hypers[i], (unsigned)cell, slot++, job->def->features, &end,
+                        &job->chunks[chunk]);
+            for (int label = 0; label < FLR_LABEL_COUNT; label++) {
+                shell->by_label[label] += job->chunks[chunk].count[label];
+                shell->total += job->chunks[chunk].count[label];
+            }
+            chunk++;
+        }
+        job->hypers[i].chunk_count = slot;
+    }
+}
+
+flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, flr_shell **shell,
+                          flr_error *error)
+{
+    uint64_t chunks, points = padded_total(build, &chunks);
+    if (points > UINT32_MAX)
+        return flr_fail(
+            error, FLR_TOO_LARGE,
+            "a shell of %.3g points is beyond what one shell can hold; use larger voxels",
+            (double)points);
+    shell_job job = {.build = build, .def = def};
+    unsigned workers = flr_parallel_threads(build->threads);
+    job.scratches = calloc(workers, sizeof *job.scratches);
+    job.shell = allocate(&job, chunks, points);
+    flr_result result = FLR_NO_MEMORY;
+    if (job.scratches && job.shell) {
+        place_all(&job);
+        result = flr_parallel_for(build->threads, build->hyper_count, fill_hyper, &job);
+    }
+    for (unsigned i = 0; job.scratches && i < workers; i++) free(job.scratches[i].voxels);
+    free(job.scratches);
+    if (result != FLR_OK) {
+        flr_shell_destroy(job.shell);
+        return flr_fail(error, result, "not enough memory for a shell of %.3g points",
+                        (double)points);
+    }
+    flr_shell_enclose_hypers(job.shell, job.hypers);
+    flr_shell_seal(job.shell);
+    *shell = job.shell;
+    return FLR_OK;
+}
