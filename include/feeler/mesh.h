@@ -74,7 +74,10 @@ typedef struct flr_mesh_def {
     const char *names; /* NULL when groups is NULL */
     uint32_t names_size;
     double scale; /* metres per unit of the vertices; default 1 */
-    double weld;  /* vertices this near (metres) become one; default 0: equal ones only */
+    double weld;  /* metres; default 0: only equal vertices become one. Else 1e-15 to 1e9: in the
+                     order of first use, a vertex joins the nearest one kept so far within this
+                     distance, or is kept itself. So no corner moves farther than this, and the
+                     outcome is always the same. Triangles that lose their area stay. */
 } flr_mesh_def;
 
 /* A definition with all fields at their defaults. */

@@ -6,6 +6,11 @@
  *   ITRI  triangle count, then three lines each      read
  *
  * All other formats go through feeler/import.h, which flr_mesh_open() does for you.
+ * docs/meshes.md tells what each reader accepts, refuses and leaves out.
+ *
+ * ASCII and binary files of the same content give the same mesh, bit by bit. Reading takes at
+ * most 8 times the size of the file in memory and 16 MiB beside, the file included; what would
+ * take more is refused with FLR_TOO_LARGE. A count in a header allocates nothing by itself.
  *
  * Thread: any. Nothing here is RT safe.
  */
@@ -45,9 +50,11 @@ FLR_API flr_mesh_format flr_mesh_format_of(const char *path, const uint8_t *byte
 /* How to read. Fill with flr_default_mesh_options(), then change what you need. */
 typedef struct flr_mesh_options {
     double unit;         /* metres per unit of the file; 0: what the format says, else 0.001 (mm) */
-    double weld;         /* metres; default 0: only equal vertices become one */
-    bool tolerant;       /* default false: NaN, infinite and too distant coordinates are refused.
-                      true: their triangles are left out and counted in the report */
+    double weld;         /* metres; default 0: only equal vertices become one; see flr_mesh_def */
+    bool tolerant;       /* default false: what cannot be right is refused: NaN, infinite and too
+                            distant coordinates, indices out of range, unreadable lines, wrong
+                            counts, a file that is cut off. true: such triangles are left out and
+                            counted in the report, and what else there is is read */
     uint64_t size_limit; /* refuse files with more bytes; default 64 GiB */
     double chord; /* metres; STEP, IGES, BREP only: how far a triangle may stray from the exact
                      surface; 0: 1/1000 of the part's size */
@@ -94,8 +101,12 @@ FLR_API flr_result flr_mesh_open(flr_env *env, const char *path, const flr_mesh_
                                  flr_mesh **mesh, flr_mesh_report *report, flr_error *error);
 
 /* Writes by the ending of `path` (.stl binary, .obj, .ply binary little-endian), coordinates
- * divided by `unit` (metres per unit; 0: 0.001). The file appears whole or not at all. STL
- * has 32-bit coordinates; OBJ and PLY keep every bit. */
+ * divided by `unit` (metres per unit; 0: 0.001). The file appears whole or not at all.
+ * Read back with the same unit, OBJ and PLY give the same mesh bit by bit if it was read with that
+ * unit before, or if the unit is 1; else the last bit of a coordinate may differ, because dividing
+ * and multiplying round. STL has 32-bit coordinates. Only OBJ has groups: those that have
+ * triangles, with their names; placements are not written. FLR_UNSUPPORTED for other endings,
+ * FLR_BAD_ARGUMENT for a unit that is not positive or makes coordinates too large for STL. */
 FLR_API flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, double unit,
                                   flr_error *error);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feeler/assert.h"
 #include "mesh/builder.h"
 
 flr_mesh_def flr_default_mesh_def(void) { return (flr_mesh_def){.scale = 1}; }
@@ -122,6 +123,7 @@ static flr_result build(flr_builder *builder, const flr_mesh_def *def, uint32_t 
 
 flr_result flr_mesh_create(const flr_mesh_def *def, flr_mesh **mesh, flr_error *error)
 {
+    FLR_ASSERT(def && mesh);
     uint32_t triangle_count = def->triangles ? def->triangle_count : def->vertex_count / 3;
     flr_result result = check_def(def, triangle_count, error);
     if (result != FLR_OK) return result;
@@ -143,12 +145,14 @@ flr_result flr_mesh_create(const flr_mesh_def *def, flr_mesh **mesh, flr_error *
 
 const char *flr_mesh_group_name(const flr_mesh *mesh, uint32_t group)
 {
+    FLR_ASSERT(mesh && group < mesh->group_count);
     return mesh->names + mesh->groups[group].name;
 }
 
 flr_result flr_mesh_extract_group(const flr_mesh *mesh, uint32_t group, flr_mesh **part,
                                   flr_error *error)
 {
+    FLR_ASSERT(mesh && part && group < mesh->group_count);
     const flr_mesh_group *source = &mesh->groups[group];
     const char *name = flr_mesh_group_name(mesh, group);
     if (source->triangle_count == 0)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "feeler/assert.h"
 #include "mesh/reader.h"
 
 flr_mesh_options flr_default_mesh_options(void)
@@ -90,6 +91,7 @@ flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t size,
                           const flr_mesh_options *options, flr_mesh **mesh, flr_mesh_report *report,
                           flr_error *error)
 {
+    FLR_ASSERT(name && (bytes || size == 0) && mesh);
     flr_mesh_options defaults = flr_default_mesh_options();
     flr_mesh_report unwanted;
     if (!options) options = &defaults;
@@ -134,6 +136,7 @@ flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t size,
 flr_result flr_mesh_read(flr_env *env, const char *path, const flr_mesh_options *options,
                          flr_mesh **mesh, flr_mesh_report *report, flr_error *error)
 {
+    FLR_ASSERT(env && path && mesh);
     flr_mesh_options defaults = flr_default_mesh_options();
     if (!options) options = &defaults;
     if (report) *report = (flr_mesh_report){0};

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "feeler/assert.h"
 #include "feeler/mesh_io.h"
 #include "feeler/units.h"
 #include "mesh/builder.h"
@@ -164,6 +165,7 @@ static double farthest(flr_box3 box)
 flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, double unit,
                           flr_error *error)
 {
+    FLR_ASSERT(env && path && mesh);
     double largest;
     write_function *write = find_writer(path, &largest);
     if (!write)

@@ -119,7 +119,8 @@ static void bad_definitions(void **state)
     memcpy(broken, corners, sizeof broken);
     broken[5].y = NAN;
     flr_mesh_destroy(create(&def));
-    assert_int_equal(flr_mesh_create(&(flr_mesh_def){.scale = 1}, NULL, NULL), FLR_BAD_INPUT);
+    flr_mesh *none = NULL;
+    assert_int_equal(flr_mesh_create(&(flr_mesh_def){.scale = 1}, &none, NULL), FLR_BAD_INPUT);
 }
 
 static const char names[] = "left\0right";

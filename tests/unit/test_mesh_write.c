@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "feeler/sim.h"
 #include "support/meshes.h"
 
 /* random triangles, some sharing corners, in two groups */
@@ -149,13 +150,51 @@ static void refusals(void **state)
     flr_mesh_destroy(mesh);
 }
 
+/* the disk fails at its first, second, third… operation: the file is whole or not there */
+static void broken_disk(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("broken_disk");
+    flr_mesh *mesh = make_random(&random, 3000, false, 0.001);
+    static const char *const names[] = {"a.stl", "a.obj", "a.ply"};
+    for (unsigned f = 0; f < 3; f++) {
+        flr_sim_def def = flr_default_sim_def();
+        flr_sim *sim = flr_sim_create(&def);
+        flr_address address;
+        flr_error error;
+        assert_ok(flr_address_parse("10.0.0.1", 1, &address, &error), error);
+        flr_env *node = flr_sim_node(sim, address);
+        flr_result result = FLR_IO;
+        unsigned failures = 0;
+        for (uint64_t n = 1; result != FLR_OK; n++) {
+            flr_sim_disk disk = def.disk;
+            disk.fail_at = n;
+            flr_sim_set_disk(node, &disk);
+            result = flr_mesh_write(node, names[f], mesh, 0, &error);
+            flr_sim_set_disk(node, &def.disk);
+            flr_path_info info;
+            assert_ok(flr_path_look(node, names[f], &info, &error), error);
+            failures += result != FLR_OK;
+            assert_in_range(n, 1, 1000);
+            if (info.kind == FLR_PATH_NONE) continue;
+            flr_mesh *back = NULL;
+            assert_ok(flr_mesh_read(node, names[f], NULL, &back, NULL, &error), error);
+            assert_int_equal(back->triangle_count, mesh->triangle_count);
+            flr_mesh_destroy(back);
+            assert_ok(flr_path_remove(node, names[f], &error), error);
+        }
+        assert_true(failures > 2);
+        flr_sim_destroy(sim);
+    }
+    flr_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(any_coordinates),
-        cmocka_unit_test(stl_bytes),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(round_trips), cmocka_unit_test(any_coordinates),
+        cmocka_unit_test(stl_bytes),   cmocka_unit_test(refusals),
+        cmocka_unit_test(broken_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
