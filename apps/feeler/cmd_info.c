@@ -173,11 +173,13 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
 {
     flr_error error;
     loaded file;
+    bool voxels = flr_is_voxels(path);
     flr_mesh_options options = flr_input_mesh_options(&values->input);
-    flr_result result = load(cli, path, &options, &file, &error);
+    flr_result result = voxels ? flr_info_voxels(cli, path, entry, &error)
+                               : load(cli, path, &options, &file, &error);
     if (result != FLR_OK) flr_hint_scene(cli->env, path, &error);
     int code = flr_exit_of_input(result);
-    if (result == FLR_OK) {
+    if (result == FLR_OK && !voxels) {
         result = file.scene
                      ? flr_info_scene(cli, file.scene, file.meshes, &values->options, entry, &error)
                      : flr_info_mesh(cli, path, file.meshes[0], &file.report, &values->options,
@@ -221,11 +223,15 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
                                "--png draws one file, but there are %d; call feeler info once "
                                "for each",
                                count);
+    if (values->png && flr_is_voxels(arguments[0]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--png draws a mesh or a scene, not %s", arguments[0]);
     if (values->png && flr_same_file(values->png, arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "--png %s would replace the input", values->png);
     for (int i = 0; i < count; i++)
-        if (values->options.features && !(values->options.voxel > 0) && !flr_is_scene(arguments[i]))
+        if (values->options.features && !(values->options.voxel > 0) &&
+            !flr_is_scene(arguments[i]) && !flr_is_voxels(arguments[i]))
             return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                    "--features depend on the size of a voxel: add --voxel 1mm");
 
@@ -308,7 +314,10 @@ const flr_command flr_cmd_info = {
     .description =
         "For a mesh: format, unit, triangles, vertices, groups, shells, whether it is closed, "
         "size, area, volume, centre of mass and inertia. For a scene (.json): its parts, where "
-        "they stand and which of them move. Every mesh format that feeler reads will do. A file "
+        "they stand and which of them move. For voxels (.flrvox): what they were made from and "
+        "how, and "
+        "what was found; all checksums are compared. Every mesh format that feeler reads will do. "
+        "A file "
         "that cannot be used does not stop the others; the exit code is that of the worst one.",
     .options = options,
     .examples = examples,

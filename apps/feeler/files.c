@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -18,6 +19,12 @@ flr_mesh_options flr_input_mesh_options(const flr_input *input)
     options.weld = input->weld;
     options.chord = input->chord;
     return options;
+}
+
+flr_result flr_find_cache(const char *given, char folder[FLR_CACHE_PATH_SIZE], flr_error *error)
+{
+    return flr_cache_folder(given ? given : getenv("FEELER_CACHE"), getenv("XDG_CACHE_HOME"),
+                            getenv("HOME"), folder, error);
 }
 
 bool flr_is_scene(const char *path)

@@ -4,6 +4,7 @@
 #define FLR_FILES_H
 
 #include "command.h"
+#include "feeler/cache.h"
 #include "feeler/mesh_io.h"
 
 enum { FLR_PATH_MAX = 4096 };
@@ -53,6 +54,11 @@ void flr_hint_scene(flr_env *env, const char *path, flr_error *error);
 enum { FLR_FORMAT_TEXT_SIZE = 16 };
 const char *flr_format_print(const char *path, flr_mesh_format format,
                              char text[FLR_FORMAT_TEXT_SIZE]);
+
+/* ---- the cache ---- */
+
+/* The folder of the cache of voxel files: `given`, or where NULL what the environment says; see flr_cache_folder(). */
+flr_result flr_find_cache(const char *given, char folder[FLR_CACHE_PATH_SIZE], flr_error *error);
 
 /* ---- output ---- */
 

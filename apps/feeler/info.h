@@ -1,4 +1,4 @@
-/* info.h: what `feeler info` knows about a mesh and about a scene, as text and as JSON. */
+/* info.h: what `feeler info` knows about a mesh, a scene and a voxel file, as text and as JSON. */
 #ifndef FLR_INFO_H
 #define FLR_INFO_H
 
@@ -22,5 +22,11 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
 /* All about a scene whose parts' meshes are loaded, meshes[part_count]. */
 flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
                           const flr_info_options *options, json_t **object, flr_error *error);
+
+/* Voxel files end in .flrvox. */
+bool flr_is_voxels(const char *path);
+
+/* All about a voxel file, which is opened and verified here. */
+flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_error *error);
 
 #endif

@@ -11,7 +11,7 @@ trap 'for c in "${cleanups[@]}"; do $c; done; chmod -R u+rwx "$scratch"; rm -rf 
 mkdir "$scratch/work" && cd "$scratch/work"
 export PATH=$build_dir:$PATH HOME=$scratch/home
 mkdir "$HOME"
-unset NO_COLOR XDG_CACHE_HOME
+unset NO_COLOR XDG_CACHE_HOME FEELER_CACHE
 passed=0 failed=0
 limit=60
 sanitized=no
