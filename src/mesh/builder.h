@@ -43,8 +43,9 @@ flr_result flr_builder_group(flr_builder *builder, const char *name, size_t leng
 /* Triangles as `3 * count` corners, at most FLR_WELD_BATCH corners at once. */
 flr_result flr_builder_soup(flr_builder *builder, const flr_vec3 *corners, size_t count);
 
-/* The number of a vertex at `position`; triangles of such numbers. A vertex must be used by a
- * triangle that is added before the next vertex but two, or the order of first use is lost. */
+/* The number of a vertex at `position`, and a triangle of three such numbers. Ask for the corners of
+ * a triangle only when it will be added, and add it before asking for those of the next: so every
+ * vertex is used, and in order. */
 flr_result flr_builder_vertex(flr_builder *builder, flr_vec3 position, uint32_t *number);
 flr_result flr_builder_triangle(flr_builder *builder, flr_triangle triangle);
 

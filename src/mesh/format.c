@@ -49,8 +49,8 @@ static const char *stl_word(const look *file)
     return !strncasecmp(c, "solid", 5) || !strncasecmp(c, "facet", 5) ? c : NULL;
 }
 
-/* A text that begins with "solid" has a known word on its second line; a binary header that
- * begins so is followed by floats, which as a rule have bytes that no text has. */
+/* Is the beginning free of control characters? A binary header may begin with "solid" too, but the
+ * count and the floats after it have bytes that no text has. */
 static bool is_text(const look *file)
 {
     size_t size = file->size < 1024 ? file->size : 1024;
