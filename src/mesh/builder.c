@@ -124,21 +124,33 @@ flr_result flr_builder_soup(flr_builder *builder, const flr_vec3 *corners, size_
     return FLR_OK;
 }
 
-flr_result flr_builder_vertex(flr_builder *builder, flr_vec3 position, uint32_t *number)
+flr_result flr_builder_indexed(flr_builder *builder, const flr_vec3 *positions, double scale,
+                               uint32_t *numbers, const flr_triangle *triangles, size_t count)
 {
-    flr_result result = flr_weld_reserve(&builder->weld, &builder->budget, 1);
+    // the positions that are new, in the order of first use, each once
+    const uint32_t waits = UINT32_MAX;
+    uint32_t indices[FLR_WELD_BATCH], found[FLR_WELD_BATCH];
+    flr_vec3 fresh[FLR_WELD_BATCH];
+    size_t fresh_count = 0;
+    flr_result result = grow_triangles(builder, count);
     if (result != FLR_OK) return result;
-    flr_weld_add(&builder->weld, &position, 1, number);
-    return FLR_OK;
-}
-
-flr_result flr_builder_triangle(flr_builder *builder, flr_triangle triangle)
-{
-    if (builder->triangle_count == builder->triangle_capacity) {
-        flr_result result = grow_triangles(builder, 1);
-        if (result != FLR_OK) return result;
+    result = flr_weld_reserve(&builder->weld, &builder->budget, 3 * count);
+    if (result != FLR_OK) return result;
+    for (size_t i = 0; i < 3 * count; i++) {
+        uint32_t index = triangles[i / 3].v[i % 3];
+        if (numbers[index]) continue;
+        numbers[index] = waits;
+        indices[fresh_count] = index;
+        fresh[fresh_count++] = flr_vec3_scale(positions[index], scale);
     }
-    builder->triangles[builder->triangle_count++] = triangle;
+    flr_weld_add(&builder->weld, fresh, fresh_count, found);
+    for (size_t i = 0; i < fresh_count; i++) numbers[indices[i]] = found[i] + 1;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *v = triangles[i].v;
+        builder->triangles[builder->triangle_count++] =
+            (flr_triangle){{numbers[v[0]] - 1, numbers[v[1]] - 1, numbers[v[2]] - 1}};
+    }
     return FLR_OK;
 }
 

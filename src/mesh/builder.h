@@ -40,14 +40,13 @@ flr_result flr_builder_expect(flr_builder *builder, size_t triangles, size_t ver
 /* From here on, triangles belong to a group of this name (bytes from a file: made valid UTF-8). */
 flr_result flr_builder_group(flr_builder *builder, const char *name, size_t length, flr_pose pose);
 
-/* Triangles as `3 * count` corners, at most FLR_WELD_BATCH corners at once. */
+/* Triangles as `3 * count` corners, at most FLR_WELD_BATCH of these at once. */
 flr_result flr_builder_soup(flr_builder *builder, const flr_vec3 *corners, size_t count);
 
-/* The number of a vertex at `position`, and a triangle of three such numbers. Ask for the corners of
- * a triangle only when it will be added, and add it before asking for those of the next: so every
- * vertex is used, and in order. */
-flr_result flr_builder_vertex(flr_builder *builder, flr_vec3 position, uint32_t *number);
-flr_result flr_builder_triangle(flr_builder *builder, flr_triangle triangle);
+/* Triangles as indices into `positions` (times `scale`), at most FLR_WELD_BATCH / 3 at once.
+ * numbers[index] is 0, or the welded vertex + 1 once a triangle has used it. */
+flr_result flr_builder_indexed(flr_builder *builder, const flr_vec3 *positions, double scale,
+                               uint32_t *numbers, const flr_triangle *triangles, size_t count);
 
 /* Hands over the mesh; the builder must have a triangle, and is empty afterwards. */
 flr_result flr_builder_finish(flr_builder *builder, flr_mesh **mesh);

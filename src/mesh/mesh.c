@@ -55,9 +55,9 @@ static flr_result check_def(const flr_mesh_def *def, uint32_t triangle_count, fl
     return FLR_OK;
 }
 
-/* a vertex of the definition in metres, checked */
-static flr_result take_position(const flr_mesh_def *def, uint32_t triangle, uint32_t vertex,
-                                flr_vec3 *position, flr_error *error)
+/* a vertex that triangle `triangle` names: is it there, and where a vertex may be? */
+static flr_result check_vertex(const flr_mesh_def *def, uint32_t triangle, uint32_t vertex,
+                               flr_error *error)
 {
     if (vertex >= def->vertex_count)
         return flr_fail(error, FLR_BAD_INPUT, "triangle %u names vertex %u, but there are only %u",
@@ -67,33 +67,29 @@ static flr_result take_position(const flr_mesh_def *def, uint32_t triangle, uint
         return flr_fail(error, FLR_BAD_INPUT,
                         "vertex %u at (%g, %g, %g) m is not finite or farther out than %g m",
                         vertex, p.x, p.y, p.z, FLR_MESH_MAX_COORDINATE);
-    *position = p;
     return FLR_OK;
 }
 
-/* triangles [first, end) of the definition; numbers[vertex of the definition] is the welded
- * number + 1 once known; NULL when vertices come in threes */
+/* triangles [first, end) of the definition; numbers as in flr_builder_indexed(), NULL when vertices
+ * come in threes */
 static flr_result add_triangles(flr_builder *builder, const flr_mesh_def *def, uint32_t first,
                                 uint32_t end, uint32_t *numbers, flr_error *error)
 {
-    flr_result result = FLR_OK;
-    for (uint32_t t = first; t < end; t++) {
-        flr_triangle triangle;
-        for (unsigned corner = 0; corner < 3; corner++) {
-            uint32_t vertex = numbers ? def->triangles[t].v[corner] : 3 * t + corner;
-            if (numbers && vertex < def->vertex_count && numbers[vertex]) {
-                triangle.v[corner] = numbers[vertex] - 1;
-                continue;
-            }
-            flr_vec3 p;
-            result = take_position(def, t, vertex, &p, error);
+    enum { BATCH = FLR_WELD_BATCH / 3 };
+    for (uint32_t t = first; t < end;) {
+        uint32_t count = end - t < BATCH ? end - t : BATCH;
+        flr_vec3 corners[FLR_WELD_BATCH];
+        for (uint32_t i = 0; i < 3 * count; i++) {
+            uint32_t vertex = numbers ? def->triangles[t + i / 3].v[i % 3] : 3 * t + i;
+            flr_result result = check_vertex(def, t + i / 3, vertex, error);
             if (result != FLR_OK) return result;
-            result = flr_builder_vertex(builder, p, &triangle.v[corner]);
-            if (result != FLR_OK) return flr_builder_fail(builder, result, NULL, error);
-            if (numbers) numbers[vertex] = triangle.v[corner] + 1;
+            if (!numbers) corners[i] = flr_vec3_scale(def->vertices[vertex], def->scale);
         }
-        result = flr_builder_triangle(builder, triangle);
+        flr_result result = numbers ? flr_builder_indexed(builder, def->vertices, def->scale,
+                                                          numbers, def->triangles + t, count)
+                                    : flr_builder_soup(builder, corners, count);
         if (result != FLR_OK) return flr_builder_fail(builder, result, NULL, error);
+        t += count;
     }
     return FLR_OK;
 }

@@ -181,6 +181,8 @@ static flr_result open_group(obj *o)
         return FLR_OK;
     o->current = name;
     o->current_length = length;
+    flr_result result = flr_faces_flush(&o->faces, o->reader);
+    if (result != FLR_OK) return result;
     return flr_reader_built(
         o->reader, flr_builder_group(&o->reader->builder, name, length, flr_pose_identity()));
 }
@@ -234,6 +236,7 @@ flr_result flr_read_obj(flr_reader *reader)
     flr_result result = read_vertices(&o);
     reader->report->vertices_in_file = o.faces.count;
     if (result == FLR_OK) result = read_faces(&o);
+    if (result == FLR_OK) result = flr_faces_flush(&o.faces, reader);
     flr_faces_free(&o.faces, reader);
     return result;
 }

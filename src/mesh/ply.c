@@ -370,6 +370,7 @@ flr_result flr_read_ply(flr_reader *reader)
     reader->binary = p.header.format != FLR_PLY_ASCII;
     result = read_elements(&p);
     if (result == FLR_OK) result = check_rest(&p);
+    if (result == FLR_OK) result = flr_faces_flush(&p.faces, reader);
     flr_faces_free(&p.faces, reader);
     return result;
 }

@@ -42,21 +42,24 @@ flr_result flr_faces_begin(flr_faces *faces, flr_reader *reader)
 
 /* ---- one triangle ---- */
 
+static flr_result weld_waiting(flr_faces *faces, flr_builder *builder)
+{
+    size_t count = faces->waiting_count;
+    faces->waiting_count = 0;
+    return flr_builder_indexed(builder, faces->positions, 1, faces->numbers, faces->waiting, count);
+}
+
 static flr_result add_triangle(flr_faces *faces, flr_builder *builder, size_t a, size_t b, size_t c)
 {
-    size_t corner[3] = {a, b, c};
-    flr_triangle triangle;
-    for (unsigned i = 0; i < 3; i++) {
-        uint32_t index = faces->corners[corner[i]];
-        if (!faces->numbers[index]) {
-            uint32_t number;
-            flr_result result = flr_builder_vertex(builder, faces->positions[index], &number);
-            if (result != FLR_OK) return result;
-            faces->numbers[index] = number + 1;
-        }
-        triangle.v[i] = faces->numbers[index] - 1;
-    }
-    return flr_builder_triangle(builder, triangle);
+    const uint32_t *corners = faces->corners;
+    faces->waiting[faces->waiting_count++] = (flr_triangle){{corners[a], corners[b], corners[c]}};
+    if (faces->waiting_count < FLR_WELD_BATCH / 3) return FLR_OK;
+    return weld_waiting(faces, builder);
+}
+
+flr_result flr_faces_flush(flr_faces *faces, flr_reader *reader)
+{
+    return flr_reader_built(reader, weld_waiting(faces, &reader->builder));
 }
 
 /* ---- fan ---- */

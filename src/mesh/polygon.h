@@ -24,6 +24,8 @@ typedef struct flr_faces {
     size_t corner_count, corner_capacity;
     flr_polygon_corner *scratch;
     size_t scratch_capacity;
+    flr_triangle waiting[FLR_WELD_BATCH / 3]; /* cut, not yet welded */
+    size_t waiting_count;
 } flr_faces;
 
 void flr_faces_free(flr_faces *faces, flr_reader *reader);
@@ -63,5 +65,8 @@ static inline flr_result flr_faces_corner(flr_faces *faces, flr_reader *reader, 
  * where that is right, else by clipping ears. `at` is where it stands in the file. Faces with bad
  * positions are complained about and counted. */
 flr_result flr_faces_add(flr_faces *faces, flr_reader *reader, const char *at);
+
+/* Hands the triangles that wait to the builder: at the end, and before a group begins. */
+flr_result flr_faces_flush(flr_faces *faces, flr_reader *reader);
 
 #endif
