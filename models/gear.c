@@ -123,7 +123,7 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 
     model->scene.voxel = 0.0025;
     model->scene.camera.given = true;
-    model->scene.camera.eye = v3(-2.9, 3.6, 2.1);
+    model->scene.camera.eye = v3(-2.9, 3.6, 2.6);
     model->scene.camera.target = v3(-0.5, 0.1, 1.45);
     return result;
 }

@@ -98,7 +98,7 @@ static void tube(flr_kit *kit, double turn, double from, double to)
 /* a strap around the barrel that holds the tubes */
 static void strap(flr_kit *kit, double z)
 {
-    flr_kit_tube(kit, flr_kit_at(0, 0, z - 0.007), BARREL_R + 0.0025, BARREL_R - 0.0005, 0.014);
+    flr_kit_tube(kit, flr_kit_at(0, 0, z - 0.0045), BARREL_R + 0.0025, BARREL_R - 0.0005, 0.009);
     for (int i = 0; i < 2; i++) {
         flr_pose ray = flr_kit_turn_z(flr_kit_at(0, 0, z), i ? 0.0625 : 0.1875);
         flr_kit_tube(kit, flr_kit_shift(ray, TUBE_AT, 0, -0.006), TUBE_R + 0.002, TUBE_R - 0.0003,
@@ -115,8 +115,8 @@ static void strap(flr_kit *kit, double z)
 static void manifold(flr_kit *kit)
 {
     flr_pose side = flr_kit_turn_z(flr_kit_at(0, 0, -0.06), -0.25);
-    flr_kit_box(kit, flr_kit_shift(side, 0.050, 0, 0), 0.026, 0.042, 0.100, 0.003);
-    flr_kit_box(kit, flr_kit_shift(side, 0.066, 0, -0.020), 0.018, 0.038, 0.052, 0.002);
+    flr_kit_box(kit, flr_kit_shift(side, 0.050, 0, 0.004), 0.026, 0.042, 0.092, 0.003);
+    flr_kit_box(kit, flr_kit_shift(side, 0.066, 0, -0.012), 0.018, 0.038, 0.052, 0.002);
     for (int i = 0; i < 4; i++) {
         flr_pose bolt = flr_kit_shift(side, 0.063, i & 1 ? 0.016 : -0.016, i & 2 ? 0.044 : 0.014);
         flr_kit_bolt(kit, flr_kit_turn_y(bolt, 0.25), 0.005, 0);
@@ -127,7 +127,7 @@ static void manifold(flr_kit *kit)
         flr_kit_rounded_cylinder(kit, plug, 0.0085, 0.010, 0.001);
     }
     for (int i = 0; i < 2; i++) {
-        flr_pose end = flr_kit_shift(side, 0.052, i ? 0.011 : -0.011, -0.050);
+        flr_pose end = flr_kit_shift(side, 0.052, i ? 0.011 : -0.011, -0.042);
         flr_kit_connector(kit, flr_kit_turn_x(end, 0.5), 0.0062);
     }
 }

@@ -145,6 +145,10 @@ static bool pass(flr_kit *kit, size_t wanted, edge_list *list)
         }
     double limit2 = 0.36 * longest2;
     if (!collect(kit, limit2, list)) return false;
+    if (list->count == 0) {
+        flr_kit_fail(kit, FLR_BAD_ARGUMENT, "there is no edge to split");
+        return false;
+    }
     qsort(list->edges, list->count, sizeof *list->edges, compare);
     if (list->count > wanted) list->count = wanted;
     limit2 = list->edges[list->count - 1].length2;

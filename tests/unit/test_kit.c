@@ -1,6 +1,7 @@
 /* the geometry kit: every solid is closed, faces outwards and has the size it should */
 #include "models/kit.h"
 #include "support/closed.h"
+#include "support/fail_alloc.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -328,11 +329,39 @@ static void test_trouble(void **state)
     flr_outline_rect(&kit, &o, 0, 0, 1, 1, 0);
     flr_kit_revolve(&kit, flr_kit_at(0, 0, 0), &o, 8);
     assert_int_equal(flr_kit_finish(&kit, &mesh, &error), FLR_BAD_ARGUMENT);
+    /* nothing but points */
+    kit = flr_kit_begin(1);
+    for (int i = 0; i < 3; i++) flr_kit_vertex(&kit, v3(1, 1, 1));
+    flr_kit_triangle(&kit, 0, 1, 2);
+    flr_kit_triangle(&kit, 0, 2, 1);
+    flr_kit_refine_to(&kit, 10);
+    assert_int_equal(flr_kit_finish(&kit, &mesh, &error), FLR_BAD_ARGUMENT);
     /* too deep */
     kit = flr_kit_begin(1);
     for (int i = 0; i <= FLR_KIT_FRAMES; i++) flr_kit_push(&kit, flr_kit_at(0, 0, 1));
     assert_int_equal(flr_kit_finish(&kit, &mesh, &error), FLR_TOO_LARGE);
     assert_null(mesh);
+}
+
+/* ---- memory ---- */
+
+static flr_result build_some(void *context, flr_error *error)
+{
+    (void)context;
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_plate(&kit, flr_kit_at(0, 0, 0), 1, 0.6, 0.01, 0.05, 5, 3, 0.06);
+    flr_kit_spring(&kit, flr_kit_at(0, 0, 0), 0.05, 0.006, 0.2, 7);
+    flr_kit_refine_to(&kit, 20000);
+    flr_mesh *mesh = NULL;
+    flr_result result = flr_kit_finish(&kit, &mesh, error);
+    if (result == FLR_OK) flr_mesh_destroy(mesh);
+    return result;
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    assert_true(flr_fail_alloc_each(build_some, NULL) > 8);
 }
 
 int main(void)
@@ -347,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_closed),
         cmocka_unit_test(test_refine),
         cmocka_unit_test(test_trouble),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests_name("kit", tests, NULL, NULL);
 }
