@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define FLR_NANOVDB_MAGIC UINT64_C(0x304244566f6e614e) /* "NanoVDB0" */
+#define FLR_NANOVDB_MAGIC   UINT64_C(0x304244566f6e614e) /* "NanoVDB0" */
 #define FLR_NANOVDB_VERSION (32u << 21 | 4u << 10 | 2u)
 
 enum {

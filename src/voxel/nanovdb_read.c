@@ -151,7 +151,8 @@ static flr_result read_lower(reading *r, uint64_t here, const int32_t at[3])
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_LOWER_CELLS;
     flr_result result = FLR_OK;
     for (unsigned n = 0; n < 4096 && result == FLR_OK; n++) {
-        const int32_t leaf[3] = {at[0] * 16 + (int32_t)(n >> 8), at[1] * 16 + (int32_t)(n >> 4 & 15),
+        const int32_t leaf[3] = {at[0] * 16 + (int32_t)(n >> 8),
+                                 at[1] * 16 + (int32_t)(n >> 4 & 15),
                                  at[2] * 16 + (int32_t)(n & 15)};
         if (!flr_nv_get_bit(node + FLR_NV_LOWER_CHILDREN, n)) {
             /* one value for eight voxels each way */
@@ -283,9 +284,9 @@ static flr_result make_build(const reading *r, const int64_t low[3], flr_build *
         memset(dense, 0, FLR_LAYER_COUNT * sizeof *dense);
         for (uint32_t i = 0; i < hyper->primitive_count; i++) {
             const part *p = &r->parts[build->primitives[hyper->first_primitive + i]];
-            unsigned cell = flr_cell((unsigned)(p->at[0] - low[0]) & 7,
-                                     (unsigned)(p->at[1] - low[1]) & 7,
-                                     (unsigned)(p->at[2] - low[2]) & 7);
+            unsigned cell =
+                flr_cell((unsigned)(p->at[0] - low[0]) & 7, (unsigned)(p->at[1] - low[1]) & 7,
+                         (unsigned)(p->at[2] - low[2]) & 7);
             for (int z = 0; z < 8; z++) dense[FLR_LAYER_SURFACE][cell].z[z] |= p->mask.z[z];
         }
         ok = flr_build_keep_masks(hyper, dense);
@@ -304,7 +305,7 @@ static flr_result make_voxmap(const reading *r, const flr_nanovdb_options *optio
     def.range = options->range;
     def.features = false;
     def.hollow = !r->inside;
-    flr_voxmap_header header = flr_voxmap_begin_header(&def);
+    flr_voxmap_header header = flr_voxelize_header(&def);
     int64_t low[3];
     flr_result result = place_grid(r, header.range, &header.grid, low);
     if (result != FLR_OK) return result;
@@ -315,8 +316,7 @@ static flr_result make_voxmap(const reading *r, const flr_nanovdb_options *optio
     result = make_build(r, low, &build);
     if (result == FLR_OK) flr_count_layers(&build, &header.stats);
     if (result == FLR_OK && !def.hollow) result = flr_build_fill(&build, r->error);
-    if (result == FLR_OK &&
-        (result = flr_voxmap_make(&build, &header, NULL, voxmap)) != FLR_OK)
+    if (result == FLR_OK && (result = flr_voxmap_make(&build, &header, NULL, voxmap)) != FLR_OK)
         flr_fail(r->error, result, "%s: not enough memory for the voxels", r->name);
     flr_build_free(&build);
     return result;

@@ -18,8 +18,8 @@ typedef struct box {
 
 /* 128x128x128 voxels that are not free throughout */
 typedef struct lower {
-    uint32_t at[3];  /* in lower nodes */
-    uint32_t leaves; /* 0 and `solid`: interior throughout, no node */
+    uint32_t at[3];    /* in lower nodes */
+    uint32_t leaves;   /* 0 and `solid`: interior throughout, no node */
     uint32_t furthest; /* largest mark */
     bool solid;
     box active;
@@ -82,13 +82,15 @@ static uint32_t chunk_entry(const flr_voxmap *voxmap, uint32_t x, uint32_t y, ui
     const flr_tree_place *place = &h->fields[FLR_FIELD_SURFACE];
     if (x >= h->grid.hypers[0] * 8 || y >= h->grid.hypers[1] * 8 || z >= h->grid.hypers[2] * 8)
         return FLR_UNIFORM | FLR_MARK_FREE;
-    size_t root = (size_t)(x >> 6) + h->roots[0] * ((size_t)(y >> 6) + h->roots[1] * (size_t)(z >> 6));
+    size_t root =
+        (size_t)(x >> 6) + h->roots[0] * ((size_t)(y >> 6) + h->roots[1] * (size_t)(z >> 6));
     uint32_t entry = flr_voxmap_u32(voxmap, place->root)[root];
     if (entry & FLR_UNIFORM) return entry;
     unsigned cell = flr_cell(x >> 3 & 7, y >> 3 & 7, z >> 3 & 7);
     entry = flr_voxmap_u32(voxmap, place->nodes)[(size_t)entry * 512 + cell];
     if (entry & FLR_UNIFORM) return entry;
-    return flr_voxmap_u32(voxmap, place->hypers)[(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
+    return flr_voxmap_u32(voxmap,
+                          place->hypers)[(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
 }
 
 /* The marks of a stored chunk, z fastest as in a leaf. */
@@ -188,9 +190,8 @@ static bool root_is_free(const flr_voxmap *voxmap, const uint32_t at[3])
 static bool look_at_upper(writing *w, const uint32_t at[3])
 {
     const uint32_t *hypers = w->voxmap->header->grid.hypers;
-    upper found = {.at = {at[0], at[1], at[2]},
-                   .first = (uint32_t)w->lower_count,
-                   .active = no_box()};
+    upper found = {
+        .at = {at[0], at[1], at[2]}, .first = (uint32_t)w->lower_count, .active = no_box()};
     for (unsigned n = 0; n < 32768; n++) {
         const uint32_t cell[3] = {at[0] * 32 + (n >> 10), at[1] * 32 + (n >> 5 & 31),
                                   at[2] * 32 + (n & 31)};
@@ -409,8 +410,9 @@ static flr_result put_lowers(writing *w, const layout *l)
         node[FLR_NV_NODE_FLAGS] = low->furthest ? FLR_NV_HAS_BOX : 0;
         put_limits(w, node + FLR_NV_LOWER_LEAST, low->furthest);
         for (unsigned n = 0; n < 4096; n++) {
-            uint32_t entry = chunk_entry(w->voxmap, low->at[0] * 16 + (n >> 8),
-                                         low->at[1] * 16 + (n >> 4 & 15), low->at[2] * 16 + (n & 15));
+            uint32_t entry =
+                chunk_entry(w->voxmap, low->at[0] * 16 + (n >> 8), low->at[1] * 16 + (n >> 4 & 15),
+                            low->at[2] * 16 + (n & 15));
             if ((entry & FLR_UNIFORM) && (entry & 255) < FLR_MARK_SURFACE) {
                 put_value(node + FLR_NV_LOWER_CELLS, n, w->values[entry & 255]);
                 continue;

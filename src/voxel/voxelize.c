@@ -113,8 +113,6 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
                     flr_size_print(round_up(better), other));
 }
 
-/* ---- features as the scan wants them ---- */
-
 static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, flr_box3 *box,
                             flr_error *error)
 {
@@ -136,6 +134,8 @@ flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *d
     needs->result = (uint64_t)end;
     return FLR_OK;
 }
+
+/* ---- features as the scan wants them ---- */
 
 flr_result flr_list_features(const flr_mesh *mesh, double voxel, flr_feature_lists *lists,
                              flr_error *error)
@@ -182,8 +182,7 @@ void flr_count_layers(const flr_build *build, flr_voxmap_stats *stats)
     stats->hyperchunks = build->hyper_count;
 }
 
-static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
-                                      flr_box3 box)
+flr_voxmap_header flr_voxelize_header(const flr_voxelize_def *def)
 {
     flr_voxmap_header header = {.magic = {'f', 'l', 'r', 'v', 'o', 'x', 'm', '\n'},
                                 .version = FLR_VOXMAP_VERSION,
@@ -194,6 +193,13 @@ static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_d
     header.features = def->features;
     header.hollow = def->hollow;
     header.T_voxmap_mesh = def->T_voxmap_mesh;
+    return header;
+}
+
+static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
+                                      flr_box3 box)
+{
+    flr_voxmap_header header = flr_voxelize_header(def);
     header.mesh_hash = flr_mesh_hash(mesh);
     header.stats.triangles = mesh->triangle_count;
     header.grid = flr_grid_around(box, def->voxel, header.range);

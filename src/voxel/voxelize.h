@@ -4,6 +4,7 @@
 
 #include "feeler/voxelize.h"
 #include "voxel/build.h"
+#include "voxel/voxmap_format.h"
 
 /* Are the parameters within their ranges? */
 flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error);
@@ -29,5 +30,8 @@ void flr_free_features(flr_feature_lists *lists);
 
 /* Counts voxels and hyperchunks of a scanned build. */
 void flr_count_layers(const flr_build *build, flr_voxmap_stats *stats);
+
+/* The header of a voxmap with these parameters; grid, hash and statistics are still zero. */
+flr_voxmap_header flr_voxelize_header(const flr_voxelize_def *def);
 
 #endif
