@@ -164,8 +164,7 @@ static void bearer(flr_kit *kit, double x)
     flr_outline_beam_i(kit, &o, 0.05, 0.08, 0.004);
     flr_kit_sweep(kit, path, 2, v3(0, 0, 1), &o, NULL);
     for (int side = -1; side <= 1; side += 2)
-        flr_kit_bracket(kit, flr_kit_turn_z(flr_kit_at(x + 0.002, side * 0.80, 0.330), 0), 0.08,
-                        0.05, 0.004, 0.008);
+        flr_kit_bracket(kit, flr_kit_at(x + 0.002, side * 0.80, 0.330), 0.08, 0.05, 0.004, 0.008);
 }
 
 void flr_aircraft_structure(flr_kit *kit)

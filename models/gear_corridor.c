@@ -78,7 +78,7 @@ static void obstacles(flr_kit *kit)
         flr_kit_pipe(kit, run, 4, r, 0, 0.04);
         for (int k = 0; k < 2; k++) {
             flr_pose at = flr_kit_frame(v3(k ? -0.38 : -0.84, y, z), v3(0, 1, 0), v3(1, 0, 0));
-            flr_kit_clamp(kit, flr_kit_turn_x(at, 0), r, 0.05);
+            flr_kit_clamp(kit, at, r, 0.05);
         }
     }
     /* their stand-offs */
