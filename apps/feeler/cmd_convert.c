@@ -1,4 +1,4 @@
-/* feeler convert: any mesh that can be read, as STL, OBJ or PLY */
+/* feeler convert: any mesh that can be read, as STL, OBJ or PLY; voxels to and from NanoVDB */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,12 @@
 #include "command.h"
 #include "feeler/mesh_io.h"
 #include "feeler/units.h"
+#include "feeler/voxfile.h"
 #include "files.h"
+#include "info.h"
 #include "output.h"
 #include "scene/scene.h"
+#include "voxel/nanovdb.h"
 
 typedef struct convert_values {
     flr_common common;
@@ -31,6 +34,53 @@ static bool can_write(const char *path)
     for (const char *const *f = formats; ending && *f; f++)
         if (!strcasecmp(ending + 1, *f)) return true;
     return false;
+}
+
+static bool is_nanovdb(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    return ending && !strcasecmp(ending, ".nvdb");
+}
+
+/* ---- voxels to voxels ---- */
+
+static int convert_voxels(flr_cli *cli, const char *from, const char *to)
+{
+    char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
+    flr_error error;
+    flr_voxmap *voxmap;
+    flr_progress(cli, 0, 2, "reading %s", from);
+    flr_result result = is_nanovdb(from) ? flr_nanovdb_read(cli->env, from, NULL, &voxmap, &error)
+                                         : flr_voxfile_open(cli->env, from, FLR_VOXFILE_VERIFY,
+                                                            &voxmap, NULL, &error);
+    if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
+
+    flr_progress(cli, 1, 2, "writing %s", to);
+    flr_hold_signals();
+    result = is_nanovdb(to) ? flr_nanovdb_write(cli->env, to, voxmap, &error)
+                            : flr_voxfile_write(cli->env, to, voxmap, NULL, &error);
+    flr_release_signals();
+    flr_progress_end(cli);
+    flr_voxmap_info info = flr_voxmap_get_info(voxmap);
+    flr_voxmap_destroy(voxmap);
+    if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+
+    flr_path_info file = {0};
+    flr_path_look(cli->env, to, &file, NULL);
+    flr_print_note(cli, "%s: %s surface voxels, %s\n", flr_safe(to, safe),
+                   flr_count_print(info.stats.surface_voxels, count),
+                   flr_bytes_print(file.size, bytes));
+    json_t *document = flr_json_object(), *files = flr_json_array(), *entry = flr_json_object();
+    flr_json_set(entry, "file", flr_json_text(to));
+    flr_json_set(entry, "bytes", flr_json_count(file.size));
+    flr_json_set(entry, "voxel_size", flr_json_number(info.voxel));
+    flr_json_set(entry, "surface_voxels", flr_json_count(info.stats.surface_voxels));
+    flr_json_set(entry, "interior_voxels", flr_json_count(info.stats.interior_voxels));
+    flr_json_push(files, entry);
+    flr_json_set(document, "input", flr_json_text(from));
+    flr_json_set(document, "files", files);
+    flr_json_print(cli, document);
+    return FLR_EXIT_OK;
 }
 
 /* ---- one file to one file ---- */
@@ -217,6 +267,11 @@ static int check_arguments(flr_cli *cli, const convert_values *values, int count
     if (flr_is_scene(arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s is a scene; feeler convert takes one mesh file", arguments[0]);
+    bool voxels = flr_is_voxels(arguments[0]) || is_nanovdb(arguments[0]);
+    if (voxels && (values->split || values->group))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s holds voxels, which have no groups; leave --%s away",
+                               arguments[0], values->split ? "split" : "group");
     if (values->split) {
         if (count == 1 && !values->group) return FLR_EXIT_OK;
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
@@ -226,7 +281,16 @@ static int check_arguments(flr_cli *cli, const convert_values *values, int count
     if (count < 2)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler convert needs a file to write, or --split DIR");
-    if (!can_write(arguments[1]))
+    if (voxels && !(flr_is_voxels(arguments[0]) ? is_nanovdb : flr_is_voxels)(arguments[1]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s: feeler writes these voxels as %s", arguments[1],
+                               is_nanovdb(arguments[0]) ? ".flrvox" : ".nvdb");
+    if (!voxels && (is_nanovdb(arguments[1]) || flr_is_voxels(arguments[1])))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s: voxels are made of a mesh by feeler voxelize %s --voxel 1mm "
+                               "--out FILE.flrvox",
+                               arguments[1], arguments[0]);
+    if (!voxels && !can_write(arguments[1]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s: feeler writes .stl, .obj and .ply", arguments[1]);
     if (!values->force && flr_same_file(arguments[0], arguments[1]))
@@ -240,6 +304,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     const convert_values *values = given;
     int code = check_arguments(cli, values, count, arguments);
     if (code != FLR_EXIT_OK) return code;
+    if (flr_is_voxels(arguments[0]) || is_nanovdb(arguments[0]))
+        return convert_voxels(cli, arguments[0], arguments[1]);
 
     flr_error error;
     flr_mesh *mesh;
@@ -299,19 +365,24 @@ static const flr_example examples[] = {
     {"feeler convert ball/ball.stl ball.obj", "STL to OBJ"},
     {"feeler convert ball/ball.stl ball.ply --out-unit m", "to metres"},
     {"feeler convert ball.obj --split ball-parts", "one file per group, with a scene"},
+    {"feeler voxelize ball/ball.stl --voxel 1mm --out b.flrvox && feeler convert b.flrvox b.nvdb",
+     "voxels for tools that read NanoVDB"},
     {NULL, NULL},
 };
 
 const flr_command flr_cmd_convert = {
     .name = "convert",
-    .summary = "write a mesh as STL, OBJ or PLY",
+    .summary = "write a mesh as STL, OBJ or PLY, voxels as NanoVDB",
     .usage = usage,
     .description =
         "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "
         "STEP, IGES, BREP, glTF, 3DS, DAE, 3MF and others) and writes by the ending of OUT: .stl "
         "(binary), .obj or .ply (binary). OBJ and PLY keep every bit of the coordinates, STL has "
         "32-bit ones. OBJ keeps the names of groups. An output that exists is replaced, whole or "
-        "not at all; the input is not, unless --force is given.",
+        "not at all; the input is not, unless --force is given.\n\n"
+        "Voxels (.flrvox) become a NanoVDB file (.nvdb, version 32): a level set of floats, in "
+        "metres, and the other way round: the first grid of floats in it gives the surface. "
+        "Points, edges and vertices are not in a NanoVDB file.",
     .options = options,
     .examples = examples,
     .argument = FLR_ARGUMENT_FILE,

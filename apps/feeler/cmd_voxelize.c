@@ -3,15 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "feeler/cache.h"
 #include "feeler/mesh_io.h"
-#include "feeler/units.h"
 #include "feeler/voxelize.h"
+#include "feeler/voxfile.h"
 #include "files.h"
+#include "info.h"
 #include "output.h"
 #include "voxel/leak.h"
 
@@ -34,8 +36,9 @@ typedef struct job {
     const char *path;
     flr_mesh *mesh;
     flr_voxmap *voxmap;
-    flr_shell *shell; /* NULL: not wanted */
-    flr_voxelize_report report;
+    flr_shell *shell;                 /* NULL: not wanted */
+    char folder[FLR_CACHE_PATH_SIZE]; /* of the cache; "": not used */
+    flr_cache_report cache;
     double read_seconds, write_seconds, total_seconds;
     flr_leak_report leaks;
 } job;
@@ -96,20 +99,19 @@ static flr_result check_output(flr_cli *cli, const char *path, uint64_t bytes, f
 
 /* ---- the work ---- */
 
-static volatile sig_atomic_t stop_wanted;
+static volatile sig_atomic_t stop_wanted, building;
 
+/* Ctrl-C asks the work to stop at the next step; once more ends it at once, unless a file may be half written. */
 static void want_stop(int signal_number)
 {
     (void)signal_number;
+    if (stop_wanted && building) _exit(FLR_EXIT_STOPPED);
     stop_wanted = 1;
 }
 
-/* Ctrl-C asks the work to stop; a second one ends the program at once. */
-static void catch_stop(bool on)
+static void catch_stop(void)
 {
-    struct sigaction action = {.sa_handler = on ? want_stop : SIG_DFL,
-                               .sa_flags = on ? (int)SA_RESETHAND : 0};
-    struct sigaction before;
+    struct sigaction action = {.sa_handler = want_stop}, before;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, NULL, &before);
     if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &action, NULL);
@@ -117,11 +119,28 @@ static void catch_stop(bool on)
 
 static bool show_progress(void *context, double done, const char *stage)
 {
+    building = done < 1; /* then what was built goes into the cache */
     flr_progress(context, (uint64_t)(100 * done), 100, "%s", stage);
     return !stop_wanted;
 }
 
-static flr_result build(flr_cli *cli, const voxelize_values *values, job *j, flr_error *error)
+static flr_result stopped(flr_error *error)
+{
+    return flr_fail(error, FLR_CANCELLED, "stopped; nothing was written");
+}
+
+static flr_result write_out(flr_cli *cli, const char *path, job *j, flr_error *error)
+{
+    int64_t begin = flr_clock_ns(cli->env);
+    flr_progress(cli, 100, 100, "writing %s", path);
+    flr_hold_signals();
+    flr_result result = flr_voxfile_write(cli->env, path, j->voxmap, j->shell, error);
+    flr_release_signals();
+    j->write_seconds += seconds_since(cli, begin);
+    return result;
+}
+
+static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_error *error)
 {
     flr_voxelize_def def = make_def(values);
     flr_voxelize_needs needs;
@@ -132,12 +151,20 @@ static flr_result build(flr_cli *cli, const voxelize_values *values, job *j, flr
 
     def.progress = show_progress;
     def.context = cli;
-    catch_stop(true);
-    result = flr_voxelize(cli->env, j->mesh, &def, &j->voxmap, values->no_shell ? NULL : &j->shell,
-                          &j->report, error);
-    catch_stop(false);
-    if (result != FLR_OK) return result;
-    return flr_leak_find(j->mesh, j->voxmap, def.threads, &j->leaks, error);
+    if (values->no_cache || flr_find_cache(NULL, j->folder, NULL) != FLR_OK) *j->folder = 0;
+    flr_cache cache = {.folder = *j->folder ? j->folder : NULL};
+    catch_stop();
+    result = flr_cache_voxelize(cli->env, &cache, j->mesh, &def, &j->voxmap,
+                                values->no_shell ? NULL : &j->shell, &j->cache, error);
+    building = false;
+    j->write_seconds = j->cache.write_seconds;
+    if (result == FLR_CANCELLED || (result == FLR_OK && stop_wanted)) return stopped(error);
+    if (result == FLR_OK) {
+        flr_progress(cli, 100, 100, "leaks");
+        result = flr_leak_find(j->mesh, j->voxmap, def.threads, &j->leaks, error);
+    }
+    if (result == FLR_OK && stop_wanted) return stopped(error);
+    return result == FLR_OK && values->out ? write_out(cli, values->out, j, error) : result;
 }
 
 /* ---- what to say ---- */
@@ -149,141 +176,110 @@ static uint64_t peak_bytes(void)
     return (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* bytes for each surface voxel in each field */
-static double density(const flr_voxmap_info *info)
+/* All that deserves attention goes to `each`. */
+static void each_warning(const job *j, void (*each)(void *context, const char *text), void *context)
 {
-    double fields = info->features ? FLR_FIELD_COUNT : 1;
-    return (double)info->stats.bytes / (double)info->stats.surface_voxels / fields;
-}
-
-static void tell_voxels(flr_cli *cli, const job *j)
-{
-    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], size[FLR_SIZE_TEXT_SIZE];
-    flr_voxmap_info info = flr_voxmap_get_info(j->voxmap);
-    const flr_voxmap_stats *stats = &info.stats;
-    flr_print(cli, "  triangles   %s", flr_count_print(stats->triangles, a));
-    if (info.features)
-        flr_print(cli, ", merged to %s polygons", flr_count_print(stats->polygons, a));
-    flr_print(cli, "\n  voxel       %s, %u bits, field to %u voxels%s\n",
-              flr_size_print(info.voxel, size), info.bits, info.range,
-              info.hollow ? ", hollow" : "");
-    flr_print(cli, "  grid        %llu x %llu x %llu voxels\n", (unsigned long long)info.size[0],
-              (unsigned long long)info.size[1], (unsigned long long)info.size[2]);
-    flr_print(cli, "  surface     %s voxels", flr_count_print(stats->surface_voxels, a));
-    if (info.features)
-        flr_print(cli, ", %s of them on edges, %s at vertices",
-                  flr_count_print(stats->edge_voxels, a), flr_count_print(stats->vertex_voxels, b));
-    flr_print(cli, "\n  interior    %s voxels\n", flr_count_print(stats->interior_voxels, a));
-    flr_print(cli, "  field       %s free voxels with a distance\n",
-              flr_count_print(stats->field_voxels, a));
-    flr_print(cli, "  chunks      %s in %s hyperchunks\n",
-              flr_count_print(stats->chunks[FLR_FIELD_SURFACE], a),
-              flr_count_print(stats->hyperchunks, b));
-    flr_print(cli, "  memory      %s, %.1f bytes per surface voxel%s\n",
-              flr_bytes_print(stats->bytes, a), density(&info), info.features ? " and field" : "");
-}
-
-static void tell_text(flr_cli *cli, const voxelize_values *values, const job *j)
-{
-    char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], c[FLR_COUNT_TEXT_SIZE],
-        d[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
-    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(j->path, safe), flr_plain(cli));
-    tell_voxels(cli, j);
-    if (j->shell)
-        flr_print(cli, "  points      %s: %s vertex, %s edge, %s face; %s\n",
-                  flr_count_print(j->shell->total, a),
-                  flr_count_print(j->shell->by_label[FLR_LABEL_VERTEX], b),
-                  flr_count_print(j->shell->by_label[FLR_LABEL_EDGE], c),
-                  flr_count_print(j->shell->by_label[FLR_LABEL_FACE], d),
-                  j->shell->on_surface ? "on the surface" : "at voxel centres");
-    flr_print(cli,
-              "  time        %.3g s: read %.3g, features %.3g, scan %.3g, fill %.3g, fields %.3g, "
-              "shell %.3g, write %.3g\n",
-              j->total_seconds, j->read_seconds, j->report.seconds.features, j->report.seconds.scan,
-              j->report.seconds.fill, j->report.seconds.fields, j->report.seconds.shell,
-              j->write_seconds);
-    flr_print(cli, "  peak        %s\n", flr_bytes_print(peak_bytes(), a));
-    if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
-    for (uint32_t i = 0; i < j->leaks.count; i++) {
-        char sentence[FLR_LEAK_TEXT_SIZE];
-        flr_print(cli, "  %swarning%s     ", flr_yellow(cli), flr_plain(cli));
-        flr_print_wrapped(cli, -14, "%s", flr_leak_print(&j->leaks.leaks[i], sentence));
+    char sentence[FLR_LEAK_TEXT_SIZE];
+    for (uint32_t i = 0; i < j->leaks.count; i++)
+        each(context, flr_leak_print(&j->leaks.leaks[i], sentence));
+    if (j->leaks.total > j->leaks.count) {
+        snprintf(sentence, sizeof sentence, "and through %u smaller gaps",
+                 j->leaks.total - j->leaks.count);
+        each(context, sentence);
     }
+    if (*j->cache.broken) each(context, j->cache.broken);
+    if (*j->cache.not_stored) each(context, j->cache.not_stored);
+}
+
+static void print_warning(void *context, const char *text)
+{
+    flr_cli *cli = context;
+    flr_print(cli, "  %swarning%s     ", flr_yellow(cli), flr_plain(cli));
+    flr_print_wrapped(cli, -14, "%s", text);
+}
+
+static void push_warning(void *context, const char *text)
+{
+    flr_json_push(context, flr_json_text(text));
+}
+
+static void tell_rest(flr_cli *cli, const voxelize_values *values, const job *j)
+{
+    char a[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
+    const flr_voxelize_report *r = &j->cache.voxelize;
+    if (j->cache.found)
+        flr_print(cli, "  time        %.3g s: read %.3g, opened from the cache %.3g, write %.3g\n",
+                  j->total_seconds, j->read_seconds, j->cache.open_seconds, j->write_seconds);
+    else
+        flr_print(cli,
+                  "  time        %.3g s: read %.3g, features %.3g, scan %.3g, fill %.3g, fields "
+                  "%.3g, shell %.3g, write %.3g\n",
+                  j->total_seconds, j->read_seconds, r->seconds.features, r->seconds.scan,
+                  r->seconds.fill, r->seconds.fields, r->seconds.shell, j->write_seconds);
+    flr_print(cli, "  peak        %s\n", flr_bytes_print(peak_bytes(), a));
+    if (j->cache.stored) flr_print(cli, "  cache       stored in %s\n", flr_safe(j->folder, safe));
+    if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
+    each_warning(j, print_warning, cli);
 }
 
 static json_t *seconds_json(const job *j)
 {
     json_t *seconds = flr_json_object();
     flr_json_set(seconds, "read", flr_json_number(j->read_seconds));
-    flr_json_set(seconds, "features", flr_json_number(j->report.seconds.features));
-    flr_json_set(seconds, "scan", flr_json_number(j->report.seconds.scan));
-    flr_json_set(seconds, "fill", flr_json_number(j->report.seconds.fill));
-    flr_json_set(seconds, "fields", flr_json_number(j->report.seconds.fields));
-    flr_json_set(seconds, "shell", flr_json_number(j->report.seconds.shell));
+    flr_json_set(seconds, "features", flr_json_number(j->cache.voxelize.seconds.features));
+    flr_json_set(seconds, "scan", flr_json_number(j->cache.voxelize.seconds.scan));
+    flr_json_set(seconds, "fill", flr_json_number(j->cache.voxelize.seconds.fill));
+    flr_json_set(seconds, "fields", flr_json_number(j->cache.voxelize.seconds.fields));
+    flr_json_set(seconds, "shell", flr_json_number(j->cache.voxelize.seconds.shell));
     flr_json_set(seconds, "write", flr_json_number(j->write_seconds));
     flr_json_set(seconds, "total", flr_json_number(j->total_seconds));
     return seconds;
 }
 
-static json_t *points_json(const flr_shell *shell)
+static json_t *leaks_json(const flr_leak_report *report)
 {
-    if (!shell) return json_null();
-    json_t *points = flr_json_object();
-    flr_json_set(points, "total", flr_json_count(shell->total));
-    flr_json_set(points, "vertex", flr_json_count(shell->by_label[FLR_LABEL_VERTEX]));
-    flr_json_set(points, "edge", flr_json_count(shell->by_label[FLR_LABEL_EDGE]));
-    flr_json_set(points, "face", flr_json_count(shell->by_label[FLR_LABEL_FACE]));
-    flr_json_set(points, "on_surface", json_boolean(shell->on_surface));
-    return points;
-}
-
-static void set_warnings(json_t *document, const flr_leak_report *report)
-{
-    char sentence[FLR_LEAK_TEXT_SIZE];
-    json_t *warnings = flr_json_array(), *leaks = flr_json_array();
+    json_t *leaks = flr_json_array();
     for (uint32_t i = 0; i < report->count; i++) {
         const flr_leak *leak = &report->leaks[i];
-        flr_json_push(warnings, flr_json_text(flr_leak_print(leak, sentence)));
         json_t *entry = flr_json_object();
         flr_json_set(entry, "place", flr_json_vec3(leak->place));
         flr_json_set(entry, "gap", flr_json_number(leak->gap));
         flr_json_set(entry, "voxel", flr_json_number(leak->voxel));
         flr_json_push(leaks, entry);
     }
-    flr_json_set(document, "warnings", warnings);
-    flr_json_set(document, "leaks", leaks);
+    return leaks;
 }
 
-static void print_json(flr_cli *cli, const voxelize_values *values, const job *j)
+static json_t *cache_json(const job *j)
 {
+    if (!*j->folder) return json_null();
+    char key[FLR_HASH_TEXT_SIZE];
+    json_t *cache = flr_json_object();
+    flr_json_set(cache, "folder", flr_json_text(j->folder));
+    flr_json_set(cache, "key", flr_json_text(flr_hash_print(j->cache.key, key)));
+    flr_json_set(cache, "found", json_boolean(j->cache.found));
+    flr_json_set(cache, "stored", json_boolean(j->cache.stored));
+    return cache;
+}
+
+/* The whole answer, as text or as JSON. */
+static void tell(flr_cli *cli, const voxelize_values *values, const job *j)
+{
+    char safe[FLR_SAFE_SIZE];
     flr_voxmap_info info = flr_voxmap_get_info(j->voxmap);
-    const flr_voxmap_stats *stats = &info.stats;
-    json_t *document = flr_json_object(), *size = flr_json_array();
-    for (int axis = 0; axis < 3; axis++) flr_json_push(size, flr_json_count(info.size[axis]));
+    json_t *document = flr_json_object(), *warnings = flr_json_array();
     flr_json_set(document, "file", flr_json_text(j->path));
     flr_json_set(document, "out", values->out ? flr_json_text(values->out) : json_null());
-    flr_json_set(document, "triangles", flr_json_count(stats->triangles));
-    flr_json_set(document, "polygons",
-                 info.features ? flr_json_count(stats->polygons) : json_null());
-    flr_json_set(document, "voxel_size", flr_json_number(info.voxel));
-    flr_json_set(document, "bits", flr_json_count(info.bits));
-    flr_json_set(document, "range", flr_json_count(info.range));
-    flr_json_set(document, "hollow", json_boolean(info.hollow));
-    flr_json_set(document, "origin", flr_json_vec3(info.origin));
-    flr_json_set(document, "size", size);
-    flr_json_set(document, "surface_voxels", flr_json_count(stats->surface_voxels));
-    flr_json_set(document, "edge_voxels", flr_json_count(stats->edge_voxels));
-    flr_json_set(document, "vertex_voxels", flr_json_count(stats->vertex_voxels));
-    flr_json_set(document, "interior_voxels", flr_json_count(stats->interior_voxels));
-    flr_json_set(document, "field_voxels", flr_json_count(stats->field_voxels));
-    flr_json_set(document, "chunks", flr_json_count(stats->chunks[FLR_FIELD_SURFACE]));
-    flr_json_set(document, "hyperchunks", flr_json_count(stats->hyperchunks));
-    flr_json_set(document, "bytes", flr_json_count(stats->bytes));
-    flr_json_set(document, "bytes_per_voxel_and_field", flr_json_number(density(&info)));
-    flr_json_set(document, "points", points_json(j->shell));
+    flr_json_set(document, "bytes", flr_json_count(info.stats.bytes));
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(j->path, safe), flr_plain(cli));
+    flr_info_voxmap(cli, &info, j->shell, document);
+    tell_rest(cli, values, j);
     flr_json_set(document, "seconds", seconds_json(j));
     flr_json_set(document, "peak_rss", flr_json_count(peak_bytes()));
-    set_warnings(document, &j->leaks);
+    flr_json_set(document, "cache", cache_json(j));
+    each_warning(j, push_warning, warnings);
+    flr_json_set(document, "warnings", warnings);
+    flr_json_set(document, "leaks", leaks_json(&j->leaks));
     flr_json_print(cli, document);
 }
 
@@ -304,6 +300,9 @@ static int check_arguments(flr_cli *cli, const voxelize_values *values, const ch
     if (flr_is_scene(path))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s is a scene; feeler voxelize takes one mesh file", path);
+    if (values->out && !flr_is_voxels(values->out))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--out %s: voxels are written as .flrvox", values->out);
     if (values->out && flr_same_file(path, values->out))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "--out %s would replace the input", values->out);
@@ -343,12 +342,11 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     }
     j.read_seconds = seconds_since(cli, begin);
 
-    result = build(cli, values, &j, &error);
+    result = work(cli, values, &j, &error);
     if (result == FLR_OK) {
         j.total_seconds = seconds_since(cli, begin);
         flr_progress_end(cli);
-        tell_text(cli, values, &j);
-        print_json(cli, values, &j);
+        tell(cli, values, &j);
     }
     free_job(&j);
     return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, exit_of_work(result), &error);
@@ -363,6 +361,12 @@ static const flr_option options[] = {
      .help = "edge length of a voxel, such as 1mm",
      .offset = offsetof(voxelize_values, voxel),
      .min = 1e-9},
+    {.name = "out",
+     .letter = 'o',
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "write voxels and points to this file, which ends in .flrvox",
+     .offset = offsetof(voxelize_values, out)},
     {.name = "bits",
      .type = FLR_OPTION_CHOICE,
      .argument = "2|4|8",
@@ -400,14 +404,18 @@ static const flr_option options[] = {
      .argument = "SIZE",
      .help = "refuse what would need more, such as 4GiB; default: what the machine has",
      .offset = offsetof(voxelize_values, memory)},
+    {.name = "no-cache",
+     .help = "neither look for the result in the cache nor store it there",
+     .offset = offsetof(voxelize_values, no_cache)},
     FLR_INPUT_OPTIONS(voxelize_values),
     {.name = NULL},
 };
 static const flr_example examples[] = {
     {"feeler voxelize ball/ball.stl --voxel 0.35mm", "how many voxels and points, how fast"},
+    {"feeler voxelize ball/ball.stl --voxel 0.5mm --out ball.flrvox", "into a file"},
     {"feeler voxelize ball/socket.stl --voxel 0.5mm --bits 8 --range 20 --json",
      "distances to 20 voxels, for a program"},
-    {"feeler voxelize ball/ball.stl --voxel 0.2mm --no-features --memory 1GiB",
+    {"feeler voxelize ball/ball.stl --voxel 0.2mm --no-features --no-cache --memory 1GiB",
      "surface field only, within a gibibyte"},
     {NULL, NULL},
 };
@@ -430,6 +438,9 @@ const flr_command flr_cmd_voxelize = {
         "outside is interior, and free voxels near the surface know their distance to it. The "
         "mesh may be open, inverted, doubled or a soup; where a hole is wider than a voxel and the "
         "inside leaks, a warning says where and which voxel size would close it.\n\n"
+        "The result is kept in the cache (feeler cache) and found there the next time; --out "
+        "writes it to a file of your own, which feeler info draws and feeler convert turns into "
+        "a NanoVDB file.\n\n"
         "All parameters are checked before the work begins: a voxel larger than the part, or "
         "more memory than there is, are refused with an estimate and a size that would do.",
     .options = options,

@@ -6,6 +6,8 @@
 
 #include "command.h"
 #include "feeler/mesh_io.h"
+#include "feeler/shell.h"
+#include "feeler/voxmap.h"
 #include "scene/scene.h"
 
 typedef struct flr_info_options {
@@ -25,6 +27,10 @@ flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const 
 
 /* Voxel files end in .flrvox. */
 bool flr_is_voxels(const char *path);
+
+/* What a voxmap is made of, and its points (shell may be NULL): prints and adds to `object`. */
+void flr_info_voxmap(flr_cli *cli, const flr_voxmap_info *info, const flr_shell *shell,
+                     json_t *object);
 
 /* All about a voxel file, which is opened and verified here. */
 flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_error *error);

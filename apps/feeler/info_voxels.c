@@ -47,7 +47,6 @@ static void tell_sections(flr_cli *cli, const flr_voxmap *voxmap, json_t *object
 static void tell_parameters(flr_cli *cli, const flr_voxmap_info *info, json_t *object)
 {
     char size[FLR_SIZE_TEXT_SIZE], hash[FLR_HASH_TEXT_SIZE];
-    flr_print(cli, "  mesh        %s\n", flr_hash_print(info->mesh_hash, hash));
     flr_print(cli, "  voxel       %s, %u bits, field to %u voxels%s%s\n",
               flr_size_print(info->voxel, size), info->bits, info->range,
               info->features ? "" : ", surface only", info->hollow ? ", hollow" : "");
@@ -57,7 +56,7 @@ static void tell_parameters(flr_cli *cli, const flr_voxmap_info *info, json_t *o
     for (int axis = 0; axis < 3; axis++) flr_json_push(grid, flr_json_count(info->size[axis]));
     flr_json_set(pose, "position", flr_json_vec3(info->T_voxmap_mesh.p));
     flr_json_set(pose, "orientation", flr_json_quat(info->T_voxmap_mesh.q));
-    flr_json_set(object, "mesh_hash", flr_json_text(hash));
+    flr_json_set(object, "mesh_hash", flr_json_text(flr_hash_print(info->mesh_hash, hash)));
     flr_json_set(object, "mesh_pose", pose);
     flr_json_set(object, "voxel_size", flr_json_number(info->voxel));
     flr_json_set(object, "bits", flr_json_count(info->bits));
@@ -86,6 +85,11 @@ static void tell_counts(flr_cli *cli, const flr_voxmap_info *info, json_t *objec
     flr_print(cli, "  chunks      %s in %s hyperchunks\n",
               flr_count_print(stats->chunks[FLR_FIELD_SURFACE], a),
               flr_count_print(stats->hyperchunks, b));
+    double share = (double)stats->bytes / (double)(stats->surface_voxels + !stats->surface_voxels) /
+                   (info->features ? FLR_FIELD_COUNT : 1);
+    flr_print(cli, "  memory      %s, %.3g bytes per surface voxel%s\n",
+              flr_bytes_print(stats->bytes, a), share, info->features ? " and field" : "");
+    flr_json_set(object, "bytes_per_voxel_and_field", flr_json_number(share));
     flr_json_set(object, "triangles", flr_json_count(stats->triangles));
     flr_json_set(object, "polygons",
                  info->features ? flr_json_count(stats->polygons) : json_null());
@@ -120,9 +124,17 @@ static void tell_points(flr_cli *cli, const flr_shell *shell, json_t *object)
     flr_json_set(object, "points", points);
 }
 
+void flr_info_voxmap(flr_cli *cli, const flr_voxmap_info *info, const flr_shell *shell,
+                     json_t *object)
+{
+    tell_parameters(cli, info, object);
+    tell_counts(cli, info, object);
+    tell_points(cli, shell, object);
+}
+
 flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_error *error)
 {
-    char safe[FLR_SAFE_SIZE];
+    char safe[FLR_SAFE_SIZE], hash[FLR_HASH_TEXT_SIZE];
     flr_voxmap *voxmap;
     flr_shell *shell;
     flr_result result =
@@ -134,9 +146,8 @@ flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_
     flr_json_set(*object, "kind", flr_json_text("voxels"));
     flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
     tell_sections(cli, voxmap, *object);
-    tell_parameters(cli, &info, *object);
-    tell_counts(cli, &info, *object);
-    tell_points(cli, shell, *object);
+    flr_print(cli, "  mesh        %s\n", flr_hash_print(info.mesh_hash, hash));
+    flr_info_voxmap(cli, &info, shell, *object);
     flr_shell_destroy(shell);
     flr_voxmap_destroy(voxmap);
     return FLR_OK;

@@ -29,8 +29,9 @@
 #include "feeler/voxmap.h"
 
 typedef struct flr_nanovdb_options {
-    unsigned bits;    /* of the marks: 2, 4 (default) or 8 */
-    unsigned range;   /* voxels of distance marked; default 8 */
+    unsigned bits; /* of the marks: 2, 4 or 8; default 0: as few as hold the range, at least 4 */
+    unsigned
+        range; /* voxels of distance marked; default 0: as far as the grid has them, at least 8 */
     unsigned threads; /* 0: one per processor */
 } flr_nanovdb_options;
 

@@ -20,6 +20,7 @@ typedef struct reading {
     double voxel, shift[3]; /* metres */
     float limit;            /* values this near to zero are surface */
     bool inside;            /* there are values below -limit */
+    float background;       /* metres: beyond all distances */
     uint64_t left[3];       /* leaves, lowers, uppers that may still be met: none is shared */
     part *parts;
     size_t count, room;
@@ -28,7 +29,7 @@ typedef struct reading {
 
 flr_nanovdb_options flr_default_nanovdb_options(void)
 {
-    flr_nanovdb_options options = {.bits = 4, .range = 8};
+    flr_nanovdb_options options = {.bits = 0};
     return options;
 }
 
@@ -217,7 +218,8 @@ static flr_result read_tree(reading *r)
     uint64_t count = flr_nv_u32(r->grid + root + FLR_NV_ROOT_COUNT);
     if (count > (r->size - root - FLR_NV_ROOT) / FLR_NV_TILE)
         return damaged(r, "the root has more tiles than fit into the grid");
-    if (is_surface(r, flr_nv_f32(r->grid + root + FLR_NV_ROOT_BACKGROUND))) return surface_tile(r);
+    r->background = flr_nv_f32(r->grid + root + FLR_NV_ROOT_BACKGROUND);
+    if (is_surface(r, r->background)) return surface_tile(r);
     flr_result result = FLR_OK;
     for (uint64_t i = 0; i < count && result == FLR_OK; i++) {
         const uint8_t *tile = r->grid + root + FLR_NV_ROOT + i * FLR_NV_TILE;
@@ -296,18 +298,28 @@ static flr_result make_build(const reading *r, const int64_t low[3], flr_build *
     return ok ? FLR_OK : flr_fail(r->error, FLR_NO_MEMORY, "%s: not enough memory", r->name);
 }
 
+/* The background stands one voxel beyond the distances. */
+static unsigned range_of(const reading *r, unsigned bits)
+{
+    double most = bits == 4 ? FLR_RANGE_MAX_4BIT : FLR_RANGE_MAX_8BIT;
+    double range = round((double)r->background / r->voxel) - 1;
+    return (unsigned)fmax(8, fmin(range, most)); /* 8 also if it is not a number */
+}
+
 static flr_result make_voxmap(const reading *r, const flr_nanovdb_options *options,
                               flr_voxmap **voxmap)
 {
     flr_voxelize_def def = flr_default_voxelize_def();
     def.voxel = r->voxel;
-    def.bits = options->bits;
-    def.range = options->range;
+    def.range = options->range ? options->range : range_of(r, options->bits);
+    def.bits = options->bits ? options->bits : def.range <= FLR_RANGE_MAX_4BIT ? 4 : 8;
     def.features = false;
     def.hollow = !r->inside;
+    flr_result result = flr_voxelize_check(&def, r->error);
+    if (result != FLR_OK) return result;
     flr_voxmap_header header = flr_voxelize_header(&def);
     int64_t low[3];
-    flr_result result = place_grid(r, header.range, &header.grid, low);
+    result = place_grid(r, header.range, &header.grid, low);
     if (result != FLR_OK) return result;
 
     flr_build build = {.grid = header.grid, .threads = options->threads};
