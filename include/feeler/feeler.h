@@ -33,6 +33,7 @@
 
 #include "feeler/cache.h"    /* built once, opened the next time */
 #include "feeler/exact.h"    /* the exact distance to a mesh */
+#include "feeler/merge.h"    /* several parts in one voxmap */
 #include "feeler/shell.h"    /* a part as surface points */
 #include "feeler/voxelize.h" /* from triangles to both */
 #include "feeler/voxfile.h"  /* both as a file */

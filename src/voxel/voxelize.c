@@ -94,7 +94,7 @@ static flr_result check_size(flr_box3 box, const flr_voxelize_def *def, flr_erro
 }
 
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
-                                   flr_error *error)
+                                   double *bytes, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     flr_vec3 size = flr_box3_size(box);
@@ -105,6 +105,7 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
     double need = estimate(area_of(mesh), box, def, NULL);
     bool wide = largest / s > 1e6 ||
                 (size.x / s / 512 + 1) * (size.y / s / 512 + 1) * (size.z / s / 512 + 1) > 8e6;
+    *bytes = need;
     if (need <= limit && !wide) return FLR_OK;
     double better = fmax(s * sqrt(need / limit) * 1.05, largest / 1e5);
     return flr_fail(error, FLR_TOO_LARGE,
@@ -120,7 +121,8 @@ static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, f
     if (result != FLR_OK) return result;
     *box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
     if ((result = check_size(*box, def, error)) != FLR_OK) return result;
-    return flr_voxelize_check_room(mesh, *box, def, error);
+    double bytes;
+    return flr_voxelize_check_room(mesh, *box, def, &bytes, error);
 }
 
 flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *def,

@@ -9,12 +9,15 @@
 /* Are the parameters within their ranges? */
 flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error);
 
-/* Is there room for what a mesh within `box` will need? */
+/* Is there room for what a mesh within `box` will need: about so many bytes? */
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
-                                   flr_error *error);
+                                   double *bytes, flr_error *error);
 
 /* The box of the mesh in the voxmap's frame: of its vertices, not of its box. */
 flr_box3 flr_voxelize_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh);
+
+/* A header with all that the parameters tell: without grid, mesh and places. */
+flr_voxmap_header flr_voxelize_header(const flr_voxelize_def *def);
 
 /* the features of a mesh as the scan wants them; begin with all zero */
 typedef struct flr_feature_lists {

@@ -1,0 +1,109 @@
+/* feeler/merge.h: several parts in their poses as one voxmap, and one taken out again.
+ *
+ *     flr_merge_def def = flr_default_merge_def();
+ *     def.voxel = 0.001;
+ *     flr_merge_create(&def, &merge, &error);
+ *     flr_merge_part part = flr_default_merge_part();
+ *     part.mesh = housing, part.T_voxmap_part = T_world_housing;
+ *     flr_merge_add(merge, &part, &housing_id, &error);
+ *     …
+ *     flr_merge_build(merge, NULL, &voxmap, NULL, &error);
+ *     flr_merge_remove(merge, housing_id, &error);
+ *     flr_merge_build(merge, voxmap, &without, &report, &error);
+ *
+ * The parts are voxelized on one lattice and united as solids:
+ *
+ *     interior   what is interior to at least one part, even where another has its surface
+ *     surface    what is surface of at least one part and interior to none
+ *     free       the rest; its marks are the distances to the surface that is left
+ *     edges, vertices   those of all parts, where they are surface
+ *
+ * Each part is filled on its own: what two parts enclose together and neither alone is free, and an open part stays
+ * as it is. Where surfaces of two parts cross, the new edge is concave; nothing touches it before it touches one of
+ * the surfaces, so it is not marked.
+ *
+ * The result depends on which parts there are, not on the order or the history: after adding and removing a part
+ * the bytes are those of never having had it. To move a part, remove it and add it in the new pose. An update
+ * computes the marks of those hyperchunks (64x64x64 voxels) only in which, or in whose reach, voxels have
+ * changed, and copies the others.
+ *
+ * Thread: control; one thread at a time for one flr_merge. Not RT safe.
+ */
+#ifndef FEELER_MERGE_H
+#define FEELER_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/math.h"
+#include "feeler/mesh.h"
+#include "feeler/result.h"
+#include "feeler/voxmap.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct flr_merge flr_merge;
+
+/* What holds for all parts; see flr_voxelize_def for bits, range, offset and features. Fill with
+ * flr_default_merge_def(), then change what you need. */
+typedef struct flr_merge_def {
+    double voxel; /* metres; must be given */
+    flr_vec3
+        origin; /* voxels count from here, in voxels of which the planes lie a quarter of a voxel beside it, so
+                        that faces at whole and half voxels from the origin lie in one layer; metres, default 0 */
+    unsigned bits, range, offset;
+    bool features;
+    unsigned threads;      /* 0: one per processor */
+    uint64_t memory_limit; /* bytes; 0: what the machine has */
+} flr_merge_def;
+
+FLR_API flr_merge_def flr_default_merge_def(void);
+
+/* One part. The mesh is borrowed while it is added. */
+typedef struct flr_merge_part {
+    const flr_mesh *mesh;
+    flr_pose T_voxmap_part; /* default identity */
+    bool hollow;            /* no interior; default false */
+} flr_merge_part;
+
+FLR_API flr_merge_part flr_default_merge_part(void);
+
+/* Begins without parts. Fails with FLR_BAD_ARGUMENT on parameters out of range, FLR_NO_MEMORY. */
+FLR_API flr_result flr_merge_create(const flr_merge_def *def, flr_merge **merge, flr_error *error);
+
+FLR_API void flr_merge_destroy(flr_merge *merge); /* NULL allowed; voxmaps made stay */
+
+/* Voxelizes a part and keeps it. `*id` is never used again for another part of this merge. Fails with
+ * FLR_BAD_ARGUMENT (no mesh, no pose), FLR_TOO_LARGE (memory for all parts, or parts too far apart), FLR_NO_MEMORY; then
+ * nothing has changed. */
+FLR_API flr_result flr_merge_add(flr_merge *merge, const flr_merge_part *part, uint32_t *id,
+                                 flr_error *error);
+
+/* Takes a part out. FLR_NOT_FOUND when there is none of that id. */
+FLR_API flr_result flr_merge_remove(flr_merge *merge, uint32_t id, flr_error *error);
+
+/* How many parts it has. */
+FLR_API uint32_t flr_merge_part_count(const flr_merge *merge);
+
+/* What an update did. Plain data. */
+typedef struct flr_merge_report {
+    uint64_t hyperchunks; /* with marks of their own in the surface field */
+    uint64_t recomputed;  /* of them; the others were copied */
+} flr_merge_report;
+
+/* Makes a voxmap of all parts. `before` may be NULL; if it is the voxmap that the last successful call made, or
+ * read back from a file, unchanged marks are copied from it (with a range of up to 8 voxels; beyond that all marks are
+ * computed). It is borrowed during the call; the new voxmap shares nothing with it and is owned by the caller.
+ * `report` may be NULL. Fails with FLR_BAD_ARGUMENT when there is no part, FLR_NO_MEMORY; then nothing has changed.
+ *
+ * In its flr_voxmap_info, mesh_hash stands for all parts, poses and parameters; T_voxmap_mesh is the identity. */
+FLR_API flr_result flr_merge_build(flr_merge *merge, const flr_voxmap *before, flr_voxmap **voxmap,
+                                   flr_merge_report *report, flr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

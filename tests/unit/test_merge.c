@@ -1,0 +1,708 @@
+/* several parts in one voxmap: against a brute-force union, and against itself by other ways */
+#include "feeler/merge.h"
+
+#include "feeler/mesh_io.h"
+#include "support/fail_alloc.h"
+#include "support/shapes.h"
+#include "support/test.h"
+#include "voxel/overlap.h"
+#include "voxel/voxmap_format.h"
+
+enum { MOST_PARTS = 16 };
+
+/* ---- sets of parts ---- */
+
+typedef struct part_set {
+    flr_test_shape shapes[MOST_PARTS];
+    flr_merge_part parts[MOST_PARTS];
+    int count;
+} part_set;
+
+static flr_test_shape *next_shape(part_set *set, flr_pose T)
+{
+    set->parts[set->count] = flr_default_merge_part();
+    set->parts[set->count].T_voxmap_part = T;
+    return &set->shapes[set->count++];
+}
+
+/* Call when no shape changes any more. */
+static void close_set(part_set *set)
+{
+    for (int i = 0; i < set->count; i++) set->parts[i].mesh = flr_test_shape_mesh(&set->shapes[i]);
+}
+
+static void free_set(part_set *set)
+{
+    for (int i = 0; i < set->count; i++) flr_test_shape_free(&set->shapes[i]);
+}
+
+static flr_pose at(double x, double y, double z)
+{
+    return flr_pose_make(flr_vec3_make(x, y, z), flr_quat_identity());
+}
+
+static flr_pose random_pose(flr_test_random *random, double reach)
+{
+    flr_quat q = {flr_test_random_range(random, -1, 1), flr_test_random_range(random, -1, 1),
+                  flr_test_random_range(random, -1, 1), flr_test_random_range(random, -1, 1)};
+    return flr_pose_make(flr_vec3_make(flr_test_random_range(random, -reach, reach),
+                                       flr_test_random_range(random, -reach, reach),
+                                       flr_test_random_range(random, -reach, reach)),
+                         flr_quat_normalize(q));
+}
+
+static flr_merge_def small_def(double voxel)
+{
+    flr_merge_def def = flr_default_merge_def();
+    def.voxel = voxel;
+    def.threads = 2;
+    return def;
+}
+
+static flr_merge *begin(const flr_merge_def *def)
+{
+    flr_merge *merge;
+    flr_error error;
+    assert_ok(flr_merge_create(def, &merge, &error), error);
+    return merge;
+}
+
+static uint32_t add(flr_merge *merge, const flr_merge_part *part)
+{
+    uint32_t id;
+    flr_error error;
+    assert_ok(flr_merge_add(merge, part, &id, &error), error);
+    return id;
+}
+
+static flr_voxmap *build(flr_merge *merge, const flr_voxmap *before, flr_merge_report *report)
+{
+    flr_voxmap *voxmap;
+    flr_error error;
+    assert_ok(flr_merge_build(merge, before, &voxmap, report, &error), error);
+    return voxmap;
+}
+
+/* The voxmap of some parts, from scratch: of those whose bit is set. */
+static flr_voxmap *from_scratch(const flr_merge_def *def, const flr_merge_part *parts, int count,
+                                unsigned which)
+{
+    flr_merge *merge = begin(def);
+    for (int i = 0; i < count; i++)
+        if (which >> i & 1) add(merge, &parts[i]);
+    flr_voxmap *voxmap = build(merge, NULL, NULL);
+    flr_merge_destroy(merge);
+    return voxmap;
+}
+
+static void assert_same(const flr_voxmap *a, const flr_voxmap *b)
+{
+    assert_int_equal(a->header->size, b->header->size);
+    if (memcmp(a->header, b->header, a->header->size) == 0) return;
+    size_t i = 0;
+    while (((const uint8_t *)a->header)[i] == ((const uint8_t *)b->header)[i]) i++;
+    fail_msg("byte %zu of %zu differs; the header has %zu", i, (size_t)a->header->size,
+             sizeof *a->header);
+}
+
+/* ---- the brute-force union ---- */
+
+typedef struct plain {
+    int n[3];
+    size_t total;
+    uint8_t *kind[MOST_PARTS]; /* per part and voxel: 0 outside, 1 interior, 2 surface */
+    uint8_t *marks;
+} plain;
+
+static size_t cell_of(const plain *p, int x, int y, int z)
+{
+    return ((size_t)z * (size_t)p->n[1] + (size_t)y) * (size_t)p->n[0] + (size_t)x;
+}
+
+static void plain_flood(const plain *p, uint8_t *kind)
+{
+    uint32_t *stack = malloc(p->total * sizeof *stack);
+    uint8_t *seen = calloc(p->total, 1);
+    size_t depth = 0;
+    stack[depth++] = 0;
+    seen[0] = 1;
+    while (depth) {
+        int i = (int)stack[--depth];
+        int c[3] = {i % p->n[0], i / p->n[0] % p->n[1], i / p->n[0] / p->n[1]};
+        for (int d = 0; d < 6; d++) {
+            int u[3] = {c[0], c[1], c[2]}, axis = d / 2;
+            u[axis] += d % 2 ? 1 : -1;
+            if (u[axis] < 0 || u[axis] >= p->n[axis]) continue;
+            size_t j = cell_of(p, u[0], u[1], u[2]);
+            if (seen[j] || kind[j] == FLR_MARK_SURFACE) continue;
+            seen[j] = 1;
+            stack[depth++] = (uint32_t)j;
+        }
+    }
+    for (size_t i = 0; i < p->total; i++)
+        if (!seen[i] && kind[i] != FLR_MARK_SURFACE) kind[i] = FLR_MARK_INTERIOR;
+    free(stack);
+    free(seen);
+}
+
+static void plain_part(const flr_grid *grid, const flr_merge_part *part, const plain *p,
+                       uint8_t *kind)
+{
+    for (uint32_t t = 0; t < part->mesh->triangle_count; t++) {
+        flr_vec3 v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = flr_grid_to_voxels(
+                grid, flr_pose_apply(part->T_voxmap_part,
+                                     part->mesh->vertices[part->mesh->triangles[t].v[k]]));
+        flr_overlap o = flr_overlap_prepare(v[0], v[1], v[2]);
+        for (int z = o.low[2]; z <= o.high[2]; z++)
+            for (int y = o.low[1]; y <= o.high[1]; y++)
+                for (int x = o.low[0]; x <= o.high[0]; x++)
+                    if (flr_overlap_voxel(&o, x, y, z)) kind[cell_of(p, x, y, z)] = 2;
+    }
+    if (!part->hollow) plain_flood(p, kind);
+}
+
+/* Gives the free voxels their chessboard distance to the seeds (mark 2), by growing one by one. */
+static void plain_distances(const plain *p, unsigned range)
+{
+    uint8_t *grown = calloc(p->total, 1), *next = calloc(p->total, 1);
+    for (size_t i = 0; i < p->total; i++) grown[i] = p->marks[i] == FLR_MARK_SURFACE;
+    for (unsigned d = 1; d <= range; d++) {
+        for (int axis = 0; axis < 3; axis++) {
+            /* rows of the axis lie `step` apart, in blocks of `step` rows */
+            size_t n = (size_t)p->n[axis], step = 1;
+            for (int k = 0; k < axis; k++) step *= (size_t)p->n[k];
+            for (size_t row = 0; row < p->total; row += n * step)
+                for (size_t place = 0; place < n; place++) {
+                    const uint8_t *from = grown + row + place * step;
+                    uint8_t *to = next + row + place * step;
+                    for (size_t i = 0; i < step; i++)
+                        to[i] = from[i] | (place > 0 ? *(from + i - step) : 0) |
+                                (place + 1 < n ? from[i + step] : 0);
+                }
+            uint8_t *swap = grown;
+            grown = next;
+            next = swap;
+        }
+        for (size_t i = 0; i < p->total; i++)
+            if (grown[i] && p->marks[i] == FLR_MARK_FREE) p->marks[i] = (uint8_t)(2 + d);
+    }
+    free(grown);
+    free(next);
+}
+
+/* Compares all marks of a field; seeds other than the surface come from the parts' own voxmaps. */
+static void compare_field(const flr_voxmap *voxmap, const plain *p, const flr_merge_part *parts,
+                          int count, const flr_merge_def *def, flr_field field)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    flr_voxmap *own[MOST_PARTS] = {0};
+    for (int i = 0; field != FLR_FIELD_SURFACE && i < count; i++)
+        own[i] = from_scratch(def, &parts[i], 1, 1);
+    for (int z = 0; z < p->n[2]; z++)
+        for (int y = 0; y < p->n[1]; y++)
+            for (int x = 0; x < p->n[0]; x++) {
+                size_t cell = cell_of(p, x, y, z);
+                flr_vec3 centre =
+                    flr_grid_to_metres(&h->grid, flr_vec3_make(x + 0.5, y + 0.5, z + 0.5));
+                uint8_t mark = FLR_MARK_FREE;
+                for (int i = 0; i < count; i++) {
+                    bool seed = own[i] ? flr_voxmap_mark(own[i], field, centre) == 2
+                                       : p->kind[i][cell] == 2;
+                    if (seed && mark == FLR_MARK_FREE) mark = FLR_MARK_SURFACE;
+                    if (p->kind[i][cell] == 1) mark = FLR_MARK_INTERIOR;
+                }
+                p->marks[cell] = mark;
+            }
+    plain_distances(p, h->range);
+    uint64_t counts[256] = {0};
+    for (int z = 0; z < p->n[2]; z++)
+        for (int y = 0; y < p->n[1]; y++)
+            for (int x = 0; x < p->n[0]; x++) {
+                unsigned mark = flr_voxmap_mark_at(voxmap, field, x, y, z),
+                         expected = p->marks[cell_of(p, x, y, z)];
+                counts[mark]++;
+                if (mark != expected)
+                    fail_msg("field %d, voxel %d %d %d: mark %u, by brute force %u", (int)field, x,
+                             y, z, mark, expected);
+            }
+    if (field == FLR_FIELD_SURFACE) {
+        uint64_t marked = 0;
+        for (int i = 3; i < 256; i++) marked += counts[i];
+        assert_int_equal(h->stats.interior_voxels, counts[1]);
+        assert_int_equal(h->stats.surface_voxels, counts[2]);
+        assert_int_equal(h->stats.field_voxels, marked);
+    }
+    for (int i = 0; i < count; i++) flr_voxmap_destroy(own[i]);
+}
+
+static void compare(const flr_merge_def *def, const flr_merge_part *parts, int count)
+{
+    flr_voxmap *voxmap = from_scratch(def, parts, count, ~0u);
+    plain p = {.total = 1};
+    for (int i = 0; i < 3; i++) {
+        p.n[i] = (int)voxmap->header->grid.hypers[i] * 64;
+        p.total *= (size_t)p.n[i];
+    }
+    p.marks = calloc(p.total, 1);
+    for (int i = 0; i < count; i++) {
+        p.kind[i] = calloc(p.total, 1);
+        plain_part(&voxmap->header->grid, &parts[i], &p, p.kind[i]);
+    }
+    for (int field = 0; field < (def->features ? FLR_FIELD_COUNT : 1); field++)
+        compare_field(voxmap, &p, parts, count, def, (flr_field)field);
+    for (int i = 0; i < count; i++) free(p.kind[i]);
+    free(p.marks);
+    flr_voxmap_destroy(voxmap);
+}
+
+/* A box without its top: two triangles fewer. */
+static void open_box(flr_test_shape *shape, double size)
+{
+    flr_test_shape_box(shape, flr_vec3_make(size, size, size), 1);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < shape->triangle_count; i++) {
+        const uint32_t *v = shape->triangles[i].v;
+        bool top = true;
+        for (int k = 0; k < 3; k++) top = top && shape->vertices[v[k]].z > size / 4;
+        if (!top) shape->triangles[kept++] = shape->triangles[i];
+    }
+    assert_int_equal(kept, 10);
+    shape->triangle_count = kept;
+}
+
+/* ---- tests ---- */
+
+enum { DISJOINT, TOUCHING, NESTED, IDENTICAL, CROSSING, OPENED, HOLLOW, CAVITY, TURNED, KINDS };
+
+static void make_set(part_set *set, int kind, flr_test_random *random)
+{
+    switch (kind) {
+    case DISJOINT:
+        flr_test_shape_sphere(next_shape(set, at(-0.02, 0, 0)), 0.012, 16, 8);
+        flr_test_shape_box(next_shape(set, at(0.025, 0.003, 0)), flr_vec3_make(0.02, 0.01, 0.02),
+                           1);
+        break;
+    case TOUCHING: /* a face in common, all of it and a part of it */
+        flr_test_shape_box(next_shape(set, at(0, 0, 0)), flr_vec3_make(0.02, 0.02, 0.02), 1);
+        flr_test_shape_box(next_shape(set, at(0.02, 0, 0)), flr_vec3_make(0.02, 0.02, 0.02), 1);
+        flr_test_shape_box(next_shape(set, at(0, 0.015, 0)), flr_vec3_make(0.01, 0.01, 0.01), 1);
+        break;
+    case NESTED: /* one inside, one in the one inside */
+        flr_test_shape_sphere(next_shape(set, at(0, 0, 0)), 0.025, 24, 12);
+        flr_test_shape_box(next_shape(set, at(0.002, 0, 0)), flr_vec3_make(0.02, 0.02, 0.02), 1);
+        flr_test_shape_torus(next_shape(set, at(0, 0.001, 0)), 0.006, 0.002, 12, 8);
+        break;
+    case IDENTICAL:
+        for (int i = 0; i < 2; i++)
+            flr_test_shape_torus(next_shape(set, at(0, 0, 0)), 0.02, 0.008, 24, 12);
+        break;
+    case CROSSING:
+        flr_test_shape_cylinder(next_shape(set, at(0, 0, 0)), 0.008, 0.05, 16, 1);
+        flr_test_shape_box(next_shape(set, at(0.003, 0, 0.01)), flr_vec3_make(0.04, 0.012, 0.01),
+                           1);
+        flr_test_shape_sphere(next_shape(set, at(0, 0, 0.02)), 0.012, 16, 8);
+        break;
+    case OPENED: /* leaks on its own; a lid does not make it solid, a solid inside stays one */
+        open_box(next_shape(set, at(0, 0, 0)), 0.03);
+        flr_test_shape_box(next_shape(set, at(0, 0, 0.0175)), flr_vec3_make(0.03, 0.03, 0.005), 1);
+        flr_test_shape_sphere(next_shape(set, at(0, 0, -0.005)), 0.006, 12, 8);
+        break;
+    case HOLLOW:
+        flr_test_shape_sphere(next_shape(set, at(0, 0, 0)), 0.02, 16, 8);
+        flr_test_shape_box(next_shape(set, at(0.015, 0, 0)), flr_vec3_make(0.02, 0.01, 0.01), 1);
+        set->parts[0].hollow = true;
+        break;
+    case CAVITY: /* six plates around nothing */
+        for (int i = 0; i < 6; i++) {
+            double d = i % 2 ? 0.0125 : -0.0125;
+            flr_vec3 size = flr_vec3_make(0.03, 0.03, 0.03);
+            if (i / 2 == 0) size.x = 0.005;
+            if (i / 2 == 1) size.y = 0.005;
+            if (i / 2 == 2) size.z = 0.005;
+            flr_pose T = at(i / 2 == 0 ? d : 0, i / 2 == 1 ? d : 0, i / 2 == 2 ? d : 0);
+            flr_test_shape_box(next_shape(set, T), size, 1);
+        }
+        break;
+    default:
+        for (int i = 0; i < 3; i++)
+            flr_test_shape_box(next_shape(set, random_pose(random, 0.015)),
+                               flr_vec3_make(0.03, 0.02, 0.01), 1);
+        flr_test_shape_torus(next_shape(set, random_pose(random, 0.02)), 0.02, 0.005, 24, 12);
+    }
+    close_set(set);
+}
+
+static void merged_equals_brute_force(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("merged_equals_brute_force");
+    for (int kind = 0; kind < KINDS; kind++) {
+        part_set set = {0};
+        make_set(&set, kind, &random);
+        flr_merge_def def = small_def(0.001);
+        def.features = kind == TOUCHING || kind == CROSSING;
+        /* most within few hyperchunks, some across the sides of many */
+        if (kind != CROSSING && kind != TURNED) def.origin = flr_vec3_make(-0.032, -0.032, -0.032);
+        if (kind == DISJOINT) def.bits = 8, def.range = 11;
+        if (kind == IDENTICAL) def.range = 3;
+        if (kind == OPENED) def.origin = flr_vec3_make(0.0123, -5.0004, 0.7);
+        compare(&def, set.parts, set.count);
+        free_set(&set);
+    }
+}
+
+/* Six plates enclose free space: no interior is made there. */
+static void a_cavity_between_parts_stays_free(void **state)
+{
+    (void)state;
+    part_set set = {0};
+    make_set(&set, CAVITY, NULL);
+    flr_merge_def def = small_def(0.001);
+    flr_voxmap *voxmap = from_scratch(&def, set.parts, set.count, ~0u);
+    assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_zero()), FLR_MARK_FREE);
+    assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_make(0.0125, 0, 0)),
+                     FLR_MARK_INTERIOR);
+    flr_voxmap_destroy(voxmap);
+    free_set(&set);
+}
+
+static void order_and_threads_do_not_matter(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("order_and_threads_do_not_matter");
+    part_set set = {0};
+    make_set(&set, TURNED, &random);
+    flr_merge_def def = small_def(0.0003);
+    flr_voxmap *voxmap = from_scratch(&def, set.parts, set.count, ~0u);
+    for (int turn = 0; turn < 3; turn++) {
+        flr_merge_part turned[MOST_PARTS];
+        for (int i = 0; i < set.count; i++) turned[(i * 3 + turn) % set.count] = set.parts[i];
+        def.threads = 1u << turn;
+        flr_voxmap *other = from_scratch(&def, turned, set.count, ~0u);
+        assert_same(voxmap, other);
+        flr_voxmap_destroy(other);
+    }
+    flr_voxmap_destroy(voxmap);
+    free_set(&set);
+}
+
+/* Adds and removes at random, each time from the voxmap before; every result is that of starting anew. */
+static void any_history_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("any_history_gives_the_same_bytes");
+    for (int turn = 0; turn < 4; turn++) {
+        part_set set = {0};
+        flr_test_shape_box(next_shape(&set, at(0, 0, 0)), flr_vec3_make(0.1, 0.08, 0.07), 1);
+        flr_test_shape_sphere(next_shape(&set, at(0.04, 0, 0)), 0.03, 24, 12);
+        flr_test_shape_sphere(next_shape(&set, at(0, 0, 0)), 0.01, 24, 12); /* buried */
+        open_box(next_shape(&set, at(0.05, 0.03, 0)), 0.05);
+        flr_test_shape_torus(next_shape(&set, random_pose(&random, 0.1)), 0.03, 0.01, 24, 12);
+        flr_test_shape_box(next_shape(&set, at(0, 0, 0)), flr_vec3_make(0.1, 0.08, 0.07), 1);
+        flr_test_shape_sphere(next_shape(&set, at(-0.2, 0, 0)), 0.01, 12, 8);
+        set.parts[5].hollow = true; /* the first one again, without inside */
+        close_set(&set);
+        flr_merge_def def = small_def(0.001);
+        if (turn == 1) def.bits = 2, def.offset = 2;
+        if (turn == 2) def.bits = 8, def.range = 20, def.features = false;
+        if (turn == 3) def.range = 2;
+
+        flr_merge *merge = begin(&def);
+        uint32_t ids[MOST_PARTS] = {0};
+        unsigned which = 0;
+        flr_voxmap *before = NULL;
+        for (int step = 0; step < 16; step++) {
+            int i = (int)flr_test_random_below(&random, (uint32_t)set.count);
+            flr_error error;
+            if (which >> i & 1)
+                assert_ok(flr_merge_remove(merge, ids[i], &error), error);
+            else
+                ids[i] = add(merge, &set.parts[i]);
+            which ^= 1u << i;
+            if (!which || flr_test_random_below(&random, 4) == 0) continue;
+            flr_merge_report report;
+            flr_voxmap *now = build(merge, before, &report);
+            flr_voxmap *anew = from_scratch(&def, set.parts, set.count, which);
+            assert_same(now, anew);
+            assert_true(report.recomputed <= report.hyperchunks);
+            flr_voxmap_destroy(anew);
+            flr_voxmap_destroy(before);
+            before = now;
+        }
+        flr_voxmap_destroy(before);
+        flr_merge_destroy(merge);
+        free_set(&set);
+    }
+}
+
+/* Only the neighbourhood of a change is computed anew; nothing at all when a buried part goes. */
+static void only_what_changed_is_computed(void **state)
+{
+    (void)state;
+    part_set set = {0};
+    flr_test_shape_box(next_shape(&set, at(0, 0, 0)), flr_vec3_make(0.5, 0.3, 0.3), 1);
+    flr_test_shape_sphere(next_shape(&set, at(0, 0, 0)), 0.02, 24, 12);   /* buried */
+    flr_test_shape_sphere(next_shape(&set, at(0.4, 0, 0)), 0.02, 24, 12); /* beside */
+    close_set(&set);
+    flr_merge_def def = small_def(0.001);
+    flr_merge *merge = begin(&def);
+    uint32_t ids[3];
+    flr_error error;
+    for (int i = 0; i < 3; i++) ids[i] = add(merge, &set.parts[i]);
+    assert_int_equal(flr_merge_part_count(merge), 3);
+    flr_merge_report report;
+    flr_voxmap *first = build(merge, NULL, &report);
+    assert_int_equal(report.recomputed, report.hyperchunks);
+    assert_true(report.hyperchunks > 100);
+
+    /* nothing happened */
+    flr_voxmap *same = build(merge, first, &report);
+    assert_int_equal(report.recomputed, 0);
+    assert_same(first, same);
+    flr_voxmap_destroy(same);
+
+    assert_ok(flr_merge_remove(merge, ids[1], &error), error);
+    flr_voxmap *second = build(merge, first, &report);
+    flr_voxmap_destroy(first);
+    assert_int_equal(report.recomputed, 0);
+
+    assert_ok(flr_merge_remove(merge, ids[2], &error), error);
+    flr_voxmap *third = build(merge, second, &report);
+    assert_true(report.recomputed <= 8 && report.hyperchunks > 100);
+
+    /* a voxmap of another state is of no use, and does no harm */
+    add(merge, &set.parts[2]);
+    flr_voxmap *fourth = build(merge, second, &report);
+    assert_int_equal(report.recomputed, report.hyperchunks);
+    flr_voxmap *anew = from_scratch(&def, set.parts, 3, 5);
+    assert_same(fourth, anew);
+    flr_voxmap_destroy(second);
+    flr_voxmap_destroy(third);
+    flr_voxmap_destroy(fourth);
+    flr_voxmap_destroy(anew);
+    flr_merge_destroy(merge);
+    free_set(&set);
+}
+
+static double level(double x, double y)
+{
+    (void)x, (void)y;
+    return 0;
+}
+
+/* A sheet lies in the last layer of a hyperchunk, and so does the bottom of a solid. When the solid goes, no voxel
+ * that a surface touches changes, but the space above turns from inside to outside. */
+static void what_nothing_touches_may_change(void **state)
+{
+    (void)state;
+    part_set set = {0};
+    double s = 0.001, z = (63.5 + 0.25) * s;
+    flr_test_shape_box(next_shape(&set, at(0, 0, z + 0.15)), flr_vec3_make(0.4, 0.4, 0.3), 1);
+    flr_test_shape *sheet = next_shape(&set, at(-0.3, -0.3, z));
+    flr_test_shape_sheet(sheet, 0.6, 0.6, 1, 1, level);
+    close_set(&set);
+    flr_merge_def def = small_def(s);
+    def.features = false;
+    flr_merge *merge = begin(&def);
+    uint32_t solid = add(merge, &set.parts[0]);
+    add(merge, &set.parts[1]);
+    flr_voxmap *before = build(merge, NULL, NULL);
+    flr_vec3 above = flr_vec3_make(0.0321, 0.0321, z + 3 * s);
+    assert_int_equal(flr_voxmap_mark(before, FLR_FIELD_SURFACE, above), FLR_MARK_INTERIOR);
+    flr_error error;
+    assert_ok(flr_merge_remove(merge, solid, &error), error);
+    flr_voxmap *after = build(merge, before, NULL);
+    flr_voxmap *anew = from_scratch(&def, set.parts, 2, 2);
+    assert_int_equal(flr_voxmap_mark(after, FLR_FIELD_SURFACE, above), 5);
+    assert_same(after, anew);
+    flr_voxmap_destroy(before);
+    flr_voxmap_destroy(after);
+    flr_voxmap_destroy(anew);
+    flr_merge_destroy(merge);
+    free_set(&set);
+}
+
+/* Reads the placed parts of an assembly, up to `most`; returns how many. */
+static int read_assembly(const char *folder, double unit, flr_merge_part *parts, int most)
+{
+    char path[8192], line[1024];
+    snprintf(path, sizeof path, "%s/assembly.txt", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    int count = 0;
+    while (count < most && fgets(line, sizeof line, file)) {
+        char id[256], name[256];
+        double m[12];
+        if (line[0] == '#' ||
+            sscanf(line, "%255s %255s %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", id, name,
+                   &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10],
+                   &m[11]) != 14)
+            continue;
+        flr_mesh_options options = flr_default_mesh_options();
+        options.tolerant = true;
+        options.unit = unit;
+        flr_mesh *mesh;
+        flr_error error;
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        assert_ok(flr_mesh_read(flr_env_real(), path, &options, &mesh, NULL, &error), error);
+        flr_mat3 R = {{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}};
+        parts[count] = flr_default_merge_part();
+        parts[count].mesh = mesh;
+        parts[count++].T_voxmap_part = flr_pose_make(
+            flr_vec3_scale(flr_vec3_make(m[3], m[7], m[11]), unit), flr_quat_from_mat3(R));
+    }
+    fclose(file);
+    return count;
+}
+
+static void an_assembly_is_taken_apart(void **state)
+{
+    (void)state;
+    const char *models = flr_test_models_dir();
+    if (!models) skip();
+    char folder[4096 + 64];
+    snprintf(folder, sizeof folder, "%s/assembly/wrs2020_drive_unit", models);
+    flr_merge_part parts[MOST_PARTS];
+    int count = read_assembly(folder, 1e-3, parts, MOST_PARTS);
+    assert_true(count > 5);
+    flr_merge_def def = small_def(0.0008);
+    flr_merge *merge = begin(&def);
+    uint32_t ids[MOST_PARTS];
+    for (int i = 0; i < count; i++) ids[i] = add(merge, &parts[i]);
+    flr_voxmap *before = build(merge, NULL, NULL);
+    unsigned which = (1u << count) - 1;
+    for (int i = count - 1; i > 0; i -= 3) {
+        flr_error error;
+        flr_merge_report report;
+        assert_ok(flr_merge_remove(merge, ids[i], &error), error);
+        which &= ~(1u << i);
+        flr_voxmap *now = build(merge, before, &report);
+        flr_voxmap *anew = from_scratch(&def, parts, count, which);
+        assert_same(now, anew);
+        flr_voxmap_destroy(before);
+        flr_voxmap_destroy(anew);
+        before = now;
+    }
+    flr_voxmap_destroy(before);
+    flr_merge_destroy(merge);
+    for (int i = 0; i < count; i++) flr_mesh_destroy((flr_mesh *)(uintptr_t)parts[i].mesh);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    (void)state;
+    part_set set = {0};
+    flr_test_shape_box(next_shape(&set, at(0, 0, 0)), flr_vec3_make(0.02, 0.02, 0.02), 1);
+    close_set(&set);
+    flr_error error;
+    flr_merge *merge = NULL;
+    flr_merge_def def = flr_default_merge_def();
+    assert_int_equal(flr_merge_create(&def, &merge, &error), FLR_BAD_ARGUMENT);
+    def.voxel = 0.001;
+    def.origin.y = NAN;
+    assert_int_equal(flr_merge_create(&def, &merge, &error), FLR_BAD_ARGUMENT);
+    def.origin.y = 0;
+    def.range = 200;
+    assert_int_equal(flr_merge_create(&def, &merge, &error), FLR_BAD_ARGUMENT);
+    assert_null(merge);
+    def.range = 8;
+    merge = begin(&def);
+
+    flr_voxmap *voxmap = NULL;
+    uint32_t id = 77;
+    assert_int_equal(flr_merge_build(merge, NULL, &voxmap, NULL, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_merge_remove(merge, 1, &error), FLR_NOT_FOUND);
+    flr_merge_part part = flr_default_merge_part();
+    assert_int_equal(flr_merge_add(merge, &part, &id, &error), FLR_BAD_ARGUMENT);
+    part = set.parts[0];
+    part.T_voxmap_part.p.x = NAN;
+    assert_int_equal(flr_merge_add(merge, &part, &id, &error), FLR_BAD_ARGUMENT);
+    /* alone it may lie anywhere; two may not be a thousand kilometres apart */
+    uint32_t first = add(merge, &set.parts[0]);
+    part.T_voxmap_part.p.x = 1e6;
+    assert_int_equal(flr_merge_add(merge, &part, &id, &error), FLR_TOO_LARGE);
+    part.T_voxmap_part.p.x = 1e300;
+    assert_int_equal(flr_merge_add(merge, &part, &id, &error), FLR_TOO_LARGE);
+    assert_int_equal(id, 77);
+    assert_int_equal(flr_merge_part_count(merge), 1);
+    /* numbers are not used again */
+    assert_ok(flr_merge_remove(merge, first, &error), error);
+    assert_int_equal(flr_merge_remove(merge, first, &error), FLR_NOT_FOUND);
+    assert_true(add(merge, &set.parts[0]) != first);
+    flr_merge_destroy(merge);
+
+    /* the parts together must fit into memory */
+    def.memory_limit = 400000;
+    merge = begin(&def);
+    flr_result result = FLR_OK;
+    for (int i = 0; i < 50 && result == FLR_OK; i++)
+        result = flr_merge_add(merge, &set.parts[0], &id, &error);
+    assert_int_equal(result, FLR_TOO_LARGE);
+    assert_true(flr_merge_part_count(merge) > 0);
+    flr_merge_destroy(merge);
+    free_set(&set);
+}
+
+/* A part smaller than a voxel is a voxel. */
+static void a_tiny_part_counts(void **state)
+{
+    (void)state;
+    part_set set = {0};
+    flr_test_shape_box(next_shape(&set, at(0, 0, 0)), flr_vec3_make(0.02, 0.02, 0.02), 1);
+    flr_test_shape_box(next_shape(&set, at(0.02, 0, 0)), flr_vec3_make(0.0002, 0.0002, 0.0002), 1);
+    close_set(&set);
+    flr_merge_def def = small_def(0.001);
+    flr_voxmap *voxmap = from_scratch(&def, set.parts, 2, 3);
+    assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_VERTEX, flr_vec3_make(0.02, 0, 0)), 2);
+    flr_voxmap_destroy(voxmap);
+    free_set(&set);
+}
+
+static flr_result everything_once(void *context, flr_error *error)
+{
+    const part_set *set = context;
+    flr_merge_def def = small_def(0.002);
+    def.threads = 1;
+    flr_merge *merge = NULL;
+    flr_voxmap *first = NULL, *second = NULL;
+    uint32_t ids[2] = {0};
+    flr_result result = flr_merge_create(&def, &merge, error);
+    for (int i = 0; result == FLR_OK && i < 2; i++)
+        result = flr_merge_add(merge, &set->parts[i], &ids[i], error);
+    if (result == FLR_OK) result = flr_merge_build(merge, NULL, &first, NULL, error);
+    if (result == FLR_OK) result = flr_merge_remove(merge, ids[0], error);
+    if (result == FLR_OK) result = flr_merge_build(merge, first, &second, NULL, error);
+    if (result != FLR_OK) assert_null(second);
+    flr_voxmap_destroy(first);
+    flr_voxmap_destroy(second);
+    flr_merge_destroy(merge);
+    return result;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    part_set set = {0};
+    make_set(&set, DISJOINT, NULL);
+    assert_true(flr_fail_alloc_each(everything_once, &set) > 20);
+    free_set(&set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_equals_brute_force),
+        cmocka_unit_test(a_cavity_between_parts_stays_free),
+        cmocka_unit_test(order_and_threads_do_not_matter),
+        cmocka_unit_test(any_history_gives_the_same_bytes),
+        cmocka_unit_test(only_what_changed_is_computed),
+        cmocka_unit_test(what_nothing_touches_may_change),
+        cmocka_unit_test(an_assembly_is_taken_apart),
+        cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(a_tiny_part_counts),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}
