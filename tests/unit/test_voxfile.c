@@ -240,7 +240,7 @@ static void every_mutation_is_found(void **state)
 {
     (void)state;
 #ifdef FLR_SANITIZED
-    enum { wanted = 5000 };
+    enum { wanted = 20000 };
 #else
     enum { wanted = 100000 };
 #endif
