@@ -365,8 +365,7 @@ static const flr_example examples[] = {
     {"feeler convert ball/ball.stl ball.obj", "STL to OBJ"},
     {"feeler convert ball/ball.stl ball.ply --out-unit m", "to metres"},
     {"feeler convert ball.obj --split ball-parts", "one file per group, with a scene"},
-    {"feeler voxelize ball/ball.stl --voxel 1mm --out b.flrvox && feeler convert b.flrvox b.nvdb",
-     "voxels for tools that read NanoVDB"},
+    {"feeler convert ball.flrvox ball.nvdb", "voxels, for tools that read NanoVDB"},
     {NULL, NULL},
 };
 

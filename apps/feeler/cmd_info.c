@@ -5,10 +5,13 @@
 
 #include "command.h"
 #include "feeler/mesh_io.h"
+#include "feeler/voxelize.h"
+#include "feeler/voxfile.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
 #include "picture/picture.h"
+#include "picture/voxels.h"
 #include "scene/scene.h"
 
 typedef struct info_values {
@@ -166,7 +169,58 @@ static flr_result draw(flr_cli *cli, const info_values *values, const loaded *fi
     return result;
 }
 
+/* ---- pictures of voxels ---- */
+
+static flr_result draw_voxels(flr_cli *cli, const info_values *values, const flr_voxmap *voxmap,
+                              flr_error *error)
+{
+    flr_voxel_picture_def def = flr_default_voxel_picture_def();
+    if (values->size) read_picture_size(values->size, &def.width, &def.height);
+    if (values->view > 0) def.direction = view_directions[values->view];
+    flr_picture picture = {0};
+    flr_progress(cli, 0, 1, "drawing %s", values->png);
+    flr_result result = flr_picture_voxels(voxmap, &def, &picture, error);
+    flr_progress_end(cli);
+    if (result == FLR_OK) {
+        flr_hold_signals();
+        result = flr_picture_write_png(cli->env, values->png, &picture, error);
+        flr_release_signals();
+    }
+    flr_picture_free(&picture);
+    return result;
+}
+
+/* of a voxel file, which has been told about already, or of a mesh at the size of --voxel */
+static flr_result draw_voxels_of(flr_cli *cli, const info_values *values, const char *path,
+                                 const flr_mesh *mesh, flr_error *error)
+{
+    flr_voxmap *voxmap;
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = values->options.voxel;
+    flr_result result = mesh ? flr_voxelize(cli->env, mesh, &def, &voxmap, NULL, NULL, error)
+                             : flr_voxfile_open(cli->env, path, 0, &voxmap, NULL, error);
+    if (result != FLR_OK) return result;
+    result = draw_voxels(cli, values, voxmap, error);
+    flr_voxmap_destroy(voxmap);
+    return result;
+}
+
 /* ---- the command ---- */
+
+/* the picture that goes with one file; `file` NULL: voxels */
+static flr_result tell_picture(flr_cli *cli, const info_values *values, const char *path,
+                               const loaded *file, json_t *entry, flr_error *error)
+{
+    char safe[FLR_SAFE_SIZE];
+    bool as_voxels = file && !file->scene && values->options.voxel > 0 && !values->options.features;
+    flr_result result = file && !as_voxels ? draw(cli, values, file, error)
+                                           : draw_voxels_of(cli, values, path,
+                                                            file ? file->meshes[0] : NULL, error);
+    if (result != FLR_OK) return result;
+    flr_print(cli, "  picture     %s\n", flr_safe(values->png, safe));
+    flr_json_set(entry, "picture", flr_json_text(values->png));
+    return FLR_OK;
+}
 
 /* one file; its exit code. With an error, `*entry` is {"file", "error"}. */
 static int tell_file(flr_cli *cli, const info_values *values, const char *path, json_t **entry)
@@ -179,24 +233,22 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
                                : load(cli, path, &options, &file, &error);
     if (result != FLR_OK) flr_hint_scene(cli->env, path, &error);
     int code = flr_exit_of_input(result);
-    if (result == FLR_OK && !voxels) {
-        result = file.scene
-                     ? flr_info_scene(cli, file.scene, file.meshes, &values->options, entry, &error)
-                     : flr_info_mesh(cli, path, file.meshes[0], &file.report, &values->options,
-                                     entry, &error);
+    bool loaded_mesh = result == FLR_OK && !voxels;
+    if (result == FLR_OK) {
+        if (!voxels)
+            result = file.scene ? flr_info_scene(cli, file.scene, file.meshes, &values->options,
+                                                 entry, &error)
+                                : flr_info_mesh(cli, path, file.meshes[0], &file.report,
+                                                &values->options, entry, &error);
         if (result == FLR_OK && values->png) {
-            result = draw(cli, values, &file, &error);
-            if (result == FLR_OK) {
-                char safe[FLR_SAFE_SIZE];
-                flr_print(cli, "  picture     %s\n", flr_safe(values->png, safe));
-                flr_json_set(*entry, "picture", flr_json_text(values->png));
-            } else {
-                json_decref(*entry);
-            }
+            result = tell_picture(cli, values, path, voxels ? NULL : &file, *entry, &error);
+            if (result != FLR_OK) json_decref(*entry);
         }
-        unload(&file);
-        if (result != FLR_OK) code = FLR_EXIT_FAILED;
+        if (result != FLR_OK)
+            code = result == FLR_BAD_ARGUMENT || result == FLR_TOO_LARGE ? FLR_EXIT_USAGE
+                                                                         : FLR_EXIT_FAILED;
     }
+    if (loaded_mesh) unload(&file);
     if (result != FLR_OK) {
         flr_complain(cli, &error);
         *entry = flr_json_object();
@@ -223,9 +275,6 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
                                "--png draws one file, but there are %d; call feeler info once "
                                "for each",
                                count);
-    if (values->png && flr_is_voxels(arguments[0]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "--png draws a mesh or a scene, not %s", arguments[0]);
     if (values->png && flr_same_file(values->png, arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "--png %s would replace the input", values->png);
@@ -270,13 +319,14 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "edge length of a voxel, for --features",
+     .help = "edge length of a voxel, for --features; without --features, --png draws the voxels "
+             "of a mesh instead of the mesh",
      .offset = offsetof(info_values, options.voxel),
      .min = 1e-9},
     {.name = "png",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",
-     .help = "draw the mesh or the whole scene",
+     .help = "draw the mesh, the whole scene, or the voxels: slices and cubes",
      .offset = offsetof(info_values, png)},
     {.name = "view",
      .type = FLR_OPTION_CHOICE,
@@ -287,7 +337,7 @@ static const flr_option options[] = {
     {.name = "size",
      .type = FLR_OPTION_TEXT,
      .argument = "WxH",
-     .help = "pixels of the picture; default 960x640",
+     .help = "pixels of the picture; default 960x640, of voxels 1200x900",
      .offset = offsetof(info_values, size)},
     {.name = NULL},
 };
@@ -296,6 +346,7 @@ static const flr_example examples[] = {
     {"feeler info ball/scene.json --png ball.png", "a scene, with a picture"},
     {"feeler info ball/socket.stl --png top.png --view top --size 320x240", "seen from above"},
     {"feeler info ball/ball.stl --features --voxel 0.35mm", "what the voxels will see"},
+    {"feeler info ball/ball.stl --voxel 1mm --png voxels.png", "its voxels, as slices and cubes"},
     {"feeler info ball/*.stl --json", "several files, for a program"},
     {NULL, NULL},
 };
