@@ -7,12 +7,13 @@
  * What lies in the file are the bytes that a voxmap and a shell have in memory, so opening builds nothing and takes
  * milliseconds, whatever the size. Every byte is covered by a checksum. What is checked when:
  *
- *     at once     magic, byte order, version, sizes; the checksums of headers and directories; that every number in
- *                 a directory points to where there is something. After that no content of the file, not even a
- *                 forged one, can make a query read outside of it.
- *     all of it   the checksums of the marks and points, too: at once in files of up to 64 MiB and where
- *                 FLR_VOXFILE_VERIFY is given, else by flr_voxfile_verify() whenever it suits, from a worker,
- *                 say, while the file is in use already. Only then is it known that no bit has changed.
+ *     at once     magic, byte order, version, sizes; the checksums of headers and of the upper levels of the directory;
+ *                 that each number there points to where there is something. After that no content of the file, not
+ *                 even a forged one, can make a query read what is not the voxmap's.
+ *     all of it   every checksum and every number: at once in files of up to 64 MiB and where FLR_VOXFILE_VERIFY is
+ *                 given, else by flr_voxfile_verify() whenever it suits, from a worker, say, while queries
+ *                 run already. Only then is it known that no bit has changed. What does more than ask for marks and
+ *                 points (converting, merging) must verify first.
  *
  * The checksums find damage, not forgery: a file from somebody who wishes ill may hold any voxels.
  *

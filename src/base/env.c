@@ -183,23 +183,21 @@ flr_result flr_file_sync(flr_file *file, flr_error *error)
     return code ? flr_fail_errno(error, file->path, "write", code) : FLR_OK;
 }
 
-flr_result flr_file_map(flr_file *file, flr_map *map, flr_error *error)
+flr_result flr_file_map(flr_file *file, size_t room, flr_map *map, flr_error *error)
 {
     FLR_ASSERT(file && map);
-    void *bytes = NULL;
-    size_t size = 0;
-    int code = file->env->ops->file_map(file, &bytes, &size);
+    flr_map made = {.env = file->env};
+    int code = file->env->ops->file_map(file, room, &made);
     if (code) return flr_fail_errno(error, file->path, "map", code);
-    *map = (flr_map){file->env, bytes, size};
+    *map = made;
     return FLR_OK;
 }
 
 void flr_file_unmap(flr_map *map)
 {
     if (!map) return;
-    if (map->size > 0)
-        map->env->ops->file_unmap(map->env, (void *)(uintptr_t)map->bytes, map->size);
-    *map = (flr_map){NULL, NULL, 0};
+    if (map->size > 0) map->env->ops->file_unmap(map);
+    *map = (flr_map){.size = 0};
 }
 
 void flr_file_close(flr_file *file)

@@ -23,8 +23,9 @@ typedef struct flr_env_ops {
     int (*file_write)(flr_file *file, uint64_t offset, const void *bytes, size_t count);
     int (*file_size)(flr_file *file, uint64_t *size);
     int (*file_sync)(flr_file *file);
-    int (*file_map)(flr_file *file, void **bytes, size_t *size); // size 0: nothing to unmap
-    void (*file_unmap)(flr_env *env, void *bytes, size_t size);
+    int (*file_map)(flr_file *file, size_t room,
+                    flr_map *map); // all but env; size 0: none to unmap
+    void (*file_unmap)(flr_map *map);
     void (*file_close)(flr_file *file); // frees it, except the path
 
     // paths

@@ -173,23 +173,41 @@ static int sync_descriptor(int fd)
 
 static int real_file_sync(flr_file *file) { return sync_descriptor(((real_file *)file)->fd); }
 
-static int real_file_map(flr_file *file, void **bytes, size_t *size)
+/* Address space without memory behind it: zeros to whoever reads there. NULL where there is not enough. */
+static void *set_aside(size_t size, size_t room)
 {
-    uint64_t whole;
-    int code = real_file_size(file, &whole);
-    if (code) return code;
-    if (whole > SIZE_MAX) return ENOMEM;
-    *size = (size_t)whole;
-    if (whole == 0) return 0; // an empty map is refused by the system
-    *bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, ((real_file *)file)->fd, 0);
-    if (*bytes != MAP_FAILED) return 0;
-    return errno == ENODEV ? ENOTSUP : errno; // a file system without maps, not a device
+    if (room == 0 || size > SIZE_MAX - room) return NULL;
+    void *space =
+        mmap(NULL, size + room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return NULL;
+    madvise(space, size + room, MADV_DONTDUMP); // a core file need not tell of it
+    return space;
 }
 
-static void real_file_unmap(flr_env *env, void *bytes, size_t size)
+static int real_file_map(flr_file *file, size_t room, flr_map *map)
 {
-    (void)env;
-    munmap(bytes, size);
+    uint64_t size;
+    int code = real_file_size(file, &size);
+    if (code) return code;
+    if (size > SIZE_MAX) return ENOMEM;
+    if (size == 0) return 0; // an empty map is refused by the system
+    void *space = set_aside((size_t)size, room);
+    void *bytes = mmap(space, (size_t)size, PROT_READ, MAP_SHARED | (space ? MAP_FIXED : 0),
+                       ((real_file *)file)->fd, 0);
+    if (bytes == MAP_FAILED) {
+        code = errno == ENODEV ? ENOTSUP : errno; // a file system without maps, not a device
+        if (space) munmap(space, (size_t)size + room);
+        return code;
+    }
+    map->bytes = bytes;
+    map->size = (size_t)size;
+    map->room = space ? room : 0;
+    return 0;
+}
+
+static void real_file_unmap(flr_map *map)
+{
+    munmap((void *)(uintptr_t)map->bytes, map->size + map->room);
 }
 
 static void real_file_close(flr_file *file)

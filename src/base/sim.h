@@ -59,8 +59,8 @@ int flr_sim_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count
 int flr_sim_file_write(flr_file *file, uint64_t offset, const void *bytes, size_t count);
 int flr_sim_file_size(flr_file *file, uint64_t *size);
 int flr_sim_file_sync(flr_file *file);
-int flr_sim_file_map(flr_file *file, void **bytes, size_t *size);
-void flr_sim_file_unmap(flr_env *env, void *bytes, size_t size);
+int flr_sim_file_map(flr_file *file, size_t room, flr_map *map);
+void flr_sim_file_unmap(flr_map *map);
 void flr_sim_file_close(flr_file *file);
 int flr_sim_path_look(flr_env *env, const char *path, flr_path_info *info);
 int flr_sim_path_follow(flr_env *env, const char *path, char **target);

@@ -302,25 +302,23 @@ int flr_sim_file_sync(flr_file *file)
 }
 
 /* a copy: what happens to the file later does not show, as if it were always replaced by a rename */
-int flr_sim_file_map(flr_file *file, void **bytes, size_t *size)
+int flr_sim_file_map(flr_file *file, size_t room, flr_map *map)
 {
     enum { PAGE = 4096 };
+    (void)room;
     const sim_inode *inode = ((sim_file *)file)->inode;
     int code = begin_file(file, inode->size);
     if (code) return code;
-    *size = inode->size;
     if (inode->size == 0) return 0;
-    *bytes = aligned_alloc(PAGE, (inode->size + PAGE - 1) / PAGE * PAGE);
-    if (!*bytes) return ENOMEM;
-    memcpy(*bytes, inode->bytes, inode->size);
+    uint8_t *bytes = aligned_alloc(PAGE, (inode->size + PAGE - 1) / PAGE * PAGE);
+    if (!bytes) return ENOMEM;
+    memcpy(bytes, inode->bytes, inode->size);
+    map->bytes = bytes;
+    map->size = inode->size;
     return 0;
 }
 
-void flr_sim_file_unmap(flr_env *env, void *bytes, size_t size)
-{
-    (void)env, (void)size;
-    free(bytes);
-}
+void flr_sim_file_unmap(flr_map *map) { free((void *)(uintptr_t)map->bytes); }
 
 void flr_sim_file_close(flr_file *file)
 {

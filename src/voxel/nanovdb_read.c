@@ -356,7 +356,7 @@ flr_result flr_nanovdb_read(flr_env *env, const char *path, const flr_nanovdb_op
     flr_map map;
     flr_result result = flr_file_open(env, path, FLR_FILE_READ, &file, error);
     if (result != FLR_OK) return result;
-    result = flr_file_map(file, &map, error);
+    result = flr_file_map(file, 0, &map, error);
     flr_file_close(file);
     if (result != FLR_OK) return result;
     result = flr_nanovdb_parse(path, map.bytes, map.size, options, voxmap, error);

@@ -276,7 +276,7 @@ static const flr_voxfile_section *find_section(const flr_voxfile *file, flr_sect
     return NULL;
 }
 
-/* The first `size` bytes of a section, unless all of the file was verified. */
+/* A part of the file, unless all of it was verified. */
 static flr_result verify_part(const flr_voxfile *file, uint64_t offset, uint64_t size,
                               flr_error *error)
 {
@@ -284,17 +284,37 @@ static flr_result verify_part(const flr_voxfile *file, uint64_t offset, uint64_t
     return verify_range(file, offset, offset + size, 0, error);
 }
 
+/* The directory: where zeros lie behind the file its upper levels will do, and opening takes no longer for a large
+ * file than for a small one. */
+static flr_result check_directory(const flr_voxfile *file, const flr_voxfile_section *s,
+                                  const flr_voxmap_header *header, flr_error *error)
+{
+    const char *wrong = NULL;
+    flr_result result = FLR_OK;
+    if (file->map.room >= FLR_VOXFILE_ROOM && !atomic_load(&file->verified)) {
+        const flr_tree_place *places[] = {&header->fields[0], &header->fields[1],
+                                          &header->fields[2], &header->chunks};
+        for (int i = 0; i < 4 && result == FLR_OK; i++)
+            if (places[i]->hypers > places[i]->root)
+                result = verify_part(file, s->offset + places[i]->root,
+                                     places[i]->hypers - places[i]->root, error);
+        if (result == FLR_OK) wrong = flr_voxmap_check_upper(header);
+    } else {
+        result = verify_part(file, s->offset, header->directory, error);
+        if (result == FLR_OK) wrong = flr_voxmap_check_entries(header);
+    }
+    return wrong ? fail_damaged(file, error, wrong) : result;
+}
+
 static flr_result check_voxmap(const flr_voxfile *file, const flr_voxfile_section *s,
                                flr_error *error)
 {
     const flr_voxmap_header *header = (const flr_voxmap_header *)(file->bytes + s->offset);
     uint64_t head = s->size < sizeof *header ? s->size : sizeof *header;
-    const char *wrong = NULL;
     flr_result result = verify_part(file, s->offset, head, error);
-    if (result == FLR_OK) wrong = flr_voxmap_check_header(header, s->size);
-    if (result == FLR_OK && !wrong) result = verify_part(file, s->offset, header->directory, error);
-    if (result == FLR_OK && !wrong) wrong = flr_voxmap_check_entries(header);
-    return wrong ? fail_damaged(file, error, wrong) : result;
+    if (result != FLR_OK) return result;
+    const char *wrong = flr_voxmap_check_header(header, s->size);
+    return wrong ? fail_damaged(file, error, wrong) : check_directory(file, s, header, error);
 }
 
 static flr_result check_shell(const flr_voxfile *file, const flr_voxfile_section *s,
@@ -310,12 +330,10 @@ static flr_result check_shell(const flr_voxfile *file, const flr_voxfile_section
     return wrong ? fail_damaged(file, error, wrong) : result;
 }
 
-static flr_result verify_all(flr_voxfile *file, unsigned threads, flr_error *error)
+static flr_result verify_all(const flr_voxfile *file, unsigned threads, flr_error *error)
 {
     const flr_voxfile_header *header = header_of(file);
-    flr_result result = verify_range(file, header->data, header->size, threads, error);
-    if (result == FLR_OK) atomic_store(&file->verified, true);
-    return result;
+    return verify_range(file, header->data, header->size, threads, error);
 }
 
 /* ---- opening ---- */
@@ -353,8 +371,10 @@ static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **vox
 {
     flr_result result = check_first_page(file, error);
     if (result == FLR_OK) result = check_table(file, error);
-    if (result == FLR_OK && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE))
+    if (result == FLR_OK && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE)) {
         result = verify_all(file, 0, error);
+        atomic_store(&file->verified, result == FLR_OK);
+    }
     if (result != FLR_OK) return result;
     const flr_voxfile_section *section = find_section(file, FLR_SECTION_VOXMAP);
     if (!section) return fail_damaged(file, error, "there is no voxmap in it");
@@ -411,7 +431,10 @@ flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_
     if (flags & FLR_VOXFILE_LOAD) {
         result = load(from, file, error);
     } else {
-        result = flr_file_map(from, &file->map, error);
+        uint64_t size;
+        result = flr_file_size(from, &size, error);
+        size_t room = result == FLR_OK && size > WHOLE_AT_ONCE ? FLR_VOXFILE_ROOM : 0;
+        if (result == FLR_OK) result = flr_file_map(from, room, &file->map, error);
         file->bytes = file->map.bytes;
         file->size = file->map.size;
     }
@@ -440,7 +463,12 @@ flr_result flr_voxfile_verify(const flr_voxmap *voxmap, unsigned threads, flr_er
     FLR_ASSERT(voxmap);
     flr_voxfile *file = voxmap->file;
     if (!file || atomic_load(&file->verified)) return FLR_OK;
-    return verify_all(file, threads, error);
+    flr_result result = verify_all(file, threads, error);
+    if (result != FLR_OK) return result;
+    const char *wrong = flr_voxmap_check_entries(voxmap->header);
+    if (wrong) return fail_damaged(file, error, wrong);
+    atomic_store(&file->verified, true);
+    return FLR_OK;
 }
 
 bool flr_voxfile_get_info(const flr_voxmap *voxmap, flr_voxfile_info *info)

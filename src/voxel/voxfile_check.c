@@ -59,11 +59,15 @@ static bool level_fits(const flr_voxmap_header *h, uint64_t offset, uint64_t cou
     return flr_parallel_for(0, (count + PIECE - 1) / PIECE, check_piece, &l) == FLR_OK;
 }
 
+static uint64_t root_count(const flr_voxmap_header *h)
+{
+    return (uint64_t)h->roots[0] * h->roots[1] * h->roots[2];
+}
+
 static bool tree_fits(const flr_voxmap_header *h, const flr_tree_place *p, bool hypers,
                       uint64_t plane_bytes)
 {
-    uint64_t roots = (uint64_t)h->roots[0] * h->roots[1] * h->roots[2];
-    return fits(p->root, roots, sizeof(uint32_t), 64, h->directory) &&
+    return fits(p->root, root_count(h), sizeof(uint32_t), 64, h->directory) &&
            fits(p->nodes, p->node_count, 512 * sizeof(uint32_t), 64, h->directory) &&
            fits(p->hypers, p->hyper_count, 512 * sizeof(uint32_t), 64, h->directory) &&
            fits(p->planes, p->plane_count, plane_bytes, 64, h->size) && p->root >= sizeof *h &&
@@ -108,22 +112,30 @@ const char *flr_voxmap_check_header(const flr_voxmap_header *h, uint64_t size)
     return tree_fits(h, &h->chunks, false, 256) ? NULL : "the chunk distances do not fit";
 }
 
-const char *flr_voxmap_check_entries(const flr_voxmap_header *h)
+const char *flr_voxmap_check_upper(const flr_voxmap_header *h)
 {
-    uint64_t roots = (uint64_t)h->roots[0] * h->roots[1] * h->roots[2];
-    uint32_t marks = 1u << h->bits;
     for (int field = 0; field < (h->features ? FLR_FIELD_COUNT : 1); field++) {
         const flr_tree_place *p = &h->fields[field];
-        if (!level_fits(h, p->root, roots, p->node_count, marks) ||
-            !level_fits(h, p->nodes, p->node_count * 512, p->hyper_count, marks) ||
-            !level_fits(h, p->hypers, p->hyper_count * 512, p->plane_count, marks))
+        if (!level_fits(h, p->root, root_count(h), p->node_count, 1u << h->bits) ||
+            !level_fits(h, p->nodes, p->node_count * 512, p->hyper_count, 1u << h->bits))
             return "an entry of the voxmap's directory points nowhere";
     }
     const flr_tree_place *p = &h->chunks;
-    if (!level_fits(h, p->root, roots, p->node_count, 16) ||
+    if (!level_fits(h, p->root, root_count(h), p->node_count, 16) ||
         !level_fits(h, p->nodes, p->node_count * 512, p->plane_count, 16))
         return "an entry of the chunk distances points nowhere";
     return NULL;
+}
+
+const char *flr_voxmap_check_entries(const flr_voxmap_header *h)
+{
+    const char *wrong = flr_voxmap_check_upper(h);
+    for (int field = 0; !wrong && field < (h->features ? FLR_FIELD_COUNT : 1); field++) {
+        const flr_tree_place *p = &h->fields[field];
+        if (!level_fits(h, p->hypers, p->hyper_count * 512, p->plane_count, 1u << h->bits))
+            wrong = "an entry of a hyperchunk points nowhere";
+    }
+    return wrong;
 }
 
 /* ---- shell ---- */
@@ -154,25 +166,49 @@ static bool sphere_is_finite(const float centre[3], float radius)
            radius >= 0;
 }
 
+typedef struct chunk_job {
+    const flr_shell *shell;
+    _Atomic uint64_t by_label[FLR_LABEL_COUNT];
+} chunk_job;
+
+enum { CHUNKS = 1 << 14 }; /* per piece */
+
 /* Chunks follow one another without gaps, and so do their points. */
-static bool chunks_fit(const flr_shell *shell)
+static flr_result check_chunks(void *context, size_t number, unsigned worker)
 {
-    uint64_t end = 0, by_label[FLR_LABEL_COUNT] = {0};
-    for (uint32_t i = 0; i < shell->chunk_count; i++) {
+    (void)worker;
+    chunk_job *job = context;
+    const flr_shell *shell = job->shell;
+    uint64_t by_label[FLR_LABEL_COUNT] = {0}, begin = (uint64_t)number * CHUNKS;
+    for (uint64_t i = begin; i < begin + CHUNKS && i < shell->chunk_count; i++) {
         const flr_shell_chunk *c = &shell->chunks[i];
+        uint64_t next = i + 1 < shell->chunk_count ? c[1].first : shell->point_count;
         unsigned sum = 0;
         for (int label = 0; label < FLR_LABEL_COUNT; label++) {
             by_label[label] += c->count[label];
             sum += c->count[label];
         }
-        if (c->first != end || c->padded % FLR_SHELL_PAD || sum > c->padded || sum == 0 ||
+        if ((uint64_t)c->first + c->padded != next || (i == 0 && c->first != 0) ||
+            c->padded % FLR_SHELL_PAD || sum > c->padded || sum == 0 ||
             !sphere_is_finite(c->centre, c->radius) || !sphere_is_finite(c->corner, 0))
-            return false;
-        end += c->padded;
+            return FLR_BAD_INPUT;
     }
     for (int label = 0; label < FLR_LABEL_COUNT; label++)
-        if (by_label[label] != shell->by_label[label]) return false;
-    return end == shell->point_count && shell->total == by_label[0] + by_label[1] + by_label[2];
+        atomic_fetch_add(&job->by_label[label], by_label[label]);
+    return FLR_OK;
+}
+
+static bool chunks_fit(const flr_shell *shell)
+{
+    chunk_job job = {.shell = shell};
+    size_t pieces = ((size_t)shell->chunk_count + CHUNKS - 1) / CHUNKS;
+    if (flr_parallel_for(0, pieces, check_chunks, &job) != FLR_OK) return false;
+    uint64_t total = 0;
+    for (int label = 0; label < FLR_LABEL_COUNT; label++) {
+        if (job.by_label[label] != shell->by_label[label]) return false;
+        total += job.by_label[label];
+    }
+    return total == shell->total && (shell->chunk_count || shell->point_count == 0);
 }
 
 const char *flr_shell_check_entries(const flr_shell_header *header)

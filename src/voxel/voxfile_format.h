@@ -53,10 +53,15 @@ void flr_voxfile_release(flr_voxfile *file); /* NULL allowed */
 flr_result flr_voxfile_parse(const char *name, const void *bytes, size_t size, unsigned flags,
                              flr_voxmap **voxmap, flr_shell **shell, flr_error *error);
 
+/* The largest plane number times the largest plane: how far behind its planes an unchecked entry can lead a query. */
+#define FLR_VOXFILE_ROOM ((size_t)(UINT64_C(512) << 31))
+
 /* voxfile_check.c: everything a query relies on, so that no content whatever makes one look outside the block: sizes,
  * offsets, numbers, and (in the second) each entry of the directories. A sentence of what is wrong, or NULL. `size`
- * is that of the block; _check_header needs the header only, _check_entries the directory, too. */
+ * is that of the block; _check_header needs the header only, _check_entries the directory, too. _check_upper leaves
+ * out the lowest level, which is nearly all of it: safe where FLR_VOXFILE_ROOM bytes of zeros lie behind the block. */
 const char *flr_voxmap_check_header(const flr_voxmap_header *header, uint64_t size);
+const char *flr_voxmap_check_upper(const flr_voxmap_header *header);
 const char *flr_voxmap_check_entries(const flr_voxmap_header *header);
 const char *flr_shell_check_header(const flr_shell_header *header, uint64_t size);
 const char *flr_shell_check_entries(const flr_shell_header *header);

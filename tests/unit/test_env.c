@@ -145,15 +145,30 @@ static void a_map_outlives_file_and_name(void **state)
     assert_ok(flr_file_open(env, path, FLR_FILE_CREATE, &file, &error), error);
     flr_file_close(file);
     assert_ok(flr_file_open(env, path, FLR_FILE_UPDATE, &file, &error), error);
-    assert_ok(flr_file_map(file, &map, &error), error);
+    assert_ok(flr_file_map(file, 0, &map, &error), error);
     assert_null(map.bytes);
     assert_int_equal(map.size, 0);
     flr_file_unmap(&map);
     assert_ok(flr_file_write(file, 0, "abcdef", 6, &error), error);
-    assert_ok(flr_file_map(file, &map, &error), error);
+    assert_ok(flr_file_map(file, 0, &map, &error), error);
+    flr_map wide;
+    const size_t room = (size_t)1 << 33;
+    assert_ok(flr_file_map(file, room, &wide, &error), error);
+    assert_memory_equal(wide.bytes, "abcdef", 6);
+    assert_true(wide.room == room || wide.room == 0);
+    if (wide.room) { // zeros, as far as promised
+        assert_int_equal(wide.bytes[4096], 0);
+        assert_int_equal(wide.bytes[room / 3], 0);
+        assert_int_equal(wide.bytes[wide.size + room - 1], 0);
+    }
+    flr_file_unmap(&wide);
+    assert_ok(flr_file_map(file, SIZE_MAX - 3, &wide, &error), error); // there is not that much
+    assert_int_equal(wide.room, 0);
+    flr_file_unmap(&wide);
     flr_file_close(file);
     assert_ok(flr_path_remove(env, path, &error), error);
     assert_int_equal(map.size, 6);
+    assert_int_equal(map.room, 0);
     assert_memory_equal(map.bytes, "abcdef", 6);
     assert_int_equal((uintptr_t)map.bytes % 4096, 0);
     flr_file_unmap(&map);

@@ -113,10 +113,10 @@ static void behaves_like_a_disk(void **state)
     flr_map map = {0};
     flr_sim_disk broken = {.fail_at = 1, .how = FLR_SIM_IO_ERROR}, sound = {0};
     flr_sim_set_disk(env, &broken);
-    assert_int_equal(flr_file_map(file, &map, &error), FLR_IO);
+    assert_int_equal(flr_file_map(file, 100, &map, &error), FLR_IO);
     assert_null(map.bytes);
     flr_sim_set_disk(env, &sound);
-    assert_ok(flr_file_map(file, &map, &error), error);
+    assert_ok(flr_file_map(file, 100, &map, &error), error);
     flr_file_close(file);
     assert_int_equal(map.size, 9);
     assert_memory_equal(map.bytes, "abcabc\0\0z", 9);

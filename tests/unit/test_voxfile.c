@@ -490,6 +490,8 @@ static flr_voxmap large_voxmap(uint64_t hypers)
         mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(block != MAP_FAILED);
     *block = h;
+    // a hyperchunk far from the beginning
+    ((uint32_t *)((uint8_t *)block + h.fields[FLR_FIELD_SURFACE].nodes))[1] = 300;
     return (flr_voxmap){.header = block, .mapping = block, .mapping_size = end};
 }
 
@@ -528,6 +530,15 @@ static void write_sparse(const char *path, const flr_voxmap *voxmap)
     free(table);
 }
 
+static void patch(const char *path, uint64_t at, uint32_t value)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
+    assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void large_files_open_in_milliseconds(void **state)
 {
     (void)state;
@@ -557,12 +568,29 @@ static void large_files_open_in_milliseconds(void **state)
            (double)info.size * 1e-9, (double)large.header->directory * 1e-6, (double)took[0] * 1e-6,
            (double)took[1] * 1e-6, (double)took[2] * 1e-6);
 
-    // damage among the marks is found by verifying, damage in the directory at once
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    fseek(file, (long)large.header->directory + 10000000, SEEK_SET);
-    fputc(1, file);
-    fclose(file);
+    // damage in the upper levels of the directory is found at once
+    const uint64_t data = info.sections[0].offset;
+    const flr_tree_place *tree = &large.header->fields[FLR_FIELD_SURFACE];
+    patch(path, data + tree->nodes + 100, 1);
+    assert_int_equal(flr_voxfile_open(env, path, 0, &opened, NULL, &error), FLR_BAD_INPUT);
+    assert_says("checksum at byte");
+    patch(path, data + tree->nodes + 100, 0);
+
+    // below, the worst entry there can be leads a query to zeros, and verifying finds it
+    patch(path, data + tree->hypers + UINT64_C(300) * 2048, UINT32_C(0x7FFFFFFF));
+    patch(path, data + tree->hypers + UINT64_C(300) * 2048 + 4, UINT32_C(0xFFFFFFFF));
+    assert_ok(flr_voxfile_open(env, path, 0, &opened, NULL, &error), error);
+    for (int x = 0; x < 16; x++)
+        assert_in_set(flr_voxmap_mark_at(opened, FLR_FIELD_SURFACE, 64 + x, 7, 7),
+                      ((LargestIntegralType[]){0, 255}), 2);
+    assert_int_equal(flr_voxfile_verify(opened, 0, &error), FLR_BAD_INPUT);
+    assert_says("checksum at byte");
+    flr_voxmap_destroy(opened);
+    patch(path, data + tree->hypers + UINT64_C(300) * 2048, 0);
+    patch(path, data + tree->hypers + UINT64_C(300) * 2048 + 4, 0);
+
+    // damage among the marks is found by verifying
+    patch(path, data + large.header->directory + 10000000, 1);
     assert_ok(flr_voxfile_open(env, path, 0, &opened, NULL, &error), error);
     assert_int_equal(flr_voxfile_verify(opened, 0, &error), FLR_BAD_INPUT);
     assert_says("checksum at byte");
@@ -571,12 +599,6 @@ static void large_files_open_in_milliseconds(void **state)
     flr_voxmap_destroy(opened);
     assert_int_equal(flr_voxfile_open(env, path, FLR_VOXFILE_VERIFY, &opened, NULL, &error),
                      FLR_BAD_INPUT);
-    file = fopen(path, "r+b");
-    assert_non_null(file);
-    fseek(file, 10000000, SEEK_SET);
-    fputc(1, file);
-    fclose(file);
-    assert_int_equal(flr_voxfile_open(env, path, 0, &opened, NULL, &error), FLR_BAD_INPUT);
     munmap(large.mapping, large.mapping_size);
     flr_test_folder_remove(folder);
 }
