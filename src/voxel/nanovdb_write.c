@@ -102,7 +102,7 @@ static void leaf_marks(const flr_voxmap *voxmap, uint32_t plane, uint8_t marks[5
                             (uint64_t)plane * 64 * bits;
     for (unsigned n = 0; n < 512; n++) {
         unsigned cell = flr_cell(n >> 6, n >> 3 & 7, n & 7) * bits;
-        marks[n] = (uint8_t)(packed[cell / 8] >> cell % 8 & ((1u << bits) - 1));
+        marks[n] = (uint8_t)((unsigned)packed[cell / 8] >> cell % 8 & ((1u << bits) - 1));
     }
 }
 
