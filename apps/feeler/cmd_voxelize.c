@@ -119,8 +119,11 @@ static void catch_stop(void)
 
 static bool show_progress(void *context, double done, const char *stage)
 {
-    building = done < 1; /* then what was built goes into the cache */
-    flr_progress(context, (uint64_t)(100 * done), 100, "%s", stage);
+    static int shown = -1;
+    int now = (int)(100 * done);
+    building = strcmp(stage, "done") != 0; /* then what was built goes into the cache */
+    if (now != shown) flr_progress(context, (uint64_t)now, 100, "%s", stage);
+    shown = now;
     return !stop_wanted;
 }
 

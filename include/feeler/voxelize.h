@@ -41,8 +41,8 @@ typedef struct flr_voxelize_def {
     unsigned threads; /* 0: one per processor */
     uint64_t
         memory_limit; /* bytes; refuse before work begins if more would be needed; 0: what the machine has */
-    /* Called now and then with the part of the work done, 0 … 1, and what is being done; return false to stop
-     * with FLR_CANCELLED. May be NULL. */
+    /* Called often, from the calling thread, with the part of the work done, 0 … 1, and what is being done ("features",
+     * "triangles", "interior", "chunks", "points", "done"); return false to stop with FLR_CANCELLED. May be NULL. */
     bool (*progress)(void *context, double done, const char *stage);
     void *context;
 } flr_voxelize_def;

@@ -38,6 +38,12 @@ typedef struct flr_build_node {
     uint32_t first;         /* of the used ones, in order, in `hypers` */
 } flr_build_node;
 
+/* Asked now and then how the work of a step goes on: the share of it that is done, 0 … 1. */
+typedef struct flr_build_watch {
+    bool (*go_on)(void *context, double share); /* false: stop with FLR_CANCELLED */
+    void *context;
+} flr_build_watch;
+
 /* what a touched voxel is touched by: triangles first, then feature edges, then feature vertices */
 typedef struct flr_build {
     flr_grid grid;
@@ -54,7 +60,15 @@ typedef struct flr_build {
     uint32_t roots[3]; /* root cells in x, y, z */
     uint32_t *root;    /* node of a root cell, or one of the two below */
     unsigned threads;
+    const flr_build_watch *watch; /* borrowed; NULL: nobody asks */
 } flr_build;
+
+/* For the pieces of a parallel loop: FLR_OK, or FLR_CANCELLED. Only one thread asks: that which called. */
+static inline flr_result flr_build_go_on(const flr_build *build, unsigned worker, double share)
+{
+    if (!build->watch || worker) return FLR_OK;
+    return build->watch->go_on(build->watch->context, share) ? FLR_OK : FLR_CANCELLED;
+}
 
 enum { FLR_ROOT_EMPTY = 0xFFFFFFFF, FLR_ROOT_OUTSIDE = 0xFFFFFFFE };
 

@@ -280,6 +280,8 @@ static flr_result scan_hyper(void *context, size_t piece, unsigned worker)
     scan_job *job = context;
     flr_build *build = job->build;
     flr_build_hyper *hyper = &build->hypers[piece];
+    if (flr_build_go_on(build, worker, (double)piece / build->hyper_count) != FLR_OK)
+        return FLR_CANCELLED;
     flr_mask(*dense)[512] = job->scratch[worker];
     memset(dense, 0, sizeof job->scratch[0]);
     const int32_t base[3] = {(int32_t)hyper->at[0] * 64, (int32_t)hyper->at[1] * 64,

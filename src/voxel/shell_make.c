@@ -248,6 +248,8 @@ static flr_result fill_hyper(void *context, size_t piece, unsigned worker)
     shell_job *job = context;
     const flr_build_hyper *hyper = &job->build->hypers[piece];
     scratch *s = &job->scratches[worker];
+    double share = (double)piece / job->build->hyper_count;
+    if (flr_build_go_on(job->build, worker, share) != FLR_OK) return FLR_CANCELLED;
     if (!prepare_scratch(s, hyper)) return FLR_NO_MEMORY;
     gather_all(job, s, hyper);
     flr_shell_hyper *out = &job->hypers[piece];

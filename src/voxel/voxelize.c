@@ -215,16 +215,29 @@ typedef struct stages {
     const flr_voxelize_def *def;
     flr_error *error;
     int64_t begin, last;
+    double from, to; /* what share of the whole the stage under way is */
+    const char *name;
+    flr_build_watch watch;
 } stages;
 
-/* Ends a stage: the seconds it took, and whether to go on. */
-static flr_result next_stage(stages *s, double *seconds, double done, const char *stage)
+static bool stage_goes_on(void *context, double share)
+{
+    const stages *s = context;
+    return !s->def->progress ||
+           s->def->progress(s->def->context, s->from + share * (s->to - s->from), s->name);
+}
+
+/* Ends a stage: the seconds it took. Begins the next, which leads to the share `to` of the whole; FLR_CANCELLED when it
+ * shall not. */
+static flr_result next_stage(stages *s, double *seconds, double to, const char *name)
 {
     int64_t now = flr_clock_ns(s->env);
     if (seconds) *seconds = (double)(now - s->last) * 1e-9;
     s->last = now;
-    if (!s->def->progress || s->def->progress(s->def->context, done, stage)) return FLR_OK;
-    return flr_fail(s->error, FLR_CANCELLED, "voxelizing was stopped");
+    s->from = s->to;
+    s->to = to;
+    s->name = name;
+    return stage_goes_on(s, 0) ? FLR_OK : FLR_CANCELLED;
 }
 
 static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_build *build,
@@ -233,13 +246,14 @@ static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_
 {
     const flr_voxelize_def *def = s->def;
     flr_voxmap_header header = begin_header(mesh, def, box);
-    flr_result result = next_stage(s, NULL, 0, "features");
+    flr_result result = next_stage(s, NULL, 0.1, "features");
     if (result == FLR_OK && def->features)
         result = flr_list_features(mesh, def->voxel, lists, s->error);
     header.stats.polygons = lists->polygon_count;
-    if (result == FLR_OK) result = next_stage(s, &report->seconds.features, 0.1, "triangles");
+    if (result == FLR_OK) result = next_stage(s, &report->seconds.features, 0.3, "triangles");
 
     *build = (flr_build){.mesh = mesh,
+                         .watch = &s->watch,
                          .grid = header.grid,
                          .threads = def->threads,
                          .edges = lists->edges,
@@ -250,18 +264,19 @@ static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_
     if (result == FLR_OK) {
         memcpy(header.roots, build->roots, sizeof header.roots);
         flr_count_layers(build, &header.stats);
-        result = next_stage(s, &report->seconds.scan, 0.3, "interior");
+        result = next_stage(s, &report->seconds.scan, 0.4, "interior");
     }
     if (result == FLR_OK && !def->hollow) result = flr_build_fill(build, s->error);
-    if (result == FLR_OK) result = next_stage(s, &report->seconds.fill, 0.45, "fields");
+    if (result == FLR_OK) result = next_stage(s, &report->seconds.fill, 0.8, "chunks");
 
     flr_voxmap *made = NULL;
     if (result == FLR_OK && voxmap &&
         (result = flr_voxmap_make(build, &header, NULL, &made)) != FLR_OK)
         flr_fail(s->error, result, "not enough memory for the voxels; try a larger voxel size");
-    if (result == FLR_OK) result = next_stage(s, &report->seconds.fields, 0.8, "points");
+    if (result == FLR_OK) result = next_stage(s, &report->seconds.fields, 1, "points");
     if (result == FLR_OK && shell) result = flr_shell_make(build, def, shell, s->error);
     if (result == FLR_OK) next_stage(s, &report->seconds.shell, 1, "done");
+    if (result == FLR_CANCELLED) flr_fail(s->error, result, "voxelizing was stopped");
     if (result != FLR_OK) {
         flr_voxmap_destroy(made);
         return result;
@@ -284,6 +299,7 @@ flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_d
     flr_feature_lists lists = {0};
     int64_t now = flr_clock_ns(env);
     stages s = {.env = env, .def = def, .error = error, .begin = now, .last = now};
+    s.watch = (flr_build_watch){stage_goes_on, &s};
     result = run_stages(&s, mesh, box, &build, &lists, voxmap, shell, &ours);
     flr_build_free(&build);
     flr_free_features(&lists);

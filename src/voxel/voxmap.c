@@ -74,6 +74,11 @@ static flr_result fill_one(void *context, size_t piece, unsigned worker)
     fill_job *job = context;
     const flr_field_hyper *hyper = &job->plan->hypers[job->field][piece];
     const flr_voxmap_header *h = job->header;
+    /* field by field, in each round by round, in each hyperchunk by hyperchunk */
+    double part = (double)piece / (double)job->plan->place[job->field].hyper_count;
+    double share = (job->start + part * job->steps) / h->range + job->field;
+    share /= h->features ? FLR_FIELD_COUNT : 1;
+    if (flr_build_go_on(job->build, worker, share) != FLR_OK) return FLR_CANCELLED;
     flr_tile *tile = &job->tiles[worker];
     uint8_t *planes =
         (uint8_t *)job->header + h->fields[job->field].planes + hyper->first_plane * 64 * h->bits;

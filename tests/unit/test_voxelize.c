@@ -1,0 +1,161 @@
+/* voxelizing as a whole: what is refused at once, progress, stopping */
+#include "feeler/voxelize.h"
+
+#include "support/fail_alloc.h"
+#include "support/shapes.h"
+#include "support/test.h"
+
+static flr_test_shape ball;
+
+static int make_ball(void **state)
+{
+    (void)state;
+    flr_test_shape_sphere(&ball, 0.0125, 32, 16);
+    flr_test_shape_mesh(&ball);
+    return 0;
+}
+
+static int free_ball(void **state)
+{
+    (void)state;
+    flr_test_shape_free(&ball);
+    return 0;
+}
+
+static flr_voxelize_def def_of(double voxel)
+{
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    def.threads = 2;
+    return def;
+}
+
+static void refuse(flr_voxelize_def def, flr_result code, const char *words)
+{
+    flr_voxmap *voxmap = NULL;
+    flr_shell *shell = NULL;
+    flr_error error;
+    flr_voxelize_needs needs = {7, 7};
+    assert_int_equal(flr_voxelize(flr_env_real(), &ball.mesh, &def, &voxmap, &shell, NULL, &error),
+                     code);
+    assert_null(voxmap);
+    assert_null(shell);
+    if (!strstr(error.message, words)) fail_msg("\"%s\" lacks \"%s\"", error.message, words);
+    assert_int_equal(flr_voxelize_estimate(&ball.mesh, &def, &needs, &error), code);
+    assert_int_equal(needs.memory, 7);
+}
+
+static void bad_parameters_are_refused(void **state)
+{
+    (void)state;
+    const double bad[] = {0, -1, NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refuse(def_of(bad[i]), FLR_BAD_ARGUMENT, "voxel");
+    refuse(def_of(1), FLR_BAD_ARGUMENT, "larger than the whole part");
+    refuse(def_of(1e-8), FLR_TOO_LARGE, "try --voxel");
+    flr_voxelize_def def = def_of(1e-4);
+    def.memory_limit = 1 << 20;
+    refuse(def, FLR_TOO_LARGE, "GiB");
+    def = def_of(1e-3);
+    def.bits = 3;
+    refuse(def, FLR_BAD_ARGUMENT, "bits");
+    def.bits = 4;
+    def.range = 14;
+    refuse(def, FLR_BAD_ARGUMENT, "range");
+    def.range = 8;
+    def.T_voxmap_mesh.q = (flr_quat){2, 0, 0, 0};
+    refuse(def, FLR_BAD_ARGUMENT, "pose");
+}
+
+/* not below what it takes, and not beyond five times that */
+static void estimates_are_rather_high(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        flr_voxelize_def def = def_of(1e-3 / (1 << i));
+        def.features = i % 2 == 0;
+        flr_voxelize_needs needs;
+        flr_voxmap *voxmap;
+        flr_shell *shell;
+        flr_error error;
+        assert_ok(flr_voxelize_estimate(&ball.mesh, &def, &needs, &error), error);
+        assert_ok(flr_voxelize(flr_env_real(), &ball.mesh, &def, &voxmap, &shell, NULL, &error),
+                  error);
+        double is = (double)flr_voxmap_get_info(voxmap).stats.bytes + (double)shell->bytes;
+        assert_true(needs.memory >= needs.result);
+        if (i >= 2) assert_true((double)needs.result > 0.8 * is && (double)needs.result < 5 * is);
+        flr_voxmap_destroy(voxmap);
+        flr_shell_destroy(shell);
+    }
+}
+
+typedef struct watcher {
+    int calls, stop_at; /* 0: never */
+    double last;
+    const char *stage;
+    int stages;
+} watcher;
+
+static bool watch(void *context, double done, const char *stage)
+{
+    watcher *w = context;
+    assert_true(done >= 0 && done <= 1);
+    assert_true(done >= w->last - 1e-12);
+    w->last = done;
+    if (!w->stage || strcmp(stage, w->stage) != 0) w->stages++;
+    w->stage = stage;
+    return ++w->calls != w->stop_at;
+}
+
+static void progress_rises_and_stops(void **state)
+{
+    (void)state;
+    flr_voxelize_def def = def_of(0.0001);
+    def.threads = 1; /* the pieces come in order */
+    watcher all = {0};
+    flr_voxmap *voxmap = NULL;
+    flr_shell *shell = NULL;
+    flr_error error;
+    def.progress = watch;
+    def.context = &all;
+    assert_ok(flr_voxelize(flr_env_real(), &ball.mesh, &def, &voxmap, &shell, NULL, &error), error);
+    flr_voxmap_destroy(voxmap);
+    flr_shell_destroy(shell);
+    assert_int_equal(all.stages, 6);
+    assert_string_equal(all.stage, "done");
+    assert_true(all.last == 1);
+    assert_true(all.calls > 50);
+
+    /* stopped at any call but the last, nothing is handed out and nothing is lost */
+    int64_t before = flr_fail_alloc_live();
+    for (int stop = 1; stop < all.calls; stop += 1 + stop / 4) {
+        watcher w = {.stop_at = stop};
+        def.context = &w;
+        def.threads = stop % 2 ? 1 : 2;
+        if (def.threads == 2) w.last = -1e9;
+        voxmap = NULL;
+        shell = NULL;
+        flr_result result =
+            flr_voxelize(flr_env_real(), &ball.mesh, &def, &voxmap, &shell, NULL, &error);
+        if (def.threads == 2 && result == FLR_OK) { /* fewer calls than with one thread */
+            flr_voxmap_destroy(voxmap);
+            flr_shell_destroy(shell);
+            continue;
+        }
+        assert_int_equal(result, FLR_CANCELLED);
+        assert_string_equal(error.message, "voxelizing was stopped");
+        assert_null(voxmap);
+        assert_null(shell);
+    }
+    assert_int_equal(flr_fail_alloc_live(), before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_parameters_are_refused),
+        cmocka_unit_test(estimates_are_rather_high),
+        cmocka_unit_test(progress_rises_and_stops),
+    };
+    return cmocka_run_group_tests_name("voxelize", tests, make_ball, free_ball);
+}
