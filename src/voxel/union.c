@@ -250,6 +250,21 @@ static bool same_chunk(const flr_build_hyper *a, const flr_build_hyper *b, unsig
     return true;
 }
 
+/* Is all of a hyperchunk the same in both? The usual case, so it is looked at first. */
+static bool same_hyper(const flr_build_hyper *a, const flr_build_hyper *b)
+{
+    if (memcmp(a->used, b->used, sizeof a->used) != 0 ||
+        memcmp(&a->empty_outside, &b->empty_outside, sizeof a->empty_outside) != 0)
+        return false;
+    for (int layer = 0; layer < FLR_LAYER_COUNT; layer++) {
+        size_t bytes = flr_mask_count(&a->used[layer]) * sizeof(flr_mask);
+        if (bytes == 0) continue;
+        if (memcmp(a->masks[layer], b->masks[layer], bytes) != 0) return false;
+        if (layer == FLR_LAYER_SURFACE && memcmp(a->outside, b->outside, bytes) != 0) return false;
+    }
+    return true;
+}
+
 static bool add_key(flr_changes *changes, uint64_t key)
 {
     if (changes->count == changes->capacity) {
@@ -268,6 +283,7 @@ static bool compare_hyper(const flr_placed *before, const flr_placed *after, con
                           unsigned range, flr_changes *changes)
 {
     flr_build_hyper a = look(before, at[0], at[1], at[2]), b = look(after, at[0], at[1], at[2]);
+    if (same_hyper(&a, &b)) return true;
     int reach = (int)(range + 7) / 8, from[3] = {8, 8, 8}, to[3] = {-1, -1, -1};
     for (unsigned cell = 0; cell < 512; cell++) {
         if (same_chunk(&a, &b, cell)) continue;
@@ -277,7 +293,6 @@ static bool compare_hyper(const flr_placed *before, const flr_placed *after, con
             if (c[axis] > to[axis]) to[axis] = c[axis];
         }
     }
-    if (to[0] < 0) return true;
     int64_t low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
         int64_t here = at[axis] - after->low[axis], last = after->build.grid.hypers[axis] - 1;
