@@ -300,7 +300,7 @@ flr_result flr_merge_remove(flr_merge *merge, uint32_t id, flr_error *error)
 
 typedef struct copying {
     const flr_voxmap *before;
-    const flr_placed *old, *now;
+    const flr_placed *now;
     flr_changes changes;
     int64_t shift[3]; /* from coordinates of the new grid to those of the old */
     bool hollow;
@@ -351,12 +351,15 @@ static bool take_old(void *context, flr_field field, const flr_field_hyper *hype
         old[axis] = now[axis] + c->shift[axis];
     }
     if (flr_changes_has(&c->changes, now[0], now[1], now[2])) return false;
-    uint64_t inside = flr_union_interior(&c->now->build, now[0], now[1], now[2]);
-    if (inside != flr_union_interior(&c->old->build, old[0], old[1], old[2])) return false;
     const uint32_t *entries = old_entries(c->before, field, old);
     if (!entries) return false;
-    for (unsigned cell = 0; cell < 512; cell++)
-        if (flr_mask_get(&hyper->stored, cell) == !!(entries[cell] & FLR_UNIFORM)) return false;
+    /* what nothing touches may have turned from inside to outside: then its entries are others */
+    for (unsigned cell = 0; cell < 512; cell++) {
+        bool stored = flr_mask_get(&hyper->stored, cell);
+        bool inner = flr_mask_get(&hyper->interior, cell);
+        uint32_t uniform = FLR_UNIFORM | (inner ? FLR_MARK_INTERIOR : FLR_MARK_FREE);
+        if (stored ? !!(entries[cell] & FLR_UNIFORM) : entries[cell] != uniform) return false;
+    }
 
     const flr_voxmap_header *h = c->before->header;
     uint64_t marked = 0, uniform = 0; /* voxels in stored chunks, interior voxels in others */
@@ -372,7 +375,7 @@ static bool take_old(void *context, flr_field field, const flr_field_hyper *hype
         if (field == FLR_FIELD_SURFACE) marked += count_marked(plane, h->bits);
     }
     if (field != FLR_FIELD_SURFACE) return true;
-    if (c->hollow) inside = 0;
+    uint64_t inside = c->hollow ? 0 : flr_union_interior(&c->now->build, now[0], now[1], now[2]);
     *interior += inside;
     *reached += marked + uniform - inside;
     atomic_fetch_add_explicit(&c->copied, 1, memory_order_relaxed);
@@ -446,12 +449,13 @@ static flr_result make_voxmap(const flr_merge *merge, const flr_voxmap *before,
                               flr_merge_report *report)
 {
     flr_voxmap_header header = make_header(merge, all, hash);
-    copying c = {.before = before, .old = &merge->built, .now = all, .hollow = header.hollow};
+    copying c = {.before = before, .now = all, .hollow = header.hollow};
     flr_field_source source = {.take = take_old, .context = &c};
     bool compared = true;
     if (before) {
-        for (int axis = 0; axis < 3; axis++) c.shift[axis] = all->low[axis] - c.old->low[axis];
-        compared = flr_union_compare(c.old, all, header.range, &c.changes);
+        for (int axis = 0; axis < 3; axis++)
+            c.shift[axis] = all->low[axis] - merge->built.low[axis];
+        compared = flr_union_compare(&merge->built, all, header.range, &c.changes);
     }
     flr_result result = compared
                             ? flr_voxmap_make(&all->build, &header, before ? &source : NULL, voxmap)

@@ -28,7 +28,7 @@ typedef struct flr_changes {
 } flr_changes;
 
 /* Lists the hyperchunks whose marks may differ since chunks within `range` voxels of them do. Not listed are those that
- * nothing touches before or after: for them compare flr_union_interior(). False when out of memory. */
+ * nothing touches before or after and that turned from interior to outside or back: their entries tell. False when out of memory. */
 bool flr_union_compare(const flr_placed *before, const flr_placed *after, unsigned range,
                        flr_changes *changes);
 

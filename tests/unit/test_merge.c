@@ -375,6 +375,41 @@ static void a_cavity_between_parts_stays_free(void **state)
     free_set(&set);
 }
 
+/* Of what a part has within another, nothing is left: neither in hyperchunks that the other one touches nor in
+ * those, nor in whole root cells, that it fills. A cube of n voxels a side has faces within voxels: n + 1. */
+static void what_is_within_another_is_buried(void **state)
+{
+    (void)state;
+    for (int large = 0; large < 2; large++) {
+#ifdef FLR_SANITIZED
+        if (large) break;
+#endif
+        uint64_t n = large ? 1100 : 220;
+        double s = 0.001, side = (double)n * s, c = large ? -0.2 : 0;
+        part_set set = {0};
+        flr_test_shape_box(next_shape(&set, at(0, 0, 0)), flr_vec3_make(side, side, side), 1);
+        flr_test_shape_box(next_shape(&set, at(c, c, c)), flr_vec3_make(0.04, 0.04, 0.04), 1);
+        flr_test_shape_sphere(next_shape(&set, at(side / 2 - 0.03, 0, 0)), 0.02, 24, 12);
+        close_set(&set);
+        flr_merge_def def = small_def(s);
+        def.bits = 2;
+        flr_voxmap *voxmap = from_scratch(&def, set.parts, set.count, ~0u);
+        flr_voxmap_info info = flr_voxmap_get_info(voxmap);
+        uint64_t all = (n + 1) * (n + 1) * (n + 1), inside = (n - 1) * (n - 1) * (n - 1);
+        assert_int_equal(info.stats.interior_voxels, inside);
+        assert_int_equal(info.stats.surface_voxels, all - inside);
+        assert_int_equal(info.stats.vertex_voxels, 8);
+        for (int field = 0; field < FLR_FIELD_COUNT; field++) {
+            flr_vec3 inner = flr_vec3_make(c + 0.02, c + 0.005, c + 0.001),
+                     between = flr_vec3_make(side / 2 - 0.01, 0.05, 0.05);
+            assert_int_equal(flr_voxmap_mark(voxmap, (flr_field)field, inner), FLR_MARK_INTERIOR);
+            assert_int_equal(flr_voxmap_mark(voxmap, (flr_field)field, between), FLR_MARK_INTERIOR);
+        }
+        flr_voxmap_destroy(voxmap);
+        free_set(&set);
+    }
+}
+
 static void order_and_threads_do_not_matter(void **state)
 {
     (void)state;
@@ -702,6 +737,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_equals_brute_force),
         cmocka_unit_test(a_cavity_between_parts_stays_free),
+        cmocka_unit_test(what_is_within_another_is_buried),
         cmocka_unit_test(order_and_threads_do_not_matter),
         cmocka_unit_test(any_history_gives_the_same_bytes),
         cmocka_unit_test(only_what_changed_is_computed),
