@@ -95,6 +95,15 @@ static double seconds_since(flr_env *env, int64_t begin_ns)
     return (double)(flr_clock_ns(env) - begin_ns) * 1e-9;
 }
 
+/* What is wrong with a file, less the advice to build it again: that is what is being done. */
+static void tell_broken(const char *message, flr_cache_report *report)
+{
+    const char *advice = strstr(message, "; build it again");
+    int length = advice ? (int)(advice - message) : (int)strlen(message);
+    snprintf(report->broken, sizeof report->broken, "%.*s; it was built again",
+             length < 480 ? length : 480, message);
+}
+
 /* FLR_OK with *voxmap, or without: then there is none that can be used, and the report says if one is broken. */
 static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path,
                           const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
@@ -111,7 +120,7 @@ static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path
     }
     if (result != FLR_OK) {
         *voxmap = NULL;
-        if (result != FLR_NOT_FOUND) memcpy(report->broken, why.message, sizeof report->broken);
+        if (result != FLR_NOT_FOUND) tell_broken(why.message, report);
         return FLR_OK;
     }
     bool right = matches(*voxmap, shell ? *shell : NULL, mesh, def);
@@ -120,9 +129,10 @@ static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path
         report->voxelize.voxels = (*voxmap)->header->stats;
         return FLR_OK;
     }
-    if (!right)
-        snprintf(report->broken, sizeof report->broken,
-                 "%.300s: holds something else than its name says", path);
+    if (!right) {
+        flr_fail(&why, FLR_BAD_INPUT, "%s: holds something else than its name says", path);
+        tell_broken(why.message, report);
+    }
     flr_voxmap_destroy(*voxmap);
     if (shell) flr_shell_destroy(*shell);
     *voxmap = NULL;
@@ -142,7 +152,8 @@ static void store(flr_env *env, const flr_cache *cache, const char *path, const 
         uint64_t files, bytes;
         result = flr_cache_prune(env, cache->folder, cache->limit, &files, &bytes, &why);
     }
-    if (result != FLR_OK) memcpy(report->not_stored, why.message, sizeof report->not_stored);
+    if (result != FLR_OK)
+        snprintf(report->not_stored, sizeof report->not_stored, "the cache: %.480s", why.message);
     report->write_seconds = seconds_since(env, begin);
 }
 

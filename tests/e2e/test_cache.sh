@@ -39,10 +39,38 @@ expect 3 feeler info own/0123456789abcdef0123456789abcdef.flrvox
 says "is not a voxel file"
 expect 3 feeler info nowhere.flrvox
 says "no such file"
-expect 2 feeler info own/0123456789abcdef0123456789abcdef.flrvox --png x.png
+expect 3 feeler info own/0123456789abcdef0123456789abcdef.flrvox --png x.png
 expect 0 feeler cache prune --max 5000
 tells "removed 1 file"
 expect 0 feeler cache clear --json
 json '.files == 0'
 holds own note.txt
+
+# what was voxelized is found the next time; a damaged file is told and built again, a full disk does not matter
+export FEELER_CACHE=own/deeper
+expect 0 feeler make ball --out ball --quiet
+expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
+json '.cache.found == false and .cache.stored and .warnings == []'
+expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
+json '.cache.found and (.cache.stored | not)'
+expect 0 feeler voxelize ball/ball.stl --voxel 1.1mm --json
+json '.cache.found == false'
+expect 0 feeler cache verify
+tells "2 files"
+tells "all sound"
+for file in own/deeper/*.flrvox; do printf X | dd of="$file" bs=1 seek=30000 conv=notrunc 2>/dev/null; done
+expect 3 feeler cache verify
+tells damaged
+expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
+json '.cache.found == false and .cache.stored and (.warnings[0] | test("damaged.*it was built again"))'
+expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
+json '.cache.found and .warnings == []'
+FEELER_CACHE=own/note.txt expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
+json '.cache.stored == false and (.warnings | any(test("the cache")))'
+expect 0 feeler voxelize ball/ball.stl --voxel 1mm --out ball.flrvox --quiet
+expect 0 feeler info ball.flrvox --json
+json '.files[0].kind == "voxels" and .files[0].voxel_size == 0.001 and (.files[0].sections | length) == 2'
+head -c 9000 ball.flrvox >cut.flrvox
+expect 3 feeler info cut.flrvox
+says "should have"
 finish

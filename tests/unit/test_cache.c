@@ -197,6 +197,8 @@ static void broken_files_are_told_and_built_again(void **state)
         assert_false(report.found);
         assert_true(report.stored);
         assert_non_null(strstr(report.broken, path));
+        assert_non_null(strstr(report.broken, "; it was built again"));
+        assert_null(strstr(report.broken, "feeler voxelize"));
         assert_true(go(env, "/c", &the_def, true).found);
     }
 
