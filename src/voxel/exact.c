@@ -331,16 +331,17 @@ typedef struct waiting {
     uint32_t level;
 } waiting;
 
-static double gap(double p, float low, float high)
+static double gap(double p, double low, double high)
 {
-    double below = (double)low - p, above = p - (double)high;
+    double below = low - p, above = p - high;
     return below > 0 ? below : above > 0 ? above : 0;
 }
 
 static double box_distance2(const box *b, flr_vec3 p)
 {
-    double x = gap(p.x, b->low[0], b->high[0]), y = gap(p.y, b->low[1], b->high[1]),
-           z = gap(p.z, b->low[2], b->high[2]);
+    double x = gap(p.x, (double)b->low[0], (double)b->high[0]),
+           y = gap(p.y, (double)b->low[1], (double)b->high[1]),
+           z = gap(p.z, (double)b->low[2], (double)b->high[2]);
     return x * x + y * y + z * z;
 }
 
@@ -353,8 +354,14 @@ static bool look_into(search *s, uint32_t chunk)
         s->tests++;
         uint32_t triangle = exact->list[i];
         const uint32_t *t = exact->triangles[triangle].v;
-        flr_vec3 q = flr_closest_on_triangle(s->p, exact->vertices[t[0]], exact->vertices[t[1]],
-                                             exact->vertices[t[2]]);
+        flr_vec3 a = exact->vertices[t[0]], b = exact->vertices[t[1]], c = exact->vertices[t[2]];
+        /* most are ruled out by their boxes, at a quarter of the price; the slack is for rounding */
+        flr_vec3 low = flr_vec3_min(a, flr_vec3_min(b, c)),
+                 high = flr_vec3_max(a, flr_vec3_max(b, c));
+        double x = gap(s->p.x, low.x, high.x), y = gap(s->p.y, low.y, high.y),
+               z = gap(s->p.z, low.z, high.z);
+        if ((x * x + y * y + z * z) * (1 - 1e-12) > s->best2) continue;
+        flr_vec3 q = flr_closest_on_triangle(s->p, a, b, c);
         double d2 = flr_vec3_length2(flr_vec3_sub(q, s->p));
         if (d2 > s->best2 || (d2 == s->best2 && triangle >= s->triangle)) continue;
         s->best2 = d2;
