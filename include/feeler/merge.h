@@ -51,9 +51,9 @@ typedef struct flr_merge flr_merge;
  * flr_default_merge_def(), then change what you need. */
 typedef struct flr_merge_def {
     double voxel; /* metres; must be given */
-    flr_vec3
-        origin; /* voxels count from here, in voxels of which the planes lie a quarter of a voxel beside it, so
-                        that faces at whole and half voxels from the origin lie in one layer; metres, default 0 */
+    /* Where the lattice lies: the planes between voxels are a quarter of a voxel beside this point, so that a face
+     * at a whole or half number of voxels from it lies in one layer of voxels. Metres; default 0. */
+    flr_vec3 origin;
     unsigned bits, range, offset;
     bool features;
     unsigned threads;      /* 0: one per processor */

@@ -2,6 +2,7 @@
 #include "feeler/merge.h"
 
 #include "feeler/mesh_io.h"
+#include "feeler/voxfile.h"
 #include "support/fail_alloc.h"
 #include "support/shapes.h"
 #include "support/test.h"
@@ -499,11 +500,18 @@ static void only_what_changed_is_computed(void **state)
     assert_int_equal(report.recomputed, report.hyperchunks);
     assert_true(report.hyperchunks > 100);
 
-    /* nothing happened */
-    flr_voxmap *same = build(merge, first, &report);
+    /* nothing happened, but that the voxmap went through a file */
+    char *folder = flr_test_folder(), path[4096];
+    snprintf(path, sizeof path, "%s/first.flrvox", folder);
+    flr_voxmap *read;
+    assert_ok(flr_voxfile_write(flr_env_real(), path, first, NULL, &error), error);
+    assert_ok(flr_voxfile_open(flr_env_real(), path, 0, &read, NULL, &error), error);
+    flr_voxmap *same = build(merge, read, &report);
     assert_int_equal(report.recomputed, 0);
     assert_same(first, same);
     flr_voxmap_destroy(same);
+    flr_voxmap_destroy(read);
+    flr_test_folder_remove(folder);
 
     assert_ok(flr_merge_remove(merge, ids[1], &error), error);
     flr_voxmap *second = build(merge, first, &report);
