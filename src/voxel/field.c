@@ -148,6 +148,51 @@ static flr_mask distant_chunks(const plan_job *job, int64_t hx, int64_t hy, int6
     return stored;
 }
 
+/* Does a field of `range` voxels from these seeds reach the neighbouring chunk in direction (dx, dy, dz)? */
+static bool reaches(const flr_mask *seeds, int dx, int dy, int dz, unsigned range)
+{
+    /* the cells of a row, or the rows of a layer, that are near enough to the side */
+    uint64_t near[3];
+    const int d[3] = {dx, dy, dz};
+    for (int axis = 0; axis < 3; axis++)
+        near[axis] = d[axis] < 0   ? (1u << range) - 1
+                     : d[axis] > 0 ? 255 & ~((1u << (8 - range)) - 1)
+                                   : 255;
+    uint64_t layer = 0, any = 0;
+    for (unsigned y = 0; y < 8; y++)
+        if (near[1] >> y & 1) layer |= near[0] << 8 * y;
+    for (unsigned z = 0; z < 8; z++)
+        if (near[2] >> z & 1) any |= seeds->z[z];
+    return any & layer;
+}
+
+/* For a range of less than a chunk: the chunks of a hyperchunk that the field reaches from its seeds and those of its
+ * neighbours. */
+static flr_mask reached_chunks(const plan_job *job, int64_t hx, int64_t hy, int64_t hz,
+                               unsigned field)
+{
+    flr_mask reached = {{0}};
+    for (int n = 0; n < 27; n++) {
+        int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        const flr_build_hyper *hyper = flr_build_find(job->build, hx + d[0], hy + d[1], hz + d[2]);
+        if (!hyper) continue;
+        const flr_mask *mask = hyper->masks[field] - 1;
+        for (FLR_EACH_CELL(&hyper->used[field], cell)) {
+            unsigned c = (unsigned)cell;
+            mask++;
+            if (!sees(c, d[0], d[1], d[2])) continue;
+            for (int k = 0; k < 27; k++) {
+                int e[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+                int x = (int)(c & 7) + 8 * d[0] + e[0], y = (int)(c >> 3 & 7) + 8 * d[1] + e[1],
+                    z = (int)(c >> 6) + 8 * d[2] + e[2];
+                if ((x | y | z) & ~7 || !reaches(mask, e[0], e[1], e[2], job->range)) continue;
+                flr_mask_set(&reached, flr_cell((unsigned)x, (unsigned)y, (unsigned)z));
+            }
+        }
+    }
+    return reached;
+}
+
 /* Chunks that get marks of their own: near a seed, or partly interior. */
 static flr_mask stored_chunks(const plan_job *job, const flr_tile *tile, int64_t hx, int64_t hy,
                               int64_t hz, unsigned cell, unsigned field)
@@ -160,6 +205,10 @@ static flr_mask stored_chunks(const plan_job *job, const flr_tile *tile, int64_t
     for (unsigned c = 0; c < 512; c++) {
         unsigned mark = marks[c / 2] >> c % 2 * 4 & 15;
         if (mark >= 2 && mark <= reach) flr_mask_set(&stored, c);
+    }
+    if (job->range < FLR_CHUNK_SIDE && !flr_mask_is_empty(&stored)) {
+        flr_mask reached = reached_chunks(job, hx, hy, hz, field);
+        for (int z = 0; z < 8; z++) stored.z[z] &= reached.z[z];
     }
     const flr_build_hyper *hyper = flr_build_find(job->build, hx, hy, hz);
     if (!hyper || field == FLR_FIELD_SURFACE || job->hollow) return stored;
