@@ -39,4 +39,6 @@
 #include "feeler/voxfile.h"  /* both as a file */
 #include "feeler/voxmap.h"   /* a part as voxels */
 
+#include "feeler/contact.h" /* does it touch, where, with which force */
+
 #endif

@@ -29,7 +29,8 @@ flr_vec3 flr_shell_normal(uint32_t packed)
         v = (1 - fabs(u)) * (v < 0 ? -1 : 1);
         u = fold;
     }
-    return flr_vec3_normalize(flr_vec3_make(u, v, z));
+    /* never near zero: |u| + |v| + |z| = 1 */
+    return flr_vec3_scale(flr_vec3_make(u, v, z), 1 / sqrt(u * u + v * v + z * z));
 }
 
 flr_vec3 flr_shell_point(const flr_shell *shell, uint32_t chunk, uint32_t point,

@@ -1,0 +1,342 @@
+/* the fast engine: skip what is far, look up the rest many points at a time, judge the few hits exactly
+ *
+ * A query is stateless. Hyperchunks, then chunks of the shell are skipped when the voxels at their centre say that
+ * nothing is nearer than their radius. The points of what is left go through a kernel that only finds candidates;
+ * each candidate is then judged by the same function, in the same order and precision, as in the reference, so that the
+ * sums are the same to the bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pages.h"
+#include "contact/kernel.h"
+#include "contact/point.h"
+#include "voxel/mask.h"
+
+struct flr_contact_pair {
+    flr_contact_pair_def def;
+    flr_scan_kernel kernel;
+    const char *simd;
+    flr_flat_field fields[FLR_FIELD_COUNT];
+    uint32_t *table; /* of all fields, one block */
+    size_t table_bytes;
+    flr_contact *contacts; /* [def.capacity] */
+};
+
+flr_contact_pair_def flr_default_contact_pair_def(void)
+{
+    flr_contact_pair_def def = {.capacity = 1024, .simd = FLR_SIMD_BEST};
+    return def;
+}
+
+/* ---- making a pair ---- */
+
+/* The entry of a hyperchunk in a field's tree: a number, or one mark for all of it. */
+static uint32_t hyper_entry(const flr_voxmap *voxmap, const flr_tree_place *place, uint32_t x,
+                            uint32_t y, uint32_t z)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    size_t root = (x >> 3) + h->roots[0] * ((size_t)(y >> 3) + h->roots[1] * (size_t)(z >> 3));
+    uint32_t entry = flr_voxmap_u32(voxmap, place->root)[root];
+    if (entry & FLR_UNIFORM) return entry;
+    return flr_voxmap_u32(voxmap,
+                          place->nodes)[(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
+}
+
+/* Writes the chunk entries of a field in x, y, z order. */
+static void flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
+                    const flr_flat_field *field, uint32_t *table)
+{
+    const uint32_t *hypers = voxmap->header->grid.hypers;
+    for (uint32_t hz = 0; hz < hypers[2]; hz++)
+        for (uint32_t hy = 0; hy < hypers[1]; hy++)
+            for (uint32_t hx = 0; hx < hypers[0]; hx++) {
+                uint32_t entry = hyper_entry(voxmap, place, hx, hy, hz);
+                const uint32_t *from = entry & FLR_UNIFORM ? NULL
+                                                           : flr_voxmap_u32(voxmap, place->hypers) +
+                                                                 (size_t)entry * 512;
+                for (unsigned row = 0; row < 64; row++) {
+                    uint32_t *to = table + ((size_t)hz * 8 + row / 8) * (size_t)field->stride[1] +
+                                   ((size_t)hy * 8 + row % 8) * (size_t)field->stride[0] +
+                                   (size_t)hx * 8;
+                    for (unsigned i = 0; i < 8; i++) to[i] = from ? from[row * 8 + i] : entry;
+                }
+            }
+}
+
+static bool flatten_all(flr_contact_pair *pair)
+{
+    const flr_voxmap *voxmap = pair->def.voxmap;
+    const flr_voxmap_header *h = voxmap->header;
+    unsigned fields = h->features ? FLR_FIELD_COUNT : 1;
+    size_t cells = (size_t)h->grid.hypers[0] * h->grid.hypers[1] * h->grid.hypers[2] * 512;
+    pair->table_bytes = cells * fields * sizeof(uint32_t);
+    if (cells >= 1u << 31 || !(pair->table = flr_pages_alloc(pair->table_bytes))) return false;
+    for (unsigned i = 0; i < fields; i++) {
+        flr_flat_field *field = &pair->fields[i];
+        field->chunks = pair->table + i * cells;
+        field->planes = flr_voxmap_u32(voxmap, h->fields[i].planes);
+        field->bits = h->bits;
+        for (int axis = 0; axis < 3; axis++) field->size[axis] = (int32_t)h->grid.hypers[axis] * 64;
+        field->stride[0] = field->size[0] / 8;
+        field->stride[1] = field->size[0] / 8 * (field->size[1] / 8);
+        flatten(voxmap, &h->fields[i], field, pair->table + i * cells);
+    }
+    return true;
+}
+
+/* The best kernel, or the one asked for. Gathers take 32-bit word numbers: larger planes are looked up one by one. */
+static flr_result choose_kernel(flr_contact_pair *pair, flr_error *error)
+{
+    const flr_voxmap_header *h = pair->def.voxmap->header;
+    flr_simd simd = pair->def.simd;
+    bool small = true;
+    for (int i = 0; i < FLR_FIELD_COUNT; i++)
+        small &= h->fields[i].plane_count * 16 * h->bits < 1u << 31;
+    if (simd == FLR_SIMD_BEST)
+        simd = small && flr_scan_has_avx512() ? FLR_SIMD_AVX512
+               : small && flr_scan_has_avx2() ? FLR_SIMD_AVX2
+                                              : FLR_SIMD_SCALAR;
+    if ((simd == FLR_SIMD_AVX512 && !flr_scan_has_avx512()) ||
+        (simd == FLR_SIMD_AVX2 && !flr_scan_has_avx2()))
+        return flr_fail(error, FLR_UNSUPPORTED, "this processor or this build has no %s",
+                        simd == FLR_SIMD_AVX2 ? "AVX2" : "AVX-512");
+    if (!small) simd = FLR_SIMD_SCALAR;
+    pair->kernel = simd == FLR_SIMD_AVX512 ? flr_scan_avx512
+                   : simd == FLR_SIMD_AVX2 ? flr_scan_avx2
+                                           : flr_scan_scalar;
+    pair->simd = simd == FLR_SIMD_AVX512 ? "AVX-512" : simd == FLR_SIMD_AVX2 ? "AVX2" : "scalar";
+    return FLR_OK;
+}
+
+flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_pair **pair,
+                                   flr_error *error)
+{
+    flr_contact_pair *made = calloc(1, sizeof *made);
+    if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact pair");
+    made->def = *def;
+    flr_result result = choose_kernel(made, error);
+    if (result == FLR_OK) {
+        made->contacts = calloc(def->capacity ? def->capacity : 1, sizeof *made->contacts);
+        if (!made->contacts || !flatten_all(made))
+            result =
+                flr_fail(error, FLR_NO_MEMORY,
+                         "not enough memory for the tables of a contact pair; use larger voxels");
+    }
+    if (result != FLR_OK) {
+        flr_contact_pair_destroy(made);
+        return result;
+    }
+    *pair = made;
+    return FLR_OK;
+}
+
+void flr_contact_pair_destroy(flr_contact_pair *pair)
+{
+    if (!pair) return;
+    flr_pages_free(pair->table, pair->table_bytes);
+    free(pair->contacts);
+    free(pair);
+}
+
+const flr_contact *flr_contact_list(const flr_contact_pair *pair) { return pair->contacts; }
+const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->simd; }
+
+size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
+{
+    return sizeof *pair + pair->table_bytes + pair->def.capacity * sizeof *pair->contacts;
+}
+
+/* ---- how far is everything from here? ---- */
+
+typedef struct query {
+    flr_contact_pair *pair;
+    flr_contact_frame frame;
+    flr_contact_sums sums;
+    double around; /* voxels: what is added to a radius: displacement, rounding */
+    double reach;  /* voxels: layers that matter, with the near one */
+    double per_metre;
+    double least;   /* voxels: of what was skipped, the nearest that the other part can be */
+    uint32_t limit; /* marks up to this are candidates */
+    uint64_t tested;
+} query;
+
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
+static flr_vec3 in_voxels(const query *q, const float c[3])
+{
+    return flr_contact_voxels(&q->frame, (double)c[0], (double)c[1], (double)c[2]);
+}
+
+/* How far (voxels, chessboard) a point lies outside the grid; 0 inside. */
+static inline double outside_grid(const query *q, flr_vec3 v)
+{
+    const int32_t *size = q->pair->fields[0].size;
+    double x = larger(-v.x, v.x - size[0]), y = larger(-v.y, v.y - size[1]),
+           z = larger(-v.z, v.z - size[2]);
+    return larger(0, larger(x, larger(y, z)));
+}
+
+/* The mark of the voxel that holds a point; the point lies in the grid. */
+static inline uint32_t mark_inside(const flr_flat_field *f, flr_vec3 v)
+{
+    int32_t x = (int32_t)v.x, y = (int32_t)v.y, z = (int32_t)v.z;
+    uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
+    if (entry & FLR_UNIFORM) return entry & 255;
+    uint32_t bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
+    return f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 & ((1u << f->bits) - 1);
+}
+
+static inline uint32_t flat_mark(const flr_flat_field *f, flr_vec3 v)
+{
+    if (!(v.x >= 0 && v.y >= 0 && v.z >= 0 && v.x < f->size[0] && v.y < f->size[1] &&
+          v.z < f->size[2]))
+        return FLR_MARK_FREE;
+    return mark_inside(f, v);
+}
+
+/* Voxels from a point to the nearest voxel of the field, at least: by its mark. A point `beyond` the grid is farther than
+ * the range in that direction, since the grid has a margin of that width. */
+static inline double by_mark(const query *q, uint32_t mark, double beyond)
+{
+    const flr_voxmap_header *h = q->frame.voxmap->header;
+    if (mark == FLR_MARK_INTERIOR) return -1;
+    if (mark != FLR_MARK_FREE) return mark - 2.0;
+    return h->range - h->offset + (beyond > 0 ? beyond : 1.0);
+}
+
+/* The same by the chunk distances: a surface voxel is at least so far from any voxel of this chunk. */
+static double by_chunks(const query *q, flr_vec3 v, double beyond)
+{
+    const flr_voxmap *voxmap = q->frame.voxmap;
+    const flr_voxmap_header *h = voxmap->header;
+    const int32_t *size = q->pair->fields[0].size;
+    const double at[3] = {v.x, v.y, v.z};
+    uint32_t c[3];
+    for (int axis = 0; axis < 3; axis++)
+        c[axis] = at[axis] <= 0            ? 0
+                  : at[axis] >= size[axis] ? (uint32_t)(size[axis] - 1) >> 3
+                                           : (uint32_t)at[axis] >> 3;
+    uint32_t entry = hyper_entry(voxmap, &h->chunks, c[0] >> 3, c[1] >> 3, c[2] >> 3),
+             mark = entry & 255;
+    if (!(entry & FLR_UNIFORM)) {
+        unsigned cell = flr_cell(c[0] & 7, c[1] & 7, c[2] & 7);
+        const uint8_t *planes = (const uint8_t *)h + h->chunks.planes;
+        mark = (uint32_t)planes[(uint64_t)entry * 256 + cell / 2] >> cell % 2 * 4 & 15;
+    }
+    if (mark == FLR_MARK_INTERIOR) return -1;
+    double chunks = mark == FLR_MARK_FREE ? 9 : mark - 2.0;
+    return larger(beyond > 0 ? h->range - h->offset + beyond : 0, (chunks - 1) * 8 + 1 - h->offset);
+}
+
+/* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
+static inline bool skip(query *q, double far, double radius)
+{
+    double gap = far - 1 - radius - q->around;
+    if (!(gap >= q->reach)) return false;
+    if (gap < q->least) q->least = gap;
+    return true;
+}
+
+/* ---- points ---- */
+
+static void scan_group(query *q, uint32_t chunk, flr_label label, uint32_t first, uint32_t count,
+                       flr_scan_job *job)
+{
+    uint16_t hits[32];
+    const flr_shell *shell = q->frame.shell;
+    job->field = &q->pair->fields[flr_contact_field(&q->frame, label)];
+    job->normal = q->frame.displacement != 0 ? shell->normal + first : NULL;
+    job->x = shell->x + first, job->y = shell->y + first, job->z = shell->z + first;
+    job->count = count;
+    uint32_t least = q->pair->kernel(job, hits);
+    q->tested += count;
+    flr_contact_bound(&q->frame, least == job->free ? FLR_MARK_FREE : least, &q->sums);
+    for (uint32_t i = 0; i < count; i += 16)
+        for (uint32_t rest = hits[i / 16]; rest; rest &= rest - 1) {
+            uint32_t point = first + i + (uint32_t)__builtin_ctz(rest);
+            flr_contact_point p = flr_contact_place(&q->frame, chunk, point);
+            flr_contact_add(&q->frame, p, flat_mark(job->field, p.at), point, label, &q->sums,
+                            q->pair->contacts, q->pair->def.capacity);
+        }
+}
+
+/* What takes the steps of a chunk to voxels, counted from the voxel at its corner. */
+static void aim(const query *q, const flr_shell_chunk *c, flr_scan_job *job)
+{
+    flr_vec3 corner = in_voxels(q, c->corner);
+    const double at[3] = {corner.x, corner.y, corner.z}, step = (double)q->frame.shell->step;
+    for (int axis = 0; axis < 3; axis++) {
+        double base = floor(at[axis]);
+        job->base[axis] = (int32_t)base;
+        for (int i = 0; i < 3; i++)
+            job->matrix[axis][i] = (float)(q->frame.to_voxels.m[axis][i] * step);
+        job->matrix[axis][3] = (float)(at[axis] - base);
+        for (int i = 0; i < 3; i++)
+            job->turn[axis][i] = (float)(-q->frame.displacement * q->frame.rotation.m[axis][i]);
+    }
+}
+
+static void query_chunk(query *q, uint32_t chunk)
+{
+    const flr_shell_chunk *c = &q->frame.shell->chunks[chunk];
+    flr_vec3 v = in_voxels(q, c->centre);
+    double radius = (double)c->radius * q->per_metre, beyond = outside_grid(q, v);
+    q->tested++;
+    double far = by_mark(q, flat_mark(&q->pair->fields[FLR_FIELD_SURFACE], v), beyond);
+    if (skip(q, far, radius)) return;
+    if (far > q->frame.voxmap->header->range && skip(q, by_chunks(q, v, beyond), radius)) return;
+
+    flr_scan_job job = {.limit = q->limit, .free = 256};
+    bool aimed = false;
+    uint32_t first = c->first;
+    for (int label = 0; label < FLR_LABEL_COUNT; label++) {
+        uint32_t count = c->count[label];
+        if (!count) continue;
+        flr_field field = flr_contact_field(&q->frame, (flr_label)label);
+        /* a chunk near a face may still be far from every edge or vertex; but inside, every field has a mark */
+        bool matters = true;
+        if (field != FLR_FIELD_SURFACE && far >= radius + q->around) {
+            q->tested++;
+            matters = !skip(q, by_mark(q, flat_mark(&q->pair->fields[field], v), beyond), radius);
+        }
+        if (matters) {
+            if (!aimed) aim(q, c, &job);
+            aimed = true;
+            scan_group(q, chunk, (flr_label)label, first, count, &job);
+        }
+        first += count;
+    }
+}
+
+void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
+                       const flr_contact_params *params, flr_contact_result *result)
+{
+    query q = {.pair = pair, .sums = flr_contact_no_sums(), .least = INFINITY};
+    const flr_shell *shell = pair->def.shell;
+    if (!flr_contact_begin(&q.frame, shell, pair->def.voxmap, T_world_shell, T_world_voxmap,
+                           params)) {
+        *result = flr_contact_nothing();
+        return;
+    }
+    double s = pair->def.voxmap->header->grid.voxel, moved = fabs(q.frame.displacement);
+    q.per_metre = 1 / s;
+    q.around = moved + 1e-3;
+    q.reach = q.frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
+    q.limit = q.frame.force_mark + 1;
+
+    flr_vec3 v = in_voxels(&q, shell->centre);
+    bool far = skip(&q, by_chunks(&q, v, outside_grid(&q, v)), (double)shell->radius / s);
+    for (uint32_t i = 0; !far && i < shell->hyper_count; i++) {
+        const flr_shell_hyper *hyper = &shell->hypers[i];
+        v = in_voxels(&q, hyper->centre);
+        q.tested++;
+        if (skip(&q, by_chunks(&q, v, outside_grid(&q, v)), (double)hyper->radius / s)) continue;
+        for (uint32_t k = 0; k < hyper->chunk_count; k++) query_chunk(&q, hyper->first_chunk + k);
+    }
+    /* what was skipped is at least so far away; half a diagonal of a shell's voxel is left to its surface */
+    double lower = larger(0, q.least * s - 0.8660254037844387 * shell->voxel);
+    if (lower < q.sums.lower) q.sums.lower = lower;
+    flr_contact_finish(&q.frame, &q.sums, result);
+    result->points_tested = q.tested;
+    result->far = far;
+}

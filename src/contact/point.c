@@ -1,0 +1,152 @@
+/* one point against one field: the law of contact */
+#include "contact/point.h"
+
+#define SQRT3 1.7320508075688772
+
+flr_contact_params flr_default_contact_params(void)
+{
+    flr_contact_params params = {
+        .force_layer = 2, .awareness = true, .stiffness = 1000, .full = 10};
+    return params;
+}
+
+flr_contact_sums flr_contact_no_sums(void)
+{
+    return (flr_contact_sums){.lower = INFINITY, .upper = INFINITY};
+}
+
+flr_contact_result flr_contact_nothing(void)
+{
+    return (flr_contact_result){.lower = INFINITY, .upper = INFINITY, .far = true};
+}
+
+/* A quaternion that is nearly unit is made so; one that is not even near makes no sense. */
+static bool sound(flr_pose *T)
+{
+    double n2 = T->q.w * T->q.w + T->q.x * T->q.x + T->q.y * T->q.y + T->q.z * T->q.z;
+    if (!flr_vec3_is_finite(T->p) || !(n2 > 0.998 && n2 < 1.002)) return false;
+    T->q = flr_quat_normalize(T->q);
+    return flr_vec3_length2(T->p) < 1e18;
+}
+
+bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const flr_voxmap *voxmap,
+                       flr_pose T_world_shell, flr_pose T_world_voxmap,
+                       const flr_contact_params *params)
+{
+    if (!sound(&T_world_shell) || !sound(&T_world_voxmap)) return false;
+    const flr_voxmap_header *h = voxmap->header;
+    double s = h->grid.voxel;
+    flr_pose T_voxmap_world = flr_pose_inverse(T_world_voxmap);
+    flr_pose T_voxmap_shell = flr_pose_mul(T_voxmap_world, T_world_shell);
+    *frame = (flr_contact_frame){
+        .shell = shell,
+        .voxmap = voxmap,
+        .params = params,
+        .T_world_voxmap = T_world_voxmap,
+        .rotation = flr_quat_to_mat3(T_voxmap_shell.q),
+        .shift = flr_vec3_scale(flr_vec3_sub(T_voxmap_shell.p, h->grid.origin), 1 / s),
+        .displacement = params->displacement / s,
+        .awareness = params->awareness && h->features};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) frame->to_voxels.m[i][k] = frame->rotation.m[i][k] / s;
+    frame->centre = flr_contact_voxels(frame, params->centre.x, params->centre.y, params->centre.z);
+    frame->motion = flr_twist_make(
+        flr_quat_rotate(T_voxmap_world.q, params->motion.angular),
+        flr_vec3_scale(flr_quat_rotate(T_voxmap_world.q, params->motion.linear), 1 / s));
+    /* two bits leave no choice: the layer was built in */
+    unsigned deepest = h->bits == 2 ? 0 : h->range - 1;
+    frame->force_mark =
+        FLR_MARK_SURFACE + (params->force_layer < deepest ? params->force_layer : deepest);
+    frame->layer_one = h->offset > 1 ? FLR_MARK_INTERIOR : FLR_MARK_SURFACE + 1 - h->offset;
+    return shell->total > 0;
+}
+
+flr_contact_point flr_contact_place(const flr_contact_frame *frame, uint32_t chunk, uint32_t point)
+{
+    flr_vec3 p = flr_shell_point(frame->shell, chunk, point, 0);
+    flr_contact_point placed = {
+        .at = flr_contact_voxels(frame, p.x, p.y, p.z),
+        .normal = flr_mat3_apply(frame->rotation, flr_shell_normal(frame->shell->normal[point]))};
+    placed.at = flr_vec3_add_scaled(placed.at, -frame->displacement, placed.normal);
+    return placed;
+}
+
+void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contact_sums *sums)
+{
+    const flr_voxmap_header *h = frame->voxmap->header;
+    double s = h->grid.voxel, lower = 0, upper = 0;
+    if (mark != FLR_MARK_INTERIOR) {
+        /* an exact surface of the shell's part lies within half a diagonal of a shell voxel around each point */
+        double around = SQRT3 / 2 * frame->shell->voxel + fabs(frame->params->displacement);
+        unsigned d = mark == FLR_MARK_FREE ? h->range + 1 : mark - FLR_MARK_SURFACE + h->offset;
+        lower = (d - 1.0) * s - around;
+        upper = mark == FLR_MARK_FREE ? INFINITY : SQRT3 * (d + 1) * s + around;
+    }
+    if (lower < 0) lower = 0;
+    if (lower < sums->lower) sums->lower = lower;
+    if (upper < sums->upper) sums->upper = upper;
+}
+
+/* Braking acts on what approaches, in the last layer before contact (1999, section 5.3). */
+static void brake(const flr_contact_frame *frame, flr_contact_point p, flr_contact_sums *sums)
+{
+    flr_vec3 arm = flr_vec3_sub(p.at, frame->centre);
+    flr_vec3 v = flr_vec3_add(frame->motion.linear, flr_vec3_cross(frame->motion.angular, arm));
+    double approach = -flr_vec3_dot(p.normal, v);
+    if (!(approach > 0)) return;
+    flr_vec3 share = flr_vec3_scale(v, approach / flr_vec3_length(v));
+    sums->braking = flr_vec3_add(sums->braking, share);
+    sums->braking_turn = flr_vec3_add(sums->braking_turn, flr_vec3_cross(arm, share));
+}
+
+void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
+                     uint32_t point, flr_label label, flr_contact_sums *sums, flr_contact *contacts,
+                     uint32_t capacity)
+{
+    if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
+    if (mark > frame->force_mark) {
+        sums->near++;
+        brake(frame, p, sums);
+        return;
+    }
+    if (mark <= frame->layer_one) sums->penetrations++;
+
+    /* below the plane through the voxel's middle, and a voxel more for each layer below the force layer */
+    flr_vec3 middle = flr_vec3_make(floor(p.at.x) + 0.5, floor(p.at.y) + 0.5, floor(p.at.z) + 0.5);
+    double depth = flr_vec3_dot(flr_vec3_sub(middle, p.at), p.normal) + (frame->force_mark - mark);
+    if (!(depth > 0)) return;
+    flr_vec3 push = flr_vec3_scale(p.normal, depth);
+    sums->force = flr_vec3_add(sums->force, push);
+    sums->torque =
+        flr_vec3_add(sums->torque, flr_vec3_cross(flr_vec3_sub(p.at, frame->centre), push));
+    sums->contacts++;
+    if (sums->listed >= capacity) return;
+    const flr_grid *grid = &frame->voxmap->header->grid;
+    contacts[sums->listed++] = (flr_contact){
+        .point = flr_pose_apply(frame->T_world_voxmap, flr_grid_to_metres(grid, p.at)),
+        .normal = flr_quat_rotate(frame->T_world_voxmap.q, p.normal),
+        .depth = depth * grid->voxel,
+        .index = point,
+        .label = (uint8_t)label,
+        .mark = (uint8_t)mark};
+}
+
+void flr_contact_finish(const flr_contact_frame *frame, const flr_contact_sums *sums,
+                        flr_contact_result *result)
+{
+    const flr_contact_params *params = frame->params;
+    double s = frame->voxmap->header->grid.voxel, scale = params->stiffness * s;
+    if (params->full && sums->contacts > params->full)
+        scale *= (double)params->full / sums->contacts;
+    flr_quat q = frame->T_world_voxmap.q;
+    *result = (flr_contact_result){.contacts = sums->contacts,
+                                   .penetrations = sums->penetrations,
+                                   .near = sums->near,
+                                   .listed = sums->listed,
+                                   .lower = sums->lower,
+                                   .upper = sums->upper};
+    result->wrench = flr_wrench_make(flr_quat_rotate(q, flr_vec3_scale(sums->torque, scale * s)),
+                                     flr_quat_rotate(q, flr_vec3_scale(sums->force, scale)));
+    result->braking = flr_quat_rotate(q, flr_vec3_scale(sums->braking, s));
+    result->braking_turn = flr_quat_rotate(q, flr_vec3_scale(sums->braking_turn, s * s));
+}

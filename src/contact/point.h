@@ -1,0 +1,83 @@
+/* point.h: one point against one field: the law of contact, shared by all engines so that they agree to the bit.
+ *
+ * Everything is in the voxmap's axes and counted in voxels from the grid's corner; what comes out is scaled once, at the
+ * end. */
+#ifndef FLR_CONTACT_POINT_H
+#define FLR_CONTACT_POINT_H
+
+#include "feeler/contact.h"
+#include "voxel/voxmap_format.h"
+
+/* what a query works with */
+typedef struct flr_contact_frame {
+    const flr_shell *shell;
+    const flr_voxmap *voxmap;
+    const flr_contact_params *params;
+    flr_pose T_world_voxmap;
+    flr_mat3 rotation;   /* of directions, from shell to voxmap */
+    flr_mat3 to_voxels;  /* the same by voxels per metre, for points */
+    flr_vec3 shift;      /* voxels: the shell's origin */
+    flr_vec3 centre;     /* voxels: the torque's reference point */
+    flr_twist motion;    /* about it; linear in voxels/s */
+    double displacement; /* voxels, outward */
+    unsigned force_mark; /* marks of the force layer and deeper are <= this (and > 0) */
+    unsigned layer_one;  /* marks of layer 1 of the true surface and deeper are <= this (and > 0) */
+    bool awareness;      /* asked for and there are fields for it */
+} flr_contact_frame;
+
+/* False when the poses make no sense, the parts are 10^9 m apart or there is no point: then nothing touches. */
+bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const flr_voxmap *voxmap,
+                       flr_pose T_world_shell, flr_pose T_world_voxmap,
+                       const flr_contact_params *params);
+
+/* The field that a point of this label looks at. */
+static inline flr_field flr_contact_field(const flr_contact_frame *frame, flr_label label)
+{
+    if (!frame->awareness || label == FLR_LABEL_VERTEX) return FLR_FIELD_SURFACE;
+    return label == FLR_LABEL_EDGE ? FLR_FIELD_EDGE : FLR_FIELD_VERTEX;
+}
+
+/* A point of the shell's frame (metres), in voxels. */
+static inline flr_vec3 flr_contact_voxels(const flr_contact_frame *frame, double x, double y,
+                                          double z)
+{
+    const double(*m)[3] = frame->to_voxels.m;
+    return flr_vec3_make(m[0][0] * x + m[0][1] * y + m[0][2] * z + frame->shift.x,
+                         m[1][0] * x + m[1][1] * y + m[1][2] * z + frame->shift.y,
+                         m[2][0] * x + m[2][1] * y + m[2][2] * z + frame->shift.z);
+}
+
+/* A point of the shell with its normal (inward, unit), and displaced. */
+typedef struct flr_contact_point {
+    flr_vec3 at;     /* voxels */
+    flr_vec3 normal; /* voxmap's axes */
+} flr_contact_point;
+
+flr_contact_point flr_contact_place(const flr_contact_frame *frame, uint32_t chunk, uint32_t point);
+
+/* sums in the making */
+typedef struct flr_contact_sums {
+    flr_vec3 force;        /* voxels: of depth x normal */
+    flr_vec3 torque;       /* voxels^2: of arm x that */
+    flr_vec3 braking;      /* voxels/s */
+    flr_vec3 braking_turn; /* voxels^2/s */
+    double lower, upper;   /* metres */
+    uint32_t contacts, penetrations, near, listed;
+} flr_contact_sums;
+
+/* Adds what a point contributes whose voxel has this mark. */
+void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
+                     uint32_t point, flr_label label, flr_contact_sums *sums, flr_contact *contacts,
+                     uint32_t capacity);
+
+/* Narrows the bounds of the distance by a mark that some point met. */
+void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contact_sums *sums);
+
+/* From sums to the answer. */
+void flr_contact_finish(const flr_contact_frame *frame, const flr_contact_sums *sums,
+                        flr_contact_result *result);
+
+flr_contact_sums flr_contact_no_sums(void);
+flr_contact_result flr_contact_nothing(void);
+
+#endif

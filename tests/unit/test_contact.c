@@ -1,0 +1,118 @@
+/* the fast engine against the reference */
+#include "feeler/contact.h"
+
+#include "feeler/voxelize.h"
+#include "support/shapes.h"
+#include "support/test.h"
+
+typedef struct part {
+    flr_test_shape shape;
+    flr_voxmap *voxmap;
+    flr_shell *shell;
+} part;
+
+static void make_part(part *p, int kind, double voxel, bool features)
+{
+    *p = (part){0};
+    if (kind == 0) flr_test_shape_sphere(&p->shape, 0.02, 32, 16);
+    if (kind == 1) flr_test_shape_box(&p->shape, flr_vec3_make(0.05, 0.04, 0.02), 3);
+    if (kind == 2) flr_test_shape_torus(&p->shape, 0.03, 0.012, 48, 24);
+    if (kind == 3) flr_test_shape_cylinder(&p->shape, 0.008, 0.07, 24, 4);
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    def.features = features;
+    flr_error error;
+    assert_ok(flr_voxelize(flr_env_real(), flr_test_shape_mesh(&p->shape), &def, &p->voxmap,
+                           &p->shell, NULL, &error),
+              error);
+}
+
+static void free_part(part *p)
+{
+    flr_voxmap_destroy(p->voxmap);
+    flr_shell_destroy(p->shell);
+    flr_test_shape_free(&p->shape);
+}
+
+static flr_pose random_pose(flr_test_random *random, double reach)
+{
+    flr_pose T;
+    T.p = flr_vec3_make(flr_test_random_range(random, -reach, reach),
+                        flr_test_random_range(random, -reach, reach),
+                        flr_test_random_range(random, -reach, reach));
+    T.q = flr_quat_normalize(
+        (flr_quat){flr_test_random_range(random, -1, 1), flr_test_random_range(random, -1, 1),
+                   flr_test_random_range(random, -1, 1), flr_test_random_range(random, -1, 1)});
+    return T;
+}
+
+static void fast_equals_reference(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("fast_equals_reference");
+    uint64_t touching = 0, poses = 0;
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            part moving, fixed;
+            make_part(&moving, a, 0.0013, b != 1);
+            make_part(&fixed, b, 0.001, a != 2);
+            for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+                flr_contact_pair_def def = flr_default_contact_pair_def();
+                def.shell = moving.shell;
+                def.voxmap = fixed.voxmap;
+                def.simd = simd;
+                flr_contact_pair *pair;
+                flr_error error;
+                flr_result made = flr_contact_pair_create(&def, &pair, &error);
+                if (made == FLR_UNSUPPORTED) continue;
+                assert_ok(made, error);
+                for (int i = 0; i < 60; i++) {
+                    flr_contact_params params = flr_default_contact_params();
+                    params.force_layer = flr_test_random_below(&random, 5);
+                    params.awareness = i % 3 != 0;
+                    params.displacement =
+                        i % 5 == 0 ? flr_test_random_range(&random, -0.001, 0.001) : 0;
+                    params.motion.linear = flr_vec3_make(0.1, -0.2, 0.3);
+                    flr_pose T_world_voxmap = random_pose(&random, 1),
+                             T_voxmap_shell = random_pose(&random, 0.05);
+                    flr_pose T_world_shell = flr_pose_mul(T_world_voxmap, T_voxmap_shell);
+                    flr_contact_result fast, plain;
+                    flr_contact contacts[1024];
+                    flr_contact_query(pair, T_world_shell, T_world_voxmap, &params, &fast);
+                    flr_contact_reference(moving.shell, fixed.voxmap, T_world_shell, T_world_voxmap,
+                                          &params, contacts, 1024, &plain);
+                    poses++;
+                    touching += plain.contacts > 0;
+                    assert_int_equal(fast.contacts, plain.contacts);
+                    assert_int_equal(fast.near, plain.near);
+                    assert_int_equal(fast.penetrations, plain.penetrations);
+                    /* the same points in the same order: the same bits */
+                    assert_true(flr_vec3_equal(fast.wrench.force, plain.wrench.force));
+                    assert_true(flr_vec3_equal(fast.wrench.torque, plain.wrench.torque));
+                    assert_true(flr_vec3_equal(fast.braking, plain.braking));
+                    for (uint32_t k = 0; k < plain.listed; k++) {
+                        const flr_contact *other = &flr_contact_list(pair)[k];
+                        assert_int_equal(contacts[k].index, other->index);
+                        assert_true(contacts[k].depth == other->depth);
+                        assert_true(flr_vec3_equal(contacts[k].point, other->point));
+                    }
+                    /* chunk distances may tell more than marks do, but never something else */
+                    assert_true(fast.lower <= plain.upper && plain.lower <= fast.upper);
+                }
+                flr_contact_pair_destroy(pair);
+            }
+            free_part(&moving);
+            free_part(&fixed);
+        }
+    print_message("%llu poses, %llu in contact\n", (unsigned long long)poses,
+                  (unsigned long long)touching);
+    assert_true(touching > poses / 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fast_equals_reference),
+    };
+    return cmocka_run_group_tests_name("contact", tests, NULL, NULL);
+}
