@@ -76,8 +76,8 @@ static flr_result fill_one(void *context, size_t piece, unsigned worker)
     const flr_voxmap_header *h = job->header;
     /* field by field, in each round by round, in each hyperchunk by hyperchunk */
     double part = (double)piece / (double)job->plan->place[job->field].hyper_count;
-    double share = (job->start + part * job->steps) / h->range + job->field;
-    share /= h->features ? FLR_FIELD_COUNT : 1;
+    double share = (job->start + part * job->steps) / h->range + (double)job->field;
+    share /= h->features ? (double)FLR_FIELD_COUNT : 1.0;
     if (flr_build_go_on(job->build, worker, share) != FLR_OK) return FLR_CANCELLED;
     flr_tile *tile = &job->tiles[worker];
     uint8_t *planes =
