@@ -8,9 +8,9 @@ DEPS ?= yes
 PREFIX ?= /usr/local
 
 all: deps-build
-	@cmake --preset release >build-release.log 2>&1 || { cat build-release.log; exit 1; }
+	@mkdir -p build
+	@cmake --preset release -DFLR_TESTS=OFF >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release
-	@rm -f build-release.log
 
 demo: all
 	@scripts/demo build

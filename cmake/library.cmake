@@ -16,7 +16,8 @@ list(APPEND headers ${PROJECT_BINARY_DIR}/generated/feeler/version.h)
 add_library(feeler SHARED ${objects})
 add_library(feeler_static STATIC ${objects})
 set_target_properties(feeler PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  VERSION ${PROJECT_VERSION} # while the major version is 0, a minor step may change the interface
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set_target_properties(feeler_static PROPERTIES OUTPUT_NAME feeler EXPORT_NAME feeler-static)
 target_link_options(feeler PRIVATE -Wl,--as-needed)
 foreach(target feeler feeler_static)
@@ -38,7 +39,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/feeler-config.cmake.in
   ${PROJECT_BINARY_DIR}/generated/feeler-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/feeler)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/feeler-config-version.cmake
-  COMPATIBILITY SameMajorVersion)
+  COMPATIBILITY SameMinorVersion)
 # the .pc file finds its tree from where it lies, so that an installed tree can be moved
 file(RELATIVE_PATH FLR_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/feeler.pc.in

@@ -78,7 +78,8 @@ const flr_command flr_cmd_version = {
     .summary = "show the version of feeler",
     .usage = version_usage,
     .description = "Versions follow semantic versioning: a program that was built against "
-                   "libfeeler MAJOR.x runs with every later MAJOR.y.",
+                   "libfeeler MAJOR.x runs with every later MAJOR.y; while MAJOR is 0, one built "
+                   "against 0.x runs with every later 0.x.y.",
     .examples = version_examples,
     .values_size = sizeof(flr_common),
     .run = run_version,

@@ -14,6 +14,7 @@ cmake -S "$tree" -B "$scratch/build" -G Ninja -DFLR_IMPORT=OFF -DFLR_TESTS=OFF >
   { cat "$scratch/log"; echo "FAIL: the copy does not configure"; exit 1; }
 build || { cat "$scratch/log"; echo "FAIL: the untouched math layer does not build"; exit 1; }
 
+[ -e "$tree/src/mesh/weld.h" ] || { echo "FAIL: the header that is tried is gone"; exit 1; }
 failed=0
 try() { # description, source text
   printf '%s\n' "$2" >"$tree/src/math/intruder.c"
