@@ -1,0 +1,544 @@
+/* feeler contacts: does a part touch others, pose by pose, and how hard? */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "feeler/cache.h"
+#include "feeler/contact.h"
+#include "feeler/mesh_io.h"
+#include "feeler/voxfile.h"
+#include "files.h"
+#include "info.h"
+#include "output.h"
+#include "scene/poses.h"
+#include "scene/scene.h"
+
+enum { ENGINE_CULLED, ENGINE_REFERENCE };
+static const char *const engine_choices[] = {"culled", "reference", NULL};
+
+typedef struct contacts_values {
+    flr_common common;
+    flr_input input;
+    const char *poses, *path;
+    double pose_unit, voxel, moving_voxel; /* 0: not given */
+    double displace, stiffness;
+    int64_t force_layer; /* -1: not given */
+    int engine;
+    bool no_awareness, no_cache;
+} contacts_values;
+
+/* a part that the moving one may touch */
+typedef struct obstacle {
+    flr_voxmap *voxmap;
+    flr_pose T_world_voxmap;
+    flr_contact_pair *pair;
+} obstacle;
+
+/* what one pose gave */
+typedef struct answer {
+    flr_contact_result sum; /* over all obstacles */
+    double us;
+} answer;
+
+typedef struct job {
+    flr_shell *shell;
+    flr_voxmap *own; /* from the same file as the shell, if that was a voxel file */
+    obstacle *obstacles;
+    size_t obstacle_count;
+    flr_pose_list poses;
+    answer *answers; /* [poses.count] */
+    flr_contact_params params;
+    int engine;
+} job;
+
+static void free_job(job *j)
+{
+    for (size_t i = 0; i < j->obstacle_count; i++) {
+        flr_contact_pair_destroy(j->obstacles[i].pair);
+        flr_voxmap_destroy(j->obstacles[i].voxmap);
+    }
+    free(j->obstacles);
+    free(j->answers);
+    flr_pose_list_free(&j->poses);
+    flr_shell_destroy(j->shell);
+    flr_voxmap_destroy(j->own);
+}
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}
+
+/* ---- loading ---- */
+
+/* A mesh as voxels, as points, or as both, by way of the cache. */
+static flr_result voxelize(flr_cli *cli, const contacts_values *values, const char *name,
+                           const flr_mesh *mesh, double voxel, bool hollow, flr_voxmap **voxmap,
+                           flr_shell **shell, flr_error *error)
+{
+    if (!(voxel > 0))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s is a mesh, so the size of a voxel must be known: add --voxel 1mm",
+                        name);
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_cache cache = {0};
+    if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    def.hollow = hollow;
+    flr_progress(cli, 0, 1, "voxelizing %s", name);
+    return flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, NULL, error);
+}
+
+/* Voxels or points, whichever pointer is not NULL, of a mesh file or a voxel file. */
+static flr_result load_file(flr_cli *cli, const contacts_values *values, const char *path,
+                            double voxel, flr_voxmap **voxmap, flr_shell **shell, flr_error *error)
+{
+    if (flr_is_voxels(path))
+        return flr_voxfile_open(cli->env, path, FLR_VOXFILE_LOAD | FLR_VOXFILE_VERIFY, voxmap,
+                                shell, error);
+    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_mesh *mesh;
+    flr_progress(cli, 0, 1, "reading %s", path);
+    flr_result result = flr_mesh_open(cli->env, path, &options, &mesh, NULL, error);
+    if (result != FLR_OK) {
+        flr_hint_scene(cli->env, path, error);
+        return result;
+    }
+    result = voxelize(cli, values, path, mesh, voxel, false, shell ? NULL : voxmap, shell, error);
+    flr_mesh_destroy(mesh);
+    return result;
+}
+
+static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **arguments, job *j,
+                            flr_error *error)
+{
+    double unit = values->pose_unit > 0    ? values->pose_unit
+                  : values->input.unit > 0 ? values->input.unit
+                                           : 1e-3;
+    flr_result result = flr_pose_list_read(cli->env, values->poses, unit, &j->poses, error);
+    if (result != FLR_OK) return result;
+    if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return no_memory(error);
+    j->obstacle_count = 1;
+    j->obstacles->T_world_voxmap = flr_pose_identity();
+    result =
+        load_file(cli, values, arguments[0], values->voxel, &j->obstacles->voxmap, NULL, error);
+    if (result != FLR_OK) return result;
+    double voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
+    result = load_file(cli, values, arguments[1], voxel, &j->own, &j->shell, error);
+    if (result == FLR_OK && !j->shell)
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "%s holds no points; write it again without --no-shell", arguments[1]);
+    return result;
+}
+
+/* Every part of the scene but the one that the path moves stands where it is. */
+static flr_result load_parts(flr_cli *cli, const contacts_values *values, const flr_scene *scene,
+                             const char *moving, job *j, flr_error *error)
+{
+    if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
+    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
+        const flr_scene_part *part = &scene->parts[i];
+        bool moves = !strcmp(part->name, moving);
+        double voxel = part->voxel > 0 ? part->voxel : scene->voxel;
+        if (values->voxel > 0) voxel = values->voxel;
+        if (moves && values->moving_voxel > 0) voxel = values->moving_voxel;
+        flr_mesh *mesh;
+        flr_progress(cli, i, scene->part_count, "reading %s", part->name);
+        result = flr_scene_load_part(cli->env, scene, i, &options, &mesh, NULL, error);
+        if (result != FLR_OK) return result;
+        obstacle *o = &j->obstacles[j->obstacle_count];
+        o->T_world_voxmap = part->T_world_part;
+        result = voxelize(cli, values, part->name, mesh, voxel, part->hollow,
+                          moves ? NULL : &o->voxmap, moves ? &j->shell : NULL, error);
+        flr_mesh_destroy(mesh);
+        if (result == FLR_OK && !moves) j->obstacle_count++;
+    }
+    if (result == FLR_OK && j->obstacle_count == 0)
+        return flr_fail(error, FLR_BAD_INPUT, "%s has no other part than %s", scene->path, moving);
+    return result;
+}
+
+static flr_result load_scene(flr_cli *cli, const contacts_values *values, const char *file, job *j,
+                             flr_error *error)
+{
+    flr_scene *scene;
+    flr_result result = flr_scene_read(cli->env, file, &scene, error);
+    if (result != FLR_OK) return result;
+    const flr_scene_path *path = NULL;
+    for (size_t i = 0; i < scene->path_count; i++)
+        if (!strcmp(scene->paths[i].name, values->path)) path = &scene->paths[i];
+    char *poses = path ? flr_scene_file(scene, path->poses) : NULL;
+    if (!path)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s has no path \"%s\"; feeler info lists its paths", file, values->path);
+    else if (!poses)
+        result = no_memory(error);
+    else
+        result = flr_pose_list_read(cli->env, poses, scene->unit, &j->poses, error);
+    if (result == FLR_OK) result = load_parts(cli, values, scene, path->part, j, error);
+    free(poses);
+    flr_scene_destroy(scene);
+    return result;
+}
+
+/* ---- asking ---- */
+
+static flr_result prepare(const contacts_values *values, job *j, flr_error *error)
+{
+    unsigned most = FLR_RANGE_MAX_8BIT;
+    for (size_t i = 0; i < j->obstacle_count; i++) {
+        flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].voxmap);
+        unsigned deepest = info.bits == 2 ? 0 : info.range - 1;
+        most = deepest < most ? deepest : most;
+        if (values->engine == ENGINE_REFERENCE) continue;
+        flr_contact_pair_def def = flr_default_contact_pair_def();
+        def.shell = j->shell;
+        def.voxmap = j->obstacles[i].voxmap;
+        def.capacity = 0;
+        flr_result result = flr_contact_pair_create(&def, &j->obstacles[i].pair, error);
+        if (result != FLR_OK) return result;
+    }
+    if (values->force_layer > (int64_t)most)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--force-layer %lld: these voxels have force layers up to %u",
+                        (long long)values->force_layer, most);
+    j->params = flr_default_contact_params();
+    if (values->force_layer >= 0) j->params.force_layer = (unsigned)values->force_layer;
+    if (j->params.force_layer > most) j->params.force_layer = most;
+    j->params.awareness = !values->no_awareness;
+    j->params.stiffness = values->stiffness;
+    j->params.displacement = values->displace;
+    j->engine = values->engine;
+    if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return no_memory(error);
+    return FLR_OK;
+}
+
+/* One pose against all obstacles: counts and wrenches add up, the nearest one gives the distance. */
+static flr_contact_result ask(const job *j, flr_pose T_world_shell)
+{
+    flr_contact_result sum = {.lower = INFINITY, .upper = INFINITY, .far = true};
+    for (size_t i = 0; i < j->obstacle_count; i++) {
+        const obstacle *o = &j->obstacles[i];
+        flr_contact_result one;
+        if (j->engine == ENGINE_REFERENCE)
+            flr_contact_reference(j->shell, o->voxmap, T_world_shell, o->T_world_voxmap, &j->params,
+                                  NULL, 0, &one);
+        else
+            flr_contact_query(o->pair, T_world_shell, o->T_world_voxmap, &j->params, &one);
+        sum.contacts += one.contacts;
+        sum.penetrations += one.penetrations;
+        sum.points_tested += one.points_tested;
+        sum.wrench.force = flr_vec3_add(sum.wrench.force, one.wrench.force);
+        sum.wrench.torque = flr_vec3_add(sum.wrench.torque, one.wrench.torque);
+        sum.lower = fmin(sum.lower, one.lower);
+        sum.upper = fmin(sum.upper, one.upper);
+        sum.far &= one.far;
+    }
+    return sum;
+}
+
+static void ask_all(flr_cli *cli, job *j)
+{
+    ask(j, j->poses.poses[0].T_world_part); /* the first look at memory is not what is measured */
+    for (size_t i = 0; i < j->poses.count; i++) {
+        if (i % 256 == 0) flr_progress(cli, i, j->poses.count, "poses");
+        int64_t begin = flr_clock_ns(cli->env);
+        j->answers[i].sum = ask(j, j->poses.poses[i].T_world_part);
+        j->answers[i].us = (double)(flr_clock_ns(cli->env) - begin) * 1e-3;
+    }
+}
+
+/* ---- what to say ---- */
+
+typedef struct summary {
+    size_t touching, penetrating;
+    double lower, upper;  /* metres: of the least distance over all poses */
+    double p50, p99, max; /* microseconds */
+} summary;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static flr_result summarize(const job *j, summary *s, flr_error *error)
+{
+    size_t count = j->poses.count;
+    double *us = malloc(count * sizeof *us);
+    if (!us) return no_memory(error);
+    *s = (summary){.lower = INFINITY, .upper = INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        const flr_contact_result *r = &j->answers[i].sum;
+        s->touching += r->contacts > 0;
+        s->penetrating += r->penetrations > 0;
+        s->lower = fmin(s->lower, r->lower);
+        s->upper = fmin(s->upper, r->upper);
+        us[i] = j->answers[i].us;
+    }
+    qsort(us, count, sizeof *us, by_value);
+    s->p50 = us[(count - 1) / 2];
+    s->p99 = us[(count - 1) * 99 / 100];
+    s->max = us[count - 1];
+    free(us);
+    return FLR_OK;
+}
+
+static json_t *distance_json(double lower, double upper)
+{
+    json_t *distance = flr_json_object();
+    flr_json_set(distance, "lower", flr_json_number(lower));
+    flr_json_set(distance, "upper", flr_json_number(upper));
+    return distance;
+}
+
+static json_t *poses_json(const job *j)
+{
+    json_t *poses = flr_json_array();
+    for (size_t i = 0; i < j->poses.count; i++) {
+        const flr_contact_result *r = &j->answers[i].sum;
+        json_t *pose = flr_json_object();
+        flr_json_set(pose, "t", flr_json_number(j->poses.poses[i].t));
+        flr_json_set(pose, "contacts", flr_json_count(r->contacts));
+        flr_json_set(pose, "penetrations", flr_json_count(r->penetrations));
+        flr_json_set(pose, "force", flr_json_vec3(r->wrench.force));
+        flr_json_set(pose, "torque", flr_json_vec3(r->wrench.torque));
+        flr_json_set(pose, "distance", distance_json(r->lower, r->upper));
+        flr_json_set(pose, "points_tested", flr_json_count(r->points_tested));
+        flr_json_set(pose, "us", flr_json_number(j->answers[i].us));
+        flr_json_push(poses, pose);
+    }
+    return poses;
+}
+
+static json_t *document_json(const job *j, const summary *s)
+{
+    json_t *document = flr_json_object(), *sum = flr_json_object(), *us = flr_json_object();
+    flr_json_set(document, "engine", flr_json_text(engine_choices[j->engine]));
+    flr_json_set(document, "instructions",
+                 j->engine == ENGINE_REFERENCE
+                     ? json_null()
+                     : flr_json_text(flr_contact_pair_simd(j->obstacles->pair)));
+    flr_json_set(document, "points", flr_json_count(j->shell->total));
+    flr_json_set(document, "obstacles", flr_json_count(j->obstacle_count));
+    flr_json_set(document, "force_layer", flr_json_count(j->params.force_layer));
+    flr_json_set(document, "awareness", json_boolean(j->params.awareness));
+    flr_json_set(document, "displacement", flr_json_number(j->params.displacement));
+    flr_json_set(document, "stiffness", flr_json_number(j->params.stiffness));
+    flr_json_set(document, "poses", poses_json(j));
+    flr_json_set(sum, "poses", flr_json_count(j->poses.count));
+    flr_json_set(sum, "in_contact", flr_json_count(s->touching));
+    flr_json_set(sum, "with_penetrations", flr_json_count(s->penetrating));
+    flr_json_set(sum, "distance", distance_json(s->lower, s->upper));
+    flr_json_set(us, "p50", flr_json_number(s->p50));
+    flr_json_set(us, "p99", flr_json_number(s->p99));
+    flr_json_set(us, "max", flr_json_number(s->max));
+    flr_json_set(sum, "us", us);
+    flr_json_set(document, "summary", sum);
+    return document;
+}
+
+/* One line per pose, in columns that a program can split at blanks as well. */
+static void print_poses(flr_cli *cli, const job *j)
+{
+    flr_print(cli, "%s%10s %8s %8s %26s %26s %17s %9s %8s%s\n", flr_bold(cli), "t [s]", "contacts",
+              "penetr.", "force [N]", "torque [N m]", "distance [mm]", "tested", "us",
+              flr_plain(cli));
+    for (size_t i = 0; i < j->poses.count; i++) {
+        const flr_contact_result *r = &j->answers[i].sum;
+        flr_vec3 f = r->wrench.force, t = r->wrench.torque;
+        flr_print(
+            cli, "%10.4f %8u %8u %8.3f %8.3f %8.3f %8.4f %8.4f %8.4f %8.3f %8.3f %9llu %8.1f\n",
+            j->poses.poses[i].t, r->contacts, r->penetrations, f.x, f.y, f.z, t.x, t.y, t.z,
+            1e3 * r->lower, 1e3 * r->upper, (unsigned long long)r->points_tested, j->answers[i].us);
+    }
+}
+
+static void print_summary(flr_cli *cli, const job *j, const summary *s)
+{
+    char points[FLR_COUNT_TEXT_SIZE];
+    flr_print(cli, "%zu poses of %s points: %zu in contact, %zu where surfaces may meet; ",
+              j->poses.count, flr_count_print(j->shell->total, points), s->touching,
+              s->penetrating);
+    if (isfinite(s->upper))
+        flr_print(cli, "least distance %.4g to %.4g mm; ", 1e3 * s->lower, 1e3 * s->upper);
+    else if (isfinite(s->lower))
+        flr_print(cli, "never nearer than %.4g mm; ", 1e3 * s->lower);
+    flr_print(cli, "p50 %.4g, p99 %.4g, max %.4g us\n", s->p50, s->p99, s->max);
+}
+
+/* ---- the command ---- */
+
+static int check_arguments(flr_cli *cli, const contacts_values *values, int count, char **arguments)
+{
+    bool scene = flr_is_scene(arguments[0]);
+    const char *wrong = NULL;
+    if (scene && count > 1)
+        wrong = "a scene names all parts: give it alone, with --path NAME";
+    else if (scene && !values->path)
+        wrong = "a scene needs --path NAME, the motion to look at; feeler info lists its paths";
+    else if (scene && (values->poses || values->pose_unit > 0))
+        wrong = "a scene has paths of its own: --path NAME in place of --poses and --pose-unit";
+    else if (!scene && values->path)
+        wrong = "--path is for scenes; two parts need --poses FILE";
+    else if (!scene && count < 2)
+        wrong = "feeler contacts needs two parts, the one that stands and the one that moves";
+    else if (!scene && flr_is_scene(arguments[1]))
+        wrong = "a scene names all parts: give it alone, with --path NAME";
+    else if (!scene && !values->poses)
+        wrong = "feeler contacts needs the poses of the moving part: add --poses FILE";
+    else if (!(values->stiffness >= 0 && values->stiffness < 1e12))
+        wrong = "--stiffness must be 0 or more N/m";
+    return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
+                 : FLR_EXIT_OK;
+}
+
+static int exit_of(flr_result result)
+{
+    return result == FLR_BAD_ARGUMENT || result == FLR_TOO_LARGE ? FLR_EXIT_USAGE
+                                                                 : flr_exit_of_input(result);
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    const contacts_values *values = given;
+    int code = check_arguments(cli, values, count, arguments);
+    if (code != FLR_EXIT_OK) return code;
+
+    flr_error error;
+    job j = {0};
+    summary sum = {0};
+    flr_result result = flr_is_scene(arguments[0])
+                            ? load_scene(cli, values, arguments[0], &j, &error)
+                            : load_pair(cli, values, arguments, &j, &error);
+    if (result == FLR_OK) result = prepare(values, &j, &error);
+    if (result == FLR_OK) {
+        ask_all(cli, &j);
+        result = summarize(&j, &sum, &error);
+    }
+    flr_progress_end(cli);
+    if (result == FLR_OK) {
+        print_poses(cli, &j);
+        print_summary(cli, &j, &sum);
+        if (cli->json) flr_json_print(cli, document_json(&j, &sum));
+    }
+    free_job(&j);
+    return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, exit_of(result), &error);
+}
+
+static const contacts_values defaults = {.force_layer = -1, .stiffness = 1000};
+static const char *const usage[] = {"STATIC MOVING --poses FILE [options]",
+                                    "SCENE --path NAME [options]", NULL};
+static const flr_option options[] = {
+    {.name = "poses",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "where the moving part is: one line t x y z qw qx qy qz for each pose",
+     .offset = offsetof(contacts_values, poses)},
+    {.name = "pose-unit",
+     .type = FLR_OPTION_UNIT,
+     .argument = "UNIT",
+     .help = "unit of x, y and z there; default: that of --unit, else mm",
+     .offset = offsetof(contacts_values, pose_unit),
+     .choices = flr_unit_choices},
+    {.name = "path",
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "a path of the scene: its part moves, all others stand",
+     .offset = offsetof(contacts_values, path)},
+    {.name = "voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "edge length of a voxel, such as 1mm; default for a scene: its own",
+     .offset = offsetof(contacts_values, voxel),
+     .min = 1e-9},
+    {.name = "moving-voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "spacing of the moving part's points; default: that of --voxel",
+     .offset = offsetof(contacts_values, moving_voxel),
+     .min = 1e-9},
+    {.name = "engine",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "culled|reference",
+     .help = "culled (default) skips what is far, reference tests every point; both give the same",
+     .offset = offsetof(contacts_values, engine),
+     .choices = engine_choices},
+    {.name = "force-layer",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "voxels before the surface at which force begins; default 2: exact surfaces cannot "
+             "meet unnoticed",
+     .offset = offsetof(contacts_values, force_layer),
+     .min = 0,
+     .max = 252},
+    {.name = "displace",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "move the points outward by this, or inward where it is less than 0",
+     .offset = offsetof(contacts_values, displace),
+     .min = -1,
+     .max = 1},
+    {.name = "stiffness",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "N/m",
+     .help = "of one contact; default 1000",
+     .offset = offsetof(contacts_values, stiffness)},
+    {.name = "no-awareness",
+     .help = "test every point against the surface, not only what can matter",
+     .offset = offsetof(contacts_values, no_awareness)},
+    {.name = "no-cache",
+     .help = "neither look for voxels in the cache nor store them there",
+     .offset = offsetof(contacts_values, no_cache)},
+    FLR_INPUT_OPTIONS(contacts_values),
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler contacts ball/scene.json --path seat --force-layer 0 --displace=-0.175mm",
+     "a ball comes to rest in its socket"},
+    {"feeler contacts ball/socket.stl ball/ball.stl --voxel 0.5mm --poses ball/turn.txt "
+     "--json",
+     "two meshes and a pose file, for a program"},
+    {"feeler contacts ball/scene.json --path seat --voxel 1mm --engine reference",
+     "every point, to compare"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "done, whether or not something touches"},
+    {FLR_EXIT_FAILED, "memory ran out, or the output could not be written"},
+    {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
+    {FLR_EXIT_INPUT,
+     "a part, the scene or the poses cannot be used: missing, unreadable or broken"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_contacts = {
+    .name = "contacts",
+    .summary = "does a part touch others, pose by pose, and how hard",
+    .usage = usage,
+    .description =
+        "Parts are meshes, which are voxelized by way of the cache, or voxel files (.flrvox). For "
+        "each pose one line tells: how many points touch; how many are so deep that exact "
+        "surfaces may meet; force and torque on the moving part (world's axes; the torque about "
+        "the moving part's origin); between which bounds the least distance of the surfaces "
+        "lies; how many lookups it took, and how long. The last line sums up.\n\n"
+        "The part that stands is at the origin. In a scene every part but the one that the path "
+        "moves stands at its place; their forces add up.\n\n"
+        "Force begins in the force layer. With layer 2, the default, and voxels of the same size, "
+        "surfaces cannot meet unnoticed; layer 0 lets parts come as near as their voxels allow.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .argument_missing = "two parts, or a scene",
+    .values_size = sizeof(contacts_values),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# contacts: one line per pose, both engines, meshes, voxel files and scenes, JSON, what is refused
+source "$(dirname "$0")/common.sh"
+expect 0 feeler make ball --out ball
+pair="ball/socket.stl ball/ball.stl"
+
+# ---- a ball comes to rest in its socket: free, then touching, pushed up, hardly turned ----
+seat="ball/scene.json --path seat --force-layer 0 --displace=-0.175mm"
+expect 0 feeler contacts $seat
+tells 't \[s\] +contacts +penetr.'
+tells '^101 poses of 24,[0-9]+ points: [0-9]+ in contact'
+plain
+silent_err
+[ "$(grep -cE '^ +[0-9]' "$scratch/out")" = 101 ] && pass || fail "$ran: not one line per pose"
+expect 0 feeler contacts $seat --json
+json '(.poses | length) == 101 and .summary.poses == 101 and .engine == "culled" and .points > 23720'
+json '.poses[0] | .contacts == 0 and .penetrations == 0 and .force == [0,0,0] and .torque == [0,0,0] and .distance.lower > 0.001'
+json '.poses[-1] | .contacts > 20 and .force[2] > 0.1 and (.force[0] | fabs) < .force[2] / 10 and .distance.lower == 0'
+json '.poses | all(.points_tested >= 0 and .us >= 0 and (.force | length) == 3 and (.torque | length) == 3)'
+json '.summary | .in_contact > 0 and .in_contact < 101 and .us.p50 <= .us.p99 and .us.p99 <= .us.max'
+cp "$scratch/out" culled.json
+
+# ---- the reference says the same, and looks at every point ----
+expect 0 feeler contacts $seat --engine reference --json
+json '.points as $n | .poses | all(.points_tested == $n)'
+cp "$scratch/out" reference.json
+same() { jq -c '[.poses[] | [.t, .contacts, .penetrations, .force, .torque]]' "$1"; }
+[ "$(same culled.json)" = "$(same reference.json)" ] && pass || fail "the engines differ"
+
+# ---- files: meshes, voxels, poses in another unit ----
+printf '0 0 0 0 1 0 0 0\n1 0 0 100 1 0 0 0 # far\n' >poses.txt
+printf '0 0 0 0 1 0 0 0\n1 0 0 0.1 1 0 0 0\n' >metres.txt
+expect 0 feeler contacts $pair --voxel 0.5mm --poses poses.txt --json
+json '.poses[0].contacts > 100 and .poses[1].contacts == 0 and .poses[1].points_tested < 10 and .poses[1].t == 1'
+cp "$scratch/out" mm.json
+expect 0 feeler contacts $pair --voxel 0.5mm --poses metres.txt --pose-unit m --json
+cp "$scratch/out" m.json
+[ "$(same mm.json)" = "$(same m.json)" ] && pass || fail "the unit of poses matters"
+expect 0 feeler voxelize ball/socket.stl --voxel 0.5mm --out socket.flrvox -q
+expect 0 feeler voxelize ball/ball.stl --voxel 0.5mm --out ball.flrvox -q
+expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --json
+cp "$scratch/out" voxels.json
+[ "$(same mm.json)" = "$(same voxels.json)" ] && pass || fail "a voxel file is something else than its mesh"
+expect 0 feeler contacts socket.flrvox ball/ball.stl --moving-voxel 0.5mm --poses poses.txt --no-cache --json
+json '.poses[0].contacts > 100'
+expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --stiffness 2000 --json
+doubled=$(jq -n --slurpfile a mm.json --slurpfile b "$scratch/out" '($b[0].poses[0].force[2] / $a[0].poses[0].force[2] - 2) | fabs < 1e-9')
+[ "$doubled" = true ] && pass || fail "twice the stiffness is not twice the force"
+expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --no-awareness --force-layer 0 --json
+json '(.awareness | not) and .force_layer == 0'
+expect 0 feeler voxelize ball/socket.stl --voxel 0.5mm --bits 2 --out two.flrvox -q
+expect 0 feeler contacts two.flrvox ball.flrvox --poses poses.txt --json
+json '.force_layer == 0'
+
+# ---- refused ----
+refuse() { # CODE WORDS ARGUMENTS...
+  local code=$1 words=$2
+  shift 2
+  expect "$code" feeler contacts "$@"
+  says "$words"
+  silent_out
+}
+refuse 2 'two parts' ball/socket.stl --poses poses.txt
+refuse 2 'poses of the moving part' $pair --voxel 1mm
+refuse 2 'socket.stl is a mesh.*--voxel' $pair --poses poses.txt
+refuse 2 'needs --path' ball/scene.json
+refuse 2 'give it alone' ball/scene.json ball/ball.stl --path seat
+refuse 2 'give it alone' ball/ball.stl ball/scene.json --poses poses.txt
+refuse 2 'no path "sit"' ball/scene.json --path sit
+refuse 2 'in place of --poses' ball/scene.json --path seat --poses poses.txt
+refuse 2 'for scenes' $pair --path seat
+refuse 2 'force layers up to 7' $pair --voxel 1mm --poses poses.txt --force-layer 8
+refuse 2 'force layers up to 0' two.flrvox ball.flrvox --poses poses.txt --force-layer 1
+refuse 2 'stiffness' $pair --voxel 1mm --poses poses.txt --stiffness=-1
+refuse 2 'larger than the whole part' $pair --voxel 1m --poses poses.txt
+refuse 2 'culled, reference' $pair --voxel 1mm --poses poses.txt --engine fast
+refuse 3 'nowhere.txt' $pair --voxel 1mm --poses nowhere.txt
+refuse 3 'nowhere.stl' nowhere.stl ball/ball.stl --voxel 1mm --poses poses.txt
+refuse 3 'nowhere.json' nowhere.json --path seat
+printf '0 0 0 0 1 0 0\n' >short.txt
+refuse 3 'short.txt:1' $pair --voxel 1mm --poses short.txt
+printf '0 0 0 nan 1 0 0 0\n' >nan.txt
+refuse 3 'nan.txt:1' $pair --voxel 1mm --poses nan.txt
+printf '0 0 0 0 2 0 0 0\n' >long.txt
+refuse 3 'unit quaternion' $pair --voxel 1mm --poses long.txt
+expect 0 feeler voxelize ball/ball.stl --voxel 0.5mm --no-shell --out bare.flrvox -q
+refuse 3 'bare.flrvox holds no points' socket.flrvox bare.flrvox --poses poses.txt
+printf 'x' | dd of=bare.flrvox bs=1 seek=9000 conv=notrunc 2>/dev/null
+refuse 3 'bare.flrvox' bare.flrvox ball.flrvox --poses poses.txt
+expect 2 feeler contacts $pair --json
+json '.error.exit == 2'
+finish
