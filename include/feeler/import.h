@@ -64,8 +64,9 @@ FLR_API flr_result flr_import_read(flr_env *env, const char *path, const flr_mes
                                    flr_error *error);
 
 /* Where the helper is: `helper` if not NULL; else beside the running program, in libexec/feeler
- * of the folder that holds the program or this library, or where it was installed. FLR_UNSUPPORTED
- * and a sentence that names the places when it is nowhere. */
+ * of the tree that holds the program or this library (links followed), where it was built to be
+ * installed, /usr or /usr/local. FLR_UNSUPPORTED and a sentence that names the places when it is
+ * nowhere. */
 FLR_API flr_result flr_import_find(const char *helper, char path[FLR_IMPORT_PATH_SIZE],
                                    flr_error *error);
 

@@ -57,45 +57,68 @@ static bool cut(char *path, int levels)
     return true;
 }
 
+/* where the helper may be: each place is tried and kept for the sentence */
+typedef struct search {
+    char found[FLR_IMPORT_PATH_SIZE];
+    char places[FLR_ERROR_MESSAGE_SIZE / 2]; /* "a, b, c" */
+} search;
+
 /* `file`, `levels` up, then `rest`: is there a program? */
-static bool look(const char *file, int levels, const char *rest, char path[FLR_IMPORT_PATH_SIZE])
+static bool look(search *s, const char *file, int levels, const char *rest)
 {
     char folder[FLR_IMPORT_PATH_SIZE];
     snprintf(folder, sizeof folder, "%s", file);
     if (!cut(folder, levels)) return false;
-    int length = snprintf(path, FLR_IMPORT_PATH_SIZE, "%s%s", folder, rest);
-    return length > 0 && length < FLR_IMPORT_PATH_SIZE && access(path, X_OK) == 0;
+    int length = snprintf(s->found, sizeof s->found, "%s%s", folder, rest);
+    if (length <= 0 || length >= (int)sizeof s->found) return false;
+    if (access(s->found, X_OK) == 0) return true;
+    // the folder, unless it was searched already
+    cut(strcpy(folder, s->found), 1);
+    size_t used = strlen(s->places), size = strlen(folder);
+    for (const char *at = strstr(s->places, folder); at; at = strstr(at + 1, folder))
+        if ((at[size] == ',' || !at[size]) && (at == s->places || at[-1] == ' ')) return false;
+    if (used + size + 3 <= sizeof s->places)
+        snprintf(s->places + used, sizeof s->places - used, "%s%s", used ? ", " : "", folder);
+    return false;
+}
+
+/* as built, then as installed: bin/ or lib/ or lib/<machine>/ beside libexec/ */
+static bool look_around(search *s, const char *program, const char *library)
+{
+    static const char beside[] = "/feeler-import", installed[] = "/libexec/feeler/feeler-import";
+    if (look(s, program, 1, beside) || look(s, program, 2, installed)) return true;
+    if (library[0] && (look(s, library, 2, installed) || look(s, library, 3, installed)))
+        return true;
+    // built for one place, unpacked into another
+    return look(s, FLR_LIBEXEC_DIR, 0, "/feeler/feeler-import") || look(s, "/usr", 0, installed) ||
+           look(s, "/usr/local", 0, installed);
 }
 
 flr_result flr_import_find(const char *helper, char path[FLR_IMPORT_PATH_SIZE], flr_error *error)
 {
-    char found[FLR_IMPORT_PATH_SIZE], program[FLR_IMPORT_PATH_SIZE] = "";
+    search s = {.places = ""};
     if (helper) {
-        if (!look(helper, 0, "", found))
+        if (!look(&s, helper, 0, ""))
             return flr_fail(error, FLR_UNSUPPORTED, "%s: there is no import helper to run: %s",
                             helper, strerror(errno));
-        strcpy(path, found);
+        strcpy(path, s.found);
         return FLR_OK;
     }
+    char program[PATH_MAX] = "", library[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
+    // the loader may name the library by a link: where /usr is merged, /lib is /usr/lib
     Dl_info info = {0};
-    const char *library = dladdr((const void *)foreign_endings, &info) ? info.dli_fname : NULL;
-
-    // as built, then as installed: bin/ or lib/ or lib/<machine>/ beside libexec/
-    static const char beside[] = "/feeler-import", installed[] = "/libexec/feeler/feeler-import";
-    bool here = look(program, 1, beside, found) || look(program, 2, installed, found);
-    if (!here && library && strchr(library, '/'))
-        here = look(library, 2, installed, found) || look(library, 3, installed, found);
-    if (!here) here = look(FLR_LIBEXEC_DIR, 0, "/feeler/feeler-import", found);
-    if (!here) {
-        cut(program, 1);
+    if (dladdr((const void *)foreign_endings, &info) &&
+        info.dli_fname && // none in a static program
+        strchr(info.dli_fname, '/') && !realpath(info.dli_fname, library))
+        library[0] = 0;
+    if (!look_around(&s, program, library))
         return flr_fail(error, FLR_UNSUPPORTED,
-                        "the import helper feeler-import is not installed; looked in %s and %s. "
+                        "the import helper feeler-import is not installed; looked in %s. "
                         "Install the feeler package or build with FLR_IMPORT=ON",
-                        program, FLR_LIBEXEC_DIR "/feeler");
-    }
-    strcpy(path, found);
+                        s.places);
+    strcpy(path, s.found);
     return FLR_OK;
 }
 

@@ -28,6 +28,25 @@ cc -std=c17 "$source_dir/tests/build/consumer/main.c" -o "$scratch/static" \
   $(pkg-config --cflags feeler) "$libdir/libfeeler.a" -lm -lpthread
 "$scratch/static"
 
+# foreign formats from a user's program: the library finds its helper in the moved tree, also when the
+# loader names it by a link, as it does where /lib is a link to /usr/lib
+if grep -q '^FLR_IMPORT:BOOL=ON' "$build_dir/CMakeCache.txt"; then
+  ln -s "$libdir" "$scratch/linked"
+  for folder in "$libdir" "$scratch/linked"; do
+    LD_LIBRARY_PATH=$folder "$scratch/plain" "$source_dir/tests/data/import/box.glb" ||
+      fail "a program with the library of $folder cannot open a foreign file"
+  done
+  mv "$prefix/libexec" "$prefix/hidden"
+  if [ ! -e /usr/libexec/feeler ] && [ ! -e /usr/local/libexec/feeler ]; then
+    LD_LIBRARY_PATH=$libdir "$scratch/plain" "$source_dir/tests/data/import/box.glb" 2>"$scratch/said" &&
+      fail "opened a foreign file without a helper"
+    for place in "$scratch" "$prefix/libexec/feeler" /usr/libexec/feeler /usr/local/libexec/feeler; do
+      grep -qF "$place" "$scratch/said" || fail "does not say that it looked in $place: $(cat "$scratch/said")"
+    done
+  fi
+  mv "$prefix/hidden" "$prefix/libexec"
+fi
+
 # only flr_ symbols leave the library; it needs libc and libm (pthreads are in libc) only
 foreign=$(nm -D --defined-only "$libdir/libfeeler.so" | awk '{print $3}' | grep -v '^flr_' || true)
 [ -z "$foreign" ] || fail "symbols without the prefix leave the library: $foreign"
