@@ -1,6 +1,7 @@
 /* the voxmap against a brute-force reference, voxel by voxel */
 #include "feeler/voxelize.h"
 
+#include "support/golden.h"
 #include "support/shapes.h"
 #include "support/test.h"
 #include "voxel/overlap.h"
@@ -185,11 +186,56 @@ static void long_ranges_equal_brute_force(void **state)
     }
 }
 
+/* the same bytes from any number of threads, compiler and instruction set: the hashes are kept */
+static void the_same_bytes_everywhere(void **state)
+{
+    (void)state;
+    /* a mesh that is the same on every machine: the scenarios use no libm function but the square root */
+    flr_model model = {0};
+    flr_error error;
+    assert_ok(flr_scenario_build(flr_scenario_find("approach"), NULL, &model, &error), error);
+    const flr_mesh *mesh = model.meshes[0].mesh;
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    bool all = true;
+    for (unsigned threads = 1; threads <= 4; threads *= 2)
+        for (int kind = 0; kind < 3; kind++) {
+            flr_voxelize_def def = flr_default_voxelize_def();
+            def.voxel = size.x / 128;
+            def.threads = threads;
+            def.on_surface = kind == 1;
+            def.bits = kind == 2 ? 8 : 4;
+            def.range = kind == 2 ? 12 : 8;
+            flr_voxmap *voxmap;
+            flr_shell *shell;
+            assert_ok(flr_voxelize(flr_env_real(), mesh, &def, &voxmap, &shell, NULL, &error),
+                      error);
+            char name[64];
+            snprintf(name, sizeof name, "voxmap-%d", kind);
+            bool same = flr_test_golden_has("voxels.txt", name,
+                                            flr_hash_bytes(voxmap->header, voxmap->header->size));
+            flr_hasher hasher = flr_hasher_begin();
+            flr_hasher_add(&hasher, shell->x, shell->point_count * sizeof *shell->x);
+            flr_hasher_add(&hasher, shell->y, shell->point_count * sizeof *shell->y);
+            flr_hasher_add(&hasher, shell->z, shell->point_count * sizeof *shell->z);
+            flr_hasher_add(&hasher, shell->normal, shell->point_count * sizeof *shell->normal);
+            flr_hasher_add(&hasher, shell->chunks, shell->chunk_count * sizeof *shell->chunks);
+            flr_hasher_add(&hasher, shell->hypers, shell->hyper_count * sizeof *shell->hypers);
+            snprintf(name, sizeof name, "shell-%d", kind);
+            same &= flr_test_golden_has("voxels.txt", name, flr_hasher_end(&hasher));
+            all &= same;
+            flr_voxmap_destroy(voxmap);
+            flr_shell_destroy(shell);
+        }
+    flr_model_free(&model);
+    assert_true(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_equal_brute_force),
         cmocka_unit_test(long_ranges_equal_brute_force),
+        cmocka_unit_test(the_same_bytes_everywhere),
     };
     return cmocka_run_group_tests_name("voxmap", tests, NULL, NULL);
 }
