@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -59,6 +60,37 @@ void flr_bench_print_conditions(const flr_bench_conditions *conditions, bool jso
     fprintf(out, format, conditions->processor, conditions->cores, conditions->threads,
             conditions->compiler, conditions->date);
 }
+
+/* ---- stopping ---- */
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+static struct sigaction handled_before[ENDING];
+static volatile sig_atomic_t stop_wanted;
+
+static void want_stop(int number)
+{
+    (void)number;
+    stop_wanted = 1;
+}
+
+void flr_bench_catch_begin(void)
+{
+    struct sigaction action = {.sa_handler = want_stop, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    stop_wanted = 0;
+    for (size_t i = 0; i < ENDING; i++) {
+        sigaction(ending[i], NULL, &handled_before[i]);
+        if (handled_before[i].sa_handler != SIG_IGN) sigaction(ending[i], &action, NULL);
+    }
+}
+
+void flr_bench_catch_end(void)
+{
+    for (size_t i = 0; i < ENDING; i++) sigaction(ending[i], &handled_before[i], NULL);
+}
+
+bool flr_bench_stopped(void) { return stop_wanted; }
 
 /* ---- measuring ---- */
 

@@ -55,6 +55,13 @@ typedef struct flr_bench_cost {
 flr_result flr_bench_measure(flr_env *env, flr_result (*body)(void *context, flr_error *error),
                              void *context, flr_bench_cost *cost, flr_error *error);
 
+/* From begin to end Ctrl-C and a request to end are remembered instead of obeyed, for a subject that
+ * has files to remove first. flr_bench_stopped() says whether one came; then it returns
+ * FLR_CANCELLED. */
+void flr_bench_catch_begin(void);
+void flr_bench_catch_end(void);
+bool flr_bench_stopped(void);
+
 /* Sorts by wall clock and returns best and median of `count` costs (the largest memory in both). */
 void flr_bench_summary(flr_bench_cost *costs, unsigned count, flr_bench_cost *best,
                        flr_bench_cost *median);

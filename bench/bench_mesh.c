@@ -145,7 +145,8 @@ static flr_result measure(flr_env *env, const char *path, unsigned repeat, measu
     flr_bench_cost *costs = calloc(repeat, sizeof *costs);
     if (!costs) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (unsigned i = 0; result == FLR_OK && i < repeat; i++)
-        result = flr_bench_measure(env, read_file, &r, &costs[i], error);
+        result = flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped")
+                                     : flr_bench_measure(env, read_file, &r, &costs[i], error);
     if (result == FLR_OK) flr_bench_summary(costs, repeat, &m->best, &m->median);
     free(costs);
     return result;
@@ -211,7 +212,8 @@ static flr_result bench_in(flr_env *env, const flr_bench_options *options, const
         char path[1200];
         measured m;
         snprintf(path, sizeof path, "%s/%s", folder, subjects[i].file);
-        result = write_file(env, &subjects[i], options->divide, path, error);
+        result = flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped")
+                                     : write_file(env, &subjects[i], options->divide, path, error);
         if (result != FLR_OK) break;
         result = measure(env, path, options->repeat, &m, error);
         if (result == FLR_OK) print_row(&subjects[i], &m, options->json, i == 0, out);
@@ -235,9 +237,12 @@ flr_result flr_bench_mesh(flr_env *env, const flr_bench_options *options, FILE *
     if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent, (long)getpid()) >=
         (int)sizeof folder)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
+    flr_bench_catch_begin();
     flr_result result = flr_path_make_folder(env, folder, error);
-    if (result != FLR_OK) return result;
-    result = bench_in(env, options, folder, out, error);
-    flr_path_remove(env, folder, NULL);
+    if (result == FLR_OK) {
+        result = bench_in(env, options, folder, out, error);
+        flr_path_remove(env, folder, NULL);
+    }
+    flr_bench_catch_end();
     return result;
 }

@@ -125,4 +125,5 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_aircraft = {
-    "aircraft", "a teapot among the beams, tubes and wires of an aircraft's equipment bay", build};
+    "aircraft", "a teapot among the beams, tubes and wires of an aircraft's equipment bay", 0,
+    build};

@@ -87,9 +87,6 @@ static flr_result add_way(flr_model *model, flr_kit *dice, unsigned index, flr_e
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
     uint32_t ways = options->number ? options->number : WAYS;
-    if (ways > WAYS_MAX)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "approach has 1 to %d ways, not %u", (int)WAYS_MAX,
-                        ways);
     model->scene.voxel = 1 * mm;
 
     flr_kit kit = flr_kit_begin(options->seed);
@@ -117,4 +114,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_approach = {
-    "approach", "a bracket and a knot on random straight ways towards each other", build};
+    "approach", "a bracket and a knot on random straight ways towards each other", WAYS_MAX, build};

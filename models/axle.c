@@ -345,4 +345,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_axle = {
-    "axle", "a rear axle on a bench with seven loose parts, to be put together", build};
+    "axle", "a rear axle on a bench with seven loose parts, to be put together", 0, build};

@@ -133,4 +133,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_ball = {
-    "ball", "a ball in its socket: a large area in contact at all times", build};
+    "ball", "a ball in its socket: a large area in contact at all times", 0, build};

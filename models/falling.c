@@ -354,9 +354,6 @@ static flr_pose drop_place(flr_kit *dice, size_t i)
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
     size_t count = options->number ? options->number : PARTS;
-    if (count > PARTS)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "falling has 1 to %d parts, not %zu", (int)PARTS,
-                        count);
     model->scene.voxel = 1 * mm;
     model->scene.gravity = v3(0, 0, -9.81);
 
@@ -383,4 +380,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_falling = {
-    "falling", "up to twenty concave parts that fall into a tray", build};
+    "falling", "up to twenty concave parts that fall into a tray", PARTS, build};

@@ -129,4 +129,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_gear = {
-    "gear", "a hydraulic actuator to be taken out of an airliner's main landing gear", build};
+    "gear", "a hydraulic actuator to be taken out of an airliner's main landing gear", 0, build};

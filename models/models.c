@@ -153,6 +153,12 @@ flr_result flr_scenario_build(const flr_scenario *scenario, const flr_scenario_o
                               flr_model *model, flr_error *error)
 {
     flr_scenario_options defaults = flr_default_scenario_options();
+    if (options && options->number && !scenario->most)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s always has the same parts; leave the number away", scenario->name);
+    if (options && options->number > scenario->most)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s takes a number from 1 to %u, not %u",
+                        scenario->name, scenario->most, options->number);
     flr_model built;
     memset(&built, 0, sizeof built);
     built.scene = flr_default_scene();

@@ -73,6 +73,7 @@ typedef struct flr_model {
 typedef struct flr_scenario {
     const char *name;    /* "gear" */
     const char *summary; /* one line for a list */
+    uint32_t most;       /* the largest flr_scenario_options.number; 0: takes none */
     /* Fills a model that is empty but for the scene's name, description and unit (mm). On failure
      * it may be left half filled: the caller frees it. */
     flr_result (*build)(const flr_scenario_options *options, flr_model *model, flr_error *error);
@@ -83,7 +84,8 @@ size_t flr_scenario_count(void);
 const flr_scenario *flr_scenario_at(size_t index);
 const flr_scenario *flr_scenario_find(const char *name);
 
-/* Builds in memory. `options` NULL: defaults. On success the caller frees `*model`, on failure
+/* Builds in memory. `options` NULL: defaults. FLR_BAD_ARGUMENT: a number that this scenario does
+ * not take. On success the caller frees `*model`, on failure
  * it is empty. */
 flr_result flr_scenario_build(const flr_scenario *scenario, const flr_scenario_options *options,
                               flr_model *model, flr_error *error);

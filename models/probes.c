@@ -396,4 +396,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_probes = {
-    "probes", "five models of 5 to 79 thousand triangles for the tip of a probe", build};
+    "probes", "five models of 5 to 79 thousand triangles for the tip of a probe", 0, build};

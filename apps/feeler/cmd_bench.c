@@ -65,7 +65,8 @@ static int run_subject(flr_cli *cli, const struct subject *subject,
         if (result == FLR_OK) fwrite(text, 1, size, stdout);
         free(text);
     }
-    return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    if (result == FLR_OK) return FLR_EXIT_OK;
+    return flr_fail_with(cli, result == FLR_CANCELLED ? FLR_EXIT_STOPPED : FLR_EXIT_FAILED, &error);
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
@@ -131,6 +132,13 @@ static const flr_example examples[] = {
     {"feeler bench mesh --divide 100 --repeat 2 --json", "for a program"},
     {NULL, NULL},
 };
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "done"},
+    {FLR_EXIT_FAILED, "failed: something could not be written, or memory ran out"},
+    {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
+    {FLR_EXIT_STOPPED, "stopped by Ctrl-C; no file is left behind"},
+    {0, NULL},
+};
 static const bench_values defaults = {.repeat = 5, .divide = 1};
 
 const flr_command flr_cmd_bench = {
@@ -143,6 +151,7 @@ const flr_command flr_cmd_bench = {
         "numbers that mean something, close other programs.",
     .options = options,
     .examples = examples,
+    .exits = exits,
     .argument = FLR_ARGUMENT_WORD,
     .words = subject_words,
     .max_arguments = 1,

@@ -10,6 +10,7 @@
 #include "feeler/units.h"
 #include "files.h"
 #include "output.h"
+#include "scene/poses.h"
 #include "scene/scene.h"
 
 typedef struct check_values {
@@ -142,9 +143,11 @@ static flr_result check_mesh(flr_cli *cli, const char *name, const flr_mesh *mes
 
 /* ---- files ---- */
 
-/* adds the result of one file or one part of a scene to the list; returns its exit code */
-static int add_result(flr_cli *cli, json_t *files, const char *path, const char *part,
-                      flr_result result, int code, json_t *entry, const flr_error *error)
+/* adds the result of one file, or of one part or path of a scene (`kind`, `name`; NULL), to the
+ * list; returns its exit code */
+static int add_result(flr_cli *cli, json_t *files, const char *file, const char *kind,
+                      const char *name, flr_result result, int code, json_t *entry,
+                      const flr_error *error)
 {
     if (result != FLR_OK) {
         code = flr_exit_of_input(result);
@@ -153,8 +156,8 @@ static int add_result(flr_cli *cli, json_t *files, const char *path, const char 
         flr_json_set(entry, "exit", flr_json_count((uint64_t)code));
         flr_json_set(entry, "error", flr_json_error(error, code));
     }
-    flr_json_set(entry, "file", flr_json_text(path));
-    if (part) flr_json_set(entry, "part", flr_json_text(part));
+    flr_json_set(entry, "file", flr_json_text(file));
+    if (kind) flr_json_set(entry, kind, flr_json_text(name));
     flr_json_push(files, entry);
     return code;
 }
@@ -175,17 +178,35 @@ static int check_file(flr_cli *cli, const char *path, const flr_mesh_options *re
         result = check_mesh(cli, path, mesh, &read, options, &code, &entry, &error);
         flr_mesh_destroy(mesh);
     }
-    return add_result(cli, files, path, NULL, result, code, entry, &error);
+    return add_result(cli, files, path, NULL, NULL, result, code, entry, &error);
 }
 
-/* every part with its own voxel size, unless one was given */
+/* can the pose file be used? one that can is not worth a word */
+static int check_path(flr_cli *cli, const char *path, const flr_scene *scene, size_t index,
+                      json_t *files)
+{
+    flr_error error, why;
+    flr_pose_list poses = {0};
+    const flr_scene_path *motion = &scene->paths[index];
+    char *file = flr_scene_file(scene, motion->poses);
+    flr_result result = file ? flr_pose_list_read(cli->env, file, scene->unit, &poses, &why)
+                             : flr_fail(&why, FLR_NO_MEMORY, "out of memory");
+    free(file);
+    flr_pose_list_free(&poses);
+    if (result == FLR_OK) return FLR_EXIT_OK;
+    flr_fail(&error, result, "%s:%u:%u: path %s: %s", path, motion->line, motion->column,
+             motion->name, why.message);
+    return add_result(cli, files, path, "path", motion->name, result, 0, NULL, &error);
+}
+
+/* every part with its own voxel size, unless one was given; then the paths */
 static int check_scene(flr_cli *cli, const char *path, const flr_mesh_options *reading,
                        flr_check_options options, json_t *files)
 {
     flr_error error;
     flr_scene *scene;
     flr_result result = flr_scene_read(cli->env, path, &scene, &error);
-    if (result != FLR_OK) return add_result(cli, files, path, NULL, result, 0, NULL, &error);
+    if (result != FLR_OK) return add_result(cli, files, path, NULL, NULL, result, 0, NULL, &error);
     int worst = FLR_EXIT_OK;
     for (size_t i = 0; i < scene->part_count; i++) {
         const flr_scene_part *part = &scene->parts[i];
@@ -203,7 +224,11 @@ static int check_scene(flr_cli *cli, const char *path, const flr_mesh_options *r
             result = check_mesh(cli, name, mesh, &read, own, &code, &entry, &error);
             flr_mesh_destroy(mesh);
         }
-        code = add_result(cli, files, path, part->name, result, code, entry, &error);
+        code = add_result(cli, files, path, "part", part->name, result, code, entry, &error);
+        if (code > worst) worst = code;
+    }
+    for (size_t i = 0; i < scene->path_count; i++) {
+        int code = check_path(cli, path, scene, i, files);
         if (code > worst) worst = code;
     }
     flr_scene_destroy(scene);
@@ -277,7 +302,8 @@ const flr_command flr_cmd_check = {
         "a sentence with a place, followed by what it means for voxels: most faults do no harm, "
         "a hole wider than a voxel does.\n"
         "\n"
-        "Takes meshes and scenes (.json). A file that cannot be used does not stop the others; "
+        "Takes meshes and scenes (.json), with their pose files. A file that cannot be used does "
+        "not stop the others; "
         "the exit code is that of the worst one.",
     .options = options_table,
     .examples = examples,

@@ -240,7 +240,7 @@ static int convert_split(flr_cli *cli, const convert_values *values, const char 
         if (result == FLR_OK)
             result = flr_folder_commit(cli->env, &folder, &error);
         else
-            flr_folder_abandon(cli->env, &folder);
+            flr_folder_abandon(cli->env, &folder, &error);
     }
     flr_release_signals();
     flr_progress_end(cli);

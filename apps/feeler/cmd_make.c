@@ -53,7 +53,7 @@ static flr_result write_model(flr_cli *cli, const flr_model *model, const make_v
     if (result != FLR_OK) return result;
     result = flr_model_write(cli->env, model, folder.writing, error);
     if (result == FLR_OK) return flr_folder_commit(cli->env, &folder, error);
-    flr_folder_abandon(cli->env, &folder);
+    flr_folder_abandon(cli->env, &folder, error);
     return result;
 }
 
@@ -145,11 +145,13 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
     options.number = (uint32_t)make->number;
     flr_model model = {0};
     flr_progress(cli, 0, 2, "building %s", scenario->name);
-    if (flr_scenario_build(scenario, &options, &model, &error) != FLR_OK)
-        return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    flr_result result = flr_scenario_build(scenario, &options, &model, &error);
+    if (result != FLR_OK)
+        return flr_fail_with(cli, result == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE : FLR_EXIT_FAILED,
+                             &error);
     flr_progress(cli, 1, 2, "writing %s", make->out);
     flr_hold_signals();
-    flr_result result = write_model(cli, &model, make, &error);
+    result = write_model(cli, &model, make, &error);
     flr_release_signals();
     flr_progress_end(cli);
     if (result == FLR_OK) tell(cli, scenario, &model, make);
@@ -176,7 +178,7 @@ static const flr_option options[] = {
      .letter = 'n',
      .type = FLR_OPTION_INTEGER,
      .argument = "N",
-     .help = "how many parts, in scenarios that may have any number",
+     .help = "how many parts (falling, up to 20) or paths (approach, up to 1000)",
      .offset = offsetof(make_values, number),
      .min = 1,
      .max = 1000},

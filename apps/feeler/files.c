@@ -115,27 +115,49 @@ flr_result flr_folder_check(flr_env *env, const char *path, bool force, flr_erro
     return look_at_folder(env, path, force, &folder, error);
 }
 
+/* how many bytes of `path` name the nearest folder above it that is there; 0: none of them */
+static size_t find_kept(flr_env *env, const char *path)
+{
+    char parent[FLR_PATH_MAX];
+    snprintf(parent, sizeof parent, "%s", path);
+    for (char *slash; (slash = strrchr(parent, '/'));) {
+        *slash = 0;
+        flr_path_info info;
+        if (flr_path_look(env, *parent ? parent : "/", &info, NULL) == FLR_OK &&
+            info.kind != FLR_PATH_NONE)
+            return strlen(parent);
+    }
+    return 0;
+}
+
 flr_result flr_folder_begin(flr_env *env, const char *path, bool force, flr_folder *folder,
                             flr_error *error)
 {
+    // "foo/" and "foo/." are foo
     size_t size = strlen(path);
-    while (size > 1 && path[size - 1] == '/') size--;
+    while (size > 1 && (path[size - 1] == '/' || (path[size - 1] == '.' && path[size - 2] == '/')))
+        size--;
     if (size + 32 > FLR_PATH_MAX)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", path);
-    flr_result result = look_at_folder(env, path, force, folder, error);
+    snprintf(folder->path, FLR_PATH_MAX, "%.*s", (int)size, path);
+    flr_result result = look_at_folder(env, folder->path, force, folder, error);
     if (result != FLR_OK) return result;
-    folder->path = path;
-    snprintf(folder->writing, FLR_PATH_MAX, "%.*s", (int)size, path);
+    memcpy(folder->writing, folder->path, FLR_PATH_MAX);
     if (folder->was != FLR_FOLDER_NEW) return FLR_OK;
+    if (size >= 2 && !strcmp(folder->path + size - 2, ".."))
+        return flr_fail(error, FLR_NOT_FOUND, "%s: no such folder", path);
     snprintf(folder->writing + size, FLR_PATH_MAX - size, ".part%ld", (long)getpid());
-    return flr_path_make_folder(env, folder->writing, error);
+    folder->kept = find_kept(env, folder->path);
+    result = flr_path_make_folder(env, folder->writing, error);
+    if (result != FLR_OK) flr_folder_abandon(env, folder, error);
+    return result;
 }
 
 flr_result flr_folder_commit(flr_env *env, const flr_folder *folder, flr_error *error)
 {
     if (folder->was != FLR_FOLDER_NEW) return FLR_OK;
     flr_result result = flr_path_rename(env, folder->writing, folder->path, error);
-    if (result != FLR_OK) flr_folder_abandon(env, folder);
+    if (result != FLR_OK) flr_folder_abandon(env, folder, error);
     return result;
 }
 
@@ -153,10 +175,29 @@ static bool remove_one(void *context, const char *name)
     return true;
 }
 
-void flr_folder_abandon(flr_env *env, const flr_folder *folder)
+/* the user knows nothing of the name that we write under */
+static void rename_in_sentence(const flr_folder *folder, flr_error *error)
+{
+    char *found = error ? strstr(error->message, folder->writing) : NULL;
+    if (!found) return;
+    size_t size = strlen(folder->path), more = strlen(folder->writing) - size;
+    memmove(found + size, found + size + more, strlen(found + size + more) + 1);
+}
+
+void flr_folder_abandon(flr_env *env, const flr_folder *folder, flr_error *error)
 {
     if (folder->was == FLR_FOLDER_FULL) return;
     removal r = {env, folder->writing};
     flr_path_list(env, folder->writing, remove_one, &r, NULL);
-    if (folder->was == FLR_FOLDER_NEW) flr_path_remove(env, folder->writing, NULL);
+    if (folder->was != FLR_FOLDER_NEW) return;
+    rename_in_sentence(folder, error);
+    flr_path_remove(env, folder->writing, NULL);
+
+    // the parents that we made; one into which somebody else wrote meanwhile stays
+    char parent[FLR_PATH_MAX];
+    memcpy(parent, folder->path, sizeof parent);
+    for (char *slash; (slash = strrchr(parent, '/')) && slash > parent + folder->kept;) {
+        *slash = 0;
+        flr_path_remove(env, parent, NULL);
+    }
 }

@@ -71,12 +71,13 @@ void flr_hold_signals(void);
 void flr_release_signals(void);
 
 /* A folder of outputs that appears whole or not at all. A new one is written beside its place
- * and renamed; one that is there and empty is emptied again on failure; one that holds something
- * (only with `force`) gets file by file. Usage: begin, write into `writing`, then exactly one of
- * commit or abandon. */
+ * and renamed; one that is there gets file by file, each whole, and is emptied again on failure if
+ * it was empty. Parents that begin made are gone again after abandon. Usage: begin, write into
+ * `writing`, then exactly one of commit or abandon. */
 typedef struct flr_folder {
-    const char *path;           /* as the user calls it; borrowed */
+    char path[FLR_PATH_MAX];    /* as the user calls it, without "/" and "/." at its end */
     char writing[FLR_PATH_MAX]; /* where to write */
+    size_t kept;                /* so many bytes of `path` name a folder that was there before */
     enum { FLR_FOLDER_NEW, FLR_FOLDER_EMPTY, FLR_FOLDER_FULL } was;
 } flr_folder;
 
@@ -86,6 +87,8 @@ flr_result flr_folder_check(flr_env *env, const char *path, bool force, flr_erro
 flr_result flr_folder_begin(flr_env *env, const char *path, bool force, flr_folder *folder,
                             flr_error *error);
 flr_result flr_folder_commit(flr_env *env, const flr_folder *folder, flr_error *error);
-void flr_folder_abandon(flr_env *env, const flr_folder *folder);
+/* Removes what was written. In the sentence of `error`, which says why, the name that the user
+ * gave replaces that of `writing`. */
+void flr_folder_abandon(flr_env *env, const flr_folder *folder, flr_error *error);
 
 #endif

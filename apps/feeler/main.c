@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 {
     // a closed pipe is an error that we report, not a reason to vanish
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // so is a file that grows beyond the limit for files
 
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");

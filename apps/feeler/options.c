@@ -149,6 +149,9 @@ static flr_result set_unit(const flr_option *option, const char *text, double *v
     double metres;
     if (flr_unit_parse(text, &metres, &why) != FLR_OK)
         return flr_fail(error, FLR_BAD_ARGUMENT, "--%s: %s", option->name, why.message);
+    if (!(metres >= 1e-12 && metres <= 1e12)) // as flr_mesh_options.unit
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--%s must be from 1e-12 to 1e12 metres, not %s",
+                        option->name, text);
     *value = metres;
     return FLR_OK;
 }

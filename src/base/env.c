@@ -20,8 +20,8 @@ flr_result flr_fail_errno(flr_error *error, const char *path, const char *action
     case EISDIR:
         return flr_fail(error, FLR_BAD_INPUT, "%s: is a folder, not a file", path);
     case ESPIPE:
-        return flr_fail(error, FLR_BAD_INPUT, "%s: is a pipe, not a file; save its content first",
-                        path);
+        return flr_fail(error, FLR_BAD_INPUT, "%s: is a pipe, not a file; %s", path,
+                        strcmp(action, "read") ? "name a file to write" : "save its content first");
     case ENOTSOCK:
         return flr_fail(error, FLR_BAD_INPUT, "%s: is a socket, not a file", path);
     case ENODEV:
@@ -127,30 +127,31 @@ void flr_random_bytes(flr_env *env, void *bytes, size_t count)
 
 /* ---- files ---- */
 
-flr_result flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                              flr_file **file, flr_error *error)
+int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
+                       flr_file **file)
 {
-    static const char *const actions[] = {"read", "create", "change"};
-    FLR_ASSERT(env && path && file && (unsigned)mode <= FLR_FILE_UPDATE);
-    if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the file name is empty; give one");
     char *copy = strdup(path);
-    if (!copy) return flr_fail_errno(error, path, actions[mode], ENOMEM);
+    if (!copy) return ENOMEM;
     flr_file *opened;
     int code = env->ops->file_open(env, path, mode, like, &opened);
     if (code) {
         free(copy);
-        return flr_fail_errno(error, path, actions[mode], code);
+        return code;
     }
     opened->env = env;
     opened->path = copy;
     *file = opened;
-    return FLR_OK;
+    return 0;
 }
 
 flr_result flr_file_open(flr_env *env, const char *path, flr_file_mode mode, flr_file **file,
                          flr_error *error)
 {
-    return flr_file_open_like(env, path, mode, NULL, file, error);
+    static const char *const actions[] = {"read", "create", "change"};
+    FLR_ASSERT(env && path && file && (unsigned)mode <= FLR_FILE_UPDATE);
+    if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the file name is empty; give one");
+    int code = flr_file_open_like(env, path, mode, NULL, file);
+    return code ? flr_fail_errno(error, path, actions[mode], code) : FLR_OK;
 }
 
 flr_result flr_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count, size_t *got,

@@ -77,9 +77,9 @@ struct flr_socket {
     uint64_t dropped;        /* datagrams that did not fit the caller's buffer */
 };
 
-/* Opens like flr_file_open(), with `like` as above. */
-flr_result flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                              flr_file **file, flr_error *error);
+/* Opens like flr_file_open(), with `like` as above. 0 or an errno value. */
+int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
+                       flr_file **file);
 
 /* One sentence for an errno value: what could not be done (`action`: "read", "write"…) with
  * which path, why, and what to do about it. */

@@ -117,30 +117,24 @@ static char *make_temporary_name(flr_env *env, const char *target)
     return name;
 }
 
-/* opens the temporary file; finds the words where that does not work */
+/* opens the temporary file; the user knows the target, not our temporary name */
 static flr_result open_temporary(flr_output *output, flr_error *error)
 {
-    flr_env *env = output->env;
-    flr_error reason;
-    flr_result result = flr_file_open_like(env, output->temporary, FLR_FILE_CREATE, output->target,
-                                           &output->file, &reason);
-    if (result == FLR_OK) return FLR_OK;
-
-    // the user knows the target, not our temporary name
+    int code = flr_file_open_like(output->env, output->temporary, FLR_FILE_CREATE, output->target,
+                                  &output->file);
+    if (!code) return FLR_OK;
     char *folder = flr_path_parent(output->target);
     if (!folder) return flr_fail_errno(error, output->path, "write", ENOMEM);
-    if (result == FLR_NOT_FOUND) {
-        flr_fail(error, result, "%s: the folder %s does not exist; make it first", output->path,
-                 folder);
-    } else if (result == FLR_DENIED) {
-        flr_fail(error, result, "%s: no permission to write in the folder %s; choose another place",
-                 output->path, folder);
-    } else {
-        const char *words = reason.message;
-        size_t length = strlen(output->temporary);
-        if (strncmp(words, output->temporary, length) == 0) words += length;
-        flr_fail(error, result, "%s%s", output->path, words);
-    }
+    flr_result result;
+    if (code == ENOENT)
+        result = flr_fail(error, FLR_NOT_FOUND, "%s: the folder %s does not exist; make it first",
+                          output->path, folder);
+    else if (code == EACCES || code == EPERM)
+        result = flr_fail(error, FLR_DENIED,
+                          "%s: no permission to write in the folder %s; choose another place",
+                          output->path, folder);
+    else
+        result = flr_fail_errno(error, output->path, "write", code);
     free(folder);
     return result;
 }

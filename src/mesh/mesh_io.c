@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "feeler/assert.h"
 #include "mesh/reader.h"
 
@@ -79,12 +80,14 @@ static flr_result fail_empty(const flr_reader *reader)
     uint64_t dropped = report->dropped_nonfinite + report->dropped_malformed;
     if (dropped)
         return flr_fail(reader->error, FLR_BAD_INPUT,
-                        "%s: no triangle is left after %" PRIu64 " bad ones; the first: %s",
-                        reader->name, dropped, report->first_trouble);
+                        "%s: no triangle is left after %" PRIu64 " bad %s; the first: %s",
+                        reader->name, dropped, flr_noun(dropped, "one", "ones"),
+                        report->first_trouble);
     return flr_fail(reader->error, FLR_BAD_INPUT,
                     "%s: the file has no triangles (%" PRIu64
-                    " vertices); export the part as a surface mesh",
-                    reader->name, report->vertices_in_file);
+                    " %s); export the part as a surface mesh",
+                    reader->name, report->vertices_in_file,
+                    flr_noun(report->vertices_in_file, "vertex", "vertices"));
 }
 
 flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t size,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 char *flr_scene_file(const flr_scene *scene, const char *file)
 {
@@ -50,9 +51,8 @@ static flr_result take_group(const char *name, const char *file, flr_mesh **mesh
     if (meant)
         return flr_fail(error, FLR_NOT_FOUND, "%s has no group \"%.60s\"; did you mean \"%.60s\"?",
                         file, name, meant);
-    return flr_fail(error, FLR_NOT_FOUND,
-                    "%s has no group \"%.60s\"; feeler info lists its %u groups", file, name,
-                    count);
+    return flr_fail(error, FLR_NOT_FOUND, "%s has no group \"%.60s\"; feeler info lists its %u %s",
+                    file, name, count, flr_noun(count, "group", "groups"));
 }
 
 flr_result flr_scene_load_part(flr_env *env, const flr_scene *scene, size_t part,

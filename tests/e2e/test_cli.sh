@@ -70,7 +70,16 @@ expect 0 feeler make ball --out .
 [ -e scene.json ] && pass || fail "$ran: wrote no scene.json"
 cd ..
 expect 0 feeler make ball --out deep/er/ball
-rm -rf made empty file here deep
+expect 2 feeler make falling --number 21 --out f
+says 'from 1 to 20, not 21'
+expect 2 feeler make ball --number 3 --out f
+says 'ball always has the same parts'
+expect 0 feeler make ball --out dotted/.
+[ -e dotted/scene.json ] && pass || fail "$ran: wrote no scene.json"
+expect 1 feeler make ball --out nothing/..
+says 'nothing/\.\.: no such folder'
+rm -rf made empty file here deep dotted
+holds .
 
 # ---- info and convert ----
 expect 0 feeler info "$ball"
@@ -83,6 +92,9 @@ json '.files[0].unit == 1'
 expect 3 feeler info "$ball" nowhere.stl "$scratch/ball/socket.stl" --json
 json '(.files | length) == 3 and .files[1].error.exit == 3 and .files[2].triangles > 0'
 says 'nowhere.stl'
+expect 2 feeler info "$ball" --unit 1e300
+says 'from 1e-12 to 1e12'
+expect 2 feeler convert "$ball" x.stl --out-unit 1e-13
 expect 2 feeler info "$ball" --size 10x10
 expect 2 feeler info "$ball" --png x.png --size 10xx10
 expect 2 feeler info "$ball" "$ball" --png x.png
@@ -110,6 +122,13 @@ expect 0 feeler convert b.obj --split parts --json
 json '.files | length >= 1'
 expect 0 feeler info parts/scene.json
 expect 1 feeler convert b.obj --split parts
+expect 0 feeler convert b.obj --split dotted/.
+[ -e dotted/scene.json ] && pass || fail "$ran: wrote no scene.json"
+rm -r dotted
+mkfifo fifo.stl
+expect 1 feeler convert "$ball" fifo.stl
+says 'fifo.stl: is a pipe.*name a file'
+rm fifo.stl
 rm -rf b.* link.obj parts
 
 # ---- files that are not what they should be: exit 3, a sentence with the file's name ----
@@ -178,6 +197,18 @@ cp "$scratch/ball/scene.json" alone.json
 expect 3 feeler info alone.json
 says 'alone.json'
 
+# a scene whose pose file is missing or broken
+cp -r "$scratch/ball" posed
+rm posed/turn.txt
+expect 3 feeler check posed/scene.json
+says 'posed/scene.json:[0-9]+:[0-9]+: path turn: .*no such file'
+expect 3 feeler check posed/scene.json --json
+json '.exit == 3 and ([.files[] | select(.path == "turn") | .error.exit] == [3])'
+for pose in posed/*.txt; do echo 'no pose' >>"$pose"; done
+expect 3 feeler check posed/scene.json
+says 'path seat: .*txt:[0-9]+:'
+rm -r posed
+
 # no permission; root may read everything, so become nobody
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   mkdir "$scratch/nobody" && cp "$feeler" "$scratch/nobody/feeler" && cp "$ball" "$scratch/nobody/secret.stl"
@@ -191,13 +222,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   expect 1 $as_nobody convert "$ball" "$scratch/nobody/readonly/x.obj"
   says 'readonly/x.obj'
   expect 1 $as_nobody make ball --out "$scratch/nobody/readonly/new"
-  says 'readonly'
+  says 'readonly/new: no permission'
   expect 1 $as_nobody info "$ball" --png "$scratch/nobody/readonly/x.png"
   holds "$scratch/nobody/readonly"
   cd "$scratch/work"
 fi
 
 # ---- full disks ----
+# larger than a file may be, here 50 kB
+expect 1 bash -c "ulimit -f 50; feeler convert '$ball' x.obj"
+says 'x.obj: cannot write: larger than'
+expect 1 bash -c "ulimit -f 50; feeler make ball --out x/y/z"
+says 'x/y/z/[a-z]*.stl: cannot write: larger than'
+ls -A | grep -E '^(x|\.feeler)' && fail "$ran: left something behind" || pass
 expect 1 bash -c "feeler info '$ball' >/dev/full"
 says 'cannot write to standard output'
 expect 1 bash -c "feeler completion bash >/dev/full"
@@ -214,6 +251,15 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>
   holds small
   expect 1 feeler make ball --out small
   holds small
+  expect 1 feeler make ball --out small/x/y/z
+  says 'small/x/y/z/[a-z]*.stl: .*full'
+  holds small
+  mount -o remount,ro small
+  expect 1 feeler convert "$ball" small/b.stl
+  says 'small/b.stl: .*read-only'
+  expect 1 feeler make ball --out small/x
+  says 'small/x: .*read-only'
+  mount -o remount,rw small
   head -c 61440 /dev/zero >small/filler
   expect 1 feeler info "$ball" --png small/b.png
   says 'small/b.png'
@@ -233,6 +279,15 @@ for delay in 0.05 0.2 0.4 0.8 1.6; do
   fi
   ls | grep -q 'killed' && fail "killed after $delay s: $(ls | grep killed) is left behind" || pass
 done
+
+mkdir bench
+feeler bench mesh --scratch bench >/dev/null 2>bench.txt &
+pid=$!
+sleep 1.5
+kill -TERM $pid
+wait $pid
+[ $? = 130 ] && pass || fail "a stopped bench: $(cat bench.txt)"
+holds bench
 
 # ---- terminals ----
 if command -v script >/dev/null; then
