@@ -48,8 +48,9 @@ typedef struct flr_contact_params {
         full; /* up to so many contacts add up, from there on the sum is divided by their number over this
                              (1999, section 5: 10); 0: they always add up; default 10 */
     double
-        displacement; /* metres by which points are moved along their outward normals; default 0 */
-    flr_vec3 centre;  /* shell's frame: the torque is about this point; default its origin */
+        displacement; /* metres by which points are moved along their outward normals; default 0; a million voxels
+                             or more, or no number: nothing touches */
+    flr_vec3 centre; /* shell's frame: the torque is about this point; default its origin */
     flr_twist
         motion; /* of the shell's part relative to the voxmap's, world's axes, about `centre`: for braking;
                              default at rest */

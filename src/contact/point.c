@@ -1,7 +1,8 @@
 /* one point against one field: the law of contact */
 #include "contact/point.h"
 
-#define SQRT3 1.7320508075688772
+#define SQRT3    1.7320508075688772
+#define FARTHEST 1e6 /* voxels: no point is displaced by more, so that voxel numbers fit */
 
 flr_contact_params flr_default_contact_params(void)
 {
@@ -33,9 +34,11 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
                        flr_pose T_world_shell, flr_pose T_world_voxmap,
                        const flr_contact_params *params)
 {
-    if (!sound(&T_world_shell) || !sound(&T_world_voxmap)) return false;
     const flr_voxmap_header *h = voxmap->header;
     double s = h->grid.voxel;
+    if (!sound(&T_world_shell) || !sound(&T_world_voxmap) ||
+        !(fabs(params->displacement) < FARTHEST * s))
+        return false;
     flr_pose T_voxmap_world = flr_pose_inverse(T_world_voxmap);
     flr_pose T_voxmap_shell = flr_pose_mul(T_voxmap_world, T_world_shell);
     *frame = (flr_contact_frame){
@@ -104,12 +107,12 @@ void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsign
                      uint32_t capacity)
 {
     if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
+    if (mark <= frame->layer_one) sums->penetrations++; /* with force layer 0 also before contact */
     if (mark > frame->force_mark) {
         sums->near++;
         brake(frame, p, sums);
         return;
     }
-    if (mark <= frame->layer_one) sums->penetrations++;
 
     /* below the plane through the voxel's middle, and a voxel more for each layer below the force layer */
     flr_vec3 middle = flr_vec3_make(floor(p.at.x) + 0.5, floor(p.at.y) + 0.5, floor(p.at.z) + 0.5);

@@ -1,0 +1,189 @@
+/* a query neither allocates nor locks nor calls the system
+ *
+ * Allocations are counted by support/fail_alloc.c; locks by functions of this program that stand before those of libc;
+ * system calls end a child process, in which all but writing and ending is forbidden. */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/fail_alloc.h"
+#include "support/parts.h"
+
+enum { QUERIES = 1000 };
+
+typedef struct subject {
+    flr_test_part moving, fixed;
+    flr_contact_pair *pairs[3]; /* NULL: not on this processor */
+    flr_pose poses[QUERIES];
+} subject;
+
+static int begin(void **state)
+{
+    subject *s = calloc(1, sizeof *s);
+    flr_test_part_make(&s->moving, FLR_TEST_TORUS, 1, 0.0005, true);
+    flr_test_part_make(&s->fixed, FLR_TEST_BOX, 1, 0.0005, true);
+    for (int i = 0; i < 3; i++) {
+        flr_contact_pair_def def = flr_default_contact_pair_def();
+        def.shell = s->moving.shell;
+        def.voxmap = s->fixed.voxmap;
+        def.simd = (flr_simd)(FLR_SIMD_SCALAR + i);
+        flr_contact_pair_create(&def, &s->pairs[i], NULL);
+    }
+    flr_test_random random = flr_test_random_begin("contact_rt");
+    for (int i = 0; i < QUERIES; i++) s->poses[i] = flr_test_random_pose(&random, 0.02);
+    *state = s;
+    return 0;
+}
+
+static int end(void **state)
+{
+    subject *s = *state;
+    for (int i = 0; i < 3; i++) flr_contact_pair_destroy(s->pairs[i]);
+    flr_test_part_free(&s->moving);
+    flr_test_part_free(&s->fixed);
+    free(s);
+    return 0;
+}
+
+/* All engines, all poses, layers and both kinds of awareness; returns how often something touched. */
+static uint64_t ask(const subject *s)
+{
+    uint64_t touching = 0;
+    for (int i = 0; i < QUERIES; i++) {
+        flr_contact_params params = flr_default_contact_params();
+        flr_contact_result r;
+        params.force_layer = (unsigned)i % 5;
+        params.awareness = i % 2 == 0;
+        params.displacement = i % 3 == 0 ? -0.0002 : 0;
+        for (int k = 0; k < 3; k++) {
+            if (!s->pairs[k]) continue;
+            flr_contact_query(s->pairs[k], s->poses[i], flr_pose_identity(), &params, &r);
+            touching += r.contacts > 0;
+        }
+        if (i % 10) continue;
+        flr_contact_reference(s->moving.shell, s->fixed.voxmap, s->poses[i], flr_pose_identity(),
+                              &params, NULL, 0, &r);
+        touching += r.contacts > 0;
+    }
+    return touching;
+}
+
+static void no_allocation(void **state)
+{
+    const subject *s = *state;
+    flr_fail_alloc_at(0);
+    void *volatile block = malloc(1);
+    free(block);
+    assert_int_equal(flr_fail_alloc_asked(), 1); /* the counter counts */
+    flr_fail_alloc_at(0);
+    assert_true(ask(s) > QUERIES / 2);
+    assert_int_equal(flr_fail_alloc_asked(), 0);
+}
+
+#ifndef FLR_SANITIZED /* sanitizers lock and call as they like */
+
+static int locks;
+
+/* Locks never fail here and never lock: this program has one thread while it counts. */
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    (void)mutex;
+    locks++;
+    return 0;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    (void)mutex;
+    return 0;
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    (void)lock;
+    locks++;
+    return 0;
+}
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    (void)condition, (void)mutex;
+    locks++;
+    return 0;
+}
+
+static void no_lock(void **state)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    locks = 0;
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    assert_int_equal(locks, 1);
+    locks = 0;
+    assert_true(ask(*state) > 0);
+    assert_int_equal(locks, 0);
+}
+
+/* From here on this process may write, end, and nothing else. False: this kernel does not offer it. */
+static bool forbid_calls(void)
+{
+#define ALLOW(number)                                                                              \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(SYS_write),
+        ALLOW(SYS_exit_group),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* What becomes of a child that does this where calls are forbidden: its exit code, or -signal. */
+static int alone(uint64_t (*body)(const subject *), const subject *s)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        body(s); /* once before: what it writes to for the first time is this child's own */
+        if (!forbid_calls()) _exit(77);
+        syscall(SYS_exit_group, body(s) > 0 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status)) return -WTERMSIG(status);
+    if (WEXITSTATUS(status) == 77) skip();
+    return WEXITSTATUS(status);
+}
+
+static uint64_t call_system(const subject *s)
+{
+    (void)s;
+    return (uint64_t)syscall(SYS_getppid);
+}
+
+static void no_system_call(void **state)
+{
+    assert_int_equal(alone(call_system, *state), -SIGSYS); /* it would be noticed */
+    assert_int_equal(alone(ask, *state), 0);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_allocation),
+#ifndef FLR_SANITIZED
+        cmocka_unit_test(no_lock),
+        cmocka_unit_test(no_system_call),
+#endif
+    };
+    return cmocka_run_group_tests_name("contact_rt", tests, begin, end);
+}
