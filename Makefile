@@ -27,7 +27,7 @@ install: all
 deb: all
 	cd build && cpack -G DEB
 
-format:
+format: deps-check
 	@scripts/format --fix
 
 clean:

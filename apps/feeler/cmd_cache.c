@@ -134,11 +134,14 @@ static int tell_size(flr_cli *cli, const contents *cache)
     return FLR_EXIT_OK;
 }
 
+/* down to `limit` bytes; 0: all of it */
 static int prune(flr_cli *cli, contents *cache, uint64_t limit)
 {
     uint64_t files, bytes;
     flr_error error;
-    flr_result result = flr_cache_prune(cli->env, cache->folder, limit, &files, &bytes, &error);
+    flr_result result =
+        limit ? flr_cache_prune(cli->env, cache->folder, limit, &files, &bytes, &error)
+              : flr_cache_clear(cli->env, cache->folder, &files, &bytes, &error);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
     char count[FLR_COUNT_TEXT_SIZE], size[FLR_COUNT_TEXT_SIZE], left[FLR_COUNT_TEXT_SIZE];
     cache->count -= files;
@@ -193,7 +196,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     int code = action == SIZE                       ? tell_size(cli, &cache)
                : action == PRUNE || action == CLEAR ? prune(cli, &cache, values->max)
                                                     : list_files(cli, &cache, action == VERIFY);
-    free(cache.entries);
+    flr_cache_list_free(cache.entries);
     return code;
 }
 

@@ -3,13 +3,15 @@
  *     flr_cache cache = {.folder = folder};
  *     flr_cache_voxelize(env, &cache, mesh, &def, &voxmap, &shell, &report, &error);
  *
- * A cache is a folder of voxel files (feeler/voxfile.h), each named by a hash of the mesh, of all parameters and of
- * the version of the format. So there is nothing to keep in step: another mesh, parameter or version is another name.
- * A file that is damaged, cut off or something else is told about, built again and replaced. A cache that cannot be
- * written is no failure either: what was asked for is built and handed out.
+ * A cache is a folder of voxel files (feeler/voxfile.h), each named by a hash of the mesh, of all
+ * parameters and of the version of the format. So there is nothing to keep in step: another mesh,
+ * parameter or version is another name. A file that is damaged, cut off or something else is told
+ * about, built again and replaced. A cache that cannot be written is no failure either: what was
+ * asked for is built and handed out.
  *
- * Several processes may use one folder at once: files appear whole, by a rename, and whoever has one open keeps it
- * when it is replaced or removed. If two build the same, the last one's file stays; both are the same bytes.
+ * Several processes may use one folder at once: files appear whole, by a rename, and whoever has
+ * one open keeps it when it is replaced or removed. If two build the same, the last one's file
+ * stays; both are the same bytes.
  *
  * Thread: any; not RT safe.
  */
@@ -35,20 +37,20 @@ extern "C" {
 
 enum { FLR_CACHE_PATH_SIZE = 4096 };
 
-/* The folder a user's cache lies in: `own` if given (the variable FEELER_CACHE), else feeler in `cache_home`
- * (XDG_CACHE_HOME), else .cache/feeler in `home` (HOME). Each may be NULL or empty; the latter two count only when
- * they are absolute. FLR_NOT_FOUND: none will do. */
+/* The folder a user's cache lies in: `own` if given (the variable FEELER_CACHE), else feeler in
+ * `cache_home` (XDG_CACHE_HOME), else .cache/feeler in `home` (HOME). Each may be NULL or empty;
+ * the latter two count only when they are absolute. FLR_NOT_FOUND: none will do. */
 FLR_API flr_result flr_cache_folder(const char *own, const char *cache_home, const char *home,
                                     char folder[FLR_CACHE_PATH_SIZE], flr_error *error);
 
 /* Which cache, and how to use it. Plain data. */
 typedef struct flr_cache {
     const char *folder; /* borrowed; need not exist yet. NULL: no cache, everything is built */
-    bool
-        lazy; /* hand out a large file before all its checksums were compared: milliseconds, whatever its
-                           size; then call flr_voxfile_verify() when it suits. false: compare them first */
-    uint64_t
-        limit; /* bytes: after storing, the oldest files go until no more than this is left; 0: no limit */
+    /* hand out a large file before all its checksums were compared: milliseconds, whatever its
+     * size; then call flr_voxfile_verify() when it suits. false: compare them first */
+    bool lazy;
+    /* bytes: after storing, the oldest files go until no more than this is left; 0: no limit */
+    uint64_t limit;
 } flr_cache;
 
 /* What happened. Plain data. */
@@ -62,9 +64,9 @@ typedef struct flr_cache_report {
     flr_voxelize_report voxelize; /* of the building; when found, the counts alone */
 } flr_cache_report;
 
-/* What flr_voxelize() does, by way of the cache: opens the file when it is there and sound, else builds and stores
- * it. `shell` or `voxmap` may be NULL, not both; a file stored without a shell is built again when one is asked for.
- * `report` may be NULL. */
+/* What flr_voxelize() does, by way of the cache: opens the file when it is there and sound, else
+ * builds and stores it. `shell` or `voxmap` may be NULL, not both; a file stored without a shell is
+ * built again when one is asked for. `report` may be NULL. */
 FLR_API flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                                       const flr_voxelize_def *def, flr_voxmap **voxmap,
                                       flr_shell **shell, flr_cache_report *report,
@@ -78,22 +80,29 @@ FLR_API flr_hash flr_cache_key(const flr_mesh *mesh, const flr_voxelize_def *def
 enum { FLR_CACHE_NAME_SIZE = FLR_HASH_TEXT_SIZE + 7 };
 
 typedef struct flr_cache_entry {
-    char name
-        [FLR_CACHE_NAME_SIZE]; /* of the file, in the folder: 32 hexadecimal digits and .flrvox */
-    uint64_t size;             /* bytes */
-    int64_t modified_ns;       /* wall clock, when it was written */
+    /* of the file, in the folder: 32 hexadecimal digits and .flrvox */
+    char name[FLR_CACHE_NAME_SIZE];
+    uint64_t size;       /* bytes */
+    int64_t modified_ns; /* wall clock, when it was written */
 } flr_cache_entry;
 
-/* The files in a cache, oldest first; what has other names is not the cache's and left alone. `*entries` is a heap
- * block (free; NULL where there is none). A folder that does not exist is empty. */
+/* The files in a cache, oldest first; what has other names is not the cache's and left alone. Free
+ * `*entries` with flr_cache_list_free(); it is NULL where there is none. A folder that does not
+ * exist is empty. */
 FLR_API flr_result flr_cache_list(flr_env *env, const char *folder, flr_cache_entry **entries,
                                   size_t *count, flr_error *error);
+FLR_API void flr_cache_list_free(flr_cache_entry *entries); /* NULL allowed */
 
-/* Removes the oldest files until what is left has at most `limit` bytes (0: all of them), and what a writer left that
- * was killed more than an hour ago. Both counts are filled in, also on failure. */
+/* Removes the oldest files until what is left has at most `limit` bytes (0: no limit, as in
+ * flr_cache), and what a writer left that was killed more than an hour ago. Both counts are filled
+ * in, also on failure. */
 FLR_API flr_result flr_cache_prune(flr_env *env, const char *folder, uint64_t limit,
                                    uint64_t *removed_files, uint64_t *removed_bytes,
                                    flr_error *error);
+
+/* The same, but removes all files. */
+FLR_API flr_result flr_cache_clear(flr_env *env, const char *folder, uint64_t *removed_files,
+                                   uint64_t *removed_bytes, flr_error *error);
 
 #ifdef __cplusplus
 }

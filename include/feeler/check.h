@@ -117,7 +117,8 @@ FLR_API flr_check_options flr_default_check_options(void);
 
 /* Checks a mesh. `read`: what the reader saw, or NULL; `options` NULL: defaults. Takes time and
  * memory in proportion to the triangles: about 2 s and 150 MB per million, more where very many
- * pass through each other. The same mesh gives the same report. FLR_BAD_ARGUMENT, FLR_NO_MEMORY, FLR_CANCELLED. */
+ * pass through each other. The same mesh gives the same report. FLR_BAD_ARGUMENT, FLR_NO_MEMORY,
+ * FLR_CANCELLED. */
 FLR_API flr_result flr_check_mesh(const flr_mesh *mesh, const flr_mesh_report *read,
                                   const flr_check_options *options, flr_check_report *report,
                                   flr_error *error);

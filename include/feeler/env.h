@@ -107,12 +107,13 @@ typedef struct flr_map {
 } flr_map;
 
 /* Maps a file opened for reading: nothing is read until it is looked at, whatever the size. The map
- * outlives the file object, and also the file's name: one that is replaced by a rename or removed stays
- * as it was for those who have it mapped. But a file that is cut short in place takes the bytes away: looking
- * at them then ends the process (SIGBUS), as does a disk that fails. So map only files that are written
- * as flr_output does. In a simulated env the map is a copy.
- * `room`: bytes of address space to set aside behind the file, so that a wrong index in it leads to zeros and not out
- * of the process; it costs no memory. 0: none. Where that much cannot be had, or in a simulated env, map.room is 0. */
+ * outlives the file object, and also the file's name: one that is replaced by a rename or removed
+ * stays as it was for those who have it mapped. But a file that is cut short in place takes the
+ * bytes away: looking at them then ends the process (SIGBUS), as does a disk that fails. So map
+ * only files that are written as flr_output does. In a simulated env the map is a copy. `room`:
+ * bytes of address space to set aside behind the file, so that a wrong index in it leads to zeros
+ * and not out of the process; it costs no memory. 0: none. Where that much cannot be had, or in a
+ * simulated env, map.room is 0. */
 FLR_API flr_result flr_file_map(flr_file *file, size_t room, flr_map *map, flr_error *error);
 
 /* Gives it back; leaves an empty map. NULL and an empty map allowed. */

@@ -8,6 +8,9 @@
 
 #include "feeler/version.h" /* which feeler this is */
 
+/* clang-format off: the order is the one to read in */
+
+/* what everything stands on */
 #include "feeler/api.h"    /* thread classes */
 #include "feeler/arena.h"  /* memory that is sized once */
 #include "feeler/assert.h" /* a caller's bug */
@@ -20,9 +23,11 @@
 #include "feeler/sim.h"    /* the same, simulated */
 #include "feeler/units.h"  /* lengths as text */
 
+/* numbers */
 #include "feeler/inertia.h" /* mass and spatial inertia */
 #include "feeler/math.h"    /* vectors, quaternions, poses */
 
+/* triangles */
 #include "feeler/adjacency.h" /* who is next to whom; shells */
 #include "feeler/check.h"     /* what is wrong with a mesh, in words */
 #include "feeler/features.h"  /* quasi-planar polygons; vertices, edges, faces */
@@ -31,6 +36,7 @@
 #include "feeler/mesh.h"      /* a part as triangles */
 #include "feeler/mesh_io.h"   /* files */
 
+/* voxels */
 #include "feeler/cache.h"    /* built once, opened the next time */
 #include "feeler/exact.h"    /* the exact distance to a mesh */
 #include "feeler/merge.h"    /* several parts in one voxmap */
@@ -39,6 +45,9 @@
 #include "feeler/voxfile.h"  /* both as a file */
 #include "feeler/voxmap.h"   /* a part as voxels */
 
+/* touch */
 #include "feeler/contact.h" /* does it touch, where, with which force */
+
+/* clang-format on */
 
 #endif

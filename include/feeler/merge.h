@@ -18,14 +18,14 @@
  *     free       the rest; its marks are the distances to the surface that is left
  *     edges, vertices   those of all parts, where they are surface
  *
- * Each part is filled on its own: what two parts enclose together and neither alone is free, and an open part stays
- * as it is. Where surfaces of two parts cross, the new edge is concave; nothing touches it before it touches one of
- * the surfaces, so it is not marked.
+ * Each part is filled on its own: what two parts enclose together and neither alone is free, and an
+ * open part stays as it is. Where surfaces of two parts cross, the new edge is concave; nothing
+ * touches it before it touches one of the surfaces, so it is not marked.
  *
- * The result depends on which parts there are, not on the order or the history: after adding and removing a part
- * the bytes are those of never having had it. To move a part, remove it and add it in the new pose. An update
- * computes the marks of those hyperchunks (64x64x64 voxels) only in which, or in whose reach, voxels have
- * changed, and copies the others.
+ * The result depends on which parts there are, not on the order or the history: after adding and
+ * removing a part the bytes are those of never having had it. To move a part, remove it and add it
+ * in the new pose. An update computes the marks of those hyperchunks (64x64x64 voxels) only in
+ * which, or in whose reach, voxels have changed, and copies the others.
  *
  * Thread: control; one thread at a time for one flr_merge. Not RT safe.
  */
@@ -51,8 +51,9 @@ typedef struct flr_merge flr_merge;
  * flr_default_merge_def(), then change what you need. */
 typedef struct flr_merge_def {
     double voxel; /* metres; must be given */
-    /* Where the lattice lies: the planes between voxels are a quarter of a voxel beside this point, so that a face
-     * at a whole or half number of voxels from it lies in one layer of voxels. Metres; default 0. */
+    /* Where the lattice lies: the planes between voxels are a quarter of a voxel beside this point,
+     * so that a face at a whole or half number of voxels from it lies in one layer of voxels.
+     * Metres; default 0. */
     flr_vec3 origin;
     unsigned bits, range, offset;
     bool features;
@@ -76,9 +77,9 @@ FLR_API flr_result flr_merge_create(const flr_merge_def *def, flr_merge **merge,
 
 FLR_API void flr_merge_destroy(flr_merge *merge); /* NULL allowed; voxmaps made stay */
 
-/* Voxelizes a part and keeps it. `*id` is never used again for another part of this merge. Fails with
- * FLR_BAD_ARGUMENT (no mesh, no pose), FLR_TOO_LARGE (memory for all parts, or parts too far apart), FLR_NO_MEMORY; then
- * nothing has changed. */
+/* Voxelizes a part and keeps it. `*id` is never used again for another part of this merge. Fails
+ * with FLR_BAD_ARGUMENT (no mesh, no pose), FLR_TOO_LARGE (memory for all parts, or parts too far
+ * apart), FLR_NO_MEMORY; then nothing has changed. */
 FLR_API flr_result flr_merge_add(flr_merge *merge, const flr_merge_part *part, uint32_t *id,
                                  flr_error *error);
 
@@ -94,12 +95,14 @@ typedef struct flr_merge_report {
     uint64_t recomputed;  /* of them; the others were copied */
 } flr_merge_report;
 
-/* Makes a voxmap of all parts. `before` may be NULL; if it is the voxmap that the last successful call made, or
- * read back from a file, unchanged marks are copied from it (with a range of up to 8 voxels; beyond that all marks are
- * computed). It is borrowed during the call; the new voxmap shares nothing with it and is owned by the caller.
- * `report` may be NULL. Fails with FLR_BAD_ARGUMENT when there is no part, FLR_NO_MEMORY; then nothing has changed.
+/* Makes a voxmap of all parts. `before` may be NULL; if it is the voxmap that the last successful
+ * call made, or read back from a file, unchanged marks are copied from it (with a range of up to 8
+ * voxels; beyond that all marks are computed). It is borrowed during the call; the new voxmap
+ * shares nothing with it and is owned by the caller. `report` may be NULL. Fails with
+ * FLR_BAD_ARGUMENT when there is no part, FLR_NO_MEMORY; then nothing has changed.
  *
- * In its flr_voxmap_info, mesh_hash stands for all parts, poses and parameters; T_voxmap_mesh is the identity. */
+ * In its flr_voxmap_info, mesh_hash stands for all parts, poses and parameters; T_voxmap_mesh is
+ * the identity. */
 FLR_API flr_result flr_merge_build(flr_merge *merge, const flr_voxmap *before, flr_voxmap **voxmap,
                                    flr_merge_report *report, flr_error *error);
 

@@ -66,8 +66,8 @@ typedef struct flr_mesh {
 typedef struct flr_mesh_def {
     const flr_vec3 *vertices; /* need not be welded or all be used */
     uint32_t vertex_count;
-    const flr_triangle
-        *triangles; /* NULL: vertices come in threes, and triangle_count is ignored */
+    /* NULL: vertices come in threes, and triangle_count is ignored */
+    const flr_triangle *triangles;
     uint32_t triangle_count;
     const flr_mesh_group *groups; /* NULL: one unnamed group */
     uint32_t group_count;

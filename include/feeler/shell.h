@@ -1,13 +1,15 @@
 /* feeler/shell.h: a part as surface points: what touches the voxels of another part.
  *
- * One point per surface voxel, at the voxel's centre (as in the papers) or moved onto the exact surface,
- * each with an inward unit normal and a label: vertex, edge or face, whichever comes first of what the voxel
- * inherits from the part's features. Points are kept chunk by chunk (8x8x8 voxels) and chunks hyperchunk by
- * hyperchunk, each with an enclosing sphere, so that what is far from everything can be skipped as one.
+ * One point per surface voxel, at the voxel's centre (as in the papers) or moved onto the exact
+ * surface, each with an inward unit normal and a label: vertex, edge or face, whichever comes first
+ * of what the voxel inherits from the part's features. Points are kept chunk by chunk (8x8x8
+ * voxels) and chunks hyperchunk by hyperchunk, each with an enclosing sphere, so that what is far
+ * from everything can be skipped as one.
  *
- * Within a chunk the vertex points come first, then the edge points, then the face points, then padding up
- * to a multiple of FLR_SHELL_PAD. A coordinate is 16 bits within its chunk (a voxel is 6144 steps), a normal is
- * 32 bits: 10 bytes a point, because a query is limited by what it must read.
+ * Within a chunk the vertex points come first, then the edge points, then the face points, then
+ * padding up to a multiple of FLR_SHELL_PAD. A coordinate is 16 bits within its chunk (a voxel is
+ * 6144 steps), a normal is 32 bits: 10 bytes a point, because a query is limited by what it must
+ * read.
  *
  * A shell is one block without pointers, immutable, shared by all threads.
  *
@@ -39,9 +41,9 @@ typedef enum flr_label {
 
 /* 8x8x8 voxels with at least one point */
 typedef struct flr_shell_chunk {
-    float corner
-        [3]; /* where coordinates count from, metres: one voxel before the chunk's low corner, since a
-                        point on the exact surface may lie a little outside its voxel */
+    /* where coordinates count from, metres: one voxel before the chunk's low corner, since a point
+     * on the exact surface may lie a little outside its voxel */
+    float corner[3];
     float centre[3];                 /* of the sphere around its points, metres */
     float radius;                    /* metres */
     uint32_t first;                  /* of its points; a multiple of FLR_SHELL_PAD */
@@ -69,24 +71,26 @@ typedef struct flr_shell {
     float centre[3], radius;       /* of the sphere around all points */
     const flr_shell_hyper *hypers; /* [hyper_count] */
     const flr_shell_chunk *chunks; /* [chunk_count], by hyperchunk */
-    const uint16_t *x, *y,
-        *z; /* [point_count], steps from the chunk's corner; padding repeats the last point */
+    /* [point_count], steps from the chunk's corner; padding repeats the last point */
+    const uint16_t *x, *y, *z;
     const uint32_t *normal; /* [point_count], see flr_shell_normal() */
     size_t bytes;           /* of the whole block */
 } flr_shell;
 
-/* A point's place, metres, part's frame, moved by `displacement` metres along its outward normal (0: as it is). */
+/* A point's place, metres, part's frame, moved by `displacement` metres along its outward normal
+ * (0: as it is). */
 FLR_API flr_vec3 flr_shell_point(const flr_shell *shell, uint32_t chunk, uint32_t point,
                                  double displacement);
 
-/* The inward unit normal behind a packed one. The sphere is folded onto a square (octahedral map), 16 bits each
- * way: the error is below 0.005 degrees. */
+/* The inward unit normal behind a packed one. The sphere is folded onto a square (octahedral map),
+ * 16 bits each way: the error is below 0.005 degrees. */
 FLR_API flr_vec3 flr_shell_normal(uint32_t packed);
 FLR_API uint32_t flr_shell_pack_normal(flr_vec3 normal);
 
-/* Moving all points along their normals spreads them apart where the surface is curved. 1 plus the most that the
- * distance of two neighbouring points grows by `displacement` (metres, outward positive), in voxels: above 1.5 or
- * so something thin can slip between them. Looks at all points; not RT safe. */
+/* Moving all points along their normals spreads them apart where the surface is curved. 1 plus the
+ * most that the distance of two neighbouring points grows by `displacement` (metres, outward
+ * positive), in voxels: above 1.5 or so something thin can slip between them. Looks at all points;
+ * not RT safe. */
 FLR_API double flr_shell_opening(const flr_shell *shell, double displacement);
 
 FLR_API void flr_shell_destroy(flr_shell *shell); /* NULL allowed */

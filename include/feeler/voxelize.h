@@ -4,8 +4,8 @@
  *     def.voxel = 0.001;
  *     flr_voxelize(env, mesh, &def, &voxmap, &shell, NULL, &error);
  *
- * The same mesh and parameters give the same bytes, whatever the number of threads, the compiler or the
- * instruction set.
+ * The same mesh and parameters give the same bytes, whatever the number of threads, the compiler or
+ * the instruction set.
  *
  * Thread: any; not RT safe.
  */
@@ -27,22 +27,23 @@ extern "C" {
 /* What to build and how. Fill with flr_default_voxelize_def(), then change what you need. */
 typedef struct flr_voxelize_def {
     double voxel; /* metres; must be given */
-    flr_pose
-        T_voxmap_mesh; /* where the mesh lies in the voxmap's frame; default identity: its own */
-    unsigned bits;     /* 2, 4 (default) or 8 */
-    unsigned range;    /* voxels of distance marked: default 8; with 2 bits always 1 */
-    unsigned
-        offset; /* with 2 bits: layers by which the force layer lies outside the surface, 0 … 7; default 0 */
-    bool
-        features; /* edge and vertex fields, labels of points; default true. false: every point is a
-                               vertex, to be tested against the surface */
-    bool hollow;  /* no interior: what is inside is free; default false */
+    /* where the mesh lies in the voxmap's frame; default identity: its own */
+    flr_pose T_voxmap_mesh;
+    unsigned bits;  /* 2, 4 (default) or 8 */
+    unsigned range; /* voxels of distance marked: default 8; with 2 bits always 1 */
+    /* with 2 bits: layers by which the force layer lies outside the surface, 0 … 7; default 0 */
+    unsigned offset;
+    /* edge and vertex fields, labels of points; default true. false: every point is a vertex, to be
+     * tested against the surface */
+    bool features;
+    bool hollow;      /* no interior: what is inside is free; default false */
     bool on_surface;  /* move the shell's points onto the exact surface; default false */
     unsigned threads; /* 0: one per processor */
-    uint64_t
-        memory_limit; /* bytes; refuse before work begins if more would be needed; 0: what the machine has */
-    /* Called often, from the calling thread, with the part of the work done, 0 … 1, and what is being done ("features",
-     * "triangles", "interior", "chunks", "points", "done"); return false to stop with FLR_CANCELLED. May be NULL. */
+    /* bytes; refuse before work begins if more would be needed; 0: what the machine has */
+    uint64_t memory_limit;
+    /* Called often, from the calling thread, with the part of the work done, 0 … 1, and what is
+     * being done ("features", "triangles", "interior", "chunks", "points", "done"); return false to
+     * stop with FLR_CANCELLED. May be NULL. */
     bool (*progress)(void *context, double done, const char *stage);
     void *context;
 } flr_voxelize_def;
@@ -55,8 +56,8 @@ typedef struct flr_voxelize_needs {
     uint64_t result; /* bytes of voxmap and shell in the end */
 } flr_voxelize_needs;
 
-/* Checks everything that flr_voxelize() checks before it begins, and fails as that does; else says what the
- * work will take. Looks at every triangle once. */
+/* Checks everything that flr_voxelize() checks before it begins, and fails as that does; else says
+ * what the work will take. Looks at every triangle once. */
 FLR_API flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *def,
                                          flr_voxelize_needs *needs, flr_error *error);
 
@@ -68,17 +69,18 @@ typedef struct flr_voxelize_report {
     } seconds;
 } flr_voxelize_report;
 
-/* Builds a voxmap, a shell, or both (the one whose pointer is NULL is left out). Fails with FLR_BAD_ARGUMENT (a
- * parameter out of range), FLR_TOO_LARGE (with an estimate and a voxel size that would do), FLR_NO_MEMORY,
- * FLR_CANCELLED. The mesh is borrowed during the call only. On success the caller owns what was built.
- * `report` may be NULL. */
+/* Builds a voxmap, a shell, or both (the one whose pointer is NULL is left out). Fails with
+ * FLR_BAD_ARGUMENT (a parameter out of range), FLR_TOO_LARGE (with an estimate and a voxel size
+ * that would do), FLR_NO_MEMORY, FLR_CANCELLED. The mesh is borrowed during the call only. On
+ * success the caller owns what was built. `report` may be NULL. */
 FLR_API flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_def *def,
                                 flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
                                 flr_error *error);
 
-/* A shell from the free voxels at distance `layer` (1 … the voxmap's range): for more clearance than the force layer
- * gives (2005, section 3.2). `exact` is that of the voxmap's mesh, for the normals. Both are borrowed during the call.
- * FLR_BAD_ARGUMENT for another layer or a voxmap with an offset; FLR_TOO_LARGE, FLR_NO_MEMORY. */
+/* A shell from the free voxels at distance `layer` (1 … the voxmap's range): for more clearance
+ * than the force layer gives (2005, section 3.2). `exact` is that of the voxmap's mesh, for the
+ * normals. Both are borrowed during the call. FLR_BAD_ARGUMENT for another layer or a voxmap with
+ * an offset; FLR_TOO_LARGE, FLR_NO_MEMORY. */
 FLR_API flr_result flr_shell_from_layer(const flr_voxmap *voxmap, const flr_exact *exact,
                                         unsigned layer, flr_shell **shell, flr_error *error);
 

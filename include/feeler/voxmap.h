@@ -1,25 +1,26 @@
 /* feeler/voxmap.h: a part as voxels: interior, surface, and free space marked with distance.
  *
- * A voxmap is built from a mesh at a voxel size by flr_voxelize() (feeler/voxelize.h). Every voxel that a triangle touches is a surface
- * voxel; what cannot be reached from outside is interior; free voxels near the surface are marked with
- * their chessboard distance to it. The marks:
+ * A voxmap is built from a mesh at a voxel size by flr_voxelize() (feeler/voxelize.h). Every voxel
+ * that a triangle touches is a surface voxel; what cannot be reached from outside is interior; free
+ * voxels near the surface are marked with their chessboard distance to it. The marks:
  *
  *     0      free, beyond the field
  *     1      interior
  *     2      surface
  *     2 + d  free, at chessboard distance d from the nearest surface voxel, 1 <= d <= range
  *
- * With 2 bits: 0 free, 1 interior, 2 surface, 3 proximity (the free neighbours of the surface). There the force layer
- * cannot be chosen when asking, so it is built in: with an offset of k layers, "surface" stands for the free voxels at
- * distance k and everything nearer is "interior" (1999, section 4.2).
- * The edge and vertex fields are the same with "voxel touched by a feature edge" or "… vertex" in place of
- * "surface voxel" (see feeler/features.h); surface voxels too far from an edge have mark 0 there.
+ * With 2 bits: 0 free, 1 interior, 2 surface, 3 proximity (the free neighbours of the surface).
+ * There the force layer cannot be chosen when asking, so it is built in: with an offset of k
+ * layers, "surface" stands for the free voxels at distance k and everything nearer is "interior"
+ * (1999, section 4.2). The edge and vertex fields are the same with "voxel touched by a feature
+ * edge" or "… vertex" in place of "surface voxel" (see feeler/features.h); surface voxels too far
+ * from an edge have mark 0 there.
  *
- * What a mark promises: for a point in a voxel marked 2 + d of the surface field, the exact surface is at
- * least (d - 1) voxels and at most sqrt(3) (d + 1) voxels away.
+ * What a mark promises: for a point in a voxel marked 2 + d of the surface field, the exact surface
+ * is at least (d - 1) voxels and at most sqrt(3) (d + 1) voxels away.
  *
- * A voxmap is one block without pointers: what is built, what lies in a cache file and what is mapped
- * back are the same bytes. It is immutable and may be shared by all threads.
+ * A voxmap is one block without pointers: what is built, what lies in a cache file and what is
+ * mapped back are the same bytes. It is immutable and may be shared by all threads.
  *
  * Thread: any. Queries are RT safe; building, saving and opening are not.
  */
@@ -72,8 +73,8 @@ typedef struct flr_voxmap_stats {
 /* Frees or unmaps it; NULL allowed. */
 FLR_API void flr_voxmap_destroy(flr_voxmap *voxmap);
 
-/* The mark of the voxel that holds a point (metres, voxmap's frame). Points outside the grid and points
- * that are not finite are free (0). RT safe. */
+/* The mark of the voxel that holds a point (metres, voxmap's frame). Points outside the grid and
+ * points that are not finite are free (0). RT safe. */
 FLR_API unsigned flr_voxmap_mark(const flr_voxmap *voxmap, flr_field field, flr_vec3 point);
 
 /* The mark of voxel (x, y, z); free when out of range. RT safe. */

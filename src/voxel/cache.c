@@ -269,6 +269,8 @@ flr_result flr_cache_list(flr_env *env, const char *folder, flr_cache_entry **en
     return FLR_OK;
 }
 
+void flr_cache_list_free(flr_cache_entry *entries) { free(entries); }
+
 /* Removes the temporary file of a writer that is no more. */
 static bool remove_left_over(void *context, const char *name)
 {
@@ -289,10 +291,10 @@ static bool remove_left_over(void *context, const char *name)
     return list->result == FLR_OK;
 }
 
-flr_result flr_cache_prune(flr_env *env, const char *folder, uint64_t limit,
-                           uint64_t *removed_files, uint64_t *removed_bytes, flr_error *error)
+/* what was left over, then the oldest until at most `limit` bytes are there */
+static flr_result make_room(flr_env *env, const char *folder, uint64_t limit,
+                            uint64_t *removed_files, uint64_t *removed_bytes, flr_error *error)
 {
-    FLR_ASSERT(env && folder && removed_files && removed_bytes);
     *removed_files = *removed_bytes = 0;
     listing list = {.env = env, .folder = folder, .error = error};
     flr_result result = visit_folder(env, folder, remove_left_over, &list, error);
@@ -315,4 +317,18 @@ flr_result flr_cache_prune(flr_env *env, const char *folder, uint64_t limit,
     }
     free(entries);
     return result;
+}
+
+flr_result flr_cache_prune(flr_env *env, const char *folder, uint64_t limit,
+                           uint64_t *removed_files, uint64_t *removed_bytes, flr_error *error)
+{
+    FLR_ASSERT(env && folder && removed_files && removed_bytes);
+    return make_room(env, folder, limit ? limit : UINT64_MAX, removed_files, removed_bytes, error);
+}
+
+flr_result flr_cache_clear(flr_env *env, const char *folder, uint64_t *removed_files,
+                           uint64_t *removed_bytes, flr_error *error)
+{
+    FLR_ASSERT(env && folder && removed_files && removed_bytes);
+    return make_room(env, folder, 0, removed_files, removed_bytes, error);
 }

@@ -72,7 +72,7 @@ static size_t count_files(flr_env *env, const char *folder, flr_cache_entry *fir
     size_t count;
     assert_ok(flr_cache_list(env, folder, &entries, &count, &error), error);
     if (count && first) *first = entries[0];
-    free(entries);
+    flr_cache_list_free(entries);
     return count;
 }
 
@@ -294,6 +294,8 @@ static void the_oldest_go_first(void **state)
     uint64_t files, bytes;
     assert_ok(flr_cache_prune(env, "/c", total, &files, &bytes, &error), error);
     assert_int_equal(files, 0);
+    assert_ok(flr_cache_prune(env, "/c", 0, &files, &bytes, &error), error); // no limit
+    assert_int_equal(files, 0);
     assert_ok(flr_cache_prune(env, "/c", total - entries[0].size - 1, &files, &bytes, &error),
               error);
     assert_int_equal(files, 2);
@@ -301,7 +303,7 @@ static void the_oldest_go_first(void **state)
     flr_cache_entry first;
     assert_int_equal(count_files(env, "/c", &first), 3);
     assert_string_equal(first.name, entries[2].name);
-    free(entries);
+    flr_cache_list_free(entries);
 
     // a limit is kept by storing; the newest is the last to go
     flr_cache cache = {.folder = "/c", .limit = 1};
@@ -318,12 +320,14 @@ static void the_oldest_go_first(void **state)
     assert_ok(flr_path_look(env, names[3], &info, &error), error);
     assert_int_equal(info.kind, FLR_PATH_FILE);
     flr_sim_advance(sim, 3601 * FLR_SIM_S);
-    assert_ok(flr_cache_prune(env, "/c", 0, &files, &bytes, &error), error);
+    go(env, "/c", &def, false);
+    assert_ok(flr_cache_clear(env, "/c", &files, &bytes, &error), error);
+    assert_int_equal(files, 1);
     for (int i = 0; i < 4; i++) {
         assert_ok(flr_path_look(env, names[i], &info, &error), error);
         assert_int_equal(info.kind, i < 3 ? FLR_PATH_FILE : FLR_PATH_NONE);
     }
-    assert_ok(flr_cache_prune(env, "/nothing", 0, &files, &bytes, &error), error);
+    assert_ok(flr_cache_clear(env, "/nothing", &files, &bytes, &error), error);
     flr_sim_destroy(sim);
 }
 
@@ -378,7 +382,7 @@ static void processes_share_a_folder(void **state)
                 continue;
             }
             if (report.broken[0]) wrong |= 2;
-            if (i % 5 == p) flr_cache_prune(env, folder, 0, &files, &bytes, &error);
+            if (i % 5 == p) flr_cache_clear(env, folder, &files, &bytes, &error);
             if (voxmap->header->size != right->header->size ||
                 memcmp(voxmap->header, right->header, right->header->size) != 0)
                 wrong |= 4;
@@ -409,7 +413,7 @@ static flr_result cached(void *context, flr_error *why)
     flr_cache_entry *entries;
     size_t count;
     result = flr_cache_list(flr_env_real(), context, &entries, &count, why);
-    if (result == FLR_OK) free(entries);
+    if (result == FLR_OK) flr_cache_list_free(entries);
     return result;
 }
 
