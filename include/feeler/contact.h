@@ -1,23 +1,25 @@
 /* feeler/contact.h: does a part touch another, where, and with which force?
  *
- * One part is a shell (surface points), the other a voxmap (voxels); either may move. Every point of the shell that
- * lies in the force layer of the voxmap, or deeper, is a contact. Its force follows the tangent-plane model (McNeely
- * et al. 1999, section 3): a plane through the middle of the voxel, with the point's own normal; the depth of the point
- * below that plane, and a whole voxel more for every layer below the force layer, times the stiffness, along the point's
- * inward normal.
+ * One part is a shell (surface points), the other a voxmap (voxels); either may move. Every point
+ * of the shell that lies in the force layer of the voxmap, or deeper, is a contact. Its force
+ * follows the tangent-plane model (McNeely et al. 1999, section 3): a plane through the middle of
+ * the voxel, with the point's own normal; the depth of the point below that plane, and a whole
+ * voxel more for every layer below the force layer, times the stiffness, along the point's inward
+ * normal.
  *
  *     force layer 0   the surface voxels
- *     force layer 2   the default: whenever exact surfaces of the two parts meet, a point is in layer 1 or
- *                     deeper, so that they cannot meet without a force that grew before
+ *     force layer 2   the default: whenever exact surfaces of the two parts meet, a point is in
+ *                     layer 1 or deeper, so that they cannot meet without a force that grew before
  *     force layer d   a clearance of about d voxels is kept
  *
- * Geometrical awareness (2005, section 4) leaves out what cannot matter: vertex points are tested against the surface
- * field, edge points against the edge field, face points against the vertex field.
+ * Geometrical awareness (2005, section 4) leaves out what cannot matter: vertex points are tested
+ * against the surface field, edge points against the edge field, face points against the vertex
+ * field.
  *
- * There are two engines. flr_contact_reference() tests every point, one by one, in double precision, and is there to be
- * read and to be compared with. flr_contact_query() finds the same contacts and the same wrench, and is fast: chunks
- * and hyperchunks of points that are farther from anything than their radius are skipped as one, the rest is tested 8
- * or 16 points at a time.
+ * There are two engines. flr_contact_reference() tests every point, one by one, in double
+ * precision, and is there to be read and to be compared with. flr_contact_query() finds the same
+ * contacts and the same wrench, and is fast: chunks and hyperchunks of points that are farther from
+ * anything than their radius are skipped as one, the rest is tested 8 or 16 points at a time.
  *
  * Thread: see each function.
  */
@@ -39,21 +41,22 @@
 extern "C" {
 #endif
 
-/* How a query is asked. Fill with flr_default_contact_params(). All of it may change from query to query. */
+/* How a query is asked. Fill with flr_default_contact_params(). All of it may change from query to
+ * query. */
 typedef struct flr_contact_params {
     unsigned force_layer; /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
     bool awareness;   /* geometrical awareness; default true; without features it changes nothing */
     double stiffness; /* N/m, of one contact; default 1000 */
-    unsigned
-        full; /* up to so many contacts add up, from there on the sum is divided by their number over this
-                             (1999, section 5: 10); 0: they always add up; default 10 */
-    double
-        displacement; /* metres by which points are moved along their outward normals; default 0; a million voxels
-                             or more, or no number: nothing touches */
+    /* up to so many contacts add up, from there on the sum is divided by their number over this
+     * (1999, section 5: 10); 0: they always add up; default 10 */
+    unsigned full;
+    /* metres by which points are moved along their outward normals; default 0; a million voxels or
+     * more, or no number: nothing touches */
+    double displacement;
     flr_vec3 centre; /* shell's frame: the torque is about this point; default its origin */
-    flr_twist
-        motion; /* of the shell's part relative to the voxmap's, world's axes, about `centre`: for braking;
-                             default at rest */
+    /* of the shell's part relative to the voxmap's, world's axes, about `centre`: for braking;
+     * default at rest */
+    flr_twist motion;
 } flr_contact_params;
 
 FLR_API flr_contact_params flr_default_contact_params(void);
@@ -74,22 +77,22 @@ typedef struct flr_contact_result {
     uint32_t penetrations; /* points in layer 1 or deeper: exact surfaces may meet there */
     uint32_t near;         /* points in the layer before the force layer, where braking acts */
     uint32_t listed;       /* contacts in the list: the first ones in the shell's order */
-    flr_wrench
-        wrench; /* on the shell's part, world's axes, about `centre`; the voxmap's part gets the opposite */
-    flr_vec3
-        braking; /* m/s: sum over approaching near points of v (-n . v/|v|), world's axes (1999, section 5.3) */
+    /* on the shell's part, world's axes, about `centre`; the voxmap's part gets the opposite */
+    flr_wrench wrench;
+    /* m/s: sum over approaching near points of v (-n . v/|v|), world's axes (1999, section 5.3) */
+    flr_vec3 braking;
     flr_vec3 braking_turn; /* m^2/s: the same as a moment about `centre` */
-    double lower,
-        upper; /* metres: the least distance between the exact surfaces lies between these; INFINITY when
-                              nothing is within the field. 0 and negative never occur: touching has lower 0 */
+    /* metres: the least distance between the exact surfaces lies between these; INFINITY when
+     * nothing is within the field. 0 and negative never occur: touching has lower 0 */
+    double lower, upper;
     uint64_t points_tested; /* lookups of points and of chunk centres */
     bool far;               /* nothing of the shell is anywhere near: all else is zero */
 } flr_contact_result;
 
 /* ---- the reference ---- */
 
-/* Tests every point. `contacts` may be NULL when `capacity` is 0. Poses that are not valid (NaN, a quaternion that is
- * not unit) give a result that is `far`. Thread: any; RT safe, but slow. */
+/* Tests every point. `contacts` may be NULL when `capacity` is 0. Poses that are not valid (NaN, a
+ * quaternion that is not unit) give a result that is `far`. Thread: any; RT safe, but slow. */
 FLR_API void flr_contact_reference(const flr_shell *shell, const flr_voxmap *voxmap,
                                    flr_pose T_world_shell, flr_pose T_world_voxmap,
                                    const flr_contact_params *params, flr_contact *contacts,
@@ -112,12 +115,14 @@ typedef struct flr_contact_pair_def {
 
 FLR_API flr_contact_pair_def flr_default_contact_pair_def(void);
 
-/* Fails with FLR_NO_MEMORY, and with FLR_UNSUPPORTED when the processor lacks the instructions asked for. */
+/* Fails with FLR_NO_MEMORY, and with FLR_UNSUPPORTED when the processor lacks the instructions
+ * asked for. */
 FLR_API flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_pair **pair,
                                            flr_error *error);
 FLR_API void flr_contact_pair_destroy(flr_contact_pair *pair); /* NULL allowed */
 
-/* Asks. Stateless: the answer depends on the arguments alone. Thread: one at a time per pair; RT safe. */
+/* Asks. Stateless: the answer depends on the arguments alone. Thread: one at a time per pair; RT
+ * safe. */
 FLR_API void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell,
                                flr_pose T_world_voxmap, const flr_contact_params *params,
                                flr_contact_result *result);
