@@ -9,6 +9,7 @@ typedef struct values {
     bool flag;
     double size, unit, weight;
     int64_t number;
+    uint64_t bytes;
     int choice;
     const char *path;
 } values;
@@ -44,6 +45,11 @@ static const flr_option options[] = {
      .offset = offsetof(values, number),
      .min = 1,
      .max = 100},
+    {.name = "bytes",
+     .type = FLR_OPTION_BYTES,
+     .argument = "SIZE",
+     .help = "",
+     .offset = offsetof(values, bytes)},
     {.name = "colour",
      .type = FLR_OPTION_CHOICE,
      .argument = "NAME",
@@ -327,14 +333,44 @@ static void test_table(void **state)
     assert_null(flr_command_find("nothing"));
 }
 
+static void test_bytes(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {{"1", 1},
+                 {"65536", 65536},
+                 {"500MB", 500000000},
+                 {"4 GiB", 4u * UINT64_C(1073741824)},
+                 {"1.5kB", 1500},
+                 {"2KiB", 2048},
+                 {"3G", 3 * UINT64_C(1073741824)},
+                 {"1TB", 1000000000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        values v;
+        good(WORDS("thing", "--bytes", cases[i].text), &v, 1);
+        assert_int_equal(v.bytes, cases[i].bytes);
+    }
+    const char *wrong[] = {"0", "-1GB", "GB", "1gb", "1 GB more", "nan", "1e30", "0.1", "inf"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        bad((const char *const[]){"thing", "--bytes", wrong[i], NULL}, "bytes such as");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_end_of_options), cmocka_unit_test(test_help_wins),
-        cmocka_unit_test(test_wrong),          cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_safe_text),      cmocka_unit_test(test_numbers_for_people),
-        cmocka_unit_test(test_wrap),           cmocka_unit_test(test_json_values),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_end_of_options),
+        cmocka_unit_test(test_help_wins),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_safe_text),
+        cmocka_unit_test(test_numbers_for_people),
+        cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_json_values),
         cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

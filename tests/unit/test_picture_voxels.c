@@ -99,7 +99,7 @@ static bool has_colour(const flr_picture *picture, int r, int g, int b)
 static void all_marks_are_seen(void **state)
 {
     (void)state;
-    const double voxels[] = {0.002, 0.0005, 0.00005};
+    const double voxels[] = {0.002, 0.0005, 0.0001};
     for (size_t i = 0; i < sizeof voxels / sizeof *voxels; i++) {
         flr_voxmap *voxmap = box_voxels(voxels[i]);
         flr_voxel_picture_def def = flr_default_voxel_picture_def();
