@@ -163,7 +163,7 @@ flr_result flr_collect_finish(flr_collect *collect, bool tolerant)
     flr_stream_head *head = &collect->content.head;
     if ((head->dropped_nonfinite || head->dropped_malformed) && !tolerant)
         return flr_collect_fail(collect, FLR_BAD_INPUT,
-                                "%s; read it tolerantly to leave out such triangles",
+                                "%s; export it again, or leave such triangles out (--tolerant)",
                                 collect->trouble);
     if (head->triangle_count == 0)
         return flr_collect_fail(collect, FLR_BAD_INPUT, "the file holds no surfaces");

@@ -208,10 +208,11 @@ static int check_scene(flr_cli *cli, const char *path, const flr_mesh_options *r
     flr_result result = flr_scene_read(cli->env, path, &scene, &error);
     if (result != FLR_OK) return add_result(cli, files, path, NULL, NULL, result, 0, NULL, &error);
     int worst = FLR_EXIT_OK;
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, reading);
     for (size_t i = 0; i < scene->part_count; i++) {
         const flr_scene_part *part = &scene->parts[i];
         flr_check_options own = options;
-        if (!(own.voxel > 0)) own.voxel = part->voxel > 0 ? part->voxel : scene->voxel;
+        if (!(own.voxel > 0)) own.voxel = flr_scene_part_voxel(scene, i);
         char name[FLR_PATH_MAX];
         snprintf(name, sizeof name, "%s, part %s", path, part->name);
         flr_mesh *mesh;
@@ -219,7 +220,7 @@ static int check_scene(flr_cli *cli, const char *path, const flr_mesh_options *r
         json_t *entry = NULL;
         int code = FLR_EXIT_OK;
         flr_progress(cli, 0, 100, "reading %s", part->file);
-        result = flr_scene_load_part(cli->env, scene, i, reading, &mesh, &read, &error);
+        result = flr_scene_loader_load(&loader, i, &mesh, &read, &error);
         if (result == FLR_OK) {
             result = check_mesh(cli, name, mesh, &read, own, &code, &entry, &error);
             flr_mesh_destroy(mesh);
@@ -231,6 +232,7 @@ static int check_scene(flr_cli *cli, const char *path, const flr_mesh_options *r
         int code = check_path(cli, path, scene, i, files);
         if (code > worst) worst = code;
     }
+    flr_scene_loader_end(&loader);
     flr_scene_destroy(scene);
     return worst;
 }
@@ -238,7 +240,7 @@ static int check_scene(flr_cli *cli, const char *path, const flr_mesh_options *r
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const check_values *values = given;
-    flr_mesh_options reading = flr_input_mesh_options(&values->input);
+    flr_mesh_options reading = flr_input_mesh_options(&values->input, values->voxel);
     reading.tolerant = true; // so that NaN and bad faces can be counted and shown
     flr_check_options options = flr_default_check_options();
     options.voxel = values->voxel;

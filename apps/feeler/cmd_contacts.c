@@ -99,14 +99,16 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
     if (flr_is_voxels(path))
         return flr_voxfile_open(cli->env, path, FLR_VOXFILE_LOAD | FLR_VOXFILE_VERIFY, voxmap,
                                 shell, error);
-    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_mesh_options options = flr_input_mesh_options(&values->input, voxel);
+    flr_mesh_report report;
     flr_mesh *mesh;
     flr_progress(cli, 0, 1, "reading %s", path);
-    flr_result result = flr_mesh_open(cli->env, path, &options, &mesh, NULL, error);
+    flr_result result = flr_mesh_open(cli->env, path, &options, &mesh, &report, error);
     if (result != FLR_OK) {
         flr_hint_scene(cli->env, path, error);
         return result;
     }
+    flr_warn_left_out(cli, path, &report);
     result = voxelize(cli, values, path, mesh, voxel, false, shell ? NULL : voxmap, shell, error);
     flr_mesh_destroy(mesh);
     return result;
@@ -139,18 +141,21 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
                              const char *moving, job *j, flr_error *error)
 {
     if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
-    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, NULL);
     flr_result result = FLR_OK;
     for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
         const flr_scene_part *part = &scene->parts[i];
         bool moves = !strcmp(part->name, moving);
-        double voxel = part->voxel > 0 ? part->voxel : scene->voxel;
+        double voxel = flr_scene_part_voxel(scene, i);
         if (values->voxel > 0) voxel = values->voxel;
         if (moves && values->moving_voxel > 0) voxel = values->moving_voxel;
         flr_mesh *mesh;
         flr_progress(cli, i, scene->part_count, "reading %s", part->name);
-        result = flr_scene_load_part(cli->env, scene, i, &options, &mesh, NULL, error);
-        if (result != FLR_OK) return result;
+        loader.options = flr_input_mesh_options(&values->input, voxel);
+        flr_mesh_report report;
+        result = flr_scene_loader_load(&loader, i, &mesh, &report, error);
+        if (result != FLR_OK) break;
+        flr_warn_left_out(cli, part->name, &report);
         obstacle *o = &j->obstacles[j->obstacle_count];
         o->T_world_voxmap = part->T_world_part;
         result = voxelize(cli, values, part->name, mesh, voxel, part->hollow,
@@ -158,6 +163,7 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
         flr_mesh_destroy(mesh);
         if (result == FLR_OK && !moves) j->obstacle_count++;
     }
+    flr_scene_loader_end(&loader);
     if (result == FLR_OK && j->obstacle_count == 0)
         return flr_fail(error, FLR_BAD_INPUT, "%s has no other part than %s", scene->path, moving);
     return result;
@@ -496,6 +502,7 @@ static const flr_option options[] = {
      .help = "neither look for voxels in the cache nor store them there",
      .offset = offsetof(contacts_values, no_cache)},
     FLR_INPUT_OPTIONS(contacts_values),
+    FLR_TOLERANT_OPTION(contacts_values),
     {.name = NULL},
 };
 static const flr_example examples[] = {

@@ -309,10 +309,14 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
     flr_error error;
     flr_mesh *mesh;
-    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_mesh_options options = flr_input_mesh_options(&values->input, 0);
     flr_progress(cli, 0, 2, "reading %s", arguments[0]);
-    flr_result result = flr_mesh_open(cli->env, arguments[0], &options, &mesh, NULL, &error);
+    flr_mesh_report report;
+    flr_result result = flr_mesh_open(cli->env, arguments[0], &options, &mesh, &report, &error);
     if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
+    char left_out[FLR_LEFT_OUT_TEXT_SIZE];
+    flr_left_out_print(&report, left_out);
+    flr_warn_left_out(cli, arguments[0], &report);
 
     json_t *files = flr_json_array();
     code = values->split ? convert_split(cli, values, arguments[0], mesh, files)
@@ -323,6 +327,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         flr_json_set(document, "unit",
                      flr_json_number(values->out_unit > 0 ? values->out_unit : 0.001));
         flr_json_set(document, "files", json_incref(files));
+        flr_json_set(document, "left_out", *left_out ? flr_json_text(left_out) : json_null());
         flr_json_print(cli, document);
     }
     json_decref(files);
@@ -333,6 +338,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 static const char *const usage[] = {"IN OUT [options]", "IN --split DIR [options]", NULL};
 static const flr_option options[] = {
     FLR_INPUT_OPTIONS(convert_values),
+    FLR_TOLERANT_OPTION(convert_values),
     {.name = "out-unit",
      .type = FLR_OPTION_UNIT,
      .argument = "UNIT",

@@ -51,17 +51,22 @@ static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *o
     flr_result result = FLR_OK;
     file->meshes = calloc(wanted, sizeof(flr_mesh *));
     if (!file->meshes) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, file->scene, options);
     while (result == FLR_OK && file->count < wanted) {
         if (file->scene) {
             flr_progress(cli, file->count, wanted, "reading part %s",
                          file->scene->parts[file->count].name);
-            result = flr_scene_load_part(cli->env, file->scene, file->count, options,
-                                         &file->meshes[file->count], NULL, error);
+            result = flr_scene_loader_load(&loader, file->count, &file->meshes[file->count],
+                                           &file->report, error);
         } else {
             result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
         }
-        if (result == FLR_OK) file->count++;
+        if (result != FLR_OK) break;
+        flr_warn_left_out(cli, file->scene ? file->scene->parts[file->count].file : path,
+                          &file->report);
+        file->count++;
     }
+    flr_scene_loader_end(&loader);
     flr_progress_end(cli);
     if (result != FLR_OK) unload(file);
     return result;
@@ -228,7 +233,7 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
     flr_error error;
     loaded file;
     bool voxels = flr_is_voxels(path);
-    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_mesh_options options = flr_input_mesh_options(&values->input, values->options.voxel);
     flr_result result = voxels ? flr_info_voxels(cli, path, entry, &error)
                                : load(cli, path, &options, &file, &error);
     if (result != FLR_OK) flr_hint_scene(cli->env, path, &error);
@@ -305,6 +310,7 @@ static const info_values defaults = {.options = {.density = 1000}};
 static const char *const usage[] = {"FILE... [options]", NULL};
 static const flr_option options[] = {
     FLR_INPUT_OPTIONS(info_values),
+    FLR_TOLERANT_OPTION(info_values),
     {.name = "density",
      .type = FLR_OPTION_NUMBER,
      .argument = "N",

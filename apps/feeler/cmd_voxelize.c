@@ -35,6 +35,7 @@ static const unsigned bit_counts[] = {2, 4, 8};
 typedef struct job {
     const char *path;
     flr_mesh *mesh;
+    char left_out[FLR_LEFT_OUT_TEXT_SIZE]; /* by a tolerant reader; "": nothing */
     flr_voxmap *voxmap;
     flr_shell *shell;                 /* NULL: not wanted */
     char folder[FLR_CACHE_PATH_SIZE]; /* of the cache; "": not used */
@@ -183,6 +184,7 @@ static uint64_t peak_bytes(void)
 static void each_warning(const job *j, void (*each)(void *context, const char *text), void *context)
 {
     char sentence[FLR_LEAK_TEXT_SIZE];
+    if (*j->left_out) each(context, j->left_out);
     for (uint32_t i = 0; i < j->leaks.count; i++)
         each(context, flr_leak_print(&j->leaks.leaks[i], sentence));
     if (j->leaks.total > j->leaks.count) {
@@ -336,13 +338,15 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_error error;
     job j = {.path = arguments[0]};
     int64_t begin = flr_clock_ns(cli->env);
-    flr_mesh_options options = flr_input_mesh_options(&values->input);
+    flr_mesh_options options = flr_input_mesh_options(&values->input, values->voxel);
+    flr_mesh_report report;
     flr_progress(cli, 0, 100, "reading %s", j.path);
-    flr_result result = flr_mesh_open(cli->env, j.path, &options, &j.mesh, NULL, &error);
+    flr_result result = flr_mesh_open(cli->env, j.path, &options, &j.mesh, &report, &error);
     if (result != FLR_OK) {
         flr_hint_scene(cli->env, j.path, &error);
         return flr_fail_with(cli, flr_exit_of_input(result), &error);
     }
+    flr_left_out_print(&report, j.left_out);
     j.read_seconds = seconds_since(cli, begin);
 
     result = work(cli, values, &j, &error);
@@ -411,6 +415,7 @@ static const flr_option options[] = {
      .help = "neither look for the result in the cache nor store it there",
      .offset = offsetof(voxelize_values, no_cache)},
     FLR_INPUT_OPTIONS(voxelize_values),
+    FLR_TOLERANT_OPTION(voxelize_values),
     {.name = NULL},
 };
 static const flr_example examples[] = {

@@ -10,15 +10,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output.h"
+
 const char *const flr_unit_choices[] = {"um", "mm", "cm", "m", "in", "ft", NULL};
 
-flr_mesh_options flr_input_mesh_options(const flr_input *input)
+flr_mesh_options flr_input_mesh_options(const flr_input *input, double voxel)
 {
     flr_mesh_options options = flr_default_mesh_options();
     options.unit = input->unit;
     options.weld = input->weld;
-    options.chord = input->chord;
+    options.chord = input->chord > 0 ? input->chord : flr_mesh_chord(voxel);
+    options.tolerant = input->tolerant;
+    if (input->helper_seconds) options.helper_seconds = (unsigned)input->helper_seconds;
+    if (input->helper_memory) options.helper_memory = input->helper_memory;
     return options;
+}
+
+const char *flr_left_out_print(const flr_mesh_report *report, char text[FLR_LEFT_OUT_TEXT_SIZE])
+{
+    uint64_t count = report->dropped_nonfinite + report->dropped_malformed;
+    char number[FLR_COUNT_TEXT_SIZE];
+    text[0] = 0;
+    if (count && report->first_trouble[0])
+        snprintf(text, FLR_LEFT_OUT_TEXT_SIZE, "%s triangle%s left out; the first: %s",
+                 flr_count_print(count, number), count == 1 ? "" : "s", report->first_trouble);
+    else if (report->first_trouble[0])
+        snprintf(text, FLR_LEFT_OUT_TEXT_SIZE, "something left out: %s", report->first_trouble);
+    return text;
+}
+
+void flr_warn_left_out(flr_cli *cli, const char *name, const flr_mesh_report *report)
+{
+    char text[FLR_LEFT_OUT_TEXT_SIZE];
+    if (*flr_left_out_print(report, text)) flr_warn(cli, "%s: %s", name, text);
 }
 
 flr_result flr_find_cache(const char *given, char folder[FLR_CACHE_PATH_SIZE], flr_error *error)

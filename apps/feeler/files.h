@@ -6,6 +6,7 @@
 #include "command.h"
 #include "feeler/cache.h"
 #include "feeler/mesh_io.h"
+#include "feeler/units.h"
 
 enum { FLR_PATH_MAX = 4096 };
 
@@ -15,18 +16,21 @@ enum { FLR_PATH_MAX = 4096 };
 typedef struct flr_input {
     double unit;  /* 0: as the format says */
     double weld;  /* metres */
-    double chord; /* metres; 0: the reader's own choice */
+    double chord; /* metres; 0: by the voxel size, else the reader's own choice */
+    bool tolerant;
+    int64_t helper_seconds; /* 0: the reader's own choice */
+    uint64_t helper_memory; /* bytes; 0: the reader's own choice */
 } flr_input;
 
 extern const char *const flr_unit_choices[];
 
-/* The three options for a table of a struct `values` with a member `flr_input input`. */
+/* The options for a table of a struct `values` with a member `flr_input input`. */
 #define FLR_INPUT_OPTIONS(values)                                                                  \
     {.name = "unit",                                                                               \
      .letter = 'u',                                                                                \
      .type = FLR_OPTION_UNIT,                                                                      \
      .argument = "UNIT",                                                                           \
-     .help = "unit of the coordinates in the file: mm, cm, m, in, ft, or metres as a number; "     \
+     .help = "unit of the coordinates in the file: " FLR_UNIT_NAMES ", or metres as a number; "    \
              "default: what the file says, else mm",                                               \
      .offset = offsetof(values, input.unit),                                                       \
      .choices = flr_unit_choices},                                                                 \
@@ -35,14 +39,44 @@ extern const char *const flr_unit_choices[];
          .argument = "SIZE",                                                                       \
          .help = "vertices this near become one; default: only equal ones",                        \
          .offset = offsetof(values, input.weld)},                                                  \
+        {.name = "chord",                                                                          \
+         .type = FLR_OPTION_SIZE,                                                                  \
+         .argument = "SIZE",                                                                       \
+         .help = "STEP, IGES, BREP: how far a triangle may stray from the exact surface; "         \
+                 "default: 1/4 of a voxel where its size is known, else 1/1000 of the part",       \
+         .offset = offsetof(values, input.chord)},                                                 \
+        {.name = "import-seconds",                                                                 \
+         .type = FLR_OPTION_INTEGER,                                                               \
+         .argument = "N",                                                                          \
+         .help = "foreign formats: how long the import helper may take; default 120",              \
+         .offset = offsetof(values, input.helper_seconds),                                         \
+         .min = 1,                                                                                 \
+         .max = 86400},                                                                            \
     {                                                                                              \
-        .name = "chord", .type = FLR_OPTION_SIZE, .argument = "SIZE",                              \
-        .help = "STEP, IGES, BREP: how far a triangle may stray from the exact surface; default: " \
-                "1/1000 of the size",                                                              \
-        .offset = offsetof(values, input.chord)                                                    \
+        .name = "import-memory", .type = FLR_OPTION_BYTES, .argument = "SIZE",                     \
+        .help = "foreign formats: how much memory the import helper may take; default 4GiB",       \
+        .offset = offsetof(values, input.helper_memory)                                            \
     }
 
-flr_mesh_options flr_input_mesh_options(const flr_input *input);
+/* One more, for commands that do not read tolerantly anyway. */
+#define FLR_TOLERANT_OPTION(values)                                                                \
+    {                                                                                              \
+        .name = "tolerant",                                                                        \
+        .help = "leave out triangles that cannot be right (NaN, indices out of range, what a cut " \
+                "file lacks) instead of refusing the file",                                        \
+        .offset = offsetof(values, input.tolerant)                                                 \
+    }
+
+/* `voxel`: metres, decides on the chord where none is given; 0: not known. */
+flr_mesh_options flr_input_mesh_options(const flr_input *input, double voxel);
+
+/* What a tolerant reader left out: "3 triangles left out; the first: line 12: …"; "" if nothing.
+ * Returns `text`. */
+enum { FLR_LEFT_OUT_TEXT_SIZE = FLR_ERROR_MESSAGE_SIZE };
+const char *flr_left_out_print(const flr_mesh_report *report, char text[FLR_LEFT_OUT_TEXT_SIZE]);
+
+/* The same with the name of the file before it, on stderr. */
+void flr_warn_left_out(flr_cli *cli, const char *name, const flr_mesh_report *report);
 
 /* Scene files end in .json. */
 bool flr_is_scene(const char *path);

@@ -70,15 +70,6 @@ void flr_print(flr_cli *cli, const char *format, ...)
     va_end(arguments);
 }
 
-void flr_print_more(flr_cli *cli, const char *format, ...)
-{
-    if (cli->json || !cli->verbose) return;
-    va_list arguments;
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
-}
-
 void flr_print_note(flr_cli *cli, const char *format, ...)
 {
     if (cli->json || cli->quiet) return;
@@ -145,13 +136,25 @@ const char *flr_plain(const flr_cli *cli) { return cli->colour_out ? "\033[0m" :
 
 /* ---- trouble ---- */
 
-void flr_complain(flr_cli *cli, const flr_error *error)
+static void say(flr_cli *cli, const char *colour, const char *sentence)
 {
     char safe[FLR_SAFE_SIZE];
     flr_progress_end(cli);
     fflush(stdout); // keep the order when both go to one place
-    fprintf(stderr, "%sfeeler:%s %s\n", cli->colour_err ? "\033[31m" : "",
-            cli->colour_err ? "\033[0m" : "", flr_safe(error->message, safe));
+    fprintf(stderr, "%sfeeler:%s %s\n", cli->colour_err ? colour : "",
+            cli->colour_err ? "\033[0m" : "", flr_safe(sentence, safe));
+}
+
+void flr_complain(flr_cli *cli, const flr_error *error) { say(cli, "\033[31m", error->message); }
+
+void flr_warn(flr_cli *cli, const char *format, ...)
+{
+    flr_error sentence; // for its care about length
+    va_list arguments;
+    va_start(arguments, format);
+    flr_fail_va(&sentence, FLR_OK, format, arguments);
+    va_end(arguments);
+    say(cli, "\033[33m", sentence.message);
 }
 
 int flr_fail_with(flr_cli *cli, int exit_code, const flr_error *error)

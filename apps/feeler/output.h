@@ -27,9 +27,6 @@ size_t flr_utf8_size(const char *text, uint32_t *code);
 /* Prints to stdout; nothing with --json, so that commands can print freely. */
 void flr_print(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 
-/* The same, but only with --verbose. */
-void flr_print_more(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
-
 /* The same, but not with --quiet. */
 void flr_print_note(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 
@@ -56,6 +53,9 @@ const char *flr_red(const flr_cli *cli);
 const char *flr_plain(const flr_cli *cli);
 
 /* ---- trouble ---- */
+
+/* "feeler: <sentence>" on stderr, in yellow, about something that does not stop the work. */
+void flr_warn(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 
 /* "feeler: <sentence>" on stderr, and with --json {"error": ...} as the document on stdout.
  * Returns `exit_code`. Call once, as the last thing a command prints. */

@@ -57,7 +57,7 @@ typedef struct flr_mesh_options {
                             counted in the report, and what else there is is read */
     uint64_t size_limit; /* refuse files with more bytes; default 64 GiB */
     double chord; /* metres; STEP, IGES, BREP only: how far a triangle may stray from the exact
-                     surface; 0: 1/1000 of the part's size */
+                     surface; 0: 1/1000 of the part's size. For voxels: flr_mesh_chord() */
     const char *helper;      /* path of feeler-import; NULL: found beside the program, then in the
                            installed libexec folder */
     unsigned helper_seconds; /* time limit of the import helper; default 120 */
@@ -65,6 +65,10 @@ typedef struct flr_mesh_options {
 } flr_mesh_options;
 
 FLR_API flr_mesh_options flr_default_mesh_options(void);
+
+/* The chord tolerance that suits voxels of this edge length (metres): a quarter of it, so that
+ * triangles instead of the exact surface shift no voxel by a whole one. 0 for 0: not known. */
+FLR_API double flr_mesh_chord(double voxel);
 
 /* What the reader saw besides the mesh. Plain data. */
 typedef struct flr_mesh_report {

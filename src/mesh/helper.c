@@ -140,6 +140,15 @@ static bool child_gone(const flr_helper *helper)
 
 static void kill_group(const flr_helper *helper) { kill(-helper->pid, SIGKILL); }
 
+flr_result flr_helper_fail_time(const flr_helper *helper, flr_error *error)
+{
+    return flr_fail(error, FLR_TIMEOUT,
+                    "%s: the import helper took longer than %u s and was stopped; give it more "
+                    "time (--import-seconds), use a coarser chord (--chord) or convert the file to "
+                    "STL",
+                    helper->name, helper->seconds);
+}
+
 flr_result flr_helper_read(flr_helper *helper, void *bytes, size_t count, size_t *got,
                            flr_error *error)
 {
@@ -147,10 +156,7 @@ flr_result flr_helper_read(flr_helper *helper, void *bytes, size_t count, size_t
         int64_t left_ms = (helper->deadline_ns - now_ns()) / 1000000;
         if (left_ms <= 0) {
             helper->timed_out = true;
-            return flr_fail(error, FLR_TIMEOUT,
-                            "%s: the import helper took longer than %u s and was stopped; give it "
-                            "more time or convert the file to STL",
-                            helper->name, helper->seconds);
+            return flr_helper_fail_time(helper, error);
         }
         struct pollfd polls[2] = {{helper->output, POLLIN, 0}, {helper->trouble, POLLIN, 0}};
         int ready = poll(polls, 2, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS);

@@ -40,6 +40,9 @@ typedef struct flr_helper_end {
 flr_result flr_helper_start(flr_helper *helper, char *const arguments[], int input, int folder,
                             const char *name, unsigned seconds, flr_error *error);
 
+/* The sentence for a helper that took too long; FLR_TIMEOUT. */
+flr_result flr_helper_fail_time(const flr_helper *helper, flr_error *error);
+
 /* Waits for output; `*got` 0 at its end. FLR_TIMEOUT after the deadline. */
 flr_result flr_helper_read(flr_helper *helper, void *bytes, size_t count, size_t *got,
                            flr_error *error);

@@ -137,16 +137,14 @@ static flr_result judge(flr_helper *helper, flr_helper_end end, uint64_t memory,
     const char *name = helper->name;
     unsigned long long mib = (unsigned long long)(memory >> 20);
     if (end.exited == FLR_STREAM_EXIT_MEMORY)
-        return flr_fail(error, FLR_NO_MEMORY,
-                        "%s: the import helper needed more than %llu MiB of memory and was "
-                        "stopped; raise its limit, use a coarser chord or convert the file to STL",
-                        name, mib);
+        return flr_fail(
+            error, FLR_NO_MEMORY,
+            "%s: the import helper needed more than %llu MiB of memory and was "
+            "stopped; raise its limit (--import-memory), use a coarser chord (--chord) or "
+            "convert the file to STL",
+            name, mib);
     if (result != FLR_OK && result != FLR_CLOSED) return result;
-    if (end.signal == SIGXCPU)
-        return flr_fail(error, FLR_TIMEOUT,
-                        "%s: the import helper took longer than %u s and was stopped; give it more "
-                        "time or convert the file to STL",
-                        name, helper->seconds);
+    if (end.signal == SIGXCPU) return flr_helper_fail_time(helper, error);
     if (end.signal == SIGKILL && !end.killed)
         return flr_fail(error, FLR_CRASHED,
                         "%s: the import helper was killed (signal 9) while reading, as happens "

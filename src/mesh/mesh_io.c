@@ -18,6 +18,8 @@ flr_mesh_options flr_default_mesh_options(void)
     };
 }
 
+double flr_mesh_chord(double voxel) { return voxel > 0 ? voxel / 4 : 0; }
+
 static flr_result check_options(const char *name, const flr_mesh_options *options, flr_error *error)
 {
     double unit = options->unit;

@@ -30,22 +30,16 @@ static flr_result fail_part(const flr_scene *scene, const flr_scene_part *part,
     return flr_fail(error, why->code, "part \"%.60s\": %s", part->name, why->message);
 }
 
-/* replaces `*mesh` by its group of this name */
-static flr_result take_group(const char *name, const char *file, flr_mesh **mesh, flr_error *error)
+/* the group of this name as a mesh of its own */
+static flr_result take_group(const char *name, const char *file, const flr_mesh *whole,
+                             flr_mesh **mesh, flr_error *error)
 {
-    uint32_t count = (*mesh)->group_count, found = 0;
-    while (found < count && strcmp(flr_mesh_group_name(*mesh, found), name) != 0) found++;
-    if (found < count) {
-        flr_mesh *part;
-        flr_result result = flr_mesh_extract_group(*mesh, found, &part, error);
-        if (result != FLR_OK) return result;
-        flr_mesh_destroy(*mesh);
-        *mesh = part;
-        return FLR_OK;
-    }
+    uint32_t count = whole->group_count, found = 0;
+    while (found < count && strcmp(flr_mesh_group_name(whole, found), name) != 0) found++;
+    if (found < count) return flr_mesh_extract_group(whole, found, mesh, error);
     const char *meant = NULL;
     for (uint32_t i = 0; i < count && !meant; i++) {
-        const char *known = flr_mesh_group_name(*mesh, i);
+        const char *known = flr_mesh_group_name(whole, i);
         meant = flr_suggest(name, &known, 1);
     }
     if (meant)
@@ -55,25 +49,73 @@ static flr_result take_group(const char *name, const char *file, flr_mesh **mesh
                     file, name, count, flr_noun(count, "group", "groups"));
 }
 
+double flr_scene_part_voxel(const flr_scene *scene, size_t part)
+{
+    return scene->parts[part].voxel > 0 ? scene->parts[part].voxel : scene->voxel;
+}
+
+/* ---- loading ---- */
+
+flr_scene_loader flr_scene_loader_begin(flr_env *env, const flr_scene *scene,
+                                        const flr_mesh_options *options)
+{
+    return (flr_scene_loader){
+        .env = env, .scene = scene, .options = options ? *options : flr_default_mesh_options()};
+}
+
+void flr_scene_loader_end(flr_scene_loader *loader)
+{
+    flr_mesh_destroy(loader->mesh);
+    free(loader->file);
+    loader->mesh = NULL;
+    loader->file = NULL;
+}
+
+/* makes loader->mesh the whole of `file`, which is taken over; opens it unless it is that already */
+static flr_result keep_file(flr_scene_loader *loader, char *file, const flr_mesh_options *options,
+                            flr_error *error)
+{
+    if (loader->mesh && strcmp(loader->file, file) == 0 && loader->unit == options->unit &&
+        loader->chord == options->chord) {
+        free(file);
+        return FLR_OK;
+    }
+    flr_scene_loader_end(loader);
+    loader->file = file;
+    loader->unit = options->unit;
+    loader->chord = options->chord;
+    return flr_mesh_open(loader->env, file, options, &loader->mesh, &loader->report, error);
+}
+
+flr_result flr_scene_loader_load(flr_scene_loader *loader, size_t part, flr_mesh **mesh,
+                                 flr_mesh_report *report, flr_error *error)
+{
+    const flr_scene_part *wanted = &loader->scene->parts[part];
+    flr_mesh_options own = loader->options;
+    if (wanted->unit > 0) own.unit = wanted->unit;
+    if (!(own.chord > 0)) own.chord = flr_mesh_chord(flr_scene_part_voxel(loader->scene, part));
+    char *file = flr_scene_file(loader->scene, wanted->file);
+    if (!file) return flr_fail(error, FLR_NO_MEMORY, "no memory to open a part");
+
+    flr_error why = {0};
+    flr_result result = keep_file(loader, file, &own, &why);
+    if (report) *report = loader->report;
+    if (result == FLR_OK && wanted->group) {
+        result = take_group(wanted->group, loader->file, loader->mesh, mesh, &why);
+    } else if (result == FLR_OK) {
+        *mesh = loader->mesh; // the whole is given away, not copied
+        loader->mesh = NULL;
+    }
+    if (result != FLR_OK) return fail_part(loader->scene, wanted, &why, error);
+    return FLR_OK;
+}
+
 flr_result flr_scene_load_part(flr_env *env, const flr_scene *scene, size_t part,
                                const flr_mesh_options *options, flr_mesh **mesh,
                                flr_mesh_report *report, flr_error *error)
 {
-    const flr_scene_part *wanted = &scene->parts[part];
-    flr_mesh_options own = options ? *options : flr_default_mesh_options();
-    if (wanted->unit > 0) own.unit = wanted->unit;
-    char *file = flr_scene_file(scene, wanted->file);
-    if (!file) return flr_fail(error, FLR_NO_MEMORY, "no memory to open a part");
-
-    flr_error why = {0};
-    flr_mesh *found = NULL;
-    flr_result result = flr_mesh_open(env, file, &own, &found, report, &why);
-    if (result == FLR_OK && wanted->group) {
-        result = take_group(wanted->group, file, &found, &why);
-        if (result != FLR_OK) flr_mesh_destroy(found);
-    }
-    free(file);
-    if (result != FLR_OK) return fail_part(scene, wanted, &why, error);
-    *mesh = found;
-    return FLR_OK;
+    flr_scene_loader loader = flr_scene_loader_begin(env, scene, options);
+    flr_result result = flr_scene_loader_load(&loader, part, mesh, report, error);
+    flr_scene_loader_end(&loader);
+    return result;
 }

@@ -117,9 +117,40 @@ flr_result flr_scene_print(const flr_scene *scene, flr_blob *text, flr_error *er
  * else beside the scene file. free() it. NULL when memory is short. */
 char *flr_scene_file(const flr_scene *scene, const char *file);
 
-/* Opens the mesh of a part and takes its group out where one is named. `options` NULL: defaults;
- * its unit is replaced by the part's where that has one. `report` may be NULL. A sentence names
- * the part and its place in the scene file. On success the caller owns `*mesh`. */
+/* The edge length of the part's voxels: its own, else the scene's; metres, 0: not given. */
+double flr_scene_part_voxel(const flr_scene *scene, size_t part);
+
+/* Opens the meshes of a scene's parts. A file is kept until the next one is wanted, so that parts
+ * which are groups of one file open it once:
+ *
+ *     flr_scene_loader loader = flr_scene_loader_begin(env, scene, &options);
+ *     for (size_t i = 0; i < scene->part_count; i++)
+ *         result = flr_scene_loader_load(&loader, i, &meshes[i], NULL, &error);
+ *     flr_scene_loader_end(&loader);
+ */
+typedef struct flr_scene_loader {
+    flr_env *env;             /* borrowed */
+    const flr_scene *scene;   /* borrowed */
+    flr_mesh_options options; /* may be changed between parts */
+    flr_mesh *mesh;           /* what was opened last, for a part with a group; else NULL */
+    char *file;
+    double unit, chord; /* as it was opened */
+    flr_mesh_report report;
+} flr_scene_loader;
+
+/* `options` NULL: defaults; its unit is replaced by a part's where that has one, and a chord of 0
+ * by what suits the part's voxels. */
+flr_scene_loader flr_scene_loader_begin(flr_env *env, const flr_scene *scene,
+                                        const flr_mesh_options *options);
+
+/* The mesh of a part, or of its group where one is named. `report`, of the whole file, may be
+ * NULL. A sentence names the part and its place in the scene file. On success the caller owns
+ * `*mesh`. */
+flr_result flr_scene_loader_load(flr_scene_loader *loader, size_t part, flr_mesh **mesh,
+                                 flr_mesh_report *report, flr_error *error);
+void flr_scene_loader_end(flr_scene_loader *loader);
+
+/* The same for one part alone. */
 flr_result flr_scene_load_part(flr_env *env, const flr_scene *scene, size_t part,
                                const flr_mesh_options *options, flr_mesh **mesh,
                                flr_mesh_report *report, flr_error *error);

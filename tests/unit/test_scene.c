@@ -428,6 +428,25 @@ static void through_files(void **state)
     assert_true(mesh->bounds.high.x == 0.001);
     flr_mesh_destroy(mesh);
 
+    // parts that are groups of one file open it once; the other unit is another opening
+    flr_scene_loader loader = flr_scene_loader_begin(env, back, NULL);
+    assert_ok(flr_scene_loader_load(&loader, 1, &mesh, NULL, &error), error);
+    flr_mesh_destroy(mesh);
+    const flr_mesh *kept = loader.mesh;
+    assert_non_null(kept);
+    assert_int_equal(flr_scene_loader_load(&loader, 2, &mesh, NULL, &error), FLR_NOT_FOUND);
+    assert_ptr_equal(loader.mesh, kept);
+    assert_int_equal(rename(mesh_path, path), 0); // there is nothing to open any more
+    assert_ok(flr_scene_loader_load(&loader, 1, &mesh, NULL, &error), error);
+    assert_int_equal(mesh->triangle_count, 2);
+    flr_mesh_destroy(mesh);
+    assert_int_equal(flr_scene_loader_load(&loader, 0, &mesh, NULL, &error), FLR_NOT_FOUND);
+    assert_int_equal(rename(path, mesh_path), 0);
+    assert_ok(flr_scene_loader_load(&loader, 0, &mesh, NULL, &error), error);
+    assert_true(mesh->bounds.high.x == 1);
+    flr_mesh_destroy(mesh);
+    flr_scene_loader_end(&loader);
+
     // the sentence says which part, and where it stands in which scene
     mesh = NULL;
     char wanted[700];
