@@ -40,7 +40,8 @@ flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32])
                  sign = _mm512_set1_ps(-0.0f);
     __m512i least = free;
     for (uint32_t i = 0; i < job->count; i += 16) {
-        __mmask16 lanes = (__mmask16)(job->count - i >= 16 ? 0xFFFFu : (1u << (job->count - i)) - 1);
+        __mmask16 lanes =
+            (__mmask16)(job->count - i >= 16 ? 0xFFFFu : (1u << (job->count - i)) - 1);
         __m512 x = LOAD(job->x), y = LOAD(job->y), z = LOAD(job->z);
         __m512 ax = ROW(job->matrix[0]), ay = ROW(job->matrix[1]), az = ROW(job->matrix[2]);
         if (job->normal) {
