@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# every lesson in examples/ runs as it is, says what it teaches, and takes a file of the user's
+source "$(dirname "$0")/common.sh"
+lessons=$build_dir/examples
+for source in "$source_dir"/examples/*.c; do
+  name=$(basename "$source" .c)
+  expect 0 "$lessons/$name"
+  [ -s "$scratch/out" ] && pass || fail "$ran: says nothing"
+  grep -qF "($name.c)" "$source_dir/examples/README.md" && pass || fail "examples/README.md lacks $name.c"
+done
+expect 0 "$lessons/01_read_a_mesh"
+tells '^30.0 x 20.0 x 10.0 mm'
+expect 0 "$lessons/02_check_a_mesh"
+tells 'voxels of 0.25 mm: they will not come out right'
+tells 'voxels of 1 mm: fine'
+expect 0 "$lessons/04_make_a_mesh" ring.stl
+tells 'volume cm\^3 +98\.[56]'
+tells '^closed'
+expect 0 feeler check ring.stl
+tells 'nothing wrong'
+expect 0 "$lessons/05_voxelize"
+tells '\.#+\++#+\.+#+\++#+\.'
+expect 0 "$lessons/06_simulated_world"
+tells '^1000 sent in 12 s'
+cp "$scratch/out" first
+expect 0 "$lessons/06_simulated_world"
+cmp -s first "$scratch/out" && pass || fail "$ran: not the same again"
+expect 0 "$lessons/06_simulated_world" 7
+cmp -s first "$scratch/out" && fail "$ran: another seed gives the same" || pass
+
+# a file of the user's, and one that is not there
+for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do
+  expect 0 "$lessons/$name" ring.stl
+  expect 1 "$lessons/$name" nothing.stl
+  says 'nothing.stl'
+done
+finish
