@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,4 +171,14 @@ void flr_bench_summary(flr_bench_cost *costs, unsigned count, flr_bench_cost *be
     *best = costs[0];
     *median = costs[count / 2];
     best->memory = median->memory = memory;
+}
+
+double flr_bench_exponent(const double *x, const double *y, size_t count)
+{
+    double sx = 0, sy = 0, sxx = 0, sxy = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double u = log(x[i]), v = log(y[i]);
+        sx += u, sy += v, sxx += u * u, sxy += u * v;
+    }
+    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }

@@ -29,6 +29,11 @@ flr_result flr_bench_mesh(flr_env *env, const flr_bench_options *options, FILE *
 flr_result flr_bench_voxelize(flr_env *env, const flr_bench_options *options, FILE *out,
                               flr_error *error);
 
+/* Contact: what a query costs along the scenarios' own motions, by instruction set and with each idea switched off; how
+ * cost grows with points and voxels. */
+flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
+                             flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor, cores, compiler, date: the conditions of a measurement, one line each. */
@@ -65,5 +70,8 @@ bool flr_bench_stopped(void);
 /* Sorts by wall clock and returns best and median of `count` costs (the largest memory in both). */
 void flr_bench_summary(flr_bench_cost *costs, unsigned count, flr_bench_cost *best,
                        flr_bench_cost *median);
+
+/* The slope of a straight line through the points, both axes logarithmic: y grows as x to this power. */
+double flr_bench_exponent(const double *x, const double *y, size_t count);
 
 #endif

@@ -151,17 +151,6 @@ static void print_json(const subject *s, double voxel, const measured *m, bool f
 
 /* ---- time against voxel size ---- */
 
-/* The slope of a straight line through the points, both axes logarithmic. */
-static double exponent(const double *x, const double *y, size_t count)
-{
-    double sx = 0, sy = 0, sxx = 0, sxy = 0, n = (double)count;
-    for (size_t i = 0; i < count; i++) {
-        double u = log(x[i]), v = log(y[i]);
-        sx += u, sy += v, sxx += u * u, sxy += u * v;
-    }
-    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
 static flr_result plot_growth(flr_env *env, const char *folder, const double *voxel,
                               const double *seconds, size_t count, flr_error *error)
 {
@@ -335,7 +324,7 @@ static flr_result bench_sizes(flr_env *env, const flr_bench_options *options,
     }
     if (!options->json)
         fprintf(out, "time of the gear grows as s^%.2f (s^-2 or slower growth is wanted)\n",
-                exponent(sizes, seconds, grown));
+                flr_bench_exponent(sizes, seconds, grown));
     return options->plots ? plot_growth(env, options->plots, sizes, seconds, grown, error) : FLR_OK;
 }
 

@@ -22,6 +22,9 @@ static const struct subject {
     {"mesh", "reading and welding of mesh files: seconds, MB/s, memory", flr_bench_mesh},
     {"voxelize", "voxelizing the scenarios: seconds, memory, counts beside the papers' numbers",
      flr_bench_voxelize},
+    {"contact",
+     "contact along the scenarios' motions: microseconds, lookups, points per millisecond",
+     flr_bench_contact},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -326,6 +326,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
 
     flr_vec3 v = in_voxels(&q, shell->centre);
     bool far = skip(&q, by_chunks(&q, v, outside_grid(&q, v)), (double)shell->radius / s);
+    if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
     for (uint32_t i = 0; !far && i < shell->hyper_count; i++) {
         const flr_shell_hyper *hyper = &shell->hypers[i];
         v = in_voxels(&q, hyper->centre);

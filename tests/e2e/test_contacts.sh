@@ -89,4 +89,16 @@ printf 'x' | dd of=bare.flrvox bs=1 seek=9000 conv=notrunc 2>/dev/null
 refuse 3 'bare.flrvox' bare.flrvox ball.flrvox --poses poses.txt
 expect 2 feeler contacts $pair --json
 json '.error.exit == 2'
+
+# ---- the benchmark: culling hardly ever looks at more ----
+if [ "$sanitized" = no ]; then
+  limit=120
+  mkdir plots
+  expect 0 feeler bench contact --divide 10 --repeat 1 --json --plots plots
+  json '(.contact | length) >= 36 and (.contact | map(.scenario) | unique | length) == 6'
+  json '.contact | all(.us.p50 <= .us.p99 and .us.p99 <= .us.max and .points_per_ms > 0)'
+  json '.contact | group_by(.scenario) | all(([.[] | select(.cull) | .tested] | max) <= 1.5 * ([.[] | select(.cull | not) | .tested] | max))'
+  json '(.growth | length) == 2 and (.growth | all(.rows | length >= 4))'
+  holds plots contact-points.svg contact-voxels.svg
+fi
 finish

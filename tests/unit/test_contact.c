@@ -70,6 +70,7 @@ static void fast_equals_reference(void **state)
                     flr_contact_params params = flr_default_contact_params();
                     params.force_layer = flr_test_random_below(&random, 5);
                     params.awareness = i % 3 != 0;
+                    params.cull = i % 4 != 0;
                     params.displacement =
                         i % 5 == 0 ? flr_test_random_range(&random, -0.001, 0.001) : 0;
                     params.motion.linear = flr_vec3_make(0.1, -0.2, 0.3);

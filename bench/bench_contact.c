@@ -1,0 +1,403 @@
+/* contact: what a query costs along the scenarios' own motions, with every instruction set and each idea switched off;
+ * how the cost grows with points and with voxels
+ *
+ * Each pose is asked several times and its best time counts, so that what else the machine does matters less; the
+ * percentiles are over the poses. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "feeler/contact.h"
+#include "feeler/voxelize.h"
+#include "models/models.h"
+#include "picture/plot.h"
+
+/* what moves in what, and what we promise; 0: nothing */
+typedef struct subject {
+    const char *name, *scenario, *fixed, *moving;
+    const char *path; /* NULL: slides about its place */
+    double voxel, moving_voxel;
+    unsigned layer;
+    double displace; /* of the points, in voxels */
+    double most_p99; /* microseconds, all ideas together */
+} subject;
+
+static const subject subjects[] = {
+    {"ball turns", "ball", "socket.stl", "ball.stl", "turn", 0.35e-3, 0.35e-3, 0, -0.5, 0},
+    {"ball seats", "ball", "socket.stl", "ball.stl", "seat", 0.35e-3, 0.35e-3, 0, -0.5, 0},
+    {"fine ball turns", "ball", "socket.stl", "ball.stl", "turn", 0.15e-3, 0.15e-3, 0, -0.5, 0},
+    {"teapot", "aircraft", "aircraft.stl", "teapot.stl", NULL, 5e-3, 5e-3, 2, 0, 0},
+    {"actuator", "gear", "gear.stl", "actuator.stl", "removal", 2.5e-3, 1e-3, 2, 0, 300},
+    {"fine actuator", "gear", "gear.stl", "actuator.stl", "removal", 1.25e-3, 0.7e-3, 2, 0, 500},
+};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects, SLIDE = 2000, FEW = 150 };
+
+/* point tests per millisecond that we promise, by instruction set */
+static const double least_rate[] = {0, 120e3, 180e3, 350e3};
+
+typedef struct setup {
+    const subject *subject;
+    flr_voxmap *voxmap;
+    flr_shell *shell;
+    flr_pose *poses; /* [count] */
+    size_t count;
+    double displacement;
+} setup;
+
+typedef struct timing {
+    double p50, p99, max, mean; /* microseconds */
+    double tested;              /* lookups, mean */
+    uint32_t most_contacts;
+    size_t poses;
+} timing;
+
+static void free_setup(setup *s)
+{
+    flr_voxmap_destroy(s->voxmap);
+    flr_shell_destroy(s->shell);
+    free(s->poses);
+    *s = (setup){0};
+}
+
+/* ---- motions ---- */
+
+/* Slides and turns about its place: in contact now and then. */
+static flr_pose slide(flr_pose T, size_t i)
+{
+    double t = (double)i / SLIDE, turn = 6.283185307179586;
+    T.p.x += 0.20 * sin(3 * turn * t);
+    T.p.y += 0.15 * sin(5 * turn * t + 1);
+    T.p.z += 0.05 * sin(7 * turn * t + 2);
+    flr_quat q = {cos(turn * t), 0.6 * sin(turn * t), 0, 0.8 * sin(turn * t)};
+    T.q = flr_quat_mul(T.q, q);
+    return T;
+}
+
+static flr_result find_poses(const flr_model *model, setup *s, flr_error *error)
+{
+    const flr_model_path *path = NULL;
+    const flr_scene_part *part = NULL;
+    for (size_t i = 0; s->subject->path && i < model->path_count; i++)
+        if (!strcmp(model->paths[i].name, s->subject->path)) path = &model->paths[i];
+    for (size_t i = 0; i < model->part_count; i++)
+        if (!strcmp(model->parts[i].file, s->subject->moving)) part = &model->parts[i];
+    s->count = path ? path->count : SLIDE;
+    s->poses = calloc(s->count, sizeof *s->poses);
+    if (!s->poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < s->count; i++)
+        s->poses[i] = path ? path->poses[i].T_world_part : slide(part->T_world_part, i);
+    return FLR_OK;
+}
+
+/* ---- measuring ---- */
+
+static flr_result make_voxmap(const flr_mesh *mesh, double voxel, flr_voxmap **voxmap,
+                              flr_error *error)
+{
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    return flr_voxelize(flr_env_real(), mesh, &def, voxmap, NULL, NULL, error);
+}
+
+static flr_result make_shell(const flr_mesh *mesh, double voxel, flr_shell **shell,
+                             flr_error *error)
+{
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    return flr_voxelize(flr_env_real(), mesh, &def, NULL, shell, NULL, error);
+}
+
+static flr_result set_up(const flr_model *model, const subject *what, unsigned divide, setup *s,
+                         flr_error *error)
+{
+    *s = (setup){.subject = what, .displacement = what->displace * what->voxel * divide};
+    flr_result result = find_poses(model, s, error);
+    if (result == FLR_OK)
+        result = make_voxmap(flr_model_find_mesh(model, what->fixed), what->voxel * divide,
+                             &s->voxmap, error);
+    if (result == FLR_OK)
+        result = make_shell(flr_model_find_mesh(model, what->moving), what->moving_voxel * divide,
+                            &s->shell, error);
+    if (result != FLR_OK) free_setup(s);
+    return result;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct kind {
+    flr_simd simd; /* FLR_SIMD_BEST: the reference */
+    bool awareness, cull;
+} kind;
+
+/* Asks every `stride`-th pose `repeat` times. FLR_UNSUPPORTED: not on this processor. */
+static flr_result measure(flr_env *env, const setup *s, kind k, size_t stride, unsigned repeat,
+                          timing *told, flr_error *error)
+{
+    flr_contact_pair_def def = flr_default_contact_pair_def();
+    def.shell = s->shell;
+    def.voxmap = s->voxmap;
+    def.simd = k.simd;
+    flr_contact_pair *pair = NULL;
+    flr_result result =
+        k.simd == FLR_SIMD_BEST ? FLR_OK : flr_contact_pair_create(&def, &pair, error);
+    if (result != FLR_OK) return result;
+    size_t count = (s->count + stride - 1) / stride;
+    double *us = malloc(count * sizeof *us);
+    if (!us) {
+        flr_contact_pair_destroy(pair);
+        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    }
+    flr_contact_params params = flr_default_contact_params();
+    params.force_layer = s->subject->layer;
+    params.displacement = s->displacement;
+    params.awareness = k.awareness;
+    params.cull = k.cull;
+    timing sum = {.poses = count};
+    /* whole paths one after the other, so that a pose is asked with the memory of its neighbour in the caches */
+    for (unsigned round = 0; round <= repeat; round++)
+        for (size_t i = 0; i < count; i++) {
+            flr_contact_result r;
+            int64_t begin = flr_clock_ns(env);
+            if (pair)
+                flr_contact_query(pair, s->poses[i * stride], flr_pose_identity(), &params, &r);
+            else
+                flr_contact_reference(s->shell, s->voxmap, s->poses[i * stride],
+                                      flr_pose_identity(), &params, NULL, 0, &r);
+            double spent = (double)(flr_clock_ns(env) - begin) * 1e-3;
+            if (round <= 1) us[i] = spent; /* the first round only warms up */
+            us[i] = fmin(us[i], spent);
+            if (round != repeat) continue;
+            sum.tested += (double)r.points_tested / (double)count;
+            sum.mean += us[i] / (double)count;
+            if (r.contacts > sum.most_contacts) sum.most_contacts = r.contacts;
+        }
+    qsort(us, count, sizeof *us, by_value);
+    sum.p50 = us[(count - 1) / 2];
+    sum.p99 = us[(count - 1) * 99 / 100];
+    sum.max = us[count - 1];
+    free(us);
+    flr_contact_pair_destroy(pair);
+    *told = sum;
+    return FLR_OK;
+}
+
+static flr_simd best_simd(flr_env *env, const setup *s)
+{
+    timing t;
+    for (flr_simd simd = FLR_SIMD_AVX512; simd > FLR_SIMD_SCALAR; simd--)
+        if (measure(env, s, (kind){simd, true, true}, s->count, 1, &t, NULL) == FLR_OK) return simd;
+    return FLR_SIMD_SCALAR;
+}
+
+/* ---- telling ---- */
+
+static const char *const simd_names[] = {"reference", "scalar", "AVX2", "AVX-512"};
+
+static double rate(const setup *s, const timing *t) { return s->shell->total / (t->mean * 1e-3); }
+
+static void print_row(const setup *s, kind k, const timing *t, bool best, bool bounds, FILE *out)
+{
+    fprintf(out, "%-16s %-10s %-9s %-9s %6zu %8.1f %8.1f %8.1f %9.0f %9.0f %8u", s->subject->name,
+            simd_names[k.simd], k.awareness ? "on" : "off", k.cull ? "on" : "off", t->poses, t->p50,
+            t->p99, t->max, t->tested, rate(s, t), t->most_contacts);
+    if (bounds && best && k.awareness && k.cull && s->subject->most_p99 > 0)
+        fprintf(out, "  bound: p99 %.0f us: %s", s->subject->most_p99,
+                t->p99 <= s->subject->most_p99 ? "held" : "MISSED");
+    if (bounds && !k.cull && !k.awareness && k.simd != FLR_SIMD_BEST)
+        fprintf(out, "  bound: %.0f per ms: %s", least_rate[k.simd],
+                rate(s, t) >= least_rate[k.simd] ? "held" : "MISSED");
+    fputc('\n', out);
+}
+
+static void print_row_json(const setup *s, kind k, const timing *t, bool first, FILE *out)
+{
+    fprintf(out,
+            "%s\n  {\"scenario\": \"%s\", \"voxel\": %.6g, \"moving_voxel\": %.6g, \"points\": %u, "
+            "\"force_layer\": %u, \"engine\": \"%s\", \"awareness\": %s, \"cull\": %s, \"poses\": "
+            "%zu, \"us\": {\"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f, \"mean\": %.3f}, "
+            "\"tested\": %.1f, \"points_per_ms\": %.0f, \"most_contacts\": %u}",
+            first ? "" : ",", s->subject->name, flr_voxmap_get_info(s->voxmap).voxel,
+            s->shell->voxel, s->shell->total, s->subject->layer, simd_names[k.simd],
+            k.awareness ? "true" : "false", k.cull ? "true" : "false", t->poses, t->p50, t->p99,
+            t->max, t->mean, t->tested, rate(s, t), t->most_contacts);
+}
+
+/* Each idea alone and together, with every instruction set; the reference for comparison. */
+static flr_result bench_subject(flr_env *env, const flr_bench_options *options, const setup *s,
+                                bool *first, FILE *out, flr_error *error)
+{
+    flr_simd best = best_simd(env, s);
+    if (!options->json)
+        fprintf(out, "\n%s: %u points of %.3g mm in voxels of %.3g mm, force layer %u\n",
+                s->subject->name, s->shell->total, s->shell->voxel * 1e3,
+                flr_voxmap_get_info(s->voxmap).voxel * 1e3, s->subject->layer);
+    size_t few = s->count > FEW ? s->count / FEW : 1;
+    for (int ideas = 3; ideas >= 0; ideas--)
+        for (int i = FLR_SIMD_BEST; i <= FLR_SIMD_AVX512; i++) {
+            kind k = {(flr_simd)i, ideas & 1, ideas & 2};
+            /* the reference knows no culling; it takes long, as does every point without culling */
+            if (i == FLR_SIMD_BEST && k.cull) continue;
+            unsigned repeat = i == FLR_SIMD_BEST ? 1 : options->repeat;
+            timing t;
+            flr_result result = measure(env, s, k, k.cull ? 1 : few * (i == FLR_SIMD_BEST ? 4 : 1),
+                                        repeat, &t, error);
+            if (result == FLR_UNSUPPORTED) continue;
+            if (result != FLR_OK) return result;
+            if (options->json)
+                print_row_json(s, k, &t, *first, out);
+            else
+                print_row(s, k, &t, k.simd == best, options->divide == 1, out);
+            *first = false;
+            fflush(out);
+        }
+    return FLR_OK;
+}
+
+/* ---- growth ---- */
+
+enum { GROWN = 7 };
+
+static flr_result plot(flr_env *env, const char *folder, const char *file, const char *title,
+                       const char *x_label, const double *x, const double *culled,
+                       const double *all, size_t count, flr_error *error)
+{
+    flr_plot_series series[2] = {
+        {.name = "culled, p50", .x = x, .y = culled, .count = count, .dots = true},
+        {.name = "every point, p50", .x = x, .y = all, .count = count, .dots = true}};
+    flr_plot_def def = flr_default_plot_def();
+    def.title = title;
+    def.x_label = x_label;
+    def.y_label = "time of a query [us]";
+    def.log_x = def.log_y = true;
+    def.series = series;
+    def.series_count = 2;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return flr_plot_write(env, path, &def, error);
+}
+
+typedef struct growth {
+    const char *title, *by, *file;
+    double x[GROWN], culled[GROWN], all[GROWN];
+    size_t count;
+} growth;
+
+static flr_result grow(flr_env *env, const flr_bench_options *options, const setup *s, double x,
+                       growth *g, flr_error *error)
+{
+    timing culled, all;
+    size_t few = s->count > 2 * FEW ? s->count / FEW / 2 : 1;
+    unsigned repeat = options->repeat < 3 ? options->repeat : 3;
+    kind k = {best_simd(env, s), true, true};
+    flr_result result = measure(env, s, k, few, repeat, &culled, error);
+    k.cull = false;
+    if (result == FLR_OK) result = measure(env, s, k, few * 2, repeat, &all, error);
+    if (result != FLR_OK) return result;
+    g->x[g->count] = x;
+    g->culled[g->count] = culled.p50;
+    g->all[g->count++] = all.p50;
+    return FLR_OK;
+}
+
+static flr_result tell_growth(flr_env *env, const flr_bench_options *options, const growth *g,
+                              bool last, FILE *out, flr_error *error)
+{
+    double culled = flr_bench_exponent(g->x, g->culled, g->count),
+           all = flr_bench_exponent(g->x, g->all, g->count);
+    if (options->json) {
+        fprintf(out,
+                "{\"by\": \"%s\", \"exponent_culled\": %.3f, \"exponent_all\": %.3f, \"rows\": [",
+                g->by, culled, all);
+        for (size_t i = 0; i < g->count; i++)
+            fprintf(out, "%s[%.0f, %.3f, %.3f]", i ? ", " : "", g->x[i], g->culled[i], g->all[i]);
+        fprintf(out, "]}%s", last ? "" : ",\n  ");
+    } else {
+        fprintf(out, "\n%s\n%14s %16s %16s\n", g->title, g->by, "culled p50 [us]", "all p50 [us]");
+        for (size_t i = 0; i < g->count; i++)
+            fprintf(out, "%14.0f %16.1f %16.1f\n", g->x[i], g->culled[i], g->all[i]);
+        fprintf(out, "grows as %s^%.2f culled, ^%.2f without\n", g->by, culled, all);
+    }
+    return options->plots ? plot(env, options->plots, g->file, g->title, g->by, g->x, g->culled,
+                                 g->all, g->count, error)
+                          : FLR_OK;
+}
+
+/* The actuator with more and more points in the same voxels; then the same points in ever smaller voxels. */
+static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
+                               const flr_model *gear, setup *s, FILE *out, flr_error *error)
+{
+    static const double sizes[GROWN] = {8e-3, 5.6e-3, 4e-3, 2.8e-3, 2e-3, 1.4e-3, 1e-3};
+    static const double voxels[] = {20e-3, 10e-3, 5e-3, 2.5e-3};
+    growth points = {
+        .title = "Actuator in the gear: more points", .by = "points", .file = "contact-points.svg"};
+    growth grid = {.title = "Actuator in the gear: smaller voxels",
+                   .by = "surface voxels",
+                   .file = "contact-voxels.svg"};
+    flr_result result = FLR_OK;
+    for (int i = 0; i < GROWN && result == FLR_OK; i++) {
+        flr_shell *shell;
+        result = make_shell(flr_model_find_mesh(gear, "actuator.stl"), sizes[i] * options->divide,
+                            &shell, error);
+        if (result != FLR_OK) return result;
+        flr_shell_destroy(s->shell);
+        s->shell = shell;
+        result = grow(env, options, s, shell->total, &points, error);
+    }
+    for (size_t i = 0; i < sizeof voxels / sizeof *voxels && result == FLR_OK; i++) {
+        flr_voxmap *voxmap;
+        result = make_voxmap(flr_model_find_mesh(gear, "gear.stl"), voxels[i] * options->divide,
+                             &voxmap, error);
+        if (result != FLR_OK) return result;
+        flr_voxmap_destroy(s->voxmap);
+        s->voxmap = voxmap;
+        result = grow(env, options, s, (double)flr_voxmap_get_info(voxmap).stats.surface_voxels,
+                      &grid, error);
+    }
+    if (result == FLR_OK && options->json) fputs("],\n \"growth\": [", out);
+    if (result == FLR_OK) result = tell_growth(env, options, &points, false, out, error);
+    if (result == FLR_OK) result = tell_growth(env, options, &grid, true, out, error);
+    return result;
+}
+
+flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
+                             flr_error *error)
+{
+    flr_bench_conditions conditions = flr_bench_look(env);
+    if (options->json) fputs("{", out);
+    flr_bench_print_conditions(&conditions, options->json, out);
+    if (options->json)
+        fputs(", \"contact\": [", out);
+    else
+        fprintf(out,
+                "best of %u for each pose; percentiles over the poses\n%-16s %-10s %-9s %-9s "
+                "%6s %8s %8s %8s %9s %9s %8s\n",
+                options->repeat, "scenario", "engine", "awareness", "culling", "poses", "p50 [us]",
+                "p99 [us]", "max [us]", "lookups", "points/ms", "contacts");
+    flr_model model = {0};
+    const char *built = "";
+    flr_result result = FLR_OK;
+    bool first = true;
+    setup s = {0}, coarse = {0};
+    for (size_t i = 0; i < SUBJECTS && result == FLR_OK; i++) {
+        if (strcmp(built, subjects[i].scenario)) {
+            flr_model_free(&model);
+            built = subjects[i].scenario;
+            result = flr_scenario_build(flr_scenario_find(built), NULL, &model, error);
+        }
+        if (result == FLR_OK) result = set_up(&model, &subjects[i], options->divide, &s, error);
+        if (result == FLR_OK) result = bench_subject(env, options, &s, &first, out, error);
+        if (result == FLR_OK && !strcmp(subjects[i].name, "actuator"))
+            coarse = s, s = (setup){0}; /* for the growth */
+        free_setup(&s);
+    }
+    if (result == FLR_OK) result = bench_growth(env, options, &model, &coarse, out, error);
+    if (result == FLR_OK && options->json) fputs("]}\n", out);
+    free_setup(&coarse);
+    flr_model_free(&model);
+    return result;
+}
