@@ -71,8 +71,10 @@ static double estimate(double area, flr_box3 box, const flr_voxelize_def *def, d
     if (voxels > cells) voxels = cells;
     double fields = def->features ? 3 : 1;
     double roots = (size.x / (512 * s) + 1) * (size.y / (512 * s) + 1) * (size.z / (512 * s) + 1);
-    if (result) *result = voxels * (12.0 * fields * def->bits / 4 + 11) + roots * 16;
-    return voxels * (12.0 * fields * def->bits / 4 + 16) + roots * 64;
+    if (result)
+        *result =
+            voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 11) + roots * 16;
+    return voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 16) + roots * 64;
 }
 
 /* Two significant digits, rounded up: a size one would type. */

@@ -1,4 +1,5 @@
 /* the voxmap against a brute-force reference, voxel by voxel */
+#include "feeler/features.h"
 #include "feeler/voxelize.h"
 
 #include "support/golden.h"
@@ -104,6 +105,46 @@ static void offset_marks(plain *p, unsigned offset)
             p->marks[i] = (uint8_t)(p->marks[i] - 2u < offset ? 1 : p->marks[i] - offset);
 }
 
+/* The edge or vertex field from the surface field's marks: its seeds are the voxels that a feature touches. */
+static void compare_features(const flr_mesh *mesh, const flr_voxmap *voxmap, plain *surface,
+                             flr_field field)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    flr_adjacency *adjacency;
+    flr_features *features;
+    flr_error error;
+    assert_ok(flr_adjacency_create(mesh, &adjacency, &error), error);
+    assert_ok(flr_features_create(mesh, adjacency, h->grid.voxel, &features, &error), error);
+    plain p = *surface;
+    size_t total = (size_t)p.n[0] * (size_t)p.n[1] * (size_t)p.n[2];
+    p.marks = malloc(total);
+    for (size_t i = 0; i < total; i++) p.marks[i] = surface->marks[i] == FLR_MARK_INTERIOR;
+    uint32_t count = field == FLR_FIELD_EDGE ? features->edge_total : 0;
+    for (uint32_t i = 0; i < count + features->vertex_total; i++) {
+        bool edge = i < count;
+        if (!(edge ? features->edge_flags[i] : features->vertex_flags[i - count])) continue;
+        uint32_t ends[2] = {edge ? adjacency->edges[i].v[0] : i - count,
+                            edge ? adjacency->edges[i].v[1] : i - count};
+        flr_vec3 v[2];
+        for (int k = 0; k < 2; k++)
+            v[k] = flr_grid_to_voxels(&h->grid,
+                                      flr_pose_apply(h->T_voxmap_mesh, mesh->vertices[ends[k]]));
+        flr_overlap o = flr_overlap_prepare(v[0], v[1], v[1]);
+        for (int z = o.low[2]; z <= o.high[2]; z++)
+            for (int y = o.low[1]; y <= o.high[1]; y++)
+                for (int x = o.low[0]; x <= o.high[0]; x++)
+                    if (flr_overlap_voxel(&o, x, y, z)) *at(&p, x, y, z) = FLR_MARK_SURFACE;
+    }
+    mark_distances(&p, (int)h->range);
+    for (int z = 0; z < p.n[2]; z++)
+        for (int y = 0; y < p.n[1]; y++)
+            for (int x = 0; x < p.n[0]; x++)
+                assert_int_equal(flr_voxmap_mark_at(voxmap, field, x, y, z), *at(&p, x, y, z));
+    free(p.marks);
+    flr_features_destroy(features);
+    flr_adjacency_destroy(adjacency);
+}
+
 static void compare(const flr_mesh *mesh, flr_voxelize_def def)
 {
     flr_voxmap *voxmap;
@@ -122,6 +163,10 @@ static void compare(const flr_mesh *mesh, flr_voxelize_def def)
                     fail_msg("voxel %d %d %d: mark %u, reference %u", x, y, z, mark,
                              *at(&p, x, y, z));
             }
+    if (def.features) {
+        compare_features(mesh, voxmap, &p, FLR_FIELD_EDGE);
+        compare_features(mesh, voxmap, &p, FLR_FIELD_VERTEX);
+    }
     free(p.marks);
     flr_voxmap_destroy(voxmap);
     if (def.offset) return; /* the counts are those of the true surface */
@@ -140,20 +185,37 @@ static flr_voxelize_def small_def(double voxel)
     return def;
 }
 
+static void add_cone(flr_test_shape *shape, double radius, double height, uint32_t around)
+{
+    uint32_t tip = flr_test_shape_vertex(shape, 0, 0, height),
+             middle = flr_test_shape_vertex(shape, 0, 0, 0);
+    for (uint32_t i = 0; i < around; i++) {
+        double a = 2 * 3.14159265358979 * i / around;
+        flr_test_shape_vertex(shape, radius * cos(a), radius * sin(a), 0);
+    }
+    for (uint32_t i = 0; i < around; i++) {
+        uint32_t a = middle + 1 + i, b = middle + 1 + (i + 1) % around;
+        flr_test_shape_triangle(shape, a, b, tip);
+        flr_test_shape_triangle(shape, b, a, middle);
+    }
+}
+
 static void shapes_equal_brute_force(void **state)
 {
     (void)state;
     flr_test_random random = flr_test_random_begin("shapes_equal_brute_force");
-    for (int kind = 0; kind < 4; kind++)
+    for (int kind = 0; kind < 5; kind++)
         for (int turn = 0; turn < 3; turn++) {
             flr_test_shape shape = {0};
             if (kind == 0) flr_test_shape_sphere(&shape, 0.03, 24, 12);
             if (kind == 1) flr_test_shape_box(&shape, flr_vec3_make(0.04, 0.05, 0.02), 2);
             if (kind == 2) flr_test_shape_torus(&shape, 0.03, 0.01, 24, 12);
             if (kind == 3) flr_test_shape_cylinder(&shape, 0.02, 0.06, 16, 2);
+            if (kind == 4) add_cone(&shape, 0.025, 0.05, 20);
             flr_voxelize_def def =
                 small_def(turn == 0 ? 0.001 : flr_test_random_range(&random, 0.0007, 0.003));
             def.hollow = turn == 2 && kind == 2;
+            def.features = turn == 1;
             if (turn)
                 def.T_voxmap_mesh.q = flr_quat_normalize((flr_quat){
                     flr_test_random_range(&random, -1, 1), flr_test_random_range(&random, -1, 1),
