@@ -156,6 +156,7 @@ typedef struct query {
     double reach;  /* voxels: layers that matter, with the near one */
     double per_metre;
     double least;   /* voxels: of what was skipped, the nearest that the other part can be */
+    float slack;    /* voxels: what single precision may be off by */
     uint32_t limit; /* marks up to this are candidates */
     uint64_t tested;
 } query;
@@ -286,7 +287,7 @@ static void query_chunk(query *q, uint32_t chunk)
     if (skip(q, far, radius)) return;
     if (far > q->frame.voxmap->header->range && skip(q, by_chunks(q, v, beyond), radius)) return;
 
-    flr_scan_job job = {.limit = q->limit, .free = 256};
+    flr_scan_job job = {.slack = q->slack, .limit = q->limit, .free = 256};
     bool aimed = false;
     uint32_t first = c->first;
     for (int label = 0; label < FLR_LABEL_COUNT; label++) {
@@ -308,6 +309,15 @@ static void query_chunk(query *q, uint32_t chunk)
     }
 }
 
+/* What single precision may move a point by, in voxels: a few roundings of sums as large as a chunk of the shell is wide,
+ * and of the displacement along a normal that is rounded itself. */
+static float rounding(const query *q)
+{
+    double wide = 65536 * (double)q->frame.shell->step * q->per_metre;
+    double off = 4e-7 * (1.74 * wide + 1) + 2e-6 * fabs(q->frame.displacement);
+    return (float)larger(off, 2e-5);
+}
+
 void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
                        const flr_contact_params *params, flr_contact_result *result)
 {
@@ -321,6 +331,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     double s = pair->def.voxmap->header->grid.voxel, moved = fabs(q.frame.displacement);
     q.per_metre = 1 / s;
     q.around = moved + 1e-3;
+    q.slack = rounding(&q);
     q.reach = q.frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
     q.limit = q.frame.force_mark + 1;
 

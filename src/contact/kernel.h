@@ -2,7 +2,7 @@
  *
  * The tree of a field is flattened to one table with an entry for every chunk of the grid, so that a lookup is two
  * dependent loads: entry, mark. Points are given in steps of their shell chunk; one matrix takes steps to voxels,
- * counted from a voxel near the chunk, in single precision: the error stays below FLR_SCAN_SLACK. A point nearer than that to
+ * counted from a voxel near the chunk, in single precision: the error stays below the job's slack. A point nearer than that to
  * a side of its voxel may lie in the next one, whose mark is lower by one at most, or interior where this one is free: it is
  * a hit then, too. So every point that would be a hit in double precision is one here. */
 #ifndef FLR_CONTACT_KERNEL_H
@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define FLR_SCAN_SLACK 2e-5f /* voxels */
 
 /* one field, flattened */
 typedef struct flr_flat_field {
@@ -31,6 +29,7 @@ typedef struct flr_scan_job {
     int32_t base[3];           /* voxel */
     const uint32_t *normal;    /* [count], packed; NULL: points are not displaced */
     float turn[3][3];          /* voxels of displacement = turn (normal) */
+    float slack;               /* voxels: the most that rounding may move a point */
     uint32_t limit;            /* marks 1 … limit are hits */
     uint32_t free;             /* what a mark of 0 counts as for `least` */
 } flr_scan_job;

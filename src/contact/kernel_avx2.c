@@ -39,7 +39,7 @@ __attribute__((target("avx2"))) uint32_t flr_scan_avx2(const flr_scan_job *job, 
     const __m256i mark_mask = _mm256_set1_epi32((int)((1u << f->bits) - 1)),
                   uniform = _mm256_set1_epi32((int)FLR_UNIFORM);
     const __m256i free = _mm256_set1_epi32((int)job->free);
-    const __m256 low = _mm256_set1_ps(FLR_SCAN_SLACK), high = _mm256_set1_ps(1 - FLR_SCAN_SLACK);
+    const __m256 low = _mm256_set1_ps(job->slack), high = _mm256_set1_ps(1 - job->slack);
     const __m256 one = _mm256_set1_ps(1), unit = _mm256_set1_ps(1.0f / 32767),
                  sign = _mm256_set1_ps(-0.0f);
     __m256i least = free;

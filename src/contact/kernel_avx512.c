@@ -34,7 +34,7 @@ flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32])
                   limit = _mm512_set1_epi32((int)job->limit);
     const __m512i mark_mask = _mm512_set1_epi32((int)((1u << f->bits) - 1)),
                   uniform = _mm512_set1_epi32((int)FLR_UNIFORM);
-    const __m512 low = _mm512_set1_ps(FLR_SCAN_SLACK), high = _mm512_set1_ps(1 - FLR_SCAN_SLACK);
+    const __m512 low = _mm512_set1_ps(job->slack), high = _mm512_set1_ps(1 - job->slack);
     const __m512i more = _mm512_set1_epi32((int)job->limit + 1);
     const __m512 one = _mm512_set1_ps(1), unit = _mm512_set1_ps(1.0f / 32767),
                  sign = _mm512_set1_ps(-0.0f);

@@ -37,7 +37,7 @@ uint32_t flr_scan_scalar(const flr_scan_job *job, uint16_t hits[32])
             if (job->normal) at += t[0] * n[0] + t[1] * n[1] + t[2] * n[2];
             float whole = floorf(at), part = at - whole;
             v[axis] = (int32_t)whole + job->base[axis];
-            side |= part < FLR_SCAN_SLACK || part > 1 - FLR_SCAN_SLACK;
+            side |= part < job->slack || part > 1 - job->slack;
             inside &= (uint32_t)v[axis] < (uint32_t)f->size[axis];
         }
         if (!inside) continue;

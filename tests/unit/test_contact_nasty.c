@@ -4,6 +4,12 @@
 
 #include "support/parts.h"
 
+#ifdef FLR_SANITIZED
+enum { POSES = 2000 };
+#else
+enum { POSES = 20000 };
+#endif
+
 typedef struct both {
     flr_test_part moving, fixed;
     flr_contact_pair *pair;
@@ -224,6 +230,46 @@ static void displacements_of_any_size(void **state)
     end(&b);
 }
 
+/* Far-apart points in small voxels: single precision must not lose a contact that double precision finds. */
+static void coarse_points_in_fine_voxels(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("coarse_points_in_fine_voxels");
+    both b;
+    flr_test_part_make(&b.moving, FLR_TEST_BOX, 10, 0.02, true);
+    flr_test_part_make(&b.fixed, FLR_TEST_BOX, 1, 0.0001, true);
+    b.params = flr_default_contact_params();
+    b.params.awareness = false;
+    for (int simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+        flr_contact_pair_def def = flr_default_contact_pair_def();
+        def.shell = b.moving.shell;
+        def.voxmap = b.fixed.voxmap;
+        def.simd = (flr_simd)simd;
+        if (flr_contact_pair_create(&def, &b.pair, NULL) != FLR_OK) continue;
+        uint64_t touching = 0;
+        for (int i = 0; i < POSES; i++) {
+            /* some point of the shell to some place near the surface of the box, next to a side of a voxel */
+            flr_voxmap_info info = flr_voxmap_get_info(b.fixed.voxmap);
+            double side = floor((flr_test_random_range(&random, 0.0060, 0.0065) - info.origin.z) /
+                                info.voxel) +
+                          flr_test_random_range(&random, -2e-4, 2e-4);
+            flr_pose T = flr_test_random_pose(&random, 0);
+            uint32_t chunk = flr_test_random_below(&random, b.moving.shell->chunk_count),
+                     first = b.moving.shell->chunks[chunk].first;
+            flr_vec3 p = flr_shell_point(b.moving.shell, chunk, first, 0);
+            T.p = flr_vec3_sub(flr_vec3_make(flr_test_random_range(&random, -0.013, 0.013),
+                                             flr_test_random_range(&random, -0.011, 0.011),
+                                             info.origin.z + side * info.voxel),
+                               flr_quat_rotate(T.q, p));
+            touching += ask(&b, T, flr_pose_identity()).contacts > 0;
+        }
+        assert_true(touching > POSES / 4);
+        flr_contact_pair_destroy(b.pair);
+    }
+    flr_test_part_free(&b.moving);
+    flr_test_part_free(&b.fixed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_part_inside_a_part),
         cmocka_unit_test(force_layers_and_penetrations),
         cmocka_unit_test(displacements_of_any_size),
+        cmocka_unit_test(coarse_points_in_fine_voxels),
     };
     return cmocka_run_group_tests_name("contact_nasty", tests, NULL, NULL);
 }
