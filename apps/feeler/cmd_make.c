@@ -203,7 +203,8 @@ const flr_command flr_cmd_make = {
     .description =
         "Writes one of feeler's own scenarios, those of the published tables among them: one "
         "binary STL file per mesh in millimetres, recorded paths, and scene.json, which says "
-        "where the parts stand and which of them move. The folder appears whole or not at all. "
+        "where the parts stand and which of them move. A new folder appears whole or not at all; "
+        "one that exists gets file by file. "
         "The same seed gives the same bytes on every machine.",
     .options = options,
     .examples = examples,

@@ -36,7 +36,10 @@ const flr_option flr_common_options[] = {
      .letter = 'q',
      .help = "only results and errors: no notes, no progress",
      .offset = COMMON(quiet)},
-    {.name = "verbose", .letter = 'v', .help = "more detail", .offset = COMMON(verbose)},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "say on standard error when each step began, and what all took",
+     .offset = COMMON(verbose)},
     {.name = "help", .letter = 'h', .help = "show this help", .offset = COMMON(help)},
     {.name = "version", .help = "show the version of feeler", .offset = COMMON(version)},
     {.name = NULL},
@@ -113,6 +116,7 @@ static int run_command(flr_cli *cli, const flr_command *command, int argc, char 
             code = flr_cmd_version.run(cli, values, 0, arguments);
         } else {
             code = command->run(cli, values, count, arguments);
+            flr_tell_cost(cli);
         }
     }
     free(arguments);
@@ -122,6 +126,7 @@ static int run_command(flr_cli *cli, const flr_command *command, int argc, char 
 int flr_command_main(flr_cli *cli, int argc, char **argv)
 {
     cli->json = flr_options_has_flag(argc, argv, "json");
+    cli->start_ns = flr_clock_ns(cli->env);
     if (argc < 2) {
         flr_error error;
         flr_fail(&error, FLR_BAD_ARGUMENT, "no command given; see feeler --help");

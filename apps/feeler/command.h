@@ -74,6 +74,7 @@ typedef struct flr_cli {
     flr_env *env;
     const flr_command *command; /* NULL before one is known */
     bool json, quiet, verbose;
+    int64_t start_ns;            /* when it began */
     bool colour_out, colour_err; /* escape codes are allowed there */
     bool progress;               /* stderr is a terminal and not quiet */
     int columns;                 /* width of the terminal that stdout is; 0: it is none */

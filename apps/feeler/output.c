@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "feeler/units.h"
@@ -207,14 +208,40 @@ int flr_finish_stdout(flr_cli *cli, int exit_code)
 
 static bool progress_shown;
 
+/* with --verbose a line for each step that begins */
+static void tell_step(flr_cli *cli, const char *label)
+{
+    static char last[256];
+    char safe[FLR_SAFE_SIZE];
+    if (!strcmp(last, label)) return;
+    snprintf(last, sizeof last, "%s", label);
+    flr_progress_end(cli);
+    fprintf(stderr, "%8.3f s  %s\n", 1e-9 * (double)(flr_clock_ns(cli->env) - cli->start_ns),
+            flr_safe(label, safe));
+}
+
+void flr_tell_cost(flr_cli *cli)
+{
+    if (!cli->verbose) return;
+    char memory[FLR_COUNT_TEXT_SIZE], label[256];
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    snprintf(label, sizeof label, "done; at most %s of memory",
+             flr_bytes_print((uint64_t)usage.ru_maxrss * 1024, memory));
+    fflush(stdout); // keep the order when both go to one place
+    tell_step(cli, label);
+}
+
 void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *format, ...)
 {
-    if (!cli->progress) return;
+    if (!cli->progress && !cli->verbose) return;
     char label[256], safe[FLR_SAFE_SIZE], bar[21];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(label, sizeof label, format, arguments);
     va_end(arguments);
+    if (cli->verbose) tell_step(cli, label);
+    if (!cli->progress) return;
 
     size_t full = total ? (size_t)(20 * done / total) : 0;
     for (size_t i = 0; i < 20; i++) bar[i] = i < full ? '#' : '.';

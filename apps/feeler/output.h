@@ -79,6 +79,10 @@ void flr_progress(flr_cli *cli, uint64_t done, uint64_t total, const char *forma
     FLR_PRINTF(4, 5);
 void flr_progress_end(flr_cli *cli); /* removes the line */
 
+/* With --verbose each new text of flr_progress() is a line of its own, with the time, terminal or
+ * not; and this is the last. */
+void flr_tell_cost(flr_cli *cli);
+
 /* ---- JSON ---- */
 
 /* Values that cannot be written in JSON become null; broken UTF-8 becomes U+FFFD. */

@@ -95,6 +95,15 @@ says 'nowhere.stl'
 expect 2 feeler info "$ball" --unit 1e300
 says 'from 1e-12 to 1e12'
 expect 2 feeler convert "$ball" x.stl --out-unit 1e-13
+expect 0 feeler info "$ball" -v --json
+says '^ +[0-9.]+ s  reading .*ball.stl'
+says '^ +[0-9.]+ s  done; at most [0-9.]+ MB of memory'
+json '.files[0].kind == "mesh"'
+for command in check "convert --force --quiet"; do
+  expect 0 feeler $command -v "$ball" $([ "$command" = check ] || echo v.stl)
+  says ' s  reading .*ball.stl'
+done
+rm v.stl
 expect 2 feeler info "$ball" --size 10x10
 expect 2 feeler info "$ball" --png x.png --size 10xx10
 expect 2 feeler info "$ball" "$ball" --png x.png
