@@ -227,9 +227,10 @@ static void print_row_json(const setup *s, kind k, const timing *t, bool first, 
             t->max, t->mean, t->tested, rate(s, t), t->most_contacts);
 }
 
-/* Each idea alone and together, with every instruction set; the reference for comparison. */
+/* Each idea alone and together, with every instruction set; the reference for comparison. `ideas_p50` gets that of the
+ * best instruction set: [0] every point, [1] awareness, [2] culling, [3] both. */
 static flr_result bench_subject(flr_env *env, const flr_bench_options *options, const setup *s,
-                                bool *first, FILE *out, flr_error *error)
+                                bool *first, double ideas_p50[4], FILE *out, flr_error *error)
 {
     flr_simd best = best_simd(env, s);
     if (!options->json)
@@ -253,9 +254,36 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options, 
             else
                 print_row(s, k, &t, k.simd == best, options->divide == 1, out);
             *first = false;
+            if (k.simd == best) ideas_p50[ideas] = t.p50;
             fflush(out);
         }
     return FLR_OK;
+}
+
+static flr_result plot_ideas(flr_env *env, const char *folder, double p50[SUBJECTS][4],
+                             flr_error *error)
+{
+    static const char *const names[4] = {"every point", "awareness", "culling", "both"};
+    const char *categories[SUBJECTS];
+    double bars[4][SUBJECTS];
+    flr_plot_series series[4];
+    for (size_t k = 0; k < 4; k++) {
+        for (size_t i = 0; i < SUBJECTS; i++) bars[k][i] = p50[i][k];
+        series[k] = (flr_plot_series){.name = names[k], .y = bars[k], .count = SUBJECTS};
+    }
+    for (size_t i = 0; i < SUBJECTS; i++) categories[i] = subjects[i].name;
+    flr_plot_def def = flr_default_plot_def();
+    def.kind = FLR_PLOT_BARS;
+    def.title = "What each idea brings: median time of a query";
+    def.y_label = "time [us]";
+    def.log_y = true;
+    def.series = series;
+    def.series_count = 4;
+    def.categories = categories;
+    def.category_count = SUBJECTS;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/contact-ideas.svg", folder);
+    return flr_plot_write(env, path, &def, error);
 }
 
 /* ---- growth ---- */
@@ -382,6 +410,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
     const char *built = "";
     flr_result result = FLR_OK;
     bool first = true;
+    double ideas[SUBJECTS][4] = {{0}};
     setup s = {0}, coarse = {0};
     for (size_t i = 0; i < SUBJECTS && result == FLR_OK; i++) {
         if (strcmp(built, subjects[i].scenario)) {
@@ -390,11 +419,13 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
             result = flr_scenario_build(flr_scenario_find(built), NULL, &model, error);
         }
         if (result == FLR_OK) result = set_up(&model, &subjects[i], options->divide, &s, error);
-        if (result == FLR_OK) result = bench_subject(env, options, &s, &first, out, error);
+        if (result == FLR_OK)
+            result = bench_subject(env, options, &s, &first, ideas[i], out, error);
         if (result == FLR_OK && !strcmp(subjects[i].name, "actuator"))
             coarse = s, s = (setup){0}; /* for the growth */
         free_setup(&s);
     }
+    if (result == FLR_OK && options->plots) result = plot_ideas(env, options->plots, ideas, error);
     if (result == FLR_OK) result = bench_growth(env, options, &model, &coarse, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
     free_setup(&coarse);

@@ -99,6 +99,6 @@ if [ "$sanitized" = no ]; then
   json '.contact | all(.us.p50 <= .us.p99 and .us.p99 <= .us.max and .points_per_ms > 0)'
   json '.contact | group_by(.scenario) | all(([.[] | select(.cull) | .tested] | max) <= 1.5 * ([.[] | select(.cull | not) | .tested] | max))'
   json '(.growth | length) == 2 and (.growth | all(.rows | length >= 4))'
-  holds plots contact-points.svg contact-voxels.svg
+  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg
 fi
 finish
