@@ -321,6 +321,14 @@ static matrix undo_turn(const struct aiScene *scene, const char *ending)
     return identity;
 }
 
+/* the number that was meant by a 32-bit one: 0.1, not 0.10000000149 */
+static double shortest_double(float value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.7g", (double)value);
+    return strtod(text, NULL);
+}
+
 /* FBX counts in centimetres times a factor */
 static double unit_of_fbx(const struct aiScene *scene)
 {
@@ -329,8 +337,9 @@ static double unit_of_fbx(const struct aiScene *scene)
         if (strcmp(data->mKeys[i].data, "UnitScaleFactor") != 0) continue;
         double factor = 0;
         if (data->mValues[i].mType == AI_DOUBLE) factor = *(double *)data->mValues[i].mData;
-        if (data->mValues[i].mType == AI_FLOAT) factor = (double)*(float *)data->mValues[i].mData;
-        if (factor > 1e-12 && factor < 1e12) return 0.01 * factor;
+        if (data->mValues[i].mType == AI_FLOAT)
+            factor = shortest_double(*(float *)data->mValues[i].mData);
+        if (factor > 1e-12 && factor < 1e12) return factor / 100;
     }
     return 0.01;
 }
@@ -371,18 +380,23 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
     if (!scene) {
         const char *reason = aiGetErrorString();
         if (files.missing[0])
-            return flr_collect_fail(collect, FLR_BAD_INPUT,
-                                    "needs the file %s beside it, which cannot be read (%.200s)",
-                                    files.missing, reason);
-        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read as %s: %.300s",
-                                collect->content.format, reason[0] ? reason : "it is damaged");
+            return flr_collect_fail(
+                collect, FLR_BAD_INPUT,
+                "needs the file %s beside it, which cannot be read (%.200s); put it "
+                "there",
+                files.missing, reason);
+        // what assimp says when the content is not what the name promises
+        bool other = !reason[0] || strstr(reason, "No suitable reader");
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read as %s: %.300s" FLR_ADVICE,
+                                collect->content.format,
+                                other ? "it is damaged or something else" : reason);
     }
     double unit = choose_unit(job, scene, &collect->content.head);
     collect->content.head.polygons_split = count_polygons(scene);
     scene = aiApplyPostProcessing(scene, aiProcess_Triangulate);
     if (!scene || !scene->mRootNode)
         return flr_collect_fail(collect, FLR_BAD_INPUT,
-                                "its polygons cannot be cut into triangles");
+                                "its polygons cannot be cut into triangles" FLR_ADVICE);
     matrix start = undo_turn(scene, ending_of(job->name));
     walk w = {scene, collect, unit};
     add_node(&w, scene->mRootNode, &start);

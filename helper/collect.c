@@ -166,7 +166,7 @@ flr_result flr_collect_finish(flr_collect *collect, bool tolerant)
                                 "%s; export it again, or leave such triangles out (--tolerant)",
                                 collect->trouble);
     if (head->triangle_count == 0)
-        return flr_collect_fail(collect, FLR_BAD_INPUT, "the file holds no surfaces");
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "the file holds no surfaces" FLR_ADVICE);
     // the last part may be empty
     if (collect->content.groups[head->group_count - 1].triangle_count == 0) --head->group_count;
     if (head->group_count > FLR_STREAM_MAX_GROUPS)

@@ -53,6 +53,9 @@ void flr_collect_triangle(flr_collect *collect, uint32_t a, uint32_t b, uint32_t
 /* Counts a face that is left out because it points nowhere. */
 void flr_collect_malformed(flr_collect *collect, const char *what);
 
+/* How the sentence about a file ends that nothing else can be done about. */
+#define FLR_ADVICE "; export it again or convert it to STL"
+
 /* Sets the sentence and returns the code. */
 flr_result flr_collect_fail(flr_collect *collect, flr_result code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

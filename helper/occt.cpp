@@ -231,7 +231,8 @@ flr_result read_step(Walk &walk, const flr_import_job *job)
     reader.SetNameMode(Standard_True);
     Interface_Static::SetCVal("xstep.cascade.unit", "MM");
     if (reader.ChangeReader().ReadStream(job->name, stream) != IFSelect_RetDone)
-        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "is not a readable STEP file");
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT,
+                                "is not a readable STEP file" FLR_ADVICE);
     TColStd_SequenceOfAsciiString lengths, angles, solids;
     reader.ChangeReader().FileUnits(lengths, angles, solids);
     double stated = unit_by_name(lengths);
@@ -239,7 +240,8 @@ flr_result read_step(Walk &walk, const flr_import_job *job)
 
     Handle(TDocStd_Document) document = new_document();
     if (!reader.Transfer(document))
-        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "holds no shape that can be read");
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT,
+                                "holds no shape that can be read" FLR_ADVICE);
     add_document(walk, document);
     return FLR_OK;
 }
@@ -252,7 +254,8 @@ flr_result read_iges(Walk &walk, const flr_import_job *job)
     reader.SetNameMode(Standard_True);
     Interface_Static::SetCVal("xstep.cascade.unit", "MM");
     if (reader.ReadFile("/proc/self/fd/0") != IFSelect_RetDone)
-        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "is not a readable IGES file");
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT,
+                                "is not a readable IGES file" FLR_ADVICE);
     Handle(IGESData_IGESModel) model = Handle(IGESData_IGESModel)::DownCast(reader.Model());
     double stated = model.IsNull() ? 0 : model->GlobalSection().UnitValue() * 0.001;
     bool known = stated > 1e-12 && stated < 1e12;
@@ -260,7 +263,8 @@ flr_result read_iges(Walk &walk, const flr_import_job *job)
 
     Handle(TDocStd_Document) document = new_document();
     if (!reader.Transfer(document))
-        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "holds no shape that can be read");
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT,
+                                "holds no shape that can be read" FLR_ADVICE);
     add_document(walk, document);
     return FLR_OK;
 }
@@ -278,7 +282,8 @@ flr_result read_brep(Walk &walk, const flr_import_job *job)
         BRepTools::Read(shape, stream, builder);
     }
     if (shape.IsNull())
-        return flr_collect_fail(walk.collect, FLR_BAD_INPUT, "is not a readable BREP file");
+        return flr_collect_fail(walk.collect, FLR_BAD_INPUT,
+                                "is not a readable BREP file" FLR_ADVICE);
     choose_unit(walk, job, 0.001, false);
     if (shape.ShapeType() != TopAbs_COMPOUND) {
         add_part(walk, shape.Located(TopLoc_Location()), shape.Location(), "");
@@ -336,12 +341,13 @@ flr_result flr_occt_read(const flr_import_job *job, flr_occt_format format, flr_
         }
     } catch (const Standard_Failure &failure) {
         const char *text = failure.GetMessageString();
-        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s",
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s" FLR_ADVICE,
                                 text && text[0] ? text : failure.DynamicType()->Name());
     } catch (const std::exception &failure) {
-        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s", failure.what());
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: %.300s" FLR_ADVICE,
+                                failure.what());
     } catch (...) {
-        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: it is damaged");
+        return flr_collect_fail(collect, FLR_BAD_INPUT, "cannot be read: it is damaged" FLR_ADVICE);
     }
 }
 

@@ -92,13 +92,12 @@ static json_t *finding_json(const flr_check_finding *f)
     return entry;
 }
 
-static json_t *report_json(const char *path, const flr_mesh *mesh, const flr_mesh_report *read,
+static json_t *report_json(const flr_mesh *mesh, const flr_mesh_report *read,
                            const flr_check_report *report, int code)
 {
     json_t *entry = flr_json_object();
     flr_json_set(entry, "exit", flr_json_count((uint64_t)code));
-    char format[FLR_FORMAT_TEXT_SIZE];
-    flr_json_set(entry, "format", flr_json_text(flr_format_print(path, read->format, format)));
+    flr_json_set(entry, "format", flr_json_text(read->format_name));
     flr_json_set(entry, "triangles", flr_json_count(mesh->triangle_count));
     flr_json_set(entry, "shells", flr_json_count(report->shell_count));
     flr_json_set(entry, "closed_shells", flr_json_count(report->closed_shell_count));
@@ -129,7 +128,7 @@ static flr_result check_mesh(flr_cli *cli, const char *name, const flr_mesh *mes
                 : flr_check_worst(report) == FLR_CHECK_SERIOUS ? FLR_EXIT_FAILED
                                                                : FLR_EXIT_OK;
         tell_text(cli, name, mesh, read, report);
-        *entry = report_json(name, mesh, read, report, *code);
+        *entry = report_json(mesh, read, report, *code);
         if (!is_usable(read)) {
             flr_error trouble;
             flr_fail(&trouble, FLR_BAD_INPUT, "%s: %s", name, read->first_trouble);

@@ -1,7 +1,6 @@
 /* inputs that commands take, outputs that are whole or not there */
 #include "files.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,18 +67,6 @@ void flr_hint_scene(flr_env *env, const char *path, flr_error *error)
         flr_path_look(env, scene, &info, NULL) != FLR_OK || info.kind != FLR_PATH_FILE)
         return;
     snprintf(error->message + used, sizeof error->message - used, "; did you mean %s?", scene);
-}
-
-const char *flr_format_print(const char *path, flr_mesh_format format,
-                             char text[FLR_FORMAT_TEXT_SIZE])
-{
-    const char *ending = strrchr(path, '.');
-    if (format != FLR_FORMAT_FOREIGN || !ending) return flr_mesh_format_name(format);
-    size_t size = 0;
-    while (isalnum((unsigned char)*++ending) && size + 1 < FLR_FORMAT_TEXT_SIZE)
-        text[size++] = (char)toupper((unsigned char)*ending);
-    text[size] = 0;
-    return size ? text : flr_mesh_format_name(format);
 }
 
 bool flr_same_file(const char *a, const char *b)

@@ -84,11 +84,6 @@ bool flr_is_scene(const char *path);
 /* Where `path` is a folder that holds scene.json, the sentence of `error` goes on to say so. */
 void flr_hint_scene(flr_env *env, const char *path, flr_error *error);
 
-/* "binary STL", or for a foreign format its ending: "STEP". Returns `text` or a constant. */
-enum { FLR_FORMAT_TEXT_SIZE = 16 };
-const char *flr_format_print(const char *path, flr_mesh_format format,
-                             char text[FLR_FORMAT_TEXT_SIZE]);
-
 /* ---- the cache ---- */
 
 /* The folder of the cache of voxel files: `given`, or where NULL what the environment says; see flr_cache_folder(). */

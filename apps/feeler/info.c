@@ -43,14 +43,12 @@ static const char *place_print(flr_vec3 p, char text[POINT_TEXT_SIZE])
 
 /* ---- mesh ---- */
 
-static void tell_format(flr_cli *cli, const char *path, const flr_mesh_report *report,
-                        json_t *object)
+static void tell_format(flr_cli *cli, const flr_mesh_report *report, json_t *object)
 {
     char bytes[FLR_COUNT_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
     const char *unit = flr_unit_name(report->unit);
-    char text[FLR_FORMAT_TEXT_SIZE];
-    const char *format = flr_format_print(path, report->format, text);
-    flr_print(cli, "  format      %s, %s%s\n", format, flr_bytes_print(report->bytes, bytes),
+    flr_print(cli, "  format      %s, %s%s\n", report->format_name,
+              flr_bytes_print(report->bytes, bytes),
               report->format == FLR_FORMAT_FOREIGN ? ", read by feeler-import" : "");
     if (unit)
         flr_print(cli, "  unit        %s%s\n", unit,
@@ -58,7 +56,7 @@ static void tell_format(flr_cli *cli, const char *path, const flr_mesh_report *r
     else
         flr_print(cli, "  unit        %s m%s\n", flr_number_print(report->unit, number),
                   report->unit_from_file ? " (the file says so)" : "");
-    flr_json_set(object, "format", flr_json_text(format));
+    flr_json_set(object, "format", flr_json_text(report->format_name));
     flr_json_set(object, "bytes", flr_json_count(report->bytes));
     flr_json_set(object, "unit", flr_json_number(report->unit));
     flr_json_set(object, "unit_from_file", json_boolean(report->unit_from_file));
@@ -77,6 +75,9 @@ static void tell_counts(flr_cli *cli, const flr_mesh *mesh, const flr_mesh_repor
     if (report->polygons_split)
         flr_print(cli, "  polygons    %s had more than three corners and were cut\n",
                   flr_count_print(report->polygons_split, triangles));
+    if (report->lines_dropped)
+        flr_print(cli, "  lines       %s points and lines without a surface were left out\n",
+                  flr_count_print(report->lines_dropped, triangles));
     if (report->ignored_bytes)
         flr_print(cli, "  ignored     %s after the last facet\n",
                   flr_bytes_print(report->ignored_bytes, triangles));
@@ -90,6 +91,7 @@ static void tell_counts(flr_cli *cli, const flr_mesh *mesh, const flr_mesh_repor
     flr_json_set(object, "vertices", flr_json_count(mesh->vertex_count));
     flr_json_set(object, "vertices_in_file", flr_json_count(report->vertices_in_file));
     flr_json_set(object, "polygons_split", flr_json_count(report->polygons_split));
+    flr_json_set(object, "lines_dropped", flr_json_count(report->lines_dropped));
     flr_json_set(object, "ignored_bytes", flr_json_count(report->ignored_bytes));
     flr_json_set(object, "size", flr_json_vec3(size));
     json_t *bounds = flr_json_object();
@@ -248,7 +250,7 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
     json_t *facts = flr_json_object();
     flr_json_set(facts, "file", flr_json_text(path));
     flr_json_set(facts, "kind", flr_json_text("mesh"));
-    tell_format(cli, path, report, facts);
+    tell_format(cli, report, facts);
     tell_counts(cli, mesh, report, facts);
     tell_shells(cli, adjacency, facts);
     tell_mass(cli, mesh, adjacency, options->density, facts);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "feeler/units.h"
 #include "output.h"
 
@@ -63,7 +64,7 @@ json_t *flr_json_text(const char *text)
     if (!mended) must(NULL);
     char *out = mended;
     for (const char *s = text; *s;) {
-        size_t size = flr_utf8_size(s, NULL);
+        size_t size = flr_utf8_size(s, strlen(s), NULL);
         if (size) {
             memcpy(out, s, size);
             out += size;

@@ -12,45 +12,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "feeler/units.h"
 
 /* ---- text ---- */
-
-size_t flr_utf8_size(const char *text, uint32_t *code)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    uint32_t value = s[0];
-    size_t size = 1;
-    if (s[0] >= 0x80) {
-        if (s[0] < 0xC2 || s[0] > 0xF4) return 0;
-        size = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-        value = s[0] & (0x7Fu >> size);
-        for (size_t i = 1; i < size; i++) {
-            if ((s[i] & 0xC0) != 0x80) return 0;
-            value = value << 6 | (s[i] & 0x3F);
-        }
-        // overlong forms, surrogates, beyond Unicode
-        if ((size == 3 && value < 0x800) || (size == 4 && value < 0x10000)) return 0;
-        if ((value >= 0xD800 && value < 0xE000) || value > 0x10FFFF) return 0;
-    }
-    if (code) *code = value;
-    return size;
-}
-
-/* control characters, and the marks that turn the reading direction */
-static bool is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
 
 const char *flr_safe(const char *text, char safe[FLR_SAFE_SIZE])
 {
     size_t used = 0;
     while (*text && used + 4 < FLR_SAFE_SIZE) {
         uint32_t code = 0;
-        size_t size = flr_utf8_size(text, &code);
-        if (size && !is_control(code)) {
+        size_t size = flr_utf8_size(text, strlen(text), &code);
+        if (size && !flr_utf8_is_control(code)) {
             memcpy(safe + used, text, size);
             used += size;
         } else {

@@ -20,10 +20,6 @@ enum { FLR_SAFE_SIZE = 512 };
 /* Control characters and broken UTF-8 replaced by '?', cut to fit; returns `safe`. */
 const char *flr_safe(const char *text, char safe[FLR_SAFE_SIZE]);
 
-/* Bytes of the well-formed UTF-8 character that `text` begins with, 0 if it is none; its number
- * goes to `*code`, which may be NULL. */
-size_t flr_utf8_size(const char *text, uint32_t *code);
-
 /* Prints to stdout; nothing with --json, so that commands can print freely. */
 void flr_print(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
 

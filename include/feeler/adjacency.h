@@ -97,11 +97,12 @@ static inline uint32_t flr_adjacency_opposite(const flr_adjacency *adjacency, ui
  * the number of edges. */
 FLR_API uint32_t flr_adjacency_find_edge(const flr_adjacency *adjacency, uint32_t a, uint32_t b);
 
-/* Every edge has two sides in opposite directions: the mesh bounds a volume. */
+/* Every edge has two sides in opposite directions: the mesh bounds a volume. A mesh without edges
+ * (all triangles are points) bounds none. */
 static inline bool flr_adjacency_is_closed(const flr_adjacency *adjacency)
 {
-    return adjacency->border_count == 0 && adjacency->flipped_count == 0 &&
-           adjacency->nonmanifold_count == 0;
+    return adjacency->edge_count > 0 && adjacency->border_count == 0 &&
+           adjacency->flipped_count == 0 && adjacency->nonmanifold_count == 0;
 }
 
 #ifdef __cplusplus

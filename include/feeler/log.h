@@ -9,8 +9,8 @@
  *     flr_log *log = flr_log_create(&def);
  *     flr_log_write(log, FLR_LOG_INFO, "listening on %s", text);
  *
- * A line holds one message of at most FLR_LOG_MESSAGE_SIZE - 1 bytes; longer ones are cut
- * between characters. Control characters become '?', so that a file name or a packet cannot
+ * A line holds one message of at most FLR_LOG_MESSAGE_SIZE - 1 bytes; longer ones are
+ * shortened. Control characters and broken UTF-8 become '?', so that a file name or a packet cannot
  * drive the terminal or forge a line. Repetitions are held back: of lines that come faster
  * than `burst` plus `per_second` allow, only the number is reported, later, as one line.
  * Errors are never held back.

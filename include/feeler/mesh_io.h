@@ -73,6 +73,7 @@ FLR_API double flr_mesh_chord(double voxel);
 /* What the reader saw besides the mesh. Plain data. */
 typedef struct flr_mesh_report {
     flr_mesh_format format;
+    char format_name[64];       /* "binary STL"; of a foreign format what the helper says: "STEP" */
     uint64_t bytes;             /* of the file */
     double unit;                /* metres per unit of the file, as used */
     bool unit_from_file;        /* the format states its unit */
@@ -84,8 +85,9 @@ typedef struct flr_mesh_report {
                                    unreadable (tolerant) */
     uint64_t bad_vertices;      /* unreadable vertices (tolerant); faces that use one are counted in
                                    dropped_nonfinite */
+    uint64_t lines_dropped;     /* points and lines, which have no surface (foreign formats) */
     uint64_t ignored_bytes;     /* after the last facet that a header promised */
-    char first_trouble[160];    /* where the first dropped thing is, "" if none: "line 12: ..." */
+    char first_trouble[320];    /* where the first dropped thing is, "" if none: "line 12: ..." */
 } flr_mesh_report;
 
 /* Reads STL, OBJ, PLY or ITRI. `options` NULL: defaults. `report` may be NULL; it is filled

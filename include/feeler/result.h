@@ -14,7 +14,7 @@
  * not want the sentence. On FLR_OK the error is left untouched.
  *
  *     flr_error error;
- *     if (flr_mesh_read(env, "part.stl", NULL, &mesh, &error) != FLR_OK)
+ *     if (flr_mesh_read(env, "part.stl", NULL, &mesh, NULL, &error) != FLR_OK)
  *         fprintf(stderr, "%s\n", error.message);
  */
 #ifndef FEELER_RESULT_H
@@ -54,13 +54,15 @@ enum { FLR_ERROR_MESSAGE_SIZE = 512 };
  * to do. Plain data: copy it freely; it owns nothing. */
 typedef struct flr_error {
     flr_result code;
-    char message[FLR_ERROR_MESSAGE_SIZE]; /* UTF-8, no newline, cut off if too long */
+    char message[FLR_ERROR_MESSAGE_SIZE]; /* clean UTF-8; long paths lack their middle */
 } flr_error;
 
 /* Fills `error` (which may be NULL) and returns `code`, so that a failing function
  * can end with `return flr_fail(error, FLR_IO, "%s: cannot read: %s", ...)`.
- * Control characters in the finished sentence are replaced by '?', so that a file
- * name or a file's content cannot drive the user's terminal. Thread: any; not RT safe. */
+ * Control characters (C1 and marks of reading direction among them) and bytes that
+ * are not UTF-8 are replaced by '?', so that a file name or a file's content cannot
+ * drive the user's terminal. A sentence that is too long loses the middle of its
+ * longest words, which are paths, then its end. Thread: any; not RT safe. */
 FLR_API flr_result flr_fail(flr_error *error, flr_result code, const char *format, ...)
     FLR_PRINTF(3, 4);
 FLR_API flr_result flr_fail_va(flr_error *error, flr_result code, const char *format,

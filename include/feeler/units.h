@@ -38,6 +38,9 @@ enum { FLR_SIZE_TEXT_SIZE = 32, FLR_NUMBER_TEXT_SIZE = 32 };
  * flr_size_parse() reads it back. Returns `text`. */
 FLR_API const char *flr_size_print(double metres, char text[FLR_SIZE_TEXT_SIZE]);
 
+/* The same without the blank, as a command line takes it: "0.35mm". Returns `text`. */
+FLR_API const char *flr_size_print_tight(double metres, char text[FLR_SIZE_TEXT_SIZE]);
+
 /* For files: the fewest digits that read back as the same number ("0.1", "1e-09"); -0 is
  * written as 0. `value` must be finite. Returns `text`. */
 FLR_API const char *flr_number_print(double value, char text[FLR_NUMBER_TEXT_SIZE]);

@@ -173,3 +173,11 @@ const char *flr_size_print(double metres, char text[FLR_SIZE_TEXT_SIZE])
     snprintf(text, FLR_SIZE_TEXT_SIZE, "%s %s", number, metre ? "m" : micrometre ? "um" : "mm");
     return text;
 }
+
+const char *flr_size_print_tight(double metres, char text[FLR_SIZE_TEXT_SIZE])
+{
+    flr_size_print(metres, text);
+    char *blank = strchr(text, ' ');
+    if (blank) memmove(blank, blank + 1, strlen(blank));
+    return text;
+}

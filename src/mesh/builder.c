@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void flr_builder_begin(flr_builder *builder, double weld, size_t memory_limit)
 {
     memset(builder, 0, sizeof *builder);
@@ -41,24 +43,6 @@ flr_result flr_builder_expect(flr_builder *builder, size_t triangles, size_t ver
 
 /* ---- groups ---- */
 
-/* how many bytes a valid UTF-8 character at `text` has; 0: not valid, or a control character */
-static size_t utf8_length(const unsigned char *text, size_t left)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char c = text[0];
-    if (c < 0x20 || c == 0x7F) return 0;
-    if (c < 0x80) return 1;
-    size_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-    if (c < 0xC2 || c > 0xF4 || length > left) return 0;
-    uint32_t code = c & (0xFFu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xC0) != 0x80) return 0;
-        code = code << 6 | (text[i] & 0x3F);
-    }
-    bool valid = code >= least[length] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-    return valid ? length : 0;
-}
-
 static flr_result add_group(flr_builder *builder, const char *name, size_t length,
                             flr_mesh_group group)
 {
@@ -73,14 +57,8 @@ static flr_result add_group(flr_builder *builder, const char *name, size_t lengt
 
     group.name = (uint32_t)builder->names_size;
     char *to = builder->names + builder->names_size;
-    for (size_t i = 0; i < length;) {
-        size_t step = utf8_length((const unsigned char *)name + i, length - i);
-        if (step)
-            memcpy(to + i, name + i, step);
-        else
-            to[i] = '?', step = 1;
-        i += step;
-    }
+    if (length) memcpy(to, name, length);
+    flr_text_clean(to, length);
     to[length] = 0;
     builder->names_size += length + 1;
     builder->groups[builder->group_count++] = group;

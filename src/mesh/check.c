@@ -95,9 +95,6 @@ void flr_checking_say(flr_check_finding *finding, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(finding->sentence, sizeof finding->sentence, format, arguments);
     va_end(arguments);
-    /* a reader's words may quote the file */
-    for (char *at = finding->sentence; *at; at++)
-        if ((unsigned char)*at < 32 || *at == 127) *at = '?';
 }
 
 void flr_checking_effect(flr_check_finding *finding, const char *format, ...)
@@ -170,16 +167,14 @@ static void check_reading(flr_checking *c)
 {
     const flr_mesh_report *read = c->read;
     if (!read) return;
-    /* the first trouble is that of whichever was dropped first; show it once */
-    const char *first = read->first_trouble;
-    const char *colon = first[0] ? ": " : "";
+    /* the first trouble may be of either kind: the caller has it in `read` and shows it once */
     if (read->dropped_nonfinite > 0) {
         flr_check_finding *f =
             flr_checking_add(c, FLR_CHECK_NONFINITE, FLR_CHECK_WARNING, read->dropped_nonfinite);
         flr_checking_say(f,
                          "%llu triangle%s left out because a coordinate is not a number, "
-                         "infinite or absurdly large%s%s.",
-                         (unsigned long long)f->count, flr_plural(f->count), colon, first);
+                         "infinite or absurdly large.",
+                         (unsigned long long)f->count, flr_plural(f->count));
         f->matters = true;
         flr_checking_effect(f, "Matters where they were: each leaves a hole, shown as an open "
                                "border. Export the part again.");
@@ -187,8 +182,8 @@ static void check_reading(flr_checking *c)
     if (read->dropped_malformed > 0) {
         flr_check_finding *f =
             flr_checking_add(c, FLR_CHECK_MALFORMED, FLR_CHECK_WARNING, read->dropped_malformed);
-        flr_checking_say(f, "%llu face%s left out because the file makes no sense there%s%s.",
-                         (unsigned long long)f->count, flr_plural(f->count), colon, first);
+        flr_checking_say(f, "%llu face%s left out because the file makes no sense there.",
+                         (unsigned long long)f->count, flr_plural(f->count));
         f->matters = true;
         flr_checking_effect(f, "Matters where they were: each leaves a hole, shown as an open "
                                "border. Export the part again.");

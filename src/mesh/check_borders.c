@@ -146,7 +146,7 @@ static double close_cracks(const flr_checking *c, borders *b, loop *widest)
 static const char *print_coarser(double gap, char text[FLR_SIZE_TEXT_SIZE])
 {
     const double power = pow(10, floor(log10(1.25 * gap)) - 1);
-    return flr_size_print(ceil(1.25 * gap / power) * power, text);
+    return flr_size_print_tight(ceil(1.25 * gap / power) * power, text);
 }
 
 static void say_effect(const flr_checking *c, flr_check_finding *f, double gap)
@@ -162,16 +162,17 @@ static void say_effect(const flr_checking *c, flr_check_finding *f, double gap)
                             "are smaller.",
                             flr_length_print(voxel, given));
     else if (voxel > 0)
-        flr_checking_effect(f,
-                            "Matters with voxels of %s: the gap is wider, so the inside leaks and "
-                            "counts as free. Use --voxel %s, close the gap, or say --hollow if "
-                            "the part is a sheet.",
-                            flr_length_print(voxel, given), print_coarser(gap, coarser));
+        flr_checking_effect(
+            f,
+            "Matters with voxels of %s: the gap is wider, so the inside leaks and "
+            "counts as free. Use --voxel %s, close the gap, or voxelize with --hollow "
+            "if the part is a sheet.",
+            flr_length_print(voxel, given), print_coarser(gap, coarser));
     else
         flr_checking_effect(f,
                             "Matters when the voxel is smaller than the gap, about %s: the inside "
                             "leaks and counts as free. Use --voxel %s or more, close the gap, or "
-                            "say --hollow if the part is a sheet.",
+                            "voxelize with --hollow if the part is a sheet.",
                             flr_length_print(gap, width), print_coarser(gap, coarser));
 }
 

@@ -1,5 +1,6 @@
 /* a child process whose output is read under a deadline */
 #include "mesh/helper.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,6 +215,6 @@ flr_helper_end flr_helper_stop(flr_helper *helper)
     // one line is enough for a sentence
     helper->said[helper->said_size] = 0;
     helper->said[strcspn(helper->said, "\n")] = 0;
-    flr_stream_clean(helper->said, strlen(helper->said));
+    flr_text_clean(helper->said, strlen(helper->said));
     return end;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "mesh/helper.h"
 #include "mesh/mesh_stream.h"
 
@@ -198,7 +199,8 @@ static flr_result check_file(flr_env *env, const char *path, uint64_t limit, uin
     result = flr_file_size(file, size, error);
     flr_file_close(file);
     if (result != FLR_OK) return result;
-    if (*size == 0) return flr_fail(error, FLR_BAD_INPUT, "%s: the file is empty", path);
+    if (*size == 0)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: the file is empty; export it again", path);
     if (*size > limit)
         return flr_fail(error, FLR_TOO_LARGE, "%s: %llu bytes are more than the limit of %llu",
                         path, (unsigned long long)*size, (unsigned long long)limit);
@@ -279,8 +281,8 @@ static void fill_report(flr_mesh_report *report, const flr_stream_content *conte
     report->polygons_split = head->polygons_split;
     report->dropped_nonfinite = head->dropped_nonfinite;
     report->dropped_malformed = head->dropped_malformed;
-    snprintf(report->first_trouble, sizeof report->first_trouble, "%.*s",
-             (int)sizeof report->first_trouble - 1, content->warning);
+    report->lines_dropped = head->lines_dropped;
+    flr_text_copy(report->first_trouble, sizeof report->first_trouble, content->warning);
 }
 
 static flr_result make_mesh(const flr_stream_content *content, const char *path, double weld,
@@ -328,6 +330,8 @@ flr_result flr_import_read(flr_env *env, const char *path, const flr_mesh_option
     flr_stream_content content;
     memset(&content, 0, sizeof content);
     result = run(helper, path, options, &content, error);
+    flr_text_copy(report->format_name, sizeof report->format_name,
+                  content.format[0] ? content.format : flr_mesh_format_name(report->format));
     if (info) {
         memcpy(info->format, content.format, sizeof info->format);
         memcpy(info->warning, content.warning, sizeof info->warning);
@@ -352,7 +356,7 @@ static void find_line(const char *text, const char *key, char *value, size_t siz
         size_t line_length = end ? (size_t)(end - line) : strlen(line);
         if (line_length > length + 2 && strncmp(line, key, length) == 0 && line[length] == ':') {
             snprintf(value, size, "%.*s", (int)(line_length - length - 2), line + length + 2);
-            flr_stream_clean(value, strlen(value));
+            flr_text_clean(value, strlen(value));
             return;
         }
         line = end ? end + 1 : NULL;

@@ -85,6 +85,9 @@ static flr_result fail_empty(const flr_reader *reader)
                         "%s: no triangle is left after %" PRIu64 " bad %s; the first: %s",
                         reader->name, dropped, flr_noun(dropped, "one", "ones"),
                         report->first_trouble);
+    if (report->first_trouble[0])
+        return flr_fail(reader->error, FLR_BAD_INPUT, "%s: no triangle can be read: %s",
+                        reader->name, report->first_trouble);
     return flr_fail(reader->error, FLR_BAD_INPUT,
                     "%s: the file has no triangles (%" PRIu64
                     " %s); export the part as a surface mesh",
@@ -112,6 +115,8 @@ flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t size,
                         options->size_limit);
 
     report->format = flr_mesh_format_of(name, bytes, size);
+    flr_text_copy(report->format_name, sizeof report->format_name,
+                  flr_mesh_format_name(report->format));
     report->unit = options->unit != 0 ? options->unit : 0.001;
     if (is_utf16(bytes, size) && !flr_stl_size_fits(bytes, size))
         return flr_fail(error, FLR_BAD_INPUT,

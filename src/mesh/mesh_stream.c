@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* arrays go over the pipe as they lie in memory */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the mesh stream is little-endian");
 _Static_assert(sizeof(flr_vec3) == 24 && sizeof(flr_triangle) == 12, "no padding");
@@ -30,39 +32,13 @@ static double get_double(const uint8_t *bytes)
     return value;
 }
 
-/* length of the well-formed UTF-8 character at `text`, 0 if there is none or it is a control */
-static size_t character_length(const uint8_t *text, size_t size)
-{
-    uint8_t c = text[0];
-    if (c < 0x80) return c >= 0x20 && c != 0x7f ? 1 : 0;
-    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || length > size) return 0;
-    for (size_t i = 1; i < length; ++i)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    bool control = c == 0xc2 && text[1] < 0xa0;
-    bool overlong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
-    bool outside = (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
-    return control || overlong || outside ? 0 : length;
-}
-
-void flr_stream_clean(char *text, size_t size)
-{
-    for (size_t i = 0; i < size;) {
-        size_t length = text[i] ? character_length((const uint8_t *)text + i, size - i) : 1;
-        if (!length) text[i] = '?';
-        i += length ? length : 1;
-    }
-}
-
 /* copies at most size - 1 bytes, cleaned */
 static void copy_text(char *to, size_t size, const uint8_t *text, size_t length)
 {
     if (length > size - 1) length = size - 1;
     memcpy(to, text, length);
-    for (size_t i = 0; i < length; ++i)
-        if (!to[i]) to[i] = '?';
     to[length] = 0;
-    flr_stream_clean(to, length);
+    flr_text_clean(to, length);
 }
 
 void flr_stream_content_free(flr_stream_content *content)
@@ -283,7 +259,8 @@ static flr_result read_names(reader *r)
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;
     if (content->names[size - 1] != 0) return broken(r, "names are not terminated");
-    flr_stream_clean(content->names, size);
+    for (size_t i = 0; i < size; i += strlen(content->names + i) + 1)
+        flr_text_clean(content->names + i, strlen(content->names + i));
     return FLR_OK;
 }
 

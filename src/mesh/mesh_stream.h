@@ -134,9 +134,6 @@ bool flr_stream_put(flr_stream_writer *writer, uint32_t type, const void *bytes,
 bool flr_stream_content_write(flr_stream_writer *writer, const flr_stream_content *content);
 bool flr_stream_end(flr_stream_writer *writer);
 
-/* Replaces control characters and broken UTF-8 by '?', in place; `size` bytes. Zeros stay. */
-void flr_stream_clean(char *text, size_t size);
-
 #ifdef __cplusplus
 }
 #endif

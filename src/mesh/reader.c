@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 uint64_t flr_reader_line(const flr_reader *reader, const char *at)
 {
     // a line ends with \n, \r\n or \r
@@ -52,15 +54,10 @@ flr_result flr_reader_complain(flr_reader *reader, const char *at, const char *f
         char place[40], what[400];
         print_place(reader, at, place);
         vsnprintf(what, sizeof what, format, arguments);
-        // the same care for control characters and cut letters as in an error's sentence
+        // the same care for control characters as in an error's sentence
         flr_error sentence;
         flr_fail(&sentence, FLR_BAD_INPUT, "%s: %s", place, what);
-        size_t length = strlen(sentence.message);
-        size_t room = sizeof reader->report->first_trouble - 1;
-        while (length > room || (length == room && (sentence.message[length] & 0xC0) == 0x80))
-            length--;
-        memcpy(trouble, sentence.message, length);
-        trouble[length] = 0;
+        flr_text_copy(trouble, sizeof reader->report->first_trouble, sentence.message);
     }
     va_end(arguments);
     return result;

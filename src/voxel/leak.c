@@ -292,12 +292,7 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
 const char *flr_leak_print(const flr_leak *leak, char text[FLR_LEAK_TEXT_SIZE])
 {
     char place[FLR_PLACE_TEXT_SIZE], gap[FLR_SIZE_TEXT_SIZE], voxel[FLR_SIZE_TEXT_SIZE];
-    flr_size_print(leak->voxel, voxel);
-    /* as it is typed: without the blank */
-    char *to = voxel;
-    for (const char *from = voxel; *from; from++)
-        if (*from != ' ') *to++ = *from;
-    *to = 0;
+    flr_size_print_tight(leak->voxel, voxel);
     snprintf(text, FLR_LEAK_TEXT_SIZE,
              "interior leaked through a gap near %s, about %s; use --voxel %s or --hollow",
              flr_place_print(leak->place, place), flr_length_print(leak->gap, gap), voxel);

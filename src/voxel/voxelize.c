@@ -113,7 +113,7 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
     return flr_fail(error, FLR_TOO_LARGE,
                     "voxels of %s need about %.3g GiB, and there are %.3g; try --voxel %s",
                     flr_size_print(s, voxel), need / 0x1p30, limit / 0x1p30,
-                    flr_size_print(round_up(better), other));
+                    flr_size_print_tight(round_up(better), other));
 }
 
 static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, flr_box3 *box,

@@ -32,4 +32,47 @@ says 'longer than 1 s.*--import-seconds.*--chord'
 expect 2 feeler info cad/ball.brep --import-seconds 0
 expect 2 feeler info cad/ball.brep --import-memory lots
 
+# ---- the format is that of the content, whatever the name says ----
+cp cad/assembly.step fake.stl
+cp cad/assembly.step nameless
+for file in fake.stl nameless; do
+  expect 0 feeler info $file --json
+  json '.files[0].format == "STEP"'
+  expect 0 feeler info $file
+  tells '^ +format +STEP, .*read by feeler-import'
+done
+expect 0 feeler info "$data/box_mm.fbx"
+tells '^ +unit +mm '
+
+# ---- what is not what its name says: a sentence with advice, none of the libraries' words ----
+head -c 4096 /dev/urandom >noise
+for ending in step glb iges brep 3ds; do
+  cp noise noise.$ending
+  : >empty.$ending
+  for file in noise.$ending empty.$ending; do
+    expect 3 feeler info $file
+    says "$file: .*(export it again|convert it to STL)"
+    grep -q 'No suitable' "$scratch/err" && fail "$ran: raw words of a library" || pass
+  done
+done
+
+# ---- tolerant reading is offered where the sentence says so, and told ----
+printf 'solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nfacet normal 0 0 1\nouter loop\nvertex nan 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid s\n' >nan.stl
+expect 3 feeler info nan.stl
+says '--tolerant'
+expect 0 feeler info nan.stl --tolerant
+says 'nan.stl: 1 triangle left out; the first: line'
+expect 0 feeler convert nan.stl nan.obj --tolerant --json
+json '.left_out | test("1 triangle left out")'
+expect 3 feeler check nan.stl
+[ "$(cat "$scratch/out" "$scratch/err" | grep -c 'line [0-9]')" = 1 ] && pass || fail "$ran: the trouble is told more than once"
+# a header that lies: the reason is told whole
+printf 'ply\nformat ascii 1.0\nelement vertex 1900000000\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' >liar.ply
+expect 3 feeler check liar.ply
+says '1,?900,?000,?000'
+# one point is not closed
+expect 0 feeler make ball --out ball
+expect 0 feeler info ball/ball.stl --weld 1m --json
+json '.files[0].vertices == 1 and (.files[0].closed | not)'
+
 finish

@@ -151,7 +151,7 @@ static void a_hole_is_measured_and_placed(void **state)
     assert_true(flr_vec3_distance(f->place, flr_vec3_make(0, 0, 0.105)) < 1e-9);
     assert_int_equal(f->severity, FLR_CHECK_SERIOUS); /* a quarter of the part */
     assert_non_null(strstr(f->sentence, "50 mm"));
-    assert_non_null(strstr(f->effect, "--voxel 63 mm"));
+    assert_non_null(strstr(f->effect, "--voxel 63mm"));
 
     /* with the voxel known it matters or it does not */
     flr_check_options options = flr_default_check_options();
@@ -547,13 +547,14 @@ static void what_the_reader_saw_is_told(void **state)
     flr_test_shape_box(&shape, flr_vec3_make(1, 1, 1), 1);
     flr_mesh *mesh = welded(&shape);
     flr_mesh_report read = {.dropped_nonfinite = 3, .dropped_malformed = 1, .ignored_bytes = 7};
-    snprintf(read.first_trouble, sizeof read.first_trouble, "line 12: nan\033[31m");
+    snprintf(read.first_trouble, sizeof read.first_trouble, "line 12: nan");
     const flr_check_report report = checked_as(mesh, &read, NULL);
     assert_int_equal(report.finding_count, 3);
     assert_int_equal(count_of(&report, FLR_CHECK_NONFINITE), 3);
     assert_int_equal(count_of(&report, FLR_CHECK_MALFORMED), 1);
     assert_int_equal(count_of(&report, FLR_CHECK_IGNORED_BYTES), 7);
-    assert_non_null(strstr(report.findings[0].sentence, "line 12: nan?[31m"));
+    for (uint32_t i = 0; i < report.finding_count; i++) // the caller shows it, once
+        assert_null(strstr(report.findings[i].sentence, "line 12"));
     assert_int_equal(flr_check_worst(&report), FLR_CHECK_WARNING);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);

@@ -142,6 +142,7 @@ static void the_locale_does_not_matter(void **state)
     assert_int_equal(flr_size_parse("0.35mm", 0, &value, NULL), FLR_OK);
     assert_true(fabs(value - 0.00035) <= 1e-16);
     assert_string_equal(flr_size_print(0.00035, text), "0.35 mm");
+    assert_string_equal(flr_size_print_tight(0.00035, text), "0.35mm");
     setlocale(LC_ALL, "C");
 }
 
