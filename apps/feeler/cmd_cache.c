@@ -48,7 +48,7 @@ static void print_summary(flr_cli *cli, const contents *cache)
 {
     char bytes[FLR_COUNT_TEXT_SIZE], count[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
     flr_print(cli, "%s: %s file%s, %s\n", flr_safe(cache->folder, safe),
-              flr_count_print(cache->count, count), cache->count == 1 ? "" : "s",
+              flr_count_print(cache->count, count), flr_noun(cache->count, "", "s"),
               flr_bytes_print(cache->bytes, bytes));
 }
 
@@ -61,9 +61,10 @@ static void tell_content(flr_cli *cli, const flr_voxmap *voxmap, const flr_shell
     char a[FLR_COUNT_TEXT_SIZE], b[FLR_COUNT_TEXT_SIZE], size[FLR_SIZE_TEXT_SIZE];
     char hash[FLR_HASH_TEXT_SIZE];
     flr_voxmap_info info = flr_voxmap_get_info(voxmap);
-    flr_print(cli, "%s, %s triangles, %s surface voxels%s\n", flr_size_print(info.voxel, size),
-              flr_count_print(info.stats.triangles, a),
-              flr_count_print(info.stats.surface_voxels, b), shell ? ", points" : "");
+    flr_print(cli, "%s, %s triangle%s, %s surface voxel%s%s\n", flr_size_print(info.voxel, size),
+              flr_count_print(info.stats.triangles, a), flr_noun(info.stats.triangles, "", "s"),
+              flr_count_print(info.stats.surface_voxels, b),
+              flr_noun(info.stats.surface_voxels, "", "s"), shell ? ", points" : "");
     flr_json_set(object, "mesh_hash", flr_json_text(flr_hash_print(info.mesh_hash, hash)));
     flr_json_set(object, "voxel_size", flr_json_number(info.voxel));
     flr_json_set(object, "bits", flr_json_count(info.bits));
@@ -147,7 +148,7 @@ static int prune(flr_cli *cli, contents *cache, uint64_t limit)
     cache->count -= files;
     cache->bytes -= bytes;
     flr_print_note(cli, "removed %s file%s, %s; %s left\n", flr_count_print(files, count),
-                   files == 1 ? "" : "s", flr_bytes_print(bytes, size),
+                   flr_noun(files, "", "s"), flr_bytes_print(bytes, size),
                    flr_bytes_print(cache->bytes, left));
     json_t *document = summary_json(cache);
     flr_json_set(document, "removed_files", flr_json_count(files));

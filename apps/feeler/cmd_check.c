@@ -56,12 +56,13 @@ static void tell_text(flr_cli *cli, const char *name, const flr_mesh *mesh,
                                                        : "nothing wrong";
     char safe[FLR_SAFE_SIZE], triangles[FLR_COUNT_TEXT_SIZE], shells[FLR_COUNT_TEXT_SIZE];
     char closed[FLR_COUNT_TEXT_SIZE];
-    flr_print(
-        cli, "%s%s%s: %s%s%s (%s triangle%s, %s shell%s, %s closed)\n", flr_bold(cli),
-        flr_safe(name, safe), flr_plain(cli), colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS),
-        verdict, flr_plain(cli), flr_count_print(mesh->triangle_count, triangles),
-        mesh->triangle_count == 1 ? "" : "s", flr_count_print(report->shell_count, shells),
-        report->shell_count == 1 ? "" : "s", flr_count_print(report->closed_shell_count, closed));
+    flr_print(cli, "%s%s%s: %s%s%s (%s triangle%s, %s shell%s, %s closed)\n", flr_bold(cli),
+              flr_safe(name, safe), flr_plain(cli),
+              colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS), verdict, flr_plain(cli),
+              flr_count_print(mesh->triangle_count, triangles),
+              flr_noun(mesh->triangle_count, "", "s"), flr_count_print(report->shell_count, shells),
+              flr_noun(report->shell_count, "", "s"),
+              flr_count_print(report->closed_shell_count, closed));
     if (cli->quiet) return;
     for (uint32_t i = 0; i < report->finding_count; i++) {
         const flr_check_finding *f = &report->findings[i];

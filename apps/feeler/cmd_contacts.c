@@ -368,9 +368,9 @@ static void print_poses(flr_cli *cli, const job *j)
 static void print_summary(flr_cli *cli, const job *j, const summary *s)
 {
     char points[FLR_COUNT_TEXT_SIZE];
-    flr_print(cli, "%zu poses of %s points: %zu in contact, %zu where surfaces may meet; ",
-              j->poses.count, flr_count_print(j->shell->total, points), s->touching,
-              s->penetrating);
+    flr_print(cli, "%zu pose%s of %s points: %zu in contact, %zu where surfaces may meet; ",
+              j->poses.count, flr_noun(j->poses.count, "", "s"),
+              flr_count_print(j->shell->total, points), s->touching, s->penetrating);
     if (isfinite(s->upper))
         flr_print(cli, "least distance %.4g to %.4g mm; ", 1e3 * s->lower, 1e3 * s->upper);
     else if (isfinite(s->lower))

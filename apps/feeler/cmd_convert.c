@@ -114,8 +114,9 @@ static void tell_file(flr_cli *cli, json_t *files, const char *path, const char 
     char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_path_info info = {0};
     flr_path_look(cli->env, path, &info, NULL);
-    flr_print_note(cli, "%s: %s triangles, %s\n", flr_safe(path, safe),
-                   flr_count_print(mesh->triangle_count, count), flr_bytes_print(info.size, bytes));
+    flr_print_note(
+        cli, "%s: %s %s, %s\n", flr_safe(path, safe), flr_count_print(mesh->triangle_count, count),
+        flr_noun(mesh->triangle_count, "triangle", "triangles"), flr_bytes_print(info.size, bytes));
     json_t *entry = flr_json_object();
     flr_json_set(entry, "file", flr_json_text(path));
     if (name) flr_json_set(entry, "group", flr_json_text(name));

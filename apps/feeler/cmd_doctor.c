@@ -60,7 +60,7 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
 
     if (doctor.better)
         flr_print_note(cli, "\nfeeler works here; %u thing%s could be better.\n", doctor.better,
-                       doctor.better == 1 ? "" : "s");
+                       flr_noun(doctor.better, "", "s"));
     else
         flr_print_note(cli, "\nfeeler works here, and nothing is left to improve.\n");
     json_t *document = flr_json_object();

@@ -188,8 +188,9 @@ static void each_warning(const job *j, void (*each)(void *context, const char *t
     for (uint32_t i = 0; i < j->leaks.count; i++)
         each(context, flr_leak_print(&j->leaks.leaks[i], sentence));
     if (j->leaks.total > j->leaks.count) {
-        snprintf(sentence, sizeof sentence, "and through %u smaller gaps",
-                 j->leaks.total - j->leaks.count);
+        snprintf(sentence, sizeof sentence, "and through %u smaller gap%s",
+                 j->leaks.total - j->leaks.count,
+                 flr_noun(j->leaks.total - j->leaks.count, "", "s"));
         each(context, sentence);
     }
     if (*j->cache.broken) each(context, j->cache.broken);

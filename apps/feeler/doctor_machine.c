@@ -73,7 +73,7 @@ void flr_doctor_processor(flr_doctor *doctor, flr_env *env)
     look_up("/proc/cpuinfo", "model name", model, sizeof model);
     unsigned cores = usable_cores();
     snprintf(value, sizeof value, "%s, %u core%s usable", model[0] ? model : "unknown model", cores,
-             cores == 1 ? "" : "s");
+             flr_noun(cores, "", "s"));
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "cores", flr_json_count(cores));
     flr_doctor_say(doctor, "processor", cores >= 2, value,

@@ -32,7 +32,7 @@ const char *flr_left_out_print(const flr_mesh_report *report, char text[FLR_LEFT
     text[0] = 0;
     if (count && report->first_trouble[0])
         snprintf(text, FLR_LEFT_OUT_TEXT_SIZE, "%s triangle%s left out; the first: %s",
-                 flr_count_print(count, number), count == 1 ? "" : "s", report->first_trouble);
+                 flr_count_print(count, number), flr_noun(count, "", "s"), report->first_trouble);
     else if (report->first_trouble[0])
         snprintf(text, FLR_LEFT_OUT_TEXT_SIZE, "something left out: %s", report->first_trouble);
     return text;

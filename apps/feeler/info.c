@@ -165,10 +165,10 @@ static void tell_mass(flr_cli *cli, const flr_mesh *mesh, const flr_adjacency *a
         flr_print(cli, "; holes of %s were closed", power_print(mass.open_area, 2, text));
     if (mass.cavity_count)
         flr_print(cli, "; less %u cavit%s", mass.cavity_count,
-                  mass.cavity_count == 1 ? "y" : "ies");
+                  flr_noun(mass.cavity_count, "y", "ies"));
     if (mass.sheet_count)
         flr_print(cli, "; %u shell%s without volume taken as thin sheet", mass.sheet_count,
-                  mass.sheet_count == 1 ? "" : "s");
+                  flr_noun(mass.sheet_count, "", "s"));
     double kg = mass.inertia.mass;
     flr_print(cli, "\n  mass        %.4g %s at %.6g kg/m3\n", kg >= 1 ? kg : 1e3 * kg,
               kg >= 1 ? "kg" : "g", density);
@@ -194,10 +194,12 @@ static flr_result tell_features(flr_cli *cli, const flr_mesh *mesh, const flr_ad
     if (result != FLR_OK) return result;
     char size[FLR_SIZE_TEXT_SIZE], polygons[FLR_COUNT_TEXT_SIZE], edges[FLR_COUNT_TEXT_SIZE];
     char vertices[FLR_COUNT_TEXT_SIZE];
-    flr_print(cli, "%s%s polygons, %s edges, %s vertices at a voxel of %s\n", indent,
+    flr_print(cli, "%s%s polygon%s, %s edge%s, %s %s at a voxel of %s\n", indent,
               flr_count_print(features->polygon_count, polygons),
-              flr_count_print(features->edge_count, edges),
-              flr_count_print(features->vertex_count, vertices), flr_size_print(voxel, size));
+              flr_noun(features->polygon_count, "", "s"),
+              flr_count_print(features->edge_count, edges), flr_noun(features->edge_count, "", "s"),
+              flr_count_print(features->vertex_count, vertices),
+              flr_noun(features->vertex_count, "vertex", "vertices"), flr_size_print(voxel, size));
     json_t *entry = flr_json_object();
     flr_json_set(entry, "voxel", flr_json_number(voxel));
     flr_json_set(entry, "polygons", flr_json_count(features->polygon_count));

@@ -47,9 +47,10 @@ static void tell_sections(flr_cli *cli, const flr_voxmap *voxmap, json_t *object
 static void tell_parameters(flr_cli *cli, const flr_voxmap_info *info, json_t *object)
 {
     char size[FLR_SIZE_TEXT_SIZE], hash[FLR_HASH_TEXT_SIZE];
-    flr_print(cli, "  voxel       %s, %u bits, field to %u voxels%s%s\n",
+    flr_print(cli, "  voxel       %s, %u bits, field to %u voxel%s%s%s\n",
               flr_size_print(info->voxel, size), info->bits, info->range,
-              info->features ? "" : ", surface only", info->hollow ? ", hollow" : "");
+              flr_noun(info->range, "", "s"), info->features ? "" : ", surface only",
+              info->hollow ? ", hollow" : "");
     flr_print(cli, "  grid        %llu x %llu x %llu voxels\n", (unsigned long long)info->size[0],
               (unsigned long long)info->size[1], (unsigned long long)info->size[2]);
     json_t *grid = flr_json_array(), *pose = flr_json_object();
@@ -74,7 +75,8 @@ static void tell_counts(flr_cli *cli, const flr_voxmap_info *info, json_t *objec
     const flr_voxmap_stats *stats = &info->stats;
     flr_print(cli, "  triangles   %s", flr_count_print(stats->triangles, a));
     if (info->features)
-        flr_print(cli, ", merged to %s polygons", flr_count_print(stats->polygons, a));
+        flr_print(cli, ", merged to %s polygon%s", flr_count_print(stats->polygons, a),
+                  flr_noun(stats->polygons, "", "s"));
     flr_print(cli, "\n  surface     %s voxels", flr_count_print(stats->surface_voxels, a));
     if (info->features)
         flr_print(cli, ", %s of them on edges, %s at vertices",
@@ -82,9 +84,9 @@ static void tell_counts(flr_cli *cli, const flr_voxmap_info *info, json_t *objec
     flr_print(cli, "\n  interior    %s voxels\n", flr_count_print(stats->interior_voxels, a));
     flr_print(cli, "  field       %s free voxels with a distance\n",
               flr_count_print(stats->field_voxels, a));
-    flr_print(cli, "  chunks      %s in %s hyperchunks\n",
+    flr_print(cli, "  chunks      %s in %s hyperchunk%s\n",
               flr_count_print(stats->chunks[FLR_FIELD_SURFACE], a),
-              flr_count_print(stats->hyperchunks, b));
+              flr_count_print(stats->hyperchunks, b), flr_noun(stats->hyperchunks, "", "s"));
     double share = (double)stats->bytes / (double)(stats->surface_voxels + !stats->surface_voxels) /
                    (info->features ? FLR_FIELD_COUNT : 1);
     flr_print(cli, "  memory      %s, %.3g bytes per surface voxel%s\n",

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "base/text.h" /* flr_noun() */
 #include "command.h"
 #include "feeler/math.h"
 #include "mesh/reader.h" /* flr_count_print() */

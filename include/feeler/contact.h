@@ -46,8 +46,9 @@ extern "C" {
 typedef struct flr_contact_params {
     unsigned force_layer; /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
     bool awareness; /* geometrical awareness; default true; without features it changes nothing */
-    bool
-        cull; /* skip chunks of points that are far from everything; default true. Without, the answer is the same */
+    /* skip chunks of points that are far from everything; default true. Without, the answer is the
+     * same */
+    bool cull;
     double stiffness; /* N/m, of one contact; default 1000 */
     /* up to so many contacts add up, from there on the sum is divided by their number over this
      * (1999, section 5: 10); 0: they always add up; default 10 */

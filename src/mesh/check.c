@@ -159,8 +159,6 @@ void flr_join(uint32_t *parent, uint32_t a, uint32_t b)
     if (b < a) parent[a] = b;
 }
 
-const char *flr_plural(uint64_t count) { return count == 1 ? "" : "s"; }
-
 /* ---- what the reader saw ---- */
 
 static void check_reading(flr_checking *c)
@@ -174,7 +172,7 @@ static void check_reading(flr_checking *c)
         flr_checking_say(f,
                          "%llu triangle%s left out because a coordinate is not a number, "
                          "infinite or absurdly large.",
-                         (unsigned long long)f->count, flr_plural(f->count));
+                         (unsigned long long)f->count, flr_noun(f->count, "", "s"));
         f->matters = true;
         flr_checking_effect(f, "Matters where they were: each leaves a hole, shown as an open "
                                "border. Export the part again.");
@@ -183,7 +181,7 @@ static void check_reading(flr_checking *c)
         flr_check_finding *f =
             flr_checking_add(c, FLR_CHECK_MALFORMED, FLR_CHECK_WARNING, read->dropped_malformed);
         flr_checking_say(f, "%llu face%s left out because the file makes no sense there.",
-                         (unsigned long long)f->count, flr_plural(f->count));
+                         (unsigned long long)f->count, flr_noun(f->count, "", "s"));
         f->matters = true;
         flr_checking_effect(f, "Matters where they were: each leaves a hole, shown as an open "
                                "border. Export the part again.");
@@ -193,7 +191,7 @@ static void check_reading(flr_checking *c)
             flr_checking_add(c, FLR_CHECK_IGNORED_BYTES, FLR_CHECK_NOTE, read->ignored_bytes);
         flr_checking_say(
             f, "The file goes on for %llu byte%s after its last facet; they were ignored.",
-            (unsigned long long)f->count, flr_plural(f->count));
+            (unsigned long long)f->count, flr_noun(f->count, "", "s"));
         flr_checking_effect(f, "Does not matter for voxels if the part is complete; if something "
                                "is missing, the file's facet count is wrong.");
     }
@@ -251,7 +249,7 @@ static void check_number(flr_checking *c)
     if (count < FEW_TRIANGLES) {
         flr_check_finding *f =
             flr_checking_add(c, FLR_CHECK_FEW_TRIANGLES, FLR_CHECK_WARNING, count);
-        flr_checking_say(f, "The mesh has only %u triangle%s.", count, flr_plural(count));
+        flr_checking_say(f, "The mesh has only %u triangle%s.", count, flr_noun(count, "", "s"));
         f->matters = true;
         flr_checking_effect(f, "Gives surface voxels but no inside: it takes four triangles to "
                                "enclose a volume.");

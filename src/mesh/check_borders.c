@@ -195,8 +195,8 @@ static void report_border(flr_checking *c, const loop *widest, double gap)
     flr_checking_say(f,
                      "%llu border edge%s in %llu open loop%s; the widest gap is about %s, around "
                      "%s.",
-                     (unsigned long long)edges, flr_plural(edges), (unsigned long long)loops,
-                     flr_plural(loops), flr_length_print(gap, width),
+                     (unsigned long long)edges, flr_noun(edges, "", "s"), (unsigned long long)loops,
+                     flr_noun(loops, "", "s"), flr_length_print(gap, width),
                      flr_place_print(place, where));
     say_effect(c, f, gap);
 }

@@ -136,8 +136,9 @@ static void report_crossings(flr_checking *c, const search *s)
         flr_checking_say(f,
                          "%s%u shells overlap: %llu pair%s of their triangles pass through each "
                          "other, the first (%u and %u) at %s.",
-                         at_least, shells, (unsigned long long)f->count, flr_plural(f->count),
-                         s->different.a, s->different.b, flr_place_print(f->place, where));
+                         at_least, shells, (unsigned long long)f->count,
+                         flr_noun(f->count, "", "s"), s->different.a, s->different.b,
+                         flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for voxels: what any shell encloses is inside. "
                                "Matters for volume and mass, which count the common part twice.");
     }
@@ -148,8 +149,8 @@ static void report_crossings(flr_checking *c, const search *s)
         flr_checking_say(f,
                          "The surface passes through itself: %s%llu pair%s of triangles of one "
                          "shell, the first (%u and %u) at %s.",
-                         at_least, (unsigned long long)f->count, flr_plural(f->count), s->same.a,
-                         s->same.b, flr_place_print(f->place, where));
+                         at_least, (unsigned long long)f->count, flr_noun(f->count, "", "s"),
+                         s->same.a, s->same.b, flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for voxels: what the surface encloses is inside. "
                                "Volume and mass are off by the folded part.");
     }

@@ -25,7 +25,7 @@ static void check_nonmanifold_edges(flr_checking *c)
     char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, flr_checking_edge_triangle(c, edge), edge_middle(c, edge), 0);
     flr_checking_say(f, "%u edge%s shared by three triangles or more, the first at %s.", count,
-                     count == 1 ? " is" : "s are", flr_place_print(f->place, where));
+                     flr_noun(count, " is", "s are"), flr_place_print(f->place, where));
     flr_checking_effect(f, "Does not matter for voxels. Volume and mass are estimates where walls "
                            "without thickness or double walls meet a solid.");
 }
@@ -41,7 +41,7 @@ static void check_flipped(flr_checking *c)
     flr_checking_say(f,
                      "The triangles on both sides of %u edge%s disagree about which side is "
                      "outside, first at %s.",
-                     count, flr_plural(count), flr_place_print(f->place, where));
+                     count, flr_noun(count, "", "s"), flr_place_print(f->place, where));
     flr_checking_effect(f, "Does not matter for filling, which does not look at sides. Matters for "
                            "the contact normals of a moving part and for its mass. Unify the "
                            "normals in the CAD program.");
@@ -87,7 +87,7 @@ static flr_result check_vertices(flr_checking *c)
     char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, first / 3, mesh->vertices[mesh->triangles[first / 3].v[first % 3]], 0);
     flr_checking_say(f, "At %u vert%s pieces of the surface touch in a point only, first at %s.",
-                     count, count == 1 ? "ex" : "ices", flr_place_print(f->place, where));
+                     count, flr_noun(count, "ex", "ices"), flr_place_print(f->place, where));
     flr_checking_effect(f, "Does not matter for voxels.");
     return FLR_OK;
 }

@@ -41,7 +41,7 @@ static void check_thin(flr_checking *c)
         flr_check_finding *f = flr_checking_add(c, FLR_CHECK_ZERO_AREA, FLR_CHECK_NOTE, zero);
         flr_checking_place(f, first_zero, flr_checking_middle(mesh, first_zero), zero_length);
         flr_checking_say(f, "%u triangle%s no area, first number %u at %s.", zero,
-                         zero == 1 ? " has" : "s have", first_zero,
+                         flr_noun(zero, " has", "s have"), first_zero,
                          flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for voxels: the lines they are lie on neighbouring "
                                "triangles or become surface voxels like these.");
@@ -52,7 +52,7 @@ static void check_thin(flr_checking *c)
         flr_checking_say(f,
                          "%u triangle%s over 10000 times longer than wide, first number %u at "
                          "%s.",
-                         thin, thin == 1 ? " is" : "s are", first_thin,
+                         thin, flr_noun(thin, " is", "s are"), first_thin,
                          flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for voxels. Their own normals are unreliable; "
                                "merging with neighbours hides that where they are smaller than a "
@@ -102,7 +102,7 @@ static void check_duplicates(flr_checking *c)
     char where[FLR_PLACE_TEXT_SIZE];
     flr_checking_place(f, first, flr_checking_middle(c->mesh, first), 0);
     flr_checking_say(f, "%u triangle%s listed before with the same corners, first number %u at %s.",
-                     count, count == 1 ? " was" : "s were", first,
+                     count, flr_noun(count, " was", "s were"), first,
                      flr_place_print(f->place, where));
     flr_checking_effect(f, "Does not matter for voxels. Volume and mass are estimates, because the "
                            "surface is not one simple skin.");

@@ -162,7 +162,7 @@ static void report_shells(flr_checking *c, const shells *s)
         flr_checking_place(f, s->triangles[one->first],
                            flr_vec3_lerp(one->box.low, one->box.high, 0.5), size_of(one->box));
         flr_checking_say(f, "%u closed shell%s inside out, the largest %s large around %s.",
-                         inverted, inverted == 1 ? " is" : "s are",
+                         inverted, flr_noun(inverted, " is", "s are"),
                          flr_length_print(f->extent, size), flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for filling, which does not look at sides. Matters "
                                "for the contact normals of a moving part: they point the wrong "
@@ -176,8 +176,8 @@ static void report_shells(flr_checking *c, const shells *s)
         flr_checking_say(f,
                          "%u closed shell%s within others without being a cavity there, the "
                          "largest %s large around %s.",
-                         nested, nested == 1 ? " lies" : "s lie", flr_length_print(f->extent, size),
-                         flr_place_print(f->place, where));
+                         nested, flr_noun(nested, " lies", "s lie"),
+                         flr_length_print(f->extent, size), flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for voxels: everything within the outermost shell "
                                "is inside. Matters for volume and mass, which count such places "
                                "more than once.");

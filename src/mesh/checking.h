@@ -2,6 +2,7 @@
 #ifndef FLR_MESH_CHECKING_H
 #define FLR_MESH_CHECKING_H
 
+#include "base/text.h"
 #include "feeler/adjacency.h"
 #include "feeler/check.h"
 #include "feeler/units.h"
@@ -38,9 +39,6 @@ flr_result flr_checking_progress(flr_checking *c, double done);
 const char *flr_length_print(double metres, char text[FLR_SIZE_TEXT_SIZE]);
 enum { FLR_PLACE_TEXT_SIZE = 112 };
 const char *flr_place_print(flr_vec3 place, char text[FLR_PLACE_TEXT_SIZE]);
-
-/* "" for one, "s" for all other numbers */
-const char *flr_plural(uint64_t count);
 
 static inline flr_vec3 flr_checking_middle(const flr_mesh *mesh, uint32_t triangle)
 {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 static const double SHEET_OPENING = 0.25;   /* of the surface: rule 2 in the header */
 static const double SHEET_THICKNESS = 0.01; /* of the diagonal */
 static const double NO_VOLUME = 1e-9;       /* volume / area^(3/2); a ball has 0.094 */
@@ -335,9 +337,10 @@ static flr_result compute(const flr_mesh *mesh, const flr_adjacency *adjacency, 
     add_up(shells, adjacency->shell_count, density, &result);
     free(shells);
     if (!(result.volume > 0))
-        return flr_fail(error, FLR_BAD_INPUT,
-                        "the mesh has no area: all of its %u triangles are lines or points",
-                        mesh->triangle_count);
+        return flr_fail(error, FLR_BAD_INPUT, "the mesh has no area: its %u %s",
+                        mesh->triangle_count,
+                        flr_noun(mesh->triangle_count, "triangle is a line or a point",
+                                 "triangles are lines or points"));
     *mass = result;
     return FLR_OK;
 }

@@ -278,6 +278,9 @@ static void as_many_fall_as_are_asked_for(void **state)
     flr_error error;
     assert_int_equal(flr_scenario_build(flr_scenario_find("falling"), &options, &model, &error),
                      FLR_BAD_ARGUMENT);
+    options.number = 3; // which ball does not take
+    assert_int_equal(flr_scenario_build(flr_scenario_find("ball"), &options, &model, &error),
+                     FLR_BAD_ARGUMENT);
 
     // another seed, other poses; parts are apart whatever they are turned to
     flr_model one = build("falling", 1, 0), other = build("falling", 2, 0);
