@@ -61,7 +61,7 @@ static bool cut(char *path, int levels)
 /* where the helper may be: each place is tried and kept for the sentence */
 typedef struct search {
     char found[FLR_IMPORT_PATH_SIZE];
-    char places[FLR_ERROR_MESSAGE_SIZE / 2]; /* "a, b, c" */
+    char places[4 * FLR_ERROR_MESSAGE_SIZE]; /* "a, b, c" */
 } search;
 
 /* `file`, `levels` up, then `rest`: is there a program? */
@@ -75,11 +75,14 @@ static bool look(search *s, const char *file, int levels, const char *rest)
     if (access(s->found, X_OK) == 0) return true;
     // the folder, unless it was searched already
     cut(strcpy(folder, s->found), 1);
+    if (!folder[0]) strcpy(folder, "/");
     size_t used = strlen(s->places), size = strlen(folder);
     for (const char *at = strstr(s->places, folder); at; at = strstr(at + 1, folder))
         if ((at[size] == ',' || !at[size]) && (at == s->places || at[-1] == ' ')) return false;
-    if (used + size + 3 <= sizeof s->places)
-        snprintf(s->places + used, sizeof s->places - used, "%s%s", used ? ", " : "", folder);
+    if (used + size + 3 > sizeof s->places) return false;
+    char *to = s->places + used;
+    if (used) memcpy(to, ", ", 2), to += 2;
+    memcpy(to, folder, size + 1);
     return false;
 }
 
