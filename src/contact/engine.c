@@ -284,8 +284,10 @@ static void query_chunk(query *q, uint32_t chunk)
     double radius = (double)c->radius * q->per_metre, beyond = outside_grid(q, v);
     q->tested++;
     double far = by_mark(q, flat_mark(&q->pair->fields[FLR_FIELD_SURFACE], v), beyond);
+    /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance */
+    if (far > q->frame.voxmap->header->range && far - 1 - radius - q->around < q->least)
+        far = larger(far, by_chunks(q, v, beyond));
     if (skip(q, far, radius)) return;
-    if (far > q->frame.voxmap->header->range && skip(q, by_chunks(q, v, beyond), radius)) return;
 
     flr_scan_job job = {.slack = q->slack, .limit = q->limit, .free = 256};
     bool aimed = false;
