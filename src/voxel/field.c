@@ -283,14 +283,48 @@ static flr_result plan_distant(plan_job *job, size_t number, const flr_tile *til
     return FLR_OK;
 }
 
+/* Is nothing touched in this root cell or next to it? Fields reach no farther than that. */
+static bool is_lonely(const flr_build *build, const uint32_t root[3])
+{
+    for (int n = 0; n < 27; n++) {
+        int64_t x = (int64_t)root[0] + n % 3 - 1, y = (int64_t)root[1] + n / 3 % 3 - 1,
+                z = (int64_t)root[2] + n / 9 - 1;
+        if (x < 0 || y < 0 || z < 0 || x >= build->roots[0] || y >= build->roots[1] ||
+            z >= build->roots[2])
+            continue;
+        size_t cell = (size_t)x + build->roots[0] * ((size_t)y + build->roots[1] * (size_t)z);
+        if (build->root[cell] < FLR_ROOT_OUTSIDE) return false;
+    }
+    return true;
+}
+
+/* A lonely root cell is of one mark throughout. In a wide scene most are. */
+static void plan_lonely(plan_job *job, size_t number, const uint32_t root[3])
+{
+    flr_mask inside = {{0}};
+    if (!job->hollow)
+        inside = interior_chunks(job->build, root[0] * INT64_C(8), root[1] * INT64_C(8),
+                                 root[2] * INT64_C(8));
+    uint32_t uniform =
+        FLR_UNIFORM | (flr_mask_is_full(&inside) ? FLR_MARK_INTERIOR : FLR_MARK_FREE);
+    for (unsigned field = 0; field < job->fields; field++)
+        job->parts[field * job->roots + number].uniform = uniform;
+    job->distant[number].uniform = uniform;
+}
+
 static flr_result plan_root(void *context, size_t number, unsigned worker)
 {
     plan_job *job = context;
     const flr_build *build = job->build;
     flr_tile *tile = &job->tiles[worker];
+    if (flr_build_go_on(build, worker, 0) != FLR_OK) return FLR_CANCELLED;
     uint32_t root[3] = {(uint32_t)(number % build->roots[0]),
                         (uint32_t)(number / build->roots[0] % build->roots[1]),
                         (uint32_t)(number / build->roots[0] / build->roots[1])};
+    if (is_lonely(build, root)) {
+        plan_lonely(job, number, root);
+        return FLR_OK;
+    }
     for (unsigned field = 0; field < job->fields; field++) {
         load_chunks(build, root, (int)field, job->hollow, tile);
         flr_tile_grow(tile, 0, 8, 4, 0);

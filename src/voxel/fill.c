@@ -261,12 +261,18 @@ static void flood_hyper(queue *q, flr_build_hyper *hyper)
 /* A root cell that is empty and outside: its neighbours are reached over the whole side. */
 static void leave_root(queue *q, int64_t x, int64_t y, int64_t z)
 {
-    for (int d = 0; d < 6; d++)
-        for (unsigned i = 0; i < 64; i++) {
+    const uint32_t *n = q->build->roots;
+    for (int d = 0; d < 6; d++) {
+        int64_t u = x + step[d][0], v = y + step[d][1], w = z + step[d][2];
+        if (u < 0 || v < 0 || w < 0 || u >= n[0] || v >= n[1] || w >= n[2]) continue;
+        /* an empty neighbour is reached as a whole by its first hyperchunk */
+        uint32_t there = *root_at(q->build, u, v, w);
+        unsigned count = there == FLR_ROOT_OUTSIDE ? 0 : there == FLR_ROOT_EMPTY ? 1 : 64;
+        for (unsigned i = 0; i < count; i++) {
             unsigned cell = side_cell(d ^ 1, i);
-            touch_hyper(q, (x + step[d][0]) * 8 + (cell & 7),
-                        (y + step[d][1]) * 8 + (cell >> 3 & 7), (z + step[d][2]) * 8 + (cell >> 6));
+            touch_hyper(q, u * 8 + (cell & 7), v * 8 + (cell >> 3 & 7), w * 8 + (cell >> 6));
         }
+    }
 }
 
 flr_result flr_build_fill(flr_build *build, flr_error *error)
@@ -281,7 +287,9 @@ flr_result flr_build_fill(flr_build *build, flr_error *error)
                 touch_hyper(&q, x, y, z);
                 if (inner && x == 0 && n[0] > 2) x = n[0] - 2; /* skip to the far end of the row */
             }
-    while (q.count && !q.out_of_memory) {
+    bool stopped = false;
+    for (uint64_t turn = 0; q.count && !q.out_of_memory && !stopped; turn++) {
+        if (turn % 256 == 0) stopped = flr_build_go_on(build, 0, 0) != FLR_OK;
         uint64_t what = q.items[--q.count];
         int64_t x = what & 0x1FFFFF, y = what >> 21 & 0x1FFFFF, z = what >> 42 & 0x1FFFFF;
         if (what & ITEM_ROOT) {
@@ -298,6 +306,7 @@ flr_result flr_build_fill(flr_build *build, flr_error *error)
         }
     }
     free(q.items);
+    if (stopped) return flr_fail(error, FLR_CANCELLED, "voxelizing was stopped");
     if (q.out_of_memory)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory to fill the interior");
     return FLR_OK;

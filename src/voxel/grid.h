@@ -39,6 +39,15 @@ static inline flr_vec3 flr_grid_to_voxels(const flr_grid *grid, flr_vec3 p)
                          (p.z - grid->origin.z) / grid->voxel);
 }
 
+/* The same for a corner of a triangle, rounded to 2^-30 of a voxel: what lies on a plane between voxels then lies on
+ * it exactly, wherever the grid begins, so that the surface does not depend on the margin. */
+static inline flr_vec3 flr_grid_corner(const flr_grid *grid, flr_vec3 p)
+{
+    flr_vec3 v = flr_grid_to_voxels(grid, p);
+    return flr_vec3_make(floor(v.x * 0x1p30 + 0.5) * 0x1p-30, floor(v.y * 0x1p30 + 0.5) * 0x1p-30,
+                         floor(v.z * 0x1p30 + 0.5) * 0x1p-30);
+}
+
 static inline flr_vec3 flr_grid_to_metres(const flr_grid *grid, flr_vec3 v)
 {
     return flr_vec3_add_scaled(grid->origin, grid->voxel, v);

@@ -71,7 +71,6 @@ typedef struct sort_job {
 
 static flr_result sort_slice(void *context, size_t piece, unsigned worker)
 {
-    (void)worker;
     sort_job *job = context;
     const flr_build *build = job->build;
     uint32_t from = (uint32_t)piece * job->slice, to = from + job->slice;
@@ -85,6 +84,10 @@ static flr_result sort_slice(void *context, size_t piece, unsigned worker)
             high[axis] = t.high[axis] >> 6;
             one &= low[axis] == high[axis];
         }
+        /* a large triangle takes its time, and so do many small ones */
+        bool ask =
+            primitive % 1024 == 0 || high[0] - low[0] + high[1] - low[1] + high[2] - low[2] > 64;
+        if (ask && flr_build_go_on(build, worker, 0) != FLR_OK) return FLR_CANCELLED;
         for (int32_t z = low[2]; z <= high[2]; z++)
             for (int32_t y = low[1]; y <= high[1]; y++)
                 for (int32_t x = low[0]; x <= high[0]; x++) {
@@ -327,7 +330,7 @@ flr_result flr_build_sort(flr_build *build, flr_pose T_voxmap_mesh, flr_error *e
     if (!build->vertices) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to voxelize");
     for (uint32_t i = 0; i < mesh->vertex_count; i++)
         build->vertices[i] =
-            flr_grid_to_voxels(&build->grid, flr_pose_apply(T_voxmap_mesh, mesh->vertices[i]));
+            flr_grid_corner(&build->grid, flr_pose_apply(T_voxmap_mesh, mesh->vertices[i]));
 
     flr_result result = sort_primitives(build);
     if (result == FLR_OK) return FLR_OK;

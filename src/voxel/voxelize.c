@@ -73,8 +73,8 @@ static double estimate(double area, flr_box3 box, const flr_voxelize_def *def, d
     double roots = (size.x / (512 * s) + 1) * (size.y / (512 * s) + 1) * (size.z / (512 * s) + 1);
     if (result)
         *result =
-            voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 11) + roots * 16;
-    return voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 16) + roots * 64;
+            voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 11) + roots * 32;
+    return voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 16) + roots * 400;
 }
 
 /* Two significant digits, rounded up: a size one would type. */
@@ -105,8 +105,11 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
                        ? (double)def->memory_limit
                        : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double need = estimate(area_of(mesh), box, def, NULL);
-    bool wide = largest / s > 1e6 ||
-                (size.x / s / 512 + 1) * (size.y / s / 512 + 1) * (size.z / s / 512 + 1) > 8e6;
+    /* hyperchunks have 32-bit numbers, 512 to a root cell; the margin counts, too */
+    double margin = 2.0 * (def->range + def->offset) + 2;
+    double roots = ceil((size.x / s + margin) / 512) * ceil((size.y / s + margin) / 512) *
+                   ceil((size.z / s + margin) / 512);
+    bool wide = largest / s > 1e6 || roots > 8e6;
     *bytes = need;
     if (need <= limit && !wide) return FLR_OK;
     double better = fmax(s * sqrt(need / limit) * 1.05, largest / 1e5);

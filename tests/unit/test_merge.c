@@ -158,7 +158,7 @@ static void plain_part(const flr_grid *grid, const flr_merge_part *part, const p
     for (uint32_t t = 0; t < part->mesh->triangle_count; t++) {
         flr_vec3 v[3];
         for (int k = 0; k < 3; k++)
-            v[k] = flr_grid_to_voxels(
+            v[k] = flr_grid_corner(
                 grid, flr_pose_apply(part->T_voxmap_part,
                                      part->mesh->vertices[part->mesh->triangles[t].v[k]]));
         flr_overlap o = flr_overlap_prepare(v[0], v[1], v[2]);

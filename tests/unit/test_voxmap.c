@@ -61,9 +61,9 @@ static plain plain_voxelize(const flr_mesh *mesh, const flr_voxmap *voxmap, bool
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         flr_vec3 v[3];
         for (int k = 0; k < 3; k++)
-            v[k] = flr_grid_to_voxels(
-                &h->grid,
-                flr_pose_apply(h->T_voxmap_mesh, mesh->vertices[mesh->triangles[t].v[k]]));
+            v[k] =
+                flr_grid_corner(&h->grid, flr_pose_apply(h->T_voxmap_mesh,
+                                                         mesh->vertices[mesh->triangles[t].v[k]]));
         flr_overlap o = flr_overlap_prepare(v[0], v[1], v[2]);
         for (int z = o.low[2]; z <= o.high[2]; z++)
             for (int y = o.low[1]; y <= o.high[1]; y++)
@@ -127,8 +127,8 @@ static void compare_features(const flr_mesh *mesh, const flr_voxmap *voxmap, pla
                             edge ? adjacency->edges[i].v[1] : i - count};
         flr_vec3 v[2];
         for (int k = 0; k < 2; k++)
-            v[k] = flr_grid_to_voxels(&h->grid,
-                                      flr_pose_apply(h->T_voxmap_mesh, mesh->vertices[ends[k]]));
+            v[k] = flr_grid_corner(&h->grid,
+                                   flr_pose_apply(h->T_voxmap_mesh, mesh->vertices[ends[k]]));
         flr_overlap o = flr_overlap_prepare(v[0], v[1], v[1]);
         for (int z = o.low[2]; z <= o.high[2]; z++)
             for (int y = o.low[1]; y <= o.high[1]; y++)
@@ -292,12 +292,76 @@ static void the_same_bytes_everywhere(void **state)
     assert_true(all);
 }
 
+/* the surface is the mesh's alone: neither range nor bits move it, even where faces lie on planes between voxels */
+static void the_margin_does_not_move_the_surface(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(0.02, 0.02, 0.02), 5);
+    flr_test_shape_box(&shape, flr_vec3_make(0.01, 0.03, 0.005), 1);
+    const struct {
+        unsigned bits, range;
+    } cases[] = {{4, 8}, {4, 4}, {4, 13}, {2, 1}, {8, 20}, {8, 100}};
+    uint64_t surface = 0, interior = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        flr_voxelize_def def = small_def(0.001);
+        def.bits = cases[i].bits;
+        def.range = cases[i].range;
+        flr_voxmap *voxmap;
+        flr_voxelize_report report;
+        flr_error error;
+        assert_ok(flr_voxelize(flr_env_real(), flr_test_shape_mesh(&shape), &def, &voxmap, NULL,
+                               &report, &error),
+                  error);
+        if (i == 0)
+            surface = report.voxels.surface_voxels, interior = report.voxels.interior_voxels;
+        assert_int_equal(report.voxels.surface_voxels, surface);
+        assert_int_equal(report.voxels.interior_voxels, interior);
+        flr_voxmap_destroy(voxmap);
+    }
+    flr_test_shape_free(&shape);
+}
+
+/* two triangles far apart: time and memory follow what is there, not the space between */
+static void wide_scenes_are_cheap(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    for (int i = 0; i < 2; i++) {
+        double at = i * 30.0;
+        uint32_t a = flr_test_shape_vertex(&shape, at, at, at),
+                 b = flr_test_shape_vertex(&shape, at + 0.002, at, at),
+                 c = flr_test_shape_vertex(&shape, at, at + 0.002, at);
+        flr_test_shape_triangle(&shape, a, b, c);
+    }
+    flr_voxelize_def def = small_def(0.001);
+    flr_voxmap *voxmap;
+    flr_voxelize_report report;
+    flr_error error;
+    assert_ok(flr_voxelize(flr_env_real(), flr_test_shape_mesh(&shape), &def, &voxmap, NULL,
+                           &report, &error),
+              error);
+    flr_voxmap_info info = flr_voxmap_get_info(voxmap);
+    assert_true(info.size[0] > 30000 && info.size[2] > 30000);
+    assert_true(report.voxels.surface_voxels > 4 && report.voxels.surface_voxels < 40);
+    assert_true(report.voxels.bytes < 8u << 20);
+    assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_make(15, 15, 15)),
+                     FLR_MARK_FREE);
+    assert_int_equal(
+        flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_make(30.0005, 30.0005, 30)),
+        FLR_MARK_SURFACE);
+    flr_voxmap_destroy(voxmap);
+    flr_test_shape_free(&shape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_equal_brute_force),
         cmocka_unit_test(long_ranges_equal_brute_force),
         cmocka_unit_test(the_same_bytes_everywhere),
+        cmocka_unit_test(the_margin_does_not_move_the_surface),
+        cmocka_unit_test(wide_scenes_are_cheap),
     };
     return cmocka_run_group_tests_name("voxmap", tests, NULL, NULL);
 }
