@@ -8,7 +8,7 @@ feeler=$build_dir/feeler
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/feeler-e2e.XXXXXX")
 cleanups=()
 trap 'for c in "${cleanups[@]}"; do $c; done; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
-mkdir "$scratch/work" && cd "$scratch/work"
+mkdir "$scratch/here" && cd "$scratch/here"
 export PATH=$build_dir:$PATH HOME=$scratch/home
 mkdir "$HOME"
 unset NO_COLOR XDG_CACHE_HOME FEELER_CACHE

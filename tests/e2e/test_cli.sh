@@ -234,7 +234,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   says 'readonly/new: no permission'
   expect 1 $as_nobody info "$ball" --png "$scratch/nobody/readonly/x.png"
   holds "$scratch/nobody/readonly"
-  cd "$scratch/work"
+  cd "$scratch/here"
 fi
 
 # ---- full disks ----
@@ -252,7 +252,7 @@ expect 1 bash -c "feeler info '$ball' --json >/dev/full"
 { sleep 0.3; feeler info "$ball" 2>pipe.txt; echo $? >>pipe.txt; } | true
 [ "$(cat pipe.txt)" = "$(printf 'feeler: cannot write to standard output: nobody reads it any more\n1')" ] && pass || fail "a closed pipe gives: $(cat pipe.txt)"
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
-  cleanups+=("umount $scratch/work/small")
+  cleanups+=("umount $scratch/here/small")
   expect 1 feeler convert "$ball" small/b.obj
   says 'small/b.obj.*(space|full)'
   expect 1 feeler make ball --out small/ball

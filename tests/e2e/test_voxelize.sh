@@ -80,7 +80,7 @@ says 'none/x.flrvox'
 advised=$(feeler voxelize $ball --voxel 0.001mm --memory 200MB 2>&1 | sed -n 's/.*try --voxel \([0-9.]*\) *\([a-z]*\).*/\1\2/p')
 expect 0 feeler voxelize $ball --voxel "$advised" --memory 200MB --no-cache
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
-  cleanups+=("umount $scratch/work/small")
+  cleanups+=("umount $scratch/here/small")
   expect 1 feeler voxelize $ball --voxel 0.1mm --no-cache --out small/b.flrvox
   says 'small/b.flrvox needs about .*disk has room for'
   holds small
