@@ -106,23 +106,39 @@ FLR_API void flr_contact_reference(const flr_shell *shell, const flr_voxmap *vox
 /* Which instructions the fast engine uses. */
 typedef enum flr_simd { FLR_SIMD_BEST, FLR_SIMD_SCALAR, FLR_SIMD_AVX2, FLR_SIMD_AVX512 } flr_simd;
 
+/* A voxmap made ready for lookups. Immutable; shared by all pairs of that voxmap, in all threads. */
+typedef struct flr_contact_table flr_contact_table;
+
+/* The voxmap is borrowed as long as the table lives. Fails with FLR_NO_MEMORY. */
+FLR_API flr_result flr_contact_table_create(const flr_voxmap *voxmap, flr_contact_table **table,
+                                            flr_error *error);
+FLR_API void flr_contact_table_destroy(flr_contact_table *table); /* NULL allowed */
+FLR_API size_t flr_contact_table_bytes(const flr_contact_table *table);
+
 /* A shell and a voxmap made ready for queries: tables and scratch, sized once. */
 typedef struct flr_contact_pair flr_contact_pair;
 
 typedef struct flr_contact_pair_def {
     const flr_shell *shell;   /* borrowed as long as the pair lives */
     const flr_voxmap *voxmap; /* likewise */
-    uint32_t capacity;        /* contacts kept in the list; default 1024 */
-    flr_simd simd;            /* default best */
+    /* of the voxmap, borrowed likewise; NULL: the pair makes one of its own */
+    const flr_contact_table *table;
+    uint32_t capacity; /* contacts kept in the list; default 1024 */
+    flr_simd simd;     /* default best */
 } flr_contact_pair_def;
 
 FLR_API flr_contact_pair_def flr_default_contact_pair_def(void);
 
 /* Fails with FLR_NO_MEMORY, and with FLR_UNSUPPORTED when the processor lacks the instructions
- * asked for. */
+ * asked for. Shell, voxmap and table may all be NULL: nothing touches until the pair is aimed. */
 FLR_API flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_pair **pair,
                                            flr_error *error);
 FLR_API void flr_contact_pair_destroy(flr_contact_pair *pair); /* NULL allowed */
+
+/* From now on the pair stands for this shell and the voxmap of this table, both borrowed: one pair
+ * can serve many, one after the other. RT safe. */
+FLR_API void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
+                                  const flr_contact_table *table);
 
 /* Asks. Stateless: the answer depends on the arguments alone. Thread: one at a time per pair; RT
  * safe. */

@@ -7,19 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
 #include "contact/kernel.h"
 #include "contact/point.h"
+#include "contact/table.h"
 #include "voxel/mask.h"
 
 struct flr_contact_pair {
     flr_contact_pair_def def;
     flr_scan_kernel kernel;
     const char *simd;
-    flr_flat_field fields[FLR_FIELD_COUNT];
-    uint32_t *table; /* of all fields, one block */
-    size_t table_bytes;
-    flr_contact *contacts; /* [def.capacity] */
+    flr_flat_field fields[FLR_FIELD_COUNT]; /* as in the table */
+    flr_contact_table *own;                 /* NULL: the table is borrowed */
+    flr_contact *contacts;                  /* [def.capacity] */
 };
 
 flr_contact_pair_def flr_default_contact_pair_def(void)
@@ -30,102 +29,55 @@ flr_contact_pair_def flr_default_contact_pair_def(void)
 
 /* ---- making a pair ---- */
 
-/* The entry of a hyperchunk in a field's tree: a number, or one mark for all of it. */
-static uint32_t hyper_entry(const flr_voxmap *voxmap, const flr_tree_place *place, uint32_t x,
-                            uint32_t y, uint32_t z)
-{
-    const flr_voxmap_header *h = voxmap->header;
-    size_t root = (x >> 3) + h->roots[0] * ((size_t)(y >> 3) + h->roots[1] * (size_t)(z >> 3));
-    uint32_t entry = flr_voxmap_u32(voxmap, place->root)[root];
-    if (entry & FLR_UNIFORM) return entry;
-    return flr_voxmap_u32(voxmap,
-                          place->nodes)[(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
-}
-
-/* Writes the chunk entries of a field in x, y, z order. */
-static void flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
-                    const flr_flat_field *field, uint32_t *table)
-{
-    const uint32_t *hypers = voxmap->header->grid.hypers;
-    for (uint32_t hz = 0; hz < hypers[2]; hz++)
-        for (uint32_t hy = 0; hy < hypers[1]; hy++)
-            for (uint32_t hx = 0; hx < hypers[0]; hx++) {
-                uint32_t entry = hyper_entry(voxmap, place, hx, hy, hz);
-                const uint32_t *from = entry & FLR_UNIFORM ? NULL
-                                                           : flr_voxmap_u32(voxmap, place->hypers) +
-                                                                 (size_t)entry * 512;
-                for (unsigned row = 0; row < 64; row++) {
-                    uint32_t *to = table + ((size_t)hz * 8 + row / 8) * (size_t)field->stride[1] +
-                                   ((size_t)hy * 8 + row % 8) * (size_t)field->stride[0] +
-                                   (size_t)hx * 8;
-                    for (unsigned i = 0; i < 8; i++) to[i] = from ? from[row * 8 + i] : entry;
-                }
-            }
-}
-
-static bool flatten_all(flr_contact_pair *pair)
-{
-    const flr_voxmap *voxmap = pair->def.voxmap;
-    const flr_voxmap_header *h = voxmap->header;
-    unsigned fields = h->features ? FLR_FIELD_COUNT : 1;
-    size_t cells = (size_t)h->grid.hypers[0] * h->grid.hypers[1] * h->grid.hypers[2] * 512;
-    pair->table_bytes = cells * fields * sizeof(uint32_t);
-    if (cells >= 1u << 31 || !(pair->table = flr_pages_alloc(pair->table_bytes))) return false;
-    for (unsigned i = 0; i < fields; i++) {
-        flr_flat_field *field = &pair->fields[i];
-        field->chunks = pair->table + i * cells;
-        field->planes = flr_voxmap_u32(voxmap, h->fields[i].planes);
-        field->bits = h->bits;
-        for (int axis = 0; axis < 3; axis++) field->size[axis] = (int32_t)h->grid.hypers[axis] * 64;
-        field->stride[0] = field->size[0] / 8;
-        field->stride[1] = field->size[0] / 8 * (field->size[1] / 8);
-        flatten(voxmap, &h->fields[i], field, pair->table + i * cells);
-    }
-    return true;
-}
-
 /* The best kernel, or the one asked for. Gathers take 32-bit word numbers: larger planes are looked up one by one. */
-static flr_result choose_kernel(flr_contact_pair *pair, flr_error *error)
+static void choose_kernel(flr_contact_pair *pair, bool small)
 {
-    const flr_voxmap_header *h = pair->def.voxmap->header;
     flr_simd simd = pair->def.simd;
-    bool small = true;
-    for (int i = 0; i < FLR_FIELD_COUNT; i++)
-        small &= h->fields[i].plane_count * 16 * h->bits < 1u << 31;
     if (simd == FLR_SIMD_BEST)
-        simd = small && flr_scan_has_avx512() ? FLR_SIMD_AVX512
-               : small && flr_scan_has_avx2() ? FLR_SIMD_AVX2
-                                              : FLR_SIMD_SCALAR;
-    if ((simd == FLR_SIMD_AVX512 && !flr_scan_has_avx512()) ||
-        (simd == FLR_SIMD_AVX2 && !flr_scan_has_avx2()))
-        return flr_fail(error, FLR_UNSUPPORTED, "this processor or this build has no %s",
-                        simd == FLR_SIMD_AVX2 ? "AVX2" : "AVX-512");
+        simd = flr_scan_has_avx512() ? FLR_SIMD_AVX512
+               : flr_scan_has_avx2() ? FLR_SIMD_AVX2
+                                     : FLR_SIMD_SCALAR;
     if (!small) simd = FLR_SIMD_SCALAR;
     pair->kernel = simd == FLR_SIMD_AVX512 ? flr_scan_avx512
                    : simd == FLR_SIMD_AVX2 ? flr_scan_avx2
                                            : flr_scan_scalar;
     pair->simd = simd == FLR_SIMD_AVX512 ? "AVX-512" : simd == FLR_SIMD_AVX2 ? "AVX2" : "scalar";
-    return FLR_OK;
+}
+
+void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
+                          const flr_contact_table *table)
+{
+    pair->def.shell = shell;
+    pair->def.voxmap = table->voxmap;
+    memcpy(pair->fields, table->fields, sizeof pair->fields);
+    choose_kernel(pair, table->small);
 }
 
 flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_pair **pair,
                                    flr_error *error)
 {
+    if ((def->simd == FLR_SIMD_AVX512 && !flr_scan_has_avx512()) ||
+        (def->simd == FLR_SIMD_AVX2 && !flr_scan_has_avx2()))
+        return flr_fail(error, FLR_UNSUPPORTED, "this processor or this build has no %s",
+                        def->simd == FLR_SIMD_AVX2 ? "AVX2" : "AVX-512");
     flr_contact_pair *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact pair");
     made->def = *def;
-    flr_result result = choose_kernel(made, error);
-    if (result == FLR_OK) {
-        made->contacts = calloc(def->capacity ? def->capacity : 1, sizeof *made->contacts);
-        if (!made->contacts || !flatten_all(made))
-            result =
-                flr_fail(error, FLR_NO_MEMORY,
-                         "not enough memory for the tables of a contact pair; use larger voxels");
-    }
+    made->contacts = calloc(def->capacity ? def->capacity : 1, sizeof *made->contacts);
+    flr_result result = FLR_OK;
+    if (!made->contacts)
+        result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for a list of contacts");
+    else if (!def->table && def->voxmap)
+        result = flr_contact_table_create(def->voxmap, &made->own, error);
     if (result != FLR_OK) {
         flr_contact_pair_destroy(made);
         return result;
     }
+    const flr_contact_table *table = def->table ? def->table : made->own;
+    if (table)
+        flr_contact_pair_aim(made, def->shell, table);
+    else
+        choose_kernel(made, true);
     *pair = made;
     return FLR_OK;
 }
@@ -133,7 +85,7 @@ flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_
 void flr_contact_pair_destroy(flr_contact_pair *pair)
 {
     if (!pair) return;
-    flr_pages_free(pair->table, pair->table_bytes);
+    flr_contact_table_destroy(pair->own);
     free(pair->contacts);
     free(pair);
 }
@@ -143,7 +95,8 @@ const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->s
 
 size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
 {
-    return sizeof *pair + pair->table_bytes + pair->def.capacity * sizeof *pair->contacts;
+    return sizeof *pair + (pair->own ? flr_contact_table_bytes(pair->own) : 0) +
+           pair->def.capacity * sizeof *pair->contacts;
 }
 
 /* ---- how far is everything from here? ---- */
@@ -217,7 +170,7 @@ static double by_chunks(const query *q, flr_vec3 v, double beyond)
         c[axis] = at[axis] <= 0            ? 0
                   : at[axis] >= size[axis] ? (uint32_t)(size[axis] - 1) >> 3
                                            : (uint32_t)at[axis] >> 3;
-    uint32_t entry = hyper_entry(voxmap, &h->chunks, c[0] >> 3, c[1] >> 3, c[2] >> 3),
+    uint32_t entry = flr_hyper_entry(voxmap, &h->chunks, c[0] >> 3, c[1] >> 3, c[2] >> 3),
              mark = entry & 255;
     if (!(entry & FLR_UNIFORM)) {
         unsigned cell = flr_cell(c[0] & 7, c[1] & 7, c[2] & 7);
@@ -325,8 +278,8 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
 {
     query q = {.pair = pair, .sums = flr_contact_no_sums(), .least = INFINITY};
     const flr_shell *shell = pair->def.shell;
-    if (!flr_contact_begin(&q.frame, shell, pair->def.voxmap, T_world_shell, T_world_voxmap,
-                           params)) {
+    if (!shell || !flr_contact_begin(&q.frame, shell, pair->def.voxmap, T_world_shell,
+                                     T_world_voxmap, params)) {
         *result = flr_contact_nothing();
         return;
     }

@@ -1,0 +1,76 @@
+/* a voxmap's fields, flattened: one entry for every chunk of the grid, so that a lookup is two dependent loads */
+#include "contact/table.h"
+
+#include <stdlib.h>
+
+#include "base/pages.h"
+
+/* Writes the chunk entries of a field in x, y, z order. */
+static void flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
+                    const flr_flat_field *field, uint32_t *entries)
+{
+    const uint32_t *hypers = voxmap->header->grid.hypers;
+    for (uint32_t hz = 0; hz < hypers[2]; hz++)
+        for (uint32_t hy = 0; hy < hypers[1]; hy++)
+            for (uint32_t hx = 0; hx < hypers[0]; hx++) {
+                uint32_t entry = flr_hyper_entry(voxmap, place, hx, hy, hz);
+                const uint32_t *from = entry & FLR_UNIFORM ? NULL
+                                                           : flr_voxmap_u32(voxmap, place->hypers) +
+                                                                 (size_t)entry * 512;
+                for (unsigned row = 0; row < 64; row++) {
+                    uint32_t *to = entries + ((size_t)hz * 8 + row / 8) * (size_t)field->stride[1] +
+                                   ((size_t)hy * 8 + row % 8) * (size_t)field->stride[0] +
+                                   (size_t)hx * 8;
+                    for (unsigned i = 0; i < 8; i++) to[i] = from ? from[row * 8 + i] : entry;
+                }
+            }
+}
+
+static bool flatten_all(flr_contact_table *table)
+{
+    const flr_voxmap *voxmap = table->voxmap;
+    const flr_voxmap_header *h = voxmap->header;
+    unsigned fields = h->features ? FLR_FIELD_COUNT : 1;
+    size_t cells = (size_t)h->grid.hypers[0] * h->grid.hypers[1] * h->grid.hypers[2] * 512;
+    table->bytes = cells * fields * sizeof(uint32_t);
+    if (cells >= 1u << 31 || !(table->entries = flr_pages_alloc(table->bytes))) return false;
+    table->small = true;
+    for (unsigned i = 0; i < fields; i++) {
+        flr_flat_field *field = &table->fields[i];
+        field->chunks = table->entries + i * cells;
+        field->planes = flr_voxmap_u32(voxmap, h->fields[i].planes);
+        field->bits = h->bits;
+        for (int axis = 0; axis < 3; axis++) field->size[axis] = (int32_t)h->grid.hypers[axis] * 64;
+        field->stride[0] = field->size[0] / 8;
+        field->stride[1] = field->size[0] / 8 * (field->size[1] / 8);
+        flatten(voxmap, &h->fields[i], field, table->entries + i * cells);
+        table->small &= h->fields[i].plane_count * 16 * h->bits < 1u << 31;
+    }
+    return true;
+}
+
+flr_result flr_contact_table_create(const flr_voxmap *voxmap, flr_contact_table **table,
+                                    flr_error *error)
+{
+    flr_contact_table *made = calloc(1, sizeof *made);
+    if (made) made->voxmap = voxmap;
+    if (!made || !flatten_all(made)) {
+        free(made);
+        return flr_fail(error, FLR_NO_MEMORY,
+                        "not enough memory for the contact table of a voxmap; use larger voxels");
+    }
+    *table = made;
+    return FLR_OK;
+}
+
+void flr_contact_table_destroy(flr_contact_table *table)
+{
+    if (!table) return;
+    flr_pages_free(table->entries, table->bytes);
+    free(table);
+}
+
+size_t flr_contact_table_bytes(const flr_contact_table *table)
+{
+    return sizeof *table + table->bytes;
+}
