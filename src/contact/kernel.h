@@ -3,8 +3,8 @@
  * The tree of a field is flattened to one table with an entry for every chunk of the grid, so that a lookup is two
  * dependent loads: entry, mark. Points are given in steps of their shell chunk; one matrix takes steps to voxels,
  * counted from a voxel near the chunk, in single precision: the error stays below the job's slack. A point nearer than that to
- * a side of its voxel may lie in the next one, whose mark is lower by one at most, or interior where this one is free: it is
- * a hit then, too. So every point that would be a hit in double precision is one here. */
+ * a side of its voxel may lie in the next one: it is a hit whatever its mark, since in the edge and vertex fields the interior
+ * begins beside any mark. So every point that would be a hit in double precision is one here. */
 #ifndef FLR_CONTACT_KERNEL_H
 #define FLR_CONTACT_KERNEL_H
 

@@ -100,10 +100,8 @@ __attribute__((target("avx2"))) uint32_t flr_scan_avx2(const flr_scan_job *job, 
         }
         __m256i marked = _mm256_andnot_si256(_mm256_cmpeq_epi32(mark, zero), lanes);
         least = _mm256_min_epu32(least, _mm256_blendv_epi8(free, mark, marked));
-        /* a side is all ones, that is -1: the limit less that is one more */
-        __m256i hit =
-            _mm256_andnot_si256(_mm256_cmpgt_epi32(mark, _mm256_sub_epi32(limit, side)), marked);
-        hit = _mm256_or_si256(hit, _mm256_and_si256(side, _mm256_andnot_si256(marked, lanes)));
+        __m256i hit = _mm256_andnot_si256(_mm256_cmpgt_epi32(mark, limit), marked);
+        hit = _mm256_or_si256(hit, _mm256_and_si256(side, lanes));
         hits[i / 16] |= (uint16_t)(_mm256_movemask_ps(_mm256_castsi256_ps(hit)) << i % 16);
     }
     uint32_t all[8], lowest = job->free;

@@ -35,7 +35,6 @@ flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32])
     const __m512i mark_mask = _mm512_set1_epi32((int)((1u << f->bits) - 1)),
                   uniform = _mm512_set1_epi32((int)FLR_UNIFORM);
     const __m512 low = _mm512_set1_ps(job->slack), high = _mm512_set1_ps(1 - job->slack);
-    const __m512i more = _mm512_set1_epi32((int)job->limit + 1);
     const __m512 one = _mm512_set1_ps(1), unit = _mm512_set1_ps(1.0f / 32767),
                  sign = _mm512_set1_ps(-0.0f);
     __m512i least = free;
@@ -95,9 +94,8 @@ flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32])
         }
         __mmask16 marked = _mm512_mask_test_epi32_mask(lanes, mark, mark);
         least = _mm512_mask_min_epu32(least, marked, least, mark);
-        __mmask16 hit =
-            _mm512_mask_cmple_epu32_mask(marked, mark, _mm512_mask_mov_epi32(limit, side, more));
-        hits[i / 16] = (uint16_t)(hit | (lanes & ~marked & side));
+        hits[i / 16] =
+            (uint16_t)(_mm512_mask_cmple_epu32_mask(marked, mark, limit) | (lanes & side));
     }
     return _mm512_reduce_min_epu32(least);
 }

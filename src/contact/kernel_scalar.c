@@ -50,7 +50,7 @@ uint32_t flr_scan_scalar(const flr_scan_job *job, uint16_t hits[32])
                    ((1u << f->bits) - 1);
         }
         if (mark && mark < least) least = mark;
-        bool hit = mark ? mark <= job->limit + side : side;
+        bool hit = side || (mark && mark <= job->limit);
         hits[i / 16] |= (uint16_t)(hit << i % 16);
     }
     return least;
