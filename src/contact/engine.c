@@ -10,7 +10,6 @@
 #include "contact/kernel.h"
 #include "contact/point.h"
 #include "contact/table.h"
-#include "voxel/mask.h"
 
 struct flr_contact_pair {
     flr_contact_pair_def def;
@@ -114,72 +113,9 @@ typedef struct query {
     uint64_t tested;
 } query;
 
-static inline double larger(double a, double b) { return a > b ? a : b; }
-
 static flr_vec3 in_voxels(const query *q, const float c[3])
 {
     return flr_contact_voxels(&q->frame, (double)c[0], (double)c[1], (double)c[2]);
-}
-
-/* How far (voxels, chessboard) a point lies outside the grid; 0 inside. */
-static inline double outside_grid(const query *q, flr_vec3 v)
-{
-    const int32_t *size = q->pair->fields[0].size;
-    double x = larger(-v.x, v.x - size[0]), y = larger(-v.y, v.y - size[1]),
-           z = larger(-v.z, v.z - size[2]);
-    return larger(0, larger(x, larger(y, z)));
-}
-
-/* The mark of the voxel that holds a point; the point lies in the grid. */
-static inline uint32_t mark_inside(const flr_flat_field *f, flr_vec3 v)
-{
-    int32_t x = (int32_t)v.x, y = (int32_t)v.y, z = (int32_t)v.z;
-    uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
-    if (entry & FLR_UNIFORM) return entry & 255;
-    uint32_t bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
-    return f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 & ((1u << f->bits) - 1);
-}
-
-static inline uint32_t flat_mark(const flr_flat_field *f, flr_vec3 v)
-{
-    if (!(v.x >= 0 && v.y >= 0 && v.z >= 0 && v.x < f->size[0] && v.y < f->size[1] &&
-          v.z < f->size[2]))
-        return FLR_MARK_FREE;
-    return mark_inside(f, v);
-}
-
-/* Voxels from a point to the nearest voxel of the field, at least: by its mark. A point `beyond` the grid is farther than
- * the range in that direction, since the grid has a margin of that width. */
-static inline double by_mark(const query *q, uint32_t mark, double beyond)
-{
-    const flr_voxmap_header *h = q->frame.voxmap->header;
-    if (mark == FLR_MARK_INTERIOR) return -1;
-    if (mark != FLR_MARK_FREE) return mark - 2.0;
-    return h->range - h->offset + (beyond > 0 ? beyond : 1.0);
-}
-
-/* The same by the chunk distances: a surface voxel is at least so far from any voxel of this chunk. */
-static double by_chunks(const query *q, flr_vec3 v, double beyond)
-{
-    const flr_voxmap *voxmap = q->frame.voxmap;
-    const flr_voxmap_header *h = voxmap->header;
-    const int32_t *size = q->pair->fields[0].size;
-    const double at[3] = {v.x, v.y, v.z};
-    uint32_t c[3];
-    for (int axis = 0; axis < 3; axis++)
-        c[axis] = at[axis] <= 0            ? 0
-                  : at[axis] >= size[axis] ? (uint32_t)(size[axis] - 1) >> 3
-                                           : (uint32_t)at[axis] >> 3;
-    uint32_t entry = flr_hyper_entry(voxmap, &h->chunks, c[0] >> 3, c[1] >> 3, c[2] >> 3),
-             mark = entry & 255;
-    if (!(entry & FLR_UNIFORM)) {
-        unsigned cell = flr_cell(c[0] & 7, c[1] & 7, c[2] & 7);
-        const uint8_t *planes = (const uint8_t *)h + h->chunks.planes;
-        mark = (uint32_t)planes[(uint64_t)entry * 256 + cell / 2] >> cell % 2 * 4 & 15;
-    }
-    if (mark == FLR_MARK_INTERIOR) return -1;
-    double chunks = mark == FLR_MARK_FREE ? 9 : mark - 2.0;
-    return larger(beyond > 0 ? h->range - h->offset + beyond : 0, (chunks - 1) * 8 + 1 - h->offset);
 }
 
 /* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
@@ -209,7 +145,7 @@ static void scan_group(query *q, uint32_t chunk, flr_label label, uint32_t first
         for (uint32_t rest = hits[i / 16]; rest; rest &= rest - 1) {
             uint32_t point = first + i + (uint32_t)__builtin_ctz(rest);
             flr_contact_point p = flr_contact_place(&q->frame, chunk, point);
-            flr_contact_add(&q->frame, p, flat_mark(job->field, p.at), point, label, &q->sums,
+            flr_contact_add(&q->frame, p, flr_table_mark(job->field, p.at), point, label, &q->sums,
                             q->pair->contacts, q->pair->def.capacity);
         }
 }
@@ -234,12 +170,14 @@ static void query_chunk(query *q, uint32_t chunk)
 {
     const flr_shell_chunk *c = &q->frame.shell->chunks[chunk];
     flr_vec3 v = in_voxels(q, c->centre);
-    double radius = (double)c->radius * q->per_metre, beyond = outside_grid(q, v);
+    double radius = (double)c->radius * q->per_metre,
+           beyond = flr_table_outside(q->pair->fields, v);
     q->tested++;
-    double far = by_mark(q, flat_mark(&q->pair->fields[FLR_FIELD_SURFACE], v), beyond);
+    double far = flr_table_by_mark(q->pair->def.voxmap,
+                                   flr_table_mark(&q->pair->fields[FLR_FIELD_SURFACE], v), beyond);
     /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance */
     if (far > q->frame.voxmap->header->range && far - 1 - radius - q->around < q->least)
-        far = larger(far, by_chunks(q, v, beyond));
+        far = flr_larger(far, flr_table_by_chunks(q->pair->def.voxmap, v, beyond));
     if (skip(q, far, radius)) return;
 
     flr_scan_job job = {.slack = q->slack, .limit = q->limit, .free = 256};
@@ -253,7 +191,10 @@ static void query_chunk(query *q, uint32_t chunk)
         bool matters = true;
         if (field != FLR_FIELD_SURFACE && far >= radius + q->around) {
             q->tested++;
-            matters = !skip(q, by_mark(q, flat_mark(&q->pair->fields[field], v), beyond), radius);
+            matters = !skip(q,
+                            flr_table_by_mark(q->pair->def.voxmap,
+                                              flr_table_mark(&q->pair->fields[field], v), beyond),
+                            radius);
         }
         if (matters) {
             if (!aimed) aim(q, c, &job);
@@ -270,7 +211,7 @@ static float rounding(const query *q)
 {
     double wide = 65536 * (double)q->frame.shell->step * q->per_metre;
     double off = 4e-7 * (1.74 * wide + 1) + 2e-6 * fabs(q->frame.displacement);
-    return (float)larger(off, 2e-5);
+    return (float)flr_larger(off, 2e-5);
 }
 
 void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
@@ -291,17 +232,21 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     q.limit = q.frame.force_mark + 1;
 
     flr_vec3 v = in_voxels(&q, shell->centre);
-    bool far = skip(&q, by_chunks(&q, v, outside_grid(&q, v)), (double)shell->radius / s);
+    bool far =
+        skip(&q, flr_table_by_chunks(pair->def.voxmap, v, flr_table_outside(pair->fields, v)),
+             (double)shell->radius / s);
     if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
     for (uint32_t i = 0; !far && i < shell->hyper_count; i++) {
         const flr_shell_hyper *hyper = &shell->hypers[i];
         v = in_voxels(&q, hyper->centre);
         q.tested++;
-        if (skip(&q, by_chunks(&q, v, outside_grid(&q, v)), (double)hyper->radius / s)) continue;
+        if (skip(&q, flr_table_by_chunks(pair->def.voxmap, v, flr_table_outside(pair->fields, v)),
+                 (double)hyper->radius / s))
+            continue;
         for (uint32_t k = 0; k < hyper->chunk_count; k++) query_chunk(&q, hyper->first_chunk + k);
     }
     /* what was skipped is at least so far away; half a diagonal of a shell's voxel is left to its surface */
-    double lower = larger(0, q.least * s - 0.8660254037844387 * shell->voxel);
+    double lower = flr_larger(0, q.least * s - 0.8660254037844387 * shell->voxel);
     if (lower < q.sums.lower) q.sums.lower = lower;
     flr_contact_finish(&q.frame, &q.sums, result);
     result->points_tested = q.tested;

@@ -74,3 +74,25 @@ size_t flr_contact_table_bytes(const flr_contact_table *table)
 {
     return sizeof *table + table->bytes;
 }
+
+double flr_table_by_chunks(const flr_voxmap *voxmap, flr_vec3 v, double beyond)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    const double at[3] = {v.x, v.y, v.z};
+    uint32_t c[3];
+    for (int axis = 0; axis < 3; axis++) {
+        uint32_t size = h->grid.hypers[axis] * 64;
+        c[axis] = at[axis] <= 0 ? 0 : at[axis] >= size ? (size - 1) >> 3 : (uint32_t)at[axis] >> 3;
+    }
+    uint32_t entry = flr_hyper_entry(voxmap, &h->chunks, c[0] >> 3, c[1] >> 3, c[2] >> 3),
+             mark = entry & 255;
+    if (!(entry & FLR_UNIFORM)) {
+        unsigned cell = flr_cell(c[0] & 7, c[1] & 7, c[2] & 7);
+        const uint8_t *planes = (const uint8_t *)h + h->chunks.planes;
+        mark = (uint32_t)planes[(uint64_t)entry * 256 + cell / 2] >> cell % 2 * 4 & 15;
+    }
+    if (mark == FLR_MARK_INTERIOR) return -1;
+    double chunks = mark == FLR_MARK_FREE ? 9 : mark - 2.0;
+    return flr_larger(beyond > 0 ? h->range - h->offset + beyond : 0,
+                      (chunks - 1) * 8 + 1 - h->offset);
+}

@@ -1,4 +1,5 @@
-/* table.h: a voxmap's fields, flattened for lookups; shared by all pairs of that voxmap. */
+/* table.h: a voxmap's fields, flattened for lookups; shared by all pairs of that voxmap. What a lookup says about
+ * distance. Everything is in voxels from the grid's corner. */
 #ifndef FLR_CONTACT_TABLE_H
 #define FLR_CONTACT_TABLE_H
 
@@ -26,5 +27,41 @@ static inline uint32_t flr_hyper_entry(const flr_voxmap *voxmap, const flr_tree_
     return flr_voxmap_u32(voxmap,
                           place->nodes)[(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
 }
+
+static inline double flr_larger(double a, double b) { return a > b ? a : b; }
+
+/* How far (chessboard) a point lies outside the grid; 0 inside. */
+static inline double flr_table_outside(const flr_flat_field *f, flr_vec3 v)
+{
+    double x = flr_larger(-v.x, v.x - f->size[0]), y = flr_larger(-v.y, v.y - f->size[1]),
+           z = flr_larger(-v.z, v.z - f->size[2]);
+    return flr_larger(0, flr_larger(x, flr_larger(y, z)));
+}
+
+/* The mark of the voxel that holds a point. What lies outside is free, as is what is no number. */
+static inline uint32_t flr_table_mark(const flr_flat_field *f, flr_vec3 v)
+{
+    if (!(v.x >= 0 && v.y >= 0 && v.z >= 0 && v.x < f->size[0] && v.y < f->size[1] &&
+          v.z < f->size[2]))
+        return FLR_MARK_FREE;
+    int32_t x = (int32_t)v.x, y = (int32_t)v.y, z = (int32_t)v.z;
+    uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
+    if (entry & FLR_UNIFORM) return entry & 255;
+    uint32_t bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
+    return f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 & ((1u << f->bits) - 1);
+}
+
+/* Voxels from the voxel of a point to the nearest voxel of the field, at least: by the mark of the former; -1 inside. A
+ * point `beyond` the grid is farther than the range in that direction, since the grid has a margin of that width. */
+static inline double flr_table_by_mark(const flr_voxmap *voxmap, uint32_t mark, double beyond)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    if (mark == FLR_MARK_INTERIOR) return -1;
+    if (mark != FLR_MARK_FREE) return mark - 2.0;
+    return h->range - h->offset + (beyond > 0 ? beyond : 1.0);
+}
+
+/* The same for the surface by the chunk distances: a surface voxel is at least so far from any voxel of this chunk. */
+double flr_table_by_chunks(const flr_voxmap *voxmap, flr_vec3 v, double beyond);
 
 #endif
