@@ -41,10 +41,28 @@
 extern "C" {
 #endif
 
+/* How deep a point lies, which times the stiffness is its force along its inward normal. */
+typedef enum flr_force_model {
+    FLR_FORCE_TANGENT, /* the tangent-plane model, above: it jumps where a point changes voxels */
+    /* Continuous. The distance is interpolated between the middles of voxels (surface 0, free at
+     * distance d: d, beyond the field one more than its range, interior -1, all less by the offset
+     * of 2-bit marks); the depth is how far it is below the force layer. Meant for shells on the
+     * exact surface (flr_voxelize_def.on_surface). Geometrical awareness becomes a weight: of the
+     * voxels that it lets count (inside, or in the force layer of the feature), it grows from 0
+     * where they end to 1 half a voxel within. Also the number of contacts that divides their sum
+     * is continuous: S^2 / Q, with S the sum of depths and Q that of their squares.
+     *
+     * A point's depth changes by at most G voxels per voxel of its motion: G = sqrt(3), or
+     * sqrt(3) + 2 (force layer + 1) with awareness; the force by at most stiffness x G x
+     * (3 contacts + 2 full) times the motion of the fastest point, and by |force| x angle. */
+    FLR_FORCE_SMOOTH
+} flr_force_model;
+
 /* How a query is asked. Fill with flr_default_contact_params(). All of it may change from query to
  * query. */
 typedef struct flr_contact_params {
-    unsigned force_layer; /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
+    unsigned force_layer;  /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
+    flr_force_model model; /* default tangent */
     bool awareness; /* geometrical awareness; default true; without features it changes nothing */
     /* skip chunks of points that are far from everything; default true. Without, the answer is the
      * same */
@@ -68,7 +86,7 @@ FLR_API flr_contact_params flr_default_contact_params(void);
 typedef struct flr_contact {
     flr_vec3 point;  /* world's frame, metres */
     flr_vec3 normal; /* world's frame, unit: the direction of the force on the shell's part */
-    double depth;    /* metres */
+    double depth;    /* metres, by the force model, with its weight */
     uint32_t index;  /* of the point in the shell */
     uint8_t label;   /* an flr_label */
     uint8_t mark;    /* of the voxel it lies in */
@@ -76,7 +94,7 @@ typedef struct flr_contact {
 
 /* The answer. Plain data. */
 typedef struct flr_contact_result {
-    uint32_t contacts;     /* points in the force layer or deeper and below their plane */
+    uint32_t contacts;     /* points with a depth above 0 */
     uint32_t penetrations; /* points in layer 1 or deeper: exact surfaces may meet there */
     uint32_t near;         /* points in the layer before the force layer, where braking acts */
     uint32_t listed;       /* contacts in the list: the first ones in the shell's order */

@@ -49,7 +49,8 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
         .rotation = flr_quat_to_mat3(T_voxmap_shell.q),
         .shift = flr_vec3_scale(flr_vec3_sub(T_voxmap_shell.p, h->grid.origin), 1 / s),
         .displacement = params->displacement / s,
-        .awareness = params->awareness && h->features};
+        .awareness = params->awareness && h->features,
+        .smooth = params->model == FLR_FORCE_SMOOTH};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) frame->to_voxels.m[i][k] = frame->rotation.m[i][k] / s;
     frame->centre = flr_contact_voxels(frame, params->centre.x, params->centre.y, params->centre.z);
@@ -102,26 +103,80 @@ static void brake(const flr_contact_frame *frame, flr_contact_point p, flr_conta
     sums->braking_turn = flr_vec3_add(sums->braking_turn, flr_vec3_cross(arm, share));
 }
 
+/* ---- the two laws: how deep is a point, in voxels? 0 or less: it does not touch ---- */
+
+/* Below the plane through the voxel's middle, and a voxel more for each layer below the force layer. */
+static double tangent_depth(const flr_contact_frame *frame, flr_contact_point p, unsigned mark)
+{
+    flr_vec3 middle = flr_vec3_make(floor(p.at.x) + 0.5, floor(p.at.y) + 0.5, floor(p.at.z) + 0.5);
+    return flr_vec3_dot(flr_vec3_sub(middle, p.at), p.normal) + ((double)frame->force_mark - mark);
+}
+
+/* How far the distance that a mark stands for lies below the force layer. */
+static double below(const flr_contact_frame *frame, unsigned mark)
+{
+    const flr_voxmap_header *h = frame->voxmap->header;
+    unsigned counted = mark == FLR_MARK_FREE ? FLR_MARK_SURFACE + h->range + 1 : mark;
+    return (double)frame->force_mark - counted;
+}
+
+static double between(double a, double b, double part) { return a + part * (b - a); }
+
+/* Awareness as a weight. What counts are the voxels that pass the filter: inside, or near enough to a feature. The weight grows
+ * from 0 where they end to 1 half a voxel within them (chessboard distance), so it is 0 in every voxel that the filter leaves
+ * out. Only the voxels of the stencil are as near as that. */
+static double filter_weight(const flr_contact_frame *frame, const double part[3],
+                            const uint8_t field[8])
+{
+    unsigned own = (part[0] >= 0.5) | (part[1] >= 0.5) << 1 | (part[2] >= 0.5) << 2;
+    double weight = 1;
+    for (unsigned other = 0; other < 8; other++) {
+        unsigned mark = field[own ^ other];
+        if (mark != FLR_MARK_FREE && mark <= frame->force_mark) continue;
+        double away = 0;
+        for (unsigned axis = 0; axis < 3; axis++)
+            if (other >> axis & 1) away = fmax(away, fabs(part[axis] - 0.5));
+        weight = fmin(weight, 2 * away);
+    }
+    return weight;
+}
+
+/* Below the force layer by the distance interpolated between the middles of the voxels around. */
+static double smooth_depth(const flr_contact_frame *frame, flr_contact_point p, flr_label label,
+                           const flr_contact_stencil *around)
+{
+    const double at[3] = {p.at.x, p.at.y, p.at.z};
+    double part[3], d[8];
+    for (int axis = 0; axis < 3; axis++)
+        part[axis] = at[axis] - 0.5 - flr_contact_stencil_base(at[axis]);
+    for (int i = 0; i < 8; i++) d[i] = below(frame, around->surface[i]);
+    for (int i = 0; i < 4; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[0]);
+    for (int i = 0; i < 2; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[1]);
+    double depth = between(d[0], d[1], part[2]);
+    if (!(depth > 0) || flr_contact_field(frame, label) == FLR_FIELD_SURFACE) return depth;
+    return depth * filter_weight(frame, part, around->field);
+}
+
 void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
-                     uint32_t point, flr_label label, flr_contact_sums *sums, flr_contact *contacts,
-                     uint32_t capacity)
+                     const flr_contact_stencil *around, uint32_t point, flr_label label,
+                     flr_contact_sums *sums, flr_contact *contacts, uint32_t capacity)
 {
     if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
     if (mark <= frame->layer_one) sums->penetrations++; /* with force layer 0 also before contact */
     if (mark > frame->force_mark) {
         sums->near++;
         brake(frame, p, sums);
-        return;
+        if (!flr_contact_needs_stencil(frame, mark)) return;
     }
-
-    /* below the plane through the voxel's middle, and a voxel more for each layer below the force layer */
-    flr_vec3 middle = flr_vec3_make(floor(p.at.x) + 0.5, floor(p.at.y) + 0.5, floor(p.at.z) + 0.5);
-    double depth = flr_vec3_dot(flr_vec3_sub(middle, p.at), p.normal) + (frame->force_mark - mark);
+    double depth =
+        frame->smooth ? smooth_depth(frame, p, label, around) : tangent_depth(frame, p, mark);
     if (!(depth > 0)) return;
     flr_vec3 push = flr_vec3_scale(p.normal, depth);
     sums->force = flr_vec3_add(sums->force, push);
     sums->torque =
         flr_vec3_add(sums->torque, flr_vec3_cross(flr_vec3_sub(p.at, frame->centre), push));
+    sums->depth += depth;
+    sums->depth2 += depth * depth;
     sums->contacts++;
     if (sums->listed >= capacity) return;
     const flr_grid *grid = &frame->voxmap->header->grid;
@@ -134,13 +189,23 @@ void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsign
         .mark = (uint8_t)mark};
 }
 
+/* What the sum of all contacts is multiplied by, so that it is not stiffer than `full` of them. The smooth law counts S^2 / Q
+ * contacts, with S the sum of depths and Q that of their squares: n where n are equally deep, and one that begins to touch
+ * counts nothing yet. */
+static double share(const flr_contact_frame *frame, const flr_contact_sums *sums)
+{
+    double full = frame->params->full, s2 = sums->depth * sums->depth;
+    if (full == 0) return 1;
+    if (frame->smooth) return s2 > full * sums->depth2 ? full * sums->depth2 / s2 : 1;
+    return sums->contacts > full ? full / sums->contacts : 1;
+}
+
 void flr_contact_finish(const flr_contact_frame *frame, const flr_contact_sums *sums,
                         flr_contact_result *result)
 {
     const flr_contact_params *params = frame->params;
-    double s = frame->voxmap->header->grid.voxel, scale = params->stiffness * s;
-    if (params->full && sums->contacts > params->full)
-        scale *= (double)params->full / sums->contacts;
+    double s = frame->voxmap->header->grid.voxel,
+           scale = params->stiffness * s * share(frame, sums);
     flr_quat q = frame->T_world_voxmap.q;
     *result = (flr_contact_result){.contacts = sums->contacts,
                                    .penetrations = sums->penetrations,

@@ -23,6 +23,7 @@ typedef struct flr_contact_frame {
     unsigned force_mark; /* marks of the force layer and deeper are <= this (and > 0) */
     unsigned layer_one;  /* marks of layer 1 of the true surface and deeper are <= this (and > 0) */
     bool awareness;      /* asked for and there are fields for it */
+    bool smooth;         /* the smooth law, else that of the tangent plane */
 } flr_contact_frame;
 
 /* False when the poses make no sense, the parts are 10^9 m apart or there is no point: then nothing touches. */
@@ -58,6 +59,7 @@ flr_contact_point flr_contact_place(const flr_contact_frame *frame, uint32_t chu
 /* sums in the making */
 typedef struct flr_contact_sums {
     flr_vec3 force;        /* voxels: of depth x normal */
+    double depth, depth2;  /* voxels, voxels^2: of depths and their squares; smooth law only */
     flr_vec3 torque;       /* voxels^2: of arm x that */
     flr_vec3 braking;      /* voxels/s */
     flr_vec3 braking_turn; /* voxels^2/s */
@@ -65,10 +67,27 @@ typedef struct flr_contact_sums {
     uint32_t contacts, penetrations, near, listed;
 } flr_contact_sums;
 
-/* Adds what a point contributes whose voxel has this mark. */
+/* Marks of the 2x2x2 voxels whose middles surround a point, x fastest; what is outside the grid is free. */
+typedef struct flr_contact_stencil {
+    uint8_t surface[8];
+    uint8_t field[8]; /* of the point's own field; not read where that is the surface field */
+} flr_contact_stencil;
+
+/* The first of these voxels, along one axis. */
+static inline double flr_contact_stencil_base(double at) { return floor(at - 0.5); }
+
+/* Does the law need the marks around a point whose own voxel has this mark? Beyond the force layer there is no force,
+ * except in a neighbour of the surface that also touches the interior at an edge or corner. */
+static inline bool flr_contact_needs_stencil(const flr_contact_frame *frame, unsigned mark)
+{
+    return frame->smooth && mark != FLR_MARK_FREE &&
+           mark <= frame->force_mark + (frame->force_mark == FLR_MARK_SURFACE);
+}
+
+/* Adds what a point contributes whose voxel has this mark. `around` is read only where it is needed, see above. */
 void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
-                     uint32_t point, flr_label label, flr_contact_sums *sums, flr_contact *contacts,
-                     uint32_t capacity);
+                     const flr_contact_stencil *around, uint32_t point, flr_label label,
+                     flr_contact_sums *sums, flr_contact *contacts, uint32_t capacity);
 
 /* Narrows the bounds of the distance by a mark that some point met. */
 void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contact_sums *sums);

@@ -9,6 +9,23 @@ static unsigned mark_at(const flr_voxmap *voxmap, flr_field field, flr_vec3 v)
     return flr_voxmap_mark_at(voxmap, field, (int64_t)v.x, (int64_t)v.y, (int64_t)v.z);
 }
 
+/* The marks around a point whose own voxel has this mark, where the law needs them. */
+static flr_contact_stencil look_around(const flr_contact_frame *frame, flr_field field, flr_vec3 v,
+                                       unsigned mark)
+{
+    flr_contact_stencil around = {0};
+    if (!flr_contact_needs_stencil(frame, mark)) return around;
+    int64_t x = (int64_t)flr_contact_stencil_base(v.x), y = (int64_t)flr_contact_stencil_base(v.y),
+            z = (int64_t)flr_contact_stencil_base(v.z);
+    for (int i = 0; i < 8; i++) {
+        int64_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
+        around.surface[i] =
+            (uint8_t)flr_voxmap_mark_at(frame->voxmap, FLR_FIELD_SURFACE, cx, cy, cz);
+        around.field[i] = (uint8_t)flr_voxmap_mark_at(frame->voxmap, field, cx, cy, cz);
+    }
+    return around;
+}
+
 void flr_contact_reference(const flr_shell *shell, const flr_voxmap *voxmap, flr_pose T_world_shell,
                            flr_pose T_world_voxmap, const flr_contact_params *params,
                            flr_contact *contacts, uint32_t capacity, flr_contact_result *result)
@@ -25,9 +42,11 @@ void flr_contact_reference(const flr_shell *shell, const flr_voxmap *voxmap, flr
         for (int label = 0; label < FLR_LABEL_COUNT; label++)
             for (unsigned i = 0; i < c->count[label]; i++, point++) {
                 flr_contact_point p = flr_contact_place(&frame, chunk, point);
-                unsigned mark = mark_at(voxmap, flr_contact_field(&frame, (flr_label)label), p.at);
+                flr_field field = flr_contact_field(&frame, (flr_label)label);
+                unsigned mark = mark_at(voxmap, field, p.at);
+                flr_contact_stencil around = look_around(&frame, field, p.at, mark);
                 flr_contact_bound(&frame, mark, &sums);
-                flr_contact_add(&frame, p, mark, point, (flr_label)label, &sums, contacts,
+                flr_contact_add(&frame, p, mark, &around, point, (flr_label)label, &sums, contacts,
                                 capacity);
             }
     }

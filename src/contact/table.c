@@ -2,6 +2,7 @@
 #include "contact/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pages.h"
 
@@ -73,6 +74,30 @@ void flr_contact_table_destroy(flr_contact_table *table)
 size_t flr_contact_table_bytes(const flr_contact_table *table)
 {
     return sizeof *table + table->bytes;
+}
+
+void flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z, uint8_t marks[8])
+{
+    /* a stencil that lies across chunks, as one in three does, or leaves the grid */
+    if (x < 0 || y < 0 || z < 0 || x >= f->size[0] || y >= f->size[1] || z >= f->size[2] ||
+        (x & 7) == 7 || (y & 7) == 7 || (z & 7) == 7) {
+        for (int i = 0; i < 8; i++)
+            marks[i] = (uint8_t)flr_table_mark(
+                f, flr_vec3_make(x + (i & 1), y + (i >> 1 & 1), z + (i >> 2)));
+        return;
+    }
+    uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
+    if (entry & FLR_UNIFORM) {
+        memset(marks, (int)(entry & 255), 8);
+        return;
+    }
+    const uint32_t *plane = f->planes + (uint64_t)entry * 16 * f->bits;
+    uint32_t mask = (1u << f->bits) - 1,
+             bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t at = bit + ((i & 1) + (i >> 1 & 1) * 8 + (i >> 2) * 64) * f->bits;
+        marks[i] = (uint8_t)(plane[at / 32] >> at % 32 & mask);
+    }
 }
 
 double flr_table_by_chunks(const flr_voxmap *voxmap, flr_vec3 v, double beyond)

@@ -70,6 +70,7 @@ static void fast_equals_reference(void **state)
                     flr_contact_params params = flr_default_contact_params();
                     params.force_layer = flr_test_random_below(&random, 5);
                     params.awareness = i % 3 != 0;
+                    params.model = i / 3 % 2 ? FLR_FORCE_SMOOTH : FLR_FORCE_TANGENT;
                     params.cull = i % 4 != 0;
                     params.displacement =
                         i % 5 == 0 ? flr_test_random_range(&random, -0.001, 0.001) : 0;
