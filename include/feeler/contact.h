@@ -35,6 +35,7 @@
 #include "feeler/math.h"
 #include "feeler/result.h"
 #include "feeler/shell.h"
+#include "feeler/simd.h"
 #include "feeler/voxmap.h"
 
 #ifdef __cplusplus
@@ -120,9 +121,6 @@ FLR_API void flr_contact_reference(const flr_shell *shell, const flr_voxmap *vox
                                    uint32_t capacity, flr_contact_result *result);
 
 /* ---- the fast one ---- */
-
-/* Which instructions the fast engine uses. */
-typedef enum flr_simd { FLR_SIMD_BEST, FLR_SIMD_SCALAR, FLR_SIMD_AVX2, FLR_SIMD_AVX512 } flr_simd;
 
 /* A voxmap made ready for lookups. Immutable; shared by all pairs of that voxmap, in all threads. */
 typedef struct flr_contact_table flr_contact_table;

@@ -21,6 +21,7 @@
 #include "feeler/result.h" /* result codes and sentences */
 #include "feeler/ring.h"   /* one thread to another, in order */
 #include "feeler/sim.h"    /* the same, simulated */
+#include "feeler/simd.h"   /* which instructions the fast loops use */
 #include "feeler/units.h"  /* lengths as text */
 
 /* numbers */

@@ -31,16 +31,11 @@ flr_contact_pair_def flr_default_contact_pair_def(void)
 /* The best kernel, or the one asked for. Gathers take 32-bit word numbers: larger planes are looked up one by one. */
 static void choose_kernel(flr_contact_pair *pair, bool small)
 {
-    flr_simd simd = pair->def.simd;
-    if (simd == FLR_SIMD_BEST)
-        simd = flr_scan_has_avx512() ? FLR_SIMD_AVX512
-               : flr_scan_has_avx2() ? FLR_SIMD_AVX2
-                                     : FLR_SIMD_SCALAR;
-    if (!small) simd = FLR_SIMD_SCALAR;
+    flr_simd simd = small ? flr_simd_resolve(pair->def.simd) : FLR_SIMD_SCALAR;
     pair->kernel = simd == FLR_SIMD_AVX512 ? flr_scan_avx512
                    : simd == FLR_SIMD_AVX2 ? flr_scan_avx2
                                            : flr_scan_scalar;
-    pair->simd = simd == FLR_SIMD_AVX512 ? "AVX-512" : simd == FLR_SIMD_AVX2 ? "AVX2" : "scalar";
+    pair->simd = flr_simd_name(simd);
 }
 
 void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
@@ -55,10 +50,9 @@ void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
 flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_pair **pair,
                                    flr_error *error)
 {
-    if ((def->simd == FLR_SIMD_AVX512 && !flr_scan_has_avx512()) ||
-        (def->simd == FLR_SIMD_AVX2 && !flr_scan_has_avx2()))
+    if (!flr_simd_has(def->simd))
         return flr_fail(error, FLR_UNSUPPORTED, "this processor or this build has no %s",
-                        def->simd == FLR_SIMD_AVX2 ? "AVX2" : "AVX-512");
+                        flr_simd_name(def->simd));
     flr_contact_pair *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact pair");
     made->def = *def;

@@ -8,7 +8,6 @@
 #ifndef FLR_CONTACT_KERNEL_H
 #define FLR_CONTACT_KERNEL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* one field, flattened */
@@ -41,9 +40,5 @@ typedef uint32_t (*flr_scan_kernel)(const flr_scan_job *job, uint16_t hits[32]);
 uint32_t flr_scan_scalar(const flr_scan_job *job, uint16_t hits[32]);
 uint32_t flr_scan_avx2(const flr_scan_job *job, uint16_t hits[32]);
 uint32_t flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32]);
-
-/* Does this processor (and this build) have it? */
-bool flr_scan_has_avx2(void);
-bool flr_scan_has_avx512(void);
 
 #endif

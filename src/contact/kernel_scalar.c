@@ -55,15 +55,3 @@ uint32_t flr_scan_scalar(const flr_scan_job *job, uint16_t hits[32])
     }
     return least;
 }
-
-#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
-bool flr_scan_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
-bool flr_scan_has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-#else
-bool flr_scan_has_avx2(void) { return false; }
-bool flr_scan_has_avx512(void) { return false; }
-#endif
