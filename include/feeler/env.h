@@ -14,7 +14,8 @@
  * Ownership: what an open function returns is closed by its close function. Files
  * and sockets must be closed before their env is destroyed.
  * Thread: an env may be used from several threads; one file or socket from one
- * thread at a time. Nothing here is RT safe except flr_clock_ns().
+ * thread at a time. Nothing here is RT safe except flr_clock_ns(), and flr_sleep_until() where a
+ * real-time loop waits for its next frame: one system call, no allocation, no lock.
  */
 #ifndef FEELER_ENV_H
 #define FEELER_ENV_H

@@ -16,6 +16,7 @@
 #include "feeler/assert.h" /* a caller's bug */
 #include "feeler/env.h"    /* clock, files, sockets, random numbers */
 #include "feeler/hash.h"   /* content hash */
+#include "feeler/histogram.h" /* how a number is spread */
 #include "feeler/latest.h" /* one thread to another, newest only */
 #include "feeler/log.h"    /* log lines */
 #include "feeler/result.h" /* result codes and sentences */
@@ -48,6 +49,12 @@
 
 /* touch */
 #include "feeler/contact.h" /* does it touch, where, with which force */
+
+/* hands */
+#include "feeler/device.h" /* where poses come from and wrenches go; drivers */
+#include "feeler/guard.h"  /* the only way to a device */
+#include "feeler/hand.h"   /* simulated hand, script, replay */
+#include "feeler/loop.h"   /* a thousand times a second */
 
 /* clang-format on */
 

@@ -16,13 +16,9 @@
 #include <stddef.h>
 
 #include "feeler/env.h"
+#include "feeler/hand.h"
 #include "feeler/math.h"
 #include "feeler/result.h"
-
-typedef struct flr_timed_pose {
-    double t; /* seconds */
-    flr_pose T_world_part;
-} flr_timed_pose;
 
 typedef struct flr_pose_list {
     flr_timed_pose *poses; /* [count]; from a reading function, owned by the list */
