@@ -49,6 +49,7 @@
 
 /* touch */
 #include "feeler/contact.h" /* does it touch, where, with which force */
+#include "feeler/pairs.h"   /* the same for many parts at once */
 
 /* hands */
 #include "feeler/device.h" /* where poses come from and wrenches go; drivers */

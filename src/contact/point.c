@@ -21,8 +21,7 @@ flr_contact_result flr_contact_nothing(void)
     return (flr_contact_result){.lower = INFINITY, .upper = INFINITY, .far = true};
 }
 
-/* A quaternion that is nearly unit is made so; one that is not even near makes no sense. */
-static bool sound(flr_pose *T)
+bool flr_contact_sound(flr_pose *T)
 {
     double n2 = T->q.w * T->q.w + T->q.x * T->q.x + T->q.y * T->q.y + T->q.z * T->q.z;
     if (!flr_vec3_is_finite(T->p) || !(n2 > 0.998 && n2 < 1.002)) return false;
@@ -36,7 +35,7 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
 {
     const flr_voxmap_header *h = voxmap->header;
     double s = h->grid.voxel;
-    if (!sound(&T_world_shell) || !sound(&T_world_voxmap) ||
+    if (!flr_contact_sound(&T_world_shell) || !flr_contact_sound(&T_world_voxmap) ||
         !(fabs(params->displacement) < FARTHEST * s))
         return false;
     flr_pose T_voxmap_world = flr_pose_inverse(T_world_voxmap);

@@ -26,6 +26,9 @@ typedef struct flr_contact_frame {
     bool smooth;         /* the smooth law, else that of the tangent plane */
 } flr_contact_frame;
 
+/* A quaternion that is nearly unit is made so. False: the pose makes no sense, or is 10^9 m away. */
+bool flr_contact_sound(flr_pose *T);
+
 /* False when the poses make no sense, the parts are 10^9 m apart or there is no point: then nothing touches. */
 bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const flr_voxmap *voxmap,
                        flr_pose T_world_shell, flr_pose T_world_voxmap,

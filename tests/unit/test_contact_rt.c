@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "feeler/pairs.h"
 #include "support/fail_alloc.h"
 #include "support/parts.h"
 
@@ -21,8 +22,39 @@ enum { QUERIES = 1000 };
 typedef struct subject {
     flr_test_part moving, fixed;
     flr_contact_pair *pairs[3]; /* NULL: not on this processor */
+    flr_contact_table *table;
+    flr_pairs *many; /* eight tori and a box */
     flr_pose poses[QUERIES];
 } subject;
+
+/* Parts of the same shell and table; the last one is static, and the ground. */
+static void make_many(subject *s)
+{
+    flr_pairs_def def = flr_default_pairs_def();
+    def.parts = 9;
+    flr_pairs_part part = flr_default_pairs_part();
+    assert_int_equal(flr_contact_table_create(s->fixed.voxmap, &s->table, NULL), FLR_OK);
+    assert_int_equal(flr_pairs_create(&def, &s->many, NULL), FLR_OK);
+    part.shape = flr_pairs_shape_make(s->moving.shell, s->table);
+    for (uint32_t i = 0; i < 9; i++) {
+        part.moving = i < 8;
+        flr_pairs_set(s->many, i, &part);
+    }
+}
+
+/* Moves, asks, picks up and puts down; returns how many parts touched. */
+static uint64_t ask_many(const subject *s, int i)
+{
+    const uint32_t last = 8;
+    flr_pairs_ground ground = {flr_pairs_shape_make(NULL, s->table), flr_pose_identity(), &last, 1};
+    flr_pairs_set_moving(s->many, last, i % 3 == 0);
+    flr_pairs_set_ground(s->many, &ground);
+    flr_pairs_update(s->many, s->poses + i, 0, NULL);
+    flr_pairs_query(s->many, NULL);
+    uint64_t touching = 0;
+    for (uint32_t k = 0; k < 9; k++) touching += flr_pairs_total(s->many, k)->contacts > 0;
+    return touching;
+}
 
 static int begin(void **state)
 {
@@ -38,6 +70,7 @@ static int begin(void **state)
     }
     flr_test_random random = flr_test_random_begin("contact_rt");
     for (int i = 0; i < QUERIES; i++) s->poses[i] = flr_test_random_pose(&random, 0.02);
+    make_many(s);
     *state = s;
     return 0;
 }
@@ -46,6 +79,8 @@ static int end(void **state)
 {
     subject *s = *state;
     for (int i = 0; i < 3; i++) flr_contact_pair_destroy(s->pairs[i]);
+    flr_pairs_destroy(s->many);
+    flr_contact_table_destroy(s->table);
     flr_test_part_free(&s->moving);
     flr_test_part_free(&s->fixed);
     free(s);
@@ -68,6 +103,7 @@ static uint64_t ask(const subject *s)
             touching += r.contacts > 0;
         }
         if (i % 10) continue;
+        touching += ask_many(s, i % (QUERIES - 9));
         flr_contact_reference(s->moving.shell, s->fixed.voxmap, s->poses[i], flr_pose_identity(),
                               &params, NULL, 0, &r);
         touching += r.contacts > 0;

@@ -1,0 +1,185 @@
+/* feeler/pairs.h: many parts, any of which may move: which of them may touch, and with which force.
+ *
+ *     flr_contact_table_create(voxmap, &table, &error);     once per voxmap
+ *     flr_pairs_shape shape = flr_pairs_shape_make(shell, table);
+ *     flr_pairs_def def = flr_default_pairs_def();
+ *     def.parts = 20;
+ *     flr_pairs_create(&def, &pairs, &error);
+ *     flr_pairs_part part = flr_default_pairs_part();
+ *     part.shape = shape, part.T_world_part = T, part.moving = true;
+ *     flr_pairs_set(pairs, 0, &part);                       any number of parts share a shape
+ *     every millisecond:
+ *         flr_pairs_update(pairs, T_world_part, 0, &report);
+ *         flr_pairs_query(pairs, NULL);
+ *         flr_pairs_total(pairs, 0)->wrench …
+ *
+ * A broad phase keeps the world's boxes of all parts in order (sweep and prune) and with them the
+ * list of pairs whose boxes, grown by the force layer and by what the caller adds, overlap. Of each
+ * pair one part gives the shell, the other the voxmap; the wrench on the one is the opposite of
+ * that on the other. Which is which depends on the two parts alone: first, points must not be
+ * farther apart than the voxels are large (or something could slip between them); where both ways
+ * or neither hold that, the part with fewer points gives the shell, since the points are what
+ * costs; at last the one with the lower number.
+ *
+ * Static parts never touch each other. They are best merged into one voxmap (feeler/merge.h), the
+ * *ground*: then a moving part has one pair with all of them. A ground that stands for a part which
+ * begins to move, or is taken away or replaced, is not true any more, so it is dropped at once and
+ * its parts are asked one by one, by their own voxmaps; the answer is right from the first frame
+ * on. The caller builds another ground in its own time, in another thread, and sets it: the
+ * real-time side only takes over pointers.
+ *
+ * Order and answers depend on parts and poses alone, never on what was before. All memory is taken
+ * when the pairs are created.
+ *
+ * Thread: one at a time for one flr_pairs; see each function for what is RT safe.
+ */
+#ifndef FEELER_PAIRS_H
+#define FEELER_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/contact.h"
+#include "feeler/inertia.h"
+#include "feeler/math.h"
+#include "feeler/result.h"
+#include "feeler/shell.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FLR_PAIRS_MOST = 16384 };    /* parts */
+#define FLR_PAIRS_GROUND UINT32_MAX /* stands for the ground in place of a part's number */
+
+/* What a part touches with, in its own frame. Plain data, shared by all parts of that shape. */
+typedef struct flr_pairs_shape {
+    const flr_shell *shell;         /* borrowed; NULL: gives no points */
+    const flr_contact_table *table; /* borrowed; NULL: gives no voxels */
+    flr_box3 box;    /* metres: around the shell's points, or without a shell the marked voxels */
+    flr_vec3 middle; /* of a sphere around the same */
+    double radius;   /* metres */
+} flr_pairs_shape;
+
+/* Looks at all points. Both may be NULL. Thread: any; not RT safe. */
+FLR_API flr_pairs_shape flr_pairs_shape_make(const flr_shell *shell,
+                                             const flr_contact_table *table);
+
+typedef struct flr_pairs_part {
+    flr_pairs_shape shape;
+    flr_pose T_world_part; /* default identity */
+    flr_vec3 centre; /* part's frame: torques on it are about this point; default its origin */
+    bool moving;     /* default false */
+} flr_pairs_part;
+
+FLR_API flr_pairs_part flr_default_pairs_part(void);
+
+typedef struct flr_pairs flr_pairs;
+
+/* Fill with flr_default_pairs_def(). */
+typedef struct flr_pairs_def {
+    uint32_t parts; /* places for parts, 0 … FLR_PAIRS_MOST; must be given */
+    /* pairs in the list; default 0: all there can be up to 64 parts, 32 per part beyond */
+    uint32_t pairs;
+    uint32_t contacts;         /* kept of all pairs together; default 4096 */
+    uint32_t contacts_of_pair; /* kept of one pair; default 64 */
+    /* as in feeler/contact.h; centre and motion are of the parts and not read */
+    flr_contact_params params;
+    flr_simd simd; /* default best */
+} flr_pairs_def;
+
+FLR_API flr_pairs_def flr_default_pairs_def(void);
+
+/* All places are empty. Fails with FLR_BAD_ARGUMENT (too many parts), FLR_NO_MEMORY,
+ * FLR_UNSUPPORTED (instructions that this processor lacks). Not RT safe. */
+FLR_API flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_error *error);
+FLR_API void flr_pairs_destroy(flr_pairs *pairs); /* NULL allowed; not RT safe */
+FLR_API size_t flr_pairs_bytes(const flr_pairs *pairs);
+
+/* ---- parts; RT safe, each counts from the next update on ---- */
+
+/* Puts a part in place `index` (below def.parts), or empties the place when `part` is NULL. */
+FLR_API void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part);
+
+/* Begins or ceases to move. A part that ceases stays in the pose of the last update. */
+FLR_API void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving);
+
+FLR_API void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params);
+
+/* Static parts in one voxmap. */
+typedef struct flr_pairs_ground {
+    flr_pairs_shape shape;   /* without a shell; the table is borrowed as long as it is set */
+    flr_pose T_world_voxmap; /* identity when parts were merged in their world's poses */
+    const uint32_t *parts;   /* [part_count] that it stands for; read during the call only */
+    uint32_t part_count;
+} flr_pairs_ground;
+
+/* Takes the place of the ground before; NULL: none. When one of its parts is moving or not there,
+ * the ground would be wrong: it is not taken, and there is none. True when it was taken. */
+FLR_API bool flr_pairs_set_ground(flr_pairs *pairs, const flr_pairs_ground *ground);
+
+/* Is there a ground now? When false, the table of the last one is not used any more from the next
+ * update on. */
+FLR_API bool flr_pairs_has_ground(const flr_pairs *pairs);
+
+/* ---- every frame; RT safe ---- */
+
+/* Two parts that may touch. */
+typedef struct flr_pair {
+    uint32_t shell;  /* number of the part that gives the points */
+    uint32_t voxmap; /* of the one that gives the voxels; FLR_PAIRS_GROUND for the ground */
+} flr_pair;
+
+typedef struct flr_pairs_report {
+    const flr_pair *pairs; /* [count], in a fixed order; until the next update */
+    uint32_t count;
+    uint32_t entered, left; /* against the update before */
+    uint32_t dropped;       /* for which there was no room in the list: they are not asked */
+    /* static parts (the ground counts as one) that some moving part cannot feel, since between the
+     * two there are no points or no voxels; parts that move and have neither feel nothing anyway */
+    uint32_t unfelt;
+} flr_pairs_report;
+
+/* `T_world_part` [def.parts]: only those of moving parts are read. A pose that makes no sense (NaN,
+ * a quaternion that is not unit, 10^9 m away) takes the part out of all pairs. `range`: metres by
+ * which parts may be farther apart than the force layer reaches and still be a pair, for distances
+ * that are to be known or for what they move in the frame; below 0 or NaN counts as 0. `report` may
+ * be NULL. */
+FLR_API void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double range,
+                              flr_pairs_report *report);
+
+/* What a pair said: contact.h explains the result; the wrench in it is the one on `pair.shell`,
+ * about its centre. */
+typedef struct flr_pair_result {
+    flr_pair pair;
+    flr_contact_result contact; /* `listed` counts those in flr_pairs_contacts() */
+    flr_wrench opposite;        /* on the other part, about its own centre, world's axes */
+    uint32_t first;             /* of its contacts in the common list */
+} flr_pair_result;
+
+/* What all pairs of a part did to it. */
+typedef struct flr_part_total {
+    flr_wrench wrench; /* world's axes, about its centre */
+    /* m/s, m^2/s: sums as in flr_contact_result, opposite signs on the two parts of a pair */
+    flr_vec3 braking, braking_turn;
+    uint32_t pairs, contacts, penetrations, near;
+    double lower, upper; /* metres: the least of all its pairs; INFINITY when it has none */
+} flr_part_total;
+
+/* Asks all pairs of the last update. `motion` [def.parts]: of each part, world's axes, about its
+ * centre, for braking; NULL: all at rest. Those of static parts are not read. */
+FLR_API void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion);
+
+/* Answers of the last query; valid until the next update. */
+FLR_API const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count);
+/* Of a part, or of FLR_PAIRS_GROUND. */
+FLR_API const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index);
+/* All contacts, pair by pair; the normal is the direction of the force on `pair.shell`. */
+FLR_API const flr_contact *flr_pairs_contacts(const flr_pairs *pairs, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

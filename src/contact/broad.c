@@ -1,0 +1,326 @@
+/* sweep and prune: insertion sort on three axes, a byte per pair, a sorted list that is merged with its changes
+ *
+ * On an axis, boxes A and B overlap when low A is before high B and low B before high A. In a sorted row at least one of the
+ * two holds, and every exchange of a low and a high end changes one of them: so toggling a bit at each such exchange ends with
+ * the truth, whatever the order of the exchanges. */
+#include "contact/broad.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
+
+/* an end of a box on one axis */
+typedef struct box_end {
+    double at;
+    uint32_t rank; /* among ends at the same place: low ends first, so that touching counts */
+    uint32_t name; /* slot * 2, + 1 for the high end */
+} box_end;
+
+struct flr_broad {
+    uint32_t slots;
+    size_t capacity;
+    flr_box3 *boxes;     /* [slots] */
+    uint8_t *flags;      /* [slots] */
+    box_end *rows[AXES]; /* [2 slots], sorted but for what moved since */
+    uint8_t *cells;      /* [slots (slots - 1) / 2]: bit per axis on which the two overlap */
+    uint32_t *open,
+        *where;         /* [slots]: scratch of a sweep: boxes that are open; the place of each */
+    uint64_t *lists[2]; /* [capacity] */
+    int current;        /* which of them holds the last answer */
+    size_t count, dropped;
+    uint64_t changes[CHANGES];
+    size_t change_count; /* more than CHANGES: the list is made anew */
+    bool stale;          /* likewise, since flags have changed */
+};
+
+static size_t cells_of(uint32_t slots) { return slots ? (size_t)slots * (slots - 1) / 2 : 0; }
+
+static inline size_t cell_of(uint32_t high, uint32_t low)
+{
+    return (size_t)high * (high - 1) / 2 + low;
+}
+
+size_t flr_broad_bytes(uint32_t slots, size_t capacity)
+{
+    size_t each = sizeof(flr_box3) + 1 + 2 * AXES * sizeof(box_end) + 2 * sizeof(uint32_t);
+    return sizeof(flr_broad) + slots * each + cells_of(slots) + 2 * capacity * sizeof(uint64_t);
+}
+
+flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
+{
+    flr_broad *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    /* one more than needed: no block is empty */
+    b->slots = slots;
+    b->capacity = capacity;
+    b->boxes = calloc((size_t)slots + 1, sizeof *b->boxes);
+    b->flags = calloc((size_t)slots + 1, 1);
+    b->cells = calloc(cells_of(slots) + 1, 1);
+    b->open = calloc((size_t)slots + 1, sizeof *b->open);
+    b->where = calloc((size_t)slots + 1, sizeof *b->where);
+    bool enough = b->boxes && b->flags && b->cells && b->open && b->where;
+    for (int i = 0; i < AXES; i++)
+        enough &= (b->rows[i] = calloc(2 * (size_t)slots + 1, sizeof *b->rows[i])) != NULL;
+    for (int i = 0; i < 2; i++)
+        enough &= (b->lists[i] = calloc(capacity + 1, sizeof *b->lists[i])) != NULL;
+    if (!enough) {
+        flr_broad_destroy(b);
+        return NULL;
+    }
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        b->boxes[slot] = flr_box3_empty();
+        for (int axis = 0; axis < AXES; axis++)
+            for (uint32_t k = 0; k < 2; k++)
+                b->rows[axis][2 * slot + k] = (box_end){INFINITY, 2 * slot + k + 2, 2 * slot + k};
+    }
+    return b;
+}
+
+void flr_broad_destroy(flr_broad *b)
+{
+    if (!b) return;
+    free(b->boxes);
+    free(b->flags);
+    free(b->cells);
+    free(b->open);
+    free(b->where);
+    for (int i = 0; i < AXES; i++) free(b->rows[i]);
+    for (int i = 0; i < 2; i++) free(b->lists[i]);
+    free(b);
+}
+
+void flr_broad_flag(flr_broad *b, uint32_t slot, unsigned flags)
+{
+    if (b->flags[slot] == flags) return;
+    b->flags[slot] = (uint8_t)flags;
+    b->stale = true;
+}
+
+void flr_broad_move(flr_broad *b, uint32_t slot, flr_box3 box)
+{
+    bool sound =
+        flr_vec3_is_finite(box.low) && flr_vec3_is_finite(box.high) && !flr_box3_is_empty(box);
+    b->boxes[slot] = sound ? box : flr_box3_empty();
+}
+
+static inline bool may_touch(unsigned a, unsigned b)
+{
+    return ((a | b) & FLR_BROAD_MOVES) && (((a & FLR_BROAD_POINTS) && (b & FLR_BROAD_VOXELS)) ||
+                                           ((b & FLR_BROAD_POINTS) && (a & FLR_BROAD_VOXELS)));
+}
+
+/* ---- rows ---- */
+
+static inline bool before(box_end a, box_end b)
+{
+    return a.at < b.at || (a.at == b.at && a.rank < b.rank);
+}
+
+/* The ends where their boxes are now. Boxes of nothing lie at infinity, one behind the other. */
+static void refresh(flr_broad *b, int axis)
+{
+    box_end *row = b->rows[axis];
+    for (size_t i = 0; i < 2 * (size_t)b->slots; i++) {
+        uint32_t name = row[i].name, side = name & 1;
+        const flr_box3 *box = &b->boxes[name >> 1];
+        const flr_vec3 *corner = side ? &box->high : &box->low;
+        bool nothing = box->low.x > box->high.x;
+        row[i].at = nothing ? INFINITY : axis == 0 ? corner->x : axis == 1 ? corner->y : corner->z;
+        row[i].rank = nothing ? name + 2 : side;
+    }
+}
+
+/* On this axis two boxes begin or cease to overlap. */
+static inline void toggle(flr_broad *b, uint32_t s, uint32_t t, unsigned bit)
+{
+    uint32_t high = s > t ? s : t, low = s > t ? t : s;
+    uint8_t *cell = &b->cells[cell_of(high, low)];
+    bool was = (*cell & ALL) == ALL;
+    *cell = (uint8_t)(*cell ^ bit);
+    /* noted once an update; whether it is in the list is asked at the end */
+    if ((was || (*cell & ALL) == ALL) && !(*cell & CHANGED) && b->change_count <= CHANGES) {
+        if (b->change_count < CHANGES) {
+            *cell |= CHANGED;
+            b->changes[b->change_count] = (uint64_t)high << 32 | low;
+        }
+        b->change_count++;
+    }
+}
+
+/* Insertion sort. False: more exchanges than `most`; then cells and row are worth nothing. */
+static bool put_in_order(flr_broad *b, int axis, size_t *most)
+{
+    box_end *row = b->rows[axis];
+    for (size_t i = 1; i < 2 * (size_t)b->slots; i++) {
+        box_end moved = row[i];
+        size_t k = i;
+        for (; k && before(moved, row[k - 1]); k--) {
+            row[k] = row[k - 1];
+            if ((moved.name ^ row[k].name) & 1)
+                toggle(b, moved.name >> 1, row[k].name >> 1, 1u << axis);
+        }
+        row[k] = moved;
+        if (i - k > *most) return false;
+        *most -= i - k;
+    }
+    return true;
+}
+
+static void sift(box_end *heap, size_t from, size_t count)
+{
+    box_end moved = heap[from];
+    for (size_t child; (child = 2 * from + 1) < count; from = child) {
+        if (child + 1 < count && before(heap[child], heap[child + 1])) child++;
+        if (!before(moved, heap[child])) break;
+        heap[from] = heap[child];
+    }
+    heap[from] = moved;
+}
+
+/* Heapsort: needs no memory and has no bad case. */
+static void sort_row(box_end *row, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;) sift(row, i, count);
+    for (size_t i = count; i-- > 1;) {
+        box_end largest = row[0];
+        row[0] = row[i];
+        row[i] = largest;
+        sift(row, 0, i);
+    }
+}
+
+/* All that is open when a box begins overlaps it. */
+static void sweep(flr_broad *b, int axis)
+{
+    uint32_t open = 0;
+    for (size_t i = 0; i < 2 * (size_t)b->slots; i++) {
+        uint32_t name = b->rows[axis][i].name, slot = name >> 1;
+        if (name & 1) {
+            uint32_t last = b->open[--open];
+            b->open[b->where[slot]] = last;
+            b->where[last] = b->where[slot];
+            continue;
+        }
+        for (uint32_t k = 0; k < open; k++) {
+            uint32_t other = b->open[k];
+            b->cells[slot > other ? cell_of(slot, other) : cell_of(other, slot)] |=
+                (uint8_t)(1u << axis);
+        }
+        b->open[open] = slot;
+        b->where[slot] = open++;
+    }
+}
+
+/* From nothing: when so much has moved that exchanges would take longer. */
+static void rebuild(flr_broad *b)
+{
+    memset(b->cells, 0, cells_of(b->slots));
+    for (int axis = 0; axis < AXES; axis++) {
+        refresh(b, axis);
+        sort_row(b->rows[axis], 2 * (size_t)b->slots);
+        sweep(b, axis);
+    }
+    b->change_count = 0;
+    b->stale = true;
+}
+
+/* ---- the list ---- */
+
+/* Reads all cells, eight at a time where none of them is full. */
+static size_t list_all(flr_broad *b, uint64_t *list)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+    size_t count = 0;
+    b->dropped = 0;
+    for (uint32_t high = 1; high < b->slots; high++) {
+        uint8_t *row = b->cells + cell_of(high, 0);
+        for (uint32_t low = 0; low < high; low++) {
+            uint64_t eight;
+            if (low + 8 <= high) {
+                memcpy(&eight, row + low, 8);
+                eight ^= ones * ALL;
+                if (!((eight - ones) & ~eight & tops)) {
+                    low += 7;
+                    continue;
+                }
+            }
+            if (row[low] != ALL || !may_touch(b->flags[high], b->flags[low])) continue;
+            if (count < b->capacity)
+                list[count++] = (uint64_t)high << 32 | low;
+            else
+                b->dropped++;
+        }
+    }
+    return count;
+}
+
+/* Forgets which cells have changed and sorts their names. */
+static void close_changes(flr_broad *b)
+{
+    size_t noted = b->change_count < CHANGES ? b->change_count : CHANGES;
+    for (size_t i = 0; i < noted; i++) {
+        uint64_t key = b->changes[i];
+        b->cells[cell_of((uint32_t)(key >> 32), (uint32_t)key)] &= ALL;
+        size_t k = i;
+        for (; k && key < b->changes[k - 1]; k--) b->changes[k] = b->changes[k - 1];
+        b->changes[k] = key;
+    }
+}
+
+/* The list before with its changes. False: there is no room. */
+static bool merge_changes(flr_broad *b, const uint64_t *old, uint64_t *list, size_t *count)
+{
+    size_t i = 0, n = 0;
+    for (size_t c = 0; c < b->change_count; c++) {
+        uint64_t key = b->changes[c];
+        uint32_t high = (uint32_t)(key >> 32), low = (uint32_t)key;
+        while (i < b->count && old[i] < key && n < b->capacity) list[n++] = old[i++];
+        if (i < b->count && old[i] == key) i++;
+        if (b->cells[cell_of(high, low)] != ALL || !may_touch(b->flags[high], b->flags[low]))
+            continue;
+        if (n == b->capacity) return false;
+        list[n++] = key;
+    }
+    if (b->count - i > b->capacity - n) return false;
+    memcpy(list + n, old + i, (b->count - i) * sizeof *list);
+    *count = n + (b->count - i);
+    return true;
+}
+
+flr_broad_list flr_broad_update(flr_broad *b)
+{
+    /* the rows, and with them the cells */
+    size_t most = 64 + 16 * (size_t)b->slots;
+    bool in_order = true;
+    b->change_count = 0;
+    for (int axis = 0; axis < AXES && in_order; axis++) {
+        refresh(b, axis);
+        in_order = put_in_order(b, axis, &most);
+    }
+    if (!in_order) rebuild(b);
+    close_changes(b);
+
+    /* the list: merged, or anew where little of it would stay, or where it was not whole */
+    const uint64_t *old = b->lists[b->current];
+    uint64_t *list = b->lists[!b->current];
+    size_t count;
+    if (b->stale || b->dropped || b->change_count > CHANGES || !merge_changes(b, old, list, &count))
+        count = list_all(b, list);
+
+    /* who came, who went */
+    flr_broad_list told = {.keys = list, .count = count, .dropped = b->dropped};
+    size_t same = 0;
+    for (size_t i = 0, k = 0; i < count && k < b->count;) {
+        same += list[i] == old[k];
+        bool next_old = old[k] <= list[i];
+        i += list[i] <= old[k];
+        k += next_old;
+    }
+    told.entered = count - same;
+    told.left = b->count - same;
+    b->current = !b->current;
+    b->count = count;
+    b->stale = false;
+    return told;
+}
