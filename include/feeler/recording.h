@@ -1,0 +1,138 @@
+/* feeler/recording.h: what happened, frame by frame, in a file.
+ *
+ * A recording is an MCAP file: one message per frame of the loop on the channel /frame, encoded as
+ * protobuf with its description in the file, so that Foxglove and other tools show it; texts that
+ * say what was recorded (scene, rate, parameters, part names) as metadata. Numbers are kept to the
+ * bit: what was recorded can be run again and compared.
+ *
+ *     real-time thread   flr_recorder_push()      copies a frame into a ring, never waits
+ *     control thread     flr_recorder_service()   every 20 ms or so: ring to file
+ *
+ * A recorder that is killed leaves a file that can be read up to its last chunk (at most a quarter
+ * of a second or 256 KiB before). Frames that did not fit into the ring are counted, not hidden.
+ *
+ * Thread: see each function.
+ */
+#ifndef FEELER_RECORDING_H
+#define FEELER_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/env.h"
+#include "feeler/inertia.h"
+#include "feeler/math.h"
+#include "feeler/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One frame, without its lists. Plain data. */
+typedef struct flr_record_frame {
+    uint64_t frame;         /* number, from 0 */
+    int64_t time_ns;        /* since the start of the recording, by the loop's clock */
+    double compute_us;      /* how long the frame took */
+    double wakeup_us;       /* how late it began */
+    uint64_t points_tested; /* lookups */
+    uint32_t contacts, penetrations;
+    double lower, upper;     /* metres: bounds of the least distance; INFINITY allowed */
+    bool travel_limited;     /* the travel limit shortened the motion */
+    uint32_t faults;         /* fault bits of the frame */
+    uint64_t hash;           /* of the world's state after the frame */
+    uint32_t contacts_given; /* entries of the contact list */
+} flr_record_frame;
+
+/* A handle: what the device said and what it got. */
+typedef struct flr_record_hand {
+    flr_pose T_world_hand;
+    uint32_t buttons;
+    uint32_t part;     /* that it holds; UINT32_MAX: none */
+    flr_wrench wrench; /* to the device, world's axes, about the hand */
+} flr_record_hand;
+
+/* A moving part after the frame. */
+typedef struct flr_record_part {
+    flr_pose T_world_part;
+    flr_twist motion; /* world's axes, about the centre of mass */
+} flr_record_part;
+
+typedef struct flr_record_contact {
+    flr_vec3 point, normal; /* world; the force on `part` acts along the normal */
+    double depth;           /* metres */
+    uint32_t part;          /* whose shell it is */
+} flr_record_contact;
+
+/* ---- writing ---- */
+
+typedef struct flr_recorder flr_recorder;
+
+/* How to record. Fill with flr_default_recorder_def(). */
+typedef struct flr_recorder_def {
+    const char *path;         /* must not exist yet */
+    uint32_t hands, parts;    /* per frame, at most 64 and 4096 */
+    uint32_t contacts;        /* listed per frame at most, up to 1024; default 16 */
+    uint32_t ring;            /* frames that may wait for the disk; default 4096 */
+    const char *const *texts; /* key, value, key, value, …, NULL: kept as they are; NULL: none */
+} flr_recorder_def;
+
+FLR_API flr_recorder_def flr_default_recorder_def(void);
+
+/* Makes the file. FLR_BAD_ARGUMENT, FLR_NO_MEMORY, and what flr_file_open() says. Not RT safe. */
+FLR_API flr_result flr_recorder_create(flr_env *env, const flr_recorder_def *def,
+                                       flr_recorder **recorder, flr_error *error);
+
+/* Gives a frame with its `hands`, `parts` and frame->contacts_given contacts (cut to the limit).
+ * False: the ring is full and the frame is lost. Thread: the one that runs the loop; RT safe. */
+FLR_API bool flr_recorder_push(flr_recorder *recorder, const flr_record_frame *frame,
+                               const flr_record_hand *hands, const flr_record_part *parts,
+                               const flr_record_contact *contacts);
+
+/* Takes what waits to the file; every quarter of a second (of recorded time) a chunk is written
+ * even if it is small. After a failure the recorder takes nothing more. Thread: control. */
+FLR_API flr_result flr_recorder_service(flr_recorder *recorder, flr_error *error);
+
+/* Frames written, frames lost so far. Thread: control. */
+FLR_API uint64_t flr_recorder_written(const flr_recorder *recorder);
+FLR_API uint64_t flr_recorder_lost(const flr_recorder *recorder);
+
+/* Writes the rest and the end, closes, frees the recorder whatever the result. The loop pushes no
+ * more. Thread: control. */
+FLR_API flr_result flr_recorder_finish(flr_recorder *recorder, flr_error *error);
+/* Closes the file as it is; NULL allowed. */
+FLR_API void flr_recorder_abandon(flr_recorder *recorder);
+
+/* ---- reading ---- */
+
+typedef struct flr_recording flr_recording;
+
+/* A frame as it was read; the lists are valid until the next call. */
+typedef struct flr_record_view {
+    flr_record_frame frame;
+    const flr_record_hand *hands;
+    const flr_record_part *parts;
+    const flr_record_contact *contacts; /* [frame.contacts_given] */
+    uint32_t hand_count, part_count;
+} flr_record_view;
+
+/* Thread: any, one at a time per recording. Not RT safe. */
+FLR_API flr_result flr_recording_open(flr_env *env, const char *path, flr_recording **recording,
+                                      flr_error *error);
+FLR_API void flr_recording_close(flr_recording *recording); /* NULL allowed */
+
+/* The next frame. FLR_CLOSED (no message): no more. FLR_BAD_INPUT: damage, with the place. */
+FLR_API flr_result flr_recording_next(flr_recording *recording, flr_record_view *view,
+                                      flr_error *error);
+
+/* A text that was given to the recorder; NULL: no such key. Valid as long as the recording. */
+FLR_API const char *flr_recording_text(const flr_recording *recording, const char *key);
+
+/* After the last frame: was the recording ended properly? False: its writer died. */
+FLR_API bool flr_recording_complete(const flr_recording *recording);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
