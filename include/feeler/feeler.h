@@ -51,6 +51,12 @@
 #include "feeler/contact.h" /* does it touch, where, with which force */
 #include "feeler/pairs.h"   /* the same for many parts at once */
 
+/* motion */
+#include "feeler/body.h"      /* mass, pose, velocity */
+#include "feeler/coupling.h"  /* a hand holds a part */
+#include "feeler/passivity.h" /* no energy into the hand */
+#include "feeler/step.h"      /* what acts on a part, and where it goes */
+
 /* hands */
 #include "feeler/device.h" /* where poses come from and wrenches go; drivers */
 #include "feeler/guard.h"  /* the only way to a device */

@@ -1,0 +1,67 @@
+/* feeler/passivity.h: the simulation must not feed energy into the hand.
+ *
+ * A sampled spring gives back more energy than it took: this is what makes a force device buzz.
+ * The observer counts what goes through the device's port: a wrench that was held over an interval
+ * gives exactly its product with the way that the device made meanwhile. The controller damps the
+ * device by as much as it takes to get the surplus back (Hannaford and Ryu's time-domain
+ * passivity), as long as the surplus lasts.
+ *
+ *     account > 0   the hand has put in more than it got back: springs may return it
+ *     account < 0   the simulation has made energy: damping is on
+ *
+ * What was put in is remembered up to `store` only, so that work done against friction an hour ago
+ * does not excuse a vibration now. So the energy that has come out is never more than went in
+ * before, by more than what the controller could not take back within its limits: `deficit` says
+ * the worst so far.
+ *
+ * Plain data. Thread: one at a time; RT safe.
+ */
+#ifndef FEELER_PASSIVITY_H
+#define FEELER_PASSIVITY_H
+
+#include <stdbool.h>
+
+#include "feeler/api.h"
+#include "feeler/inertia.h"
+#include "feeler/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fill with flr_default_passivity_params(). */
+typedef struct flr_passivity_params {
+    bool control;   /* false: observe only; default true */
+    double store;   /* joules remembered; default 0.05 */
+    double damping; /* N s/m: the most the controller adds; a device bears some; default 5 */
+    double radius;  /* metres: a turn by 1 rad counts as a way of this length; default 0.05 */
+} flr_passivity_params;
+
+FLR_API flr_passivity_params flr_default_passivity_params(void);
+
+/* Zero it to begin, and after every gap in the device's data. */
+typedef struct flr_passivity {
+    double account;  /* joules, at most `store` */
+    double deficit;  /* joules: the most by which the account was ever below zero */
+    double put, got; /* joules, in all: by the hand, and back to it */
+    double damping;  /* N s/m, at present */
+    flr_wrench held; /* on the device since the last call */
+    flr_pose T_world_handle;
+    bool begun;
+} flr_passivity;
+
+/* The wrench to send: `wrench` (on the device, about the handle's origin, world's axes) plus
+ * damping. Call it once per sample, with the pose of the device at this moment and the seconds
+ * until the next; what it returns is taken to act until then. When the device was sent something
+ * else (a guard clamped it), say so by flr_passivity_sent(). What is not finite gives zero and
+ * begins anew. */
+FLR_API flr_wrench flr_passivity_pass(flr_passivity *passivity, const flr_passivity_params *params,
+                                      flr_pose T_world_handle, flr_wrench wrench, double dt);
+
+/* What the device really got after the last flr_passivity_pass(). */
+FLR_API void flr_passivity_sent(flr_passivity *passivity, flr_wrench wrench);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* solve.h: the velocity at the end of an implicit step.
+ *
+ * Everything that acts depends on the velocity y of one point of the body at the end of the step,
+ * and each is the slope of a convex function of y:
+ *
+ *     contact    pushes along n by max(0, k depth - c s) with the speed of separation s = n . y and
+ *                c = k dt + damping; beyond its limit it gets very much stiffer
+ *     spring     pulls by c (target - y), clamped in length: the coupling, both parts of it
+ *     friction   holds back by c (0 - y) in the tangent plane, clamped at mu times the push
+ *
+ * so that the velocity is the only least point of
+ *
+ *     1/2 (x - x0)^T M (x - x0) - dt W . x + dt sum of those functions
+ *
+ * in six dimensions. Newton's method finds it: between the kinks the function is nearly quadratic,
+ * and a line search on its slope, which only rises, makes it safe from any start. */
+#ifndef FLR_DYNAMICS_SOLVE_H
+#define FLR_DYNAMICS_SOLVE_H
+
+#include <stdint.h>
+
+#include "dynamics/mat6.h"
+
+/* one contact */
+typedef struct flr_touch {
+    flr_vec3 arm;     /* metres, from the centre of mass; world's axes, as all here */
+    flr_vec3 normal;  /* unit: where it pushes the body */
+    flr_vec3 other;   /* m/s: velocity of the other part there */
+    double depth;     /* metres, at the beginning of the step */
+    double limit;     /* metres: how deep it may be at the end */
+    double stiffness; /* N/m */
+    double friction;  /* coefficient */
+    /* filled by the solver */
+    double slope;  /* N s/m: c */
+    double hold;   /* N: the push that friction goes by */
+    flr_vec3 y;    /* m/s: relative to the other part */
+    flr_vec3 step; /* how y changes along the line that is searched */
+} flr_touch;
+
+/* one pull in three directions */
+typedef struct flr_spring {
+    flr_vec3 arm;
+    bool turning;    /* y is the angular velocity, not that of the point at `arm` */
+    flr_vec3 target; /* m/s or rad/s */
+    double slope;    /* N s/m or N m s/rad */
+    double limit;    /* N or N m */
+    flr_vec3 y, step;
+} flr_spring;
+
+typedef struct flr_problem {
+    flr_mat6 inertia; /* M */
+    flr_vec6 start;   /* x0 */
+    flr_vec6 impulse; /* dt W */
+    double dt;        /* s */
+    double reach;     /* metres: turns into speeds, for the tolerance */
+    double hard;      /* N/m: stiffness beyond the limit */
+    flr_touch *touches;
+    flr_spring *springs;
+    uint32_t touch_count, spring_count;
+    bool friction; /* some touch has it */
+} flr_problem;
+
+typedef struct flr_solution {
+    flr_vec6 x;
+    flr_wrench contact, pull; /* at the end of the step, about the centre of mass */
+    uint32_t iterations;
+    bool converged;
+} flr_solution;
+
+void flr_solve(flr_problem *problem, flr_solution *solution);
+
+#endif

@@ -1,0 +1,429 @@
+/* one step of a body: what acts on it, and where it goes */
+#include "feeler/step.h"
+
+#include <stdlib.h>
+
+#include "dynamics/bound.h"
+#include "dynamics/solve.h"
+
+static const double REST = 1e-4; /* quasi-static: of the inertia is left, so that all is defined */
+static const double HARD = 1e4;  /* a contact at its limit, by what would stop the body in a step */
+static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
+
+struct flr_step {
+    flr_body body;
+    flr_step_params params;
+    flr_vec3 centre;  /* of mass, world's frame */
+    flr_mat6 inertia; /* about it */
+    /* gathered */
+    unsigned faults;
+    flr_wrench push;     /* all that does not depend on where the step goes */
+    flr_wrench unlisted; /* of contacts that no touch stands for */
+    flr_wrench pull;     /* explicit: of the couplings */
+    flr_vec6 braking;    /* kg-less: sum of v (-n . v/|v|) with its moment */
+    double approach;     /* its product with the relative twist */
+    double deepest, stiffness, stiffest;
+    uint32_t touching, pulls;
+    flr_spring springs[2 * FLR_STEP_PULLS];
+    uint32_t capacity;
+    flr_problem problem; /* .touches has room for `capacity` */
+};
+
+const char *flr_integrator_name(flr_integrator integrator)
+{
+    switch (integrator) {
+    case FLR_INTEGRATOR_IMPLICIT:
+        return "implicit";
+    case FLR_INTEGRATOR_EXPLICIT:
+        return "explicit";
+    case FLR_INTEGRATOR_QUASI_STATIC:
+        return "quasi-static";
+    case FLR_INTEGRATOR_COUNT:
+        break;
+    }
+    return "unknown";
+}
+
+flr_step_params flr_default_step_params(void)
+{
+    flr_step_params params = {.integrator = FLR_INTEGRATOR_IMPLICIT,
+                              .dt = 0.001,
+                              .damping = 1,
+                              .braking = 1,
+                              .bounded = true,
+                              .travel = INFINITY};
+    return params;
+}
+
+flr_result flr_step_create(uint32_t capacity, flr_step **step, flr_error *error)
+{
+    if (capacity > 1u << 20)
+        return flr_fail(error, FLR_TOO_LARGE, "%u contacts in a step: at most 1048576", capacity);
+    flr_step *made = calloc(1, sizeof *made);
+    flr_touch *touches = calloc(capacity ? capacity : 1, sizeof *touches);
+    if (!made || !touches) {
+        free(made);
+        free(touches);
+        return flr_fail(error, FLR_NO_MEMORY, "no memory for a step with %u contacts", capacity);
+    }
+    made->capacity = capacity;
+    made->problem.touches = touches;
+    made->problem.springs = made->springs;
+    made->faults = FLR_FAULT_BODY; /* until there is one */
+    *step = made;
+    return FLR_OK;
+}
+
+void flr_step_destroy(flr_step *step)
+{
+    if (!step) return;
+    free(step->problem.touches);
+    free(step);
+}
+
+size_t flr_step_bytes(const flr_step *step)
+{
+    return sizeof *step + step->capacity * sizeof *step->problem.touches;
+}
+
+/* ---- what acts ---- */
+
+/* Finite, and so small that products of several such numbers are finite too. */
+static bool sane(double x) { return fabs(x) < 1e30; }
+static bool sane3(flr_vec3 v) { return sane(v.x) && sane(v.y) && sane(v.z); }
+
+static bool params_are_valid(const flr_step_params *p)
+{
+    return p->dt > 1e-9 && p->dt < 1e3 && sane3(p->gravity) && p->damping >= 0 &&
+           p->damping <= 1e6 && p->braking >= 0 && p->braking <= 1 && p->travel >= 0 &&
+           (unsigned)p->integrator < FLR_INTEGRATOR_COUNT;
+}
+
+static bool body_is_usable(const flr_body *body)
+{
+    return flr_body_is_valid(body) && sane3(body->T_world_part.p) && sane3(body->twist.angular) &&
+           sane3(body->twist.linear) && body->inertia.mass > 1e-12 && sane(body->inertia.mass) &&
+           sane3(body->inertia.centre) && sane(body->reach);
+}
+
+void flr_step_begin(flr_step *step, const flr_body *body, const flr_step_params *params)
+{
+    flr_problem problem = {.touches = step->problem.touches, .springs = step->springs};
+    uint32_t capacity = step->capacity;
+    *step = (flr_step){.body = *body, .params = *params, .capacity = capacity, .problem = problem};
+    step->problem.springs = step->springs;
+    if (!params_are_valid(params)) step->faults |= FLR_FAULT_PARAMS;
+    if (!body_is_usable(body)) {
+        step->faults |= FLR_FAULT_BODY;
+        return;
+    }
+    step->centre = flr_body_centre(body);
+    step->inertia = flr_mat6_inertia(flr_body_tensor(body), body->inertia.mass);
+    step->push.force = flr_vec3_scale(params->gravity, body->inertia.mass);
+}
+
+/* nothing can be gathered for a step that will not be made */
+static bool stopped(const flr_step *step)
+{
+    return step->faults & (FLR_FAULT_BODY | FLR_FAULT_PARAMS);
+}
+
+static bool contact_is_valid(const flr_contact *c)
+{
+    return sane3(c->point) && fabs(flr_vec3_length2(c->normal) - 1) < 1e-3 && sane(c->depth);
+}
+
+/* A contact that is deeper than it may be comes back by a tenth of the excess a step, and slowly
+ * enough not to be thrown out. */
+static double limit_of(double depth, double limit)
+{
+    if (!(depth > limit)) return limit;
+    return depth - fmin(0.1 * (depth - limit), 0.05 * limit);
+}
+
+/* Takes the contacts of a list; returns the wrench that they stand for, about the centre of mass. */
+static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t count,
+                            double stiffness)
+{
+    flr_problem *problem = &step->problem;
+    flr_wrench sum = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_contact *c = &touches->list[i];
+        if (!contact_is_valid(c)) {
+            step->faults |= FLR_FAULT_TOUCH;
+            continue;
+        }
+        if (!(c->depth > 0)) continue;
+        flr_touch *t = &problem->touches[problem->touch_count++];
+        *t = (flr_touch){
+            .arm = flr_vec3_sub(c->point, step->centre),
+            .normal = touches->reversed ? flr_vec3_neg(c->normal) : c->normal,
+            .other = flr_twist_velocity(touches->other, flr_vec3_sub(c->point, touches->centre)),
+            .depth = c->depth,
+            .limit = limit_of(c->depth, touches->limit),
+            .stiffness = stiffness,
+            .friction = touches->friction};
+        flr_vec3 force = flr_vec3_scale(t->normal, stiffness * t->depth);
+        sum = flr_wrench_add(sum, flr_wrench_from_force(t->arm, force));
+        step->stiffness += stiffness;
+        step->stiffest = fmax(step->stiffest, stiffness);
+        step->deepest = fmax(step->deepest, c->depth);
+        problem->friction = problem->friction || touches->friction > 0;
+    }
+    return sum;
+}
+
+/* Points that approach in the layer before contact, as they concern this body. */
+static void take_braking(flr_step *step, const flr_touches *touches)
+{
+    const flr_contact_result *r = touches->result;
+    if (!sane3(r->braking) || !sane3(r->braking_turn)) {
+        step->faults |= FLR_FAULT_TOUCH;
+        return;
+    }
+    double sign = touches->reversed ? -1 : 1;
+    flr_vec3 offset = flr_vec3_sub(step->centre, touches->centre);
+    flr_wrench sum = flr_wrench_scale(
+        flr_wrench_move(flr_wrench_make(r->braking_turn, r->braking), offset), sign);
+    flr_twist other = flr_twist_move(touches->other, offset);
+    flr_twist relative = flr_twist_add(step->body.twist, flr_twist_scale(other, -1));
+    step->braking = flr_vec6_add_scaled(step->braking, 1, flr_vec6_from(sum.torque, sum.force));
+    step->approach += flr_wrench_power(sum, relative);
+}
+
+void flr_step_touch(flr_step *step, const flr_touches *touches)
+{
+    const flr_contact_result *r = touches->result;
+    if (stopped(step)) return;
+    if (!sane3(touches->centre) || !sane3(touches->other.angular) ||
+        !sane3(touches->other.linear) || !(touches->limit > 0) || !(touches->friction >= 0) ||
+        !sane(touches->friction) || !(touches->asked->stiffness > 0) ||
+        !sane(touches->asked->stiffness)) {
+        step->faults |= FLR_FAULT_TOUCH;
+        return;
+    }
+    take_braking(step, touches);
+    if (r->contacts == 0) return;
+    step->touching += r->contacts;
+
+    /* as many as there is room for stand for all */
+    uint32_t room = step->capacity - step->problem.touch_count, used = r->listed;
+    if (used > room) {
+        used = room;
+        step->faults |= FLR_FAULT_FULL;
+    }
+    double share = 1;
+    if (touches->asked->full && r->contacts > touches->asked->full)
+        share = (double)touches->asked->full / r->contacts;
+    if (used > 0) share *= (double)r->contacts / used;
+    flr_wrench sum = take_list(step, touches, used, touches->asked->stiffness * share);
+    if (used == r->contacts) return;
+
+    /* the engine's wrench is of all contacts: what the list has too little or too much of */
+    if (!sane3(r->wrench.force) || !sane3(r->wrench.torque)) {
+        step->faults |= FLR_FAULT_TOUCH;
+        return;
+    }
+    flr_wrench all =
+        flr_wrench_scale(flr_wrench_move(r->wrench, flr_vec3_sub(step->centre, touches->centre)),
+                         touches->reversed ? -1 : 1);
+    step->unlisted = flr_wrench_add(step->unlisted, flr_wrench_add(all, flr_wrench_scale(sum, -1)));
+}
+
+/* force = slope (target - y) = k (stretch - dt y) + b (handle's - y) */
+static flr_spring spring_of(flr_vec3 stretch, flr_vec3 speed, double k, double b, double dt,
+                            double limit)
+{
+    flr_spring spring = {.slope = k * dt + b, .limit = limit};
+    flr_vec3 force = flr_vec3_add_scaled(flr_vec3_scale(stretch, k), b, speed);
+    spring.target = flr_vec3_scale(force, 1 / spring.slope);
+    return spring;
+}
+
+void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *handle)
+{
+    if (stopped(step)) return;
+    flr_stretch s;
+    if (step->pulls == FLR_STEP_PULLS) {
+        step->faults |= FLR_FAULT_FULL;
+        return;
+    }
+    if (!sane3(handle->T_world_handle.p) || !sane3(handle->twist.linear) ||
+        !sane3(handle->twist.angular) || !(coupling->stiffness > 0) ||
+        !(coupling->turn_stiffness > 0) || !(coupling->damping >= 0) ||
+        !(coupling->turn_damping >= 0) || !(coupling->force_limit >= 0) ||
+        !(coupling->torque_limit >= 0) ||
+        !flr_coupling_stretch(coupling, &step->body, handle, &s)) {
+        step->faults |= FLR_FAULT_HANDLE;
+        return;
+    }
+    step->pulls++;
+    if (step->params.integrator == FLR_INTEGRATOR_EXPLICIT) {
+        step->pull = flr_wrench_add(step->pull, flr_coupling_wrench(coupling, &s));
+        return;
+    }
+    bool moving = step->params.integrator == FLR_INTEGRATOR_IMPLICIT;
+    double dt = step->params.dt;
+    flr_problem *problem = &step->problem;
+    flr_spring *line = &step->springs[problem->spring_count++];
+    *line = spring_of(s.shift, handle->twist.linear, coupling->stiffness,
+                      moving ? coupling->damping : 0, dt, coupling->force_limit);
+    line->arm = s.arm;
+    flr_spring *turn = &step->springs[problem->spring_count++];
+    *turn = spring_of(s.turn, handle->twist.angular, coupling->turn_stiffness,
+                      moving ? coupling->turn_damping : 0, dt, coupling->torque_limit);
+    turn->turning = true;
+}
+
+void flr_step_push(flr_step *step, flr_wrench wrench)
+{
+    if (!sane3(wrench.force) || !sane3(wrench.torque))
+        step->faults |= FLR_FAULT_PUSH;
+    else
+        step->push = flr_wrench_add(step->push, wrench);
+}
+
+/* ---- where it goes ---- */
+
+static flr_vec6 as6(flr_wrench wrench) { return flr_vec6_from(wrench.torque, wrench.force); }
+
+static flr_twist twist_of(flr_vec6 x)
+{
+    return flr_twist_make(flr_vec6_angular(x), flr_vec6_linear(x));
+}
+
+/* The impulse along the braking sum S that takes all of the motion towards the contact: of the
+ * twist's product with S nothing is left, and no impulse along S takes more energy. */
+static flr_vec6 brake(flr_step *step, flr_vec6 x, double *braked)
+{
+    flr_mat6 l;
+    *braked = 0;
+    if (!(step->approach > 0) || step->params.braking == 0 || !flr_mat6_factor(&step->inertia, &l))
+        return x;
+    flr_vec6 change = flr_mat6_solve(&l, step->braking);
+    double ease = flr_vec6_dot(change, step->braking), size = step->approach / ease;
+    if (!(ease > 0) || !isfinite(size)) return x;
+    size *= step->params.braking;
+    *braked = size * (step->approach - size * ease / 2);
+    return flr_vec6_add_scaled(x, -size, change);
+}
+
+/* Coulomb's, from the velocity at the beginning; near rest only as much as stops the body. */
+static flr_wrench explicit_friction(const flr_step *step)
+{
+    const flr_problem *problem = &step->problem;
+    double holds = 0;
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        const flr_touch *t = &problem->touches[i];
+        holds += t->friction * t->stiffness * t->depth;
+    }
+    double slow = fmax(CREEP, holds * step->params.dt / step->body.inertia.mass);
+    flr_wrench sum = {0};
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        const flr_touch *t = &problem->touches[i];
+        flr_vec3 y = flr_vec3_sub(flr_twist_velocity(step->body.twist, t->arm), t->other);
+        y = flr_vec3_add_scaled(y, -flr_vec3_dot(t->normal, y), t->normal);
+        double hold = t->friction * t->stiffness * t->depth;
+        flr_vec3 force = flr_vec3_scale(y, -hold / fmax(flr_vec3_length(y), slow));
+        sum = flr_wrench_add(sum, flr_wrench_from_force(t->arm, force));
+    }
+    return sum;
+}
+
+/* The sum of the contacts' pushes as they are at the beginning. */
+static flr_wrench explicit_contact(const flr_step *step)
+{
+    const flr_problem *problem = &step->problem;
+    flr_wrench sum = step->unlisted;
+    flr_mat6 stiffness = {0};
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        const flr_touch *t = &problem->touches[i];
+        flr_vec6 j = flr_vec6_from(flr_vec3_cross(t->arm, t->normal), t->normal);
+        flr_vec3 force = flr_vec3_scale(t->normal, t->stiffness * t->depth);
+        sum = flr_wrench_add(sum, flr_wrench_from_force(t->arm, force));
+        if (step->params.bounded) flr_mat6_add_outer(&stiffness, t->stiffness, j);
+    }
+    if (step->params.bounded)
+        sum = flr_bound_wrench(sum, &stiffness, &step->inertia, step->params.dt);
+    return problem->friction ? flr_wrench_add(sum, explicit_friction(step)) : sum;
+}
+
+static flr_vec6 explicit_step(flr_step *step, flr_vec6 start, flr_step_result *result)
+{
+    flr_mat6 l;
+    result->contact = explicit_contact(step);
+    result->pull = step->pull;
+    flr_wrench all = flr_wrench_add(step->push, flr_wrench_add(result->contact, result->pull));
+    if (!flr_mat6_factor(&step->inertia, &l)) return start; /* not of a valid body */
+    return flr_vec6_add_scaled(start, step->params.dt, flr_mat6_solve(&l, as6(all)));
+}
+
+static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *result)
+{
+    flr_problem *problem = &step->problem;
+    double dt = step->params.dt, mass = step->body.inertia.mass, lag = 0;
+    bool moving = step->params.integrator == FLR_INTEGRATOR_IMPLICIT;
+    flr_vec6 none = {0};
+    problem->inertia = step->inertia;
+    problem->start = moving ? start : none;
+    problem->dt = dt;
+    problem->reach = step->body.reach;
+    problem->hard = HARD * mass / (dt * dt) + step->stiffest;
+    problem->impulse =
+        flr_vec6_add_scaled(none, dt, as6(flr_wrench_add(step->push, step->unlisted)));
+    if (!moving)
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k <= i; k++) problem->inertia.m[i][k] *= REST;
+
+    /* the damping of all contacts together is critical for their stiffness together */
+    if (moving && step->stiffness > 0)
+        lag = step->params.damping * 2 * sqrt(mass / step->stiffness);
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        flr_touch *t = &problem->touches[i];
+        t->slope = t->stiffness * (dt + lag);
+    }
+    flr_solution solution;
+    flr_solve(problem, &solution);
+    if (!solution.converged) step->faults |= FLR_FAULT_SOLVE;
+    result->contact = flr_wrench_add(solution.contact, step->unlisted);
+    result->pull = solution.pull;
+    result->iterations = solution.iterations;
+    return solution.x;
+}
+
+static bool twist_is_finite(flr_twist twist)
+{
+    return flr_vec3_is_finite(twist.angular) && flr_vec3_is_finite(twist.linear);
+}
+
+void flr_step_solve(flr_step *step, flr_step_result *result)
+{
+    *result = (flr_step_result){.touching = step->touching, .deepest = step->deepest};
+    if (stopped(step)) {
+        result->faults = step->faults;
+        return;
+    }
+    flr_body body = step->body;
+    flr_vec6 x = brake(step, flr_vec6_from(body.twist.angular, body.twist.linear), &result->braked);
+    x = step->params.integrator == FLR_INTEGRATOR_EXPLICIT ? explicit_step(step, x, result)
+                                                           : implicit_step(step, x, result);
+    body.twist = twist_of(x);
+    if (!twist_is_finite(body.twist)) {
+        step->faults |= FLR_FAULT_SOLVE;
+        body.twist = (flr_twist){0};
+    }
+    double dt = step->params.dt;
+    result->twist = body.twist;
+    result->motion = step->params.integrator == FLR_INTEGRATOR_QUASI_STATIC
+                         ? (flr_motion){flr_vec3_scale(body.twist.angular, dt),
+                                        flr_vec3_scale(body.twist.linear, dt)}
+                         : flr_body_drift(&body, dt);
+    result->fraction = flr_motion_fraction(result->motion, body.reach, step->params.travel);
+    result->faults = step->faults;
+}
+
+void flr_step_move(const flr_step_result *result, double fraction, flr_body *body)
+{
+    body->twist = result->twist;
+    flr_body_move(body, result->motion, fraction);
+}
