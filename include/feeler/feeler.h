@@ -11,19 +11,19 @@
 /* clang-format off: the order is the one to read in */
 
 /* what everything stands on */
-#include "feeler/api.h"    /* thread classes */
-#include "feeler/arena.h"  /* memory that is sized once */
-#include "feeler/assert.h" /* a caller's bug */
-#include "feeler/env.h"    /* clock, files, sockets, random numbers */
-#include "feeler/hash.h"   /* content hash */
+#include "feeler/api.h"       /* thread classes */
+#include "feeler/arena.h"     /* memory that is sized once */
+#include "feeler/assert.h"    /* a caller's bug */
+#include "feeler/env.h"       /* clock, files, sockets, random numbers */
+#include "feeler/hash.h"      /* content hash */
 #include "feeler/histogram.h" /* how a number is spread */
-#include "feeler/latest.h" /* one thread to another, newest only */
-#include "feeler/log.h"    /* log lines */
-#include "feeler/result.h" /* result codes and sentences */
-#include "feeler/ring.h"   /* one thread to another, in order */
-#include "feeler/sim.h"    /* the same, simulated */
-#include "feeler/simd.h"   /* which instructions the fast loops use */
-#include "feeler/units.h"  /* lengths as text */
+#include "feeler/latest.h"    /* one thread to another, newest only */
+#include "feeler/log.h"       /* log lines */
+#include "feeler/result.h"    /* result codes and sentences */
+#include "feeler/ring.h"      /* one thread to another, in order */
+#include "feeler/sim.h"       /* the same, simulated */
+#include "feeler/simd.h"      /* which instructions the fast loops use */
+#include "feeler/units.h"     /* lengths as text */
 
 /* numbers */
 #include "feeler/inertia.h" /* mass and spatial inertia */
@@ -48,14 +48,9 @@
 #include "feeler/voxmap.h"   /* a part as voxels */
 
 /* touch */
-#include "feeler/contact.h" /* does it touch, where, with which force */
-#include "feeler/pairs.h"   /* the same for many parts at once */
-
-/* motion */
-#include "feeler/body.h"      /* mass, pose, velocity */
-#include "feeler/coupling.h"  /* a hand holds a part */
-#include "feeler/passivity.h" /* no energy into the hand */
-#include "feeler/step.h"      /* what acts on a part, and where it goes */
+#include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
+#include "feeler/contact.h"  /* does it touch, where, with which force */
+#include "feeler/pairs.h"    /* the same for many parts at once */
 
 /* hands */
 #include "feeler/device.h" /* where poses come from and wrenches go; drivers */
