@@ -301,9 +301,12 @@ static void test_mandatory(turn *t, uint32_t point)
     t->lookups++;
     flr_contact_bound(&t->frame, mark, &t->sums);
     uint32_t distance = distance_of(t, field, mark, at);
-    if (distance == 0)
-        flr_contact_add(&t->frame, flr_contact_place(&t->frame, chunk, point), mark, point, label,
-                        &t->sums, e->contacts, e->def.capacity);
+    if (distance == 0) {
+        flr_contact_stencil around;
+        flr_table_look_around(&t->frame, e->fields, &e->fields[field], at, mark, &around);
+        flr_contact_add(&t->frame, flr_contact_place(&t->frame, chunk, point), mark, &around, point,
+                        label, &t->sums, e->contacts, e->def.capacity);
+    }
     if (distance < 2) return;
     remember(e, point, at, distance);
     move_point(t, point, MANDATORY, queue_of(distance));

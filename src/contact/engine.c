@@ -123,18 +123,6 @@ static inline bool skip(query *q, double far, double radius)
 
 /* ---- points ---- */
 
-/* The marks around a point of the grid whose own voxel has this mark, where the law needs them. */
-static void look_around(const query *q, const flr_flat_field *field, flr_vec3 v, uint32_t mark,
-                        flr_contact_stencil *around)
-{
-    if (!flr_contact_needs_stencil(&q->frame, mark)) return;
-    int32_t x = (int32_t)flr_contact_stencil_base(v.x), y = (int32_t)flr_contact_stencil_base(v.y),
-            z = (int32_t)flr_contact_stencil_base(v.z);
-    const flr_flat_field *surface = &q->pair->fields[FLR_FIELD_SURFACE];
-    flr_table_stencil(surface, x, y, z, around->surface);
-    if (field != surface) flr_table_stencil(field, x, y, z, around->field);
-}
-
 static void scan_group(query *q, uint32_t chunk, flr_label label, uint32_t first, uint32_t count,
                        flr_scan_job *job)
 {
@@ -153,7 +141,7 @@ static void scan_group(query *q, uint32_t chunk, flr_label label, uint32_t first
             uint32_t point = first + i + (uint32_t)__builtin_ctz(rest);
             flr_contact_point p = flr_contact_place(&q->frame, chunk, point);
             uint32_t mark = flr_table_mark(job->field, p.at);
-            look_around(q, job->field, p.at, mark, &around);
+            flr_table_look_around(&q->frame, q->pair->fields, job->field, p.at, mark, &around);
             flr_contact_add(&q->frame, p, mark, &around, point, label, &q->sums, q->pair->contacts,
                             q->pair->def.capacity);
         }

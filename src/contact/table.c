@@ -121,3 +121,15 @@ double flr_table_by_chunks(const flr_voxmap *voxmap, flr_vec3 v, double beyond)
     return flr_larger(beyond > 0 ? h->range - h->offset + beyond : 0,
                       (chunks - 1) * 8 + 1 - h->offset);
 }
+
+void flr_table_look_around(const flr_contact_frame *frame, const flr_flat_field *fields,
+                           const flr_flat_field *field, flr_vec3 v, uint32_t mark,
+                           flr_contact_stencil *around)
+{
+    if (!flr_contact_needs_stencil(frame, mark)) return;
+    int32_t x = (int32_t)flr_contact_stencil_base(v.x), y = (int32_t)flr_contact_stencil_base(v.y),
+            z = (int32_t)flr_contact_stencil_base(v.z);
+    const flr_flat_field *surface = &fields[FLR_FIELD_SURFACE];
+    flr_table_stencil(surface, x, y, z, around->surface);
+    if (field != surface) flr_table_stencil(field, x, y, z, around->field);
+}

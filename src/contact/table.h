@@ -4,6 +4,7 @@
 #define FLR_CONTACT_TABLE_H
 
 #include "contact/kernel.h"
+#include "contact/point.h"
 #include "feeler/contact.h"
 #include "voxel/mask.h"
 #include "voxel/voxmap_format.h"
@@ -66,5 +67,11 @@ static inline double flr_table_by_mark(const flr_voxmap *voxmap, uint32_t mark, 
 
 /* The same for the surface by the chunk distances: a surface voxel is at least so far from any voxel of this chunk. */
 double flr_table_by_chunks(const flr_voxmap *voxmap, flr_vec3 v, double beyond);
+
+/* The marks around a point of the grid whose own voxel has this mark in `field`, one of the table's, where the law needs
+ * them. */
+void flr_table_look_around(const flr_contact_frame *frame, const flr_flat_field *fields,
+                           const flr_flat_field *field, flr_vec3 v, uint32_t mark,
+                           flr_contact_stencil *around);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "feeler/coherent.h"
 #include "feeler/pairs.h"
 #include "support/fail_alloc.h"
 #include "support/parts.h"
@@ -24,6 +25,7 @@ typedef struct subject {
     flr_contact_pair *pairs[3]; /* NULL: not on this processor */
     flr_contact_table *table;
     flr_pairs *many; /* eight tori and a box */
+    flr_coherent *coherent;
     flr_pose poses[QUERIES];
 } subject;
 
@@ -68,6 +70,10 @@ static int begin(void **state)
         def.simd = (flr_simd)(FLR_SIMD_SCALAR + i);
         flr_contact_pair_create(&def, &s->pairs[i], NULL);
     }
+    flr_coherent_def def = flr_default_coherent_def();
+    def.shell = s->moving.shell;
+    def.voxmap = s->fixed.voxmap;
+    flr_coherent_create(&def, &s->coherent, NULL);
     flr_test_random random = flr_test_random_begin("contact_rt");
     for (int i = 0; i < QUERIES; i++) s->poses[i] = flr_test_random_pose(&random, 0.02);
     make_many(s);
@@ -81,6 +87,7 @@ static int end(void **state)
     for (int i = 0; i < 3; i++) flr_contact_pair_destroy(s->pairs[i]);
     flr_pairs_destroy(s->many);
     flr_contact_table_destroy(s->table);
+    flr_coherent_destroy(s->coherent);
     flr_test_part_free(&s->moving);
     flr_test_part_free(&s->fixed);
     free(s);
@@ -104,6 +111,12 @@ static uint64_t ask(const subject *s)
         }
         if (i % 10) continue;
         touching += ask_many(s, i % (QUERIES - 9));
+        /* a jump, and then a few steps that the queues are good for */
+        flr_coherent_result c;
+        flr_pose T = s->poses[i];
+        for (int k = 0; k < 5; k++, T.p.x += 1e-4)
+            flr_coherent_query(s->coherent, T, flr_pose_identity(), &params, &c);
+        touching += c.contact.contacts > 0;
         flr_contact_reference(s->moving.shell, s->fixed.voxmap, s->poses[i], flr_pose_identity(),
                               &params, NULL, 0, &r);
         touching += r.contacts > 0;
