@@ -5,13 +5,13 @@
  * queues by distance to contact; a query looks at all points in contact or next to it and, in turn,
  * at a share of each queue. A chunk of points that is far as a whole is remembered as one, and a
  * point that was looked up is let drift until it may have come near. How much has to be looked at
- * depends on how far the part moves, so there is a travel limit: the processor's capacity divided by
- * what waits in the queues (Eq. 2). A frame that keeps it stays within the capacity.
+ * depends on how far the part moves, so there is a travel limit: the capacity of the processor
+ * divided by what waits in the queues (Eq. 2). It keeps the tests of a frame near that capacity.
  *
- * The answer never depends on the past: queues are served by how far the part did move, so that each
- * query finds the contacts, counts, braking and wrench of flr_contact_reference(), to the bit. A
- * motion beyond the limit is not an error. It costs more tests than there is capacity for, all
- * of them after a jump, and is told.
+ * The contacts do not depend on the past: queues are served by how far the part did move, so that
+ * each query finds the contacts, counts, braking and wrench of flr_contact_reference(), to the bit.
+ * A motion beyond the limit is not an error. It costs more tests than there is capacity for, all of
+ * them after a jump, and is told.
  *
  * On processors of today flr_contact_query() (feeler/contact.h) is faster nearly everywhere, is
  * stateless and knows no limit: use that one. docs/contact.md has the measurements.
@@ -84,7 +84,7 @@ FLR_API void flr_coherent_query(flr_coherent *engine, flr_pose T_world_shell,
                                 flr_pose T_world_voxmap, const flr_contact_params *params,
                                 flr_coherent_result *result);
 
-/* The contacts of the last query, `result.contact.listed` of them, valid until the next. RT safe. */
+/* The contacts of the last query, `result.contact.listed` of them; valid until the next. RT safe */
 FLR_API const flr_contact *flr_coherent_list(const flr_coherent *engine);
 
 /* Metres: no point of the shell is farther apart in these two places, the shell's in the voxmap's
