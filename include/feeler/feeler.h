@@ -48,9 +48,15 @@
 #include "feeler/voxmap.h"   /* a part as voxels */
 
 /* touch */
-#include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
 #include "feeler/contact.h"  /* does it touch, where, with which force */
+#include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
 #include "feeler/pairs.h"    /* the same for many parts at once */
+
+/* motion */
+#include "feeler/body.h"      /* mass, pose, velocity */
+#include "feeler/coupling.h"  /* a hand holds a part */
+#include "feeler/passivity.h" /* no energy into the hand */
+#include "feeler/step.h"      /* what acts on a part, and where it goes */
 
 /* hands */
 #include "feeler/device.h" /* where poses come from and wrenches go; drivers */
