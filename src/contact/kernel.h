@@ -1,16 +1,19 @@
-/* kernel.h: looking up many points at once, in several instruction sets that give the same answer.
+/* kernel.h: the loops over many points, in several instruction sets that give the same answer.
  *
- * The tree of a field is flattened to one table with an entry for every chunk of the grid, so that a lookup is two
- * dependent loads: entry, mark. Points are given in steps of their shell chunk; one matrix takes steps to voxels,
- * counted from a voxel near the chunk, in single precision: the error stays below the job's slack. A point nearer than that to
- * a side of its voxel may lie in the next one: it is a hit whatever its mark, since in the edge and vertex fields the interior
- * begins beside any mark. So every point that would be a hit in double precision is one here. */
+ * Scanning finds what points of a shell chunk may touch. The chunks of the voxmap around them are a small table of their
+ * own, cut out of the flattened tree, so that a lookup is two dependent loads, of which the first is always near and none
+ * is out of range. One matrix takes steps of the shell to voxels from the corner of that table, in single precision: the
+ * error stays below the job's slack. A point nearer than that to a side of its voxel may lie in the next one: it is *unsure*,
+ * and looked at again in double precision.
+ *
+ * Judging goes over points that do touch, in double precision and with the functions of point.h, operation by operation
+ * as the reference: the same bits. The caller adds up, in the order of the points. */
 #ifndef FLR_CONTACT_KERNEL_H
 #define FLR_CONTACT_KERNEL_H
 
-#include <stdint.h>
+#include "contact/point.h"
 
-/* one field, flattened */
+/* one field of a voxmap, flattened */
 typedef struct flr_flat_field {
     const uint32_t *chunks; /* [z][y][x]: number of a plane, or FLR_UNIFORM | mark */
     const uint32_t *planes; /* packed marks, 16 * bits words each */
@@ -19,26 +22,70 @@ typedef struct flr_flat_field {
     int32_t stride[2]; /* of the table, chunks: per y, per z */
 } flr_flat_field;
 
+/* ---- scanning ---- */
+
+enum {
+    FLR_LOCAL_ORDER = 4,                   /* at most 2^4 chunks along each axis */
+    FLR_LOCAL = 1 << 3 * FLR_LOCAL_ORDER,  /* entries of a local table, at most */
+    FLR_SCAN_POINTS = 512,                 /* points of a shell chunk, at most */
+    FLR_SCAN_WORDS = FLR_SCAN_POINTS / 16, /* words of hits */
+};
+
 /* points of one shell chunk, to be looked up */
 typedef struct flr_scan_job {
-    const flr_flat_field *field;
-    const uint16_t *x, *y, *z; /* [count], steps */
-    uint32_t count;            /* at most 512 */
-    float matrix[3][4];        /* voxels from `base` = matrix (x, y, z, 1) */
-    int32_t base[3];           /* voxel */
-    const uint32_t *normal;    /* [count], packed; NULL: points are not displaced */
-    float turn[3][3];          /* voxels of displacement = turn (normal) */
-    float slack;               /* voxels: the most that rounding may move a point */
-    uint32_t limit;            /* marks 1 … limit are hits */
-    uint32_t free;             /* what a mark of 0 counts as for `least` */
+    const uint16_t *x, *y, *z; /* steps; of the chunk, padded to a multiple of 16 */
+    const uint32_t *normal;    /* likewise, packed; NULL: points are not displaced */
+    uint32_t from, to;         /* these of the chunk's points */
+    float matrix[3]
+                [4];  /* voxels from the local table's corner = matrix (x, y, z, 1); not negative */
+    float turn[3][3]; /* voxels of displacement = turn (normal) */
+    const uint32_t
+        *local; /* [z][y][x], 2^order each way: number of a plane, or FLR_UNIFORM | mark */
+    unsigned order;
+    const uint32_t *planes; /* packed marks, 16 << shift words each */
+    unsigned shift;         /* a mark has 1 << shift bits */
+    float slack;            /* voxels: the most that rounding may move a point */
+    uint32_t force_mark;    /* marks 1 … this touch, one more is near */
 } flr_scan_job;
 
-/* Sets bit i of `hits` (32 words of 16) for each point whose mark is a hit; returns the least mark met, interior counting
- * as 1. Words beyond the points are left alone. */
-typedef uint32_t (*flr_scan_kernel)(const flr_scan_job *job, uint16_t hits[32]);
+/* Bit i % 16 of word i / 16 is the chunk's point i. Words beyond `from` and `to` are left alone. */
+typedef struct flr_scan_hits {
+    uint16_t touch[FLR_SCAN_WORDS], near[FLR_SCAN_WORDS]; /* without the unsure ones */
+    uint16_t unsure[FLR_SCAN_WORDS];
+    uint8_t marks[FLR_SCAN_POINTS]; /* where one touches */
+} flr_scan_hits;
 
-uint32_t flr_scan_scalar(const flr_scan_job *job, uint16_t hits[32]);
-uint32_t flr_scan_avx2(const flr_scan_job *job, uint16_t hits[32]);
-uint32_t flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32]);
+/* ---- judging ---- */
+
+enum { FLR_BATCH = 128 };
+
+/* points in the making */
+typedef struct flr_batch {
+    uint32_t count;
+    uint8_t label[FLR_BATCH];
+    uint32_t point[FLR_BATCH], normal[FLR_BATCH], mark[FLR_BATCH];
+    double x[FLR_BATCH], y[FLR_BATCH], z[FLR_BATCH]; /* metres, shell's frame */
+    double at[3][FLR_BATCH], n[3][FLR_BATCH];        /* from here on by judging: voxels; unit */
+    double size[FLR_BATCH];                          /* depth or approach: counts where positive */
+    double push[3][FLR_BATCH], turn[3][FLR_BATCH];   /* 0 where it does not count */
+} flr_batch;
+
+/* ---- the variants ---- */
+
+typedef struct flr_kernel {
+    const char *name;
+    /* Returns the least mark met, interior counting as 1; FLR_MARK_FREE when there is none. */
+    unsigned (*scan)(const flr_scan_job *job, flr_scan_hits *hits);
+    /* points in the force layer and deeper; points in the layer before it */
+    void (*touch)(const flr_contact_frame *frame, flr_batch *batch);
+    void (*brake)(const flr_contact_frame *frame, flr_batch *batch);
+    /* centres of chunks, in voxels */
+    void (*centres)(const flr_contact_frame *frame, const flr_shell_chunk *chunks, uint32_t count,
+                    double at[3][FLR_SCAN_POINTS]);
+} flr_kernel;
+
+extern const flr_kernel flr_kernel_scalar;
+extern const flr_kernel flr_kernel_avx2;   /* where flr_simd_has() it */
+extern const flr_kernel flr_kernel_avx512; /* likewise; where planes have fewer than 2^31 words */
 
 #endif

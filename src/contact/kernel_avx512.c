@@ -1,107 +1,151 @@
-/* looking up 16 points at a time */
+/* the loops over many points with AVX-512: 16 at a time, looked up by permutations and a gather */
 #include "contact/kernel.h"
 
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
 #include <immintrin.h>
 
-#include "voxel/voxmap_format.h"
+#include "contact/kernel_lanes.h"
 
-/* The order of operations is that of the scalar version, so that both round alike. */
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+
+/* The order of operations is that of flr_lanes_places(), so that both round alike. */
 #define ROW(m)                                                                                     \
     _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps((m)[0]), x),                          \
                                 _mm512_mul_ps(_mm512_set1_ps((m)[1]), y)),                         \
                   _mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps((m)[2]), z), _mm512_set1_ps((m)[3])))
-#define LOAD(p) _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, (p) + i)))
+#define LOAD(p)                                                                                    \
+    _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)((p) + i))))
 #define TURN(t)                                                                                    \
     _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(_mm512_set1_ps((t)[0]), u),                          \
                                 _mm512_mul_ps(_mm512_set1_ps((t)[1]), v)),                         \
                   _mm512_mul_ps(_mm512_set1_ps((t)[2]), w))
-#define FLOOR(at) _mm512_roundscale_ps(at, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
-#define VOXEL(whole, axis)                                                                         \
-    _mm512_add_epi32(_mm512_cvtps_epi32(whole), _mm512_set1_epi32(job->base[axis]))
-/* lanes within the slack of a side of their voxel */
-#define SIDE(at, whole)                                                                            \
-    (_mm512_cmp_ps_mask(_mm512_sub_ps(at, whole), low, _CMP_LT_OQ) |                               \
-     _mm512_cmp_ps_mask(_mm512_sub_ps(at, whole), high, _CMP_GT_OQ))
+/* how far from the middle of its voxel */
+#define OFF(at, voxel)                                                                             \
+    _mm512_abs_ps(_mm512_sub_ps(_mm512_sub_ps(at, _mm512_cvtepi32_ps(voxel)), half))
 
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) uint32_t
-flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32])
+typedef struct sixteen {
+    __m512 x, y, z;
+} sixteen;
+
+/* flr_shell_unpack() in single precision */
+AVX512 static inline sixteen unpack(__m512i packed)
 {
-    const flr_flat_field *f = job->field;
-    const __m512i seven = _mm512_set1_epi32(7), bits = _mm512_set1_epi32((int)f->bits),
-                  zero = _mm512_setzero_si512();
-    const __m512i free = _mm512_set1_epi32((int)job->free),
-                  limit = _mm512_set1_epi32((int)job->limit);
-    const __m512i mark_mask = _mm512_set1_epi32((int)((1u << f->bits) - 1)),
-                  uniform = _mm512_set1_epi32((int)FLR_UNIFORM);
-    const __m512 low = _mm512_set1_ps(job->slack), high = _mm512_set1_ps(1 - job->slack);
     const __m512 one = _mm512_set1_ps(1), unit = _mm512_set1_ps(1.0f / 32767),
                  sign = _mm512_set1_ps(-0.0f);
-    __m512i least = free;
-    for (uint32_t i = 0; i < job->count; i += 16) {
-        __mmask16 lanes =
-            (__mmask16)(job->count - i >= 16 ? 0xFFFFu : (1u << (job->count - i)) - 1);
+    __m512 u = _mm512_mul_ps(
+        _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(packed, 16), 16)), unit);
+    __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_srai_epi32(packed, 16)), unit);
+    __m512 au = _mm512_abs_ps(u), av = _mm512_abs_ps(v);
+    __m512 w = _mm512_sub_ps(_mm512_sub_ps(one, au), av);
+    __mmask16 folded = _mm512_movepi32_mask(_mm512_castps_si512(w));
+    __m512 fu = _mm512_xor_ps(_mm512_sub_ps(one, av), _mm512_and_ps(u, sign)),
+           fv = _mm512_xor_ps(_mm512_sub_ps(one, au), _mm512_and_ps(v, sign));
+    u = _mm512_mask_mov_ps(u, folded, fu);
+    v = _mm512_mask_mov_ps(v, folded, fv);
+    __m512 scale = _mm512_div_ps(
+        one, _mm512_sqrt_ps(_mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(u, u), _mm512_mul_ps(v, v)),
+                                          _mm512_mul_ps(w, w))));
+    return (sixteen){_mm512_mul_ps(u, scale), _mm512_mul_ps(v, scale), _mm512_mul_ps(w, scale)};
+}
+
+/* The entries of slots in the local table: of up to 64 it fits into four registers. */
+AVX512 static inline __m512i entries(const uint32_t *local, unsigned order, __m512i slot,
+                                     const __m512i held[4])
+{
+    if (order == 1) return _mm512_permutexvar_epi32(slot, held[0]);
+    if (order == 2)
+        return _mm512_mask_mov_epi32(_mm512_permutex2var_epi32(held[0], slot, held[1]),
+                                     _mm512_test_epi32_mask(slot, _mm512_set1_epi32(32)),
+                                     _mm512_permutex2var_epi32(held[2], slot, held[3]));
+    const __m512i all = _mm512_set1_epi32((1 << 3 * order) - 1);
+    return _mm512_i32gather_epi32(_mm512_and_si512(slot, all), local, 4);
+}
+
+AVX512 static unsigned scan(const flr_scan_job *job, flr_scan_hits *hits)
+{
+    const __m512i seven = _mm512_set1_epi32(7), one = _mm512_set1_epi32(1),
+                  uniform = _mm512_set1_epi32((int)FLR_UNIFORM), byte = _mm512_set1_epi32(255);
+    const __m512i mark_mask = _mm512_set1_epi32((1 << (1 << job->shift)) - 1),
+                  force = _mm512_set1_epi32((int)job->force_mark);
+    const __m512 half = _mm512_set1_ps(0.5f), middle = _mm512_set1_ps(0.5f - job->slack);
+    const __m128i order = _mm_cvtsi32_si128((int)job->order),
+                  order2 = _mm_cvtsi32_si128(2 * (int)job->order),
+                  shift = _mm_cvtsi32_si128((int)job->shift),
+                  plane = _mm_cvtsi32_si128(4 + (int)job->shift);
+    __m512i held[4] = {0};
+    for (unsigned k = 0; k < (job->order == 1 ? 1u : job->order == 2 ? 4u : 0u); k++)
+        held[k] = _mm512_load_si512(job->local + 16 * k);
+    __m512i least = _mm512_set1_epi32(-1);
+    for (uint32_t word = job->from / 16; word < (job->to + 15) / 16; word++) {
+        uint32_t i = word * 16;
+        uint32_t wanted = i < job->from ? 0xFFFFu << (job->from - i) : 0xFFFFu;
+        if (i + 16 > job->to) wanted &= (1u << (job->to - i)) - 1;
+        __mmask16 lanes = (__mmask16)wanted;
         __m512 x = LOAD(job->x), y = LOAD(job->y), z = LOAD(job->z);
         __m512 ax = ROW(job->matrix[0]), ay = ROW(job->matrix[1]), az = ROW(job->matrix[2]);
         if (job->normal) {
-            __m512i packed = _mm512_maskz_loadu_epi32(lanes, job->normal + i);
-            __m512 u = _mm512_mul_ps(
-                _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(packed, 16), 16)), unit);
-            __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_srai_epi32(packed, 16)), unit);
-            __m512 w = _mm512_sub_ps(_mm512_sub_ps(one, _mm512_abs_ps(u)), _mm512_abs_ps(v));
-            /* the lower half is folded over the edges of the square */
-            __mmask16 folded = _mm512_cmp_ps_mask(w, _mm512_setzero_ps(), _CMP_LT_OQ);
-            __m512 fu = _mm512_or_ps(_mm512_sub_ps(one, _mm512_abs_ps(v)), _mm512_and_ps(u, sign));
-            __m512 fv = _mm512_or_ps(_mm512_sub_ps(one, _mm512_abs_ps(u)), _mm512_and_ps(v, sign));
-            u = _mm512_mask_mov_ps(u, folded, fu);
-            v = _mm512_mask_mov_ps(v, folded, fv);
-            __m512 length = _mm512_sqrt_ps(_mm512_add_ps(
-                _mm512_mul_ps(u, u), _mm512_add_ps(_mm512_mul_ps(v, v), _mm512_mul_ps(w, w))));
-            u = _mm512_div_ps(u, length), v = _mm512_div_ps(v, length),
-            w = _mm512_div_ps(w, length);
+            sixteen n = unpack(_mm512_loadu_si512(job->normal + i));
+            __m512 u = n.x, v = n.y, w = n.z;
             ax = _mm512_add_ps(ax, TURN(job->turn[0]));
             ay = _mm512_add_ps(ay, TURN(job->turn[1]));
             az = _mm512_add_ps(az, TURN(job->turn[2]));
         }
-        __m512 wx = FLOOR(ax), wy = FLOOR(ay), wz = FLOOR(az);
-        __m512i vx = VOXEL(wx, 0), vy = VOXEL(wy, 1), vz = VOXEL(wz, 2);
-        __mmask16 side = SIDE(ax, wx) | SIDE(ay, wy) | SIDE(az, wz);
-        lanes = _mm512_mask_cmplt_epu32_mask(lanes, vx, _mm512_set1_epi32(f->size[0]));
-        lanes = _mm512_mask_cmplt_epu32_mask(lanes, vy, _mm512_set1_epi32(f->size[1]));
-        lanes = _mm512_mask_cmplt_epu32_mask(lanes, vz, _mm512_set1_epi32(f->size[2]));
-        hits[i / 16] = 0;
-        if (!lanes) continue;
-        __m512i chunk = _mm512_add_epi32(
-            _mm512_add_epi32(
-                _mm512_srai_epi32(vx, 3),
-                _mm512_mullo_epi32(_mm512_srai_epi32(vy, 3), _mm512_set1_epi32(f->stride[0]))),
-            _mm512_mullo_epi32(_mm512_srai_epi32(vz, 3), _mm512_set1_epi32(f->stride[1])));
-        __m512i entry = _mm512_mask_i32gather_epi32(uniform, lanes, chunk, f->chunks, 4);
-        __m512i mark = _mm512_and_si512(entry, _mm512_set1_epi32(255));
+        __m512i vx = _mm512_cvttps_epi32(ax), vy = _mm512_cvttps_epi32(ay),
+                vz = _mm512_cvttps_epi32(az);
+        __m512 off = _mm512_max_ps(OFF(ax, vx), _mm512_max_ps(OFF(ay, vy), OFF(az, vz)));
+        __mmask16 side = _mm512_mask_cmp_ps_mask(lanes, off, middle, _CMP_GT_OQ);
+
+        __m512i slot =
+            _mm512_or_si512(_mm512_srai_epi32(vx, 3),
+                            _mm512_or_si512(_mm512_sll_epi32(_mm512_srai_epi32(vy, 3), order),
+                                            _mm512_sll_epi32(_mm512_srai_epi32(vz, 3), order2)));
+        __m512i entry = entries(job->local, job->order, slot, held);
+        __m512i mark = _mm512_and_si512(entry, byte);
         __mmask16 stored = _mm512_mask_testn_epi32_mask(lanes, entry, uniform);
         if (stored) {
             __m512i cell =
                 _mm512_or_si512(_mm512_and_si512(vx, seven),
                                 _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(vy, seven), 3),
                                                 _mm512_slli_epi32(_mm512_and_si512(vz, seven), 6)));
-            __m512i bit = _mm512_mullo_epi32(cell, bits);
-            __m512i word = _mm512_add_epi32(_mm512_mullo_epi32(entry, _mm512_slli_epi32(bits, 4)),
-                                            _mm512_srli_epi32(bit, 5));
-            __m512i found = _mm512_mask_i32gather_epi32(zero, stored, word, f->planes, 4);
+            __m512i bit = _mm512_sll_epi32(cell, shift);
+            __m512i at =
+                _mm512_add_epi32(_mm512_sll_epi32(entry, plane), _mm512_srli_epi32(bit, 5));
+            __m512i found =
+                _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), stored, at, job->planes, 4);
             found = _mm512_and_si512(
                 _mm512_srlv_epi32(found, _mm512_and_si512(bit, _mm512_set1_epi32(31))), mark_mask);
             mark = _mm512_mask_mov_epi32(mark, stored, found);
         }
-        __mmask16 marked = _mm512_mask_test_epi32_mask(lanes, mark, mark);
-        least = _mm512_mask_min_epu32(least, marked, least, mark);
-        hits[i / 16] =
-            (uint16_t)(_mm512_mask_cmple_epu32_mask(marked, mark, limit) | (lanes & side));
+        /* one less, so that free is the largest */
+        __m512i below = _mm512_sub_epi32(mark, one);
+        least = _mm512_mask_min_epu32(least, lanes, least, below);
+        __mmask16 touch = _mm512_mask_cmplt_epu32_mask(lanes, below, force),
+                  near = _mm512_mask_cmpeq_epi32_mask(lanes, below, force);
+        if (touch) _mm_storeu_si128((__m128i *)(hits->marks + i), _mm512_cvtepi32_epi8(mark));
+        hits->touch[word] = (uint16_t)(touch & ~side);
+        hits->near[word] = (uint16_t)(near & ~side);
+        hits->unsure[word] = (uint16_t)side;
     }
-    return _mm512_reduce_min_epu32(least);
+    return _mm512_reduce_min_epu32(least) + 1;
 }
-#else
-uint32_t flr_scan_avx512(const flr_scan_job *job, uint16_t hits[32])
+
+AVX512 static void touch(const flr_contact_frame *frame, flr_batch *batch)
 {
-    return flr_scan_scalar(job, hits);
+    flr_lanes_touch(frame, batch);
 }
+
+AVX512 static void brake(const flr_contact_frame *frame, flr_batch *batch)
+{
+    flr_lanes_brake(frame, batch);
+}
+
+AVX512 static void centres(const flr_contact_frame *frame, const flr_shell_chunk *chunks,
+                           uint32_t count, double at[3][FLR_SCAN_POINTS])
+{
+    flr_lanes_centres(frame, chunks, count, at);
+}
+
+const flr_kernel flr_kernel_avx512 = {"AVX-512", scan, touch, brake, centres};
+#else
+const flr_kernel flr_kernel_avx512 = {.name = "AVX-512"};
 #endif

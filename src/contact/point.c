@@ -67,11 +67,7 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
 flr_contact_point flr_contact_place(const flr_contact_frame *frame, uint32_t chunk, uint32_t point)
 {
     flr_vec3 p = flr_shell_point(frame->shell, chunk, point, 0);
-    flr_contact_point placed = {
-        .at = flr_contact_voxels(frame, p.x, p.y, p.z),
-        .normal = flr_mat3_apply(frame->rotation, flr_shell_normal(frame->shell->normal[point]))};
-    placed.at = flr_vec3_add_scaled(placed.at, -frame->displacement, placed.normal);
-    return placed;
+    return flr_contact_point_at(frame, p.x, p.y, p.z, frame->shell->normal[point]);
 }
 
 void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contact_sums *sums)
@@ -90,26 +86,7 @@ void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contac
     if (upper < sums->upper) sums->upper = upper;
 }
 
-/* Braking acts on what approaches, in the last layer before contact (1999, section 5.3). */
-static void brake(const flr_contact_frame *frame, flr_contact_point p, flr_contact_sums *sums)
-{
-    flr_vec3 arm = flr_vec3_sub(p.at, frame->centre);
-    flr_vec3 v = flr_vec3_add(frame->motion.linear, flr_vec3_cross(frame->motion.angular, arm));
-    double approach = -flr_vec3_dot(p.normal, v);
-    if (!(approach > 0)) return;
-    flr_vec3 share = flr_vec3_scale(v, approach / flr_vec3_length(v));
-    sums->braking = flr_vec3_add(sums->braking, share);
-    sums->braking_turn = flr_vec3_add(sums->braking_turn, flr_vec3_cross(arm, share));
-}
-
-/* ---- the two laws: how deep is a point, in voxels? 0 or less: it does not touch ---- */
-
-/* Below the plane through the voxel's middle, and a voxel more for each layer below the force layer. */
-static double tangent_depth(const flr_contact_frame *frame, flr_contact_point p, unsigned mark)
-{
-    flr_vec3 middle = flr_vec3_make(floor(p.at.x) + 0.5, floor(p.at.y) + 0.5, floor(p.at.z) + 0.5);
-    return flr_vec3_dot(flr_vec3_sub(middle, p.at), p.normal) + ((double)frame->force_mark - mark);
-}
+/* ---- the smooth law ---- */
 
 /* How far the distance that a mark stands for lies below the force layer. */
 static double below(const flr_contact_frame *frame, unsigned mark)
@@ -156,27 +133,12 @@ static double smooth_depth(const flr_contact_frame *frame, flr_contact_point p, 
     return depth * filter_weight(frame, part, around->field);
 }
 
-void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
-                     const flr_contact_stencil *around, uint32_t point, flr_label label,
-                     flr_contact_sums *sums, flr_contact *contacts, uint32_t capacity)
+/* ---- adding up ---- */
+
+void flr_contact_keep(const flr_contact_frame *frame, flr_contact_point p, double depth,
+                      unsigned mark, uint32_t point, flr_label label, flr_contact_sums *sums,
+                      flr_contact *contacts, uint32_t capacity)
 {
-    if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
-    if (mark <= frame->layer_one) sums->penetrations++; /* with force layer 0 also before contact */
-    if (mark > frame->force_mark) {
-        sums->near++;
-        brake(frame, p, sums);
-        if (!flr_contact_needs_stencil(frame, mark)) return;
-    }
-    double depth =
-        frame->smooth ? smooth_depth(frame, p, label, around) : tangent_depth(frame, p, mark);
-    if (!(depth > 0)) return;
-    flr_vec3 push = flr_vec3_scale(p.normal, depth);
-    sums->force = flr_vec3_add(sums->force, push);
-    sums->torque =
-        flr_vec3_add(sums->torque, flr_vec3_cross(flr_vec3_sub(p.at, frame->centre), push));
-    sums->depth += depth;
-    sums->depth2 += depth * depth;
-    sums->contacts++;
     if (sums->listed >= capacity) return;
     const flr_grid *grid = &frame->voxmap->header->grid;
     contacts[sums->listed++] = (flr_contact){
@@ -186,6 +148,49 @@ void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsign
         .index = point,
         .label = (uint8_t)label,
         .mark = (uint8_t)mark};
+}
+
+void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
+                     const flr_contact_stencil *around, uint32_t point, flr_label label,
+                     flr_contact_sums *sums, flr_contact *contacts, uint32_t capacity)
+{
+    if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
+    if (mark <= frame->layer_one) sums->penetrations++; /* with force layer 0 also before contact */
+    if (mark > frame->force_mark) {
+        double approach;
+        flr_contact_share brake = flr_contact_brake(frame, p, &approach);
+        sums->near++;
+        if (approach > 0) {
+            sums->braking = flr_vec3_add(sums->braking, brake.push);
+            sums->braking_turn = flr_vec3_add(sums->braking_turn, brake.turn);
+        }
+        if (!flr_contact_needs_stencil(frame, mark)) return;
+    }
+    double depth =
+        frame->smooth ? smooth_depth(frame, p, label, around) : flr_contact_depth(frame, p, mark);
+    if (!(depth > 0)) return;
+    flr_contact_share share = flr_contact_push(frame, p, depth);
+    sums->force = flr_vec3_add(sums->force, share.push);
+    sums->torque = flr_vec3_add(sums->torque, share.turn);
+    sums->depth += depth;
+    sums->depth2 += depth * depth;
+    sums->contacts++;
+    flr_contact_keep(frame, p, depth, mark, point, label, sums, contacts, capacity);
+}
+
+void flr_contact_merge(flr_contact_sums *sums, const flr_contact_sums *part)
+{
+    sums->force = flr_vec3_add(sums->force, part->force);
+    sums->torque = flr_vec3_add(sums->torque, part->torque);
+    sums->depth += part->depth;
+    sums->depth2 += part->depth2;
+    sums->braking = flr_vec3_add(sums->braking, part->braking);
+    sums->braking_turn = flr_vec3_add(sums->braking_turn, part->braking_turn);
+    sums->lower = part->lower < sums->lower ? part->lower : sums->lower;
+    sums->upper = part->upper < sums->upper ? part->upper : sums->upper;
+    sums->contacts += part->contacts;
+    sums->penetrations += part->penetrations;
+    sums->near += part->near;
 }
 
 /* What the sum of all contacts is multiplied by, so that it is not stiffer than `full` of them. The smooth law counts S^2 / Q

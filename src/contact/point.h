@@ -6,6 +6,7 @@
 #define FLR_CONTACT_POINT_H
 
 #include "feeler/contact.h"
+#include "voxel/normal.h"
 #include "voxel/voxmap_format.h"
 
 /* what a query works with */
@@ -57,9 +58,55 @@ typedef struct flr_contact_point {
     flr_vec3 normal; /* voxmap's axes */
 } flr_contact_point;
 
+/* From its place in the shell's frame (metres) and its packed normal. */
+static inline flr_contact_point flr_contact_point_at(const flr_contact_frame *frame, double x,
+                                                     double y, double z, uint32_t packed)
+{
+    flr_contact_point p = {.at = flr_contact_voxels(frame, x, y, z),
+                           .normal = flr_mat3_apply(frame->rotation, flr_shell_unpack(packed))};
+    p.at = flr_vec3_add_scaled(p.at, -frame->displacement, p.normal);
+    return p;
+}
+
 flr_contact_point flr_contact_place(const flr_contact_frame *frame, uint32_t chunk, uint32_t point);
 
-/* sums in the making */
+/* The law of the tangent plane: voxels that a point in the grid is below the plane through the middle of its voxel, and one
+ * more for each layer below the force layer; a contact where positive. */
+static inline double flr_contact_depth(const flr_contact_frame *frame, flr_contact_point p,
+                                       unsigned mark)
+{
+    /* in the grid nothing is negative: to cut is to round down */
+    flr_vec3 middle =
+        flr_vec3_make((int32_t)p.at.x + 0.5, (int32_t)p.at.y + 0.5, (int32_t)p.at.z + 0.5);
+    return flr_vec3_dot(flr_vec3_sub(middle, p.at), p.normal) + (int32_t)(frame->force_mark - mark);
+}
+
+/* a vector and its moment about the frame's centre */
+typedef struct flr_contact_share {
+    flr_vec3 push, turn;
+} flr_contact_share;
+
+static inline flr_contact_share flr_contact_push(const flr_contact_frame *frame,
+                                                 flr_contact_point p, double depth)
+{
+    flr_vec3 push = flr_vec3_scale(p.normal, depth);
+    return (flr_contact_share){push, flr_vec3_cross(flr_vec3_sub(p.at, frame->centre), push)};
+}
+
+/* Braking acts on what approaches, in the last layer before contact (1999, section 5.3). Means something where
+ * `*approach` is positive. */
+static inline flr_contact_share flr_contact_brake(const flr_contact_frame *frame,
+                                                  flr_contact_point p, double *approach)
+{
+    flr_vec3 arm = flr_vec3_sub(p.at, frame->centre);
+    flr_vec3 v = flr_vec3_add(frame->motion.linear, flr_vec3_cross(frame->motion.angular, arm));
+    *approach = -flr_vec3_dot(p.normal, v);
+    flr_vec3 share = flr_vec3_scale(v, *approach / flr_vec3_length(v));
+    return (flr_contact_share){share, flr_vec3_cross(arm, share)};
+}
+
+/* sums in the making. Points add up in their order within a hyperchunk of the shell, and hyperchunks in theirs: so they
+ * may be worked on in any order. */
 typedef struct flr_contact_sums {
     flr_vec3 force;        /* voxels: of depth x normal */
     double depth, depth2;  /* voxels, voxels^2: of depths and their squares; smooth law only */
@@ -91,6 +138,14 @@ static inline bool flr_contact_needs_stencil(const flr_contact_frame *frame, uns
 void flr_contact_add(const flr_contact_frame *frame, flr_contact_point p, unsigned mark,
                      const flr_contact_stencil *around, uint32_t point, flr_label label,
                      flr_contact_sums *sums, flr_contact *contacts, uint32_t capacity);
+
+/* Puts a contact into the list, if there is room. */
+void flr_contact_keep(const flr_contact_frame *frame, flr_contact_point p, double depth,
+                      unsigned mark, uint32_t point, flr_label label, flr_contact_sums *sums,
+                      flr_contact *contacts, uint32_t capacity);
+
+/* Adds the sums of a hyperchunk, all but the number of contacts in the list. */
+void flr_contact_merge(flr_contact_sums *sums, const flr_contact_sums *part);
 
 /* Narrows the bounds of the distance by a mark that some point met. */
 void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contact_sums *sums);

@@ -26,6 +26,24 @@ static flr_contact_stencil look_around(const flr_contact_frame *frame, flr_field
     return around;
 }
 
+/* The points of a chunk, in their order. */
+static void add_chunk(const flr_contact_frame *frame, uint32_t chunk, flr_contact_sums *sums,
+                      flr_contact *contacts, uint32_t capacity)
+{
+    const flr_shell_chunk *c = &frame->shell->chunks[chunk];
+    uint32_t point = c->first;
+    for (int label = 0; label < FLR_LABEL_COUNT; label++)
+        for (unsigned i = 0; i < c->count[label]; i++, point++) {
+            flr_contact_point p = flr_contact_place(frame, chunk, point);
+            flr_field field = flr_contact_field(frame, (flr_label)label);
+            unsigned mark = mark_at(frame->voxmap, field, p.at);
+            flr_contact_stencil around = look_around(frame, field, p.at, mark);
+            flr_contact_bound(frame, mark, sums);
+            flr_contact_add(frame, p, mark, &around, point, (flr_label)label, sums, contacts,
+                            capacity);
+        }
+}
+
 void flr_contact_reference(const flr_shell *shell, const flr_voxmap *voxmap, flr_pose T_world_shell,
                            flr_pose T_world_voxmap, const flr_contact_params *params,
                            flr_contact *contacts, uint32_t capacity, flr_contact_result *result)
@@ -36,19 +54,14 @@ void flr_contact_reference(const flr_shell *shell, const flr_voxmap *voxmap, flr
         return;
     }
     flr_contact_sums sums = flr_contact_no_sums();
-    for (uint32_t chunk = 0; chunk < shell->chunk_count; chunk++) {
-        const flr_shell_chunk *c = &shell->chunks[chunk];
-        uint32_t point = c->first;
-        for (int label = 0; label < FLR_LABEL_COUNT; label++)
-            for (unsigned i = 0; i < c->count[label]; i++, point++) {
-                flr_contact_point p = flr_contact_place(&frame, chunk, point);
-                flr_field field = flr_contact_field(&frame, (flr_label)label);
-                unsigned mark = mark_at(voxmap, field, p.at);
-                flr_contact_stencil around = look_around(&frame, field, p.at, mark);
-                flr_contact_bound(&frame, mark, &sums);
-                flr_contact_add(&frame, p, mark, &around, point, (flr_label)label, &sums, contacts,
-                                capacity);
-            }
+    for (uint32_t i = 0; i < shell->hyper_count; i++) {
+        const flr_shell_hyper *hyper = &shell->hypers[i];
+        flr_contact_sums part = flr_contact_no_sums();
+        part.listed = sums.listed;
+        for (uint32_t k = 0; k < hyper->chunk_count; k++)
+            add_chunk(&frame, hyper->first_chunk + k, &part, contacts, capacity);
+        flr_contact_merge(&sums, &part);
+        sums.listed = part.listed;
     }
     flr_contact_finish(&frame, &sums, result);
     result->points_tested = shell->total;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "feeler/adjacency.h"
+#include "voxel/normal.h"
 #include "voxel/shell.h"
 
 /* ---- normals, packed ---- */
@@ -20,18 +21,7 @@ uint32_t flr_shell_pack_normal(flr_vec3 n)
            (uint32_t)(uint16_t)(int16_t)flr_shell_rounded(v * 32767) << 16;
 }
 
-flr_vec3 flr_shell_normal(uint32_t packed)
-{
-    double u = (int16_t)(packed & 0xFFFF) / 32767.0, v = (int16_t)(packed >> 16) / 32767.0;
-    double z = 1 - fabs(u) - fabs(v);
-    if (z < 0) {
-        double fold = (1 - fabs(v)) * (u < 0 ? -1 : 1);
-        v = (1 - fabs(u)) * (v < 0 ? -1 : 1);
-        u = fold;
-    }
-    /* never near zero: |u| + |v| + |z| = 1 */
-    return flr_vec3_scale(flr_vec3_make(u, v, z), 1 / sqrt(u * u + v * v + z * z));
-}
+flr_vec3 flr_shell_normal(uint32_t packed) { return flr_shell_unpack(packed); }
 
 flr_vec3 flr_shell_point(const flr_shell *shell, uint32_t chunk, uint32_t point,
                          double displacement)

@@ -1,0 +1,54 @@
+/* engine.h: what the parts of the fast engine share: a pair made ready, a query under way, the scratch of a thread. */
+#ifndef FLR_CONTACT_ENGINE_H
+#define FLR_CONTACT_ENGINE_H
+
+#include "contact/kernel.h"
+#include "contact/table.h"
+
+/* a query under way; does not change while points are looked at */
+typedef struct flr_query {
+    flr_contact_frame frame;
+    const flr_kernel *kernel;
+    const flr_flat_field *fields; /* [FLR_FIELD_COUNT] */
+    double around;                /* voxels: what is added to a radius: displacement, rounding */
+    double reach;     /* voxels: layers that matter, with the near one; infinite: do not cull */
+    double per_metre; /* voxels */
+    float slack;      /* voxels: what single precision may be off by */
+    bool moving;      /* there may be something to brake */
+} flr_query;
+
+/* what came out for a hyperchunk of the shell, or for several */
+typedef struct flr_part {
+    flr_contact_sums sums;
+    double least; /* voxels: of what was skipped, the nearest that the other part can be */
+    uint64_t tested;
+} flr_part;
+
+/* what a thread works in */
+typedef struct flr_scratch {
+    _Alignas(64) uint32_t local[FLR_LOCAL];
+    flr_scan_hits hits;
+    flr_batch touch, near;
+    double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */
+    flr_contact *contacts;         /* [capacity] */
+    uint32_t capacity;
+} flr_scratch;
+
+/* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
+static inline bool flr_skip(const flr_query *q, double far, double radius, flr_part *part)
+{
+    double gap = far - 1 - radius - q->around;
+    if (!(gap >= q->reach)) return false;
+    if (gap < part->least) part->least = gap;
+    return true;
+}
+
+/* ---- hyper.c ---- */
+
+/* Looks at the points of a hyperchunk of the shell. The contacts go to the list of the scratch, of which the first
+ * `part->sums.listed` are taken. */
+void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_part *part);
+
+flr_part flr_no_part(void);
+
+#endif

@@ -1,0 +1,316 @@
+/* the points of one hyperchunk of the shell: skip the chunks that are far, scan the others, judge what touches */
+#include "contact/engine.h"
+
+#define FREE (FLR_UNIFORM | FLR_MARK_FREE)
+
+flr_part flr_no_part(void) { return (flr_part){.sums = flr_contact_no_sums(), .least = INFINITY}; }
+
+/* a hyperchunk in the making */
+typedef struct work {
+    const flr_query *q;
+    flr_scratch *scratch;
+    flr_part *part;
+    uint32_t chunk;
+    const flr_shell_chunk *c;
+    flr_vec3 at;   /* voxels: the chunk's centre */
+    double radius; /* voxels */
+    double beyond; /* voxels: the centre outside of the grid */
+    double far;    /* voxels: from the centre to the surface, at least */
+} work;
+
+/* ---- adding up ---- */
+
+static void add_up(const flr_batch *b, flr_vec3 *push, flr_vec3 *turn)
+{
+    flr_vec3 p = *push, t = *turn;
+    for (uint32_t i = 0; i < b->count; i++) {
+        p = flr_vec3_add(p, flr_vec3_make(b->push[0][i], b->push[1][i], b->push[2][i]));
+        t = flr_vec3_add(t, flr_vec3_make(b->turn[0][i], b->turn[1][i], b->turn[2][i]));
+    }
+    *push = p, *turn = t;
+}
+
+static void flush_touch(work *w)
+{
+    const flr_contact_frame *frame = &w->q->frame;
+    flr_batch *b = &w->scratch->touch;
+    flr_contact_sums *sums = &w->part->sums;
+    w->q->kernel->touch(frame, b);
+    add_up(b, &sums->force, &sums->torque);
+    uint32_t contacts = 0, penetrations = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        contacts += b->size[i] > 0;
+        penetrations += b->mark[i] <= frame->layer_one;
+    }
+    sums->contacts += contacts;
+    sums->penetrations += penetrations;
+    for (uint32_t i = 0; i < b->count && sums->listed < w->scratch->capacity; i++) {
+        if (!(b->size[i] > 0)) continue;
+        flr_contact_point p = {flr_vec3_make(b->at[0][i], b->at[1][i], b->at[2][i]),
+                               flr_vec3_make(b->n[0][i], b->n[1][i], b->n[2][i])};
+        flr_contact_keep(frame, p, b->size[i], b->mark[i], b->point[i], (flr_label)b->label[i],
+                         sums, w->scratch->contacts, w->scratch->capacity);
+    }
+    b->count = 0;
+}
+
+static void flush_near(work *w)
+{
+    flr_batch *b = &w->scratch->near;
+    w->q->kernel->brake(&w->q->frame, b);
+    add_up(b, &w->part->sums.braking, &w->part->sums.braking_turn);
+    b->count = 0;
+}
+
+/* ---- from hits to points ---- */
+
+static inline flr_label label_of(const work *w, uint32_t i)
+{
+    uint32_t edges = w->c->count[FLR_LABEL_VERTEX], faces = edges + w->c->count[FLR_LABEL_EDGE];
+    return (flr_label)((i >= edges) + (i >= faces));
+}
+
+/* Takes point i of the chunk into a batch. */
+static inline void take(work *w, flr_batch *b, uint32_t i, uint32_t mark)
+{
+    const flr_shell *shell = w->q->frame.shell;
+    uint32_t at = b->count++, point = w->c->first + i;
+    double step = (double)shell->step;
+    b->x[at] = (double)w->c->corner[0] + step * shell->x[point];
+    b->y[at] = (double)w->c->corner[1] + step * shell->y[point];
+    b->z[at] = (double)w->c->corner[2] + step * shell->z[point];
+    b->normal[at] = shell->normal[point];
+    b->mark[at] = mark;
+    b->point[at] = point;
+    b->label[at] = (uint8_t)label_of(w, i);
+}
+
+static inline void take_touch(work *w, uint32_t i, uint32_t mark)
+{
+    take(w, &w->scratch->touch, i, mark);
+    if (w->scratch->touch.count == FLR_BATCH) flush_touch(w);
+}
+
+static inline void take_near(work *w, uint32_t i)
+{
+    take(w, &w->scratch->near, i, w->q->frame.force_mark + 1);
+    if (w->scratch->near.count == FLR_BATCH) flush_near(w);
+}
+
+static void count_near(work *w, uint32_t count)
+{
+    w->part->sums.near += count;
+    /* with force layer 0 a penetration comes before contact */
+    if (w->q->frame.layer_one > w->q->frame.force_mark) w->part->sums.penetrations += count;
+}
+
+/* The smooth law looks around each point. */
+static void add_smooth(work *w, const flr_flat_field *field, uint32_t i, flr_contact_point p,
+                       uint32_t mark)
+{
+    const flr_contact_frame *frame = &w->q->frame;
+    flr_contact_stencil around;
+    flr_table_look_around(frame, w->q->fields, field, p.at, mark, &around);
+    flr_contact_add(frame, p, mark, &around, w->c->first + i, label_of(w, i), &w->part->sums,
+                    w->scratch->contacts, w->scratch->capacity);
+}
+
+/* One point by itself, in double precision: rounding could have put it into the wrong voxel, or the law is not for
+ * batches. */
+static void look_again(work *w, const flr_flat_field *field, uint32_t i)
+{
+    const flr_contact_frame *frame = &w->q->frame;
+    flr_contact_point p = flr_contact_place(frame, w->chunk, w->c->first + i);
+    uint32_t mark = flr_table_mark(field, p.at);
+    flr_contact_bound(frame, mark, &w->part->sums);
+    if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
+    if (frame->smooth) {
+        add_smooth(w, field, i, p, mark);
+    } else if (mark <= frame->force_mark) {
+        take_touch(w, i, mark);
+    } else {
+        count_near(w, 1);
+        if (w->q->moving) take_near(w, i);
+    }
+}
+
+static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
+{
+    const flr_scan_hits *hits = &w->scratch->hits;
+    for (uint32_t word = from / 16; word < (to + 15) / 16; word++) {
+        uint32_t touch = hits->touch[word], near = hits->near[word], unsure = hits->unsure[word];
+        if (w->q->frame.smooth) {
+            unsure |= touch | near;
+            touch = near = 0;
+        }
+        if (near) count_near(w, (uint32_t)__builtin_popcount(near));
+        if (!w->q->moving) near = 0;
+        for (uint32_t rest = touch | near | unsure; rest; rest &= rest - 1) {
+            uint32_t lowest = rest & -rest, i = word * 16 + (uint32_t)__builtin_ctz(rest);
+            if (touch & lowest)
+                take_touch(w, i, hits->marks[i]);
+            else if (near & lowest)
+                take_near(w, i);
+            else
+                look_again(w, field, i);
+        }
+    }
+}
+
+/* ---- scanning ---- */
+
+/* Cuts the entries of 2^order chunks each way out of a field, from chunk `low` on. True when all are free. */
+static bool cut(const flr_flat_field *f, const int32_t low[3], unsigned order, uint32_t *local)
+{
+    const int32_t n = 1 << order;
+    int32_t along[3];
+    bool within = true;
+    for (int axis = 0; axis < 3; axis++) {
+        along[axis] = f->size[axis] >> 3;
+        within &= low[axis] >= 0 && low[axis] + n <= along[axis];
+    }
+    uint32_t other = 0; /* than free */
+    for (int32_t z = 0; z < n; z++)
+        for (int32_t y = 0; y < n; y++) {
+            int32_t cy = low[1] + y, cz = low[2] + z;
+            bool row = within || (cy >= 0 && cy < along[1] && cz >= 0 && cz < along[2]);
+            const uint32_t *from =
+                row ? f->chunks + ((int64_t)cz * f->stride[1] + (int64_t)cy * f->stride[0]) : NULL;
+            for (int32_t x = 0; x < n; x++) {
+                int32_t cx = low[0] + x;
+                uint32_t entry = row && (within || (cx >= 0 && cx < along[0])) ? from[cx] : FREE;
+                *local++ = entry;
+                other |= entry ^ FREE;
+            }
+        }
+    return !other;
+}
+
+/* Fills in what takes the steps of the chunk to voxels, from the corner of a table of chunks that holds all of it. False:
+ * the chunk lies outside of the grid. It may be too large; then `job->order` is 0. */
+static bool aim(const work *w, flr_scan_job *job, int32_t low[3])
+{
+    const flr_query *q = w->q;
+    const flr_shell *shell = q->frame.shell;
+    const flr_shell_chunk *c = w->c;
+    const double at[3] = {w->at.x, w->at.y, w->at.z}, r = w->radius + q->around;
+    const int32_t *size = q->fields[0].size;
+    for (int axis = 0; axis < 3; axis++)
+        if (!(at[axis] + r >= 0 && at[axis] - r < size[axis])) return false;
+    job->order = 0;
+    if (!(r < 8 << FLR_LOCAL_ORDER) || q->slack > 0.25f) return true;
+    flr_vec3 corner = flr_contact_voxels(&q->frame, (double)c->corner[0], (double)c->corner[1],
+                                         (double)c->corner[2]);
+    const double from[3] = {corner.x, corner.y, corner.z}, step = (double)shell->step;
+    int32_t most = 2;
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = (int32_t)floor((at[axis] - r) / 8);
+        int32_t chunks = (int32_t)floor((at[axis] + r) / 8) - low[axis] + 1;
+        most = chunks > most ? chunks : most;
+        for (int i = 0; i < 3; i++) {
+            job->matrix[axis][i] = (float)(q->frame.to_voxels.m[axis][i] * step);
+            job->turn[axis][i] = (float)(-q->frame.displacement * q->frame.rotation.m[axis][i]);
+        }
+        job->matrix[axis][3] = (float)(from[axis] - 8.0 * low[axis]);
+    }
+    unsigned order = 1;
+    while (1 << order < most) order++;
+    if (order > FLR_LOCAL_ORDER) return true;
+    job->order = order;
+    job->x = shell->x + c->first, job->y = shell->y + c->first, job->z = shell->z + c->first;
+    job->normal = q->frame.displacement != 0 ? shell->normal + c->first : NULL;
+    return true;
+}
+
+/* Points from … to - 1 of the chunk, all with this field. */
+static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_field which,
+                       uint32_t from, uint32_t to)
+{
+    const flr_query *q = w->q;
+    const flr_flat_field *field = &q->fields[which];
+    if (job->order == 0) {
+        /* too large for a table, or for single precision: look at each */
+        for (uint32_t i = from; i < to; i++) look_again(w, field, i);
+        w->part->tested += to - from;
+        return;
+    }
+    unsigned least = FLR_MARK_FREE;
+    if (!cut(field, low, job->order, w->scratch->local) || q->reach == INFINITY) {
+        job->local = w->scratch->local;
+        job->planes = field->planes;
+        job->shift = (unsigned)__builtin_ctz(field->bits);
+        job->from = from, job->to = to;
+        least = q->kernel->scan(job, &w->scratch->hits);
+        w->part->tested += to - from;
+        take_hits(w, field, from, to);
+    }
+    flr_contact_bound(&q->frame, least, &w->part->sums);
+}
+
+/* A chunk near a face may still be far from every edge or vertex; but inside, every field has a mark. */
+static bool matters(work *w, flr_field field)
+{
+    const flr_query *q = w->q;
+    if (field == FLR_FIELD_SURFACE || q->reach == INFINITY || !(w->far >= w->radius + q->around))
+        return true;
+    w->part->tested++;
+    uint32_t mark = flr_table_mark(&q->fields[field], w->at);
+    return !flr_skip(q, flr_table_by_mark(q->frame.voxmap, mark, w->beyond), w->radius, w->part);
+}
+
+static void scan_chunk(work *w)
+{
+    const flr_query *q = w->q;
+    flr_scan_job job = {.slack = q->slack, .force_mark = q->frame.force_mark};
+    int32_t low[3] = {0};
+    if (!aim(w, &job, low)) {
+        flr_contact_bound(&q->frame, FLR_MARK_FREE, &w->part->sums);
+        return;
+    }
+    uint32_t from = 0;
+    for (int label = 0; label < FLR_LABEL_COUNT;) {
+        flr_field field = flr_contact_field(&q->frame, (flr_label)label);
+        /* labels that look at the same field go together */
+        uint32_t to = from;
+        do to += w->c->count[label++];
+        while (label < FLR_LABEL_COUNT && flr_contact_field(&q->frame, (flr_label)label) == field);
+        if (to > from && matters(w, field)) scan_group(w, &job, low, field, from, to);
+        from = to;
+    }
+}
+
+/* Is the chunk too far away to matter? */
+static bool far_chunk(work *w)
+{
+    const flr_query *q = w->q;
+    const flr_voxmap *voxmap = q->frame.voxmap;
+    const flr_flat_field *surface = &q->fields[FLR_FIELD_SURFACE];
+    w->part->tested++;
+    w->beyond = flr_table_outside(surface, w->at);
+    w->far = flr_table_by_mark(voxmap, flr_table_mark(surface, w->at), w->beyond);
+    /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance */
+    if (w->far > voxmap->header->range && w->far - 1 - w->radius - q->around < w->part->least)
+        w->far = flr_larger(w->far, flr_table_by_chunks(voxmap, w->at, w->beyond));
+    return flr_skip(q, w->far, w->radius, w->part);
+}
+
+void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_part *part)
+{
+    const flr_shell *shell = q->frame.shell;
+    const flr_shell_hyper *h = &shell->hypers[hyper];
+    work w = {.q = q, .scratch = scratch, .part = part};
+    for (uint32_t done = 0; done < h->chunk_count; done += FLR_SCAN_POINTS) {
+        uint32_t first = h->first_chunk + done, count = h->chunk_count - done;
+        if (count > FLR_SCAN_POINTS) count = FLR_SCAN_POINTS;
+        q->kernel->centres(&q->frame, shell->chunks + first, count, scratch->at);
+        for (uint32_t i = 0; i < count; i++) {
+            w.chunk = first + i;
+            w.c = &shell->chunks[first + i];
+            w.at = flr_vec3_make(scratch->at[0][i], scratch->at[1][i], scratch->at[2][i]);
+            w.radius = (double)w.c->radius * q->per_metre;
+            if (q->reach == INFINITY || !far_chunk(&w)) scan_chunk(&w);
+        }
+    }
+    if (scratch->touch.count) flush_touch(&w);
+    if (scratch->near.count) flush_near(&w);
+}
