@@ -92,7 +92,7 @@ void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contac
 static double below(const flr_contact_frame *frame, unsigned mark)
 {
     const flr_voxmap_header *h = frame->voxmap->header;
-    unsigned counted = mark == FLR_MARK_FREE ? FLR_MARK_SURFACE + h->range + 1 : mark;
+    unsigned counted = mark == FLR_MARK_FREE ? FLR_MARK_SURFACE + h->range - h->offset + 1 : mark;
     return (double)frame->force_mark - counted;
 }
 
