@@ -169,6 +169,74 @@ FLR_API const flr_contact *flr_contact_list(const flr_contact_pair *pair);
 FLR_API size_t flr_contact_pair_bytes(const flr_contact_pair *pair);
 FLR_API const char *flr_contact_pair_simd(const flr_contact_pair *pair);
 
+/* ---- the continuous check ---- */
+
+/* A motion during one frame: where a part begins and where it would like to end. */
+typedef struct flr_pose_span {
+    flr_pose from, to;
+} flr_pose_span;
+
+/* How a motion is checked. Fill with flr_default_march_params(). */
+typedef struct flr_march_params {
+    /* no point shall come into a voxel at this distance from the surface, in voxels, or nearer;
+     * default 1: where exact surfaces may meet. 0: surface voxels; more than the range of the
+     * voxmap is its range */
+    unsigned layer;
+    /* voxels: nothing stops the motion before its fastest point has moved so far; default 0.5: what
+     * contact forces alone keep safe, and a part in contact is never held fast. 0: checked from
+     * its very beginning */
+    double unchecked;
+    double displacement; /* as in flr_contact_params */
+    /* shell's frame: this point moves along a straight line, all else turns about it; default its
+     * origin */
+    flr_vec3 centre;
+    uint64_t budget; /* lookups; 0, the default: as many as it takes */
+} flr_march_params;
+
+FLR_API flr_march_params flr_default_march_params(void);
+
+/* Plain data. */
+typedef struct flr_march_result {
+    /* 0 … 1: of the motion, up to which no point comes into the layer; 1: all of it is free */
+    double fraction;
+    double travel; /* metres: no point moves farther in all of the motion */
+    bool stopped;  /* a point comes into the layer at `fraction`; the next four are about it */
+    /* the budget did not suffice, or some point would move a billion voxels: `fraction` is what is
+     * not checked anyway */
+    bool exhausted;
+    uint8_t label;   /* an flr_label */
+    uint32_t index;  /* in the shell */
+    flr_vec3 point;  /* world's frame, metres: where it is then */
+    flr_vec3 normal; /* world's frame, unit, inward */
+    uint64_t lookups;
+} flr_march_result;
+
+/* How far can a part move before it would touch? Every point, against the surface field, along its
+ * own path, voxel by voxel, so that nothing can be jumped over at any speed: a point enters no
+ * voxel of the layer by more than 1e-4 voxels unnoticed. Stretches that the marks promise to be
+ * free are taken in one step, chunks of points that stay away from everything as one.
+ *
+ * The motion is that of the shell's part as seen from the voxmap's: its `centre` moves along a
+ * straight line, its orientation turns at a constant rate the shorter way, from the one relative
+ * pose to the other. flr_march_poses() tells where that is.
+ *
+ * A point that is in the layer when checking begins stops the motion only where it comes deeper
+ * than it was then; interior is the deepest there is. Once it has left the layer it may not come
+ * back. So a part in contact can always leave and slide.
+ *
+ * Poses that make no sense, shells without points: nothing stops them. A pair that is not aimed
+ * at anything: likewise. Thread: any number at a time per pair; RT safe, with a budget of bounded
+ * time. */
+FLR_API void flr_contact_march(const flr_contact_pair *pair, flr_pose_span shell,
+                               flr_pose_span voxmap, const flr_march_params *params,
+                               flr_march_result *result);
+
+/* Where the two parts are when a fraction of that motion is done. The voxmap's part moves straight
+ * and turns at a constant rate in the world; the shell's part does where it stands still. RT
+ * safe. */
+FLR_API void flr_march_poses(flr_pose_span shell, flr_pose_span voxmap, flr_vec3 centre,
+                             double fraction, flr_pose *T_world_shell, flr_pose *T_world_voxmap);
+
 #ifdef __cplusplus
 }
 #endif

@@ -99,6 +99,11 @@ size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
            pair->def.capacity * sizeof *pair->contacts + sizeof *pair->scratch;
 }
 
+flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
+{
+    return (flr_pair_view){pair->def.shell, pair->def.voxmap, pair->fields};
+}
+
 /* ---- asking ---- */
 
 /* What single precision may move a point by, in voxels: a few roundings of sums as large as a chunk of the shell is wide,

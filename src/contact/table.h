@@ -17,6 +17,15 @@ struct flr_contact_table {
     bool small;        /* word numbers of all planes fit 31 bits: gathers can take them */
 };
 
+/* What a pair stands for, for those who look by themselves; shell or voxmap may be NULL. */
+typedef struct flr_pair_view {
+    const flr_shell *shell;
+    const flr_voxmap *voxmap;
+    const flr_flat_field *fields; /* [FLR_FIELD_COUNT] */
+} flr_pair_view;
+
+flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair);
+
 /* The entry of a hyperchunk in a field's tree: a number, or one mark for all of it. */
 static inline uint32_t flr_hyper_entry(const flr_voxmap *voxmap, const flr_tree_place *place,
                                        uint32_t x, uint32_t y, uint32_t z)

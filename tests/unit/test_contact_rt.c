@@ -103,11 +103,19 @@ static uint64_t ask(const subject *s)
         flr_contact_result r;
         params.force_layer = (unsigned)i % 5;
         params.awareness = i % 2 == 0;
+        params.model = i / 2 % 2 ? FLR_FORCE_SMOOTH : FLR_FORCE_TANGENT;
         params.displacement = i % 3 == 0 ? -0.0002 : 0;
         for (int k = 0; k < 3; k++) {
             if (!s->pairs[k]) continue;
             flr_contact_query(s->pairs[k], s->poses[i], flr_pose_identity(), &params, &r);
             touching += r.contacts > 0;
+            flr_pose here = flr_pose_identity();
+            flr_march_params march = flr_default_march_params();
+            flr_march_result way;
+            if (i % 20) continue;
+            flr_contact_march(s->pairs[k], (flr_pose_span){s->poses[i], s->poses[i / 2]},
+                              (flr_pose_span){here, here}, &march, &way);
+            touching += way.stopped;
         }
         if (i % 10) continue;
         touching += ask_many(s, i % (QUERIES - 9));

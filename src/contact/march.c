@@ -1,0 +1,279 @@
+/* the continuous check: how far can a part move before some point comes into a layer of voxels?
+ *
+ * A point goes from box to box: its mark tells how many voxels around its own are free; the time at which it leaves that box
+ * at the earliest follows from its velocity and from a bound on its acceleration (a point that turns moves on a
+ * circle while the centre moves straight). A sphere around many points goes where its centre goes,
+ * as far as there is room for all of it; where that gets stuck, what is in it goes on from there one by one.
+ *
+ * All lengths are in voxels, time runs from 0 to 1. */
+#include "contact/point.h"
+#include "contact/table.h"
+
+#define CLIP     1e-4 /* voxels: how far a point may pass into a voxel unnoticed */
+#define FARTHEST 1e9  /* voxels: of a motion; beyond, time is too coarse for single voxels */
+#define STEP     0.5  /* voxels: a sphere that has less room gives up */
+
+typedef struct march {
+    flr_pair_view pair;
+    flr_contact_frame frame; /* at time 0 */
+    flr_vec3 way;            /* of the centre */
+    flr_vec3 axis;           /* unit, voxmap's axes */
+    double angle;            /* radians, about it */
+    double bend[3];          /* acceleration per voxel of a circle's radius, along each axis */
+    double around;           /* voxels, added to radii: displacement, rounding */
+    uint32_t limit;          /* marks 1 … limit are the layer */
+    double begin;            /* time at which checking begins */
+    double end;              /* time up to which all that was looked at is free */
+    uint64_t lookups, budget;
+    bool stopped, exhausted;
+    uint32_t chunk, point; /* that stopped it */
+    flr_label label;
+} march;
+
+flr_march_params flr_default_march_params(void)
+{
+    return (flr_march_params){.layer = 1, .unchecked = 0.5};
+}
+
+/* ---- the motion ---- */
+
+static flr_pose relative(flr_pose T_world_voxmap, flr_pose T_world_shell)
+{
+    T_world_voxmap.q = flr_quat_normalize(T_world_voxmap.q);
+    T_world_shell.q = flr_quat_normalize(T_world_shell.q);
+    return flr_pose_mul(flr_pose_inverse(T_world_voxmap), T_world_shell);
+}
+
+/* The turn from one orientation to the other. */
+static flr_vec3 turn_between(flr_pose from, flr_pose to)
+{
+    return flr_quat_to_rotation_vector(flr_quat_mul(to.q, flr_quat_conjugate(from.q)));
+}
+
+void flr_march_poses(flr_pose_span shell, flr_pose_span voxmap, flr_vec3 centre, double fraction,
+                     flr_pose *T_world_shell, flr_pose *T_world_voxmap)
+{
+    flr_pose from = relative(voxmap.from, shell.from), to = relative(voxmap.to, shell.to);
+    flr_vec3 begin = flr_pose_apply(from, centre), end = flr_pose_apply(to, centre);
+    flr_vec3 turn = flr_vec3_scale(turn_between(from, to), fraction);
+    flr_pose T = {.q = flr_quat_mul(flr_quat_from_rotation_vector(turn), from.q)};
+    T.p = flr_vec3_sub(flr_vec3_add_scaled(begin, fraction, flr_vec3_sub(end, begin)),
+                       flr_quat_rotate(T.q, centre));
+    *T_world_voxmap = flr_pose_interpolate(voxmap.from, voxmap.to, fraction);
+    *T_world_shell = flr_pose_mul(*T_world_voxmap, T);
+}
+
+/* One point's way: a circle about the axis, whose middle moves straight. */
+typedef struct path {
+    flr_vec3 middle, side,
+        across; /* at time 0: of the circle; from there to the point; ahead of that */
+    double radius;
+} path;
+
+static path path_from(const march *m, flr_vec3 at)
+{
+    flr_vec3 arm = flr_vec3_sub(at, m->frame.centre);
+    flr_vec3 along = flr_vec3_scale(m->axis, flr_vec3_dot(m->axis, arm));
+    path p = {.middle = flr_vec3_add(m->frame.centre, along), .side = flr_vec3_sub(arm, along)};
+    p.across = flr_vec3_cross(m->axis, p.side);
+    p.radius = flr_vec3_length(p.side);
+    return p;
+}
+
+static flr_vec3 path_at(const march *m, const path *p, double t, flr_vec3 *velocity)
+{
+    double c = 1, s = 0;
+    if (m->angle > 0) c = cos(m->angle * t), s = sin(m->angle * t);
+    *velocity = flr_vec3_add_scaled(flr_vec3_add_scaled(m->way, m->angle * c, p->across),
+                                    -m->angle * s, p->side);
+    flr_vec3 at = flr_vec3_add_scaled(p->middle, t, m->way);
+    return flr_vec3_add_scaled(flr_vec3_add_scaled(at, c, p->side), s, p->across);
+}
+
+/* ---- how much room is there? ---- */
+
+/* Chessboard distance of the voxel that holds a place to the nearest voxel of the layer, at least; 0 or less: in it. */
+static double room(const march *m, flr_vec3 at, uint32_t mark)
+{
+    const flr_voxmap *voxmap = m->pair.voxmap;
+    double layer = m->limit - 2.0;
+    if (mark != FLR_MARK_FREE) return mark - 2.0 - layer;
+    double beyond = flr_table_outside(m->pair.fields, at);
+    double far = flr_larger(flr_table_by_mark(voxmap, mark, beyond),
+                            voxmap->header->range - voxmap->header->offset + 1.0);
+    return flr_larger(far, flr_table_by_chunks(voxmap, at, beyond)) - layer;
+}
+
+static bool spend(march *m)
+{
+    if (m->budget && m->lookups >= m->budget) m->exhausted = true;
+    m->lookups++;
+    return !m->exhausted;
+}
+
+/* The time that a coordinate takes at least from `at` to one of two bounds. */
+static double leave(double at, double low, double high, double velocity, double acceleration)
+{
+    double v = fabs(velocity), ahead = velocity < 0 ? at - low : high - at,
+           back = velocity < 0 ? high - at : at - low;
+    double time = 2 * ahead / (v + sqrt(v * v + 2 * acceleration * ahead));
+    if (acceleration > 0)
+        time = fmin(time, (v + sqrt(v * v + 2 * acceleration * back)) / acceleration);
+    return time;
+}
+
+/* The time that a point takes at least to get out of its voxel and `free` more on each side, and `more` voxels farther. */
+static double leave_box(const march *m, const path *p, flr_vec3 at, flr_vec3 velocity, double free,
+                        double more)
+{
+    const double x[3] = {at.x, at.y, at.z}, v[3] = {velocity.x, velocity.y, velocity.z};
+    double time = INFINITY;
+    for (int axis = 0; axis < 3; axis++) {
+        double low = floor(x[axis]) - free;
+        time = fmin(time, leave(x[axis], low - more, low + 1 + 2 * free + more, v[axis],
+                                m->bend[axis] * p->radius));
+    }
+    return time;
+}
+
+/* ---- points and spheres on their way ---- */
+
+/* A point from a time on. */
+static void march_point(march *m, uint32_t chunk, uint32_t point, flr_label label, double t)
+{
+    path p = path_from(m, flr_contact_place(&m->frame, chunk, point).at);
+    flr_vec3 velocity, at = path_at(m, &p, t, &velocity);
+    uint32_t mark = flr_table_mark(m->pair.fields, at);
+    /* one that is in the layer to begin with may go on there, but not deeper, until it has left */
+    bool within = t <= m->begin && mark != FLR_MARK_FREE && mark <= m->limit;
+    uint32_t limit = within ? mark - 1 : m->limit;
+    double safe = t;
+    while (spend(m)) {
+        if (within && (mark == FLR_MARK_FREE || mark > m->limit)) within = false, limit = m->limit;
+        if (mark != FLR_MARK_FREE && mark <= limit) {
+            m->end = safe;
+            m->stopped = true;
+            m->chunk = chunk, m->point = point, m->label = label;
+            return;
+        }
+        double free = within ? 0 : floor(room(m, at, mark)) - 1;
+        safe = t + leave_box(m, &p, at, velocity, free, 0);
+        t += leave_box(m, &p, at, velocity, free, CLIP);
+        /* what would stop it later than another point did does not matter */
+        if (!(safe < m->end)) return;
+        if (t > 1) t = 1;
+        at = path_at(m, &p, t, &velocity);
+        mark = flr_table_mark(m->pair.fields, at);
+    }
+}
+
+/* A sphere from a time on: the time up to which nothing in it comes near the layer. */
+static double march_sphere(march *m, const float centre[3], float radius, double t)
+{
+    double r = (double)radius / m->frame.voxmap->header->grid.voxel + m->around;
+    path p = path_from(
+        m, flr_contact_voxels(&m->frame, (double)centre[0], (double)centre[1], (double)centre[2]));
+    double speed = flr_vec3_length(m->way) + m->angle * p.radius;
+    flr_vec3 velocity;
+    while (t < m->end && spend(m)) {
+        flr_vec3 at = path_at(m, &p, t, &velocity);
+        double left = room(m, at, flr_table_mark(m->pair.fields, at)) - 1 - r;
+        if (!(left >= STEP)) break;
+        t += left / speed;
+    }
+    return t;
+}
+
+static void march_chunk(march *m, uint32_t chunk, double t)
+{
+    const flr_shell_chunk *c = &m->pair.shell->chunks[chunk];
+    t = march_sphere(m, c->centre, c->radius, t);
+    uint32_t point = c->first;
+    for (int label = 0; label < FLR_LABEL_COUNT; label++)
+        for (unsigned i = 0; i < c->count[label]; i++, point++)
+            if (t < m->end && !m->exhausted) march_point(m, chunk, point, (flr_label)label, t);
+}
+
+/* ---- a whole shell ---- */
+
+/* False: nothing moves, touches or makes sense. */
+static bool begin(march *m, const flr_contact_pair *pair, flr_pose_span shell, flr_pose_span voxmap,
+                  const flr_march_params *params, flr_contact_params *contact)
+{
+    m->pair = flr_contact_pair_view(pair);
+    flr_contact_frame last;
+    contact->displacement = params->displacement;
+    contact->centre = params->centre;
+    if (!m->pair.shell || !m->pair.voxmap ||
+        !flr_contact_begin(&m->frame, m->pair.shell, m->pair.voxmap, shell.from, voxmap.from,
+                           contact) ||
+        !flr_contact_begin(&last, m->pair.shell, m->pair.voxmap, shell.to, voxmap.to, contact))
+        return false;
+    const flr_voxmap_header *h = m->pair.voxmap->header;
+    flr_vec3 turn = turn_between(relative(voxmap.from, shell.from), relative(voxmap.to, shell.to));
+    m->way = flr_vec3_sub(last.centre, m->frame.centre);
+    m->angle = flr_vec3_length(turn);
+    m->axis = m->angle > 0 ? flr_vec3_scale(turn, 1 / m->angle) : flr_vec3_zero();
+    const double axis[3] = {m->axis.x, m->axis.y, m->axis.z};
+    for (int i = 0; i < 3; i++)
+        m->bend[i] = m->angle * m->angle * sqrt(flr_larger(0, 1 - axis[i] * axis[i]));
+    m->around = fabs(m->frame.displacement) + 1e-3;
+    unsigned layer = params->layer < h->range ? params->layer : h->range;
+    m->limit = layer < h->offset ? FLR_MARK_INTERIOR : FLR_MARK_SURFACE + layer - h->offset;
+    m->budget = params->budget;
+    m->end = 1;
+    return true;
+}
+
+/* Voxels: no point of the shell moves farther. */
+static double farthest(const march *m)
+{
+    const float *c = m->pair.shell->centre;
+    path p = path_from(m, flr_contact_voxels(&m->frame, (double)c[0], (double)c[1], (double)c[2]));
+    double radius = (double)m->pair.shell->radius / m->pair.voxmap->header->grid.voxel + m->around;
+    return flr_vec3_length(m->way) + m->angle * (p.radius + radius);
+}
+
+/* What stopped it, and where. */
+static void tell(const march *m, flr_pose_span voxmap, flr_march_result *result)
+{
+    flr_contact_point start = flr_contact_place(&m->frame, m->chunk, m->point);
+    path p = path_from(m, start.at);
+    flr_vec3 velocity, at = path_at(m, &p, m->end, &velocity);
+    flr_quat turn = flr_quat_from_rotation_vector(flr_vec3_scale(m->axis, m->angle * m->end));
+    flr_pose T = flr_pose_interpolate(voxmap.from, voxmap.to, m->end);
+    result->stopped = true;
+    result->index = m->point;
+    result->label = (uint8_t)m->label;
+    result->point = flr_pose_apply(T, flr_grid_to_metres(&m->pair.voxmap->header->grid, at));
+    result->normal = flr_quat_rotate(T.q, flr_quat_rotate(turn, start.normal));
+}
+
+void flr_contact_march(const flr_contact_pair *pair, flr_pose_span shell, flr_pose_span voxmap,
+                       const flr_march_params *params, flr_march_result *result)
+{
+    march m = {0};
+    flr_contact_params contact = flr_default_contact_params();
+    *result = (flr_march_result){.fraction = 1};
+    if (!begin(&m, pair, shell, voxmap, params, &contact)) return;
+    double travel = farthest(&m);
+    result->travel = travel * m.pair.voxmap->header->grid.voxel;
+    double unchecked =
+        params->unchecked > 0 ? params->unchecked : 0; /* also for what is no number */
+    if (travel <= unchecked) return;
+    m.begin = unchecked / travel;
+    m.exhausted = !(travel < FARTHEST);
+
+    const flr_shell *s = m.pair.shell;
+    double t = m.exhausted ? 0 : march_sphere(&m, s->centre, s->radius, m.begin);
+    for (uint32_t i = 0; i < s->hyper_count && t < m.end && !m.exhausted; i++) {
+        const flr_shell_hyper *hyper = &s->hypers[i];
+        double from = march_sphere(&m, hyper->centre, hyper->radius, t);
+        for (uint32_t k = 0; k < hyper->chunk_count && from < m.end && !m.exhausted; k++)
+            march_chunk(&m, hyper->first_chunk + k, from);
+    }
+    result->lookups = m.lookups;
+    result->exhausted = m.exhausted;
+    result->fraction = m.exhausted ? m.begin : m.end;
+    if (m.stopped && !m.exhausted) tell(&m, voxmap, result);
+}
