@@ -66,13 +66,15 @@ typedef struct turn {
     flr_coherent *e;
     flr_contact_frame frame;
     flr_contact_sums sums;
-    uint32_t limit;   /* marks up to this are contact */
-    uint32_t beyond;  /* voxels from contact of a point without a mark */
-    uint32_t inside;  /* the same from the interior; 0: there is no interior */
-    double per_metre; /* voxels */
-    double around;    /* voxels: added to a radius: displacement, rounding */
-    double reach;     /* voxels: layers that are contact */
-    double travel;    /* voxels since the last query */
+    flr_contact_sums part; /* of the hyperchunk that is being judged */
+    uint32_t hyper, end;   /* which one is next; the point at which this one ends */
+    uint32_t limit;        /* marks up to this are contact */
+    uint32_t beyond;       /* voxels from contact of a point without a mark */
+    uint32_t inside;       /* the same from the interior; 0: there is no interior */
+    double per_metre;      /* voxels */
+    double around;         /* voxels: added to a radius: displacement, rounding */
+    double reach;          /* voxels: layers that are contact */
+    double travel;         /* voxels since the last query */
     uint64_t tested, lookups;
 } turn;
 
@@ -288,10 +290,27 @@ static void test_waiting(turn *t, uint32_t point, uint32_t queue)
     move_point(t, point, queue, to);
 }
 
+/* Points add up by hyperchunks, as in the reference: those before this point are done. */
+static void add_up_to(turn *t, uint32_t point)
+{
+    const flr_shell *shell = t->frame.shell;
+    if (point < t->end) return;
+    flr_contact_merge(&t->sums, &t->part);
+    t->sums.listed = t->part.listed;
+    t->part = flr_contact_no_sums();
+    t->part.listed = t->sums.listed;
+    while (point >= t->end && t->hyper < shell->hyper_count) {
+        const flr_shell_hyper *hyper = &shell->hypers[t->hyper++];
+        const flr_shell_chunk *last = &shell->chunks[hyper->first_chunk + hyper->chunk_count - 1];
+        t->end = last->first + last->padded;
+    }
+}
+
 /* A point in contact or next to it: looked up in each query, judged by the law. */
 static void test_mandatory(turn *t, uint32_t point)
 {
     flr_coherent *e = t->e;
+    add_up_to(t, point);
     uint32_t chunk = e->chunk_of[point / FLR_SHELL_PAD];
     flr_label label = label_of(&t->frame.shell->chunks[chunk], point);
     flr_field field = flr_contact_field(&t->frame, label);
@@ -299,13 +318,13 @@ static void test_mandatory(turn *t, uint32_t point)
     uint32_t mark = flr_table_mark(&e->fields[field], at);
     t->tested++;
     t->lookups++;
-    flr_contact_bound(&t->frame, mark, &t->sums);
+    flr_contact_bound(&t->frame, mark, &t->part);
     uint32_t distance = distance_of(t, field, mark, at);
     if (distance == 0) {
         flr_contact_stencil around;
         flr_table_look_around(&t->frame, e->fields, &e->fields[field], at, mark, &around);
         flr_contact_add(&t->frame, flr_contact_place(&t->frame, chunk, point), mark, &around, point,
-                        label, &t->sums, e->contacts, e->def.capacity);
+                        label, &t->part, e->contacts, e->def.capacity);
     }
     if (distance < 2) return;
     remember(e, point, at, distance);
@@ -323,6 +342,7 @@ static void serve_mandatory_points(turn *t)
             for (uint64_t rest = q->bits[word]; rest; rest &= rest - 1)
                 test_mandatory(t, word * 64 + (uint32_t)__builtin_ctzll(rest));
         }
+    add_up_to(t, t->frame.shell->point_count);
 }
 
 /* ---- chunks ---- */
@@ -471,7 +491,7 @@ static void begin(turn *t)
     t->per_metre = 1 / h->grid.voxel;
     t->around = fabs(t->frame.displacement) + SAFETY;
     t->reach = t->frame.force_mark - 1.0;
-    t->sums = flr_contact_no_sums();
+    t->sums = t->part = flr_contact_no_sums();
 }
 
 /* The bounds of the distance: what is mandatory has told its own; nobody else is nearer than his room; and what was the
