@@ -1,0 +1,52 @@
+/* loop.h: a loop, as its frames (loop.c) and its threads (thread.c) see it. */
+#ifndef FLR_REALTIME_LOOP_H
+#define FLR_REALTIME_LOOP_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "feeler/latest.h"
+#include "feeler/loop.h"
+#include "feeler/ring.h"
+#include "realtime/stats.h"
+
+/* its two threads */
+typedef struct flr_loop_threads {
+    pthread_t loop, watchdog;
+    bool loop_made, watchdog_made;
+    atomic_bool running; /* the loop's is in its frames */
+    atomic_bool watch;   /* the watchdog shall go on */
+    bool locked;         /* memory */
+    sem_t ready;         /* the loop's knows its rights */
+    int fifo, pinned;    /* errno of asking for them; the loop's until ready, then control's */
+    flr_loop_rights_info rights;
+} flr_loop_threads;
+
+struct flr_loop {
+    flr_loop_def def;
+    int64_t period_ns;
+    flr_guard *guards[FLR_LOOP_DEVICES];
+    flr_ring *commands; /* NULL: takes none */
+    void *command;      /* room for one */
+    flr_latest *state;  /* NULL: none */
+    atomic_bool end, paused;
+    uint64_t frames; /* to be done by its thread; 0: no end */
+
+    // the loop's thread, and control while that does not run
+    bool faded;              /* no frame has been since the forces were brought to zero */
+    bool begun, fresh_start; /* has a grid; may move on along it without having skipped anything */
+    uint64_t number;         /* of the next frame */
+    int64_t next_ns;         /* its time on the grid */
+    flr_device_sample samples[FLR_LOOP_DEVICES];
+    flr_wrench wrenches[FLR_LOOP_DEVICES];
+    bool fresh[FLR_LOOP_DEVICES]; /* gave a new sample in this frame */
+
+    flr_stats stats;
+    flr_loop_threads threads;
+};
+
+/* Frames until `frames` are done (0: no such end) or the end is asked for. */
+void flr_loop_frames(flr_loop *loop, uint64_t frames);
+
+#endif

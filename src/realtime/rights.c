@@ -1,0 +1,95 @@
+/* rights: real-time priority, locked memory, a processor of one's own; with sentences */
+#include "realtime/rights.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+int flr_rights_lock_memory(void)
+{
+    // on fault: address space that is set aside but never used must not be filled
+    return mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0 ? 0 : errno;
+}
+
+void flr_rights_unlock_memory(void) { munlockall(); }
+
+int flr_rights_set_priority(int priority)
+{
+    struct sched_param wanted = {.sched_priority = priority};
+    return pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted);
+}
+
+int flr_rights_set_cpu(int cpu)
+{
+    if (cpu >= CPU_SETSIZE) return EINVAL;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+/* writes to every page of its own stack; not inlined, or the pages would be the caller's */
+__attribute__((noinline)) static void touch_stack(void)
+{
+    volatile char stack[FLR_RIGHTS_STACK];
+    for (size_t i = 0; i < sizeof stack; i += 1024) stack[i] = 0;
+}
+
+void flr_rights_prepare_thread(void)
+{
+    prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
+    touch_stack();
+}
+
+/* adds a part of a sentence */
+static void say(flr_loop_rights_info *rights, const char *text)
+{
+    size_t used = strlen(rights->sentence);
+    snprintf(rights->sentence + used, sizeof rights->sentence - used, "%s", text);
+}
+
+void flr_rights_explain(flr_loop_rights_info *rights, const flr_loop_def *def, int fifo, int locked,
+                        int pinned)
+{
+    memset(rights, 0, sizeof *rights);
+    rights->fifo = def->priority > 0 && fifo == 0;
+    rights->locked = def->lock_memory && locked == 0;
+    rights->pinned = def->cpu >= 0 && pinned == 0;
+    bool refused = fifo || locked || pinned;
+    if (!refused) {
+        say(rights, rights->fifo ? "the loop runs with real-time priority"
+                                 : "the loop runs with ordinary priority, as asked");
+        say(rights, rights->locked ? " and with its memory locked" : "");
+        say(rights, rights->pinned ? ", on a processor of its own" : "");
+        return;
+    }
+    char part[160];
+    say(rights, "the loop runs, but");
+    if (fifo) {
+        snprintf(part, sizeof part, " without real-time priority (%s)", strerror(fifo));
+        say(rights, part);
+    }
+    if (locked) {
+        struct rlimit limit = {0, 0};
+        getrlimit(RLIMIT_MEMLOCK, &limit);
+        if (locked == EPERM || limit.rlim_cur == RLIM_INFINITY)
+            snprintf(part, sizeof part, "%s with memory that may be swapped out (%s)",
+                     fifo ? " and" : "", strerror(locked));
+        else
+            snprintf(part, sizeof part,
+                     "%s with memory that may be swapped out (at most %llu KiB may be locked)",
+                     fifo ? " and" : "", (unsigned long long)limit.rlim_cur / 1024);
+        say(rights, part);
+    }
+    if (pinned) {
+        snprintf(part, sizeof part, "%s not on processor %d (%s)", fifo || locked ? " and" : "",
+                 def->cpu, strerror(pinned));
+        say(rights, part);
+    }
+    say(rights, ": frames come late when the machine is busy; `feeler doctor` says how to mend it");
+}

@@ -1,0 +1,152 @@
+/* the loop's thread, and the one that watches it */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/assert.h"
+#include "realtime/loop.h"
+#include "realtime/rights.h"
+
+enum { STACK_SIZE = 1 << 20 };
+static const int64_t watch_ns = 1000000; /* between two looks of the watchdog */
+static const int64_t fade_ns = 30000000; /* after so long every guard is at zero */
+
+/* ---- the threads ---- */
+
+static void *loop_thread(void *context)
+{
+    flr_loop *loop = context;
+    flr_loop_threads *t = &loop->threads;
+    flr_rights_prepare_thread();
+    if (loop->def.priority > 0) t->fifo = flr_rights_set_priority(loop->def.priority);
+    if (loop->def.cpu >= 0) t->pinned = flr_rights_set_cpu(loop->def.cpu);
+    uint64_t frames = loop->frames;
+    sem_post(&t->ready);
+    flr_loop_frames(loop, frames);
+    atomic_store(&t->running, false);
+    return NULL;
+}
+
+static void *watchdog_thread(void *context)
+{
+    flr_loop *loop = context;
+    flr_rights_prepare_thread();
+    // above the loop: when that spins for ever, somebody must still come through
+    if (loop->def.priority > 0) (void)flr_rights_set_priority(loop->def.priority + 1);
+    int64_t next = flr_clock_ns(loop->def.env);
+    while (atomic_load(&loop->threads.watch)) {
+        flr_loop_watch(loop);
+        int64_t now = flr_clock_ns(loop->def.env);
+        next = next + watch_ns > now ? next + watch_ns : now + watch_ns;
+        flr_sleep_until(loop->def.env, next);
+    }
+    return NULL;
+}
+
+/* 0 or an errno */
+static int make_thread(pthread_t *thread, void *(*body)(void *), void *context)
+{
+    pthread_attr_t attributes;
+    int code = pthread_attr_init(&attributes);
+    if (code) return code;
+    code = pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    if (!code) code = pthread_create(thread, &attributes, body, context);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+
+/* ---- starting ---- */
+
+static void end_watchdog(flr_loop *loop)
+{
+    atomic_store(&loop->threads.watch, false);
+    if (loop->threads.watchdog_made) pthread_join(loop->threads.watchdog, NULL);
+    loop->threads.watchdog_made = false;
+}
+
+static flr_result no_thread(flr_loop *loop, int code, flr_error *error)
+{
+    end_watchdog(loop);
+    atomic_store(&loop->threads.running, false);
+    return flr_fail(error, code == ENOMEM || code == EAGAIN ? FLR_NO_MEMORY : FLR_DENIED,
+                    "loop: cannot make its threads: %s", strerror(code));
+}
+
+flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error)
+{
+    FLR_ASSERT(loop && !flr_loop_is_running(loop));
+    flr_loop_threads *t = &loop->threads;
+    if (loop->def.env != flr_env_real())
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "loop: a simulated machine has no threads; use flr_loop_run()");
+    flr_loop_stop(loop); // what is left of an earlier start
+    atomic_store(&loop->end, false);
+    atomic_store(&t->running, true);
+    atomic_store(&t->watch, true);
+    loop->frames = frames;
+    t->fifo = t->pinned = 0;
+
+    // the watchdog first: there is no frame without one
+    bool watched = loop->def.paced && loop->def.device_count > 0;
+    int code = watched ? make_thread(&t->watchdog, watchdog_thread, loop) : 0;
+    t->watchdog_made = watched && code == 0;
+    if (code) return no_thread(loop, code, error);
+    int locked = loop->def.lock_memory ? flr_rights_lock_memory() : 0;
+    t->locked = loop->def.lock_memory && locked == 0;
+    if (sem_init(&t->ready, 0, 0) != 0) return no_thread(loop, errno, error);
+    code = make_thread(&t->loop, loop_thread, loop);
+    t->loop_made = code == 0;
+    if (code == 0)
+        while (sem_wait(&t->ready) != 0 && errno == EINTR) {}
+    sem_destroy(&t->ready);
+    if (code) return no_thread(loop, code, error);
+    flr_rights_explain(&t->rights, &loop->def, t->fifo, locked, t->pinned);
+    return FLR_OK;
+}
+
+bool flr_loop_is_running(const flr_loop *loop)
+{
+    FLR_ASSERT(loop);
+    return atomic_load(&loop->threads.running);
+}
+
+const flr_loop_rights_info *flr_loop_rights(const flr_loop *loop)
+{
+    FLR_ASSERT(loop);
+    return &loop->threads.rights;
+}
+
+/* ---- ending ---- */
+
+/* No more frames will come: the guards see that as any other loss. */
+static void fade_forces(flr_loop *loop)
+{
+    if (loop->faded) return;
+    loop->faded = true;
+    for (int64_t past = 0; past < fade_ns; past += watch_ns) {
+        int64_t virtual_now = loop->next_ns + past;
+        for (uint32_t i = 0; i < loop->def.device_count; i++)
+            if (!loop->def.paced) flr_guard_watch(loop->guards[i], virtual_now);
+        if (!loop->def.paced) continue;
+        flr_sleep_until(loop->def.env, flr_clock_ns(loop->def.env) + watch_ns);
+        if (!loop->threads.watchdog_made) flr_loop_watch(loop);
+    }
+}
+
+void flr_loop_wait(flr_loop *loop)
+{
+    FLR_ASSERT(loop);
+    if (loop->threads.loop_made) pthread_join(loop->threads.loop, NULL);
+    loop->threads.loop_made = false;
+}
+
+void flr_loop_stop(flr_loop *loop)
+{
+    FLR_ASSERT(loop);
+    flr_loop_end(loop);
+    flr_loop_wait(loop);
+    if (loop->def.device_count > 0) fade_forces(loop);
+    end_watchdog(loop);
+    if (loop->threads.locked) flr_rights_unlock_memory();
+    loop->threads.locked = false;
+}
