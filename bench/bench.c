@@ -182,3 +182,15 @@ double flr_bench_exponent(const double *x, const double *y, size_t count)
     }
     return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double flr_bench_percentile(double *values, size_t count, double part)
+{
+    qsort(values, count, sizeof *values, by_value);
+    return values[(size_t)((double)(count - 1) * part)];
+}

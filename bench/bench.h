@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "feeler/env.h"
+#include "feeler/math.h"
 #include "feeler/result.h"
 
 typedef struct flr_bench_options {
@@ -30,11 +31,22 @@ flr_result flr_bench_voxelize(flr_env *env, const flr_bench_options *options, FI
                               flr_error *error);
 
 /* Contact: what a query costs along the scenarios' own motions, by instruction set and with each idea switched off; how
- * cost grows with points and voxels. */
+ * cost grows with points, voxels and contacts. */
 flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error);
 
+/* The teapot's motion in the benchmarks, of FLR_BENCH_SLIDE poses: slides and turns about its place, in contact now and then. */
+enum { FLR_BENCH_SLIDE = 2000 };
+flr_pose flr_bench_slide(flr_pose T_world_part, size_t i);
+
+/* Falling: 1 to 20 parts fall into a tray; what a frame costs against the number of parts. */
+flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FILE *out,
+                             flr_error *error);
+
 /* ---- shared by the subjects ---- */
+
+/* Of `count` values that are sorted here, the one below which `part` (0 ... 1) of them lie. */
+double flr_bench_percentile(double *values, size_t count, double part);
 
 /* Processor, cores, compiler, date: the conditions of a measurement, one line each. */
 typedef struct flr_bench_conditions {
@@ -70,6 +82,22 @@ bool flr_bench_stopped(void);
 /* Sorts by wall clock and returns best and median of `count` costs (the largest memory in both). */
 void flr_bench_summary(flr_bench_cost *costs, unsigned count, flr_bench_cost *best,
                        flr_bench_cost *median);
+
+/* How a cost grows: a few lines over the same x. Texts are constants. */
+enum { FLR_BENCH_GROWN = 24, FLR_BENCH_LINES = 3 };
+
+typedef struct flr_bench_growth {
+    const char *title, *by, *y_label; /* "points"; "time of a query [us]" */
+    const char *file;                 /* of the plot */
+    const char *names[FLR_BENCH_LINES];
+    size_t lines, count;
+    double x[FLR_BENCH_GROWN], y[FLR_BENCH_LINES][FLR_BENCH_GROWN];
+} flr_bench_growth;
+
+/* A table, or a JSON object without a line's end, with the exponent of each line; and a plot that shows them, too, where
+ * plots are wanted. */
+flr_result flr_bench_tell_growth(flr_env *env, const flr_bench_options *options,
+                                 const flr_bench_growth *growth, FILE *out, flr_error *error);
 
 /* The slope of a straight line through the points, both axes logarithmic: y grows as x to this power. */
 double flr_bench_exponent(const double *x, const double *y, size_t count);

@@ -1,5 +1,5 @@
 /* contact: what a query costs along the scenarios' own motions, with every instruction set and each idea switched off;
- * how the cost grows with points and with voxels
+ * how the cost grows with points, with voxels and with contacts
  *
  * Each pose is asked several times and its best time counts, so that what else the machine does matters less; the
  * percentiles are over the poses. */
@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "feeler/contact.h"
 #include "feeler/voxelize.h"
+#include "models/kit.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
@@ -31,7 +32,7 @@ static const subject subjects[] = {
     {"actuator", "gear", "gear.stl", "actuator.stl", "removal", 2.5e-3, 1e-3, 2, 0, 300},
     {"fine actuator", "gear", "gear.stl", "actuator.stl", "removal", 1.25e-3, 0.7e-3, 2, 0, 500},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects, SLIDE = 2000, FEW = 150 };
+enum { SUBJECTS = sizeof subjects / sizeof *subjects, FEW = 150 };
 
 /* point tests per millisecond that we promise, by instruction set */
 static const double least_rate[] = {0, 120e3, 180e3, 350e3};
@@ -62,10 +63,9 @@ static void free_setup(setup *s)
 
 /* ---- motions ---- */
 
-/* Slides and turns about its place: in contact now and then. */
-static flr_pose slide(flr_pose T, size_t i)
+flr_pose flr_bench_slide(flr_pose T, size_t i)
 {
-    double t = (double)i / SLIDE, turn = 6.283185307179586;
+    double t = (double)i / FLR_BENCH_SLIDE, turn = 6.283185307179586;
     T.p.x += 0.20 * sin(3 * turn * t);
     T.p.y += 0.15 * sin(5 * turn * t + 1);
     T.p.z += 0.05 * sin(7 * turn * t + 2);
@@ -82,11 +82,11 @@ static flr_result find_poses(const flr_model *model, setup *s, flr_error *error)
         if (!strcmp(model->paths[i].name, s->subject->path)) path = &model->paths[i];
     for (size_t i = 0; i < model->part_count; i++)
         if (!strcmp(model->parts[i].file, s->subject->moving)) part = &model->parts[i];
-    s->count = path ? path->count : SLIDE;
+    s->count = path ? path->count : FLR_BENCH_SLIDE;
     s->poses = calloc(s->count, sizeof *s->poses);
     if (!s->poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < s->count; i++)
-        s->poses[i] = path ? path->poses[i].T_world_part : slide(part->T_world_part, i);
+        s->poses[i] = path ? path->poses[i].T_world_part : flr_bench_slide(part->T_world_part, i);
     return FLR_OK;
 }
 
@@ -121,12 +121,6 @@ static flr_result set_up(const flr_model *model, const subject *what, unsigned d
                             &s->shell, error);
     if (result != FLR_OK) free_setup(s);
     return result;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 typedef struct kind {
@@ -176,9 +170,8 @@ static flr_result measure(flr_env *env, const setup *s, kind k, size_t stride, u
             sum.mean += us[i] / (double)count;
             if (r.contacts > sum.most_contacts) sum.most_contacts = r.contacts;
         }
-    qsort(us, count, sizeof *us, by_value);
-    sum.p50 = us[(count - 1) / 2];
-    sum.p99 = us[(count - 1) * 99 / 100];
+    sum.p50 = flr_bench_percentile(us, count, 0.5);
+    sum.p99 = flr_bench_percentile(us, count, 0.99);
     sum.max = us[count - 1];
     free(us);
     flr_contact_pair_destroy(pair);
@@ -288,35 +281,20 @@ static flr_result plot_ideas(flr_env *env, const char *folder, double p50[SUBJEC
 
 /* ---- growth ---- */
 
-enum { GROWN = 7 };
+enum { GROWN = 7, CULLED = 0, EVERY = 1 };
 
-static flr_result plot(flr_env *env, const char *folder, const char *file, const char *title,
-                       const char *x_label, const double *x, const double *culled,
-                       const double *all, size_t count, flr_error *error)
+static flr_bench_growth growth_by(const char *title, const char *by, const char *file)
 {
-    flr_plot_series series[2] = {
-        {.name = "culled, p50", .x = x, .y = culled, .count = count, .dots = true},
-        {.name = "every point, p50", .x = x, .y = all, .count = count, .dots = true}};
-    flr_plot_def def = flr_default_plot_def();
-    def.title = title;
-    def.x_label = x_label;
-    def.y_label = "time of a query [us]";
-    def.log_x = def.log_y = true;
-    def.series = series;
-    def.series_count = 2;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return flr_plot_write(env, path, &def, error);
+    return (flr_bench_growth){.title = title,
+                              .by = by,
+                              .y_label = "time of a query [us], p50",
+                              .file = file,
+                              .names = {"culled", "every point"},
+                              .lines = 2};
 }
 
-typedef struct growth {
-    const char *title, *by, *file;
-    double x[GROWN], culled[GROWN], all[GROWN];
-    size_t count;
-} growth;
-
 static flr_result grow(flr_env *env, const flr_bench_options *options, const setup *s, double x,
-                       growth *g, flr_error *error)
+                       flr_bench_growth *g, flr_error *error)
 {
     timing culled, all;
     size_t few = s->count > 2 * FEW ? s->count / FEW / 2 : 1;
@@ -327,45 +305,59 @@ static flr_result grow(flr_env *env, const flr_bench_options *options, const set
     if (result == FLR_OK) result = measure(env, s, k, few * 2, repeat, &all, error);
     if (result != FLR_OK) return result;
     g->x[g->count] = x;
-    g->culled[g->count] = culled.p50;
-    g->all[g->count++] = all.p50;
+    g->y[CULLED][g->count] = culled.p50;
+    g->y[EVERY][g->count++] = all.p50;
     return FLR_OK;
 }
 
-static flr_result tell_growth(flr_env *env, const flr_bench_options *options, const growth *g,
-                              bool last, FILE *out, flr_error *error)
+/* A plate that lies on a table, and hangs over its edge but for `width`: ever more contacts of the same points. All points
+ * that touch count (no awareness); where it lies it is pressed half a voxel deeper than the force layer begins. */
+static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
+                                 flr_bench_growth *g, flr_error *error)
 {
-    double culled = flr_bench_exponent(g->x, g->culled, g->count),
-           all = flr_bench_exponent(g->x, g->all, g->count);
-    if (options->json) {
-        fprintf(out,
-                "{\"by\": \"%s\", \"exponent_culled\": %.3f, \"exponent_all\": %.3f, \"rows\": [",
-                g->by, culled, all);
-        for (size_t i = 0; i < g->count; i++)
-            fprintf(out, "%s[%.0f, %.3f, %.3f]", i ? ", " : "", g->x[i], g->culled[i], g->all[i]);
-        fprintf(out, "]}%s", last ? "" : ",\n  ");
-    } else {
-        fprintf(out, "\n%s\n%14s %16s %16s\n", g->title, g->by, "culled p50 [us]", "all p50 [us]");
-        for (size_t i = 0; i < g->count; i++)
-            fprintf(out, "%14.0f %16.1f %16.1f\n", g->x[i], g->culled[i], g->all[i]);
-        fprintf(out, "grows as %s^%.2f culled, ^%.2f without\n", g->by, culled, all);
+    const double side = 0.2, thick = 0.01, voxel = 1e-3 * options->divide;
+    const subject what = {.name = "plate", .layer = 2};
+    setup s = {.subject = &what};
+    flr_mesh *plate = NULL, *table = NULL;
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_box(&kit, flr_pose_identity(), side, side, thick, 0);
+    flr_result result = flr_kit_finish(&kit, &plate, error);
+    kit = flr_kit_begin(1);
+    flr_kit_box(&kit, flr_pose_identity(), 1.2 * side, 1.2 * side, thick, 0);
+    if (result == FLR_OK) result = flr_kit_finish(&kit, &table, error);
+    if (result == FLR_OK) result = make_shell(plate, voxel, &s.shell, error);
+    if (result == FLR_OK) result = make_voxmap(table, voxel, &s.voxmap, error);
+    for (double part = 1.0 / 128; part <= 1 && result == FLR_OK; part *= 2) {
+        /* the plate's right edge lies `part` of its side beyond the table's left edge */
+        flr_pose T = flr_pose_identity();
+        T.p = flr_vec3_make((part - 0.5 - 0.6) * side, 0, thick + 1.5 * voxel);
+        s.poses = &T, s.count = 1;
+        timing t[2];
+        for (int cull = 0; cull < 2 && result == FLR_OK; cull++)
+            result = measure(env, &s, (kind){best_simd(env, &s), false, cull}, 1,
+                             20 * options->repeat, &t[cull], error);
+        if (result != FLR_OK || !t[1].most_contacts) continue;
+        g->x[g->count] = t[1].most_contacts;
+        g->y[CULLED][g->count] = t[1].p50;
+        g->y[EVERY][g->count++] = t[0].p50;
     }
-    return options->plots ? plot(env, options->plots, g->file, g->title, g->by, g->x, g->culled,
-                                 g->all, g->count, error)
-                          : FLR_OK;
+    s.poses = NULL; /* they were on the stack */
+    free_setup(&s);
+    flr_mesh_destroy(plate);
+    flr_mesh_destroy(table);
+    return result;
 }
 
-/* The actuator with more and more points in the same voxels; then the same points in ever smaller voxels. */
+/* The actuator with more and more points in the same voxels, then the same points in ever smaller voxels; the plate. */
 static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
                                const flr_model *gear, setup *s, FILE *out, flr_error *error)
 {
     static const double sizes[GROWN] = {8e-3, 5.6e-3, 4e-3, 2.8e-3, 2e-3, 1.4e-3, 1e-3};
     static const double voxels[] = {20e-3, 10e-3, 5e-3, 2.5e-3};
-    growth points = {
-        .title = "Actuator in the gear: more points", .by = "points", .file = "contact-points.svg"};
-    growth grid = {.title = "Actuator in the gear: smaller voxels",
-                   .by = "surface voxels",
-                   .file = "contact-voxels.svg"};
+    flr_bench_growth all[3] = {
+        growth_by("Actuator in the gear: more points", "points", "contact-points.svg"),
+        growth_by("Actuator in the gear: smaller voxels", "surface voxels", "contact-voxels.svg"),
+        growth_by("Plate on a table: more contacts", "contacts", "contact-contacts.svg")};
     flr_result result = FLR_OK;
     for (int i = 0; i < GROWN && result == FLR_OK; i++) {
         flr_shell *shell;
@@ -374,7 +366,7 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
         if (result != FLR_OK) return result;
         flr_shell_destroy(s->shell);
         s->shell = shell;
-        result = grow(env, options, s, shell->total, &points, error);
+        result = grow(env, options, s, shell->total, &all[0], error);
     }
     for (size_t i = 0; i < sizeof voxels / sizeof *voxels && result == FLR_OK; i++) {
         flr_voxmap *voxmap;
@@ -384,11 +376,14 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
         flr_voxmap_destroy(s->voxmap);
         s->voxmap = voxmap;
         result = grow(env, options, s, (double)flr_voxmap_get_info(voxmap).stats.surface_voxels,
-                      &grid, error);
+                      &all[1], error);
     }
+    if (result == FLR_OK) result = bench_contacts(env, options, &all[2], error);
     if (result == FLR_OK && options->json) fputs("],\n \"growth\": [", out);
-    if (result == FLR_OK) result = tell_growth(env, options, &points, false, out, error);
-    if (result == FLR_OK) result = tell_growth(env, options, &grid, true, out, error);
+    for (int i = 0; i < 3 && result == FLR_OK; i++) {
+        if (options->json && i) fputs(",\n  ", out);
+        result = flr_bench_tell_growth(env, options, &all[i], out, error);
+    }
     return result;
 }
 

@@ -25,6 +25,8 @@ static const struct subject {
     {"contact",
      "contact along the scenarios' motions: microseconds, lookups, points per millisecond",
      flr_bench_contact},
+    {"falling", "1 to 20 parts fall into a tray: microseconds per frame, pairs, contacts",
+     flr_bench_falling},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -98,7 +98,12 @@ if [ "$sanitized" = no ]; then
   json '(.contact | length) >= 36 and (.contact | map(.scenario) | unique | length) == 6'
   json '.contact | all(.us.p50 <= .us.p99 and .us.p99 <= .us.max and .points_per_ms > 0)'
   json '.contact | group_by(.scenario) | all(([.[] | select(.cull) | .tested] | max) <= 1.5 * ([.[] | select(.cull | not) | .tested] | max))'
-  json '(.growth | length) == 2 and (.growth | all(.rows | length >= 4))'
-  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg
+  json '(.growth | map(.by)) == ["points", "surface voxels", "contacts"] and (.growth | all(.rows | length >= 4))'
+  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg
+  expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
+  json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
+  json '.growth | length == 1 and (.[0].lines | map(.exponent) | all(. > 0.3 and . < 3))'
+  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-parts.svg
+  grep -q 'grows as x^' plots/contact-parts.svg || fail "the plot shows no exponent"
 fi
 finish
