@@ -25,7 +25,8 @@ enum { FREE, STEPPING, WATCHING };
 
 #define SECOND_NS ((int64_t)1000000000)
 static const int64_t most_zero_ns = 25000000;
-static const double least = 1e-9; /* N, N m: less is nothing, and never a denormal */
+static const unsigned still_frames = 4; /* for so many a clock may stand still */
+static const double least = 1e-9;       /* N, N m: less is nothing, and never a denormal */
 
 struct flr_guard {
     flr_device *device;
@@ -44,6 +45,7 @@ struct flr_guard {
     int64_t now_ns;              /* of the last output */
     int64_t input_age, data_age; /* ns, at the last output */
     int64_t trip_age;            /* since it began to fade */
+    unsigned still;              /* frames since the clock last moved */
     bool tripped;                /* fading or gone */
     bool watched;                /* the watchdog had it since the last step */
     bool device_lost;            /* the last write failed */
@@ -254,8 +256,11 @@ static bool approach(flr_vec3 *now, flr_vec3 target, double most)
 static int64_t elapse(flr_guard *g, int64_t now_ns, uint32_t *faults)
 {
     int64_t elapsed;
+    g->still = now_ns == g->now_ns ? g->still + 1 : 0;
     if (!atomic_load_explicit(&g->started, memory_order_relaxed)) {
         elapsed = (int64_t)g->frame_ns;
+    } else if (g->still > 0 && g->still <= still_frames) {
+        elapsed = 0; // two frames in one tick of a coarse clock
     } else if (now_ns <= g->now_ns) {
         *faults |= FLR_FAULT_CLOCK;
         elapsed = (int64_t)g->frame_ns;
