@@ -1,0 +1,183 @@
+/* feeler/world.h: all parts, the hands that hold them, and what happens in a millisecond.
+ *
+ *     flr_world_def def = flr_default_world_def();
+ *     def.parts = parts, def.part_count = 2;          a socket that stays, a ball that moves
+ *     flr_world_create(&def, &world, &error);
+ *     flr_world_grab(world, 0, 1);                    hand 0 takes part 1
+ *     every millisecond:
+ *         input.T_world_hand = …                      where the device is
+ *         flr_world_step(world, &input, &frame);
+ *         flr_world_wrench(world, 0)                  what the device shall give
+ *
+ * A step asks every pair that may touch (feeler/pairs.h), lets every body answer to contacts, hands
+ * and gravity (feeler/step.h), checks that the way is free where a point goes far
+ * (flr_contact_march), and moves. Then each hand gets its wrench, through the passivity controller.
+ *
+ * The same parts, parameters and inputs give the same bits, frame by frame; flr_world_frame.hash
+ * stands for all that has happened so far. The whole state can be saved and put back in a few
+ * microseconds.
+ *
+ * A part is *static*, *movable* or *free*. A movable part stays where it is until a hand takes it,
+ * and again when the hand lets go: parts float, as if somebody held them. A free one falls, rolls
+ * and is pushed.
+ *
+ * Two bodies that touch each other are stepped one beside the other, each with the other's velocity
+ * at the beginning of the frame.
+ *
+ * Thread: one at a time per world; see each function for what is RT safe.
+ */
+#ifndef FEELER_WORLD_H
+#define FEELER_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/body.h"
+#include "feeler/contact.h"
+#include "feeler/coupling.h"
+#include "feeler/hash.h"
+#include "feeler/pairs.h"
+#include "feeler/passivity.h"
+#include "feeler/result.h"
+#include "feeler/step.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 4096 };
+#define FLR_NO_PART UINT32_MAX
+
+typedef enum flr_part_kind {
+    FLR_PART_STATIC,  /* never moves */
+    FLR_PART_MOVABLE, /* moves while a hand holds it */
+    FLR_PART_FREE     /* moves by itself, too */
+} flr_part_kind;
+
+typedef struct flr_world_part {
+    flr_pairs_shape shape; /* shell and table are borrowed as long as the world lives */
+    flr_part_kind kind;    /* default static */
+    /* where it is; for what moves also its mass. Default flr_default_body_def() */
+    flr_body_def body;
+} flr_world_part;
+
+FLR_API flr_world_part flr_default_world_part(void);
+
+/* How things behave. All of it may change between steps. Fill with flr_default_world_params(). */
+typedef struct flr_world_params {
+    flr_contact_params contact; /* centre and motion are not read */
+    flr_step_params step;       /* dt is the world's and not read */
+    /* stretch 0 (the default here): half a voxel of what it may touch. Read when a hand takes a
+     * part */
+    flr_coupling_def coupling;
+    flr_passivity_params passivity;
+    double friction; /* coefficient, between all parts; default 0 */
+    /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.5 */
+    double depth;
+    /* voxels: a body whose fastest point goes farther than this in a frame is checked on its way;
+     * default 0.5; INFINITY: never */
+    double unchecked;
+} flr_world_params;
+
+FLR_API flr_world_params flr_default_world_params(void);
+
+typedef struct flr_world_def {
+    const flr_world_part *parts; /* [part_count]; copied */
+    uint32_t part_count;         /* up to FLR_WORLD_PARTS */
+    uint32_t hand_count;         /* up to FLR_WORLD_HANDS; default 1 */
+    double dt;                   /* s, 1e-5 … 0.1; default 0.001 */
+    flr_world_params params;
+    uint32_t contacts; /* of a pair that are known one by one; default 256 */
+    flr_simd simd;     /* default best */
+} flr_world_def;
+
+FLR_API flr_world_def flr_default_world_def(void);
+
+typedef struct flr_world flr_world;
+
+/* Fails with FLR_BAD_ARGUMENT (a number out of range, a body that cannot be: the sentence names the
+ * part), FLR_NO_MEMORY, FLR_UNSUPPORTED. On success the caller owns `*world`. Not RT safe. */
+FLR_API flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_error *error);
+FLR_API void flr_world_destroy(flr_world *world); /* NULL allowed; not RT safe */
+FLR_API size_t flr_world_bytes(const flr_world *world);
+
+/* ---- between steps; RT safe ---- */
+
+FLR_API void flr_world_set_params(flr_world *world, const flr_world_params *params);
+FLR_API const flr_world_params *flr_world_get_params(const flr_world *world);
+
+/* Static parts as one voxmap, see flr_pairs_set_ground(). */
+FLR_API bool flr_world_set_ground(flr_world *world, const flr_pairs_ground *ground);
+
+/* The hand takes a part where the hand was in the last step (or in the first input to come). False:
+ * the part is static or there is no such hand or part. A hand that holds another lets go of it
+ * first. Up to FLR_STEP_PULLS hands may hold one part. */
+FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
+FLR_API void flr_world_release(flr_world *world, uint32_t hand);
+/* What it holds, or is about to; FLR_NO_PART: nothing. */
+FLR_API uint32_t flr_world_held(const flr_world *world, uint32_t hand);
+
+/* Puts a part somewhere, at rest; hands that hold it take it anew there. False: no such part, or it
+ * is static, or the pose makes no sense. */
+FLR_API bool flr_world_place(flr_world *world, uint32_t part, flr_pose T_world_part);
+
+/* ---- a step; RT safe ---- */
+
+typedef struct flr_world_input {
+    flr_pose T_world_hand;
+    flr_twist twist; /* about the hand's origin, world's axes */
+    bool has_twist;  /* false: the world takes it from successive poses */
+    /* false: there is nothing new; the hand is taken to stand still where it was */
+    bool fresh;
+} flr_world_input;
+
+/* What happened in a step. Plain data. */
+typedef struct flr_world_frame {
+    uint64_t number;        /* 0 for the first step */
+    uint64_t points_tested; /* lookups of contact queries and of checks of the way */
+    uint32_t pairs;         /* that were asked */
+    uint32_t contacts, penetrations;
+    double lower, upper; /* metres: of all pairs, before the step; INFINITY when there is none */
+    double deepest;      /* metres: contact, before the step */
+    double energy;       /* joules, kinetic, of all bodies, after it */
+    uint32_t limited;    /* bodies whose way was shortened by the travel limit */
+    uint32_t stopped;    /* bodies whose way was not free to its end */
+    unsigned faults;     /* FLR_FAULT_… of all bodies */
+    flr_hash hash;       /* of this step and all before */
+} flr_world_frame;
+
+/* `inputs` [hand_count]. `frame` may be NULL. */
+FLR_API void flr_world_step(flr_world *world, const flr_world_input *inputs,
+                            flr_world_frame *frame);
+
+/* ---- looking; RT safe, valid until the next step ---- */
+
+FLR_API uint32_t flr_world_part_count(const flr_world *world);
+FLR_API uint32_t flr_world_hand_count(const flr_world *world);
+/* NULL when there is no such part. */
+FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
+/* For the device of a hand: world's axes, about the hand's origin; zero for a hand that holds
+ * nothing. Where the guard sends something else, say so, for the passivity controller's books. */
+FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);
+FLR_API void flr_world_sent(flr_world *world, uint32_t hand, flr_wrench wrench);
+FLR_API const flr_passivity *flr_world_passivity(const flr_world *world, uint32_t hand);
+/* The hand as the world sees it. */
+FLR_API flr_handle flr_world_hand(const flr_world *world, uint32_t hand);
+/* Contacts, pairs and sums of the last step: flr_pairs_contacts() and the like. */
+FLR_API const flr_pairs *flr_world_pairs(const flr_world *world);
+
+/* ---- all of its state; RT safe ---- */
+
+/* Bodies, hands, frame number and hash as plain bytes, good for a world made from the same
+ * definition. Parameters, ground and parts are not in it. */
+FLR_API size_t flr_world_state_size(const flr_world *world);
+FLR_API void flr_world_save(const flr_world *world, void *state);
+/* False, and nothing is changed, when `size` is another one or a body in it cannot be. */
+FLR_API bool flr_world_load(flr_world *world, const void *state, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
