@@ -106,6 +106,10 @@ FLR_API void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_par
 /* Begins or ceases to move. A part that ceases stays in the pose of the last update. */
 FLR_API void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving);
 
+/* Puts a part somewhere else, whether it moves or not. Where it is merged into the ground, the ground
+ * is dropped. */
+FLR_API void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part);
+
 FLR_API void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params);
 
 /* Static parts in one voxmap. */
@@ -171,6 +175,13 @@ typedef struct flr_part_total {
 /* Asks all pairs of the last update. `motion` [def.parts]: of each part, world's axes, about its
  * centre, for braking; NULL: all at rest. Those of static parts are not read. */
 FLR_API void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion);
+
+/* How far the two parts of a pair can go from where they were in the last update to these poses:
+ * flr_contact_march(), turning about the centre of the part that gives the shell, which the pairs
+ * fill in, as they do the displacement. The pose of a ground is not read. */
+FLR_API void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
+                             flr_pose T_world_voxmap, const flr_march_params *params,
+                             flr_march_result *result);
 
 /* Answers of the last query; valid until the next update. */
 FLR_API const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count);

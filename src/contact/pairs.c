@@ -229,6 +229,14 @@ void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving)
     pairs->changed = true;
 }
 
+void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part)
+{
+    place *at = &pairs->places[index];
+    if (at->grounded) drop_ground(pairs);
+    at->part.T_world_part = T_world_part;
+    pairs->changed = true;
+}
+
 void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params)
 {
     pairs->def.params = *params;
@@ -413,6 +421,22 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
     for (uint32_t i = 0; i < pairs->count; i++)
         ask(pairs, pairs->list[i], motion, &pairs->results[i]);
     pairs->answered = pairs->count;
+}
+
+void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
+                     flr_pose T_world_voxmap, const flr_march_params *params,
+                     flr_march_result *result)
+{
+    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    const flr_pairs_part *a = &pairs->places[pair.shell].part,
+                         *b = &pairs->places[ground ? pairs->def.parts : pair.voxmap].part;
+    flr_march_params march = *params;
+    march.centre = a->centre;
+    march.displacement = pairs->def.params.displacement;
+    flr_pose_span of_shell = {a->T_world_part, T_world_shell},
+                  of_voxmap = {b->T_world_part, ground ? b->T_world_part : T_world_voxmap};
+    flr_contact_pair_aim(pairs->asker, a->shape.shell, b->shape.table);
+    flr_contact_march(pairs->asker, of_shell, of_voxmap, &march, result);
 }
 
 const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)

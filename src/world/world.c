@@ -1,0 +1,625 @@
+/* the world: one step after the other, each from the state before it and the hands' poses alone */
+#include "feeler/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/table.h"
+#include "feeler/voxmap.h"
+
+#define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
+#define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
+#define SPEED_UP  1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
+enum { PASSES = 4 };  /* over pairs of moving bodies that stop each other */
+
+typedef struct hand_state {
+    flr_handle handle;
+    flr_coupling coupling;
+    flr_passivity passivity;
+    flr_wrench wrench;
+    uint32_t part;
+    bool seen;    /* there was an input */
+    bool waiting; /* takes `part` when there is one */
+} hand_state;
+
+/* all that changes: one block, so that it can be saved whole */
+typedef struct world_state {
+    uint64_t number;
+    flr_hash hash;
+    double travel; /* metres: the longest way of the step before */
+    hand_state hands[FLR_WORLD_HANDS];
+    flr_body bodies[]; /* [part_count] */
+} world_state;
+
+/* what a step works out for a part */
+typedef struct plan {
+    flr_step_result result;
+    double fraction;
+    bool moves, limited, stopped;
+} plan;
+
+struct flr_world {
+    flr_world_def def;
+    flr_world_params params;
+    flr_pairs *pairs;
+    flr_step *step;
+    flr_part_kind *kinds;
+    double *voxels; /* metres: of each part's voxmap; 0: it has none */
+    double voxel;   /* the least of them */
+    double ground_voxel;
+    flr_pose *poses;
+    flr_twist *twists;
+    plan *plans;
+    double *numbers; /* to be hashed */
+    world_state *state;
+    size_t state_size;
+};
+
+/* ---- defaults ---- */
+
+flr_world_part flr_default_world_part(void)
+{
+    flr_world_part part = {.shape = flr_default_pairs_part().shape,
+                           .kind = FLR_PART_STATIC,
+                           .body = flr_default_body_def()};
+    return part;
+}
+
+flr_world_params flr_default_world_params(void)
+{
+    flr_world_params params = {.contact = flr_default_contact_params(),
+                               .step = flr_default_step_params(),
+                               .coupling = flr_default_coupling_def(),
+                               .passivity = flr_default_passivity_params(),
+                               .depth = 0.5,
+                               .unchecked = 0.5};
+    params.coupling.stretch = 0;
+    return params;
+}
+
+flr_world_def flr_default_world_def(void)
+{
+    flr_world_def def = {.hand_count = 1,
+                         .dt = 0.001,
+                         .params = flr_default_world_params(),
+                         .contacts = 256,
+                         .simd = FLR_SIMD_BEST};
+    return def;
+}
+
+/* ---- making ---- */
+
+static double voxel_of(const flr_contact_table *table)
+{
+    return table ? flr_voxmap_get_info(table->voxmap).voxel : 0;
+}
+
+static flr_result make_parts(flr_world *w, flr_error *error)
+{
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        const flr_world_part *part = &w->def.parts[i];
+        flr_error inner;
+        flr_result result = flr_body_make(&part->body, &w->state->bodies[i], &inner);
+        if (result != FLR_OK) return flr_fail(error, result, "part %u: %s", i, inner.message);
+        w->kinds[i] = part->kind;
+        w->voxels[i] = voxel_of(part->shape.table);
+        if (w->voxels[i] > 0 && !(w->voxels[i] > w->voxel && w->voxel > 0)) w->voxel = w->voxels[i];
+        flr_pairs_part asked = {.shape = part->shape,
+                                .T_world_part = part->body.T_world_part,
+                                .centre = part->body.inertia.centre,
+                                .moving = part->kind == FLR_PART_FREE};
+        flr_pairs_set(w->pairs, i, &asked);
+        w->poses[i] = part->body.T_world_part;
+    }
+    return FLR_OK;
+}
+
+static flr_result allocate(flr_world *w, flr_error *error)
+{
+    uint32_t parts = w->def.part_count;
+    flr_pairs_def pairs = flr_default_pairs_def();
+    pairs.parts = parts;
+    pairs.contacts_of_pair = w->def.contacts;
+    pairs.contacts = 16 * w->def.contacts;
+    pairs.params = w->def.params.contact;
+    pairs.simd = w->def.simd;
+    flr_result result = flr_pairs_create(&pairs, &w->pairs, error);
+    if (result == FLR_OK) result = flr_step_create(8 * w->def.contacts, &w->step, error);
+    if (result != FLR_OK) return result;
+    w->state_size = sizeof(world_state) + parts * sizeof(flr_body);
+    w->state = calloc(1, w->state_size);
+    w->kinds = calloc((size_t)parts + 1, sizeof *w->kinds);
+    w->voxels = calloc((size_t)parts + 1, sizeof *w->voxels);
+    w->poses = calloc((size_t)parts + 1, sizeof *w->poses);
+    w->twists = calloc((size_t)parts + 1, sizeof *w->twists);
+    w->plans = calloc((size_t)parts + 1, sizeof *w->plans);
+    w->numbers = calloc(13 * (size_t)parts + 6 * FLR_WORLD_HANDS + 2, sizeof *w->numbers);
+    if (w->state && w->kinds && w->voxels && w->poses && w->twists && w->plans && w->numbers)
+        return FLR_OK;
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
+}
+
+flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_error *error)
+{
+    if (def->part_count > FLR_WORLD_PARTS || def->hand_count > FLR_WORLD_HANDS)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a world has at most %d parts and %d hands",
+                        FLR_WORLD_PARTS, FLR_WORLD_HANDS);
+    if (!(def->dt >= 1e-5 && def->dt <= 0.1))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a step of %g s is not between 0.00001 and 0.1 s",
+                        def->dt);
+    if (def->contacts == 0 || def->contacts > 1u << 16)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%u contacts of a pair are not 1 to 65536",
+                        def->contacts);
+    flr_world *w = calloc(1, sizeof *w);
+    if (!w) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world");
+    w->def = *def;
+    flr_result result = allocate(w, error);
+    if (result == FLR_OK) result = make_parts(w, error);
+    if (result != FLR_OK) {
+        flr_world_destroy(w);
+        return result;
+    }
+    w->def.parts = NULL;
+    for (int i = 0; i < FLR_WORLD_HANDS; i++) {
+        w->state->hands[i].part = FLR_NO_PART;
+        w->state->hands[i].handle.T_world_handle = flr_pose_identity();
+    }
+    flr_world_set_params(w, &def->params);
+    *world = w;
+    return FLR_OK;
+}
+
+void flr_world_destroy(flr_world *w)
+{
+    if (!w) return;
+    flr_pairs_destroy(w->pairs);
+    flr_step_destroy(w->step);
+    free(w->kinds);
+    free(w->voxels);
+    free(w->poses);
+    free(w->twists);
+    free(w->plans);
+    free(w->numbers);
+    free(w->state);
+    free(w);
+}
+
+size_t flr_world_bytes(const flr_world *w)
+{
+    return sizeof *w + flr_pairs_bytes(w->pairs) + flr_step_bytes(w->step) + w->state_size +
+           w->def.part_count * (sizeof *w->kinds + sizeof *w->voxels + sizeof *w->poses +
+                                sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers);
+}
+
+/* ---- between steps ---- */
+
+void flr_world_set_params(flr_world *w, const flr_world_params *params)
+{
+    w->params = *params;
+    w->params.step.dt = w->def.dt;
+    flr_pairs_set_params(w->pairs, &params->contact);
+}
+
+const flr_world_params *flr_world_get_params(const flr_world *w) { return &w->params; }
+
+bool flr_world_set_ground(flr_world *w, const flr_pairs_ground *ground)
+{
+    bool taken = flr_pairs_set_ground(w->pairs, ground);
+    w->ground_voxel = taken && ground ? voxel_of(ground->shape.table) : 0;
+    if (w->ground_voxel > 0 && !(w->ground_voxel > w->voxel && w->voxel > 0))
+        w->voxel = w->ground_voxel;
+    return taken;
+}
+
+/* Is it in some hand, or about to be? */
+static bool is_held(const flr_world *w, uint32_t part)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++)
+        if (w->state->hands[i].part == part) return true;
+    return false;
+}
+
+static bool is_moving(const flr_world *w, uint32_t part)
+{
+    return w->kinds[part] == FLR_PART_FREE ||
+           (w->kinds[part] == FLR_PART_MOVABLE && is_held(w, part));
+}
+
+/* The hand closes around the part; if it cannot, it holds nothing. */
+static void take(flr_world *w, hand_state *hand)
+{
+    flr_coupling_def def = w->params.coupling;
+    if (def.stretch == 0) def.stretch = w->voxel > 0 ? w->voxel / 2 : 5e-4;
+    hand->waiting = false;
+    hand->passivity = (flr_passivity){0};
+    if (flr_coupling_grab(&def, &w->state->bodies[hand->part], &hand->handle, &hand->coupling,
+                          NULL) != FLR_OK)
+        hand->part = FLR_NO_PART;
+}
+
+bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)
+{
+    if (hand >= w->def.hand_count || part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC)
+        return false;
+    flr_world_release(w, hand);
+    hand_state *h = &w->state->hands[hand];
+    h->part = part;
+    h->waiting = true;
+    if (h->seen) take(w, h);
+    flr_pairs_set_moving(w->pairs, part, is_moving(w, part));
+    return h->part == part;
+}
+
+void flr_world_release(flr_world *w, uint32_t hand)
+{
+    if (hand >= w->def.hand_count) return;
+    hand_state *h = &w->state->hands[hand];
+    uint32_t part = h->part;
+    if (part == FLR_NO_PART) return;
+    h->part = FLR_NO_PART;
+    h->waiting = false;
+    h->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    if (!is_moving(w, part)) { /* it stays where it was let go */
+        w->state->bodies[part].twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+        flr_pairs_set_moving(w->pairs, part, false);
+    }
+}
+
+uint32_t flr_world_held(const flr_world *w, uint32_t hand)
+{
+    return hand < w->def.hand_count ? w->state->hands[hand].part : FLR_NO_PART;
+}
+
+/* Where a part is that the pairs do not take for moving must be told by hand. */
+static void tell_pairs(flr_world *w, uint32_t part)
+{
+    w->poses[part] = w->state->bodies[part].T_world_part;
+    if (w->kinds[part] == FLR_PART_STATIC) return;
+    flr_pairs_place(w->pairs, part, w->poses[part]);
+    flr_pairs_set_moving(w->pairs, part, is_moving(w, part));
+}
+
+bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
+{
+    if (part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC ||
+        !flr_pose_is_valid(T_world_part))
+        return false;
+    flr_body *body = &w->state->bodies[part];
+    body->T_world_part = T_world_part;
+    body->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+    tell_pairs(w, part);
+    for (uint32_t i = 0; i < w->def.hand_count; i++)
+        if (w->state->hands[i].part == part && !w->state->hands[i].waiting)
+            take(w, &w->state->hands[i]);
+    return true;
+}
+
+/* ---- a step ---- */
+
+/* Where the hand is now and how fast. Returns a fault when the device speaks nonsense. */
+static unsigned follow(hand_state *hand, const flr_world_input *in, double dt)
+{
+    flr_twist still = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+    flr_handle *handle = &hand->handle;
+    unsigned fault = in->fresh && !flr_pose_is_valid(in->T_world_hand) ? FLR_FAULT_HANDLE : 0;
+    if (fault || !in->fresh) {
+        handle->twist = still;
+        return fault;
+    }
+    flr_pose before = handle->T_world_handle;
+    handle->T_world_handle = in->T_world_hand;
+    if (in->has_twist && flr_vec3_is_finite(in->twist.linear) &&
+        flr_vec3_is_finite(in->twist.angular)) {
+        handle->twist = in->twist;
+    } else if (!hand->seen) {
+        handle->twist = still;
+    } else {
+        flr_quat turn = flr_quat_mul(in->T_world_hand.q, flr_quat_conjugate(before.q));
+        flr_vec3 linear = flr_vec3_scale(flr_vec3_sub(in->T_world_hand.p, before.p), 1 / dt);
+        flr_vec3 angular = flr_vec3_scale(flr_quat_to_rotation_vector(turn), 1 / dt);
+        double share = dt / (SMOOTHING + dt);
+        handle->twist.linear = flr_vec3_add_scaled(handle->twist.linear, share,
+                                                   flr_vec3_sub(linear, handle->twist.linear));
+        handle->twist.angular = flr_vec3_add_scaled(handle->twist.angular, share,
+                                                    flr_vec3_sub(angular, handle->twist.angular));
+    }
+    hand->seen = true;
+    return 0;
+}
+
+/* The motion of a part about another point than its centre of mass. */
+static flr_twist motion_about(const flr_world *w, uint32_t part, flr_vec3 point)
+{
+    flr_twist none = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+    if (part == FLR_PAIRS_GROUND || !w->plans[part].moves) return none;
+    const flr_body *body = &w->state->bodies[part];
+    return flr_twist_make(body->twist.angular, flr_body_velocity(body, point));
+}
+
+static double voxel_of_pair(const flr_world *w, flr_pair pair)
+{
+    return pair.voxmap == FLR_PAIRS_GROUND ? w->ground_voxel : w->voxels[pair.voxmap];
+}
+
+/* Gives a body what its pairs found. */
+static void touch(flr_world *w, uint32_t part)
+{
+    uint32_t count, contact_count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    const flr_contact *contacts = flr_pairs_contacts(w->pairs, &contact_count);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_pair_result *r = &results[i];
+        bool reversed = r->pair.voxmap == part;
+        if ((!reversed && r->pair.shell != part) || (!r->contact.contacts && !r->contact.near))
+            continue;
+        flr_vec3 centre = flr_body_centre(&w->state->bodies[r->pair.shell]);
+        flr_touches touches = {
+            .list = r->contact.listed ? contacts + r->first : NULL,
+            .result = &r->contact,
+            .asked = &w->params.contact,
+            .reversed = reversed,
+            .centre = centre,
+            .other = motion_about(w, reversed ? r->pair.shell : r->pair.voxmap, centre),
+            .limit = w->params.depth * voxel_of_pair(w, r->pair),
+            .friction = w->params.friction};
+        flr_step_touch(w->step, &touches);
+    }
+}
+
+/* Works out where a body would go. */
+static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
+{
+    plan *p = &w->plans[part];
+    const flr_body *body = &w->state->bodies[part];
+    flr_step_begin(w->step, body, &w->params.step);
+    touch(w, part);
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        hand_state *hand = &w->state->hands[i];
+        if (hand->part == part && !hand->waiting)
+            flr_step_pull(w->step, &hand->coupling, &hand->handle);
+    }
+    flr_step_solve(w->step, &p->result);
+    /* both of a pair may go half of the way that the pairs were made for */
+    double most = flr_motion_fraction(p->result.motion, body->reach, range / 2);
+    p->fraction = p->result.fraction < most ? p->result.fraction : most;
+    p->limited = p->fraction < 1;
+    p->stopped = false;
+    frame->faults |= p->result.faults;
+    if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;
+}
+
+/* Where a part would be at the end of the step. */
+static flr_pose end_of(const flr_world *w, uint32_t part)
+{
+    const plan *p = &w->plans[part];
+    return p->moves ? flr_motion_apply(&w->state->bodies[part], p->result.motion, p->fraction)
+                    : w->poses[part];
+}
+
+static double travel_of(const flr_world *w, uint32_t part)
+{
+    const plan *p = &w->plans[part];
+    return p->moves
+               ? p->fraction * flr_motion_travel(p->result.motion, w->state->bodies[part].reach)
+               : 0;
+}
+
+/* Shortens a way, and says so. */
+static void shorten(flr_world *w, uint32_t part, double fraction)
+{
+    if (!w->plans[part].moves) return;
+    w->plans[part].fraction *= fraction;
+    w->plans[part].stopped = true;
+}
+
+/* Checks the way of one pair; true when it was shortened. */
+static bool check_pair(flr_world *w, const flr_pair_result *r, flr_world_frame *frame)
+{
+    bool ground = r->pair.voxmap == FLR_PAIRS_GROUND;
+    double travel = travel_of(w, r->pair.shell) + (ground ? 0 : travel_of(w, r->pair.voxmap));
+    if (!(travel > w->params.unchecked * voxel_of_pair(w, r->pair))) return false;
+    flr_march_params march = flr_default_march_params();
+    march.unchecked = w->params.unchecked;
+    flr_march_result found;
+    flr_pairs_march(w->pairs, r->pair, end_of(w, r->pair.shell),
+                    ground ? flr_pose_identity() : end_of(w, r->pair.voxmap), &march, &found);
+    frame->points_tested += found.lookups;
+    if (!(found.fraction < 1)) return false;
+    shorten(w, r->pair.shell, found.fraction);
+    if (!ground) shorten(w, r->pair.voxmap, found.fraction);
+    return true;
+}
+
+/* Checks all ways. Where two bodies move, shortening one changes what was checked for another: again, until nothing
+ * changes; what is left after some rounds goes no farther than needs no check. */
+static void check_ways(flr_world *w, flr_world_frame *frame)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    bool again = count > 0 && w->params.unchecked < INFINITY;
+    for (int pass = 0; again && pass < PASSES; pass++) {
+        again = false;
+        for (uint32_t i = 0; i < count; i++) {
+            bool two = results[i].pair.voxmap != FLR_PAIRS_GROUND &&
+                       w->plans[results[i].pair.voxmap].moves &&
+                       w->plans[results[i].pair.shell].moves;
+            if (pass > 0 && !two) continue;
+            again |= check_pair(w, &results[i], frame) && w->def.part_count > 1;
+        }
+    }
+    for (uint32_t part = 0; again && part < w->def.part_count; part++) {
+        double most = w->params.unchecked * w->voxel / 2, travel = travel_of(w, part);
+        if (w->plans[part].stopped && travel > most) shorten(w, part, most / travel);
+    }
+}
+
+/* Every hand gets what it shall feel. */
+static void feel(flr_world *w)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        hand_state *hand = &w->state->hands[i];
+        if (hand->part == FLR_NO_PART || hand->waiting) {
+            hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+            continue;
+        }
+        flr_wrench wrench =
+            flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part], &hand->handle,
+                              w->plans[hand->part].result.touching > 0, w->def.dt);
+        hand->wrench = flr_passivity_pass(&hand->passivity, &w->params.passivity,
+                                          hand->handle.T_world_handle, wrench, w->def.dt);
+    }
+}
+
+static double *number_vec3(double *to, flr_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    return to + 3;
+}
+
+/* The hash before, the bodies and the hands' wrenches as numbers: no padding gets into it. */
+static flr_hash chain(flr_world *w)
+{
+    double *to = w->numbers;
+    memcpy(to, &w->state->hash, sizeof(flr_hash));
+    to += 2;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        if (w->kinds[i] == FLR_PART_STATIC) continue;
+        const flr_body *body = &w->state->bodies[i];
+        to = number_vec3(to, body->T_world_part.p);
+        *to++ = body->T_world_part.q.w;
+        *to++ = body->T_world_part.q.x;
+        *to++ = body->T_world_part.q.y;
+        *to++ = body->T_world_part.q.z;
+        to = number_vec3(to, body->twist.linear);
+        to = number_vec3(to, body->twist.angular);
+    }
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        to = number_vec3(to, w->state->hands[i].wrench.force);
+        to = number_vec3(to, w->state->hands[i].wrench.torque);
+    }
+    return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);
+}
+
+/* What all pairs said together. */
+static void sum_up(flr_world *w, flr_world_frame *frame)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    frame->pairs = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_contact_result *c = &results[i].contact;
+        frame->points_tested += c->points_tested;
+        frame->contacts += c->contacts;
+        frame->penetrations += c->penetrations;
+        if (c->lower < frame->lower) frame->lower = c->lower;
+        if (c->upper < frame->upper) frame->upper = c->upper;
+    }
+}
+
+void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
+{
+    world_state *state = w->state;
+    flr_world_frame frame = {.number = state->number, .lower = INFINITY, .upper = INFINITY};
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        hand_state *hand = &state->hands[i];
+        frame.faults |= follow(hand, &inputs[i], w->def.dt);
+        if (hand->waiting && hand->seen) {
+            take(w, hand);
+            if (hand->part != FLR_NO_PART)
+                flr_pairs_set_moving(w->pairs, hand->part, is_moving(w, hand->part));
+        }
+    }
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        const flr_body *body = &state->bodies[i];
+        w->plans[i].moves = is_moving(w, i);
+        w->plans[i].result.touching = 0;
+        w->poses[i] = body->T_world_part;
+        w->twists[i] = body->twist;
+    }
+
+    /* as near as they may come in this step, and a little more */
+    double range = 2 * (SPEED_UP * state->travel + w->voxel) + MARGIN * w->voxel;
+    flr_pairs_update(w->pairs, w->poses, range, NULL);
+    flr_pairs_query(w->pairs, w->twists);
+    sum_up(w, &frame);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves) plan_body(w, i, range, &frame);
+    check_ways(w, &frame);
+
+    state->travel = 0;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        plan *p = &w->plans[i];
+        if (!p->moves) continue;
+        double travel = travel_of(w, i);
+        if (travel > state->travel) state->travel = travel;
+        flr_step_move(&p->result, p->fraction, &state->bodies[i]);
+        frame.limited += p->limited;
+        frame.stopped += p->stopped;
+        frame.energy += flr_body_energy(&state->bodies[i]);
+    }
+    feel(w);
+    state->number++;
+    state->hash = chain(w);
+    frame.hash = state->hash;
+    if (out) *out = frame;
+}
+
+/* ---- looking ---- */
+
+uint32_t flr_world_part_count(const flr_world *w) { return w->def.part_count; }
+uint32_t flr_world_hand_count(const flr_world *w) { return w->def.hand_count; }
+const flr_pairs *flr_world_pairs(const flr_world *w) { return w->pairs; }
+
+const flr_body *flr_world_body(const flr_world *w, uint32_t part)
+{
+    return part < w->def.part_count ? &w->state->bodies[part] : NULL;
+}
+
+flr_wrench flr_world_wrench(const flr_world *w, uint32_t hand)
+{
+    return hand < w->def.hand_count ? w->state->hands[hand].wrench
+                                    : flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+}
+
+void flr_world_sent(flr_world *w, uint32_t hand, flr_wrench wrench)
+{
+    if (hand < w->def.hand_count) flr_passivity_sent(&w->state->hands[hand].passivity, wrench);
+}
+
+const flr_passivity *flr_world_passivity(const flr_world *w, uint32_t hand)
+{
+    return hand < w->def.hand_count ? &w->state->hands[hand].passivity : NULL;
+}
+
+flr_handle flr_world_hand(const flr_world *w, uint32_t hand)
+{
+    return w->state->hands[hand < w->def.hand_count ? hand : 0].handle;
+}
+
+/* ---- the state ---- */
+
+size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
+
+void flr_world_save(const flr_world *w, void *state) { memcpy(state, w->state, w->state_size); }
+
+bool flr_world_load(flr_world *w, const void *from, size_t size)
+{
+    if (size != w->state_size) return false;
+    const uint8_t *bytes = from;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        flr_body body;
+        memcpy(&body, bytes + sizeof(world_state) + i * sizeof body, sizeof body);
+        if (!flr_body_is_valid(&body)) return false;
+    }
+    for (int i = 0; i < FLR_WORLD_HANDS; i++) {
+        hand_state hand;
+        memcpy(&hand, bytes + offsetof(world_state, hands) + (size_t)i * sizeof hand, sizeof hand);
+        if (hand.part != FLR_NO_PART &&
+            (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
+            return false;
+    }
+    memcpy(w->state, from, size);
+    for (uint32_t i = 0; i < w->def.part_count; i++) tell_pairs(w, i);
+    return true;
+}

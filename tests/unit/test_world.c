@@ -1,0 +1,357 @@
+/* the world: parts are held, stopped, pushed and put back; the same inputs give the same bits */
+#include "feeler/world.h"
+
+#include <math.h>
+
+#include "support/fail_alloc.h"
+#include "support/parts.h"
+#include "support/test.h"
+
+static const double voxel = 0.001;
+static flr_error error;
+
+/* a floor of 60 x 60 x 8 mm whose top is at z = 0, and parts above it */
+typedef struct scene {
+    flr_test_shape floor;
+    flr_voxmap *floor_map;
+    flr_contact_table *floor_table;
+    flr_test_part parts[FLR_TEST_SOLID_COUNT];
+    flr_contact_table *tables[FLR_TEST_SOLID_COUNT];
+} scene;
+
+static scene the_scene;
+
+static int set_up(void **state)
+{
+    (void)state;
+    scene *s = &the_scene;
+    flr_test_shape_box(&s->floor, flr_vec3_make(0.06, 0.06, 0.008), 1);
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    assert_ok(flr_voxelize(flr_env_real(), flr_test_shape_mesh(&s->floor), &def, &s->floor_map,
+                           NULL, NULL, &error),
+              error);
+    assert_ok(flr_contact_table_create(s->floor_map, &s->floor_table, &error), error);
+    for (int i = 0; i < FLR_TEST_SOLID_COUNT; i++) {
+        flr_test_part_make(&s->parts[i], (flr_test_solid)i, 0.5, voxel, true);
+        assert_ok(flr_contact_table_create(s->parts[i].voxmap, &s->tables[i], &error), error);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scene *s = &the_scene;
+    flr_contact_table_destroy(s->floor_table);
+    flr_voxmap_destroy(s->floor_map);
+    flr_test_shape_free(&s->floor);
+    for (int i = 0; i < FLR_TEST_SOLID_COUNT; i++) {
+        flr_contact_table_destroy(s->tables[i]);
+        flr_test_part_free(&s->parts[i]);
+    }
+    return 0;
+}
+
+static flr_world_part floor_part(void)
+{
+    flr_world_part part = flr_default_world_part();
+    part.shape = flr_pairs_shape_make(NULL, the_scene.floor_table);
+    part.body.T_world_part.p.z = -0.004;
+    return part;
+}
+
+static flr_world_part solid(flr_test_solid kind, flr_part_kind how, flr_vec3 at)
+{
+    flr_world_part part = flr_default_world_part();
+    part.shape = flr_pairs_shape_make(the_scene.parts[kind].shell, the_scene.tables[kind]);
+    part.kind = how;
+    assert_ok(flr_body_def_from_mesh(flr_test_shape_mesh(&the_scene.parts[kind].shape), 8000,
+                                     &part.body, &error),
+              error);
+    part.body.T_world_part.p = at;
+    return part;
+}
+
+static flr_world *make(const flr_world_part *parts, uint32_t count, const flr_world_params *params)
+{
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts;
+    def.part_count = count;
+    if (params) def.params = *params;
+    flr_world *world;
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    return world;
+}
+
+static flr_world_input at(double x, double y, double z)
+{
+    flr_world_input in = {.T_world_hand = {{x, y, z}, {1, 0, 0, 0}}, .fresh = true};
+    return in;
+}
+
+/* ---- holding ---- */
+
+static void follows_the_hand(void **state)
+{
+    (void)state;
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.05))};
+    flr_world *world = make(parts, 2, NULL);
+    assert_false(flr_world_grab(world, 0, 0)); /* static */
+    assert_false(flr_world_grab(world, 0, 2));
+    assert_false(flr_world_grab(world, 1, 1));
+    assert_true(flr_world_grab(world, 0, 1));
+    flr_world_frame frame;
+    for (int i = 0; i < 500; i++) {
+        flr_world_input in = at(1e-5 * i, 0, 0.05);
+        flr_world_step(world, &in, &frame);
+        assert_int_equal(frame.contacts, 0);
+        assert_true(flr_vec3_length(flr_world_wrench(world, 0).force) == 0);
+    }
+    flr_world_input in = at(0.005, 0, 0.05);
+    for (int i = 0; i < 300; i++) flr_world_step(world, &in, &frame);
+    assert_true(fabs(flr_world_body(world, 1)->T_world_part.p.x - 0.005) < 1e-6);
+    assert_true(frame.energy < 1e-9);
+    /* let go: it stays */
+    flr_world_release(world, 0);
+    in = at(0.1, 0, 0.05);
+    flr_pose before = flr_world_body(world, 1)->T_world_part;
+    for (int i = 0; i < 10; i++) flr_world_step(world, &in, &frame);
+    assert_memory_equal(&before, &flr_world_body(world, 1)->T_world_part, sizeof before);
+    flr_world_destroy(world);
+}
+
+static void pressed_against_the_floor(void **state)
+{
+    (void)state;
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.02))};
+    flr_world *world = make(parts, 2, NULL);
+    flr_world_grab(world, 0, 1);
+    flr_world_frame frame;
+    double push = 0;
+    uint32_t penetrations = 0;
+    for (int i = 0; i < 3000; i++) {
+        double z = 0.02 - 2e-5 * (i < 1500 ? i : 1500); /* 10 mm below the floor in the end */
+        flr_world_input in = at(0, 0, z);
+        flr_world_step(world, &in, &frame);
+        penetrations += frame.penetrations;
+        push = flr_world_wrench(world, 0).force.z;
+    }
+    /* the box is 6 mm high: it stops more than a voxel above the floor and the hand is pushed up */
+    double gap = flr_world_body(world, 1)->T_world_part.p.z - 0.003;
+    print_message("gap %.4f mm, force %.3f N\n", gap * 1e3, push);
+    assert_int_equal(penetrations, 0);
+    assert_true(gap > voxel && gap < 3 * voxel);
+    assert_true(push > 0.1);
+    assert_true(frame.energy < 1e-9);
+    flr_world_destroy(world);
+}
+
+/* A hand that jumps through the floor in one frame does not take the part along. */
+static void nothing_passes_through(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("nothing_passes_through");
+    for (int run = 0; run < 20; run++) {
+        flr_world_part parts[] = {floor_part(), solid((flr_test_solid)flr_test_random_below(
+                                                          &random, FLR_TEST_SOLID_COUNT),
+                                                      FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.03))};
+        flr_world_params params = flr_default_world_params();
+        params.coupling.stretch = 1; /* metres: a very strong hand */
+        params.coupling.stiffness = 1e5;
+        flr_world *world = make(parts, 2, &params);
+        flr_world_grab(world, 0, 1);
+        flr_world_frame frame;
+        uint32_t stopped = 0;
+        for (int i = 0; i < 200; i++) {
+            double z = i < 10 ? 0.03 : -0.1;
+            flr_world_input in = at(0.01 * flr_test_random_range(&random, -1, 1), 0, z);
+            flr_world_step(world, &in, &frame);
+            stopped += frame.stopped;
+            assert_true(flr_world_body(world, 1)->T_world_part.p.z > 0);
+        }
+        assert_true(stopped > 0); /* it was fast enough to need it */
+        flr_world_destroy(world);
+    }
+}
+
+/* ---- free bodies ---- */
+
+static void falls_and_rests(void **state)
+{
+    (void)state;
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_FREE, flr_vec3_make(0, 0, 0.02)),
+                              solid(FLR_TEST_SPHERE, FLR_PART_FREE, flr_vec3_make(0.001, 0, 0.04))};
+    flr_world_params params = flr_default_world_params();
+    params.step.gravity = flr_vec3_make(0, 0, -9.81);
+    params.friction = 0.5;
+    flr_world *world = make(parts, 3, &params);
+    flr_world_frame frame;
+    flr_world_input in = at(1, 1, 1);
+    double fastest = 0;
+    for (int i = 0; i < 3000; i++) {
+        flr_world_step(world, &in, &frame);
+        fastest = frame.energy > fastest ? frame.energy : fastest;
+        assert_true(flr_world_body(world, 1)->T_world_part.p.z > 0.003);
+    }
+    assert_true(fastest > 1e-5);
+    /* the box lies on the floor, within its layers */
+    const flr_body *box = flr_world_body(world, 1);
+    print_message("box at %.3f mm, energy %.2g J\n", box->T_world_part.p.z * 1e3, frame.energy);
+    assert_true(box->T_world_part.p.z < 0.006);
+    flr_world_destroy(world);
+}
+
+/* ---- the same again ---- */
+
+static flr_hash run(const flr_world_params *params, flr_simd simd, int frames, int save_at)
+{
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.012)),
+                              solid(FLR_TEST_TORUS, FLR_PART_FREE, flr_vec3_make(0.012, 0, 0.006))};
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts;
+    def.part_count = 3;
+    def.params = *params;
+    def.simd = simd;
+    flr_world *world;
+    flr_result made = flr_world_create(&def, &world, &error);
+    if (made == FLR_UNSUPPORTED) return (flr_hash){0};
+    assert_ok(made, error);
+    flr_world_grab(world, 0, 1);
+    flr_world_frame frame;
+    void *saved = malloc(flr_world_state_size(world));
+    for (int i = 0; i < frames; i++) {
+        double t = 1e-3 * i;
+        flr_world_input in = at(0.01 * sin(7 * t), 0.004 * sin(11 * t), 0.004 + 0.006 * cos(5 * t));
+        flr_world_step(world, &in, &frame);
+        if (i == save_at) flr_world_save(world, saved);
+    }
+    if (save_at >= 0) { /* back, and over the same way again */
+        flr_hash first = frame.hash;
+        assert_true(flr_world_load(world, saved, flr_world_state_size(world)));
+        for (int i = save_at + 1; i < frames; i++) {
+            double t = 1e-3 * i;
+            flr_world_input in =
+                at(0.01 * sin(7 * t), 0.004 * sin(11 * t), 0.004 + 0.006 * cos(5 * t));
+            flr_world_step(world, &in, &frame);
+        }
+        assert_true(flr_hash_equal(first, frame.hash));
+    }
+    assert_false(flr_world_load(world, saved, flr_world_state_size(world) - 1));
+    free(saved);
+    flr_world_destroy(world);
+    return frame.hash;
+}
+
+static void the_same_bits(void **state)
+{
+    (void)state;
+    flr_world_params params = flr_default_world_params();
+    params.step.gravity = flr_vec3_make(0, 0, -2);
+    for (int i = 0; i < FLR_INTEGRATOR_COUNT; i++) {
+        params.step.integrator = (flr_integrator)i;
+        flr_hash first = run(&params, FLR_SIMD_SCALAR, 600, -1);
+        for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++) {
+            flr_hash again = run(&params, simd, 600, 250);
+            assert_true(flr_hash_equal(first, again) || (again.high == 0 && again.low == 0));
+        }
+        flr_hash other = run(&params, FLR_SIMD_SCALAR, 599, -1);
+        assert_false(flr_hash_equal(first, other));
+    }
+}
+
+/* ---- nonsense ---- */
+
+static void nonsense_from_the_device(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("nonsense_from_the_device");
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.01))};
+    flr_world *world = make(parts, 2, NULL);
+    flr_world_grab(world, 0, 1);
+    const double bad[] = {NAN, INFINITY, -INFINITY, 1e300, 1e-310, 0, 1e18};
+    for (int i = 0; i < 5000; i++) {
+        flr_world_input in = at(0, 0, 0.01);
+        double *numbers[] = {&in.T_world_hand.p.x, &in.T_world_hand.p.z, &in.T_world_hand.q.w,
+                             &in.T_world_hand.q.y, &in.twist.linear.x,   &in.twist.angular.z};
+        in.has_twist = i % 2;
+        *numbers[flr_test_random_below(&random, 6)] = bad[flr_test_random_below(&random, 7)];
+        flr_world_frame frame;
+        flr_world_step(world, &in, &frame);
+        const flr_body *body = flr_world_body(world, 1);
+        assert_true(flr_body_is_valid(body));
+        assert_true(flr_vec3_is_finite(flr_world_wrench(world, 0).force));
+        assert_true(flr_vec3_is_finite(flr_world_wrench(world, 0).torque));
+        assert_true(isfinite(frame.energy));
+    }
+    /* and it still works */
+    assert_false(flr_world_place(world, 1, (flr_pose){{NAN, 0, 0}, {1, 0, 0, 0}}));
+    assert_true(flr_world_place(world, 1, (flr_pose){{0, 0, 0.03}, {1, 0, 0, 0}}));
+    flr_world_release(world, 0);
+    flr_world_input in = at(0, 0, 0.03);
+    flr_world_step(world, &in, NULL);
+    assert_true(flr_world_grab(world, 0, 1));
+    for (int i = 0; i < 100; i++) flr_world_step(world, &in, NULL);
+    assert_true(fabs(flr_world_body(world, 1)->T_world_part.p.z - 0.03) < 1e-6);
+    flr_world_destroy(world);
+}
+
+static void bad_definitions(void **state)
+{
+    (void)state;
+    flr_world_part part = solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0));
+    flr_world_def def = flr_default_world_def();
+    flr_world *world;
+    def.dt = 1;
+    assert_int_equal(flr_world_create(&def, &world, &error), FLR_BAD_ARGUMENT);
+    def = flr_default_world_def();
+    def.hand_count = 9;
+    assert_int_equal(flr_world_create(&def, &world, &error), FLR_BAD_ARGUMENT);
+    def = flr_default_world_def();
+    part.body.inertia.mass = -1;
+    def.parts = &part;
+    def.part_count = 1;
+    assert_int_equal(flr_world_create(&def, &world, &error), FLR_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "part 0"));
+    /* nothing in it */
+    def = flr_default_world_def();
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    flr_world_input in = at(0, 0, 0);
+    flr_world_step(world, &in, NULL);
+    flr_world_destroy(world);
+}
+
+static flr_result make_one(void *context, flr_error *e)
+{
+    flr_world_def def = flr_default_world_def();
+    def.parts = context;
+    def.part_count = 2;
+    flr_world *world;
+    flr_result result = flr_world_create(&def, &world, e);
+    if (result == FLR_OK) flr_world_destroy(world);
+    return result;
+}
+
+static void without_memory(void **state)
+{
+    (void)state;
+    flr_world_part parts[] = {floor_part(),
+                              solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.01))};
+    flr_fail_alloc_each(make_one, parts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(follows_the_hand),       cmocka_unit_test(pressed_against_the_floor),
+        cmocka_unit_test(nothing_passes_through), cmocka_unit_test(falls_and_rests),
+        cmocka_unit_test(the_same_bits),          cmocka_unit_test(nonsense_from_the_device),
+        cmocka_unit_test(bad_definitions),        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests_name("world", tests, set_up, tear_down);
+}
