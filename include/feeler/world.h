@@ -74,10 +74,12 @@ typedef struct flr_world_params {
     flr_coupling_def coupling;
     flr_passivity_params passivity;
     double friction; /* coefficient, between all parts; default 0 */
-    /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.5 */
+    /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.4: with force
+     * layer 2 no point comes into layer 1, half a voxel below the plane where force begins */
     double depth;
-    /* voxels: a body whose fastest point goes farther than this in a frame is checked on its way;
-     * default 0.5; INFINITY: never */
+    /* voxels: nothing stops a body before its fastest point has gone so far in a frame; default 0:
+     * no point comes into layer 1 that was not there before, whatever the hand does. 0.5: only fast
+     * motion is checked; INFINITY: none */
     double unchecked;
 } flr_world_params;
 

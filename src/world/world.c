@@ -11,7 +11,9 @@
 #define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
 #define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
 #define SPEED_UP  1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
-enum { PASSES = 4 };  /* over pairs of moving bodies that stop each other */
+#define BEFORE    1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
+enum { STOPS = 3 };    /* places that a body slides along, of those that its way would meet */
+enum { PASSES = 4 }; /* over pairs of moving bodies that stop each other */
 
 typedef struct hand_state {
     flr_handle handle;
@@ -32,11 +34,21 @@ typedef struct world_state {
     flr_body bodies[]; /* [part_count] */
 } world_state;
 
+/* where a point of a body would meet something on its way, if nothing were done about it */
+typedef struct stop {
+    flr_contact contact; /* as it is at the beginning of the step */
+    bool reversed;       /* the body is the one that gives the voxels */
+    double gap;          /* metres: how far the body may go towards it */
+    flr_twist other;     /* of the other part, about `contact.point` */
+} stop;
+
 /* what a step works out for a part */
 typedef struct plan {
     flr_step_result result;
     double fraction;
-    bool moves, limited, stopped;
+    bool moves, limited, stopped, again;
+    uint32_t stop_count;
+    stop stops[STOPS];
 } plan;
 
 struct flr_world {
@@ -72,8 +84,7 @@ flr_world_params flr_default_world_params(void)
                                .step = flr_default_step_params(),
                                .coupling = flr_default_coupling_def(),
                                .passivity = flr_default_passivity_params(),
-                               .depth = 0.5,
-                               .unchecked = 0.5};
+                               .depth = 0.4};
     params.coupling.stretch = 0;
     return params;
 }
@@ -367,6 +378,24 @@ static void touch(flr_world *w, uint32_t part)
     }
 }
 
+/* Gives a body what its way would meet: a contact that may get no deeper than the gap, so that the body slides along it. */
+static void touch_stops(flr_world *w, const plan *p)
+{
+    for (uint32_t i = 0; i < p->stop_count; i++) {
+        const stop *s = &p->stops[i];
+        flr_contact_result one = {.contacts = 1, .listed = 1};
+        flr_touches touches = {.list = &s->contact,
+                               .result = &one,
+                               .asked = &w->params.contact,
+                               .reversed = s->reversed,
+                               .centre = s->contact.point,
+                               .other = s->other,
+                               .limit = s->gap,
+                               .friction = w->params.friction};
+        flr_step_touch(w->step, &touches);
+    }
+}
+
 /* Works out where a body would go. */
 static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
 {
@@ -374,6 +403,7 @@ static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame
     const flr_body *body = &w->state->bodies[part];
     flr_step_begin(w->step, body, &w->params.step);
     touch(w, part);
+    touch_stops(w, p);
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         hand_state *hand = &w->state->hands[i];
         if (hand->part == part && !hand->waiting)
@@ -384,7 +414,6 @@ static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame
     double most = flr_motion_fraction(p->result.motion, body->reach, range / 2);
     p->fraction = p->result.fraction < most ? p->result.fraction : most;
     p->limited = p->fraction < 1;
-    p->stopped = false;
     frame->faults |= p->result.faults;
     if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;
 }
@@ -405,6 +434,43 @@ static double travel_of(const flr_world *w, uint32_t part)
                : 0;
 }
 
+/* Notes a stop for one of the two bodies of a pair. */
+static void note_stop(flr_world *w, uint32_t part, uint32_t other, const stop *found, bool reversed)
+{
+    plan *p = &w->plans[part];
+    if (!p->moves || p->stop_count == STOPS) return;
+    stop *to = &p->stops[p->stop_count++];
+    *to = *found;
+    to->reversed = reversed;
+    to->other = motion_about(w, other, found->contact.point);
+    p->again = true;
+}
+
+/* What a march ran into, as it is at the beginning of the step. */
+static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span voxmap,
+                 const flr_march_result *found)
+{
+    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    bool two = !ground && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
+    flr_pose T_shell, T_voxmap;
+    flr_march_poses(shell, voxmap, w->state->bodies[pair.shell].inertia.centre, found->fraction,
+                    &T_shell, &T_voxmap);
+    flr_pose back = flr_pose_mul(shell.from, flr_pose_inverse(T_shell)),
+             met = flr_pose_mul(voxmap.from, flr_pose_inverse(T_voxmap));
+    double least = BEFORE * voxel_of_pair(w, pair);
+    stop s = {.contact = {.point = flr_pose_apply(back, found->point),
+                          .normal = flr_quat_rotate(back.q, found->normal),
+                          .depth = 1e-3 * least,
+                          .index = found->index,
+                          .label = found->label,
+                          .mark = FLR_MARK_SURFACE}};
+    flr_vec3 away = flr_vec3_sub(s.contact.point, flr_pose_apply(met, found->point));
+    s.gap = flr_vec3_dot(s.contact.normal, away) * (two ? 0.5 : 1) - least;
+    if (!(s.gap > least)) s.gap = least;
+    note_stop(w, pair.shell, pair.voxmap, &s, false);
+    if (!ground) note_stop(w, pair.voxmap, pair.shell, &s, true);
+}
+
 /* Shortens a way, and says so. */
 static void shorten(flr_world *w, uint32_t part, double fraction)
 {
@@ -413,45 +479,57 @@ static void shorten(flr_world *w, uint32_t part, double fraction)
     w->plans[part].stopped = true;
 }
 
-/* Checks the way of one pair; true when it was shortened. */
-static bool check_pair(flr_world *w, const flr_pair_result *r, flr_world_frame *frame)
+/* Checks the way of one pair; true when something is in it: then its bodies are to go another way, or else (`last`) only as
+ * far as it is free. */
+static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *frame)
 {
-    bool ground = r->pair.voxmap == FLR_PAIRS_GROUND;
-    double travel = travel_of(w, r->pair.shell) + (ground ? 0 : travel_of(w, r->pair.voxmap));
-    if (!(travel > w->params.unchecked * voxel_of_pair(w, r->pair))) return false;
+    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    double travel = travel_of(w, pair.shell) + (ground ? 0 : travel_of(w, pair.voxmap));
+    double voxel = voxel_of_pair(w, pair);
+    if (!(travel > w->params.unchecked * voxel)) return false;
     flr_march_params march = flr_default_march_params();
     march.unchecked = w->params.unchecked;
+    flr_pose still = flr_pose_identity();
+    flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
+                  voxmap = {ground ? still : w->poses[pair.voxmap],
+                            ground ? still : end_of(w, pair.voxmap)};
     flr_march_result found;
-    flr_pairs_march(w->pairs, r->pair, end_of(w, r->pair.shell),
-                    ground ? flr_pose_identity() : end_of(w, r->pair.voxmap), &march, &found);
+    flr_pairs_march(w->pairs, pair, shell.to, voxmap.to, &march, &found);
     frame->points_tested += found.lookups;
     if (!(found.fraction < 1)) return false;
-    shorten(w, r->pair.shell, found.fraction);
-    if (!ground) shorten(w, r->pair.voxmap, found.fraction);
+    if (!last) {
+        if (found.stopped) note(w, pair, shell, voxmap, &found);
+        return true;
+    }
+    double fraction = fmax(0, found.fraction - BEFORE * voxel / travel);
+    shorten(w, pair.shell, fraction);
+    if (!ground) shorten(w, pair.voxmap, fraction);
     return true;
 }
 
-/* Checks all ways. Where two bodies move, shortening one changes what was checked for another: again, until nothing
- * changes; what is left after some rounds goes no farther than needs no check. */
-static void check_ways(flr_world *w, flr_world_frame *frame)
+/* Checks all ways. A body that would run into something is let slide along it, at a few places at most; what still is not
+ * free is shortened. Where two bodies move, shortening one changes what was checked for another: again, until nothing
+ * changes; what is left after some rounds does not move. */
+static void check_ways(flr_world *w, double range, flr_world_frame *frame)
 {
     uint32_t count;
     const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
     bool again = count > 0 && w->params.unchecked < INFINITY;
+    for (int pass = 0; again && pass < STOPS; pass++) {
+        again = false;
+        for (uint32_t i = 0; i < count; i++) again |= check_pair(w, results[i].pair, false, frame);
+        for (uint32_t part = 0; again && part < w->def.part_count; part++)
+            if (w->plans[part].again) {
+                w->plans[part].again = false;
+                plan_body(w, part, range, frame);
+            }
+    }
     for (int pass = 0; again && pass < PASSES; pass++) {
         again = false;
-        for (uint32_t i = 0; i < count; i++) {
-            bool two = results[i].pair.voxmap != FLR_PAIRS_GROUND &&
-                       w->plans[results[i].pair.voxmap].moves &&
-                       w->plans[results[i].pair.shell].moves;
-            if (pass > 0 && !two) continue;
-            again |= check_pair(w, &results[i], frame) && w->def.part_count > 1;
-        }
+        for (uint32_t i = 0; i < count; i++) again |= check_pair(w, results[i].pair, true, frame);
     }
-    for (uint32_t part = 0; again && part < w->def.part_count; part++) {
-        double most = w->params.unchecked * w->voxel / 2, travel = travel_of(w, part);
-        if (w->plans[part].stopped && travel > most) shorten(w, part, most / travel);
-    }
+    for (uint32_t part = 0; again && part < w->def.part_count; part++)
+        if (w->plans[part].stopped) w->plans[part].fraction = 0;
 }
 
 /* Every hand gets what it shall feel. */
@@ -534,6 +612,8 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
         const flr_body *body = &state->bodies[i];
         w->plans[i].moves = is_moving(w, i);
         w->plans[i].result.touching = 0;
+        w->plans[i].stop_count = 0;
+        w->plans[i].again = w->plans[i].stopped = false;
         w->poses[i] = body->T_world_part;
         w->twists[i] = body->twist;
     }
@@ -545,7 +625,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     sum_up(w, &frame);
     for (uint32_t i = 0; i < w->def.part_count; i++)
         if (w->plans[i].moves) plan_body(w, i, range, &frame);
-    check_ways(w, &frame);
+    check_ways(w, range, &frame);
 
     state->travel = 0;
     for (uint32_t i = 0; i < w->def.part_count; i++) {

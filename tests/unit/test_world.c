@@ -183,8 +183,8 @@ static void falls_and_rests(void **state)
 {
     (void)state;
     flr_world_part parts[] = {floor_part(),
-                              solid(FLR_TEST_BOX, FLR_PART_FREE, flr_vec3_make(0, 0, 0.02)),
-                              solid(FLR_TEST_SPHERE, FLR_PART_FREE, flr_vec3_make(0.001, 0, 0.04))};
+                              solid(FLR_TEST_BOX, FLR_PART_FREE, flr_vec3_make(-0.012, 0, 0.02)),
+                              solid(FLR_TEST_TORUS, FLR_PART_FREE, flr_vec3_make(0.012, 0, 0.02))};
     flr_world_params params = flr_default_world_params();
     params.step.gravity = flr_vec3_make(0, 0, -9.81);
     params.friction = 0.5;
