@@ -27,6 +27,10 @@ static const struct subject {
      flr_bench_contact},
     {"falling", "1 to 20 parts fall into a tray: microseconds per frame, pairs, contacts",
      flr_bench_falling},
+    {"smooth", "the smooth force model beside the tangent plane: microseconds, force along a slide",
+     flr_bench_smooth},
+    {"march", "the continuous check of motions of 0.25 to 100 voxels: microseconds, lookups",
+     flr_bench_march},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

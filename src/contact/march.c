@@ -11,19 +11,22 @@
 
 #define CLIP     1e-4 /* voxels: how far a point may pass into a voxel unnoticed */
 #define FARTHEST 1e9  /* voxels: of a motion; beyond, time is too coarse for single voxels */
+#define WINDOW   6    /* voxels: points move so far one by one before their sphere is tried again */
 #define STEP     0.5  /* voxels: a sphere that has less room gives up */
 
 typedef struct march {
     flr_pair_view pair;
-    flr_contact_frame frame; /* at time 0 */
-    flr_vec3 way;            /* of the centre */
-    flr_vec3 axis;           /* unit, voxmap's axes */
-    double angle;            /* radians, about it */
-    double bend[3];          /* acceleration per voxel of a circle's radius, along each axis */
-    double around;           /* voxels, added to radii: displacement, rounding */
-    uint32_t limit;          /* marks 1 … limit are the layer */
-    double begin;            /* time at which checking begins */
-    double end;              /* time up to which all that was looked at is free */
+    flr_contact_frame frame;     /* at time 0 */
+    flr_vec3 way;                /* of the centre */
+    flr_vec3 axis;               /* unit, voxmap's axes */
+    double angle;                /* radians, about it */
+    double turned, cosine, sine; /* of the angle at that time, which many points have in common */
+    double bend[3];              /* acceleration per voxel of a circle's radius, along each axis */
+    double around;               /* voxels, added to radii: displacement, rounding */
+    uint32_t limit;              /* marks 1 … limit are the layer */
+    double travel;               /* no point moves farther */
+    double begin;                /* time at which checking begins */
+    double end;                  /* time up to which all that was looked at is free */
     uint64_t lookups, budget;
     bool stopped, exhausted;
     uint32_t chunk, point; /* that stopped it */
@@ -80,10 +83,11 @@ static path path_from(const march *m, flr_vec3 at)
     return p;
 }
 
-static flr_vec3 path_at(const march *m, const path *p, double t, flr_vec3 *velocity)
+static flr_vec3 path_at(march *m, const path *p, double t, flr_vec3 *velocity)
 {
-    double c = 1, s = 0;
-    if (m->angle > 0) c = cos(m->angle * t), s = sin(m->angle * t);
+    if (m->angle > 0 && t != m->turned)
+        m->cosine = cos(m->angle * t), m->sine = sin(m->angle * t), m->turned = t;
+    double c = m->cosine, s = m->sine;
     *velocity = flr_vec3_add_scaled(flr_vec3_add_scaled(m->way, m->angle * c, p->across),
                                     -m->angle * s, p->side);
     flr_vec3 at = flr_vec3_add_scaled(p->middle, t, m->way);
@@ -116,10 +120,11 @@ static double leave(double at, double low, double high, double velocity, double 
 {
     double v = fabs(velocity), ahead = velocity < 0 ? at - low : high - at,
            back = velocity < 0 ? high - at : at - low;
+    if (!(acceleration > 0)) return ahead / v;
     double time = 2 * ahead / (v + sqrt(v * v + 2 * acceleration * ahead));
-    if (acceleration > 0)
-        time = fmin(time, (v + sqrt(v * v + 2 * acceleration * back)) / acceleration);
-    return time;
+    /* before that time it has not yet turned back */
+    if (acceleration * time <= 2 * v) return time;
+    return fmin(time, (v + sqrt(v * v + 2 * acceleration * back)) / acceleration);
 }
 
 /* The time that a point takes at least to get out of its voxel and `free` more on each side, and `more` voxels farther. */
@@ -138,33 +143,37 @@ static double leave_box(const march *m, const path *p, flr_vec3 at, flr_vec3 vel
 
 /* ---- points and spheres on their way ---- */
 
-/* A point from a time on. */
-static void march_point(march *m, uint32_t chunk, uint32_t point, flr_label label, double t)
+/* A point from a time on, to another. One that is in the layer when checking begins may go on there, but not deeper, until it
+ * has left; it is marched to the end at once, and true is returned. */
+static bool march_point(march *m, uint32_t chunk, uint32_t point, flr_label label, double t,
+                        double to)
 {
     path p = path_from(m, flr_contact_place(&m->frame, chunk, point).at);
-    flr_vec3 velocity, at = path_at(m, &p, t, &velocity);
-    uint32_t mark = flr_table_mark(m->pair.fields, at);
-    /* one that is in the layer to begin with may go on there, but not deeper, until it has left */
-    bool within = t <= m->begin && mark != FLR_MARK_FREE && mark <= m->limit;
-    uint32_t limit = within ? mark - 1 : m->limit;
-    double safe = t;
+    flr_vec3 velocity, at = path_at(m, &p, t, &velocity), before = at, before_velocity = velocity;
+    uint32_t mark = flr_table_mark(m->pair.fields, at), limit = m->limit;
+    bool whole = t <= m->begin && mark != FLR_MARK_FREE && mark <= m->limit, within = whole;
+    if (whole) limit = mark - 1, to = 1;
+    double free = 0, since = t;
     while (spend(m)) {
         if (within && (mark == FLR_MARK_FREE || mark > m->limit)) within = false, limit = m->limit;
         if (mark != FLR_MARK_FREE && mark <= limit) {
-            m->end = safe;
+            /* it is free up to the side of the box that it was in last */
+            if (t > since) t = since + leave_box(m, &p, before, before_velocity, free, 0);
+            if (!(t < m->end)) break;
+            m->end = t;
             m->stopped = true;
             m->chunk = chunk, m->point = point, m->label = label;
-            return;
+            break;
         }
-        double free = within ? 0 : floor(room(m, at, mark)) - 1;
-        safe = t + leave_box(m, &p, at, velocity, free, 0);
-        t += leave_box(m, &p, at, velocity, free, CLIP);
-        /* what would stop it later than another point did does not matter */
-        if (!(safe < m->end)) return;
-        if (t > 1) t = 1;
+        to = fmin(to, m->end);
+        if (!(t < to)) break;
+        free = within ? 0 : floor(room(m, at, mark)) - 1;
+        since = t, before = at, before_velocity = velocity;
+        t = fmin(t + leave_box(m, &p, at, velocity, free, CLIP), to);
         at = path_at(m, &p, t, &velocity);
         mark = flr_table_mark(m->pair.fields, at);
     }
+    return whole;
 }
 
 /* A sphere from a time on: the time up to which nothing in it comes near the layer. */
@@ -184,14 +193,23 @@ static double march_sphere(march *m, const float centre[3], float radius, double
     return t;
 }
 
+/* The sphere of a chunk as far as it gets; then its points, a little; then the sphere again. */
 static void march_chunk(march *m, uint32_t chunk, double t)
 {
     const flr_shell_chunk *c = &m->pair.shell->chunks[chunk];
-    t = march_sphere(m, c->centre, c->radius, t);
-    uint32_t point = c->first;
-    for (int label = 0; label < FLR_LABEL_COUNT; label++)
-        for (unsigned i = 0; i < c->count[label]; i++, point++)
-            if (t < m->end && !m->exhausted) march_point(m, chunk, point, (flr_label)label, t);
+    uint64_t done[8] = {0};
+    double window = WINDOW / m->travel;
+    for (;;) {
+        t = march_sphere(m, c->centre, c->radius, t);
+        if (!(t < m->end) || m->exhausted) return;
+        uint32_t i = 0;
+        for (int label = 0; label < FLR_LABEL_COUNT; label++)
+            for (unsigned k = 0; k < c->count[label]; k++, i++)
+                if (!(done[i / 64] >> i % 64 & 1) && t < m->end && !m->exhausted &&
+                    march_point(m, chunk, c->first + i, (flr_label)label, t, t + window))
+                    done[i / 64] |= UINT64_C(1) << i % 64;
+        t += window;
+    }
 }
 
 /* ---- a whole shell ---- */
@@ -221,6 +239,7 @@ static bool begin(march *m, const flr_contact_pair *pair, flr_pose_span shell, f
     unsigned layer = params->layer < h->range ? params->layer : h->range;
     m->limit = layer < h->offset ? FLR_MARK_INTERIOR : FLR_MARK_SURFACE + layer - h->offset;
     m->budget = params->budget;
+    m->cosine = 1; /* at time 0 */
     m->end = 1;
     return true;
 }
@@ -235,7 +254,7 @@ static double farthest(const march *m)
 }
 
 /* What stopped it, and where. */
-static void tell(const march *m, flr_pose_span voxmap, flr_march_result *result)
+static void tell(march *m, flr_pose_span voxmap, flr_march_result *result)
 {
     flr_contact_point start = flr_contact_place(&m->frame, m->chunk, m->point);
     path p = path_from(m, start.at);
@@ -256,7 +275,7 @@ void flr_contact_march(const flr_contact_pair *pair, flr_pose_span shell, flr_po
     flr_contact_params contact = flr_default_contact_params();
     *result = (flr_march_result){.fraction = 1};
     if (!begin(&m, pair, shell, voxmap, params, &contact)) return;
-    double travel = farthest(&m);
+    double travel = m.travel = farthest(&m);
     result->travel = travel * m.pair.voxmap->header->grid.voxel;
     double unchecked =
         params->unchecked > 0 ? params->unchecked : 0; /* also for what is no number */
