@@ -42,6 +42,7 @@ flr_pose flr_bench_slide(flr_pose T_world_part, size_t i);
 /* Falling: 1 to 20 parts fall into a tray; what a frame costs against the number of parts. */
 flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error);
+
 /* The smooth force model beside the tangent plane: cost in the ball's socket, and the force along a slide. */
 flr_result flr_bench_smooth(flr_env *env, const flr_bench_options *options, FILE *out,
                             flr_error *error);
