@@ -1,0 +1,276 @@
+/* a scene made ready to be touched */
+#include "scene/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/merge.h"
+#include "feeler/voxelize.h"
+
+/* A part that is held must follow a hand: its spring gives `stiffness` times half a voxel at most, which is to accelerate
+ * the part by so much, whatever it would weigh (1999, section 5, takes 12 g for everything). */
+#define BRISK 20.0 /* m/s^2 */
+
+flr_stage_def flr_default_stage_def(void)
+{
+    return (flr_stage_def){.options = flr_default_mesh_options(),
+                           .hands = 1,
+                           .dt = 0.001,
+                           .params = flr_default_world_params()};
+}
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the scene");
+}
+
+/* A sentence about a part gets its name in front, unless it begins with a file's. */
+static flr_result about(const char *name, flr_result result, flr_error *error)
+{
+    flr_error inner = *error;
+    return flr_fail(error, result, "part \"%s\": %s", name, inner.message);
+}
+
+static bool go_on(const flr_stage_def *def, size_t part, const char *what)
+{
+    return !def->progress || def->progress(def->context, part, what);
+}
+
+/* ---- meshes and voxels ---- */
+
+static double part_voxel(const flr_stage_def *def, size_t i)
+{
+    double own = def->scene->parts[i].moving ? def->moving_voxel : def->voxel;
+    return own > 0 ? own : flr_scene_part_voxel(def->scene, i);
+}
+
+static flr_result read_meshes(flr_env *env, const flr_stage_def *def, flr_stage *stage,
+                              flr_error *error)
+{
+    flr_scene_loader loader = flr_scene_loader_begin(env, def->scene, &def->options);
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
+        const flr_scene_part *from = &def->scene->parts[i];
+        flr_stage_part *part = &stage->parts[i];
+        part->moving = from->moving;
+        part->T_start = from->T_world_part;
+        part->voxel = part_voxel(def, i);
+        if (!(part->name = strdup(from->name)))
+            result = no_memory(error);
+        else if (!(part->voxel > 0))
+            result = flr_fail(error, FLR_BAD_INPUT,
+                              "%s: part \"%s\" has no voxel size; add \"voxel\" to the scene or "
+                              "give one",
+                              def->scene->path ? def->scene->path : "the scene", from->name);
+        else if (!go_on(def, i, "reading"))
+            result = flr_fail(error, FLR_CANCELLED, "stopped");
+        else
+            result = flr_scene_loader_load(&loader, i, &part->mesh, NULL, error);
+    }
+    flr_scene_loader_end(&loader);
+    return result;
+}
+
+static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage_part *part,
+                           bool voxels, bool points, flr_error *error)
+{
+    static const flr_cache none = {0};
+    flr_voxelize_def how = flr_default_voxelize_def();
+    how.voxel = part->voxel;
+    how.hollow = def->scene->parts[i].hollow;
+    how.on_surface = def->on_surface;
+    how.threads = def->threads;
+    if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
+    flr_result result = flr_cache_voxelize(env, def->cache ? def->cache : &none, part->mesh, &how,
+                                           voxels ? &part->voxmap : NULL,
+                                           points ? &part->shell : NULL, NULL, error);
+    if (result == FLR_OK && voxels)
+        result = flr_contact_table_create(part->voxmap, &part->table, error);
+    return result == FLR_OK ? result : about(part->name, result, error);
+}
+
+/* Static parts can be one ground when their voxels are of one size. */
+static bool can_merge(const flr_stage *stage)
+{
+    double voxel = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        const flr_stage_part *part = &stage->parts[i];
+        if (part->moving) continue;
+        if (count++ && part->voxel != voxel) return false;
+        voxel = part->voxel;
+    }
+    return count > 1;
+}
+
+static flr_result merge_ground(const flr_stage_def *def, flr_stage *stage, flr_error *error)
+{
+    flr_merge_def how = flr_default_merge_def();
+    how.threads = def->threads;
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (!stage->parts[i].moving) how.voxel = stage->parts[i].voxel;
+    flr_merge *merge;
+    flr_result result = flr_merge_create(&how, &merge, error);
+    if (result != FLR_OK) return result;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
+        const flr_stage_part *part = &stage->parts[i];
+        if (part->moving) continue;
+        flr_merge_part one = flr_default_merge_part();
+        one.mesh = part->mesh;
+        one.T_voxmap_part = part->T_start;
+        one.hollow = def->scene->parts[i].hollow;
+        uint32_t id;
+        result = go_on(def, i, "merging") ? flr_merge_add(merge, &one, &id, error)
+                                          : flr_fail(error, FLR_CANCELLED, "stopped");
+        if (result != FLR_OK) result = about(part->name, result, error);
+    }
+    if (result == FLR_OK) result = flr_merge_build(merge, NULL, &stage->ground, NULL, error);
+    flr_merge_destroy(merge);
+    if (result == FLR_OK)
+        result = flr_contact_table_create(stage->ground, &stage->ground_table, error);
+    return result;
+}
+
+static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage *stage,
+                              flr_error *error)
+{
+    bool merged = can_merge(stage);
+    uint32_t moving = 0;
+    for (uint32_t i = 0; i < stage->part_count; i++) moving += stage->parts[i].moving;
+    flr_result result = merged ? merge_ground(def, stage, error) : FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
+        flr_stage_part *part = &stage->parts[i];
+        if (part->moving)
+            result = voxelize(env, def, i, part, moving > 1, true, error);
+        else if (!merged)
+            result = voxelize(env, def, i, part, true, false, error);
+        if (part->table || merged)
+            stage->voxel =
+                stage->voxel > 0 && stage->voxel < part->voxel ? stage->voxel : part->voxel;
+    }
+    return result;
+}
+
+/* ---- the world ---- */
+
+/* Mass properties of a mesh that is not closed: those of its box. */
+static flr_body_def from_box(const flr_mesh *mesh)
+{
+    flr_body_def def = flr_default_body_def();
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    double x2 = size.x * size.x, y2 = size.y * size.y, z2 = size.z * size.z;
+    double least = 1e-6 * (x2 + y2 + z2) + 1e-12; /* a sheet still has some inertia */
+    flr_mat3 tensor = {{{(y2 + z2 + least) / 12, 0, 0},
+                        {0, (x2 + z2 + least) / 12, 0},
+                        {0, 0, (x2 + y2 + least) / 12}}};
+    def.inertia =
+        (flr_inertia){.mass = 1, .centre = flr_box3_centre(mesh->bounds), .tensor = tensor};
+    def.reach = 0.5 * flr_vec3_length(size);
+    return def;
+}
+
+static flr_body_def body_of(const flr_stage_def *def, const flr_stage *stage, uint32_t i)
+{
+    const flr_stage_part *part = &stage->parts[i];
+    flr_body_def body;
+    flr_body made;
+    double density = def->scene->parts[i].density;
+    if (flr_body_def_from_mesh(part->mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
+        flr_body_make(&body, &made, NULL) != FLR_OK)
+        body = from_box(part->mesh);
+    const flr_coupling_def *coupling = &def->params.coupling;
+    double stretch = coupling->stretch > 0 ? coupling->stretch : stage->voxel / 2;
+    body.mass = coupling->stiffness * stretch / BRISK;
+    body.T_world_part = part->T_start;
+    return body;
+}
+
+static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_error *error)
+{
+    flr_world_part *parts = calloc(stage->part_count, sizeof *parts);
+    uint32_t *merged = calloc(stage->part_count, sizeof *merged), merged_count = 0;
+    flr_result result = FLR_OK;
+    if (!parts || !merged) {
+        free(parts);
+        free(merged);
+        return no_memory(error);
+    }
+    flr_world_def world = flr_default_world_def();
+    world.parts = parts;
+    world.part_count = stage->part_count;
+    world.hand_count = def->hands;
+    world.dt = def->dt;
+    world.params = def->params;
+    world.simd = def->simd;
+    if (flr_vec3_length2(world.params.step.gravity) == 0)
+        world.params.step.gravity = def->scene->gravity;
+    bool falls = def->free || flr_vec3_length2(world.params.step.gravity) > 0;
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        const flr_stage_part *part = &stage->parts[i];
+        parts[i] = flr_default_world_part();
+        parts[i].shape = flr_pairs_shape_make(part->shell, part->table);
+        parts[i].kind = !part->moving ? FLR_PART_STATIC : falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
+        parts[i].body = body_of(def, stage, i);
+        if (!part->moving && stage->ground) merged[merged_count++] = i;
+    }
+    result = flr_world_create(&world, &stage->world, error);
+    if (result == FLR_OK && stage->ground) {
+        flr_pairs_ground ground = {.shape = flr_pairs_shape_make(NULL, stage->ground_table),
+                                   .T_world_voxmap = flr_pose_identity(),
+                                   .parts = merged,
+                                   .part_count = merged_count};
+        flr_world_set_ground(stage->world, &ground);
+    }
+    free(parts);
+    free(merged);
+    return result;
+}
+
+flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **stage,
+                            flr_error *error)
+{
+    flr_error local; /* sentences are put together from others */
+    if (!error) error = &local;
+    flr_stage *made = calloc(1, sizeof *made);
+    if (made) made->parts = calloc(def->scene->part_count, sizeof *made->parts);
+    if (!made || !made->parts) {
+        free(made);
+        return no_memory(error);
+    }
+    made->part_count = (uint32_t)def->scene->part_count;
+    flr_result result = read_meshes(env, def, made, error);
+    if (result == FLR_OK) result = make_voxels(env, def, made, error);
+    if (result == FLR_OK) result = make_world(def, made, error);
+    if (result != FLR_OK) {
+        flr_stage_destroy(made);
+        return result;
+    }
+    *stage = made;
+    return FLR_OK;
+}
+
+void flr_stage_destroy(flr_stage *stage)
+{
+    if (!stage) return;
+    flr_world_destroy(stage->world);
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        flr_stage_part *part = &stage->parts[i];
+        free(part->name);
+        flr_mesh_destroy(part->mesh);
+        flr_contact_table_destroy(part->table);
+        flr_voxmap_destroy(part->voxmap);
+        flr_shell_destroy(part->shell);
+    }
+    flr_contact_table_destroy(stage->ground_table);
+    flr_voxmap_destroy(stage->ground);
+    free(stage->parts);
+    free(stage);
+}
+
+uint32_t flr_stage_find(const flr_stage *stage, const char *name)
+{
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (name ? !strcmp(stage->parts[i].name, name) : stage->parts[i].moving) return i;
+    return UINT32_MAX;
+}

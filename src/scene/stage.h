@@ -1,0 +1,80 @@
+/* stage.h: a scene made ready to be touched: meshes read, voxelized and put into a world.
+ *
+ *     flr_stage_def def = flr_default_stage_def();
+ *     def.scene = scene;
+ *     flr_stage_create(env, &def, &stage, &error);
+ *     flr_world_grab(stage->world, 0, 1);
+ *     …
+ *     flr_stage_destroy(stage);
+ *
+ * The parts of the world are those of the scene, in its order. Parts that move give points; parts that
+ * stay give voxels; where several parts may move, those give both. Several static parts with voxels of
+ * one size are merged into one ground.
+ *
+ * Thread: control. Nothing here is RT safe but what the world offers. */
+#ifndef FLR_SCENE_STAGE_H
+#define FLR_SCENE_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/cache.h"
+#include "feeler/env.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_io.h"
+#include "feeler/result.h"
+#include "feeler/world.h"
+#include "scene/scene.h"
+
+/* How to make a stage. Fill with flr_default_stage_def(). */
+typedef struct flr_stage_def {
+    const flr_scene *scene;   /* borrowed during the call */
+    flr_mesh_options options; /* of reading */
+    const flr_cache *cache;   /* NULL: none */
+    double voxel;             /* metres, of all parts that stay; 0: as the scene says */
+    double moving_voxel;      /* … of all that move */
+    unsigned threads;         /* 0: one per processor */
+    bool free;               /* parts that move do so by themselves; default: if there is gravity */
+    bool on_surface;         /* points on the exact surface, for the smooth model; default false */
+    uint32_t hands;          /* default 1 */
+    double dt;               /* s; default 0.001 */
+    flr_world_params params; /* gravity is the scene's unless it has one here */
+    flr_simd simd;
+    /* Called before each part with its number and what is done; false: stop with FLR_CANCELLED. May be NULL. */
+    bool (*progress)(void *context, size_t part, const char *what);
+    void *context;
+} flr_stage_def;
+
+flr_stage_def flr_default_stage_def(void);
+
+typedef struct flr_stage_part {
+    char *name;
+    flr_mesh *mesh;     /* metres, part's frame */
+    flr_voxmap *voxmap; /* NULL: merged into the ground, or not needed */
+    flr_shell *shell;   /* NULL: gives no points */
+    flr_contact_table *table;
+    bool moving;      /* may be picked up */
+    double voxel;     /* metres */
+    flr_pose T_start; /* world, as the scene has it */
+} flr_stage_part;
+
+/* Owns all of it; read freely. */
+typedef struct flr_stage {
+    flr_stage_part *parts;
+    uint32_t part_count;
+    flr_voxmap *ground; /* NULL: there is none */
+    flr_contact_table *ground_table;
+    flr_world *world;
+    double voxel; /* metres: the smallest that something can be touched with */
+} flr_stage;
+
+/* On success the caller owns `*stage`. The sentence names the part. */
+flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **stage,
+                            flr_error *error);
+void flr_stage_destroy(flr_stage *stage); /* NULL allowed */
+
+/* The part of that name, or UINT32_MAX; of NULL: the first that moves. */
+uint32_t flr_stage_find(const flr_stage *stage, const char *name);
+
+#endif

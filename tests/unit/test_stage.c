@@ -1,0 +1,112 @@
+/* a scene becomes a world */
+#include "scene/stage.h"
+
+#include "models/models.h"
+#include "support/test.h"
+
+static flr_error error;
+
+/* Writes a scenario into a new folder and reads its scene; free both. */
+static flr_scene *scene_of(const char *name, char **folder)
+{
+    char path[1024];
+    *folder = flr_test_folder();
+    assert_ok(flr_scenario_make(flr_env_real(), flr_scenario_find(name), NULL, *folder, &error),
+              error);
+    snprintf(path, sizeof path, "%s/scene.json", *folder);
+    flr_scene *scene;
+    assert_ok(flr_scene_read(flr_env_real(), path, &scene, &error), error);
+    return scene;
+}
+
+static void ball_in_its_socket(void **state)
+{
+    (void)state;
+    char *folder;
+    flr_scene *scene = scene_of("ball", &folder);
+    flr_stage_def def = flr_default_stage_def();
+    def.scene = scene;
+    flr_stage *stage;
+    assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
+    uint32_t ball = flr_stage_find(stage, NULL);
+    assert_true(ball < stage->part_count && stage->parts[ball].moving);
+    assert_int_equal(flr_stage_find(stage, stage->parts[ball].name), ball);
+    assert_int_equal(flr_stage_find(stage, "nobody"), UINT32_MAX);
+    assert_non_null(stage->parts[ball].shell);
+    assert_true(stage->voxel == scene->voxel);
+    /* held where it is, it stays */
+    assert_true(flr_world_grab(stage->world, 0, ball));
+    flr_world_input in = {.T_world_hand = stage->parts[ball].T_start, .fresh = true};
+    flr_world_frame frame;
+    for (int i = 0; i < 20; i++) flr_world_step(stage->world, &in, &frame);
+    flr_vec3 off = flr_vec3_sub(flr_world_body(stage->world, ball)->T_world_part.p,
+                                stage->parts[ball].T_start.p);
+    assert_true(flr_vec3_length(off) < 3 * stage->voxel);
+    assert_int_equal(frame.pairs, 1);
+    flr_stage_destroy(stage);
+    flr_scene_destroy(scene);
+    flr_test_folder_remove(folder);
+}
+
+/* Eight parts: what stays is one ground. */
+static void axle_has_a_ground(void **state)
+{
+    (void)state;
+    char *folder;
+    flr_scene *scene = scene_of("axle", &folder);
+    flr_stage_def def = flr_default_stage_def();
+    def.scene = scene;
+    def.voxel = def.moving_voxel = 0.012;
+    flr_stage *stage;
+    assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
+    uint32_t still = 0;
+    for (uint32_t i = 0; i < stage->part_count; i++) still += !stage->parts[i].moving;
+    assert_int_equal(stage->part_count, scene->part_count);
+    assert_true((still > 1) == (stage->ground != NULL));
+    assert_true((stage->ground != NULL) == flr_pairs_has_ground(flr_world_pairs(stage->world)));
+    flr_stage_destroy(stage);
+    flr_scene_destroy(scene);
+    flr_test_folder_remove(folder);
+}
+
+static bool stop_at_voxels(void *context, size_t part, const char *what)
+{
+    (void)context;
+    (void)part;
+    return strcmp(what, "voxelizing") != 0;
+}
+
+static void troubles_are_told(void **state)
+{
+    (void)state;
+    char *folder;
+    flr_scene *scene = scene_of("ball", &folder);
+    flr_stage_def def = flr_default_stage_def();
+    def.scene = scene;
+    flr_stage *stage = NULL;
+    def.progress = stop_at_voxels;
+    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_CANCELLED);
+    def.progress = NULL;
+    def.voxel = 1e-9;
+    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_TOO_LARGE);
+    assert_non_null(strstr(error.message, "part \""));
+    scene->voxel = 0;
+    def.voxel = 0;
+    flr_scene_part *parts = (flr_scene_part *)scene->parts;
+    for (size_t i = 0; i < scene->part_count; i++) parts[i].voxel = 0;
+    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_BAD_INPUT);
+    assert_non_null(strstr(error.message, "voxel"));
+    assert_null(stage);
+    flr_scene_destroy(scene);
+    flr_test_folder_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ball_in_its_socket),
+        cmocka_unit_test(axle_has_a_ground),
+        cmocka_unit_test(troubles_are_told),
+    };
+    return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
+}
