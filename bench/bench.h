@@ -51,6 +51,10 @@ flr_result flr_bench_smooth(flr_env *env, const flr_bench_options *options, FILE
 flr_result flr_bench_march(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error);
 
+/* The exact distance: what it costs along the scenarios' own motions, with and without a witness. */
+flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FILE *out,
+                              flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Of `count` values that are sorted here, the one below which `part` (0 ... 1) of them lie. */

@@ -31,6 +31,8 @@ static const struct subject {
      flr_bench_smooth},
     {"march", "the continuous check of motions of 0.25 to 100 voxels: microseconds, lookups",
      flr_bench_march},
+    {"distance", "the exact distance along the scenarios' motions: microseconds, work",
+     flr_bench_distance},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

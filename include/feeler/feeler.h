@@ -51,6 +51,7 @@
 #include "feeler/contact.h"  /* does it touch, where, with which force */
 #include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
 #include "feeler/pairs.h"    /* the same for many parts at once */
+#include "feeler/gauge.h"    /* the exact distance of two parts */
 
 /* motion */
 #include "feeler/body.h"      /* mass, pose, velocity */
