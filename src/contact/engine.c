@@ -107,12 +107,13 @@ flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 /* ---- asking ---- */
 
 /* What single precision may move a point by, in voxels: a few roundings of sums as large as a chunk of the shell is wide,
- * together with its displacement and counted from a corner outside of it, and of the normal that it is displaced along. */
+ * together with its displacement and counted from a corner outside of it, and of the normal that it is displaced along,
+ * whose length is known to 14 bits. */
 static float rounding(const flr_query *q)
 {
     double wide = 65536 * (double)q->frame.shell->step * q->per_metre;
     double moved = fabs(q->frame.displacement);
-    return (float)flr_larger(8e-7 * (1.74 * wide + 2 * moved + 20) + 2e-6 * moved, 2e-5);
+    return (float)flr_larger(8e-7 * (1.74 * wide + 2 * moved + 20) + 7e-5 * moved, 2e-5);
 }
 
 static bool is_zero(flr_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
@@ -130,6 +131,18 @@ static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_s
     q->slack = rounding(q);
     q->reach = q->frame.force_mark - 1.0; /* the near layer: one beyond the force layer */
     q->moving = !is_zero(params->motion.linear) || !is_zero(params->motion.angular);
+    q->job = (flr_scan_job){.slack = q->slack,
+                            .force_mark = q->frame.force_mark,
+                            .layer_one = q->frame.layer_one,
+                            .displacement = (float)q->frame.displacement,
+                            .displaced = q->frame.displacement != 0,
+                            .judged = !q->frame.smooth};
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < 3; i++) {
+            double step = (double)pair->def.shell->step;
+            q->job.matrix[axis][i] = (float)(q->frame.to_voxels.m[axis][i] * step);
+            q->job.turn[axis][i] = (float)q->frame.rotation.m[axis][i];
+        }
     return true;
 }
 

@@ -14,6 +14,7 @@ typedef struct flr_query {
     double reach;     /* voxels: layers that matter, with the near one; infinite: do not cull */
     double per_metre; /* voxels */
     float slack;      /* voxels: what single precision may be off by */
+    flr_scan_job job; /* what all chunks have in common */
     bool moving;      /* there may be something to brake */
 } flr_query;
 
@@ -27,6 +28,7 @@ typedef struct flr_part {
 /* what a thread works in */
 typedef struct flr_scratch {
     _Alignas(64) uint32_t local[FLR_LOCAL];
+    flr_scan_job job;
     flr_scan_hits hits;
     flr_batch touch, near;
     double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */

@@ -12,10 +12,12 @@ typedef struct work {
     flr_part *part;
     uint32_t chunk;
     const flr_shell_chunk *c;
-    flr_vec3 at;   /* voxels: the chunk's centre */
-    double radius; /* voxels */
-    double beyond; /* voxels: the centre outside of the grid */
-    double far;    /* voxels: from the centre to the surface, at least */
+    flr_vec3 at;    /* voxels: the chunk's centre */
+    double radius;  /* voxels */
+    double beyond;  /* voxels: the centre outside of the grid */
+    double far;     /* voxels: from the centre to the surface, at least */
+    uint32_t least; /* mark met, less 1 */
+    bool any;       /* points were looked at */
 } work;
 
 /* ---- adding up ---- */
@@ -37,13 +39,9 @@ static void flush_touch(work *w)
     flr_contact_sums *sums = &w->part->sums;
     w->q->kernel->touch(frame, b);
     add_up(b, &sums->force, &sums->torque);
-    uint32_t contacts = 0, penetrations = 0;
-    for (uint32_t i = 0; i < b->count; i++) {
-        contacts += b->size[i] > 0;
-        penetrations += b->mark[i] <= frame->layer_one;
-    }
+    uint32_t contacts = 0;
+    for (uint32_t i = 0; i < b->count; i++) contacts += b->size[i] > 0;
     sums->contacts += contacts;
-    sums->penetrations += penetrations;
     for (uint32_t i = 0; i < b->count && sums->listed < w->scratch->capacity; i++) {
         if (!(b->size[i] > 0)) continue;
         flr_contact_point p = {flr_vec3_make(b->at[0][i], b->at[1][i], b->at[2][i]),
@@ -97,13 +95,6 @@ static inline void take_near(work *w, uint32_t i)
     if (w->scratch->near.count == FLR_BATCH) flush_near(w);
 }
 
-static void count_near(work *w, uint32_t count)
-{
-    w->part->sums.near += count;
-    /* with force layer 0 a penetration comes before contact */
-    if (w->q->frame.layer_one > w->q->frame.force_mark) w->part->sums.penetrations += count;
-}
-
 /* The smooth law looks around each point. */
 static void add_smooth(work *w, const flr_flat_field *field, uint32_t i, flr_contact_point p,
                        uint32_t mark)
@@ -122,29 +113,37 @@ static void look_again(work *w, const flr_flat_field *field, uint32_t i)
     const flr_contact_frame *frame = &w->q->frame;
     flr_contact_point p = flr_contact_place(frame, w->chunk, w->c->first + i);
     uint32_t mark = flr_table_mark(field, p.at);
-    flr_contact_bound(frame, mark, &w->part->sums);
+    w->least = mark - 1 < w->least ? mark - 1 : w->least;
     if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
     if (frame->smooth) {
         add_smooth(w, field, i, p, mark);
-    } else if (mark <= frame->force_mark) {
-        take_touch(w, i, mark);
-    } else {
-        count_near(w, 1);
-        if (w->q->moving) take_near(w, i);
+        return;
     }
+    w->part->sums.penetrations += mark <= frame->layer_one;
+    w->part->sums.near += mark > frame->force_mark;
+    if (mark <= frame->force_mark)
+        take_touch(w, i, mark);
+    else if (w->q->moving)
+        take_near(w, i);
 }
 
 static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
     const flr_scan_hits *hits = &w->scratch->hits;
+    const bool smooth = w->q->frame.smooth, moving = w->q->moving;
+    w->least = hits->least < w->least ? hits->least : w->least;
+    if (!smooth) {
+        w->part->sums.near += hits->near_count;
+        /* with force layer 0 a penetration comes before contact; deeper marks than that count, too */
+        w->part->sums.penetrations += hits->deep_count;
+    }
     for (uint32_t word = from / 16; word < (to + 15) / 16; word++) {
-        uint32_t touch = hits->touch[word], near = hits->near[word], unsure = hits->unsure[word];
-        if (w->q->frame.smooth) {
+        uint32_t touch = hits->press[word], near = hits->near[word], unsure = hits->unsure[word];
+        if (smooth) {
             unsure |= touch | near;
             touch = near = 0;
         }
-        if (near) count_near(w, (uint32_t)__builtin_popcount(near));
-        if (!w->q->moving) near = 0;
+        if (!moving) near = 0;
         for (uint32_t rest = touch | near | unsure; rest; rest &= rest - 1) {
             uint32_t lowest = rest & -rest, i = word * 16 + (uint32_t)__builtin_ctz(rest);
             if (touch & lowest)
@@ -159,31 +158,47 @@ static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint3
 
 /* ---- scanning ---- */
 
+/* One row of entries along x, from chunk cx on. */
+static inline uint32_t cut_row(const uint32_t *from, int32_t cx, int32_t n, int32_t along,
+                               uint32_t *local)
+{
+    uint32_t other = 0;
+    for (int32_t x = 0; x < n; x++) {
+        bool within = (uint32_t)(cx + x) < (uint32_t)along;
+        local[x] = within ? from[cx + x] : FREE;
+        other |= local[x] ^ FREE;
+    }
+    return other;
+}
+
 /* Cuts the entries of 2^order chunks each way out of a field, from chunk `low` on. True when all are free. */
 static bool cut(const flr_flat_field *f, const int32_t low[3], unsigned order, uint32_t *local)
 {
     const int32_t n = 1 << order;
-    int32_t along[3];
-    bool within = true;
-    for (int axis = 0; axis < 3; axis++) {
-        along[axis] = f->size[axis] >> 3;
-        within &= low[axis] >= 0 && low[axis] + n <= along[axis];
-    }
+    const int32_t along[3] = {f->size[0] >> 3, f->size[1] >> 3, f->size[2] >> 3};
+    const bool within = low[0] >= 0 && low[0] + n <= along[0];
     uint32_t other = 0; /* than free */
     for (int32_t z = 0; z < n; z++)
-        for (int32_t y = 0; y < n; y++) {
+        for (int32_t y = 0; y < n; y++, local += n) {
             int32_t cy = low[1] + y, cz = low[2] + z;
-            bool row = within || (cy >= 0 && cy < along[1] && cz >= 0 && cz < along[2]);
+            bool row = (uint32_t)cy < (uint32_t)along[1] && (uint32_t)cz < (uint32_t)along[2];
             const uint32_t *from =
                 row ? f->chunks + ((int64_t)cz * f->stride[1] + (int64_t)cy * f->stride[0]) : NULL;
-            for (int32_t x = 0; x < n; x++) {
-                int32_t cx = low[0] + x;
-                uint32_t entry = row && (within || (cx >= 0 && cx < along[0])) ? from[cx] : FREE;
-                *local++ = entry;
-                other |= entry ^ FREE;
-            }
+            /* whole rows of common lengths at once */
+            if (row && within && order == 1)
+                other |= cut_row(from + low[0], 0, 2, 2, local);
+            else if (row && within && order == 2)
+                other |= cut_row(from + low[0], 0, 4, 4, local);
+            else
+                other |= cut_row(from, low[0], n, row ? along[0] : 0, local);
         }
     return !other;
+}
+
+static inline int32_t rounded_down(double v)
+{
+    int32_t whole = (int32_t)v;
+    return whole - (v < whole);
 }
 
 /* Fills in what takes the steps of the chunk to voxels, from the corner of a table of chunks that holds all of it. False:
@@ -197,20 +212,15 @@ static bool aim(const work *w, flr_scan_job *job, int32_t low[3])
     const int32_t *size = q->fields[0].size;
     for (int axis = 0; axis < 3; axis++)
         if (!(at[axis] + r >= 0 && at[axis] - r < size[axis])) return false;
-    job->order = 0;
     if (!(r < 8 << FLR_LOCAL_ORDER) || q->slack > 0.25f) return true;
     flr_vec3 corner = flr_contact_voxels(&q->frame, (double)c->corner[0], (double)c->corner[1],
                                          (double)c->corner[2]);
-    const double from[3] = {corner.x, corner.y, corner.z}, step = (double)shell->step;
+    const double from[3] = {corner.x, corner.y, corner.z};
     int32_t most = 2;
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = (int32_t)floor((at[axis] - r) / 8);
-        int32_t chunks = (int32_t)floor((at[axis] + r) / 8) - low[axis] + 1;
+        low[axis] = rounded_down((at[axis] - r) * 0.125);
+        int32_t chunks = rounded_down((at[axis] + r) * 0.125) - low[axis] + 1;
         most = chunks > most ? chunks : most;
-        for (int i = 0; i < 3; i++) {
-            job->matrix[axis][i] = (float)(q->frame.to_voxels.m[axis][i] * step);
-            job->turn[axis][i] = (float)(-q->frame.displacement * q->frame.rotation.m[axis][i]);
-        }
         job->matrix[axis][3] = (float)(from[axis] - 8.0 * low[axis]);
     }
     unsigned order = 1;
@@ -218,7 +228,7 @@ static bool aim(const work *w, flr_scan_job *job, int32_t low[3])
     if (order > FLR_LOCAL_ORDER) return true;
     job->order = order;
     job->x = shell->x + c->first, job->y = shell->y + c->first, job->z = shell->z + c->first;
-    job->normal = q->frame.displacement != 0 ? shell->normal + c->first : NULL;
+    job->normal = shell->normal + c->first;
     return true;
 }
 
@@ -234,17 +244,14 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
         w->part->tested += to - from;
         return;
     }
-    unsigned least = FLR_MARK_FREE;
-    if (!cut(field, low, job->order, w->scratch->local) || q->reach == INFINITY) {
-        job->local = w->scratch->local;
-        job->planes = field->planes;
-        job->shift = (unsigned)__builtin_ctz(field->bits);
-        job->from = from, job->to = to;
-        least = q->kernel->scan(job, &w->scratch->hits);
-        w->part->tested += to - from;
-        take_hits(w, field, from, to);
-    }
-    flr_contact_bound(&q->frame, least, &w->part->sums);
+    if (cut(field, low, job->order, w->scratch->local) && q->reach != INFINITY) return;
+    job->local = w->scratch->local;
+    job->planes = field->planes;
+    job->shift = (unsigned)__builtin_ctz(field->bits);
+    job->from = from, job->to = to;
+    q->kernel->scan(job, &w->scratch->hits);
+    w->part->tested += to - from;
+    take_hits(w, field, from, to);
 }
 
 /* A chunk near a face may still be far from every edge or vertex; but inside, every field has a mark. */
@@ -261,12 +268,11 @@ static bool matters(work *w, flr_field field)
 static void scan_chunk(work *w)
 {
     const flr_query *q = w->q;
-    flr_scan_job job = {.slack = q->slack, .force_mark = q->frame.force_mark};
+    flr_scan_job *job = &w->scratch->job;
     int32_t low[3] = {0};
-    if (!aim(w, &job, low)) {
-        flr_contact_bound(&q->frame, FLR_MARK_FREE, &w->part->sums);
-        return;
-    }
+    job->order = 0;
+    w->any = true;
+    if (!aim(w, job, low)) return;
     uint32_t from = 0;
     for (int label = 0; label < FLR_LABEL_COUNT;) {
         flr_field field = flr_contact_field(&q->frame, (flr_label)label);
@@ -274,7 +280,7 @@ static void scan_chunk(work *w)
         uint32_t to = from;
         do to += w->c->count[label++];
         while (label < FLR_LABEL_COUNT && flr_contact_field(&q->frame, (flr_label)label) == field);
-        if (to > from && matters(w, field)) scan_group(w, &job, low, field, from, to);
+        if (to > from && matters(w, field)) scan_group(w, job, low, field, from, to);
         from = to;
     }
 }
@@ -298,7 +304,8 @@ void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, f
 {
     const flr_shell *shell = q->frame.shell;
     const flr_shell_hyper *h = &shell->hypers[hyper];
-    work w = {.q = q, .scratch = scratch, .part = part};
+    work w = {.q = q, .scratch = scratch, .part = part, .least = UINT32_MAX};
+    scratch->job = q->job;
     for (uint32_t done = 0; done < h->chunk_count; done += FLR_SCAN_POINTS) {
         uint32_t first = h->first_chunk + done, count = h->chunk_count - done;
         if (count > FLR_SCAN_POINTS) count = FLR_SCAN_POINTS;
@@ -313,4 +320,5 @@ void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, f
     }
     if (scratch->touch.count) flush_touch(&w);
     if (scratch->near.count) flush_near(&w);
+    if (w.any) flr_contact_bound(&q->frame, w.least + 1, &part->sums);
 }

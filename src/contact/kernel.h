@@ -34,11 +34,13 @@ enum {
 /* points of one shell chunk, to be looked up */
 typedef struct flr_scan_job {
     const uint16_t *x, *y, *z; /* steps; of the chunk, padded to a multiple of 16 */
-    const uint32_t *normal;    /* likewise, packed; NULL: points are not displaced */
+    const uint32_t *normal;    /* likewise, packed */
     uint32_t from, to;         /* these of the chunk's points */
-    float matrix[3]
-                [4];  /* voxels from the local table's corner = matrix (x, y, z, 1); not negative */
-    float turn[3][3]; /* voxels of displacement = turn (normal) */
+    bool displaced;            /* along the normals */
+    bool judged;               /* by the law of the tangent plane: tell which may press */
+    float matrix[3][4];        /* voxels from the local table's corner = matrix (x, y, z, 1) */
+    float turn[3][3];          /* normals to the voxmap's axes */
+    float displacement;        /* voxels, outward */
     const uint32_t
         *local; /* [z][y][x], 2^order each way: number of a plane, or FLR_UNIFORM | mark */
     unsigned order;
@@ -46,13 +48,17 @@ typedef struct flr_scan_job {
     unsigned shift;         /* a mark has 1 << shift bits */
     float slack;            /* voxels: the most that rounding may move a point */
     uint32_t force_mark;    /* marks 1 … this touch, one more is near */
+    uint32_t layer_one;     /* marks 1 … this are deep */
 } flr_scan_job;
 
-/* Bit i % 16 of word i / 16 is the chunk's point i. Words beyond `from` and `to` are left alone. */
+/* Bit i % 16 of word i / 16 is the chunk's point i. Words beyond `from` and `to` are left alone. Nothing else tells of the
+ * unsure ones. */
 typedef struct flr_scan_hits {
-    uint16_t touch[FLR_SCAN_WORDS], near[FLR_SCAN_WORDS]; /* without the unsure ones */
-    uint16_t unsure[FLR_SCAN_WORDS];
+    uint16_t touch[FLR_SCAN_WORDS], near[FLR_SCAN_WORDS], unsure[FLR_SCAN_WORDS];
+    uint16_t press[FLR_SCAN_WORDS]; /* of those that touch, those whose depth may be positive */
     uint8_t marks[FLR_SCAN_POINTS]; /* where one touches */
+    uint32_t near_count, deep_count;
+    uint32_t least; /* mark met, less 1: so that free is the largest, 0xFFFFFFFF */
 } flr_scan_hits;
 
 /* ---- judging ---- */
@@ -74,8 +80,7 @@ typedef struct flr_batch {
 
 typedef struct flr_kernel {
     const char *name;
-    /* Returns the least mark met, interior counting as 1; FLR_MARK_FREE when there is none. */
-    unsigned (*scan)(const flr_scan_job *job, flr_scan_hits *hits);
+    void (*scan)(const flr_scan_job *job, flr_scan_hits *hits);
     /* points in the force layer and deeper; points in the layer before it */
     void (*touch)(const flr_contact_frame *frame, flr_batch *batch);
     void (*brake)(const flr_contact_frame *frame, flr_batch *batch);

@@ -7,10 +7,7 @@
 
 #define AVX2 __attribute__((target("avx2")))
 
-AVX2 static unsigned scan(const flr_scan_job *job, flr_scan_hits *hits)
-{
-    return flr_lanes_scan(job, hits);
-}
+AVX2 static void scan(const flr_scan_job *job, flr_scan_hits *hits) { flr_lanes_scan(job, hits); }
 
 AVX2 static void touch(const flr_contact_frame *frame, flr_batch *batch)
 {

@@ -3,6 +3,8 @@
 #ifndef FLR_CONTACT_KERNEL_LANES_H
 #define FLR_CONTACT_KERNEL_LANES_H
 
+#include <string.h>
+
 #include "contact/kernel.h"
 
 #define FLR_LANES static inline __attribute__((always_inline))
@@ -13,82 +15,197 @@ enum { FLR_CELL_BITS = 9, FLR_CELL_MASK = (1 << FLR_CELL_BITS) - 1 };
 
 FLR_LANES float flr_lane_larger(float a, float b) { return a > b ? a : b; }
 
-/* Writes the places of points begin … end - 1. */
+/* a point in single precision, in voxels from the local table's corner, and its normal */
+typedef struct flr_lane {
+    float at[3], n[3];
+} flr_lane;
+
+FLR_LANES flr_lane flr_lane_place(const flr_scan_job *j, uint32_t i, bool with_normal,
+                                  bool displaced)
+{
+    flr_lane p = {0};
+    float x = j->x[i], y = j->y[i], z = j->z[i];
+    for (int k = 0; k < 3; k++)
+        p.at[k] =
+            j->matrix[k][0] * x + j->matrix[k][1] * y + (j->matrix[k][2] * z + j->matrix[k][3]);
+    if (!with_normal) return p;
+    /* flr_shell_unpack() in single precision */
+    int32_t packed = (int32_t)j->normal[i];
+    float u = (float)((int32_t)((uint32_t)packed << 16) >> 16) * (1.0f / 32767);
+    float v = (float)(packed >> 16) * (1.0f / 32767);
+    float au = fabsf(u), av = fabsf(v), w = 1 - au - av;
+    float fu = u < 0 ? av - 1 : 1 - av, fv = v < 0 ? au - 1 : 1 - au;
+    u = w < 0 ? fu : u;
+    v = w < 0 ? fv : v;
+    float scale = 1 / sqrtf(u * u + v * v + w * w);
+    for (int k = 0; k < 3; k++) {
+        p.n[k] = (j->turn[k][0] * u + j->turn[k][1] * v + j->turn[k][2] * w) * scale;
+        if (displaced) p.at[k] -= j->displacement * p.n[k];
+    }
+    return p;
+}
+
+/* Voxels that a point is below the plane through the middle of its voxel. */
+FLR_LANES float flr_lane_depth(const flr_lane *p)
+{
+    float depth = 0;
+    for (int k = 0; k < 3; k++) depth += ((float)(int32_t)p->at[k] + 0.5f - p->at[k]) * p->n[k];
+    return depth;
+}
+
+/* Writes the places of points begin … end - 1; displaced ones also have their normals at hand, so their depths, too. */
 FLR_LANES void flr_lanes_places(const flr_scan_job *given, bool displaced, uint32_t begin,
-                                uint32_t end, uint32_t *restrict places)
+                                uint32_t end, uint32_t *restrict places, float *restrict depths)
 {
     const flr_scan_job j = *given;
     const float middle = 0.5f - j.slack;
     for (uint32_t i = begin; i < end; i++) {
-        float x = j.x[i], y = j.y[i], z = j.z[i], at[3];
-        for (int k = 0; k < 3; k++)
-            at[k] = j.matrix[k][0] * x + j.matrix[k][1] * y + (j.matrix[k][2] * z + j.matrix[k][3]);
-        if (displaced) {
-            /* flr_shell_unpack() in single precision */
-            int32_t packed = (int32_t)j.normal[i];
-            float u = (float)((int32_t)((uint32_t)packed << 16) >> 16) * (1.0f / 32767);
-            float v = (float)(packed >> 16) * (1.0f / 32767);
-            float au = fabsf(u), av = fabsf(v), w = 1 - au - av;
-            float fu = u < 0 ? av - 1 : 1 - av, fv = v < 0 ? au - 1 : 1 - au;
-            u = w < 0 ? fu : u;
-            v = w < 0 ? fv : v;
-            float scale = 1 / sqrtf(u * u + v * v + w * w);
-            u *= scale, v *= scale, w *= scale;
-            for (int k = 0; k < 3; k++)
-                at[k] += j.turn[k][0] * u + j.turn[k][1] * v + j.turn[k][2] * w;
-        }
-        int32_t vx = (int32_t)at[0], vy = (int32_t)at[1], vz = (int32_t)at[2];
+        flr_lane p = flr_lane_place(&j, i, displaced, displaced);
+        int32_t vx = (int32_t)p.at[0], vy = (int32_t)p.at[1], vz = (int32_t)p.at[2];
         float off = flr_lane_larger(
-            fabsf(at[0] - (float)vx - 0.5f),
-            flr_lane_larger(fabsf(at[1] - (float)vy - 0.5f), fabsf(at[2] - (float)vz - 0.5f)));
+            fabsf(p.at[0] - (float)vx - 0.5f),
+            flr_lane_larger(fabsf(p.at[1] - (float)vy - 0.5f), fabsf(p.at[2] - (float)vz - 0.5f)));
         int32_t cell = (vx & 7) | (vy & 7) << 3 | (vz & 7) << 6;
         int32_t slot = vx >> 3 | vy >> 3 << j.order | vz >> 3 << 2 * j.order;
         places[i] = (uint32_t)(slot << FLR_CELL_BITS | cell) | (off > middle ? FLR_SIDE : 0);
+        if (displaced) depths[i] = flr_lane_depth(&p);
     }
 }
 
-/* Looks up points whose places are known, one by one. */
-FLR_LANES unsigned flr_lanes_look_up(const flr_scan_job *given, const uint32_t *places,
-                                     flr_scan_hits *restrict hits)
+/* The depths of 16 points from i on that are not displaced. */
+FLR_LANES void flr_lanes_depths(const flr_scan_job *given, uint32_t i, float *restrict depths)
 {
     const flr_scan_job j = *given;
-    const uint32_t slots = (1u << 3 * j.order) - 1, mark_mask = (1u << (1 << j.shift)) - 1;
-    uint32_t least = UINT32_MAX; /* of mark - 1, so that free is the largest */
-    for (uint32_t word = j.from / 16; word < (j.to + 15) / 16; word++) {
-        uint32_t touch = 0, near = 0, unsure = 0;
-        uint32_t first = word * 16 < j.from ? j.from - word * 16 : 0,
-                 last = word * 16 + 16 > j.to ? j.to - word * 16 : 16;
-        for (uint32_t i = first; i < last; i++) {
-            uint32_t place = places[word * 16 + i], cell = place & FLR_CELL_MASK;
-            uint32_t entry = j.local[place >> FLR_CELL_BITS & slots], mark = entry & 255;
-            if (!(entry & FLR_UNIFORM)) {
-                uint32_t bit = cell << j.shift;
-                mark =
-                    j.planes[((uint64_t)entry << (4 + j.shift)) + bit / 32] >> bit % 32 & mark_mask;
-            }
-            uint32_t below = mark - 1, side = place >> 31;
-            hits->marks[word * 16 + i] = (uint8_t)mark;
-            least = below < least ? below : least;
-            touch |= (uint32_t)(below < j.force_mark) << i;
-            near |= (uint32_t)(below == j.force_mark) << i;
-            unsure |= side << i;
-        }
-        hits->touch[word] = (uint16_t)(touch & ~unsure);
-        hits->near[word] = (uint16_t)(near & ~unsure);
-        hits->unsure[word] = (uint16_t)unsure;
+    for (uint32_t k = i; k < i + 16; k++) {
+        flr_lane p = flr_lane_place(&j, k, true, false);
+        depths[k] = flr_lane_depth(&p);
     }
-    return least + 1;
 }
 
-FLR_LANES unsigned flr_lanes_scan(const flr_scan_job *job, flr_scan_hits *hits)
+/* Looks up the marks of points from … to - 1, one by one. */
+FLR_LANES void flr_lanes_marks(const flr_scan_job *j, unsigned shift, uint32_t from, uint32_t to,
+                               const uint32_t *restrict places, uint8_t *restrict marks)
+{
+    const uint32_t *local = j->local, *planes = j->planes;
+    const uint32_t slots = (1u << 3 * j->order) - 1, mask = (1u << (1 << shift)) - 1;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t place = places[i], entry = local[place >> FLR_CELL_BITS & slots];
+        if (entry & FLR_UNIFORM) {
+            marks[i] = (uint8_t)entry;
+            continue;
+        }
+        uint32_t bit = (place & FLR_CELL_MASK) << shift;
+        marks[i] =
+            (uint8_t)(planes[((uint64_t)entry << (4 + shift)) + bit / 32] >> bit % 32 & mask);
+    }
+}
+
+/* 16 points, a byte each; true is all ones */
+typedef uint8_t flr_bytes __attribute__((vector_size(16)));
+
+/* 16 times true or false to bits. */
+FLR_LANES uint32_t flr_lanes_bits(flr_bytes truth)
+{
+    uint64_t half[2];
+    memcpy(half, &truth, 16);
+    const uint64_t ones = UINT64_C(0x0101010101010101), gather = UINT64_C(0x0102040810204080);
+    return (uint32_t)((half[0] & ones) * gather >> 56) | (uint32_t)((half[1] & ones) * gather >> 56)
+                                                             << 8;
+}
+
+/* Bits of 16 places that lie near a side. */
+FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
+{
+    uint32_t any = 0, bits = 0;
+    for (uint32_t i = 0; i < 16; i++) any |= places[i];
+    if (any & FLR_SIDE)
+        for (uint32_t i = 0; i < 16; i++) bits |= places[i] >> 31 << i;
+    return bits;
+}
+
+/* Bits back to 16 times true or false. */
+FLR_LANES flr_bytes flr_lanes_spread(uint32_t bits)
+{
+    flr_bytes truth;
+    for (uint32_t i = 0; i < 16; i++) truth[i] = (uint8_t) - (bits >> i & 1);
+    return truth;
+}
+
+FLR_LANES uint32_t flr_lanes_count(uint32_t bits)
+{
+    bits -= bits >> 1 & 0x5555;
+    bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
+    bits = (bits + (bits >> 4)) & 0x0F0F;
+    return (bits + (bits >> 8)) & 31;
+}
+
+/* Sorts points whose places and marks are known. */
+FLR_LANES void flr_lanes_sort(const flr_scan_job *given, bool displaced, const uint32_t *places,
+                              float *depths, flr_scan_hits *restrict hits)
+{
+    const flr_scan_job j = *given;
+    const flr_bytes none = {0}, lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const flr_bytes force = none + (uint8_t)j.force_mark, layer_one = none + (uint8_t)j.layer_one;
+    const float shallow = (float)j.force_mark + 4 * j.slack + 1e-4f;
+    flr_bytes least = none + 255;
+    hits->near_count = hits->deep_count = 0;
+    for (uint32_t word = j.from / 16; word < (j.to + 15) / 16; word++) {
+        const uint32_t begin = word * 16;
+        const uint8_t *marks = hits->marks + begin;
+        const uint32_t first = begin < j.from ? j.from - begin : 0,
+                       end = begin + 16 > j.to ? j.to - begin : 16;
+        const flr_bytes beyond =
+            (flr_bytes)(lane < none + (uint8_t)first) | (flr_bytes)(lane >= none + (uint8_t)end);
+        uint32_t unsure = flr_lanes_sides(places + begin) & ((1u << end) - (1u << first));
+        /* one less, so that free is the largest; an unsure one counts as free */
+        flr_bytes below;
+        memcpy(&below, marks, 16);
+        below = (below - 1) | beyond;
+        if (unsure) below |= flr_lanes_spread(unsure);
+        flr_bytes less = (flr_bytes)(below < least), touches = (flr_bytes)(below < force);
+        least = (less & below) | (~less & least);
+        uint32_t touch = flr_lanes_bits(touches), press = touch;
+        uint32_t near = flr_lanes_bits((flr_bytes)(below == force));
+        if (touch | near) {
+            hits->near_count += flr_lanes_count(near);
+            hits->deep_count += flr_lanes_count(flr_lanes_bits((flr_bytes)(below < layer_one)));
+        }
+        if (touch && j.judged) {
+            if (!displaced) flr_lanes_depths(&j, begin, depths);
+            for (uint32_t rest = touch; rest; rest &= rest - 1) {
+                uint32_t i = (uint32_t)__builtin_ctz(rest);
+                bool deep = depths[begin + i] > (float)marks[i] - shallow;
+                press &= ~((uint32_t)!deep << i);
+            }
+        }
+        hits->touch[word] = (uint16_t)touch;
+        hits->press[word] = (uint16_t)press;
+        hits->near[word] = (uint16_t)near;
+        hits->unsure[word] = (uint16_t)unsure;
+    }
+    uint8_t lowest = 255;
+    for (uint32_t i = 0; i < 16; i++) lowest = least[i] < lowest ? least[i] : lowest;
+    hits->least = lowest == 255 ? UINT32_MAX : lowest;
+}
+
+FLR_LANES void flr_lanes_scan_as(const flr_scan_job *job, bool displaced, flr_scan_hits *hits)
 {
     _Alignas(64) uint32_t places[FLR_SCAN_POINTS];
-    uint32_t begin = job->from / 16 * 16, end = (job->to + 15) / 16 * 16;
-    if (job->normal)
-        flr_lanes_places(job, true, begin, end, places);
+    _Alignas(64) float depths[FLR_SCAN_POINTS];
+    flr_lanes_places(job, displaced, job->from / 16 * 16, (job->to + 15) / 16 * 16, places, depths);
+    if (job->shift == 2)
+        flr_lanes_marks(job, 2, job->from, job->to, places, hits->marks);
     else
-        flr_lanes_places(job, false, begin, end, places);
-    return flr_lanes_look_up(job, places, hits);
+        flr_lanes_marks(job, job->shift, job->from, job->to, places, hits->marks);
+    flr_lanes_sort(job, displaced, places, depths, hits);
+}
+
+FLR_LANES void flr_lanes_scan(const flr_scan_job *job, flr_scan_hits *hits)
+{
+    if (job->displaced)
+        flr_lanes_scan_as(job, true, hits);
+    else
+        flr_lanes_scan_as(job, false, hits);
 }
 
 FLR_LANES void flr_lanes_keep(flr_batch *restrict b, uint32_t i, flr_contact_point p, double size,

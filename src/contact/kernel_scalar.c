@@ -1,10 +1,7 @@
 /* the loops over many points: the plain version */
 #include "contact/kernel_lanes.h"
 
-static unsigned scan(const flr_scan_job *job, flr_scan_hits *hits)
-{
-    return flr_lanes_scan(job, hits);
-}
+static void scan(const flr_scan_job *job, flr_scan_hits *hits) { flr_lanes_scan(job, hits); }
 
 static void touch(const flr_contact_frame *frame, flr_batch *batch)
 {
