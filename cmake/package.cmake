@@ -26,3 +26,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.c" PATTERN "README.md")
+
+# a template for systemd, with the rights that the loop needs
+configure_file(${PROJECT_SOURCE_DIR}/packaging/feeler@.service.in
+               ${PROJECT_BINARY_DIR}/generated/feeler@.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/feeler@.service DESTINATION lib/systemd/system)

@@ -27,7 +27,12 @@ void flr_doctor_terminal(flr_doctor *doctor, flr_env *env);
 void flr_doctor_realtime(flr_doctor *doctor, flr_env *env);
 void flr_doctor_locked(flr_doctor *doctor, flr_env *env);
 void flr_doctor_clock(flr_doctor *doctor, flr_env *env);
+
+/* doctor_loop.c */
 void flr_doctor_timer(flr_doctor *doctor, flr_env *env);
+void flr_doctor_kernel(flr_doctor *doctor, flr_env *env);
+void flr_doctor_governor(flr_doctor *doctor, flr_env *env);
+void flr_doctor_isolated(flr_doctor *doctor, flr_env *env);
 
 /* The first line of a small file such as those under /sys, without its newline, from the heap
  * (free); NULL when it cannot be read. */

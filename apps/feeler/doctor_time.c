@@ -1,4 +1,4 @@
-/* doctor: can a loop run 1000 times a second here? */
+/* doctor: may a loop run with real-time priority and locked memory here, and with which clock? */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -27,16 +27,23 @@ void flr_doctor_realtime(flr_doctor *doctor, flr_env *env)
     pthread_t thread;
     if (pthread_create(&thread, NULL, try_fifo, &refused) == 0) pthread_join(thread, NULL);
 
+    // root may without a limit; a user may go up to it
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_RTPRIO, &limit);
+    char value[128];
+    if (refused)
+        snprintf(value, sizeof value,
+                 "this user may not run with real-time priority (SCHED_FIFO; its limit is %llu)",
+                 (unsigned long long)limit.rlim_cur);
+    else
+        snprintf(value, sizeof value, "real-time priority (SCHED_FIFO) is allowed");
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "sched_fifo", json_boolean(!refused));
     flr_json_set(numbers, "rtprio_limit", flr_json_count((uint64_t)limit.rlim_cur));
-    flr_doctor_say(doctor, "real time", !refused,
-                   refused ? "this user may not run with real-time priority (SCHED_FIFO)"
-                           : "real-time priority (SCHED_FIFO) is allowed",
-                   "add \"YOU - rtprio 80\" with your user name to "
-                   "/etc/security/limits.d/feeler.conf and log in again",
+    flr_doctor_say(doctor, "real time", !refused, value,
+                   "add \"YOU - rtprio 85\" with your user name to "
+                   "/etc/security/limits.d/feeler.conf and log in again; a service gets it from "
+                   "feeler@.service",
                    numbers);
 }
 
@@ -90,41 +97,4 @@ void flr_doctor_clock(flr_doctor *doctor, flr_env *env)
     flr_doctor_say(doctor, "clock", step.tv_nsec <= 1000 && cost < 1000, value,
                    "the kernel uses a slow clock; booting with tsc=reliable may help", numbers);
     free(source);
-}
-
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-void flr_doctor_timer(flr_doctor *doctor, flr_env *env)
-{
-    // a loop of 1000 Hz that does nothing: how late does it wake up?
-    enum { TICKS = 300 };
-    int64_t late[TICKS];
-    int64_t next = flr_clock_ns(env);
-    for (int i = 0; i < TICKS; i++) {
-        next += 1000000;
-        flr_sleep_until(env, next);
-        late[i] = flr_clock_ns(env) - next;
-        // after a stall start again from now, else all later ticks count it too
-        if (late[i] > 1000000) next += late[i];
-    }
-    qsort(late, TICKS, sizeof late[0], compare);
-    double p50 = (double)late[TICKS / 2] * 1e-3, p99 = (double)late[TICKS * 99 / 100] * 1e-3;
-    double worst = (double)late[TICKS - 1] * 1e-3;
-
-    char value[160];
-    snprintf(value, sizeof value,
-             "1000 Hz wake-ups come late by %.0f us (median), %.0f us (p99), %.0f us (worst)", p50,
-             p99, worst);
-    json_t *numbers = flr_json_object();
-    flr_json_set(numbers, "p50_us", flr_json_number(p50));
-    flr_json_set(numbers, "p99_us", flr_json_number(p99));
-    flr_json_set(numbers, "worst_us", flr_json_number(worst));
-    flr_doctor_say(doctor, "timer", p99 < 200, value,
-                   "other programs or the host of a virtual machine take the processor: close "
-                   "them, or allow real-time priority",
-                   numbers);
 }

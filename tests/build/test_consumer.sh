@@ -59,7 +59,19 @@ foreign=$(nm --defined-only --extern-only "$libdir/libfeeler.a" 2>/dev/null | aw
 [ -z "$foreign" ] || fail "static symbols without the prefix: $foreign"
 
 # what belongs to a user's installation is there
-for file in bin/feeler share/man/man1/feeler.1 share/bash-completion/completions/feeler; do
+for file in bin/feeler share/man/man1/feeler.1 share/bash-completion/completions/feeler \
+  "lib/systemd/system/feeler@.service"; do
   [ -e "$prefix/$file" ] || [ -e "$prefix/$file.gz" ] || fail "not installed: $file"
 done
 "$prefix/bin/feeler" --version >/dev/null
+
+# the service template gives the loop its rights, and systemd understands it
+unit="$prefix/lib/systemd/system/feeler@.service"
+for line in LimitRTPRIO=85 LimitMEMLOCK=infinity; do
+  grep -qx "$line" "$unit" || fail "the service template lacks $line"
+done
+if command -v systemd-analyze >/dev/null; then
+  sed "s|^ExecStart=[^ ]*/feeler|ExecStart=$prefix/bin/feeler|" "$unit" >"$scratch/feeler@scene.service"
+  said=$(systemd-analyze verify --man=no "$scratch/feeler@scene.service" 2>&1 || true)
+  ! grep -q "feeler@" <<<"$said" || fail "systemd does not like the service template: $said"
+fi

@@ -27,6 +27,13 @@ expect 0 "$lessons/06_simulated_world"
 cmp -s first "$scratch/out" && pass || fail "$ran: not the same again"
 expect 0 "$lessons/06_simulated_world" 7
 cmp -s first "$scratch/out" && fail "$ran: another seed gives the same" || pass
+expect 0 "$lessons/07_own_device"
+tells '^after a second: +at +2[23]\.[0-9] mm, +3\.0 N pushed, +-3\.0 N felt'
+tells '^25 ms without a cable: .* 0\.0 N felt'
+tells '"input lost"'
+expect 0 "$lessons/08_embed_the_loop"
+tells '^the loop runs'
+tells '^[0-9]+ frames, woken up late'
 
 # a file of the user's, and one that is not there
 for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do
