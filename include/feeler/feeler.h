@@ -52,6 +52,7 @@
 #include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
 #include "feeler/pairs.h"    /* the same for many parts at once */
 #include "feeler/gauge.h"    /* the exact distance of two parts */
+#include "feeler/probe.h"    /* where does a segment first meet a mesh */
 
 /* motion */
 #include "feeler/body.h"      /* mass, pose, velocity */

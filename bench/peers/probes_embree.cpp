@@ -1,0 +1,176 @@
+// probes_embree [MESH UNIT]...: short segments of a stroking hand, against Embree 3 and against feeler, in one run: the same
+// meshes, the same segments, rounded to float for both. Without arguments: the five models of the scenario `probes`.
+// Per method: mean (back to back, best of the rounds), median, p99, p99.9 and worst of single queries (each the best of the
+// rounds), hits, and how long the structure took to make.
+#include <embree3/rtcore.h>
+#include <feeler/feeler.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "bench/stroke.h"
+extern "C" {
+#include "models/models.h"
+}
+
+namespace
+{
+constexpr size_t segments = 30000;
+constexpr int rounds = 7;
+double tick_ns;
+
+double now()
+{
+    using namespace std::chrono;
+    return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+void find_tick()
+{
+    double begin = now();
+    unsigned long long first = __rdtsc();
+    while (now() - begin < 0.2) {}
+    tick_ns = 1e9 * (now() - begin) / static_cast<double>(__rdtsc() - first);
+}
+
+template <class Query>
+void measure(const char *model, const char *name, double made,
+             const std::vector<flr_stroke> &strokes, Query query)
+{
+    size_t hits = 0, again = 0;
+    double mean = 1e30;
+    for (int round = 0; round < rounds; round++) {
+        double begin = now();
+        hits = 0;
+        for (const flr_stroke &s : strokes) hits += query(s);
+        mean = std::min(mean, (now() - begin) / static_cast<double>(strokes.size()));
+    }
+    std::vector<double> ns(strokes.size(), 1e30);
+    for (int round = 0; round < rounds; round++)
+        for (size_t i = 0; i < strokes.size(); i++) {
+            unsigned aux;
+            unsigned long long begin = __rdtscp(&aux);
+            again += query(strokes[i]);
+            ns[i] = std::min(ns[i], static_cast<double>(__rdtscp(&aux) - begin) * tick_ns);
+        }
+    std::sort(ns.begin(), ns.end());
+    auto at = [&](double part) {
+        return ns[static_cast<size_t>(part * static_cast<double>(ns.size() - 1))];
+    };
+    std::printf("%-22s %-8s %8.3f %7zu %7.0f %7.0f %7.0f %7.0f %7.0f%s\n", model, name, made, hits,
+                mean * 1e9, at(0.5), at(0.99), at(0.999), ns.back(),
+                again == hits * rounds ? "" : "  (not the same hits)");
+    std::fflush(stdout);
+}
+
+bool with_embree(RTCScene scene, const flr_stroke &s)
+{
+    RTCRayHit ray = {};
+    ray.ray.org_x = static_cast<float>(s.from.x);
+    ray.ray.org_y = static_cast<float>(s.from.y);
+    ray.ray.org_z = static_cast<float>(s.from.z);
+    ray.ray.dir_x = static_cast<float>(s.to.x - s.from.x);
+    ray.ray.dir_y = static_cast<float>(s.to.y - s.from.y);
+    ray.ray.dir_z = static_cast<float>(s.to.z - s.from.z);
+    ray.ray.tfar = 1;
+    ray.ray.mask = ~0u;
+    ray.hit.geomID = ray.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcIntersect1(scene, &context, &ray);
+    return ray.hit.geomID != RTC_INVALID_GEOMETRY_ID;
+}
+
+void compare(RTCDevice device, const char *name, const flr_mesh *mesh)
+{
+    static const char *const methods[] = {"best", "grid", "tree", "hybrid"};
+    std::vector<flr_stroke> strokes(segments);
+    flr_probe_model *model[4] = {};
+    double made[4];
+    for (int i = 1; i <= 3; i++) {
+        flr_probe_def def = flr_default_probe_def();
+        def.mesh = mesh;
+        def.method = static_cast<flr_probe_method>(i);
+        flr_error error;
+        double begin = now();
+        if (flr_probe_model_create(&def, &model[i], &error) != FLR_OK) {
+            std::fprintf(stderr, "%s\n", error.message);
+            std::exit(1);
+        }
+        made[i] = now() - begin;
+    }
+    strokes.resize(flr_stroke_make(model[1], strokes.data(), segments));
+    for (flr_stroke &s : strokes)
+        for (double *p : {&s.from.x, &s.from.y, &s.from.z, &s.to.x, &s.to.y, &s.to.z})
+            *p = static_cast<float>(*p);
+
+    double begin = now();
+    std::vector<float> vertices;
+    for (uint32_t i = 0; i < mesh->vertex_count; i++)
+        for (double c : {mesh->vertices[i].x, mesh->vertices[i].y, mesh->vertices[i].z})
+            vertices.push_back(static_cast<float>(c));
+    vertices.push_back(0); // Embree reads 16 bytes at a time
+    RTCScene scene = rtcNewScene(device);
+    RTCGeometry geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                               vertices.data(), 0, 12, mesh->vertex_count);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
+                               mesh->triangles, 0, 12, mesh->triangle_count);
+    rtcSetGeometryBuildQuality(geometry, RTC_BUILD_QUALITY_HIGH);
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometry(scene, geometry);
+    rtcSetSceneBuildQuality(scene, RTC_BUILD_QUALITY_HIGH);
+    rtcCommitScene(scene);
+    measure(name, "embree", now() - begin, strokes,
+            [&](const flr_stroke &s) { return with_embree(scene, s); });
+    for (int i = 1; i <= 3; i++) {
+        flr_probe_witness witness = flr_probe_witness_none();
+        measure(name, methods[i], made[i], strokes, [&](const flr_stroke &s) {
+            flr_probe_hit hit;
+            return flr_probe_first(model[i], s.from, s.to, &witness, &hit);
+        });
+        flr_probe_model_destroy(model[i]);
+    }
+    rtcReleaseGeometry(geometry);
+    rtcReleaseScene(scene);
+}
+} // namespace
+
+int main(int count, char **arguments)
+{
+    find_tick();
+    RTCDevice device = rtcNewDevice("threads=1");
+    std::printf("%zu segments a model; seconds to make, then ns a query\n", segments);
+    std::printf("%-22s %-8s %8s %7s %7s %7s %7s %7s %7s\n", "model", "method", "made", "hits",
+                "mean", "median", "p99", "p99.9", "worst");
+    for (int i = 1; i + 1 < count; i += 2) {
+        flr_mesh_options options = flr_default_mesh_options();
+        options.unit = std::atof(arguments[i + 1]);
+        flr_mesh *mesh;
+        flr_error error;
+        if (flr_mesh_read(flr_env_real(), arguments[i], &options, &mesh, nullptr, &error) !=
+            FLR_OK) {
+            std::fprintf(stderr, "%s\n", error.message);
+            return 1;
+        }
+        compare(device, arguments[i], mesh);
+        flr_mesh_destroy(mesh);
+    }
+    if (count < 3) {
+        flr_model model = {};
+        flr_error error;
+        if (flr_scenario_build(flr_scenario_find("probes"), nullptr, &model, &error) != FLR_OK) {
+            std::fprintf(stderr, "%s\n", error.message);
+            return 1;
+        }
+        for (size_t i = 0; i < model.mesh_count; i++)
+            compare(device, model.meshes[i].file, model.meshes[i].mesh);
+        flr_model_free(&model);
+    }
+    rtcReleaseDevice(device);
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* triangles in small integers */
+#include <math.h>
+
+#include "probe/model.h"
+
+/* fine units to 0 … 255, what lies outside to the border */
+static uint8_t coarse(double fine)
+{
+    double at = floor((fine + FLR_PROBE_HALF) / 8);
+    return (uint8_t)(at < 0 ? 0 : at > 255 ? 255 : at);
+}
+
+static double component(flr_vec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+
+void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh, uint32_t triangle,
+                         flr_vec3 centre, double scale)
+{
+    flr_vec3 v[3];
+    flr_probe_corners(mesh, triangle, v);
+    /* the box, one fine unit larger on each side for rounding */
+    flr_vec3 low = flr_vec3_min(v[0], flr_vec3_min(v[1], v[2])),
+             high = flr_vec3_max(v[0], flr_vec3_max(v[1], v[2]));
+    for (int axis = 0; axis < 3; axis++) {
+        double middle = component(centre, axis);
+        block->low[axis][lane] = coarse((component(low, axis) - middle) * scale - 1);
+        block->high[axis][lane] = coarse((component(high, axis) - middle) * scale + 1);
+    }
+    /* the plane, where rounding has left enough of the normal: its direction is right to 1e-10, so that it is right to
+     * a fraction of a fine unit wherever the triangle reaches */
+    flr_vec3 e = flr_vec3_sub(v[1], v[0]), f = flr_vec3_sub(v[2], v[0]), n = flr_vec3_cross(e, f);
+    double length = flr_vec3_length(n);
+    double offset = 0;
+    if (length > 1e-5 * flr_vec3_length(e) * flr_vec3_length(f) && length > 1e-150) {
+        n = flr_vec3_scale(n, 1 / length);
+        offset = flr_vec3_dot(n, flr_vec3_sub(v[0], centre)) * scale;
+    } else {
+        n = flr_vec3_zero();
+    }
+    if (!(fabs(offset) < 8192)) offset = 0, n = flr_vec3_zero();
+    for (int axis = 0; axis < 3; axis++)
+        block->normal[axis][lane] = (int16_t)lrint(component(n, axis) * 32767);
+    block->offset[lane] = (int16_t)lrint(offset * (32767.0 / 32768));
+    block->triangle[lane] = triangle;
+}
+
+void flr_probe_block_end(flr_probe_block *block, int lane)
+{
+    for (; lane < FLR_PROBE_LANES; lane++) {
+        for (int axis = 0; axis < 3; axis++) {
+            block->low[axis][lane] = 255;
+            block->high[axis][lane] = 0;
+            block->normal[axis][lane] = 0;
+        }
+        block->offset[lane] = INT16_MAX - FLR_PROBE_SLACK; /* no end is that high */
+        block->triangle[lane] = FLR_PROBE_NONE;
+    }
+}

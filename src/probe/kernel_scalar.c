@@ -1,0 +1,67 @@
+/* one triangle or box at a time: the version to be read */
+#include <math.h>
+
+#include "probe/kernel.h"
+
+bool flr_segment_meets_box(const double m[3], const double w[3], const double t[3])
+{
+    double x = fabs(w[0]), y = fabs(w[1]), z = fabs(w[2]);
+    if (fabs(m[0]) > x + t[0]) return false;
+    if (fabs(m[1]) > y + t[1]) return false;
+    if (fabs(m[2]) > z + t[2]) return false;
+    if (fabs(m[1] * w[2] - m[2] * w[1]) > t[1] * z + t[2] * y) return false;
+    if (fabs(m[0] * w[2] - m[2] * w[0]) > t[0] * z + t[2] * x) return false;
+    if (fabs(m[0] * w[1] - m[1] * w[0]) > t[0] * y + t[1] * x) return false;
+    return true;
+}
+
+/* x y / 32768, rounded: one instruction of the vector units */
+static inline int scaled(int16_t x, int16_t y) { return (x * y + 0x4000) >> 15; }
+
+uint32_t flr_block_scalar(const flr_probe_block *block, const flr_probe_local *local)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < FLR_PROBE_LANES; i++) {
+        bool near = true;
+        for (int axis = 0; axis < 3; axis++)
+            near &= block->low[axis][i] <= local->high[axis] &&
+                    block->high[axis][i] >= local->low[axis];
+        if (!near) continue;
+        int a = 0, b = 0, offset = block->offset[i];
+        for (int axis = 0; axis < 3; axis++) {
+            a += scaled(block->normal[axis][i], local->a[axis]);
+            b += scaled(block->normal[axis][i], local->b[axis]);
+        }
+        int low = a < b ? a : b, high = a < b ? b : a;
+        if (low <= offset + FLR_PROBE_SLACK && high >= offset - FLR_PROBE_SLACK) mask |= 1u << i;
+    }
+    return mask;
+}
+
+uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < FLR_PROBE_LANES; i++) {
+        float m[3], w[3], abs_w[3];
+        const float d[3] = {span->middle[0] - node->centre[0][i],
+                            span->middle[1] - node->centre[1][i],
+                            span->middle[2] - node->centre[2][i]};
+        bool apart = false;
+        for (int axis = 0; axis < 3 && !apart; axis++) {
+            float ux = node->axis[axis][0][i], uy = node->axis[axis][1][i],
+                  uz = node->axis[axis][2][i];
+            m[axis] = d[0] * ux + d[1] * uy + d[2] * uz;
+            w[axis] = span->half[0] * ux + span->half[1] * uy + span->half[2] * uz;
+            abs_w[axis] = fabsf(w[axis]);
+            apart = fabsf(m[axis]) > abs_w[axis] + node->half[axis][i];
+        }
+        for (int axis = 0; axis < 3 && !apart; axis++) {
+            int u = (axis + 1) % 3, v = (axis + 2) % 3;
+            float most = node->half[u][i] * (abs_w[v] + span->slack) +
+                         node->half[v][i] * (abs_w[u] + span->slack);
+            apart = fabsf(m[u] * w[v] - m[v] * w[u]) > most * FLR_PROBE_ROUND_UP;
+        }
+        if (!apart) mask |= 1u << i;
+    }
+    return mask;
+}

@@ -1,0 +1,141 @@
+/* model.h: how a mesh lies ready to be probed.
+ *
+ * Triangles stand in blocks of 16, in small integers relative to a frame: the cell of a grid, or the leaf of a tree. A
+ * block says which of its triangles may be hit (kernel.h); the judge decides on those. Everything here leaves out only
+ * what cannot be hit.
+ *
+ *     frame   a cube; 2048 fine units along its edge, from -1024 to 1023
+ *     box     of a triangle in the frame: 0 to 255 along the edge, 8 fine units each; what lies outside counts as at
+ *             the border, so that two intervals that overlap still do
+ *     plane   of a triangle: normal . point = offset, point in fine units; normal zero where the triangle is too thin to
+ *             have a reliable one, so that every segment seems to cross
+ */
+#ifndef FLR_PROBE_MODEL_H
+#define FLR_PROBE_MODEL_H
+
+#include "feeler/probe.h"
+
+enum {
+    FLR_PROBE_LANES = 16,  /* triangles in a block, boxes in a node */
+    FLR_PROBE_HALF = 1024, /* fine units from the middle of a frame to its border */
+    FLR_PROBE_SLACK =
+        4, /* fine units by which rounding may move a point off a plane (3), and one more */
+    FLR_PROBE_CELLS = 1024, /* along an axis, at most */
+    FLR_PROBE_STACK = 256
+};
+
+/* 16 triangles */
+typedef struct flr_probe_block {
+    uint8_t low[3][FLR_PROBE_LANES], high[3][FLR_PROBE_LANES];
+    int16_t normal[3][FLR_PROBE_LANES]; /* 32768ths */
+    int16_t offset[FLR_PROBE_LANES];    /* fine units */
+    uint32_t triangle[FLR_PROBE_LANES]; /* FLR_PROBE_NONE: this lane is empty and never hit */
+} flr_probe_block;
+
+/* where a block of a tree lies */
+typedef struct flr_probe_frame {
+    flr_vec3 centre; /* metres */
+    double scale;    /* fine units per metre */
+} flr_probe_frame;
+
+/* Sixteen oriented boxes: centre in metres from the model's middle, axes, half lengths. */
+typedef struct flr_probe_node {
+    float centre[3][FLR_PROBE_LANES];
+    float axis[3][3][FLR_PROBE_LANES]; /* [axis][component] */
+    float half[3][FLR_PROBE_LANES];    /* with slack; far below zero: no box here */
+    uint32_t child[FLR_PROBE_LANES];   /* a node, or FLR_PROBE_LEAF | a block */
+} flr_probe_node;
+
+#define FLR_PROBE_LEAF   0x80000000u /* in a child: it is a block */
+#define FLR_PROBE_WOODED UINT32_MAX  /* count of a slot whose cell holds a tree */
+#define FLR_PROBE_FREE   UINT32_MAX  /* key of a slot that is not used */
+
+/* a cell in the hash table; key: x | y << 10 | z << 20 */
+typedef struct flr_probe_slot {
+    uint32_t key;
+    uint32_t first; /* block, or node of a tree */
+    uint32_t count; /* blocks, or FLR_PROBE_WOODED */
+} flr_probe_slot;
+
+/* a segment in a frame */
+typedef struct flr_probe_local {
+    int16_t a[3], b[3];      /* ends, fine units; at most 4096 either way */
+    uint8_t low[3], high[3]; /* its box */
+} flr_probe_local;
+
+/* a segment for boxes, from the model's middle */
+typedef struct flr_probe_span {
+    float middle[3], half[3]; /* metres: m and w of the paper */
+    float slack;              /* metres: by how much rounding may turn w */
+} flr_probe_span;
+
+/* see kernel.h */
+typedef uint32_t (*flr_block_kernel)(const flr_probe_block *block, const flr_probe_local *local);
+typedef uint32_t (*flr_node_kernel)(const flr_probe_node *node, const flr_probe_span *span);
+
+struct flr_probe_model {
+    const flr_mesh *mesh; /* NULL: nothing to hit */
+    flr_block_kernel scan;
+    flr_node_kernel meet;
+    flr_vec3 centre; /* of the mesh's box, metres */
+    double size;     /* metres: its diagonal */
+    /* the grid */
+    flr_vec3 low;          /* metres: corner of cell 0, 0, 0 */
+    double cell, per_cell; /* metres, and one over that */
+    int32_t cells[3];
+    flr_probe_slot *slots; /* [mask + 1]; NULL: a tree */
+    uint32_t mask;         /* a power of two less one */
+    unsigned shift;        /* of the hash: 32 - log2(mask + 1) */
+    /* triangles */
+    flr_probe_block *blocks; /* [block_count] */
+    flr_probe_frame *frames; /* [block_count]; used by blocks of trees; NULL where there is none */
+    flr_probe_node *nodes;   /* [node_count]; a tree's root is node 0 */
+    uint32_t block_count, node_count;
+    float *corner_normals; /* [3 triangle_count][3], for shading; NULL: not wanted */
+    flr_probe_info info;
+    bool whole_tree;
+};
+
+/* Where a key begins to look in the table. */
+static inline uint32_t flr_probe_hash(uint32_t key, unsigned shift)
+{
+    return (key * 2654435769u) >> shift;
+}
+
+static inline void flr_probe_corners(const flr_mesh *mesh, uint32_t triangle, flr_vec3 corners[3])
+{
+    const uint32_t *v = mesh->triangles[triangle].v;
+    for (int i = 0; i < 3; i++) corners[i] = mesh->vertices[v[i]];
+}
+
+/* ---- making ---- */
+
+/* Fills the model's grid, with trees in crowded cells where `crowded` triangles are exceeded. */
+flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t crowded,
+                               flr_error *error);
+/* One tree for all triangles. */
+flr_result flr_probe_make_tree(flr_probe_model *model, flr_error *error);
+
+/* Normals of corners, for shading. */
+flr_result flr_probe_make_shading(flr_probe_model *model, double crease, flr_error *error);
+
+/* A triangle becomes a lane of a block in the frame. Lanes from `lane` on that get none: flr_probe_block_end(). */
+void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh, uint32_t triangle,
+                         flr_vec3 centre, double scale);
+void flr_probe_block_end(flr_probe_block *block, int lane);
+
+/* How many nodes a tree over `count` triangles takes; its blocks are count / 16, rounded up. */
+uint32_t flr_probe_tree_nodes(uint32_t count);
+
+/* what a triangle needs to be sorted */
+typedef struct flr_probe_item {
+    float at[3]; /* middle, from the model's */
+    uint32_t triangle;
+} flr_probe_item;
+
+/* Makes the tree of these triangles into nodes from `node` on and blocks from `block` on. `items` gets another order. */
+void flr_probe_tree_fill(const flr_probe_model *model, flr_probe_item *items, uint32_t count,
+                         uint32_t node, uint32_t block);
+void flr_probe_item_make(const flr_probe_model *model, uint32_t triangle, flr_probe_item *item);
+
+#endif
