@@ -12,6 +12,29 @@ static uint8_t coarse(double fine)
 
 static double component(flr_vec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
 
+/* Any direction will do, so it is used as rounded; with a normal of zero it is zero, too, and tells nothing apart. */
+static void put_side(flr_probe_block *block, int lane, const flr_vec3 v[3], flr_vec3 n,
+                     flr_vec3 centre, double scale)
+{
+    flr_vec3 longest = flr_vec3_zero();
+    for (int i = 0; i < 3; i++) {
+        flr_vec3 edge = flr_vec3_sub(v[(i + 1) % 3], v[i]);
+        if (flr_vec3_length2(edge) > flr_vec3_length2(longest)) longest = edge;
+    }
+    flr_vec3 across = flr_vec3_cross(n, longest);
+    double length = flr_vec3_length(across), low = INFINITY, high = -INFINITY;
+    if (length > 0) across = flr_vec3_scale(across, 1 / length);
+    flr_vec3 used = {rint(across.x * 32767), rint(across.y * 32767), rint(across.z * 32767)};
+    for (int i = 0; i < 3; i++) {
+        double at = flr_vec3_dot(used, flr_vec3_sub(v[i], centre)) * (scale / 32768);
+        low = fmin(low, at), high = fmax(high, at);
+    }
+    for (int axis = 0; axis < 3; axis++) block->side[axis][lane] = (int16_t)component(used, axis);
+    /* no end of a segment comes farther out than 8192 */
+    block->side_low[lane] = (int16_t)floor(fmin(fmax(low, -8192), 8192));
+    block->side_high[lane] = (int16_t)ceil(fmin(fmax(high, -8192), 8192));
+}
+
 void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh, uint32_t triangle,
                          flr_vec3 centre, double scale)
 {
@@ -40,6 +63,7 @@ void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh,
     for (int axis = 0; axis < 3; axis++)
         block->normal[axis][lane] = (int16_t)lrint(component(n, axis) * 32767);
     block->offset[lane] = (int16_t)lrint(offset * (32767.0 / 32768));
+    put_side(block, lane, v, n, centre, scale);
     block->triangle[lane] = triangle;
 }
 
@@ -49,8 +73,9 @@ void flr_probe_block_end(flr_probe_block *block, int lane)
         for (int axis = 0; axis < 3; axis++) {
             block->low[axis][lane] = 255;
             block->high[axis][lane] = 0;
-            block->normal[axis][lane] = 0;
+            block->normal[axis][lane] = block->side[axis][lane] = 0;
         }
+        block->side_low[lane] = block->side_high[lane] = 0;
         block->offset[lane] = INT16_MAX - FLR_PROBE_SLACK; /* no end is that high */
         block->triangle[lane] = FLR_PROBE_NONE;
     }

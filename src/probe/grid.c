@@ -9,9 +9,9 @@
 #include "base/pages.h"
 #include "probe/model.h"
 
-/* Cells nearer to a triangle than this part of their edge have it, too; so rounding on the way of a segment from cell to
- * cell loses none. */
-static const double margin = 1e-6;
+/* Cells nearer to a triangle than this part of their edge have it, too: two fine units; so rounding on the way of a segment
+ * from cell to cell, half a fine unit, loses none. */
+static const double margin = 1e-3;
 
 /* ---- the grain ---- */
 
@@ -283,7 +283,7 @@ flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t cr
     const flr_mesh *mesh = model->mesh;
     making m = {.model = model, .crowded = crowded};
     /* what is best was measured: docs/probes.md */
-    place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 2 : 4));
+    place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 1 : 2));
     bool ok = grow_table(&m);
     for (uint32_t t = 0; ok && t < mesh->triangle_count; t++) {
         ok = refer_all(&m, t);

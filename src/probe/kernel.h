@@ -8,10 +8,14 @@
 
 #include "probe/model.h"
 
-/* Bit i: triangle i may be hit. */
-uint32_t flr_block_scalar(const flr_probe_block *block, const flr_probe_local *local);
-uint32_t flr_block_avx2(const flr_probe_block *block, const flr_probe_local *local);
-uint32_t flr_block_avx512(const flr_probe_block *block, const flr_probe_local *local);
+/* The first of `count` blocks in which a triangle may be hit, and bit i of `*mask` for each such triangle in it; `count` when
+ * there is none. */
+uint32_t flr_block_scalar(const flr_probe_block *blocks, uint32_t count,
+                          const flr_probe_local *local, uint32_t *mask);
+uint32_t flr_block_avx2(const flr_probe_block *blocks, uint32_t count, const flr_probe_local *local,
+                        uint32_t *mask);
+uint32_t flr_block_avx512(const flr_probe_block *blocks, uint32_t count,
+                          const flr_probe_local *local, uint32_t *mask);
 
 /* Bit i: box i may be met. */
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span);

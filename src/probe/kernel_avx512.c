@@ -4,32 +4,58 @@
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
 #include <immintrin.h>
 
-#define LOW(axis)    _mm_loadu_si128((const __m128i *)block->low[axis])
-#define HIGH(axis)   _mm_loadu_si128((const __m128i *)block->high[axis])
-#define NORMAL(axis) _mm256_loadu_si256((const __m256i *)block->normal[axis])
-/* height of an end above the planes through the frame's middle */
-#define HEIGHT(end)                                                                                \
-    _mm256_add_epi16(_mm256_add_epi16(_mm256_mulhrs_epi16(nx, _mm256_set1_epi16((end)[0])),        \
-                                      _mm256_mulhrs_epi16(ny, _mm256_set1_epi16((end)[1]))),       \
-                     _mm256_mulhrs_epi16(nz, _mm256_set1_epi16((end)[2])))
+#define LOAD(p)   _mm_loadu_si128((const __m128i *)(p))
+#define LOAD16(p) _mm256_loadu_si256((const __m256i *)(p))
+/* one byte, or one 16-bit number, in all lanes */
+#define BYTE(from, i) _mm_shuffle_epi8(from, _mm_set1_epi8(i))
+#define WORD(from, i) _mm256_broadcastw_epi16(_mm_srli_si128(from, 2 * (i)))
+/* where an end lies along 16 directions */
+#define ALONG(direction, end)                                                                      \
+    _mm256_add_epi16(_mm256_add_epi16(_mm256_mulhrs_epi16(LOAD16((direction)[0]), end##x),         \
+                                      _mm256_mulhrs_epi16(LOAD16((direction)[1]), end##y)),        \
+                     _mm256_mulhrs_epi16(LOAD16((direction)[2]), end##z))
+/* of some lanes, those whose interval the segment reaches */
+#define REACHED(lanes, a, b, from, to)                                                             \
+    _mm256_mask_cmpge_epi16_mask(                                                                  \
+        _mm256_mask_cmple_epi16_mask(lanes, _mm256_min_epi16(a, b), _mm256_add_epi16(to, slack)),  \
+        _mm256_max_epi16(a, b), _mm256_sub_epi16(from, slack))
 
 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) uint32_t
-flr_block_avx512(const flr_probe_block *block, const flr_probe_local *local)
+flr_block_avx512(const flr_probe_block *blocks, uint32_t count, const flr_probe_local *local,
+                 uint32_t *mask)
 {
-    __mmask16 near = 0xFFFF;
-    for (int axis = 0; axis < 3; axis++) {
-        near = _mm_mask_cmple_epu8_mask(near, LOW(axis), _mm_set1_epi8((char)local->high[axis]));
-        near = _mm_mask_cmpge_epu8_mask(near, HIGH(axis), _mm_set1_epi8((char)local->low[axis]));
+    /* the segment's box, a fine unit larger for rounding; packing cuts to 0 … 255 */
+    __m128i a = LOAD(local->a), b = LOAD(local->b);
+    __m128i low =
+        _mm_srai_epi32(_mm_add_epi32(_mm_min_epi32(a, b), _mm_set1_epi32(FLR_PROBE_HALF - 1)), 3);
+    __m128i high =
+        _mm_srai_epi32(_mm_add_epi32(_mm_max_epi32(a, b), _mm_set1_epi32(FLR_PROBE_HALF + 1)), 3);
+    __m128i ends = _mm_packs_epi32(low, high), box = _mm_packus_epi16(ends, ends);
+    __m128i from[3] = {BYTE(box, 0), BYTE(box, 1), BYTE(box, 2)},
+            to[3] = {BYTE(box, 4), BYTE(box, 5), BYTE(box, 6)};
+    __m128i words = _mm_packs_epi32(a, b);
+    __m256i ax = WORD(words, 0), ay = WORD(words, 1), az = WORD(words, 2);
+    __m256i bx = WORD(words, 4), by = WORD(words, 5), bz = WORD(words, 6);
+    const __m256i slack = _mm256_set1_epi16(FLR_PROBE_SLACK);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_probe_block *block = &blocks[i];
+        __mmask16 found = 0xFFFF;
+        for (int k = 0; k < 3; k++) {
+            found = _mm_mask_cmple_epu8_mask(found, LOAD(block->low[k]), to[k]);
+            found = _mm_mask_cmpge_epu8_mask(found, LOAD(block->high[k]), from[k]);
+        }
+        if (!found) continue;
+        __m256i pa = ALONG(block->normal, a), pb = ALONG(block->normal, b);
+        __m256i offset = LOAD16(block->offset);
+        found = REACHED(found, pa, pb, offset, offset);
+        if (!found) continue;
+        __m256i sa = ALONG(block->side, a), sb = ALONG(block->side, b);
+        found = REACHED(found, sa, sb, LOAD16(block->side_low), LOAD16(block->side_high));
+        if (!found) continue;
+        *mask = found;
+        return i;
     }
-    if (!near) return 0;
-    __m256i nx = NORMAL(0), ny = NORMAL(1), nz = NORMAL(2);
-    __m256i a = HEIGHT(local->a), b = HEIGHT(local->b);
-    __m256i offset = _mm256_loadu_si256((const __m256i *)block->offset);
-    __m256i slack = _mm256_set1_epi16(FLR_PROBE_SLACK);
-    near =
-        _mm256_mask_cmple_epi16_mask(near, _mm256_min_epi16(a, b), _mm256_add_epi16(offset, slack));
-    return _mm256_mask_cmpge_epi16_mask(near, _mm256_max_epi16(a, b),
-                                        _mm256_sub_epi16(offset, slack));
+    return count;
 }
 
 /* The order of operations is that of the scalar version, so that both round alike. */
@@ -71,9 +97,10 @@ flr_node_avx512(const flr_probe_node *node, const flr_probe_span *span)
     return near;
 }
 #else
-uint32_t flr_block_avx512(const flr_probe_block *block, const flr_probe_local *local)
+uint32_t flr_block_avx512(const flr_probe_block *blocks, uint32_t count,
+                          const flr_probe_local *local, uint32_t *mask)
 {
-    return flr_block_scalar(block, local);
+    return flr_block_scalar(blocks, count, local, mask);
 }
 uint32_t flr_node_avx512(const flr_probe_node *node, const flr_probe_span *span)
 {

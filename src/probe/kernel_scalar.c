@@ -18,24 +18,54 @@ bool flr_segment_meets_box(const double m[3], const double w[3], const double t[
 /* x y / 32768, rounded: one instruction of the vector units */
 static inline int scaled(int16_t x, int16_t y) { return (x * y + 0x4000) >> 15; }
 
-uint32_t flr_block_scalar(const flr_probe_block *block, const flr_probe_local *local)
+/* fine units to 0 … 255 across the frame; what lies outside counts as at the border */
+static inline uint8_t coarse(int32_t fine)
+{
+    int32_t at = (fine + FLR_PROBE_HALF) >> 3;
+    return (uint8_t)(at < 0 ? 0 : at > 255 ? 255 : at);
+}
+
+/* Along a direction, does the segment reach into an interval? */
+static inline bool overlap(const int16_t direction[3][FLR_PROBE_LANES], int i,
+                           const flr_probe_local *local, int from, int to)
+{
+    int a = 0, b = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        a += scaled(direction[axis][i], (int16_t)local->a[axis]);
+        b += scaled(direction[axis][i], (int16_t)local->b[axis]);
+    }
+    return (a < b ? a : b) <= to + FLR_PROBE_SLACK && (a < b ? b : a) >= from - FLR_PROBE_SLACK;
+}
+
+static uint32_t scan(const flr_probe_block *block, const flr_probe_local *local,
+                     const uint8_t from[3], const uint8_t to[3])
 {
     uint32_t mask = 0;
     for (int i = 0; i < FLR_PROBE_LANES; i++) {
         bool near = true;
         for (int axis = 0; axis < 3; axis++)
-            near &= block->low[axis][i] <= local->high[axis] &&
-                    block->high[axis][i] >= local->low[axis];
+            near &= block->low[axis][i] <= to[axis] && block->high[axis][i] >= from[axis];
         if (!near) continue;
-        int a = 0, b = 0, offset = block->offset[i];
-        for (int axis = 0; axis < 3; axis++) {
-            a += scaled(block->normal[axis][i], local->a[axis]);
-            b += scaled(block->normal[axis][i], local->b[axis]);
-        }
-        int low = a < b ? a : b, high = a < b ? b : a;
-        if (low <= offset + FLR_PROBE_SLACK && high >= offset - FLR_PROBE_SLACK) mask |= 1u << i;
+        int offset = block->offset[i];
+        if (overlap(block->normal, i, local, offset, offset) &&
+            overlap(block->side, i, local, block->side_low[i], block->side_high[i]))
+            mask |= 1u << i;
     }
     return mask;
+}
+
+uint32_t flr_block_scalar(const flr_probe_block *blocks, uint32_t count,
+                          const flr_probe_local *local, uint32_t *mask)
+{
+    /* the segment's box, a fine unit larger for rounding */
+    uint8_t from[3], to[3];
+    for (int i = 0; i < 3; i++) {
+        int32_t a = local->a[i], b = local->b[i];
+        from[i] = coarse((a < b ? a : b) - 1), to[i] = coarse((a < b ? b : a) + 1);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if ((*mask = scan(&blocks[i], local, from, to))) return i;
+    return count;
 }
 
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span)

@@ -9,6 +9,8 @@
  *             the border, so that two intervals that overlap still do
  *     plane   of a triangle: normal . point = offset, point in fine units; normal zero where the triangle is too thin to
  *             have a reliable one, so that every segment seems to cross
+ *     side    a direction in the plane of a triangle, across its longest edge, and from where to where the triangle reaches
+ *             along it: tells the long thin triangles of a fan apart
  */
 #ifndef FLR_PROBE_MODEL_H
 #define FLR_PROBE_MODEL_H
@@ -16,10 +18,9 @@
 #include "feeler/probe.h"
 
 enum {
-    FLR_PROBE_LANES = 16,  /* triangles in a block, boxes in a node */
-    FLR_PROBE_HALF = 1024, /* fine units from the middle of a frame to its border */
-    FLR_PROBE_SLACK =
-        4, /* fine units by which rounding may move a point off a plane (3), and one more */
+    FLR_PROBE_LANES = 16,   /* triangles in a block, boxes in a node */
+    FLR_PROBE_HALF = 1024,  /* fine units from the middle of a frame to its border */
+    FLR_PROBE_SLACK = 5,    /* fine units by which rounding may move a point off a plane (3.8) */
     FLR_PROBE_CELLS = 1024, /* along an axis, at most */
     FLR_PROBE_STACK = 256
 };
@@ -27,8 +28,10 @@ enum {
 /* 16 triangles */
 typedef struct flr_probe_block {
     uint8_t low[3][FLR_PROBE_LANES], high[3][FLR_PROBE_LANES];
-    int16_t normal[3][FLR_PROBE_LANES]; /* 32768ths */
-    int16_t offset[FLR_PROBE_LANES];    /* fine units */
+    int16_t normal[3][FLR_PROBE_LANES];                            /* 32768ths */
+    int16_t offset[FLR_PROBE_LANES];                               /* fine units */
+    int16_t side[3][FLR_PROBE_LANES];                              /* 32768ths */
+    int16_t side_low[FLR_PROBE_LANES], side_high[FLR_PROBE_LANES]; /* fine units */
     uint32_t triangle[FLR_PROBE_LANES]; /* FLR_PROBE_NONE: this lane is empty and never hit */
 } flr_probe_block;
 
@@ -57,10 +60,9 @@ typedef struct flr_probe_slot {
     uint32_t count; /* blocks, or FLR_PROBE_WOODED */
 } flr_probe_slot;
 
-/* a segment in a frame */
+/* a segment in a frame: its ends in fine units, at most 4096 either way; the fourth number is 0 */
 typedef struct flr_probe_local {
-    int16_t a[3], b[3];      /* ends, fine units; at most 4096 either way */
-    uint8_t low[3], high[3]; /* its box */
+    int32_t a[4], b[4];
 } flr_probe_local;
 
 /* a segment for boxes, from the model's middle */
@@ -70,7 +72,8 @@ typedef struct flr_probe_span {
 } flr_probe_span;
 
 /* see kernel.h */
-typedef uint32_t (*flr_block_kernel)(const flr_probe_block *block, const flr_probe_local *local);
+typedef uint32_t (*flr_block_kernel)(const flr_probe_block *blocks, uint32_t count,
+                                     const flr_probe_local *local, uint32_t *mask);
 typedef uint32_t (*flr_node_kernel)(const flr_probe_node *node, const flr_probe_span *span);
 
 struct flr_probe_model {

@@ -7,6 +7,8 @@
 /* t of a hit is right to 1e-8; a hit may be before another in truth and behind it as told, by that much */
 static const double t_slack = 1e-7;
 
+enum { FINE = 2 * FLR_PROBE_HALF }; /* fine units along the edge of a cell */
+
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
 /* one question on its way */
@@ -16,7 +18,9 @@ typedef struct search {
     flr_vec3 near_a,
         near_b; /* the piece of it that lies near the model: for leaving out, never for deciding */
     double from, to; /* t of its ends */
-    double t;        /* the first hit so far; above 1: none */
+    int32_t fine_a[3],
+        fine_b[3]; /* grid: that piece, fine units from the corner of the first cell */
+    double t;      /* the first hit so far; above 1: none */
     uint32_t triangle;
     bool any; /* one hit is enough */
 } search;
@@ -35,10 +39,15 @@ static inline void consider(search *s, uint32_t triangle)
 
 static inline bool done(const search *s) { return s->any && s->triangle != FLR_PROBE_NONE; }
 
-static inline void scan(search *s, const flr_probe_block *block, const flr_probe_local *local)
+/* All triangles of some blocks. */
+static inline void scan(search *s, const flr_probe_block *blocks, uint32_t count,
+                        const flr_probe_local *local)
 {
-    uint32_t mask = s->model->scan(block, local);
-    for (; mask; mask &= mask - 1) consider(s, block->triangle[__builtin_ctz(mask)]);
+    uint32_t mask, first;
+    while ((first = s->model->scan(blocks, count, local, &mask)) < count) {
+        for (; mask; mask &= mask - 1) consider(s, blocks[first].triangle[__builtin_ctz(mask)]);
+        blocks += first + 1, count -= first + 1;
+    }
 }
 
 /* Cuts the segment to where it passes the frame, with room. False: it does not. Fine units; far ends are rare. */
@@ -65,26 +74,14 @@ static bool cut_to_frame(double a[3], double b[3])
     return true;
 }
 
-static inline int nearest(double x) { return (int)(x + 16384.5) - 16384; }
-static inline uint8_t coarse(int fine)
-{
-    int at = (fine + FLR_PROBE_HALF) >> 3;
-    return (uint8_t)(at < 0 ? 0 : at > 255 ? 255 : at);
-}
+static inline int32_t nearest(double fine) { return (int32_t)(fine + 4194304.5) - 4194304; }
 
-/* The segment in fine units of a frame, as integers. False: it does not come near the frame. */
-static inline bool make_local(double a[3], double b[3], flr_probe_local *local)
+/* The segment in a frame, from its ends in fine units, which may be far away. False: it does not pass the frame. */
+static bool make_local(double a[3], double b[3], flr_probe_local *local)
 {
-    const double most = 3 * FLR_PROBE_HALF;
-    bool far = false;
-    for (int i = 0; i < 3; i++) far |= !(fabs(a[i]) < most && fabs(b[i]) < most);
-    if (far && !cut_to_frame(a, b)) return false;
-    for (int i = 0; i < 3; i++) {
-        int p = nearest(a[i]), q = nearest(b[i]);
-        local->a[i] = (int16_t)p, local->b[i] = (int16_t)q;
-        local->low[i] = coarse((p < q ? p : q) - 1);
-        local->high[i] = coarse((p < q ? q : p) + 1);
-    }
+    if (!cut_to_frame(a, b)) return false;
+    for (int i = 0; i < 3; i++) local->a[i] = nearest(a[i]), local->b[i] = nearest(b[i]);
+    local->a[3] = local->b[3] = 0;
     return true;
 }
 
@@ -118,7 +115,7 @@ static void scan_leaf(search *s, uint32_t block)
              q = flr_vec3_scale(flr_vec3_sub(s->near_b, frame->centre), frame->scale);
     double a[3] = {p.x, p.y, p.z}, b[3] = {q.x, q.y, q.z};
     flr_probe_local local;
-    if (make_local(a, b, &local)) scan(s, &s->model->blocks[block], &local);
+    if (make_local(a, b, &local)) scan(s, &s->model->blocks[block], 1, &local);
 }
 
 static void walk_tree(search *s, uint32_t root)
@@ -149,32 +146,44 @@ static void walk_tree(search *s, uint32_t root)
 
 /* ---- cells ---- */
 
-/* What a cell holds; p and q are the piece's ends, counted in cells. */
-static inline void scan_cell(search *s, const double p[3], const double q[3], int32_t x, int32_t y,
-                             int32_t z)
+/* The slot of a cell, or NULL where it is empty. */
+static inline const flr_probe_slot *find_cell(const flr_probe_model *model, uint32_t key)
 {
-    const flr_probe_model *model = s->model;
-    uint32_t key = (uint32_t)(x | y << 10 | z << 20), at = flr_probe_hash(key, model->shift);
+    uint32_t at = flr_probe_hash(key, model->shift);
     const flr_probe_slot *slot = &model->slots[at];
     while (slot->key != key) {
-        if (slot->key == FLR_PROBE_FREE) return;
+        if (slot->key == FLR_PROBE_FREE) return NULL;
         at = (at + 1) & model->mask;
         slot = &model->slots[at];
     }
+    return slot;
+}
+
+/* What a cell holds. */
+static inline void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
+{
+    const flr_probe_model *model = s->model;
+    const flr_probe_slot *slot = find_cell(model, (uint32_t)(x | y << 10 | z << 20));
+    if (!slot) return;
     if (slot->count == FLR_PROBE_WOODED) {
         walk_tree(s, slot->first);
         return;
     }
-    const double middle[3] = {x + 0.5, y + 0.5, z + 0.5};
-    double a[3], b[3];
+    const int32_t middle[3] = {FINE * x + FLR_PROBE_HALF, FINE * y + FLR_PROBE_HALF,
+                               FINE * z + FLR_PROBE_HALF};
+    flr_probe_local local = {.a = {0}};
+    uint32_t far = 0;
     for (int i = 0; i < 3; i++) {
-        a[i] = (p[i] - middle[i]) * (2 * FLR_PROBE_HALF);
-        b[i] = (q[i] - middle[i]) * (2 * FLR_PROBE_HALF);
+        int32_t a = s->fine_a[i] - middle[i], b = s->fine_b[i] - middle[i];
+        local.a[i] = a, local.b[i] = b;
+        far |= ((uint32_t)(a + FINE) | (uint32_t)(b + FINE)) & ~(2u * FINE - 1);
     }
-    flr_probe_local local;
-    if (!make_local(a, b, &local)) return;
-    const flr_probe_block *block = &model->blocks[slot->first];
-    for (uint32_t i = 0; i < slot->count; i++) scan(s, block + i, &local);
+    if (far) {
+        double p[3] = {local.a[0], local.a[1], local.a[2]},
+               q[3] = {local.b[0], local.b[1], local.b[2]};
+        if (!make_local(p, q, &local)) return;
+    }
+    scan(s, &model->blocks[slot->first], slot->count, &local);
 }
 
 /* From cell to cell along the piece (Amanatides and Woo 1987), until a hit is behind. */
@@ -191,7 +200,7 @@ static void walk_cells(search *s, const double p[3], const double q[3])
         each[i] = d == 0 ? INFINITY : 1 / fabs(d);
     }
     for (;;) {
-        scan_cell(s, p, q, at[0], at[1], at[2]);
+        scan_cell(s, at[0], at[1], at[2]);
         if (done(s)) return;
         int axis = next[0] < next[1] ? (next[0] < next[2] ? 0 : 2) : (next[1] < next[2] ? 1 : 2);
         entered = next[axis];
@@ -203,26 +212,46 @@ static void walk_cells(search *s, const double p[3], const double q[3])
     }
 }
 
+/* The segment's ends counted in cells. */
+static inline void in_cells(const search *s, double p[3], double q[3])
+{
+    const flr_probe_model *m = s->model;
+    p[0] = (s->near_a.x - m->low.x) * m->per_cell, q[0] = (s->near_b.x - m->low.x) * m->per_cell;
+    p[1] = (s->near_a.y - m->low.y) * m->per_cell, q[1] = (s->near_b.y - m->low.y) * m->per_cell;
+    p[2] = (s->near_a.z - m->low.z) * m->per_cell, q[2] = (s->near_b.z - m->low.z) * m->per_cell;
+}
+
+/* Most segments lie within the grid and stay in one cell, or go to the next. False: this is not one of them. */
+static inline bool search_short(search *s)
+{
+    const int32_t *cells = s->model->cells;
+    double p[3], q[3];
+    in_cells(s, p, q);
+    /* also false where something is not a number */
+    if (!(p[0] >= 0 && p[1] >= 0 && p[2] >= 0 && q[0] >= 0 && q[1] >= 0 && q[2] >= 0 &&
+          p[0] < cells[0] && p[1] < cells[1] && p[2] < cells[2] && q[0] < cells[0] &&
+          q[1] < cells[1] && q[2] < cells[2]))
+        return false;
+    int32_t from[3], to[3], steps = 0;
+    for (int i = 0; i < 3; i++) {
+        s->fine_a[i] = (int32_t)(p[i] * FINE), s->fine_b[i] = (int32_t)(q[i] * FINE);
+        from[i] = s->fine_a[i] / FINE, to[i] = s->fine_b[i] / FINE;
+        int32_t step = from[i] - to[i];
+        steps += step < 0 ? -step : step;
+    }
+    if (steps > 1) return false;
+    scan_cell(s, from[0], from[1], from[2]);
+    if (steps && !done(s)) scan_cell(s, to[0], to[1], to[2]);
+    return true;
+}
+
 static void search_grid(search *s)
 {
-    const flr_probe_model *model = s->model;
-    flr_vec3 p = flr_vec3_scale(flr_vec3_sub(s->near_a, model->low), model->per_cell),
-             q = flr_vec3_scale(flr_vec3_sub(s->near_b, model->low), model->per_cell);
-    const double a[3] = {p.x, p.y, p.z}, b[3] = {q.x, q.y, q.z};
-    /* most segments stay in one cell, or go to the next */
-    int32_t from[3], to[3], steps = 0;
-    bool inside = true;
-    for (int i = 0; i < 3; i++) {
-        inside &= a[i] >= 0 && a[i] < model->cells[i] && b[i] >= 0 && b[i] < model->cells[i];
-        from[i] = (int32_t)a[i], to[i] = (int32_t)b[i];
-        steps += from[i] > to[i] ? from[i] - to[i] : to[i] - from[i];
-    }
-    if (!inside || steps > 1) {
-        walk_cells(s, a, b);
-        return;
-    }
-    scan_cell(s, a, b, from[0], from[1], from[2]);
-    if (steps && !done(s)) scan_cell(s, a, b, to[0], to[1], to[2]);
+    double p[3], q[3];
+    in_cells(s, p, q);
+    for (int i = 0; i < 3; i++)
+        s->fine_a[i] = nearest(p[i] * FINE), s->fine_b[i] = nearest(q[i] * FINE);
+    walk_cells(s, p, q);
 }
 
 /* ---- the whole question ---- */
@@ -280,15 +309,19 @@ static bool ask(search *s, const flr_probe_witness *witness)
 {
     const flr_probe_model *model = s->model;
     s->t = 2, s->triangle = FLR_PROBE_NONE;
-    if (!model->mesh || !flr_vec3_is_finite(s->a) || !flr_vec3_is_finite(s->b)) return false;
+    if (!model->mesh) return false;
+    if (s->any && witness && witness->triangle < model->mesh->triangle_count &&
+        flr_vec3_is_finite(s->a) && flr_vec3_is_finite(s->b))
+        consider(s, witness->triangle);
+    if (done(s)) return true;
+    if (model->slots && search_short(s)) return s->triangle != FLR_PROBE_NONE;
+    if (!flr_vec3_is_finite(s->a) || !flr_vec3_is_finite(s->b)) return false;
     place where = find_place(s);
     if (where == PLACE_APART) return false;
     if (where == PLACE_FAR) {
         for (uint32_t t = 0; t < model->mesh->triangle_count && !done(s); t++) consider(s, t);
         return s->triangle != FLR_PROBE_NONE;
     }
-    if (witness && witness->triangle < model->mesh->triangle_count) consider(s, witness->triangle);
-    if (done(s)) return true;
     if (model->slots)
         search_grid(s);
     else
