@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/coherent.h"
 #include "feeler/contact.h"
 #include "feeler/voxelize.h"
 #include "models/kit.h"
@@ -34,6 +35,8 @@ static const subject subjects[] = {
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects, FEW = 150 };
 
+#define SLIDE_FRAMES 5.0 /* of a millisecond, from pose to pose: up to 0.6 m/s */
+
 /* point tests per millisecond that we promise, by instruction set */
 static const double least_rate[] = {0, 120e3, 180e3, 350e3};
 
@@ -43,6 +46,7 @@ typedef struct setup {
     flr_shell *shell;
     flr_pose *poses; /* [count] */
     size_t count;
+    double frames_per_pose; /* of a millisecond */
     double displacement;
 } setup;
 
@@ -83,6 +87,7 @@ static flr_result find_poses(const flr_model *model, setup *s, flr_error *error)
     for (size_t i = 0; i < model->part_count; i++)
         if (!strcmp(model->parts[i].file, s->subject->moving)) part = &model->parts[i];
     s->count = path ? path->count : FLR_BENCH_SLIDE;
+    s->frames_per_pose = path ? 1e3 * (path->poses[1].t - path->poses[0].t) : SLIDE_FRAMES;
     s->poses = calloc(s->count, sizeof *s->poses);
     if (!s->poses) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < s->count; i++)
@@ -387,6 +392,21 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
     return result;
 }
 
+/* The same motion by the coherent engine. */
+static flr_result bench_coherence(flr_env *env, const flr_bench_options *options, const setup *s,
+                                  flr_bench_rows *rows, flr_error *error)
+{
+    flr_bench_motion motion = {.name = s->subject->name,
+                               .shell = s->shell,
+                               .voxmap = s->voxmap,
+                               .poses = s->poses,
+                               .count = s->count,
+                               .frames_per_pose = s->frames_per_pose,
+                               .layer = s->subject->layer,
+                               .displacement = s->displacement};
+    return flr_bench_coherent_add(env, options, &motion, rows, error);
+}
+
 flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error)
 {
@@ -407,6 +427,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
     bool first = true;
     double ideas[SUBJECTS][4] = {{0}};
     setup s = {0}, coarse = {0};
+    flr_bench_rows coherence = {0};
     for (size_t i = 0; i < SUBJECTS && result == FLR_OK; i++) {
         if (strcmp(built, subjects[i].scenario)) {
             flr_model_free(&model);
@@ -416,13 +437,16 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
         if (result == FLR_OK) result = set_up(&model, &subjects[i], options->divide, &s, error);
         if (result == FLR_OK)
             result = bench_subject(env, options, &s, &first, ideas[i], out, error);
+        if (result == FLR_OK) result = bench_coherence(env, options, &s, &coherence, error);
         if (result == FLR_OK && !strcmp(subjects[i].name, "actuator"))
             coarse = s, s = (setup){0}; /* for the growth */
         free_setup(&s);
     }
     if (result == FLR_OK && options->plots) result = plot_ideas(env, options->plots, ideas, error);
     if (result == FLR_OK) result = bench_growth(env, options, &model, &coarse, out, error);
-    if (result == FLR_OK && options->json) fputs("]}\n", out);
+    if (result == FLR_OK && options->json) fputs("],\n ", out);
+    if (result == FLR_OK) result = flr_bench_coherent_tell(env, options, &coherence, out, error);
+    if (result == FLR_OK && options->json) fputs("}\n", out);
     free_setup(&coarse);
     flr_model_free(&model);
     return result;

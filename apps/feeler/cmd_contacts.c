@@ -4,19 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "contacts.h"
 #include "feeler/cache.h"
-#include "feeler/contact.h"
 #include "feeler/mesh_io.h"
 #include "feeler/voxfile.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
-#include "scene/poses.h"
 #include "scene/scene.h"
 
-enum { ENGINE_CULLED, ENGINE_REFERENCE };
-static const char *const engine_choices[] = {"culled", "reference", NULL};
+static const char *const engine_choices[] = {"culled", "reference", "coherent", NULL};
 
 typedef struct contacts_values {
     flr_common common;
@@ -25,38 +22,16 @@ typedef struct contacts_values {
     double pose_unit, voxel, moving_voxel; /* 0: not given */
     double displace, stiffness;
     int64_t force_layer; /* -1: not given */
+    int64_t tests;       /* 0: not given */
     int engine;
     bool no_awareness, no_cache;
 } contacts_values;
 
-/* a part that the moving one may touch */
-typedef struct obstacle {
-    flr_voxmap *voxmap;
-    flr_pose T_world_voxmap;
-    flr_contact_pair *pair;
-} obstacle;
-
-/* what one pose gave */
-typedef struct answer {
-    flr_contact_result sum; /* over all obstacles */
-    double us;
-} answer;
-
-typedef struct job {
-    flr_shell *shell;
-    flr_voxmap *own; /* from the same file as the shell, if that was a voxel file */
-    obstacle *obstacles;
-    size_t obstacle_count;
-    flr_pose_list poses;
-    answer *answers; /* [poses.count] */
-    flr_contact_params params;
-    int engine;
-} job;
-
-static void free_job(job *j)
+static void free_job(flr_contacts_job *j)
 {
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_contact_pair_destroy(j->obstacles[i].pair);
+        flr_coherent_destroy(j->obstacles[i].coherent);
         flr_voxmap_destroy(j->obstacles[i].voxmap);
     }
     free(j->obstacles);
@@ -114,8 +89,8 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
     return result;
 }
 
-static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **arguments, job *j,
-                            flr_error *error)
+static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **arguments,
+                            flr_contacts_job *j, flr_error *error)
 {
     double unit = values->pose_unit > 0    ? values->pose_unit
                   : values->input.unit > 0 ? values->input.unit
@@ -138,7 +113,7 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
 
 /* Every part of the scene but the one that the path moves stands where it is. */
 static flr_result load_parts(flr_cli *cli, const contacts_values *values, const flr_scene *scene,
-                             const char *moving, job *j, flr_error *error)
+                             const char *moving, flr_contacts_job *j, flr_error *error)
 {
     if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
     flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, NULL);
@@ -156,7 +131,7 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
         result = flr_scene_loader_load(&loader, i, &mesh, &report, error);
         if (result != FLR_OK) break;
         flr_warn_left_out(cli, part->name, &report);
-        obstacle *o = &j->obstacles[j->obstacle_count];
+        flr_obstacle *o = &j->obstacles[j->obstacle_count];
         o->T_world_voxmap = part->T_world_part;
         result = voxelize(cli, values, part->name, mesh, voxel, part->hollow,
                           moves ? NULL : &o->voxmap, moves ? &j->shell : NULL, error);
@@ -169,8 +144,8 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
     return result;
 }
 
-static flr_result load_scene(flr_cli *cli, const contacts_values *values, const char *file, job *j,
-                             flr_error *error)
+static flr_result load_scene(flr_cli *cli, const contacts_values *values, const char *file,
+                             flr_contacts_job *j, flr_error *error)
 {
     flr_scene *scene;
     flr_result result = flr_scene_read(cli->env, file, &scene, error);
@@ -194,19 +169,16 @@ static flr_result load_scene(flr_cli *cli, const contacts_values *values, const 
 
 /* ---- asking ---- */
 
-static flr_result prepare(const contacts_values *values, job *j, flr_error *error)
+static flr_result prepare(const contacts_values *values, flr_contacts_job *j, flr_error *error)
 {
     unsigned most = FLR_RANGE_MAX_8BIT;
+    j->engine = (flr_contacts_engine)values->engine;
+    j->tests = (double)values->tests;
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].voxmap);
         unsigned deepest = info.bits == 2 ? 0 : info.range - 1;
         most = deepest < most ? deepest : most;
-        if (values->engine == ENGINE_REFERENCE) continue;
-        flr_contact_pair_def def = flr_default_contact_pair_def();
-        def.shell = j->shell;
-        def.voxmap = j->obstacles[i].voxmap;
-        def.capacity = 0;
-        flr_result result = flr_contact_pair_create(&def, &j->obstacles[i].pair, error);
+        flr_result result = flr_contacts_make_engine(j, &j->obstacles[i], error);
         if (result != FLR_OK) return result;
     }
     if (values->force_layer > (int64_t)most)
@@ -219,44 +191,8 @@ static flr_result prepare(const contacts_values *values, job *j, flr_error *erro
     j->params.awareness = !values->no_awareness;
     j->params.stiffness = values->stiffness;
     j->params.displacement = values->displace;
-    j->engine = values->engine;
     if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return no_memory(error);
     return FLR_OK;
-}
-
-/* One pose against all obstacles: counts and wrenches add up, the nearest one gives the distance. */
-static flr_contact_result ask(const job *j, flr_pose T_world_shell)
-{
-    flr_contact_result sum = {.lower = INFINITY, .upper = INFINITY, .far = true};
-    for (size_t i = 0; i < j->obstacle_count; i++) {
-        const obstacle *o = &j->obstacles[i];
-        flr_contact_result one;
-        if (j->engine == ENGINE_REFERENCE)
-            flr_contact_reference(j->shell, o->voxmap, T_world_shell, o->T_world_voxmap, &j->params,
-                                  NULL, 0, &one);
-        else
-            flr_contact_query(o->pair, T_world_shell, o->T_world_voxmap, &j->params, &one);
-        sum.contacts += one.contacts;
-        sum.penetrations += one.penetrations;
-        sum.points_tested += one.points_tested;
-        sum.wrench.force = flr_vec3_add(sum.wrench.force, one.wrench.force);
-        sum.wrench.torque = flr_vec3_add(sum.wrench.torque, one.wrench.torque);
-        sum.lower = fmin(sum.lower, one.lower);
-        sum.upper = fmin(sum.upper, one.upper);
-        sum.far &= one.far;
-    }
-    return sum;
-}
-
-static void ask_all(flr_cli *cli, job *j)
-{
-    ask(j, j->poses.poses[0].T_world_part); /* the first look at memory is not what is measured */
-    for (size_t i = 0; i < j->poses.count; i++) {
-        if (i % 256 == 0) flr_progress(cli, i, j->poses.count, "poses");
-        int64_t begin = flr_clock_ns(cli->env);
-        j->answers[i].sum = ask(j, j->poses.poses[i].T_world_part);
-        j->answers[i].us = (double)(flr_clock_ns(cli->env) - begin) * 1e-3;
-    }
 }
 
 /* ---- what to say ---- */
@@ -265,6 +201,7 @@ typedef struct summary {
     size_t touching, penetrating;
     double lower, upper;  /* metres: of the least distance over all poses */
     double p50, p99, max; /* microseconds */
+    uint64_t steps;       /* queries, with those between the poses */
 } summary;
 
 static int by_value(const void *a, const void *b)
@@ -273,7 +210,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static flr_result summarize(const job *j, summary *s, flr_error *error)
+static flr_result summarize(const flr_contacts_job *j, summary *s, flr_error *error)
 {
     size_t count = j->poses.count;
     double *us = malloc(count * sizeof *us);
@@ -285,6 +222,7 @@ static flr_result summarize(const job *j, summary *s, flr_error *error)
         s->penetrating += r->penetrations > 0;
         s->lower = fmin(s->lower, r->lower);
         s->upper = fmin(s->upper, r->upper);
+        s->steps += j->answers[i].steps;
         us[i] = j->answers[i].us;
     }
     qsort(us, count, sizeof *us, by_value);
@@ -303,7 +241,7 @@ static json_t *distance_json(double lower, double upper)
     return distance;
 }
 
-static json_t *poses_json(const job *j)
+static json_t *poses_json(const flr_contacts_job *j)
 {
     json_t *poses = flr_json_array();
     for (size_t i = 0; i < j->poses.count; i++) {
@@ -317,17 +255,21 @@ static json_t *poses_json(const job *j)
         flr_json_set(pose, "distance", distance_json(r->lower, r->upper));
         flr_json_set(pose, "points_tested", flr_json_count(r->points_tested));
         flr_json_set(pose, "us", flr_json_number(j->answers[i].us));
+        if (j->engine == FLR_CONTACTS_COHERENT) {
+            flr_json_set(pose, "max_travel", flr_json_number(j->answers[i].max_travel));
+            flr_json_set(pose, "steps", flr_json_count(j->answers[i].steps));
+        }
         flr_json_push(poses, pose);
     }
     return poses;
 }
 
-static json_t *document_json(const job *j, const summary *s)
+static json_t *document_json(const flr_contacts_job *j, const summary *s)
 {
     json_t *document = flr_json_object(), *sum = flr_json_object(), *us = flr_json_object();
     flr_json_set(document, "engine", flr_json_text(engine_choices[j->engine]));
     flr_json_set(document, "instructions",
-                 j->engine == ENGINE_REFERENCE
+                 j->engine != FLR_CONTACTS_CULLED
                      ? json_null()
                      : flr_json_text(flr_contact_pair_simd(j->obstacles->pair)));
     flr_json_set(document, "points", flr_json_count(j->shell->total));
@@ -345,12 +287,17 @@ static json_t *document_json(const job *j, const summary *s)
     flr_json_set(us, "p99", flr_json_number(s->p99));
     flr_json_set(us, "max", flr_json_number(s->max));
     flr_json_set(sum, "us", us);
+    if (j->engine == FLR_CONTACTS_COHERENT) {
+        flr_json_set(sum, "tests_per_frame", flr_json_number(j->tests));
+        flr_json_set(sum, "steps", flr_json_count(s->steps));
+        flr_json_set(sum, "jumps", flr_json_count(j->jumps));
+    }
     flr_json_set(document, "summary", sum);
     return document;
 }
 
 /* One line per pose, in columns that a program can split at blanks as well. */
-static void print_poses(flr_cli *cli, const job *j)
+static void print_poses(flr_cli *cli, const flr_contacts_job *j)
 {
     flr_print(cli, "%s%10s %8s %8s %26s %26s %17s %9s %8s%s\n", flr_bold(cli), "t [s]", "contacts",
               "penetr.", "force [N]", "torque [N m]", "distance [mm]", "tested", "us",
@@ -365,7 +312,7 @@ static void print_poses(flr_cli *cli, const job *j)
     }
 }
 
-static void print_summary(flr_cli *cli, const job *j, const summary *s)
+static void print_summary(flr_cli *cli, const flr_contacts_job *j, const summary *s)
 {
     char points[FLR_COUNT_TEXT_SIZE];
     flr_print(cli, "%zu pose%s of %s points: %zu in contact, %zu where surfaces may meet; ",
@@ -376,6 +323,12 @@ static void print_summary(flr_cli *cli, const job *j, const summary *s)
     else if (isfinite(s->lower))
         flr_print(cli, "never nearer than %.4g mm; ", 1e3 * s->lower);
     flr_print(cli, "p50 %.4g, p99 %.4g, max %.4g us\n", s->p50, s->p99, s->max);
+    if (j->engine == FLR_CONTACTS_COHERENT)
+        flr_print(cli,
+                  "with %.0f tests in a frame the travel limit takes %llu frame%s for them, and is "
+                  "exceeded by %llu jump%s\n",
+                  j->tests, (unsigned long long)s->steps, flr_noun(s->steps, "", "s"),
+                  (unsigned long long)j->jumps, flr_noun(j->jumps, "", "s"));
 }
 
 /* ---- the command ---- */
@@ -400,6 +353,8 @@ static int check_arguments(flr_cli *cli, const contacts_values *values, int coun
         wrong = "feeler contacts needs the poses of the moving part: add --poses FILE";
     else if (!(values->stiffness >= 0 && values->stiffness < 1e12))
         wrong = "--stiffness must be 0 or more N/m";
+    else if (values->tests > 0 && values->engine != FLR_CONTACTS_COHERENT)
+        wrong = "--tests is for --engine coherent: the other engines have no limit";
     return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
                  : FLR_EXIT_OK;
 }
@@ -417,14 +372,14 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (code != FLR_EXIT_OK) return code;
 
     flr_error error;
-    job j = {0};
+    flr_contacts_job j = {0};
     summary sum = {0};
     flr_result result = flr_is_scene(arguments[0])
                             ? load_scene(cli, values, arguments[0], &j, &error)
                             : load_pair(cli, values, arguments, &j, &error);
     if (result == FLR_OK) result = prepare(values, &j, &error);
     if (result == FLR_OK) {
-        ask_all(cli, &j);
+        flr_contacts_ask(cli, &j);
         result = summarize(&j, &sum, &error);
     }
     flr_progress_end(cli);
@@ -471,10 +426,18 @@ static const flr_option options[] = {
      .min = 1e-9},
     {.name = "engine",
      .type = FLR_OPTION_CHOICE,
-     .argument = "culled|reference",
-     .help = "culled (default) skips what is far, reference tests every point; both give the same",
+     .argument = "culled|reference|coherent",
+     .help = "culled (default) skips what is far, reference tests every point, coherent remembers "
+             "what was far and limits the travel; all give the same",
      .offset = offsetof(contacts_values, engine),
      .choices = engine_choices},
+    {.name = "tests",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "coherent: tests that a frame has time for; default: as many as fit into 0.5 ms",
+     .offset = offsetof(contacts_values, tests),
+     .min = 1,
+     .max = 1000000000},
     {.name = "force-layer",
      .type = FLR_OPTION_INTEGER,
      .argument = "N",
@@ -513,6 +476,8 @@ static const flr_example examples[] = {
      "two meshes and a pose file, for a program"},
     {"feeler contacts ball/scene.json --path seat --voxel 1mm --engine reference",
      "every point, to compare"},
+    {"feeler contacts ball/scene.json --path seat --voxel 1mm --engine coherent --tests 2000",
+     "with the travel limit that a processor of 2005 asked for"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
@@ -537,7 +502,11 @@ const flr_command flr_cmd_contacts = {
         "The part that stands is at the origin. In a scene every part but the one that the path "
         "moves stands at its place; their forces add up.\n\n"
         "Force begins in the force layer. With layer 2, the default, and voxels of the same size, "
-        "surfaces cannot meet unnoticed; layer 0 lets parts come as near as their voxels allow.",
+        "surfaces cannot meet unnoticed; layer 0 lets parts come as near as their voxels allow.\n\n"
+        "The coherent engine allows a part to move only so far from frame to frame. Where two "
+        "poses "
+        "are farther apart, it takes steps between them, up to 1000, or jumps and looks at "
+        "everything again; the last line tells how many.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -23,7 +23,8 @@
 enum {
     MANDATORY = 0, /* the queue of what is looked at in each query */
     FARTHEST = FLR_QUEUES - 1,
-    RESCAN = 64 /* voxels: after a jump like this everything is out of date */
+    RESCAN = 64,   /* voxels: after a jump like this everything is out of date */
+    UNMARKED = 256 /* what no mark counts as, where the least one is looked for */
 };
 
 #define HALF_CHUNK 4.0 /* voxels: chunk queue i is good for i times this */
@@ -75,6 +76,7 @@ typedef struct turn {
     double around;         /* voxels: added to a radius: displacement, rounding */
     double reach;          /* voxels: layers that are contact */
     double travel;         /* voxels since the last query */
+    uint32_t least;        /* mark that a mandatory point met; UNMARKED: only free ones */
     uint64_t tested, lookups;
 } turn;
 
@@ -219,12 +221,12 @@ static flr_label label_of(const flr_shell_chunk *c, uint32_t point)
                                                                                : FLR_LABEL_FACE;
 }
 
-/* Where a point is: as flr_contact_place() has it, without the normal where that is not needed. */
-static flr_vec3 place(const turn *t, uint32_t chunk, uint32_t point)
+/* As flr_contact_place(), but without a normal where it does not matter for the place. */
+static flr_contact_point place(const turn *t, uint32_t chunk, uint32_t point)
 {
-    if (t->frame.displacement != 0) return flr_contact_place(&t->frame, chunk, point).at;
+    if (t->frame.displacement != 0) return flr_contact_place(&t->frame, chunk, point);
     flr_vec3 p = flr_shell_point(t->frame.shell, chunk, point, 0);
-    return flr_contact_voxels(&t->frame, p.x, p.y, p.z);
+    return (flr_contact_point){.at = flr_contact_voxels(&t->frame, p.x, p.y, p.z)};
 }
 
 /* Voxels from contact by what the point's own field says, and by how near the interior is: in the fields of edges and
@@ -275,7 +277,7 @@ static void test_waiting(turn *t, uint32_t point, uint32_t queue)
 {
     flr_coherent *e = t->e;
     uint32_t chunk = e->chunk_of[point / FLR_SHELL_PAD];
-    flr_vec3 at = place(t, chunk, point);
+    flr_vec3 at = place(t, chunk, point).at;
     uint32_t to = drifted(&e->known[point], at);
     t->tested++;
     if (to <= MARGIN) {
@@ -314,20 +316,22 @@ static void test_mandatory(turn *t, uint32_t point)
     uint32_t chunk = e->chunk_of[point / FLR_SHELL_PAD];
     flr_label label = label_of(&t->frame.shell->chunks[chunk], point);
     flr_field field = flr_contact_field(&t->frame, label);
-    flr_vec3 at = place(t, chunk, point);
-    uint32_t mark = flr_table_mark(&e->fields[field], at);
+    flr_contact_point p = place(t, chunk, point);
+    uint32_t mark = flr_table_mark(&e->fields[field], p.at);
     t->tested++;
     t->lookups++;
-    flr_contact_bound(&t->frame, mark, &t->part);
-    uint32_t distance = distance_of(t, field, mark, at);
+    uint32_t counted = mark == FLR_MARK_FREE ? UNMARKED : mark;
+    if (counted < t->least) t->least = counted;
+    uint32_t distance = distance_of(t, field, mark, p.at);
     if (distance == 0) {
         flr_contact_stencil around;
-        flr_table_look_around(&t->frame, e->fields, &e->fields[field], at, mark, &around);
-        flr_contact_add(&t->frame, flr_contact_place(&t->frame, chunk, point), mark, &around, point,
-                        label, &t->part, e->contacts, e->def.capacity);
+        flr_table_look_around(&t->frame, e->fields, &e->fields[field], p.at, mark, &around);
+        if (t->frame.displacement == 0) p = flr_contact_place(&t->frame, chunk, point);
+        flr_contact_add(&t->frame, p, mark, &around, point, label, &t->part, e->contacts,
+                        e->def.capacity);
     }
     if (distance < 2) return;
-    remember(e, point, at, distance);
+    remember(e, point, p.at, distance);
     move_point(t, point, MANDATORY, queue_of(distance));
 }
 
@@ -492,14 +496,17 @@ static void begin(turn *t)
     t->around = fabs(t->frame.displacement) + SAFETY;
     t->reach = t->frame.force_mark - 1.0;
     t->sums = t->part = flr_contact_no_sums();
+    t->least = UNMARKED + 1; /* none yet */
 }
 
-/* The bounds of the distance: what is mandatory has told its own; nobody else is nearer than his room; and what was the
+/* The bounds of the distance: of what is mandatory the least mark tells; nobody else is nearer than his room; and what was the
  * upper bound before grew by no more than the way. */
 static void bound(turn *t)
 {
     flr_coherent *e = t->e;
     double s = 1 / t->per_metre;
+    if (t->least <= UNMARKED)
+        flr_contact_bound(&t->frame, t->least == UNMARKED ? FLR_MARK_FREE : t->least, &t->sums);
     double around = 0.8660254037844387 * e->def.shell->voxel + fabs(e->displacement) * s;
     double lower = flr_larger(0, (t->reach + least_room(e)) * s - around);
     if (lower < t->sums.lower) t->sums.lower = lower;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# contacts: one line per pose, both engines, meshes, voxel files and scenes, JSON, what is refused
+# contacts: one line per pose, all engines, meshes, voxel files and scenes, JSON, what is refused
 source "$(dirname "$0")/common.sh"
 expect 0 feeler make ball --out ball
 pair="ball/socket.stl ball/ball.stl"
@@ -27,6 +27,18 @@ cp "$scratch/out" reference.json
 same() { jq -c '[.poses[] | [.t, .contacts, .penetrations, .force, .torque]]' "$1"; }
 [ "$(same culled.json)" = "$(same reference.json)" ] && pass || fail "the engines differ"
 
+# ---- so does the coherent engine, in steps within its travel limit; what it cannot reach is a jump ----
+expect 0 feeler contacts $seat --engine coherent --json
+cp "$scratch/out" coherent.json
+[ "$(same culled.json)" = "$(same coherent.json)" ] && pass || fail "the coherent engine differs"
+json '(.poses | all(.max_travel > 0 and .steps >= 1)) and .summary.steps >= 101 and .summary.jumps == 0 and .summary.tests_per_frame > 0'
+expect 0 feeler contacts $seat --engine coherent --tests 2000 --json
+cp "$scratch/out" slow.json
+[ "$(same culled.json)" = "$(same slow.json)" ] && pass || fail "the coherent engine differs with few tests"
+json '.summary.tests_per_frame == 2000 and .summary.steps > 200 and (.poses | map(.max_travel) | min) < 0.0001'
+expect 0 feeler contacts $seat --engine coherent --tests 2000
+tells 'with 2000 tests in a frame the travel limit takes [0-9]+ frames for them, and is exceeded by 0 jumps'
+
 # ---- files: meshes, voxels, poses in another unit ----
 printf '0 0 0 0 1 0 0 0\n1 0 0 100 1 0 0 0 # far\n' >poses.txt
 printf '0 0 0 0 1 0 0 0\n1 0 0 0.1 1 0 0 0\n' >metres.txt
@@ -48,6 +60,9 @@ doubled=$(jq -n --slurpfile a mm.json --slurpfile b "$scratch/out" '($b[0].poses
 [ "$doubled" = true ] && pass || fail "twice the stiffness is not twice the force"
 expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --no-awareness --force-layer 0 --json
 json '(.awareness | not) and .force_layer == 0'
+printf '0 0 0 0 1 0 0 0\n1 0 0 5000 1 0 0 0\n2 0 0 0 0 1 0 0\n' >jump.txt
+expect 0 feeler contacts socket.flrvox ball.flrvox --poses jump.txt --engine coherent --tests 2000 --json
+json '.summary.jumps >= 1 and .poses[1].contacts == 0 and .poses[2].contacts > 100'
 expect 0 feeler voxelize ball/socket.stl --voxel 0.5mm --bits 2 --out two.flrvox -q
 expect 0 feeler contacts two.flrvox ball.flrvox --poses poses.txt --json
 json '.force_layer == 0'
@@ -74,6 +89,7 @@ refuse 2 'force layers up to 0' two.flrvox ball.flrvox --poses poses.txt --force
 refuse 2 'stiffness' $pair --voxel 1mm --poses poses.txt --stiffness=-1
 refuse 2 'larger than the whole part' $pair --voxel 1m --poses poses.txt
 refuse 2 'culled, reference' $pair --voxel 1mm --poses poses.txt --engine fast
+refuse 2 'tests is for --engine coherent' $pair --voxel 1mm --poses poses.txt --tests 5
 refuse 3 'nowhere.txt' $pair --voxel 1mm --poses nowhere.txt
 refuse 3 'nowhere.stl' nowhere.stl ball/ball.stl --voxel 1mm --poses poses.txt
 refuse 3 'nowhere.json' nowhere.json --path seat
@@ -99,11 +115,12 @@ if [ "$sanitized" = no ]; then
   json '.contact | all(.us.p50 <= .us.p99 and .us.p99 <= .us.max and .points_per_ms > 0)'
   json '.contact | group_by(.scenario) | all(([.[] | select(.cull) | .tested] | max) <= 1.5 * ([.[] | select(.cull | not) | .tested] | max))'
   json '(.growth | map(.by)) == ["points", "surface voxels", "contacts"] and (.growth | all(.rows | length >= 4))'
-  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg
+  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-coherent.svg
+  json '(.coherent | map(.scenario) | unique | length) == 7 and (.coherent | all(.slower >= 0.99 and .least_limit > 0 and .below_half <= 1))'
   expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
   json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
   json '.growth | length == 1 and (.[0].lines | map(.exponent) | all(. > 0.3 and . < 3))'
-  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-parts.svg
+  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-coherent.svg contact-parts.svg
   grep -q 'grows as x^' plots/contact-parts.svg || fail "the plot shows no exponent"
 fi
 finish
