@@ -29,9 +29,9 @@ typedef struct walk {
     flr_contact_table *table;
     flr_coherent *engine;
     flr_contact_pair *pairs[FLR_BENCH_ENGINES]; /* not that of COHERENT */
-    flr_pose *poses;                            /* [MOST_FRAMES], as they were asked */
-    double *us;                                 /* [MOST_FRAMES] */
-    size_t frames;
+    flr_pose *poses;                            /* [most], as they were asked */
+    double *us;                                 /* [most] */
+    size_t frames, most;
 } walk;
 
 static void free_walk(walk *w)
@@ -43,13 +43,16 @@ static void free_walk(walk *w)
     free(w->us);
 }
 
-static flr_result begin_walk(walk *w, const flr_bench_motion *motion, flr_error *error)
+static flr_result begin_walk(walk *w, const flr_bench_motion *motion, unsigned divide,
+                             flr_error *error)
 {
-    *w = (walk){.motion = motion, .params = flr_default_contact_params()};
+    *w = (walk){.motion = motion,
+                .params = flr_default_contact_params(),
+                .most = divide < MOST_FRAMES / 100 ? MOST_FRAMES / divide : 100};
     w->params.force_layer = motion->layer;
     w->params.displacement = motion->displacement;
-    w->poses = calloc(MOST_FRAMES, sizeof *w->poses);
-    w->us = calloc(MOST_FRAMES, sizeof *w->us);
+    w->poses = calloc(w->most, sizeof *w->poses);
+    w->us = calloc(w->most, sizeof *w->us);
     if (!w->poses || !w->us) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     flr_result result = flr_contact_table_create(motion->voxmap, &w->table, error);
     for (int i = BEST; i < FLR_BENCH_ENGINES && result == FLR_OK; i++) {
@@ -96,7 +99,7 @@ static void go(walk *w, flr_bench_row *row)
     flr_coherent_result r;
     flr_coherent_reset(w->engine);
     row->least_limit = INFINITY;
-    for (w->frames = 0; w->frames < MOST_FRAMES;) {
+    for (w->frames = 0; w->frames < w->most;) {
         flr_pose T = wanted(m, at);
         w->poses[w->frames++] = T;
         flr_coherent_query(w->engine, T, flr_pose_identity(), &w->params, &r);
@@ -169,7 +172,7 @@ flr_result flr_bench_coherent_add(flr_env *env, const flr_bench_options *options
 {
     walk w;
     if (rows->count + 2 > FLR_BENCH_ROWS || motion->count < 2) return FLR_OK;
-    flr_result result = begin_walk(&w, motion, error);
+    flr_result result = begin_walk(&w, motion, options->divide, error);
     unsigned repeat = options->repeat < 3 ? options->repeat : 3;
     /* first with the capacity of 2005, then with that of this processor */
     for (int now = 0; now < 2 && result == FLR_OK; now++) {
