@@ -13,9 +13,9 @@
  *         flr_pairs_query(pairs, NULL);
  *         flr_pairs_total(pairs, 0)->wrench …
  *
- * A broad phase keeps the world's boxes of all parts in order (sweep and prune) and with them the
- * list of pairs whose boxes, grown by the force layer and by what the caller adds, overlap. Of each
- * pair one part gives the shell, the other the voxmap; the wrench on the one is the opposite of
+ * A broad phase keeps the world's boxes of all parts in order (sweep and prune); of the pairs that
+ * it finds, those are in the list whose own, turned boxes, grown by the force layer and by what the
+ * caller adds, overlap. Of each pair one part gives the shell, the other the voxmap; the wrench on the one is the opposite of
  * that on the other. Which is which depends on the two parts alone: first, points must not be
  * farther apart than the voxels are large (or something could slip between them); where both ways
  * or neither hold that, the part with fewer points gives the shell, since the points are what

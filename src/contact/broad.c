@@ -308,19 +308,8 @@ flr_broad_list flr_broad_update(flr_broad *b)
     if (b->stale || b->dropped || b->change_count > CHANGES || !merge_changes(b, old, list, &count))
         count = list_all(b, list);
 
-    /* who came, who went */
-    flr_broad_list told = {.keys = list, .count = count, .dropped = b->dropped};
-    size_t same = 0;
-    for (size_t i = 0, k = 0; i < count && k < b->count;) {
-        same += list[i] == old[k];
-        bool next_old = old[k] <= list[i];
-        i += list[i] <= old[k];
-        k += next_old;
-    }
-    told.entered = count - same;
-    told.left = b->count - same;
     b->current = !b->current;
     b->count = count;
     b->stale = false;
-    return told;
+    return (flr_broad_list){.keys = list, .count = count, .dropped = b->dropped};
 }

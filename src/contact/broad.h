@@ -34,8 +34,7 @@ typedef struct flr_broad_list {
     const uint64_t
         *keys; /* [count], rising: larger slot << 32 | smaller slot; until the next update */
     size_t count;
-    size_t dropped;       /* pairs, the last ones in order, for which there was no room */
-    size_t entered, left; /* against the list before */
+    size_t dropped; /* pairs, the last ones in order, for which there was no room */
 } flr_broad_list;
 
 flr_broad_list flr_broad_update(flr_broad *broad);

@@ -8,24 +8,29 @@
 #include "contact/point.h"
 #include "contact/table.h"
 
+#define SQRT3         1.7320508075688772
 #define HALF_DIAGONAL 0.8660254037844387 /* of a voxel */
 #define FARTHEST      4e9                /* metres: what is asked is nearer to everything */
 
 typedef struct place {
     flr_pairs_part part;
+    double layer; /* metres of one force layer: its voxel; 0: it has no voxels */
     double
-        around; /* metres: how far its surface and its layers reach beyond its box, but for the force layer */
-    double layer; /* metres of one force layer: its voxel; 0: it has none */
+        beyond; /* metres: how far its surface and its layers but for the force layer reach beyond its box */
     bool taken, grounded;
+    /* of the last update, where the pose makes sense */
+    flr_vec3 middle; /* of its box, world's frame */
+    flr_mat3 turn;   /* its axes in the world's */
 } place;
 
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
-    place *places; /* [def.parts + 1]: the last one is the ground */
-    flr_pair *list;
-    flr_pair_result *results; /* both [def.pairs] */
-    uint32_t count;           /* in list */
+    place *places;            /* [def.parts + 1]: the last one is the ground */
+    flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
+    int current;              /* which of them is the last */
+    uint32_t count;           /* in it */
+    flr_pair_result *results; /* [def.pairs] */
     uint32_t answered;        /* in results */
     flr_part_total *totals;   /* [def.parts + 1] */
     flr_contact_pair *asker;
@@ -130,11 +135,12 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
     made->places = calloc((size_t)def->parts + 1, sizeof *made->places);
     made->totals = calloc((size_t)def->parts + 1, sizeof *made->totals);
-    made->list = calloc((size_t)def->pairs + 1, sizeof *made->list);
+    for (int i = 0; i < 2; i++)
+        made->lists[i] = calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
     made->results = calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = calloc((size_t)def->contacts + 1, sizeof *made->contacts);
-    if (made->broad && made->places && made->totals && made->list && made->results &&
-        made->contacts)
+    if (made->broad && made->places && made->totals && made->lists[0] && made->lists[1] &&
+        made->results && made->contacts)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
@@ -169,7 +175,7 @@ void flr_pairs_destroy(flr_pairs *pairs)
     flr_broad_destroy(pairs->broad);
     free(pairs->places);
     free(pairs->totals);
-    free(pairs->list);
+    for (int i = 0; i < 2; i++) free(pairs->lists[i]);
     free(pairs->results);
     free(pairs->contacts);
     free(pairs);
@@ -181,7 +187,7 @@ size_t flr_pairs_bytes(const flr_pairs *pairs)
     return sizeof *pairs + flr_contact_pair_bytes(pairs->asker) +
            flr_broad_bytes(def->parts + 1, def->pairs) +
            ((size_t)def->parts + 1) * (sizeof *pairs->places + sizeof *pairs->totals) +
-           ((size_t)def->pairs + 1) * (sizeof *pairs->list + sizeof *pairs->results) +
+           ((size_t)def->pairs + 1) * (2 * sizeof *pairs->lists[0] + sizeof *pairs->results) +
            ((size_t)def->contacts + 1) * sizeof *pairs->contacts;
 }
 
@@ -190,12 +196,12 @@ size_t flr_pairs_bytes(const flr_pairs *pairs)
 static void put(place *to, const flr_pairs_part *part)
 {
     *to = (place){.part = *part, .taken = true};
-    if (part->shape.shell) to->around = HALF_DIAGONAL * part->shape.shell->voxel;
+    if (part->shape.shell) to->beyond = HALF_DIAGONAL * part->shape.shell->voxel;
     if (part->shape.table) {
         const flr_voxmap_header *h = part->shape.table->voxmap->header;
         to->layer = h->grid.voxel;
         /* the surface's own voxel, the layer of braking, and one for rounding */
-        to->around += (3.0 + h->offset) * to->layer;
+        to->beyond += (3.0 + h->offset) * to->layer;
     }
 }
 
@@ -293,15 +299,53 @@ static void flag_all(flr_pairs *pairs)
     pairs->changed = false;
 }
 
-/* The box in the world's axes: that of the turned box and that of the sphere, whichever is less on each side. */
-static flr_box3 world_box(const place *p, double margin)
+/* Where it is now. Returns the box in the world's axes: that of the turned box and that of the sphere, whichever is less on
+ * each side. Layers are counted along the part's own axes, so its own box grows by them, and the sphere by their diagonal. */
+static flr_box3 stand(place *p, double margin)
 {
     flr_pose T = p->part.T_world_part;
     const flr_pairs_shape *shape = &p->part.shape;
     if (!flr_contact_sound(&T)) return flr_box3_empty();
+    p->middle = flr_pose_apply(T, flr_box3_centre(shape->box));
+    p->turn = flr_quat_to_mat3(T.q);
     flr_vec3 middle = flr_pose_apply(T, shape->middle);
-    flr_box3 sphere = flr_box3_grow(flr_box3_make(middle, middle), shape->radius);
-    return flr_box3_grow(flr_box3_intersection(flr_box3_transform(T, shape->box), sphere), margin);
+    flr_box3 sphere = flr_box3_grow(flr_box3_make(middle, middle), shape->radius + SQRT3 * margin);
+    return flr_box3_intersection(flr_box3_transform(T, flr_box3_grow(shape->box, margin)), sphere);
+}
+
+/* Is there a plane between the points of one part and the layers of the other? Of two boxes, one can be found at right angles
+ * to an edge of either or to an edge of each (Gottschalk's fifteen axes); `extra` is added to both. */
+static bool apart(const place *points, const place *voxels, double layers, double extra)
+{
+    flr_vec3 a = flr_vec3_scale(flr_box3_size(points->part.shape.box), 0.5),
+             b = flr_vec3_scale(flr_box3_size(voxels->part.shape.box), 0.5);
+    double more = voxels->beyond + layers * voxels->layer + extra;
+    const double ha[3] = {a.x + extra, a.y + extra, a.z + extra},
+                 hb[3] = {b.x + more, b.y + more, b.z + more};
+    flr_vec3 way = flr_vec3_sub(points->middle, voxels->middle);
+    double t[3], r[3][3], size[3][3]; /* in the axes of the voxels' box */
+    for (int i = 0; i < 3; i++) {
+        flr_vec3 axis = flr_mat3_column(voxels->turn, i);
+        t[i] = flr_vec3_dot(way, axis);
+        for (int k = 0; k < 3; k++) {
+            r[i][k] = flr_vec3_dot(axis, flr_mat3_column(points->turn, k));
+            size[i][k] = fabs(r[i][k]) + 1e-9; /* edges that are parallel within rounding */
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        double reach = ha[0] * size[i][0] + ha[1] * size[i][1] + ha[2] * size[i][2];
+        if (fabs(t[i]) > hb[i] + reach) return true;
+        reach = hb[0] * size[0][i] + hb[1] * size[1][i] + hb[2] * size[2][i];
+        if (fabs(t[0] * r[0][i] + t[1] * r[1][i] + t[2] * r[2][i]) > ha[i] + reach) return true;
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+            double reach = hb[i1] * size[i2][k] + hb[i2] * size[i1][k] + ha[k1] * size[i][k2] +
+                           ha[k2] * size[i][k1];
+            if (fabs(t[i2] * r[i1][k] - t[i1] * r[i2][k]) > reach) return true;
+        }
+    return false;
 }
 
 /* Do the points of one part leave no hole through which something of the other's voxels could slip? */
@@ -330,6 +374,29 @@ static void forget_answers(flr_pairs *pairs)
     pairs->answered = pairs->contact_count = 0;
 }
 
+static const place *place_of(const flr_pairs *pairs, uint32_t index)
+{
+    return &pairs->places[index == FLR_PAIRS_GROUND ? pairs->def.parts : index];
+}
+
+/* How many pairs two lists have in common; both are in the broad phase's order. */
+static uint32_t in_common(const flr_pair *a, uint32_t a_count, const flr_pair *b, uint32_t b_count)
+{
+    uint32_t common = 0;
+    for (uint32_t i = 0, k = 0; i < a_count && k < b_count;) {
+        uint64_t key[2];
+        const flr_pair both[2] = {a[i], b[k]};
+        for (int n = 0; n < 2; n++) {
+            uint32_t s = both[n].shell, v = both[n].voxmap; /* the ground's number is the largest */
+            key[n] = s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
+        }
+        common += key[0] == key[1];
+        i += key[0] <= key[1];
+        k += key[1] <= key[0];
+    }
+    return common;
+}
+
 void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double range,
                       flr_pairs_report *report)
 {
@@ -346,21 +413,30 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
         if (p->taken && p->part.moving) p->part.T_world_part = T_world_part[i];
         bool alone = p->taken && !p->grounded;
         flr_broad_move(pairs->broad, i,
-                       alone ? world_box(p, p->around + layers * p->layer + extra)
-                             : flr_box3_empty());
+                       alone ? stand(p, p->beyond + layers * p->layer + extra) : flr_box3_empty());
     }
+
+    /* of those whose boxes in the world's axes overlap, those whose own boxes do */
     flr_broad_list found = flr_broad_update(pairs->broad);
-    for (size_t i = 0; i < found.count; i++)
-        pairs->list[i] = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
-    pairs->count = (uint32_t)found.count;
-    forget_answers(pairs);
+    const flr_pair *before = pairs->lists[pairs->current];
+    flr_pair *list = pairs->lists[!pairs->current];
+    uint32_t count = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        flr_pair pair = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
+        if (!apart(place_of(pairs, pair.shell), place_of(pairs, pair.voxmap), layers, extra))
+            list[count++] = pair;
+    }
+    uint32_t same = in_common(before, pairs->count, list, count);
     if (report)
-        *report = (flr_pairs_report){.pairs = pairs->list,
-                                     .count = pairs->count,
-                                     .entered = (uint32_t)found.entered,
-                                     .left = (uint32_t)found.left,
+        *report = (flr_pairs_report){.pairs = list,
+                                     .count = count,
+                                     .entered = count - same,
+                                     .left = pairs->count - same,
                                      .dropped = (uint32_t)found.dropped,
                                      .unfelt = pairs->unfelt};
+    pairs->current = !pairs->current;
+    pairs->count = count;
+    forget_answers(pairs);
 }
 
 /* ---- query ---- */
@@ -419,7 +495,7 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
 {
     forget_answers(pairs);
     for (uint32_t i = 0; i < pairs->count; i++)
-        ask(pairs, pairs->list[i], motion, &pairs->results[i]);
+        ask(pairs, pairs->lists[pairs->current][i], motion, &pairs->results[i]);
     pairs->answered = pairs->count;
 }
 

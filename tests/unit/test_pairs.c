@@ -445,6 +445,45 @@ static void half_parts(void **state)
     flr_pairs_destroy(pairs);
 }
 
+/* Layers reach farthest beyond a corner, along its diagonal: a part with points only around a coarse and turned box. Whatever
+ * has a point in some layer that counts is in the list; what is far is not. */
+static void reach(void **state)
+{
+    const kit *k = *state;
+    flr_test_random random = flr_test_random_begin("reach");
+    flr_pairs *pairs = make(2);
+    uint32_t listed = 0, near = 0;
+    for (int i = 0; i < 3000; i++) {
+        uint32_t fine = flr_test_random_below(&random, 4);
+        flr_pairs_part part = flr_default_pairs_part();
+        flr_pose T[2] = {flr_test_random_pose(&random, 1), flr_test_random_pose(&random, 0.03)};
+        T[1].p = flr_vec3_add(T[0].p, T[1].p);
+        part.shape = i % 2 ? k->shapes[4] : flr_pairs_shape_make(NULL, k->tables[4]);
+        part.T_world_part = T[0];
+        flr_pairs_set(pairs, 0, &part);
+        part.shape = flr_pairs_shape_make(k->parts[fine].shell, NULL);
+        part.moving = true;
+        flr_pairs_set(pairs, 1, &part);
+        flr_contact_params params = flr_default_contact_params();
+        params.force_layer = flr_test_random_below(&random, 5);
+        params.awareness = false;
+        params.displacement = i % 3 ? 0 : flr_test_random_range(&random, -0.001, 0.002);
+        flr_pairs_set_params(pairs, &params);
+        flr_pairs_report report;
+        flr_pairs_update(pairs, T, 0, &report);
+        flr_contact_result r;
+        flr_contact_reference(k->parts[fine].shell, k->parts[4].voxmap, T[1], T[0], &params, NULL,
+                              0, &r);
+        bool counts = r.contacts || r.near || r.penetrations;
+        if (counts) assert_int_equal(report.count, 1);
+        near += counts;
+        listed += report.count;
+    }
+    assert_true(near > 1000);
+    assert_true(listed < 2900 && listed < 1.6 * near);
+    flr_pairs_destroy(pairs);
+}
+
 static flr_result create(void *context, flr_error *error)
 {
     (void)context;
@@ -471,7 +510,8 @@ int main(void)
         cmocka_unit_test(equals_all_pairs), cmocka_unit_test(totals),
         cmocka_unit_test(no_history),       cmocka_unit_test(poses_without_sense),
         cmocka_unit_test(numbers),          cmocka_unit_test(grabbing),
-        cmocka_unit_test(half_parts),       cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(half_parts),       cmocka_unit_test(reach),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests_name("pairs", tests, begin, end);
 }
