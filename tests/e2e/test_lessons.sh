@@ -34,6 +34,8 @@ tells '"input lost"'
 expect 0 "$lessons/08_embed_the_loop"
 tells '^the loop runs'
 tells '^[0-9]+ frames, woken up late'
+expect 0 "$lessons/09_pairs"
+tells '^1500 ms +12 .* 135\.[0-9] mm'
 
 # a file of the user's, and one that is not there
 for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do

@@ -1,10 +1,10 @@
-/* 08 pairs: many parts that touch each other
+/* 09 pairs: many parts that touch each other
  *
  * A dozen bricks of one shape fall onto a floor and become a stack. All of them share one shell and
  * one voxmap; the broad phase finds who may touch whom; every pair pushes both of its parts.
  *
- *     build/examples/08_pairs
- *     build/examples/08_pairs 20          (twenty bricks, 24 at most)
+ *     build/examples/09_pairs
+ *     build/examples/09_pairs 20          (twenty bricks, 24 at most)
  */
 #include <stdio.h>
 #include <stdlib.h>
