@@ -53,4 +53,10 @@ void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, f
 
 flr_part flr_no_part(void);
 
+/* ---- smooth.c ---- */
+
+/* Judges points that kernel->touch() has placed by the smooth law in place of the tangent plane. */
+void flr_smooth_judge(const flr_contact_frame *frame, const flr_flat_field *fields,
+                      flr_batch *batch, flr_contact_sums *sums);
+
 #endif

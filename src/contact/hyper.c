@@ -38,6 +38,7 @@ static void flush_touch(work *w)
     flr_batch *b = &w->scratch->touch;
     flr_contact_sums *sums = &w->part->sums;
     w->q->kernel->touch(frame, b);
+    if (frame->smooth) flr_smooth_judge(frame, w->q->fields, b, sums);
     add_up(b, &sums->force, &sums->torque);
     uint32_t contacts = 0;
     for (uint32_t i = 0; i < b->count; i++) contacts += b->size[i] > 0;
@@ -95,19 +96,7 @@ static inline void take_near(work *w, uint32_t i)
     if (w->scratch->near.count == FLR_BATCH) flush_near(w);
 }
 
-/* The smooth law looks around each point. */
-static void add_smooth(work *w, const flr_flat_field *field, uint32_t i, flr_contact_point p,
-                       uint32_t mark)
-{
-    const flr_contact_frame *frame = &w->q->frame;
-    flr_contact_stencil around;
-    flr_table_look_around(frame, w->q->fields, field, p.at, mark, &around);
-    flr_contact_add(frame, p, mark, &around, w->c->first + i, label_of(w, i), &w->part->sums,
-                    w->scratch->contacts, w->scratch->capacity);
-}
-
-/* One point by itself, in double precision: rounding could have put it into the wrong voxel, or the law is not for
- * batches. */
+/* One point by itself, in double precision: rounding could have put it into the wrong voxel. */
 static void look_again(work *w, const flr_flat_field *field, uint32_t i)
 {
     const flr_contact_frame *frame = &w->q->frame;
@@ -115,43 +104,32 @@ static void look_again(work *w, const flr_flat_field *field, uint32_t i)
     uint32_t mark = flr_table_mark(field, p.at);
     w->least = mark - 1 < w->least ? mark - 1 : w->least;
     if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
-    if (frame->smooth) {
-        add_smooth(w, field, i, p, mark);
-        return;
-    }
     w->part->sums.penetrations += mark <= frame->layer_one;
     w->part->sums.near += mark > frame->force_mark;
-    if (mark <= frame->force_mark)
-        take_touch(w, i, mark);
-    else if (w->q->moving)
-        take_near(w, i);
+    if (mark <= frame->force_mark || flr_contact_needs_stencil(frame, mark)) take_touch(w, i, mark);
+    if (mark > frame->force_mark && w->q->moving) take_near(w, i);
 }
 
 static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
     const flr_scan_hits *hits = &w->scratch->hits;
-    const bool smooth = w->q->frame.smooth, moving = w->q->moving;
+    const bool moving = w->q->moving;
+    const uint32_t layer = w->q->frame.force_mark;
+    /* the smooth law may reach a layer farther */
+    const bool reach = flr_contact_needs_stencil(&w->q->frame, layer + 1);
     w->least = hits->least < w->least ? hits->least : w->least;
-    if (!smooth) {
-        w->part->sums.near += hits->near_count;
-        /* with force layer 0 a penetration comes before contact; deeper marks than that count, too */
-        w->part->sums.penetrations += hits->deep_count;
-    }
+    w->part->sums.near += hits->near_count;
+    /* with force layer 0 a penetration comes before contact; deeper marks than that count, too */
+    w->part->sums.penetrations += hits->deep_count;
     for (uint32_t word = from / 16; word < (to + 15) / 16; word++) {
         uint32_t touch = hits->press[word], near = hits->near[word], unsure = hits->unsure[word];
-        if (smooth) {
-            unsure |= touch | near;
-            touch = near = 0;
-        }
+        uint32_t press = touch | (reach ? near : 0);
         if (!moving) near = 0;
-        for (uint32_t rest = touch | near | unsure; rest; rest &= rest - 1) {
+        for (uint32_t rest = press | near | unsure; rest; rest &= rest - 1) {
             uint32_t lowest = rest & -rest, i = word * 16 + (uint32_t)__builtin_ctz(rest);
-            if (touch & lowest)
-                take_touch(w, i, hits->marks[i]);
-            else if (near & lowest)
-                take_near(w, i);
-            else
-                look_again(w, field, i);
+            if (press & lowest) take_touch(w, i, touch & lowest ? hits->marks[i] : layer + 1);
+            if (near & lowest) take_near(w, i);
+            if (unsure & lowest) look_again(w, field, i);
         }
     }
 }

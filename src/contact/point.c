@@ -98,14 +98,29 @@ static double below(const flr_contact_frame *frame, unsigned mark)
 
 static double between(double a, double b, double part) { return a + part * (b - a); }
 
-/* Awareness as a weight. What counts are the voxels that pass the filter: inside, or near enough to a feature. The weight grows
- * from 0 where they end to 1 half a voxel within them (chessboard distance), so it is 0 in every voxel that the filter leaves
- * out. Only the voxels of the stencil are as near as that. */
-static double filter_weight(const flr_contact_frame *frame, const double part[3],
-                            const uint8_t field[8])
+static void parts_of(flr_vec3 at, double part[3])
 {
+    part[0] = at.x - 0.5 - flr_contact_stencil_base(at.x);
+    part[1] = at.y - 0.5 - flr_contact_stencil_base(at.y);
+    part[2] = at.z - 0.5 - flr_contact_stencil_base(at.z);
+}
+
+double flr_contact_interpolated(const flr_contact_frame *frame, flr_vec3 at,
+                                const uint8_t surface[8])
+{
+    double part[3], d[8];
+    parts_of(at, part);
+    for (int i = 0; i < 8; i++) d[i] = below(frame, surface[i]);
+    for (int i = 0; i < 4; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[0]);
+    for (int i = 0; i < 2; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[1]);
+    return between(d[0], d[1], part[2]);
+}
+
+double flr_contact_weight(const flr_contact_frame *frame, flr_vec3 at, const uint8_t field[8])
+{
+    double part[3], weight = 1;
+    parts_of(at, part);
     unsigned own = (part[0] >= 0.5) | (part[1] >= 0.5) << 1 | (part[2] >= 0.5) << 2;
-    double weight = 1;
     for (unsigned other = 0; other < 8; other++) {
         unsigned mark = field[own ^ other];
         if (mark != FLR_MARK_FREE && mark <= frame->force_mark) continue;
@@ -117,20 +132,12 @@ static double filter_weight(const flr_contact_frame *frame, const double part[3]
     return weight;
 }
 
-/* Below the force layer by the distance interpolated between the middles of the voxels around. */
 static double smooth_depth(const flr_contact_frame *frame, flr_contact_point p, flr_label label,
                            const flr_contact_stencil *around)
 {
-    const double at[3] = {p.at.x, p.at.y, p.at.z};
-    double part[3], d[8];
-    for (int axis = 0; axis < 3; axis++)
-        part[axis] = at[axis] - 0.5 - flr_contact_stencil_base(at[axis]);
-    for (int i = 0; i < 8; i++) d[i] = below(frame, around->surface[i]);
-    for (int i = 0; i < 4; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[0]);
-    for (int i = 0; i < 2; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[1]);
-    double depth = between(d[0], d[1], part[2]);
+    double depth = flr_contact_interpolated(frame, p.at, around->surface);
     if (!(depth > 0) || flr_contact_field(frame, label) == FLR_FIELD_SURFACE) return depth;
-    return depth * filter_weight(frame, part, around->field);
+    return depth * flr_contact_weight(frame, p.at, around->field);
 }
 
 /* ---- adding up ---- */

@@ -123,8 +123,23 @@ typedef struct flr_contact_stencil {
     uint8_t field[8]; /* of the point's own field; not read where that is the surface field */
 } flr_contact_stencil;
 
-/* The first of these voxels, along one axis. */
-static inline double flr_contact_stencil_base(double at) { return floor(at - 0.5); }
+/* The first of these voxels, along one axis, of a point in the grid. */
+static inline int32_t flr_contact_stencil_base(double at)
+{
+    double low = at - 0.5;
+    int32_t whole = (int32_t)low;
+    return whole - (low < whole);
+}
+
+/* The smooth law: how far, in voxels, a point of the grid is below the force layer, by the distance interpolated between the
+ * middles of the voxels around it. */
+double flr_contact_interpolated(const flr_contact_frame *frame, flr_vec3 at,
+                                const uint8_t surface[8]);
+
+/* Awareness as a weight of that. What counts are the voxels that pass the filter: inside, or near enough to a feature. The
+ * weight grows from 0 where they end to 1 half a voxel within them (chessboard distance), so it is 0 in every voxel that
+ * the filter leaves out. Only the voxels of the stencil are as near as that. */
+double flr_contact_weight(const flr_contact_frame *frame, flr_vec3 at, const uint8_t field[8]);
 
 /* Does the law need the marks around a point whose own voxel has this mark? Beyond the force layer there is no force,
  * except in a neighbour of the surface that also touches the interior at an edge or corner. */

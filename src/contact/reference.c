@@ -15,8 +15,8 @@ static flr_contact_stencil look_around(const flr_contact_frame *frame, flr_field
 {
     flr_contact_stencil around = {0};
     if (!flr_contact_needs_stencil(frame, mark)) return around;
-    int64_t x = (int64_t)flr_contact_stencil_base(v.x), y = (int64_t)flr_contact_stencil_base(v.y),
-            z = (int64_t)flr_contact_stencil_base(v.z);
+    int64_t x = flr_contact_stencil_base(v.x), y = flr_contact_stencil_base(v.y),
+            z = flr_contact_stencil_base(v.z);
     for (int i = 0; i < 8; i++) {
         int64_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
         around.surface[i] =

@@ -76,27 +76,41 @@ size_t flr_contact_table_bytes(const flr_contact_table *table)
     return sizeof *table + table->bytes;
 }
 
+/* The entry of a voxel's chunk. */
+static inline uint32_t entry_of(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
+{
+    if (x < 0 || y < 0 || z < 0 || x >= f->size[0] || y >= f->size[1] || z >= f->size[2])
+        return FLR_UNIFORM | FLR_MARK_FREE;
+    return f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
+}
+
+static inline uint8_t mark_in(const flr_flat_field *f, uint32_t entry, int32_t x, int32_t y,
+                              int32_t z)
+{
+    if (entry & FLR_UNIFORM) return (uint8_t)entry;
+    uint32_t bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
+    return (uint8_t)(f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 &
+                     ((1u << f->bits) - 1));
+}
+
 void flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z, uint8_t marks[8])
 {
-    /* a stencil that lies across chunks, as one in three does, or leaves the grid */
-    if (x < 0 || y < 0 || z < 0 || x >= f->size[0] || y >= f->size[1] || z >= f->size[2] ||
-        (x & 7) == 7 || (y & 7) == 7 || (z & 7) == 7) {
-        for (int i = 0; i < 8; i++)
-            marks[i] = (uint8_t)flr_table_mark(
-                f, flr_vec3_make(x + (i & 1), y + (i >> 1 & 1), z + (i >> 2)));
-        return;
-    }
-    uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
-    if (entry & FLR_UNIFORM) {
+    bool one = (x & 7) < 7 && (y & 7) < 7 && (z & 7) < 7; /* chunk: two thirds of all stencils */
+    uint32_t entry = entry_of(f, x, y, z);
+    if (one && entry & FLR_UNIFORM) {
         memset(marks, (int)(entry & 255), 8);
-        return;
-    }
-    const uint32_t *plane = f->planes + (uint64_t)entry * 16 * f->bits;
-    uint32_t mask = (1u << f->bits) - 1,
-             bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
-    for (uint32_t i = 0; i < 8; i++) {
-        uint32_t at = bit + ((i & 1) + (i >> 1 & 1) * 8 + (i >> 2) * 64) * f->bits;
-        marks[i] = (uint8_t)(plane[at / 32] >> at % 32 & mask);
+    } else if (one && f->bits == 4) {
+        /* a word is a row of 8 voxels */
+        const uint32_t *row = f->planes + (uint64_t)entry * 64 + (z & 7) * 8 + (y & 7);
+        for (int i = 0; i < 4; i++) {
+            uint32_t two = row[(i & 1) + (i >> 1) * 8] >> (x & 7) * 4;
+            marks[2 * i] = two & 15, marks[2 * i + 1] = two >> 4 & 15;
+        }
+    } else {
+        for (int i = 0; i < 8; i++) {
+            int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
+            marks[i] = mark_in(f, one ? entry : entry_of(f, cx, cy, cz), cx, cy, cz);
+        }
     }
 }
 
@@ -127,8 +141,8 @@ void flr_table_look_around(const flr_contact_frame *frame, const flr_flat_field 
                            flr_contact_stencil *around)
 {
     if (!flr_contact_needs_stencil(frame, mark)) return;
-    int32_t x = (int32_t)flr_contact_stencil_base(v.x), y = (int32_t)flr_contact_stencil_base(v.y),
-            z = (int32_t)flr_contact_stencil_base(v.z);
+    int32_t x = flr_contact_stencil_base(v.x), y = flr_contact_stencil_base(v.y),
+            z = flr_contact_stencil_base(v.z);
     const flr_flat_field *surface = &fields[FLR_FIELD_SURFACE];
     flr_table_stencil(surface, x, y, z, around->surface);
     if (field != surface) flr_table_stencil(field, x, y, z, around->field);
