@@ -283,7 +283,7 @@ flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t cr
     const flr_mesh *mesh = model->mesh;
     making m = {.model = model, .crowded = crowded};
     /* what is best was measured: docs/probes.md */
-    place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 1 : 2));
+    place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 1.5 : 3));
     bool ok = grow_table(&m);
     for (uint32_t t = 0; ok && t < mesh->triangle_count; t++) {
         ok = refer_all(&m, t);

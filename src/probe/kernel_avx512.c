@@ -25,7 +25,7 @@ flr_block_avx512(const flr_probe_block *blocks, uint32_t count, const flr_probe_
                  uint32_t *mask)
 {
     /* the segment's box, a fine unit larger for rounding; packing cuts to 0 … 255 */
-    __m128i a = LOAD(local->a), b = LOAD(local->b);
+    __m128i a = LOAD(&local->a), b = LOAD(&local->b);
     __m128i low =
         _mm_srai_epi32(_mm_add_epi32(_mm_min_epi32(a, b), _mm_set1_epi32(FLR_PROBE_HALF - 1)), 3);
     __m128i high =

@@ -17,10 +17,9 @@ typedef struct search {
     flr_vec3 a, b; /* as asked: for the judge */
     flr_vec3 near_a,
         near_b; /* the piece of it that lies near the model: for leaving out, never for deciding */
-    double from, to; /* t of its ends */
-    int32_t fine_a[3],
-        fine_b[3]; /* grid: that piece, fine units from the corner of the first cell */
-    double t;      /* the first hit so far; above 1: none */
+    double from, to;         /* t of its ends */
+    flr_int4 fine_a, fine_b; /* grid: that piece, fine units from the corner of the first cell */
+    double t;                /* the first hit so far; above 1: none */
     uint32_t triangle;
     bool any; /* one hit is enough */
 } search;
@@ -80,8 +79,8 @@ static inline int32_t nearest(double fine) { return (int32_t)(fine + 4194304.5) 
 static bool make_local(double a[3], double b[3], flr_probe_local *local)
 {
     if (!cut_to_frame(a, b)) return false;
-    for (int i = 0; i < 3; i++) local->a[i] = nearest(a[i]), local->b[i] = nearest(b[i]);
-    local->a[3] = local->b[3] = 0;
+    local->a = (flr_int4){nearest(a[0]), nearest(a[1]), nearest(a[2]), 0};
+    local->b = (flr_int4){nearest(b[0]), nearest(b[1]), nearest(b[2]), 0};
     return true;
 }
 
@@ -169,16 +168,11 @@ static inline void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
         walk_tree(s, slot->first);
         return;
     }
-    const int32_t middle[3] = {FINE * x + FLR_PROBE_HALF, FINE * y + FLR_PROBE_HALF,
-                               FINE * z + FLR_PROBE_HALF};
-    flr_probe_local local = {.a = {0}};
-    uint32_t far = 0;
-    for (int i = 0; i < 3; i++) {
-        int32_t a = s->fine_a[i] - middle[i], b = s->fine_b[i] - middle[i];
-        local.a[i] = a, local.b[i] = b;
-        far |= ((uint32_t)(a + FINE) | (uint32_t)(b + FINE)) & ~(2u * FINE - 1);
-    }
-    if (far) {
+    const flr_int4 middle = {FINE * x + FLR_PROBE_HALF, FINE * y + FLR_PROBE_HALF,
+                             FINE * z + FLR_PROBE_HALF, 0};
+    flr_probe_local local = {s->fine_a - middle, s->fine_b - middle};
+    flr_int4 far = ((local.a + FINE) | (local.b + FINE)) & ~(2 * FINE - 1);
+    if (far[0] | far[1] | far[2]) {
         double p[3] = {local.a[0], local.a[1], local.a[2]},
                q[3] = {local.b[0], local.b[1], local.b[2]};
         if (!make_local(p, q, &local)) return;
@@ -232,13 +226,12 @@ static inline bool search_short(search *s)
           p[0] < cells[0] && p[1] < cells[1] && p[2] < cells[2] && q[0] < cells[0] &&
           q[1] < cells[1] && q[2] < cells[2]))
         return false;
-    int32_t from[3], to[3], steps = 0;
-    for (int i = 0; i < 3; i++) {
-        s->fine_a[i] = (int32_t)(p[i] * FINE), s->fine_b[i] = (int32_t)(q[i] * FINE);
-        from[i] = s->fine_a[i] / FINE, to[i] = s->fine_b[i] / FINE;
-        int32_t step = from[i] - to[i];
-        steps += step < 0 ? -step : step;
-    }
+    s->fine_a =
+        (flr_int4){(int32_t)(p[0] * FINE), (int32_t)(p[1] * FINE), (int32_t)(p[2] * FINE), 0};
+    s->fine_b =
+        (flr_int4){(int32_t)(q[0] * FINE), (int32_t)(q[1] * FINE), (int32_t)(q[2] * FINE), 0};
+    flr_int4 from = s->fine_a >> 11, to = s->fine_b >> 11, step = from - to;
+    int32_t steps = step[0] * step[0] + step[1] * step[1] + step[2] * step[2];
     if (steps > 1) return false;
     scan_cell(s, from[0], from[1], from[2]);
     if (steps && !done(s)) scan_cell(s, to[0], to[1], to[2]);
@@ -249,8 +242,8 @@ static void search_grid(search *s)
 {
     double p[3], q[3];
     in_cells(s, p, q);
-    for (int i = 0; i < 3; i++)
-        s->fine_a[i] = nearest(p[i] * FINE), s->fine_b[i] = nearest(q[i] * FINE);
+    s->fine_a = (flr_int4){nearest(p[0] * FINE), nearest(p[1] * FINE), nearest(p[2] * FINE), 0};
+    s->fine_b = (flr_int4){nearest(q[0] * FINE), nearest(q[1] * FINE), nearest(q[2] * FINE), 0};
     walk_cells(s, p, q);
 }
 
