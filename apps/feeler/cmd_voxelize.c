@@ -100,32 +100,14 @@ static flr_result check_output(flr_cli *cli, const char *path, uint64_t bytes, f
 
 /* ---- the work ---- */
 
-static volatile sig_atomic_t stop_wanted, building;
-
-/* Ctrl-C asks the work to stop at the next step; once more ends it at once, unless a file may be half written. */
-static void want_stop(int signal_number)
-{
-    (void)signal_number;
-    if (stop_wanted && building) _exit(FLR_EXIT_STOPPED);
-    stop_wanted = 1;
-}
-
-static void catch_stop(void)
-{
-    struct sigaction action = {.sa_handler = want_stop}, before;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, NULL, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &action, NULL);
-}
-
 static bool show_progress(void *context, double done, const char *stage)
 {
     static int shown = -1;
     int now = (int)(100 * done);
-    building = strcmp(stage, "done") != 0; /* then what was built goes into the cache */
+    flr_stop_at_once(strcmp(stage, "done") != 0); /* then what was built goes into the cache */
     if (now != shown) flr_progress(context, (uint64_t)now, 100, "%s", stage);
     shown = now;
-    return !stop_wanted;
+    return !flr_stop_wanted();
 }
 
 static flr_result stopped(flr_error *error)
@@ -157,17 +139,17 @@ static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_
     def.context = cli;
     if (values->no_cache || flr_find_cache(NULL, j->folder, NULL) != FLR_OK) *j->folder = 0;
     flr_cache cache = {.folder = *j->folder ? j->folder : NULL};
-    catch_stop();
+    flr_catch_stop();
     result = flr_cache_voxelize(cli->env, &cache, j->mesh, &def, &j->voxmap,
                                 values->no_shell ? NULL : &j->shell, &j->cache, error);
-    building = false;
+    flr_stop_at_once(false);
     j->write_seconds = j->cache.write_seconds;
-    if (result == FLR_CANCELLED || (result == FLR_OK && stop_wanted)) return stopped(error);
+    if (result == FLR_CANCELLED || (result == FLR_OK && flr_stop_wanted())) return stopped(error);
     if (result == FLR_OK) {
         flr_progress(cli, 100, 100, "leaks");
         result = flr_leak_find(j->mesh, j->voxmap, def.threads, &j->leaks, error);
     }
-    if (result == FLR_OK && stop_wanted) return stopped(error);
+    if (result == FLR_OK && flr_stop_wanted()) return stopped(error);
     return result == FLR_OK && values->out ? write_out(cli, values->out, j, error) : result;
 }
 

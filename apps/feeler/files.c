@@ -91,6 +91,26 @@ void flr_hold_signals(void)
 
 void flr_release_signals(void) { sigprocmask(SIG_SETMASK, &held_before, NULL); }
 
+static volatile sig_atomic_t stop_wanted, at_once;
+
+static void want_stop(int signal_number)
+{
+    (void)signal_number;
+    if (stop_wanted && at_once) _exit(FLR_EXIT_STOPPED);
+    stop_wanted = 1;
+}
+
+void flr_catch_stop(void)
+{
+    struct sigaction action = {.sa_handler = want_stop}, before;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, NULL, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &action, NULL);
+}
+
+bool flr_stop_wanted(void) { return stop_wanted; }
+void flr_stop_at_once(bool allowed) { at_once = allowed; }
+
 static bool saw_one(void *context, const char *name)
 {
     (void)name;

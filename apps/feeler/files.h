@@ -99,6 +99,13 @@ bool flr_same_file(const char *a, const char *b);
 void flr_hold_signals(void);
 void flr_release_signals(void);
 
+/* From here on Ctrl-C asks for an end (unless it was ignored before): work that takes long looks at
+ * flr_stop_wanted() now and then and ends in order. A second Ctrl-C ends the process at once while
+ * flr_stop_at_once(true) holds; say false while a file may be half written. */
+void flr_catch_stop(void);
+bool flr_stop_wanted(void);
+void flr_stop_at_once(bool allowed);
+
 /* A folder of outputs that appears whole or not at all. A new one is written beside its place
  * and renamed; one that is there gets file by file, each whole, and is emptied again on failure if
  * it was empty. Parents that begin made are gone again after abandon. Usage: begin, write into

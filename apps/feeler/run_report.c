@@ -1,0 +1,148 @@
+/* what a run or a replay says at its end */
+#include "run_report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "feeler/units.h"
+
+/* frames with a potential penetration to frames with a contact (1999, section 6.3) */
+static double ratio(const flr_run_result *r)
+{
+    return r->contact_frames ? (double)r->penetration_frames / (double)r->contact_frames : 0;
+}
+
+static double us(uint64_t ns) { return (double)ns * 1e-3; }
+
+/* ---- text ---- */
+
+static void print_percentiles(flr_cli *cli, const char *name, const flr_percentiles *p,
+                              double scale)
+{
+    flr_print(cli, "  %-22s %10.1f %10.1f %10.1f %10.1f\n", name, (double)p->p50 * scale,
+              (double)p->p99 * scale, (double)p->p999 * scale, (double)p->max * scale);
+}
+
+void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,
+                   const flr_run_result *r)
+{
+    char safe[FLR_SAFE_SIZE], hash[FLR_HASH_TEXT_SIZE];
+    flr_print(cli, "%s%s%s: %llu %s at %g Hz, %.3g s of motion\n", flr_bold(cli),
+              flr_safe(stage->parts[part].name, safe), flr_plain(cli),
+              (unsigned long long)r->frames, flr_noun(r->frames, "frame", "frames"), rate,
+              (double)r->frames / rate);
+    flr_print(cli, "  %-22s %10s %10s %10s %10s\n", "", "median", "p99", "p99.9", "max");
+    print_percentiles(cli, "frame, us", &r->loop.compute, 1e-3);
+    if (r->loop.wakeup.count) print_percentiles(cli, "late, us", &r->loop.wakeup, 1e-3);
+    print_percentiles(cli, "points tested", &r->points, 1);
+    if (r->loop.overruns || r->loop.skipped)
+        flr_print(cli, "  %llu %s took longer than a period; %llu %s left out\n",
+                  (unsigned long long)r->loop.overruns,
+                  flr_noun(r->loop.overruns, "frame", "frames"),
+                  (unsigned long long)r->loop.skipped,
+                  flr_noun(r->loop.skipped, "period was", "periods were"));
+    flr_print(
+        cli,
+        "  contact in %llu %s, at most %u at once; potential penetration in %llu (ratio %.2g)\n",
+        (unsigned long long)r->contact_frames, flr_noun(r->contact_frames, "frame", "frames"),
+        r->most_contacts, (unsigned long long)r->penetration_frames, ratio(r));
+    if (isfinite(r->upper))
+        flr_print(cli, "  least distance between %.4g and %.4g mm\n", r->lower * 1e3,
+                  r->upper * 1e3);
+    flr_print(cli, "  the way was not free in %llu %s, limited in %llu\n",
+              (unsigned long long)r->stopped_frames, flr_noun(r->stopped_frames, "frame", "frames"),
+              (unsigned long long)r->limited_frames);
+    flr_print(cli, "  device: at most %.3g N and %.3g N m; hand put in %.3g J, got %.3g J\n",
+              r->max_force, r->max_torque, r->put, r->got);
+    if (r->faulty_frames || r->guard_trips)
+        flr_print(cli, "  %sfaults in %llu %s; the guard faded the force %llu %s%s\n", flr_red(cli),
+                  (unsigned long long)r->faulty_frames,
+                  flr_noun(r->faulty_frames, "frame", "frames"), (unsigned long long)r->guard_trips,
+                  flr_noun(r->guard_trips, "time", "times"), flr_plain(cli));
+    if (r->lost)
+        flr_warn(cli, "%llu %s did not get into the recording: the disk was too slow",
+                 (unsigned long long)r->lost, flr_noun(r->lost, "frame", "frames"));
+    flr_print(cli, "  hash %s\n", flr_hash_print(r->hash, hash));
+}
+
+/* ---- JSON ---- */
+
+static json_t *percentiles_json(const flr_percentiles *p, double scale)
+{
+    json_t *object = flr_json_object();
+    flr_json_set(object, "p50", flr_json_number((double)p->p50 * scale));
+    flr_json_set(object, "p99", flr_json_number((double)p->p99 * scale));
+    flr_json_set(object, "p999", flr_json_number((double)p->p999 * scale));
+    flr_json_set(object, "max", flr_json_number((double)p->max * scale));
+    flr_json_set(object, "mean", flr_json_number(p->mean * scale));
+    return object;
+}
+
+static json_t *worst_json(const flr_loop_worst *w)
+{
+    json_t *object = flr_json_object();
+    flr_json_set(object, "frame", flr_json_count(w->number));
+    flr_json_set(object, "late_us", flr_json_number(us((uint64_t)w->late_ns)));
+    flr_json_set(object, "step_us", flr_json_number(us((uint64_t)w->step_ns)));
+    flr_json_set(object, "points_tested", flr_json_count(w->notes[0]));
+    flr_json_set(object, "contacts", flr_json_count(w->notes[1]));
+    return object;
+}
+
+json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const flr_run_result *r)
+{
+    char hash[FLR_HASH_TEXT_SIZE];
+    json_t *o = flr_json_object();
+    flr_json_set(o, "part", flr_json_text(stage->parts[part].name));
+    flr_json_set(o, "rate", flr_json_number(rate));
+    flr_json_set(o, "frames", flr_json_count(r->frames));
+    flr_json_set(o, "compute_us", percentiles_json(&r->loop.compute, 1e-3));
+    flr_json_set(o, "step_us", percentiles_json(&r->step_ns, 1e-3));
+    flr_json_set(o, "wakeup_us", percentiles_json(&r->loop.wakeup, 1e-3));
+    flr_json_set(o, "overruns", flr_json_count(r->loop.overruns));
+    flr_json_set(o, "skipped", flr_json_count(r->loop.skipped));
+    flr_json_set(o, "worst", worst_json(&r->loop.worst));
+    flr_json_set(o, "points_tested", percentiles_json(&r->points, 1));
+    flr_json_set(o, "travel_limited_frames", flr_json_count(r->limited_frames));
+    flr_json_set(o, "stopped_frames", flr_json_count(r->stopped_frames));
+    flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
+    flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));
+    flr_json_set(o, "contacts", flr_json_count(r->contacts));
+    flr_json_set(o, "most_contacts", flr_json_count(r->most_contacts));
+    flr_json_set(o, "penetrations", flr_json_count(r->penetrations));
+    flr_json_set(o, "penetration_ratio", flr_json_number(ratio(r)));
+    json_t *distance = flr_json_object();
+    flr_json_set(distance, "lower", flr_json_number(r->lower));
+    flr_json_set(distance, "upper", flr_json_number(r->upper));
+    flr_json_set(o, "distance", distance);
+    flr_json_set(o, "max_force", flr_json_number(r->max_force));
+    flr_json_set(o, "max_torque", flr_json_number(r->max_torque));
+    flr_json_set(o, "energy", flr_json_number(r->energy));
+    flr_json_set(o, "max_energy", flr_json_number(r->max_energy));
+    flr_json_set(o, "port_put", flr_json_number(r->put));
+    flr_json_set(o, "port_got", flr_json_number(r->got));
+    flr_json_set(o, "port_deficit", flr_json_number(r->deficit));
+    flr_json_set(o, "faulty_frames", flr_json_count(r->faulty_frames));
+    flr_json_set(o, "guard_trips", flr_json_count(r->guard_trips));
+    flr_json_set(o, "lost_frames", flr_json_count(r->lost));
+    flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
+    return o;
+}
+
+/* ---- texts ---- */
+
+void flr_run_texts_begin(flr_run_texts *texts) { memset(texts, 0, sizeof *texts); }
+
+void flr_run_texts_add(flr_run_texts *texts, const char *key, const char *format, ...)
+{
+    if (texts->count + 2 > sizeof texts->room / sizeof *texts->room) return;
+    va_list arguments;
+    snprintf(texts->room[texts->count], FLR_SAFE_SIZE, "%s", key);
+    va_start(arguments, format);
+    vsnprintf(texts->room[texts->count + 1], FLR_SAFE_SIZE, format, arguments);
+    va_end(arguments);
+    for (int i = 0; i < 2; i++, texts->count++)
+        texts->list[texts->count] = texts->room[texts->count];
+}

@@ -1,0 +1,224 @@
+/* a stage, a hand and a number of frames */
+#include "scene/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/recording.h"
+
+enum { BATCH = 512, CONTACTS = 16 };
+
+/* what the step of the loop works with; all of it made before */
+typedef struct runner {
+    const flr_run_def *def;
+    flr_world *world;
+    flr_recorder *recorder;
+    uint32_t *moving; /* numbers of the parts that may move */
+    uint32_t moving_count;
+    flr_record_part *parts;
+    uint64_t seen; /* number of the last sample */
+    flr_histogram points, times;
+    flr_run_result result;
+} runner;
+
+flr_run_def flr_default_run_def(void)
+{
+    return (flr_run_def){.env = flr_env_real(), .frames = 1000, .rate = 1000};
+}
+
+/* ---- in the loop ---- */
+
+static void count(runner *r, const flr_world_frame *f)
+{
+    flr_run_result *to = &r->result;
+    to->frames++;
+    to->contact_frames += f->contacts > 0 || f->penetrations > 0;
+    to->penetration_frames += f->penetrations > 0;
+    to->limited_frames += f->limited > 0;
+    to->stopped_frames += f->stopped > 0;
+    to->faulty_frames += f->faults != 0;
+    to->contacts += f->contacts;
+    to->penetrations += f->penetrations;
+    if (f->contacts > to->most_contacts) to->most_contacts = f->contacts;
+    if (f->lower < to->lower) to->lower = f->lower;
+    if (f->upper < to->upper) to->upper = f->upper;
+    if (f->energy > to->max_energy) to->max_energy = f->energy;
+    to->energy = f->energy;
+    to->hash = f->hash;
+    flr_histogram_add(&r->points, f->points_tested);
+}
+
+static void record(runner *r, const flr_loop_frame *frame, const flr_world_frame *f, int64_t began,
+                   int64_t took)
+{
+    flr_record_frame head = {.frame = f->number,
+                             .time_ns = (int64_t)(f->number * (uint64_t)(1e9 / r->def->rate)),
+                             .compute_us = (double)took * 1e-3,
+                             .wakeup_us =
+                                 r->def->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
+                             .points_tested = f->points_tested,
+                             .contacts = f->contacts,
+                             .penetrations = f->penetrations,
+                             .lower = f->lower,
+                             .upper = f->upper,
+                             .travel_limited = f->limited > 0,
+                             .faults = f->faults,
+                             .hash = f->hash.low};
+    flr_record_hand hand = {.T_world_hand = frame->samples[0].T_base_grip,
+                            .buttons = frame->samples[0].buttons,
+                            .part = flr_world_held(r->world, 0),
+                            .wrench = frame->wrenches[0]};
+    for (uint32_t i = 0; i < r->moving_count; i++) {
+        const flr_body *body = flr_world_body(r->world, r->moving[i]);
+        r->parts[i] = (flr_record_part){body->T_world_part, body->twist};
+    }
+    uint32_t pair_count, contact_count;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(r->world), &pair_count);
+    const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(r->world), &contact_count);
+    flr_record_contact list[CONTACTS];
+    for (uint32_t i = 0; i < pair_count; i++)
+        for (uint32_t k = 0; k < pairs[i].contact.listed && head.contacts_given < CONTACTS; k++) {
+            const flr_contact *c = &contacts[pairs[i].first + k];
+            list[head.contacts_given++] =
+                (flr_record_contact){c->point, c->normal, c->depth, pairs[i].pair.shell};
+        }
+    flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
+}
+
+static bool step(void *context, flr_loop_frame *frame)
+{
+    runner *r = context;
+    const flr_device_sample *sample = &frame->samples[0];
+    flr_world_input input = {.T_world_hand = sample->T_base_grip,
+                             .twist = sample->twist,
+                             .has_twist = sample->has_twist,
+                             .fresh = sample->number > r->seen};
+    r->seen = sample->number;
+    flr_world_frame f;
+    int64_t began = flr_clock_ns(r->def->env);
+    flr_world_step(r->world, &input, &f);
+    int64_t took = flr_clock_ns(r->def->env) - began;
+    flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
+    frame->wrenches[0] = flr_world_wrench(r->world, 0);
+    frame->notes[0] = f.points_tested;
+    frame->notes[1] = f.contacts;
+    if (r->def->poses)
+        for (uint32_t i = 0; i < r->moving_count; i++)
+            r->def->poses[r->result.frames * r->moving_count + i] =
+                flr_world_body(r->world, r->moving[i])->T_world_part;
+    count(r, &f);
+    if (r->recorder) record(r, frame, &f, began, took);
+    return true;
+}
+
+/* ---- around it ---- */
+
+static flr_result make_ready(runner *r, flr_error *error)
+{
+    const flr_stage *stage = r->def->stage;
+    r->world = stage->world;
+    r->moving = calloc((size_t)stage->part_count + 1, sizeof *r->moving);
+    r->parts = calloc((size_t)stage->part_count + 1, sizeof *r->parts);
+    if (!r->moving || !r->parts)
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (stage->parts[i].moving) r->moving[r->moving_count++] = i;
+    r->result.lower = r->result.upper = INFINITY;
+    if (!flr_world_grab(r->world, 0, r->def->part))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "part %u cannot be picked up", r->def->part);
+    if (!r->def->record) return FLR_OK;
+    flr_recorder_def recorder = flr_default_recorder_def();
+    recorder.path = r->def->record;
+    recorder.hands = 1;
+    recorder.parts = r->moving_count;
+    recorder.contacts = CONTACTS;
+    recorder.texts = r->def->texts;
+    return flr_recorder_create(r->def->env, &recorder, &r->recorder, error);
+}
+
+/* Takes recorded frames to the file and asks whether to go on. */
+static flr_result service(runner *r, bool *go_on, flr_error *error)
+{
+    if (r->def->progress && !r->def->progress(r->def->context, r->result.frames)) {
+        r->result.stopped = true;
+        *go_on = false;
+    }
+    return r->recorder ? flr_recorder_service(r->recorder, error) : FLR_OK;
+}
+
+static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    bool go_on = true;
+    for (uint64_t left = r->def->frames; left && go_on && result == FLR_OK;) {
+        uint64_t now = left < BATCH ? left : BATCH;
+        flr_loop_run(loop, now);
+        left -= now;
+        result = service(r, &go_on, error);
+    }
+    return result;
+}
+
+static flr_result run_paced(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_result result = flr_loop_start(loop, r->def->frames, error);
+    bool go_on = true;
+    while (result == FLR_OK && go_on && flr_loop_is_running(loop)) {
+        flr_sleep_until(r->def->env, flr_clock_ns(r->def->env) + 10000000);
+        result = service(r, &go_on, error);
+    }
+    flr_loop_stop(loop);
+    return result;
+}
+
+static void conclude(runner *r, flr_loop *loop)
+{
+    flr_run_result *to = &r->result;
+    flr_loop_get_stats(loop, &to->loop);
+    flr_guard_stats guard = flr_guard_get_stats(flr_loop_guard(loop, 0));
+    const flr_passivity *port = flr_world_passivity(r->world, 0);
+    to->max_force = guard.max_force;
+    to->max_torque = guard.max_torque;
+    to->guard_trips = guard.trips;
+    to->put = port->put;
+    to->got = port->got;
+    to->deficit = port->deficit;
+    to->points = flr_histogram_percentiles(&r->points);
+    to->step_ns = flr_histogram_percentiles(&r->times);
+}
+
+flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *error)
+{
+    runner *r = calloc(1, sizeof *r);
+    if (!r) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
+    r->def = def;
+    flr_loop *loop = NULL;
+    flr_result did = make_ready(r, error);
+    if (did == FLR_OK) {
+        flr_loop_def how = flr_default_loop_def();
+        how.env = def->env;
+        how.rate = def->rate;
+        how.paced = def->paced;
+        how.devices[0] = def->device;
+        how.device_count = 1;
+        how.step = step;
+        how.context = r;
+        did = flr_loop_create(&how, &loop, error);
+    }
+    if (did == FLR_OK) did = def->paced ? run_paced(r, loop, error) : run_free(r, loop, error);
+    if (did == FLR_OK) conclude(r, loop);
+    flr_loop_destroy(loop);
+    if (r->recorder) {
+        r->result.lost = flr_recorder_lost(r->recorder);
+        if (did == FLR_OK)
+            did = flr_recorder_finish(r->recorder, error);
+        else
+            flr_recorder_abandon(r->recorder);
+    }
+    if (did == FLR_OK) *result = r->result;
+    free(r->moving);
+    free(r->parts);
+    free(r);
+    return did;
+}

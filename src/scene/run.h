@@ -1,0 +1,66 @@
+/* run.h: a stage, a hand and a number of frames: what `feeler run` and `feeler replay` do.
+ *
+ * The hand (a simulated one, a script or a replay) is a device like any other: its wrenches go through
+ * the output guard, and the loop is the one that serves a person. Free running, a run depends on its
+ * definition alone: the same again gives the same hash.
+ *
+ * Thread: control. */
+#ifndef FLR_SCENE_RUN_H
+#define FLR_SCENE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "feeler/device.h"
+#include "feeler/env.h"
+#include "feeler/hash.h"
+#include "feeler/histogram.h"
+#include "feeler/loop.h"
+#include "feeler/result.h"
+#include "scene/stage.h"
+
+/* Fill with flr_default_run_def(). */
+typedef struct flr_run_def {
+    flr_env *env;
+    flr_stage *stage;         /* borrowed; its world goes on from where it is */
+    uint32_t part;            /* that hand 0 takes */
+    flr_device *device;       /* borrowed: the hand; base frame = world */
+    uint64_t frames;          /* at least 1 */
+    double rate;              /* Hz; that of the stage's world: 1/dt */
+    bool paced;               /* by the clock; default false: as fast as it goes */
+    const char *record;       /* a recording to be made; NULL: none */
+    const char *const *texts; /* for it, as in flr_recorder_def */
+    flr_pose *poses;          /* [frames][moving parts of the stage, in order]; NULL: not wanted */
+    /* Called now and then with the frames done; false: stop early. May be NULL. */
+    bool (*progress)(void *context, uint64_t done);
+    void *context;
+} flr_run_def;
+
+flr_run_def flr_default_run_def(void);
+
+/* What happened. Plain data. */
+typedef struct flr_run_result {
+    flr_loop_stats loop;     /* times in ns */
+    flr_percentiles points;  /* tested per frame */
+    flr_percentiles step_ns; /* of the world alone */
+    uint64_t frames;
+    uint64_t contact_frames;         /* with a contact */
+    uint64_t penetration_frames;     /* with a potential penetration of exact surfaces */
+    uint64_t limited_frames;         /* the travel limit shortened some way */
+    uint64_t stopped_frames;         /* something was in the way of some part */
+    uint64_t contacts, penetrations; /* in all */
+    uint32_t most_contacts;          /* in one frame */
+    double lower, upper;             /* metres: least distance in the whole run */
+    double max_force, max_torque;    /* at the device, N and N m */
+    double max_energy, energy;       /* joules, kinetic: largest; at the end */
+    double put, got, deficit;        /* joules at the device's port, see feeler/passivity.h */
+    uint64_t faulty_frames;          /* of the world */
+    uint64_t guard_trips;
+    uint64_t lost; /* frames missing in the recording */
+    flr_hash hash; /* of all frames */
+    bool stopped;  /* by `progress` */
+} flr_run_result;
+
+flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *error);
+
+#endif
