@@ -14,6 +14,7 @@
 #include "scene/scene.h"
 
 static const char *const engine_choices[] = {"culled", "reference", "coherent", NULL};
+static const char *const model_choices[] = {"tangent", "smooth", NULL};
 
 typedef struct contacts_values {
     flr_common common;
@@ -23,8 +24,8 @@ typedef struct contacts_values {
     double displace, stiffness;
     int64_t force_layer; /* -1: not given */
     int64_t tests;       /* 0: not given */
-    int engine;
-    bool no_awareness, no_cache;
+    int engine, model;
+    bool no_awareness, no_cache, sweep;
 } contacts_values;
 
 static void free_job(flr_contacts_job *j)
@@ -63,6 +64,7 @@ static flr_result voxelize(flr_cli *cli, const contacts_values *values, const ch
     flr_voxelize_def def = flr_default_voxelize_def();
     def.voxel = voxel;
     def.hollow = hollow;
+    def.on_surface = values->model == FLR_FORCE_SMOOTH;
     flr_progress(cli, 0, 1, "voxelizing %s", name);
     return flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, NULL, error);
 }
@@ -174,6 +176,7 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
     unsigned most = FLR_RANGE_MAX_8BIT;
     j->engine = (flr_contacts_engine)values->engine;
     j->tests = (double)values->tests;
+    j->sweep = values->sweep;
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].voxmap);
         unsigned deepest = info.bits == 2 ? 0 : info.range - 1;
@@ -189,10 +192,23 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
     if (values->force_layer >= 0) j->params.force_layer = (unsigned)values->force_layer;
     if (j->params.force_layer > most) j->params.force_layer = most;
     j->params.awareness = !values->no_awareness;
+    j->params.model = (flr_force_model)values->model;
     j->params.stiffness = values->stiffness;
     j->params.displacement = values->displace;
     if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return no_memory(error);
     return FLR_OK;
+}
+
+/* Points that are moved along their normals may open gaps. */
+static void warn_opening(flr_cli *cli, const contacts_values *values, const flr_shell *shell)
+{
+    double opening = values->displace != 0 ? flr_shell_opening(shell, values->displace) : 1;
+    if (opening > 1.5)
+        flr_warn(
+            cli,
+            "--displace %.4gmm moves neighbouring points %.3g voxels apart in places: something "
+            "thin can slip between them unnoticed; a smaller --moving-voxel closes the gaps",
+            1e3 * values->displace, opening);
 }
 
 /* ---- what to say ---- */
@@ -202,6 +218,8 @@ typedef struct summary {
     double lower, upper;  /* metres: of the least distance over all poses */
     double p50, p99, max; /* microseconds */
     uint64_t steps;       /* queries, with those between the poses */
+    size_t stopped;       /* motions between poses */
+    size_t first;         /* pose after the first of them */
 } summary;
 
 static int by_value(const void *a, const void *b)
@@ -223,6 +241,7 @@ static flr_result summarize(const flr_contacts_job *j, summary *s, flr_error *er
         s->lower = fmin(s->lower, r->lower);
         s->upper = fmin(s->upper, r->upper);
         s->steps += j->answers[i].steps;
+        if (j->sweep && j->answers[i].free < 1 && s->stopped++ == 0) s->first = i;
         us[i] = j->answers[i].us;
     }
     qsort(us, count, sizeof *us, by_value);
@@ -239,6 +258,14 @@ static json_t *distance_json(double lower, double upper)
     flr_json_set(distance, "lower", flr_json_number(lower));
     flr_json_set(distance, "upper", flr_json_number(upper));
     return distance;
+}
+
+static json_t *sweep_json(const flr_answer *a)
+{
+    json_t *sweep = flr_json_object();
+    flr_json_set(sweep, "fraction", flr_json_number(a->free));
+    flr_json_set(sweep, "place", a->free < 1 ? flr_json_vec3(a->place) : json_null());
+    return sweep;
 }
 
 static json_t *poses_json(const flr_contacts_job *j)
@@ -259,6 +286,7 @@ static json_t *poses_json(const flr_contacts_job *j)
             flr_json_set(pose, "max_travel", flr_json_number(j->answers[i].max_travel));
             flr_json_set(pose, "steps", flr_json_count(j->answers[i].steps));
         }
+        if (j->sweep) flr_json_set(pose, "sweep", i ? sweep_json(&j->answers[i]) : json_null());
         flr_json_push(poses, pose);
     }
     return poses;
@@ -274,6 +302,7 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
                      : flr_json_text(flr_contact_pair_simd(j->obstacles->pair)));
     flr_json_set(document, "points", flr_json_count(j->shell->total));
     flr_json_set(document, "obstacles", flr_json_count(j->obstacle_count));
+    flr_json_set(document, "model", flr_json_text(model_choices[j->params.model]));
     flr_json_set(document, "force_layer", flr_json_count(j->params.force_layer));
     flr_json_set(document, "awareness", json_boolean(j->params.awareness));
     flr_json_set(document, "displacement", flr_json_number(j->params.displacement));
@@ -292,6 +321,7 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
         flr_json_set(sum, "steps", flr_json_count(s->steps));
         flr_json_set(sum, "jumps", flr_json_count(j->jumps));
     }
+    if (j->sweep) flr_json_set(sum, "motions_stopped", flr_json_count(s->stopped));
     flr_json_set(document, "summary", sum);
     return document;
 }
@@ -299,16 +329,18 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
 /* One line per pose, in columns that a program can split at blanks as well. */
 static void print_poses(flr_cli *cli, const flr_contacts_job *j)
 {
-    flr_print(cli, "%s%10s %8s %8s %26s %26s %17s %9s %8s%s\n", flr_bold(cli), "t [s]", "contacts",
-              "penetr.", "force [N]", "torque [N m]", "distance [mm]", "tested", "us",
-              flr_plain(cli));
+    flr_print(cli, "%s%10s %8s %8s %26s %26s %17s %9s %8s%s%s\n", flr_bold(cli), "t [s]",
+              "contacts", "penetr.", "force [N]", "torque [N m]", "distance [mm]", "tested", "us",
+              j->sweep ? "     free" : "", flr_plain(cli));
     for (size_t i = 0; i < j->poses.count; i++) {
         const flr_contact_result *r = &j->answers[i].sum;
         flr_vec3 f = r->wrench.force, t = r->wrench.torque;
-        flr_print(
-            cli, "%10.4f %8u %8u %8.3f %8.3f %8.3f %8.4f %8.4f %8.4f %8.3f %8.3f %9llu %8.1f\n",
-            j->poses.poses[i].t, r->contacts, r->penetrations, f.x, f.y, f.z, t.x, t.y, t.z,
-            1e3 * r->lower, 1e3 * r->upper, (unsigned long long)r->points_tested, j->answers[i].us);
+        flr_print(cli, "%10.4f %8u %8u %8.3f %8.3f %8.3f %8.4f %8.4f %8.4f %8.3f %8.3f %9llu %8.1f",
+                  j->poses.poses[i].t, r->contacts, r->penetrations, f.x, f.y, f.z, t.x, t.y, t.z,
+                  1e3 * r->lower, 1e3 * r->upper, (unsigned long long)r->points_tested,
+                  j->answers[i].us);
+        if (j->sweep) flr_print(cli, " %8.5f", j->answers[i].free);
+        flr_print(cli, "\n");
     }
 }
 
@@ -329,6 +361,18 @@ static void print_summary(flr_cli *cli, const flr_contacts_job *j, const summary
                   "exceeded by %llu jump%s\n",
                   j->tests, (unsigned long long)s->steps, flr_noun(s->steps, "", "s"),
                   (unsigned long long)j->jumps, flr_noun(j->jumps, "", "s"));
+    if (!j->sweep) return;
+    const flr_answer *first = &j->answers[s->first];
+    if (s->stopped == 0)
+        flr_print(cli, "between the poses nothing comes nearer than allowed\n");
+    else
+        flr_print(
+            cli,
+            "%zu motion%s between poses %s stopped; the first on the way to t = %.4f s, after "
+            "%.4g of it, at %.4f %.4f %.4f mm\n",
+            s->stopped, flr_noun(s->stopped, "", "s"), flr_noun(s->stopped, "is", "are"),
+            j->poses.poses[s->first].t, first->free, 1e3 * first->place.x, 1e3 * first->place.y,
+            1e3 * first->place.z);
 }
 
 /* ---- the command ---- */
@@ -379,7 +423,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
                             : load_pair(cli, values, arguments, &j, &error);
     if (result == FLR_OK) result = prepare(values, &j, &error);
     if (result == FLR_OK) {
+        warn_opening(cli, values, j.shell);
         flr_contacts_ask(cli, &j);
+        if (j.sweep) flr_contacts_sweep(cli, &j);
         result = summarize(&j, &sum, &error);
     }
     flr_progress_end(cli);
@@ -458,6 +504,16 @@ static const flr_option options[] = {
      .argument = "N/m",
      .help = "of one contact; default 1000",
      .offset = offsetof(contacts_values, stiffness)},
+    {.name = "model",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "tangent|smooth",
+     .help = "tangent (default): the plane through a voxel's middle; smooth: a force that does not "
+             "jump from voxel to voxel, with points on the exact surface",
+     .offset = offsetof(contacts_values, model),
+     .choices = model_choices},
+    {.name = "sweep",
+     .help = "look at the motions between the poses, too: how much of each is free",
+     .offset = offsetof(contacts_values, sweep)},
     {.name = "no-awareness",
      .help = "test every point against the surface, not only what can matter",
      .offset = offsetof(contacts_values, no_awareness)},
@@ -478,6 +534,10 @@ static const flr_example examples[] = {
      "every point, to compare"},
     {"feeler contacts ball/scene.json --path seat --voxel 1mm --engine coherent --tests 2000",
      "with the travel limit that a processor of 2005 asked for"},
+    {"feeler contacts ball/scene.json --path seat --voxel 1mm --model smooth",
+     "forces that do not jump from voxel to voxel"},
+    {"feeler contacts ball/scene.json --path seat --voxel 1mm --sweep",
+     "does something touch between the poses?"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
@@ -506,7 +566,11 @@ const flr_command flr_cmd_contacts = {
         "The coherent engine allows a part to move only so far from frame to frame. Where two "
         "poses "
         "are farther apart, it takes steps between them, up to 1000, or jumps and looks at "
-        "everything again; the last line tells how many.",
+        "everything again; the last line tells how many.\n\n"
+        "With --sweep the part moves straight and turns evenly from pose to pose, and every point "
+        "is followed on its way: the last column is the part of the motion before which no point "
+        "comes into layer 1 (layer 0 with --force-layer 0), or deeper where it was in it already; "
+        "1 where all of it is free.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -9,15 +9,16 @@ enum { MOST_STEPS = 1000 }; /* from one pose to the next, to keep the travel lim
 
 flr_result flr_contacts_make_engine(const flr_contacts_job *j, flr_obstacle *o, flr_error *error)
 {
-    if (j->engine == FLR_CONTACTS_REFERENCE) return FLR_OK;
     if (j->engine == FLR_CONTACTS_COHERENT) {
         flr_coherent_def def = flr_default_coherent_def();
         def.shell = j->shell;
         def.voxmap = o->voxmap;
         def.capacity = 0;
         if (j->tests > 0) def.tests_per_frame = j->tests / (double)j->obstacle_count;
-        return flr_coherent_create(&def, &o->coherent, error);
+        flr_result result = flr_coherent_create(&def, &o->coherent, error);
+        if (result != FLR_OK) return result;
     }
+    if (j->engine != FLR_CONTACTS_CULLED && !j->sweep) return FLR_OK;
     flr_contact_pair_def def = flr_default_contact_pair_def();
     def.shell = j->shell;
     def.voxmap = o->voxmap;
@@ -112,5 +113,29 @@ void flr_contacts_ask(flr_cli *cli, flr_contacts_job *j)
         int64_t begin = flr_clock_ns(cli->env);
         a->sum = ask(j, T, &a->max_travel);
         a->us = (double)(flr_clock_ns(cli->env) - begin) * 1e-3;
+    }
+}
+
+void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *j)
+{
+    flr_march_params params = flr_default_march_params();
+    if (j->params.force_layer < params.layer) params.layer = j->params.force_layer;
+    params.displacement = j->params.displacement;
+    params.unchecked = 0;
+    for (size_t i = 0; i < j->poses.count; i++) {
+        if (i % 64 == 0) flr_progress(cli, i, j->poses.count, "motions");
+        flr_answer *a = &j->answers[i];
+        a->free = 1;
+        for (size_t k = 0; i > 0 && k < j->obstacle_count; k++) {
+            const flr_obstacle *o = &j->obstacles[k];
+            flr_pose_span shell = {j->poses.poses[i - 1].T_world_part,
+                                   j->poses.poses[i].T_world_part},
+                          voxmap = {o->T_world_voxmap, o->T_world_voxmap};
+            flr_march_result r;
+            flr_contact_march(o->pair, shell, voxmap, &params, &r);
+            if (!(r.fraction < a->free)) continue;
+            a->free = r.fraction;
+            a->place = r.point;
+        }
     }
 }

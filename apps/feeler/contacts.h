@@ -28,6 +28,9 @@ typedef struct flr_answer {
     /* coherent only */
     double max_travel; /* metres, from here on */
     unsigned steps;    /* queries since the last pose, this one included */
+    /* with a sweep: of the motion from the pose before, up to which nothing comes into the layer */
+    double free;
+    flr_vec3 place; /* world's frame, metres: where that ends; where `free` is below 1 */
 } flr_answer;
 
 typedef struct flr_contacts_job {
@@ -39,6 +42,7 @@ typedef struct flr_contacts_job {
     flr_answer *answers; /* [poses.count] */
     flr_contact_params params;
     flr_contacts_engine engine;
+    bool sweep; /* look at the motions between the poses, too */
     /* coherent only */
     double tests;   /* in a frame: the capacity, of all obstacles together; 0: to be measured */
     uint64_t jumps; /* from pose to pose, too far for steps within the limit */
@@ -50,5 +54,8 @@ flr_result flr_contacts_make_engine(const flr_contacts_job *job, flr_obstacle *o
 
 /* Fills in the answers. */
 void flr_contacts_ask(flr_cli *cli, flr_contacts_job *job);
+
+/* Fills in what the motions between the poses say. */
+void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *job);
 
 #endif

@@ -39,6 +39,30 @@ json '.summary.tests_per_frame == 2000 and .summary.steps > 200 and (.poses | ma
 expect 0 feeler contacts $seat --engine coherent --tests 2000
 tells 'with 2000 tests in a frame the travel limit takes [0-9]+ frames for them, and is exceeded by 0 jumps'
 
+# ---- the smooth model: other forces, the same in all engines ----
+expect 0 feeler contacts ball/scene.json --path seat --voxel 1mm --model smooth --json
+json '.model == "smooth" and .poses[0].contacts == 0 and .poses[-1].contacts > 20 and .poses[-1].force[2] > 0.1'
+cp "$scratch/out" smooth.json
+for engine in reference coherent; do
+  expect 0 feeler contacts ball/scene.json --path seat --voxel 1mm --model smooth --engine $engine --json
+  cp "$scratch/out" other.json
+  [ "$(same smooth.json)" = "$(same other.json)" ] && pass || fail "the $engine engine differs in the smooth model"
+done
+expect 0 feeler contacts ball/scene.json --path seat --voxel 1mm --json
+json '.model == "tangent" and (.poses | all(has("sweep") | not))'
+[ "$(same smooth.json)" != "$(same "$scratch/out")" ] && pass || fail "the models do not differ"
+
+# ---- from one side to the other between two poses, and back where it is free ----
+printf '0 0 0 60 1 0 0 0\n1 0 0 -60 1 0 0 0\n2 0 0 -80 1 0 0 0\n' >through.txt
+expect 0 feeler contacts $pair --voxel 0.5mm --poses through.txt --sweep --json
+json '(.poses | all(.contacts == 0)) and .poses[0].sweep == null and .summary.motions_stopped == 1'
+json '.poses[1].sweep | .fraction > 0.4 and .fraction < 0.5 and (.place | length) == 3'
+json '.poses[2].sweep == {"fraction": 1, "place": null}'
+expect 0 feeler contacts $pair --voxel 0.5mm --poses through.txt --sweep --engine reference
+tells '1 motion between poses is stopped; the first on the way to t = 1.0000 s, after 0.46'
+expect 0 feeler contacts ball/scene.json --path seat --voxel 1mm --displace 3mm
+says 'displace 3mm moves neighbouring points .* apart'
+
 # ---- files: meshes, voxels, poses in another unit ----
 printf '0 0 0 0 1 0 0 0\n1 0 0 100 1 0 0 0 # far\n' >poses.txt
 printf '0 0 0 0 1 0 0 0\n1 0 0 0.1 1 0 0 0\n' >metres.txt
@@ -88,6 +112,7 @@ refuse 2 'force layers up to 7' $pair --voxel 1mm --poses poses.txt --force-laye
 refuse 2 'force layers up to 0' two.flrvox ball.flrvox --poses poses.txt --force-layer 1
 refuse 2 'stiffness' $pair --voxel 1mm --poses poses.txt --stiffness=-1
 refuse 2 'larger than the whole part' $pair --voxel 1m --poses poses.txt
+refuse 2 'tangent' $pair --voxel 1mm --poses poses.txt --model springy
 refuse 2 'culled, reference' $pair --voxel 1mm --poses poses.txt --engine fast
 refuse 2 'tests is for --engine coherent' $pair --voxel 1mm --poses poses.txt --tests 5
 refuse 3 'nowhere.txt' $pair --voxel 1mm --poses nowhere.txt
@@ -109,7 +134,12 @@ json '.error.exit == 2'
 # ---- the benchmark: culling hardly ever looks at more ----
 if [ "$sanitized" = no ]; then
   limit=120
-  mkdir plots
+  mkdir plots slide
+  expect 0 feeler bench smooth --divide 4 --repeat 1 --json --plots slide
+  json '(.cost | length) == 8 and (.slide | length) == 2 and .slide[1].jump < .slide[0].jump / 5'
+  [ -s slide/contact-slide.svg ] && pass || fail "no plot of the slide"
+  expect 0 feeler bench march --divide 10 --repeat 1 --json
+  json '(.march | length) > 12 and (.march | map(select(.voxels < 0.5)) | all(.lookups == 0 and .stopped == 0))'
   expect 0 feeler bench contact --divide 10 --repeat 1 --json --plots plots
   json '(.contact | length) >= 36 and (.contact | map(.scenario) | unique | length) == 6'
   json '.contact | all(.us.p50 <= .us.p99 and .us.p99 <= .us.max and .points_per_ms > 0)'
