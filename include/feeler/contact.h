@@ -141,6 +141,11 @@ typedef struct flr_contact_pair_def {
     const flr_contact_table *table;
     uint32_t capacity; /* contacts kept in the list; default 1024 */
     flr_simd simd;     /* default best */
+    /* that share a query, the asking one included; default 1. The others are the pair's own, begin
+     * with it, end with it, and look for work by themselves: the answer has the same bits for any
+     * number, and the asking thread still neither locks nor calls the system. It waits only for
+     * what another has begun, so give them processors of their own */
+    unsigned threads;
 } flr_contact_pair_def;
 
 FLR_API flr_contact_pair_def flr_default_contact_pair_def(void);

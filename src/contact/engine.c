@@ -6,7 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/crew.h"
 #include "contact/engine.h"
+
+enum { ROUND = 1024 }; /* hyperchunks that threads share at a time */
+
+/* a hyperchunk of the shell that one of several threads works on */
+typedef struct piece {
+    _Alignas(64) flr_part part;
+    uint32_t hyper;
+    uint32_t first; /* of its contacts in the list of that thread */
+    unsigned worker;
+} piece;
 
 struct flr_contact_pair {
     flr_contact_pair_def def;
@@ -14,12 +25,17 @@ struct flr_contact_pair {
     flr_flat_field fields[FLR_FIELD_COUNT]; /* as in the table */
     flr_contact_table *own;                 /* NULL: the table is borrowed */
     flr_contact *contacts;                  /* [def.capacity] */
-    flr_scratch *scratch;
+    flr_scratch *scratch;                   /* [threads] */
+    flr_contact
+        *lists;    /* [threads][def.capacity]; NULL where there is one thread, as the following */
+    piece *pieces; /* [ROUND] */
+    flr_crew *crew;
+    const flr_query *query; /* the one that the crew works on */
 };
 
 flr_contact_pair_def flr_default_contact_pair_def(void)
 {
-    flr_contact_pair_def def = {.capacity = 1024, .simd = FLR_SIMD_BEST};
+    flr_contact_pair_def def = {.capacity = 1024, .simd = FLR_SIMD_BEST, .threads = 1};
     return def;
 }
 
@@ -43,15 +59,35 @@ void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
     choose_kernel(pair, table->small);
 }
 
-static bool make_scratch(flr_contact_pair *pair)
+static void work_on_piece(void *context, uint32_t item, unsigned worker);
+
+static unsigned threads_of(const flr_contact_pair *pair)
 {
-    pair->contacts = calloc(pair->def.capacity ? pair->def.capacity : 1, sizeof *pair->contacts);
-    pair->scratch = aligned_alloc(64, sizeof *pair->scratch);
-    if (!pair->contacts || !pair->scratch) return false;
-    memset(pair->scratch, 0, sizeof *pair->scratch);
-    pair->scratch->contacts = pair->contacts;
-    pair->scratch->capacity = pair->def.capacity;
-    return true;
+    return pair->def.threads > 1 ? pair->def.threads : 1;
+}
+
+static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
+{
+    const size_t capacity = pair->def.capacity ? pair->def.capacity : 1;
+    const unsigned threads = threads_of(pair);
+    pair->contacts = calloc(capacity, sizeof *pair->contacts);
+    pair->scratch = aligned_alloc(64, threads * sizeof *pair->scratch);
+    bool made = pair->contacts && pair->scratch;
+    if (threads > 1) {
+        pair->lists = calloc(threads * capacity, sizeof *pair->lists);
+        pair->pieces = aligned_alloc(64, ROUND * sizeof *pair->pieces);
+        made = made && pair->lists && pair->pieces;
+    }
+    if (!made)
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the lists of a contact pair");
+    memset(pair->scratch, 0, threads * sizeof *pair->scratch);
+    for (unsigned i = 0; i < threads; i++) {
+        pair->scratch[i].contacts = pair->lists ? pair->lists + i * capacity : pair->contacts;
+        pair->scratch[i].capacity = pair->def.capacity;
+    }
+    if (threads == 1) return FLR_OK;
+    memset(pair->pieces, 0, ROUND * sizeof *pair->pieces); /* touched now, not in the first query */
+    return flr_crew_create(threads - 1, work_on_piece, pair, &pair->crew, error);
 }
 
 flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_pair **pair,
@@ -63,10 +99,8 @@ flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_
     flr_contact_pair *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact pair");
     made->def = *def;
-    flr_result result = FLR_OK;
-    if (!make_scratch(made))
-        result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for a list of contacts");
-    else if (!def->table && def->voxmap)
+    flr_result result = make_scratch(made, error);
+    if (result == FLR_OK && !def->table && def->voxmap)
         result = flr_contact_table_create(def->voxmap, &made->own, error);
     if (result != FLR_OK) {
         flr_contact_pair_destroy(made);
@@ -84,7 +118,10 @@ flr_result flr_contact_pair_create(const flr_contact_pair_def *def, flr_contact_
 void flr_contact_pair_destroy(flr_contact_pair *pair)
 {
     if (!pair) return;
+    flr_crew_destroy(pair->crew); /* before what it works with */
     flr_contact_table_destroy(pair->own);
+    free(pair->lists);
+    free(pair->pieces);
     free(pair->contacts);
     free(pair->scratch);
     free(pair);
@@ -95,8 +132,10 @@ const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->k
 
 size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
 {
-    return sizeof *pair + (pair->own ? flr_contact_table_bytes(pair->own) : 0) +
-           pair->def.capacity * sizeof *pair->contacts + sizeof *pair->scratch;
+    const size_t threads = threads_of(pair), list = pair->def.capacity * sizeof *pair->contacts;
+    return sizeof *pair + (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
+           threads * sizeof *pair->scratch +
+           (threads > 1 ? threads * list + ROUND * sizeof *pair->pieces : 0);
 }
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
@@ -156,6 +195,78 @@ static bool far_sphere(const flr_query *q, const float centre[3], float radius, 
                     (double)radius * q->per_metre, part);
 }
 
+/* ---- one thread, or several ---- */
+
+/* Adds a hyperchunk of which the contacts are in the list already. */
+static void merge(flr_part *all, const flr_part *part)
+{
+    flr_contact_merge(&all->sums, &part->sums);
+    if (part->least < all->least) all->least = part->least;
+    all->tested += part->tested;
+}
+
+static void ask_alone(flr_contact_pair *pair, const flr_query *q, uint32_t hyper, flr_part *all)
+{
+    flr_part part = {.sums = flr_contact_no_sums(), .least = all->least};
+    part.sums.listed = all->sums.listed;
+    flr_query_hyper(q, hyper, pair->scratch, &part);
+    merge(all, &part);
+    all->sums.listed = part.sums.listed;
+}
+
+static void work_on_piece(void *context, uint32_t item, unsigned worker)
+{
+    flr_contact_pair *pair = context;
+    piece *p = &pair->pieces[item];
+    flr_scratch *scratch = &pair->scratch[worker];
+    p->part = flr_no_part();
+    p->part.sums.listed = p->first = scratch->listed;
+    p->worker = worker;
+    flr_query_hyper(pair->query, p->hyper, scratch, &p->part);
+    scratch->listed = p->part.sums.listed;
+}
+
+/* Who worked on what does not matter: pieces are merged in their order, each with its own sums. A thread's list has room for
+ * as many contacts as the result, and a thread takes pieces in ascending order: so the first ones are all there. */
+static void ask_together(flr_contact_pair *pair, uint32_t count, flr_part *all)
+{
+    flr_crew_run(pair->crew, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const piece *p = &pair->pieces[i];
+        uint32_t listed = p->part.sums.listed - p->first,
+                 room = pair->def.capacity - all->sums.listed;
+        if (listed > room) listed = room;
+        if (listed)
+            memcpy(pair->contacts + all->sums.listed, pair->scratch[p->worker].contacts + p->first,
+                   listed * sizeof *pair->contacts);
+        merge(all, &p->part);
+        all->sums.listed += listed;
+    }
+}
+
+static void ask(flr_contact_pair *pair, const flr_query *q, flr_part *all)
+{
+    const flr_shell *shell = pair->def.shell;
+    uint32_t waiting = 0;
+    pair->query = q;
+    for (unsigned i = 0; i < threads_of(pair); i++) pair->scratch[i].listed = 0;
+    for (uint32_t i = 0; i < shell->hyper_count; i++) {
+        const flr_shell_hyper *hyper = &shell->hypers[i];
+        all->tested++;
+        if (far_sphere(q, hyper->centre, hyper->radius, all)) continue;
+        if (!pair->crew) {
+            ask_alone(pair, q, i, all);
+            continue;
+        }
+        pair->pieces[waiting++].hyper = i;
+        if (waiting == ROUND) {
+            ask_together(pair, waiting, all);
+            waiting = 0;
+        }
+    }
+    if (waiting) ask_together(pair, waiting, all);
+}
+
 void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
                        const flr_contact_params *params, flr_contact_result *result)
 {
@@ -168,18 +279,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     flr_part all = flr_no_part();
     bool far = far_sphere(&q, shell->centre, shell->radius, &all);
     if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
-    for (uint32_t i = 0; !far && i < shell->hyper_count; i++) {
-        const flr_shell_hyper *hyper = &shell->hypers[i];
-        all.tested++;
-        if (far_sphere(&q, hyper->centre, hyper->radius, &all)) continue;
-        flr_part part = {.sums = flr_contact_no_sums(), .least = all.least};
-        part.sums.listed = all.sums.listed;
-        flr_query_hyper(&q, i, pair->scratch, &part);
-        flr_contact_merge(&all.sums, &part.sums);
-        all.sums.listed = part.sums.listed;
-        all.least = part.least;
-        all.tested += part.tested;
-    }
+    if (!far) ask(pair, &q, &all);
     /* what was skipped is at least so far away; half a diagonal of a shell's voxel is left to its surface */
     double lower = flr_larger(0, all.least / q.per_metre - 0.8660254037844387 * shell->voxel);
     if (lower < all.sums.lower) all.sums.lower = lower;

@@ -34,6 +34,7 @@ typedef struct flr_scratch {
     double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */
     flr_contact *contacts;         /* [capacity] */
     uint32_t capacity;
+    uint32_t listed; /* contacts of this query, where several threads work */
 } flr_scratch;
 
 /* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
