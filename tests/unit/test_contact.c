@@ -2,6 +2,7 @@
 #include "feeler/contact.h"
 
 #include "feeler/voxelize.h"
+#include "support/fail_alloc.h"
 #include "support/shapes.h"
 #include "support/test.h"
 
@@ -61,6 +62,7 @@ static void fast_equals_reference(void **state)
                 def.shell = moving.shell;
                 def.voxmap = fixed.voxmap;
                 def.simd = simd;
+                def.threads = (unsigned)(a + b) % 4 + 1;
                 flr_contact_pair *pair;
                 flr_error error;
                 flr_result made = flr_contact_pair_create(&def, &pair, &error);
@@ -111,10 +113,149 @@ static void fast_equals_reference(void **state)
     assert_true(touching > poses / 5);
 }
 
+/* Everything that a query tells, to the bit. */
+static void assert_same(const flr_contact_result *a, const flr_contact_result *b)
+{
+    assert_int_equal(a->contacts, b->contacts);
+    assert_int_equal(a->penetrations, b->penetrations);
+    assert_int_equal(a->near, b->near);
+    assert_int_equal(a->listed, b->listed);
+    assert_memory_equal(&a->wrench, &b->wrench, sizeof a->wrench);
+    assert_memory_equal(&a->braking, &b->braking, sizeof a->braking);
+    assert_memory_equal(&a->braking_turn, &b->braking_turn, sizeof a->braking_turn);
+}
+
+/* Many hyperchunks, a list that is often too short: each instruction set with one to four threads, against the reference;
+ * bounds and lookups against one thread. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    enum { POSES = 12, ROOM = 40 };
+    flr_test_random random = flr_test_random_begin("threads_change_nothing");
+    part moving, fixed;
+    make_part(&moving, 2, 0.0004, true);
+    make_part(&fixed, 1, 0.001, true);
+    assert_true(moving.shell->hyper_count > 8);
+    flr_contact_pair *pairs[FLR_SIMD_AVX512 + 1][5] = {{NULL}};
+    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
+        for (unsigned threads = 1; threads <= 4; threads++) {
+            flr_contact_pair_def def = flr_default_contact_pair_def();
+            def.shell = moving.shell;
+            def.voxmap = fixed.voxmap;
+            def.simd = simd;
+            def.threads = threads;
+            def.capacity = ROOM;
+            flr_error error;
+            flr_result made = flr_contact_pair_create(&def, &pairs[simd][threads], &error);
+            if (made != FLR_UNSUPPORTED) assert_ok(made, error);
+        }
+    uint64_t touching = 0, full = 0;
+    for (int i = 0; i < POSES; i++) {
+        flr_contact_params params = flr_default_contact_params();
+        params.force_layer = flr_test_random_below(&random, 4);
+        params.awareness = i % 3 != 0;
+        params.model = i % 5 == 4 ? FLR_FORCE_SMOOTH : FLR_FORCE_TANGENT;
+        params.cull = i % 4 != 0;
+        params.displacement = i % 2 ? flr_test_random_range(&random, -0.0005, 0.0005) : 0;
+        if (i % 3) params.motion.linear = flr_vec3_make(0.1, -0.2, 0.3);
+        if (i % 3) params.motion.angular = flr_vec3_make(-1, 2, 0.5);
+        flr_pose T_world_voxmap = random_pose(&random, 1),
+                 T_world_shell = flr_pose_mul(T_world_voxmap, random_pose(&random, 0.03));
+        flr_contact_result plain, one, other;
+        flr_contact contacts[ROOM];
+        flr_contact_reference(moving.shell, fixed.voxmap, T_world_shell, T_world_voxmap, &params,
+                              contacts, ROOM, &plain);
+        flr_contact_query(pairs[FLR_SIMD_SCALAR][1], T_world_shell, T_world_voxmap, &params, &one);
+        touching += plain.contacts > 0;
+        full += plain.contacts > ROOM;
+        for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
+            for (unsigned threads = 1; threads <= 4; threads++) {
+                flr_contact_pair *pair = pairs[simd][threads];
+                if (!pair) continue;
+                flr_contact_query(pair, T_world_shell, T_world_voxmap, &params, &other);
+                assert_same(&other, &plain);
+                assert_true(other.lower == one.lower && other.upper == one.upper);
+                assert_int_equal(other.points_tested, one.points_tested);
+                for (uint32_t k = 0; k < plain.listed; k++) {
+                    const flr_contact *c = &flr_contact_list(pair)[k];
+                    assert_int_equal(c->index, contacts[k].index);
+                    assert_int_equal(c->label, contacts[k].label);
+                    assert_int_equal(c->mark, contacts[k].mark);
+                    assert_memory_equal(&c->point, &contacts[k].point, sizeof c->point);
+                    assert_memory_equal(&c->normal, &contacts[k].normal, sizeof c->normal);
+                    assert_true(c->depth == contacts[k].depth);
+                }
+            }
+    }
+    print_message("%d poses, %llu in contact, %llu with more than fits the list\n", POSES,
+                  (unsigned long long)touching, (unsigned long long)full);
+    assert_true(full > 2);
+    for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
+        for (unsigned threads = 1; threads <= 4; threads++)
+            flr_contact_pair_destroy(pairs[simd][threads]);
+    free_part(&moving);
+    free_part(&fixed);
+}
+
+/* A pair that lies idle lets its helpers sleep, and they wake up again; one that was never asked ends at once. */
+static void helpers_sleep_and_wake(void **state)
+{
+    (void)state;
+    part moving, fixed;
+    make_part(&moving, 0, 0.001, false);
+    make_part(&fixed, 1, 0.001, false);
+    flr_contact_pair_def def = flr_default_contact_pair_def();
+    def.shell = moving.shell;
+    def.voxmap = fixed.voxmap;
+    def.threads = 3;
+    for (int round = 0; round < 3; round++) {
+        flr_contact_pair *pair;
+        flr_error error;
+        assert_ok(flr_contact_pair_create(&def, &pair, &error), error);
+        flr_contact_params params = flr_default_contact_params();
+        flr_contact_result r;
+        for (int i = 0; i < round * 2; i++) {
+            flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 3000000);
+            flr_contact_query(pair, flr_pose_identity(), flr_pose_identity(), &params, &r);
+            assert_true(r.contacts > 0);
+        }
+        flr_contact_pair_destroy(pair);
+    }
+    free_part(&moving);
+    free_part(&fixed);
+}
+
+static flr_result create_helped(void *context, flr_error *error)
+{
+    const part *parts = context;
+    flr_contact_pair_def def = flr_default_contact_pair_def();
+    def.shell = parts[0].shell;
+    def.voxmap = parts[1].voxmap;
+    def.threads = 2;
+    flr_contact_pair *pair;
+    flr_result result = flr_contact_pair_create(&def, &pair, error);
+    if (result == FLR_OK) flr_contact_pair_destroy(pair);
+    return result;
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    part parts[2];
+    make_part(&parts[0], 0, 0.002, false);
+    make_part(&parts[1], 1, 0.002, false);
+    assert_true(flr_fail_alloc_each(create_helped, parts) > 4);
+    free_part(&parts[0]);
+    free_part(&parts[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_equals_reference),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(helpers_sleep_and_wake),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests_name("contact", tests, NULL, NULL);
 }

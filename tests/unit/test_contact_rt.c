@@ -23,6 +23,7 @@ enum { QUERIES = 1000 };
 typedef struct subject {
     flr_test_part moving, fixed;
     flr_contact_pair *pairs[3]; /* NULL: not on this processor */
+    flr_contact_pair *helped;   /* with worker threads; none in a child process */
     flr_contact_table *table;
     flr_pairs *many; /* eight tori and a box */
     flr_coherent *coherent;
@@ -58,6 +59,17 @@ static uint64_t ask_many(const subject *s, int i)
     return touching;
 }
 
+static flr_contact_pair *make_helped(const subject *s)
+{
+    flr_contact_pair_def def = flr_default_contact_pair_def();
+    def.shell = s->moving.shell;
+    def.voxmap = s->fixed.voxmap;
+    def.threads = 3;
+    flr_contact_pair *pair = NULL;
+    assert_int_equal(flr_contact_pair_create(&def, &pair, NULL), FLR_OK);
+    return pair;
+}
+
 static int begin(void **state)
 {
     subject *s = calloc(1, sizeof *s);
@@ -77,6 +89,7 @@ static int begin(void **state)
     flr_test_random random = flr_test_random_begin("contact_rt");
     for (int i = 0; i < QUERIES; i++) s->poses[i] = flr_test_random_pose(&random, 0.02);
     make_many(s);
+    s->helped = make_helped(s);
     *state = s;
     return 0;
 }
@@ -85,6 +98,7 @@ static int end(void **state)
 {
     subject *s = *state;
     for (int i = 0; i < 3; i++) flr_contact_pair_destroy(s->pairs[i]);
+    flr_contact_pair_destroy(s->helped);
     flr_pairs_destroy(s->many);
     flr_contact_table_destroy(s->table);
     flr_coherent_destroy(s->coherent);
@@ -226,10 +240,27 @@ static uint64_t call_system(const subject *s)
     return (uint64_t)syscall(SYS_getppid);
 }
 
+/* The helpers, which sleep, are this child's own; what is forbidden is forbidden to the thread that asks. */
+static uint64_t ask_helped(const subject *s)
+{
+    static flr_contact_pair *helped;
+    if (!helped) helped = make_helped(s);
+    uint64_t touching = 0;
+    for (int i = 0; i < QUERIES / 4; i++) {
+        flr_contact_params params = flr_default_contact_params();
+        flr_contact_result r;
+        params.awareness = i % 2 == 0;
+        flr_contact_query(helped, s->poses[i], flr_pose_identity(), &params, &r);
+        touching += r.contacts > 0;
+    }
+    return touching;
+}
+
 static void no_system_call(void **state)
 {
     assert_int_equal(alone(call_system, *state), -SIGSYS); /* it would be noticed */
     assert_int_equal(alone(ask, *state), 0);
+    assert_int_equal(alone(ask_helped, *state), 0);
 }
 #endif
 
