@@ -7,7 +7,7 @@
 #include "realtime/loop.h"
 #include "realtime/rights.h"
 
-enum { STACK_SIZE = 1 << 20 };
+enum { STACK_SIZE = 4 << 20 };           /* of which what is touched takes memory */
 static const int64_t watch_ns = 1000000; /* between two looks of the watchdog */
 static const int64_t fade_ns = 30000000; /* after so long every guard is at zero */
 
