@@ -43,6 +43,7 @@
 #include "feeler/exact.h"    /* the exact distance to a mesh */
 #include "feeler/merge.h"    /* several parts in one voxmap */
 #include "feeler/shell.h"    /* a part as surface points */
+#include "feeler/sweep.h"    /* the room that a moving part takes */
 #include "feeler/voxelize.h" /* from triangles to both */
 #include "feeler/voxfile.h"  /* both as a file */
 #include "feeler/voxmap.h"   /* a part as voxels */
@@ -53,6 +54,7 @@
 #include "feeler/pairs.h"    /* the same for many parts at once */
 #include "feeler/gauge.h"    /* the exact distance of two parts */
 #include "feeler/probe.h"    /* where does a segment first meet a mesh */
+#include "feeler/query.h"    /* do they meet, normals, what is near */
 
 /* motion */
 #include "feeler/body.h"      /* mass, pose, velocity */

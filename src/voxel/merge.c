@@ -11,6 +11,7 @@
 
 #include "feeler/units.h"
 #include "voxel/field.h"
+#include "voxel/merge.h"
 #include "voxel/union.h"
 #include "voxel/voxelize.h"
 
@@ -425,6 +426,45 @@ static flr_result unite(const flr_merge *merge, flr_placed *all, flr_hash *hash)
     free(parts);
     free(hashes);
     return result;
+}
+
+/* bytes that a part's masks take */
+static double bytes_of(const flr_build *build)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < build->hyper_count; i++) {
+        const flr_build_hyper *hyper = &build->hypers[i];
+        bytes += sizeof *hyper + sizeof(flr_mask) * flr_mask_count(&hyper->used[FLR_LAYER_SURFACE]);
+        for (int layer = 0; layer < FLR_LAYER_COUNT; layer++)
+            bytes += sizeof(flr_mask) * flr_mask_count(&hyper->used[layer]);
+    }
+    return (double)bytes;
+}
+
+flr_result flr_merge_join(flr_merge *merge, flr_error *error)
+{
+    if (merge->count < 2) return FLR_OK;
+    merge_part *all = calloc(1, sizeof *all);
+    if (!all || unite(merge, &all->voxels, &all->hash) != FLR_OK) {
+        destroy_part(all);
+        return flr_fail(error, FLR_NO_MEMORY,
+                        "not enough memory to join %u parts; try a larger voxel", merge->count);
+    }
+    free(all->voxels.build.primitives);
+    all->voxels.build.primitives = NULL;
+    all->voxels.hollow = true;
+    all->bytes = bytes_of(&all->voxels.build);
+    all->id = merge->parts[0]->id;
+    for (uint32_t i = 0; i < merge->count; i++) {
+        merge_part *part = merge->parts[i];
+        all->voxels.hollow = all->voxels.hollow && part->voxels.hollow;
+        all->triangles += part->triangles;
+        all->polygons += part->polygons;
+        destroy_part(part);
+    }
+    merge->parts[0] = all;
+    merge->count = 1;
+    return FLR_OK;
 }
 
 static flr_voxmap_header make_header(const flr_merge *merge, const flr_placed *all, flr_hash hash)
