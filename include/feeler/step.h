@@ -26,7 +26,7 @@
  *
  * Braking (1999, section 5.3, here for turns too): the points in the layer before the contact that
  * approach it are slowed by one impulse, which takes the kinetic energy of the motion towards the
- * contact out of the body within the step.
+ * contact out of the body within the step; but for what one contact can stop before its `limit`.
  *
  * The same input gives the same bits: sums run in the order in which things were added.
  *

@@ -20,8 +20,9 @@ struct flr_step {
     flr_wrench push;     /* all that does not depend on where the step goes */
     flr_wrench unlisted; /* of contacts that no touch stands for */
     flr_wrench pull;     /* explicit: of the couplings */
-    flr_vec6 braking;    /* kg-less: sum of v (-n . v/|v|) with its moment */
+    flr_vec6 braking;    /* sum of v (-n . v/|v|) over near points, m/s, with its moment */
     double approach;     /* its product with the relative twist */
+    double near, safe;   /* points in it; m/s: what their contacts will bear */
     double deepest, stiffness, stiffest;
     uint32_t touching, pulls;
     flr_spring springs[2 * FLR_STEP_PULLS];
@@ -185,6 +186,13 @@ static void take_braking(flr_step *step, const flr_touches *touches)
     flr_vec3 offset = flr_vec3_sub(step->centre, touches->centre);
     flr_wrench sum = flr_wrench_scale(
         flr_wrench_move(flr_wrench_make(r->braking_turn, r->braking), offset), sign);
+    if (r->near == 0) return;
+
+    /* the speed from which one contact stops the body before its limit */
+    double safe = sqrt(touches->asked->stiffness / step->body.inertia.mass) * touches->limit;
+    if (!isfinite(safe)) safe = 0;
+    step->safe = step->near > 0 ? fmin(step->safe, safe) : safe;
+    step->near += r->near;
     flr_twist other = flr_twist_move(touches->other, offset);
     flr_twist relative = flr_twist_add(step->body.twist, flr_twist_scale(other, -1));
     step->braking = flr_vec6_add_scaled(step->braking, 1, flr_vec6_from(sum.torque, sum.force));
@@ -292,8 +300,9 @@ static flr_twist twist_of(flr_vec6 x)
     return flr_twist_make(flr_vec6_angular(x), flr_vec6_linear(x));
 }
 
-/* The impulse along the braking sum S that takes all of the motion towards the contact: of the
- * twist's product with S nothing is left, and no impulse along S takes more energy. */
+/* The impulse along the braking sum S that takes the motion towards the contact: all of it would
+ * leave nothing of the twist's product with S, and no impulse along S takes more energy. So much is
+ * left that the points approach at the safe speed, or a slow part would never arrive. */
 static flr_vec6 brake(flr_step *step, flr_vec6 x, double *braked)
 {
     flr_mat6 l;
@@ -303,7 +312,9 @@ static flr_vec6 brake(flr_step *step, flr_vec6 x, double *braked)
     flr_vec6 change = flr_mat6_solve(&l, step->braking);
     double ease = flr_vec6_dot(change, step->braking), size = step->approach / ease;
     if (!(ease > 0) || !isfinite(size)) return x;
-    size *= step->params.braking;
+    double turn = flr_vec3_length(flr_vec6_angular(step->braking)) / step->body.reach;
+    double speed = fmax(flr_vec3_length(flr_vec6_linear(step->braking)), turn) / step->near;
+    size *= step->params.braking * fmax(0, 1 - step->safe / speed);
     *braked = size * (step->approach - size * ease / 2);
     return flr_vec6_add_scaled(x, -size, change);
 }
