@@ -68,7 +68,7 @@ typedef struct flr_step_params {
     flr_integrator integrator; /* default implicit */
     double dt;                 /* s, above 0; default 0.001 */
     flr_vec3 gravity;          /* m/s^2, world's axes; default none */
-    double damping;            /* of contacts, as a share of the critical one; default 1 */
+    double damping;            /* of contacts, as a share of the critical one; default 0.3 */
     double braking;            /* 0 off … 1 all of it, see above; default 1 */
     bool bounded;  /* explicit: contact stiffness bounded in every direction; default true */
     double travel; /* metres that any point may go in the step; default INFINITY */
@@ -89,7 +89,10 @@ enum {
 
 /* What a contact query found, as it acts on the body. */
 typedef struct flr_touches {
-    const flr_contact *list;          /* result->listed of them; NULL when that is 0 */
+    const flr_contact *list; /* result->listed of them; NULL when that is 0 */
+    /* [listed] from flr_wall_normals(): contacts push along these; NULL: along their own normals,
+     * as in the paper */
+    const flr_vec3 *walls;
     const flr_contact_result *result; /* of the query */
     const flr_contact_params *asked;  /* `stiffness` and `full` are taken from here */
     /* the body is the voxmap's part, not the shell's: all forces are the other way round */
@@ -101,6 +104,14 @@ typedef struct flr_touches {
     double limit;
     double friction; /* coefficient, 0: none */
 } flr_touches;
+
+/* Which way the wall looks that each contact touches. The normal of a point on a corner or an edge
+ * is a mean of the faces around it: a corner that is pressed against a plane along it slides away
+ * and sinks in meanwhile. Here such points get the direction in which the distance to the surface
+ * grows in the voxmap; points of faces keep their own. Unit, world's axes, as the contact's normal
+ * the direction of a force on the shell's part. `walls` has room for `count`. */
+FLR_API void flr_wall_normals(const flr_voxmap *voxmap, flr_pose T_world_voxmap,
+                              const flr_contact *contacts, uint32_t count, flr_vec3 *walls);
 
 /* What came out. Plain data. */
 typedef struct flr_step_result {

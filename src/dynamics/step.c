@@ -49,7 +49,7 @@ flr_step_params flr_default_step_params(void)
 {
     flr_step_params params = {.integrator = FLR_INTEGRATOR_IMPLICIT,
                               .dt = 0.001,
-                              .damping = 1,
+                              .damping = 0.3,
                               .braking = 1,
                               .bounded = true,
                               .travel = INFINITY};
@@ -129,11 +129,6 @@ static bool stopped(const flr_step *step)
     return step->faults & (FLR_FAULT_BODY | FLR_FAULT_PARAMS);
 }
 
-static bool contact_is_valid(const flr_contact *c)
-{
-    return sane3(c->point) && fabs(flr_vec3_length2(c->normal) - 1) < 1e-3 && sane(c->depth);
-}
-
 /* A contact that is deeper than it may be comes back by a tenth of the excess a step, and slowly
  * enough not to be thrown out. */
 static double limit_of(double depth, double limit)
@@ -150,7 +145,8 @@ static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t
     flr_wrench sum = {0};
     for (uint32_t i = 0; i < count; i++) {
         const flr_contact *c = &touches->list[i];
-        if (!contact_is_valid(c)) {
+        flr_vec3 normal = touches->walls ? touches->walls[i] : c->normal;
+        if (!sane3(c->point) || !sane(c->depth) || !(fabs(flr_vec3_length2(normal) - 1) < 1e-3)) {
             step->faults |= FLR_FAULT_TOUCH;
             continue;
         }
@@ -158,7 +154,7 @@ static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t
         flr_touch *t = &problem->touches[problem->touch_count++];
         *t = (flr_touch){
             .arm = flr_vec3_sub(c->point, step->centre),
-            .normal = touches->reversed ? flr_vec3_neg(c->normal) : c->normal,
+            .normal = touches->reversed ? flr_vec3_neg(normal) : normal,
             .other = flr_twist_velocity(touches->other, flr_vec3_sub(c->point, touches->centre)),
             .depth = c->depth,
             .limit = limit_of(c->depth, touches->limit),
@@ -199,6 +195,22 @@ static void take_braking(flr_step *step, const flr_touches *touches)
     step->approach += flr_wrench_power(sum, relative);
 }
 
+/* By how much the stiffness of each contact shrinks where there are many, as the engine does it
+ * (1999, section 5.2; in the smooth model the number is that of equally deep ones). */
+static double share_of(const flr_touches *touches, uint32_t used)
+{
+    double number = touches->result->contacts, full = touches->asked->full;
+    if (touches->asked->model == FLR_FORCE_SMOOTH && used == touches->result->contacts) {
+        double sum = 0, squares = 0;
+        for (uint32_t i = 0; i < used; i++) {
+            sum += touches->list[i].depth;
+            squares += touches->list[i].depth * touches->list[i].depth;
+        }
+        if (squares > 0) number = sum * sum / squares;
+    }
+    return full > 0 && number > full ? full / number : 1;
+}
+
 void flr_step_touch(flr_step *step, const flr_touches *touches)
 {
     const flr_contact_result *r = touches->result;
@@ -220,9 +232,7 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
         used = room;
         step->faults |= FLR_FAULT_FULL;
     }
-    double share = 1;
-    if (touches->asked->full && r->contacts > touches->asked->full)
-        share = (double)touches->asked->full / r->contacts;
+    double share = share_of(touches, used);
     if (used > 0) share *= (double)r->contacts / used;
     flr_wrench sum = take_list(step, touches, used, touches->asked->stiffness * share);
     if (used == r->contacts) return;
