@@ -258,6 +258,14 @@ static flr_spring spring_of(flr_vec3 stretch, flr_vec3 speed, double k, double b
     return spring;
 }
 
+static bool coupling_is_valid(const flr_coupling *c)
+{
+    return c->stiffness > 0 && sane(c->stiffness) && c->turn_stiffness > 0 &&
+           sane(c->turn_stiffness) && c->damping >= 0 && sane(c->damping) && c->turn_damping >= 0 &&
+           sane(c->turn_damping) && c->force_limit >= 0 && sane(c->force_limit) &&
+           c->torque_limit >= 0 && sane(c->torque_limit) && sane3(c->T_part_handle.p);
+}
+
 void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *handle)
 {
     if (stopped(step)) return;
@@ -267,10 +275,7 @@ void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *han
         return;
     }
     if (!sane3(handle->T_world_handle.p) || !sane3(handle->twist.linear) ||
-        !sane3(handle->twist.angular) || !(coupling->stiffness > 0) ||
-        !(coupling->turn_stiffness > 0) || !(coupling->damping >= 0) ||
-        !(coupling->turn_damping >= 0) || !(coupling->force_limit >= 0) ||
-        !(coupling->torque_limit >= 0) ||
+        !sane3(handle->twist.angular) || !coupling_is_valid(coupling) ||
         !flr_coupling_stretch(coupling, &step->body, handle, &s)) {
         step->faults |= FLR_FAULT_HANDLE;
         return;
@@ -412,9 +417,9 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
     return solution.x;
 }
 
-static bool twist_is_finite(flr_twist twist)
+static bool wrench_is_finite(flr_wrench wrench)
 {
-    return flr_vec3_is_finite(twist.angular) && flr_vec3_is_finite(twist.linear);
+    return flr_vec3_is_finite(wrench.torque) && flr_vec3_is_finite(wrench.force);
 }
 
 void flr_step_solve(flr_step *step, flr_step_result *result)
@@ -429,9 +434,11 @@ void flr_step_solve(flr_step *step, flr_step_result *result)
     x = step->params.integrator == FLR_INTEGRATOR_EXPLICIT ? explicit_step(step, x, result)
                                                            : implicit_step(step, x, result);
     body.twist = twist_of(x);
-    if (!twist_is_finite(body.twist)) {
+    if (!flr_vec3_is_finite(body.twist.angular) || !flr_vec3_is_finite(body.twist.linear) ||
+        !wrench_is_finite(result->contact) || !wrench_is_finite(result->pull)) {
         step->faults |= FLR_FAULT_SOLVE;
         body.twist = (flr_twist){0};
+        result->contact = result->pull = (flr_wrench){0};
     }
     double dt = step->params.dt;
     result->twist = body.twist;
