@@ -3,8 +3,7 @@
 
 enum {
     ITERATIONS = 32, /* of Newton; three to six in practice */
-    SEARCHES = 24,   /* evaluations along a line; most take none beyond the first */
-    PASSES = 2       /* with friction, each with the pushes of the one before */
+    SEARCHES = 24    /* evaluations along a line; most take none beyond the first */
 };
 static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
 
@@ -16,12 +15,12 @@ static flr_vec3 velocity_at(flr_vec6 x, flr_vec3 arm)
 /* ---- the laws: force at y, and how it changes ---- */
 
 /* The push of a contact, and by how much it falls per m/s of separation. */
-static double push_of(const flr_problem *problem, const flr_touch *t, flr_vec3 y, double *fall)
+static double push_of(const flr_problem *problem, const flr_touch *t, double speed, double *fall)
 {
-    double s = flr_vec3_dot(t->normal, y), push = t->stiffness * t->depth - t->slope * s;
+    double push = t->stiffness * t->depth - t->slope * speed;
     *fall = t->slope;
     if (!(push > 0)) push = *fall = 0;
-    double beyond = t->depth - problem->dt * s - t->limit;
+    double beyond = t->depth - problem->dt * speed - t->limit;
     if (beyond > 0) {
         push += problem->hard * beyond;
         *fall += problem->hard * problem->dt;
@@ -59,14 +58,7 @@ static flr_vec3 friction_of(const flr_touch *t, flr_vec3 y, double *factor)
     return clamped_pull(slip_of(t, y), limit / CREEP, limit, factor);
 }
 
-static bool rubs(const flr_touch *t) { return t->friction * t->hold > 0; }
-
-static flr_vec3 touch_force(const flr_problem *problem, const flr_touch *t, flr_vec3 y)
-{
-    double fall, factor;
-    flr_vec3 force = flr_vec3_scale(t->normal, push_of(problem, t, y, &fall));
-    return rubs(t) ? flr_vec3_add(force, friction_of(t, y, &factor)) : force;
-}
+static bool rubs(const flr_touch *t) { return t->hold > 0; }
 
 static flr_vec3 spring_force(const flr_spring *s, flr_vec3 y)
 {
@@ -80,7 +72,8 @@ static void place(flr_problem *problem, flr_vec6 x)
 {
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         flr_touch *t = &problem->touches[i];
-        t->y = flr_vec3_sub(velocity_at(x, t->arm), t->other);
+        t->s = flr_vec6_dot(t->j, x) - t->away;
+        if (rubs(t)) t->y = flr_vec3_sub(velocity_at(x, t->arm), t->other);
     }
     for (uint32_t i = 0; i < problem->spring_count; i++) {
         flr_spring *s = &problem->springs[i];
@@ -90,8 +83,11 @@ static void place(flr_problem *problem, flr_vec6 x)
 
 static void aim(flr_problem *problem, flr_vec6 step)
 {
-    for (uint32_t i = 0; i < problem->touch_count; i++)
-        problem->touches[i].step = velocity_at(step, problem->touches[i].arm);
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        flr_touch *t = &problem->touches[i];
+        t->climb = flr_vec6_dot(t->j, step);
+        if (rubs(t)) t->step = velocity_at(step, t->arm);
+    }
     for (uint32_t i = 0; i < problem->spring_count; i++) {
         flr_spring *s = &problem->springs[i];
         s->step = s->turning ? flr_vec6_angular(step) : velocity_at(step, s->arm);
@@ -112,24 +108,32 @@ static flr_vec6 bare_gradient(const flr_problem *problem, flr_vec6 x)
     return flr_vec6_add_scaled(flr_mat6_apply(&problem->inertia, change), -1, problem->impulse);
 }
 
+/* Stiffness c of the point at `arm` along a direction. */
+static void stiffen(flr_mat6 *hessian, double c, flr_vec3 arm, flr_vec3 along)
+{
+    flr_mat6_add_outer(hessian, c, flr_vec6_from(flr_vec3_cross(arm, along), along));
+}
+
 static void add_touch(const flr_problem *problem, const flr_touch *t, flr_vec6 *gradient,
                       flr_mat6 *hessian)
 {
     double dt = problem->dt, fall, factor;
-    double push = push_of(problem, t, t->y, &fall);
+    double push = push_of(problem, t, t->s, &fall);
     if (fall > 0) {
-        flr_vec6 j = flr_vec6_from(flr_vec3_cross(t->arm, t->normal), t->normal);
-        *gradient = flr_vec6_add_scaled(*gradient, -dt * push, j);
-        flr_mat6_add_outer(hessian, dt * fall, j);
+        *gradient = flr_vec6_add_scaled(*gradient, -dt * push, t->j);
+        flr_mat6_add_outer(hessian, dt * fall, t->j);
     }
     if (!rubs(t)) return;
-    flr_vec3 slip = slip_of(t, t->y), force = friction_of(t, t->y, &factor);
-    oppose(gradient, dt, t->arm, force);
-    /* the tangent plane's part of the stiffness: P c P */
-    flr_mat3 c = pull_stiffness(slip, t->friction * t->hold / CREEP, factor);
-    flr_mat3 plane = flr_mat3_sub(flr_mat3_identity(), flr_mat3_outer(t->normal, t->normal));
-    c = flr_mat3_mul(flr_mat3_mul(plane, c), plane);
-    flr_mat6_add_at(hessian, t->arm, flr_mat3_scale(c, dt));
+    oppose(gradient, dt, t->arm, friction_of(t, t->y, &factor));
+    double c = dt * factor * t->friction * t->hold / CREEP;
+    if (factor < 1) { /* sliding: only across the slip */
+        flr_vec3 slip = flr_vec3_normalize(slip_of(t, t->y));
+        stiffen(hessian, c, t->arm, flr_vec3_cross(t->normal, slip));
+    } else {
+        flr_vec3 along = flr_vec3_perpendicular(t->normal);
+        stiffen(hessian, c, t->arm, along);
+        stiffen(hessian, c, t->arm, flr_vec3_cross(t->normal, along));
+    }
 }
 
 static void add_spring(const flr_problem *problem, const flr_spring *s, flr_vec6 *gradient,
@@ -166,7 +170,10 @@ static double slope_at(const flr_problem *problem, double bare, double bend, dou
     double work = 0;
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         const flr_touch *c = &problem->touches[i];
-        flr_vec3 force = touch_force(problem, c, flr_vec3_add_scaled(c->y, t, c->step));
+        double fall, factor;
+        work += push_of(problem, c, c->s + t * c->climb, &fall) * c->climb;
+        if (!rubs(c)) continue;
+        flr_vec3 force = friction_of(c, flr_vec3_add_scaled(c->y, t, c->step), &factor);
         work += flr_vec3_dot(force, c->step);
     }
     for (uint32_t i = 0; i < problem->spring_count; i++) {
@@ -242,8 +249,10 @@ static void sum_forces(const flr_problem *problem, flr_solution *solution)
     flr_wrench contact = {0}, pull = {0};
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         const flr_touch *t = &problem->touches[i];
-        contact =
-            flr_wrench_add(contact, flr_wrench_from_force(t->arm, touch_force(problem, t, t->y)));
+        double fall, factor;
+        flr_vec3 force = flr_vec3_scale(t->normal, push_of(problem, t, t->s, &fall));
+        if (rubs(t)) force = flr_vec3_add(force, friction_of(t, t->y, &factor));
+        contact = flr_wrench_add(contact, flr_wrench_from_force(t->arm, force));
     }
     for (uint32_t i = 0; i < problem->spring_count; i++) {
         const flr_spring *s = &problem->springs[i];
@@ -258,15 +267,20 @@ static void sum_forces(const flr_problem *problem, flr_solution *solution)
 void flr_solve(flr_problem *problem, flr_solution *solution)
 {
     *solution = (flr_solution){.x = problem->start};
-    for (uint32_t i = 0; i < problem->touch_count; i++) problem->touches[i].hold = 0;
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        flr_touch *t = &problem->touches[i];
+        t->j = flr_vec6_from(flr_vec3_cross(t->arm, t->normal), t->normal);
+        t->away = flr_vec3_dot(t->normal, t->other);
+        t->hold = 0;
+    }
     solution->converged = newton(problem, solution);
 
-    /* friction goes by the pushes without it, then by those with it */
-    for (int pass = 0; problem->friction && pass < PASSES; pass++) {
+    /* friction goes by the pushes without it */
+    if (problem->friction) {
         for (uint32_t i = 0; i < problem->touch_count; i++) {
             double fall;
             flr_touch *t = &problem->touches[i];
-            t->hold = push_of(problem, t, t->y, &fall);
+            t->hold = t->friction > 0 ? push_of(problem, t, t->s, &fall) : 0;
         }
         solution->converged = newton(problem, solution) && solution->converged;
     }

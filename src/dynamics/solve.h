@@ -30,11 +30,13 @@ typedef struct flr_touch {
     double limit;     /* metres: how deep it may be at the end */
     double stiffness; /* N/m */
     double friction;  /* coefficient */
-    /* filled by the solver */
-    double slope;  /* N s/m: c */
-    double hold;   /* N: the push that friction goes by */
-    flr_vec3 y;    /* m/s: relative to the other part */
-    flr_vec3 step; /* how y changes along the line that is searched */
+    /* filled by the solver; s is the speed of separation, n . y, y relative to the other part */
+    double slope;     /* N s/m: c */
+    flr_vec6 j;       /* s = j . x - away */
+    double away;      /* m/s: n . other */
+    double s, climb;  /* m/s: at x, and how it changes along the line that is searched */
+    double hold;      /* N: the push that friction goes by; 0: none */
+    flr_vec3 y, step; /* m/s: with friction only, and how it changes */
 } flr_touch;
 
 /* one pull in three directions */

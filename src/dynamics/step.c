@@ -10,6 +10,11 @@ static const double REST = 1e-4; /* quasi-static: of the inertia is left, so tha
 static const double HARD = 1e4;  /* a contact at its limit, by what would stop the body in a step */
 static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
 
+/* of lists longer than FEW, contacts become one whose normals are ALIKE (cosine) and which are NEAR
+ * each other (by the reach of the part) */
+enum { FEW = 128 };
+static const double ALIKE = 0.95, NEAR = 0.1;
+
 struct flr_step {
     flr_body body;
     flr_step_params params;
@@ -137,36 +142,70 @@ static double limit_of(double depth, double limit)
     return depth - fmin(0.1 * (depth - limit), 0.05 * limit);
 }
 
-/* Takes the contacts of a list; returns the wrench that they stand for, about the centre of mass. */
+/* several contacts in the making of one */
+typedef struct cluster {
+    uint32_t count;
+    flr_vec3 push;          /* metres: sum of depth x normal */
+    flr_vec3 point;         /* metres^2: sum of depth x point */
+    double depth;           /* metres: sum */
+    double deepest;         /* metres */
+    flr_vec3 normal, first; /* of the first one: normal and point */
+} cluster;
+
+/* Force and point of application are those of all of them; the deepest one keeps to the limit. */
+static flr_wrench add_cluster(flr_step *step, const flr_touches *touches, const cluster *c,
+                              double stiffness)
+{
+    flr_problem *problem = &step->problem;
+    flr_touch *t = &problem->touches[problem->touch_count++];
+    flr_vec3 point = flr_vec3_scale(c->point, 1 / c->depth);
+    double mean = flr_vec3_length(c->push) / c->count;
+    *t = (flr_touch){
+        .arm = flr_vec3_sub(point, step->centre),
+        .normal = flr_vec3_scale(flr_vec3_normalize(c->push), touches->reversed ? -1 : 1),
+        .other = flr_twist_velocity(touches->other, flr_vec3_sub(point, touches->centre)),
+        .depth = mean,
+        .limit = limit_of(c->deepest, touches->limit) - (c->deepest - mean),
+        .stiffness = stiffness * c->count,
+        .friction = touches->friction};
+    step->stiffness += t->stiffness;
+    step->stiffest = fmax(step->stiffest, t->stiffness);
+    step->deepest = fmax(step->deepest, c->deepest);
+    problem->friction = problem->friction || touches->friction > 0;
+    return flr_wrench_from_force(t->arm, flr_vec3_scale(t->normal, t->stiffness * t->depth));
+}
+
+/* Takes the contacts of a list; returns the wrench that they stand for, about the centre of mass. A
+ * long list is shortened: neighbours in it are neighbours on the shell, and become one where they
+ * look the same way. */
 static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t count,
                             double stiffness)
 {
-    flr_problem *problem = &step->problem;
+    uint32_t most = (count + FEW - 1) / FEW;
+    double near2 = step->body.reach * step->body.reach * NEAR * NEAR;
     flr_wrench sum = {0};
+    cluster c = {0};
     for (uint32_t i = 0; i < count; i++) {
-        const flr_contact *c = &touches->list[i];
-        flr_vec3 normal = touches->walls ? touches->walls[i] : c->normal;
-        if (!sane3(c->point) || !sane(c->depth) || !(fabs(flr_vec3_length2(normal) - 1) < 1e-3)) {
+        const flr_contact *contact = &touches->list[i];
+        flr_vec3 normal = touches->walls ? touches->walls[i] : contact->normal;
+        if (!sane3(contact->point) || !sane(contact->depth) ||
+            !(fabs(flr_vec3_length2(normal) - 1) < 1e-3)) {
             step->faults |= FLR_FAULT_TOUCH;
             continue;
         }
-        if (!(c->depth > 0)) continue;
-        flr_touch *t = &problem->touches[problem->touch_count++];
-        *t = (flr_touch){
-            .arm = flr_vec3_sub(c->point, step->centre),
-            .normal = touches->reversed ? flr_vec3_neg(normal) : normal,
-            .other = flr_twist_velocity(touches->other, flr_vec3_sub(c->point, touches->centre)),
-            .depth = c->depth,
-            .limit = limit_of(c->depth, touches->limit),
-            .stiffness = stiffness,
-            .friction = touches->friction};
-        flr_vec3 force = flr_vec3_scale(t->normal, stiffness * t->depth);
-        sum = flr_wrench_add(sum, flr_wrench_from_force(t->arm, force));
-        step->stiffness += stiffness;
-        step->stiffest = fmax(step->stiffest, stiffness);
-        step->deepest = fmax(step->deepest, c->depth);
-        problem->friction = problem->friction || touches->friction > 0;
+        if (!(contact->depth > 0)) continue;
+        if (c.count > 0 && (c.count == most || flr_vec3_dot(c.normal, normal) < ALIKE ||
+                            flr_vec3_length2(flr_vec3_sub(c.first, contact->point)) > near2)) {
+            sum = flr_wrench_add(sum, add_cluster(step, touches, &c, stiffness));
+            c = (cluster){0};
+        }
+        if (c.count++ == 0) c.normal = normal, c.first = contact->point;
+        c.push = flr_vec3_add_scaled(c.push, contact->depth, normal);
+        c.point = flr_vec3_add_scaled(c.point, contact->depth, contact->point);
+        c.depth += contact->depth;
+        c.deepest = fmax(c.deepest, contact->depth);
     }
+    if (c.count > 0) sum = flr_wrench_add(sum, add_cluster(step, touches, &c, stiffness));
     return sum;
 }
 
