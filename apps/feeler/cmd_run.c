@@ -12,7 +12,7 @@
 #include "info.h"
 #include "output.h"
 #include "run_report.h"
-#include "scene/poses.h"
+#include "scene/hand.h"
 #include "scene/run.h"
 #include "scene/scene.h"
 #include "scene/stage.h"
@@ -35,7 +35,6 @@ typedef struct job {
     flr_scene *scene;
     flr_stage *stage;
     uint32_t part;
-    flr_pose_list path; /* of a removal or a file */
     flr_script *script;
     flr_device *device;
     uint64_t frames;
@@ -47,7 +46,6 @@ static void free_job(job *j)
 {
     flr_device_close(j->device);
     flr_script_destroy(j->script);
-    flr_pose_list_free(&j->path);
     flr_stage_destroy(j->stage);
     flr_scene_destroy(j->scene);
     free(j->poses);
@@ -103,51 +101,18 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
 
 /* ---- the hand ---- */
 
-/* The scenario's own way out: the path "removal" of the part, else its first one. */
-static flr_result find_path(flr_cli *cli, job *j, flr_error *error)
-{
-    const flr_scene *scene = j->scene;
-    const flr_scene_path *found = NULL;
-    for (size_t i = 0; i < scene->path_count; i++) {
-        const flr_scene_path *path = &scene->paths[i];
-        if (strcmp(path->part, j->stage->parts[j->part].name) != 0) continue;
-        if (!found || strcmp(path->name, "removal") == 0) found = path;
-    }
-    if (!found)
-        return flr_fail(error, FLR_BAD_INPUT,
-                        "%s has no path for part \"%s\"; builtin:removal needs one", scene->path,
-                        j->stage->parts[j->part].name);
-    char *file = flr_scene_file(scene, found->poses);
-    if (!file) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    flr_result result = flr_pose_list_read(cli->env, file, scene->unit, &j->path, error);
-    free(file);
-    return result;
-}
-
 static flr_result make_script(flr_cli *cli, const run_values *values, job *j, flr_error *error)
 {
-    static const char builtin[] = "builtin:";
-    flr_script_def def = flr_default_script_def();
     const flr_stage_part *part = &j->stage->parts[j->part];
     flr_vec3 size = flr_box3_size(part->mesh->bounds);
-    flr_result result = FLR_OK;
-    if (strncmp(values->hand, builtin, sizeof builtin - 1) == 0) {
-        result = flr_script_find(values->hand + sizeof builtin - 1, &def.kind, error);
-        if (result != FLR_OK) return result;
-        if (def.kind == FLR_SCRIPT_REMOVAL) result = find_path(cli, j, error);
-    } else {
-        def.kind = FLR_SCRIPT_REMOVAL;
-        result = flr_pose_list_read(cli->env, values->hand, j->scene->unit, &j->path, error);
-    }
-    if (result != FLR_OK) return result;
+    flr_script_def def = flr_default_script_def();
     def.start = part->T_start;
     /* as far as the part is large */
     def.reach = values->reach > 0 ? values->reach : fmax(size.x, fmax(size.y, size.z));
     def.speed = values->speed;
     def.seed = (uint64_t)values->seed;
-    def.path = j->path.poses;
-    def.path_count = j->path.count;
-    result = flr_script_create(&def, &j->script, error);
+    flr_result result =
+        flr_scene_hand_make(cli->env, j->scene, part->name, values->hand, &def, &j->script, error);
     if (result != FLR_OK) return result;
     double seconds = flr_script_duration(j->script);
     if (values->frames > 0)
@@ -305,14 +270,16 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .rate = 1000,
                                     .speed = 1,
                                     .stiffness = 1000};
-static const char *const usage[] = {"SCENE [--hand builtin:NAME|FILE] [--frames N] [options]",
-                                    NULL};
+static const char *const usage[] = {
+    "SCENE [--hand builtin:NAME|path:NAME|FILE] [--frames N] [options]", NULL};
 static const flr_option options[] = {
     {.name = "hand",
      .type = FLR_OPTION_TEXT,
      .argument = "HAND",
-     .help = "builtin:idle (default), builtin:slide, builtin:aggressive, builtin:wedge, "
-             "builtin:removal (along the scene's path of the part), or a file of poses",
+     .help =
+         "builtin:idle (default), builtin:slide, builtin:aggressive, builtin:wedge, "
+         "builtin:removal (along the scene's path of the part), path:NAME (a path of the scene), "
+         "or a file of poses",
      .offset = offsetof(run_values, hand)},
     {.name = "frames",
      .letter = 'n',

@@ -8,35 +8,28 @@
 #include "feeler/assert.h"
 #include "scene/poses.h"
 
-flr_scene_hand_def flr_default_scene_hand_def(void)
-{
-    flr_scene_hand_def def = {.box = flr_box3_empty(), .speed = 1, .seed = 1};
-    return def;
-}
-
 /* ---- paths ---- */
 
 static flr_result along_file(flr_env *env, const flr_scene *scene, const char *file,
-                             flr_script_def *script, flr_scene_hand *hand, flr_error *error)
+                             flr_script_def *def, flr_script **script, flr_error *error)
 {
     flr_pose_list list = {NULL, 0};
     flr_result result = flr_pose_list_read(env, file, scene->unit, &list, error);
     if (result != FLR_OK) return result;
-    script->kind = FLR_SCRIPT_REMOVAL;
-    script->path = list.poses;
-    script->path_count = list.count;
-    hand->T_part_grip = flr_pose_identity();
-    result = flr_script_create(script, &hand->script, error);
+    def->kind = FLR_SCRIPT_REMOVAL;
+    def->path = list.poses;
+    def->path_count = list.count;
+    result = flr_script_create(def, script, error);
     flr_pose_list_free(&list);
     return result;
 }
 
 static flr_result along_path(flr_env *env, const flr_scene *scene, const flr_scene_path *path,
-                             flr_script_def *script, flr_scene_hand *hand, flr_error *error)
+                             flr_script_def *def, flr_script **script, flr_error *error)
 {
     char *file = flr_scene_file(scene, path->poses);
     if (!file) return flr_fail(error, FLR_NO_MEMORY, "%s: out of memory", path->poses);
-    flr_result result = along_file(env, scene, file, script, hand, error);
+    flr_result result = along_file(env, scene, file, def, script, error);
     free(file);
     return result;
 }
@@ -71,47 +64,28 @@ static flr_result no_path(const flr_scene *scene, const char *part, const char *
                     scene->path ? scene->path : scene->name, name, part, listed ? has : "none");
 }
 
-/* ---- built in ---- */
+/* ---- from a word ---- */
 
-static flr_result built_in(const flr_scene *scene, const flr_scene_hand_def *def,
-                           flr_script_def *script, flr_scene_hand *hand, flr_error *error)
+flr_result flr_scene_hand_make(flr_env *env, const flr_scene *scene, const char *part,
+                               const char *text, const flr_script_def *like, flr_script **script,
+                               flr_error *error)
 {
-    flr_vec3 middle = flr_box3_centre(def->box);
-    double diagonal = flr_vec3_length(flr_box3_size(def->box));
-    hand->T_part_grip = flr_pose_make(middle, flr_quat_identity());
-    script->start = flr_pose_mul(scene->parts[def->part].T_world_part, hand->T_part_grip);
-    script->reach = def->reach > 0 ? def->reach : 0.5 * diagonal;
-    if (!flr_vec3_equal(def->direction, flr_vec3_zero())) script->direction = def->direction;
-    return flr_script_create(script, &hand->script, error);
-}
-
-flr_result flr_scene_hand_make(flr_env *env, const flr_scene *scene, const flr_scene_hand_def *def,
-                               flr_scene_hand *hand, flr_error *error)
-{
-    FLR_ASSERT(env && scene && def && hand && def->text && def->part < scene->part_count);
-    const char *text = def->text, *part = scene->parts[def->part].name;
-    flr_script_def script = flr_default_script_def();
-    script.speed = def->speed;
-    script.seed = def->seed;
-    flr_scene_hand made = {NULL, flr_pose_identity()};
-    flr_result result;
-    if (strncmp(text, "builtin:", 8) == 0) {
-        result = flr_script_find(text + 8, &script.kind, error);
+    FLR_ASSERT(env && scene && part && text && like && script);
+    static const char builtin[] = "builtin:", along[] = "path:";
+    flr_script_def def = *like;
+    const char *name = "removal";
+    bool any = true;
+    if (strncmp(text, builtin, sizeof builtin - 1) == 0) {
+        flr_result result = flr_script_find(text + sizeof builtin - 1, &def.kind, error);
         if (result != FLR_OK) return result;
-        const flr_scene_path *path = NULL;
-        if (script.kind == FLR_SCRIPT_REMOVAL) {
-            path = find_path(scene, part, "removal", true);
-            if (!path) return no_path(scene, part, "removal", error);
-        }
-        result = path ? along_path(env, scene, path, &script, &made, error)
-                      : built_in(scene, def, &script, &made, error);
-    } else if (strncmp(text, "path:", 5) == 0) {
-        const flr_scene_path *path = find_path(scene, part, text + 5, false);
-        if (!path) return no_path(scene, part, text + 5, error);
-        result = along_path(env, scene, path, &script, &made, error);
+        if (def.kind != FLR_SCRIPT_REMOVAL) return flr_script_create(&def, script, error);
+    } else if (strncmp(text, along, sizeof along - 1) == 0) {
+        name = text + sizeof along - 1;
+        any = false;
     } else {
-        result = along_file(env, scene, text, &script, &made, error);
+        return along_file(env, scene, text, &def, script, error);
     }
-    if (result == FLR_OK) *hand = made;
-    return result;
+    const flr_scene_path *path = find_path(scene, part, name, any);
+    if (!path) return no_path(scene, part, name, error);
+    return along_path(env, scene, path, &def, script, error);
 }

@@ -38,18 +38,28 @@ static void put(const char *folder, const char *name, const char *text, char *pa
     assert_ok(flr_output_commit(output, &error), error);
 }
 
-static flr_scene_hand_def def_for(const char *text)
+static flr_script_def like(double speed)
 {
-    flr_scene_hand_def def = flr_default_scene_hand_def();
-    def.text = text;
-    def.part = 1;
-    def.box = flr_box3_make(flr_vec3_make(0.1, 0, 0), flr_vec3_make(0.3, 0, 0));
+    flr_script_def def = flr_default_script_def();
+    def.start.p = flr_vec3_make(1, 2, 3);
+    def.reach = 0.1;
+    def.speed = speed;
     return def;
 }
 
-static flr_pose at(const flr_scene_hand *hand, double t)
+static flr_script *make_one(const flr_scene *scene, const char *text, double speed)
 {
-    flr_target target = flr_script_target(hand->script);
+    flr_error error;
+    flr_script_def def = like(speed);
+    flr_script *script;
+    assert_ok(flr_scene_hand_make(flr_env_real(), scene, "part", text, &def, &script, &error),
+              error);
+    return script;
+}
+
+static flr_pose at(const flr_script *script, double t)
+{
+    flr_target target = flr_script_target(script);
     return target.at(target.context, t);
 }
 
@@ -57,21 +67,16 @@ static void built_in(void **state)
 {
     (void)state;
     flr_scene scene = scene_in(NULL);
-    flr_error error;
     for (int kind = 0; kind < FLR_SCRIPT_REMOVAL; kind++) {
         char text[40];
         snprintf(text, sizeof text, "builtin:%s", flr_script_name((flr_script_kind)kind));
-        flr_scene_hand_def def = def_for(text);
-        flr_scene_hand hand;
-        assert_ok(flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, &error), error);
-        // held in the middle of the box: 0.2 along the part's x, which looks along the world's -x
-        assert_true(hand.T_part_grip.p.x == 0.2);
-        assert_true(flr_vec3_distance(at(&hand, 0).p, flr_vec3_make(0.8, 2, 3)) < 1e-15);
+        flr_script *script = make_one(&scene, text, 1);
+        assert_true(flr_vec3_distance(at(script, 0).p, flr_vec3_make(1, 2, 3)) < 1e-15);
         double farthest = 0;
         for (int i = 0; i < 4000; i++)
-            farthest = fmax(farthest, flr_vec3_distance(at(&hand, i * 1e-3).p, at(&hand, 0).p));
+            farthest = fmax(farthest, flr_vec3_distance(at(script, i * 1e-3).p, at(script, 0).p));
         assert_true(farthest <= 0.1 * sqrt(3) && (kind == 0 || farthest > 0.05));
-        flr_script_destroy(hand.script);
+        flr_script_destroy(script);
     }
 }
 
@@ -83,59 +88,59 @@ static void along_paths(void **state)
     put(folder, "turn.txt", "0 0 0 0 1 0 0 0\n2 0 500 0 1 0 0 0\n", turn, sizeof turn);
     snprintf(file, sizeof file, "%s/scene.json", folder);
     flr_scene scene = scene_in(file);
-    flr_error error;
-    flr_scene_hand hand;
-    flr_scene_hand_def def = def_for("builtin:removal");
-    assert_ok(flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, &error), error);
-    assert_true(flr_script_duration(hand.script) == 1);
-    assert_true(fabs(at(&hand, 0.5).p.x - 0.5) < 1e-15); // millimetres became metres
-    assert_true(hand.T_part_grip.p.x == 0);
-    flr_script_destroy(hand.script);
+    flr_script *script = make_one(&scene, "builtin:removal", 1);
+    assert_true(flr_script_duration(script) == 1);
+    assert_true(fabs(at(script, 0.5).p.x - 0.5) < 1e-15); // millimetres became metres
+    flr_script_destroy(script);
+    script = make_one(&scene, "path:turn", 2);
+    assert_true(flr_script_duration(script) == 1);
+    flr_script_destroy(script);
+    script = make_one(&scene, turn, 1);
+    assert_true(fabs(at(script, 2).p.y - 0.5) < 1e-15);
+    flr_script_destroy(script);
+    // without a path of that name the first one is taken
+    scene.path_count = 1;
+    script = make_one(&scene, "builtin:removal", 1);
+    assert_true(flr_script_duration(script) == 2);
+    flr_script_destroy(script);
+    flr_test_folder_remove(folder);
+}
 
-    def.text = "path:turn";
-    def.speed = 2;
-    assert_ok(flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, &error), error);
-    assert_true(flr_script_duration(hand.script) == 1);
-    flr_script_destroy(hand.script);
-
-    def.text = turn;
-    assert_ok(flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, &error), error);
-    assert_true(fabs(at(&hand, 1).p.y - 0.5) < 1e-15);
-    flr_script_destroy(hand.script);
-
-    // what is wrong
-    hand.script = NULL;
+static void refused(void **state)
+{
+    (void)state;
+    flr_scene scene = scene_in(NULL);
     const struct {
         const char *text, *says;
-        flr_result code;
+        size_t paths;
     } wrong[] = {
-        {"builtin:slied", "did you mean slide?", FLR_NOT_FOUND},
-        {"path:twist", "no path \"twist\" for the part \"part\"; it has turn, removal",
-         FLR_NOT_FOUND},
-        {"nothing.txt", "nothing.txt", FLR_NOT_FOUND},
+        {"builtin:slied", "did you mean slide?", 3},
+        {"path:twist", "no path \"twist\" for the part \"part\"; it has turn, removal", 3},
+        {"path:removal2", "no path \"removal2\" for the part \"part\"", 3},
+        {"builtin:removal", "it has none", 0},
+        {"nothing.txt", "nothing.txt", 3},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        def.text = wrong[i].text;
-        assert_int_equal(flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, &error),
-                         wrong[i].code);
-        assert_non_null(strstr(error.message, wrong[i].says));
-        assert_null(hand.script);
+        flr_script *script = NULL;
+        flr_error error;
+        flr_script_def def = like(1);
+        scene.path_count = wrong[i].paths;
+        assert_int_equal(flr_scene_hand_make(flr_env_real(), &scene, "part", wrong[i].text, &def,
+                                             &script, &error),
+                         FLR_NOT_FOUND);
+        if (!strstr(error.message, wrong[i].says)) fail_msg("%s", error.message);
+        assert_null(script);
     }
-    scene.path_count = 0;
-    def.text = "builtin:removal";
-    assert_int_equal(flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, &error),
-                     FLR_NOT_FOUND);
-    assert_non_null(strstr(error.message, "it has none"));
-    flr_test_folder_remove(folder);
 }
 
 static flr_result make(void *context, flr_error *error)
 {
     flr_scene scene = scene_in(context);
-    flr_scene_hand_def def = def_for("path:removal");
-    flr_scene_hand hand;
-    flr_result result = flr_scene_hand_make(flr_env_real(), &scene, &def, &hand, error);
-    if (result == FLR_OK) flr_script_destroy(hand.script);
+    flr_script_def def = like(1);
+    flr_script *script;
+    flr_result result =
+        flr_scene_hand_make(flr_env_real(), &scene, "part", "path:removal", &def, &script, error);
+    if (result == FLR_OK) flr_script_destroy(script);
     return result;
 }
 
@@ -154,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_in),
         cmocka_unit_test(along_paths),
+        cmocka_unit_test(refused),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests_name("scene_hand", tests, NULL, NULL);
