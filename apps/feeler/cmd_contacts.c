@@ -26,7 +26,14 @@ typedef struct contacts_values {
     int64_t tests;       /* 0: not given */
     int engine, model;
     bool no_awareness, no_cache, sweep;
+    bool exact;
+    double tolerance; /* below 0: not given */
 } contacts_values;
+
+static bool needs_meshes(const contacts_values *values)
+{
+    return values->exact || values->tolerance >= 0;
+}
 
 static void free_job(flr_contacts_job *j)
 {
@@ -34,7 +41,11 @@ static void free_job(flr_contacts_job *j)
         flr_contact_pair_destroy(j->obstacles[i].pair);
         flr_coherent_destroy(j->obstacles[i].coherent);
         flr_voxmap_destroy(j->obstacles[i].voxmap);
+        flr_gauge_part_destroy(j->obstacles[i].gauge);
+        flr_mesh_destroy(j->obstacles[i].mesh);
     }
+    flr_gauge_part_destroy(j->gauge);
+    flr_mesh_destroy(j->mesh);
     free(j->obstacles);
     free(j->answers);
     flr_pose_list_free(&j->poses);
@@ -69,10 +80,24 @@ static flr_result voxelize(flr_cli *cli, const contacts_values *values, const ch
     return flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, NULL, error);
 }
 
+/* Hands the mesh over where it is needed for exact distances. */
+static void keep_mesh(const contacts_values *values, flr_mesh *mesh, flr_mesh **kept)
+{
+    if (needs_meshes(values))
+        *kept = mesh;
+    else
+        flr_mesh_destroy(mesh);
+}
+
 /* Voxels or points, whichever pointer is not NULL, of a mesh file or a voxel file. */
 static flr_result load_file(flr_cli *cli, const contacts_values *values, const char *path,
-                            double voxel, flr_voxmap **voxmap, flr_shell **shell, flr_error *error)
+                            double voxel, flr_voxmap **voxmap, flr_shell **shell, flr_mesh **kept,
+                            flr_error *error)
 {
+    if (flr_is_voxels(path) && needs_meshes(values))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s holds voxels without triangles; --exact and --tolerance need the mesh",
+                        path);
     if (flr_is_voxels(path))
         return flr_voxfile_open(cli->env, path, FLR_VOXFILE_LOAD | FLR_VOXFILE_VERIFY, voxmap,
                                 shell, error);
@@ -87,7 +112,7 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
     }
     flr_warn_left_out(cli, path, &report);
     result = voxelize(cli, values, path, mesh, voxel, false, shell ? NULL : voxmap, shell, error);
-    flr_mesh_destroy(mesh);
+    keep_mesh(values, mesh, kept);
     return result;
 }
 
@@ -102,11 +127,11 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
     if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return no_memory(error);
     j->obstacle_count = 1;
     j->obstacles->T_world_voxmap = flr_pose_identity();
-    result =
-        load_file(cli, values, arguments[0], values->voxel, &j->obstacles->voxmap, NULL, error);
+    result = load_file(cli, values, arguments[0], values->voxel, &j->obstacles->voxmap, NULL,
+                       &j->obstacles->mesh, error);
     if (result != FLR_OK) return result;
     double voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
-    result = load_file(cli, values, arguments[1], voxel, &j->own, &j->shell, error);
+    result = load_file(cli, values, arguments[1], voxel, &j->own, &j->shell, &j->mesh, error);
     if (result == FLR_OK && !j->shell)
         return flr_fail(error, FLR_BAD_INPUT,
                         "%s holds no points; write it again without --no-shell", arguments[1]);
@@ -137,8 +162,8 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
         o->T_world_voxmap = part->T_world_part;
         result = voxelize(cli, values, part->name, mesh, voxel, part->hollow,
                           moves ? NULL : &o->voxmap, moves ? &j->shell : NULL, error);
-        flr_mesh_destroy(mesh);
-        if (result == FLR_OK && !moves) j->obstacle_count++;
+        keep_mesh(values, mesh, moves ? &j->mesh : &o->mesh);
+        if (!moves) j->obstacle_count++; /* also when it failed: there may be a mesh to free */
     }
     flr_scene_loader_end(&loader);
     if (result == FLR_OK && j->obstacle_count == 0)
@@ -177,6 +202,8 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
     j->engine = (flr_contacts_engine)values->engine;
     j->tests = (double)values->tests;
     j->sweep = values->sweep;
+    j->exact = values->exact;
+    j->tolerance = values->tolerance;
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].voxmap);
         unsigned deepest = info.bits == 2 ? 0 : info.range - 1;
@@ -260,7 +287,7 @@ static json_t *distance_json(double lower, double upper)
     return distance;
 }
 
-static json_t *sweep_json(const flr_answer *a)
+static json_t *sweep_json(const flr_pose_answer *a)
 {
     json_t *sweep = flr_json_object();
     flr_json_set(sweep, "fraction", flr_json_number(a->free));
@@ -286,6 +313,7 @@ static json_t *poses_json(const flr_contacts_job *j)
             flr_json_set(pose, "max_travel", flr_json_number(j->answers[i].max_travel));
             flr_json_set(pose, "steps", flr_json_count(j->answers[i].steps));
         }
+        flr_contacts_exact_json(j, &j->answers[i], pose);
         if (j->sweep) flr_json_set(pose, "sweep", i ? sweep_json(&j->answers[i]) : json_null());
         flr_json_push(poses, pose);
     }
@@ -321,6 +349,7 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
         flr_json_set(sum, "steps", flr_json_count(s->steps));
         flr_json_set(sum, "jumps", flr_json_count(j->jumps));
     }
+    flr_contacts_exact_summary(j, sum);
     if (j->sweep) flr_json_set(sum, "motions_stopped", flr_json_count(s->stopped));
     flr_json_set(document, "summary", sum);
     return document;
@@ -329,9 +358,10 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
 /* One line per pose, in columns that a program can split at blanks as well. */
 static void print_poses(flr_cli *cli, const flr_contacts_job *j)
 {
-    flr_print(cli, "%s%10s %8s %8s %26s %26s %17s %9s %8s%s%s\n", flr_bold(cli), "t [s]",
+    flr_print(cli, "%s%10s %8s %8s %26s %26s %17s %9s %8s%s%s%s%s\n", flr_bold(cli), "t [s]",
               "contacts", "penetr.", "force [N]", "torque [N m]", "distance [mm]", "tested", "us",
-              j->sweep ? "     free" : "", flr_plain(cli));
+              j->sweep ? "     free" : "", j->exact ? FLR_CONTACTS_EXACT_TITLE : "",
+              j->tolerance >= 0 ? "   near" : "", flr_plain(cli));
     for (size_t i = 0; i < j->poses.count; i++) {
         const flr_contact_result *r = &j->answers[i].sum;
         flr_vec3 f = r->wrench.force, t = r->wrench.torque;
@@ -340,6 +370,7 @@ static void print_poses(flr_cli *cli, const flr_contacts_job *j)
                   1e3 * r->lower, 1e3 * r->upper, (unsigned long long)r->points_tested,
                   j->answers[i].us);
         if (j->sweep) flr_print(cli, " %8.5f", j->answers[i].free);
+        flr_contacts_exact_columns(cli, j, &j->answers[i]);
         flr_print(cli, "\n");
     }
 }
@@ -361,8 +392,9 @@ static void print_summary(flr_cli *cli, const flr_contacts_job *j, const summary
                   "exceeded by %llu jump%s\n",
                   j->tests, (unsigned long long)s->steps, flr_noun(s->steps, "", "s"),
                   (unsigned long long)j->jumps, flr_noun(j->jumps, "", "s"));
+    flr_contacts_print_exact(cli, j);
     if (!j->sweep) return;
-    const flr_answer *first = &j->answers[s->first];
+    const flr_pose_answer *first = &j->answers[s->first];
     if (s->stopped == 0)
         flr_print(cli, "between the poses nothing comes nearer than allowed\n");
     else
@@ -426,6 +458,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         warn_opening(cli, values, j.shell);
         flr_contacts_ask(cli, &j);
         if (j.sweep) flr_contacts_sweep(cli, &j);
+        if (j.mesh) result = flr_contacts_measure(cli, &j, &error);
+    }
+    if (result == FLR_OK) {
         result = summarize(&j, &sum, &error);
     }
     flr_progress_end(cli);
@@ -434,11 +469,12 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         print_summary(cli, &j, &sum);
         if (cli->json) flr_json_print(cli, document_json(&j, &sum));
     }
+    code = flr_contacts_within(&j) ? FLR_EXIT_FAILED : FLR_EXIT_OK;
     free_job(&j);
-    return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, exit_of(result), &error);
+    return result == FLR_OK ? code : flr_fail_with(cli, exit_of(result), &error);
 }
 
-static const contacts_values defaults = {.force_layer = -1, .stiffness = 1000};
+static const contacts_values defaults = {.force_layer = -1, .stiffness = 1000, .tolerance = -1};
 static const char *const usage[] = {"STATIC MOVING --poses FILE [options]",
                                     "SCENE --path NAME [options]", NULL};
 static const flr_option options[] = {
@@ -514,6 +550,17 @@ static const flr_option options[] = {
     {.name = "sweep",
      .help = "look at the motions between the poses, too: how much of each is free",
      .offset = offsetof(contacts_values, sweep)},
+    {.name = "exact",
+     .help = "measure the triangles, too: the least distance, the nearest points, and what they "
+             "lie on",
+     .offset = offsetof(contacts_values, exact)},
+    {.name = "tolerance",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "say for each pose whether the parts are this near, by their triangles; exit code 1 "
+             "when they ever are",
+     .offset = offsetof(contacts_values, tolerance),
+     .min = 0},
     {.name = "no-awareness",
      .help = "test every point against the surface, not only what can matter",
      .offset = offsetof(contacts_values, no_awareness)},
@@ -525,6 +572,8 @@ static const flr_option options[] = {
     {.name = NULL},
 };
 static const flr_example examples[] = {
+    {"feeler contacts ball/scene.json --path seat --exact --tolerance 1um",
+     "how near the ball comes, exactly, and between which points"},
     {"feeler contacts ball/scene.json --path seat --force-layer 0 --displace=-0.175mm",
      "a ball comes to rest in its socket"},
     {"feeler contacts ball/socket.stl ball/ball.stl --voxel 0.5mm --poses ball/turn.txt "
@@ -542,7 +591,9 @@ static const flr_example examples[] = {
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "done, whether or not something touches"},
-    {FLR_EXIT_FAILED, "memory ran out, or the output could not be written"},
+    {FLR_EXIT_FAILED,
+     "with --tolerance: the parts came that near; memory ran out, or the output could not be "
+     "written"},
     {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
     {FLR_EXIT_INPUT,
      "a part, the scene or the poses cannot be used: missing, unreadable or broken"},

@@ -82,7 +82,7 @@ static flr_pose between(flr_pose from, flr_pose to, double part)
 /* Goes from one pose near to the next in steps within the travel limit, the last of which is left to the caller. Where it
  * would take too many, it is a jump, after which everything is looked at. */
 static void approach(flr_contacts_job *j, flr_pose from, flr_pose to, double max_travel,
-                     flr_answer *a)
+                     flr_pose_answer *a)
 {
     const flr_coherent *engine = j->obstacles->coherent;
     double at = 0, way;
@@ -105,7 +105,7 @@ void flr_contacts_ask(flr_cli *cli, flr_contacts_job *j)
     ask(j, j->poses.poses[0].T_world_part, &limit);
     for (size_t i = 0; i < j->poses.count; i++) {
         if (i % 256 == 0) flr_progress(cli, i, j->poses.count, "poses");
-        flr_answer *a = &j->answers[i];
+        flr_pose_answer *a = &j->answers[i];
         flr_pose T = j->poses.poses[i].T_world_part;
         if (i && j->engine == FLR_CONTACTS_COHERENT)
             approach(j, j->poses.poses[i - 1].T_world_part, T, a[-1].max_travel, a);
@@ -124,7 +124,7 @@ void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *j)
     params.unchecked = 0;
     for (size_t i = 0; i < j->poses.count; i++) {
         if (i % 64 == 0) flr_progress(cli, i, j->poses.count, "motions");
-        flr_answer *a = &j->answers[i];
+        flr_pose_answer *a = &j->answers[i];
         a->free = 1;
         for (size_t k = 0; i > 0 && k < j->obstacle_count; k++) {
             const flr_obstacle *o = &j->obstacles[k];

@@ -5,7 +5,10 @@
 #include "command.h"
 #include "feeler/coherent.h"
 #include "feeler/contact.h"
+#include "feeler/gauge.h"
 #include "scene/poses.h"
+
+struct json_t;
 
 typedef enum flr_contacts_engine {
     FLR_CONTACTS_CULLED,
@@ -19,10 +22,14 @@ typedef struct flr_obstacle {
     flr_pose T_world_voxmap;
     flr_contact_pair *pair;
     flr_coherent *coherent; /* NULL: not asked for */
+    /* with exact distances only */
+    flr_mesh *mesh;
+    flr_gauge_part *gauge;
+    flr_gauge_witness witness;
 } flr_obstacle;
 
 /* what one pose gave */
-typedef struct flr_answer {
+typedef struct flr_pose_answer {
     flr_contact_result sum; /* over all obstacles */
     double us;
     /* coherent only */
@@ -31,7 +38,12 @@ typedef struct flr_answer {
     /* with a sweep: of the motion from the pose before, up to which nothing comes into the layer */
     double free;
     flr_vec3 place; /* world's frame, metres: where that ends; where `free` is below 1 */
-} flr_answer;
+    /* with exact distances: of the nearest obstacle */
+    flr_gauge_result nearest;
+    size_t nearest_obstacle;
+    double exact_us;
+    bool within; /* with a tolerance: nearer than that, or just as near */
+} flr_pose_answer;
 
 typedef struct flr_contacts_job {
     flr_shell *shell;
@@ -39,13 +51,18 @@ typedef struct flr_contacts_job {
     flr_obstacle *obstacles;
     size_t obstacle_count;
     flr_pose_list poses;
-    flr_answer *answers; /* [poses.count] */
+    flr_pose_answer *answers; /* [poses.count] */
     flr_contact_params params;
     flr_contacts_engine engine;
     bool sweep; /* look at the motions between the poses, too */
     /* coherent only */
     double tests;   /* in a frame: the capacity, of all obstacles together; 0: to be measured */
     uint64_t jumps; /* from pose to pose, too far for steps within the limit */
+    /* exact distances, and whether they are above the tolerance */
+    bool exact;
+    double tolerance; /* metres; below 0: none */
+    flr_mesh *mesh;   /* of the moving part; NULL: nothing exact is asked for */
+    flr_gauge_part *gauge;
 } flr_contacts_job;
 
 /* Makes what the job's engine needs for an obstacle; freed by whoever frees the obstacle. */
@@ -54,6 +71,22 @@ flr_result flr_contacts_make_engine(const flr_contacts_job *job, flr_obstacle *o
 
 /* Fills in the answers. */
 void flr_contacts_ask(flr_cli *cli, flr_contacts_job *job);
+
+/* Makes the meshes ready, and fills in the exact distances and what the tolerance says. */
+flr_result flr_contacts_measure(flr_cli *cli, flr_contacts_job *job, flr_error *error);
+
+/* What that gave: in columns behind a pose's others, in words, and as JSON. Nothing where it was not asked for. */
+#define FLR_CONTACTS_EXACT_TITLE                                                                   \
+    "  exact [mm]        nearest points [mm]: moving, other; each lies on"
+void flr_contacts_exact_columns(flr_cli *cli, const flr_contacts_job *job,
+                                const flr_pose_answer *answer);
+void flr_contacts_print_exact(flr_cli *cli, const flr_contacts_job *job);
+void flr_contacts_exact_json(const flr_contacts_job *job, const flr_pose_answer *answer,
+                             struct json_t *pose);
+void flr_contacts_exact_summary(const flr_contacts_job *job, struct json_t *sum);
+
+/* How many poses are within the tolerance. */
+size_t flr_contacts_within(const flr_contacts_job *job);
 
 /* Fills in what the motions between the poses say. */
 void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *job);

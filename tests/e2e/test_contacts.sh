@@ -91,6 +91,19 @@ expect 0 feeler voxelize ball/socket.stl --voxel 0.5mm --bits 2 --out two.flrvox
 expect 0 feeler contacts two.flrvox ball.flrvox --poses poses.txt --json
 json '.force_layer == 0'
 
+# ---- exact distances within the bounds of the voxels, nearest points and features; a tolerance ----
+expect 0 feeler contacts $seat --exact --tolerance 0.05mm --json
+json '.poses | all(.exact.distance >= .distance.lower and (.distance.upper == null or .exact.distance <= .distance.upper) and .within_tolerance == false)'
+json '.poses[0].exact | .meet == false and .obstacle == 0 and (.moving.on == "vertex" or .other.on == "vertex" or .moving.on == "edge")'
+json '.poses | all((([.exact.moving.point, .exact.other.point] | transpose | map((.[0] - .[1]) * (.[0] - .[1])) | add | sqrt) - .exact.distance | fabs) < 1e-12)'
+json '(.summary.exact_distance | . > 5e-5 and . < 6e-5) and .summary.within_tolerance == 0 and .summary.tolerance == 5e-5'
+expect 1 feeler contacts $seat --tolerance 1mm
+tells 'in [0-9]+ poses the parts are within 1 mm'
+expect 1 feeler contacts $seat --exact --tolerance 1mm
+tells 'nearest at t = 1.0000 s: 0.0552[0-9]* mm between'
+expect 0 feeler contacts $seat --tolerance 0mm
+tells 'stay more than 0 mm apart'
+
 # ---- refused ----
 refuse() { # CODE WORDS ARGUMENTS...
   local code=$1 words=$2
@@ -110,6 +123,9 @@ refuse 2 'in place of --poses' ball/scene.json --path seat --poses poses.txt
 refuse 2 'for scenes' $pair --path seat
 refuse 2 'force layers up to 7' $pair --voxel 1mm --poses poses.txt --force-layer 8
 refuse 2 'force layers up to 0' two.flrvox ball.flrvox --poses poses.txt --force-layer 1
+refuse 2 'need the mesh' socket.flrvox ball/ball.stl --moving-voxel 0.5mm --poses poses.txt --exact
+refuse 2 'need the mesh' socket.flrvox ball.flrvox --poses poses.txt --tolerance 1mm
+refuse 2 'tolerance' $pair --voxel 1mm --poses poses.txt --tolerance=-1mm
 refuse 2 'stiffness' $pair --voxel 1mm --poses poses.txt --stiffness=-1
 refuse 2 'larger than the whole part' $pair --voxel 1m --poses poses.txt
 refuse 2 'tangent' $pair --voxel 1mm --poses poses.txt --model springy
