@@ -264,6 +264,73 @@ static flr_result bench_voxel(const flr_bench_options *options, const flr_model 
     return result;
 }
 
+/* ---- the broad phase alone ---- */
+
+/* Place and motion of a part that drifts about a lattice of ten columns and rows, near its neighbours at times. */
+static flr_pose drift(uint32_t i, size_t frame)
+{
+    const double spacing = 0.07, swing = 0.02, t = 6.283185307179586 * step * (double)frame;
+    flr_pose T = flr_pose_identity();
+    T.p = flr_vec3_make(spacing * (i % 10) + swing * sin(t + i),
+                        spacing * (i / 10 % 10) + swing * sin(2 * t + 2 * i),
+                        spacing * (i / 100) + swing * sin(3 * t + 3 * i));
+    T.q = flr_quat_from_rotation_vector(flr_vec3_make(t, 0.3 * i, 0.7 * i));
+    return T;
+}
+
+/* Times of the updates to `us`; returns the mean number of pairs in `*found`. */
+static flr_result drift_all(const asset *a, uint32_t count, size_t frames, flr_pose *poses,
+                            double *us, double *found, flr_error *error)
+{
+    flr_pairs_def def = flr_default_pairs_def();
+    def.parts = count;
+    flr_pairs *pairs;
+    flr_result result = flr_pairs_create(&def, &pairs, error);
+    if (result != FLR_OK) return result;
+    flr_pairs_part part = flr_default_pairs_part();
+    part.shape = a->shape;
+    part.moving = true;
+    for (uint32_t i = 0; i < count; i++) flr_pairs_set(pairs, i, &part);
+    *found = 0;
+    for (size_t f = 0; f < frames; f++) {
+        flr_pairs_report report;
+        for (uint32_t i = 0; i < count; i++) poses[i] = drift(i, f);
+        double begin = processor_us();
+        flr_pairs_update(pairs, poses, 0, &report);
+        us[f] = processor_us() - begin;
+        *found += report.count / (double)frames;
+    }
+    flr_pairs_destroy(pairs);
+    return FLR_OK;
+}
+
+/* Updates of 20 to 1000 parts of one shape (the nut), all of which move. */
+static flr_result bench_broad(const flr_bench_options *options, const flr_model *model,
+                              flr_bench_growth *g, flr_error *error)
+{
+    enum { COUNTS = 6, PARTS = 1000, DRIFTS = 1000, NUT = 8 };
+    static const uint32_t counts[COUNTS] = {20, 50, 100, 200, 500, PARTS};
+    size_t frames = DRIFTS / options->divide ? DRIFTS / options->divide : 1;
+    assets a = {0};
+    flr_pose *poses = malloc(PARTS * sizeof *poses);
+    double *us = malloc(frames * sizeof *us);
+    flr_result result = poses && us ? make_assets(model, 2e-3, &a, error)
+                                    : flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    for (int i = 0; i < COUNTS && result == FLR_OK; i++) {
+        double found;
+        result = drift_all(&a.all[NUT], counts[i], frames, poses, us, &found, error);
+        if (result != FLR_OK) break;
+        g->x[g->count] = counts[i];
+        g->y[0][g->count] = flr_bench_percentile(us, frames, 0.5);
+        g->y[1][g->count] = flr_bench_percentile(us, frames, 0.99);
+        g->y[2][g->count++] = found;
+    }
+    free_assets(&a);
+    free(poses);
+    free(us);
+    return result;
+}
+
 flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error)
 {
@@ -287,8 +354,17 @@ flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FIL
     flr_result result = flr_scenario_build(flr_scenario_find("falling"), NULL, &model, error);
     for (size_t i = 0; i < VOXELS && result == FLR_OK; i++)
         result = bench_voxel(options, &model, i, &g, out, error);
+    flr_bench_growth broad = {.title = "Finding pairs among parts that drift",
+                              .by = "parts",
+                              .y_label = "time of an update [us]; pairs",
+                              .file = "contact-broad.svg",
+                              .names = {"p50 [us]", "p99 [us]", "pairs"},
+                              .lines = 3};
+    if (result == FLR_OK) result = bench_broad(options, &model, &broad, error);
     if (result == FLR_OK && options->json) fputs("],\n \"growth\": [", out);
     if (result == FLR_OK) result = flr_bench_tell_growth(env, options, &g, out, error);
+    if (result == FLR_OK && options->json) fputs(",\n  ", out);
+    if (result == FLR_OK) result = flr_bench_tell_growth(env, options, &broad, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
     flr_model_free(&model);
     return result;

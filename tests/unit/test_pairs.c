@@ -123,7 +123,7 @@ static void equals_all_pairs(void **state)
     flr_test_random random = flr_test_random_begin("equals_all_pairs");
     flr_pose poses[PARTS], fixed[PARTS];
     uint64_t touching = 0, apart = 0;
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 6; round++) {
         flr_pairs *pairs = make(PARTS);
         random_poses(&random, PARTS, 0.05, poses);
         for (uint32_t i = 0; i < PARTS; i++) {
@@ -146,8 +146,8 @@ static void equals_all_pairs(void **state)
         }
         flr_pairs_destroy(pairs);
     }
-    assert_true(touching > 200);
-    assert_true(apart > 200);
+    assert_true(touching > 120);
+    assert_true(apart > 120);
 }
 
 /* Totals are the sums over the pairs in their order; contacts lie one pair after the other. */
@@ -453,7 +453,7 @@ static void reach(void **state)
     flr_test_random random = flr_test_random_begin("reach");
     flr_pairs *pairs = make(2);
     uint32_t listed = 0, near = 0;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 1200; i++) {
         uint32_t fine = flr_test_random_below(&random, 4);
         flr_pairs_part part = flr_default_pairs_part();
         flr_pose T[2] = {flr_test_random_pose(&random, 1), flr_test_random_pose(&random, 0.03)};
@@ -479,8 +479,8 @@ static void reach(void **state)
         near += counts;
         listed += report.count;
     }
-    assert_true(near > 1000);
-    assert_true(listed < 2900 && listed < 1.6 * near);
+    assert_true(near > 400);
+    assert_true(listed < 1150 && listed < 1.6 * near);
     flr_pairs_destroy(pairs);
 }
 
