@@ -58,6 +58,10 @@ flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FI
 
 /* ---- shared by the subjects ---- */
 
+/* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others
+ * help, the wall clock counts. */
+double flr_bench_processor_us(void);
+
 /* Of `count` values that are sorted here, the one below which `part` (0 ... 1) of them lie. */
 double flr_bench_percentile(double *values, size_t count, double part);
 

@@ -6,7 +6,6 @@
  * processor time of the thread, so that what else the machine does is not charged. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench/bench.h"
 #include "feeler/mass.h"
@@ -154,13 +153,6 @@ static flr_result make_pairs(const assets *a, uint32_t count, flr_pairs **pairs,
     return result;
 }
 
-static double processor_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
 /* One fall; `us` and `broad` [frames] keep the least of what they hold and what is measured now. */
 static void fall(const assets *a, flr_pairs *pairs, size_t frames, double *us, double *broad,
                  row *told)
@@ -169,11 +161,11 @@ static void fall(const assets *a, flr_pairs *pairs, size_t frames, double *us, d
     told->pairs = told->contacts = told->most_pairs = told->most_contacts = told->lost = 0;
     for (size_t f = 0; f < frames; f++) {
         flr_pairs_report report;
-        double begin = processor_us();
+        double begin = flr_bench_processor_us();
         flr_pairs_update(pairs, h.T, 0, &report);
-        double between = processor_us();
+        double between = flr_bench_processor_us();
         flr_pairs_query(pairs, h.motion);
-        us[f] = fmin(us[f], processor_us() - begin);
+        us[f] = fmin(us[f], flr_bench_processor_us() - begin);
         broad[f] = fmin(broad[f], between - begin);
         uint32_t count, contacts = 0;
         const flr_pair_result *results = flr_pairs_results(pairs, &count);
@@ -295,9 +287,9 @@ static flr_result drift_all(const asset *a, uint32_t count, size_t frames, flr_p
     for (size_t f = 0; f < frames; f++) {
         flr_pairs_report report;
         for (uint32_t i = 0; i < count; i++) poses[i] = drift(i, f);
-        double begin = processor_us();
+        double begin = flr_bench_processor_us();
         flr_pairs_update(pairs, poses, 0, &report);
-        us[f] = processor_us() - begin;
+        us[f] = flr_bench_processor_us() - begin;
         *found += report.count / (double)frames;
     }
     flr_pairs_destroy(pairs);
