@@ -42,7 +42,7 @@ typedef struct row {
 
 /* From one of the path's poses straight towards the first later one that is as far away as asked, and just so far. False: the
  * path ends before. */
-static bool motion_of(const flr_contact_pair *pair, const flr_model_path *path, size_t from,
+static bool motion_of(flr_contact_pair *pair, const flr_model_path *path, size_t from,
                       double travel, const flr_march_params *params, flr_pose_span *span)
 {
     flr_pose here = flr_pose_identity();
@@ -60,7 +60,7 @@ static bool motion_of(const flr_contact_pair *pair, const flr_model_path *path, 
     return true;
 }
 
-static void measure(flr_env *env, const flr_contact_pair *pair, const flr_model_path *path,
+static void measure(flr_env *env, flr_contact_pair *pair, const flr_model_path *path,
                     double travel, const flr_march_params *params, unsigned repeat, row *told)
 {
     flr_pose here = flr_pose_identity();

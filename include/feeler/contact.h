@@ -187,6 +187,7 @@ typedef struct flr_march_params {
      * default 1: where exact surfaces may meet. 0: surface voxels; more than the range of the
      * voxmap is its range */
     unsigned layer;
+    bool interior; /* only the interior counts as the layer; default false */
     /* voxels: nothing stops the motion before its fastest point has moved so far; default 0.5: what
      * contact forces alone keep safe, and a part in contact is never held fast. 0: checked from
      * its very beginning */
@@ -230,11 +231,9 @@ typedef struct flr_march_result {
  * back. So a part in contact can always leave and slide.
  *
  * Poses that make no sense, shells without points: nothing stops them. A pair that is not aimed
- * at anything: likewise. Thread: any number at a time per pair; RT safe, with a budget of bounded
- * time. */
-FLR_API void flr_contact_march(const flr_contact_pair *pair, flr_pose_span shell,
-                               flr_pose_span voxmap, const flr_march_params *params,
-                               flr_march_result *result);
+ * at anything: likewise. Thread: one at a time per pair; RT safe, with a budget of bounded time. */
+FLR_API void flr_contact_march(flr_contact_pair *pair, flr_pose_span shell, flr_pose_span voxmap,
+                               const flr_march_params *params, flr_march_result *result);
 
 /* Where the two parts are when a fraction of that motion is done. The voxmap's part moves straight
  * and turns at a constant rate in the world; the shell's part does where it stands still. RT

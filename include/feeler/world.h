@@ -79,7 +79,7 @@ typedef struct flr_world_params {
     double depth;
     /* voxels: nothing stops a body before its fastest point has gone so far in a frame; default 0:
      * no point comes into layer 1 that was not there before, whatever the hand does. 0.5: only fast
-     * motion is checked; INFINITY: none */
+     * motion is checked, which is the least with a force layer below 2; INFINITY: none */
     double unchecked;
 } flr_world_params;
 

@@ -287,3 +287,32 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     result->points_tested = all.tested;
     result->far = far;
 }
+
+bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
+                       double displacement, uint32_t limit,
+                       void (*visit)(void *context, uint32_t chunk, uint32_t point,
+                                     flr_label label),
+                       void *context, uint64_t *tested)
+{
+    flr_contact_params params = flr_default_contact_params();
+    params.awareness = false;
+    params.displacement = displacement;
+    params.force_layer = limit - FLR_MARK_SURFACE;
+    flr_query q;
+    flr_scratch *scratch = pair->scratch;
+    if (limit < FLR_MARK_SURFACE || !begin(&q, pair, T_world_shell, T_world_voxmap, &params) ||
+        q.frame.force_mark != limit)
+        return false;
+    q.job.judged = false; /* all that touch, whether they press or not */
+    scratch->visit = visit;
+    scratch->context = context;
+    for (uint32_t i = 0; i < pair->def.shell->hyper_count; i++) {
+        const flr_shell_hyper *hyper = &pair->def.shell->hypers[i];
+        flr_part part = flr_no_part();
+        if (!far_sphere(&q, hyper->centre, hyper->radius, &part))
+            flr_query_hyper(&q, i, scratch, &part);
+        *tested += part.tested + 1;
+    }
+    scratch->visit = NULL;
+    return true;
+}

@@ -35,6 +35,9 @@ typedef struct flr_scratch {
     flr_contact *contacts;         /* [capacity] */
     uint32_t capacity;
     uint32_t listed; /* contacts of this query, where several threads work */
+    /* gets the points that touch or may do so, in place of the sums; NULL: nobody asks */
+    void (*visit)(void *context, uint32_t chunk, uint32_t point, flr_label label);
+    void *context;
 } flr_scratch;
 
 /* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
@@ -45,6 +48,16 @@ static inline bool flr_skip(const flr_query *q, double far, double radius, flr_p
     if (gap < part->least) part->least = gap;
     return true;
 }
+
+/* ---- engine.c ---- */
+
+/* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
+ * order; false: marks do not reach so far. The poses make sense. */
+bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
+                       double displacement, uint32_t limit,
+                       void (*visit)(void *context, uint32_t chunk, uint32_t point,
+                                     flr_label label),
+                       void *context, uint64_t *tested);
 
 /* ---- hyper.c ---- */
 

@@ -110,6 +110,19 @@ static void look_again(work *w, const flr_flat_field *field, uint32_t i)
     if (mark > frame->force_mark && w->q->moving) take_near(w, i);
 }
 
+static void visit(work *w, uint32_t i)
+{
+    w->scratch->visit(w->scratch->context, w->chunk, w->c->first + i, label_of(w, i));
+}
+
+static void visit_hits(work *w, uint32_t from, uint32_t to)
+{
+    const flr_scan_hits *hits = &w->scratch->hits;
+    for (uint32_t word = from / 16; word < (to + 15) / 16; word++)
+        for (uint32_t rest = hits->touch[word] | hits->unsure[word]; rest; rest &= rest - 1)
+            visit(w, word * 16 + (uint32_t)__builtin_ctz(rest));
+}
+
 static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
     const flr_scan_hits *hits = &w->scratch->hits;
@@ -218,7 +231,11 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
     const flr_flat_field *field = &q->fields[which];
     if (job->order == 0) {
         /* too large for a table, or for single precision: look at each */
-        for (uint32_t i = from; i < to; i++) look_again(w, field, i);
+        for (uint32_t i = from; i < to; i++)
+            if (w->scratch->visit)
+                visit(w, i);
+            else
+                look_again(w, field, i);
         w->part->tested += to - from;
         return;
     }
@@ -229,7 +246,10 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
     job->from = from, job->to = to;
     q->kernel->scan(job, &w->scratch->hits);
     w->part->tested += to - from;
-    take_hits(w, field, from, to);
+    if (w->scratch->visit)
+        visit_hits(w, from, to);
+    else
+        take_hits(w, field, from, to);
 }
 
 /* A chunk near a face may still be far from every edge or vertex; but inside, every field has a mark. */

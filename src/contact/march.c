@@ -6,8 +6,7 @@
  * as far as there is room for all of it; where that gets stuck, what is in it goes on from there one by one.
  *
  * All lengths are in voxels, time runs from 0 to 1. */
-#include "contact/point.h"
-#include "contact/table.h"
+#include "contact/engine.h"
 
 #define CLIP     1e-4 /* voxels: how far a point may pass into a voxel unnoticed */
 #define FARTHEST 1e9  /* voxels: of a motion; beyond, time is too coarse for single voxels */
@@ -27,6 +26,9 @@ typedef struct march {
     double travel;               /* no point moves farther */
     double begin;                /* time at which checking begins */
     double end;                  /* time up to which all that was looked at is free */
+    double c[2], s[2];           /* cosine and sine of the angle at that time, and at time 1 */
+    double
+        bow; /* voxels per voxel of radius: how far an arc of all the angle strays from its chord */
     uint64_t lookups, budget;
     bool stopped, exhausted;
     uint32_t chunk, point; /* that stopped it */
@@ -92,6 +94,19 @@ static flr_vec3 path_at(march *m, const path *p, double t, flr_vec3 *velocity)
                                     -m->angle * s, p->side);
     flr_vec3 at = flr_vec3_add_scaled(p->middle, t, m->way);
     return flr_vec3_add_scaled(flr_vec3_add_scaled(at, c, p->side), s, p->across);
+}
+
+/* Does a point stay in its voxel from the time at which checking begins to the end? */
+static bool stays(const march *m, const path *p)
+{
+    flr_vec3 at[2];
+    for (int i = 0; i < 2; i++) {
+        at[i] = flr_vec3_add_scaled(p->middle, i ? 1 : m->begin, m->way);
+        at[i] =
+            flr_vec3_add_scaled(flr_vec3_add_scaled(at[i], m->c[i], p->side), m->s[i], p->across);
+    }
+    return m->bow * p->radius < CLIP && floor(at[0].x) == floor(at[1].x) &&
+           floor(at[0].y) == floor(at[1].y) && floor(at[0].z) == floor(at[1].z);
 }
 
 /* ---- how much room is there? ---- */
@@ -237,7 +252,8 @@ static bool begin(march *m, const flr_contact_pair *pair, flr_pose_span shell, f
         m->bend[i] = m->angle * m->angle * sqrt(flr_larger(0, 1 - axis[i] * axis[i]));
     m->around = fabs(m->frame.displacement) + 1e-3;
     unsigned layer = params->layer < h->range ? params->layer : h->range;
-    m->limit = layer < h->offset ? FLR_MARK_INTERIOR : FLR_MARK_SURFACE + layer - h->offset;
+    m->limit = params->interior || layer < h->offset ? FLR_MARK_INTERIOR
+                                                     : FLR_MARK_SURFACE + layer - h->offset;
     m->budget = params->budget;
     m->cosine = 1; /* at time 0 */
     m->end = 1;
@@ -268,7 +284,45 @@ static void tell(march *m, flr_pose_span voxmap, flr_march_result *result)
     result->normal = flr_quat_rotate(T.q, flr_quat_rotate(turn, start.normal));
 }
 
-void flr_contact_march(const flr_contact_pair *pair, flr_pose_span shell, flr_pose_span voxmap,
+/* A motion of a few voxels: only points that end near the layer can have been in it, and those that a scan of the end finds
+ * are few. Of them, most do not even leave their voxel. */
+static void march_visited(void *context, uint32_t chunk, uint32_t point, flr_label label)
+{
+    march *m = context;
+    if (m->exhausted || !spend(m)) return;
+    path p = path_from(m, flr_contact_place(&m->frame, chunk, point).at);
+    if (!stays(m, &p)) march_point(m, chunk, point, label, m->begin, 1);
+}
+
+/* False: it goes too far for that. */
+static bool march_slowly(march *m, flr_contact_pair *pair, flr_pose_span shell,
+                         flr_pose_span voxmap, double displacement)
+{
+    if (!(m->travel < FLR_RANGE_MAX_8BIT)) return false;
+    for (int i = 0; i < 2; i++) {
+        double angle = m->angle * (i ? 1 : m->begin);
+        m->c[i] = cos(angle), m->s[i] = sin(angle);
+    }
+    m->bow = m->angle * m->angle / 8;
+    uint32_t near = m->limit + (uint32_t)ceil(m->travel);
+    return flr_contact_visit(pair, shell.to, voxmap.to, displacement, near, march_visited, m,
+                             &m->lookups);
+}
+
+/* All of the shell, from spheres to points. */
+static void march_all(march *m)
+{
+    const flr_shell *s = m->pair.shell;
+    double t = m->exhausted ? 0 : march_sphere(m, s->centre, s->radius, m->begin);
+    for (uint32_t i = 0; i < s->hyper_count && t < m->end && !m->exhausted; i++) {
+        const flr_shell_hyper *hyper = &s->hypers[i];
+        double from = march_sphere(m, hyper->centre, hyper->radius, t);
+        for (uint32_t k = 0; k < hyper->chunk_count && from < m->end && !m->exhausted; k++)
+            march_chunk(m, hyper->first_chunk + k, from);
+    }
+}
+
+void flr_contact_march(flr_contact_pair *pair, flr_pose_span shell, flr_pose_span voxmap,
                        const flr_march_params *params, flr_march_result *result)
 {
     march m = {0};
@@ -283,14 +337,7 @@ void flr_contact_march(const flr_contact_pair *pair, flr_pose_span shell, flr_po
     m.begin = unchecked / travel;
     m.exhausted = !(travel < FARTHEST);
 
-    const flr_shell *s = m.pair.shell;
-    double t = m.exhausted ? 0 : march_sphere(&m, s->centre, s->radius, m.begin);
-    for (uint32_t i = 0; i < s->hyper_count && t < m.end && !m.exhausted; i++) {
-        const flr_shell_hyper *hyper = &s->hypers[i];
-        double from = march_sphere(&m, hyper->centre, hyper->radius, t);
-        for (uint32_t k = 0; k < hyper->chunk_count && from < m.end && !m.exhausted; k++)
-            march_chunk(&m, hyper->first_chunk + k, from);
-    }
+    if (m.exhausted || !march_slowly(&m, pair, shell, voxmap, params->displacement)) march_all(&m);
     result->lookups = m.lookups;
     result->exhausted = m.exhausted;
     result->fraction = m.exhausted ? m.begin : m.end;

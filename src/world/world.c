@@ -486,9 +486,14 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     bool ground = pair.voxmap == FLR_PAIRS_GROUND;
     double travel = travel_of(w, pair.shell) + (ground ? 0 : travel_of(w, pair.voxmap));
     double voxel = voxel_of_pair(w, pair);
-    if (!(travel > w->params.unchecked * voxel)) return false;
+    /* what lies below the force layer: with layer 2 and more, where exact surfaces may meet. With less they may meet anyway,
+     * and points that nobody pushes out must not hold the part: only fast motion is checked */
+    unsigned layer = w->params.contact.force_layer;
     flr_march_params march = flr_default_march_params();
-    march.unchecked = w->params.unchecked;
+    march.layer = layer > 1 ? 1 : 0;
+    march.interior = layer == 0;
+    march.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, 0.5);
+    if (!(travel > march.unchecked * voxel)) return false;
     flr_pose still = flr_pose_identity();
     flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
                   voxmap = {ground ? still : w->poses[pair.voxmap],
