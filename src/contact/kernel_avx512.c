@@ -6,8 +6,13 @@
 
 #include "contact/kernel_lanes.h"
 
+/* gcc takes half of the width for loops unless told otherwise */
+#ifdef __clang__
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt")))
+#else
 #define AVX512                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt,prefer-vector-width=512")))
+#endif
 
 /* Scanning only sorts out, within margins: here sums may round as they like. */
 #define ROW(m)                                                                                     \

@@ -120,7 +120,8 @@ double flr_contact_weight(const flr_contact_frame *frame, flr_vec3 at, const uin
 {
     double part[3], weight = 1;
     parts_of(at, part);
-    unsigned own = (part[0] >= 0.5) | (part[1] >= 0.5) << 1 | (part[2] >= 0.5) << 2;
+    unsigned own =
+        (part[0] >= 0.5 ? 1u : 0) | (part[1] >= 0.5 ? 2u : 0) | (part[2] >= 0.5 ? 4u : 0);
     for (unsigned other = 0; other < 8; other++) {
         unsigned mark = field[own ^ other];
         if (mark != FLR_MARK_FREE && mark <= frame->force_mark) continue;
