@@ -36,6 +36,11 @@ tells '^the loop runs'
 tells '^[0-9]+ frames, woken up late'
 expect 0 "$lessons/09_pairs"
 tells '^1500 ms +12 .* 135\.[0-9] mm'
+expect 0 "$lessons/10_clearance"
+tells '^ 0: +0\.5000 mm from a vertex of the ball to a face'
+tells '^in pose 0 there is less than 1 mm'
+expect 0 "$lessons/10_clearance" 12
+tells '^ 5: +3\.00[0-9]+ mm'
 
 # a file of the user's, and one that is not there
 for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do

@@ -1,0 +1,450 @@
+/* feeler sweep: the room that a part takes along a path, and whether something stands in it */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "feeler/cache.h"
+#include "feeler/mesh_io.h"
+#include "feeler/sweep.h"
+#include "feeler/voxelize.h"
+#include "feeler/voxfile.h"
+#include "files.h"
+#include "info.h"
+#include "output.h"
+#include "scene/poses.h"
+#include "scene/scene.h"
+
+typedef struct sweep_values {
+    flr_common common;
+    flr_input input;
+    const char *poses, *path, *against, *out;
+    double pose_unit, voxel; /* 0: not given */
+    double step;             /* voxels */
+    int64_t threads;
+    uint64_t memory;
+    bool no_cache;
+} sweep_values;
+
+/* all that one run makes and learns */
+typedef struct job {
+    flr_mesh *mesh; /* of the moving part */
+    bool hollow;
+    flr_pose_list poses;
+    double voxel;
+    flr_voxmap *swept;
+    flr_sweep_report report;
+    size_t compared;       /* parts that stand */
+    flr_sweep_clash clash; /* with all of them */
+    double seconds;
+} job;
+
+static void free_job(job *j)
+{
+    flr_mesh_destroy(j->mesh);
+    flr_pose_list_free(&j->poses);
+    flr_voxmap_destroy(j->swept);
+}
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+}
+
+/* ---- sweeping ---- */
+
+static bool show_progress(void *context, uint64_t done, uint64_t places)
+{
+    flr_progress(context, done, places, "places");
+    return !flr_stop_wanted();
+}
+
+static flr_result sweep(flr_cli *cli, const sweep_values *values, job *j, flr_error *error)
+{
+    if (!(j->voxel > 0))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "feeler sweep needs the size of a voxel: add --voxel 1mm");
+    flr_pose *poses = malloc(j->poses.count * sizeof *poses);
+    if (!poses) return no_memory(error);
+    for (size_t i = 0; i < j->poses.count; i++) poses[i] = j->poses.poses[i].T_world_part;
+    flr_sweep_def def = flr_default_sweep_def();
+    def.mesh = j->mesh;
+    def.hollow = j->hollow;
+    def.poses = poses;
+    def.pose_count = j->poses.count;
+    def.voxel = j->voxel;
+    def.step = values->step;
+    def.threads = (unsigned)values->threads;
+    def.memory_limit = values->memory;
+    def.progress = show_progress;
+    def.context = cli;
+    int64_t begin = flr_clock_ns(cli->env);
+    flr_catch_stop();
+    flr_stop_at_once(true);
+    flr_result result = flr_sweep_make(&def, &j->swept, &j->report, error);
+    flr_stop_at_once(false);
+    j->seconds = (double)(flr_clock_ns(cli->env) - begin) * 1e-9;
+    free(poses);
+    if (result == FLR_CANCELLED)
+        return flr_fail(error, FLR_CANCELLED, "stopped; nothing was written");
+    return result;
+}
+
+/* Adds what one part that stands says. */
+static void compare(job *j, const flr_voxmap *part, flr_pose T_world_part)
+{
+    flr_sweep_clash one;
+    flr_sweep_compare(j->swept, flr_pose_identity(), part, T_world_part, &one);
+    flr_sweep_clash *all = &j->clash;
+    if (one.voxels) {
+        double share = (double)one.voxels / (double)(one.voxels + all->voxels);
+        all->centre = flr_vec3_lerp(all->centre, one.centre, share);
+    }
+    all->voxels += one.voxels;
+    all->volume += one.volume;
+    all->lower = j->compared ? fmin(all->lower, one.lower) : one.lower;
+    all->upper = j->compared ? fmin(all->upper, one.upper) : one.upper;
+    j->compared++;
+}
+
+static flr_result compare_mesh(flr_cli *cli, const sweep_values *values, job *j, const char *name,
+                               const flr_mesh *mesh, bool hollow, double voxel,
+                               flr_pose T_world_part, flr_error *error)
+{
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_cache cache = {0};
+    if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
+    flr_voxelize_def def = flr_default_voxelize_def();
+    def.voxel = voxel;
+    def.hollow = hollow;
+    flr_voxmap *voxmap;
+    flr_progress(cli, 0, 1, "voxelizing %s", name);
+    flr_result result =
+        flr_cache_voxelize(cli->env, &cache, mesh, &def, &voxmap, NULL, NULL, error);
+    if (result != FLR_OK) return result;
+    compare(j, voxmap, T_world_part);
+    flr_voxmap_destroy(voxmap);
+    return FLR_OK;
+}
+
+/* ---- a part and poses ---- */
+
+static flr_result open_mesh(flr_cli *cli, const sweep_values *values, const char *path,
+                            flr_mesh **mesh, flr_error *error)
+{
+    flr_mesh_options options = flr_input_mesh_options(&values->input, values->voxel);
+    flr_mesh_report report;
+    flr_progress(cli, 0, 1, "reading %s", path);
+    flr_result result = flr_mesh_open(cli->env, path, &options, mesh, &report, error);
+    if (result == FLR_OK)
+        flr_warn_left_out(cli, path, &report);
+    else
+        flr_hint_scene(cli->env, path, error);
+    return result;
+}
+
+static flr_result compare_file(flr_cli *cli, const sweep_values *values, job *j, flr_error *error)
+{
+    const char *path = values->against;
+    if (flr_is_voxels(path)) {
+        flr_voxmap *voxmap;
+        flr_result result =
+            flr_voxfile_open(cli->env, path, FLR_VOXFILE_VERIFY, &voxmap, NULL, error);
+        if (result != FLR_OK) return result;
+        compare(j, voxmap, flr_pose_identity());
+        flr_voxmap_destroy(voxmap);
+        return FLR_OK;
+    }
+    flr_mesh *mesh;
+    flr_result result = open_mesh(cli, values, path, &mesh, error);
+    if (result != FLR_OK) return result;
+    result = compare_mesh(cli, values, j, path, mesh, false, j->voxel, flr_pose_identity(), error);
+    flr_mesh_destroy(mesh);
+    return result;
+}
+
+static flr_result work_file(flr_cli *cli, const sweep_values *values, const char *path, job *j,
+                            flr_error *error)
+{
+    double unit = values->pose_unit > 0    ? values->pose_unit
+                  : values->input.unit > 0 ? values->input.unit
+                                           : 1e-3;
+    j->voxel = values->voxel;
+    flr_result result = flr_pose_list_read(cli->env, values->poses, unit, &j->poses, error);
+    if (result == FLR_OK) result = open_mesh(cli, values, path, &j->mesh, error);
+    if (result == FLR_OK) result = sweep(cli, values, j, error);
+    if (result == FLR_OK && values->against) result = compare_file(cli, values, j, error);
+    return result;
+}
+
+/* ---- a scene ---- */
+
+/* The path's part moves; then all others are compared. */
+static flr_result work_parts(flr_cli *cli, const sweep_values *values, const flr_scene *scene,
+                             const char *moving, job *j, flr_error *error)
+{
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, NULL);
+    flr_result result = FLR_OK;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
+            const flr_scene_part *part = &scene->parts[i];
+            if ((strcmp(part->name, moving) == 0) != (turn == 0)) continue;
+            double voxel = values->voxel > 0 ? values->voxel : flr_scene_part_voxel(scene, i);
+            flr_progress(cli, i, scene->part_count, "reading %s", part->name);
+            loader.options = flr_input_mesh_options(&values->input, voxel);
+            flr_mesh_report report;
+            flr_mesh *mesh;
+            result = flr_scene_loader_load(&loader, i, &mesh, &report, error);
+            if (result != FLR_OK) break;
+            flr_warn_left_out(cli, part->name, &report);
+            if (turn == 0) {
+                j->mesh = mesh;
+                j->hollow = part->hollow;
+                j->voxel = voxel;
+                result = sweep(cli, values, j, error);
+            } else {
+                result = compare_mesh(cli, values, j, part->name, mesh, part->hollow, voxel,
+                                      part->T_world_part, error);
+                flr_mesh_destroy(mesh);
+            }
+        }
+    flr_scene_loader_end(&loader);
+    return result;
+}
+
+static flr_result work_scene(flr_cli *cli, const sweep_values *values, const char *file, job *j,
+                             flr_error *error)
+{
+    flr_scene *scene;
+    flr_result result = flr_scene_read(cli->env, file, &scene, error);
+    if (result != FLR_OK) return result;
+    const flr_scene_path *path = NULL;
+    for (size_t i = 0; i < scene->path_count; i++)
+        if (!strcmp(scene->paths[i].name, values->path)) path = &scene->paths[i];
+    char *poses = path ? flr_scene_file(scene, path->poses) : NULL;
+    if (!path)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s has no path \"%s\"; feeler info lists its paths", file, values->path);
+    else if (!poses)
+        result = no_memory(error);
+    else
+        result = flr_pose_list_read(cli->env, poses, scene->unit, &j->poses, error);
+    if (result == FLR_OK) result = work_parts(cli, values, scene, path->part, j, error);
+    free(poses);
+    flr_scene_destroy(scene);
+    return result;
+}
+
+/* ---- what to say ---- */
+
+static void tell(flr_cli *cli, const sweep_values *values, const char *path, const job *j)
+{
+    char safe[FLR_SAFE_SIZE];
+    const flr_sweep_report *r = &j->report;
+    const flr_sweep_clash *c = &j->clash;
+    flr_voxmap_info info = flr_voxmap_get_info(j->swept);
+    json_t *document = flr_json_object(), *volume = flr_json_object();
+    flr_print(cli, "%s%s%s\n", flr_bold(cli), flr_safe(path, safe), flr_plain(cli));
+    flr_json_set(document, "file", flr_json_text(path));
+    flr_json_set(document, "out", values->out ? flr_json_text(values->out) : json_null());
+    flr_json_set(document, "poses", flr_json_count(j->poses.count));
+    flr_json_set(document, "places", flr_json_count(r->places));
+    flr_json_set(volume, "least", flr_json_number(r->volume_least));
+    flr_json_set(volume, "estimate", flr_json_number(r->volume));
+    flr_json_set(volume, "most", flr_json_number(r->volume_most));
+    flr_json_set(document, "volume", volume);
+    flr_info_voxmap(cli, &info, NULL, document);
+    flr_print(cli, "  swept       %.6g cm3 (%.6g to %.6g), %zu pose%s, %llu place%s\n",
+              1e6 * r->volume, 1e6 * r->volume_least, 1e6 * r->volume_most, j->poses.count,
+              flr_noun(j->poses.count, "", "s"), (unsigned long long)r->places,
+              flr_noun(r->places, "", "s"));
+    flr_json_set(document, "seconds", flr_json_number(j->seconds));
+    flr_print(cli, "  time        %.3g s\n", j->seconds);
+    if (values->out) flr_print(cli, "  file        %s\n", flr_safe(values->out, safe));
+    if (j->compared) {
+        json_t *clash = flr_json_object(), *distance = flr_json_object();
+        flr_json_set(clash, "parts", flr_json_count(j->compared));
+        flr_json_set(clash, "voxels", flr_json_count(c->voxels));
+        flr_json_set(clash, "volume", flr_json_number(c->volume));
+        flr_json_set(clash, "centre", c->voxels ? flr_json_vec3(c->centre) : json_null());
+        flr_json_set(distance, "lower", flr_json_number(c->lower));
+        flr_json_set(distance, "upper", flr_json_number(c->upper));
+        flr_json_set(clash, "distance", distance);
+        flr_json_set(document, "against", clash);
+        if (c->voxels)
+            flr_print(cli,
+                      "  %sin the way%s  %.4g cm3 of it, in %llu voxel%s about %.4g %.4g %.4g mm\n",
+                      flr_red(cli), flr_plain(cli), 1e6 * c->volume, (unsigned long long)c->voxels,
+                      flr_noun(c->voxels, "", "s"), 1e3 * c->centre.x, 1e3 * c->centre.y,
+                      1e3 * c->centre.z);
+        else if (isfinite(c->upper))
+            flr_print(cli, "  %sfree%s        nothing stands in it; %.4g to %.4g mm are left\n",
+                      flr_green(cli), flr_plain(cli), 1e3 * c->lower, 1e3 * c->upper);
+        else
+            flr_print(cli, "  %sfree%s        nothing stands in it, or nearer than %.4g mm\n",
+                      flr_green(cli), flr_plain(cli), 1e3 * c->lower);
+    }
+    flr_json_print(cli, document);
+}
+
+/* ---- the command ---- */
+
+static int check_arguments(flr_cli *cli, const sweep_values *values, const char *path)
+{
+    const bool scene = flr_is_scene(path);
+    const char *wrong = NULL;
+    if (scene && !values->path)
+        wrong = "a scene needs --path NAME, the motion to sweep; feeler info lists its paths";
+    else if (scene && (values->poses || values->against || values->pose_unit > 0))
+        wrong = "a scene has paths and parts of its own: --path NAME alone tells all";
+    else if (!scene && values->path)
+        wrong = "--path is for scenes; a part needs --poses FILE";
+    else if (!scene && !values->poses)
+        wrong = "feeler sweep needs the poses of the part: add --poses FILE";
+    else if (!scene && !(values->voxel > 0))
+        wrong = "feeler sweep needs the size of a voxel: add --voxel 1mm";
+    else if (flr_is_voxels(path))
+        wrong = "feeler sweep takes the part as a mesh: voxels do not turn";
+    else if (values->out && !flr_is_voxels(values->out))
+        wrong = "--out: voxels are written as .flrvox; feeler convert makes a NanoVDB file of it";
+    return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
+                 : FLR_EXIT_OK;
+}
+
+static int exit_of(flr_result result)
+{
+    if (result == FLR_CANCELLED) return FLR_EXIT_STOPPED;
+    return result == FLR_BAD_ARGUMENT || result == FLR_TOO_LARGE ? FLR_EXIT_USAGE
+                                                                 : flr_exit_of_input(result);
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    (void)count;
+    const sweep_values *values = given;
+    int code = check_arguments(cli, values, arguments[0]);
+    if (code != FLR_EXIT_OK) return code;
+    flr_error error;
+    job j = {0};
+    flr_result result = flr_is_scene(arguments[0])
+                            ? work_scene(cli, values, arguments[0], &j, &error)
+                            : work_file(cli, values, arguments[0], &j, &error);
+    if (result == FLR_OK && values->out) {
+        flr_hold_signals();
+        result = flr_voxfile_write(cli->env, values->out, j.swept, NULL, &error);
+        flr_release_signals();
+        if (result != FLR_OK) code = FLR_EXIT_FAILED;
+    }
+    flr_progress_end(cli);
+    if (result == FLR_OK) tell(cli, values, arguments[0], &j);
+    free_job(&j);
+    if (result == FLR_OK) return FLR_EXIT_OK;
+    return flr_fail_with(cli, code ? code : exit_of(result), &error);
+}
+
+static const sweep_values defaults = {.step = 0.5};
+static const char *const usage[] = {"MOVING --poses FILE --voxel SIZE [options]",
+                                    "SCENE --path NAME [options]", NULL};
+static const flr_option options[] = {
+    {.name = "poses",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "where the part is: one line t x y z qw qx qy qz for each pose",
+     .offset = offsetof(sweep_values, poses)},
+    {.name = "pose-unit",
+     .type = FLR_OPTION_UNIT,
+     .argument = "UNIT",
+     .help = "unit of x, y and z there; default: that of --unit, else mm",
+     .offset = offsetof(sweep_values, pose_unit),
+     .choices = flr_unit_choices},
+    {.name = "path",
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "a path of the scene: its part moves, all others are looked at as with --against",
+     .offset = offsetof(sweep_values, path)},
+    {.name = "voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "edge length of a voxel, such as 1mm; default for a scene: its own",
+     .offset = offsetof(sweep_values, voxel),
+     .min = 1e-9},
+    {.name = "against",
+     .type = FLR_OPTION_PATH,
+     .argument = "PART",
+     .help =
+         "a mesh or voxel file at the origin: how much of it stands in the swept volume, or how "
+         "much room is left",
+     .offset = offsetof(sweep_values, against)},
+    {.name = "out",
+     .letter = 'o',
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "write the swept volume to this file, which ends in .flrvox",
+     .offset = offsetof(sweep_values, out)},
+    {.name = "step",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "N",
+     .help = "voxels that a point of the part may move between two places; default 0.5",
+     .offset = offsetof(sweep_values, step),
+     .min = 0.01,
+     .max = 1000},
+    {.name = "threads",
+     .letter = 't',
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "default: one per processor; the result does not depend on it",
+     .offset = offsetof(sweep_values, threads),
+     .min = 1,
+     .max = 1024},
+    {.name = "memory",
+     .type = FLR_OPTION_BYTES,
+     .argument = "SIZE",
+     .help = "refuse what would need more, such as 4GiB; default: what the machine has",
+     .offset = offsetof(sweep_values, memory)},
+    {.name = "no-cache",
+     .help = "neither look for voxels of other parts in the cache nor store them there",
+     .offset = offsetof(sweep_values, no_cache)},
+    FLR_INPUT_OPTIONS(sweep_values),
+    FLR_TOLERANT_OPTION(sweep_values),
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler sweep ball/ball.stl --poses ball/seat.txt --voxel 1mm --out swept.flrvox",
+     "the room that a ball takes on its way"},
+    {"feeler sweep ball/scene.json --path seat --voxel 1mm", "and what stands in it"},
+    {"feeler sweep ball/ball.stl --poses ball/seat.txt --voxel 1mm --step 2 --against "
+     "ball/socket.stl --json",
+     "coarse steps, one other part, for a program"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "done, whether or not something stands in the swept volume"},
+    {FLR_EXIT_FAILED, "memory ran out, or the file could not be written"},
+    {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
+    {FLR_EXIT_INPUT, "a part, the scene or the poses cannot be used"},
+    {FLR_EXIT_STOPPED, "stopped by Ctrl-C; nothing was written"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_sweep = {
+    .name = "sweep",
+    .summary = "the room that a part takes along a path",
+    .usage = usage,
+    .description =
+        "The part is moved from pose to pose, straight and turning evenly, in steps in which none "
+        "of its points moves farther than half a voxel; all voxels that it touches or fills on the "
+        "way are the swept volume. Said is its volume: the estimate counts half of each surface "
+        "voxel, the numbers behind it none and all of them.\n\n"
+        "The file of --out is like that of any part: feeler info draws it, feeler convert turns it "
+        "into a NanoVDB file, feeler contacts takes it for a part that stands.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .argument_missing = "a mesh file or a scene",
+    .values_size = sizeof(sweep_values),
+    .defaults = &defaults,
+    .run = run,
+};
