@@ -190,9 +190,14 @@ static bool far_sphere(const flr_query *q, const float centre[3], float radius, 
 {
     flr_vec3 v =
         flr_contact_voxels(&q->frame, (double)centre[0], (double)centre[1], (double)centre[2]);
-    double beyond = flr_table_outside(q->fields, v);
-    return flr_skip(q, flr_table_by_chunks(q->frame.voxmap, v, beyond),
-                    (double)radius * q->per_metre, part);
+    double beyond = flr_table_outside(q->fields, v), r = (double)radius * q->per_metre;
+    double far = flr_table_by_chunks(q->frame.voxmap, v, beyond);
+    /* a sphere of a few voxels is small enough for marks, which are finer */
+    if (r + q->around + q->reach <= q->frame.voxmap->header->range) {
+        uint32_t mark = flr_table_mark(q->fields, v);
+        far = flr_larger(far, flr_table_by_mark(q->frame.voxmap, mark, beyond));
+    }
+    return flr_skip(q, far, r, part);
 }
 
 /* ---- one thread, or several ---- */
