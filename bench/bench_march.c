@@ -60,8 +60,8 @@ static bool motion_of(flr_contact_pair *pair, const flr_model_path *path, size_t
     return true;
 }
 
-static void measure(flr_env *env, flr_contact_pair *pair, const flr_model_path *path,
-                    double travel, const flr_march_params *params, unsigned repeat, row *told)
+static void measure(flr_env *env, flr_contact_pair *pair, const flr_model_path *path, double travel,
+                    const flr_march_params *params, unsigned repeat, row *told)
 {
     flr_pose here = flr_pose_identity();
     flr_pose_span still = {here, here};

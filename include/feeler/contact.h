@@ -122,7 +122,7 @@ FLR_API void flr_contact_reference(const flr_shell *shell, const flr_voxmap *vox
 
 /* ---- the fast one ---- */
 
-/* A voxmap made ready for lookups. Immutable; shared by all pairs of that voxmap, in all threads. */
+/* A voxmap made ready for lookups. Immutable; shared by all its pairs, in all threads. */
 typedef struct flr_contact_table flr_contact_table;
 
 /* The voxmap is borrowed as long as the table lives. Fails with FLR_NO_MEMORY. */

@@ -3,25 +3,6 @@
 
 #define EACH UINT64_C(0x0101010101010101)
 
-/* The marks of 2x2x2 voxels as 8 half bytes, where marks have 4 bits: a word is a row of 8 voxels along x. */
-static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
-{
-    bool inside = x >= 0 && y >= 0 && z >= 0 && x < f->size[0] && y < f->size[1] && z < f->size[2];
-    if (inside && (x & 7) < 7 && (y & 7) < 7 && (z & 7) < 7) {
-        uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
-        if (entry & FLR_UNIFORM) return (entry & 15) * UINT32_C(0x11111111);
-        const uint32_t *row = f->planes + (uint64_t)entry * 64 + (z & 7) * 8 + (y & 7);
-        unsigned shift = (unsigned)(x & 7) * 4;
-        return (row[0] >> shift & 255) | (row[1] >> shift & 255) << 8 |
-               (row[8] >> shift & 255) << 16 | (row[9] >> shift & 255) << 24;
-    }
-    uint8_t marks[8];
-    uint32_t packed = 0;
-    flr_table_stencil(f, x, y, z, marks);
-    for (unsigned i = 0; i < 8; i++) packed |= (uint32_t)marks[i] << 4 * i;
-    return packed;
-}
-
 /* The marks around a voxel's corner. False: none is nearer than the force layer, or inside, so that the interpolated distance is
  * not below it. */
 static inline bool look(const flr_contact_frame *frame, const flr_flat_field *f, int32_t x,
@@ -30,7 +11,7 @@ static inline bool look(const flr_contact_frame *frame, const flr_flat_field *f,
     const unsigned below = frame->force_mark - 1;
     unsigned any = 0;
     if (f->bits == 4) {
-        uint32_t packed = packed_stencil(f, x, y, z);
+        uint32_t packed = flr_table_packed(f, x, y, z);
         /* a byte for each, less 1 where 0 becomes 15; the highest bit of each is set where that is not below */
         uint64_t bytes = (packed & 0x0F0F0F0F) | (uint64_t)(packed >> 4 & 0x0F0F0F0F) << 32;
         uint64_t less = ((bytes | 16 * EACH) - EACH) & 15 * EACH;

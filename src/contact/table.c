@@ -93,24 +93,38 @@ static inline uint8_t mark_in(const flr_flat_field *f, uint32_t entry, int32_t x
                      ((1u << f->bits) - 1));
 }
 
+uint32_t flr_table_packed(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
+{
+    const unsigned shift = (unsigned)(x & 7) * 4;
+    uint32_t entry = entry_of(f, x, y, z), packed = 0;
+    if ((x & 7) < 7 && (y & 7) < 7 && (z & 7) < 7) { /* in one chunk, as two thirds are */
+        if (entry & FLR_UNIFORM) return (entry & 15) * UINT32_C(0x11111111);
+        const uint32_t *row = f->planes + (uint64_t)entry * 64 + (z & 7) * 8 + (y & 7);
+        return (row[0] >> shift & 255) | (row[1] >> shift & 255) << 8 |
+               (row[8] >> shift & 255) << 16 | (row[9] >> shift & 255) << 24;
+    }
+    for (int i = 0; i < 4; i++) {
+        int32_t cy = y + (i & 1), cz = z + (i >> 1);
+        uint32_t here = entry_of(f, x, cy, cz), two;
+        if ((x & 7) == 7)
+            two = mark_in(f, here, x, cy, cz) |
+                  (uint32_t)mark_in(f, entry_of(f, x + 1, cy, cz), x + 1, cy, cz) << 4;
+        else if (here & FLR_UNIFORM)
+            two = (here & 15) * 0x11;
+        else
+            two = f->planes[(uint64_t)here * 64 + (cz & 7) * 8 + (cy & 7)] >> shift & 255;
+        packed |= two << 8 * i;
+    }
+    return packed;
+}
+
 void flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z, uint8_t marks[8])
 {
-    bool one = (x & 7) < 7 && (y & 7) < 7 && (z & 7) < 7; /* chunk: two thirds of all stencils */
-    uint32_t entry = entry_of(f, x, y, z);
-    if (one && entry & FLR_UNIFORM) {
-        memset(marks, (int)(entry & 255), 8);
-    } else if (one && f->bits == 4) {
-        /* a word is a row of 8 voxels */
-        const uint32_t *row = f->planes + (uint64_t)entry * 64 + (z & 7) * 8 + (y & 7);
-        for (int i = 0; i < 4; i++) {
-            uint32_t two = row[(i & 1) + (i >> 1) * 8] >> (x & 7) * 4;
-            marks[2 * i] = two & 15, marks[2 * i + 1] = two >> 4 & 15;
-        }
-    } else {
-        for (int i = 0; i < 8; i++) {
-            int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
-            marks[i] = mark_in(f, one ? entry : entry_of(f, cx, cy, cz), cx, cy, cz);
-        }
+    uint32_t packed = f->bits == 4 ? flr_table_packed(f, x, y, z) : 0;
+    for (int i = 0; i < 8; i++) {
+        int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
+        marks[i] =
+            f->bits == 4 ? packed >> 4 * i & 15 : mark_in(f, entry_of(f, cx, cy, cz), cx, cy, cz);
     }
 }
 
