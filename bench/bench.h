@@ -56,6 +56,10 @@ flr_result flr_bench_march(flr_env *env, const flr_bench_options *options, FILE 
 flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FILE *out,
                               flr_error *error);
 
+/* The loop: what a frame costs without a world, how late frames begin at 250 to 10000 Hz. */
+flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *out,
+                          flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

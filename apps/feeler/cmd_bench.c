@@ -33,6 +33,8 @@ static const struct subject {
      flr_bench_march},
     {"distance", "the exact distance along the scenarios' motions: microseconds, work",
      flr_bench_distance},
+    {"loop", "the 1000 Hz loop: microseconds of a frame, how late it begins at several rates",
+     flr_bench_loop},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -317,6 +317,11 @@ fi
 expect 0 env LC_ALL=de_DE.UTF-8 feeler info "$ball" --json
 json '.files[0].size[0] < 1'
 
+# ---- bench loop ----
+expect 0 feeler bench loop --divide 100 --json
+json '[.rows[].frames] == [10000, 10000, 12, 50, 200, 500]'
+json '.rows[0].compute_us.p50 <= .rows[0].compute_us.max'
+
 # ---- doctor ----
 expect 0 feeler doctor
 tells '^(ok|better) +processor'
