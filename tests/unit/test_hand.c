@@ -6,6 +6,7 @@
 #include "feeler/guard.h"
 #include "feeler/hash.h"
 #include "support/fail_alloc.h"
+#include "support/golden.h"
 
 #define MS                           ((int64_t)1000000)
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
@@ -314,7 +315,7 @@ static flr_hash session(flr_device *device, flr_device_sample *record, int frame
     memset(&s, 0, sizeof s);
     for (int i = 0; i < frames; i++) {
         bool fresh = flr_device_read(device, i * MS, &s);
-        double depth = fmax(0, -s.T_base_grip.p.z);
+        double depth = fmax(0, 0.3 - s.T_base_grip.p.z);
         flr_guard_input input = {{{0, 0, 0}, {0, 0, 800 * depth}}, i * MS, fresh, true, true};
         flr_guard_output output;
         flr_guard_step(guard, &input, &output);
@@ -355,6 +356,24 @@ static void same_again_and_replayed(void **state)
     assert_memory_equal(&hashes[0], &hashes[2], sizeof hashes[0]);
     free(record);
     flr_script_destroy(script);
+}
+
+/* every hand against the wall, the same with every compiler */
+static void golden(void **state)
+{
+    (void)state;
+    bool all = true;
+    for (int kind = 0; kind < FLR_SCRIPT_COUNT; kind++) {
+        flr_script *script = script_of((flr_script_kind)kind, path, 4);
+        flr_hand_def def = flr_default_hand_def();
+        def.target = flr_script_target(script);
+        flr_device *device = hand_of(&def);
+        flr_hash hash = session(device, NULL, 5000);
+        all &= flr_test_golden_has("hands.txt", flr_script_name((flr_script_kind)kind), hash);
+        flr_device_close(device);
+        flr_script_destroy(script);
+    }
+    assert_true(all);
 }
 
 static void script_device(void **state)
@@ -425,6 +444,7 @@ int main(void)
         cmocka_unit_test(hand_refused),
         cmocka_unit_test(same_again_and_replayed),
         cmocka_unit_test(script_device),
+        cmocka_unit_test(golden),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests_name("hand", tests, NULL, NULL);
