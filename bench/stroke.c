@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-size_t flr_stroke_make(const flr_probe_model *model, flr_stroke *strokes, size_t count)
+size_t flr_stroke_make(const flr_probe_model *model, flr_segment *strokes, size_t count)
 {
     const flr_mesh *mesh = flr_probe_model_mesh(model);
     const double size = flr_probe_model_size(model), turn = 6.283185307179586;
@@ -21,7 +21,7 @@ size_t flr_stroke_make(const flr_probe_model *model, flr_stroke *strokes, size_t
         }
         double press = 0.01 * size * sin(turn * ((double)frame + 0.3) / 40);
         flr_vec3 tip = flr_vec3_add_scaled(hit.point, press, out);
-        if (flr_vec3_distance(tip, last) < 0.02 * size) strokes[made++] = (flr_stroke){last, tip};
+        if (flr_vec3_distance(tip, last) < 0.02 * size) strokes[made++] = (flr_segment){last, tip};
         last = tip;
     }
     return made;

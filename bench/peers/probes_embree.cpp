@@ -13,8 +13,8 @@
 #include <ctime>
 #include <vector>
 
-#include "bench/stroke.h"
 extern "C" {
+#include "bench/stroke.h"
 #include "models/models.h"
 }
 
@@ -48,14 +48,14 @@ void find_tick()
 
 template <class Query>
 void measure(const char *model, const char *name, double made,
-             const std::vector<flr_stroke> &strokes, Query query)
+             const std::vector<flr_segment> &strokes, Query query)
 {
     size_t hits = 0, again = 0;
     double mean = 1e30;
     for (int round = 0; round < rounds; round++) {
         double begin = processor_time();
         hits = 0;
-        for (const flr_stroke &s : strokes) hits += query(s);
+        for (const flr_segment &s : strokes) hits += query(s);
         mean = std::min(mean, (processor_time() - begin) / static_cast<double>(strokes.size()));
     }
     std::vector<double> ns(strokes.size(), 1e30);
@@ -76,7 +76,7 @@ void measure(const char *model, const char *name, double made,
     std::fflush(stdout);
 }
 
-bool with_embree(RTCScene scene, const flr_stroke &s)
+bool with_embree(RTCScene scene, const flr_segment &s)
 {
     RTCRayHit ray = {};
     ray.ray.org_x = static_cast<float>(s.from.x);
@@ -97,7 +97,7 @@ bool with_embree(RTCScene scene, const flr_stroke &s)
 void compare(RTCDevice device, const char *name, const flr_mesh *mesh)
 {
     static const char *const methods[] = {"best", "grid", "tree", "hybrid"};
-    std::vector<flr_stroke> strokes(segments);
+    std::vector<flr_segment> strokes(segments);
     flr_probe_model *model[4] = {};
     double made[4];
     for (int i = 1; i <= 3; i++) {
@@ -113,7 +113,7 @@ void compare(RTCDevice device, const char *name, const flr_mesh *mesh)
         made[i] = processor_time() - begin;
     }
     strokes.resize(flr_stroke_make(model[1], strokes.data(), segments));
-    for (flr_stroke &s : strokes)
+    for (flr_segment &s : strokes)
         for (double *p : {&s.from.x, &s.from.y, &s.from.z, &s.to.x, &s.to.y, &s.to.z})
             *p = static_cast<float>(*p);
 
@@ -135,10 +135,10 @@ void compare(RTCDevice device, const char *name, const flr_mesh *mesh)
     rtcSetSceneBuildQuality(scene, RTC_BUILD_QUALITY_HIGH);
     rtcCommitScene(scene);
     measure(name, "embree", processor_time() - begin, strokes,
-            [&](const flr_stroke &s) { return with_embree(scene, s); });
+            [&](const flr_segment &s) { return with_embree(scene, s); });
     for (int i = 1; i <= 3; i++) {
         flr_probe_witness witness = flr_probe_witness_none();
-        measure(name, methods[i], made[i], strokes, [&](const flr_stroke &s) {
+        measure(name, methods[i], made[i], strokes, [&](const flr_segment &s) {
             flr_probe_hit hit;
             return flr_probe_first(model[i], s.from, s.to, &witness, &hit);
         });

@@ -1,0 +1,84 @@
+/* segment files */
+#include "scene/segments.h"
+
+#include <stdlib.h>
+
+#include "scene/lines.h"
+
+enum { COLUMNS = 6 };
+
+static const char *const column_names[COLUMNS] = {"x0", "y0", "z0", "x1", "y1", "z1"};
+
+static bool read_segment(flr_lines *lines, double unit, flr_segment *segment)
+{
+    double n[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++) {
+        const char *start;
+        if (!flr_lines_number(lines, "a segment is x0 y0 z0 x1 y1 z1; the line ends before ",
+                              column_names[i], &start, &n[i]))
+            return false;
+        n[i] = n[i] * unit + 0.0;
+        if (isfinite(n[i])) continue;
+        lines->at = start;
+        return flr_lines_fail(lines, "too large: ", column_names[i]);
+    }
+    *segment = (flr_segment){{n[0], n[1], n[2]}, {n[3], n[4], n[5]}};
+    return flr_lines_end(lines, "a segment has six numbers; there is more");
+}
+
+static bool append(flr_segment_list *list, size_t *room, flr_segment segment)
+{
+    if (list->count == *room) {
+        size_t more = *room ? *room * 2 : 64;
+        flr_segment *grown = realloc(list->segments, more * sizeof *grown);
+        if (!grown) return false;
+        list->segments = grown;
+        *room = more;
+    }
+    list->segments[list->count++] = segment;
+    return true;
+}
+
+flr_result flr_segment_list_parse(const char *name, const void *bytes, size_t size, double unit,
+                                  flr_segment_list *list, flr_error *error)
+{
+    flr_segment_list found = {0};
+    size_t room = 0;
+    flr_error why = {0};
+    flr_lines lines = flr_lines_begin(name, bytes, size, &why);
+    while (flr_lines_next(&lines)) {
+        flr_segment segment = {0};
+        bool ok = read_segment(&lines, unit, &segment);
+        if (ok && !append(&found, &room, segment)) {
+            flr_fail(&why, FLR_NO_MEMORY, "%s: no memory for the segments", name);
+            ok = false;
+        }
+        if (!ok) {
+            flr_segment_list_free(&found);
+            if (error) *error = why;
+            return why.code;
+        }
+    }
+    if (!found.count)
+        return flr_fail(error, FLR_BAD_INPUT, "%s:%u:1: no segment in the file", name, lines.line);
+    *list = found;
+    return FLR_OK;
+}
+
+flr_result flr_segment_list_read(flr_env *env, const char *path, double unit,
+                                 flr_segment_list *list, flr_error *error)
+{
+    flr_blob text = {0};
+    flr_result result = flr_file_read_all(env, path, FLR_SEGMENTS_MAX_BYTES, &text, error);
+    if (result != FLR_OK) return result;
+    result = flr_segment_list_parse(path, text.bytes, text.size, unit, list, error);
+    flr_blob_free(&text);
+    return result;
+}
+
+void flr_segment_list_free(flr_segment_list *list)
+{
+    if (!list) return;
+    free(list->segments);
+    *list = (flr_segment_list){0};
+}
