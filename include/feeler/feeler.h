@@ -49,10 +49,10 @@
 #include "feeler/voxmap.h"   /* a part as voxels */
 
 /* touch */
-#include "feeler/contact.h"  /* does it touch, where, with which force */
 #include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
-#include "feeler/pairs.h"    /* the same for many parts at once */
+#include "feeler/contact.h"  /* does it touch, where, with which force */
 #include "feeler/gauge.h"    /* the exact distance of two parts */
+#include "feeler/pairs.h"    /* the same for many parts at once */
 #include "feeler/probe.h"    /* where does a segment first meet a mesh */
 #include "feeler/query.h"    /* do they meet, normals, what is near */
 #include "feeler/proxy.h"    /* what a hand feels that touches a mesh with a point */

@@ -144,7 +144,7 @@ FLR_API void flr_step_begin(flr_step *step, const flr_body *body, const flr_step
  * the rest. Beyond `full` contacts the stiffness of each shrinks as in the paper. */
 FLR_API void flr_step_touch(flr_step *step, const flr_touches *touches);
 
-/* Keeps the angle of the coupling; the coupling is borrowed until the step is solved. */
+/* A hand that holds the body. Keeps the angle in the coupling. */
 FLR_API void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *handle);
 
 /* About the body's centre of mass, world's axes. */

@@ -1,6 +1,9 @@
 /* a hand holds a part by a spring and a damper */
 #include "feeler/coupling.h"
 
+static const double DOUBLING = 0.0144; /* s: (1 + dt/this) to the power of 10 ms/dt is about 2 */
+static const double LOOSE = 1e6;       /* clamps that have grown so much are none */
+
 flr_coupling_def flr_default_coupling_def(void)
 {
     flr_coupling_def def = {.stiffness = 1000, .damping = 1, .stretch = 0.0005, .fade = 0.005};
@@ -47,7 +50,8 @@ flr_result flr_coupling_grab(const flr_coupling_def *def, const flr_body *body,
     *coupling = (flr_coupling){.T_part_handle = T_part_handle,
                                .stiffness = def->stiffness,
                                .turn_stiffness = def->turn_stiffness,
-                               .fade = def->fade};
+                               .fade = def->fade,
+                               .slack = 1};
     if (def->turn_stiffness == 0) coupling->turn_stiffness = def->stiffness * moment / mass;
     coupling->damping = def->damping * 2 * sqrt(coupling->stiffness * mass);
     coupling->turn_damping = def->damping * 2 * sqrt(coupling->turn_stiffness * moment);
@@ -100,14 +104,14 @@ static flr_vec3 clamped(flr_vec3 v, double limit)
     return flr_vec3_scale(flr_vec3_normalize(v), limit);
 }
 
-flr_wrench flr_coupling_wrench(const flr_coupling *coupling, const flr_stretch *stretch)
+flr_wrench flr_coupling_wrench(const flr_coupling *c, const flr_stretch *stretch)
 {
-    flr_vec3 force = flr_vec3_add_scaled(flr_vec3_scale(stretch->shift, coupling->stiffness),
-                                         coupling->damping, stretch->speed.linear);
-    flr_vec3 torque = flr_vec3_add_scaled(flr_vec3_scale(stretch->turn, coupling->turn_stiffness),
-                                          coupling->turn_damping, stretch->speed.angular);
-    flr_wrench at_grip = flr_wrench_make(clamped(torque, coupling->torque_limit),
-                                         clamped(force, coupling->force_limit));
+    double force = c->force_limit * c->slack, torque = c->torque_limit * c->slack;
+    flr_wrench at_grip = flr_wrench_make(
+        flr_vec3_add(clamped(flr_vec3_scale(stretch->turn, c->turn_stiffness), torque),
+                     clamped(flr_vec3_scale(stretch->speed.angular, c->turn_damping), torque)),
+        flr_vec3_add(clamped(flr_vec3_scale(stretch->shift, c->stiffness), force),
+                     clamped(flr_vec3_scale(stretch->speed.linear, c->damping), force)));
     return flr_wrench_move(at_grip, flr_vec3_neg(stretch->arm));
 }
 
@@ -117,13 +121,23 @@ flr_wrench flr_coupling_feel(flr_coupling *coupling, const flr_body *body, const
     flr_stretch stretch;
     if (!(dt > 0) || !flr_coupling_stretch(coupling, body, handle, &stretch)) {
         coupling->feel = 0;
+        coupling->slack = 1;
         return (flr_wrench){0};
     }
     double change = coupling->fade > dt ? dt / coupling->fade : 1;
     coupling->feel = touching ? fmin(1, coupling->feel + change) : fmax(0, coupling->feel - change);
 
+    /* as often as not a contact that is lost is back in the next step: the clamps must be there */
+    coupling->slack = touching ? 1 : fmin(coupling->slack * (1 + dt / DOUBLING), LOOSE);
+
     /* the device holds at the handle's origin what the body got at the grip: between the two lies the
-     * stretch, which the force runs along, so that its moment is nothing but that of the damping */
-    flr_wrench on_grip = flr_wrench_move(flr_coupling_wrench(coupling, &stretch), stretch.arm);
-    return flr_wrench_scale(on_grip, -coupling->feel);
+     * stretch, which the force runs along, so that its moment is nothing but that of the damping.
+     * Clamped as a whole, it does not feel every bump of a body that is pulled by all it has */
+    flr_vec3 force = flr_vec3_add_scaled(flr_vec3_scale(stretch.shift, coupling->stiffness),
+                                         coupling->damping, stretch.speed.linear);
+    flr_vec3 torque = flr_vec3_add_scaled(flr_vec3_scale(stretch.turn, coupling->turn_stiffness),
+                                          coupling->turn_damping, stretch.speed.angular);
+    return flr_wrench_scale(flr_wrench_make(clamped(torque, coupling->torque_limit),
+                                            clamped(force, coupling->force_limit)),
+                            -coupling->feel);
 }

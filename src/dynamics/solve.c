@@ -5,7 +5,7 @@ enum {
     ITERATIONS = 32, /* of Newton; three to six in practice */
     SEARCHES = 24    /* evaluations along a line; most take none beyond the first */
 };
-static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
+static const double CREEP = 1e-5; /* m/s: slower than this, friction is viscous */
 
 static flr_vec3 velocity_at(flr_vec6 x, flr_vec3 arm)
 {

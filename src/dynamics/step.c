@@ -15,6 +15,13 @@ static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous 
 enum { FEW = 128 };
 static const double ALIKE = 0.95, NEAR = 0.1;
 
+/* a hand */
+typedef struct hold {
+    flr_coupling coupling;
+    flr_stretch stretch;
+    flr_twist handle;
+} hold;
+
 struct flr_step {
     flr_body body;
     flr_step_params params;
@@ -24,13 +31,13 @@ struct flr_step {
     unsigned faults;
     flr_wrench push;     /* all that does not depend on where the step goes */
     flr_wrench unlisted; /* of contacts that no touch stands for */
-    flr_wrench pull;     /* explicit: of the couplings */
     flr_vec6 braking;    /* sum of v (-n . v/|v|) over near points, m/s, with its moment */
     double approach;     /* its product with the relative twist */
     double near, safe;   /* points in it; m/s: what their contacts will bear */
     double deepest, stiffness, stiffest;
     uint32_t touching, pulls;
-    flr_spring springs[2 * FLR_STEP_PULLS];
+    hold holds[FLR_STEP_PULLS];
+    flr_spring springs[4 * FLR_STEP_PULLS];
     uint32_t capacity;
     flr_problem problem; /* .touches has room for `capacity` */
 };
@@ -287,16 +294,6 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
     step->unlisted = flr_wrench_add(step->unlisted, flr_wrench_add(all, flr_wrench_scale(sum, -1)));
 }
 
-/* force = slope (target - y) = k (stretch - dt y) + b (handle's - y) */
-static flr_spring spring_of(flr_vec3 stretch, flr_vec3 speed, double k, double b, double dt,
-                            double limit)
-{
-    flr_spring spring = {.slope = k * dt + b, .limit = limit};
-    flr_vec3 force = flr_vec3_add_scaled(flr_vec3_scale(stretch, k), b, speed);
-    spring.target = flr_vec3_scale(force, 1 / spring.slope);
-    return spring;
-}
-
 static bool coupling_is_valid(const flr_coupling *c)
 {
     return c->stiffness > 0 && sane(c->stiffness) && c->turn_stiffness > 0 &&
@@ -319,22 +316,7 @@ void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *han
         step->faults |= FLR_FAULT_HANDLE;
         return;
     }
-    step->pulls++;
-    if (step->params.integrator == FLR_INTEGRATOR_EXPLICIT) {
-        step->pull = flr_wrench_add(step->pull, flr_coupling_wrench(coupling, &s));
-        return;
-    }
-    bool moving = step->params.integrator == FLR_INTEGRATOR_IMPLICIT;
-    double dt = step->params.dt;
-    flr_problem *problem = &step->problem;
-    flr_spring *line = &step->springs[problem->spring_count++];
-    *line = spring_of(s.shift, handle->twist.linear, coupling->stiffness,
-                      moving ? coupling->damping : 0, dt, coupling->force_limit);
-    line->arm = s.arm;
-    flr_spring *turn = &step->springs[problem->spring_count++];
-    *turn = spring_of(s.turn, handle->twist.angular, coupling->turn_stiffness,
-                      moving ? coupling->turn_damping : 0, dt, coupling->torque_limit);
-    turn->turning = true;
+    step->holds[step->pulls++] = (hold){*coupling, s, handle->twist};
 }
 
 void flr_step_push(flr_step *step, flr_wrench wrench)
@@ -388,8 +370,8 @@ static flr_wrench explicit_friction(const flr_step *step)
         const flr_touch *t = &problem->touches[i];
         flr_vec3 y = flr_vec3_sub(flr_twist_velocity(step->body.twist, t->arm), t->other);
         y = flr_vec3_add_scaled(y, -flr_vec3_dot(t->normal, y), t->normal);
-        double hold = t->friction * t->stiffness * t->depth;
-        flr_vec3 force = flr_vec3_scale(y, -hold / fmax(flr_vec3_length(y), slow));
+        double grip = t->friction * t->stiffness * t->depth;
+        flr_vec3 force = flr_vec3_scale(y, -grip / fmax(flr_vec3_length(y), slow));
         sum = flr_wrench_add(sum, flr_wrench_from_force(t->arm, force));
     }
     return sum;
@@ -417,10 +399,35 @@ static flr_vec6 explicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
 {
     flr_mat6 l;
     result->contact = explicit_contact(step);
-    result->pull = step->pull;
+    for (uint32_t i = 0; i < step->pulls; i++) {
+        const hold *h = &step->holds[i];
+        result->pull = flr_wrench_add(result->pull, flr_coupling_wrench(&h->coupling, &h->stretch));
+    }
     flr_wrench all = flr_wrench_add(step->push, flr_wrench_add(result->contact, result->pull));
     if (!flr_mat6_factor(&step->inertia, &l)) return start; /* not of a valid body */
     return flr_vec6_add_scaled(start, step->params.dt, flr_mat6_solve(&l, as6(all)));
+}
+
+/* Spring k (stretch - dt y) and damper b (handle's - y), as the solver wants them. */
+static void add_pair(flr_step *step, flr_spring spring, flr_vec3 stretch, flr_vec3 speed, double k,
+                     double b)
+{
+    flr_problem *problem = &step->problem;
+    double dt = step->params.dt;
+    spring.slope = k * dt, spring.target = flr_vec3_scale(stretch, 1 / dt);
+    problem->springs[problem->spring_count++] = spring;
+    if (!(b > 0) || step->params.integrator == FLR_INTEGRATOR_QUASI_STATIC) return;
+    spring.slope = b, spring.target = speed;
+    problem->springs[problem->spring_count++] = spring;
+}
+
+static void add_hold(flr_step *step, const hold *h)
+{
+    const flr_coupling *c = &h->coupling;
+    flr_spring line = {.arm = h->stretch.arm, .limit = c->force_limit * c->slack};
+    flr_spring turn = {.turning = true, .limit = c->torque_limit * c->slack};
+    add_pair(step, line, h->stretch.shift, h->handle.linear, c->stiffness, c->damping);
+    add_pair(step, turn, h->stretch.turn, h->handle.angular, c->turn_stiffness, c->turn_damping);
 }
 
 static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *result)
@@ -447,6 +454,7 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
         flr_touch *t = &problem->touches[i];
         t->slope = t->stiffness * (dt + lag);
     }
+    for (uint32_t i = 0; i < step->pulls; i++) add_hold(step, &step->holds[i]);
     flr_solution solution;
     flr_solve(problem, &solution);
     if (!solution.converged) step->faults |= FLR_FAULT_SOLVE;

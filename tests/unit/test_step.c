@@ -268,6 +268,24 @@ static void the_travel_limit_holds_for_every_point(void **state)
     flr_test_rig_end(&rig);
 }
 
+/* Freed with the hand far ahead, the part comes without swinging past it. */
+static void a_freed_part_does_not_overshoot(void **state)
+{
+    (void)state;
+    flr_test_rig rig;
+    flr_test_rig_begin(&rig, 0.012, SIZE);
+    flr_coupling_def def = flr_default_coupling_def();
+    flr_test_rig_grab(&rig, &def, flr_vec3_zero());
+    rig.handle.T_world_handle.p.x = 0.1;
+    rig.params.travel = 0.0005;
+    for (int i = 0; i < 400; i++) {
+        flr_test_rig_step(&rig);
+        assert_true(rig.body.T_world_part.p.x < 0.1 + 1e-9);
+    }
+    assert_within(rig.body.T_world_part.p.x, 0.1, 1e-5);
+    flr_test_rig_end(&rig);
+}
+
 /* Two bodies, one on each side of a contact: the one that is the voxmap's part gets the opposite. */
 static void the_other_side_gets_the_opposite(void **state)
 {
@@ -346,6 +364,7 @@ int main(void)
         cmocka_unit_test(contact_is_not_sticky),
         cmocka_unit_test(braking_takes_the_approach_and_nothing_else),
         cmocka_unit_test(the_travel_limit_holds_for_every_point),
+        cmocka_unit_test(a_freed_part_does_not_overshoot),
         cmocka_unit_test(the_other_side_gets_the_opposite),
         cmocka_unit_test(the_list_stands_for_all),
     };

@@ -65,9 +65,9 @@ static void implicit_has_no_limit(void **state)
     (void)state;
     const char *finer = getenv("FLR_TEST_GRID");
     int n = finer ? atoi(finer) : 1;
-    const double rates[] = {250, 1000, 4000, 10000};
+    const double rates[] = {250, 1000, 2500, 10000};
     for (int kind = 0; kind < SCENES; kind++)
-        for (int r = 0; r < 4; r++) {
+        for (int r = 0; r < (finer ? 4 : 3); r++) {
             double worst = 0;
             for (int k = 0; k <= 4 * n; k++)
                 for (int m = 0; m <= 2 * n; m++) {
