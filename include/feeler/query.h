@@ -76,10 +76,10 @@ FLR_API flr_result flr_proximity_create(const flr_mesh *mesh, flr_proximity **pr
                                         flr_error *error);
 FLR_API void flr_proximity_destroy(flr_proximity *proximity); /* NULL allowed */
 
-/* Looks at the next vertices: groups of 64 that lie together, until there are `max_vertices` (0: all
- * of them, once), and goes on from there at the next call. A group that is far from everything
- * costs one lookup. Returns how many vertices are done now since the last time that all were: 0
- * when this call has completed a round. Thread: one at a time; RT safe with a limit. */
+/* Looks at the next vertices: groups of 64 that lie together, until there are `max_vertices` (0:
+ * all of them, once), and goes on from there at the next call. A group that is far from everything
+ * costs one lookup. Returns how many vertices are done since the last time that all were: 0 when
+ * this call has completed a round. Thread: one at a time; RT safe with a limit. */
 FLR_API uint32_t flr_proximity_update(flr_proximity *proximity, flr_pose T_world_mesh,
                                       const flr_proximity_obstacle *obstacles, size_t count,
                                       uint32_t max_vertices);

@@ -121,7 +121,10 @@ flr_result flr_sweep_make(const flr_sweep_def *def, flr_voxmap **voxmap, flr_swe
     result = add_all(&s, error);
     if (result == FLR_OK) result = flr_merge_build(s.merge, NULL, voxmap, NULL, error);
     flr_merge_destroy(s.merge);
-    if (result != FLR_OK || !report) return result;
+    if (result != FLR_OK) return result;
+    /* the triangles of the part, not of all its places; the block is still ours alone */
+    ((flr_voxmap_header *)(*voxmap)->mapping)->stats.triangles = def->mesh->triangle_count;
+    if (!report) return FLR_OK;
     const flr_voxmap_stats *stats = &(*voxmap)->header->stats;
     const double one = def->voxel * def->voxel * def->voxel;
     const double inner = (double)stats->interior_voxels, outer = (double)stats->surface_voxels;

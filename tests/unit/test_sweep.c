@@ -99,6 +99,7 @@ static void equals_all_places(void **state)
     assert_int_equal(report.places, places);
     assert_true(places > 24); /* some were joined */
     const flr_voxmap_info info = flr_voxmap_get_info(merged), own = flr_voxmap_get_info(swept);
+    assert_int_equal(own.stats.triangles, mesh->triangle_count);
     assert_int_equal(info.stats.surface_voxels, own.stats.surface_voxels);
     assert_int_equal(info.stats.interior_voxels, own.stats.interior_voxels);
     for (int i = 0; i < 3; i++) assert_int_equal(info.size[i], own.size[i]);
