@@ -131,6 +131,7 @@ static flr_result set_up(const flr_model *model, const subject *what, unsigned d
 typedef struct kind {
     flr_simd simd; /* FLR_SIMD_BEST: the reference */
     bool awareness, cull;
+    unsigned threads;
 } kind;
 
 /* Asks every `stride`-th pose `repeat` times. FLR_UNSUPPORTED: not on this processor. */
@@ -141,6 +142,7 @@ static flr_result measure(flr_env *env, const setup *s, kind k, size_t stride, u
     def.shell = s->shell;
     def.voxmap = s->voxmap;
     def.simd = k.simd;
+    def.threads = k.threads;
     flr_contact_pair *pair = NULL;
     flr_result result =
         k.simd == FLR_SIMD_BEST ? FLR_OK : flr_contact_pair_create(&def, &pair, error);
@@ -188,7 +190,8 @@ static flr_simd best_simd(flr_env *env, const setup *s)
 {
     timing t;
     for (flr_simd simd = FLR_SIMD_AVX512; simd > FLR_SIMD_SCALAR; simd--)
-        if (measure(env, s, (kind){simd, true, true}, s->count, 1, &t, NULL) == FLR_OK) return simd;
+        if (measure(env, s, (kind){simd, true, true, 1}, s->count, 1, &t, NULL) == FLR_OK)
+            return simd;
     return FLR_SIMD_SCALAR;
 }
 
@@ -196,19 +199,24 @@ static flr_simd best_simd(flr_env *env, const setup *s)
 
 static const char *const simd_names[] = {"reference", "scalar", "AVX2", "AVX-512"};
 
-static double rate(const setup *s, const timing *t) { return s->shell->total / (t->mean * 1e-3); }
+/* Point tests per millisecond; with culling: points answered for. Chunks that lie outside of the grid are not tested, and do
+ * not count where every point is to be. */
+static double rate(const setup *s, kind k, const timing *t)
+{
+    return (k.cull ? s->shell->total : t->tested) / (t->mean * 1e-3);
+}
 
 static void print_row(const setup *s, kind k, const timing *t, bool best, bool bounds, FILE *out)
 {
     fprintf(out, "%-16s %-10s %-9s %-9s %6zu %8.1f %8.1f %8.1f %9.0f %9.0f %8u", s->subject->name,
             simd_names[k.simd], k.awareness ? "on" : "off", k.cull ? "on" : "off", t->poses, t->p50,
-            t->p99, t->max, t->tested, rate(s, t), t->most_contacts);
+            t->p99, t->max, t->tested, rate(s, k, t), t->most_contacts);
     if (bounds && best && k.awareness && k.cull && s->subject->most_p99 > 0)
         fprintf(out, "  bound: p99 %.0f us: %s", s->subject->most_p99,
                 t->p99 <= s->subject->most_p99 ? "held" : "MISSED");
     if (bounds && !k.cull && !k.awareness && k.simd != FLR_SIMD_BEST)
         fprintf(out, "  bound: %.0f per ms: %s", least_rate[k.simd],
-                rate(s, t) >= least_rate[k.simd] ? "held" : "MISSED");
+                rate(s, k, t) >= least_rate[k.simd] ? "held" : "MISSED");
     fputc('\n', out);
 }
 
@@ -222,7 +230,7 @@ static void print_row_json(const setup *s, kind k, const timing *t, bool first, 
             first ? "" : ",", s->subject->name, flr_voxmap_get_info(s->voxmap).voxel,
             s->shell->voxel, s->shell->total, s->subject->layer, simd_names[k.simd],
             k.awareness ? "true" : "false", k.cull ? "true" : "false", t->poses, t->p50, t->p99,
-            t->max, t->mean, t->tested, rate(s, t), t->most_contacts);
+            t->max, t->mean, t->tested, rate(s, k, t), t->most_contacts);
 }
 
 /* Each idea alone and together, with every instruction set; the reference for comparison. `ideas_p50` gets that of the
@@ -238,7 +246,7 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options, 
     size_t few = s->count > FEW ? s->count / FEW : 1;
     for (int ideas = 3; ideas >= 0; ideas--)
         for (int i = FLR_SIMD_BEST; i <= FLR_SIMD_AVX512; i++) {
-            kind k = {(flr_simd)i, ideas & 1, ideas & 2};
+            kind k = {(flr_simd)i, ideas & 1, ideas & 2, 1};
             /* the reference knows no culling; it takes long, as does every point without culling */
             if (i == FLR_SIMD_BEST && k.cull) continue;
             unsigned repeat = i == FLR_SIMD_BEST ? 1 : options->repeat;
@@ -304,7 +312,7 @@ static flr_result grow(flr_env *env, const flr_bench_options *options, const set
     timing culled, all;
     size_t few = s->count > 2 * FEW ? s->count / FEW / 2 : 1;
     unsigned repeat = options->repeat < 3 ? options->repeat : 3;
-    kind k = {best_simd(env, s), true, true};
+    kind k = {best_simd(env, s), true, true, 1};
     flr_result result = measure(env, s, k, few, repeat, &culled, error);
     k.cull = false;
     if (result == FLR_OK) result = measure(env, s, k, few * 2, repeat, &all, error);
@@ -339,7 +347,7 @@ static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
         s.poses = &T, s.count = 1;
         timing t[2];
         for (int cull = 0; cull < 2 && result == FLR_OK; cull++)
-            result = measure(env, &s, (kind){best_simd(env, &s), false, cull}, 1,
+            result = measure(env, &s, (kind){best_simd(env, &s), false, cull, 1}, 1,
                              20 * options->repeat, &t[cull], error);
         if (result != FLR_OK || !t[1].most_contacts) continue;
         g->x[g->count] = t[1].most_contacts;
@@ -407,6 +415,56 @@ static flr_result bench_coherence(flr_env *env, const flr_bench_options *options
     return flr_bench_coherent_add(env, options, &motion, rows, error);
 }
 
+/* ---- threads ---- */
+
+/* The actuator with points of 0.22 mm, some ten million, in the gear at 2.5 mm: along its way out, and the same 4 mm lower, where it
+ * presses into what holds it. */
+static flr_result bench_threads(flr_env *env, const flr_bench_options *options,
+                                const flr_model *gear, setup *s, FILE *out, flr_error *error)
+{
+    static const subject whole = {.name = "huge actuator", .layer = 2};
+    const double pressed = 4e-3;
+    flr_shell *shell;
+    flr_result result = make_shell(flr_model_find_mesh(gear, "actuator.stl"),
+                                   0.22e-3 * options->divide, &shell, error);
+    if (result != FLR_OK) return result;
+    flr_shell_destroy(s->shell);
+    s->shell = shell;
+    s->subject = &whole;
+    flr_simd best = best_simd(env, s);
+    if (options->json)
+        fputs("],\n \"threads\": [", out);
+    else
+        fprintf(out, "\nThreads: actuator of %u points in the gear\n%-8s %-8s %8s %8s %8s %8s\n",
+                shell->total, "way", "threads", "p50 [us]", "p99 [us]", "max [us]", "contacts");
+    for (unsigned i = 0; i < 8 && result == FLR_OK; i++) {
+        bool lower = i >= 4;
+        unsigned threads = i % 4 + 1;
+        if (i == 4)
+            for (size_t k = 0; k < s->count; k++) s->poses[k].p.z -= pressed;
+        timing t;
+        size_t stride = s->count > FEW ? s->count / FEW : 1;
+        kind k = {best, true, true, threads};
+        result = measure(env, s, k, stride, options->repeat, &t, error);
+        if (result != FLR_OK) break;
+        if (options->json)
+            fprintf(out,
+                    "%s\n  {\"points\": %u, \"pressed\": %s, \"threads\": %u, \"us\": {\"p50\": "
+                    "%.3f, \"p99\": %.3f, \"max\": %.3f}, \"most_contacts\": %u}",
+                    i ? "," : "", shell->total, lower ? "true" : "false", threads, t.p50, t.p99,
+                    t.max, t.most_contacts);
+        else
+            fprintf(out, "%-8s %-8u %8.1f %8.1f %8.1f %8u%s\n", lower ? "pressed" : "free", threads,
+                    t.p50, t.p99, t.max, t.most_contacts,
+                    threads == 2 && !lower && options->divide == 1
+                        ? t.p99 <= 1000 ? "  bound: p99 1000 us: held"
+                                        : "  bound: p99 1000 us: MISSED"
+                        : "");
+        fflush(out);
+    }
+    return result;
+}
+
 flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error)
 {
@@ -444,6 +502,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
     }
     if (result == FLR_OK && options->plots) result = plot_ideas(env, options->plots, ideas, error);
     if (result == FLR_OK) result = bench_growth(env, options, &model, &coarse, out, error);
+    if (result == FLR_OK) result = bench_threads(env, options, &model, &coarse, out, error);
     if (result == FLR_OK && options->json) fputs("],\n ", out);
     if (result == FLR_OK) result = flr_bench_coherent_tell(env, options, &coherence, out, error);
     if (result == FLR_OK && options->json) fputs("}\n", out);
