@@ -401,7 +401,7 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
 }
 
 /* The same motion by the coherent engine. */
-static flr_result bench_coherence(flr_env *env, const flr_bench_options *options, const setup *s,
+static flr_result bench_coherence(const flr_bench_options *options, const setup *s,
                                   flr_bench_rows *rows, flr_error *error)
 {
     flr_bench_motion motion = {.name = s->subject->name,
@@ -412,7 +412,7 @@ static flr_result bench_coherence(flr_env *env, const flr_bench_options *options
                                .frames_per_pose = s->frames_per_pose,
                                .layer = s->subject->layer,
                                .displacement = s->displacement};
-    return flr_bench_coherent_add(env, options, &motion, rows, error);
+    return flr_bench_coherent_add(options, &motion, rows, error);
 }
 
 /* ---- threads ---- */
@@ -495,7 +495,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
         if (result == FLR_OK) result = set_up(&model, &subjects[i], options->divide, &s, error);
         if (result == FLR_OK)
             result = bench_subject(env, options, &s, &first, ideas[i], out, error);
-        if (result == FLR_OK) result = bench_coherence(env, options, &s, &coherence, error);
+        if (result == FLR_OK) result = bench_coherence(options, &s, &coherence, error);
         if (result == FLR_OK && !strcmp(subjects[i].name, "actuator"))
             coarse = s, s = (setup){0}; /* for the growth */
         free_setup(&s);

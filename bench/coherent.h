@@ -41,9 +41,8 @@ typedef struct flr_bench_rows {
 } flr_bench_rows;
 
 /* Goes through a motion and adds its rows: with the capacity of 2005 and with that of this processor. */
-flr_result flr_bench_coherent_add(flr_env *env, const flr_bench_options *options,
-                                  const flr_bench_motion *motion, flr_bench_rows *rows,
-                                  flr_error *error);
+flr_result flr_bench_coherent_add(const flr_bench_options *options, const flr_bench_motion *motion,
+                                  flr_bench_rows *rows, flr_error *error);
 
 /* One motion more, then all of them as a table or as a member of a JSON object, and a plot. */
 flr_result flr_bench_coherent_tell(flr_env *env, const flr_bench_options *options,
