@@ -166,7 +166,7 @@ if [ "$sanitized" = no ]; then
   expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
   json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
   json '.growth | length == 2 and (.[0].lines | map(.exponent) | all(. > 0.3 and . < 3))'
-  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-coherent.svg contact-parts.svg
+  holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-coherent.svg contact-parts.svg contact-broad.svg
   grep -q 'grows as x^' plots/contact-parts.svg || fail "the plot shows no exponent"
 fi
 finish
