@@ -6,18 +6,18 @@
  * proportional to the distance between handle and grip, and a torque proportional to the angle of
  * the turn between them, along its axis. Both are damped by the relative velocity.
  *
- * Spring force and torque are clamped at the values of a stretch of half a voxel (1999, section 5.2),
- * so that a user cannot drag the part through what it touches; the damping is clamped at the same
- * values, by itself, so that it is there when the spring is stretched. The handle may be as far
- * ahead as it likes. In free space the clamps give way, doubling every 10 ms: a part that came free
- * goes straight to the hand, as fast as the travel limit allows, and stops there.
+ * Spring force and torque are clamped at the values of a stretch of half a voxel (1999, section
+ * 5.2), so that a user cannot drag the part through what it touches; the damping is clamped at the
+ * same values, by itself, so that it is there when the spring is stretched. The handle may be as
+ * far ahead as it likes. In free space the clamps give way, doubling every 10 ms: a part that came
+ * free goes straight to the hand, as fast as the travel limit allows, and stops there.
  *
  * A turn of more than 180 degrees keeps its direction up to 270, so that the torque does not jump
  * to the other side where a jammed part is twisted half a turn.
  *
  * The device feels the opposite wrench, clamped as a whole, but only while the part touches
- * something: in free space it is zero (1999, section 5.2). The change takes a few milliseconds, both
- * ways.
+ * something: in free space it is zero (1999, section 5.2). The change takes a few milliseconds,
+ * both ways.
  *
  * Plain data. Thread: one at a time per coupling; RT safe, where nothing else is said.
  */
@@ -95,9 +95,10 @@ FLR_API bool flr_coupling_stretch(flr_coupling *coupling, const flr_body *body,
 /* The clamped wrench on the body at this stretch, about its centre of mass, world's axes. */
 FLR_API flr_wrench flr_coupling_wrench(const flr_coupling *coupling, const flr_stretch *stretch);
 
-/* What the device feels, and what the clamps are in the next step: call it once a step, after the body
- * has moved, also where nobody feels it. The wrench for the device, about the handle's origin, world's axes: the opposite of what pulls
- * the body as both are now; zero while nothing is touched. `dt` in seconds; what is not finite gives zero. */
+/* What the device feels, and what the clamps are in the next step: call it once a step, after the
+ * body has moved, also where nobody feels it. Returns the wrench for the device, about the handle's
+ * origin, world's axes: the opposite of what pulls the body as both are now; zero while nothing is
+ * touched. `dt` in seconds; what is not finite gives zero. */
 FLR_API flr_wrench flr_coupling_feel(flr_coupling *coupling, const flr_body *body,
                                      const flr_handle *handle, bool touching, double dt);
 
