@@ -2,6 +2,7 @@
 #include "feeler/step.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dynamics/bound.h"
 #include "dynamics/solve.h"
@@ -10,10 +11,18 @@ static const double REST = 1e-4; /* quasi-static: of the inertia is left, so tha
 static const double HARD = 1e4;  /* a contact at its limit, by what would stop the body in a step */
 static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
 
-/* of lists longer than FEW, contacts become one whose normals are ALIKE (cosine) and which are NEAR
- * each other (by the reach of the part) */
-enum { FEW = 128 };
-static const double ALIKE = 0.95, NEAR = 0.1;
+/* of lists longer than FEW, those contacts become one that are in the same of CELLS^3 cells about the
+ * centre of mass and whose normals are in the same of 24 parts of a sphere */
+enum { FEW = 128, CELLS = 6, PARTS = 24, BINS = PARTS * CELLS * CELLS * CELLS };
+
+/* several contacts in the making of one */
+typedef struct cluster {
+    uint32_t count;
+    flr_vec3 push;  /* metres: sum of depth x normal */
+    flr_vec3 point; /* metres^2: sum of depth x point */
+    double depth;   /* metres: sum */
+    double deepest; /* metres */
+} cluster;
 
 /* a hand */
 typedef struct hold {
@@ -38,7 +47,9 @@ struct flr_step {
     uint32_t touching, pulls;
     hold holds[FLR_STEP_PULLS];
     flr_spring springs[4 * FLR_STEP_PULLS];
+    uint32_t bins[BINS]; /* number + 1 of the cluster of each; 0: none */
     uint32_t capacity;
+    cluster *clusters;   /* [capacity] */
     flr_problem problem; /* .touches has room for `capacity` */
 };
 
@@ -74,12 +85,15 @@ flr_result flr_step_create(uint32_t capacity, flr_step **step, flr_error *error)
         return flr_fail(error, FLR_TOO_LARGE, "%u contacts in a step: at most 1048576", capacity);
     flr_step *made = calloc(1, sizeof *made);
     flr_touch *touches = calloc(capacity ? capacity : 1, sizeof *touches);
-    if (!made || !touches) {
+    cluster *clusters = calloc(capacity ? capacity : 1, sizeof *clusters);
+    if (!made || !touches || !clusters) {
         free(made);
         free(touches);
+        free(clusters);
         return flr_fail(error, FLR_NO_MEMORY, "no memory for a step with %u contacts", capacity);
     }
     made->capacity = capacity;
+    made->clusters = clusters;
     made->problem.touches = touches;
     made->problem.springs = made->springs;
     made->faults = FLR_FAULT_BODY; /* until there is one */
@@ -91,12 +105,13 @@ void flr_step_destroy(flr_step *step)
 {
     if (!step) return;
     free(step->problem.touches);
+    free(step->clusters);
     free(step);
 }
 
 size_t flr_step_bytes(const flr_step *step)
 {
-    return sizeof *step + step->capacity * sizeof *step->problem.touches;
+    return sizeof *step + step->capacity * (sizeof *step->problem.touches + sizeof *step->clusters);
 }
 
 /* ---- what acts ---- */
@@ -121,10 +136,15 @@ static bool body_is_usable(const flr_body *body)
 
 void flr_step_begin(flr_step *step, const flr_body *body, const flr_step_params *params)
 {
-    flr_problem problem = {.touches = step->problem.touches, .springs = step->springs};
-    uint32_t capacity = step->capacity;
-    *step = (flr_step){.body = *body, .params = *params, .capacity = capacity, .problem = problem};
-    step->problem.springs = step->springs;
+    step->body = *body;
+    step->params = *params;
+    step->faults = 0;
+    step->push = step->unlisted = (flr_wrench){0};
+    step->braking = (flr_vec6){0};
+    step->approach = step->near = step->safe = 0;
+    step->deepest = step->stiffness = step->stiffest = 0;
+    step->touching = step->pulls = 0;
+    step->problem = (flr_problem){.touches = step->problem.touches, .springs = step->springs};
     if (!params_are_valid(params)) step->faults |= FLR_FAULT_PARAMS;
     if (!body_is_usable(body)) {
         step->faults |= FLR_FAULT_BODY;
@@ -149,16 +169,6 @@ static double limit_of(double depth, double limit)
     return depth - fmin(0.1 * (depth - limit), 0.05 * limit);
 }
 
-/* several contacts in the making of one */
-typedef struct cluster {
-    uint32_t count;
-    flr_vec3 push;          /* metres: sum of depth x normal */
-    flr_vec3 point;         /* metres^2: sum of depth x point */
-    double depth;           /* metres: sum */
-    double deepest;         /* metres */
-    flr_vec3 normal, first; /* of the first one: normal and point */
-} cluster;
-
 /* Force and point of application are those of all of them; the deepest one keeps to the limit. */
 static flr_wrench add_cluster(flr_step *step, const flr_touches *touches, const cluster *c,
                               double stiffness)
@@ -182,16 +192,41 @@ static flr_wrench add_cluster(flr_step *step, const flr_touches *touches, const 
     return flr_wrench_from_force(t->arm, flr_vec3_scale(t->normal, t->stiffness * t->depth));
 }
 
-/* Takes the contacts of a list; returns the wrench that they stand for, about the centre of mass. A
- * long list is shortened: neighbours in it are neighbours on the shell, and become one where they
- * look the same way. */
+/* 0 … CELLS - 1 of a coordinate from -reach to reach. */
+static uint32_t cell_of(double x, double reach)
+{
+    double cell = floor((x / reach + 1) * (CELLS / 2.0));
+    return cell >= CELLS - 1 ? CELLS - 1 : cell > 0 ? (uint32_t)cell : 0;
+}
+
+/* Of a direction: which face of a cube it leaves through, and which quarter of that. */
+static uint32_t part_of(flr_vec3 n)
+{
+    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
+    if (x >= y && x >= z) return (n.x > 0) * 4u + (n.y > 0) * 2u + (n.z > 0);
+    if (y >= z) return 8 + (n.y > 0) * 4u + (n.x > 0) * 2u + (n.z > 0);
+    return 16 + (n.z > 0) * 4u + (n.x > 0) * 2u + (n.y > 0);
+}
+
+/* Where a contact of a long list belongs. */
+static cluster *bin_of(flr_step *step, flr_vec3 point, flr_vec3 normal, uint32_t *used)
+{
+    flr_vec3 p = flr_vec3_sub(point, step->centre);
+    double reach = step->body.reach;
+    uint32_t bin = part_of(normal);
+    bin = bin * CELLS + cell_of(p.x, reach);
+    bin = bin * CELLS + cell_of(p.y, reach);
+    bin = bin * CELLS + cell_of(p.z, reach);
+    if (step->bins[bin] == 0) step->bins[bin] = ++*used;
+    return &step->clusters[step->bins[bin] - 1];
+}
+
+/* Takes the contacts of a list; returns the wrench that they stand for, about the centre of mass. */
 static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t count,
                             double stiffness)
 {
-    uint32_t most = (count + FEW - 1) / FEW;
-    double near2 = step->body.reach * step->body.reach * NEAR * NEAR;
-    flr_wrench sum = {0};
-    cluster c = {0};
+    uint32_t used = 0;
+    if (count > FEW) memset(step->bins, 0, sizeof step->bins);
     for (uint32_t i = 0; i < count; i++) {
         const flr_contact *contact = &touches->list[i];
         flr_vec3 normal = touches->walls ? touches->walls[i] : contact->normal;
@@ -201,18 +236,19 @@ static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t
             continue;
         }
         if (!(contact->depth > 0)) continue;
-        if (c.count > 0 && (c.count == most || flr_vec3_dot(c.normal, normal) < ALIKE ||
-                            flr_vec3_length2(flr_vec3_sub(c.first, contact->point)) > near2)) {
-            sum = flr_wrench_add(sum, add_cluster(step, touches, &c, stiffness));
-            c = (cluster){0};
-        }
-        if (c.count++ == 0) c.normal = normal, c.first = contact->point;
-        c.push = flr_vec3_add_scaled(c.push, contact->depth, normal);
-        c.point = flr_vec3_add_scaled(c.point, contact->depth, contact->point);
-        c.depth += contact->depth;
-        c.deepest = fmax(c.deepest, contact->depth);
+        uint32_t before = used;
+        cluster *c =
+            count > FEW ? bin_of(step, contact->point, normal, &used) : &step->clusters[used++];
+        if (used > before) *c = (cluster){0};
+        c->count++;
+        c->push = flr_vec3_add_scaled(c->push, contact->depth, normal);
+        c->point = flr_vec3_add_scaled(c->point, contact->depth, contact->point);
+        c->depth += contact->depth;
+        c->deepest = fmax(c->deepest, contact->depth);
     }
-    if (c.count > 0) sum = flr_wrench_add(sum, add_cluster(step, touches, &c, stiffness));
+    flr_wrench sum = {0};
+    for (uint32_t i = 0; i < used; i++)
+        sum = flr_wrench_add(sum, add_cluster(step, touches, &step->clusters[i], stiffness));
     return sum;
 }
 

@@ -352,6 +352,52 @@ static void the_list_stands_for_all(void **state)
     }
 }
 
+/* A thousand contacts are made fewer: the wrench is theirs, and the part is held level all the same. */
+static void a_long_list_is_shortened(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("clusters");
+    flr_test_rig rig;
+    flr_test_rig_begin(&rig, 0.1, SIZE);
+    static flr_contact list[1000];
+    flr_contact_result found = {.contacts = 1000, .listed = 1000};
+    flr_step *step;
+    flr_error error;
+    assert_ok(flr_step_create(1000, &step, &error), error);
+    rig.body.T_world_part.q = flr_quat_from_axis_angle(flr_vec3_make(1, 2, 0), 0.004);
+    rig.params.gravity.z = -9.81;
+    flr_vec3 points[1000];
+    for (int i = 0; i < 1000; i++)
+        points[i] = flr_vec3_make(flr_test_random_range(&random, -0.03, 0.03),
+                                  flr_test_random_range(&random, -0.02, 0.02), -0.01);
+    for (int k = 0; k < 600; k++) {
+        flr_wrench sum = {0};
+        for (int i = 0; i < 1000; i++) {
+            flr_vec3 p = flr_pose_apply(rig.body.T_world_part, points[i]);
+            list[i] = (flr_contact){.point = p, .normal = UP, .depth = -0.0095 - p.z};
+            flr_vec3 arm = flr_vec3_sub(p, rig.body.T_world_part.p);
+            flr_vec3 force = flr_vec3_scale(UP, 10 * fmax(0, list[i].depth));
+            sum = flr_wrench_add(sum, flr_wrench_from_force(arm, force));
+        }
+        flr_touches touches = {
+            .list = list, .result = &found, .asked = &rig.asked, .limit = INFINITY};
+        rig.params.integrator = k ? FLR_INTEGRATOR_IMPLICIT : FLR_INTEGRATOR_EXPLICIT;
+        flr_step_begin(step, &rig.body, &rig.params);
+        flr_step_touch(step, &touches);
+        flr_step_solve(step, &rig.result);
+        if (k == 0) {
+            assert_within(rig.result.contact.force.z, sum.force.z, 1e-9);
+            assert_within(rig.result.contact.torque.x, sum.torque.x, 1e-9);
+            assert_within(rig.result.contact.torque.y, sum.torque.y, 1e-9);
+        } else
+            flr_step_move(&rig.result, 1, &rig.body);
+    }
+    assert_true(flr_quat_angle(rig.body.T_world_part.q, flr_quat_identity()) < 1e-3);
+    assert_true(flr_vec3_length(rig.body.twist.angular) < 1e-3);
+    flr_step_destroy(step);
+    flr_test_rig_end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_freed_part_does_not_overshoot),
         cmocka_unit_test(the_other_side_gets_the_opposite),
         cmocka_unit_test(the_list_stands_for_all),
+        cmocka_unit_test(a_long_list_is_shortened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
