@@ -60,6 +60,10 @@ flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FI
 flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error);
 
+/* Probes: a hand strokes the scenario's five models: time by kind of query, by method; how cost grows with triangles. */
+flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,
+                            flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "probe/judge.h"
 #include "probe/model.h"
 
 /* Cells nearer to a triangle than this part of their edge have it, too: two fine units; so rounding on the way of a segment
@@ -150,6 +151,7 @@ static bool refer_all(making *m, uint32_t triangle)
     const flr_probe_model *model = m->model;
     flr_vec3 v[3];
     flr_probe_corners(model->mesh, triangle, v);
+    if (!flr_judge_has_area(v)) return true; /* is never hit */
     for (int i = 0; i < 3; i++)
         v[i] = flr_vec3_scale(flr_vec3_sub(v[i], model->low), model->per_cell);
     flr_vec3 low = flr_vec3_min(v[0], flr_vec3_min(v[1], v[2])),
@@ -292,8 +294,9 @@ flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t cr
     bool large = m.reference_count > INT32_MAX;
     ok = ok && !large;
     /* `references` serves as a list of slots once it is sorted out */
-    ok = ok && make_room(&m);
-    if (ok) {
+    bool any = m.reference_count > 0;
+    ok = ok && (!any || make_room(&m));
+    if (ok && any) {
         sort_references(&m);
         fill_all(&m);
         model->slots = m.slots, model->mask = m.mask, model->shift = m.shift;

@@ -22,6 +22,15 @@ static inline int sure_sign(double value, double error)
     return value > error ? 1 : value < -error ? -1 : 2;
 }
 
+bool flr_judge_has_area(const flr_vec3 v[3])
+{
+    flr_vec3 e = flr_vec3_sub(v[1], v[0]), f = flr_vec3_sub(v[2], v[0]);
+    if (largest(flr_vec3_cross(e, f)) > rounding * largest(e) * largest(f) + tiny) return true;
+    for (int axis = 0; axis < 3; axis++)
+        if (flr_exact_area(v[0], v[1], v[2], (axis + 1) % 3, (axis + 2) % 3) != 0) return true;
+    return false;
+}
+
 /* ---- in one plane ---- */
 
 /* A segment in the plane of the triangle, seen along an axis that the triangle does not contain. */

@@ -13,6 +13,9 @@
 
 #include "feeler/math.h"
 
+/* Has the triangle any area? Without, it is never hit. Exact. */
+bool flr_judge_has_area(const flr_vec3 corners[3]);
+
 /* Finite coordinates. On a hit `*t` is where, 0 at a and 1 at b, within 1e-8; else untouched. The same arguments give the
  * same bits everywhere. */
 bool flr_judge(const flr_vec3 corners[3], flr_vec3 a, flr_vec3 b, double *t);

@@ -40,7 +40,9 @@ static flr_result make(flr_probe_model *model, const flr_probe_def *def, flr_err
             : flr_probe_make_grid(model, def->grain,
                                   model->info.method == FLR_PROBE_HYBRID ? CROWDED : UINT32_MAX,
                                   error);
-    if (result == FLR_OK && def->shading)
+    if (model->info.references == 0)
+        model->mesh = NULL; /* triangles without area: as if there were none */
+    if (result == FLR_OK && model->mesh && def->shading)
         result = flr_probe_make_shading(model, def->crease, error);
     return result;
 }
@@ -77,7 +79,7 @@ flr_result flr_probe_model_create(const flr_probe_def *def, flr_probe_model **mo
     made->info.nodes = made->node_count;
     made->info.bytes = sizeof *made + table_bytes(made) + block_bytes(made) + frame_bytes(made) +
                        node_bytes(made) +
-                       (made->corner_normals ? 36 * (size_t)made->mesh->triangle_count : 0);
+                       (made->corner_normals ? 36 * (size_t)def->mesh->triangle_count : 0);
     *model = made;
     return FLR_OK;
 }

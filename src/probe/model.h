@@ -99,7 +99,6 @@ struct flr_probe_model {
     uint32_t block_count, node_count;
     float *corner_normals; /* [3 triangle_count][3], for shading; NULL: not wanted */
     flr_probe_info info;
-    bool whole_tree;
 };
 
 /* Where a key begins to look in the table. */

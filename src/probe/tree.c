@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/pages.h"
+#include "probe/judge.h"
 #include "probe/model.h"
 
 static uint32_t blocks_of(uint32_t count)
@@ -280,25 +281,35 @@ void flr_probe_tree_fill(const flr_probe_model *model, flr_probe_item *items, ui
     fill_node(model, items, count, node, block);
 }
 
+static flr_result no_memory(uint32_t triangles, flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a tree of %u triangles",
+                    triangles);
+}
+
 flr_result flr_probe_make_tree(flr_probe_model *model, flr_error *error)
 {
-    uint32_t count = model->mesh->triangle_count;
-    model->block_count = blocks_of(count);
-    model->node_count = flr_probe_tree_nodes(count);
-    model->blocks = flr_pages_alloc(model->block_count * sizeof *model->blocks);
-    model->frames = flr_pages_alloc(model->block_count * sizeof *model->frames);
-    model->nodes = flr_pages_alloc(model->node_count * sizeof *model->nodes);
-    flr_probe_item *items = malloc(count * sizeof *items);
-    if (!model->blocks || !model->frames || !model->nodes || !items) {
-        free(items);
-        return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a tree of %u triangles",
-                        count);
+    uint32_t all = model->mesh->triangle_count, count = 0;
+    flr_probe_item *items = malloc(all * sizeof *items);
+    if (!items) return no_memory(all, error);
+    for (uint32_t i = 0; i < all; i++) {
+        flr_vec3 v[3];
+        flr_probe_corners(model->mesh, i, v);
+        if (flr_judge_has_area(v)) flr_probe_item_make(model, i, &items[count++]);
     }
-    for (uint32_t i = 0; i < count; i++) flr_probe_item_make(model, i, &items[i]);
-    flr_probe_tree_fill(model, items, count, 0, 0);
+    if (count > 0) {
+        model->block_count = blocks_of(count);
+        model->node_count = flr_probe_tree_nodes(count);
+        model->blocks = flr_pages_alloc(model->block_count * sizeof *model->blocks);
+        model->frames = flr_pages_alloc(model->block_count * sizeof *model->frames);
+        model->nodes = flr_pages_alloc(model->node_count * sizeof *model->nodes);
+        if (!model->blocks || !model->frames || !model->nodes) {
+            free(items);
+            return no_memory(all, error);
+        }
+        flr_probe_tree_fill(model, items, count, 0, 0);
+    }
     free(items);
-    model->whole_tree = true;
-    model->info.references = count;
-    model->info.fullest = count;
+    model->info.references = model->info.fullest = count;
     return FLR_OK;
 }

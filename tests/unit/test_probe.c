@@ -12,9 +12,9 @@
 #include "support/test.h"
 
 #ifdef FLR_SANITIZED
-enum { SEGMENTS = 2000, SMALL = 1600 };
+enum { SEGMENTS = 1200, SMALL = 1200 };
 #else
-enum { SEGMENTS = 10000, SMALL = 8000 };
+enum { SEGMENTS = 6000, SMALL = 4800 };
 #endif
 
 static double any_of(flr_test_random *r, double low, double high)
@@ -301,6 +301,17 @@ static void no_triangles(void **state)
     }
     assert_false(flr_probe_reference(NULL, flr_vec3_zero(), flr_vec3_zero(), NULL));
     free_models(&m);
+
+    /* triangles without area are as good as none */
+    flr_test_shape shape = {0};
+    for (int i = 0; i < 3; i++) flr_test_shape_vertex(&shape, i, i, i);
+    flr_test_shape_triangle(&shape, 0, 1, 2);
+    flr_test_shape_triangle(&shape, 0, 0, 1);
+    m = make_models(flr_test_shape_mesh(&shape));
+    for (int i = 0; i < m.count; i++)
+        assert_false(flr_probe_any(m.model[i], flr_vec3_zero(), flr_vec3_make(2, 2, 2), NULL));
+    free_models(&m);
+    flr_test_shape_free(&shape);
 }
 
 static void bad_arguments(void **state)
