@@ -123,8 +123,8 @@ void flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z,
     uint32_t packed = f->bits == 4 ? flr_table_packed(f, x, y, z) : 0;
     for (int i = 0; i < 8; i++) {
         int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
-        marks[i] =
-            f->bits == 4 ? packed >> 4 * i & 15 : mark_in(f, entry_of(f, cx, cy, cz), cx, cy, cz);
+        marks[i] = (uint8_t)(f->bits == 4 ? packed >> 4 * i & 15
+                                          : mark_in(f, entry_of(f, cx, cy, cz), cx, cy, cz));
     }
 }
 
