@@ -93,6 +93,7 @@ static flr_result add_fine_scene(flr_model *model, flr_error *error)
     flr_scene scene = model->scene;
     scene.name = "ball, fine";
     scene.voxel = 0.15e-3;
+    scene.contact.displace = -scene.voxel / 2;
     scene.parts = model->parts;
     scene.part_count = model->part_count;
     const flr_scene_path paths[] = {{.name = "seat", .part = "ball", .poses = "seat.txt"},
@@ -126,6 +127,9 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     if (result != FLR_OK) return result;
 
     model->scene.voxel = 0.35e-3;
+    /* as in the paper: contact at the surface, points moved inwards */
+    model->scene.contact.force_layer = 0;
+    model->scene.contact.displace = -model->scene.voxel / 2;
     model->scene.camera = (flr_scene_camera){
         .given = true, .eye = {60e-3, -70e-3, 50e-3}, .target = {0, 0, -3e-3}, .up = {0, 0, 1}};
     result = add_paths(model, error);

@@ -12,20 +12,20 @@
 #include "info.h"
 #include "output.h"
 #include "scene/scene.h"
+#include "scene/stage.h"
+#include "touch.h"
 
 static const char *const engine_choices[] = {"culled", "reference", "coherent", NULL};
-static const char *const model_choices[] = {"tangent", "smooth", NULL};
 
 typedef struct contacts_values {
     flr_common common;
     flr_input input;
+    flr_touch touch;
     const char *poses, *path;
     double pose_unit, voxel, moving_voxel; /* 0: not given */
-    double displace, stiffness;
-    int64_t force_layer; /* -1: not given */
-    int64_t tests;       /* 0: not given */
-    int engine, model;
-    bool no_awareness, no_cache, sweep;
+    int64_t tests;                         /* 0: not given */
+    int engine;
+    bool no_cache, sweep;
     bool exact;
     double tolerance; /* below 0: not given */
 } contacts_values;
@@ -62,8 +62,8 @@ static flr_result no_memory(flr_error *error)
 
 /* A mesh as voxels, as points, or as both, by way of the cache. */
 static flr_result voxelize(flr_cli *cli, const contacts_values *values, const char *name,
-                           const flr_mesh *mesh, double voxel, bool hollow, flr_voxmap **voxmap,
-                           flr_shell **shell, flr_error *error)
+                           const flr_mesh *mesh, double voxel, bool hollow, flr_force_model model,
+                           flr_voxmap **voxmap, flr_shell **shell, flr_error *error)
 {
     if (!(voxel > 0))
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -75,7 +75,7 @@ static flr_result voxelize(flr_cli *cli, const contacts_values *values, const ch
     flr_voxelize_def def = flr_default_voxelize_def();
     def.voxel = voxel;
     def.hollow = hollow;
-    def.on_surface = values->model == FLR_FORCE_SMOOTH;
+    def.on_surface = model == FLR_FORCE_SMOOTH;
     flr_progress(cli, 0, 1, "voxelizing %s", name);
     return flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, NULL, error);
 }
@@ -91,8 +91,8 @@ static void keep_mesh(const contacts_values *values, flr_mesh *mesh, flr_mesh **
 
 /* Voxels or points, whichever pointer is not NULL, of a mesh file or a voxel file. */
 static flr_result load_file(flr_cli *cli, const contacts_values *values, const char *path,
-                            double voxel, flr_voxmap **voxmap, flr_shell **shell, flr_mesh **kept,
-                            flr_error *error)
+                            double voxel, flr_force_model model, flr_voxmap **voxmap,
+                            flr_shell **shell, flr_mesh **kept, flr_error *error)
 {
     if (flr_is_voxels(path) && needs_meshes(values))
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -111,7 +111,8 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
         return result;
     }
     flr_warn_left_out(cli, path, &report);
-    result = voxelize(cli, values, path, mesh, voxel, false, shell ? NULL : voxmap, shell, error);
+    result =
+        voxelize(cli, values, path, mesh, voxel, false, model, shell ? NULL : voxmap, shell, error);
     keep_mesh(values, mesh, kept);
     return result;
 }
@@ -119,6 +120,8 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
 static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **arguments,
                             flr_contacts_job *j, flr_error *error)
 {
+    j->params = flr_default_contact_params();
+    flr_touch_apply(&values->touch, &j->params);
     double unit = values->pose_unit > 0    ? values->pose_unit
                   : values->input.unit > 0 ? values->input.unit
                                            : 1e-3;
@@ -127,11 +130,12 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
     if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return no_memory(error);
     j->obstacle_count = 1;
     j->obstacles->T_world_voxmap = flr_pose_identity();
-    result = load_file(cli, values, arguments[0], values->voxel, &j->obstacles->voxmap, NULL,
-                       &j->obstacles->mesh, error);
+    result = load_file(cli, values, arguments[0], values->voxel, j->params.model,
+                       &j->obstacles->voxmap, NULL, &j->obstacles->mesh, error);
     if (result != FLR_OK) return result;
     double voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
-    result = load_file(cli, values, arguments[1], voxel, &j->own, &j->shell, &j->mesh, error);
+    result = load_file(cli, values, arguments[1], voxel, j->params.model, &j->own, &j->shell,
+                       &j->mesh, error);
     if (result == FLR_OK && !j->shell)
         return flr_fail(error, FLR_BAD_INPUT,
                         "%s holds no points; write it again without --no-shell", arguments[1]);
@@ -160,7 +164,7 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
         flr_warn_left_out(cli, part->name, &report);
         flr_obstacle *o = &j->obstacles[j->obstacle_count];
         o->T_world_voxmap = part->T_world_part;
-        result = voxelize(cli, values, part->name, mesh, voxel, part->hollow,
+        result = voxelize(cli, values, part->name, mesh, voxel, part->hollow, j->params.model,
                           moves ? NULL : &o->voxmap, moves ? &j->shell : NULL, error);
         keep_mesh(values, mesh, moves ? &j->mesh : &o->mesh);
         if (!moves) j->obstacle_count++; /* also when it failed: there may be a mesh to free */
@@ -177,6 +181,8 @@ static flr_result load_scene(flr_cli *cli, const contacts_values *values, const 
     flr_scene *scene;
     flr_result result = flr_scene_read(cli->env, file, &scene, error);
     if (result != FLR_OK) return result;
+    j->params = flr_scene_params(scene).contact;
+    flr_touch_apply(&values->touch, &j->params);
     const flr_scene_path *path = NULL;
     for (size_t i = 0; i < scene->path_count; i++)
         if (!strcmp(scene->paths[i].name, values->path)) path = &scene->paths[i];
@@ -211,31 +217,25 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
         flr_result result = flr_contacts_make_engine(j, &j->obstacles[i], error);
         if (result != FLR_OK) return result;
     }
-    if (values->force_layer > (int64_t)most)
+    if (values->touch.force_layer > (int64_t)most)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "--force-layer %lld: these voxels have force layers up to %u",
-                        (long long)values->force_layer, most);
-    j->params = flr_default_contact_params();
-    if (values->force_layer >= 0) j->params.force_layer = (unsigned)values->force_layer;
+                        (long long)values->touch.force_layer, most);
     if (j->params.force_layer > most) j->params.force_layer = most;
-    j->params.awareness = !values->no_awareness;
-    j->params.model = (flr_force_model)values->model;
-    j->params.stiffness = values->stiffness;
-    j->params.displacement = values->displace;
     if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return no_memory(error);
     return FLR_OK;
 }
 
 /* Points that are moved along their normals may open gaps. */
-static void warn_opening(flr_cli *cli, const contacts_values *values, const flr_shell *shell)
+static void warn_opening(flr_cli *cli, double displace, const flr_shell *shell)
 {
-    double opening = values->displace != 0 ? flr_shell_opening(shell, values->displace) : 1;
+    double opening = displace != 0 ? flr_shell_opening(shell, displace) : 1;
     if (opening > 1.5)
         flr_warn(
             cli,
             "--displace %.4gmm moves neighbouring points %.3g voxels apart in places: something "
             "thin can slip between them unnoticed; a smaller --moving-voxel closes the gaps",
-            1e3 * values->displace, opening);
+            1e3 * displace, opening);
 }
 
 /* ---- what to say ---- */
@@ -330,7 +330,7 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
                      : flr_json_text(flr_contact_pair_simd(j->obstacles->pair)));
     flr_json_set(document, "points", flr_json_count(j->shell->total));
     flr_json_set(document, "obstacles", flr_json_count(j->obstacle_count));
-    flr_json_set(document, "model", flr_json_text(model_choices[j->params.model]));
+    flr_json_set(document, "model", flr_json_text(flr_scene_models[j->params.model]));
     flr_json_set(document, "force_layer", flr_json_count(j->params.force_layer));
     flr_json_set(document, "awareness", json_boolean(j->params.awareness));
     flr_json_set(document, "displacement", flr_json_number(j->params.displacement));
@@ -427,8 +427,6 @@ static int check_arguments(flr_cli *cli, const contacts_values *values, int coun
         wrong = "a scene names all parts: give it alone, with --path NAME";
     else if (!scene && !values->poses)
         wrong = "feeler contacts needs the poses of the moving part: add --poses FILE";
-    else if (!(values->stiffness >= 0 && values->stiffness < 1e12))
-        wrong = "--stiffness must be 0 or more N/m";
     else if (values->tests > 0 && values->engine != FLR_CONTACTS_COHERENT)
         wrong = "--tests is for --engine coherent: the other engines have no limit";
     return wrong ? flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT, "%s", wrong)
@@ -455,7 +453,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
                             : load_pair(cli, values, arguments, &j, &error);
     if (result == FLR_OK) result = prepare(values, &j, &error);
     if (result == FLR_OK) {
-        warn_opening(cli, values, j.shell);
+        warn_opening(cli, j.params.displacement, j.shell);
         flr_contacts_ask(cli, &j);
         if (j.sweep) flr_contacts_sweep(cli, &j);
         if (j.mesh) result = flr_contacts_measure(cli, &j, &error);
@@ -474,7 +472,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     return result == FLR_OK ? code : flr_fail_with(cli, exit_of(result), &error);
 }
 
-static const contacts_values defaults = {.force_layer = -1, .stiffness = 1000, .tolerance = -1};
+static const contacts_values defaults = {.touch = FLR_TOUCH_NOT_GIVEN, .tolerance = -1};
 static const char *const usage[] = {"STATIC MOVING --poses FILE [options]",
                                     "SCENE --path NAME [options]", NULL};
 static const flr_option options[] = {
@@ -520,33 +518,7 @@ static const flr_option options[] = {
      .offset = offsetof(contacts_values, tests),
      .min = 1,
      .max = 1000000000},
-    {.name = "force-layer",
-     .type = FLR_OPTION_INTEGER,
-     .argument = "N",
-     .help = "voxels before the surface at which force begins; default 2: exact surfaces cannot "
-             "meet unnoticed",
-     .offset = offsetof(contacts_values, force_layer),
-     .min = 0,
-     .max = 252},
-    {.name = "displace",
-     .type = FLR_OPTION_SIZE,
-     .argument = "SIZE",
-     .help = "move the points outward by this, or inward where it is less than 0",
-     .offset = offsetof(contacts_values, displace),
-     .min = -1,
-     .max = 1},
-    {.name = "stiffness",
-     .type = FLR_OPTION_NUMBER,
-     .argument = "N/m",
-     .help = "of one contact; default 1000",
-     .offset = offsetof(contacts_values, stiffness)},
-    {.name = "model",
-     .type = FLR_OPTION_CHOICE,
-     .argument = "tangent|smooth",
-     .help = "tangent (default): the plane through a voxel's middle; smooth: a force that does not "
-             "jump from voxel to voxel, with points on the exact surface",
-     .offset = offsetof(contacts_values, model),
-     .choices = model_choices},
+    FLR_TOUCH_OPTIONS(contacts_values),
     {.name = "sweep",
      .help = "look at the motions between the poses, too: how much of each is free",
      .offset = offsetof(contacts_values, sweep)},
@@ -561,9 +533,6 @@ static const flr_option options[] = {
              "when they ever are",
      .offset = offsetof(contacts_values, tolerance),
      .min = 0},
-    {.name = "no-awareness",
-     .help = "test every point against the surface, not only what can matter",
-     .offset = offsetof(contacts_values, no_awareness)},
     {.name = "no-cache",
      .help = "neither look for voxels in the cache nor store them there",
      .offset = offsetof(contacts_values, no_cache)},
@@ -574,8 +543,9 @@ static const flr_option options[] = {
 static const flr_example examples[] = {
     {"feeler contacts ball/scene.json --path seat --exact --tolerance 1um",
      "how near the ball comes, exactly, and between which points"},
-    {"feeler contacts ball/scene.json --path seat --force-layer 0 --displace=-0.175mm",
-     "a ball comes to rest in its socket"},
+    {"feeler contacts ball/scene.json --path seat", "a ball comes to rest in its socket"},
+    {"feeler contacts ball/scene.json --path seat --force-layer 2 --displace 0mm",
+     "the same with the usual law of contact in place of the scene's"},
     {"feeler contacts ball/socket.stl ball/ball.stl --voxel 0.5mm --poses ball/turn.txt "
      "--json",
      "two meshes and a pose file, for a program"},

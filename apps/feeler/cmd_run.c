@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "command.h"
+#include "doctor.h"
 #include "feeler/cache.h"
 #include "feeler/hand.h"
 #include "feeler/units.h"
+#include "feeler/version.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
@@ -15,24 +17,28 @@
 #include "scene/hand.h"
 #include "scene/run.h"
 #include "scene/scene.h"
+#include "scene/setup.h"
 #include "scene/stage.h"
+#include "touch.h"
 
 static const char *const integrator_choices[] = {"implicit", "explicit", "quasi-static", NULL};
-static const char *const model_choices[] = {"tangent", "smooth", NULL};
 
 typedef struct run_values {
     flr_common common;
     flr_input input;
+    flr_touch touch;
     const char *hand, *part, *record, *poses;
-    int64_t frames, seed, force_layer; /* -1: not given */
-    double rate, voxel, moving_voxel, speed, reach, friction, stiffness, displace;
-    int integrator, model;
-    bool paced, exact_hand, no_braking, no_cache, no_march, awareness_off;
+    int64_t frames, seed;
+    double rate, voxel, moving_voxel, speed, reach;
+    double friction; /* NAN: not given */
+    int integrator;
+    bool paced, exact_hand, no_braking, no_cache, no_march;
 } run_values;
 
 /* what a run is made from */
 typedef struct job {
     flr_scene *scene;
+    flr_setup setup;
     flr_stage *stage;
     uint32_t part;
     flr_script *script;
@@ -59,6 +65,25 @@ static bool show_stage(void *context, size_t part, const char *what)
     return !flr_stop_wanted();
 }
 
+/* The command line as a setup; the scene says what is not given. */
+static flr_setup setup_of(const run_values *values, const flr_scene *scene)
+{
+    flr_setup setup = flr_default_setup();
+    setup.scene = scene->path;
+    setup.part = values->part;
+    setup.options = flr_input_mesh_options(&values->input, values->voxel);
+    setup.rate = values->rate;
+    setup.voxel = values->voxel;
+    setup.moving_voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
+    setup.params = flr_scene_params(scene);
+    flr_touch_apply(&values->touch, &setup.params.contact);
+    if (!isnan(values->friction)) setup.params.friction = values->friction;
+    setup.params.step.integrator = (flr_integrator)values->integrator;
+    setup.params.step.braking = values->no_braking ? 0 : 1;
+    if (values->no_march) setup.params.unchecked = INFINITY;
+    return setup;
+}
+
 static flr_result make_stage(flr_cli *cli, const run_values *values, const char *file, job *j,
                              flr_error *error)
 {
@@ -67,26 +92,12 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     char folder[FLR_CACHE_PATH_SIZE];
     flr_cache cache = {0};
     if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
-    flr_stage_def def = flr_default_stage_def();
-    def.scene = j->scene;
-    def.options = flr_input_mesh_options(&values->input, values->voxel);
-    def.cache = &cache;
-    def.voxel = values->voxel;
-    def.moving_voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
-    def.on_surface = values->model == 1;
-    def.dt = 1 / values->rate;
-    def.progress = show_stage;
-    def.context = cli;
-    def.params.step.integrator = (flr_integrator)values->integrator;
-    def.params.step.braking = values->no_braking ? 0 : 1;
-    def.params.friction = values->friction;
-    def.params.contact.stiffness = values->stiffness;
-    def.params.contact.displacement = values->displace;
-    def.params.contact.model = values->model == 1 ? FLR_FORCE_SMOOTH : FLR_FORCE_TANGENT;
-    def.params.contact.awareness = !values->awareness_off;
-    if (values->force_layer >= 0) def.params.contact.force_layer = (unsigned)values->force_layer;
-    if (values->no_march) def.params.unchecked = INFINITY;
-    result = flr_stage_create(cli->env, &def, &j->stage, error);
+    flr_stage_def like = flr_default_stage_def();
+    like.cache = &cache;
+    like.progress = show_stage;
+    like.context = cli;
+    j->setup = setup_of(values, j->scene);
+    result = flr_setup_stage(cli->env, &j->setup, j->scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;
     j->part = flr_stage_find(j->stage, values->part);
     if (j->part == UINT32_MAX || !j->stage->parts[j->part].moving)
@@ -142,32 +153,31 @@ static bool show_run(void *context, uint64_t done)
     return !flr_stop_wanted();
 }
 
-/* What a replay must know to do the same again: the command line, as key and value. */
-static void describe(const run_values *values, const char *scene, const job *j,
-                     flr_run_texts *texts)
+/* What a replay must know to do the same again, and what a report tells of the circumstances. */
+static flr_result describe(const run_values *values, job *j, flr_texts *texts, flr_error *error)
 {
-    flr_run_texts_begin(texts);
-    flr_run_texts_add(texts, "scene", "%s", scene);
-    flr_run_texts_add(texts, "part", "%s", j->stage->parts[j->part].name);
-    flr_run_texts_add(texts, "rate", "%.17g", values->rate);
-    flr_run_texts_add(texts, "voxel", "%.17g", values->voxel);
-    flr_run_texts_add(texts, "moving-voxel", "%.17g", values->moving_voxel);
-    flr_run_texts_add(texts, "integrator", "%s", integrator_choices[values->integrator]);
-    flr_run_texts_add(texts, "model", "%s", model_choices[values->model]);
-    flr_run_texts_add(texts, "force-layer", "%lld", (long long)values->force_layer);
-    flr_run_texts_add(texts, "friction", "%.17g", values->friction);
-    flr_run_texts_add(texts, "stiffness", "%.17g", values->stiffness);
-    flr_run_texts_add(texts, "displace", "%.17g", values->displace);
-    flr_run_texts_add(texts, "braking", "%d", !values->no_braking);
-    flr_run_texts_add(texts, "march", "%d", !values->no_march);
-    flr_run_texts_add(texts, "awareness", "%d", !values->awareness_off);
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < j->stage->part_count; i++) {
-        char key[32];
-        if (!j->stage->parts[i].moving) continue;
-        snprintf(key, sizeof key, "part.%u", number++);
-        flr_run_texts_add(texts, key, "%s", j->stage->parts[i].name);
-    }
+    char *scene = realpath(j->scene->path, NULL), machine[FLR_MACHINE_TEXT_SIZE];
+    if (!scene) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
+    const flr_device_info *device = flr_device_get_info(j->device);
+    j->setup.scene = scene;
+    j->setup.part = j->stage->parts[j->part].name;
+    j->setup.device_force = device->force;
+    j->setup.device_torque = device->torque;
+    j->setup.dead_man = device->dead_man;
+    flr_result result = flr_texts_add(texts, error, "version", "%s", FLR_VERSION);
+    if (result == FLR_OK) result = flr_setup_write(&j->setup, j->scene, j->stage, texts, error);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "device", "%s", device->name);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "hand", "%s", values->hand);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "hand.speed", "%g", values->speed);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "hand.seed", "%lld", (long long)values->seed);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "paced", "%s", values->paced ? "true" : "false");
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "machine", "%s", flr_machine_print(machine));
+    j->setup.scene = j->scene->path;
+    free(scene);
+    return result;
 }
 
 static flr_result write_poses(flr_cli *cli, const run_values *values, const job *j, uint64_t frames,
@@ -201,8 +211,8 @@ static flr_result write_poses(flr_cli *cli, const run_values *values, const job 
     return flr_output_commit(out, error);
 }
 
-static flr_result run_job(flr_cli *cli, const run_values *values, const char *scene, job *j,
-                          flr_run_result *result, flr_error *error)
+static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_run_result *result,
+                          flr_error *error)
 {
     if (values->poses) {
         j->poses = calloc(j->frames * j->moving, sizeof *j->poses);
@@ -210,8 +220,8 @@ static flr_result run_job(flr_cli *cli, const run_values *values, const char *sc
             return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the poses of %llu frames",
                             (unsigned long long)j->frames);
     }
-    flr_run_texts texts;
-    describe(values, scene, j, &texts);
+    flr_texts texts = {0};
+    flr_result did = values->record ? describe(values, j, &texts, error) : FLR_OK;
     flr_run_def def = flr_default_run_def();
     def.env = cli->env;
     def.stage = j->stage;
@@ -221,11 +231,12 @@ static flr_result run_job(flr_cli *cli, const run_values *values, const char *sc
     def.rate = values->rate;
     def.paced = values->paced;
     def.record = values->record;
-    def.texts = texts.list;
+    def.texts = (const char *const *)texts.list;
     def.poses = j->poses;
     def.progress = show_run;
     def.context = cli;
-    flr_result did = flr_run(&def, result, error);
+    if (did == FLR_OK) did = flr_run(&def, result, error);
+    flr_texts_free(&texts);
     if (did == FLR_OK && values->poses) did = write_poses(cli, values, j, result->frames, error);
     return did;
 }
@@ -250,7 +261,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     int code = exit_of(did == FLR_NOT_FOUND ? FLR_BAD_INPUT : did);
     if (did == FLR_OK) {
         did = make_hand(cli, values, &j, &error);
-        if (did == FLR_OK) did = run_job(cli, values, arguments[0], &j, &result, &error);
+        if (did == FLR_OK) did = run_job(cli, values, &j, &result, &error);
         code = exit_of(did);
     }
     flr_progress_end(cli);
@@ -266,10 +277,10 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
 static const run_values defaults = {.hand = "builtin:idle",
                                     .seed = 1,
-                                    .force_layer = -1,
+                                    .touch = FLR_TOUCH_NOT_GIVEN,
+                                    .friction = NAN,
                                     .rate = 1000,
-                                    .speed = 1,
-                                    .stiffness = 1000};
+                                    .speed = 1};
 static const char *const usage[] = {
     "SCENE [--hand builtin:NAME|path:NAME|FILE] [--frames N] [options]", NULL};
 static const flr_option options[] = {
@@ -350,31 +361,11 @@ static const flr_option options[] = {
      .help = "spacing of the points of moving parts; default: that of --voxel, else the scene's",
      .offset = offsetof(run_values, moving_voxel),
      .min = 1e-9},
-    {.name = "force-layer",
-     .type = FLR_OPTION_INTEGER,
-     .argument = "N",
-     .help = "voxels before the surface at which force begins; default 2",
-     .offset = offsetof(run_values, force_layer),
-     .min = 0,
-     .max = 252},
-    {.name = "displace",
-     .type = FLR_OPTION_SIZE,
-     .argument = "SIZE",
-     .help = "move the points outward by this, or inward where it is less than 0",
-     .offset = offsetof(run_values, displace),
-     .min = -1,
-     .max = 1},
-    {.name = "stiffness",
-     .type = FLR_OPTION_NUMBER,
-     .argument = "N/m",
-     .help = "of one contact; default 1000",
-     .offset = offsetof(run_values, stiffness),
-     .min = 1e-3,
-     .max = 1e9},
+    FLR_TOUCH_OPTIONS(run_values),
     {.name = "friction",
      .type = FLR_OPTION_NUMBER,
      .argument = "X",
-     .help = "coefficient of friction; default 0",
+     .help = "coefficient of friction; default: the scene's, else 0",
      .offset = offsetof(run_values, friction),
      .min = 0,
      .max = 10},
@@ -384,21 +375,12 @@ static const flr_option options[] = {
      .help = "how bodies are moved on; default implicit",
      .offset = offsetof(run_values, integrator),
      .choices = integrator_choices},
-    {.name = "model",
-     .type = FLR_OPTION_CHOICE,
-     .argument = "tangent|smooth",
-     .help = "the law of contact: tangent planes (default), or continuous across voxels",
-     .offset = offsetof(run_values, model),
-     .choices = model_choices},
     {.name = "no-braking",
      .help = "do not slow down what approaches a contact",
      .offset = offsetof(run_values, no_braking)},
     {.name = "no-check",
      .help = "do not check that the way of a part is free; then fast motion can pass through",
      .offset = offsetof(run_values, no_march)},
-    {.name = "no-awareness",
-     .help = "test every point against the surface, not only what can matter",
-     .offset = offsetof(run_values, awareness_off)},
     {.name = "no-cache",
      .help = "neither look for voxels in the cache nor store them there",
      .offset = offsetof(run_values, no_cache)},
@@ -411,6 +393,8 @@ static const flr_example examples[] = {
      "throw the ball about in its socket"},
     {"feeler run ball/scene.json --hand builtin:removal --frames 500 --poses out.txt --json",
      "take it out, and keep the way it really went"},
+    {"feeler run ball/scene.json --hand path:turn --record turn.mcap",
+     "turn it in its socket, and record that for feeler replay and feeler report"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {

@@ -15,6 +15,9 @@ void flr_doctor_say(flr_doctor *doctor, const char *name, bool fine, const char 
 
 /* doctor_machine.c */
 void flr_doctor_system(flr_doctor *doctor, flr_env *env);
+/* "Xeon …, 2 cores usable, avx512": for recordings and the like. Returns `text`. */
+enum { FLR_MACHINE_TEXT_SIZE = 256 };
+const char *flr_machine_print(char text[FLR_MACHINE_TEXT_SIZE]);
 void flr_doctor_processor(flr_doctor *doctor, flr_env *env);
 void flr_doctor_simd(flr_doctor *doctor, flr_env *env);
 void flr_doctor_memory(flr_doctor *doctor, flr_env *env);

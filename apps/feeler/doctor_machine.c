@@ -8,6 +8,7 @@
 
 #include "doctor.h"
 #include "feeler/import.h"
+#include "feeler/simd.h"
 #include "feeler/version.h"
 #include "output.h"
 
@@ -64,6 +65,17 @@ static unsigned usable_cores(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     return (unsigned)CPU_COUNT(&set);
+}
+
+const char *flr_machine_print(char text[FLR_MACHINE_TEXT_SIZE])
+{
+    char model[160];
+    look_up("/proc/cpuinfo", "model name", model, sizeof model);
+    unsigned cores = usable_cores();
+    snprintf(text, FLR_MACHINE_TEXT_SIZE, "%s, %u core%s usable, %s",
+             model[0] ? model : "unknown processor", cores, flr_noun(cores, "", "s"),
+             flr_simd_name(flr_simd_resolve(FLR_SIMD_BEST)));
+    return text;
 }
 
 void flr_doctor_processor(flr_doctor *doctor, flr_env *env)

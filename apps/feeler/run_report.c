@@ -2,9 +2,6 @@
 #include "run_report.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "feeler/units.h"
 
@@ -129,20 +126,4 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "lost_frames", flr_json_count(r->lost));
     flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
     return o;
-}
-
-/* ---- texts ---- */
-
-void flr_run_texts_begin(flr_run_texts *texts) { memset(texts, 0, sizeof *texts); }
-
-void flr_run_texts_add(flr_run_texts *texts, const char *key, const char *format, ...)
-{
-    if (texts->count + 2 > sizeof texts->room / sizeof *texts->room) return;
-    va_list arguments;
-    snprintf(texts->room[texts->count], FLR_SAFE_SIZE, "%s", key);
-    va_start(arguments, format);
-    vsnprintf(texts->room[texts->count + 1], FLR_SAFE_SIZE, format, arguments);
-    va_end(arguments);
-    for (int i = 0; i < 2; i++, texts->count++)
-        texts->list[texts->count] = texts->room[texts->count];
 }

@@ -39,7 +39,9 @@ typedef struct flr_record_frame {
     uint64_t points_tested; /* lookups */
     uint32_t contacts, penetrations;
     double lower, upper;     /* metres: bounds of the least distance; INFINITY allowed */
+    double energy;           /* joules: kinetic, of all parts, after the frame */
     bool travel_limited;     /* the travel limit shortened the motion */
+    bool stopped;            /* something was in the way of a part */
     uint32_t faults;         /* fault bits of the frame */
     uint64_t hash;           /* of the world's state after the frame */
     uint32_t contacts_given; /* entries of the contact list */
@@ -48,6 +50,9 @@ typedef struct flr_record_frame {
 /* A handle: what the device said and what it got. */
 typedef struct flr_record_hand {
     flr_pose T_world_hand;
+    flr_twist twist; /* about the hand's origin, world's axes; zero where has_twist is false */
+    bool has_twist;  /* the device measures velocity */
+    bool fresh;      /* false: the device had nothing new; the rest is as in the frame before */
     uint32_t buttons;
     uint32_t part;     /* that it holds; UINT32_MAX: none */
     flr_wrench wrench; /* to the device, world's axes, about the hand */

@@ -9,6 +9,7 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                         {"unit", false},
                         {"voxel", false},
                         {"gravity", false},
+                        {"contact", false},
                         {"parts", true},
                         {"paths", false},
                         {"camera", false}},
@@ -26,4 +27,10 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
     [FLR_SCENE_POSE] = {{"position", false}, {"orientation", false}},
     [FLR_SCENE_PATH] = {{"name", true}, {"part", true}, {"poses", true}},
     [FLR_SCENE_CAMERA] = {{"eye", true}, {"target", true}, {"up", false}},
+    [FLR_SCENE_CONTACT] = {{"force_layer", false},
+                           {"displace", false},
+                           {"model", false},
+                           {"stiffness", false},
+                           {"friction", false},
+                           {"awareness", false}},
 };

@@ -12,6 +12,7 @@ typedef enum flr_scene_object {
     FLR_SCENE_POSE,
     FLR_SCENE_PATH,
     FLR_SCENE_CAMERA,
+    FLR_SCENE_CONTACT,
     FLR_SCENE_OBJECT_COUNT
 } flr_scene_object;
 

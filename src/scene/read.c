@@ -88,6 +88,28 @@ static bool read_camera(const flr_value *value, flr_scene_camera *camera)
     return true;
 }
 
+static bool read_contact(const flr_value *value, flr_scene_contact *contact)
+{
+    if (!value->json) return true;
+    if (!flr_value_object(value, FLR_SCENE_CONTACT)) return false;
+    flr_value layer = flr_value_member(value, "force_layer");
+    flr_value displace = flr_value_member(value, "displace");
+    flr_value model = flr_value_member(value, "model");
+    flr_value stiffness = flr_value_member(value, "stiffness");
+    flr_value friction = flr_value_member(value, "friction");
+    flr_value awareness = flr_value_member(value, "awareness");
+    int chosen = (int)contact->model;
+    if (!flr_value_whole(&layer, 0, 252, &contact->force_layer) ||
+        !flr_value_length(&displace, &contact->displace) ||
+        !flr_value_choice(&model, flr_scene_models, &chosen) ||
+        !flr_value_range(&stiffness, 1e-3, 1e9, &contact->stiffness) ||
+        !flr_value_range(&friction, 0, 10, &contact->friction) ||
+        !flr_value_bool(&awareness, &contact->awareness))
+        return false;
+    contact->model = (flr_force_model)chosen;
+    return true;
+}
+
 /* ---- the arrays: elements, then what must hold between them ---- */
 
 /* Where an array's elements stand in the file, and what they are called. Names are compared by
@@ -241,12 +263,13 @@ static bool read_root(const flr_value *root, scene_block *block)
     flr_value description = flr_value_member(root, "description");
     flr_value voxel = flr_value_member(root, "voxel");
     flr_value gravity = flr_value_member(root, "gravity");
+    flr_value contact = flr_value_member(root, "contact");
     flr_value camera = flr_value_member(root, "camera");
     const char *ignored;
     if (!flr_value_text(&schema, &ignored) || !flr_value_text(&name, &scene->name) ||
         !flr_value_text(&description, &scene->description) ||
         !flr_value_size(&voxel, &scene->voxel) || !flr_value_vector(&gravity, &scene->gravity) ||
-        !read_camera(&camera, &scene->camera))
+        !read_contact(&contact, &scene->contact) || !read_camera(&camera, &scene->camera))
         return false;
 
     element_table table = {0};

@@ -17,7 +17,8 @@ typedef struct runner {
     uint32_t *moving; /* numbers of the parts that may move */
     uint32_t moving_count;
     flr_record_part *parts;
-    uint64_t seen; /* number of the last sample */
+    uint64_t seen;    /* number of the last sample */
+    int64_t first_ns; /* time of the first frame */
     flr_histogram points, times;
     flr_run_result result;
 } runner;
@@ -49,11 +50,11 @@ static void count(runner *r, const flr_world_frame *f)
     flr_histogram_add(&r->points, f->points_tested);
 }
 
-static void record(runner *r, const flr_loop_frame *frame, const flr_world_frame *f, int64_t began,
-                   int64_t took)
+static void record(runner *r, const flr_loop_frame *frame, const flr_world_input *input,
+                   const flr_world_frame *f, int64_t began, int64_t took)
 {
     flr_record_frame head = {.frame = f->number,
-                             .time_ns = (int64_t)(f->number * (uint64_t)(1e9 / r->def->rate)),
+                             .time_ns = frame->time_ns - r->first_ns,
                              .compute_us = (double)took * 1e-3,
                              .wakeup_us =
                                  r->def->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
@@ -62,10 +63,15 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_frame
                              .penetrations = f->penetrations,
                              .lower = f->lower,
                              .upper = f->upper,
+                             .energy = f->energy,
                              .travel_limited = f->limited > 0,
+                             .stopped = f->stopped > 0,
                              .faults = f->faults,
                              .hash = f->hash.low};
-    flr_record_hand hand = {.T_world_hand = frame->samples[0].T_base_grip,
+    flr_record_hand hand = {.T_world_hand = input->T_world_hand,
+                            .twist = input->twist,
+                            .has_twist = input->has_twist,
+                            .fresh = input->fresh,
                             .buttons = frame->samples[0].buttons,
                             .part = flr_world_held(r->world, 0),
                             .wrench = frame->wrenches[0]};
@@ -95,6 +101,7 @@ static bool step(void *context, flr_loop_frame *frame)
                              .has_twist = sample->has_twist,
                              .fresh = sample->number > r->seen};
     r->seen = sample->number;
+    if (r->result.frames == 0) r->first_ns = frame->time_ns;
     flr_world_frame f;
     int64_t began = flr_clock_ns(r->def->env);
     flr_world_step(r->world, &input, &f);
@@ -108,7 +115,8 @@ static bool step(void *context, flr_loop_frame *frame)
             r->def->poses[r->result.frames * r->moving_count + i] =
                 flr_world_body(r->world, r->moving[i])->T_world_part;
     count(r, &f);
-    if (r->recorder) record(r, frame, &f, began, took);
+    if (r->recorder) record(r, frame, &input, &f, began, took);
+    if (r->def->seen) r->def->seen(r->def->context, &f);
     return true;
 }
 

@@ -31,6 +31,8 @@ typedef struct flr_run_def {
     const char *record;       /* a recording to be made; NULL: none */
     const char *const *texts; /* for it, as in flr_recorder_def */
     flr_pose *poses;          /* [frames][moving parts of the stage, in order]; NULL: not wanted */
+    /* Called after every frame, in the loop: RT. May be NULL. */
+    void (*seen)(void *context, const flr_world_frame *frame);
     /* Called now and then with the frames done; false: stop early. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
     void *context;

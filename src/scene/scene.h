@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/contact.h"
 #include "feeler/env.h"
 #include "feeler/math.h"
 #include "feeler/mesh.h"
@@ -70,13 +71,27 @@ typedef struct flr_scene_camera {
     flr_vec3 up;     /* default 0 0 1; any length but 0 */
 } flr_scene_camera;
 
+/* How parts touch each other, unless a command line says otherwise. See feeler/contact.h. */
+typedef struct flr_scene_contact {
+    unsigned force_layer;  /* 0 … 252; default 2 */
+    double displace;       /* metres: points are moved outward by this; default 0 */
+    flr_force_model model; /* default tangent */
+    double stiffness;      /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
+    double friction;       /* coefficient, 0 … 10; default 0 */
+    bool awareness;        /* geometrical awareness; default true */
+} flr_scene_contact;
+
+/* "tangent", "smooth", NULL: in the order of flr_force_model. */
+extern const char *const flr_scene_models[];
+
 typedef struct flr_scene {
-    const char *path;            /* the file it was read from, NULL for none; not written */
-    const char *name;            /* not empty */
-    const char *description;     /* NULL: none */
-    double unit;                 /* metres per unit of lengths in the file; default 1 */
-    double voxel;                /* metres; edge length of a voxel; 0: not given */
-    flr_vec3 gravity;            /* m/s^2; default 0: parts float, as a hand would hold them */
+    const char *path;        /* the file it was read from, NULL for none; not written */
+    const char *name;        /* not empty */
+    const char *description; /* NULL: none */
+    double unit;             /* metres per unit of lengths in the file; default 1 */
+    double voxel;            /* metres; edge length of a voxel; 0: not given */
+    flr_vec3 gravity;        /* m/s^2; default 0: parts float, as a hand would hold them */
+    flr_scene_contact contact;
     const flr_scene_part *parts; /* [part_count], at least one */
     size_t part_count;
     const flr_scene_path *paths; /* [path_count], NULL when none */
@@ -87,6 +102,7 @@ typedef struct flr_scene {
 /* All fields at their defaults; names, files and parts are still to be filled in. */
 flr_scene flr_default_scene(void);
 flr_scene_part flr_default_scene_part(void);
+flr_scene_contact flr_default_scene_contact(void);
 
 /* Reads a scene file. Every sentence begins with "FILE:LINE:COLUMN:" and, where the JSON is
  * well-formed, names the field ("parts[2].voxel"). Mesh and pose files are not opened, nor

@@ -20,6 +20,18 @@ flr_stage_def flr_default_stage_def(void)
                            .params = flr_default_world_params()};
 }
 
+flr_world_params flr_scene_params(const flr_scene *scene)
+{
+    flr_world_params params = flr_default_world_params();
+    params.contact.force_layer = scene->contact.force_layer;
+    params.contact.displacement = scene->contact.displace;
+    params.contact.model = scene->contact.model;
+    params.contact.stiffness = scene->contact.stiffness;
+    params.contact.awareness = scene->contact.awareness;
+    params.friction = scene->contact.friction;
+    return params;
+}
+
 static flr_result no_memory(flr_error *error)
 {
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the scene");
@@ -79,7 +91,7 @@ static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, f
     flr_voxelize_def how = flr_default_voxelize_def();
     how.voxel = part->voxel;
     how.hollow = def->scene->parts[i].hollow;
-    how.on_surface = def->on_surface;
+    how.on_surface = def->params.contact.model == FLR_FORCE_SMOOTH;
     how.threads = def->threads;
     if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
     flr_result result = flr_cache_voxelize(env, def->cache ? def->cache : &none, part->mesh, &how,

@@ -35,11 +35,12 @@ typedef struct flr_stage_def {
     double voxel;             /* metres, of all parts that stay; 0: as the scene says */
     double moving_voxel;      /* … of all that move */
     unsigned threads;         /* 0: one per processor */
-    bool free;               /* parts that move do so by themselves; default: if there is gravity */
-    bool on_surface;         /* points on the exact surface, for the smooth model; default false */
-    uint32_t hands;          /* default 1 */
-    double dt;               /* s; default 0.001 */
-    flr_world_params params; /* gravity is the scene's unless it has one here */
+    bool free;      /* parts that move do so by themselves; default: if there is gravity */
+    uint32_t hands; /* default 1 */
+    double dt;      /* s; default 0.001 */
+    /* gravity is the scene's unless it has one here; the scene's law of contact comes with
+     * flr_scene_params(). With the smooth model, points lie on the exact surface */
+    flr_world_params params;
     flr_simd simd;
     /* Called before each part with its number and what is done; false: stop with FLR_CANCELLED. May be NULL. */
     bool (*progress)(void *context, size_t part, const char *what);
@@ -47,6 +48,9 @@ typedef struct flr_stage_def {
 } flr_stage_def;
 
 flr_stage_def flr_default_stage_def(void);
+
+/* The defaults of a world, with the scene's "contact" in them. */
+flr_world_params flr_scene_params(const flr_scene *scene);
 
 typedef struct flr_stage_part {
     char *name;

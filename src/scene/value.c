@@ -240,6 +240,48 @@ bool flr_value_size(const flr_value *value, double *out)
     return true;
 }
 
+bool flr_value_length(const flr_value *value, double *out)
+{
+    return !value->json || read_length(value, out);
+}
+
+bool flr_value_range(const flr_value *value, double low, double high, double *out)
+{
+    if (!value->json) return true;
+    double number = 0;
+    if (!read_number(value, &number)) return false;
+    if (!(number >= low && number <= high))
+        return flr_value_fail(value, "must be from %g to %g", low, high);
+    *out = number;
+    return true;
+}
+
+bool flr_value_whole(const flr_value *value, unsigned low, unsigned high, unsigned *out)
+{
+    double number = *out;
+    if (!flr_value_range(value, low, high, &number)) return false;
+    if (number != floor(number)) return flr_value_fail(value, "must be a whole number");
+    *out = (unsigned)number;
+    return true;
+}
+
+bool flr_value_choice(const flr_value *value, const char *const *words, int *out)
+{
+    if (!value->json) return true;
+    const char *text = json_string_value(value->json);
+    char known[128] = "";
+    size_t at = 0;
+    for (int i = 0; words[i] && at < sizeof known; i++) {
+        if (text && strcmp(words[i], text) == 0) {
+            *out = i;
+            return true;
+        }
+        at +=
+            (size_t)snprintf(known + at, sizeof known - at, "%s\"%s\"", i ? " or " : "", words[i]);
+    }
+    return flr_value_fail(value, "must be %s", known);
+}
+
 bool flr_value_colour(const flr_value *value, uint32_t *out)
 {
     if (!value->json) return true;

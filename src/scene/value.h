@@ -51,7 +51,13 @@ bool flr_value_text(const flr_value *value,
                     const char **out);                        /* not empty, no control characters */
 bool flr_value_positive(const flr_value *value, double *out); /* number > 0 */
 bool flr_value_unit(const flr_value *value, double *out);     /* name or metres */
-bool flr_value_size(const flr_value *value, double *out); /* "0.35mm" or number, > 0, in metres */
+bool flr_value_size(const flr_value *value, double *out);   /* "0.35mm" or number, > 0, in metres */
+bool flr_value_length(const flr_value *value, double *out); /* the same of any sign */
+/* A number from `low` to `high`; a whole one of these. */
+bool flr_value_range(const flr_value *value, double low, double high, double *out);
+bool flr_value_whole(const flr_value *value, unsigned low, unsigned high, unsigned *out);
+/* One of these words, NULL-ended: its place among them. */
+bool flr_value_choice(const flr_value *value, const char *const *words, int *out);
 bool flr_value_colour(const flr_value *value, uint32_t *out);
 bool flr_value_vector(const flr_value *value, flr_vec3 *out); /* three plain numbers */
 bool flr_value_point(const flr_value *value, flr_vec3 *out);  /* three lengths, in metres */

@@ -10,7 +10,22 @@
 #include "feeler/units.h"
 #include "scene/length.h"
 
-flr_scene flr_default_scene(void) { return (flr_scene){.unit = 1, .camera.up = {0, 0, 1}}; }
+const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
+
+flr_scene_contact flr_default_scene_contact(void)
+{
+    flr_contact_params like = flr_default_contact_params();
+    return (flr_scene_contact){.force_layer = like.force_layer,
+                               .displace = like.displacement,
+                               .model = like.model,
+                               .stiffness = like.stiffness,
+                               .awareness = like.awareness};
+}
+
+flr_scene flr_default_scene(void)
+{
+    return (flr_scene){.unit = 1, .camera.up = {0, 0, 1}, .contact = flr_default_scene_contact()};
+}
 
 flr_scene_part flr_default_scene_part(void)
 {
@@ -132,6 +147,28 @@ static void write_path(writer *w, const flr_scene_path *path)
     write_text(w, "poses", path->poses);
 }
 
+/* what differs from the default */
+static void write_contact(writer *w, const flr_scene_contact *c)
+{
+    const flr_scene_contact usual = flr_default_scene_contact();
+    bool layer = c->force_layer != usual.force_layer, displace = c->displace != usual.displace;
+    bool model = c->model != usual.model, stiffness = c->stiffness != usual.stiffness;
+    bool friction = c->friction != usual.friction, awareness = c->awareness != usual.awareness;
+    if (!layer && !displace && !model && !stiffness && !friction && !awareness) return;
+    const char *outer = w->separator, *between = ", ";
+    write_key(w, "contact"), fputs("{ ", w->out);
+    w->separator = "";
+    if (layer)
+        write_key(w, "force_layer"), fprintf(w->out, "%u", c->force_layer), w->separator = between;
+    if (displace) write_key(w, "displace"), write_length(w, c->displace), w->separator = between;
+    if (model) write_text(w, "model", flr_scene_models[c->model]), w->separator = between;
+    if (stiffness) write_key(w, "stiffness"), write_number(w, c->stiffness), w->separator = between;
+    if (friction) write_key(w, "friction"), write_number(w, c->friction), w->separator = between;
+    if (awareness) write_key(w, "awareness"), fputs("false", w->out);
+    fputs(" }", w->out);
+    w->separator = outer;
+}
+
 static void write_scene(writer *w, const flr_scene *scene)
 {
     fputs("{\n  ", w->out);
@@ -144,6 +181,7 @@ static void write_scene(writer *w, const flr_scene *scene)
     if (scene->voxel != 0) write_key(w, "voxel"), write_length(w, scene->voxel);
     if (scene->gravity.x != 0 || scene->gravity.y != 0 || scene->gravity.z != 0)
         write_vector(w, "gravity", scene->gravity, false);
+    write_contact(w, &scene->contact);
 
     write_key(w, "parts"), fputc('[', w->out);
     for (size_t i = 0; i < scene->part_count; i++) {

@@ -18,7 +18,16 @@ static const char schema_name[] = "feeler.Frame";
 enum { X = 1, Y, Z, W };            /* Vector, Quaternion */
 enum { POSITION = 1, ORIENTATION }; /* Pose */
 
-enum { HAND_POSE = 1, HAND_BUTTONS, HAND_PART, HAND_FORCE, HAND_TORQUE };
+enum {
+    HAND_POSE = 1,
+    HAND_BUTTONS,
+    HAND_PART,
+    HAND_FORCE,
+    HAND_TORQUE,
+    HAND_LINEAR, /* both only where the device measures velocity */
+    HAND_ANGULAR,
+    HAND_FRESH
+};
 enum { PART_POSE = 1, PART_LINEAR, PART_ANGULAR };
 enum { CONTACT_POINT = 1, CONTACT_NORMAL, CONTACT_DEPTH, CONTACT_PART };
 enum {
@@ -36,7 +45,9 @@ enum {
     FRAME_HASH,
     FRAME_HANDS,
     FRAME_PARTS,
-    FRAME_CONTACT_LIST
+    FRAME_CONTACT_LIST,
+    FRAME_STOPPED,
+    FRAME_ENERGY
 };
 
 #define VECTOR     FLR_PROTO_MESSAGE, ".feeler.Vector", false
@@ -61,6 +72,9 @@ static const flr_proto_message messages[] = {
                                        {"part", HAND_PART, NUMBER(UINT32)},
                                        {"force", HAND_FORCE, VECTOR},
                                        {"torque", HAND_TORQUE, VECTOR},
+                                       {"velocity", HAND_LINEAR, VECTOR},
+                                       {"angular_velocity", HAND_ANGULAR, VECTOR},
+                                       {"fresh", HAND_FRESH, NUMBER(BOOL)},
                                        {0}}},
     {"Part", (const flr_proto_field[]){{"pose", PART_POSE, POSE},
                                        {"velocity", PART_LINEAR, VECTOR},
@@ -88,6 +102,8 @@ static const flr_proto_message messages[] = {
          {"hands", FRAME_HANDS, FLR_PROTO_MESSAGE, ".feeler.Hand", true},
          {"parts", FRAME_PARTS, FLR_PROTO_MESSAGE, ".feeler.Part", true},
          {"contact_list", FRAME_CONTACT_LIST, FLR_PROTO_MESSAGE, ".feeler.Contact", true},
+         {"stopped", FRAME_STOPPED, NUMBER(BOOL)},
+         {"energy", FRAME_ENERGY, NUMBER(DOUBLE)},
          {0}}},
     {0}};
 
@@ -130,6 +146,8 @@ static void put_frame(flr_bytes *b, const flr_record_view *v)
     flr_proto_uint(b, FRAME_LIMITED, f->travel_limited);
     flr_proto_uint(b, FRAME_FAULTS, f->faults);
     flr_proto_fixed64(b, FRAME_HASH, f->hash);
+    flr_proto_uint(b, FRAME_STOPPED, f->stopped);
+    flr_proto_double(b, FRAME_ENERGY, f->energy);
     for (uint32_t i = 0; i < v->hand_count; i++) {
         const flr_record_hand *hand = &v->hands[i];
         size_t at = flr_proto_begin(b, FRAME_HANDS);
@@ -138,6 +156,11 @@ static void put_frame(flr_bytes *b, const flr_record_view *v)
         flr_proto_uint(b, HAND_PART, hand->part);
         put_vector(b, HAND_FORCE, hand->wrench.force);
         put_vector(b, HAND_TORQUE, hand->wrench.torque);
+        if (hand->has_twist) {
+            put_vector(b, HAND_LINEAR, hand->twist.linear);
+            put_vector(b, HAND_ANGULAR, hand->twist.angular);
+        }
+        flr_proto_uint(b, HAND_FRESH, hand->fresh);
         flr_proto_end(b, at);
     }
     for (uint32_t i = 0; i < v->part_count; i++) {
@@ -208,6 +231,10 @@ static flr_record_hand get_hand(flr_proto_look *l)
         if (value.number == HAND_PART) hand.part = (uint32_t)value.integer;
         if (value.number == HAND_FORCE) hand.wrench.force = INSIDE(get_vector);
         if (value.number == HAND_TORQUE) hand.wrench.torque = INSIDE(get_vector);
+        if (value.number == HAND_LINEAR) hand.twist.linear = INSIDE(get_vector);
+        if (value.number == HAND_ANGULAR) hand.twist.angular = INSIDE(get_vector);
+        if (value.number == HAND_LINEAR || value.number == HAND_ANGULAR) hand.has_twist = true;
+        if (value.number == HAND_FRESH) hand.fresh = value.integer != 0;
     }
     l->bad |= bad;
     return hand;
@@ -484,6 +511,12 @@ static bool get_frame(flr_recording *r, flr_proto_look l, flr_record_view *view)
             break;
         case FRAME_HASH:
             f->hash = value.integer;
+            break;
+        case FRAME_STOPPED:
+            f->stopped = value.integer != 0;
+            break;
+        case FRAME_ENERGY:
+            f->energy = flr_proto_as_double(&value);
             break;
         case FRAME_HANDS:
             if (view->hand_count == MOST_HANDS) return false;

@@ -5,7 +5,7 @@ expect 0 feeler make ball --out ball
 pair="ball/socket.stl ball/ball.stl"
 
 # ---- a ball comes to rest in its socket: free, then touching, pushed up, hardly turned ----
-seat="ball/scene.json --path seat --force-layer 0 --displace=-0.175mm"
+seat="ball/scene.json --path seat" # the scene says how: at the surface, points half a voxel inwards
 expect 0 feeler contacts $seat
 tells 't \[s\] +contacts +penetr.'
 tells '^101 poses of 24,[0-9]+ points: [0-9]+ in contact'
@@ -13,12 +13,16 @@ plain
 silent_err
 [ "$(grep -cE '^ +[0-9]' "$scratch/out")" = 101 ] && pass || fail "$ran: not one line per pose"
 expect 0 feeler contacts $seat --json
+json '.force_layer == 0 and .displacement == -0.000175 and .model == "tangent" and .stiffness == 1000'
 json '(.poses | length) == 101 and .summary.poses == 101 and .engine == "culled" and .points > 23720'
 json '.poses[0] | .contacts == 0 and .penetrations == 0 and .force == [0,0,0] and .torque == [0,0,0] and .distance.lower > 0.001'
 json '.poses[-1] | .contacts > 20 and .force[2] > 0.1 and (.force[0] | fabs) < .force[2] / 10 and .distance.lower == 0'
 json '.poses | all(.points_tested >= 0 and .us >= 0 and (.force | length) == 3 and (.torque | length) == 3)'
 json '.summary | .in_contact > 0 and .in_contact < 101 and .us.p50 <= .us.p99 and .us.p99 <= .us.max'
 cp "$scratch/out" culled.json
+
+expect 0 feeler contacts $seat --force-layer 2 --displace 0mm --stiffness 500 --json # the command line comes first
+json '.force_layer == 2 and .displacement == 0 and .stiffness == 500 and .poses[-1].penetrations > 100'
 
 # ---- the reference says the same, and looks at every point ----
 expect 0 feeler contacts $seat --engine reference --json

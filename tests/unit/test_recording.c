@@ -87,12 +87,20 @@ static frame make_frame(flr_test_random *random, uint64_t number)
     f.head.penetrations = (uint32_t)flr_test_random_u64(random);
     f.head.lower = any(random);
     f.head.upper = any(random);
+    f.head.energy = any(random);
     f.head.travel_limited = number % 2;
+    f.head.stopped = number % 3 == 1;
     f.head.faults = (uint32_t)flr_test_random_u64(random);
     f.head.hash = flr_test_random_u64(random);
     f.head.contacts_given = flr_test_random_below(random, CONTACTS + 3);
     for (int i = 0; i < HANDS; i++) {
         f.hands[i].T_world_hand = any_pose(random);
+        f.hands[i].fresh = flr_test_random_below(random, 2);
+        f.hands[i].has_twist = i > 0;
+        if (f.hands[i].has_twist) {
+            f.hands[i].twist.linear = any_vector(random);
+            f.hands[i].twist.angular = any_vector(random);
+        }
         f.hands[i].buttons = (uint32_t)flr_test_random_u64(random);
         f.hands[i].part = i ? UINT32_MAX : 1;
         f.hands[i].wrench.force = any_vector(random);

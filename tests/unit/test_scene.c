@@ -48,6 +48,8 @@ static const char *const everything =
     "  \"unit\": \"mm\",\n"
     "  \"voxel\": \"0.35mm\",\n"
     "  \"gravity\": [0, 0, -9.81],\n"
+    "  \"contact\": { \"force_layer\": 0, \"displace\": \"-0.2mm\", \"model\": \"smooth\", "
+    "\"stiffness\": 500, \"friction\": 0.3, \"awareness\": false },\n"
     "  \"parts\": [\n"
     "    { \"name\": \"socket\", \"file\": \"socket.stl\", \"hollow\": true },\n"
     "    {\n"
@@ -69,6 +71,12 @@ static void all_fields(void **state)
     assert_true(scene->unit == 0.001);
     assert_true(scene->voxel == 0.35 / 1000);
     assert_true(scene->gravity.z == -9.81);
+    assert_int_equal(scene->contact.force_layer, 0);
+    assert_true(scene->contact.displace == -0.2 / 1000);
+    assert_int_equal(scene->contact.model, FLR_FORCE_SMOOTH);
+    assert_true(scene->contact.stiffness == 500);
+    assert_true(scene->contact.friction == 0.3);
+    assert_false(scene->contact.awareness);
     assert_int_equal(scene->part_count, 3);
     assert_true(scene->parts[0].hollow);
     const flr_scene_part *ball = &scene->parts[1];
@@ -82,14 +90,14 @@ static void all_fields(void **state)
     assert_int_equal(ball->colour, 0xFF8000);
     assert_true(ball->voxel == 0.25 * 0.001);
     assert_true(ball->density == 7850);
-    assert_int_equal(ball->line, 11);
+    assert_int_equal(ball->line, 12);
     assert_int_equal(ball->column, 5);
     assert_true(scene->parts[2].mass == 0.02);
     assert_true(scene->parts[2].unit == 0.5);
-    assert_int_equal(scene->parts[2].line, 16);
+    assert_int_equal(scene->parts[2].line, 17);
     assert_int_equal(scene->path_count, 1);
     assert_string_equal(scene->paths[0].part, "ball");
-    assert_int_equal(scene->paths[0].line, 18);
+    assert_int_equal(scene->paths[0].line, 19);
     assert_int_equal(scene->paths[0].column, 14);
     assert_true(scene->camera.given);
     assert_true(scene->camera.eye.x == 100 * 0.001);
@@ -133,7 +141,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:6:33: parts[1].color: unknown key; did you mean \"colour\"?"},
         {"\"x\": 1,\n", "",
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
-         "voxel, gravity, parts, paths, camera"},
+         "voxel, gravity, contact, parts, paths, camera"},
         {"", ", \"moving\": 1",
          "s.json:6:43: parts[1].moving: must be true or false, not a number"},
         {"", ", \"colour\": \"red\"",
@@ -171,6 +179,23 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:4:19: gravity[2]: must be a number, not a text"},
         {"\"camera\": {\"eye\": [1, 1, 1], \"target\": [1, 1, 1]},\n", "",
          "s.json:4:40: camera.target: must differ from the eye"},
+        {"\"contact\": {\"force_layer\": 253},\n", "",
+         "s.json:4:28: contact.force_layer: must be from 0 to 252"},
+        {"\"contact\": {\"force_layer\": 1.5},\n", "",
+         "s.json:4:28: contact.force_layer: must be a whole number"},
+        {"\"contact\": {\"displace\": true},\n", "",
+         "s.json:4:25: contact.displace: must be a number or a text such as \"0.35mm\", not true "
+         "or "
+         "false"},
+        {"\"contact\": {\"model\": \"soft\"},\n", "",
+         "s.json:4:22: contact.model: must be \"tangent\" or \"smooth\""},
+        {"\"contact\": {\"stiffness\": 0},\n", "",
+         "s.json:4:26: contact.stiffness: must be from 0.001 to 1e+09"},
+        {"\"contact\": {\"friction\": -1},\n", "",
+         "s.json:4:25: contact.friction: must be from 0 to 10"},
+        {"\"contact\": {\"layer\": 1},\n", "",
+         "s.json:4:13: contact.layer: unknown key; known here are force_layer, displace, model, "
+         "stiffness, friction, awareness"},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},
         {"\"unit\": true,\n", "",
          "s.json:4:9: unit: must be the name of a unit or its length in metres, not true or false"},
@@ -253,6 +278,8 @@ static void written_as_expected(void **state)
         "  \"unit\": \"mm\",\n"
         "  \"voxel\": 0.35,\n"
         "  \"gravity\": [0, 0, -9.81],\n"
+        "  \"contact\": { \"force_layer\": 0, \"displace\": -0.2, \"model\": \"smooth\", "
+        "\"stiffness\": 500, \"friction\": 0.3, \"awareness\": false },\n"
         "  \"parts\": [\n"
         "    { \"name\": \"socket\",\n"
         "      \"file\": \"socket.stl\",\n"
@@ -505,6 +532,7 @@ static void the_schema_agrees_with_the_reader(void **state)
     compare_keys(json_object_get(defs, "pose"), FLR_SCENE_POSE);
     compare_keys(json_object_get(defs, "path"), FLR_SCENE_PATH);
     compare_keys(json_object_get(defs, "camera"), FLR_SCENE_CAMERA);
+    compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
     json_decref(schema);
 }
 

@@ -1,6 +1,8 @@
 /* a scene becomes a world */
 #include "scene/stage.h"
 
+#include <math.h>
+
 #include "models/models.h"
 #include "support/test.h"
 
@@ -26,6 +28,10 @@ static void ball_in_its_socket(void **state)
     flr_scene *scene = scene_of("ball", &folder);
     flr_stage_def def = flr_default_stage_def();
     def.scene = scene;
+    def.params = flr_scene_params(scene);
+    /* as in the paper: at the surface, points half a voxel inwards */
+    assert_int_equal(def.params.contact.force_layer, 0);
+    assert_true(fabs(def.params.contact.displacement + scene->voxel / 2) < 1e-12);
     flr_stage *stage;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     uint32_t ball = flr_stage_find(stage, NULL);
@@ -69,6 +75,29 @@ static void axle_has_a_ground(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* What a scene says about contact is what the world does. */
+static void law_of_the_scene(void **state)
+{
+    (void)state;
+    flr_scene scene = flr_default_scene();
+    scene.contact = (flr_scene_contact){.force_layer = 3,
+                                        .displace = -1e-3,
+                                        .model = FLR_FORCE_SMOOTH,
+                                        .stiffness = 500,
+                                        .friction = 0.3,
+                                        .awareness = false};
+    flr_world_params params = flr_scene_params(&scene);
+    assert_int_equal(params.contact.force_layer, 3);
+    assert_true(params.contact.displacement == -1e-3);
+    assert_int_equal(params.contact.model, FLR_FORCE_SMOOTH);
+    assert_true(params.contact.stiffness == 500 && params.friction == 0.3);
+    assert_false(params.contact.awareness);
+    flr_world_params usual = flr_default_world_params();
+    scene.contact = flr_default_scene_contact();
+    params = flr_scene_params(&scene);
+    assert_memory_equal(&params.contact, &usual.contact, sizeof usual.contact);
+}
+
 static bool stop_at_voxels(void *context, size_t part, const char *what)
 {
     (void)context;
@@ -106,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_in_its_socket),
         cmocka_unit_test(axle_has_a_ground),
+        cmocka_unit_test(law_of_the_scene),
         cmocka_unit_test(troubles_are_told),
     };
     return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
