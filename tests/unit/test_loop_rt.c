@@ -3,20 +3,15 @@
  *
  * A simulated hand pushes against a wall, through the guard, with commands and state going to and fro.
  * FLR_LOOP_FREE and FLR_LOOP_PACED set the frames of the two runs (default 100,000 and 200, for each test). */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "feeler/hand.h"
 #include "feeler/loop.h"
 #include "support/fail_alloc.h"
+#include "support/quiet.h"
 
 enum { WARM = 200 }; /* frames */
 
@@ -158,100 +153,38 @@ static void no_page_fault_no_allocation(void **state)
 
 #ifndef FLR_SANITIZED // sanitizers lock and call as they like
 
-/* ---- locks: functions of this program that stand before those of libc ---- */
-
-static _Atomic int locks;
-
-int pthread_mutex_lock(pthread_mutex_t *mutex)
+static uint64_t run_all(void *context)
 {
-    (void)mutex;
-    locks++;
-    return 0;
-}
-
-int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-    (void)mutex;
-    return 0;
-}
-
-int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
-{
-    (void)lock;
-    locks++;
-    return 0;
-}
-
-int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
-{
-    (void)condition, (void)mutex;
-    locks++;
-    return 0;
+    subject *s = context;
+    run(s, s->frames);
+    return s->steps;
 }
 
 static void no_lock(void **state)
 {
     (void)state;
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     for (int paced = 0; paced < 2; paced++) {
         subject s;
         make(&s, paced);
         run(&s, WARM);
-        locks = 0;
-        pthread_mutex_lock(&mutex);
-        pthread_mutex_unlock(&mutex);
-        assert_int_equal(locks, 1); // it would be noticed
-        locks = 0;
-        run(&s, s.frames);
-        assert_int_equal(locks, 0);
+        assert_int_equal(flr_test_locks(run_all, &s), 0);
         unmake(&s);
     }
-}
-
-/* ---- system calls: a child in which all but a few are forbidden ---- */
-
-/* From here on this process may write, end, sleep where `sleep` says so, and nothing else. */
-static bool forbid_calls(bool sleep)
-{
-#define ALLOW(number)                                                                              \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        ALLOW(SYS_write),
-        ALLOW(SYS_exit_group),
-        ALLOW(sleep ? SYS_clock_nanosleep : SYS_exit_group),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-/* What becomes of a child that runs these frames: its exit code, or -signal. */
-static int alone(bool paced, bool sleep)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        subject s;
-        make(&s, paced);
-        run(&s, WARM);
-        if (!forbid_calls(sleep)) _exit(77);
-        run(&s, s.frames);
-        syscall(SYS_exit_group, s.steps == s.frames + WARM ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) return -WTERMSIG(status);
-    if (WEXITSTATUS(status) == 77) skip();
-    return WEXITSTATUS(status);
 }
 
 static void no_system_call_but_the_sleep(void **state)
 {
     (void)state;
-    assert_int_equal(alone(true, false), -SIGSYS); // it would be noticed
-    assert_int_equal(alone(true, true), 0);
-    assert_int_equal(alone(false, false), 0);
+    static const int sleeping[] = {SYS_clock_nanosleep, -1};
+    for (int paced = 0; paced < 2; paced++) {
+        subject s;
+        make(&s, paced);
+        if (paced)
+            assert_int_equal(flr_test_alone(run_all, &s, NULL), -SIGSYS); // it would be noticed
+        assert_int_equal(flr_test_alone(run_all, &s, paced ? sleeping : NULL), 0);
+        run(&s, s.frames); // for unmake(), which looks that it touched
+        unmake(&s);
+    }
 }
 #endif
 
