@@ -15,7 +15,7 @@
 #include "models/models.h"
 #include "picture/plot.h"
 
-enum { MOST_FRAMES = 25000 };
+enum { MOST_FRAMES = 25000, MOST_TESTS = 25000000 }; /* in a walk, whichever comes first */
 
 #define SHARE      500.0  /* microseconds of a frame that contact may take */
 #define THEN_TESTS 2000.0 /* that a processor did in a millisecond in 2005 */
@@ -104,7 +104,7 @@ static void go(walk *w, size_t most, flr_bench_row *row)
         row->tested[COHERENT] += (double)r.contact.points_tested;
         row->lookups += (double)r.lookups;
         row->late += r.late && !r.rescanned;
-        if (at >= end) break;
+        if (at >= end || row->tested[COHERENT] > MOST_TESTS) break;
         double step = fmin(1, end - at), way;
         row->slowed += flr_coherent_travel(w->engine, T, wanted(m, at + step)) > r.max_travel;
         while ((way = flr_coherent_travel(w->engine, T, wanted(m, at + step))) > r.max_travel)
