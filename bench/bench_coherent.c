@@ -15,7 +15,7 @@
 #include "models/models.h"
 #include "picture/plot.h"
 
-enum { MOST_FRAMES = 25000, MOST_TESTS = 25000000 }; /* in a walk, whichever comes first */
+enum { MOST_FRAMES = 25000, MOST_TESTS = 100000000 }; /* in a walk, whichever comes first */
 
 #define SHARE      500.0  /* microseconds of a frame that contact may take */
 #define THEN_TESTS 2000.0 /* that a processor did in a millisecond in 2005 */
