@@ -20,6 +20,7 @@
  * precision, and is there to be read and to be compared with. flr_contact_query() finds the same
  * contacts and the same wrench, and is fast: chunks and hyperchunks of points that are farther from
  * anything than their radius are skipped as one, the rest is tested 8 or 16 points at a time.
+ * A third one, which remembers what was far and limits the travel, is in feeler/coherent.h.
  *
  * Thread: see each function.
  */
