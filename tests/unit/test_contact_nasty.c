@@ -180,7 +180,7 @@ static void a_part_inside_a_part(void **state)
         flr_contact_result r = ask(&b, flr_pose_identity(), flr_pose_identity());
         assert_int_equal(r.contacts, b.moving.shell->total);
         assert_int_equal(r.penetrations, b.moving.shell->total);
-        assert_true(r.lower == 0 && r.upper == 0);
+        assert_true(r.lower == 0 && r.upper < 0.001);
         double one = b.params.stiffness * 0.001 * 4; /* of one point at that depth */
         assert_true(flr_vec3_length(r.wrench.force) < one);
     }
