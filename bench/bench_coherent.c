@@ -50,6 +50,7 @@ static flr_result begin_walk(walk *w, const flr_bench_motion *motion, unsigned d
     *w = (walk){.motion = motion,
                 .params = flr_default_contact_params(),
                 .most = divide < MOST_FRAMES / 100 ? MOST_FRAMES / divide : 100};
+    w->params.awareness = true; /* as published */
     w->params.force_layer = motion->layer;
     w->params.displacement = motion->displacement;
     w->poses = calloc(w->most, sizeof *w->poses);

@@ -127,7 +127,8 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     if (result != FLR_OK) return result;
 
     model->scene.voxel = 0.35e-3;
-    /* as in the paper: contact at the surface, points moved inwards */
+    /* as in the paper: contact at the surface, points moved inwards, geometrical awareness */
+    model->scene.contact.awareness = true;
     model->scene.contact.force_layer = 0;
     model->scene.contact.displace = -model->scene.voxel / 2;
     model->scene.camera = (flr_scene_camera){

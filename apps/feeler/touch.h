@@ -12,14 +12,15 @@
 typedef struct flr_touch {
     int64_t force_layer;        /* -1: not given */
     double displace, stiffness; /* metres, N/m; NAN: not given */
-    int model;                  /* -1: not given */
-    bool no_awareness;
+    int model, awareness;       /* -1: not given */
 } flr_touch;
 
 #define FLR_TOUCH_NOT_GIVEN                                                                        \
     {                                                                                              \
-        .force_layer = -1, .displace = NAN, .stiffness = NAN, .model = -1                          \
+        .force_layer = -1, .displace = NAN, .stiffness = NAN, .model = -1, .awareness = -1         \
     }
+
+extern const char *const flr_touch_switch[]; /* "off", "on", NULL */
 
 /* Puts what is given in place of what is there. */
 void flr_touch_apply(const flr_touch *touch, flr_contact_params *params);
@@ -58,9 +59,11 @@ void flr_touch_apply(const flr_touch *touch, flr_contact_params *params);
          .offset = offsetof(values, touch.model),                                                  \
          .choices = flr_scene_models},                                                             \
     {                                                                                              \
-        .name = "no-awareness",                                                                    \
-        .help = "test every point against the surface, not only what can matter",                  \
-        .offset = offsetof(values, touch.no_awareness)                                             \
+        .name = "awareness", .type = FLR_OPTION_CHOICE, .argument = "off|on",                      \
+        .help = "on: points are tested only against the features that can matter to them, which "  \
+                "is faster in wide contact; off: all against the surface; default: the scene's, "  \
+                "else off",                                                                        \
+        .offset = offsetof(values, touch.awareness), .choices = flr_touch_switch                   \
     }
 
 #endif

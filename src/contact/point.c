@@ -6,8 +6,7 @@
 
 flr_contact_params flr_default_contact_params(void)
 {
-    flr_contact_params params = {
-        .force_layer = 2, .awareness = true, .cull = true, .stiffness = 1000, .full = 10};
+    flr_contact_params params = {.force_layer = 2, .cull = true, .stiffness = 1000, .full = 10};
     return params;
 }
 

@@ -78,7 +78,7 @@ typedef struct flr_scene_contact {
     flr_force_model model; /* default tangent */
     double stiffness;      /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
     double friction;       /* coefficient, 0 … 10; default 0 */
-    bool awareness;        /* geometrical awareness; default true */
+    bool awareness;        /* geometrical awareness; default false */
 } flr_scene_contact;
 
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */

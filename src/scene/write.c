@@ -164,7 +164,7 @@ static void write_contact(writer *w, const flr_scene_contact *c)
     if (model) write_text(w, "model", flr_scene_models[c->model]), w->separator = between;
     if (stiffness) write_key(w, "stiffness"), write_number(w, c->stiffness), w->separator = between;
     if (friction) write_key(w, "friction"), write_number(w, c->friction), w->separator = between;
-    if (awareness) write_key(w, "awareness"), fputs("false", w->out);
+    if (awareness) write_key(w, "awareness"), fputs(c->awareness ? "true" : "false", w->out);
     fputs(" }", w->out);
     w->separator = outer;
 }

@@ -86,8 +86,8 @@ json '.poses[0].contacts > 100'
 expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --stiffness 2000 --json
 doubled=$(jq -n --slurpfile a mm.json --slurpfile b "$scratch/out" '($b[0].poses[0].force[2] / $a[0].poses[0].force[2] - 2) | fabs < 1e-9')
 [ "$doubled" = true ] && pass || fail "twice the stiffness is not twice the force"
-expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --no-awareness --force-layer 0 --json
-json '(.awareness | not) and .force_layer == 0'
+expect 0 feeler contacts socket.flrvox ball.flrvox --poses poses.txt --awareness on --force-layer 0 --json
+json '.awareness and .force_layer == 0'
 printf '0 0 0 0 1 0 0 0\n1 0 0 0 0 1 0 0\n2 0 0 5000 1 0 0 0\n' >jump.txt
 expect 0 feeler contacts socket.flrvox ball.flrvox --poses jump.txt --engine coherent --tests 2000 --json
 json '.summary.jumps == 1 and .poses[1].steps > 1000 and .poses[1].contacts > 100 and .poses[2].contacts == 0'

@@ -274,6 +274,7 @@ static void rest_costs_little(void **state)
 static double come_down(scene *s, bool keep, double *least)
 {
     flr_contact_params params = flr_default_contact_params();
+    params.awareness = true; /* as published */
     flr_pose T = {flr_vec3_make(0, 0, 0.025), flr_quat_identity()};
     double tests = 0;
     flr_coherent_reset(s->engine);

@@ -49,7 +49,7 @@ static const char *const everything =
     "  \"voxel\": \"0.35mm\",\n"
     "  \"gravity\": [0, 0, -9.81],\n"
     "  \"contact\": { \"force_layer\": 0, \"displace\": \"-0.2mm\", \"model\": \"smooth\", "
-    "\"stiffness\": 500, \"friction\": 0.3, \"awareness\": false },\n"
+    "\"stiffness\": 500, \"friction\": 0.3, \"awareness\": true },\n"
     "  \"parts\": [\n"
     "    { \"name\": \"socket\", \"file\": \"socket.stl\", \"hollow\": true },\n"
     "    {\n"
@@ -76,7 +76,7 @@ static void all_fields(void **state)
     assert_int_equal(scene->contact.model, FLR_FORCE_SMOOTH);
     assert_true(scene->contact.stiffness == 500);
     assert_true(scene->contact.friction == 0.3);
-    assert_false(scene->contact.awareness);
+    assert_true(scene->contact.awareness);
     assert_int_equal(scene->part_count, 3);
     assert_true(scene->parts[0].hollow);
     const flr_scene_part *ball = &scene->parts[1];
@@ -279,7 +279,7 @@ static void written_as_expected(void **state)
         "  \"voxel\": 0.35,\n"
         "  \"gravity\": [0, 0, -9.81],\n"
         "  \"contact\": { \"force_layer\": 0, \"displace\": -0.2, \"model\": \"smooth\", "
-        "\"stiffness\": 500, \"friction\": 0.3, \"awareness\": false },\n"
+        "\"stiffness\": 500, \"friction\": 0.3, \"awareness\": true },\n"
         "  \"parts\": [\n"
         "    { \"name\": \"socket\",\n"
         "      \"file\": \"socket.stl\",\n"
