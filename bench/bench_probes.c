@@ -4,10 +4,11 @@
  * Every frame is asked several times and its best time counts, less what reading the clock takes. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 #include "bench/bench.h"
 #include "bench/stroke.h"
+#include "feeler/proxy.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
@@ -102,9 +103,11 @@ static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_s
                          ns[1][i]);
             m->mean += ns[0][i] / (double)count;
         }
-    qsort(ns[0], count, sizeof(double), by_value);
-    m->p999 = ns[0][(count - 1) * 999 / 1000];
-    m->worst = ns[0][count - 1];
+    if (count > 0) {
+        qsort(ns[0], count, sizeof(double), by_value);
+        m->p999 = ns[0][(count - 1) * 999 / 1000];
+        m->worst = ns[0][count - 1];
+    }
     free(ns[0]), free(ns[1]);
     return FLR_OK;
 }
@@ -121,10 +124,10 @@ static flr_result measure(flr_env *env, const flr_mesh *mesh, flr_probe_method m
     flr_probe_model *model = NULL;
     for (unsigned i = 0; i < repeat; i++) {
         flr_probe_model_destroy(model);
-        int64_t begin = flr_clock_ns(env);
+        clock_t begin = clock(); /* processor time: one thread does it all */
         flr_result result = flr_probe_model_create(&def, &model, error);
         if (result != FLR_OK) return result;
-        m->made = fmin(m->made, (double)(flr_clock_ns(env) - begin) * 1e-9);
+        m->made = fmin(m->made, fmax((double)(clock() - begin), 1) / CLOCKS_PER_SEC);
     }
     m->info = flr_probe_model_info(model);
     flr_result result = replay(env, model, strokes, count, repeat, m, error);
@@ -379,6 +382,89 @@ static flr_result plot_models(flr_env *env, const char *folder, double us[METHOD
     return flr_plot_write(env, path, &def, error);
 }
 
+/* ---- a picture of the proxy ---- */
+
+enum { FRAMES = 600 };
+
+/* A step and a ridge, drawn out along y; the outline is given in x and z, millimetres. */
+static const double outline[][2] = {{0, 0},  {12, 0},  {12, -6}, {24, -6},
+                                    {30, 3}, {36, -6}, {48, -6}};
+enum { OUTLINE = sizeof outline / sizeof *outline };
+
+static flr_result make_step(flr_mesh **mesh, flr_error *error)
+{
+    flr_vec3 vertices[2 * OUTLINE];
+    flr_triangle triangles[2 * OUTLINE];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < OUTLINE; i++)
+        for (uint32_t side = 0; side < 2; side++)
+            vertices[2 * i + side] =
+                flr_vec3_make(outline[i][0] * 1e-3, side ? 0.1 : -0.1, outline[i][1] * 1e-3);
+    for (uint32_t i = 0; i + 1 < OUTLINE; i++) {
+        triangles[count++] = (flr_triangle){{2 * i, 2 * i + 2, 2 * i + 1}};
+        triangles[count++] = (flr_triangle){{2 * i + 1, 2 * i + 2, 2 * i + 3}};
+    }
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = vertices, def.vertex_count = 2 * OUTLINE;
+    def.triangles = triangles, def.triangle_count = count;
+    return flr_mesh_create(&def, mesh, error);
+}
+
+/* A hand goes straight along, partly below the surface; where its proxy goes. */
+static void follow(const flr_probe_model *model, double friction, double x[FRAMES],
+                   double z[FRAMES], double hand_x[FRAMES], double hand_z[FRAMES])
+{
+    flr_proxy proxy = flr_proxy_none();
+    flr_proxy_params params = flr_default_proxy_params();
+    params.static_friction = params.dynamic_friction = friction;
+    for (int i = 0; i < FRAMES; i++) {
+        double t = (double)i / (FRAMES - 1);
+        hand_x[i] = 2 + 44 * t;
+        hand_z[i] = t < 0.1 ? 4 - 60 * t : -2 - 7 * (t - 0.1);
+        flr_proxy_result r;
+        flr_proxy_step(&proxy, model, flr_vec3_make(hand_x[i] * 1e-3, 1e-4, hand_z[i] * 1e-3),
+                       &params, &r);
+        x[i] = r.position.x * 1e3, z[i] = r.position.z * 1e3;
+    }
+}
+
+static flr_result plot_proxy(flr_env *env, const char *folder, flr_error *error)
+{
+    static double x[2][FRAMES], z[2][FRAMES], hand_x[FRAMES], hand_z[FRAMES];
+    double surface_x[OUTLINE], surface_z[OUTLINE];
+    flr_mesh *mesh;
+    flr_result result = make_step(&mesh, error);
+    if (result != FLR_OK) return result;
+    flr_probe_def probe = flr_default_probe_def();
+    flr_probe_model *model;
+    probe.mesh = mesh;
+    result = flr_probe_model_create(&probe, &model, error);
+    if (result == FLR_OK) {
+        follow(model, 0, x[0], z[0], hand_x, hand_z);
+        follow(model, 0.5, x[1], z[1], hand_x, hand_z);
+        flr_probe_model_destroy(model);
+    }
+    flr_mesh_destroy(mesh);
+    if (result != FLR_OK) return result;
+    for (int i = 0; i < OUTLINE; i++) surface_x[i] = outline[i][0], surface_z[i] = outline[i][1];
+    flr_plot_series series[] = {
+        {.name = "surface", .x = surface_x, .y = surface_z, .count = OUTLINE},
+        {.name = "hand", .x = hand_x, .y = hand_z, .count = FRAMES, .dashed = true},
+        {.name = "proxy", .x = x[0], .y = z[0], .count = FRAMES},
+        {.name = "proxy with friction 0.5", .x = x[1], .y = z[1], .count = FRAMES},
+    };
+    flr_plot_def def = flr_default_plot_def();
+    def.title = "A hand goes through a step and a ridge; its proxy does not";
+    def.x_label = "x [mm]";
+    def.y_label = "z [mm]";
+    def.from_zero = false;
+    def.series = series;
+    def.series_count = sizeof series / sizeof *series;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/probes-proxy.svg", folder);
+    return flr_plot_write(env, path, &def, error);
+}
+
 flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,
                             flr_error *error)
 {
@@ -393,6 +479,7 @@ flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE
     if (result == FLR_OK) print_growth(&g, options->json, options->divide == 1, out);
     if (result == FLR_OK && options->json) fputs("\n}\n", out);
     if (result == FLR_OK && options->plots) result = plot_models(env, options->plots, us, error);
+    if (result == FLR_OK && options->plots) result = plot_proxy(env, options->plots, error);
     if (result == FLR_OK && options->plots) result = plot_growth(env, options->plots, &g, error);
     return result;
 }

@@ -9,7 +9,7 @@ size_t flr_stroke_make(const flr_probe_model *model, flr_segment *strokes, size_
     const double size = flr_probe_model_size(model), turn = 6.283185307179586;
     flr_vec3 centre = flr_box3_centre(mesh->bounds), last = {NAN, NAN, NAN};
     size_t made = 0;
-    for (size_t frame = 0; made < count && frame < 40 * count; frame++) {
+    for (size_t frame = 0; made < count && frame < 40 * count + 200000; frame++) {
         /* around the model, from near one pole to near the other and back */
         double around = 0.004 * (double)frame,
                down = 0.15 + 1.42 * (1 - cos(0.00013 * (double)frame));

@@ -55,8 +55,8 @@ typedef struct flr_probe_model flr_probe_model;
 typedef struct flr_probe_def {
     const flr_mesh *mesh; /* borrowed as long as the model lives; NULL: no triangles */
     flr_probe_method method;
-    /* metres: edge of a cell; default 0: by the mean length of the mesh's edges, larger where large
-     * triangles would lie in too many cells. A grain that gives more than 1024 cells along an axis
+    /* metres: edge of a cell; default 0: twice the mean length of the mesh's edges, larger where large
+     * triangles would lie in too many cells, and at least 1/88 of the mesh. A grain that gives more than 1024 cells along an axis
      * is made larger */
     double grain;
     flr_simd simd; /* default best */

@@ -43,6 +43,9 @@ static double expected_references(const flr_mesh *mesh, double cell)
     return sum;
 }
 
+/* Cells along the longest axis, at most, unless asked for: a hand's way in a frame should not cross many. */
+enum { FINEST = 88 };
+
 /* The cells that suit: by the mean edge, but so that a triangle lies in eight cells or less on the average, and no more
  * than 1024 stand along an axis. */
 static double choose_cell(const flr_probe_model *model, double grain, double edges)
@@ -50,7 +53,7 @@ static double choose_cell(const flr_probe_model *model, double grain, double edg
     const flr_mesh *mesh = model->mesh;
     flr_vec3 size = flr_box3_size(mesh->bounds);
     double longest = fmax(size.x, fmax(size.y, size.z)), cell = grain;
-    if (!(grain > 0)) cell = edges * mean_edge(mesh);
+    if (!(grain > 0)) cell = fmax(edges * mean_edge(mesh), longest / FINEST);
     /* a point has no size, but needs a cell; the smallest leaves room for what doubles can tell apart out there */
     double far = fmax(fmax(fabs(mesh->bounds.low.x), fabs(mesh->bounds.high.x)),
                       fmax(fmax(fabs(mesh->bounds.low.y), fabs(mesh->bounds.high.y)),
@@ -285,7 +288,7 @@ flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t cr
     const flr_mesh *mesh = model->mesh;
     making m = {.model = model, .crowded = crowded};
     /* what is best was measured: docs/probes.md */
-    place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 1.5 : 3));
+    place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 2 : 4));
     bool ok = grow_table(&m);
     for (uint32_t t = 0; ok && t < mesh->triangle_count; t++) {
         ok = refer_all(&m, t);
