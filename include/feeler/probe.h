@@ -12,8 +12,8 @@
  *     hybrid   a hash table of cells, where crowded cells hold trees
  *
  * What is a hit. Segment and triangles are closed sets of points; the coordinates are taken as they
- * are, and the test is exact: a segment meets a triangle, its edges and corners included, or it does
- * not. So no crack lets a probe through, and every answer equals flr_probe_reference(), which
+ * are, and the test is exact: a segment meets a triangle, its edges and corners included, or it
+ * does not. So no crack lets a probe through, and every answer equals flr_probe_reference(), which
  * compares with all triangles one by one. Of several hits the one with the least t counts; where t
  * is the same, the one with the lowest number. A segment within the plane of a triangle hits where
  * it enters it. A triangle without area is never hit. A segment of no length is a point: it hits
@@ -55,9 +55,9 @@ typedef struct flr_probe_model flr_probe_model;
 typedef struct flr_probe_def {
     const flr_mesh *mesh; /* borrowed as long as the model lives; NULL: no triangles */
     flr_probe_method method;
-    /* metres: edge of a cell; default 0: twice the mean length of the mesh's edges, larger where large
-     * triangles would lie in too many cells, and at least 1/88 of the mesh. A grain that gives more than 1024 cells along an axis
-     * is made larger */
+    /* metres: edge of a cell; default 0: twice the mean length of the mesh's edges, larger where
+     * large triangles would lie in too many cells, and at least 1/88 of the mesh. A grain that
+     * gives more than 1024 cells along an axis is made larger */
     double grain;
     flr_simd simd; /* default best */
     bool shading;  /* keep normals for force shading (feeler/proxy.h); default false */
@@ -66,9 +66,9 @@ typedef struct flr_probe_def {
 
 FLR_API flr_probe_def flr_default_probe_def(void);
 
-/* Fails with FLR_NO_MEMORY, with FLR_TOO_LARGE from 2^31 triangles in cells on, with FLR_BAD_ARGUMENT
- * for a grain that is negative or no number, and with FLR_UNSUPPORTED when the processor lacks the
- * instructions asked for. On success the caller owns `*model`. Not RT safe. */
+/* Fails with FLR_NO_MEMORY, with FLR_TOO_LARGE from 2^31 triangles in cells on, with
+ * FLR_BAD_ARGUMENT for a grain that is negative or no number, and with FLR_UNSUPPORTED when the
+ * processor lacks the instructions asked for. On success the caller owns `*model`. Not RT safe. */
 FLR_API flr_result flr_probe_model_create(const flr_probe_def *def, flr_probe_model **model,
                                           flr_error *error);
 FLR_API void flr_probe_model_destroy(flr_probe_model *model); /* NULL allowed */
@@ -133,13 +133,13 @@ typedef struct flr_probe_contact {
     flr_probe_hit next; /* which, where; only with an intersection */
 } flr_probe_contact;
 
-/* The collision query from `last` to `now`, and where it hits, the intersection query from `last` to
- * the surface contact point. `witness` may be NULL. Thread: any; RT safe. */
+/* The collision query from `last` to `now`, and where it hits, the intersection query from `last`
+ * to the surface contact point. `witness` may be NULL. Thread: any; RT safe. */
 FLR_API flr_probe_contact flr_probe_touch(const flr_probe_model *model, flr_vec3 last, flr_vec3 now,
                                           flr_probe_witness *witness);
 
-/* Compares with every triangle, and is there to be compared with. `mesh` may be NULL. Thread: any; RT
- * safe, but slow. */
+/* Compares with every triangle, and is there to be compared with. `mesh` may be NULL. Thread: any;
+ * RT safe, but slow. */
 FLR_API bool flr_probe_reference(const flr_mesh *mesh, flr_vec3 a, flr_vec3 b, flr_probe_hit *hit);
 
 #ifdef __cplusplus

@@ -1,20 +1,21 @@
 /* feeler/proxy.h: what a hand feels that touches a mesh with a point.
  *
  * The hand may go anywhere, also into the part; its proxy may not (god-object, Zilles and Salisbury
- * 1995). In free space the proxy is where the hand is. At a surface it stays outside, as near to the
- * hand as the surface allows, slides along faces, around convex edges and into concave ones, and a
- * spring pulls the hand towards it.
+ * 1995). In free space the proxy is where the hand is. At a surface it stays outside, as near to
+ * the hand as the surface allows, slides along faces, around convex edges and into concave ones,
+ * and a spring pulls the hand towards it.
  *
- * What holds, however fast the hand moves: the proxy goes from where it was to where it will be along
- * straight lines, each of which was asked for (flr_probe_any) and hits no triangle, its ends included. So it
- * never passes a surface and never lies on or in one; it stays off by 1e-8 of the mesh's size, or
- * less where there is no room for that. Sheets have two sides; the side from which the proxy comes is
- * the outside.
+ * What holds, however fast the hand moves: the proxy goes from where it was to where it will be
+ * along straight lines, each of which was asked for (flr_probe_any) and hits no triangle, its ends
+ * included. So it never passes a surface and never lies on or in one; it stays off by 1e-8 of the
+ * mesh's size, or less where there is no room for that. Sheets have two sides; the side from which
+ * the proxy comes is the outside.
  *
  * Friction keeps the proxy from following at once: it stays while the way it would slide is shorter
  * than the static coefficient times the depth of the hand, else it stops short of its goal by the
- * dynamic coefficient times the depth. Force shading (Morgenbesser and Srinivasan 1996) turns the force
- * as if the surface were curved: facets are no longer felt, edges beyond the crease angle still are.
+ * dynamic coefficient times the depth. Force shading (Morgenbesser and Srinivasan 1996) turns the
+ * force as if the surface were curved: facets are no longer felt, edges beyond the crease angle
+ * still are.
  *
  * All in the mesh's frame, SI units.
  */
@@ -75,9 +76,9 @@ typedef struct flr_proxy_result {
     uint32_t queries;                       /* segments asked */
 } flr_proxy_result;
 
-/* One frame: the hand is at `hand`. The first time the proxy is put there, wherever that is; inside a
- * part, it feels the part from inside; exactly on a triangle, it is moved off by 1e-8 of the size. A
- * model without triangles touches nothing. Thread: any; RT safe. */
+/* One frame: the hand is at `hand`. The first time the proxy is put there, wherever that is; inside
+ * a part, it feels the part from inside; exactly on a triangle, it is moved off by 1e-8 of the
+ * size. A model without triangles touches nothing. Thread: any; RT safe. */
 FLR_API void flr_proxy_step(flr_proxy *proxy, const flr_probe_model *model, flr_vec3 hand,
                             const flr_proxy_params *params, flr_proxy_result *result);
 

@@ -55,7 +55,7 @@ static void go(frame *f, flr_vec3 to)
 
 /* ---- where to go ---- */
 
-/* Twice: the point of the plane shifted by the lift that is nearest to p. */
+/* Metres by which a point lies lower above a plane than it should. */
 static double missing(const frame *f, const plane *p, flr_vec3 at)
 {
     return f->lift - flr_vec3_dot(p->normal, flr_vec3_sub(at, p->on));
