@@ -54,8 +54,8 @@
 #include "feeler/gauge.h"    /* the exact distance of two parts */
 #include "feeler/pairs.h"    /* the same for many parts at once */
 #include "feeler/probe.h"    /* where does a segment first meet a mesh */
-#include "feeler/query.h"    /* do they meet, normals, what is near */
 #include "feeler/proxy.h"    /* what a hand feels that touches a mesh with a point */
+#include "feeler/query.h"    /* do they meet, normals, what is near */
 
 /* motion */
 #include "feeler/body.h"      /* mass, pose, velocity */
