@@ -7,6 +7,7 @@
 
 #include "base/suggest.h"
 #include "command.h"
+#include "convert_csv.h"
 #include "feeler/mesh_io.h"
 #include "feeler/units.h"
 #include "feeler/voxfile.h"
@@ -282,6 +283,11 @@ static int check_arguments(flr_cli *cli, const convert_values *values, int count
     if (count < 2)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler convert needs a file to write, or --split DIR");
+    if (flr_is_recording(arguments[0]) != flr_is_csv(arguments[1]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s: feeler writes recordings (.mcap), and nothing else, as .csv",
+                               arguments[1]);
+    if (flr_is_recording(arguments[0])) return FLR_EXIT_OK;
     if (voxels && !(flr_is_voxels(arguments[0]) ? is_nanovdb : flr_is_voxels)(arguments[1]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s: feeler writes these voxels as %s", arguments[1],
@@ -307,6 +313,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (code != FLR_EXIT_OK) return code;
     if (flr_is_voxels(arguments[0]) || is_nanovdb(arguments[0]))
         return convert_voxels(cli, arguments[0], arguments[1]);
+    if (flr_is_recording(arguments[0])) return flr_convert_csv(cli, arguments[0], arguments[1]);
 
     flr_error error;
     flr_mesh *mesh;
@@ -372,13 +379,14 @@ static const flr_example examples[] = {
     {"feeler convert ball/ball.stl ball.obj", "STL to OBJ"},
     {"feeler convert ball/ball.stl ball.ply --out-unit m", "to metres"},
     {"feeler convert ball.obj --split ball-parts", "one file per group, with a scene"},
+    {"feeler convert turn.mcap turn.csv", "a recording as a table"},
     {"feeler convert ball.flrvox ball.nvdb", "voxels, for tools that read NanoVDB"},
     {NULL, NULL},
 };
 
 const flr_command flr_cmd_convert = {
     .name = "convert",
-    .summary = "write a mesh as STL, OBJ or PLY, voxels as NanoVDB",
+    .summary = "write a mesh as STL, OBJ or PLY, voxels as NanoVDB, a recording as CSV",
     .usage = usage,
     .description =
         "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "
@@ -388,7 +396,9 @@ const flr_command flr_cmd_convert = {
         "not at all; the input is not, unless --force is given.\n\n"
         "Voxels (.flrvox) become a NanoVDB file (.nvdb, version 32): a level set of floats, in "
         "metres, and the other way round: the first grid of floats in it gives the surface. "
-        "Points, edges and vertices are not in a NanoVDB file.",
+        "Points, edges and vertices are not in a NanoVDB file.\n\n"
+        "A recording (.mcap) becomes a table (.csv): a head, then one line per frame with all "
+        "numbers but the contacts one by one, in metres, seconds, newtons.",
     .options = options,
     .examples = examples,
     .argument = FLR_ARGUMENT_FILE,

@@ -1,4 +1,6 @@
 /* feeler replay: a recording run again, and compared frame by frame */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "feeler/cache.h"
@@ -57,8 +59,12 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
     result = flr_setup_stage(cli->env, &j->from.setup, j->from.scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;
     flr_error why;
+    const flr_mesh **meshes = calloc(j->stage->part_count, sizeof *meshes);
+    if (!meshes) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a replay");
+    for (uint32_t i = 0; i < j->stage->part_count; i++) meshes[i] = j->stage->parts[i].mesh;
     result =
-        flr_setup_compare(j->from.recording, j->from.scene, j->stage, &j->from.scene_changed, &why);
+        flr_setup_compare(j->from.recording, j->from.scene, meshes, &j->from.scene_changed, &why);
+    free(meshes);
     if (result == FLR_OK) return FLR_OK;
     if (values->anyway && result == FLR_BAD_INPUT)
         flr_warn(cli, "%s", why.message);

@@ -180,14 +180,11 @@ static flr_result describe(const run_values *values, job *j, flr_texts *texts, f
     return result;
 }
 
-static flr_result write_poses(flr_cli *cli, const run_values *values, const job *j, uint64_t frames,
-                              flr_error *error)
+static flr_result write_poses(const job *j, flr_output *out, uint64_t frames, flr_error *error)
 {
-    flr_output *out;
-    flr_result result = flr_output_begin(cli->env, values->poses, &out, error);
-    if (result != FLR_OK) return result;
     double unit = j->scene->unit;
-    result = flr_output_print(out, error, "# t x y z qw qx qy qz, in units of %g m\n", unit);
+    flr_result result =
+        flr_output_print(out, error, "# t x y z qw qx qy qz, in units of %g m\n", unit);
     uint32_t number = 0;
     for (uint32_t i = 0; i < j->stage->part_count && result == FLR_OK; i++) {
         if (!j->stage->parts[i].moving) continue;
@@ -199,16 +196,12 @@ static flr_result write_poses(flr_cli *cli, const run_values *values, const job 
             flr_pose T = j->poses[k * j->moving + number];
             result =
                 flr_output_print(out, error, "%.9g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n",
-                                 (double)k / values->rate, T.p.x / unit, T.p.y / unit, T.p.z / unit,
-                                 T.q.w, T.q.x, T.q.y, T.q.z);
+                                 (double)k / j->setup.rate, T.p.x / unit, T.p.y / unit,
+                                 T.p.z / unit, T.q.w, T.q.x, T.q.y, T.q.z);
         }
         number++;
     }
-    if (result != FLR_OK) {
-        flr_output_abandon(out);
-        return result;
-    }
-    return flr_output_commit(out, error);
+    return result;
 }
 
 static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_run_result *result,
@@ -220,8 +213,12 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
             return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the poses of %llu frames",
                             (unsigned long long)j->frames);
     }
+    /* a file that cannot be written is told before the work, not after */
+    flr_output *poses = NULL;
     flr_texts texts = {0};
-    flr_result did = values->record ? describe(values, j, &texts, error) : FLR_OK;
+    flr_result did = FLR_OK;
+    if (values->poses) did = flr_output_begin(cli->env, values->poses, &poses, error);
+    if (did == FLR_OK && values->record) did = describe(values, j, &texts, error);
     flr_run_def def = flr_default_run_def();
     def.env = cli->env;
     def.stage = j->stage;
@@ -237,7 +234,11 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
     def.context = cli;
     if (did == FLR_OK) did = flr_run(&def, result, error);
     flr_texts_free(&texts);
-    if (did == FLR_OK && values->poses) did = write_poses(cli, values, j, result->frames, error);
+    if (did == FLR_OK && poses) did = write_poses(j, poses, result->frames, error);
+    if (did != FLR_OK)
+        flr_output_abandon(poses);
+    else if (poses)
+        did = flr_output_commit(poses, error);
     return did;
 }
 
@@ -261,8 +262,13 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     int code = exit_of(did == FLR_NOT_FOUND ? FLR_BAD_INPUT : did);
     if (did == FLR_OK) {
         did = make_hand(cli, values, &j, &error);
-        if (did == FLR_OK) did = run_job(cli, values, &j, &result, &error);
-        code = exit_of(did);
+        /* a word that is not known is a slip on the command line; a missing file is not */
+        bool word = !strncmp(values->hand, "builtin:", 8) || !strncmp(values->hand, "path:", 5);
+        code = exit_of(did == FLR_NOT_FOUND && !word ? FLR_BAD_INPUT : did);
+    }
+    if (did == FLR_OK) {
+        did = run_job(cli, values, &j, &result, &error);
+        code = FLR_EXIT_FAILED;
     }
     flr_progress_end(cli);
     if (did == FLR_OK) {

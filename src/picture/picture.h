@@ -79,8 +79,11 @@ flr_result flr_picture_render(const flr_picture_def *def, flr_picture *picture, 
 /* Frees the bytes and leaves an empty picture; NULL allowed. */
 void flr_picture_free(flr_picture *picture);
 
-/* Writes a PNG file, whole or not at all. Files are kept small, for pages that show many: the
- * picture is reduced to 256 well-chosen colours, exact where it has no more. */
+/* The picture as a PNG in memory, free with flr_blob_free(). It is kept small, for pages that show
+ * many: reduced to 256 well-chosen colours, exact where it has no more. */
+flr_result flr_picture_png(const flr_picture *picture, flr_blob *png, flr_error *error);
+
+/* The same as a file, whole or not at all. */
 flr_result flr_picture_write_png(flr_env *env, const char *path, const flr_picture *picture,
                                  flr_error *error);
 

@@ -4,12 +4,14 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "picture/palette.h"
 
 /* what libpng's callbacks need */
 typedef struct sink {
-    flr_output *output;
+    flr_blob bytes; /* so far */
+    size_t room;
     flr_error *error;
     flr_result result;
 } sink;
@@ -17,8 +19,16 @@ typedef struct sink {
 static void on_write(png_structp png, png_bytep bytes, png_size_t count)
 {
     sink *to = png_get_io_ptr(png);
-    to->result = flr_output_write(to->output, bytes, count, to->error);
-    if (to->result != FLR_OK) png_error(png, "write");
+    size_t needed = to->bytes.size + count;
+    if (needed > to->room) {
+        size_t room = needed + needed / 2 + 4096;
+        uint8_t *more = realloc(to->bytes.bytes, room);
+        if (!more) png_error(png, "out of memory");
+        to->bytes.bytes = more;
+        to->room = room;
+    }
+    memcpy(to->bytes.bytes + to->bytes.size, bytes, count);
+    to->bytes.size = needed;
 }
 
 static void on_flush(png_structp png) { (void)png; }
@@ -68,8 +78,7 @@ static flr_result write(sink *to, const flr_picture *picture, const flr_palette 
     return result;
 }
 
-flr_result flr_picture_write_png(flr_env *env, const char *path, const flr_picture *picture,
-                                 flr_error *error)
+flr_result flr_picture_png(const flr_picture *picture, flr_blob *png, flr_error *error)
 {
     const size_t count = (size_t)picture->width * picture->height;
     flr_palette palette;
@@ -77,14 +86,30 @@ flr_result flr_picture_write_png(flr_env *env, const char *path, const flr_pictu
     flr_result result = indices ? flr_palette_make(picture->rgb, count, &palette, indices, error)
                                 : flr_fail(error, FLR_NO_MEMORY, "no memory to write a picture");
     sink to = {.error = error};
-    if (result == FLR_OK) result = flr_output_begin(env, path, &to.output, error);
-    if (result == FLR_OK) {
-        result = write(&to, picture, &palette, indices);
-        if (result == FLR_OK)
-            result = flr_output_commit(to.output, error);
-        else
-            flr_output_abandon(to.output);
-    }
+    if (result == FLR_OK) result = write(&to, picture, &palette, indices);
     free(indices);
+    if (result == FLR_OK)
+        *png = to.bytes;
+    else
+        flr_blob_free(&to.bytes);
+    return result;
+}
+
+flr_result flr_picture_write_png(flr_env *env, const char *path, const flr_picture *picture,
+                                 flr_error *error)
+{
+    flr_blob png;
+    flr_output *output;
+    flr_result result = flr_picture_png(picture, &png, error);
+    if (result != FLR_OK) return result;
+    result = flr_output_begin(env, path, &output, error);
+    if (result == FLR_OK) {
+        result = flr_output_write(output, png.bytes, png.size, error);
+        if (result == FLR_OK)
+            result = flr_output_commit(output, error);
+        else
+            flr_output_abandon(output);
+    }
+    flr_blob_free(&png);
     return result;
 }

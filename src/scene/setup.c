@@ -263,7 +263,7 @@ flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_
 }
 
 flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
-                             const flr_stage *stage, bool *scene_changed, flr_error *error)
+                             const flr_mesh *const *meshes, bool *scene_changed, flr_error *error)
 {
     const char *file = scene->path ? scene->path : scene->name;
     char key[48], hash[FLR_HASH_TEXT_SIZE];
@@ -271,23 +271,23 @@ flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *sc
     if (result != FLR_OK) return result;
     const char *then = flr_recording_text(recording, "scene.hash");
     *scene_changed = !then || strcmp(then, hash) != 0;
-    for (uint32_t i = 0; i < stage->part_count; i++) {
-        const flr_stage_part *part = &stage->parts[i];
-        snprintf(key, sizeof key, "parts.%u.name", i);
+    for (size_t i = 0; i < scene->part_count; i++) {
+        const flr_scene_part *part = &scene->parts[i];
+        snprintf(key, sizeof key, "parts.%zu.name", i);
         const char *name = flr_recording_text(recording, key);
         if (!name || strcmp(name, part->name) != 0)
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: part \"%s\" was not there, or at another place, when this was "
                             "recorded",
                             file, part->name);
-        snprintf(key, sizeof key, "parts.%u.mesh", i);
+        snprintf(key, sizeof key, "parts.%zu.mesh", i);
         const char *mesh = flr_recording_text(recording, key);
-        if (!mesh || strcmp(mesh, flr_hash_print(flr_mesh_hash(part->mesh), hash)) != 0)
+        if (!mesh || strcmp(mesh, flr_hash_print(flr_mesh_hash(meshes[i]), hash)) != 0)
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: the mesh of part \"%s\" has changed since this was recorded", file,
                             part->name);
     }
-    snprintf(key, sizeof key, "parts.%u.name", stage->part_count);
+    snprintf(key, sizeof key, "parts.%zu.name", scene->part_count);
     const char *missing = flr_recording_text(recording, key);
     if (missing)
         return flr_fail(error, FLR_BAD_INPUT, "%s: part \"%s\", which was recorded, is missing",

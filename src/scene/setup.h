@@ -52,10 +52,10 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
 flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
                           flr_error *error);
 
-/* Has anything changed since? FLR_BAD_INPUT, with a sentence that names the first part whose mesh is
+/* Has anything changed since? `meshes` are those of the scene's parts. FLR_BAD_INPUT, with a sentence that names the first part whose mesh is
  * another one, which is missing or new. `*scene_changed`: the scene file says something else than
  * then (where parts stand, voxels, names …), whether it matters or not. */
 flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
-                             const flr_stage *stage, bool *scene_changed, flr_error *error);
+                             const flr_mesh *const *meshes, bool *scene_changed, flr_error *error);
 
 #endif

@@ -1,0 +1,194 @@
+/* feeler report: one page about a recording */
+#include <math.h>
+#include <string.h>
+
+#include "files.h"
+#include "output.h"
+#include "report.h"
+
+typedef struct report_values {
+    flr_common common;
+    const char *out;
+    double clearance; /* metres; below 0: not given */
+    int64_t measure;
+} report_values;
+
+/* The scene is a help, not a need: what is missing is told, and the page does without. */
+static flr_result find_meshes(flr_cli *cli, const char *scene, flr_report *r, flr_error *error)
+{
+    flr_error why;
+    flr_result result = flr_recorded_scene(cli, &r->from, scene, &why);
+    if (result == FLR_OK) result = flr_report_meshes(cli, r, &why);
+    if (result == FLR_OK) return FLR_OK;
+    if (scene || result == FLR_NO_MEMORY) return flr_fail(error, result, "%s", why.message);
+    flr_warn(cli, "%s; the report has no exact distances and no pictures", why.message);
+    return FLR_OK;
+}
+
+static flr_result write_page(flr_cli *cli, const char *path, const flr_report *r, size_t *size,
+                             flr_error *error)
+{
+    flr_blob page;
+    flr_output *out;
+    flr_result result = flr_report_page(cli, r, &page, error);
+    if (result != FLR_OK) return result;
+    flr_hold_signals();
+    result = flr_output_begin(cli->env, path, &out, error);
+    if (result == FLR_OK) {
+        result = flr_output_write(out, page.bytes, page.size, error);
+        if (result == FLR_OK)
+            result = flr_output_commit(out, error);
+        else
+            flr_output_abandon(out);
+    }
+    flr_release_signals();
+    *size = page.size;
+    flr_blob_free(&page);
+    return result;
+}
+
+static void tell(flr_cli *cli, const report_values *values, const flr_report *r, size_t size)
+{
+    char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
+    const char *colour = r->verdict == FLR_VERDICT_PASS   ? flr_green(cli)
+                         : r->verdict == FLR_VERDICT_FAIL ? flr_red(cli)
+                                                          : flr_yellow(cli);
+    if (r->verdict != FLR_VERDICT_NONE)
+        flr_print(cli, "%s%s%s: required clearance %.4g mm, ", colour, flr_verdict_name(r->verdict),
+                  flr_plain(cli), 1e3 * r->clearance);
+    if (isfinite(r->least_upper))
+        flr_print(cli, "least distance %.4g to %.4g mm, at %.3f s\n", 1e3 * r->least,
+                  1e3 * r->least_upper, r->frames[r->nearest].t);
+    else
+        flr_print(cli, "least distance at least %.4g mm\n", 1e3 * r->least);
+    if (r->meshes)
+        flr_print(cli, "surfaces meet in %zu of %zu %s measured, of %zu\n", r->meeting, r->measured,
+                  flr_noun(r->measured, "frame", "frames"), r->count);
+    if (!r->complete)
+        flr_warn(cli, "%s was not ended properly; its last frames are missing", r->from.path);
+    flr_print_note(cli, "%s: %s\n", flr_safe(values->out, safe), flr_bytes_print(size, bytes));
+}
+
+static json_t *report_json(const report_values *values, const flr_report *r, size_t size)
+{
+    json_t *o = flr_json_object(), *distance = flr_json_object();
+    flr_json_set(o, "recording", flr_json_text(r->from.path));
+    flr_json_set(o, "file", flr_json_text(values->out));
+    flr_json_set(o, "bytes", flr_json_count(size));
+    flr_json_set(o, "frames", flr_json_count(r->count));
+    flr_json_set(o, "complete", json_boolean(r->complete));
+    flr_json_set(o, "missing_frames", flr_json_count(r->missing));
+    flr_json_set(o, "clearance", r->clearance >= 0 ? flr_json_number(r->clearance) : json_null());
+    flr_json_set(o, "verdict",
+                 r->verdict ? flr_json_text(flr_verdict_name(r->verdict)) : json_null());
+    flr_json_set(distance, "lower", flr_json_number(r->least));
+    flr_json_set(distance, "upper", flr_json_number(r->least_upper));
+    flr_json_set(o, "distance", distance);
+    flr_json_set(o, "nearest_frame", flr_json_count(r->nearest));
+    flr_json_set(o, "measured_frames", r->meshes ? flr_json_count(r->measured) : json_null());
+    flr_json_set(o, "meeting_frames", r->meshes ? flr_json_count(r->meeting) : json_null());
+    flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
+    flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));
+    flr_json_set(o, "max_force", flr_json_number(r->max_force));
+    flr_json_set(o, "max_torque", flr_json_number(r->max_torque));
+    return o;
+}
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    const report_values *values = given;
+    if (!values->out)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "feeler report needs a page to write: add --out report.html");
+    flr_error error;
+    flr_report r = {.clearance = values->clearance};
+    size_t size = 0;
+    bool writing = false;
+    flr_result did = flr_recorded_open(cli, arguments[0], &r.from, &error);
+    if (did == FLR_OK) did = flr_report_read(cli, &r, &error);
+    if (did == FLR_OK) did = find_meshes(cli, count > 1 ? arguments[1] : NULL, &r, &error);
+    if (did == FLR_OK && r.meshes)
+        did = flr_report_measure(cli, &r, (size_t)values->measure, &error);
+    if (did == FLR_OK) did = flr_report_sum(&r, &error);
+    if (did == FLR_OK) {
+        writing = true;
+        did = write_page(cli, values->out, &r, &size, &error);
+    }
+    flr_progress_end(cli);
+    int code = r.verdict == FLR_VERDICT_FAIL || r.verdict == FLR_VERDICT_OPEN ? FLR_EXIT_FAILED
+                                                                              : FLR_EXIT_OK;
+    if (did == FLR_OK) {
+        tell(cli, values, &r, size);
+        if (cli->json) flr_json_print(cli, report_json(values, &r, size));
+    }
+    flr_report_free(&r);
+    if (did == FLR_OK) return code;
+    return flr_fail_with(cli, writing ? FLR_EXIT_FAILED : flr_exit_of_input(did), &error);
+}
+
+static const report_values defaults = {.clearance = -1, .measure = 5000};
+static const char *const usage[] = {"RECORDING [SCENE] --out FILE.html [options]", NULL};
+static const flr_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "the page to write; it needs no other file",
+     .offset = offsetof(report_values, out)},
+    {.name = "clearance",
+     .letter = 'c',
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "the distance that the parts must keep, such as 1mm: the page says pass or fail",
+     .offset = offsetof(report_values, clearance),
+     .min = 0},
+    {.name = "measure",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "measure the exact distance in so many frames at most: some at even steps, then those "
+             "that decide; default 5000",
+     .offset = offsetof(report_values, measure),
+     .min = 0,
+     .max = 1e9},
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler report turn.mcap --out turn.html", "path, clearance, forces and times on one page"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "the page is written; the clearance, where one was stated, was kept"},
+    {FLR_EXIT_FAILED,
+     "the clearance was not kept, or that could not be decided (the page is written); memory ran "
+     "out, or the page could not be written"},
+    {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
+    {FLR_EXIT_INPUT, "the recording, or the scene that was given, cannot be used"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_report = {
+    .name = "report",
+    .summary = "one page about a recording: path, clearance, forces, times, pass or fail",
+    .usage = usage,
+    .description =
+        "Writes an HTML page that needs nothing else: pictures of the start, the nearest place and "
+        "the end, the way of the part, the clearance along it, force and torque, contacts, the "
+        "times of the loop, and the conditions.\n\n"
+        "Where the scene is at hand (the file that the recording names, or SCENE) and its meshes "
+        "are "
+        "those that were recorded, distances are measured by the triangles. Frames that were not "
+        "measured are known to be at least so far apart as the nearest measured one, less the way "
+        "between them; the verdict counts all frames. Without the scene the page has the bounds "
+        "that "
+        "the voxels gave.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .argument_missing = "a recording",
+    .values_size = sizeof(report_values),
+    .defaults = &defaults,
+    .run = run,
+};

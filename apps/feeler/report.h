@@ -1,0 +1,117 @@
+/* report.h: what `feeler report` knows about a recording, and how it writes it down.
+ *
+ *   report_read.c      frames out of the recording
+ *   report_measure.c   exact distances by the triangles, where the scene is at hand
+ *   report_chart.c     plots as SVG, in the colours of the page
+ *   report_page.c      the page
+ */
+#ifndef FLR_REPORT_H
+#define FLR_REPORT_H
+
+#include <stdio.h>
+
+#include "feeler/gauge.h"
+#include "feeler/histogram.h"
+#include "recorded.h"
+
+/* One frame: what happened, and the poses that it ended with. SI units. */
+typedef struct flr_report_frame {
+    double t, compute_us, wakeup_us;
+    double force, torque; /* asked of the device */
+    double lower, upper;  /* of the least distance in the poses after this frame; NAN: not known */
+    double exact;         /* the same by the triangles; NAN: not measured */
+    double bound;         /* metres: at least this far, by all that is known */
+    uint32_t contacts, penetrations;
+    bool limited, stopped, fresh, meet;
+} flr_report_frame;
+
+typedef enum flr_verdict {
+    FLR_VERDICT_NONE,
+    FLR_VERDICT_PASS,
+    FLR_VERDICT_FAIL,
+    FLR_VERDICT_OPEN
+} flr_verdict;
+
+typedef struct flr_report {
+    flr_recorded from;
+    double clearance; /* metres; below 0: none stated */
+    flr_report_frame *frames;
+    size_t count;
+    flr_pose *poses;  /* [count][moving] */
+    uint32_t moving;  /* parts */
+    uint32_t held;    /* of the moving ones: what the hand holds */
+    uint64_t missing; /* frames that did not get into the recording */
+    bool complete;
+    /* by the triangles; meshes NULL: not at hand */
+    flr_mesh **meshes; /* [scene->part_count] */
+    flr_gauge_part **gauges;
+    size_t measured, proven; /* frames; and those that need no measuring for the verdict */
+    size_t meeting;          /* measured frames in which surfaces meet */
+    /* sums */
+    size_t nearest;            /* frame with the least exact distance, else the least upper bound */
+    double least, least_upper; /* metres: the least distance lies between; equal when it is exact */
+    bool paced;
+    flr_percentiles compute_ns, wakeup_ns;
+    size_t contact_frames, penetration_frames, limited_frames, stopped_frames;
+    uint32_t most_contacts;
+    double max_force, max_torque;
+    flr_verdict verdict;
+} flr_report;
+
+void flr_report_free(flr_report *report);
+
+/* Reads all frames. */
+flr_result flr_report_read(flr_cli *cli, flr_report *report, flr_error *error);
+
+/* Reads the meshes of the scene and compares them with what was recorded. */
+flr_result flr_report_meshes(flr_cli *cli, flr_report *report, flr_error *error);
+
+/* Measures up to `most` frames, those first that decide; fills all from `exact` to `meeting`. */
+flr_result flr_report_measure(flr_cli *cli, flr_report *report, size_t most, flr_error *error);
+
+/* Sums up; last. */
+flr_result flr_report_sum(flr_report *report, flr_error *error);
+
+/* "pass", "fail", "undecided"; "" without a clearance. */
+const char *flr_verdict_name(flr_verdict verdict);
+
+/* The page, into a text in memory; free with flr_blob_free(). */
+flr_result flr_report_page(flr_cli *cli, const flr_report *report, flr_blob *page,
+                           flr_error *error);
+
+/* ---- report_chart.c ---- */
+
+typedef struct flr_chart_line {
+    const char *name;
+    const double *y;  /* [count]; NAN: a gap */
+    const char *look; /* class in the page's style: "a", "b", "c" */
+    bool dots;
+} flr_chart_line;
+
+/* Lines over time. Of many values the least and greatest in each column are drawn, so that no peak
+ * is lost. */
+typedef struct flr_chart {
+    const char *label; /* of the y axis, with unit */
+    const double *t;   /* [count], s */
+    size_t count;
+    const flr_chart_line *lines; /* [line_count] */
+    size_t line_count;
+    double top;  /* what is above is not shown; 0: everything is */
+    double mark; /* a level with a line of its own; NAN: none */
+    const char *mark_name;
+} flr_chart;
+
+void flr_chart_lines(FILE *out, const flr_chart *chart);
+
+/* How often which value comes, in columns of equal ratio; what is not above 0 counts in the first. */
+void flr_chart_histogram(FILE *out, const char *label, const double *values, size_t count,
+                         double mark, const char *mark_name);
+
+/* A way seen along an axis: both axes to the same scale. `hot` marks part of it. */
+void flr_chart_way(FILE *out, const char *across, const char *up, const double *x, const double *y,
+                   const bool *hot, size_t count, double unit, const char *unit_name);
+
+/* Text with <, >, & and quotes made harmless. */
+void flr_html_text(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,182 @@
+/* feeler report: exact distances along the way, by the triangles of all parts */
+#include <math.h>
+#include <stdlib.h>
+
+#include "output.h"
+#include "report.h"
+
+enum { EVEN = 1000 }; /* frames that are measured at even steps, before those that decide */
+
+/* ---- meshes ---- */
+
+flr_result flr_report_meshes(flr_cli *cli, flr_report *r, flr_error *error)
+{
+    const flr_scene *scene = r->from.scene;
+    flr_mesh **meshes = calloc(scene->part_count, sizeof *meshes);
+    if (!meshes) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, &r->from.setup.options);
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
+        flr_progress(cli, i, scene->part_count, "reading %s", scene->parts[i].name);
+        result = flr_scene_loader_load(&loader, i, &meshes[i], NULL, error);
+    }
+    flr_scene_loader_end(&loader);
+    if (result == FLR_OK)
+        result = flr_setup_compare(r->from.recording, scene, (const flr_mesh *const *)meshes,
+                                   &r->from.scene_changed, error);
+    if (result != FLR_OK) {
+        for (size_t i = 0; i < scene->part_count; i++) flr_mesh_destroy(meshes[i]);
+        free(meshes);
+        return result;
+    }
+    r->meshes = meshes;
+    return FLR_OK;
+}
+
+/* ---- measuring ---- */
+
+typedef struct measurer {
+    flr_report *report;
+    flr_pose *places;             /* [part_count]: world */
+    double *reach;                /* [moving]: of the farthest point from the part's origin */
+    flr_gauge_witness *witnesses; /* [part_count][part_count] */
+} measurer;
+
+static void place_all(const measurer *m, size_t frame)
+{
+    const flr_report *r = m->report;
+    uint32_t number = 0;
+    for (size_t i = 0; i < r->from.scene->part_count; i++) {
+        const flr_scene_part *part = &r->from.scene->parts[i];
+        m->places[i] = part->moving && number < r->moving ? r->poses[frame * r->moving + number++]
+                                                          : part->T_world_part;
+    }
+}
+
+/* The least distance of any part that moves to any other. */
+static void measure(const measurer *m, size_t frame)
+{
+    flr_report *r = m->report;
+    const flr_scene *scene = r->from.scene;
+    flr_report_frame *f = &r->frames[frame];
+    flr_gauge_params params = flr_default_gauge_params();
+    place_all(m, frame);
+    f->exact = INFINITY;
+    for (size_t i = 0; i < scene->part_count; i++)
+        for (size_t k = 0; k < scene->part_count; k++) {
+            /* pairs of moving parts once */
+            if (i == k || !scene->parts[i].moving || (scene->parts[k].moving && k < i)) continue;
+            flr_gauge_result g;
+            flr_gauge_distance(r->gauges[i], r->gauges[k], m->places[i], m->places[k], &params,
+                               &m->witnesses[i * scene->part_count + k], &g);
+            if (g.found && g.upper < f->exact) f->exact = params.max_distance = g.upper;
+            f->meet |= g.found && g.meet;
+        }
+    f->bound = f->exact;
+    r->measured++;
+    r->meeting += f->meet;
+}
+
+/* How far any point of any part has gone from one frame to another, at most. */
+static double way_between(const measurer *m, size_t a, size_t b)
+{
+    const flr_report *r = m->report;
+    double way = 0;
+    for (uint32_t i = 0; i < r->moving; i++) {
+        flr_pose from = r->poses[a * r->moving + i], to = r->poses[b * r->moving + i];
+        flr_quat turn = flr_quat_mul(to.q, flr_quat_conjugate(from.q));
+        way += flr_vec3_length(flr_vec3_sub(to.p, from.p)) +
+               m->reach[i] * flr_vec3_length(flr_quat_to_rotation_vector(turn));
+    }
+    return way;
+}
+
+/* What a measured frame says about those around it. */
+static void spread(const measurer *m)
+{
+    flr_report *r = m->report;
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!isnan(r->frames[i].exact)) last = i;
+        if (last == SIZE_MAX || last == i) continue;
+        double bound = r->frames[last].exact - way_between(m, last, i);
+        if (bound > r->frames[i].bound) r->frames[i].bound = bound;
+    }
+    last = SIZE_MAX;
+    for (size_t i = r->count; i-- > 0;) {
+        if (!isnan(r->frames[i].exact)) last = i;
+        if (last == SIZE_MAX || last == i) continue;
+        double bound = r->frames[last].exact - way_between(m, last, i);
+        if (bound > r->frames[i].bound) r->frames[i].bound = bound;
+    }
+}
+
+/* What still matters: frames that may be nearer than stated, or than the nearest known. */
+static double threshold(const flr_report *r)
+{
+    if (r->clearance >= 0) return r->clearance;
+    double least = INFINITY;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->frames[i].exact < least) least = r->frames[i].exact;
+    return least;
+}
+
+static void measure_all(flr_cli *cli, const measurer *m, size_t most)
+{
+    flr_report *r = m->report;
+    size_t even = most < EVEN ? most : EVEN;
+    size_t step = even && r->count > even ? (r->count + even - 1) / even : 1;
+    for (size_t i = 0; i < r->count && r->measured < most; i += step) {
+        if (i % 64 == 0) flr_progress(cli, i, r->count, "measuring");
+        measure(m, i);
+    }
+    spread(m);
+    double least = threshold(r);
+    size_t since = r->measured;
+    for (size_t i = 0; i < r->count && r->measured < most; i++) {
+        if (!isnan(r->frames[i].exact) || r->frames[i].bound >= least) continue;
+        if ((r->measured - since) % 64 == 0) flr_progress(cli, i, r->count, "measuring");
+        measure(m, i);
+        if (r->clearance < 0 && r->frames[i].exact < least) least = r->frames[i].exact;
+    }
+    spread(m);
+    for (size_t i = 0; i < r->count; i++)
+        r->proven += isnan(r->frames[i].exact) && r->frames[i].bound > 0;
+}
+
+static flr_result make_ready(measurer *m, flr_error *error)
+{
+    flr_report *r = m->report;
+    const flr_scene *scene = r->from.scene;
+    size_t count = scene->part_count;
+    r->gauges = calloc(count, sizeof(flr_gauge_part *));
+    m->places = calloc(count, sizeof *m->places);
+    m->reach = calloc((size_t)r->moving + 1, sizeof *m->reach);
+    m->witnesses = calloc(count * count, sizeof *m->witnesses);
+    if (!r->gauges || !m->places || !m->reach || !m->witnesses)
+        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count * count; i++) m->witnesses[i] = flr_no_witness();
+    uint32_t number = 0;
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < count && result == FLR_OK; i++) {
+        result = flr_gauge_part_create(r->meshes[i], &r->gauges[i], error);
+        if (!scene->parts[i].moving || number >= r->moving) continue;
+        flr_box3 box = r->meshes[i]->bounds;
+        flr_vec3 far = flr_vec3_make(fmax(fabs(box.low.x), fabs(box.high.x)),
+                                     fmax(fabs(box.low.y), fabs(box.high.y)),
+                                     fmax(fabs(box.low.z), fabs(box.high.z)));
+        m->reach[number++] = flr_vec3_length(far);
+    }
+    return result;
+}
+
+flr_result flr_report_measure(flr_cli *cli, flr_report *r, size_t most, flr_error *error)
+{
+    measurer m = {.report = r};
+    flr_result result = make_ready(&m, error);
+    if (result == FLR_OK) measure_all(cli, &m, most);
+    free(m.places);
+    free(m.reach);
+    free(m.witnesses);
+    return result;
+}
