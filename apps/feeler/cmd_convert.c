@@ -386,7 +386,7 @@ static const flr_example examples[] = {
 
 const flr_command flr_cmd_convert = {
     .name = "convert",
-    .summary = "write a mesh as STL, OBJ or PLY, voxels as NanoVDB, a recording as CSV",
+    .summary = "meshes to STL, OBJ, PLY; voxels to NanoVDB; recordings to CSV",
     .usage = usage,
     .description =
         "Reads every format that feeler knows (STL, OBJ, PLY, ITRI; through the import helper "

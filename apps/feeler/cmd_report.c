@@ -168,7 +168,7 @@ static const flr_exit_text exits[] = {
 
 const flr_command flr_cmd_report = {
     .name = "report",
-    .summary = "one page about a recording: path, clearance, forces, times, pass or fail",
+    .summary = "one page about a recording: path, clearance, forces, times",
     .usage = usage,
     .description =
         "Writes an HTML page that needs nothing else: pictures of the start, the nearest place and "
