@@ -61,7 +61,9 @@
 #include "feeler/body.h"      /* mass, pose, velocity */
 #include "feeler/coupling.h"  /* a hand holds a part */
 #include "feeler/passivity.h" /* no energy into the hand */
+#include "feeler/recording.h" /* what happened, frame by frame, in a file */
 #include "feeler/step.h"      /* what acts on a part, and where it goes */
+#include "feeler/world.h"     /* all parts and hands together */
 
 /* hands */
 #include "feeler/device.h" /* where poses come from and wrenches go; drivers */
