@@ -191,6 +191,12 @@ typedef struct flr_march_params {
      * voxmap is its range */
     unsigned layer;
     bool interior; /* only the interior counts as the layer; default false */
+    /* voxels, 0 … 1: above 0, the layer does not end at the sides of its voxels, which are stairs to
+     * a point that slides, but is *smooth*: it ends where the distance interpolated between the
+     * middles of voxels (as in FLR_FORCE_SMOOTH) is so much more than the layer's; default 0. With
+     * 0.5 and from layer 1 on, its end is as many voxels from the surface's voxels as the layer's
+     * number, or more, as are the voxels outside; with 0.875 no voxel of the layer reaches out */
+    double margin;
     /* voxels: nothing stops the motion before its fastest point has moved so far; default 0.5: what
      * contact forces alone keep safe, and a part in contact is never held fast. 0: checked from
      * its very beginning */
@@ -216,13 +222,14 @@ typedef struct flr_march_result {
     uint8_t label;   /* an flr_label */
     uint32_t index;  /* in the shell */
     flr_vec3 point;  /* world's frame, metres: where it is then */
-    flr_vec3 normal; /* world's frame, unit, inward */
+    flr_vec3 normal; /* world's frame, unit: its own, inward; smooth: that of the layer, outward */
     uint64_t lookups;
 } flr_march_result;
 
 /* How far can a part move before it would touch? Every point, against the surface field, along its
  * own path, voxel by voxel, so that nothing can be jumped over at any speed: a point enters no
- * voxel of the layer by more than 1e-4 voxels unnoticed. Stretches that the marks promise to be
+ * voxel of the layer by more than 1e-4 voxels unnoticed (where it is smooth: by half a voxel
+ * between two looks, but not where it stops). Stretches that the marks promise to be
  * free are taken in one step, chunks of points that stay away from everything as one.
  *
  * The motion is that of the shell's part as seen from the voxmap's: its `centre` moves along a
@@ -230,8 +237,8 @@ typedef struct flr_march_result {
  * pose to the other. flr_march_poses() tells where that is.
  *
  * A point that is in the layer when checking begins stops the motion only where it comes deeper
- * than it was then; interior is the deepest there is. Once it has left the layer it may not come
- * back. So a part in contact can always leave and slide.
+ * than it was then (smooth: than the next whole voxel below the layer's end); interior is the
+ * deepest there is. Once it has left the layer (smooth: by a voxel) it may not come back. So a part in contact can always leave and slide.
  *
  * Poses that make no sense, shells without points: nothing stops them. A pair that is not aimed
  * at anything: likewise. Thread: one at a time per pair; RT safe, with a budget of bounded time. */

@@ -74,13 +74,17 @@ typedef struct flr_world_params {
     flr_coupling_def coupling;
     flr_passivity_params passivity;
     double friction; /* coefficient, between all parts; default 0 */
-    /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.4: with force
-     * layer 2 no point comes into layer 1, half a voxel below the plane where force begins */
+    /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.1: with force
+     * layer 2 that is before the way is checked, an eighth of a voxel below the plane where force
+     * begins */
     double depth;
     /* voxels: nothing stops a body before its fastest point has gone so far in a frame; default 0:
      * no point comes into layer 1 that was not there before, whatever the hand does. 0.5: only fast
      * motion is checked, which is the least with a force layer below 2; INFINITY: none */
     double unchecked;
+    /* lookups that checking may take in a step; 0: as many as it takes; default 500000. A body whose
+     * way cannot be checked any more goes half a voxel at most, which contact alone keeps safe */
+    uint64_t budget;
 } flr_world_params;
 
 FLR_API flr_world_params flr_default_world_params(void);
@@ -146,6 +150,7 @@ typedef struct flr_world_frame {
     double energy;       /* joules, kinetic, of all bodies, after it */
     uint32_t limited;    /* bodies whose way was shortened by the travel limit */
     uint32_t stopped;    /* bodies whose way was not free to its end */
+    uint32_t exhausted;  /* checks for which the budget did not suffice */
     unsigned faults;     /* FLR_FAULT_… of all bodies */
     flr_hash hash;       /* of this step and all before */
 } flr_world_frame;

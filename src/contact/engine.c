@@ -26,6 +26,7 @@ struct flr_contact_pair {
     flr_contact_table *own;                 /* NULL: the table is borrowed */
     flr_contact *contacts;                  /* [def.capacity] */
     flr_scratch *scratch;                   /* [threads] */
+    flr_march_memory *march;
     flr_contact
         *lists;    /* [threads][def.capacity]; NULL where there is one thread, as the following */
     piece *pieces; /* [ROUND] */
@@ -53,6 +54,7 @@ static void choose_kernel(flr_contact_pair *pair, bool small)
 void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
                           const flr_contact_table *table)
 {
+    if (pair->def.shell != shell || pair->def.voxmap != table->voxmap) pair->march->known = false;
     pair->def.shell = shell;
     pair->def.voxmap = table->voxmap;
     memcpy(pair->fields, table->fields, sizeof pair->fields);
@@ -72,7 +74,8 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     const unsigned threads = threads_of(pair);
     pair->contacts = calloc(capacity, sizeof *pair->contacts);
     pair->scratch = aligned_alloc(64, threads * sizeof *pair->scratch);
-    bool made = pair->contacts && pair->scratch;
+    pair->march = malloc(sizeof *pair->march);
+    bool made = pair->contacts && pair->scratch && pair->march;
     if (threads > 1) {
         pair->lists = calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, ROUND * sizeof *pair->pieces);
@@ -81,6 +84,7 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     if (!made)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the lists of a contact pair");
     memset(pair->scratch, 0, threads * sizeof *pair->scratch);
+    memset(pair->march, 0, sizeof *pair->march);
     for (unsigned i = 0; i < threads; i++) {
         pair->scratch[i].contacts = pair->lists ? pair->lists + i * capacity : pair->contacts;
         pair->scratch[i].capacity = pair->def.capacity;
@@ -124,6 +128,7 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
     free(pair->pieces);
     free(pair->contacts);
     free(pair->scratch);
+    free(pair->march);
     free(pair);
 }
 
@@ -133,10 +138,13 @@ const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->k
 size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
 {
     const size_t threads = threads_of(pair), list = pair->def.capacity * sizeof *pair->contacts;
-    return sizeof *pair + (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
+    return sizeof *pair + sizeof *pair->march +
+           (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
            threads * sizeof *pair->scratch +
            (threads > 1 ? threads * list + ROUND * sizeof *pair->pieces : 0);
 }
+
+flr_march_memory *flr_contact_march_memory(flr_contact_pair *pair) { return pair->march; }
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {
@@ -276,6 +284,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
                        const flr_contact_params *params, flr_contact_result *result)
 {
     flr_query q;
+    pair->march->known = false;
     if (!begin(&q, pair, T_world_shell, T_world_voxmap, params)) {
         *result = flr_contact_nothing();
         return;

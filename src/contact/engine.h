@@ -49,7 +49,28 @@ static inline bool flr_skip(const flr_query *q, double far, double radius, flr_p
     return true;
 }
 
+/* Points that were near when a motion was last checked: a world checks several from the same place, one after the other. */
+enum { FLR_MARCH_POINTS = 16384 };
+
+typedef struct flr_march_point {
+    uint32_t chunk, point;
+    uint32_t label; /* an flr_label */
+} flr_march_point;
+
+typedef struct flr_march_memory {
+    bool known; /* false: what follows stands for nothing */
+    uint32_t count, near;
+    const flr_shell *shell;
+    const flr_voxmap *voxmap;
+    double displacement;
+    flr_pose T_world_shell, T_world_voxmap;
+    flr_march_point points[FLR_MARCH_POINTS];
+} flr_march_memory;
+
 /* ---- engine.c ---- */
+
+/* Forgotten with every query and every other shell or voxmap. */
+flr_march_memory *flr_contact_march_memory(flr_contact_pair *pair);
 
 /* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
  * order; false: marks do not reach so far. The poses make sense. */

@@ -6,12 +6,19 @@
  * as far as there is room for all of it; where that gets stuck, what is in it goes on from there one by one.
  *
  * All lengths are in voxels, time runs from 0 to 1. */
+#include <string.h>
+
 #include "contact/engine.h"
 
 #define CLIP     1e-4 /* voxels: how far a point may pass into a voxel unnoticed */
 #define FARTHEST 1e9  /* voxels: of a motion; beyond, time is too coarse for single voxels */
 #define WINDOW   6    /* voxels: points move so far one by one before their sphere is tried again */
 #define STEP     0.5  /* voxels: a sphere that has less room gives up */
+#define STEEP                                                                                      \
+    1.7320508075688772 /* voxels of distance, per voxel of way: at most, where it is interpolated */
+enum { ROUNDS = 16 };  /* over a smooth layer */
+#define HOP      0.5   /* voxels: between two looks at a point, where a layer is smooth */
+#define ROUNDING 2e-3  /* voxels: a point so little below the end of a smooth layer is not in it */
 
 typedef struct march {
     flr_pair_view pair;
@@ -22,7 +29,9 @@ typedef struct march {
     double turned, cosine, sine; /* of the angle at that time, which many points have in common */
     double bend[3];              /* acceleration per voxel of a circle's radius, along each axis */
     double around;               /* voxels, added to radii: displacement, rounding */
-    uint32_t limit;              /* marks 1 … limit are the layer */
+    uint32_t limit;              /* marks 1 … limit are the layer, or are near a smooth one */
+    uint32_t level;              /* smooth: the mark of the layer; 0: not smooth */
+    double margin;               /* smooth: voxels of interpolated distance from there to its end */
     double travel;               /* no point moves farther */
     double begin;                /* time at which checking begins */
     double end;                  /* time up to which all that was looked at is free */
@@ -33,6 +42,7 @@ typedef struct march {
     bool stopped, exhausted;
     uint32_t chunk, point; /* that stopped it */
     flr_label label;
+    flr_march_memory *memory; /* where points that are looked at are noted; NULL: not now */
 } march;
 
 flr_march_params flr_default_march_params(void)
@@ -191,6 +201,75 @@ static bool march_point(march *m, uint32_t chunk, uint32_t point, flr_label labe
     return whole;
 }
 
+/* ---- a layer with a smooth end ---- */
+
+/* Voxels from a place to the end of the layer, by the interpolated distance; below 0: in it. `slope`, the way out, may be
+ * NULL. */
+static double above(const march *m, flr_vec3 at, flr_vec3 *slope)
+{
+    const flr_voxmap_header *h = m->pair.voxmap->header;
+    const unsigned farther = FLR_MARK_SURFACE + h->range - h->offset + 1;
+    int32_t x = flr_contact_stencil_base(at.x), y = flr_contact_stencil_base(at.y),
+            z = flr_contact_stencil_base(at.z);
+    uint8_t marks[8];
+    flr_table_stencil(m->pair.fields, x, y, z, marks);
+    double d[8], part[3] = {at.x - 0.5 - x, at.y - 0.5 - y, at.z - 0.5 - z}, grows[3] = {0};
+    for (int i = 0; i < 8; i++) d[i] = marks[i] == FLR_MARK_FREE ? farther : marks[i];
+    for (int axis = 0; slope && axis < 3; axis++)
+        for (int i = 0; i < 8; i++) {
+            if (i >> axis & 1) continue;
+            double weight = 1;
+            for (int other = 0; other < 3; other++)
+                if (other != axis) weight *= i >> other & 1 ? part[other] : 1 - part[other];
+            grows[axis] += weight * (d[i | 1 << axis] - d[i]);
+        }
+    if (slope) *slope = flr_vec3_make(grows[0], grows[1], grows[2]);
+    for (int i = 0; i < 4; i++) d[i] = d[2 * i] + part[0] * (d[2 * i + 1] - d[2 * i]);
+    for (int i = 0; i < 2; i++) d[i] = d[2 * i] + part[1] * (d[2 * i + 1] - d[2 * i]);
+    return d[0] + part[2] * (d[1] - d[0]) - m->level - m->margin;
+}
+
+/* How deep a point may go that is so high when checking begins: to the end of the layer; where it is in the layer already, to
+ * the next whole voxel below, so that it can still slide. */
+static double floor_of(double height)
+{
+    return height > -ROUNDING ? fmin(height, 0) : floor(height);
+}
+
+/* A point from a time on, to another, by looks that are so near to each other that it cannot get far into the layer between
+ * them. It is not in it at the last one. */
+static bool march_smoothly(march *m, uint32_t chunk, uint32_t point, flr_label label, double t,
+                           double to)
+{
+    path p = path_from(m, flr_contact_place(&m->frame, chunk, point).at);
+    double speed = flr_vec3_length(m->way) + m->angle * p.radius;
+    flr_vec3 velocity;
+    double height = above(m, path_at(m, &p, t, &velocity), NULL);
+    double least = t <= m->begin ? floor_of(height) : 0;
+    bool whole = least < 0;
+    if (whole) to = 1;
+    while (spend(m)) {
+        if (height >= 0) least = 0;
+        to = fmin(to, m->end);
+        if (!(t < to)) break;
+        double next = fmin(t + flr_larger(HOP, (height - least) / STEEP) / speed, to);
+        height = above(m, path_at(m, &p, next, &velocity), NULL);
+        if (height < least) { /* when did it come in? */
+            while ((next - t) * speed > CLIP && spend(m)) {
+                double middle = t + (next - t) / 2;
+                bool in = above(m, path_at(m, &p, middle, &velocity), NULL) < least;
+                *(in ? &next : &t) = middle;
+            }
+            m->end = t;
+            m->stopped = true;
+            m->chunk = chunk, m->point = point, m->label = label;
+            break;
+        }
+        t = next;
+    }
+    return whole;
+}
+
 /* A sphere from a time on: the time up to which nothing in it comes near the layer. */
 static double march_sphere(march *m, const float centre[3], float radius, double t)
 {
@@ -221,7 +300,8 @@ static void march_chunk(march *m, uint32_t chunk, double t)
         for (int label = 0; label < FLR_LABEL_COUNT; label++)
             for (unsigned k = 0; k < c->count[label]; k++, i++)
                 if (!(done[i / 64] >> i % 64 & 1) && t < m->end && !m->exhausted &&
-                    march_point(m, chunk, c->first + i, (flr_label)label, t, t + window))
+                    (m->level ? march_smoothly : march_point)(m, chunk, c->first + i,
+                                                              (flr_label)label, t, t + window))
                     done[i / 64] |= UINT64_C(1) << i % 64;
         t += window;
     }
@@ -254,6 +334,10 @@ static bool begin(march *m, const flr_contact_pair *pair, flr_pose_span shell, f
     unsigned layer = params->layer < h->range ? params->layer : h->range;
     m->limit = params->interior || layer < h->offset ? FLR_MARK_INTERIOR
                                                      : FLR_MARK_SURFACE + layer - h->offset;
+    if (params->margin > 0 && m->limit > FLR_MARK_INTERIOR) {
+        m->level = m->limit++;
+        m->margin = fmin(params->margin, 1);
+    }
     m->budget = params->budget;
     m->cosine = 1; /* at time 0 */
     m->end = 1;
@@ -281,17 +365,48 @@ static void tell(march *m, flr_pose_span voxmap, flr_march_result *result)
     result->index = m->point;
     result->label = (uint8_t)m->label;
     result->point = flr_pose_apply(T, flr_grid_to_metres(&m->pair.voxmap->header->grid, at));
-    result->normal = flr_quat_rotate(T.q, flr_quat_rotate(turn, start.normal));
+    flr_vec3 normal = flr_quat_rotate(turn, start.normal), out = flr_vec3_zero();
+    if (m->level) above(m, at, &out);
+    if (flr_vec3_length2(out) > 1e-6) normal = flr_vec3_normalize(out);
+    result->normal = flr_quat_rotate(T.q, normal);
 }
 
-/* A motion of a few voxels: only points that end near the layer can have been in it, and those that a scan of the end finds
- * are few. Of them, most do not even leave their voxel. */
+/* A motion of a few voxels: only points that begin near the layer can come into it, and those that a scan of the beginning
+ * finds are few. Of them, most do not even leave their voxel. */
+static void march_near(march *m, flr_march_point at)
+{
+    if (m->exhausted || !spend(m)) return;
+    flr_label label = (flr_label)at.label;
+    path p = path_from(m, flr_contact_place(&m->frame, at.chunk, at.point).at);
+    if (m->level) {
+        flr_vec3 velocity, there = path_at(m, &p, m->end, &velocity);
+        double way = flr_vec3_length(m->way) + m->angle * p.radius;
+        if (!(way <= HOP && above(m, there, NULL) >= 0))
+            march_smoothly(m, at.chunk, at.point, label, m->begin, 1);
+    } else if (!stays(m, &p)) {
+        march_point(m, at.chunk, at.point, label, m->begin, 1);
+    }
+}
+
 static void march_visited(void *context, uint32_t chunk, uint32_t point, flr_label label)
 {
     march *m = context;
-    if (m->exhausted || !spend(m)) return;
-    path p = path_from(m, flr_contact_place(&m->frame, chunk, point).at);
-    if (!stays(m, &p)) march_point(m, chunk, point, label, m->begin, 1);
+    flr_march_point at = {chunk, point, label};
+    if (m->memory && m->memory->count < FLR_MARCH_POINTS)
+        m->memory->points[m->memory->count++] = at;
+    else
+        m->memory = NULL; /* too many to be noted */
+    march_near(m, at);
+}
+
+/* Was the last motion that was checked one from the same place, and are the points that were near then those for this one? */
+static bool remembers(const flr_march_memory *memory, const march *m, flr_pose_span shell,
+                      flr_pose_span voxmap, uint32_t near)
+{
+    return memory->known && memory->shell == m->pair.shell && memory->voxmap == m->pair.voxmap &&
+           memory->near == near && memory->displacement == m->frame.displacement &&
+           memcmp(&memory->T_world_shell, &shell.from, sizeof shell.from) == 0 &&
+           memcmp(&memory->T_world_voxmap, &voxmap.from, sizeof voxmap.from) == 0;
 }
 
 /* False: it goes too far for that. */
@@ -304,9 +419,28 @@ static bool march_slowly(march *m, flr_contact_pair *pair, flr_pose_span shell,
         m->c[i] = cos(angle), m->s[i] = sin(angle);
     }
     m->bow = m->angle * m->angle / 8;
-    uint32_t near = m->limit + (uint32_t)ceil(m->travel);
-    return flr_contact_visit(pair, shell.to, voxmap.to, displacement, near, march_visited, m,
-                             &m->lookups);
+    /* beyond those next to a smooth layer, some distance is left */
+    double beyond = m->level && m->travel * STEEP < 1 - m->margin ? 0 : ceil(m->travel);
+    uint32_t near = m->limit + (uint32_t)beyond;
+    flr_march_memory *memory = flr_contact_march_memory(pair);
+    if (remembers(memory, m, shell, voxmap, near)) {
+        for (uint32_t i = 0; i < memory->count; i++) march_near(m, memory->points[i]);
+        return true;
+    }
+    m->memory = memory;
+    memory->known = false;
+    memory->count = 0;
+    if (!flr_contact_visit(pair, shell.from, voxmap.from, displacement, near, march_visited, m,
+                           &m->lookups))
+        return false;
+    memory->known = m->memory != NULL;
+    memory->shell = m->pair.shell;
+    memory->voxmap = m->pair.voxmap;
+    memory->near = near;
+    memory->displacement = m->frame.displacement;
+    memory->T_world_shell = shell.from;
+    memory->T_world_voxmap = voxmap.from;
+    return true;
 }
 
 /* All of the shell, from spheres to points. */
@@ -337,7 +471,15 @@ void flr_contact_march(flr_contact_pair *pair, flr_pose_span shell, flr_pose_spa
     m.begin = unchecked / travel;
     m.exhausted = !(travel < FARTHEST);
 
-    if (m.exhausted || !march_slowly(&m, pair, shell, voxmap, params->displacement)) march_all(&m);
+    /* where a layer is smooth, points that were seen outside at one end need not be at another */
+    double end;
+    int rounds = 0;
+    do {
+        end = m.end;
+        if (m.exhausted || !march_slowly(&m, pair, shell, voxmap, params->displacement))
+            march_all(&m);
+    } while (m.level && m.end < end && !m.exhausted && ++rounds < ROUNDS);
+    if (m.end < end && m.level) m.exhausted = true;
     result->lookups = m.lookups;
     result->exhausted = m.exhausted;
     result->fraction = m.exhausted ? m.begin : m.end;

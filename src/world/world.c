@@ -12,7 +12,11 @@
 #define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
 #define SPEED_UP  1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
 #define BEFORE    1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
-enum { STOPS = 3 };    /* places that a body slides along, of those that its way would meet */
+#define CLEAR                                                                                      \
+    0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
+#define HALF  0.5    /* voxels: what contact alone keeps safe in a step */
+#define PRESS 0.01   /* voxels: depth that is given to it */
+enum { STOPS = 8 };  /* places that a body slides along, of those that its way would meet */
 enum { PASSES = 4 }; /* over pairs of moving bodies that stop each other */
 
 typedef struct hand_state {
@@ -38,7 +42,7 @@ typedef struct world_state {
 typedef struct stop {
     flr_contact contact; /* as it is at the beginning of the step */
     bool reversed;       /* the body is the one that gives the voxels */
-    double gap;          /* metres: how far the body may go towards it */
+    double limit;        /* metres: how deep it may get: the way that is free, besides its depth */
     flr_twist other;     /* of the other part, about `contact.point` */
 } stop;
 
@@ -46,7 +50,9 @@ typedef struct stop {
 typedef struct plan {
     flr_step_result result;
     double fraction;
-    bool moves, limited, stopped, again;
+    bool moves, limited, stopped;
+    bool again; /* to be worked out anew */
+    int newest; /* pass of the checks in which its way was changed last */
     uint32_t stop_count;
     stop stops[STOPS];
 } plan;
@@ -59,6 +65,8 @@ struct flr_world {
     flr_part_kind *kinds;
     double *voxels; /* metres: of each part's voxmap; 0: it has none */
     double voxel;   /* the least of them */
+    uint64_t spent; /* lookups of checks in this step */
+    int pass;       /* of them */
     double ground_voxel;
     flr_pose *poses;
     flr_twist *twists;
@@ -84,7 +92,8 @@ flr_world_params flr_default_world_params(void)
                                .step = flr_default_step_params(),
                                .coupling = flr_default_coupling_def(),
                                .passivity = flr_default_passivity_params(),
-                               .depth = 0.4};
+                               .depth = 0.1,
+                               .budget = 500000};
     params.coupling.stretch = 0;
     return params;
 }
@@ -390,7 +399,7 @@ static void touch_stops(flr_world *w, const plan *p)
                                .reversed = s->reversed,
                                .centre = s->contact.point,
                                .other = s->other,
-                               .limit = s->gap,
+                               .limit = s->limit,
                                .friction = w->params.friction};
         flr_step_touch(w->step, &touches);
     }
@@ -457,16 +466,16 @@ static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span
                     &T_shell, &T_voxmap);
     flr_pose back = flr_pose_mul(shell.from, flr_pose_inverse(T_shell)),
              met = flr_pose_mul(voxmap.from, flr_pose_inverse(T_voxmap));
-    double least = BEFORE * voxel_of_pair(w, pair);
+    double least = BEFORE * voxel_of_pair(w, pair), depth = PRESS * voxel_of_pair(w, pair);
     stop s = {.contact = {.point = flr_pose_apply(back, found->point),
                           .normal = flr_quat_rotate(back.q, found->normal),
-                          .depth = 1e-3 * least,
+                          .depth = depth,
                           .index = found->index,
                           .label = found->label,
                           .mark = FLR_MARK_SURFACE}};
     flr_vec3 away = flr_vec3_sub(s.contact.point, flr_pose_apply(met, found->point));
-    s.gap = flr_vec3_dot(s.contact.normal, away) * (two ? 0.5 : 1) - least;
-    if (!(s.gap > least)) s.gap = least;
+    s.limit = depth + flr_vec3_dot(s.contact.normal, away) * (two ? 0.5 : 1) - least;
+    if (!(s.limit > depth / 2)) s.limit = depth / 2;
     note_stop(w, pair.shell, pair.voxmap, &s, false);
     if (!ground) note_stop(w, pair.voxmap, pair.shell, &s, true);
 }
@@ -474,9 +483,17 @@ static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span
 /* Shortens a way, and says so. */
 static void shorten(flr_world *w, uint32_t part, double fraction)
 {
-    if (!w->plans[part].moves) return;
+    if (part == FLR_PAIRS_GROUND || !w->plans[part].moves) return;
     w->plans[part].fraction *= fraction;
     w->plans[part].stopped = true;
+    w->plans[part].newest = w->pass + 1;
+}
+
+/* Has the way of one of them changed since they were checked? */
+static bool is_new(const flr_world *w, flr_pair pair)
+{
+    return w->plans[pair.shell].newest >= w->pass ||
+           (pair.voxmap != FLR_PAIRS_GROUND && w->plans[pair.voxmap].newest >= w->pass);
 }
 
 /* Checks the way of one pair; true when something is in it: then its bodies are to go another way, or else (`last`) only as
@@ -492,15 +509,27 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     flr_march_params march = flr_default_march_params();
     march.layer = layer > 1 ? 1 : 0;
     march.interior = layer == 0;
-    march.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, 0.5);
-    if (!(travel > march.unchecked * voxel)) return false;
+    march.margin = layer > 1 ? CLEAR : 0;
+    march.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, HALF);
+    if (!(travel > march.unchecked * voxel) || travel == 0) return false;
     flr_pose still = flr_pose_identity();
     flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
                   voxmap = {ground ? still : w->poses[pair.voxmap],
                             ground ? still : end_of(w, pair.voxmap)};
-    flr_march_result found;
-    flr_pairs_march(w->pairs, pair, shell.to, voxmap.to, &march, &found);
-    frame->points_tested += found.lookups;
+    flr_march_result found = {.exhausted = true};
+    if (!(w->params.budget && w->spent >= w->params.budget)) {
+        march.budget = w->params.budget ? w->params.budget - w->spent : 0;
+        flr_pairs_march(w->pairs, pair, shell.to, voxmap.to, &march, &found);
+        w->spent += found.lookups;
+    }
+    if (found.exhausted) { /* what contact alone keeps safe */
+        frame->exhausted++;
+        found.fraction = fmin(1, HALF * voxel / travel);
+        if (!(found.fraction < 1)) return false;
+        shorten(w, pair.shell, found.fraction);
+        shorten(w, pair.voxmap, found.fraction);
+        return true;
+    }
     if (!(found.fraction < 1)) return false;
     if (!last) {
         if (found.stopped) note(w, pair, shell, voxmap, &found);
@@ -508,33 +537,34 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     }
     double fraction = fmax(0, found.fraction - BEFORE * voxel / travel);
     shorten(w, pair.shell, fraction);
-    if (!ground) shorten(w, pair.voxmap, fraction);
+    shorten(w, pair.voxmap, fraction);
     return true;
 }
 
-/* Checks all ways. A body that would run into something is let slide along it, at a few places at most; what still is not
+/* Checks all ways. A body that would run into something is let slide along it, at several places at most; what still is not
  * free is shortened. Where two bodies move, shortening one changes what was checked for another: again, until nothing
- * changes; what is left after some rounds does not move. */
+ * changes; if that takes too long, nothing moves. */
 static void check_ways(flr_world *w, double range, flr_world_frame *frame)
 {
     uint32_t count;
     const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    /* forces as they are at the beginning know no limits along which to slide */
+    int slides = w->params.step.integrator == FLR_INTEGRATOR_EXPLICIT ? 0 : STOPS;
     bool again = count > 0 && w->params.unchecked < INFINITY;
-    for (int pass = 0; again && pass < STOPS; pass++) {
+    for (w->pass = 0; again && w->pass < slides + PASSES; w->pass++) {
+        bool last = w->pass >= slides;
         again = false;
-        for (uint32_t i = 0; i < count; i++) again |= check_pair(w, results[i].pair, false, frame);
+        for (uint32_t i = 0; i < count; i++)
+            if (is_new(w, results[i].pair)) again |= check_pair(w, results[i].pair, last, frame);
         for (uint32_t part = 0; again && part < w->def.part_count; part++)
             if (w->plans[part].again) {
                 w->plans[part].again = false;
+                w->plans[part].newest = w->pass + 1;
                 plan_body(w, part, range, frame);
             }
     }
-    for (int pass = 0; again && pass < PASSES; pass++) {
-        again = false;
-        for (uint32_t i = 0; i < count; i++) again |= check_pair(w, results[i].pair, true, frame);
-    }
     for (uint32_t part = 0; again && part < w->def.part_count; part++)
-        if (w->plans[part].stopped) w->plans[part].fraction = 0;
+        if (w->plans[part].moves) w->plans[part].fraction = 0, w->plans[part].stopped = true;
 }
 
 /* Every hand gets what it shall feel. */
@@ -619,6 +649,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
         w->plans[i].result.touching = 0;
         w->plans[i].stop_count = 0;
         w->plans[i].again = w->plans[i].stopped = false;
+        w->plans[i].newest = 0;
         w->poses[i] = body->T_world_part;
         w->twists[i] = body->twist;
     }
@@ -630,7 +661,9 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     sum_up(w, &frame);
     for (uint32_t i = 0; i < w->def.part_count; i++)
         if (w->plans[i].moves) plan_body(w, i, range, &frame);
+    w->spent = 0;
     check_ways(w, range, &frame);
+    frame.points_tested += w->spent;
 
     state->travel = 0;
     for (uint32_t i = 0; i < w->def.part_count; i++) {

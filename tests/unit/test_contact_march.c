@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "support/parts.h"
+#include "voxel/voxmap_format.h"
 
 #ifdef FLR_SANITIZED
 enum { MOTIONS = 6, SHOTS = 200 };
@@ -105,6 +106,41 @@ static bool nearly_within(const scene *s, flr_vec3 p, unsigned limit)
     return any;
 }
 
+/* The interpolated distance of a place to the surface, in voxels; interior is -1, beyond the field one more than its range. */
+static double distance_at(const scene *s, flr_vec3 p)
+{
+    double sum = 0;
+    for (int i = 0; i < 8; i++) {
+        flr_vec3 corner = flr_vec3_add(p, flr_vec3_make((i & 1 ? 0.5 : -0.5) * voxel,
+                                                        (i & 2 ? 0.5 : -0.5) * voxel,
+                                                        (i & 4 ? 0.5 : -0.5) * voxel));
+        flr_vec3 at = flr_grid_to_voxels(&s->fixed.voxmap->header->grid, p);
+        const double x[3] = {at.x, at.y, at.z};
+        double weight = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            double part = x[axis] - 0.5 - floor(x[axis] - 0.5);
+            weight *= i >> axis & 1 ? part : 1 - part;
+        }
+        unsigned mark = flr_voxmap_mark(s->fixed.voxmap, FLR_FIELD_SURFACE, corner);
+        sum += weight * (mark == FLR_MARK_FREE ? s->fixed.voxmap->header->range + 1.0 : mark - 2.0);
+    }
+    return sum;
+}
+
+/* The same as stop_of() for a layer with a smooth end. */
+static double smooth_stop_of(const scene *s, const flr_pose *T_voxmap_shell, size_t steps,
+                             double first, flr_vec3 p, double level)
+{
+    double least = 0;
+    for (size_t i = 0; i <= steps; i++) {
+        double height = distance_at(s, flr_pose_apply(T_voxmap_shell[i], p)) - level;
+        if (i == 0 && height < 0) least = height > -2e-3 ? height : floor(height);
+        if (height >= 1) least = 0; /* it has left for sure */
+        if (height < least - 0.45) return first + (1 - first) * (double)i / (double)steps;
+    }
+    return 2;
+}
+
 /* The fraction at which one point stops the motion, by steps of a fiftieth of a voxel; 2: it does not. */
 static double stop_of(const scene *s, const flr_pose *T_voxmap_shell, size_t steps, double first,
                       flr_vec3 p, unsigned layer)
@@ -140,14 +176,37 @@ static double plain_march(const scene *s, flr_pose_span shell, flr_pose_span vox
     const flr_shell *points = s->moving.shell;
     for (uint32_t chunk = 0; chunk < points->chunk_count; chunk++) {
         const flr_shell_chunk *c = &points->chunks[chunk];
-        for (uint32_t i = 0; i < (uint32_t)c->count[0] + c->count[1] + c->count[2]; i++)
-            least = fmin(least,
-                         stop_of(s, poses, steps, first,
-                                 flr_shell_point(points, chunk, c->first + i, params->displacement),
-                                 params->layer));
+        for (uint32_t i = 0; i < (uint32_t)c->count[0] + c->count[1] + c->count[2]; i++) {
+            flr_vec3 p = flr_shell_point(points, chunk, c->first + i, params->displacement);
+            double stop = params->margin > 0 ? smooth_stop_of(s, poses, steps, first, p,
+                                                              params->layer + params->margin)
+                                             : stop_of(s, poses, steps, first, p, params->layer);
+            least = fmin(least, stop);
+        }
     }
     free(poses);
     return least;
+}
+
+/* Where a motion stops, no point is in a smooth layer that was not in it when checking began. */
+static void never_deep(const scene *s, flr_pose_span shell, flr_pose_span voxmap,
+                       const flr_march_params *params, double fraction)
+{
+    flr_pose T[4], first, last;
+    flr_march_poses(shell, voxmap, params->centre, 0, &T[0], &T[1]);
+    flr_march_poses(shell, voxmap, params->centre, fraction, &T[2], &T[3]);
+    first = flr_pose_mul(flr_pose_inverse(T[1]), T[0]);
+    last = flr_pose_mul(flr_pose_inverse(T[3]), T[2]);
+    const double level = params->layer + params->margin;
+    const flr_shell *points = s->moving.shell;
+    for (uint32_t chunk = 0; chunk < points->chunk_count; chunk++) {
+        const flr_shell_chunk *c = &points->chunks[chunk];
+        for (uint32_t i = 0; i < (uint32_t)c->count[0] + c->count[1] + c->count[2]; i++) {
+            flr_vec3 p = flr_shell_point(points, chunk, c->first + i, params->displacement);
+            if (params->unchecked == 0 && distance_at(s, flr_pose_apply(first, p)) >= level)
+                assert_true(distance_at(s, flr_pose_apply(last, p)) > level - 1e-6);
+        }
+    }
 }
 
 /* Compares, and returns whether something stopped it. */
@@ -158,13 +217,20 @@ static bool compare(const scene *s, flr_pose_span shell, flr_pose_span voxmap,
     double plain = plain_march(s, shell, voxmap, params, r.travel);
     /* it never goes on where the plain one stops… */
     if (!(r.fraction <= plain + 1e-9))
-        fail_msg("free up to %.9f, but stopped at %.9f", r.fraction, plain);
+        fail_msg("free up to %.9f, but stopped at %.9f (layer %u, margin %g, unchecked %g, "
+                 "displaced %g, %g voxels)",
+                 r.fraction, plain, params->layer, params->margin, params->unchecked,
+                 params->displacement, r.travel / voxel);
+    if (params->margin > 0) never_deep(s, shell, voxmap, params, r.fraction);
     /* …and where it stops, the point it names is at a voxel of the layer */
     if (r.stopped) {
         flr_pose T_world_shell, T_world_voxmap;
         flr_march_poses(shell, voxmap, params->centre, r.fraction, &T_world_shell, &T_world_voxmap);
         flr_vec3 p = flr_pose_apply_inverse(T_world_voxmap, r.point);
-        assert_true(nearly_within(s, p, FLR_MARK_SURFACE + params->layer));
+        if (params->margin > 0)
+            assert_true(distance_at(s, p) < params->layer + params->margin + 2e-3);
+        else
+            assert_true(nearly_within(s, p, FLR_MARK_SURFACE + params->layer));
         assert_true(fabs(flr_vec3_length(r.normal) - 1) < 1e-9);
         /* it is that point of the shell */
         flr_vec3 own = flr_vec3_zero();
@@ -200,6 +266,7 @@ static void same_as_the_plain_one(void **state)
             flr_march_params params = flr_default_march_params();
             params.layer = (unsigned)i % 3;
             params.unchecked = i % 2 ? 0.5 : 0;
+            params.margin = i % 4 < 2 ? 0 : i % 3 == 1 ? 0.875 : 0.5;
             params.displacement = i % 7 == 0 ? 0.3 * voxel : 0;
             params.centre = flr_test_random_pose(&random, i % 5 == 0 ? 0.02 : 0).p;
             flr_pose_span shell, voxmap = still();
@@ -323,6 +390,41 @@ static void contact_does_not_hold(void **state)
     end(&s);
 }
 
+/* What a smooth layer promises: its end is as far from the surface's voxels as the layer's number, and with 0.875 no voxel of
+ * the layer reaches out. */
+static void smooth_ends(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("smooth_ends");
+    scene s;
+    begin(&s, FLR_TEST_TETRAHEDRON, 0.4, FLR_TEST_TORUS);
+    const flr_grid *grid = &s.fixed.voxmap->header->grid;
+    uint32_t near = 0;
+    for (int i = 0; i < 200000; i++) {
+        flr_vec3 p = flr_vec3_scale(flr_test_random_pose(&random, 1).p, 0.014);
+        double d = distance_at(&s, p);
+        unsigned mark = flr_voxmap_mark(s.fixed.voxmap, FLR_FIELD_SURFACE, p);
+        if (d >= 1.875) assert_true(mark == FLR_MARK_FREE || mark > FLR_MARK_SURFACE + 1);
+        if (d < 1.5 || d > 1.8) continue;
+        near++;
+        flr_vec3 v = flr_grid_to_voxels(grid, p);
+        for (int k = 0; k < 125; k++) { /* of the surface's voxels around, none is within a voxel */
+            flr_vec3 low = flr_vec3_make(floor(v.x) + k % 5 - 2, floor(v.y) + k / 5 % 5 - 2,
+                                         floor(v.z) + k / 25 - 2);
+            flr_vec3 middle =
+                flr_grid_to_metres(grid, flr_vec3_make(low.x + 0.5, low.y + 0.5, low.z + 0.5));
+            if (flr_voxmap_mark(s.fixed.voxmap, FLR_FIELD_SURFACE, middle) != FLR_MARK_SURFACE)
+                continue;
+            double x = fmax(0, fmax(low.x - v.x, v.x - low.x - 1)),
+                   y = fmax(0, fmax(low.y - v.y, v.y - low.y - 1)),
+                   z = fmax(0, fmax(low.z - v.z, v.z - low.z - 1));
+            assert_true(x * x + y * y + z * z > 1 - 1e-9);
+        }
+    }
+    assert_true(near > 1000);
+    end(&s);
+}
+
 static void slow_motion_costs_nothing(void **state)
 {
     (void)state;
@@ -431,6 +533,7 @@ int main(void)
         cmocka_unit_test(long_levers),
         cmocka_unit_test(nothing_tunnels),
         cmocka_unit_test(contact_does_not_hold),
+        cmocka_unit_test(smooth_ends),
         cmocka_unit_test(slow_motion_costs_nothing),
         cmocka_unit_test(questions_that_make_no_sense),
         cmocka_unit_test(two_bits),
