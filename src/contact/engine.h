@@ -50,11 +50,12 @@ static inline bool flr_skip(const flr_query *q, double far, double radius, flr_p
 }
 
 /* Points that were near when a motion was last checked: a world checks several from the same place, one after the other. */
-enum { FLR_MARCH_POINTS = 16384 };
+enum { FLR_MARCH_POINTS = 8192 };
 
 typedef struct flr_march_point {
     uint32_t chunk, point;
     uint32_t label; /* an flr_label */
+    flr_vec3 at;    /* voxels */
 } flr_march_point;
 
 typedef struct flr_march_memory {

@@ -42,6 +42,9 @@ typedef struct march {
     bool stopped, exhausted;
     uint32_t chunk, point; /* that stopped it */
     flr_label label;
+    double turned_to; /* time at which the following two are */
+    flr_mat3 turn_then;
+    flr_vec3 centre_then;
     flr_march_memory *memory; /* where points that are looked at are noted; NULL: not now */
 } march;
 
@@ -371,32 +374,44 @@ static void tell(march *m, flr_pose_span voxmap, flr_march_result *result)
     result->normal = flr_quat_rotate(T.q, normal);
 }
 
+/* Where all is at the time up to which the motion is free. */
+static void turn_to_end(march *m)
+{
+    m->turned_to = m->end;
+    m->turn_then =
+        flr_quat_to_mat3(flr_quat_from_rotation_vector(flr_vec3_scale(m->axis, m->angle * m->end)));
+    m->centre_then = flr_vec3_add_scaled(m->frame.centre, m->end, m->way);
+}
+
 /* A motion of a few voxels: only points that begin near the layer can come into it, and those that a scan of the beginning
  * finds are few. Of them, most do not even leave their voxel. */
-static void march_near(march *m, flr_march_point at)
+static void march_near(march *m, const flr_march_point *near)
 {
     if (m->exhausted || !spend(m)) return;
-    flr_label label = (flr_label)at.label;
-    path p = path_from(m, flr_contact_place(&m->frame, at.chunk, at.point).at);
-    if (m->level) {
-        flr_vec3 velocity, there = path_at(m, &p, m->end, &velocity);
-        double way = flr_vec3_length(m->way) + m->angle * p.radius;
-        if (!(way <= HOP && above(m, there, NULL) >= 0))
-            march_smoothly(m, at.chunk, at.point, label, m->begin, 1);
-    } else if (!stays(m, &p)) {
-        march_point(m, at.chunk, at.point, label, m->begin, 1);
+    flr_label label = (flr_label)near->label;
+    if (m->level && m->travel <= HOP) { /* mostly a look at where it ends does */
+        if (m->end != m->turned_to) turn_to_end(m);
+        flr_vec3 arm = flr_vec3_sub(near->at, m->frame.centre);
+        flr_vec3 there = flr_vec3_add(m->centre_then, flr_mat3_apply(m->turn_then, arm));
+        uint32_t mark = flr_table_mark(m->pair.fields, there);
+        if (mark == FLR_MARK_FREE || mark > m->limit || above(m, there, NULL) >= 0) return;
     }
+    path p = path_from(m, near->at);
+    if (m->level)
+        march_smoothly(m, near->chunk, near->point, label, m->begin, 1);
+    else if (!stays(m, &p))
+        march_point(m, near->chunk, near->point, label, m->begin, 1);
 }
 
 static void march_visited(void *context, uint32_t chunk, uint32_t point, flr_label label)
 {
     march *m = context;
-    flr_march_point at = {chunk, point, label};
+    flr_march_point near = {chunk, point, label, flr_contact_place(&m->frame, chunk, point).at};
     if (m->memory && m->memory->count < FLR_MARCH_POINTS)
-        m->memory->points[m->memory->count++] = at;
+        m->memory->points[m->memory->count++] = near;
     else
         m->memory = NULL; /* too many to be noted */
-    march_near(m, at);
+    march_near(m, &near);
 }
 
 /* Was the last motion that was checked one from the same place, and are the points that were near then those for this one? */
@@ -424,7 +439,7 @@ static bool march_slowly(march *m, flr_contact_pair *pair, flr_pose_span shell,
     uint32_t near = m->limit + (uint32_t)beyond;
     flr_march_memory *memory = flr_contact_march_memory(pair);
     if (remembers(memory, m, shell, voxmap, near)) {
-        for (uint32_t i = 0; i < memory->count; i++) march_near(m, memory->points[i]);
+        for (uint32_t i = 0; i < memory->count; i++) march_near(m, &memory->points[i]);
         return true;
     }
     m->memory = memory;

@@ -14,6 +14,7 @@
 #define BEFORE    1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
 #define CLEAR                                                                                      \
     0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
+#define REST  1e-6   /* voxels: who moves less in a step rests */
 #define HALF  0.5    /* voxels: what contact alone keeps safe in a step */
 #define PRESS 0.01   /* voxels: depth that is given to it */
 enum { STOPS = 8 };  /* places that a body slides along, of those that its way would meet */
@@ -461,6 +462,7 @@ static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span
 {
     bool ground = pair.voxmap == FLR_PAIRS_GROUND;
     bool two = !ground && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
+    bool smooth = w->params.contact.force_layer > 1; /* the normal is that of the voxmap's layer */
     flr_pose T_shell, T_voxmap;
     flr_march_poses(shell, voxmap, w->state->bodies[pair.shell].inertia.centre, found->fraction,
                     &T_shell, &T_voxmap);
@@ -468,7 +470,7 @@ static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span
              met = flr_pose_mul(voxmap.from, flr_pose_inverse(T_voxmap));
     double least = BEFORE * voxel_of_pair(w, pair), depth = PRESS * voxel_of_pair(w, pair);
     stop s = {.contact = {.point = flr_pose_apply(back, found->point),
-                          .normal = flr_quat_rotate(back.q, found->normal),
+                          .normal = flr_quat_rotate(smooth ? met.q : back.q, found->normal),
                           .depth = depth,
                           .index = found->index,
                           .label = found->label,
@@ -511,7 +513,7 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     march.interior = layer == 0;
     march.margin = layer > 1 ? CLEAR : 0;
     march.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, HALF);
-    if (!(travel > march.unchecked * voxel) || travel == 0) return false;
+    if (!(travel > fmax(march.unchecked, REST) * voxel)) return false;
     flr_pose still = flr_pose_identity();
     flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
                   voxmap = {ground ? still : w->poses[pair.voxmap],
