@@ -87,7 +87,8 @@ typedef struct flr_pairs_def {
     uint32_t contacts_of_pair; /* kept of one pair; default 64 */
     /* as in feeler/contact.h; centre and motion are of the parts and not read */
     flr_contact_params params;
-    flr_simd simd; /* default best */
+    flr_simd simd;    /* default best */
+    unsigned threads; /* that share a query, as in flr_contact_pair_def; default 1 */
 } flr_pairs_def;
 
 FLR_API flr_pairs_def flr_default_pairs_def(void);

@@ -97,6 +97,7 @@ typedef struct flr_world_def {
     flr_world_params params;
     uint32_t contacts; /* of a pair that are known one by one; default 256 */
     flr_simd simd;     /* default best */
+    unsigned threads;  /* that share a contact query; see flr_contact_pair_def; default 1 */
 } flr_world_def;
 
 FLR_API flr_world_def flr_default_world_def(void);

@@ -120,7 +120,8 @@ flr_pairs_def flr_default_pairs_def(void)
     flr_pairs_def def = {.contacts = 4096,
                          .contacts_of_pair = 64,
                          .params = flr_default_contact_params(),
-                         .simd = FLR_SIMD_BEST};
+                         .simd = FLR_SIMD_BEST,
+                         .threads = 1};
     return def;
 }
 
@@ -130,6 +131,7 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     flr_contact_pair_def asker = flr_default_contact_pair_def();
     asker.capacity = def->contacts_of_pair;
     asker.simd = def->simd;
+    asker.threads = def->threads;
     flr_result result = flr_contact_pair_create(&asker, &made->asker, error);
     if (result != FLR_OK) return result;
     made->broad = flr_broad_create(def->parts + 1, def->pairs);

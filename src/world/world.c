@@ -105,7 +105,8 @@ flr_world_def flr_default_world_def(void)
                          .dt = 0.001,
                          .params = flr_default_world_params(),
                          .contacts = 256,
-                         .simd = FLR_SIMD_BEST};
+                         .simd = FLR_SIMD_BEST,
+                         .threads = 1};
     return def;
 }
 
@@ -145,6 +146,7 @@ static flr_result allocate(flr_world *w, flr_error *error)
     pairs.contacts = 16 * w->def.contacts;
     pairs.params = w->def.params.contact;
     pairs.simd = w->def.simd;
+    pairs.threads = w->def.threads;
     flr_result result = flr_pairs_create(&pairs, &w->pairs, error);
     if (result == FLR_OK) result = flr_step_create(8 * w->def.contacts, &w->step, error);
     if (result != FLR_OK) return result;
