@@ -1,0 +1,218 @@
+/* the report: distances along a way that is known, the verdict, the page, the plots */
+#include "report.h"
+
+#include <math.h>
+
+#include "support/recorded.h"
+
+static flr_error error;
+
+/* The peg comes from the right, `from` metres away from the wall, to `to`, in `count` frames. */
+static void go(flr_test_recorded *r, double from, double to, size_t count, double lower)
+{
+    flr_pose *poses = calloc(count, sizeof *poses);
+    for (size_t i = 0; i < count; i++) {
+        double share = count > 1 ? (double)i / (double)(count - 1) : 0;
+        poses[i] = flr_pose_identity();
+        poses[i].p.x = 0.01 + from + share * (to - from);
+    }
+    flr_setup setup = flr_default_setup();
+    flr_test_recorded_make(r, &setup, poses, NULL, count, lower, 1);
+    free(poses);
+}
+
+static flr_cli quiet(void)
+{
+    return (flr_cli){.env = flr_env_real(), .command = &flr_cmd_report, .quiet = true};
+}
+
+static flr_report report_of(const flr_test_recorded *recorded, double clearance, size_t most,
+                            bool meshes)
+{
+    flr_cli cli = quiet();
+    flr_report r = {.clearance = clearance};
+    assert_ok(flr_recorded_open(&cli, recorded->path, &r.from, &error), error);
+    assert_ok(flr_report_read(&cli, &r, &error), error);
+    if (meshes) {
+        assert_ok(flr_recorded_scene(&cli, &r.from, NULL, &error), error);
+        assert_ok(flr_report_meshes(&cli, &r, &error), error);
+        assert_ok(flr_report_measure(&cli, &r, most, &error), error);
+    }
+    assert_ok(flr_report_sum(&r, &error), error);
+    return r;
+}
+
+static void distances_are_exact(void **state)
+{
+    (void)state;
+    flr_test_recorded recorded;
+    go(&recorded, 0.005, 0.001, 401, 0);
+    flr_report r = report_of(&recorded, -1, 5000, true);
+    assert_int_equal(r.count, 401);
+    assert_int_equal(r.measured, 401);
+    for (size_t i = 0; i < r.count; i++)
+        assert_true(fabs(r.frames[i].exact - (0.005 - 0.00001 * (double)i)) < 1e-12);
+    assert_int_equal(r.nearest, 400);
+    assert_true(fabs(r.least - 0.001) < 1e-12 && r.least == r.least_upper);
+    assert_int_equal(r.verdict, FLR_VERDICT_NONE);
+    assert_int_equal(r.meeting, 0);
+    flr_report_free(&r);
+    flr_test_recorded_free(&recorded);
+}
+
+/* Few are measured, all are known well enough. */
+static void few_frames_decide(void **state)
+{
+    (void)state;
+    flr_test_recorded recorded;
+    go(&recorded, 0.005, 0.001, 20001, 0);
+    flr_report r = report_of(&recorded, 0.0009, 5000, true);
+    assert_int_equal(r.verdict, FLR_VERDICT_PASS);
+    assert_true(r.measured < 1200);
+    assert_true(r.least >= 0.0009 && r.least <= r.least_upper);
+    for (size_t i = 0; i < r.count; i++) /* what is said is true */
+        assert_true(r.frames[i].bound <= 0.005 - 0.0000002 * (double)i + 1e-12);
+    flr_report_free(&r);
+    r = report_of(&recorded, 0.0011, 5000, true);
+    assert_int_equal(r.verdict, FLR_VERDICT_FAIL);
+    flr_report_free(&r);
+    r = report_of(&recorded, -1, 5000, true); /* the very least is found */
+    assert_true(fabs(r.least_upper - 0.001) < 1e-12 && r.least == r.least_upper);
+    flr_report_free(&r);
+    r = report_of(&recorded, 0.0010001, 3, true); /* the end is not among them */
+    assert_int_equal(r.verdict, FLR_VERDICT_OPEN);
+    assert_true(r.measured == 3);
+    flr_report_free(&r);
+    flr_test_recorded_free(&recorded);
+}
+
+static void surfaces_that_meet_are_counted(void **state)
+{
+    (void)state;
+    flr_test_recorded recorded;
+    go(&recorded, 0.001, -0.001, 21, 0); /* frames 11 to 20 are inside the wall by up to 1 mm */
+    flr_report r = report_of(&recorded, 0, 5000, true);
+    assert_in_range(r.meeting, 10, 11);
+    assert_int_equal(r.verdict, FLR_VERDICT_FAIL);
+    assert_true(r.least_upper == 0);
+    flr_report_free(&r);
+    flr_test_recorded_free(&recorded);
+}
+
+/* Without meshes the bounds decide, and they look only eight voxels far. */
+static void bounds_decide_without_meshes(void **state)
+{
+    (void)state;
+    static const struct {
+        double lower, clearance;
+        flr_verdict verdict;
+    } cases[] = {{0.003, 0.002, FLR_VERDICT_OPEN}, /* the last pose has no bounds of its own */
+                 {INFINITY, 0.02, FLR_VERDICT_OPEN},
+                 {0, -1, FLR_VERDICT_NONE}};
+    for (size_t i = 0; i < 3; i++) {
+        flr_test_recorded recorded;
+        go(&recorded, 0.005, 0.004, 10, cases[i].lower);
+        flr_report r = report_of(&recorded, cases[i].clearance, 0, false);
+        assert_int_equal(r.verdict, cases[i].verdict);
+        assert_true(r.frames[0].bound == fmin(cases[i].lower, 0.008));
+        assert_true(isnan(r.frames[9].lower) && r.frames[9].bound == 0);
+        flr_report_free(&r);
+        flr_test_recorded_free(&recorded);
+    }
+}
+
+static void the_page_is_whole(void **state)
+{
+    (void)state;
+    flr_test_recorded recorded;
+    go(&recorded, 0.005, 0.001, 50, 0);
+    flr_cli cli = quiet();
+    for (int meshes = 0; meshes < 2; meshes++) {
+        flr_report r = report_of(&recorded, 0.002, 5000, meshes);
+        flr_blob page;
+        assert_ok(flr_report_page(&cli, &r, &page, &error), error);
+        const char *text = (const char *)page.bytes;
+        assert_non_null(strstr(text, "two &lt;cubes&gt;"));
+        assert_null(strstr(text, "two <cubes>"));
+        assert_non_null(strstr(text, meshes ? "verdict fail" : "verdict undecided"));
+        assert_true((strstr(text, "data:image/png;base64,iVBORw0KGgo") != NULL) == meshes);
+        assert_null(strstr(text, "http"));
+        assert_null(strstr(text, "nan"));
+        assert_non_null(strstr(text, "</html>"));
+        flr_blob_free(&page);
+        flr_report_free(&r);
+    }
+    flr_test_recorded_free(&recorded);
+}
+
+/* ---- plots ---- */
+
+static char *drawn(void (*draw)(FILE *out))
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    draw(out);
+    fclose(out);
+    return text;
+}
+
+static void draw_spike(FILE *out)
+{
+    enum { N = 100000 };
+    double *t = calloc(N, sizeof *t), *y = calloc(N, sizeof *y);
+    for (int i = 0; i < N; i++) t[i] = i * 1e-3, y[i] = i == 77777 ? 5 : 1;
+    flr_chart_line line = {"y", y, "a", false};
+    flr_chart chart = {.label = "y <of> t",
+                       .t = t,
+                       .count = N,
+                       .lines = &line,
+                       .line_count = 1,
+                       .mark = 2,
+                       .mark_name = "\"two\" & more"};
+    flr_chart_lines(out, &chart);
+    free(t);
+    free(y);
+}
+
+static void draw_nothing(FILE *out)
+{
+    double t[2] = {0, 0}, y[2] = {NAN, INFINITY};
+    bool hot[2] = {false, true};
+    flr_chart_line line = {"y", y, "a", true};
+    flr_chart chart = {
+        .label = "y", .t = t, .count = 2, .lines = &line, .line_count = 1, .mark = NAN};
+    flr_chart_lines(out, &chart);
+    flr_chart_histogram(out, "h", t, 2, 1000, "m");
+    flr_chart_histogram(out, "h", t, 0, 1000, "m");
+    flr_chart_way(out, "x", "y", t, t, hot, 2, 1e-3, "mm");
+}
+
+static void plots_lose_no_peak(void **state)
+{
+    (void)state;
+    char *text = drawn(draw_spike);
+    assert_true(strlen(text) < 60000);
+    assert_non_null(strstr(text, " 14.0")); /* the top of the plot */
+    assert_non_null(strstr(text, "y &lt;of&gt; t"));
+    assert_non_null(strstr(text, "&quot;two&quot; &amp; more"));
+    free(text);
+    text = drawn(draw_nothing);
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "inf"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_are_exact),
+        cmocka_unit_test(few_frames_decide),
+        cmocka_unit_test(surfaces_that_meet_are_counted),
+        cmocka_unit_test(bounds_decide_without_meshes),
+        cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(plots_lose_no_peak),
+    };
+    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}
