@@ -110,12 +110,13 @@ static void write_line(FILE *out, const flr_chart *c, const flr_chart_line *line
                        const axis *y)
 {
     if (line->dots) {
-        size_t step = c->count / COLUMNS + 1;
+        double last = -1; /* one dot a pixel is enough */
         fprintf(out, "<path class=\"dots %s\" d=\"", line->look);
         for (size_t k = 0; k < c->count; k++) {
-            double v = line->y[k];
-            if (!isfinite(v) || v > y->high || (k % step && c->count > COLUMNS * 4)) continue;
-            fprintf(out, "M%.1f %.1fh0", at(x, c->t[k]), at(y, v));
+            double v = line->y[k], px = at(x, c->t[k]);
+            if (!isfinite(v) || v > y->high || px < last + 0.8) continue;
+            fprintf(out, "M%.1f %.1fh0", px, at(y, v));
+            last = px;
         }
         fputs("\"/>", out);
         return;

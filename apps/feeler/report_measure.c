@@ -111,10 +111,8 @@ static void spread(const measurer *m)
     }
 }
 
-/* What still matters: frames that may be nearer than stated, or than the nearest known. */
-static double threshold(const flr_report *r)
+static double least_measured(const flr_report *r)
 {
-    if (r->clearance >= 0) return r->clearance;
     double least = INFINITY;
     for (size_t i = 0; i < r->count; i++)
         if (r->frames[i].exact < least) least = r->frames[i].exact;
@@ -131,13 +129,15 @@ static void measure_all(flr_cli *cli, const measurer *m, size_t most)
         measure(m, i);
     }
     spread(m);
-    double least = threshold(r);
+    /* then all that may be nearer than stated, or than the nearest known, or whose surfaces may meet */
+    double least = least_measured(r);
     size_t since = r->measured;
     for (size_t i = 0; i < r->count && r->measured < most; i++) {
-        if (!isnan(r->frames[i].exact) || r->frames[i].bound >= least) continue;
+        const flr_report_frame *f = &r->frames[i];
+        if (!isnan(f->exact) || (f->bound >= fmax(least, r->clearance) && f->bound > 0)) continue;
         if ((r->measured - since) % 64 == 0) flr_progress(cli, i, r->count, "measuring");
         measure(m, i);
-        if (r->clearance < 0 && r->frames[i].exact < least) least = r->frames[i].exact;
+        least = fmin(least, f->exact);
     }
     spread(m);
     for (size_t i = 0; i < r->count; i++)
