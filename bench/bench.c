@@ -15,6 +15,13 @@ flr_bench_options flr_default_bench_options(void)
     return (flr_bench_options){.repeat = 5, .divide = 1};
 }
 
+double flr_bench_voxel(const flr_bench_options *options, const flr_mesh *part, double voxel)
+{
+    const flr_vec3 size = flr_box3_size(part->bounds);
+    const double most = fmax(size.x, fmax(size.y, size.z)) / 8;
+    return fmin(voxel * options->divide, fmax(voxel, most));
+}
+
 /* ---- conditions ---- */
 
 /* the value behind "key:" in a file of such lines, or "unknown" */

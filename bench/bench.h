@@ -7,6 +7,7 @@
 
 #include "feeler/env.h"
 #include "feeler/math.h"
+#include "feeler/mesh.h"
 #include "feeler/result.h"
 
 typedef struct flr_bench_options {
@@ -69,6 +70,10 @@ flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others
  * help, the wall clock counts. */
 double flr_bench_processor_us(void);
+
+/* Metres: the voxel size of a part in a benchmark divided by `options->divide`: so many times larger, but small enough that
+ * the part is still some voxels wide. */
+double flr_bench_voxel(const flr_bench_options *options, const flr_mesh *part, double voxel);
 
 /* Of `count` values that are sorted here, the one below which `part` (0 ... 1) of them lie. */
 double flr_bench_percentile(double *values, size_t count, double part);

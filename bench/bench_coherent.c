@@ -213,15 +213,14 @@ static flr_result add_approach(flr_env *env, const flr_bench_options *options, f
     flr_shell *shell = NULL;
     flr_pose *poses = NULL;
     flr_voxelize_def def = flr_default_voxelize_def();
-    def.voxel = 1e-3 * options->divide;
     flr_result result = flr_scenario_build(flr_scenario_find("approach"), NULL, &model, error);
     if (result != FLR_OK) return result;
+    const flr_mesh *bracket = flr_model_find_mesh(&model, "bracket.stl");
+    def.voxel = flr_bench_voxel(options, bracket, 1e-3);
     const flr_model_path *path = &model.paths[0];
     result = flr_voxelize(env, flr_model_find_mesh(&model, "knot.stl"), &def, &voxmap, NULL, NULL,
                           error);
-    if (result == FLR_OK)
-        result = flr_voxelize(env, flr_model_find_mesh(&model, "bracket.stl"), &def, NULL, &shell,
-                              NULL, error);
+    if (result == FLR_OK) result = flr_voxelize(env, bracket, &def, NULL, &shell, NULL, error);
     if (result == FLR_OK && !(poses = calloc(path->count, sizeof *poses)))
         result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (result == FLR_OK) {

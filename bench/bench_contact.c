@@ -113,17 +113,18 @@ static flr_result make_shell(const flr_mesh *mesh, double voxel, flr_shell **she
     return flr_voxelize(flr_env_real(), mesh, &def, NULL, shell, NULL, error);
 }
 
-static flr_result set_up(const flr_model *model, const subject *what, unsigned divide, setup *s,
-                         flr_error *error)
+static flr_result set_up(const flr_model *model, const subject *what,
+                         const flr_bench_options *options, setup *s, flr_error *error)
 {
-    *s = (setup){.subject = what, .displacement = what->displace * what->voxel * divide};
+    const flr_mesh *fixed = flr_model_find_mesh(model, what->fixed),
+                   *moving = flr_model_find_mesh(model, what->moving);
+    const double voxel = flr_bench_voxel(options, fixed, what->voxel);
+    *s = (setup){.subject = what, .displacement = what->displace * voxel};
     flr_result result = find_poses(model, s, error);
+    if (result == FLR_OK) result = make_voxmap(fixed, voxel, &s->voxmap, error);
     if (result == FLR_OK)
-        result = make_voxmap(flr_model_find_mesh(model, what->fixed), what->voxel * divide,
-                             &s->voxmap, error);
-    if (result == FLR_OK)
-        result = make_shell(flr_model_find_mesh(model, what->moving), what->moving_voxel * divide,
-                            &s->shell, error);
+        result = make_shell(moving, flr_bench_voxel(options, moving, what->moving_voxel), &s->shell,
+                            error);
     if (result != FLR_OK) free_setup(s);
     return result;
 }
@@ -328,7 +329,7 @@ static flr_result grow(flr_env *env, const flr_bench_options *options, const set
 static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
                                  flr_bench_growth *g, flr_error *error)
 {
-    const double side = 0.2, thick = 0.01, voxel = 1e-3 * options->divide;
+    const double side = 0.2, thick = 0.01;
     const subject what = {.name = "plate", .layer = 2};
     setup s = {.subject = &what};
     flr_mesh *plate = NULL, *table = NULL;
@@ -338,6 +339,7 @@ static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
     kit = flr_kit_begin(1);
     flr_kit_box(&kit, flr_pose_identity(), 1.2 * side, 1.2 * side, thick, 0);
     if (result == FLR_OK) result = flr_kit_finish(&kit, &table, error);
+    const double voxel = result == FLR_OK ? flr_bench_voxel(options, plate, 1e-3) : 0;
     if (result == FLR_OK) result = make_shell(plate, voxel, &s.shell, error);
     if (result == FLR_OK) result = make_voxmap(table, voxel, &s.voxmap, error);
     for (double part = 1.0 / 128; part <= 1 && result == FLR_OK; part *= 2) {
@@ -367,6 +369,8 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
 {
     static const double sizes[GROWN] = {8e-3, 5.6e-3, 4e-3, 2.8e-3, 2e-3, 1.4e-3, 1e-3};
     static const double voxels[] = {20e-3, 10e-3, 5e-3, 2.5e-3};
+    const flr_mesh *actuator = flr_model_find_mesh(gear, "actuator.stl"),
+                   *around = flr_model_find_mesh(gear, "gear.stl");
     flr_bench_growth all[3] = {
         growth_by("Actuator in the gear: more points", "points", "contact-points.svg"),
         growth_by("Actuator in the gear: smaller voxels", "surface voxels", "contact-voxels.svg"),
@@ -374,8 +378,7 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
     flr_result result = FLR_OK;
     for (int i = 0; i < GROWN && result == FLR_OK; i++) {
         flr_shell *shell;
-        result = make_shell(flr_model_find_mesh(gear, "actuator.stl"), sizes[i] * options->divide,
-                            &shell, error);
+        result = make_shell(actuator, flr_bench_voxel(options, actuator, sizes[i]), &shell, error);
         if (result != FLR_OK) return result;
         flr_shell_destroy(s->shell);
         s->shell = shell;
@@ -383,8 +386,7 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
     }
     for (size_t i = 0; i < sizeof voxels / sizeof *voxels && result == FLR_OK; i++) {
         flr_voxmap *voxmap;
-        result = make_voxmap(flr_model_find_mesh(gear, "gear.stl"), voxels[i] * options->divide,
-                             &voxmap, error);
+        result = make_voxmap(around, flr_bench_voxel(options, around, voxels[i]), &voxmap, error);
         if (result != FLR_OK) return result;
         flr_voxmap_destroy(s->voxmap);
         s->voxmap = voxmap;
@@ -424,9 +426,10 @@ static flr_result bench_threads(flr_env *env, const flr_bench_options *options,
 {
     static const subject whole = {.name = "huge actuator", .layer = 2};
     const double pressed = 4e-3;
+    const flr_mesh *actuator = flr_model_find_mesh(gear, "actuator.stl");
     flr_shell *shell;
-    flr_result result = make_shell(flr_model_find_mesh(gear, "actuator.stl"),
-                                   0.22e-3 * options->divide, &shell, error);
+    flr_result result =
+        make_shell(actuator, flr_bench_voxel(options, actuator, 0.22e-3), &shell, error);
     if (result != FLR_OK) return result;
     flr_shell_destroy(s->shell);
     s->shell = shell;
@@ -492,7 +495,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
             built = subjects[i].scenario;
             result = flr_scenario_build(flr_scenario_find(built), NULL, &model, error);
         }
-        if (result == FLR_OK) result = set_up(&model, &subjects[i], options->divide, &s, error);
+        if (result == FLR_OK) result = set_up(&model, &subjects[i], options, &s, error);
         if (result == FLR_OK)
             result = bench_subject(env, options, &s, &first, ideas[i], out, error);
         if (result == FLR_OK) result = bench_coherence(options, &s, &coherence, error);

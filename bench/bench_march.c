@@ -114,20 +114,18 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
         if (!strcmp(model->paths[i].name, what->path)) path = &model->paths[i];
     flr_voxelize_def def = flr_default_voxelize_def();
     def.features = false;
-    def.voxel = what->voxel * options->divide;
-    flr_result result = flr_voxelize(env, flr_model_find_mesh(model, what->fixed), &def, &voxmap,
-                                     NULL, NULL, error);
-    def.voxel = what->moving_voxel * options->divide;
-    if (result == FLR_OK)
-        result = flr_voxelize(env, flr_model_find_mesh(model, what->moving), &def, NULL, &shell,
-                              NULL, error);
+    const flr_mesh *fixed = flr_model_find_mesh(model, what->fixed),
+                   *moving = flr_model_find_mesh(model, what->moving);
+    const double voxel = def.voxel = flr_bench_voxel(options, fixed, what->voxel);
+    flr_result result = flr_voxelize(env, fixed, &def, &voxmap, NULL, NULL, error);
+    def.voxel = flr_bench_voxel(options, moving, what->moving_voxel);
+    if (result == FLR_OK) result = flr_voxelize(env, moving, &def, NULL, &shell, NULL, error);
     flr_contact_pair_def pair_def = flr_default_contact_pair_def();
     pair_def.shell = shell;
     pair_def.voxmap = voxmap;
     if (result == FLR_OK) result = flr_contact_pair_create(&pair_def, &pair, error);
     for (size_t i = 0; result == FLR_OK && i < SPEEDS; i++) {
         flr_march_params params = flr_default_march_params();
-        double voxel = what->voxel * options->divide;
         params.layer = what->layer;
         params.displacement = what->displace * voxel;
         row r;

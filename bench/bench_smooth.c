@@ -113,10 +113,11 @@ static flr_result bench_cost(flr_env *env, const flr_bench_options *options, FIL
     flr_model model = {0};
     setup s = {0};
     flr_result result = flr_scenario_build(flr_scenario_find("ball"), NULL, &model, error);
-    if (result == FLR_OK)
-        result =
-            set_up(flr_model_find_mesh(&model, "socket.stl"),
-                   flr_model_find_mesh(&model, "ball.stl"), 0.35e-3 * options->divide, &s, error);
+    if (result == FLR_OK) {
+        const flr_mesh *ball = flr_model_find_mesh(&model, "ball.stl");
+        result = set_up(flr_model_find_mesh(&model, "socket.stl"), ball,
+                        flr_bench_voxel(options, ball, 0.35e-3), &s, error);
+    }
     bool first = true;
     for (size_t i = 0; result == FLR_OK && i < model.path_count; i++)
         for (int aware = 1; aware >= 0; aware--) {

@@ -11,6 +11,7 @@
 #include "files.h"
 #include "info.h"
 #include "output.h"
+#include "scene/path.h"
 #include "scene/scene.h"
 #include "scene/stage.h"
 #include "touch.h"
@@ -183,19 +184,9 @@ static flr_result load_scene(flr_cli *cli, const contacts_values *values, const 
     if (result != FLR_OK) return result;
     j->params = flr_scene_params(scene).contact;
     flr_touch_apply(&values->touch, &j->params);
-    const flr_scene_path *path = NULL;
-    for (size_t i = 0; i < scene->path_count; i++)
-        if (!strcmp(scene->paths[i].name, values->path)) path = &scene->paths[i];
-    char *poses = path ? flr_scene_file(scene, path->poses) : NULL;
-    if (!path)
-        result = flr_fail(error, FLR_BAD_ARGUMENT,
-                          "%s has no path \"%s\"; feeler info lists its paths", file, values->path);
-    else if (!poses)
-        result = no_memory(error);
-    else
-        result = flr_pose_list_read(cli->env, poses, scene->unit, &j->poses, error);
+    const flr_scene_path *path;
+    result = flr_scene_path_read(cli->env, scene, values->path, &path, &j->poses, error);
     if (result == FLR_OK) result = load_parts(cli, values, scene, path->part, j, error);
-    free(poses);
     flr_scene_destroy(scene);
     return result;
 }
@@ -238,6 +229,19 @@ static void warn_opening(flr_cli *cli, double displace, const flr_shell *shell)
             1e3 * displace, opening);
 }
 
+/* What is finer than the points can slip between them: the guarantee of force layer 2 needs points as dense as the voxels. */
+static void warn_coarse(flr_cli *cli, const flr_contacts_job *j)
+{
+    double finest = INFINITY;
+    for (size_t i = 0; i < j->obstacle_count; i++)
+        finest = fmin(finest, flr_voxmap_get_info(j->obstacles[i].voxmap).voxel);
+    if (j->shell->voxel > finest * (1 + 1e-9))
+        flr_warn(cli,
+                 "the moving part's points are %.4g mm apart, and there are voxels of %.4g mm: "
+                 "something thin can slip between the points unnoticed; add --moving-voxel %.4gmm",
+                 1e3 * j->shell->voxel, 1e3 * finest, 1e3 * finest);
+}
+
 /* ---- what to say ---- */
 
 typedef struct summary {
@@ -247,6 +251,7 @@ typedef struct summary {
     uint64_t steps;       /* queries, with those between the poses */
     size_t stopped;       /* motions between poses */
     size_t first;         /* pose after the first of them */
+    size_t unchecked;     /* motions that are too long */
 } summary;
 
 static int by_value(const void *a, const void *b)
@@ -268,7 +273,8 @@ static flr_result summarize(const flr_contacts_job *j, summary *s, flr_error *er
         s->lower = fmin(s->lower, r->lower);
         s->upper = fmin(s->upper, r->upper);
         s->steps += j->answers[i].steps;
-        if (j->sweep && j->answers[i].free < 1 && s->stopped++ == 0) s->first = i;
+        if (j->answers[i].stopped && s->stopped++ == 0) s->first = i;
+        s->unchecked += j->sweep && j->answers[i].free < 1 && !j->answers[i].stopped;
         us[i] = j->answers[i].us;
     }
     qsort(us, count, sizeof *us, by_value);
@@ -291,7 +297,8 @@ static json_t *sweep_json(const flr_pose_answer *a)
 {
     json_t *sweep = flr_json_object();
     flr_json_set(sweep, "fraction", flr_json_number(a->free));
-    flr_json_set(sweep, "place", a->free < 1 ? flr_json_vec3(a->place) : json_null());
+    flr_json_set(sweep, "place", a->stopped ? flr_json_vec3(a->place) : json_null());
+    flr_json_set(sweep, "checked", json_boolean(a->free == 1 || a->stopped));
     return sweep;
 }
 
@@ -350,7 +357,10 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
         flr_json_set(sum, "jumps", flr_json_count(j->jumps));
     }
     flr_contacts_exact_summary(j, sum);
-    if (j->sweep) flr_json_set(sum, "motions_stopped", flr_json_count(s->stopped));
+    if (j->sweep) {
+        flr_json_set(sum, "motions_stopped", flr_json_count(s->stopped));
+        flr_json_set(sum, "motions_unchecked", flr_json_count(s->unchecked));
+    }
     flr_json_set(document, "summary", sum);
     return document;
 }
@@ -395,9 +405,15 @@ static void print_summary(flr_cli *cli, const flr_contacts_job *j, const summary
     flr_contacts_print_exact(cli, j);
     if (!j->sweep) return;
     const flr_pose_answer *first = &j->answers[s->first];
-    if (s->stopped == 0)
+    if (s->unchecked)
+        flr_print(cli,
+                  "%zu motion%s between poses %s a billion voxels or longer and %s not looked at; "
+                  "check the unit of the poses\n",
+                  s->unchecked, flr_noun(s->unchecked, "", "s"),
+                  flr_noun(s->unchecked, "is", "are"), flr_noun(s->unchecked, "was", "were"));
+    if (s->stopped == 0 && s->unchecked == 0)
         flr_print(cli, "between the poses nothing comes nearer than allowed\n");
-    else
+    else if (s->stopped)
         flr_print(
             cli,
             "%zu motion%s between poses %s stopped; the first on the way to t = %.4f s, after "
@@ -454,6 +470,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (result == FLR_OK) result = prepare(values, &j, &error);
     if (result == FLR_OK) {
         warn_opening(cli, j.params.displacement, j.shell);
+        warn_coarse(cli, &j);
         flr_contacts_ask(cli, &j);
         if (j.sweep) flr_contacts_sweep(cli, &j);
         if (j.mesh) result = flr_contacts_measure(cli, &j, &error);

@@ -12,7 +12,7 @@
 #include "files.h"
 #include "info.h"
 #include "output.h"
-#include "scene/poses.h"
+#include "scene/path.h"
 #include "scene/scene.h"
 
 typedef struct sweep_values {
@@ -218,19 +218,9 @@ static flr_result work_scene(flr_cli *cli, const sweep_values *values, const cha
     flr_scene *scene;
     flr_result result = flr_scene_read(cli->env, file, &scene, error);
     if (result != FLR_OK) return result;
-    const flr_scene_path *path = NULL;
-    for (size_t i = 0; i < scene->path_count; i++)
-        if (!strcmp(scene->paths[i].name, values->path)) path = &scene->paths[i];
-    char *poses = path ? flr_scene_file(scene, path->poses) : NULL;
-    if (!path)
-        result = flr_fail(error, FLR_BAD_ARGUMENT,
-                          "%s has no path \"%s\"; feeler info lists its paths", file, values->path);
-    else if (!poses)
-        result = no_memory(error);
-    else
-        result = flr_pose_list_read(cli->env, poses, scene->unit, &j->poses, error);
+    const flr_scene_path *path;
+    result = flr_scene_path_read(cli->env, scene, values->path, &path, &j->poses, error);
     if (result == FLR_OK) result = work_parts(cli, values, scene, path->part, j, error);
-    free(poses);
     flr_scene_destroy(scene);
     return result;
 }

@@ -135,6 +135,7 @@ void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *j)
             flr_contact_march(o->pair, shell, voxmap, &params, &r);
             if (!(r.fraction < a->free)) continue;
             a->free = r.fraction;
+            a->stopped = r.stopped;
             a->place = r.point;
         }
     }

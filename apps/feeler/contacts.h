@@ -37,7 +37,9 @@ typedef struct flr_pose_answer {
     unsigned steps;    /* queries since the last pose, this one included */
     /* with a sweep: of the motion from the pose before, up to which nothing comes into the layer */
     double free;
-    flr_vec3 place; /* world's frame, metres: where that ends; where `free` is below 1 */
+    bool
+        stopped; /* something comes into it there; `free` below 1 without: too long to be looked at */
+    flr_vec3 place; /* world's frame, metres: where that is */
     /* with exact distances: of the nearest obstacle */
     flr_gauge_result nearest;
     size_t nearest_obstacle;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* An axis: values to pixels. */
@@ -162,6 +163,14 @@ static const char *label(double value, char text[32])
     return text;
 }
 
+/* Over a bar there is room for three digits only. */
+static const char *bar_label(double value, char text[32])
+{
+    char rounded[32];
+    snprintf(rounded, sizeof rounded, "%.3g", value);
+    return label(strtod(rounded, NULL), text);
+}
+
 static void draw_tick(sheet *s, const axis *a, double value, bool named)
 {
     char text[32];
@@ -236,7 +245,7 @@ static void draw_bars(sheet *s)
             char text[32];
             if (wide > 18)
                 print_text(s, x + 0.47 * wide, fmin(at, base) - 4, "class=\"c s\"",
-                           label(series->y[c], text));
+                           bar_label(series->y[c], text));
         }
         print_text(s, s->left + group * ((double)c + 0.5), s->bottom + 16, "class=\"c\"",
                    def->categories[c]);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "feeler/assert.h"
-#include "scene/poses.h"
+#include "scene/path.h"
 
 /* ---- paths ---- */
 
@@ -48,20 +48,13 @@ static const flr_scene_path *find_path(const flr_scene *scene, const char *part,
     return any ? first : NULL;
 }
 
-/* "; it has seat and turn", or "; it has none" */
 static flr_result no_path(const flr_scene *scene, const char *part, const char *name,
                           flr_error *error)
 {
-    char has[200] = "";
-    size_t used = 0, listed = 0;
-    for (size_t i = 0; i < scene->path_count && used < sizeof has; i++) {
-        if (strcmp(scene->paths[i].part, part) != 0) continue;
-        int more = snprintf(has + used, sizeof has - used, "%s%s", listed++ ? ", " : "",
-                            scene->paths[i].name);
-        used += more > 0 ? (size_t)more : 0;
-    }
+    char names[FLR_PATH_NAMES_SIZE];
     return flr_fail(error, FLR_NOT_FOUND, "%s: no path \"%s\" for the part \"%s\"; it has %s",
-                    scene->path ? scene->path : scene->name, name, part, listed ? has : "none");
+                    scene->path ? scene->path : scene->name, name, part,
+                    flr_scene_path_names(scene, part, names));
 }
 
 /* ---- from a word ---- */

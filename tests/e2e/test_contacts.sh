@@ -61,9 +61,18 @@ printf '0 0 0 60 1 0 0 0\n1 0 0 -60 1 0 0 0\n2 0 0 -80 1 0 0 0\n' >through.txt
 expect 0 feeler contacts $pair --voxel 0.5mm --poses through.txt --sweep --json
 json '(.poses | all(.contacts == 0)) and .poses[0].sweep == null and .summary.motions_stopped == 1'
 json '.poses[1].sweep | .fraction > 0.4 and .fraction < 0.5 and (.place | length) == 3'
-json '.poses[2].sweep == {"fraction": 1, "place": null}'
+json '.poses[2].sweep == {"fraction": 1, "place": null, "checked": true}'
 expect 0 feeler contacts $pair --voxel 0.5mm --poses through.txt --sweep --engine reference
 tells '1 motion between poses is stopped; the first on the way to t = 1.0000 s, after 0.46'
+printf '0 0 0 60 1 0 0 0\n1 1e9 0 60 1 0 0 0\n' >leap.txt
+expect 0 feeler contacts $pair --voxel 0.5mm --poses leap.txt --sweep --json
+json '.poses[1].sweep == {"fraction": 0, "place": null, "checked": false} and .summary.motions_stopped == 0 and .summary.motions_unchecked == 1'
+expect 0 feeler contacts $pair --voxel 0.5mm --poses leap.txt --sweep
+tells '1 motion between poses is a billion voxels or longer and was not looked at'
+expect 0 feeler contacts $pair --voxel 1mm --moving-voxel 5mm --poses leap.txt
+says 'points are 5 mm apart, and there are voxels of 1 mm.*--moving-voxel 1mm'
+expect 0 feeler contacts $pair --voxel 1mm --moving-voxel 0.5mm --poses leap.txt
+silent_err
 expect 0 feeler contacts ball/scene.json --path seat --voxel 1mm --displace 3mm
 says 'displace 3mm moves neighbouring points .* apart'
 
@@ -122,7 +131,7 @@ refuse 2 'socket.stl is a mesh.*--voxel' $pair --poses poses.txt
 refuse 2 'needs --path' ball/scene.json
 refuse 2 'give it alone' ball/scene.json ball/ball.stl --path seat
 refuse 2 'give it alone' ball/ball.stl ball/scene.json --poses poses.txt
-refuse 2 'no path "sit"' ball/scene.json --path sit
+refuse 2 'no path "sit"; it has seat, turn' ball/scene.json --path sit
 refuse 2 'in place of --poses' ball/scene.json --path seat --poses poses.txt
 refuse 2 'for scenes' $pair --path seat
 refuse 2 'force layers up to 7' $pair --voxel 1mm --poses poses.txt --force-layer 8
@@ -158,6 +167,7 @@ if [ "$sanitized" = no ]; then
   expect 0 feeler bench smooth --divide 4 --repeat 1 --json --plots slide
   json '(.cost | length) == 8 and (.slide | length) == 2 and .slide[1].jump < .slide[0].jump / 5'
   [ -s slide/contact-slide.svg ] && pass || fail "no plot of the slide"
+  expect 0 feeler bench smooth --divide 10000 --repeat 1 --json
   expect 0 feeler bench march --divide 10 --repeat 1 --json
   json '(.march | length) > 12 and (.march | map(select(.voxels < 0.5)) | all(.lookups == 0 and .stopped == 0))'
   expect 0 feeler bench contact --divide 10 --repeat 1 --json --plots plots

@@ -42,7 +42,7 @@ refuse 2 'poses of the part' ball/ball.stl --voxel 1mm
 refuse 2 'size of a voxel' ball/ball.stl --poses ball/seat.txt
 refuse 2 'needs --path' ball/scene.json
 refuse 2 'of its own' ball/scene.json --path seat --against ball/socket.stl
-refuse 2 'no path "sit"' ball/scene.json --path sit
+refuse 2 'no path "sit"; it has seat, turn' ball/scene.json --path sit
 refuse 2 'for scenes' ball/ball.stl --path seat --voxel 1mm
 refuse 2 'as a mesh' socket.flrvox --poses far.txt --voxel 1mm
 refuse 2 'flrvox' $part --out swept.stl
