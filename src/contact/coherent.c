@@ -507,7 +507,7 @@ static void bound(turn *t)
     double s = 1 / t->per_metre;
     if (t->least <= UNMARKED)
         flr_contact_bound(&t->frame, t->least == UNMARKED ? FLR_MARK_FREE : t->least, &t->sums);
-    double around = 0.8660254037844387 * e->def.shell->voxel + fabs(e->displacement) * s;
+    double around = flr_contact_around(e->def.shell, e->displacement * s);
     double lower = flr_larger(0, (t->reach + least_room(e)) * s - around);
     if (lower < t->sums.lower) t->sums.lower = lower;
     double upper = (e->upper + t->travel) * s;

@@ -294,8 +294,8 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     bool far = far_sphere(&q, shell->centre, shell->radius, &all);
     if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
     if (!far) ask(pair, &q, &all);
-    /* what was skipped is at least so far away; half a diagonal of a shell's voxel is left to its surface */
-    double lower = flr_larger(0, all.least / q.per_metre - 0.8660254037844387 * shell->voxel);
+    /* what was skipped is at least so far away, with its displacement here */
+    double lower = flr_larger(0, all.least / q.per_metre - flr_contact_around(shell, 0));
     if (lower < all.sums.lower) all.sums.lower = lower;
     flr_contact_finish(&q.frame, &all.sums, result);
     result->points_tested = all.tested;

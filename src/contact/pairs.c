@@ -8,9 +8,8 @@
 #include "contact/point.h"
 #include "contact/table.h"
 
-#define SQRT3         1.7320508075688772
-#define HALF_DIAGONAL 0.8660254037844387 /* of a voxel */
-#define FARTHEST      4e9                /* metres: what is asked is nearer to everything */
+#define SQRT3    1.7320508075688772
+#define FARTHEST 4e9 /* metres: what is asked is nearer to everything */
 
 typedef struct place {
     flr_pairs_part part;
@@ -198,7 +197,7 @@ size_t flr_pairs_bytes(const flr_pairs *pairs)
 static void put(place *to, const flr_pairs_part *part)
 {
     *to = (place){.part = *part, .taken = true};
-    if (part->shape.shell) to->beyond = HALF_DIAGONAL * part->shape.shell->voxel;
+    if (part->shape.shell) to->beyond = flr_contact_around(part->shape.shell, 0);
     if (part->shape.table) {
         const flr_voxmap_header *h = part->shape.table->voxmap->header;
         to->layer = h->grid.voxel;

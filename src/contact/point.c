@@ -72,9 +72,8 @@ flr_contact_point flr_contact_place(const flr_contact_frame *frame, uint32_t chu
 void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contact_sums *sums)
 {
     const flr_voxmap_header *h = frame->voxmap->header;
-    /* an exact surface of the shell's part lies within half a diagonal of a shell voxel around each point; one that is inside
-     * need not take it along */
-    double around = SQRT3 / 2 * frame->shell->voxel + fabs(frame->params->displacement);
+    /* a point that is inside need not take the surface of its part along */
+    double around = flr_contact_around(frame->shell, frame->params->displacement);
     double s = h->grid.voxel, lower = 0, upper = around;
     if (mark != FLR_MARK_INTERIOR) {
         unsigned d = mark == FLR_MARK_FREE ? h->range + 1 : mark - FLR_MARK_SURFACE + h->offset;

@@ -42,6 +42,13 @@ static inline flr_field flr_contact_field(const flr_contact_frame *frame, flr_la
     return label == FLR_LABEL_EDGE ? FLR_FIELD_EDGE : FLR_FIELD_VERTEX;
 }
 
+/* Metres from a point, displaced by so much, to an exact surface of its part, at most: half a diagonal of its voxel, and what
+ * it was moved by. */
+static inline double flr_contact_around(const flr_shell *shell, double displacement)
+{
+    return 0.8660254037844387 * shell->voxel + fabs((double)shell->displaced) + fabs(displacement);
+}
+
 /* A point of the shell's frame (metres), in voxels. */
 static inline flr_vec3 flr_contact_voxels(const flr_contact_frame *frame, double x, double y,
                                           double z)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "contact/least.h"
+#include "contact/point.h"
 #include "voxel/walk.h"
 
 /* ---- do they meet? ---- */
@@ -33,8 +34,8 @@ flr_answer flr_query_meeting(const flr_shell *shell, const flr_voxmap *voxmap,
     if (result->penetrations == 0 && shell->voxel <= h->grid.voxel * (1 + 1e-9))
         return FLR_ANSWER_NO;
     if (h->offset) return FLR_ANSWER_MAYBE;
-    /* the surface is within half a diagonal of its point: all of that must be inside */
-    const double reach = ceil(0.8660254037844387 * shell->voxel / h->grid.voxel);
+    /* the surface is not farther from its point: all of that must be inside */
+    const double reach = ceil(flr_contact_around(shell, 0) / h->grid.voxel);
     if (!(reach <= INTERIOR_REACH)) return FLR_ANSWER_MAYBE;
     for (uint32_t i = 0, tries = 0; i < result->listed && tries < INTERIOR_TRIES; i++) {
         if (contacts[i].mark != FLR_MARK_INTERIOR) continue;

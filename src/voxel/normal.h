@@ -2,6 +2,8 @@
 #ifndef FLR_VOXEL_NORMAL_H
 #define FLR_VOXEL_NORMAL_H
 
+#include <stdint.h>
+
 #include "feeler/math.h"
 
 /* flr_shell_normal() */

@@ -29,6 +29,7 @@ flr_shell flr_shell_view(const flr_shell_header *h)
                       .step = h->step,
                       .on_surface = h->on_surface,
                       .layer = h->layer,
+                      .displaced = h->displaced,
                       .hyper_count = h->hyper_count,
                       .chunk_count = h->chunk_count,
                       .point_count = h->point_count,
@@ -66,6 +67,7 @@ void flr_shell_seal(flr_shell *shell)
 {
     flr_shell_header *header = ((flr_shell_owner *)shell)->pages;
     header->layer = shell->layer;
+    header->displaced = shell->displaced;
     header->total = shell->total;
     header->radius = shell->radius;
     memcpy(header->by_label, shell->by_label, sizeof header->by_label);

@@ -22,7 +22,7 @@ typedef struct flr_shell_header {
     uint32_t hyper_count, chunk_count, point_count, total;
     uint32_t by_label[FLR_LABEL_COUNT];
     float centre[3], radius;
-    uint32_t zero;            /* no gaps: it lies in files */
+    float displaced;          /* metres; 0: the points are where they were made */
     uint64_t hypers, chunks;  /* offsets of flr_shell_hyper[], flr_shell_chunk[] */
     uint64_t x, y, z, normal; /* … of uint16_t[] and uint32_t[], point_count each */
     uint64_t size;            /* of the whole block */

@@ -115,6 +115,66 @@ static void displacement_opens_the_mesh_of_points(void **state)
     flr_test_shape_free(&shape);
 }
 
+static uint32_t points_of(const flr_shell_chunk *chunk)
+{
+    return (uint32_t)chunk->count[0] + chunk->count[1] + chunk->count[2];
+}
+
+/* displaced once or in every query: the same places but for rounding, in their spheres; labels and normals stay */
+static void a_displaced_shell_keeps_its_chunks(void **state)
+{
+    (void)state;
+    static const double voxels[] = {-0.5, 0, 0.5, 1.2, -3};
+    flr_test_shape shape = {0};
+    flr_test_shape_torus(&shape, 0.03, 0.01, 48, 24);
+    for (int on_surface = 0; on_surface < 2; on_surface++) {
+        flr_shell *shell = shell_of(&shape, 0.001, on_surface, true, NULL);
+        for (size_t v = 0; v < sizeof voxels / sizeof *voxels; v++) {
+            double by = voxels[v] * 0.001;
+            flr_shell *moved;
+            flr_error error;
+            assert_ok(flr_shell_displace(shell, by, &moved, &error), error);
+            assert_true(fabs((double)moved->displaced - by) < 1e-9);
+            assert_int_equal(moved->total, shell->total);
+            assert_memory_equal(moved->by_label, shell->by_label, sizeof shell->by_label);
+            assert_memory_equal(moved->normal, shell->normal,
+                                shell->point_count * sizeof *shell->normal);
+            for (uint32_t c = 0; c < shell->chunk_count; c++) {
+                const flr_shell_chunk *chunk = &moved->chunks[c];
+                assert_memory_equal(chunk->count, shell->chunks[c].count, sizeof chunk->count);
+                for (uint32_t i = chunk->first; i < chunk->first + points_of(chunk); i++) {
+                    flr_vec3 p = flr_shell_point(moved, c, i, 0),
+                             q = flr_shell_point(shell, c, i, by);
+                    flr_vec3 off = flr_vec3_sub(p, q);
+                    double most = fmax(fabs(off.x), fmax(fabs(off.y), fabs(off.z)));
+                    assert_true(most <= 0.501 * (double)shell->step);
+                    assert_true(flr_vec3_distance(p, of3(chunk->centre)) <= (double)chunk->radius);
+                    assert_true(flr_vec3_distance(p, of3(moved->centre)) <= (double)moved->radius);
+                }
+            }
+            flr_shell_destroy(moved);
+        }
+        flr_shell_destroy(shell);
+    }
+    flr_test_shape_free(&shape);
+}
+
+static void a_shell_is_not_displaced_beyond_its_coordinates(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_sphere(&shape, 0.004, 48, 24);
+    flr_shell *shell = shell_of(&shape, 0.001, true, true, NULL), *moved = NULL;
+    flr_error error;
+    assert_int_equal(flr_shell_displace(shell, 0.02, &moved, &error), FLR_TOO_LARGE);
+    assert_non_null(strstr(error.message, "20 mm"));
+    assert_int_equal(flr_shell_displace(shell, NAN, &moved, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_shell_displace(shell, INFINITY, &moved, NULL), FLR_BAD_ARGUMENT);
+    assert_null(moved);
+    flr_shell_destroy(shell);
+    flr_test_shape_free(&shape);
+}
+
 /* every voxel of the layer has its point, which looks at the surface at the right distance */
 static void a_free_layer_makes_a_shell(void **state)
 {
@@ -167,6 +227,8 @@ int main(void)
         cmocka_unit_test(points_are_the_centres_of_surface_voxels),
         cmocka_unit_test(normals_point_inward_even_when_the_mesh_is_inside_out),
         cmocka_unit_test(displacement_opens_the_mesh_of_points),
+        cmocka_unit_test(a_displaced_shell_keeps_its_chunks),
+        cmocka_unit_test(a_shell_is_not_displaced_beyond_its_coordinates),
         cmocka_unit_test(a_free_layer_makes_a_shell),
         cmocka_unit_test(packed_normals_keep_their_direction),
     };
