@@ -31,6 +31,7 @@ typedef struct flr_scratch {
     flr_scan_job job;
     flr_scan_hits hits;
     flr_batch touch, near;
+    flr_pick pick;
     double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */
     flr_contact *contacts;         /* [capacity] */
     uint32_t capacity;
@@ -91,8 +92,7 @@ flr_part flr_no_part(void);
 
 /* ---- smooth.c ---- */
 
-/* Judges points that kernel->touch() has placed by the smooth law in place of the tangent plane. */
-void flr_smooth_judge(const flr_contact_frame *frame, const flr_flat_field *fields,
-                      flr_batch *batch, flr_contact_sums *sums);
+/* Judges points by the smooth law, in place of kernel->touch(). */
+void flr_smooth_judge(const flr_query *q, flr_batch *batch, flr_contact_sums *sums);
 
 #endif

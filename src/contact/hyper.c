@@ -1,4 +1,6 @@
 /* the points of one hyperchunk of the shell: skip the chunks that are far, scan the others, judge what touches */
+#include <string.h>
+
 #include "contact/engine.h"
 
 #define FREE (FLR_UNIFORM | FLR_MARK_FREE)
@@ -32,24 +34,40 @@ static void add_up(const flr_batch *b, flr_vec3 *push, flr_vec3 *turn)
     *push = p, *turn = t;
 }
 
+/* flr_contact_keep() for those that press. */
+static void list_contacts(work *w, flr_batch *b)
+{
+    const double voxel = w->q->frame.voxmap->header->grid.voxel;
+    flr_contact *to = w->scratch->contacts + w->part->sums.listed,
+                *end = w->scratch->contacts + w->scratch->capacity;
+    w->q->kernel->world(&w->q->frame, b);
+    for (uint32_t i = 0; i < b->count && to < end; i++) {
+        if (!(b->size[i] > 0)) continue;
+        *to++ = (flr_contact){
+            .point = flr_vec3_make(b->world[0][i], b->world[1][i], b->world[2][i]),
+            .normal = flr_vec3_make(b->facing[0][i], b->facing[1][i], b->facing[2][i]),
+            .depth = b->size[i] * voxel,
+            .index = b->point[i],
+            .label = b->label[i],
+            .mark = (uint8_t)b->mark[i]};
+    }
+    w->part->sums.listed = (uint32_t)(to - w->scratch->contacts);
+}
+
 static void flush_touch(work *w)
 {
     const flr_contact_frame *frame = &w->q->frame;
     flr_batch *b = &w->scratch->touch;
     flr_contact_sums *sums = &w->part->sums;
-    w->q->kernel->touch(frame, b);
-    if (frame->smooth) flr_smooth_judge(frame, w->q->fields, b, sums);
+    if (frame->smooth)
+        flr_smooth_judge(w->q, b, sums);
+    else
+        w->q->kernel->touch(frame, b);
     add_up(b, &sums->force, &sums->torque);
     uint32_t contacts = 0;
     for (uint32_t i = 0; i < b->count; i++) contacts += b->size[i] > 0;
     sums->contacts += contacts;
-    for (uint32_t i = 0; i < b->count && sums->listed < w->scratch->capacity; i++) {
-        if (!(b->size[i] > 0)) continue;
-        flr_contact_point p = {flr_vec3_make(b->at[0][i], b->at[1][i], b->at[2][i]),
-                               flr_vec3_make(b->n[0][i], b->n[1][i], b->n[2][i])};
-        flr_contact_keep(frame, p, b->size[i], b->mark[i], b->point[i], (flr_label)b->label[i],
-                         sums, w->scratch->contacts, w->scratch->capacity);
-    }
+    if (contacts && sums->listed < w->scratch->capacity) list_contacts(w, b);
     b->count = 0;
 }
 
@@ -69,31 +87,20 @@ static inline flr_label label_of(const work *w, uint32_t i)
     return (flr_label)((i >= edges) + (i >= faces));
 }
 
-/* Takes point i of the chunk into a batch. */
-static inline void take(work *w, flr_batch *b, uint32_t i, uint32_t mark)
+/* Takes the points of words word … end - 1 that have their bits set. */
+static void take_words(work *w, const uint16_t *bits, uint32_t word, uint32_t end, flr_batch *b,
+                       void (*flush)(work *))
 {
-    const flr_shell *shell = w->q->frame.shell;
-    uint32_t at = b->count++, point = w->c->first + i;
-    double step = (double)shell->step;
-    b->x[at] = (double)w->c->corner[0] + step * shell->x[point];
-    b->y[at] = (double)w->c->corner[1] + step * shell->y[point];
-    b->z[at] = (double)w->c->corner[2] + step * shell->z[point];
-    b->normal[at] = shell->normal[point];
-    b->mark[at] = mark;
-    b->point[at] = point;
-    b->label[at] = (uint8_t)label_of(w, i);
+    while ((word = w->q->kernel->pick(&w->scratch->pick, bits, word, end, b)) < end) flush(w);
 }
 
-static inline void take_touch(work *w, uint32_t i, uint32_t mark)
+/* Takes point i of the chunk. */
+static void take(work *w, uint32_t i, uint32_t mark, flr_batch *b, void (*flush)(work *))
 {
-    take(w, &w->scratch->touch, i, mark);
-    if (w->scratch->touch.count == FLR_BATCH) flush_touch(w);
-}
-
-static inline void take_near(work *w, uint32_t i)
-{
-    take(w, &w->scratch->near, i, w->q->frame.force_mark + 1);
-    if (w->scratch->near.count == FLR_BATCH) flush_near(w);
+    uint16_t bits[FLR_SCAN_WORDS];
+    bits[i / 16] = (uint16_t)(1u << i % 16);
+    w->scratch->hits.marks[i] = (uint8_t)mark;
+    take_words(w, bits, i / 16, i / 16 + 1, b, flush);
 }
 
 /* One point by itself, in double precision: rounding could have put it into the wrong voxel. */
@@ -106,8 +113,9 @@ static void look_again(work *w, const flr_flat_field *field, uint32_t i)
     if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
     w->part->sums.penetrations += mark <= frame->layer_one;
     w->part->sums.near += mark > frame->force_mark;
-    if (mark <= frame->force_mark || flr_contact_needs_stencil(frame, mark)) take_touch(w, i, mark);
-    if (mark > frame->force_mark && w->q->moving) take_near(w, i);
+    if (mark <= frame->force_mark || flr_contact_needs_stencil(frame, mark))
+        take(w, i, mark, &w->scratch->touch, flush_touch);
+    if (mark > frame->force_mark && w->q->moving) take(w, i, mark, &w->scratch->near, flush_near);
 }
 
 static void visit(work *w, uint32_t i)
@@ -123,31 +131,67 @@ static void visit_hits(work *w, uint32_t from, uint32_t to)
             visit(w, word * 16 + (uint32_t)__builtin_ctz(rest));
 }
 
+/* Takes what touches and what is near of words word … end - 1, none of which is unsure. */
+static void take_run(work *w, uint32_t word, uint32_t end)
+{
+    const flr_scan_hits *hits = &w->scratch->hits;
+    take_words(w, hits->press, word, end, &w->scratch->touch, flush_touch);
+    if (w->q->moving && hits->near_count)
+        take_words(w, hits->near, word, end, &w->scratch->near, flush_near);
+}
+
 static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
     const flr_scan_hits *hits = &w->scratch->hits;
-    const bool moving = w->q->moving;
-    const uint32_t layer = w->q->frame.force_mark;
-    /* the smooth law may reach a layer farther */
-    const bool reach = flr_contact_needs_stencil(&w->q->frame, layer + 1);
+    const uint32_t end = (to + 15) / 16;
+    uint32_t begin = from / 16;
     w->least = hits->least < w->least ? hits->least : w->least;
     w->part->sums.near += hits->near_count;
     /* with force layer 0 a penetration comes before contact; deeper marks than that count, too */
     w->part->sums.penetrations += hits->deep_count;
-    for (uint32_t word = from / 16; word < (to + 15) / 16; word++) {
-        uint32_t touch = hits->press[word], near = hits->near[word], unsure = hits->unsure[word];
-        uint32_t press = touch | (reach ? near : 0);
-        if (!moving) near = 0;
-        for (uint32_t rest = press | near | unsure; rest; rest &= rest - 1) {
+    for (uint32_t word = begin; word < end; word++) {
+        if (!hits->unsure[word]) continue;
+        take_run(w, begin, word);
+        begin = word + 1;
+        /* all of this word one by one, in their order */
+        const uint32_t unsure = hits->unsure[word], press = hits->press[word],
+                       near = w->q->moving ? hits->near[word] : 0;
+        for (uint32_t rest = unsure | press | near; rest; rest &= rest - 1) {
             uint32_t lowest = rest & -rest, i = word * 16 + (uint32_t)__builtin_ctz(rest);
-            if (press & lowest) take_touch(w, i, touch & lowest ? hits->marks[i] : layer + 1);
-            if (near & lowest) take_near(w, i);
+            if (press & lowest) take(w, i, hits->marks[i], &w->scratch->touch, flush_touch);
+            if (near & lowest) take(w, i, 0, &w->scratch->near, flush_near);
             if (unsure & lowest) look_again(w, field, i);
         }
     }
+    take_run(w, begin, end);
 }
 
 /* ---- scanning ---- */
+
+/* Entries of chunks side by side; n is 2 or 4. */
+static inline uint64_t cut_few(const uint32_t *from, int n, uint32_t *local)
+{
+    const uint64_t free = FREE | (uint64_t)FREE << 32;
+    uint64_t a, b = free;
+    memcpy(&a, from, 8);
+    memcpy(local, &a, 8);
+    if (n == 4) {
+        memcpy(&b, from + 2, 8);
+        memcpy(local + 2, &b, 8);
+    }
+    return (a ^ free) | (b ^ free);
+}
+
+/* All of 2 or 4 chunks each way, where they are in the grid. */
+static inline bool cut_within(const uint32_t *from, const flr_flat_field *f, int n, uint32_t *local)
+{
+    uint64_t other = 0;
+    for (int z = 0; z < n; z++)
+        for (int y = 0; y < n; y++, local += n)
+            other |=
+                cut_few(from + ((int64_t)z * f->stride[1] + (int64_t)y * f->stride[0]), n, local);
+    return !other;
+}
 
 /* One row of entries along x, from chunk cx on. */
 static inline uint32_t cut_row(const uint32_t *from, int32_t cx, int32_t n, int32_t along,
@@ -167,7 +211,12 @@ static bool cut(const flr_flat_field *f, const int32_t low[3], unsigned order, u
 {
     const int32_t n = 1 << order;
     const int32_t along[3] = {f->size[0] >> 3, f->size[1] >> 3, f->size[2] >> 3};
-    const bool within = low[0] >= 0 && low[0] + n <= along[0];
+    if (order <= 2 && low[0] >= 0 && low[0] + n <= along[0] && low[1] >= 0 &&
+        low[1] + n <= along[1] && low[2] >= 0 && low[2] + n <= along[2]) {
+        const uint32_t *from =
+            f->chunks + ((int64_t)low[2] * f->stride[1] + (int64_t)low[1] * f->stride[0] + low[0]);
+        return order == 1 ? cut_within(from, f, 2, local) : cut_within(from, f, 4, local);
+    }
     uint32_t other = 0; /* than free */
     for (int32_t z = 0; z < n; z++)
         for (int32_t y = 0; y < n; y++, local += n) {
@@ -175,13 +224,7 @@ static bool cut(const flr_flat_field *f, const int32_t low[3], unsigned order, u
             bool row = (uint32_t)cy < (uint32_t)along[1] && (uint32_t)cz < (uint32_t)along[2];
             const uint32_t *from =
                 row ? f->chunks + ((int64_t)cz * f->stride[1] + (int64_t)cy * f->stride[0]) : NULL;
-            /* whole rows of common lengths at once */
-            if (row && within && order == 1)
-                other |= cut_row(from + low[0], 0, 2, 2, local);
-            else if (row && within && order == 2)
-                other |= cut_row(from + low[0], 0, 4, 4, local);
-            else
-                other |= cut_row(from, low[0], n, row ? along[0] : 0, local);
+            other |= cut_row(from, low[0], n, row ? along[0] : 0, local);
         }
     return !other;
 }
@@ -244,6 +287,10 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
     job->planes = field->planes;
     job->shift = (unsigned)__builtin_ctz(field->bits);
     job->from = from, job->to = to;
+    job->smooth = q->frame.smooth && which == FLR_FIELD_SURFACE && job->shift == 2;
+    /* the smooth law may reach a layer farther; but it weighs nothing where the point's own voxel does not count */
+    job->reach =
+        which == FLR_FIELD_SURFACE && flr_contact_needs_stencil(&q->frame, q->frame.force_mark + 1);
     q->kernel->scan(job, &w->scratch->hits);
     w->part->tested += to - from;
     if (w->scratch->visit)
@@ -263,6 +310,25 @@ static bool matters(work *w, flr_field field)
     return !flr_skip(q, flr_table_by_mark(q->frame.voxmap, mark, w->beyond), w->radius, w->part);
 }
 
+/* Where hits of the chunk are picked from. */
+static void aim_pick(const work *w)
+{
+    const flr_shell *shell = w->q->frame.shell;
+    const flr_shell_chunk *c = w->c;
+    uint32_t edges = c->count[FLR_LABEL_VERTEX], faces = edges + c->count[FLR_LABEL_EDGE];
+    w->scratch->pick =
+        (flr_pick){.x = shell->x + c->first,
+                   .y = shell->y + c->first,
+                   .z = shell->z + c->first,
+                   .normal = shell->normal + c->first,
+                   .marks = w->scratch->hits.marks,
+                   .corner = {(double)c->corner[0], (double)c->corner[1], (double)c->corner[2]},
+                   .step = (double)shell->step,
+                   .first = c->first,
+                   .edges = edges,
+                   .faces = faces};
+}
+
 static void scan_chunk(work *w)
 {
     const flr_query *q = w->q;
@@ -271,6 +337,7 @@ static void scan_chunk(work *w)
     job->order = 0;
     w->any = true;
     if (!aim(w, job, low)) return;
+    aim_pick(w);
     uint32_t from = 0;
     for (int label = 0; label < FLR_LABEL_COUNT;) {
         flr_field field = flr_contact_field(&q->frame, (flr_label)label);

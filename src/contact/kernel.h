@@ -38,6 +38,8 @@ typedef struct flr_scan_job {
     uint32_t from, to;         /* these of the chunk's points */
     bool displaced;            /* along the normals */
     bool judged;               /* by the law of the tangent plane: tell which may press */
+    bool smooth;               /* by the smooth law, likewise */
+    bool reach;                /* near ones may press, too */
     float matrix[3][4];        /* voxels from the local table's corner = matrix (x, y, z, 1) */
     float turn[3][3];          /* normals to the voxmap's axes */
     float displacement;        /* voxels, outward */
@@ -56,14 +58,17 @@ typedef struct flr_scan_job {
 typedef struct flr_scan_hits {
     uint16_t touch[FLR_SCAN_WORDS], near[FLR_SCAN_WORDS], unsure[FLR_SCAN_WORDS];
     uint16_t press[FLR_SCAN_WORDS]; /* of those that touch, those whose depth may be positive */
-    uint8_t marks[FLR_SCAN_POINTS]; /* where one touches */
+    uint8_t marks[FLR_SCAN_POINTS]; /* where one may press */
     uint32_t near_count, deep_count;
     uint32_t least; /* mark met, less 1: so that free is the largest, 0xFFFFFFFF */
 } flr_scan_hits;
 
 /* ---- judging ---- */
 
-enum { FLR_BATCH = 128 };
+enum {
+    FLR_BATCH = 128,
+    FLR_BATCH_FULL = FLR_BATCH - 16 /* with more, a word of hits may find no room */
+};
 
 /* points in the making */
 typedef struct flr_batch {
@@ -72,18 +77,40 @@ typedef struct flr_batch {
     uint32_t point[FLR_BATCH], normal[FLR_BATCH], mark[FLR_BATCH];
     double x[FLR_BATCH], y[FLR_BATCH], z[FLR_BATCH]; /* metres, shell's frame */
     double at[3][FLR_BATCH], n[3][FLR_BATCH];        /* from here on by judging: voxels; unit */
-    double size[FLR_BATCH];                          /* depth or approach: counts where positive */
-    double push[3][FLR_BATCH], turn[3][FLR_BATCH];   /* 0 where it does not count */
+    /* smooth law: marks of the 8 voxels around, a byte each, x fastest, of the surface and of the point's own field */
+    uint64_t surface[FLR_BATCH], field[FLR_BATCH];
+    double size[FLR_BATCH];                           /* depth or approach: counts where positive */
+    double push[3][FLR_BATCH], turn[3][FLR_BATCH];    /* 0 where it does not count */
+    double world[3][FLR_BATCH], facing[3][FLR_BATCH]; /* metres; unit: world's axes */
 } flr_batch;
+
+/* where hits are picked from: a chunk's points */
+typedef struct flr_pick {
+    const uint16_t *x, *y, *z; /* steps */
+    const uint32_t *normal;    /* packed */
+    const uint8_t *marks;
+    double corner[3], step; /* metres */
+    uint32_t first;         /* number of its first point in the shell */
+    uint32_t edges, faces;  /* the chunk's first points of these labels */
+} flr_pick;
 
 /* ---- the variants ---- */
 
 typedef struct flr_kernel {
     const char *name;
     void (*scan)(const flr_scan_job *job, flr_scan_hits *hits);
+    /* takes the points whose bits are set in words word … end - 1 into a batch; returns the word it had no more room for,
+     * or `end` */
+    uint32_t (*pick)(const flr_pick *from, const uint16_t *bits, uint32_t word, uint32_t end,
+                     flr_batch *batch);
     /* points in the force layer and deeper; points in the layer before it */
     void (*touch)(const flr_contact_frame *frame, flr_batch *batch);
     void (*brake)(const flr_contact_frame *frame, flr_batch *batch);
+    /* touch() by the smooth law, in two parts: where points are; all else, once the marks around them are known */
+    void (*place)(const flr_contact_frame *frame, flr_batch *batch);
+    void (*smooth)(const flr_contact_frame *frame, flr_batch *batch);
+    /* points that were judged, for the list of contacts */
+    void (*world)(const flr_contact_frame *frame, flr_batch *batch);
     /* centres of chunks, in voxels */
     void (*centres)(const flr_contact_frame *frame, const flr_shell_chunk *chunks, uint32_t count,
                     double at[3][FLR_SCAN_POINTS]);

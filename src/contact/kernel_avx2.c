@@ -9,23 +9,15 @@
 
 AVX2 static void scan(const flr_scan_job *job, flr_scan_hits *hits) { flr_lanes_scan(job, hits); }
 
-AVX2 static void touch(const flr_contact_frame *frame, flr_batch *batch)
+AVX2 static uint32_t pick(const flr_pick *from, const uint16_t *bits, uint32_t word, uint32_t end,
+                          flr_batch *batch)
 {
-    flr_lanes_touch(frame, batch);
+    return flr_lanes_pick(from, bits, word, end, batch);
 }
 
-AVX2 static void brake(const flr_contact_frame *frame, flr_batch *batch)
-{
-    flr_lanes_brake(frame, batch);
-}
+FLR_LANES_LOOPS(AVX2)
 
-AVX2 static void centres(const flr_contact_frame *frame, const flr_shell_chunk *chunks,
-                         uint32_t count, double at[3][FLR_SCAN_POINTS])
-{
-    flr_lanes_centres(frame, chunks, count, at);
-}
-
-const flr_kernel flr_kernel_avx2 = {"AVX2", scan, touch, brake, centres};
+const flr_kernel flr_kernel_avx2 = FLR_LANES_KERNEL("AVX2");
 #else
 const flr_kernel flr_kernel_avx2 = {.name = "AVX2"};
 #endif

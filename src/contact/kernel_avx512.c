@@ -74,6 +74,50 @@ AVX512 static inline __m512i entries(const uint32_t *local, unsigned order, __m5
     return _mm512_i32gather_epi32(_mm512_and_si512(slot, all), local, 4);
 }
 
+/* May the distance, interpolated between the 8 marks around (4 bits each), be below the force layer? Not if none of them is.
+ * x, y, z: from the middles of voxels. See flr_lanes_bases() and flr_lanes_below(). */
+AVX512 static inline __mmask16 may_be_below(const flr_scan_job *job, const __m512i held[4],
+                                            __m512 x, __m512 y, __m512 z)
+{
+    const __m512i seven = _mm512_set1_epi32(7), one = _mm512_set1_epi32(1),
+                  size = _mm512_set1_epi32((8 << job->order) - 1),
+                  uniform = _mm512_set1_epi32((int)FLR_UNIFORM),
+                  below = _mm512_set1_epi32((int)job->force_mark - 1), low = _mm512_set1_epi32(15);
+    const __m128i order = _mm_cvtsi32_si128((int)job->order),
+                  order2 = _mm_cvtsi32_si128(2 * (int)job->order);
+    __m512i vx = _mm512_cvttps_epi32(x), vy = _mm512_cvttps_epi32(y), vz = _mm512_cvttps_epi32(z);
+    __m512 nearest = LEAST(SIDE(x), LEAST(SIDE(y), SIDE(z)));
+    __mmask16 sure = _mm512_cmp_ps_mask(nearest, _mm512_set1_ps(job->slack), _CMP_GE_OQ);
+    sure = _mm512_mask_cmp_ps_mask(sure, _mm512_min_ps(x, _mm512_min_ps(y, z)), _mm512_setzero_ps(),
+                                   _CMP_GE_OQ);
+    sure = _mm512_mask_cmpneq_epi32_mask(sure, _mm512_and_si512(vx, seven), seven);
+    sure = _mm512_mask_cmplt_epi32_mask(sure, _mm512_max_epi32(vy, vz), size);
+    __m512i shift = _mm512_slli_epi32(_mm512_and_si512(vx, seven), 2);
+    __m512i sx = _mm512_srai_epi32(vx, 3);
+    __mmask16 any = 0;
+    for (int i = 0; i < 4; i++) {
+        __m512i cy = i & 1 ? _mm512_add_epi32(vy, one) : vy,
+                cz = i & 2 ? _mm512_add_epi32(vz, one) : vz;
+        __m512i slot = _mm512_or_si512(
+            sx, _mm512_or_si512(_mm512_sll_epi32(_mm512_srai_epi32(cy, 3), order),
+                                _mm512_sll_epi32(_mm512_srai_epi32(cz, 3), order2)));
+        __m512i entry = entries(job->local, job->order, slot, held);
+        __m512i at =
+            _mm512_add_epi32(_mm512_slli_epi32(entry, 6),
+                             _mm512_or_si512(_mm512_and_si512(cy, seven),
+                                             _mm512_slli_epi32(_mm512_and_si512(cz, seven), 3)));
+        /* the mark of a whole chunk is in both half bytes */
+        __m512i both = _mm512_or_si512(_mm512_and_si512(entry, low), _mm512_slli_epi32(entry, 4));
+        __mmask16 stored = _mm512_mask_testn_epi32_mask(sure, entry, uniform);
+        __m512i row = _mm512_mask_i32gather_epi32(both, stored, at, job->planes, 4);
+        row = _mm512_mask_srlv_epi32(row, stored, row, shift);
+        __m512i first = _mm512_and_si512(_mm512_sub_epi32(row, one), low),
+                second = _mm512_and_si512(_mm512_sub_epi32(_mm512_srli_epi32(row, 4), one), low);
+        any |= _mm512_cmplt_epu32_mask(_mm512_min_epu32(first, second), below);
+    }
+    return (__mmask16)(any | ~sure);
+}
+
 AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
 {
     const __m512i seven = _mm512_set1_epi32(7), one = _mm512_set1_epi32(1),
@@ -144,6 +188,10 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
         if (touch | near)
             deep_count +=
                 (uint32_t)__builtin_popcount(_mm512_mask_cmplt_epu32_mask(lanes, below, layer_one));
+        if (job->reach) press |= near;
+        if (press && job->smooth)
+            press &= may_be_below(job, held, _mm512_sub_ps(ax, half), _mm512_sub_ps(ay, half),
+                                  _mm512_sub_ps(az, half));
         if (touch && job->judged) {
             if (!job->displaced) n = normals(job, i, &scale);
             __m512 above = ABOVE(ax, n.x, ABOVE(ay, n.y, ABOVE(az, n.z, _mm512_setzero_ps())));
@@ -151,7 +199,7 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
             press = _mm512_mask_cmp_ps_mask(touch, _mm512_mul_ps(above, scale),
                                             _mm512_add_ps(layers, shallow), _CMP_LT_OQ);
         }
-        if (touch) _mm_storeu_si128((__m128i *)(hits->marks + i), _mm512_cvtepi32_epi8(mark));
+        if (press) _mm_storeu_si128((__m128i *)(hits->marks + i), _mm512_cvtepi32_epi8(mark));
         hits->touch[word] = (uint16_t)touch;
         hits->press[word] = (uint16_t)press;
         hits->near[word] = (uint16_t)near;
@@ -162,23 +210,54 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
     hits->deep_count = deep_count;
 }
 
-AVX512 static void touch(const flr_contact_frame *frame, flr_batch *batch)
+/* The double precision of 16 steps, in order, but only those lanes that are set. */
+#define PICK(steps, corner, to)                                                                    \
+    do {                                                                                           \
+        __m512i all = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)((steps) + i)));   \
+        __m512i few = _mm512_maskz_compress_epi32(lanes, all);                                     \
+        __m512d low = _mm512_cvtepi32_pd(_mm512_castsi512_si256(few)),                             \
+                high = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(few, 1));                      \
+        _mm512_storeu_pd(to, _mm512_add_pd(_mm512_set1_pd(corner), _mm512_mul_pd(step, low)));     \
+        _mm512_storeu_pd((to) + 8,                                                                 \
+                         _mm512_add_pd(_mm512_set1_pd(corner), _mm512_mul_pd(step, high)));        \
+    } while (0)
+
+AVX512 static uint32_t pick(const flr_pick *from, const uint16_t *bits, uint32_t word, uint32_t end,
+                            flr_batch *b)
 {
-    flr_lanes_touch(frame, batch);
+    const __m512d step = _mm512_set1_pd(from->step);
+    const __m512i count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i edges = _mm512_set1_epi32((int)from->edges),
+                  faces = _mm512_set1_epi32((int)from->faces), one = _mm512_set1_epi32(1);
+    uint32_t to = b->count;
+    for (; word < end; word++) {
+        const __mmask16 lanes = bits[word];
+        if (!lanes) continue;
+        if (to > FLR_BATCH_FULL) break;
+        const uint32_t i = word * 16;
+        PICK(from->x, from->corner[0], b->x + to);
+        PICK(from->y, from->corner[1], b->y + to);
+        PICK(from->z, from->corner[2], b->z + to);
+        __m512i index = _mm512_add_epi32(_mm512_set1_epi32((int)i), count);
+        __m512i label = _mm512_maskz_mov_epi32(_mm512_cmpge_epu32_mask(index, edges), one);
+        label = _mm512_mask_add_epi32(label, _mm512_cmpge_epu32_mask(index, faces), label, one);
+        __m512i mark = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(from->marks + i)));
+        index = _mm512_add_epi32(index, _mm512_set1_epi32((int)from->first));
+        _mm512_storeu_si512(b->normal + to, _mm512_maskz_compress_epi32(
+                                                lanes, _mm512_loadu_si512(from->normal + i)));
+        _mm512_storeu_si512(b->mark + to, _mm512_maskz_compress_epi32(lanes, mark));
+        _mm512_storeu_si512(b->point + to, _mm512_maskz_compress_epi32(lanes, index));
+        _mm_storeu_si128((__m128i *)(b->label + to),
+                         _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(lanes, label)));
+        to += (uint32_t)__builtin_popcount(lanes);
+    }
+    b->count = to;
+    return word;
 }
 
-AVX512 static void brake(const flr_contact_frame *frame, flr_batch *batch)
-{
-    flr_lanes_brake(frame, batch);
-}
+FLR_LANES_LOOPS(AVX512)
 
-AVX512 static void centres(const flr_contact_frame *frame, const flr_shell_chunk *chunks,
-                           uint32_t count, double at[3][FLR_SCAN_POINTS])
-{
-    flr_lanes_centres(frame, chunks, count, at);
-}
-
-const flr_kernel flr_kernel_avx512 = {"AVX-512", scan, touch, brake, centres};
+const flr_kernel flr_kernel_avx512 = FLR_LANES_KERNEL("AVX-512");
 #else
 const flr_kernel flr_kernel_avx512 = {.name = "AVX-512"};
 #endif

@@ -89,15 +89,55 @@ FLR_LANES void flr_lanes_marks(const flr_scan_job *j, unsigned shift, uint32_t f
     const uint32_t *local = j->local, *planes = j->planes;
     const uint32_t slots = (1u << 3 * j->order) - 1, mask = (1u << (1 << shift)) - 1;
     for (uint32_t i = from; i < to; i++) {
-        uint32_t place = places[i], entry = local[place >> FLR_CELL_BITS & slots];
-        if (entry & FLR_UNIFORM) {
-            marks[i] = (uint8_t)entry;
-            continue;
-        }
+        uint32_t place = places[i], slot = place >> FLR_CELL_BITS & slots, entry = local[slot];
         uint32_t bit = (place & FLR_CELL_MASK) << shift;
-        marks[i] =
-            (uint8_t)(planes[((uint64_t)entry << (4 + shift)) + bit / 32] >> bit % 32 & mask);
+        /* an entry for a whole chunk is its own word: no branch, since neighbours differ too often to be foreseen */
+        bool stored = !(entry & FLR_UNIFORM);
+        uint64_t at = stored ? ((uint64_t)entry << (4 + shift)) + bit / 32 : slot;
+        const uint32_t *word = (stored ? planes : local) + at;
+        marks[i] = (uint8_t)(*word >> (stored ? bit % 32 : 0) & (stored ? mask : 255));
     }
+}
+
+/* Where 16 points from i on are between the middles of voxels: those before them, 8 bits an axis, and 255 where that is not
+ * sure, or where the 8 voxels around are not in the local table, or not in one chunk along x. */
+FLR_LANES void flr_lanes_bases(const flr_scan_job *given, bool displaced, uint32_t i,
+                               uint32_t *restrict bases)
+{
+    const flr_scan_job j = *given;
+    const int32_t size = (8 << j.order) - 1;
+    const float middle = 0.5f - j.slack;
+    for (uint32_t k = 0; k < 16; k++) {
+        flr_lane p = flr_lane_place(&j, i + k, displaced, displaced);
+        float x = p.at[0] - 0.5f, y = p.at[1] - 0.5f, z = p.at[2] - 0.5f;
+        int32_t vx = (int32_t)x, vy = (int32_t)y, vz = (int32_t)z;
+        float off = flr_lane_larger(
+            fabsf(x - (float)vx - 0.5f),
+            flr_lane_larger(fabsf(y - (float)vy - 0.5f), fabsf(z - (float)vz - 0.5f)));
+        /* below 0 it is farther off than the middle */
+        bool unsure = (off > middle) | ((vx & 7) == 7) | (vy >= size) | (vz >= size);
+        bases[k] = unsure ? UINT32_MAX : (uint32_t)(vx | vy << 8 | vz << 16);
+    }
+}
+
+/* May the distance, interpolated between the marks around a point (4 bits each), be below the force layer? Not if none of them
+ * is. */
+FLR_LANES bool flr_lanes_below(const flr_scan_job *j, uint32_t base)
+{
+    if (base == UINT32_MAX) return true;
+    const uint32_t x = base & 255, y = base >> 8 & 255, z = base >> 16, below = j->force_mark - 1;
+    bool any = false;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t cy = y + (i & 1), cz = z + (i >> 1);
+        uint32_t slot = x >> 3 | cy >> 3 << j->order | cz >> 3 << 2 * j->order;
+        uint32_t entry = j->local[slot];
+        bool stored = !(entry & FLR_UNIFORM);
+        uint64_t at = stored ? ((uint64_t)entry << 6) + (cz & 7) * 8 + (cy & 7) : slot;
+        uint32_t row = (stored ? j->planes : j->local)[at];
+        uint32_t low = row >> (stored ? 4 * (x & 7) : 0), high = stored ? low >> 4 : low;
+        any |= ((low - 1) & 15) < below || ((high - 1) & 15) < below;
+    }
+    return any;
 }
 
 /* 16 points, a byte each; true is all ones */
@@ -170,6 +210,15 @@ FLR_LANES void flr_lanes_sort(const flr_scan_job *given, bool displaced, const u
             hits->near_count += flr_lanes_count(near);
             hits->deep_count += flr_lanes_count(flr_lanes_bits((flr_bytes)(below < layer_one)));
         }
+        if (j.reach) press |= near;
+        if (press && j.smooth) {
+            uint32_t bases[16];
+            flr_lanes_bases(&j, displaced, begin, bases);
+            for (uint32_t rest = press; rest; rest &= rest - 1) {
+                uint32_t i = (uint32_t)__builtin_ctz(rest);
+                press &= ~((uint32_t)!flr_lanes_below(&j, bases[i]) << i);
+            }
+        }
         if (touch && j.judged) {
             if (!displaced) flr_lanes_depths(&j, begin, depths);
             for (uint32_t rest = touch; rest; rest &= rest - 1) {
@@ -208,6 +257,28 @@ FLR_LANES void flr_lanes_scan(const flr_scan_job *job, flr_scan_hits *hits)
         flr_lanes_scan_as(job, false, hits);
 }
 
+/* ---- judging ---- */
+
+FLR_LANES uint32_t flr_lanes_pick(const flr_pick *given, const uint16_t *bits, uint32_t word,
+                                  uint32_t end, flr_batch *restrict b)
+{
+    const flr_pick p = *given;
+    uint32_t to = b->count;
+    for (; word < end && !(bits[word] && to > FLR_BATCH_FULL); word++)
+        for (uint32_t rest = bits[word]; rest; rest &= rest - 1, to++) {
+            uint32_t i = word * 16 + (uint32_t)__builtin_ctz(rest);
+            b->x[to] = p.corner[0] + p.step * p.x[i];
+            b->y[to] = p.corner[1] + p.step * p.y[i];
+            b->z[to] = p.corner[2] + p.step * p.z[i];
+            b->normal[to] = p.normal[i];
+            b->mark[to] = p.marks[i];
+            b->point[to] = p.first + i;
+            b->label[to] = (uint8_t)((i >= p.edges) + (i >= p.faces));
+        }
+    b->count = to;
+    return word;
+}
+
 FLR_LANES void flr_lanes_keep(flr_batch *restrict b, uint32_t i, flr_contact_point p, double size,
                               flr_contact_share share)
 {
@@ -237,6 +308,56 @@ FLR_LANES void flr_lanes_touch(const flr_contact_frame *given, flr_batch *restri
     }
 }
 
+FLR_LANES void flr_lanes_place(const flr_contact_frame *given, flr_batch *restrict b)
+{
+    const flr_contact_frame frame = *given;
+    const uint32_t count = flr_lanes_rounded(b);
+    for (uint32_t i = 0; i < count; i++) {
+        flr_contact_point p = flr_contact_point_at(&frame, b->x[i], b->y[i], b->z[i], b->normal[i]);
+        b->at[0][i] = p.at.x, b->at[1][i] = p.at.y, b->at[2][i] = p.at.z;
+        b->n[0][i] = p.normal.x, b->n[1][i] = p.normal.y, b->n[2][i] = p.normal.z;
+    }
+}
+
+FLR_LANES flr_contact_point flr_lanes_point(const flr_batch *b, uint32_t i)
+{
+    return (flr_contact_point){flr_vec3_make(b->at[0][i], b->at[1][i], b->at[2][i]),
+                               flr_vec3_make(b->n[0][i], b->n[1][i], b->n[2][i])};
+}
+
+FLR_LANES void flr_lanes_smooth(const flr_contact_frame *given, flr_batch *restrict b)
+{
+    const flr_contact_frame frame = *given;
+    const uint32_t count = flr_lanes_rounded(b);
+    for (uint32_t i = 0; i < count; i++) {
+        flr_contact_point p = flr_lanes_point(b, i);
+        b->size[i] = flr_contact_interpolated(&frame, p.at, b->surface[i]);
+    }
+    for (uint32_t i = 0; frame.awareness && i < count; i++) {
+        flr_contact_point p = flr_lanes_point(b, i);
+        b->size[i] *= flr_contact_weight(&frame, p.at, b->field[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        flr_contact_point p = flr_lanes_point(b, i);
+        double depth = b->size[i];
+        flr_lanes_keep(b, i, p, depth, flr_contact_push(&frame, p, depth));
+    }
+}
+
+FLR_LANES void flr_lanes_world(const flr_contact_frame *given, flr_batch *restrict b)
+{
+    const flr_pose T = given->T_world_voxmap;
+    const flr_grid grid = given->voxmap->header->grid;
+    const uint32_t count = flr_lanes_rounded(b);
+    for (uint32_t i = 0; i < count; i++) {
+        flr_contact_point p = flr_lanes_point(b, i);
+        flr_vec3 at = flr_pose_apply(T, flr_grid_to_metres(&grid, p.at)),
+                 n = flr_quat_rotate(T.q, p.normal);
+        b->world[0][i] = at.x, b->world[1][i] = at.y, b->world[2][i] = at.z;
+        b->facing[0][i] = n.x, b->facing[1][i] = n.y, b->facing[2][i] = n.z;
+    }
+}
+
 FLR_LANES void flr_lanes_brake(const flr_contact_frame *given, flr_batch *restrict b)
 {
     const flr_contact_frame frame = *given;
@@ -259,5 +380,38 @@ FLR_LANES void flr_lanes_centres(const flr_contact_frame *given, const flr_shell
         at[0][i] = v.x, at[1][i] = v.y, at[2][i] = v.z;
     }
 }
+
+/* The loops after scanning and picking, compiled for a target. */
+#define FLR_LANES_LOOPS(TARGET)                                                                    \
+    TARGET static void touch(const flr_contact_frame *frame, flr_batch *batch)                     \
+    {                                                                                              \
+        flr_lanes_touch(frame, batch);                                                             \
+    }                                                                                              \
+    TARGET static void brake(const flr_contact_frame *frame, flr_batch *batch)                     \
+    {                                                                                              \
+        flr_lanes_brake(frame, batch);                                                             \
+    }                                                                                              \
+    TARGET static void place(const flr_contact_frame *frame, flr_batch *batch)                     \
+    {                                                                                              \
+        flr_lanes_place(frame, batch);                                                             \
+    }                                                                                              \
+    TARGET static void smooth(const flr_contact_frame *frame, flr_batch *batch)                    \
+    {                                                                                              \
+        flr_lanes_smooth(frame, batch);                                                            \
+    }                                                                                              \
+    TARGET static void world(const flr_contact_frame *frame, flr_batch *batch)                     \
+    {                                                                                              \
+        flr_lanes_world(frame, batch);                                                             \
+    }                                                                                              \
+    TARGET static void centres(const flr_contact_frame *frame, const flr_shell_chunk *chunks,      \
+                               uint32_t count, double at[3][FLR_SCAN_POINTS])                      \
+    {                                                                                              \
+        flr_lanes_centres(frame, chunks, count, at);                                               \
+    }
+
+#define FLR_LANES_KERNEL(name)                                                                     \
+    {                                                                                              \
+        name, scan, pick, touch, brake, place, smooth, world, centres                              \
+    }
 
 #endif

@@ -3,20 +3,12 @@
 
 static void scan(const flr_scan_job *job, flr_scan_hits *hits) { flr_lanes_scan(job, hits); }
 
-static void touch(const flr_contact_frame *frame, flr_batch *batch)
+static uint32_t pick(const flr_pick *from, const uint16_t *bits, uint32_t word, uint32_t end,
+                     flr_batch *batch)
 {
-    flr_lanes_touch(frame, batch);
+    return flr_lanes_pick(from, bits, word, end, batch);
 }
 
-static void brake(const flr_contact_frame *frame, flr_batch *batch)
-{
-    flr_lanes_brake(frame, batch);
-}
+FLR_LANES_LOOPS()
 
-static void centres(const flr_contact_frame *frame, const flr_shell_chunk *chunks, uint32_t count,
-                    double at[3][FLR_SCAN_POINTS])
-{
-    flr_lanes_centres(frame, chunks, count, at);
-}
-
-const flr_kernel flr_kernel_scalar = {"scalar", scan, touch, brake, centres};
+const flr_kernel flr_kernel_scalar = FLR_LANES_KERNEL("scalar");

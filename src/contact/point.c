@@ -59,6 +59,7 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
     unsigned deepest = h->bits == 2 ? 0 : h->range - 1;
     frame->force_mark =
         FLR_MARK_SURFACE + (params->force_layer < deepest ? params->force_layer : deepest);
+    frame->free_mark = FLR_MARK_SURFACE + h->range - h->offset + 1;
     frame->layer_one = h->offset > 1 ? FLR_MARK_INTERIOR : FLR_MARK_SURFACE + 1 - h->offset;
     return shell->total > 0;
 }
@@ -86,51 +87,6 @@ void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contac
 }
 
 /* ---- the smooth law ---- */
-
-/* How far the distance that a mark stands for lies below the force layer. */
-static double below(const flr_contact_frame *frame, unsigned mark)
-{
-    const flr_voxmap_header *h = frame->voxmap->header;
-    unsigned counted = mark == FLR_MARK_FREE ? FLR_MARK_SURFACE + h->range - h->offset + 1 : mark;
-    return (double)frame->force_mark - counted;
-}
-
-static double between(double a, double b, double part) { return a + part * (b - a); }
-
-static void parts_of(flr_vec3 at, double part[3])
-{
-    part[0] = at.x - 0.5 - flr_contact_stencil_base(at.x);
-    part[1] = at.y - 0.5 - flr_contact_stencil_base(at.y);
-    part[2] = at.z - 0.5 - flr_contact_stencil_base(at.z);
-}
-
-double flr_contact_interpolated(const flr_contact_frame *frame, flr_vec3 at,
-                                const uint8_t surface[8])
-{
-    double part[3], d[8];
-    parts_of(at, part);
-    for (int i = 0; i < 8; i++) d[i] = below(frame, surface[i]);
-    for (int i = 0; i < 4; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[0]);
-    for (int i = 0; i < 2; i++) d[i] = between(d[2 * i], d[2 * i + 1], part[1]);
-    return between(d[0], d[1], part[2]);
-}
-
-double flr_contact_weight(const flr_contact_frame *frame, flr_vec3 at, const uint8_t field[8])
-{
-    double part[3], weight = 1;
-    parts_of(at, part);
-    unsigned own =
-        (part[0] >= 0.5 ? 1u : 0) | (part[1] >= 0.5 ? 2u : 0) | (part[2] >= 0.5 ? 4u : 0);
-    for (unsigned other = 0; other < 8; other++) {
-        unsigned mark = field[own ^ other];
-        if (mark != FLR_MARK_FREE && mark <= frame->force_mark) continue;
-        double away = 0;
-        for (unsigned axis = 0; axis < 3; axis++)
-            if (other >> axis & 1) away = fmax(away, fabs(part[axis] - 0.5));
-        weight = fmin(weight, 2 * away);
-    }
-    return weight;
-}
 
 static double smooth_depth(const flr_contact_frame *frame, flr_contact_point p, flr_label label,
                            const flr_contact_stencil *around)

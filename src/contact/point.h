@@ -22,6 +22,7 @@ typedef struct flr_contact_frame {
     flr_twist motion;    /* about it; linear in voxels/s */
     double displacement; /* voxels, outward */
     unsigned force_mark; /* marks of the force layer and deeper are <= this (and > 0) */
+    unsigned free_mark;  /* that a free voxel counts as: one beyond the field */
     unsigned layer_one;  /* marks of layer 1 of the true surface and deeper are <= this (and > 0) */
     bool awareness;      /* asked for and there are fields for it */
     bool smooth;         /* the smooth law, else that of the tangent plane */
@@ -124,10 +125,10 @@ typedef struct flr_contact_sums {
     uint32_t contacts, penetrations, near, listed;
 } flr_contact_sums;
 
-/* Marks of the 2x2x2 voxels whose middles surround a point, x fastest; what is outside the grid is free. */
+/* Marks of the 2x2x2 voxels whose middles surround a point, a byte each, x fastest; what is outside the grid is free. */
 typedef struct flr_contact_stencil {
-    uint8_t surface[8];
-    uint8_t field[8]; /* of the point's own field; not read where that is the surface field */
+    uint64_t surface;
+    uint64_t field; /* of the point's own field; not read where that is the surface field */
 } flr_contact_stencil;
 
 /* The first of these voxels, along one axis, of a point in the grid. */
@@ -138,15 +139,55 @@ static inline int32_t flr_contact_stencil_base(double at)
     return whole - (low < whole);
 }
 
+/* Where a point is between the middles of these voxels. */
+static inline flr_vec3 flr_contact_stencil_part(flr_vec3 at)
+{
+    return flr_vec3_make(at.x - 0.5 - flr_contact_stencil_base(at.x),
+                         at.y - 0.5 - flr_contact_stencil_base(at.y),
+                         at.z - 0.5 - flr_contact_stencil_base(at.z));
+}
+
+static inline double flr_contact_between(double a, double b, double part)
+{
+    return a + part * (b - a);
+}
+
 /* The smooth law: how far, in voxels, a point of the grid is below the force layer, by the distance interpolated between the
  * middles of the voxels around it. */
-double flr_contact_interpolated(const flr_contact_frame *frame, flr_vec3 at,
-                                const uint8_t surface[8]);
+static inline double flr_contact_interpolated(const flr_contact_frame *frame, flr_vec3 at,
+                                              uint64_t surface)
+{
+    const int32_t force = (int32_t)frame->force_mark, free = (int32_t)frame->free_mark;
+    flr_vec3 part = flr_contact_stencil_part(at);
+    double d[8];
+    for (int i = 0; i < 8; i++) {
+        int32_t mark = (int32_t)(surface >> 8 * i & 255);
+        d[i] = force - (mark == FLR_MARK_FREE ? free : mark);
+    }
+    for (int i = 0; i < 4; i++) d[i] = flr_contact_between(d[2 * i], d[2 * i + 1], part.x);
+    for (int i = 0; i < 2; i++) d[i] = flr_contact_between(d[2 * i], d[2 * i + 1], part.y);
+    return flr_contact_between(d[0], d[1], part.z);
+}
 
 /* Awareness as a weight of that. What counts are the voxels that pass the filter: inside, or near enough to a feature. The
  * weight grows from 0 where they end to 1 half a voxel within them (chessboard distance), so it is 0 in every voxel that
  * the filter leaves out. Only the voxels of the stencil are as near as that. */
-double flr_contact_weight(const flr_contact_frame *frame, flr_vec3 at, const uint8_t field[8]);
+static inline double flr_contact_weight(const flr_contact_frame *frame, flr_vec3 at, uint64_t field)
+{
+    const uint32_t below = frame->force_mark;
+    flr_vec3 part = flr_contact_stencil_part(at);
+    uint64_t own = (part.x >= 0.5 ? 1u : 0) | (part.y >= 0.5 ? 2u : 0) | (part.z >= 0.5 ? 4u : 0);
+    double x = fabs(part.x - 0.5), y = fabs(part.y - 0.5), z = fabs(part.z - 0.5), weight = 1;
+    for (unsigned other = 0; other < 8; other++) {
+        uint32_t mark = (uint32_t)(field >> 8 * (own ^ other) & 255);
+        double away = other & 1 ? x : 0;
+        away = other & 2 && y > away ? y : away;
+        away = 2 * (other & 4 && z > away ? z : away);
+        away = mark - 1 < below ? 1 : away; /* it counts; free is 0, less 1 the most */
+        weight = away < weight ? away : weight;
+    }
+    return weight;
+}
 
 /* Does the law need the marks around a point whose own voxel has this mark? Beyond the force layer there is no force,
  * except in a neighbour of the surface that also touches the interior at an edge or corner. */

@@ -19,9 +19,9 @@ static flr_contact_stencil look_around(const flr_contact_frame *frame, flr_field
             z = flr_contact_stencil_base(v.z);
     for (int i = 0; i < 8; i++) {
         int64_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
-        around.surface[i] =
-            (uint8_t)flr_voxmap_mark_at(frame->voxmap, FLR_FIELD_SURFACE, cx, cy, cz);
-        around.field[i] = (uint8_t)flr_voxmap_mark_at(frame->voxmap, field, cx, cy, cz);
+        around.surface |= (uint64_t)flr_voxmap_mark_at(frame->voxmap, FLR_FIELD_SURFACE, cx, cy, cz)
+                          << 8 * i;
+        around.field |= (uint64_t)flr_voxmap_mark_at(frame->voxmap, field, cx, cy, cz) << 8 * i;
     }
     return around;
 }

@@ -93,7 +93,8 @@ static inline uint8_t mark_in(const flr_flat_field *f, uint32_t entry, int32_t x
                      ((1u << f->bits) - 1));
 }
 
-uint32_t flr_table_packed(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
+/* The marks of 2x2x2 voxels in half bytes, where marks have 4 bits: a word is a row of 8 voxels along x. */
+static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
 {
     const unsigned shift = (unsigned)(x & 7) * 4;
     uint32_t entry = entry_of(f, x, y, z), packed = 0;
@@ -118,14 +119,23 @@ uint32_t flr_table_packed(const flr_flat_field *f, int32_t x, int32_t y, int32_t
     return packed;
 }
 
-void flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z, uint8_t marks[8])
+/* Half bytes to bytes. */
+static inline uint64_t spread(uint64_t halves)
 {
-    uint32_t packed = f->bits == 4 ? flr_table_packed(f, x, y, z) : 0;
+    halves = (halves | halves << 16) & UINT64_C(0x0000FFFF0000FFFF);
+    halves = (halves | halves << 8) & UINT64_C(0x00FF00FF00FF00FF);
+    return (halves | halves << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+}
+
+uint64_t flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
+{
+    if (f->bits == 4) return spread(packed_stencil(f, x, y, z));
+    uint64_t marks = 0;
     for (int i = 0; i < 8; i++) {
         int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
-        marks[i] = (uint8_t)(f->bits == 4 ? packed >> 4 * i & 15
-                                          : mark_in(f, entry_of(f, cx, cy, cz), cx, cy, cz));
+        marks |= (uint64_t)mark_in(f, entry_of(f, cx, cy, cz), cx, cy, cz) << 8 * i;
     }
+    return marks;
 }
 
 double flr_table_by_chunks(const flr_voxmap *voxmap, flr_vec3 v, double beyond)
@@ -158,6 +168,6 @@ void flr_table_look_around(const flr_contact_frame *frame, const flr_flat_field 
     int32_t x = flr_contact_stencil_base(v.x), y = flr_contact_stencil_base(v.y),
             z = flr_contact_stencil_base(v.z);
     const flr_flat_field *surface = &fields[FLR_FIELD_SURFACE];
-    flr_table_stencil(surface, x, y, z, around->surface);
-    if (field != surface) flr_table_stencil(field, x, y, z, around->field);
+    around->surface = flr_table_stencil(surface, x, y, z);
+    around->field = field != surface ? flr_table_stencil(field, x, y, z) : around->surface;
 }

@@ -61,11 +61,8 @@ static inline uint32_t flr_table_mark(const flr_flat_field *f, flr_vec3 v)
     return f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 & ((1u << f->bits) - 1);
 }
 
-/* The marks of 2x2x2 voxels, the first of which is (x, y, z). */
-void flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z, uint8_t marks[8]);
-
-/* The same as 8 half bytes, where marks have 4 bits: a word is a row of 8 voxels along x. */
-uint32_t flr_table_packed(const flr_flat_field *f, int32_t x, int32_t y, int32_t z);
+/* The marks of 2x2x2 voxels, the first of which is (x, y, z), a byte each. */
+uint64_t flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z);
 
 /* Voxels from the voxel of a point to the nearest voxel of the field, at least: by the mark of the former; -1 inside. A
  * point `beyond` the grid is farther than the range in that direction, since the grid has a margin of that width. */
