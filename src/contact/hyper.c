@@ -95,11 +95,13 @@ static void take_words(work *w, const uint16_t *bits, uint32_t word, uint32_t en
 }
 
 /* Takes point i of the chunk. */
-static void take(work *w, uint32_t i, uint32_t mark, flr_batch *b, void (*flush)(work *))
+static void take(work *w, uint32_t i, uint32_t mark, uint32_t around, flr_batch *b,
+                 void (*flush)(work *))
 {
     uint16_t bits[FLR_SCAN_WORDS];
     bits[i / 16] = (uint16_t)(1u << i % 16);
     w->scratch->hits.marks[i] = (uint8_t)mark;
+    w->scratch->hits.around[i] = around;
     take_words(w, bits, i / 16, i / 16 + 1, b, flush);
 }
 
@@ -114,8 +116,9 @@ static void look_again(work *w, const flr_flat_field *field, uint32_t i)
     w->part->sums.penetrations += mark <= frame->layer_one;
     w->part->sums.near += mark > frame->force_mark;
     if (mark <= frame->force_mark || flr_contact_needs_stencil(frame, mark))
-        take(w, i, mark, &w->scratch->touch, flush_touch);
-    if (mark > frame->force_mark && w->q->moving) take(w, i, mark, &w->scratch->near, flush_near);
+        take(w, i, mark, FLR_UNKNOWN, &w->scratch->touch, flush_touch);
+    if (mark > frame->force_mark && w->q->moving)
+        take(w, i, mark, FLR_UNKNOWN, &w->scratch->near, flush_near);
 }
 
 static void visit(work *w, uint32_t i)
@@ -158,8 +161,9 @@ static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint3
                        near = w->q->moving ? hits->near[word] : 0;
         for (uint32_t rest = unsure | press | near; rest; rest &= rest - 1) {
             uint32_t lowest = rest & -rest, i = word * 16 + (uint32_t)__builtin_ctz(rest);
-            if (press & lowest) take(w, i, hits->marks[i], &w->scratch->touch, flush_touch);
-            if (near & lowest) take(w, i, 0, &w->scratch->near, flush_near);
+            if (press & lowest)
+                take(w, i, hits->marks[i], hits->around[i], &w->scratch->touch, flush_touch);
+            if (near & lowest) take(w, i, 0, FLR_UNKNOWN, &w->scratch->near, flush_near);
             if (unsure & lowest) look_again(w, field, i);
         }
     }
@@ -291,6 +295,7 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
     /* the smooth law may reach a layer farther; but it weighs nothing where the point's own voxel does not count */
     job->reach =
         which == FLR_FIELD_SURFACE && flr_contact_needs_stencil(&q->frame, q->frame.force_mark + 1);
+    w->scratch->pick.known = job->smooth;
     q->kernel->scan(job, &w->scratch->hits);
     w->part->tested += to - from;
     if (w->scratch->visit)
@@ -322,6 +327,7 @@ static void aim_pick(const work *w)
                    .z = shell->z + c->first,
                    .normal = shell->normal + c->first,
                    .marks = w->scratch->hits.marks,
+                   .around = w->scratch->hits.around,
                    .corner = {(double)c->corner[0], (double)c->corner[1], (double)c->corner[2]},
                    .step = (double)shell->step,
                    .first = c->first,

@@ -53,12 +53,17 @@ typedef struct flr_scan_job {
     uint32_t layer_one;     /* marks 1 … this are deep */
 } flr_scan_job;
 
+/* the marks around a point, where they are not known; as marks they would all be far */
+#define FLR_UNKNOWN UINT32_MAX
+
 /* Bit i % 16 of word i / 16 is the chunk's point i. Words beyond `from` and `to` are left alone. Nothing else tells of the
  * unsure ones. */
 typedef struct flr_scan_hits {
     uint16_t touch[FLR_SCAN_WORDS], near[FLR_SCAN_WORDS], unsure[FLR_SCAN_WORDS];
     uint16_t press[FLR_SCAN_WORDS]; /* of those that touch, those whose depth may be positive */
     uint8_t marks[FLR_SCAN_POINTS]; /* where one may press */
+    /* smooth law: there, the 8 marks around, 4 bits each, or FLR_UNKNOWN */
+    uint32_t around[FLR_SCAN_POINTS];
     uint32_t near_count, deep_count;
     uint32_t least; /* mark met, less 1: so that free is the largest, 0xFFFFFFFF */
 } flr_scan_hits;
@@ -75,6 +80,7 @@ typedef struct flr_batch {
     uint32_t count;
     uint8_t label[FLR_BATCH];
     uint32_t point[FLR_BATCH], normal[FLR_BATCH], mark[FLR_BATCH];
+    uint32_t around[FLR_BATCH];                      /* smooth law: as in flr_scan_hits */
     double x[FLR_BATCH], y[FLR_BATCH], z[FLR_BATCH]; /* metres, shell's frame */
     double at[3][FLR_BATCH], n[3][FLR_BATCH];        /* from here on by judging: voxels; unit */
     /* smooth law: marks of the 8 voxels around, a byte each, x fastest, of the surface and of the point's own field */
@@ -89,6 +95,8 @@ typedef struct flr_pick {
     const uint16_t *x, *y, *z; /* steps */
     const uint32_t *normal;    /* packed */
     const uint8_t *marks;
+    const uint32_t *around; /* where `known` */
+    bool known;
     double corner[3], step; /* metres */
     uint32_t first;         /* number of its first point in the shell */
     uint32_t edges, faces;  /* the chunk's first points of these labels */

@@ -61,30 +61,57 @@ AVX512 static inline sixteen normals(const flr_scan_job *job, uint32_t i, __m512
     return (sixteen){TURN(job->turn[0]), TURN(job->turn[1]), TURN(job->turn[2])};
 }
 
-/* The entries of slots in the local table: of up to 64 it fits into four registers. */
-AVX512 static inline __m512i entries(const uint32_t *local, unsigned order, __m512i slot,
-                                     const __m512i held[4])
+/* bits of `mask` from a, the others from b */
+#define BITS(mask, a, b) _mm512_ternarylogic_epi32(_mm512_set1_epi32(mask), a, b, 0xCA)
+
+/* The entries of the chunks of voxels in the local table, which has up to 64 in four registers; order 0: as the job says. */
+AVX512 static inline __attribute__((always_inline)) __m512i
+entries(const flr_scan_job *job, unsigned order, const __m512i held[4], __m512i vx, __m512i vy,
+        __m512i vz)
 {
-    if (order == 1) return _mm512_permutexvar_epi32(slot, held[0]);
-    if (order == 2)
+    if (order == 1)
+        return _mm512_permutexvar_epi32(
+            BITS(1, _mm512_srai_epi32(vx, 3),
+                 BITS(2, _mm512_srai_epi32(vy, 2), _mm512_srai_epi32(vz, 1))),
+            held[0]);
+    if (order == 2) {
+        __m512i slot = BITS(3, _mm512_srai_epi32(vx, 3),
+                            BITS(12, _mm512_srai_epi32(vy, 1), _mm512_slli_epi32(vz, 1)));
         return _mm512_mask_mov_epi32(_mm512_permutex2var_epi32(held[0], slot, held[1]),
                                      _mm512_test_epi32_mask(slot, _mm512_set1_epi32(32)),
                                      _mm512_permutex2var_epi32(held[2], slot, held[3]));
-    const __m512i all = _mm512_set1_epi32((1 << 3 * order) - 1);
-    return _mm512_i32gather_epi32(_mm512_and_si512(slot, all), local, 4);
+    }
+    const __m512i all = _mm512_set1_epi32((1 << 3 * job->order) - 1);
+    const __m128i by = _mm_cvtsi32_si128((int)job->order),
+                  by2 = _mm_cvtsi32_si128(2 * (int)job->order);
+    __m512i slot = _mm512_or_si512(
+        _mm512_srai_epi32(vx, 3), _mm512_or_si512(_mm512_sll_epi32(_mm512_srai_epi32(vy, 3), by),
+                                                  _mm512_sll_epi32(_mm512_srai_epi32(vz, 3), by2)));
+    return _mm512_i32gather_epi32(_mm512_and_si512(slot, all), job->local, 4);
 }
 
-/* May the distance, interpolated between the 8 marks around (4 bits each), be below the force layer? Not if none of them is.
- * x, y, z: from the middles of voxels. See flr_lanes_bases() and flr_lanes_below(). */
-AVX512 static inline __mmask16 may_be_below(const flr_scan_job *job, const __m512i held[4],
-                                            __m512 x, __m512 y, __m512 z)
+AVX512 static inline void hold(const flr_scan_job *job, unsigned order, __m512i held[4])
+{
+    for (unsigned k = 0; k < (order == 1 ? 1u : order == 2 ? 4u : 0u); k++)
+        held[k] = _mm512_load_si512(job->local + 16 * k);
+}
+
+/* The word of a plane that has a voxel's mark, where marks have 4 bits: a row along x. */
+#define ROW_OF(entry, vy, vz)                                                                      \
+    BITS(63, BITS(7, vy, _mm512_slli_epi32(vz, 3)), _mm512_slli_epi32(entry, 6))
+#define IN_ROW(vx) _mm512_and_si512(_mm512_slli_epi32(vx, 2), _mm512_set1_epi32(28))
+
+/* The smooth law: may the distance, interpolated between the 8 marks around (4 bits each), be below the force layer? Not if
+ * none of them is. x, y, z: from the middles of voxels. See flr_lanes_bases(), flr_lanes_around(), flr_lanes_below(). */
+AVX512 static inline __attribute__((always_inline)) __mmask16
+look_around(const flr_scan_job *job, unsigned order, __m512 x, __m512 y, __m512 z, uint32_t *around)
 {
     const __m512i seven = _mm512_set1_epi32(7), one = _mm512_set1_epi32(1),
                   size = _mm512_set1_epi32((8 << job->order) - 1),
                   uniform = _mm512_set1_epi32((int)FLR_UNIFORM),
                   below = _mm512_set1_epi32((int)job->force_mark - 1), low = _mm512_set1_epi32(15);
-    const __m128i order = _mm_cvtsi32_si128((int)job->order),
-                  order2 = _mm_cvtsi32_si128(2 * (int)job->order);
+    __m512i held[4] = {0};
+    hold(job, order, held);
     __m512i vx = _mm512_cvttps_epi32(x), vy = _mm512_cvttps_epi32(y), vz = _mm512_cvttps_epi32(z);
     __m512 nearest = LEAST(SIDE(x), LEAST(SIDE(y), SIDE(z)));
     __mmask16 sure = _mm512_cmp_ps_mask(nearest, _mm512_set1_ps(job->slack), _CMP_GE_OQ);
@@ -92,49 +119,54 @@ AVX512 static inline __mmask16 may_be_below(const flr_scan_job *job, const __m51
                                    _CMP_GE_OQ);
     sure = _mm512_mask_cmpneq_epi32_mask(sure, _mm512_and_si512(vx, seven), seven);
     sure = _mm512_mask_cmplt_epi32_mask(sure, _mm512_max_epi32(vy, vz), size);
-    __m512i shift = _mm512_slli_epi32(_mm512_and_si512(vx, seven), 2);
-    __m512i sx = _mm512_srai_epi32(vx, 3);
+    __m512i shift = IN_ROW(vx), all = _mm512_setzero_si512();
     __mmask16 any = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 3; i >= 0; i--) {
         __m512i cy = i & 1 ? _mm512_add_epi32(vy, one) : vy,
                 cz = i & 2 ? _mm512_add_epi32(vz, one) : vz;
-        __m512i slot = _mm512_or_si512(
-            sx, _mm512_or_si512(_mm512_sll_epi32(_mm512_srai_epi32(cy, 3), order),
-                                _mm512_sll_epi32(_mm512_srai_epi32(cz, 3), order2)));
-        __m512i entry = entries(job->local, job->order, slot, held);
-        __m512i at =
-            _mm512_add_epi32(_mm512_slli_epi32(entry, 6),
-                             _mm512_or_si512(_mm512_and_si512(cy, seven),
-                                             _mm512_slli_epi32(_mm512_and_si512(cz, seven), 3)));
+        __m512i entry = entries(job, order, held, vx, cy, cz);
         /* the mark of a whole chunk is in both half bytes */
-        __m512i both = _mm512_or_si512(_mm512_and_si512(entry, low), _mm512_slli_epi32(entry, 4));
+        __m512i both = BITS(15, entry, _mm512_slli_epi32(entry, 4));
         __mmask16 stored = _mm512_mask_testn_epi32_mask(sure, entry, uniform);
-        __m512i row = _mm512_mask_i32gather_epi32(both, stored, at, job->planes, 4);
+        __m512i row =
+            _mm512_mask_i32gather_epi32(both, stored, ROW_OF(entry, cy, cz), job->planes, 4);
         row = _mm512_mask_srlv_epi32(row, stored, row, shift);
         __m512i first = _mm512_and_si512(_mm512_sub_epi32(row, one), low),
                 second = _mm512_and_si512(_mm512_sub_epi32(_mm512_srli_epi32(row, 4), one), low);
         any |= _mm512_cmplt_epu32_mask(_mm512_min_epu32(first, second), below);
+        all = BITS(255, row, _mm512_slli_epi32(all, 8));
     }
+    _mm512_storeu_si512(around,
+                        _mm512_mask_mov_epi32(_mm512_set1_epi32((int)FLR_UNKNOWN), sure, all));
     return (__mmask16)(any | ~sure);
 }
 
-AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
+/* not in line: the loop below would lose its registers */
+AVX512 static __attribute__((noinline)) __mmask16 look(const flr_scan_job *job, __m512 x, __m512 y,
+                                                       __m512 z, uint32_t *around)
+{
+    if (job->order == 1) return look_around(job, 1, x, y, z, around);
+    if (job->order == 2) return look_around(job, 2, x, y, z, around);
+    return look_around(job, 0, x, y, z, around);
+}
+
+/* `order` and `plain` are known when this is compiled. Plain: marks of 4 bits, no displacement; else order is 0. */
+AVX512 static inline __attribute__((always_inline)) void
+scan_as(const flr_scan_job *job, unsigned order, bool plain, flr_scan_hits *hits)
 {
     const __m512i seven = _mm512_set1_epi32(7), one = _mm512_set1_epi32(1),
                   uniform = _mm512_set1_epi32((int)FLR_UNIFORM), byte = _mm512_set1_epi32(255);
-    const __m512i mark_mask = _mm512_set1_epi32((1 << (1 << job->shift)) - 1),
+    const unsigned bits = plain ? 2 : job->shift;
+    const bool displaced = !plain && job->displaced;
+    const __m512i mark_mask = _mm512_set1_epi32((1 << (1 << bits)) - 1),
                   force = _mm512_set1_epi32((int)job->force_mark),
                   layer_one = _mm512_set1_epi32((int)job->layer_one);
     const __m512 half = _mm512_set1_ps(0.5f), slack = _mm512_set1_ps(job->slack),
                  displacement = _mm512_set1_ps(job->displacement),
                  shallow = _mm512_set1_ps(4 * job->slack + 1e-4f);
-    const __m128i order = _mm_cvtsi32_si128((int)job->order),
-                  order2 = _mm_cvtsi32_si128(2 * (int)job->order),
-                  shift = _mm_cvtsi32_si128((int)job->shift),
-                  plane = _mm_cvtsi32_si128(4 + (int)job->shift);
+    const __m128i shift = _mm_cvtsi32_si128((int)bits), plane = _mm_cvtsi32_si128(4 + (int)bits);
     __m512i held[4] = {0};
-    for (unsigned k = 0; k < (job->order == 1 ? 1u : job->order == 2 ? 4u : 0u); k++)
-        held[k] = _mm512_load_si512(job->local + 16 * k);
+    hold(job, order, held);
     __m512i least = _mm512_set1_epi32(-1);
     uint32_t near_count = 0, deep_count = 0;
     for (uint32_t word = job->from / 16; word < (job->to + 15) / 16; word++) {
@@ -146,7 +178,7 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
         __m512 ax = ROW(job->matrix[0]), ay = ROW(job->matrix[1]), az = ROW(job->matrix[2]);
         sixteen n = {0};
         __m512 scale = half;
-        if (job->displaced) {
+        if (displaced) {
             n = normals(job, i, &scale);
             __m512 far = _mm512_mul_ps(displacement, scale);
             ax = _mm512_fnmadd_ps(far, n.x, ax);
@@ -158,26 +190,25 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
         __m512 nearest = LEAST(SIDE(ax), LEAST(SIDE(ay), SIDE(az)));
         __mmask16 side = _mm512_mask_cmp_ps_mask(lanes, nearest, slack, _CMP_LT_OQ);
 
-        __m512i slot =
-            _mm512_or_si512(_mm512_srai_epi32(vx, 3),
-                            _mm512_or_si512(_mm512_sll_epi32(_mm512_srai_epi32(vy, 3), order),
-                                            _mm512_sll_epi32(_mm512_srai_epi32(vz, 3), order2)));
-        __m512i entry = entries(job->local, job->order, slot, held);
+        __m512i entry = entries(job, order, held, vx, vy, vz);
         __m512i mark = _mm512_and_si512(entry, byte);
         __mmask16 stored = _mm512_mask_testn_epi32_mask(lanes, entry, uniform);
         if (stored) {
-            __m512i cell =
-                _mm512_or_si512(_mm512_and_si512(vx, seven),
-                                _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(vy, seven), 3),
-                                                _mm512_slli_epi32(_mm512_and_si512(vz, seven), 6)));
-            __m512i bit = _mm512_sll_epi32(cell, shift);
-            __m512i at =
-                _mm512_add_epi32(_mm512_sll_epi32(entry, plane), _mm512_srli_epi32(bit, 5));
+            __m512i at, in;
+            if (plain) {
+                at = ROW_OF(entry, vy, vz);
+                in = IN_ROW(vx);
+            } else {
+                __m512i cell = BITS(7, vx,
+                                    BITS(56, _mm512_slli_epi32(vy, 3),
+                                         _mm512_slli_epi32(_mm512_and_si512(vz, seven), 6)));
+                __m512i bit = _mm512_sll_epi32(cell, shift);
+                at = _mm512_add_epi32(_mm512_sll_epi32(entry, plane), _mm512_srli_epi32(bit, 5));
+                in = _mm512_and_si512(bit, _mm512_set1_epi32(31));
+            }
             __m512i found =
                 _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), stored, at, job->planes, 4);
-            found = _mm512_and_si512(
-                _mm512_srlv_epi32(found, _mm512_and_si512(bit, _mm512_set1_epi32(31))), mark_mask);
-            mark = _mm512_mask_mov_epi32(mark, stored, found);
+            mark = _mm512_mask_and_epi32(mark, stored, _mm512_srlv_epi32(found, in), mark_mask);
         }
         lanes &= (__mmask16)~side;
         __m512i below = _mm512_sub_epi32(mark, one);
@@ -190,10 +221,10 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
                 (uint32_t)__builtin_popcount(_mm512_mask_cmplt_epu32_mask(lanes, below, layer_one));
         if (job->reach) press |= near;
         if (press && job->smooth)
-            press &= may_be_below(job, held, _mm512_sub_ps(ax, half), _mm512_sub_ps(ay, half),
-                                  _mm512_sub_ps(az, half));
+            press &= look(job, _mm512_sub_ps(ax, half), _mm512_sub_ps(ay, half),
+                          _mm512_sub_ps(az, half), hits->around + i);
         if (touch && job->judged) {
-            if (!job->displaced) n = normals(job, i, &scale);
+            if (!displaced) n = normals(job, i, &scale);
             __m512 above = ABOVE(ax, n.x, ABOVE(ay, n.y, ABOVE(az, n.z, _mm512_setzero_ps())));
             __m512 layers = _mm512_cvtepi32_ps(_mm512_sub_epi32(force, mark));
             press = _mm512_mask_cmp_ps_mask(touch, _mm512_mul_ps(above, scale),
@@ -208,6 +239,17 @@ AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
     hits->least = _mm512_reduce_min_epu32(least);
     hits->near_count = near_count;
     hits->deep_count = deep_count;
+}
+
+AVX512 static void scan(const flr_scan_job *job, flr_scan_hits *hits)
+{
+    const bool plain = job->shift == 2 && !job->displaced;
+    if (plain && job->order == 1)
+        scan_as(job, 1, true, hits);
+    else if (plain && job->order == 2)
+        scan_as(job, 2, true, hits);
+    else
+        scan_as(job, 0, false, hits);
 }
 
 /* The double precision of 16 steps, in order, but only those lanes that are set. */
@@ -241,10 +283,13 @@ AVX512 static uint32_t pick(const flr_pick *from, const uint16_t *bits, uint32_t
         __m512i index = _mm512_add_epi32(_mm512_set1_epi32((int)i), count);
         __m512i label = _mm512_maskz_mov_epi32(_mm512_cmpge_epu32_mask(index, edges), one);
         label = _mm512_mask_add_epi32(label, _mm512_cmpge_epu32_mask(index, faces), label, one);
+        __m512i around = from->known ? _mm512_loadu_si512(from->around + i)
+                                     : _mm512_set1_epi32((int)FLR_UNKNOWN);
         __m512i mark = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(from->marks + i)));
         index = _mm512_add_epi32(index, _mm512_set1_epi32((int)from->first));
         _mm512_storeu_si512(b->normal + to, _mm512_maskz_compress_epi32(
                                                 lanes, _mm512_loadu_si512(from->normal + i)));
+        _mm512_storeu_si512(b->around + to, _mm512_maskz_compress_epi32(lanes, around));
         _mm512_storeu_si512(b->mark + to, _mm512_maskz_compress_epi32(lanes, mark));
         _mm512_storeu_si512(b->point + to, _mm512_maskz_compress_epi32(lanes, index));
         _mm_storeu_si128((__m128i *)(b->label + to),

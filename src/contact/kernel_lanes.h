@@ -99,7 +99,7 @@ FLR_LANES void flr_lanes_marks(const flr_scan_job *j, unsigned shift, uint32_t f
     }
 }
 
-/* Where 16 points from i on are between the middles of voxels: those before them, 8 bits an axis, and 255 where that is not
+/* Where 16 points from i on are between the middles of voxels: those before them, 8 bits an axis, or FLR_UNKNOWN where that is not
  * sure, or where the 8 voxels around are not in the local table, or not in one chunk along x. */
 FLR_LANES void flr_lanes_bases(const flr_scan_job *given, bool displaced, uint32_t i,
                                uint32_t *restrict bases)
@@ -116,17 +116,15 @@ FLR_LANES void flr_lanes_bases(const flr_scan_job *given, bool displaced, uint32
             flr_lane_larger(fabsf(y - (float)vy - 0.5f), fabsf(z - (float)vz - 0.5f)));
         /* below 0 it is farther off than the middle */
         bool unsure = (off > middle) | ((vx & 7) == 7) | (vy >= size) | (vz >= size);
-        bases[k] = unsure ? UINT32_MAX : (uint32_t)(vx | vy << 8 | vz << 16);
+        bases[k] = unsure ? FLR_UNKNOWN : (uint32_t)(vx | vy << 8 | vz << 16);
     }
 }
 
-/* May the distance, interpolated between the marks around a point (4 bits each), be below the force layer? Not if none of them
- * is. */
-FLR_LANES bool flr_lanes_below(const flr_scan_job *j, uint32_t base)
+/* The 8 marks around a point, 4 bits each, x fastest. */
+FLR_LANES uint32_t flr_lanes_around(const flr_scan_job *j, uint32_t base)
 {
-    if (base == UINT32_MAX) return true;
-    const uint32_t x = base & 255, y = base >> 8 & 255, z = base >> 16, below = j->force_mark - 1;
-    bool any = false;
+    const uint32_t x = base & 255, y = base >> 8 & 255, z = base >> 16;
+    uint32_t around = 0;
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t cy = y + (i & 1), cz = z + (i >> 1);
         uint32_t slot = x >> 3 | cy >> 3 << j->order | cz >> 3 << 2 * j->order;
@@ -134,10 +132,19 @@ FLR_LANES bool flr_lanes_below(const flr_scan_job *j, uint32_t base)
         bool stored = !(entry & FLR_UNIFORM);
         uint64_t at = stored ? ((uint64_t)entry << 6) + (cz & 7) * 8 + (cy & 7) : slot;
         uint32_t row = (stored ? j->planes : j->local)[at];
-        uint32_t low = row >> (stored ? 4 * (x & 7) : 0), high = stored ? low >> 4 : low;
-        any |= ((low - 1) & 15) < below || ((high - 1) & 15) < below;
+        around |= (stored ? row >> 4 * (x & 7) & 255 : (row & 15) * 0x11) << 8 * i;
     }
-    return any;
+    return around;
+}
+
+/* May the interpolated distance be below the force layer? Not if none of the marks is. Each less 1, free is the most; its
+ * highest bit, or that of the sum with what is missing to 8, is set where it is not below. */
+FLR_LANES bool flr_lanes_below(uint32_t around, uint32_t force_mark)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t bytes = (around & 0x0F0F0F0F) | (uint64_t)(around >> 4 & 0x0F0F0F0F) << 32;
+    uint64_t less = (bytes + 15 * each) & 15 * each;
+    return ((less + (129 - force_mark) * each) & 128 * each) != 128 * each;
 }
 
 /* 16 points, a byte each; true is all ones */
@@ -216,7 +223,10 @@ FLR_LANES void flr_lanes_sort(const flr_scan_job *given, bool displaced, const u
             flr_lanes_bases(&j, displaced, begin, bases);
             for (uint32_t rest = press; rest; rest &= rest - 1) {
                 uint32_t i = (uint32_t)__builtin_ctz(rest);
-                press &= ~((uint32_t)!flr_lanes_below(&j, bases[i]) << i);
+                bool known = bases[i] != FLR_UNKNOWN;
+                uint32_t around = known ? flr_lanes_around(&j, bases[i]) : FLR_UNKNOWN;
+                hits->around[begin + i] = around;
+                press &= ~((uint32_t)(known && !flr_lanes_below(around, j.force_mark)) << i);
             }
         }
         if (touch && j.judged) {
@@ -272,6 +282,7 @@ FLR_LANES uint32_t flr_lanes_pick(const flr_pick *given, const uint16_t *bits, u
             b->z[to] = p.corner[2] + p.step * p.z[i];
             b->normal[to] = p.normal[i];
             b->mark[to] = p.marks[i];
+            b->around[to] = p.known ? p.around[i] : FLR_UNKNOWN;
             b->point[to] = p.first + i;
             b->label[to] = (uint8_t)((i >= p.edges) + (i >= p.faces));
         }

@@ -24,12 +24,16 @@ void flr_smooth_judge(const flr_query *q, flr_batch *b, flr_contact_sums *sums)
     const flr_flat_field *surface = &q->fields[FLR_FIELD_SURFACE];
     q->kernel->place(frame, b);
     for (uint32_t i = 0; i < b->count; i++) {
+        flr_field field = flr_contact_field(frame, (flr_label)b->label[i]);
+        b->field[i] = FLR_MARK_INTERIOR * EACH; /* everything counts */
+        if (b->around[i] != FLR_UNKNOWN) {
+            b->surface[i] = flr_table_spread(b->around[i]); /* so its own field is the surface */
+            continue;
+        }
         int32_t x = flr_contact_stencil_base(b->at[0][i]),
                 y = flr_contact_stencil_base(b->at[1][i]),
                 z = flr_contact_stencil_base(b->at[2][i]);
-        flr_field field = flr_contact_field(frame, (flr_label)b->label[i]);
         b->surface[i] = flr_table_stencil(surface, x, y, z);
-        b->field[i] = FLR_MARK_INTERIOR * EACH; /* everything counts */
         if (field != FLR_FIELD_SURFACE && any_below(b->surface[i], frame->force_mark))
             b->field[i] = flr_table_stencil(&q->fields[field], x, y, z);
     }

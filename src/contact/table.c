@@ -119,17 +119,9 @@ static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_
     return packed;
 }
 
-/* Half bytes to bytes. */
-static inline uint64_t spread(uint64_t halves)
-{
-    halves = (halves | halves << 16) & UINT64_C(0x0000FFFF0000FFFF);
-    halves = (halves | halves << 8) & UINT64_C(0x00FF00FF00FF00FF);
-    return (halves | halves << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-}
-
 uint64_t flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z)
 {
-    if (f->bits == 4) return spread(packed_stencil(f, x, y, z));
+    if (f->bits == 4) return flr_table_spread(packed_stencil(f, x, y, z));
     uint64_t marks = 0;
     for (int i = 0; i < 8; i++) {
         int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);

@@ -61,6 +61,14 @@ static inline uint32_t flr_table_mark(const flr_flat_field *f, flr_vec3 v)
     return f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 & ((1u << f->bits) - 1);
 }
 
+/* Half bytes to bytes. */
+static inline uint64_t flr_table_spread(uint64_t halves)
+{
+    halves = (halves | halves << 16) & UINT64_C(0x0000FFFF0000FFFF);
+    halves = (halves | halves << 8) & UINT64_C(0x00FF00FF00FF00FF);
+    return (halves | halves << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+}
+
 /* The marks of 2x2x2 voxels, the first of which is (x, y, z), a byte each. */
 uint64_t flr_table_stencil(const flr_flat_field *f, int32_t x, int32_t y, int32_t z);
 
