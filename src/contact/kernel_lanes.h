@@ -350,7 +350,7 @@ FLR_LANES void flr_lanes_smooth(const flr_contact_frame *given, flr_batch *restr
     }
     for (uint32_t i = 0; i < count; i++) {
         flr_contact_point p = flr_lanes_point(b, i);
-        double depth = b->size[i];
+        double depth = b->size[i] > 0 ? b->size[i] : 0;
         flr_lanes_keep(b, i, p, depth, flr_contact_push(&frame, p, depth));
     }
 }

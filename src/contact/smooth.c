@@ -38,9 +38,9 @@ void flr_smooth_judge(const flr_query *q, flr_batch *b, flr_contact_sums *sums)
             b->field[i] = flr_table_stencil(&q->fields[field], x, y, z);
     }
     q->kernel->smooth(frame, b);
-    for (uint32_t i = 0; i < b->count; i++)
-        if (b->size[i] > 0) {
-            sums->depth += b->size[i];
-            sums->depth2 += b->size[i] * b->size[i];
-        }
+    for (uint32_t i = 0; i < b->count; i++) {
+        /* 0 where it does not press, which changes no bit */
+        sums->depth += b->size[i];
+        sums->depth2 += b->size[i] * b->size[i];
+    }
 }

@@ -104,17 +104,24 @@ static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_
         return (row[0] >> shift & 255) | (row[1] >> shift & 255) << 8 |
                (row[8] >> shift & 255) << 16 | (row[9] >> shift & 255) << 24;
     }
-    for (int i = 0; i < 4; i++) {
-        int32_t cy = y + (i & 1), cz = z + (i >> 1);
-        uint32_t here = entry_of(f, x, cy, cz), two;
-        if ((x & 7) == 7)
-            two = mark_in(f, here, x, cy, cz) |
-                  (uint32_t)mark_in(f, entry_of(f, x + 1, cy, cz), x + 1, cy, cz) << 4;
-        else if (here & FLR_UNIFORM)
-            two = (here & 15) * 0x11;
-        else
-            two = f->planes[(uint64_t)here * 64 + (cz & 7) * 8 + (cy & 7)] >> shift & 255;
-        packed |= two << 8 * i;
+    if (x < 0 || y < 0 || z < 0 || x + 1 >= f->size[0] || y + 1 >= f->size[1] ||
+        z + 1 >= f->size[2]) {
+        for (int i = 0; i < 8; i++) {
+            int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
+            packed |= (uint32_t)mark_in(f, entry_of(f, cx, cy, cz), cx, cy, cz) << 4 * i;
+        }
+        return packed;
+    }
+    /* in the grid, but in several chunks: without branches that cannot be foreseen */
+    for (int i = 0; i < 8; i++) {
+        int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
+        const uint32_t *chunk =
+            f->chunks + ((cz >> 3) * f->stride[1] + (cy >> 3) * f->stride[0] + (cx >> 3));
+        const uint64_t stored = (uint64_t)(*chunk >> 31) - 1;
+        const uint32_t *from[2] = {f->planes, chunk};
+        uint64_t at = ((uint64_t)*chunk * 64 + (cz & 7) * 8 + (cy & 7)) & stored;
+        uint32_t row = from[*chunk >> 31][at];
+        packed |= (row >> (4 * (cx & 7) & stored) & 15) << 4 * i;
     }
     return packed;
 }
