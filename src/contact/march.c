@@ -214,10 +214,12 @@ static double above(const march *m, flr_vec3 at, flr_vec3 *slope)
     const unsigned farther = FLR_MARK_SURFACE + h->range - h->offset + 1;
     int32_t x = flr_contact_stencil_base(at.x), y = flr_contact_stencil_base(at.y),
             z = flr_contact_stencil_base(at.z);
-    uint8_t marks[8];
-    flr_table_stencil(m->pair.fields, x, y, z, marks);
+    const uint64_t marks = flr_table_stencil(m->pair.fields, x, y, z);
     double d[8], part[3] = {at.x - 0.5 - x, at.y - 0.5 - y, at.z - 0.5 - z}, grows[3] = {0};
-    for (int i = 0; i < 8; i++) d[i] = marks[i] == FLR_MARK_FREE ? farther : marks[i];
+    for (int i = 0; i < 8; i++) {
+        unsigned mark = marks >> 8 * i & 255;
+        d[i] = mark == FLR_MARK_FREE ? farther : mark;
+    }
     for (int axis = 0; slope && axis < 3; axis++)
         for (int i = 0; i < 8; i++) {
             if (i >> axis & 1) continue;
