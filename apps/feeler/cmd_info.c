@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "convert_csv.h"
 #include "feeler/mesh_io.h"
 #include "feeler/voxelize.h"
 #include "feeler/voxfile.h"
@@ -228,10 +229,25 @@ static flr_result tell_picture(flr_cli *cli, const info_values *values, const ch
 }
 
 /* one file; its exit code. With an error, `*entry` is {"file", "error"}. */
+static int tell_trouble(flr_cli *cli, const char *path, int code, const flr_error *error,
+                        json_t **entry)
+{
+    flr_complain(cli, error);
+    *entry = flr_json_object();
+    flr_json_set(*entry, "file", flr_json_text(path));
+    flr_json_set(*entry, "error", flr_json_error(error, code));
+    return code;
+}
+
 static int tell_file(flr_cli *cli, const info_values *values, const char *path, json_t **entry)
 {
     flr_error error;
     loaded file;
+    if (flr_is_recording(path)) {
+        flr_result result = flr_info_recording(cli, path, entry, &error);
+        return result == FLR_OK ? FLR_EXIT_OK
+                                : tell_trouble(cli, path, flr_exit_of_input(result), &error, entry);
+    }
     bool voxels = flr_is_voxels(path);
     flr_mesh_options options = flr_input_mesh_options(&values->input, values->options.voxel);
     flr_result result = voxels ? flr_info_voxels(cli, path, entry, &error)
@@ -254,13 +270,7 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
                                                                          : FLR_EXIT_FAILED;
     }
     if (loaded_mesh) unload(&file);
-    if (result != FLR_OK) {
-        flr_complain(cli, &error);
-        *entry = flr_json_object();
-        flr_json_set(*entry, "file", flr_json_text(path));
-        flr_json_set(*entry, "error", flr_json_error(&error, code));
-    }
-    return code;
+    return result == FLR_OK ? code : tell_trouble(cli, path, code, &error, entry);
 }
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
@@ -283,9 +293,14 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (values->png && flr_same_file(values->png, arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "--png %s would replace the input", values->png);
+    if (values->png && flr_is_recording(arguments[0]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s is a recording; feeler report %s --out FILE.html draws it",
+                               arguments[0], arguments[0]);
     for (int i = 0; i < count; i++)
         if (values->options.features && !(values->options.voxel > 0) &&
-            !flr_is_scene(arguments[i]) && !flr_is_voxels(arguments[i]))
+            !flr_is_scene(arguments[i]) && !flr_is_voxels(arguments[i]) &&
+            !flr_is_recording(arguments[i]))
             return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                    "--features depend on the size of a voxel: add --voxel 1mm");
 

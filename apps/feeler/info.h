@@ -35,4 +35,7 @@ void flr_info_voxmap(flr_cli *cli, const flr_voxmap_info *info, const flr_shell 
 /* All about a voxel file, which is opened and verified here. */
 flr_result flr_info_voxels(flr_cli *cli, const char *path, json_t **object, flr_error *error);
 
+/* All about a recording, which is read to its end here. */
+flr_result flr_info_recording(flr_cli *cli, const char *path, json_t **object, flr_error *error);
+
 #endif

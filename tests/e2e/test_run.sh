@@ -13,6 +13,8 @@ refuse() { # CODE WORDS COMMAND ARGUMENTS...
 }
 hash_of() { jq -r .hash "$scratch/out"; }
 
+printf 'not a recording' >no.mcap
+
 # ---- a run: the same command gives the same hash; every key that is promised ----
 expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --json
 json '.frames == 400 and .rate == 1000 and .part == "ball" and (.hash | length) == 32'
@@ -96,6 +98,16 @@ expect 0 feeler report killed.mcap --out killed.html --measure 20
 says 'not ended properly'
 grep -q 'the recording was cut off' killed.html && pass || fail "the page does not say that it is cut off"
 
+# ---- what is in it ----
+expect 0 feeler info a.mcap
+tells 'frames +400 in 0.399 s, contact in [0-9]+'
+tells 'hand +builtin:aggressive'
+expect 0 feeler info a.mcap killed.mcap --json
+json '.files[0] | .kind == "recording" and .complete and .frames == 400 and .part == "ball" and .rate == "1000"'
+json '.files[1] | (.complete | not) and .missing_frames == 0'
+refuse 2 'feeler report a.mcap --out' info a.mcap --png a.png
+refuse 3 'no.mcap' info no.mcap
+
 # ---- a table ----
 expect 0 feeler convert a.mcap a.csv
 tells 'a.csv: 400 frames'
@@ -136,7 +148,6 @@ refuse 3 'nowhere.json' report high.mcap nowhere.json --out bare.html
 mv away ball
 
 # ---- refused ----
-printf 'not a recording' >no.mcap
 refuse 3 'no.mcap' replay no.mcap
 refuse 3 'nowhere.mcap' replay nowhere.mcap
 refuse 3 'no.mcap' report no.mcap --out x.html
