@@ -40,11 +40,14 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   flr_noun(r->loop.overruns, "frame", "frames"),
                   (unsigned long long)r->loop.skipped,
                   flr_noun(r->loop.skipped, "period was", "periods were"));
-    flr_print(
-        cli,
-        "  contact in %llu %s, at most %u at once; potential penetration in %llu (ratio %.2g)\n",
-        (unsigned long long)r->contact_frames, flr_noun(r->contact_frames, "frame", "frames"),
-        r->most_contacts, (unsigned long long)r->penetration_frames, ratio(r));
+    unsigned layer = flr_world_get_params(stage->world)->contact.force_layer;
+    flr_print(cli, "  contact in %llu %s, at most %u at once; potential penetration in %llu",
+              (unsigned long long)r->contact_frames, flr_noun(r->contact_frames, "frame", "frames"),
+              r->most_contacts, (unsigned long long)r->penetration_frames);
+    if (layer < 2)
+        flr_print(cli, ", as every contact is with force layer %u\n", layer);
+    else
+        flr_print(cli, " (ratio %.2g)\n", ratio(r));
     if (isfinite(r->upper))
         flr_print(cli, "  least distance between %.4g and %.4g mm\n", r->lower * 1e3,
                   r->upper * 1e3);
