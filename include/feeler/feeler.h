@@ -52,10 +52,12 @@
 #include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
 #include "feeler/contact.h"  /* does it touch, where, with which force */
 #include "feeler/gauge.h"    /* the exact distance of two parts */
+#include "feeler/impulse.h"  /* what intersecting voxels do to the parts */
 #include "feeler/pairs.h"    /* the same for many parts at once */
 #include "feeler/probe.h"    /* where does a segment first meet a mesh */
 #include "feeler/proxy.h"    /* what a hand feels that touches a mesh with a point */
 #include "feeler/query.h"    /* do they meet, normals, what is near */
+#include "feeler/spheres.h"  /* which voxels of two parts intersect */
 
 /* motion */
 #include "feeler/body.h"      /* mass, pose, velocity */

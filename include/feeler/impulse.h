@@ -1,0 +1,99 @@
+/* feeler/impulse.h: parts that run into each other bounce, slide or come to rest.
+ *
+ * The response of the sphere trees (Ruffaldi et al. 2008, section 3.3.1). All intersecting pairs of
+ * voxels of one moment are taken together: of those that will not separate by themselves, the
+ * deepest gets the impulse that parts it; both parts' velocities change; and so on, with the same
+ * pairs, until none is left or the limit is reached. Most pairs are near others and need nothing
+ * any more once those have been served. Pairs that were served and do not bounce share what is
+ * needed: what one got too much because of later ones is taken back.
+ *
+ * Two things are kept apart here that are one in the paper. The impulses answer to velocities only:
+ * a pair that approaches with v leaves with restitution x v, and friction at most stops what slides.
+ * So each takes energy or leaves it, and gives one part what it takes from the other: momentum stays, energy never grows. What is
+ * left is depth, and that is taken out by a shift of the parts in this frame, which leaves no
+ * velocity behind. An impulse strong enough to undo the depth within a frame, as in the paper,
+ * would be kept as speed.
+ *
+ *     flr_impulse_create(8192, &impulse, &error);
+ *     every frame:
+ *         velocities += dt x (gravity, the coupling to the hand)
+ *         flr_spheres_query(…);
+ *         flr_impulse_resolve(impulse, flr_spheres_list(spheres), result.listed, &a, &b, …);
+ *         poses += dt x velocities + shifts
+ *
+ * A hand that holds one of the parts feels it through its coupling (feeler/coupling.h), as the
+ * impulses change what the coupling pulls at.
+ *
+ * Thread: see each function.
+ */
+#ifndef FEELER_IMPULSE_H
+#define FEELER_IMPULSE_H
+
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/inertia.h"
+#include "feeler/result.h"
+#include "feeler/spheres.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One of the two parts: how hard it is to move, and how it moves. World's frame and axes. */
+typedef struct flr_impulse_body {
+    double inverse_mass;     /* 1/kg; 0: it stands still */
+    flr_mat3 inverse_tensor; /* 1/(kg m^2), about the centre of mass */
+    flr_vec3 centre;         /* of mass, metres */
+    flr_twist twist;         /* about the centre of mass */
+} flr_impulse_body;
+
+/* `inertia` in the part's frame, as in an flr_body; one that no body can have gives a part that
+ * stands still. Thread: any; RT safe. */
+FLR_API flr_impulse_body flr_impulse_body_make(flr_inertia inertia, flr_pose T_world_part,
+                                               flr_twist twist);
+/* Stands still, whatever hits it. */
+FLR_API flr_impulse_body flr_impulse_body_fixed(void);
+
+typedef struct flr_impulse_params {
+    double restitution; /* 0 … 1, which it is held to; default 0 */
+    double friction;    /* Coulomb's, 0 or more; default 0 */
+    double rest_speed;  /* m/s: what approaches slower does not bounce; default 0.02 */
+    /* pairs that are served; default 100. In the second half nothing bounces, so that it comes to
+     * an end */
+    uint32_t limit;
+    double tolerance; /* m/s: slower approach is none; default 1e-5 */
+    double dt;        /* seconds to the next frame; default 0.001 */
+    double slop;      /* metres of depth that are left; default 1e-4 */
+    double recover; /* 0 … 1: of the depth beyond, what a frame takes out; 0: none; default 0.2 */
+} flr_impulse_params;
+
+FLR_API flr_impulse_params flr_default_impulse_params(void);
+
+typedef struct flr_impulse_result {
+    uint32_t impulses;          /* pairs served, one after the other */
+    flr_wrench on_a, on_b;      /* N s, N m s, about the centres of mass: the sum of them */
+    flr_twist shift_a, shift_b; /* rad, m: for this frame, about the centres of mass */
+    uint32_t shifts;            /* steps that these took */
+    double left;                /* m/s: the fastest approach when the limit was reached, else 0 */
+    double deepest;             /* metres, of all pairs */
+} flr_impulse_result;
+
+/* Room for pairs, sized once. */
+typedef struct flr_impulse flr_impulse;
+
+/* Fails with FLR_NO_MEMORY. Not RT safe. */
+FLR_API flr_result flr_impulse_create(uint32_t pairs, flr_impulse **impulse, flr_error *error);
+FLR_API void flr_impulse_destroy(flr_impulse *impulse); /* NULL allowed; not RT safe */
+
+/* Changes the twists of both bodies. Pairs beyond the room are not looked at; nor are those with a
+ * number that is none. Stateless. Thread: one at a time per flr_impulse; RT safe, in time bounded
+ * by `limit` times the pairs and ten times the square of `limit`. */
+FLR_API void flr_impulse_resolve(flr_impulse *impulse, const flr_voxel_pair *pairs, uint32_t count,
+                                 flr_impulse_body *a, flr_impulse_body *b,
+                                 const flr_impulse_params *params, flr_impulse_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

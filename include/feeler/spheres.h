@@ -1,0 +1,194 @@
+/* feeler/spheres.h: two voxel objects, both of which may move and turn: which voxels intersect?
+ *
+ * The second way to find contacts, beside feeler/contact.h, after Ruffaldi et al. 2008 (implicit
+ * sphere trees). Each part is a tree of cubes over its voxels; every cube stands for the sphere
+ * around what it holds, which looks the same however the part is turned. No sphere is stored:
+ * centre and radius follow from the level of a cube, its place, and which of its children there
+ * are.
+ *
+ *     flr_sphere_tree_def def = flr_default_sphere_tree_def();
+ *     def.voxmap = voxmap, def.shell = shell;
+ *     flr_sphere_tree_create(&def, &tree, &error);           once per part
+ *     flr_spheres_def room = flr_default_spheres_def();
+ *     flr_spheres_create(&room, &spheres, &error);           once per thread that asks
+ *     every millisecond:
+ *         flr_spheres_params params = flr_default_spheres_params();
+ *         flr_spheres_side a = {tree, T_world_a, twist_a, centre_a}, b = …;
+ *         flr_spheres_query(spheres, &a, &b, &params, &result);
+ *         flr_spheres_list(spheres)[0 … result.listed - 1]
+ *
+ * Both trees are descended level by level, the larger cubes first; pairs of cubes whose spheres do
+ * not overlap are dropped. Of the voxels that are left in the end, those are a pair whose cubes
+ * themselves intersect (touching counts, within 1e-9 of a voxel): the same as if every voxel had
+ * been compared with every other. Where the descent ends
+ * early (level, budget, room), the answer is the pairs of cubes so far, and says how large they
+ * are: any two voxels that intersect lie in one of these pairs.
+ *
+ * What the impulses of such pairs do to the parts is in feeler/impulse.h.
+ *
+ * Thread: see each function.
+ */
+#ifndef FEELER_SPHERES_H
+#define FEELER_SPHERES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/inertia.h"
+#include "feeler/math.h"
+#include "feeler/result.h"
+#include "feeler/shell.h"
+#include "feeler/voxmap.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- trees ---- */
+
+/* How many children a cube has, and so how much longer its side is than theirs: 2, 4 or 8 times. */
+typedef enum flr_sphere_view {
+    FLR_SPHERE_OCTREE = 1,
+    FLR_SPHERE_TREE64 = 2,
+    FLR_SPHERE_TREE512 = 3
+} flr_sphere_view;
+
+enum { FLR_SPHERE_LEVELS = 32 }; /* at most */
+
+/* A part's voxels as a tree of masks: one bit per child, and one number per cube that says where
+ * its children begin. Immutable; shared by all threads. */
+typedef struct flr_sphere_tree flr_sphere_tree;
+
+typedef struct flr_sphere_tree_def {
+    const flr_voxmap *voxmap; /* read while creating; must be given */
+    const flr_shell *shell;   /* of the same voxmap, for its normals; NULL: from the marks */
+    flr_sphere_view view;     /* default octree */
+    bool surface_only;        /* without interior voxels; default true */
+    bool normals;             /* one per voxel, 4 bytes; default true */
+} flr_sphere_tree_def;
+
+FLR_API flr_sphere_tree_def flr_default_sphere_tree_def(void);
+
+/* Fails with FLR_BAD_ARGUMENT (no voxmap, a view that is none, a grid of more than 2^20 voxels in
+ * some direction), FLR_UNSUPPORTED (2^32 - 1 voxels or more) and FLR_NO_MEMORY. A voxmap without
+ * voxels gives a tree that touches nothing. Thread: any; not RT safe. */
+FLR_API flr_result flr_sphere_tree_create(const flr_sphere_tree_def *def, flr_sphere_tree **tree,
+                                          flr_error *error);
+FLR_API void flr_sphere_tree_destroy(flr_sphere_tree *tree); /* NULL allowed; not RT safe */
+
+typedef struct flr_sphere_tree_info {
+    flr_sphere_view view;
+    double voxel;    /* metres */
+    flr_vec3 origin; /* low corner of voxel (0, 0, 0), metres, part's frame */
+    uint64_t voxels;
+    unsigned levels; /* steps from the root down to the voxels; 0: there are none */
+    /* cubes of each level; [0] are the voxels, [levels] is 1, the root */
+    uint64_t cubes[FLR_SPHERE_LEVELS];
+    double root_side;    /* metres */
+    size_t bytes;        /* of the tree, without normals */
+    size_t normal_bytes; /* of these */
+} flr_sphere_tree_info;
+
+FLR_API flr_sphere_tree_info flr_sphere_tree_get_info(const flr_sphere_tree *tree);
+
+/* ---- the least enclosing sphere of some of a cube's children ---- */
+
+/* In half sides of the cube, from its middle. */
+typedef struct flr_mask_sphere {
+    flr_vec3 centre;
+    double radius; /* sqrt(3) where nothing is gained */
+} flr_mask_sphere;
+
+/* For an octree: of the children whose bits are set (child x + 2y + 4z), the least there is: 78 of
+ * the 255 masks have a smaller one than the cube. Mask 0 gives radius 0. RT safe. */
+FLR_API flr_mask_sphere flr_sphere_of_mask8(uint8_t mask);
+
+/* For the wider trees: the smaller of two, the sphere around the box of what is set, and the least
+ * sphere of the eight octants that hold something. Child x + 4y + 16z of a 64-tree; bit x + 8y of
+ * word z of a 512-tree. RT safe. */
+FLR_API flr_mask_sphere flr_sphere_of_mask64(uint64_t mask);
+FLR_API flr_mask_sphere flr_sphere_of_mask512(const uint64_t mask[8]);
+
+/* ---- asking ---- */
+
+/* Queues and lists, sized once. */
+typedef struct flr_spheres flr_spheres;
+
+typedef struct flr_spheres_def {
+    /* pairs of cubes at one level: when there would be more, the level before is the answer;
+     * default 65536 */
+    uint32_t pairs;
+    uint32_t listed; /* pairs in the list; default 8192 */
+    /* that share a query, the asking one included; default 1; as in flr_contact_pair_def: the
+     * answer has the same bits for any number */
+    unsigned threads;
+} flr_spheres_def;
+
+FLR_API flr_spheres_def flr_default_spheres_def(void);
+
+/* Fails with FLR_NO_MEMORY, and FLR_BAD_ARGUMENT when there is no room for a single pair. Not RT
+ * safe. */
+FLR_API flr_result flr_spheres_create(const flr_spheres_def *def, flr_spheres **spheres,
+                                      flr_error *error);
+FLR_API void flr_spheres_destroy(flr_spheres *spheres); /* NULL allowed; not RT safe */
+FLR_API size_t flr_spheres_bytes(const flr_spheres *spheres);
+
+typedef struct flr_spheres_params {
+    /* The paper's optimisations; the answer is the same without (down to voxels). */
+    bool one_child; /* a cube with one child is tested as that child, and only once; default true */
+    bool side;      /* spheres around the children there are, not the whole cube; default true */
+    unsigned level; /* cubes of less than 2^level voxels a side are not looked at; default 0 */
+    uint64_t budget; /* tests of two spheres; 0, the default: as many as it takes */
+} flr_spheres_params;
+
+FLR_API flr_spheres_params flr_default_spheres_params(void);
+
+/* One of the two parts: where it is and how it moves. */
+typedef struct flr_spheres_side {
+    const flr_sphere_tree *tree;
+    flr_pose T_world_part;
+    flr_twist twist; /* world's axes, about `centre` */
+    flr_vec3 centre; /* world's frame, metres */
+} flr_spheres_side;
+
+/* Two voxels, or cubes where the descent ended early. World's frame; metres. */
+typedef struct flr_voxel_pair {
+    uint32_t a[3], b[3];         /* the voxel; of a cube, that at its low corner */
+    flr_vec3 centre_a, centre_b; /* of the cubes */
+    flr_vec3 normal_a, normal_b; /* outward, unit; zero where not known */
+    /* unit: the way in which a leaves b: of b's normal, a's reversed one and the mean of both, the
+     * one along which the cubes part soonest; where none is known, from centre to centre */
+    flr_vec3 normal;
+    flr_vec3 velocity; /* m/s, of a against b, midway between the centres */
+    /* metres: how far a must go along `normal` for the two cubes to part, at the most */
+    double depth;
+} flr_voxel_pair;
+
+typedef struct flr_spheres_result {
+    uint32_t pairs;        /* found */
+    uint32_t listed;       /* in the list: the first ones */
+    bool complete;         /* down to the voxels of both */
+    double side_a, side_b; /* metres: of the cubes in the list; voxels where it is complete */
+    double resolution;     /* metres: the larger of the two */
+    uint64_t tests;        /* of two spheres */
+    uint32_t steps;        /* levels that were descended, of both trees together */
+    bool out_of_room;      /* ended early since def.pairs was too small */
+    bool out_of_budget;    /* … or the budget */
+} flr_spheres_result;
+
+/* Stateless: the answer depends on the arguments alone, and its order on them, too. Poses that make
+ * no sense (NaN, a quaternion that is not unit, 10^9 m away) and empty trees give no pair and are
+ * complete. Thread: one at a time per flr_spheres; RT safe. */
+FLR_API void flr_spheres_query(flr_spheres *spheres, const flr_spheres_side *a,
+                               const flr_spheres_side *b, const flr_spheres_params *params,
+                               flr_spheres_result *result);
+
+/* `result.listed` pairs of the last query, valid until the next. RT safe. */
+FLR_API const flr_voxel_pair *flr_spheres_list(const flr_spheres *spheres);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,94 @@
+/* what is told of a pair: centres, normals, velocity, depth */
+#include <math.h>
+
+#include "spheres/descend.h"
+#include "voxel/normal.h"
+
+/* the part as the pairs of a query see it */
+typedef struct seen {
+    flr_mat3 turn;           /* part to world */
+    flr_vec3 corner;         /* of its grid, world */
+    double voxel, half;      /* metres: half the side of its cubes */
+    const uint32_t *normals; /* NULL: none, or cubes */
+    const flr_spheres_side *side;
+} seen;
+
+static seen see(const flr_spheres *s, unsigned which)
+{
+    const flr_spheres_side *side = s->frame.sides[which];
+    const flr_sphere_tree *tree = side->tree;
+    unsigned height = s->frame.heights[which];
+    return (seen){.turn = flr_quat_to_mat3(side->T_world_part.q),
+                  .corner = flr_pose_apply(side->T_world_part, tree->info.origin),
+                  .voxel = tree->info.voxel,
+                  .half = 0.5 * tree->info.voxel * (double)(UINT64_C(1) << tree->shift * height),
+                  .normals = height == 0 ? tree->normals : NULL,
+                  .side = side};
+}
+
+static inline flr_vec3 centre_of(const seen *part, const uint32_t low[3])
+{
+    flr_vec3 in_grid =
+        flr_vec3_make(low[0] * part->voxel + part->half, low[1] * part->voxel + part->half,
+                      low[2] * part->voxel + part->half);
+    return flr_vec3_add(part->corner, flr_mat3_apply(part->turn, in_grid));
+}
+
+static inline flr_vec3 normal_of(const seen *part, uint32_t cube)
+{
+    if (!part->normals || part->normals[cube] == FLR_NO_NORMAL) return flr_vec3_zero();
+    return flr_mat3_apply(part->turn, flr_shell_unpack(part->normals[cube]));
+}
+
+/* How far a cube of this part reaches along a direction. */
+static inline double reach_of(const seen *part, flr_vec3 n)
+{
+    const double(*m)[3] = part->turn.m;
+    return part->half * (fabs(m[0][0] * n.x + m[1][0] * n.y + m[2][0] * n.z) +
+                         fabs(m[0][1] * n.x + m[1][1] * n.y + m[2][1] * n.z) +
+                         fabs(m[0][2] * n.x + m[1][2] * n.y + m[2][2] * n.z));
+}
+
+/* The way in which a leaves b: of b's outward normal, a's inward one and the mean of both, the one along which the two
+ * cubes part soonest. On an edge over a face that is the face's. */
+static inline void find_way_out(const seen *a, const seen *b, flr_voxel_pair *pair)
+{
+    const flr_vec3 between = flr_vec3_sub(pair->centre_a, pair->centre_b);
+    flr_vec3 ways[3] = {pair->normal_b, flr_vec3_neg(pair->normal_a)};
+    ways[2] = flr_vec3_add(ways[0], ways[1]);
+    const double mean = flr_vec3_dot(ways[2], ways[2]);
+    ways[2] = mean > 0.01 ? flr_vec3_scale(ways[2], 1 / sqrt(mean)) : flr_vec3_zero();
+    pair->depth = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        const double depth =
+            reach_of(a, ways[i]) + reach_of(b, ways[i]) - flr_vec3_dot(ways[i], between);
+        if (depth < pair->depth && flr_vec3_dot(ways[i], ways[i]) > 0.5)
+            pair->depth = depth, pair->normal = ways[i];
+    }
+    if (pair->depth == INFINITY) {
+        flr_vec3 n = flr_vec3_normalize(between);
+        pair->normal = flr_vec3_dot(n, n) > 0 ? n : flr_vec3_make(0, 0, 1);
+        pair->depth = reach_of(a, pair->normal) + reach_of(b, pair->normal) -
+                      flr_vec3_dot(pair->normal, between);
+    }
+    pair->depth = fmax(0, pair->depth);
+}
+
+void flr_spheres_tell(flr_spheres *s, uint32_t from, uint32_t to)
+{
+    const seen a = see(s, 0), b = see(s, 1);
+    for (uint32_t i = from; i < to; i++) {
+        const flr_cube_pair *cubes = &s->pairs[i];
+        flr_voxel_pair *pair = &s->list[i];
+        for (int k = 0; k < 3; k++) pair->a[k] = cubes->low[0][k], pair->b[k] = cubes->low[1][k];
+        pair->centre_a = centre_of(&a, cubes->low[0]);
+        pair->centre_b = centre_of(&b, cubes->low[1]);
+        pair->normal_a = normal_of(&a, cubes->cube[0]);
+        pair->normal_b = normal_of(&b, cubes->cube[1]);
+        find_way_out(&a, &b, pair);
+        flr_vec3 place = flr_vec3_lerp(pair->centre_a, pair->centre_b, 0.5);
+        pair->velocity =
+            flr_vec3_sub(flr_twist_velocity(a.side->twist, flr_vec3_sub(place, a.side->centre)),
+                         flr_twist_velocity(b.side->twist, flr_vec3_sub(place, b.side->centre)));
+    }
+}
