@@ -65,11 +65,11 @@ typedef enum flr_force_model {
 typedef struct flr_contact_params {
     unsigned force_layer;  /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
     flr_force_model model; /* default tangent */
-    /* geometrical awareness; default false: with it, in about 1 of 10^5 poses surfaces meet unnoticed
-     * (docs/contact.md). Without features it changes nothing */
+    /* geometrical awareness; default false: with it, in about 1 of 10^5 poses surfaces meet
+     * unnoticed (docs/contact.md). Without features it changes nothing */
     bool awareness;
     /* skip chunks of points that are far from everything; default true. Without, the answer is the
-     * same */
+     * same, but for narrower bounds of the distance */
     bool cull;
     double stiffness; /* N/m, of one contact; default 1000 */
     /* up to so many contacts add up, from there on the sum is divided by their number over this
@@ -107,8 +107,9 @@ typedef struct flr_contact_result {
     /* m/s: sum over approaching near points of v (-n . v/|v|), world's axes (1999, section 5.3) */
     flr_vec3 braking;
     flr_vec3 braking_turn; /* m^2/s: the same as a moment about `centre` */
-    /* metres: the least distance between the exact surfaces lies between these; INFINITY when
-     * nothing is within the field. 0 and negative never occur: touching has lower 0 */
+    /* metres: the least distance between the exact surfaces lies between these; where a point is
+     * inside, that of the solids. `lower` is 0 where they may touch; `upper` is INFINITY where no
+     * point that was looked at is within the field: with culling, soon beyond the force layer */
     double lower, upper;
     uint64_t points_tested; /* lookups of points and of chunk centres */
     bool far;               /* nothing of the shell is anywhere near: all else is zero */
@@ -238,7 +239,8 @@ typedef struct flr_march_result {
  *
  * A point that is in the layer when checking begins stops the motion only where it comes deeper
  * than it was then (smooth: than the next whole voxel below the layer's end); interior is the
- * deepest there is. Once it has left the layer (smooth: by a voxel) it may not come back. So a part in contact can always leave and slide.
+ * deepest there is. Once it has left the layer (smooth: by a voxel) it may not come back. So a
+ * part in contact can always leave and slide.
  *
  * Poses that make no sense, shells without points: nothing stops them. A pair that is not aimed
  * at anything: likewise. Thread: one at a time per pair; RT safe, with a budget of bounded time. */

@@ -15,11 +15,11 @@
  *
  * A broad phase keeps the world's boxes of all parts in order (sweep and prune); of the pairs that
  * it finds, those are in the list whose own, turned boxes, grown by the force layer and by what the
- * caller adds, overlap. Of each pair one part gives the shell, the other the voxmap; the wrench on the one is the opposite of
- * that on the other. Which is which depends on the two parts alone: first, points must not be
- * farther apart than the voxels are large (or something could slip between them); where both ways
- * or neither hold that, the part with fewer points gives the shell, since the points are what
- * costs; at last the one with the lower number.
+ * caller adds, overlap. Of each pair one part gives the shell, the other the voxmap; the wrench on
+ * the one is the opposite of that on the other. Which is which depends on the two parts alone:
+ * first, points must not be farther apart than the voxels are large (or something could slip
+ * between them); where both ways or neither hold that, the part with fewer points gives the shell,
+ * since the points are what costs; at last the one with the lower number.
  *
  * Static parts never touch each other. They are best merged into one voxmap (feeler/merge.h), the
  * *ground*: then a moving part has one pair with all of them. A ground that stands for a part which
@@ -107,8 +107,8 @@ FLR_API void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_par
 /* Begins or ceases to move. A part that ceases stays in the pose of the last update. */
 FLR_API void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving);
 
-/* Puts a part somewhere else, whether it moves or not. Where it is merged into the ground, the ground
- * is dropped. */
+/* Puts a part somewhere else, whether it moves or not. Where it is merged into the ground, the
+ * ground is dropped. */
 FLR_API void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part);
 
 FLR_API void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params);

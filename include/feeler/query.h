@@ -33,7 +33,7 @@ extern "C" {
 /* ---- from the contacts ---- */
 
 /* Do two solids meet, as far as their voxels tell? `result` and `contacts` are those of a query of
- * this shell and voxmap whose points were not displaced.
+ * this shell and voxmap without awareness, whose points were not displaced.
  *
  *     no      neither surfaces nor solids have a point in common
  *     yes     some surface of the shell's part lies inside the voxmap's part
