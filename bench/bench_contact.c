@@ -125,6 +125,14 @@ static flr_result set_up(const flr_model *model, const subject *what,
     if (result == FLR_OK)
         result = make_shell(moving, flr_bench_voxel(options, moving, what->moving_voxel), &s->shell,
                             error);
+    /* once, not in every query */
+    if (result == FLR_OK && s->displacement != 0) {
+        flr_shell *shell = s->shell;
+        result = flr_shell_displace(shell, s->displacement, &s->shell, error);
+        flr_shell_destroy(shell);
+        if (result != FLR_OK) s->shell = NULL;
+        s->displacement = 0;
+    }
     if (result != FLR_OK) free_setup(s);
     return result;
 }

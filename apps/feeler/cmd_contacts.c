@@ -218,15 +218,15 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
 }
 
 /* Points that are moved along their normals may open gaps. */
-static void warn_opening(flr_cli *cli, double displace, const flr_shell *shell)
+static void warn_opening(flr_cli *cli, double by, const flr_shell *shell)
 {
-    double opening = displace != 0 ? flr_shell_opening(shell, displace) : 1;
+    double opening = flr_shell_opening(shell, by);
     if (opening > 1.5)
         flr_warn(
             cli,
             "--displace %.4gmm moves neighbouring points %.3g voxels apart in places: something "
             "thin can slip between them unnoticed; a smaller --moving-voxel closes the gaps",
-            1e3 * displace, opening);
+            1e3 * by, opening);
 }
 
 /* What is finer than the points can slip between them: the guarantee of force layer 2 needs points as dense as the voxels. */
@@ -240,6 +240,21 @@ static void warn_coarse(flr_cli *cli, const flr_contacts_job *j)
                  "the moving part's points are %.4g mm apart, and there are voxels of %.4g mm: "
                  "something thin can slip between the points unnoticed; add --moving-voxel %.4gmm",
                  1e3 * j->shell->voxel, 1e3 * finest, 1e3 * finest);
+}
+
+/* All poses ask for the same displacement: it is done once. Points that do not fit are displaced in each query. */
+static flr_result displace(flr_cli *cli, flr_contacts_job *j, flr_error *error)
+{
+    double by = j->displaced = j->params.displacement;
+    flr_shell *moved;
+    if (by == 0) return FLR_OK;
+    warn_opening(cli, by, j->shell);
+    flr_result result = flr_shell_displace(j->shell, by, &moved, error);
+    if (result != FLR_OK) return result == FLR_TOO_LARGE ? FLR_OK : result;
+    flr_shell_destroy(j->shell);
+    j->shell = moved;
+    j->params.displacement = 0;
+    return FLR_OK;
 }
 
 /* ---- what to say ---- */
@@ -340,7 +355,7 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
     flr_json_set(document, "model", flr_json_text(flr_scene_models[j->params.model]));
     flr_json_set(document, "force_layer", flr_json_count(j->params.force_layer));
     flr_json_set(document, "awareness", json_boolean(j->params.awareness));
-    flr_json_set(document, "displacement", flr_json_number(j->params.displacement));
+    flr_json_set(document, "displacement", flr_json_number(j->displaced));
     flr_json_set(document, "stiffness", flr_json_number(j->params.stiffness));
     flr_json_set(document, "poses", poses_json(j));
     flr_json_set(sum, "poses", flr_json_count(j->poses.count));
@@ -467,9 +482,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_result result = flr_is_scene(arguments[0])
                             ? load_scene(cli, values, arguments[0], &j, &error)
                             : load_pair(cli, values, arguments, &j, &error);
+    if (result == FLR_OK) result = displace(cli, &j, &error);
     if (result == FLR_OK) result = prepare(values, &j, &error);
     if (result == FLR_OK) {
-        warn_opening(cli, j.params.displacement, j.shell);
         warn_coarse(cli, &j);
         flr_contacts_ask(cli, &j);
         if (j.sweep) flr_contacts_sweep(cli, &j);

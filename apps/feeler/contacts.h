@@ -55,6 +55,7 @@ typedef struct flr_contacts_job {
     flr_pose_list poses;
     flr_pose_answer *answers; /* [poses.count] */
     flr_contact_params params;
+    double displaced; /* metres: points are where they are by so much; not in the params any more */
     flr_contacts_engine engine;
     bool sweep; /* look at the motions between the poses, too */
     /* coherent only */

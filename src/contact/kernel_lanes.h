@@ -4,6 +4,9 @@
 #define FLR_CONTACT_KERNEL_LANES_H
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "contact/kernel.h"
 
@@ -18,6 +21,7 @@ FLR_LANES float flr_lane_larger(float a, float b) { return a > b ? a : b; }
 /* a point in single precision, in voxels from the local table's corner, and its normal */
 typedef struct flr_lane {
     float at[3], n[3];
+    float length; /* of the normal */
 } flr_lane;
 
 FLR_LANES flr_lane flr_lane_place(const flr_scan_job *j, uint32_t i, bool with_normal,
@@ -37,11 +41,11 @@ FLR_LANES flr_lane flr_lane_place(const flr_scan_job *j, uint32_t i, bool with_n
     float fu = u < 0 ? av - 1 : 1 - av, fv = v < 0 ? au - 1 : 1 - au;
     u = w < 0 ? fu : u;
     v = w < 0 ? fv : v;
-    float scale = 1 / sqrtf(u * u + v * v + w * w);
-    for (int k = 0; k < 3; k++) {
-        p.n[k] = (j->turn[k][0] * u + j->turn[k][1] * v + j->turn[k][2] * w) * scale;
-        if (displaced) p.at[k] -= j->displacement * p.n[k];
-    }
+    p.length = sqrtf(u * u + v * v + w * w);
+    for (int k = 0; k < 3; k++) p.n[k] = j->turn[k][0] * u + j->turn[k][1] * v + j->turn[k][2] * w;
+    if (!displaced) return p;
+    float by = j->displacement / p.length;
+    for (int k = 0; k < 3; k++) p.at[k] -= by * p.n[k];
     return p;
 }
 
@@ -50,7 +54,7 @@ FLR_LANES float flr_lane_depth(const flr_lane *p)
 {
     float depth = 0;
     for (int k = 0; k < 3; k++) depth += ((float)(int32_t)p->at[k] + 0.5f - p->at[k]) * p->n[k];
-    return depth;
+    return depth / p->length;
 }
 
 /* Writes the places of points begin … end - 1; displaced ones also have their normals at hand, so their depths, too. */
@@ -150,7 +154,22 @@ FLR_LANES bool flr_lanes_below(uint32_t around, uint32_t force_mark)
 /* 16 points, a byte each; true is all ones */
 typedef uint8_t flr_bytes __attribute__((vector_size(16)));
 
+#ifdef __SSE2__ /* every x86-64 has it */
 /* 16 times true or false to bits. */
+FLR_LANES uint32_t flr_lanes_bits(flr_bytes truth)
+{
+    return (uint32_t)_mm_movemask_epi8((__m128i)truth);
+}
+
+/* Bits of 16 places that lie near a side. */
+FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 16; i += 4)
+        bits |= (uint32_t)_mm_movemask_ps(_mm_loadu_ps((const float *)(places + i))) << i;
+    return bits;
+}
+#else
 FLR_LANES uint32_t flr_lanes_bits(flr_bytes truth)
 {
     uint64_t half[2];
@@ -160,7 +179,6 @@ FLR_LANES uint32_t flr_lanes_bits(flr_bytes truth)
                                                              << 8;
 }
 
-/* Bits of 16 places that lie near a side. */
 FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
 {
     uint32_t any = 0, bits = 0;
@@ -169,6 +187,7 @@ FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
         for (uint32_t i = 0; i < 16; i++) bits |= places[i] >> 31 << i;
     return bits;
 }
+#endif
 
 /* Bits back to 16 times true or false. */
 FLR_LANES flr_bytes flr_lanes_spread(uint32_t bits)

@@ -164,6 +164,28 @@ static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage 
     return result;
 }
 
+/* The points of all parts are displaced once, not in every query: true. Where some do not fit, none is. */
+static flr_result displace(flr_stage *stage, double by, bool *done, flr_error *error)
+{
+    flr_shell **moved = calloc(stage->part_count, sizeof *moved);
+    if (!moved) return no_memory(error);
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++)
+        if (stage->parts[i].shell)
+            result = flr_shell_displace(stage->parts[i].shell, by, &moved[i], error);
+    *done = result == FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        flr_shell *out = moved[i];
+        if (*done && out) {
+            out = stage->parts[i].shell;
+            stage->parts[i].shell = moved[i];
+        }
+        flr_shell_destroy(out);
+    }
+    free(moved);
+    return result == FLR_TOO_LARGE || result == FLR_BAD_ARGUMENT ? FLR_OK : result;
+}
+
 /* ---- the world ---- */
 
 /* Mass properties of a mesh that is not closed: those of its box. */
@@ -202,11 +224,15 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
 {
     flr_world_part *parts = calloc(stage->part_count, sizeof *parts);
     uint32_t *merged = calloc(stage->part_count, sizeof *merged), merged_count = 0;
-    flr_result result = FLR_OK;
-    if (!parts || !merged) {
+    const double by = def->params.contact.displacement;
+    bool displaced = false;
+    flr_result result = !parts || !merged ? no_memory(error)
+                        : by == 0         ? FLR_OK
+                                          : displace(stage, by, &displaced, error);
+    if (result != FLR_OK) {
         free(parts);
         free(merged);
-        return no_memory(error);
+        return result;
     }
     flr_world_def world = flr_default_world_def();
     world.parts = parts;
@@ -214,6 +240,7 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
     world.hand_count = def->hands;
     world.dt = def->dt;
     world.params = def->params;
+    if (displaced) world.params.contact.displacement = 0;
     world.simd = def->simd;
     if (flr_vec3_length2(world.params.step.gravity) == 0)
         world.params.step.gravity = def->scene->gravity;
