@@ -94,31 +94,33 @@ static void take_words(work *w, const uint16_t *bits, uint32_t word, uint32_t en
     while ((word = w->q->kernel->pick(&w->scratch->pick, bits, word, end, b)) < end) flush(w);
 }
 
-/* Takes point i of the chunk. */
-static void take(work *w, uint32_t i, uint32_t mark, uint32_t around, flr_batch *b,
-                 void (*flush)(work *))
+/* Where point i of the chunk is, in double precision; only displacing needs its normal. */
+static flr_vec3 place_of(const work *w, uint32_t i)
 {
-    uint16_t bits[FLR_SCAN_WORDS];
-    bits[i / 16] = (uint16_t)(1u << i % 16);
-    w->scratch->hits.marks[i] = (uint8_t)mark;
-    w->scratch->hits.around[i] = around;
-    take_words(w, bits, i / 16, i / 16 + 1, b, flush);
+    const flr_contact_frame *frame = &w->q->frame;
+    if (frame->displacement != 0) return flr_contact_place(frame, w->chunk, w->c->first + i).at;
+    flr_vec3 p = flr_shell_point(frame->shell, w->chunk, w->c->first + i, 0);
+    return flr_contact_voxels(frame, p.x, p.y, p.z);
 }
 
-/* One point by itself, in double precision: rounding could have put it into the wrong voxel. */
+/* One point by itself, since rounding could have put it into the wrong voxel: makes a sure hit of it, or none. */
 static void look_again(work *w, const flr_flat_field *field, uint32_t i)
 {
     const flr_contact_frame *frame = &w->q->frame;
-    flr_contact_point p = flr_contact_place(frame, w->chunk, w->c->first + i);
-    uint32_t mark = flr_table_mark(field, p.at);
+    flr_scan_hits *hits = &w->scratch->hits;
+    const uint16_t bit = (uint16_t)(1u << i % 16);
+    uint32_t mark = flr_table_mark(field, place_of(w, i));
     w->least = mark - 1 < w->least ? mark - 1 : w->least;
     if (mark == FLR_MARK_FREE || mark > frame->force_mark + 1) return;
-    w->part->sums.penetrations += mark <= frame->layer_one;
-    w->part->sums.near += mark > frame->force_mark;
-    if (mark <= frame->force_mark || flr_contact_needs_stencil(frame, mark))
-        take(w, i, mark, FLR_UNKNOWN, &w->scratch->touch, flush_touch);
-    if (mark > frame->force_mark && w->q->moving)
-        take(w, i, mark, FLR_UNKNOWN, &w->scratch->near, flush_near);
+    hits->deep_count += mark <= frame->layer_one;
+    if (mark > frame->force_mark) {
+        hits->near_count++;
+        hits->near[i / 16] |= bit;
+        if (!flr_contact_needs_stencil(frame, mark)) return;
+    }
+    hits->press[i / 16] |= bit;
+    hits->marks[i] = (uint8_t)mark;
+    hits->around[i] = FLR_UNKNOWN;
 }
 
 static void visit(work *w, uint32_t i)
@@ -134,40 +136,34 @@ static void visit_hits(work *w, uint32_t from, uint32_t to)
             visit(w, word * 16 + (uint32_t)__builtin_ctz(rest));
 }
 
-/* Takes what touches and what is near of words word … end - 1, none of which is unsure. */
-static void take_run(work *w, uint32_t word, uint32_t end)
-{
-    const flr_scan_hits *hits = &w->scratch->hits;
-    take_words(w, hits->press, word, end, &w->scratch->touch, flush_touch);
-    if (w->q->moving && hits->near_count)
-        take_words(w, hits->near, word, end, &w->scratch->near, flush_near);
-}
-
+/* Takes what touches and what is near, in the order of the points. */
 static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
-    const flr_scan_hits *hits = &w->scratch->hits;
-    const uint32_t end = (to + 15) / 16;
-    uint32_t begin = from / 16;
+    flr_scan_hits *hits = &w->scratch->hits;
+    const uint32_t begin = from / 16, end = (to + 15) / 16;
     w->least = hits->least < w->least ? hits->least : w->least;
+    for (uint32_t word = begin; word < end; word++)
+        for (uint32_t rest = hits->unsure[word]; rest; rest &= rest - 1)
+            look_again(w, field, word * 16 + (uint32_t)__builtin_ctz(rest));
     w->part->sums.near += hits->near_count;
     /* with force layer 0 a penetration comes before contact; deeper marks than that count, too */
     w->part->sums.penetrations += hits->deep_count;
-    for (uint32_t word = begin; word < end; word++) {
-        if (!hits->unsure[word]) continue;
-        take_run(w, begin, word);
-        begin = word + 1;
-        /* all of this word one by one, in their order */
-        const uint32_t unsure = hits->unsure[word], press = hits->press[word],
-                       near = w->q->moving ? hits->near[word] : 0;
-        for (uint32_t rest = unsure | press | near; rest; rest &= rest - 1) {
-            uint32_t lowest = rest & -rest, i = word * 16 + (uint32_t)__builtin_ctz(rest);
-            if (press & lowest)
-                take(w, i, hits->marks[i], hits->around[i], &w->scratch->touch, flush_touch);
-            if (near & lowest) take(w, i, 0, FLR_UNKNOWN, &w->scratch->near, flush_near);
-            if (unsure & lowest) look_again(w, field, i);
-        }
+    take_words(w, hits->press, begin, end, &w->scratch->touch, flush_touch);
+    if (w->q->moving && hits->near_count)
+        take_words(w, hits->near, begin, end, &w->scratch->near, flush_near);
+}
+
+/* All points are unsure. */
+static void doubt(flr_scan_hits *hits, uint32_t from, uint32_t to)
+{
+    hits->near_count = hits->deep_count = 0;
+    hits->least = UINT32_MAX;
+    for (uint32_t word = from / 16; word < (to + 15) / 16; word++) {
+        hits->press[word] = hits->near[word] = hits->touch[word] = 0;
+        uint32_t first = word * 16 < from ? from - word * 16 : 0;
+        uint32_t end = word * 16 + 16 > to ? to - word * 16 : 16;
+        hits->unsure[word] = (uint16_t)((1u << end) - (1u << first));
     }
-    take_run(w, begin, end);
 }
 
 /* ---- scanning ---- */
@@ -276,17 +272,9 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
 {
     const flr_query *q = w->q;
     const flr_flat_field *field = &q->fields[which];
-    if (job->order == 0) {
-        /* too large for a table, or for single precision: look at each */
-        for (uint32_t i = from; i < to; i++)
-            if (w->scratch->visit)
-                visit(w, i);
-            else
-                look_again(w, field, i);
-        w->part->tested += to - from;
+    flr_scan_hits *hits = &w->scratch->hits;
+    if (job->order && cut(field, low, job->order, w->scratch->local) && q->reach != INFINITY)
         return;
-    }
-    if (cut(field, low, job->order, w->scratch->local) && q->reach != INFINITY) return;
     job->local = w->scratch->local;
     job->planes = field->planes;
     job->shift = (unsigned)__builtin_ctz(field->bits);
@@ -295,8 +283,11 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
     /* the smooth law may reach a layer farther; but it weighs nothing where the point's own voxel does not count */
     job->reach =
         which == FLR_FIELD_SURFACE && flr_contact_needs_stencil(&q->frame, q->frame.force_mark + 1);
-    w->scratch->pick.known = job->smooth;
-    q->kernel->scan(job, &w->scratch->hits);
+    w->scratch->pick.known = job->smooth && job->order;
+    if (job->order)
+        q->kernel->scan(job, hits);
+    else
+        doubt(hits, from, to); /* too large for a table, or for single precision */
     w->part->tested += to - from;
     if (w->scratch->visit)
         visit_hits(w, from, to);
