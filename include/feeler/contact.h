@@ -65,8 +65,8 @@ typedef enum flr_force_model {
 typedef struct flr_contact_params {
     unsigned force_layer;  /* 0 … range of the voxmap - 1; default 2 (0 for marks of 2 bits) */
     flr_force_model model; /* default tangent */
-    /* geometrical awareness; default false: with it, in about 1 of 10^5 poses surfaces meet
-     * unnoticed (docs/contact.md). Without features it changes nothing */
+    /* geometrical awareness; default false: with it, near contact in about 4 of 10^5 poses surfaces
+     * meet unnoticed (docs/contact.md). Without features it changes nothing */
     bool awareness;
     /* skip chunks of points that are far from everything; default true. Without, the answer is the
      * same, but for narrower bounds of the distance */
