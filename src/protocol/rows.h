@@ -1,0 +1,73 @@
+/* reads messages.def with the macros that are defined, takes other rows as nothing, and clears all macros
+ *
+ * No include guard: it is read several times. */
+/* clang-format off */
+#ifndef FLR_ENUM
+#define FLR_ENUM(name, doc)
+#endif
+#ifndef FLR_VALUE
+#define FLR_VALUE(NAME, number, doc)
+#endif
+#ifndef FLR_ENUM_END
+#define FLR_ENUM_END(name)
+#endif
+#ifndef FLR_BITS
+#define FLR_BITS(name, doc)
+#endif
+#ifndef FLR_BIT
+#define FLR_BIT(NAME, bit, doc)
+#endif
+#ifndef FLR_BITS_END
+#define FLR_BITS_END(name)
+#endif
+#ifndef FLR_STRUCT
+#define FLR_STRUCT(name, doc)
+#endif
+#ifndef FLR_STRUCT_END
+#define FLR_STRUCT_END(name)
+#endif
+#ifndef FLR_MESSAGE
+#define FLR_MESSAGE(id, NAME, name, KIND, DIRECTION, doc)
+#endif
+#ifndef FLR_MESSAGE_END
+#define FLR_MESSAGE_END(name)
+#endif
+#ifndef FLR_V
+#define FLR_V(type, field, doc)
+#endif
+#ifndef FLR_S
+#define FLR_S(type, field, doc)
+#endif
+#ifndef FLR_E
+#define FLR_E(type, field, doc)
+#endif
+#ifndef FLR_T
+#define FLR_T(field, max, doc)
+#endif
+#ifndef FLR_L
+#define FLR_L(type, field, max, group, doc)
+#endif
+#ifndef FLR_LS
+#define FLR_LS(type, field, max, doc)
+#endif
+#ifndef FLR_SINCE
+#define FLR_SINCE(minor)
+#endif
+#include "protocol/messages.def"
+#undef FLR_ENUM
+#undef FLR_VALUE
+#undef FLR_ENUM_END
+#undef FLR_BITS
+#undef FLR_BIT
+#undef FLR_BITS_END
+#undef FLR_STRUCT
+#undef FLR_STRUCT_END
+#undef FLR_MESSAGE
+#undef FLR_MESSAGE_END
+#undef FLR_V
+#undef FLR_S
+#undef FLR_E
+#undef FLR_T
+#undef FLR_L
+#undef FLR_LS
+#undef FLR_SINCE
