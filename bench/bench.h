@@ -65,6 +65,10 @@ flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *
 flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,
                             flr_error *error);
 
+/* Sphere trees: figures 3 to 6 of their paper along random ways into contact; beside the shell engine at the same poses. */
+flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FILE *out,
+                              flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

@@ -37,6 +37,9 @@ static const struct subject {
      flr_bench_loop},
     {"probes", "a hand strokes models of 5k to 79k triangles: microseconds a query, by method",
      flr_bench_probes},
+    {"approach",
+     "sphere trees on random ways into contact: pairs, microseconds, tests; the shell beside",
+     flr_bench_approach},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -1,0 +1,292 @@
+/* approach: implicit sphere trees along random ways into contact, figures 3 to 6 of their paper, and the shell engine at
+ * the same poses */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench/approach.h"
+#include "picture/plot.h"
+
+static const double voxels[] = {2e-3, 1.4e-3, 1e-3, 0.7e-3, 0.5e-3}; /* metres */
+static const char *const view_names[FLR_APPROACH_VIEWS] = {"octree", "64-tree", "512-tree"};
+static const char *const switch_names[] = {"plain", "one-child", "side", "both"};
+enum { SIZES = sizeof voxels / sizeof *voxels, MIDDLE = 2, SWITCHES = 4, LINES = 8, WANTED = 1000 };
+
+typedef struct job {
+    flr_env *env;
+    const flr_bench_options *options;
+    FILE *out;
+    flr_model model;
+    flr_approach sizes[SIZES];
+    size_t ways;                /* that are looked at */
+    flr_approach_trace *traces; /* [LINES] */
+} job;
+
+/* ---- plots: each figure is four of them ---- */
+
+static flr_result plot_figure(const job *j, const char *figure, const char *title,
+                              const char *const *names, size_t lines, flr_error *error)
+{
+    static const struct {
+        const char *file, *label;
+        size_t offset;
+        bool log;
+    } plots[4] = {
+        {"distance", "between the origins [mm]", offsetof(flr_approach_trace, distance), false},
+        {"contacts", "pairs of voxels", offsetof(flr_approach_trace, pairs), true},
+        {"time", "processor time of a step [us]", offsetof(flr_approach_trace, us), true},
+        {"tests", "tests of two spheres", offsetof(flr_approach_trace, tests), true},
+    };
+    flr_result result = FLR_OK;
+    for (int p = 0; p < 4 && j->options->plots && result == FLR_OK; p++) {
+        flr_plot_series series[LINES];
+        for (size_t i = 0; i < lines; i++)
+            series[i] = (flr_plot_series){
+                .name = names[i],
+                .y = (const double *)((const char *)&j->traces[i] + plots[p].offset),
+                .count = FLR_APPROACH_STEPS};
+        flr_plot_def def = flr_default_plot_def();
+        def.title = title;
+        def.x_label = "step";
+        def.y_label = plots[p].label;
+        def.log_y = plots[p].log;
+        def.series = series, def.series_count = lines;
+        char path[1024];
+        snprintf(path, sizeof path, "%s/approach_%s_%s.svg", j->options->plots, figure,
+                 plots[p].file);
+        result = flr_plot_write(j->env, path, &def, error);
+    }
+    return result;
+}
+
+/* ---- tables ---- */
+
+static double sum_of(const double *values)
+{
+    double sum = 0;
+    for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) sum += values[i];
+    return sum;
+}
+
+static double most_of(const double *values)
+{
+    double most = 0;
+    for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) most = fmax(most, values[i]);
+    return most;
+}
+
+/* What trees take. */
+static void tell_trees(const job *j)
+{
+    bool json = j->options->json;
+    fputs(json ? ", \"trees\": ["
+               : "\ntrees of both parts      voxels   octree  64-tree 512-tree [bytes per voxel]; "
+                 "normals 4 more\n",
+          j->out);
+    for (int s = 0; s < SIZES; s++) {
+        const flr_approach *a = &j->sizes[s];
+        double per[FLR_APPROACH_VIEWS], count = 0;
+        for (int v = 0; v < FLR_APPROACH_VIEWS; v++) {
+            flr_sphere_tree_info knot = flr_sphere_tree_get_info(a->trees[v][0]),
+                                 bracket = flr_sphere_tree_get_info(a->trees[v][1]);
+            count = (double)(knot.voxels + bracket.voxels);
+            per[v] = (double)(knot.bytes + bracket.bytes) / count;
+        }
+        fprintf(j->out,
+                json ? "%s\n  {\"voxel\": %g, \"voxels\": %.0f, \"bytes_per_voxel\": [%.3f, %.3f, "
+                       "%.3f], \"build_seconds\": %.4f}"
+                     : "%s%5.2f mm           %12.0f %8.2f %8.2f %8.2f; octrees made in %.3f s\n",
+                json ? (s ? "," : "") : "", json ? a->voxel : 1e3 * a->voxel, count, per[0], per[1],
+                per[2], a->build_seconds);
+    }
+    if (json) fputs("]", j->out);
+}
+
+/* One line of a figure: sums along the way and the largest step. */
+static void tell_trace(const job *j, const char *name, const flr_approach_trace *t, bool first)
+{
+    if (j->options->json) {
+        fprintf(j->out, "%s\n  {\"name\": \"%s\", \"steps\": [", first ? "" : ",", name);
+        for (size_t i = 0; i < FLR_APPROACH_STEPS; i++)
+            fprintf(j->out, "%s[%.4f, %.0f, %.3f, %.0f, %.3f]", i ? ", " : "", t->distance[i],
+                    t->pairs[i], t->us[i], t->tests[i], t->response_us[i]);
+        fputs("]}", j->out);
+    } else
+        fprintf(j->out, "%-16s %9.1f %10.0f %10.0f %12.0f %10.1f %10.1f %12.1f\n", name,
+                t->distance[FLR_APPROACH_STEPS - 1], most_of(t->pairs), most_of(t->tests),
+                sum_of(t->tests), most_of(t->us), sum_of(t->us) * 1e-3, most_of(t->response_us));
+    fflush(j->out);
+}
+
+static void begin_figure(const job *j, const char *key, const char *title)
+{
+    if (j->options->json)
+        fprintf(j->out, ", \"%s\": [", key);
+    else
+        fprintf(j->out, "\n%s\n%-16s %9s %10s %10s %12s %10s %10s %12s\n", title, "", "end [mm]",
+                "most pairs", "most tests", "all tests", "most [us]", "all [ms]", "impulses [us]");
+}
+
+static flr_result end_figure(const job *j, const char *key, const char *title,
+                             const char *const *names, size_t lines, flr_error *error)
+{
+    if (j->options->json) fputs("]", j->out);
+    return plot_figure(j, key, title, names, lines, error);
+}
+
+/* Figures 3 and 4: one way at several resolutions. */
+static flr_result resolutions(job *j, bool response, flr_error *error)
+{
+    char texts[SIZES][16];
+    const char *names[SIZES];
+    const char *key = response ? "response" : "resolution",
+               *title = response ? "against resolution, stopped by impulses (figure 4)"
+                                 : "against resolution, into deep overlap (figure 3)";
+    flr_spheres_params params = flr_default_spheres_params();
+    flr_result result = FLR_OK;
+    begin_figure(j, key, title);
+    for (int s = 0; s < SIZES && result == FLR_OK; s++) {
+        snprintf(texts[s], sizeof texts[s], "%.2f mm", 1e3 * j->sizes[s].voxel);
+        names[s] = texts[s];
+        if (response)
+            result = flr_approach_respond(&j->sizes[s], &j->model, &j->model.paths[0],
+                                          &j->traces[s], error);
+        else
+            flr_approach_follow(&j->sizes[s], &j->model.paths[0], 0, &params, j->options->repeat,
+                                &j->traces[s]);
+        if (result == FLR_OK) tell_trace(j, names[s], &j->traces[s], s == 0);
+    }
+    return result == FLR_OK ? end_figure(j, key, title, names, SIZES, error) : result;
+}
+
+/* Figure 5: what the optimisations bring, for each width of the tree. */
+static flr_result optimisations(job *j, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (int view = 0; view < FLR_APPROACH_VIEWS && result == FLR_OK; view++) {
+        char title[80];
+        snprintf(title, sizeof title, "optimisations, %s, %.2f mm (figure 5)", view_names[view],
+                 1e3 * j->sizes[MIDDLE].voxel);
+        static const char *const keys[] = {"octree", "tree64", "tree512"};
+        begin_figure(j, keys[view], title);
+        for (int i = 0; i < SWITCHES; i++) {
+            flr_spheres_params params = flr_default_spheres_params();
+            params.one_child = i & 1, params.side = i & 2;
+            flr_approach_follow(&j->sizes[MIDDLE], &j->model.paths[0], view, &params,
+                                j->options->repeat, &j->traces[i]);
+            tell_trace(j, switch_names[i], &j->traces[i], i == 0);
+        }
+        result = end_figure(j, keys[view], title, switch_names, SWITCHES, error);
+    }
+    return result;
+}
+
+/* Figure 6: random ways, stopped by impulses. */
+static flr_result random_ways(job *j, flr_error *error)
+{
+    static const char *const title = "random ways, stopped by impulses (figure 6)";
+    const char *names[LINES];
+    begin_figure(j, "random", title);
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < j->ways && result == FLR_OK; i++) {
+        names[i] = j->model.paths[i].name;
+        result = flr_approach_respond(&j->sizes[MIDDLE], &j->model, &j->model.paths[i],
+                                      &j->traces[i], error);
+        if (result == FLR_OK) tell_trace(j, names[i], &j->traces[i], i == 0);
+    }
+    return result == FLR_OK ? end_figure(j, "random", title, names, j->ways, error) : result;
+}
+
+/* ---- beside the shell engine ---- */
+
+/* All ways, the same poses for both. */
+static flr_result beside_shell(job *j, flr_error *error)
+{
+    bool json = j->options->json;
+    size_t count = j->ways * FLR_APPROACH_STEPS;
+    double *us = malloc(2 * count * sizeof *us);
+    if (!us) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    fputs(json ? ", \"engines\": ["
+               : "\nspheres and shell at the same poses [us]\n"
+                 "          steps   spheres p50      p99      max    shell p50      p99      max   "
+                 "near 1000 pairs: pairs    tests  spheres | contacts    shell\n",
+          j->out);
+    for (int s = 0; s < SIZES; s++) {
+        size_t touching = 0;
+        double nearest[5] = {-INFINITY};
+        for (size_t w = 0; w < j->ways; w++) {
+            flr_spheres_params params = flr_default_spheres_params();
+            flr_approach_trace *t = j->traces;
+            flr_approach_follow(&j->sizes[s], &j->model.paths[w], 0, &params, j->options->repeat,
+                                t);
+            for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) {
+                if (fabs(t->pairs[i] - WANTED) < fabs(nearest[0] - WANTED)) {
+                    const double here[5] = {t->pairs[i], t->tests[i], t->us[i], t->contacts[i],
+                                            t->shell_us[i]};
+                    for (int k = 0; k < 5; k++) nearest[k] = here[k];
+                }
+                if (!(t->pairs[i] > 0)) continue;
+                us[touching] = t->us[i];
+                us[count + touching++] = t->shell_us[i];
+            }
+        }
+        if (touching == 0) continue;
+        double p[2][3];
+        for (int k = 0; k < 2; k++) {
+            static const double parts[3] = {0.5, 0.99, 1};
+            for (int n = 0; n < 3; n++)
+                p[k][n] = flr_bench_percentile(us + (size_t)k * count, touching, parts[n]);
+        }
+        fprintf(j->out,
+                json ? "%s\n  {\"voxel\": %g, \"touching\": %zu, \"spheres_us\": [%.2f, %.2f, "
+                       "%.2f], \"shell_us\": [%.2f, %.2f, %.2f], \"near_1000\": {\"pairs\": %.0f, "
+                       "\"tests\": %.0f, \"spheres_us\": %.2f, \"contacts\": %.0f, \"shell_us\": "
+                       "%.2f}}"
+                     : "%s%5.2f mm %6zu %13.1f %8.1f %8.1f %12.1f %8.1f %8.1f %23.0f %8.0f %8.1f | "
+                       "%8.0f %8.1f\n",
+                json ? (s ? "," : "") : "", json ? j->sizes[s].voxel : 1e3 * j->sizes[s].voxel,
+                touching, p[0][0], p[0][1], p[0][2], p[1][0], p[1][1], p[1][2], nearest[0],
+                nearest[1], nearest[2], nearest[3], nearest[4]);
+    }
+    if (json) fputs("]", j->out);
+    free(us);
+    return FLR_OK;
+}
+
+/* ---- all of it ---- */
+
+static flr_result run(job *j, flr_error *error)
+{
+    flr_result result = flr_scenario_build(flr_scenario_find("approach"), NULL, &j->model, error);
+    for (int s = 0; s < SIZES && result == FLR_OK; s++)
+        result = flr_approach_make(j->env, &j->model, voxels[s] * sqrt(j->options->divide),
+                                   &j->sizes[s], error);
+    if (result != FLR_OK) return result;
+    j->ways = j->model.path_count < LINES ? j->model.path_count : LINES;
+    if (j->options->divide > 1 && j->ways > 2) j->ways = 2;
+    tell_trees(j);
+    result = resolutions(j, false, error);
+    if (result == FLR_OK) result = resolutions(j, true, error);
+    if (result == FLR_OK) result = optimisations(j, error);
+    if (result == FLR_OK) result = random_ways(j, error);
+    return result == FLR_OK ? beside_shell(j, error) : result;
+}
+
+flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FILE *out,
+                              flr_error *error)
+{
+    flr_bench_conditions conditions = flr_bench_look(env);
+    job j = {.env = env, .options = options, .out = out};
+    j.traces = calloc(LINES, sizeof *j.traces);
+    if (!j.traces) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    if (options->json) fputs("{", out);
+    flr_bench_print_conditions(&conditions, options->json, out);
+    if (!options->json)
+        fprintf(out, "processor time, best of %u for each step without response\n",
+                options->repeat);
+    flr_result result = run(&j, error);
+    if (options->json && result == FLR_OK) fputs("}\n", out);
+    for (int s = 0; s < SIZES; s++) flr_approach_free(&j.sizes[s]);
+    flr_model_free(&j.model);
+    free(j.traces);
+    return result;
+}
