@@ -158,8 +158,8 @@ typedef struct flr_voxel_pair {
     uint32_t a[3], b[3];         /* the voxel; of a cube, that at its low corner */
     flr_vec3 centre_a, centre_b; /* of the cubes */
     flr_vec3 normal_a, normal_b; /* outward, unit; zero where not known */
-    /* unit: the way in which a leaves b: of b's normal, a's reversed one and the mean of both, the
-     * one along which the cubes part soonest; where none is known, from centre to centre */
+    /* unit: the way in which a leaves b: of b's normal and a's reversed one, that along which the
+     * cubes part sooner; where none is known, from centre to centre */
     flr_vec3 normal;
     flr_vec3 velocity; /* m/s, of a against b, midway between the centres */
     /* metres: how far a must go along `normal` for the two cubes to part, at the most */

@@ -143,7 +143,34 @@ static void set_axes(flr_spheres_frame *f)
                      0.5 * fabs(axes[n][0] * f->turn[0][i] + axes[n][1] * f->turn[1][i] +
                                 axes[n][2] * f->turn[2][i]);
         f->reach[n] = reach + 1e-9;
-        if (n >= 3) memcpy(f->axes[n - 3], axes[n], sizeof f->axes[0]);
+        for (int i = 0; i < 3 && n >= 3; i++) f->axes[i][n - 3] = axes[n][i];
+    }
+}
+
+/* A direction of a side's grid in b's. */
+static void turned(const flr_spheres_frame *f, int side, const double v[3], double to[3])
+{
+    for (int i = 0; i < 3; i++)
+        to[i] = side ? v[i] : f->turn[i][0] * v[0] + f->turn[i][1] * v[1] + f->turn[i][2] * v[2];
+}
+
+/* What is the same for all cubes: where children lie, the octree's spheres. */
+static void turn_tables(flr_spheres_frame *f, const flr_enclose *enclose)
+{
+    for (int side = 0; side < 2; side++) {
+        if (f->trees[side]->shift != 1) continue;
+        double to[3];
+        for (int i = 0; i < 8; i++) {
+            const double middle[3] = {(i & 1) + 0.5, (i >> 1 & 1) + 0.5, (i >> 2) + 0.5};
+            turned(f, side, middle, to);
+            for (int k = 0; k < 3; k++) f->children[side][k][i] = to[k];
+        }
+        for (int i = 0; i < 256; i++) {
+            const flr_ball *ball = f->side ? &enclose->balls[i] : &enclose->balls[255];
+            const double centre[3] = {ball->x, ball->y, ball->z};
+            turned(f, side, centre, to);
+            f->balls[side][i] = (flr_ball){to[0], to[1], to[2], ball->r * (side ? 1 : f->ratio)};
+        }
     }
 }
 
@@ -152,10 +179,10 @@ static bool begin(flr_spheres *s, const flr_spheres_side *a, const flr_spheres_s
                   const flr_spheres_params *params)
 {
     flr_spheres_frame *f = &s->frame;
-    *f = (flr_spheres_frame){.sides = {a, b},
-                             .trees = {a->tree, b->tree},
-                             .one_child = params->one_child,
-                             .side = params->side};
+    f->sides[0] = a, f->sides[1] = b;
+    f->trees[0] = a->tree, f->trees[1] = b->tree;
+    f->one_child = params->one_child;
+    f->side = params->side;
     flr_pose T_a = a->T_world_part, T_b = b->T_world_part;
     if (!flr_contact_sound(&T_a) || !flr_contact_sound(&T_b)) return false;
     if (!a->tree->info.voxels || !b->tree->info.voxels) return false;
@@ -175,6 +202,7 @@ static bool begin(flr_spheres *s, const flr_spheres_side *a, const flr_spheres_s
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) f->turn[i][k] = turn.m[i][k] * f->ratio;
     set_axes(f);
+    turn_tables(f, &s->enclose);
     return true;
 }
 
@@ -251,6 +279,8 @@ static void descend(flr_spheres *s, const flr_spheres_params *params, flr_sphere
             result->out_of_budget = true;
             break;
         }
+        s->twice = !params->budget && more[0] && more[1] && f->heights[0] == 1 &&
+                   f->heights[1] == 1 && f->trees[0]->shift == 1 && f->trees[1]->shift == 1;
         uint32_t count = 0;
         bool alone = !s->crew || s->count <= 2 * FLR_SPHERES_BLOCK;
         uint64_t tests = 0;
@@ -259,8 +289,9 @@ static void descend(flr_spheres *s, const flr_spheres_params *params, flr_sphere
             break;
         }
         result->tests += tests;
-        result->steps++;
+        result->steps += s->twice ? 2 : 1;
         f->heights[s->expanded]--;
+        if (s->twice) f->heights[!s->expanded]--;
         flr_cube_pair *done = s->pairs;
         s->pairs = s->next;
         s->next = done;

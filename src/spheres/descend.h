@@ -37,8 +37,12 @@ typedef struct flr_spheres_frame {
     double turn[3][3]; /* a's grid to b's: turn . place + shift */
     double shift[3];
     double ratio; /* voxel of a over voxel of b */
+    /* from the low corner of a cube two units wide to the middles of its eight children */
+    double children[2][3][8];
+    /* for an octree: the table of spheres, turned as the side is and in b's units */
+    flr_ball balls[2][256];
     /* the axes at right angles to which two voxels may be parted, and how far their projections reach on both sides */
-    double axes[12][3]; /* a's three, then nine of edge and edge; b's own three are x, y, z */
+    double axes[3][12]; /* a's three, then nine of edge and edge; b's own three are x, y, z */
     double reach[15];   /* b's three, then as above */
 } flr_spheres_frame;
 
@@ -55,6 +59,7 @@ struct flr_spheres {
     flr_spheres_frame frame;
     enum { FLR_SPHERES_EXPAND, FLR_SPHERES_COLLECT, FLR_SPHERES_TELL } stage;
     unsigned expanded; /* the side whose cubes are replaced by their children */
+    bool twice;        /* both, from cubes of 2x2x2 to voxels */
     uint32_t listed;
 };
 

@@ -49,43 +49,60 @@ static inline double reach_of(const seen *part, flr_vec3 n)
                          fabs(m[0][2] * n.x + m[1][2] * n.y + m[2][2] * n.z));
 }
 
-/* The way in which a leaves b: of b's outward normal, a's inward one and the mean of both, the one along which the two
- * cubes part soonest. On an edge over a face that is the face's. */
-static inline void find_way_out(const seen *a, const seen *b, flr_voxel_pair *pair)
+/* what is known of one voxel of a pair, and of no more than that */
+typedef struct known {
+    flr_vec3 centre, normal; /* outward; zero: not known */
+    double reach;            /* of both cubes along the normal */
+} known;
+
+static inline known know(const seen *part, const seen *other, const uint32_t low[3], uint32_t cube)
 {
-    const flr_vec3 between = flr_vec3_sub(pair->centre_a, pair->centre_b);
-    flr_vec3 ways[3] = {pair->normal_b, flr_vec3_neg(pair->normal_a)};
-    ways[2] = flr_vec3_add(ways[0], ways[1]);
-    const double mean = flr_vec3_dot(ways[2], ways[2]);
-    ways[2] = mean > 0.01 ? flr_vec3_scale(ways[2], 1 / sqrt(mean)) : flr_vec3_zero();
-    pair->depth = INFINITY;
-    for (int i = 0; i < 3; i++) {
-        const double depth =
-            reach_of(a, ways[i]) + reach_of(b, ways[i]) - flr_vec3_dot(ways[i], between);
-        if (depth < pair->depth && flr_vec3_dot(ways[i], ways[i]) > 0.5)
-            pair->depth = depth, pair->normal = ways[i];
-    }
-    if (pair->depth == INFINITY) {
+    known k = {.centre = centre_of(part, low), .normal = normal_of(part, cube)};
+    k.reach = reach_of(part, k.normal) + reach_of(other, k.normal);
+    return k;
+}
+
+/* The way in which a leaves b: of b's outward normal and a's inward one, that along which the two cubes part sooner. On an
+ * edge over a face that is the face's. */
+static inline void find_way_out(const seen *a, const seen *b, const known *at_a, const known *at_b,
+                                flr_voxel_pair *pair)
+{
+    const flr_vec3 between = flr_vec3_sub(at_a->centre, at_b->centre);
+    const double depth_a = at_a->reach + flr_vec3_dot(at_a->normal, between),
+                 depth_b = at_b->reach - flr_vec3_dot(at_b->normal, between);
+    if (at_b->reach > 0 && (depth_b <= depth_a || !(at_a->reach > 0))) {
+        pair->normal = at_b->normal;
+        pair->depth = depth_b;
+    } else if (at_a->reach > 0) {
+        pair->normal = flr_vec3_neg(at_a->normal);
+        pair->depth = depth_a;
+    } else {
         flr_vec3 n = flr_vec3_normalize(between);
         pair->normal = flr_vec3_dot(n, n) > 0 ? n : flr_vec3_make(0, 0, 1);
         pair->depth = reach_of(a, pair->normal) + reach_of(b, pair->normal) -
                       flr_vec3_dot(pair->normal, between);
     }
-    pair->depth = fmax(0, pair->depth);
+    if (!(pair->depth > 0)) pair->depth = 0;
 }
 
 void flr_spheres_tell(flr_spheres *s, uint32_t from, uint32_t to)
 {
     const seen a = see(s, 0), b = see(s, 1);
+    known at_a = {.reach = 0}, at_b = at_a;
     for (uint32_t i = from; i < to; i++) {
         const flr_cube_pair *cubes = &s->pairs[i];
         flr_voxel_pair *pair = &s->list[i];
+        /* pairs of the same cube mostly follow each other */
+        if (i == from || cubes[-1].cube[0] != cubes->cube[0])
+            at_a = know(&a, &b, cubes->low[0], cubes->cube[0]);
+        if (i == from || cubes[-1].cube[1] != cubes->cube[1])
+            at_b = know(&b, &a, cubes->low[1], cubes->cube[1]);
         for (int k = 0; k < 3; k++) pair->a[k] = cubes->low[0][k], pair->b[k] = cubes->low[1][k];
-        pair->centre_a = centre_of(&a, cubes->low[0]);
-        pair->centre_b = centre_of(&b, cubes->low[1]);
-        pair->normal_a = normal_of(&a, cubes->cube[0]);
-        pair->normal_b = normal_of(&b, cubes->cube[1]);
-        find_way_out(&a, &b, pair);
+        pair->centre_a = at_a.centre;
+        pair->centre_b = at_b.centre;
+        pair->normal_a = at_a.normal;
+        pair->normal_b = at_b.normal;
+        find_way_out(&a, &b, &at_a, &at_b, pair);
         flr_vec3 place = flr_vec3_lerp(pair->centre_a, pair->centre_b, 0.5);
         pair->velocity =
             flr_vec3_sub(flr_twist_velocity(a.side->twist, flr_vec3_sub(place, a.side->centre)),
