@@ -16,7 +16,7 @@
 #include "scene/stage.h"
 #include "touch.h"
 
-static const char *const engine_choices[] = {"culled", "reference", "coherent", NULL};
+static const char *const engine_choices[] = {"culled", "reference", "coherent", "spheres", NULL};
 
 typedef struct contacts_values {
     flr_common common;
@@ -41,10 +41,13 @@ static void free_job(flr_contacts_job *j)
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_contact_pair_destroy(j->obstacles[i].pair);
         flr_coherent_destroy(j->obstacles[i].coherent);
+        flr_sphere_tree_destroy(j->obstacles[i].tree);
         flr_voxmap_destroy(j->obstacles[i].voxmap);
         flr_gauge_part_destroy(j->obstacles[i].gauge);
         flr_mesh_destroy(j->obstacles[i].mesh);
     }
+    flr_sphere_tree_destroy(j->tree);
+    flr_spheres_destroy(j->spheres);
     flr_gauge_part_destroy(j->gauge);
     flr_mesh_destroy(j->mesh);
     free(j->obstacles);
@@ -112,8 +115,9 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
         return result;
     }
     flr_warn_left_out(cli, path, &report);
-    result =
-        voxelize(cli, values, path, mesh, voxel, false, model, shell ? NULL : voxmap, shell, error);
+    bool both = values->engine == FLR_CONTACTS_SPHERES;
+    result = voxelize(cli, values, path, mesh, voxel, false, model, shell && !both ? NULL : voxmap,
+                      shell, error);
     keep_mesh(values, mesh, kept);
     return result;
 }
@@ -165,8 +169,12 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
         flr_warn_left_out(cli, part->name, &report);
         flr_obstacle *o = &j->obstacles[j->obstacle_count];
         o->T_world_voxmap = part->T_world_part;
+        bool both = values->engine == FLR_CONTACTS_SPHERES;
         result = voxelize(cli, values, part->name, mesh, voxel, part->hollow, j->params.model,
-                          moves ? NULL : &o->voxmap, moves ? &j->shell : NULL, error);
+                          !moves ? &o->voxmap
+                          : both ? &j->own
+                                 : NULL,
+                          moves ? &j->shell : NULL, error);
         keep_mesh(values, mesh, moves ? &j->mesh : &o->mesh);
         if (!moves) j->obstacle_count++; /* also when it failed: there may be a mesh to free */
     }
@@ -538,9 +546,10 @@ static const flr_option options[] = {
      .min = 1e-9},
     {.name = "engine",
      .type = FLR_OPTION_CHOICE,
-     .argument = "culled|reference|coherent",
+     .argument = "culled|reference|coherent|spheres",
      .help = "culled (default) skips what is far, reference tests every point, coherent remembers "
-             "what was far and limits the travel; all give the same",
+             "what was far and limits the travel; these give the same. spheres compares the voxels "
+             "of both parts: pairs that intersect in place of points",
      .offset = offsetof(contacts_values, engine),
      .choices = engine_choices},
     {.name = "tests",
@@ -585,6 +594,8 @@ static const flr_example examples[] = {
      "every point, to compare"},
     {"feeler contacts ball/scene.json --path seat --voxel 1mm --engine coherent --tests 2000",
      "with the travel limit that a processor of 2005 asked for"},
+    {"feeler contacts ball/scene.json --path seat --voxel 1mm --engine spheres",
+     "voxels against voxels: which of both parts intersect"},
     {"feeler contacts ball/scene.json --path seat --voxel 1mm --model smooth",
      "forces that do not jump from voxel to voxel"},
     {"feeler contacts ball/scene.json --path seat --voxel 1mm --sweep",

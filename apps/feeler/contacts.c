@@ -7,8 +7,25 @@
 
 enum { MOST_STEPS = 1000 }; /* from one pose to the next, to keep the travel limit */
 
-flr_result flr_contacts_make_engine(const flr_contacts_job *j, flr_obstacle *o, flr_error *error)
+/* The tree of a part, and once for all the room to ask in. */
+static flr_result make_tree(flr_contacts_job *j, const flr_voxmap *voxmap, const flr_shell *shell,
+                            flr_sphere_tree **tree, flr_error *error)
 {
+    flr_sphere_tree_def def = flr_default_sphere_tree_def();
+    def.voxmap = voxmap, def.shell = shell;
+    flr_result result = flr_sphere_tree_create(&def, tree, error);
+    if (result != FLR_OK || j->spheres) return result;
+    flr_spheres_def room = {.pairs = 1 << 20, .listed = 1 << 16, .threads = 1};
+    return flr_spheres_create(&room, &j->spheres, error);
+}
+
+flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_error *error)
+{
+    if (j->engine == FLR_CONTACTS_SPHERES) {
+        flr_result result = make_tree(j, o->voxmap, NULL, &o->tree, error);
+        if (result == FLR_OK && !j->tree) result = make_tree(j, j->own, j->shell, &j->tree, error);
+        if (result != FLR_OK) return result;
+    }
     if (j->engine == FLR_CONTACTS_COHERENT) {
         flr_coherent_def def = flr_default_coherent_def();
         def.shell = j->shell;
@@ -26,6 +43,38 @@ flr_result flr_contacts_make_engine(const flr_contacts_job *j, flr_obstacle *o, 
     return flr_contact_pair_create(&def, &o->pair, error);
 }
 
+/* By sphere trees: pairs of intersecting voxels in place of points; force and torque by their depths, shared among many as
+ * with points. Nothing is said of distances but whether surfaces may meet. */
+static void ask_spheres(const flr_contacts_job *j, const flr_obstacle *o, flr_pose T_world_shell,
+                        flr_contact_result *one)
+{
+    flr_spheres_side moving = {.tree = j->tree, .T_world_part = T_world_shell},
+                     other = {.tree = o->tree, .T_world_part = o->T_world_voxmap};
+    flr_spheres_params params = flr_default_spheres_params();
+    flr_spheres_result found;
+    flr_spheres_query(j->spheres, &moving, &other, &params, &found);
+    *one = (flr_contact_result){.contacts = found.pairs,
+                                .penetrations = found.pairs,
+                                .listed = found.listed,
+                                .points_tested = found.tests,
+                                .upper = INFINITY,
+                                .far = found.pairs == 0};
+    flr_vec3 centre = flr_pose_apply(T_world_shell, j->params.centre);
+    const flr_voxel_pair *list = flr_spheres_list(j->spheres);
+    for (uint32_t i = 0; i < found.listed; i++) {
+        flr_vec3 place = flr_vec3_lerp(list[i].centre_a, list[i].centre_b, 0.5);
+        flr_vec3 force = flr_vec3_scale(list[i].normal, j->params.stiffness * list[i].depth);
+        one->wrench =
+            flr_wrench_add(one->wrench, flr_wrench_from_force(flr_vec3_sub(place, centre), force));
+    }
+    if (j->params.full && found.pairs > j->params.full)
+        one->wrench = flr_wrench_scale(one->wrench, (double)j->params.full / found.pairs);
+    /* the surfaces of two voxels that intersect are no farther apart than their diagonals */
+    if (found.pairs)
+        one->upper = sqrt(3) * (flr_sphere_tree_get_info(j->tree).voxel +
+                                flr_sphere_tree_get_info(o->tree).voxel);
+}
+
 /* One pose against all obstacles: counts and wrenches add up, the nearest one gives the distance. */
 static flr_contact_result ask(const flr_contacts_job *j, flr_pose T_world_shell, double *max_travel)
 {
@@ -34,7 +83,9 @@ static flr_contact_result ask(const flr_contacts_job *j, flr_pose T_world_shell,
     for (size_t i = 0; i < j->obstacle_count; i++) {
         const flr_obstacle *o = &j->obstacles[i];
         flr_contact_result one;
-        if (j->engine == FLR_CONTACTS_REFERENCE)
+        if (j->engine == FLR_CONTACTS_SPHERES)
+            ask_spheres(j, o, T_world_shell, &one);
+        else if (j->engine == FLR_CONTACTS_REFERENCE)
             flr_contact_reference(j->shell, o->voxmap, T_world_shell, o->T_world_voxmap, &j->params,
                                   NULL, 0, &one);
         else if (o->coherent) {

@@ -6,6 +6,7 @@
 #include "feeler/coherent.h"
 #include "feeler/contact.h"
 #include "feeler/gauge.h"
+#include "feeler/spheres.h"
 #include "scene/poses.h"
 
 struct json_t;
@@ -13,7 +14,8 @@ struct json_t;
 typedef enum flr_contacts_engine {
     FLR_CONTACTS_CULLED,
     FLR_CONTACTS_REFERENCE,
-    FLR_CONTACTS_COHERENT
+    FLR_CONTACTS_COHERENT,
+    FLR_CONTACTS_SPHERES
 } flr_contacts_engine;
 
 /* a part that the moving one may touch */
@@ -22,6 +24,7 @@ typedef struct flr_obstacle {
     flr_pose T_world_voxmap;
     flr_contact_pair *pair;
     flr_coherent *coherent; /* NULL: not asked for */
+    flr_sphere_tree *tree;  /* likewise */
     /* with exact distances only */
     flr_mesh *mesh;
     flr_gauge_part *gauge;
@@ -49,7 +52,9 @@ typedef struct flr_pose_answer {
 
 typedef struct flr_contacts_job {
     flr_shell *shell;
-    flr_voxmap *own; /* from the same file as the shell, if that was a voxel file */
+    flr_voxmap *own;       /* of the moving part, too: from a voxel file, or for sphere trees */
+    flr_sphere_tree *tree; /* of it; NULL: not asked for */
+    flr_spheres *spheres;  /* likewise */
     flr_obstacle *obstacles;
     size_t obstacle_count;
     flr_pose_list poses;
@@ -68,8 +73,8 @@ typedef struct flr_contacts_job {
     flr_gauge_part *gauge;
 } flr_contacts_job;
 
-/* Makes what the job's engine needs for an obstacle; freed by whoever frees the obstacle. */
-flr_result flr_contacts_make_engine(const flr_contacts_job *job, flr_obstacle *obstacle,
+/* Makes what the job's engine needs, and what it needs for an obstacle; freed by whoever frees the obstacle. */
+flr_result flr_contacts_make_engine(flr_contacts_job *job, flr_obstacle *obstacle,
                                     flr_error *error);
 
 /* Fills in the answers. */

@@ -32,6 +32,8 @@ same() { jq -c '[.poses[] | [.t, .contacts, .penetrations, .force, .torque]]' "$
 [ "$(same culled.json)" = "$(same reference.json)" ] && pass || fail "the engines differ"
 
 # ---- so does the coherent engine, in steps within its travel limit; what it cannot reach is a jump ----
+expect 0 feeler contacts $seat --engine spheres --json
+json '.engine == "spheres" and .summary.in_contact > 0 and .summary.in_contact < .summary.poses and (.poses | all(.contacts == .penetrations))'
 expect 0 feeler contacts $seat --engine coherent --json
 cp "$scratch/out" coherent.json
 [ "$(same culled.json)" = "$(same coherent.json)" ] && pass || fail "the coherent engine differs"
@@ -177,6 +179,11 @@ if [ "$sanitized" = no ]; then
   json '(.growth | map(.by)) == ["points", "surface voxels", "contacts"] and (.growth | all(.rows | length >= 4))'
   holds plots contact-ideas.svg contact-points.svg contact-voxels.svg contact-contacts.svg contact-coherent.svg
   json '(.coherent | map(.scenario) | unique | length) == 7 and (.coherent | all(.slower >= 0.99 and .least_limit > 0 and .below_half <= 1))'
+  mkdir approach
+  expect 0 feeler bench approach --divide 10 --repeat 1 --json --plots approach
+  json '(.resolution | length) == 5 and (.octree | length) == 4 and (.engines | length) == 5 and (.trees | all(.bytes_per_voxel[0] < 4))'
+  json '[.octree[].steps | map(.[3]) | add] | .[3] <= .[2] and .[2] < .[0]'
+  [ -s approach/approach_random_time.svg ] && pass || fail "no plot of the random ways"
   expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
   json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
   json '.growth | length == 2 and (.[0].lines | map(.exponent) | all(. > 0.3 and . < 3))'
