@@ -169,11 +169,11 @@ ALWAYS bool expand_eight(const flr_spheres *s, const flr_cube_pair *pair,
         reach[i] = other.r + slack;
     }
     unsigned surely = 0;
-    if (height == 0) {
+    if (f->one_child && !last && !(mask & (mask - 1))) {
+        surely = mask; /* tested already, as its only child */
+    } else if (height == 0) {
         const double radius = half * f->balls[side][255].r;
         for (int i = 0; i < 8; i++) reach[i] += radius;
-    } else if (f->one_child && !(mask & (mask - 1))) {
-        surely = mask; /* tested already, as its only child */
     } else {
         uint32_t child = first;
         for (unsigned rest = mask; rest; rest &= rest - 1, child++) {

@@ -31,9 +31,11 @@ cp "$scratch/out" reference.json
 same() { jq -c '[.poses[] | [.t, .contacts, .penetrations, .force, .torque]]' "$1"; }
 [ "$(same culled.json)" = "$(same reference.json)" ] && pass || fail "the engines differ"
 
-# ---- so does the coherent engine, in steps within its travel limit; what it cannot reach is a jump ----
+# ---- sphere trees: voxels of both parts, not points ----
 expect 0 feeler contacts $seat --engine spheres --json
 json '.engine == "spheres" and .summary.in_contact > 0 and .summary.in_contact < .summary.poses and (.poses | all(.contacts == .penetrations))'
+
+# ---- so does the coherent engine, in steps within its travel limit; what it cannot reach is a jump ----
 expect 0 feeler contacts $seat --engine coherent --json
 cp "$scratch/out" coherent.json
 [ "$(same culled.json)" = "$(same coherent.json)" ] && pass || fail "the coherent engine differs"
