@@ -51,7 +51,7 @@ static flr_result plot_figure(const job *j, const char *figure, const char *titl
         def.log_y = plots[p].log;
         def.series = series, def.series_count = lines;
         char path[1024];
-        snprintf(path, sizeof path, "%s/approach_%s_%s.svg", j->options->plots, figure,
+        snprintf(path, sizeof path, "%s/approach-%s-%s.svg", j->options->plots, figure,
                  plots[p].file);
         result = flr_plot_write(j->env, path, &def, error);
     }
