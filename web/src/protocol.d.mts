@@ -1,0 +1,936 @@
+// Types of protocol.mjs; written by flr_protocol_gen from src/protocol/messages.def: change that, then `ninja protocol`.
+
+export type Vec3 = [number, number, number];
+
+/** turn by q (w x y z), then move by p */
+export interface Pose {
+  p: Vec3;
+  q: [number, number, number, number];
+}
+
+export interface Wrench {
+  torque: Vec3;
+  force: Vec3;
+}
+
+export const MAJOR: number;
+export const MINOR: number;
+/** bytes of the head of a frame */
+export const HEAD: 16;
+export const TO_CONTROLLER: 1;
+export const TO_CLIENT: 2;
+/** no part, hand or device */
+export const NONE: 4294967295;
+
+/** refused: code is one of result, message names message and field */
+export class ProtocolError extends Error {
+  code: number;
+  /** of the frame, where its head could be read */
+  request: number;
+}
+
+export type Decoded = {
+  [Name in keyof Messages]: {
+    id: number;
+    name: Name;
+    /** version that the sender speaks */
+    minor: number;
+    /** number of the command that this is or answers; 0: none */
+    request: number;
+    body: Messages[Name];
+  };
+}[keyof Messages];
+
+/** Decodes one frame. Lists of numbers may be views of it: do not change it afterwards. Throws ProtocolError;
+ * with code RESULT_UNSUPPORTED the frame is of a version to come, and is skipped. */
+export function decode(frame: ArrayBuffer | Uint8Array, direction?: 1 | 2): Decoded;
+
+/** Encodes one frame. Fields that are not given are zero or empty. Throws ProtocolError. */
+export function encode<Name extends keyof Messages>(
+  name: Name, body: Partial<Messages[Name]>, request?: number, minor?: number): Uint8Array;
+
+/** what a client is */
+export const role: {
+  /** a page that shows and steers */
+  readonly ROLE_VIEWER: 0;
+  /** an application that brings meshes and reads poses */
+  readonly ROLE_HOST: 1;
+  /** looks only; its commands are refused */
+  readonly ROLE_WATCHER: 2;
+};
+
+/** what became of a request; the numbers of flr_result */
+export const result: {
+  /** done */
+  readonly RESULT_OK: 0;
+  /** what was sent is not what it should be */
+  readonly RESULT_BAD_INPUT: 1;
+  /** a value is out of its range */
+  readonly RESULT_BAD_ARGUMENT: 2;
+  /** there is no such thing */
+  readonly RESULT_NOT_FOUND: 3;
+  /** exists, but may not be used */
+  readonly RESULT_DENIED: 4;
+  /** reading or writing failed */
+  readonly RESULT_IO: 5;
+  /** memory could not be had */
+  readonly RESULT_NO_MEMORY: 6;
+  /** beyond a limit */
+  readonly RESULT_TOO_LARGE: 7;
+  /** this side cannot do that */
+  readonly RESULT_UNSUPPORTED: 8;
+  /** did not happen in time */
+  readonly RESULT_TIMEOUT: 9;
+  /** not now; try later */
+  readonly RESULT_AGAIN: 10;
+  /** the other side is gone */
+  readonly RESULT_CLOSED: 11;
+  /** somebody asked to stop */
+  readonly RESULT_CANCELLED: 12;
+  /** a helper process died */
+  readonly RESULT_CRASHED: 13;
+};
+
+/** how a part may move; the numbers of flr_part_kind */
+export const part_kind: {
+  /** never moves */
+  readonly PART_STATIC: 0;
+  /** moves while a hand holds it */
+  readonly PART_MOVABLE: 1;
+  /** moves by itself, too */
+  readonly PART_FREE: 2;
+};
+
+/** how a part is shown */
+export const look: {
+  /** in its own colour */
+  readonly LOOK_PLAIN: 0;
+  /** a hand touches it and may take it: green */
+  readonly LOOK_READY: 1;
+  /** a hand holds it */
+  readonly LOOK_HELD: 2;
+  /** it touches another part: red */
+  readonly LOOK_COLLIDING: 3;
+};
+
+/** where a hand's pose comes from */
+export const device_kind: {
+  /** mouse, keyboard or gamepad of a page */
+  readonly DEVICE_PAGE: 0;
+  /** a SpaceMouse at the controller's machine */
+  readonly DEVICE_SPACEMOUSE: 1;
+  /** a device with force feedback */
+  readonly DEVICE_FORCE: 2;
+  /** a simulated hand */
+  readonly DEVICE_SIMULATED: 3;
+  /** a recorded hand */
+  readonly DEVICE_REPLAY: 4;
+  /** poses from a host application */
+  readonly DEVICE_HOST: 5;
+};
+
+/** what a worker does */
+export const job_kind: {
+  /** loads a scene */
+  readonly JOB_LOAD: 0;
+  /** reads a mesh */
+  readonly JOB_IMPORT: 1;
+  /** makes voxels and points of a part */
+  readonly JOB_VOXELIZE: 2;
+  /** merges static parts */
+  readonly JOB_MERGE: 3;
+  /** writes a file */
+  readonly JOB_SAVE: 4;
+};
+
+/** how far a worker is */
+export const job_state: {
+  /** its turn has not come */
+  readonly JOB_WAITING: 0;
+  /** at work */
+  readonly JOB_RUNNING: 1;
+  /** over; result says how */
+  readonly JOB_ENDED: 2;
+};
+
+/** what has happened */
+export const event_kind: {
+  /** worth knowing */
+  readonly EVENT_NOTE: 0;
+  /** something is not as it should be */
+  readonly EVENT_WARNING: 1;
+  /** the loop saw a fault; forces may have been taken away */
+  readonly EVENT_FAULT: 2;
+  /** a hand took a part */
+  readonly EVENT_GRABBED: 3;
+  /** a hand let go of a part */
+  readonly EVENT_RELEASED: 4;
+  /** a device came, went or was selected */
+  readonly EVENT_DEVICE: 5;
+  /** a recording began or ended */
+  readonly EVENT_RECORDING: 6;
+  /** a client came or went */
+  readonly EVENT_CLIENT: 7;
+};
+
+/** what a client asks for; the controller grants some of it */
+export const ability: {
+  /** sends commands */
+  readonly ABILITY_COMMAND: 1;
+  /** moves a hand (hand_input) */
+  readonly ABILITY_HAND: 2;
+  /** gives files and meshes */
+  readonly ABILITY_UPLOAD: 4;
+  /** starts, stops and fetches recordings */
+  readonly ABILITY_RECORD: 8;
+  /** understands mesh_packed */
+  readonly ABILITY_PACKED: 16;
+  /** names scene files at the controller's machine */
+  readonly ABILITY_LOAD: 32;
+};
+
+/** what a client wants to be told beside the scene */
+export const want: {
+  /** state frames */
+  readonly WANT_STATE: 1;
+  /** contacts in state frames */
+  readonly WANT_CONTACTS: 2;
+  /** proximity of what is held */
+  readonly WANT_PROXIMITY: 4;
+  /** surface voxels near what is held */
+  readonly WANT_VOXELS: 8;
+  /** progress of jobs */
+  readonly WANT_JOBS: 16;
+  /** events */
+  readonly WANT_EVENTS: 32;
+};
+
+/** about a hand in a state frame */
+export const hand_bit: {
+  /** its device gives poses */
+  readonly HAND_PRESENT: 1;
+  /** its device gives forces back */
+  readonly HAND_FORCE: 2;
+  /** the guard sent less than the wrench */
+  readonly HAND_LIMITED: 4;
+};
+
+/** of the frames since statistics began, microseconds */
+export interface timing {
+  /** half of them are below */
+  p50: number;
+  /** 99 of 100 are below */
+  p99: number;
+  /** the worst */
+  max: number;
+}
+
+/** a part that moves, in a state frame */
+export interface part_state {
+  /** its number */
+  part: number;
+  /** how it is shown */
+  look: number;
+  /** where it is */
+  T_world_part: Pose;
+}
+
+/** a hand, in a state frame */
+export interface hand_state {
+  /** part, or 4294967295: none */
+  held: number;
+  /** part that it would take, or 4294967295: none */
+  touched: number;
+  /** hand_bit */
+  bits: number;
+  /** pressed ones, a bit each */
+  buttons: number;
+  /** of its output guard, as in feeler/guard.h */
+  faults: number;
+  /** where the device is */
+  T_world_hand: Pose;
+  /** where the held part would be if nothing were in its way */
+  T_world_ghost: Pose;
+  /** what the device gives: world's axes, about the hand's origin */
+  wrench: Wrench;
+}
+
+/** a point that touches */
+export interface contact {
+  /** metres, world */
+  point: Vec3;
+  /** newtons, on the part */
+  force: Vec3;
+  /** metres below the plane where force begins */
+  depth: number;
+  /** whose point it is */
+  part: number;
+  /** what it touches */
+  other: number;
+}
+
+/** the bodies of all messages, by name */
+export interface Messages {
+  hello: message_hello;
+  welcome: message_welcome;
+  error: message_error;
+  ping: message_ping;
+  pong: message_pong;
+  done: message_done;
+  health_ask: message_health_ask;
+  health: message_health;
+  watch: message_watch;
+  bye: message_bye;
+  scene: message_scene;
+  part: message_part;
+  part_gone: message_part_gone;
+  mesh_ask: message_mesh_ask;
+  mesh: message_mesh;
+  mesh_chunk: message_mesh_chunk;
+  mesh_packed: message_mesh_packed;
+  state: message_state;
+  proximity: message_proximity;
+  near_voxels: message_near_voxels;
+  state_ask: message_state_ask;
+  grab: message_grab;
+  release: message_release;
+  reset: message_reset;
+  undo: message_undo;
+  place: message_place;
+  hand_input: message_hand_input;
+  pause: message_pause;
+  parameters_ask: message_parameters_ask;
+  parameter: message_parameter;
+  set: message_set;
+  devices_ask: message_devices_ask;
+  device: message_device;
+  device_select: message_device_select;
+  record_start: message_record_start;
+  record_stop: message_record_stop;
+  recordings_ask: message_recordings_ask;
+  recording: message_recording;
+  record_fetch: message_record_fetch;
+  record_data: message_record_data;
+  load: message_load;
+  upload: message_upload;
+  upload_bytes: message_upload_bytes;
+  upload_triangles: message_upload_triangles;
+  upload_end: message_upload_end;
+  remove: message_remove;
+  voxelize: message_voxelize;
+  cancel: message_cancel;
+  clearance_ask: message_clearance_ask;
+  clearance: message_clearance;
+  job: message_job;
+  event: message_event;
+}
+
+/** the first message of a client; its head says which version it speaks */
+export interface message_hello {
+  /** what the client is */
+  role: number;
+  /** ability: what it asks for */
+  abilities: number;
+  /** as the controller printed it; may be empty on loopback */
+  token: string;
+  /** of the program, for people */
+  name: string;
+}
+
+/** the answer to a hello; both speak the minor version in its head from now on */
+export interface message_welcome {
+  /** number of this client */
+  session: number;
+  /** ability: what is granted */
+  abilities: number;
+  /** frames of the loop in a second */
+  loop_rate: number;
+  /** state frames in a second, unless watch says otherwise */
+  state_rate: number;
+  /** of the controller and its version, for people */
+  name: string;
+}
+
+/** something was refused; before a welcome the connection ends with it */
+export interface message_error {
+  /** why */
+  code: number;
+  /** id of the message that was refused; 0: none */
+  about: number;
+  /** for a person: what is wrong and what to do */
+  sentence: string;
+}
+
+/** answered at once by a pong */
+export interface message_ping {
+  /** anything; comes back */
+  stamp: number;
+}
+
+/** answers a ping */
+export interface message_pong {
+  /** of the ping */
+  stamp: number;
+  /** microseconds since the answering side began */
+  time_us: number;
+}
+
+/** a command was carried out, or not */
+export interface message_done {
+  /** what became of it */
+  code: number;
+  /** number of what the command made (job, upload, recording); else 0 */
+  value: number;
+  /** for a person, when it failed */
+  sentence: string;
+}
+
+/** answered by health */
+export interface message_health_ask {
+}
+
+/** how the controller is */
+export interface message_health {
+  /** of the loop so far */
+  frames: number;
+  /** frames that ended after the next should have begun */
+  overruns: number;
+  /** periods without a frame */
+  skipped: number;
+  /** frames in which a device had nothing new */
+  late_input: number;
+  /** frames in which a guard saw a fault */
+  faulty: number;
+  /** bytes in use */
+  memory: number;
+  /** seconds */
+  uptime: number;
+  /** from waking up to the end of a frame */
+  compute: timing;
+  /** how late frames began */
+  wakeup: timing;
+  /** connected */
+  clients: number;
+  /** waiting or running */
+  jobs: number;
+  /** whether the loop keeps its rate */
+  rate_held: boolean;
+  /** rate held, or why not */
+  sentence: string;
+  /** what the system granted to the loop */
+  rights: string;
+}
+
+/** what to send from now on, and how often */
+export interface message_watch {
+  /** want */
+  wants: number;
+  /** state frames in a second at most; 0: only when asked */
+  state_rate: number;
+}
+
+/** the last message before the connection ends */
+export interface message_bye {
+  /** why */
+  code: number;
+  /** for a person */
+  sentence: string;
+}
+
+/** a new scene begins, what was known of another is void; its parts follow */
+export interface message_scene {
+  /** number; counts up */
+  scene: number;
+  /** how many part messages follow */
+  parts: number;
+  /** how many meshes they share */
+  meshes: number;
+  /** how many hands there are */
+  hands: number;
+  /** corner of the box around everything, metres */
+  low: Vec3;
+  /** the opposite corner */
+  high: Vec3;
+  /** for people */
+  name: string;
+  /** in which lengths are shown: mm, m, in */
+  unit: string;
+}
+
+/** a part, new or changed */
+export interface message_part {
+  /** number; not used again for another part of the scene */
+  part: number;
+  /** number of its mesh */
+  mesh: number;
+  /** how it may move */
+  kind: number;
+  /** has voxels and takes part in contact */
+  ready: boolean;
+  /** 0x00rrggbb, sRGB */
+  colour: number;
+  /** of its shell */
+  points: number;
+  /** metres; 0: none yet */
+  voxel: number;
+  /** where it is now */
+  T_world_part: Pose;
+  /** for people */
+  name: string;
+}
+
+/** a part is not there any more */
+export interface message_part_gone {
+  /** its number */
+  part: number;
+}
+
+/** answered by mesh and its chunks, then done */
+export interface message_mesh_ask {
+  /** its number */
+  mesh: number;
+  /** at most so many, by a coarser level; 0: all */
+  triangles: number;
+}
+
+/** a mesh; its chunks follow in order */
+export interface message_mesh {
+  /** its number */
+  mesh: number;
+  /** of detail; 0: the finest */
+  level: number;
+  /** how many in all chunks */
+  vertices: number;
+  /** how many in all chunks */
+  triangles: number;
+  /** how many follow */
+  chunks: number;
+  /** corner of its box, metres, part's frame */
+  low: Vec3;
+  /** the opposite corner */
+  high: Vec3;
+  /** of the mesh's content, hexadecimal; names it in a client's cache */
+  hash: string;
+}
+
+/** a piece of a mesh that can be drawn by itself */
+export interface message_mesh_chunk {
+  /** its number */
+  mesh: number;
+  /** of detail */
+  level: number;
+  /** 0, 1, 2 and so on */
+  chunk: number;
+  /** number of its first vertex in the mesh, for proximity */
+  first_vertex: number;
+  /** x y z, metres, part's frame */
+  vertices: Float32Array;
+  /** three for a triangle, counted from the chunk's first vertex; empty where indices_wide is used */
+  indices: Uint16Array;
+  /** the same, in four bytes each */
+  indices_wide: Uint32Array;
+}
+
+/** a mesh_chunk as meshoptimizer packs it, for clients with ABILITY_PACKED */
+export interface message_mesh_packed {
+  /** its number */
+  mesh: number;
+  /** of detail */
+  level: number;
+  /** 0, 1, 2 and so on */
+  chunk: number;
+  /** number of its first vertex in the mesh */
+  first_vertex: number;
+  /** how many */
+  vertices: number;
+  /** how many, a multiple of 3 */
+  indices: number;
+  /** bytes of one index when unpacked: 2 or 4 */
+  index_size: number;
+  /** vertex codec, three f32 for each */
+  packed_vertices: Uint8Array;
+  /** index codec */
+  packed_indices: Uint8Array;
+}
+
+/** where everything is and how the loop does */
+export interface message_state {
+  /** of the loop */
+  frame: number;
+  /** microseconds since the loop began */
+  time_us: number;
+  /** in this frame */
+  points_tested: number;
+  /** to which this belongs */
+  scene: number;
+  /** all contacts; the list may hold fewer */
+  contact_count: number;
+  /** metres: nothing is nearer than this; infinite: nothing is near */
+  lower: number;
+  /** metres: something is as near as this */
+  upper: number;
+  /** metres: the deepest contact */
+  deepest: number;
+  /** bodies whose way was shortened by the travel limit */
+  limited: number;
+  /** bodies whose way was not free to its end */
+  stopped: number;
+  /** of all bodies, as in feeler/step.h */
+  faults: number;
+  /** periods without a frame so far */
+  skipped: number;
+  /** from waking up to the end of a frame */
+  compute: timing;
+  /** how late frames began */
+  wakeup: timing;
+  /** microseconds: this frame */
+  compute_last: number;
+  /** whether the loop keeps its rate */
+  rate_held: boolean;
+  /** whether it is being recorded */
+  recording: boolean;
+  /** whether the step is held */
+  paused: boolean;
+  /** whether parts holds all that may move, or only what changed since the frame sent before */
+  whole: boolean;
+  /** all of them */
+  hands: hand_state[];
+  /** parts that move */
+  parts: part_state[];
+  /** the first ones, in a fixed order */
+  contacts: contact[];
+}
+
+/** how near the surroundings are to vertices of a part, for colours */
+export interface message_proximity {
+  /** of the loop */
+  frame: number;
+  /** its number */
+  part: number;
+  /** of its mesh, level 0 */
+  first_vertex: number;
+  /** metres: distances from here on are not told apart */
+  greatest: number;
+  /** metres, one for each vertex */
+  distances: Float32Array;
+}
+
+/** surface voxels of a part that are near a moving one */
+export interface message_near_voxels {
+  /** of the loop */
+  frame: number;
+  /** whose voxels they are */
+  part: number;
+  /** of a voxel, metres */
+  size: number;
+  /** x y z, metres, part's frame */
+  centres: Float32Array;
+}
+
+/** answered by a state that is whole */
+export interface message_state_ask {
+}
+
+/** a hand takes a part */
+export interface message_grab {
+  /** its number */
+  hand: number;
+  /** or 4294967295: the one it touches */
+  part: number;
+}
+
+/** a hand lets go */
+export interface message_release {
+  /** its number */
+  hand: number;
+}
+
+/** everything goes back to where the scene puts it */
+export interface message_reset {
+}
+
+/** back to before the last grab, place or reset */
+export interface message_undo {
+  /** how often, 1 or more */
+  steps: number;
+}
+
+/** puts a part somewhere, at rest */
+export interface message_place {
+  /** its number */
+  part: number;
+  /** where to */
+  T_world_part: Pose;
+}
+
+/** where a hand is, from the page or a host; the newest counts */
+export interface message_hand_input {
+  /** its number */
+  hand: number;
+  /** pressed ones, a bit each */
+  buttons: number;
+  /** microseconds, of the sender's clock */
+  time_us: number;
+  /** where it is */
+  T_world_hand: Pose;
+}
+
+/** holds the step or lets it go on */
+export interface message_pause {
+  /** which */
+  paused: boolean;
+}
+
+/** answered by a parameter for each, then done */
+export interface message_parameters_ask {
+}
+
+/** a parameter: as asked for, or because somebody changed it */
+export interface message_parameter {
+  /** now; of a choice the place of its word, 0 first */
+  value: number;
+  /** least value */
+  low: number;
+  /** greatest value */
+  high: number;
+  /** as it was at the beginning */
+  preset: number;
+  /** as in set */
+  name: string;
+  /** SI; empty: a plain number */
+  unit: string;
+  /** of a choice, separated by blanks; else empty */
+  words: string;
+  /** for people */
+  doc: string;
+}
+
+/** changes a parameter while everything runs */
+export interface message_set {
+  /** from low to high */
+  value: number;
+  /** of the parameter */
+  name: string;
+}
+
+/** answered by a device for each, then done */
+export interface message_devices_ask {
+}
+
+/** a device: as asked for, or because it changed */
+export interface message_device {
+  /** its number */
+  device: number;
+  /** what it is */
+  kind: number;
+  /** can be used now */
+  present: boolean;
+  /** that it moves, or 4294967295: none */
+  hand: number;
+  /** newtons; 0: gives none */
+  max_force: number;
+  /** newton metres; 0: gives none */
+  max_torque: number;
+  /** for people */
+  name: string;
+  /** why it cannot be used */
+  sentence: string;
+}
+
+/** lets a device move a hand */
+export interface message_device_select {
+  /** its number */
+  hand: number;
+  /** its number, or 4294967295: none */
+  device: number;
+}
+
+/** begins a recording; done gives its number */
+export interface message_record_start {
+  /** for people; empty: the time of day */
+  name: string;
+}
+
+/** ends the recording */
+export interface message_record_stop {
+}
+
+/** answered by a recording for each, then done */
+export interface message_recordings_ask {
+}
+
+/** a recording: as asked for, or because it ended */
+export interface message_recording {
+  /** its number */
+  recording: number;
+  /** complete */
+  finished: boolean;
+  /** of its file */
+  bytes: number;
+  /** in it */
+  frames: number;
+  /** it lasts */
+  seconds: number;
+  /** for people */
+  name: string;
+}
+
+/** answered by record_data */
+export interface message_record_fetch {
+  /** its number */
+  recording: number;
+  /** bytes wanted at most */
+  size: number;
+  /** of the first byte wanted */
+  offset: number;
+}
+
+/** a piece of a recording's file (MCAP) */
+export interface message_record_data {
+  /** its number */
+  recording: number;
+  /** of the first byte */
+  offset: number;
+  /** bytes of the file */
+  total: number;
+  /** the piece */
+  bytes: Uint8Array;
+}
+
+/** loads a scene; done gives the job */
+export interface message_load {
+  /** of the scene file at the controller's machine, or the name of a procedural scenario */
+  path: string;
+}
+
+/** a file or a mesh is to come; done gives the upload's number */
+export interface message_upload {
+  /** of the file; 0: triangles come by upload_triangles */
+  bytes: number;
+  /** in all upload_triangles */
+  vertices: number;
+  /** in all upload_triangles */
+  triangles: number;
+  /** metres in one unit of its coordinates */
+  unit: number;
+  /** of the file, whose ending says its format; or of the part */
+  name: string;
+}
+
+/** a piece of the file, in order */
+export interface message_upload_bytes {
+  /** its number */
+  upload: number;
+  /** of the first byte */
+  offset: number;
+  /** the piece */
+  bytes: Uint8Array;
+}
+
+/** a piece of the mesh, in order: vertices, triangles or both */
+export interface message_upload_triangles {
+  /** its number */
+  upload: number;
+  /** number of the first vertex in the mesh */
+  first_vertex: number;
+  /** number of the first triangle in the mesh */
+  first_triangle: number;
+  /** x y z in the upload's unit */
+  vertices: Float32Array;
+  /** three for a triangle, counted from the mesh's first vertex */
+  indices: Uint32Array;
+}
+
+/** all is there: it becomes a part; done gives the job that makes its voxels */
+export interface message_upload_end {
+  /** its number */
+  upload: number;
+  /** how it may move */
+  kind: number;
+  /** 0x00rrggbb, sRGB */
+  colour: number;
+  /** metres; 0: the scene's */
+  voxel: number;
+  /** where it is */
+  T_world_part: Pose;
+}
+
+/** takes a part out of the scene */
+export interface message_remove {
+  /** its number */
+  part: number;
+}
+
+/** makes voxels of another size; done gives the job */
+export interface message_voxelize {
+  /** its number */
+  part: number;
+  /** metres */
+  voxel: number;
+}
+
+/** stops a job */
+export interface message_cancel {
+  /** its number */
+  job: number;
+}
+
+/** how far is a part from others; answered by clearance */
+export interface message_clearance_ask {
+  /** its number */
+  part: number;
+  /** from this one only; 4294967295: from all */
+  other: number;
+  /** from triangles instead of voxels: slower */
+  exact: boolean;
+}
+
+/** answers clearance_ask */
+export interface message_clearance {
+  /** that was asked about */
+  part: number;
+  /** the nearest, or 4294967295: none in reach */
+  other: number;
+  /** metres: nothing is nearer; infinite: none in reach */
+  lower: number;
+  /** metres: something is as near */
+  upper: number;
+  /** nearest point of the part, world; zero when there is none */
+  from: Vec3;
+  /** nearest point of the other */
+  to: Vec3;
+}
+
+/** how far a worker is */
+export interface message_job {
+  /** its number */
+  job: number;
+  /** what it does */
+  kind: number;
+  /** how far it is */
+  state: number;
+  /** when it has ended */
+  result: number;
+  /** that it is about, or 4294967295: none */
+  part: number;
+  /** 0 to 1 */
+  fraction: number;
+  /** what it works on, for people */
+  name: string;
+  /** what it does now, or why it failed */
+  sentence: string;
+}
+
+/** something has happened */
+export interface message_event {
+  /** what */
+  kind: number;
+  /** of the loop */
+  frame: number;
+  /** that it is about, or 4294967295: none */
+  part: number;
+  /** that it is about, or 4294967295: none */
+  hand: number;
+  /** for a person */
+  sentence: string;
+}
