@@ -271,9 +271,8 @@ ALWAYS bool expand_twice(const flr_spheres *s, const flr_cube_pair *pair,
     return true;
 }
 
-FLR_CLONES
-bool flr_spheres_expand(const flr_spheres *s, uint32_t from, uint32_t to,
-                        flr_spheres_worker *worker)
+FLR_CLONES static bool expand_all(const flr_spheres *s, uint32_t from, uint32_t to,
+                                  flr_spheres_worker *worker)
 {
     /* one loop for each width, with the width as a constant */
     const unsigned shift = s->frame.trees[s->expanded]->shift;
@@ -286,4 +285,10 @@ bool flr_spheres_expand(const flr_spheres *s, uint32_t from, uint32_t to,
     for (uint32_t i = from; i < to && room && shift == 3; i++)
         room = expand_pair(s, &s->pairs[i], 3, worker);
     return room;
+}
+
+bool flr_spheres_expand(const flr_spheres *s, uint32_t from, uint32_t to,
+                        flr_spheres_worker *worker)
+{
+    return expand_all(s, from, to, worker);
 }
