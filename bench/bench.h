@@ -68,6 +68,9 @@ flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE
 /* Sphere trees: figures 3 to 6 of their paper along random ways into contact; beside the shell engine at the same poses. */
 flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FILE *out,
                               flr_error *error);
+/* Whole motions: a part in a rough hand, a ball in its socket, the actuator's way out; times, contacts, penetration. */
+flr_result flr_bench_motions(flr_env *env, const flr_bench_options *options, FILE *out,
+                             flr_error *error);
 
 /* ---- shared by the subjects ---- */
 

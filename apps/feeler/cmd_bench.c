@@ -40,6 +40,9 @@ static const struct subject {
     {"approach",
      "sphere trees on random ways into contact: pairs, microseconds, tests; the shell beside",
      flr_bench_approach},
+    {"motion",
+     "whole motions: rough hands, a ball turned in its socket, the actuator taken out; penetration",
+     flr_bench_motions},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

@@ -211,6 +211,17 @@ typedef struct flr_march_params {
 
 FLR_API flr_march_params flr_default_march_params(void);
 
+/* A plane that a point of the shell would pass: the layer around where the motion would take it. */
+typedef struct flr_march_plane {
+    flr_vec3 point;  /* world's frame, metres: where the point is at the beginning */
+    flr_vec3 normal; /* world's frame at the beginning, unit, out of the layer */
+    double gap;      /* metres: from the point to the plane; below 0: it is behind */
+    uint32_t index;  /* in the shell */
+    uint8_t label;   /* an flr_label */
+} flr_march_plane;
+
+enum { FLR_MARCH_PLANES = 8 };
+
 /* Plain data. */
 typedef struct flr_march_result {
     /* 0 … 1: of the motion, up to which no point comes into the layer; 1: all of it is free */
@@ -224,6 +235,11 @@ typedef struct flr_march_result {
     uint32_t index;  /* in the shell */
     flr_vec3 point;  /* world's frame, metres: where it is then */
     flr_vec3 normal; /* world's frame, unit: its own, inward; smooth: that of the layer, outward */
+    /* smooth, and no point goes farther than half a voxel: of the points that the whole motion would
+     * take into the layer, some that are deep or far from each other, by which the motion can be
+     * changed so that it is free */
+    flr_march_plane planes[FLR_MARCH_PLANES];
+    uint32_t plane_count;
     uint64_t lookups;
 } flr_march_result;
 

@@ -76,13 +76,13 @@ typedef struct flr_world_params {
     double friction; /* coefficient, between all parts; default 0 */
     /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.1: with force
      * layer 2 that is before the way is checked, an eighth of a voxel below the plane where force
-     * begins */
+     * begins; 0.5 at least with force layers below 2 */
     double depth;
     /* voxels: nothing stops a body before its fastest point has gone so far in a frame; default 0:
      * no point comes into layer 1 that was not there before, whatever the hand does. 0.5: only fast
      * motion is checked, which is the least with a force layer below 2; INFINITY: none */
     double unchecked;
-    /* lookups that checking may take in a step; 0: as many as it takes; default 500000. A body whose
+    /* lookups that checking may take in a step; 0: as many as it takes; default 60000. A body whose
      * way cannot be checked any more goes half a voxel at most, which contact alone keeps safe */
     uint64_t budget;
 } flr_world_params;

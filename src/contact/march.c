@@ -17,7 +17,9 @@
 #define STEEP                                                                                      \
     1.7320508075688772 /* voxels of distance, per voxel of way: at most, where it is interpolated */
 enum { ROUNDS = 16 };  /* over a smooth layer */
+#define ALONE    0.15  /* of the shell's radius: planes farther apart than this are two */
 #define HOP      0.5   /* voxels: between two looks at a point, where a layer is smooth */
+#define SHALLOW  0.1   /* voxels: … and so little below, it may not get deeper */
 #define ROUNDING 2e-3  /* voxels: a point so little below the end of a smooth layer is not in it */
 
 typedef struct march {
@@ -45,6 +47,10 @@ typedef struct march {
     double turned_to; /* time at which the following two are */
     flr_mat3 turn_then;
     flr_vec3 centre_then;
+    bool planning; /* look where the whole motion would pass, and no more */
+    uint32_t plane_count;
+    flr_march_plane planes[FLR_MARCH_PLANES]; /* voxels */
+    double deep[FLR_MARCH_PLANES];
     flr_march_memory *memory; /* where points that are looked at are noted; NULL: not now */
 } march;
 
@@ -234,11 +240,12 @@ static double above(const march *m, flr_vec3 at, flr_vec3 *slope)
     return d[0] + part[2] * (d[1] - d[0]) - m->level - m->margin;
 }
 
-/* How deep a point may go that is so high when checking begins: to the end of the layer; where it is in the layer already, to
- * the next whole voxel below, so that it can still slide. */
+/* How deep a point may go that is so high when checking begins: to the end of the layer, or a rounding below where it is at it;
+ * where it is well in the layer already, to the next whole voxel below, so that it can still slide. */
 static double floor_of(double height)
 {
-    return height > -ROUNDING ? fmin(height, 0) : floor(height);
+    if (height > -ROUNDING) return fmin(height, 0) - CLIP;
+    return height > -SHALLOW ? height : floor(height);
 }
 
 /* A point from a time on, to another, by looks that are so near to each other that it cannot get far into the layer between
@@ -250,11 +257,11 @@ static bool march_smoothly(march *m, uint32_t chunk, uint32_t point, flr_label l
     double speed = flr_vec3_length(m->way) + m->angle * p.radius;
     flr_vec3 velocity;
     double height = above(m, path_at(m, &p, t, &velocity), NULL);
-    double least = t <= m->begin ? floor_of(height) : 0;
-    bool whole = least < 0;
+    double least = t <= m->begin ? floor_of(height) : -CLIP;
+    bool whole = least < -CLIP;
     if (whole) to = 1;
     while (spend(m)) {
-        if (height >= 0) least = 0;
+        if (height >= 0) least = -CLIP;
         to = fmin(to, m->end);
         if (!(t < to)) break;
         double next = fmin(t + flr_larger(HOP, (height - least) / STEEP) / speed, to);
@@ -385,6 +392,37 @@ static void turn_to_end(march *m)
     m->centre_then = flr_vec3_add_scaled(m->frame.centre, m->end, m->way);
 }
 
+/* Keeps a plane that the whole motion would pass: in the place of one that is near and alike and less deep, else beside the
+ * others, else in the place of the least deep one. */
+static void keep_plane(march *m, const flr_march_point *near, flr_vec3 there, double height)
+{
+    flr_vec3 slope;
+    above(m, there, &slope);
+    double steep = flr_vec3_length(slope);
+    if (!(steep > 1e-3)) return;
+    flr_march_plane plane = {.point = near->at,
+                             .normal = flr_vec3_scale(slope, 1 / steep),
+                             .index = near->point,
+                             .label = (uint8_t)near->label};
+    plane.gap = flr_vec3_dot(plane.normal, flr_vec3_sub(near->at, there)) + height / steep;
+    double apart = ALONE * (double)m->pair.shell->radius / m->pair.voxmap->header->grid.voxel;
+    uint32_t to = m->plane_count, least = 0;
+    for (uint32_t i = 0; i < m->plane_count; i++) {
+        const flr_march_plane *p = &m->planes[i];
+        if (m->deep[i] < m->deep[least]) least = i;
+        if (flr_vec3_dot(p->normal, plane.normal) > 0.9 &&
+            flr_vec3_distance(p->point, plane.point) < apart) {
+            to = i;
+            break;
+        }
+    }
+    if (to == FLR_MARCH_PLANES) to = least;
+    if (to < m->plane_count && !(-height > m->deep[to])) return;
+    if (to == m->plane_count) m->plane_count++;
+    m->planes[to] = plane;
+    m->deep[to] = -height;
+}
+
 /* A motion of a few voxels: only points that begin near the layer can come into it, and those that a scan of the beginning
  * finds are few. Of them, most do not even leave their voxel. */
 static void march_near(march *m, const flr_march_point *near)
@@ -396,7 +434,14 @@ static void march_near(march *m, const flr_march_point *near)
         flr_vec3 arm = flr_vec3_sub(near->at, m->frame.centre);
         flr_vec3 there = flr_vec3_add(m->centre_then, flr_mat3_apply(m->turn_then, arm));
         uint32_t mark = flr_table_mark(m->pair.fields, there);
-        if (mark == FLR_MARK_FREE || mark > m->limit || above(m, there, NULL) >= 0) return;
+        if (mark == FLR_MARK_FREE || mark > m->limit) return;
+        double height = above(m, there, NULL);
+        if (height >= 0) return;
+        if (m->planning) {
+            double before = above(m, near->at, NULL);
+            if (height < floor_of(before)) keep_plane(m, near, there, height - floor_of(before));
+            return;
+        }
     }
     path p = path_from(m, near->at);
     if (m->level)
@@ -460,6 +505,19 @@ static bool march_slowly(march *m, flr_contact_pair *pair, flr_pose_span shell,
     return true;
 }
 
+static void tell_planes(const march *m, flr_pose T_world_voxmap, flr_march_result *result)
+{
+    const flr_grid *grid = &m->pair.voxmap->header->grid;
+    result->plane_count = m->plane_count;
+    for (uint32_t i = 0; i < m->plane_count; i++) {
+        flr_march_plane *to = &result->planes[i];
+        *to = m->planes[i];
+        to->point = flr_pose_apply(T_world_voxmap, flr_grid_to_metres(grid, to->point));
+        to->normal = flr_quat_rotate(T_world_voxmap.q, to->normal);
+        to->gap *= grid->voxel;
+    }
+}
+
 /* All of the shell, from spheres to points. */
 static void march_all(march *m)
 {
@@ -488,6 +546,15 @@ void flr_contact_march(flr_contact_pair *pair, flr_pose_span shell, flr_pose_spa
     m.begin = unchecked / travel;
     m.exhausted = !(travel < FARTHEST);
 
+    if (m.level && m.travel <= HOP && m.begin == 0 && !m.exhausted) {
+        m.planning = true;
+        bool all = march_slowly(&m, pair, shell, voxmap, params->displacement);
+        m.planning = false;
+        if (all && m.plane_count == 0 && !m.exhausted) { /* the usual case */
+            result->lookups = m.lookups;
+            return;
+        }
+    }
     /* where a layer is smooth, points that were seen outside at one end need not be at another */
     double end;
     int rounds = 0;
@@ -501,4 +568,5 @@ void flr_contact_march(flr_contact_pair *pair, flr_pose_span shell, flr_pose_spa
     result->exhausted = m.exhausted;
     result->fraction = m.exhausted ? m.begin : m.end;
     if (m.stopped && !m.exhausted) tell(&m, voxmap, result);
+    if (!m.exhausted) tell_planes(&m, voxmap.from, result);
 }

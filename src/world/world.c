@@ -14,11 +14,16 @@
 #define BEFORE    1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
 #define CLEAR                                                                                      \
     0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
-#define REST  1e-6   /* voxels: who moves less in a step rests */
-#define HALF  0.5    /* voxels: what contact alone keeps safe in a step */
-#define PRESS 0.01   /* voxels: depth that is given to it */
-enum { STOPS = 8 };  /* places that a body slides along, of those that its way would meet */
-enum { PASSES = 4 }; /* over pairs of moving bodies that stop each other */
+#define REST  1e-6 /* voxels: who moves less in a step rests */
+#define HALF  0.5  /* voxels: what contact alone keeps safe in a step */
+#define PRESS 0.01 /* voxels: the depth that is given to what stops a body */
+enum {
+    STOPS = 32, /* places that a body slides along, of those that its way would meet */
+    FIRM = 2,   /* … before contacts give way to them */
+    SLIDES = 8, /* ways that are tried for that */
+    STAIRS = 2, /* the same where the layer is not smooth, which leads less far */
+    PASSES = 4  /* over pairs of moving bodies that stop each other */
+};
 
 typedef struct hand_state {
     flr_handle handle;
@@ -94,7 +99,7 @@ flr_world_params flr_default_world_params(void)
                                .coupling = flr_default_coupling_def(),
                                .passivity = flr_default_passivity_params(),
                                .depth = 0.1,
-                               .budget = 500000};
+                               .budget = 60000};
     params.coupling.stretch = 0;
     return params;
 }
@@ -371,6 +376,10 @@ static void touch(flr_world *w, uint32_t part)
     uint32_t count, contact_count;
     const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
     const flr_contact *contacts = flr_pairs_contacts(w->pairs, &contact_count);
+    /* below layer 2 nothing is kept apart, and a part may lie in its seat; where the way is not free, that limits a part that is
+     * wedged, and contacts which are deeper than they may be must not push it there */
+    bool firm = w->params.contact.force_layer > 1 && w->plans[part].stop_count < FIRM;
+    double depth = firm ? w->params.depth : fmax(w->params.depth, HALF);
     for (uint32_t i = 0; i < count; i++) {
         const flr_pair_result *r = &results[i];
         bool reversed = r->pair.voxmap == part;
@@ -384,7 +393,7 @@ static void touch(flr_world *w, uint32_t part)
             .reversed = reversed,
             .centre = centre,
             .other = motion_about(w, reversed ? r->pair.shell : r->pair.voxmap, centre),
-            .limit = w->params.depth * voxel_of_pair(w, r->pair),
+            .limit = depth * voxel_of_pair(w, r->pair),
             .friction = w->params.friction};
         flr_step_touch(w->step, &touches);
     }
@@ -458,30 +467,44 @@ static void note_stop(flr_world *w, uint32_t part, uint32_t other, const stop *f
     p->again = true;
 }
 
+/* Notes for both bodies of a pair that a point may go no farther than `gap` against a normal. */
+static void note_gap(flr_world *w, flr_pair pair, const flr_contact *contact, double gap)
+{
+    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    bool two = !ground && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
+    double least = BEFORE * voxel_of_pair(w, pair), depth = PRESS * voxel_of_pair(w, pair);
+    stop s = {.contact = *contact, .limit = depth + gap * (two ? 0.5 : 1) - least};
+    s.contact.depth = depth;
+    s.contact.mark = FLR_MARK_SURFACE;
+    if (!(s.limit > depth / 2)) s.limit = depth / 2;
+    note_stop(w, pair.shell, pair.voxmap, &s, false);
+    if (!ground) note_stop(w, pair.voxmap, pair.shell, &s, true);
+}
+
 /* What a march ran into, as it is at the beginning of the step. */
 static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span voxmap,
                  const flr_march_result *found)
 {
-    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
-    bool two = !ground && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
+    /* the whole motion's end shows several planes; where it stops shows the right one */
+    for (uint32_t i = 0; w->pass % 2 == 1 && i < found->plane_count; i++) {
+        const flr_march_plane *p = &found->planes[i];
+        flr_contact contact = {
+            .point = p->point, .normal = p->normal, .index = p->index, .label = p->label};
+        note_gap(w, pair, &contact, p->gap);
+    }
+    if (found->plane_count > 0 && w->pass % 2 == 1) return;
     bool smooth = w->params.contact.force_layer > 1; /* the normal is that of the voxmap's layer */
     flr_pose T_shell, T_voxmap;
     flr_march_poses(shell, voxmap, w->state->bodies[pair.shell].inertia.centre, found->fraction,
                     &T_shell, &T_voxmap);
     flr_pose back = flr_pose_mul(shell.from, flr_pose_inverse(T_shell)),
              met = flr_pose_mul(voxmap.from, flr_pose_inverse(T_voxmap));
-    double least = BEFORE * voxel_of_pair(w, pair), depth = PRESS * voxel_of_pair(w, pair);
-    stop s = {.contact = {.point = flr_pose_apply(back, found->point),
-                          .normal = flr_quat_rotate(smooth ? met.q : back.q, found->normal),
-                          .depth = depth,
-                          .index = found->index,
-                          .label = found->label,
-                          .mark = FLR_MARK_SURFACE}};
-    flr_vec3 away = flr_vec3_sub(s.contact.point, flr_pose_apply(met, found->point));
-    s.limit = depth + flr_vec3_dot(s.contact.normal, away) * (two ? 0.5 : 1) - least;
-    if (!(s.limit > depth / 2)) s.limit = depth / 2;
-    note_stop(w, pair.shell, pair.voxmap, &s, false);
-    if (!ground) note_stop(w, pair.voxmap, pair.shell, &s, true);
+    flr_contact contact = {.point = flr_pose_apply(back, found->point),
+                           .normal = flr_quat_rotate(smooth ? met.q : back.q, found->normal),
+                           .index = found->index,
+                           .label = found->label};
+    flr_vec3 away = flr_vec3_sub(contact.point, flr_pose_apply(met, found->point));
+    note_gap(w, pair, &contact, flr_vec3_dot(contact.normal, away));
 }
 
 /* Shortens a way, and says so. */
@@ -553,7 +576,9 @@ static void check_ways(flr_world *w, double range, flr_world_frame *frame)
     uint32_t count;
     const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
     /* forces as they are at the beginning know no limits along which to slide */
-    int slides = w->params.step.integrator == FLR_INTEGRATOR_EXPLICIT ? 0 : STOPS;
+    int slides = w->params.step.integrator == FLR_INTEGRATOR_EXPLICIT ? 0
+                 : w->params.contact.force_layer > 1                  ? SLIDES
+                                                                      : STAIRS;
     bool again = count > 0 && w->params.unchecked < INFINITY;
     for (w->pass = 0; again && w->pass < slides + PASSES; w->pass++) {
         bool last = w->pass >= slides;

@@ -41,6 +41,11 @@ tells '^ 0: +0\.5000 mm from a vertex of the ball to a face'
 tells '^in pose 0 there is less than 1 mm'
 expect 0 "$lessons/10_clearance" 12
 tells '^ 5: +3\.00[0-9]+ mm'
+expect 0 "$lessons/12_touch_a_sphere"
+tells '^ 250 ms: .* 0 contacts, the hand feels 0\.00 N'
+tells '^1000 ms: .* the hand feels 0\.50 N'
+expect 0 "$lessons/13_peg_in_hole"
+tells '^the peg is in: 0\.[0-9]+ mm above the bottom'
 
 # a file of the user's, and one that is not there
 for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do

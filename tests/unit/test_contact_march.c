@@ -134,7 +134,7 @@ static double smooth_stop_of(const scene *s, const flr_pose *T_voxmap_shell, siz
     double least = 0;
     for (size_t i = 0; i <= steps; i++) {
         double height = distance_at(s, flr_pose_apply(T_voxmap_shell[i], p)) - level;
-        if (i == 0 && height < 0) least = height > -2e-3 ? height : floor(height);
+        if (i == 0 && height < 0) least = height > -0.1 ? height : floor(height);
         if (height >= 1) least = 0; /* it has left for sure */
         if (height < least - 0.45) return first + (1 - first) * (double)i / (double)steps;
     }
@@ -204,7 +204,7 @@ static void never_deep(const scene *s, flr_pose_span shell, flr_pose_span voxmap
         for (uint32_t i = 0; i < (uint32_t)c->count[0] + c->count[1] + c->count[2]; i++) {
             flr_vec3 p = flr_shell_point(points, chunk, c->first + i, params->displacement);
             if (params->unchecked == 0 && distance_at(s, flr_pose_apply(first, p)) >= level)
-                assert_true(distance_at(s, flr_pose_apply(last, p)) > level - 1e-6);
+                assert_true(distance_at(s, flr_pose_apply(last, p)) > level - 1.01e-4);
         }
     }
 }
