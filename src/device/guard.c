@@ -52,6 +52,12 @@ struct flr_guard {
     double gain;
     flr_wrench output;
 
+    // the watchdog's own: the clock may have jumped behind the last step's time
+    int64_t watched_ns; /* of its last look */
+    int64_t silent_ns;  /* since it last saw a new step */
+    int64_t seen_ns;    /* the step that it saw last, and how many there were */
+    uint64_t seen_steps;
+
     // written by the owner, read by all
     _Atomic uint64_t steps, trips, counts[FLR_FAULT_COUNT];
     _Atomic double max_force, max_torque;
@@ -382,6 +388,25 @@ void flr_guard_step(flr_guard *guard, const flr_guard_input *input, flr_guard_ou
     atomic_store(&g->owner, FREE);
 }
 
+/* For how long no step has come, as far as the watchdog has seen by itself: what the clock says of
+ * the last step is worth nothing where it was set back since. */
+static int64_t silence(flr_guard *g, int64_t now_ns, int64_t stepped_ns)
+{
+    uint64_t steps = atomic_load_explicit(&g->steps, memory_order_relaxed);
+    int64_t passed;
+    if (__builtin_sub_overflow(now_ns, g->watched_ns, &passed) || passed > SECOND_NS)
+        passed = now_ns > g->watched_ns ? SECOND_NS : (int64_t)g->frame_ns;
+    if (passed < 0) passed = (int64_t)g->frame_ns; // it looks about once a frame
+    if (steps != g->seen_steps || stepped_ns != g->seen_ns)
+        g->silent_ns = 0;
+    else
+        g->silent_ns = grow_older(g->silent_ns, false, passed);
+    g->watched_ns = now_ns;
+    g->seen_steps = steps;
+    g->seen_ns = stepped_ns;
+    return g->silent_ns;
+}
+
 bool flr_guard_watch(flr_guard *guard, int64_t now_ns)
 {
     FLR_ASSERT(guard);
@@ -389,8 +414,12 @@ bool flr_guard_watch(flr_guard *guard, int64_t now_ns)
     int64_t missing;
     if (!atomic_load(&g->started)) return false;
     int64_t stepped = atomic_load(&g->stepped_ns);
-    if (now_ns <= stepped) return false;
-    if (__builtin_sub_overflow(now_ns, stepped, &missing)) missing = SECOND_NS;
+    int64_t silent = silence(g, now_ns, stepped);
+    if (__builtin_sub_overflow(now_ns, stepped, &missing))
+        missing = now_ns > stepped ? SECOND_NS : 0;
+    // set back: the step may have come up to a frame before it was seen
+    if (now_ns < stepped) silent += (int64_t)g->frame_ns;
+    if (silent > missing) missing = silent;
     if (missing <= g->detect_ns) return false;
 
     int nobody = FREE;
@@ -399,7 +428,7 @@ bool flr_guard_watch(flr_guard *guard, int64_t now_ns)
         if (!atomic_exchange(&g->hung, true)) flr_device_stop(g->device, now_ns);
         return true;
     }
-    if (atomic_load(&g->stepped_ns) == stepped && now_ns > g->now_ns) {
+    if (atomic_load(&g->stepped_ns) == stepped && now_ns != g->now_ns) {
         uint32_t faults = FLR_FAULT_WATCHDOG;
         fade(g, elapse(g, now_ns, &faults), missing);
         write_out(g);

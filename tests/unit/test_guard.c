@@ -288,6 +288,34 @@ static void watchdog(void **state)
     close_all(&s);
 }
 
+/* the clock is set back, or was ahead for one step, and then no step comes any more */
+static void watchdog_and_clock(void **state)
+{
+    (void)state;
+    const int64_t jumps[] = {-MS, -30 * MS, -3600000 * MS, INT64_MIN / 2};
+    for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+        subject s;
+        open_default(&s);
+        settle(&s, push(15, 0.5));
+        for (int k = 0; k < 20; k++) { // steps come: nothing to do, before and behind a jump
+            step(&s, push(15, 0.5));
+            assert_false(flr_guard_watch(s.guard, s.now));
+            assert_false(flr_guard_watch(s.guard, s.now - 1));
+        }
+        s.now += jumps[i];
+        double before = force_of(&s);
+        assert_true(before > 14);
+        for (int k = 0; k < 25; k++) {
+            s.now += MS;
+            flr_guard_watch(s.guard, s.now);
+            assert_true(before - force_of(&s) <= 1 + 1e-9);
+            before = force_of(&s);
+        }
+        assert_near(force_of(&s), 0, 0);
+        close_all(&s);
+    }
+}
+
 /* ---- a step that hangs in its driver ---- */
 
 static void *step_once(void *context)
@@ -598,6 +626,7 @@ int main(void)
         cmocka_unit_test(short_gaps_do_no_harm),
         cmocka_unit_test(clocks),
         cmocka_unit_test(watchdog),
+        cmocka_unit_test(watchdog_and_clock),
         cmocka_unit_test(hung_step),
         cmocka_unit_test(contested),
         cmocka_unit_test(refused),
