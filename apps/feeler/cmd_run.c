@@ -21,6 +21,8 @@
 #include "scene/stage.h"
 #include "touch.h"
 
+#define MOST_FRAMES 1e12
+
 static const char *const integrator_choices[] = {"implicit", "explicit", "quasi-static", NULL};
 
 typedef struct run_values {
@@ -126,10 +128,13 @@ static flr_result make_script(flr_cli *cli, const run_values *values, job *j, fl
         flr_scene_hand_make(cli->env, j->scene, part->name, values->hand, &def, &j->script, error);
     if (result != FLR_OK) return result;
     double seconds = flr_script_duration(j->script);
-    if (values->frames > 0)
-        j->frames = (uint64_t)values->frames;
-    else
-        j->frames = isfinite(seconds) ? (uint64_t)((seconds + 0.5) * values->rate) : 10000;
+    double frames = isfinite(seconds) ? (seconds + 0.5) * values->rate : 10000;
+    if (values->frames == 0 && !(frames <= MOST_FRAMES))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the hand's way takes %g s, which is too long to run to its end; say how "
+                        "far with --frames",
+                        seconds);
+    j->frames = values->frames > 0 ? (uint64_t)values->frames : (uint64_t)frames;
     return FLR_OK;
 }
 
@@ -293,10 +298,10 @@ static const flr_option options[] = {
     {.name = "hand",
      .type = FLR_OPTION_TEXT,
      .argument = "HAND",
-     .help =
-         "builtin:idle (default), builtin:slide, builtin:aggressive, builtin:wedge, "
-         "builtin:removal (along the scene's path of the part), path:NAME (a path of the scene), "
-         "or a file of poses",
+     .help = "builtin:idle (default), builtin:slide, builtin:aggressive, builtin:wedge, "
+             "builtin:removal (the scene's path of the part, outward), path:NAME (a path of the "
+             "scene), "
+             "or a file of poses",
      .offset = offsetof(run_values, hand)},
     {.name = "frames",
      .letter = 'n',
@@ -305,7 +310,7 @@ static const flr_option options[] = {
      .help = "how many; default: to the end of the path, or 10000",
      .offset = offsetof(run_values, frames),
      .min = 1,
-     .max = 1e12},
+     .max = MOST_FRAMES},
     {.name = "part",
      .type = FLR_OPTION_TEXT,
      .argument = "NAME",

@@ -10,12 +10,34 @@
 
 /* ---- paths ---- */
 
-static flr_result along_file(flr_env *env, const flr_scene *scene, const char *file,
+/* Is this a way in: does it end nearer to where the part stands than it begins? */
+static bool leads_in(const flr_pose_list *list, flr_pose start)
+{
+    flr_vec3 first = list->poses[0].T_world_part.p,
+             last = list->poses[list->count - 1].T_world_part.p;
+    return flr_vec3_length2(flr_vec3_sub(last, start.p)) <
+           flr_vec3_length2(flr_vec3_sub(first, start.p));
+}
+
+/* The same way from its end to its begin, in the same time. */
+static void turn_round(flr_pose_list *list)
+{
+    double sum = list->poses[0].t + list->poses[list->count - 1].t;
+    for (size_t i = 0, k = list->count - 1; i < k; i++, k--) {
+        flr_timed_pose kept = list->poses[i];
+        list->poses[i] = list->poses[k];
+        list->poses[k] = kept;
+    }
+    for (size_t i = 0; i < list->count; i++) list->poses[i].t = sum - list->poses[i].t;
+}
+
+static flr_result along_file(flr_env *env, const flr_scene *scene, const char *file, bool out,
                              flr_script_def *def, flr_script **script, flr_error *error)
 {
     flr_pose_list list = {NULL, 0};
     flr_result result = flr_pose_list_read(env, file, scene->unit, &list, error);
     if (result != FLR_OK) return result;
+    if (out && leads_in(&list, def->start)) turn_round(&list);
     def->kind = FLR_SCRIPT_REMOVAL;
     def->path = list.poses;
     def->path_count = list.count;
@@ -25,11 +47,11 @@ static flr_result along_file(flr_env *env, const flr_scene *scene, const char *f
 }
 
 static flr_result along_path(flr_env *env, const flr_scene *scene, const flr_scene_path *path,
-                             flr_script_def *def, flr_script **script, flr_error *error)
+                             bool out, flr_script_def *def, flr_script **script, flr_error *error)
 {
     char *file = flr_scene_file(scene, path->poses);
     if (!file) return flr_fail(error, FLR_NO_MEMORY, "%s: out of memory", path->poses);
-    flr_result result = along_file(env, scene, file, def, script, error);
+    flr_result result = along_file(env, scene, file, out, def, script, error);
     free(file);
     return result;
 }
@@ -76,9 +98,11 @@ flr_result flr_scene_hand_make(flr_env *env, const flr_scene *scene, const char 
         name = text + sizeof along - 1;
         any = false;
     } else {
-        return along_file(env, scene, text, &def, script, error);
+        return along_file(env, scene, text, false, &def, script, error);
     }
     const flr_scene_path *path = find_path(scene, part, name, any);
     if (!path) return no_path(scene, part, name, error);
-    return along_path(env, scene, path, &def, script, error);
+    // another path than the one asked for may be a way in; then the way out is the same backwards
+    bool out = strcmp(path->name, name) != 0;
+    return along_path(env, scene, path, out, &def, script, error);
 }

@@ -78,6 +78,13 @@ refuse 3 'part "ball" was not there' replay a.mcap ball/turned.json
 jq '.parts |= .[1:]' ball/scene.json >ball/less.json
 refuse 3 'part' replay a.mcap ball/less.json
 
+# ---- taking out goes out; a way without end is refused, not run as nothing ----
+expect 0 feeler run $scene --hand builtin:removal --poses out.txt --json
+tail -n 1 out.txt | awk '{ exit !($4 > 25) }' && pass || fail "the ball was not taken out of its socket"
+printf '0 0 0 0 1 0 0 0\n1e300 0 0 1 1 0 0 0\n' >endless.txt
+refuse 2 'say how far with --frames' run $scene --hand endless.txt
+expect 0 feeler run $scene --hand endless.txt --frames 10
+
 # ---- a recorder that is killed leaves what it had written ----
 feeler run $scene --hand builtin:aggressive --frames 100000 --paced --record killed.mcap >/dev/null 2>&1 &
 writer=$!

@@ -103,6 +103,18 @@ static void along_paths(void **state)
     script = make_one(&scene, "builtin:removal", 1);
     assert_true(flr_script_duration(script) == 2);
     flr_script_destroy(script);
+    // and backwards, where it leads to the part: taking out is not pushing in
+    put(folder, "turn.txt",
+        "1 1000 2000 9000 1 0 0 0\n2 1000 2000 8000 1 0 0 0\n"
+        "5 1000 2000 3000 1 0 0 0\n",
+        turn, sizeof turn);
+    script = make_one(&scene, "builtin:removal", 1);
+    assert_true(flr_script_duration(script) == 4);
+    assert_true(at(script, 0).p.z == 3 && at(script, 3).p.z == 8 && at(script, 4).p.z == 9);
+    flr_script_destroy(script);
+    script = make_one(&scene, "path:turn", 1);
+    assert_true(at(script, 0).p.z == 9);
+    flr_script_destroy(script);
     flr_test_folder_remove(folder);
 }
 
