@@ -11,9 +11,9 @@
  *
  * Losing something is noticed after detect_ns; from there the force fades by no more than its step
  * per frame. So that this ends in time, the force is limited to what can fade in zero_ns -
- * detect_ns: at 1000 Hz that is 20 N, at 500 Hz 10 N, at 250 Hz 4.25 N; from 2000 Hz on the device's
- * limit is the lower one, as a rule. Being zero in time counts more than being smooth: where frames
- * come so late that both cannot be had, a fading force makes up for what was missed.
+ * detect_ns: at 1000 Hz that is 20 N, at 500 Hz 10 N, at 250 Hz 4.25 N; from 2000 Hz on the
+ * device's limit is the lower one, as a rule. Being zero in time counts more than being smooth:
+ * where frames come so late that both cannot be had, a fading force makes up for what was missed.
  *
  *     flr_guard_def def = flr_default_guard_def();
  *     def.device = device;
