@@ -120,3 +120,13 @@ uint32_t flr_wire_max_size(const flr_wire_message *message)
     }
     return at;
 }
+
+uint32_t flr_wire_max_frame(unsigned direction)
+{
+    uint32_t largest = 0;
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        uint32_t size = flr_wire_max_size(&messages[i]);
+        if (messages[i].direction & direction && size > largest) largest = size;
+    }
+    return largest;
+}

@@ -112,4 +112,7 @@ uint32_t flr_wire_item_align(const flr_wire_field *field);
 /* Bytes of the largest frame, head included, that the table allows for this message. */
 uint32_t flr_wire_max_size(const flr_wire_message *message);
 
+/* Bytes of the largest frame that may come in a direction: what is longer need not be received. */
+uint32_t flr_wire_max_frame(unsigned direction);
+
 #endif

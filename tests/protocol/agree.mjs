@@ -60,8 +60,21 @@ refuses(() => encode('grab', { hand: -1 }), "message 'grab', field 'hand': is no
 refuses(() => encode('grab', { hand: 1.5 }), "message 'grab', field 'hand': is not a whole number of its range");
 refuses(() => encode('set', { value: NaN }), "message 'set', field 'value': is not a finite number");
 refuses(() => encode('hello', { token: 'x'.repeat(257) }), "message 'hello', field 'token': has more bytes than 256");
+refuses(() => encode('mesh_chunk', { vertices: new Float32Array([0, 1, NaN]) }),
+  "message 'mesh_chunk', field 'vertices[2]': is not a finite number");
+refuses(() => encode('mesh_chunk', { vertices: [0, 1, NaN] }),
+  "message 'mesh_chunk', field 'vertices[2]': is not a finite number");
+assert.deepStrictEqual(encode('mesh_chunk', { indices: [1, 2, 3] }), encode('mesh_chunk', { indices: new Uint16Array([1, 2, 3]) }));
 refuses(() => encode('nonsense'), "message 'nonsense' is not known");
 assert.deepStrictEqual(decode(encode('place', { part: 3 }), 1).body.T_world_part, { p: [0, 0, 0], q: [1, 0, 0, 0] });
+
+// a newer minor version may say more, this one may not
+const more = new Uint8Array(encode('pong', { stamp: 5 }).length + 4);
+more.set(encode('pong', { stamp: 5 }));
+more[0] += 4;
+refuses(() => decode(more), "message 'pong' has bytes behind its last field");
+more[7] = MINOR + 1;
+assert.strictEqual(decode(more).body.stamp, 5);
 
 assert(yes > 500 && no > 500, `${yes} accepted, ${no} refused: too few to mean anything`);
 console.log(`${yes} frames accepted (${canonical} encoded again to the same bytes), ${no} refused, as C does`);

@@ -69,6 +69,10 @@ static void test_table(void **state)
         assert_true(flr_wire_max_size(&types[i]) < 4u << 20);
     }
     assert_null(flr_wire_message_find(0));
+    assert_int_equal(flr_wire_max_frame(FLR_TO_CONTROLLER),
+                     flr_wire_max_size(flr_wire_message_find(FLR_MSG_UPLOAD_TRIANGLES)));
+    assert_int_equal(flr_wire_max_frame(FLR_TO_CLIENT),
+                     flr_wire_max_size(flr_wire_message_find(FLR_MSG_MESH_CHUNK)));
     // structures lie in memory as on the wire: each part at the next multiple of its width
     const flr_wire_struct *const *structs = flr_wire_structs(&struct_count);
     for (uint32_t i = 0; i < struct_count; i++) {
@@ -144,6 +148,35 @@ static void test_values(void **state)
     assert_memory_equal(frame + 36, vertices, sizeof vertices);
     assert_int_equal(frame[60], 3);
     assert_memory_equal(frame + 64, indices, sizeof indices);
+}
+
+/* the largest frame that the table allows is as large as the table says, and passes */
+static void test_largest(void **state)
+{
+    (void)state;
+    const flr_wire_message *type = flr_wire_message_find(FLR_MSG_UPLOAD_TRIANGLES);
+    uint32_t most = flr_wire_max_size(type);
+    float *vertices = calloc(196608, sizeof *vertices);
+    uint32_t *indices = calloc(196608, sizeof *indices);
+    uint8_t *large = malloc(most), *large_room = malloc(FLR_PROTOCOL_ROOM(most));
+    assert_true(vertices && indices && large && large_room);
+    flr_message message = {.id = FLR_MSG_UPLOAD_TRIANGLES}, decoded;
+    message.as.upload_triangles = (flr_msg_upload_triangles){.vertices = vertices,
+                                                             .vertices_count = 196608,
+                                                             .indices = indices,
+                                                             .indices_count = 196608};
+    size_t size = 0;
+    flr_error error;
+    assert_ok(flr_protocol_encode(&message, FLR_PROTOCOL_MINOR, large, most, &size, &error), error);
+    assert_int_equal(size, most);
+    assert_ok(flr_protocol_decode(large, size, FLR_TO_CONTROLLER, large_room,
+                                  FLR_PROTOCOL_ROOM(most), &decoded, &error),
+              error);
+    assert_int_equal(decoded.as.upload_triangles.indices_count, 196608);
+    free(vertices);
+    free(indices);
+    free(large);
+    free(large_room);
 }
 
 /* ---- golden bytes ---- */
@@ -495,17 +528,12 @@ static void test_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_bit_flips),
-        cmocka_unit_test(test_limits_and_sentences),
-        cmocka_unit_test(test_space),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_minor_versions),
-        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_values),         cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_golden),         cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_bit_flips),      cmocka_unit_test(test_limits_and_sentences),
+        cmocka_unit_test(test_space),          cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_minor_versions), cmocka_unit_test(test_quiet),
     };
     return cmocka_run_group_tests_name("protocol", tests, NULL, NULL);
 }

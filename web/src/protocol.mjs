@@ -473,6 +473,8 @@ const setters = {
   f64: (view, at, value) => view.setFloat64(at, value, true),
 };
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8Bytes = new TextEncoder();
 const widths = { u8: 1, u16: 2, u32: 4, u64: 8, f32: 4, f64: 8 };
 const arrays = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
 const finite = (lanes) => (lanes.every(Number.isFinite) ? null : 'is not a finite number');
@@ -535,6 +537,13 @@ function fieldOf([name, shape, kind, max, group, of, offset]) {
   return { name, shape, kind, max, group, of, offset, struct, value, align, size };
 }
 for (const type of [...Object.values(structs), ...messages]) type.fields = type.fields.map(fieldOf);
+
+// the place of the first number in a list that is not finite; -1: none
+function oddNumber(field, list) {
+  if (field.kind !== 'f32' && field.kind !== 'f64') return -1;
+  for (let i = 0; i < list.length; i++) if (!Number.isFinite(list[i])) return i;
+  return -1;
+}
 
 // what a field is in a frame of a version that did not have it
 function nothing(field) {
@@ -621,7 +630,7 @@ class Reader {
     const [count, at] = this.count(field);
     let text;
     try {
-      text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes.subarray(at, at + count));
+      text = utf8.decode(this.bytes.subarray(at, at + count));
     } catch {
       this.bad(field, 'is not UTF-8');
     }
@@ -636,10 +645,8 @@ class Reader {
     const start = this.bytes.byteOffset + at;
     const list = start % field.align === 0 ? new List(this.bytes.buffer, start, count)
       : new List(this.bytes.slice(at, at + count * field.size).buffer);
-    if (field.kind === 'f32' || field.kind === 'f64') {
-      const index = list.findIndex((n) => !Number.isFinite(n));
-      if (index >= 0) this.bad(field, 'is not a finite number', { index });
-    }
+    const index = oddNumber(field, list);
+    if (index >= 0) this.bad(field, 'is not a finite number', { index });
     return list;
   }
 
@@ -742,15 +749,23 @@ class Writer {
     return count ? this.claim(field.align, count * field.size) : this.at;
   }
 
+  // numbers that lie in memory as they do on the wire
+  copy(field, at, list) {
+    const index = oddNumber(field, list);
+    if (index >= 0) this.bad(field, 'is not a finite number', { index });
+    this.bytes.set(new Uint8Array(list.buffer, list.byteOffset, list.byteLength), at);
+  }
+
   field(field, given) {
     if (field.shape === 'text') {
-      const text = new TextEncoder().encode(given ?? '');
+      const text = utf8Bytes.encode(given ?? '');
       const at = this.count(field, text.length);
       if (text.includes(0)) this.bad(field, 'has a zero byte');
       this.bytes.set(text, at);
     } else if (field.shape === 'list') {
       const list = given ?? [];
       const at = this.count(field, list.length);
+      if (!field.struct && list instanceof arrays[field.value.lane]) return this.copy(field, at, list);
       for (let i = 0; i < list.length; i++) this.item(field, at + i * field.size, list[i], i);
     } else {
       this.item(field, this.claim(field.align, field.size), given);
