@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "support/fail_alloc.h"
+#include "support/golden.h"
 #include "support/parts.h"
 #include "support/quiet.h"
 
@@ -299,6 +300,25 @@ static void threads_give_the_same_bits(void **state)
     flr_spheres_destroy(many);
 }
 
+/* The same with every compiler, build and instruction set. */
+static void answers_are_golden(void **state)
+{
+    subject *s = *state;
+    static const char *const names[3] = {"octree", "64-tree", "512-tree"};
+    bool all = true;
+    for (int view = 0; view < 3; view++) {
+        flr_spheres_side a, b;
+        sides(s, view, &a, &b);
+        flr_spheres_params params = flr_default_spheres_params();
+        flr_spheres_result result;
+        flr_spheres_query(s->spheres, &a, &b, &params, &result);
+        all &= flr_test_golden_has(
+            "spheres.txt", names[view],
+            flr_hash_bytes(flr_spheres_list(s->spheres), result.listed * sizeof(flr_voxel_pair)));
+    }
+    assert_true(all);
+}
+
 /* Whether each pair of voxels lies in some pair of cubes. */
 static void assert_covers(const flr_voxel_pair *cubes, uint32_t count, unsigned side_a,
                           unsigned side_b, const keys *voxels)
@@ -469,6 +489,7 @@ int main(void)
         cmocka_unit_test(the_pairs_are_those_of_brute_force),
         cmocka_unit_test(optimisations_save_tests_and_change_nothing),
         cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(answers_are_golden),
         cmocka_unit_test(an_early_end_says_how_coarse_it_is),
         cmocka_unit_test(pairs_say_where_and_how),
         cmocka_unit_test(nonsense_touches_nothing),
