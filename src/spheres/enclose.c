@@ -2,8 +2,8 @@
  *
  * Of an octree's 255 masks, 177 need the sphere of the whole cube. The others have their centres at
  * 0, 1/3 or 1/2 of half a side in each direction and a squared radius of 3/4, 3/2, 9/4 or 8/3: small
- * whole numbers, so the table is exact. The tests find each of them again by trying all spheres
- * through 2, 3 and 4 corners. */
+ * whole numbers, so the table is exact. The tests prove for each mask that its sphere encloses and
+ * is the least: the centre lies between corners that it touches. */
 #include <math.h>
 
 #include "spheres/enclose.h"
