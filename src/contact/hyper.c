@@ -3,7 +3,8 @@
 
 #include "contact/engine.h"
 
-#define FREE (FLR_UNIFORM | FLR_MARK_FREE)
+#define FREE  (FLR_UNIFORM | FLR_MARK_FREE)
+#define SQRT3 1.7320508075688772
 
 flr_part flr_no_part(void) { return (flr_part){.sums = flr_contact_no_sums(), .least = INFINITY}; }
 
@@ -18,6 +19,7 @@ typedef struct work {
     double radius;  /* voxels */
     double beyond;  /* voxels: the centre outside of the grid */
     double far;     /* voxels: from the centre to the surface, at least */
+    double most;    /* voxels: of what was skipped, the farthest that the nearest can be */
     uint32_t least; /* mark met, less 1 */
     bool any;       /* points were looked at */
 } work;
@@ -355,7 +357,13 @@ static bool far_chunk(work *w)
     const flr_flat_field *surface = &q->fields[FLR_FIELD_SURFACE];
     w->part->tested++;
     w->beyond = flr_table_outside(surface, w->at);
-    w->far = flr_table_by_mark(voxmap, flr_table_mark(surface, w->at), w->beyond);
+    uint32_t mark = flr_table_mark(surface, w->at);
+    w->far = flr_table_by_mark(voxmap, mark, w->beyond);
+    /* so far the surface is from the centre at most, and some point is within the radius */
+    if (mark > FLR_MARK_INTERIOR) {
+        double most = SQRT3 * (mark - 1.0 + voxmap->header->offset) + w->radius;
+        w->most = most < w->most ? most : w->most;
+    }
     /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance */
     if (w->far > voxmap->header->range && w->far - 1 - w->radius - q->around < w->part->least)
         w->far = flr_larger(w->far, flr_table_by_chunks(voxmap, w->at, w->beyond));
@@ -366,7 +374,7 @@ void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, f
 {
     const flr_shell *shell = q->frame.shell;
     const flr_shell_hyper *h = &shell->hypers[hyper];
-    work w = {.q = q, .scratch = scratch, .part = part, .least = UINT32_MAX};
+    work w = {.q = q, .scratch = scratch, .part = part, .least = UINT32_MAX, .most = INFINITY};
     scratch->job = q->job;
     for (uint32_t done = 0; done < h->chunk_count; done += FLR_SCAN_POINTS) {
         uint32_t first = h->first_chunk + done, count = h->chunk_count - done;
@@ -383,4 +391,6 @@ void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, f
     if (scratch->touch.count) flush_touch(&w);
     if (scratch->near.count) flush_near(&w);
     if (w.any) flr_contact_bound(&q->frame, w.least + 1, &part->sums);
+    double upper = w.most / q->per_metre + flr_contact_around(shell, q->frame.params->displacement);
+    if (upper < part->sums.upper) part->sums.upper = upper;
 }

@@ -35,7 +35,7 @@ expect 0 "$lessons/08_embed_the_loop"
 tells '^the loop runs'
 tells '^[0-9]+ frames, woken up late'
 expect 0 "$lessons/09_pairs"
-tells '^1500 ms +12 .* 135\.[0-9] mm'
+tells '^1500 ms +12 .* 137\.[0-9] mm'
 expect 0 "$lessons/10_clearance"
 tells '^ 0: +0\.5000 mm from a vertex of the ball to a face'
 tells '^in pose 0 there is less than 1 mm'
