@@ -81,7 +81,9 @@ static bool step(void *context, flr_loop_frame *frame)
     flr_world_input input = {.T_world_hand = sample->T_base_grip,
                              .twist = sample->twist,
                              .has_twist = sample->has_twist,
-                             .fresh = sample->number > r->seen};
+                             .fresh = sample->number > r->seen,
+                             .has_sent = true,
+                             .sent = frame->sent[0]};
     r->seen = sample->number;
     flr_world_frame f;
     int64_t began = flr_clock_ns(r->env);

@@ -65,10 +65,11 @@ typedef struct flr_loop_frame {
     uint32_t skipped;                 /* whole periods lost before this frame */
     uint32_t device_count;            /* of the arrays below */
     const flr_device_sample *samples; /* [device_count]: the newest of each; number 0: none yet */
-    flr_wrench *wrenches;             /* [device_count], zero: fill in what each device shall do */
-    void *state;                      /* [state_size]: fill in; shown to flr_loop_view() after this
+    const flr_wrench *sent; /* [device_count]: what each guard let through in the frame before */
+    flr_wrench *wrenches;   /* [device_count], zero: fill in what each device shall do */
+    void *state;            /* [state_size]: fill in; shown to flr_loop_view() after this
                                          frame. What is there is an old one. NULL: no state */
-    uint64_t notes[FLR_LOOP_NOTES];   /* zero: fill in what should be known of the worst frame, such
+    uint64_t notes[FLR_LOOP_NOTES]; /* zero: fill in what should be known of the worst frame, such
                                          as points tested */
 } flr_loop_frame;
 

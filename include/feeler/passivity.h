@@ -10,9 +10,16 @@
  *     account < 0   the simulation has made energy: damping is on
  *
  * What was put in is remembered up to `store` only, so that work done against friction an hour ago
- * does not excuse a vibration now. So the energy that has come out is never more than went in
- * before, by more than what the controller could not take back within its limits: `deficit` says
- * the worst so far.
+ * does not excuse a vibration now.
+ *
+ * The bound: over any stretch of time that ends now, no more comes out than went in by more than
+ * `bound`: account >= -bound, always. Damping alone cannot promise that, as it works only on a
+ * device that moves. So the wrench is scaled down where what it may give before it could be taken
+ * back would not be covered: W.way, if the device goes on as it did, and |W| agility dt^2, if it
+ * changes its velocity as fast as a hand can; both until the guard, which lets a wrench change only
+ * so fast, has brought it to zero. The promise holds for a device whose acceleration, as it is
+ * sampled, keeps to `agility`; flr_passivity.agility tells the most that was seen. `deficit` says how
+ * much came out in fact.
  *
  * Plain data. Thread: one at a time; RT safe.
  */
@@ -22,6 +29,7 @@
 #include <stdbool.h>
 
 #include "feeler/api.h"
+#include "feeler/body.h"
 #include "feeler/inertia.h"
 #include "feeler/math.h"
 
@@ -35,6 +43,10 @@ typedef struct flr_passivity_params {
     double store;   /* joules remembered; default 0.05 */
     double damping; /* N s/m: the most the controller adds; a device bears some; default 5 */
     double radius;  /* metres: a turn by 1 rad counts as a way of this length; default 0.05 */
+    double bound;   /* joules: see above; INFINITY: none; default 0.01 */
+    double agility; /* m/s^2: of hand and device; a turn counts by the radius; default 50 */
+    double slew, turn_slew; /* N, N m: by which a guard lets a wrench change in a sample; default 1
+                               and 0.01 */
 } flr_passivity_params;
 
 FLR_API flr_passivity_params flr_default_passivity_params(void);
@@ -45,13 +57,16 @@ typedef struct flr_passivity {
     double deficit;  /* joules: the most by which the account was ever below zero */
     double put, got; /* joules, in all: by the hand, and back to it */
     double damping;  /* N s/m, at present */
+    double gain;     /* 0 … 1: what the bound leaves of the wrench, at present */
+    double agility;  /* m/s^2: the largest change of velocity that was seen */
     flr_wrench held; /* on the device since the last call */
     flr_pose T_world_handle;
+    flr_motion way; /* from the call before to the last */
     bool begun;
 } flr_passivity;
 
 /* The wrench to send: `wrench` (on the device, about the handle's origin, world's axes) plus
- * damping. Call it once per sample, with the pose of the device at this moment and the seconds
+ * damping, as far as the bound allows. Call it once per sample, with the pose of the device at this moment and the seconds
  * until the next; what it returns is taken to act until then. When the device was sent something
  * else (a guard clamped it), say so by flr_passivity_sent(). What is not finite gives zero and
  * begins anew. */

@@ -56,6 +56,8 @@ typedef struct flr_record_hand {
     uint32_t buttons;
     uint32_t part;     /* that it holds; UINT32_MAX: none */
     flr_wrench wrench; /* to the device, world's axes, about the hand */
+    bool has_sent;   /* the world was told what the guard made of the wrench of the frame before */
+    flr_wrench sent; /* that; zero where has_sent is false */
 } flr_record_hand;
 
 /* A moving part after the frame. */

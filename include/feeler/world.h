@@ -138,6 +138,10 @@ typedef struct flr_world_input {
     bool has_twist;  /* false: the world takes it from successive poses */
     /* false: there is nothing new; the hand is taken to stand still where it was */
     bool fresh;
+    /* what the device really got since the last step, for the passivity controller's books; without
+     * it (has_sent false) flr_world_wrench() is taken to have reached the device unchanged */
+    bool has_sent;
+    flr_wrench sent; /* world's axes, about the hand's origin */
 } flr_world_input;
 
 /* What happened in a step. Plain data. */
@@ -167,9 +171,8 @@ FLR_API uint32_t flr_world_hand_count(const flr_world *world);
 /* NULL when there is no such part. */
 FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
 /* For the device of a hand: world's axes, about the hand's origin; zero for a hand that holds
- * nothing. Where the guard sends something else, say so, for the passivity controller's books. */
+ * nothing. Where the guard sends something else, the next input says so (`sent`). */
 FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);
-FLR_API void flr_world_sent(flr_world *world, uint32_t hand, flr_wrench wrench);
 FLR_API const flr_passivity *flr_world_passivity(const flr_world *world, uint32_t hand);
 /* The hand as the world sees it. */
 FLR_API flr_handle flr_world_hand(const flr_world *world, uint32_t hand);

@@ -5,7 +5,14 @@
 
 flr_passivity_params flr_default_passivity_params(void)
 {
-    flr_passivity_params params = {.control = true, .store = 0.05, .damping = 5, .radius = 0.05};
+    flr_passivity_params params = {.control = true,
+                                   .store = 0.05,
+                                   .damping = 5,
+                                   .radius = 0.05,
+                                   .bound = 0.01,
+                                   .agility = 50,
+                                   .slew = 1,
+                                   .turn_slew = 0.01};
     return params;
 }
 
@@ -30,12 +37,50 @@ static void keep_account(flr_passivity *p, const flr_passivity_params *params, d
     p->deficit = fmax(p->deficit, -p->account);
 }
 
+/* The damping that would take the surplus back over the next interval, if the device goes on as it
+ * did: b |v|^2 dt = surplus, a turn counting by the radius. */
+static flr_wrench damped(flr_passivity *p, const flr_passivity_params *params, flr_wrench wrench,
+                         double dt)
+{
+    double r2 = params->radius * params->radius;
+    double way2 = flr_vec3_length2(p->way.shift) + r2 * flr_vec3_length2(p->way.turn);
+    p->damping = 0;
+    if (!(p->account < 0) || !(way2 > 0)) return wrench;
+    p->damping = fmin(-p->account * dt / way2, params->damping);
+    flr_wrench sum =
+        flr_wrench_make(flr_vec3_add_scaled(wrench.torque, -p->damping * r2 / dt, p->way.turn),
+                        flr_vec3_add_scaled(wrench.force, -p->damping / dt, p->way.shift));
+    return wrench_is_finite(sum) ? sum : wrench;
+}
+
+/* Joules that a wrench may give at most until the guard has brought it to zero, in n samples after
+ * this one: the share that is left then falls evenly, so that samples count as 1 + n/2; the velocity
+ * may have changed by more in each of them, which is at most (1 + n/2)(1 + n/3) changes. */
+static double exposed(const flr_passivity *p, const flr_passivity_params *params, flr_wrench wrench,
+                      double dt)
+{
+    double force = flr_vec3_length(wrench.force), torque = flr_vec3_length(wrench.torque);
+    double n = fmax(params->slew > 0 ? force / params->slew : 0,
+                    params->turn_slew > 0 ? torque / params->turn_slew : 0);
+    double going =
+        flr_vec3_dot(wrench.force, p->way.shift) + flr_vec3_dot(wrench.torque, p->way.turn);
+    double change = params->agility * dt * dt;
+    double lever = force + (params->radius > 0 ? torque / params->radius : 0);
+    /* what goes on taking does so for certain only in this sample */
+    double sure = going > 0 ? going * (1 + n / 2) : going;
+    return sure + lever * change * (1 + n / 2) * (1 + n / 3);
+}
+
 flr_wrench flr_passivity_pass(flr_passivity *p, const flr_passivity_params *params,
                               flr_pose T_world_handle, flr_wrench wrench, double dt)
 {
     if (!flr_pose_is_valid(T_world_handle) || !wrench_is_finite(wrench) || !(dt > 0) ||
         !isfinite(dt)) {
-        *p = (flr_passivity){.deficit = p->deficit, .put = p->put, .got = p->got};
+        *p = (flr_passivity){.account = fmin(p->account, 0),
+                             .deficit = p->deficit,
+                             .agility = p->agility,
+                             .put = p->put,
+                             .got = p->got};
         return (flr_wrench){0};
     }
     flr_motion way = {0};
@@ -45,20 +90,24 @@ flr_wrench flr_passivity_pass(flr_passivity *p, const flr_passivity_params *para
         way.shift = flr_vec3_sub(T_world_handle.p, p->T_world_handle.p);
         double joules = given(p, way);
         if (isfinite(joules)) keep_account(p, params, joules);
+        double line = flr_vec3_length(flr_vec3_sub(way.shift, p->way.shift));
+        double turn = params->radius * flr_vec3_length(flr_vec3_sub(way.turn, p->way.turn));
+        p->agility = fmax(p->agility, fmax(line, turn) / (dt * dt));
     }
     p->begun = true;
     p->T_world_handle = T_world_handle;
-
-    /* the damping that would take the surplus back over the next interval, if the device goes on as
-     * it did: b |v|^2 dt = surplus, a turn counting by the radius */
-    double r2 = params->radius * params->radius;
-    double way2 = flr_vec3_length2(way.shift) + r2 * flr_vec3_length2(way.turn);
+    p->way = way;
     p->damping = 0;
-    if (params->control && p->account < 0 && way2 > 0)
-        p->damping = fmin(-p->account * dt / way2, params->damping);
-    p->held = flr_wrench_make(flr_vec3_add_scaled(wrench.torque, -p->damping * r2 / dt, way.turn),
-                              flr_vec3_add_scaled(wrench.force, -p->damping / dt, way.shift));
-    if (!wrench_is_finite(p->held)) p->held = wrench;
+    p->gain = 1;
+    p->held = wrench;
+    if (!params->control) return wrench;
+
+    p->held = damped(p, params, wrench, dt);
+    double room = fmax(0, p->account + params->bound), most = exposed(p, params, p->held, dt);
+    if (most > room) {
+        p->gain = room / most;
+        p->held = flr_wrench_scale(p->held, p->gain);
+    }
     return p->held;
 }
 

@@ -159,6 +159,7 @@ static void read_devices(flr_loop *loop, flr_loop_frame *frame, flr_stats_frame 
     frame->device_count = loop->def.device_count;
     frame->samples = loop->samples;
     frame->wrenches = loop->wrenches;
+    frame->sent = loop->sent;
 }
 
 /* False: there is no answer in this frame. */
@@ -187,6 +188,7 @@ static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid
         if (valid) input.wrench = loop->wrenches[i];
         flr_guard_output output;
         flr_guard_step(loop->guards[i], &input, &output);
+        loop->sent[i] = output.wrench;
         record->detail.faults |= output.faults;
     }
     record->fault = record->detail.faults & serious;

@@ -40,7 +40,8 @@ struct flr_loop {
     int64_t next_ns;         /* its time on the grid */
     flr_device_sample samples[FLR_LOOP_DEVICES];
     flr_wrench wrenches[FLR_LOOP_DEVICES];
-    bool fresh[FLR_LOOP_DEVICES]; /* gave a new sample in this frame */
+    flr_wrench sent[FLR_LOOP_DEVICES]; /* by the guards, last */
+    bool fresh[FLR_LOOP_DEVICES];      /* gave a new sample in this frame */
 
     flr_stats stats;
     flr_loop_threads threads;

@@ -12,7 +12,9 @@ static flr_result grow(flr_hand_log *m, uint64_t *room, const char *path, flr_er
     uint64_t more = *room ? 2 * *room : 4096;
     flr_device_sample *samples = realloc(m->samples, more * sizeof *samples);
     if (samples) m->samples = samples;
-    uint64_t *hashes = samples ? realloc(m->hashes, more * sizeof *hashes) : NULL;
+    flr_run_sent *sent = samples ? realloc(m->sent, more * sizeof *sent) : NULL;
+    if (sent) m->sent = sent;
+    uint64_t *hashes = sent ? realloc(m->hashes, more * sizeof *hashes) : NULL;
     if (!hashes)
         return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory for its frames", path);
     m->hashes = hashes;
@@ -40,6 +42,7 @@ static flr_result take(flr_hand_log *m, uint64_t *room, const flr_record_view *v
                                                .number = hand->fresh,
                                                .buttons = hand->buttons,
                                                .has_twist = hand->has_twist};
+    m->sent[m->count] = (flr_run_sent){hand->sent, hand->has_sent};
     m->hashes[m->count++] = view->frame.hash;
     return FLR_OK;
 }
@@ -67,6 +70,7 @@ flr_result flr_hand_log_read(flr_recording *recording, const char *path, flr_han
 void flr_hand_log_free(flr_hand_log *motion)
 {
     free(motion->samples);
+    free(motion->sent);
     free(motion->hashes);
     *motion = (flr_hand_log){0};
 }
@@ -128,6 +132,7 @@ flr_result flr_replay_run(flr_env *env, const flr_setup *setup, flr_stage *stage
     def.device = device;
     def.frames = motion->count;
     def.rate = setup->rate;
+    def.sent = motion->sent;
     def.seen = compare;
     def.progress = go_on;
     def.context = &c;

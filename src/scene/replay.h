@@ -1,6 +1,6 @@
 /* replay.h: a recording run again: the same hand, frame by frame, and does the same come out?
  *
- * What the device said in each frame is taken from the recording; everything else happens anew. The
+ * What the device said in each frame, and what it got, is taken from the recording; everything else happens anew. The
  * hash that each frame had then is compared with that of now.
  *
  * Thread: control. */
@@ -15,6 +15,7 @@
 /* What a hand did, and what came of it then. */
 typedef struct flr_hand_log {
     flr_device_sample *samples; /* [count]: number 0 where the device had nothing new */
+    flr_run_sent *sent;         /* [count]: not known where the recording is older than that */
     uint64_t *hashes;           /* [count] */
     uint64_t count;
     bool complete;   /* the recording was ended properly */

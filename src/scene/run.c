@@ -74,7 +74,9 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
                             .fresh = input->fresh,
                             .buttons = frame->samples[0].buttons,
                             .part = flr_world_held(r->world, 0),
-                            .wrench = frame->wrenches[0]};
+                            .wrench = frame->wrenches[0],
+                            .has_sent = input->has_sent,
+                            .sent = input->sent};
     for (uint32_t i = 0; i < r->moving_count; i++) {
         const flr_body *body = flr_world_body(r->world, r->moving[i]);
         r->parts[i] = (flr_record_part){body->T_world_part, body->twist};
@@ -99,7 +101,14 @@ static bool step(void *context, flr_loop_frame *frame)
     flr_world_input input = {.T_world_hand = sample->T_base_grip,
                              .twist = sample->twist,
                              .has_twist = sample->has_twist,
-                             .fresh = sample->number > r->seen};
+                             .fresh = sample->number > r->seen,
+                             .has_sent = true,
+                             .sent = frame->sent[0]};
+    if (r->def->sent) {
+        const flr_run_sent *sent = &r->def->sent[r->result.frames];
+        input.has_sent = sent->known;
+        input.sent = sent->wrench;
+    }
     r->seen = sample->number;
     if (r->result.frames == 0) r->first_ns = frame->time_ns;
     flr_world_frame f;
@@ -192,6 +201,8 @@ static void conclude(runner *r, flr_loop *loop)
     to->put = port->put;
     to->got = port->got;
     to->deficit = port->deficit;
+    to->agility = port->agility;
+    to->bound = flr_world_get_params(r->world)->passivity.bound;
     to->points = flr_histogram_percentiles(&r->points);
     to->step_ns = flr_histogram_percentiles(&r->times);
 }

@@ -19,6 +19,12 @@
 #include "feeler/result.h"
 #include "scene/stage.h"
 
+/* What the device got in the frame before, where that is known. */
+typedef struct flr_run_sent {
+    flr_wrench wrench;
+    bool known;
+} flr_run_sent;
+
 /* Fill with flr_default_run_def(). */
 typedef struct flr_run_def {
     flr_env *env;
@@ -28,6 +34,7 @@ typedef struct flr_run_def {
     uint64_t frames;          /* at least 1 */
     double rate;              /* Hz; that of the stage's world: 1/dt */
     bool paced;               /* by the clock; default false: as fast as it goes */
+    const flr_run_sent *sent; /* [frames]: said by a recording; NULL: the guard says it */
     const char *record;       /* a recording to be made; NULL: none */
     const char *const *texts; /* for it, as in flr_recorder_def */
     flr_pose *poses;          /* [frames][moving parts of the stage, in order]; NULL: not wanted */
@@ -55,7 +62,8 @@ typedef struct flr_run_result {
     double lower, upper;             /* metres: least distance in the whole run */
     double max_force, max_torque;    /* at the device, N and N m */
     double max_energy, energy;       /* joules, kinetic: largest; at the end */
-    double put, got, deficit;        /* joules at the device's port, see feeler/passivity.h */
+    double put, got, deficit, bound; /* joules at the device's port, see feeler/passivity.h */
+    double agility;                  /* m/s^2: of the device, as sampled, at most */
     uint64_t faulty_frames;          /* of the world */
     uint64_t guard_trips;
     uint64_t lost; /* frames missing in the recording */

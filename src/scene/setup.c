@@ -124,6 +124,10 @@ static const field fields[] = {
     {"passivity.store", AT(params.passivity.store), NUMBER, NULL, 0, INFINITY},
     {"passivity.damping", AT(params.passivity.damping), NUMBER, NULL, 0, INFINITY},
     {"passivity.radius", AT(params.passivity.radius), NUMBER, NULL, 0, INFINITY},
+    {"passivity.bound", AT(params.passivity.bound), NUMBER, NULL, 0, INFINITY},
+    {"passivity.agility", AT(params.passivity.agility), NUMBER, NULL, 0, INFINITY},
+    {"passivity.slew", AT(params.passivity.slew), NUMBER, NULL, 0, INFINITY},
+    {"passivity.turn_slew", AT(params.passivity.turn_slew), NUMBER, NULL, 0, INFINITY},
     {"device.force", AT(device_force), NUMBER, NULL, 0, 1e4},
     {"device.torque", AT(device_torque), NUMBER, NULL, 0, 1e4},
 };

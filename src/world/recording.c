@@ -26,7 +26,9 @@ enum {
     HAND_TORQUE,
     HAND_LINEAR, /* both only where the device measures velocity */
     HAND_ANGULAR,
-    HAND_FRESH
+    HAND_FRESH,
+    HAND_SENT_FORCE, /* both only where the world was told */
+    HAND_SENT_TORQUE
 };
 enum { PART_POSE = 1, PART_LINEAR, PART_ANGULAR };
 enum { CONTACT_POINT = 1, CONTACT_NORMAL, CONTACT_DEPTH, CONTACT_PART };
@@ -75,6 +77,8 @@ static const flr_proto_message messages[] = {
                                        {"velocity", HAND_LINEAR, VECTOR},
                                        {"angular_velocity", HAND_ANGULAR, VECTOR},
                                        {"fresh", HAND_FRESH, NUMBER(BOOL)},
+                                       {"sent_force", HAND_SENT_FORCE, VECTOR},
+                                       {"sent_torque", HAND_SENT_TORQUE, VECTOR},
                                        {0}}},
     {"Part", (const flr_proto_field[]){{"pose", PART_POSE, POSE},
                                        {"velocity", PART_LINEAR, VECTOR},
@@ -161,6 +165,10 @@ static void put_frame(flr_bytes *b, const flr_record_view *v)
             put_vector(b, HAND_ANGULAR, hand->twist.angular);
         }
         flr_proto_uint(b, HAND_FRESH, hand->fresh);
+        if (hand->has_sent) {
+            put_vector(b, HAND_SENT_FORCE, hand->sent.force);
+            put_vector(b, HAND_SENT_TORQUE, hand->sent.torque);
+        }
         flr_proto_end(b, at);
     }
     for (uint32_t i = 0; i < v->part_count; i++) {
@@ -235,6 +243,10 @@ static flr_record_hand get_hand(flr_proto_look *l)
         if (value.number == HAND_ANGULAR) hand.twist.angular = INSIDE(get_vector);
         if (value.number == HAND_LINEAR || value.number == HAND_ANGULAR) hand.has_twist = true;
         if (value.number == HAND_FRESH) hand.fresh = value.integer != 0;
+        if (value.number == HAND_SENT_FORCE) hand.sent.force = INSIDE(get_vector);
+        if (value.number == HAND_SENT_TORQUE) hand.sent.torque = INSIDE(get_vector);
+        if (value.number == HAND_SENT_FORCE || value.number == HAND_SENT_TORQUE)
+            hand.has_sent = true;
     }
     l->bad |= bad;
     return hand;

@@ -665,6 +665,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     flr_world_frame frame = {.number = state->number, .lower = INFINITY, .upper = INFINITY};
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         hand_state *hand = &state->hands[i];
+        if (inputs[i].has_sent) flr_passivity_sent(&hand->passivity, inputs[i].sent);
         frame.faults |= follow(hand, &inputs[i], w->def.dt);
         if (hand->waiting && hand->seen) {
             take(w, hand);
@@ -727,11 +728,6 @@ flr_wrench flr_world_wrench(const flr_world *w, uint32_t hand)
 {
     return hand < w->def.hand_count ? w->state->hands[hand].wrench
                                     : flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
-}
-
-void flr_world_sent(flr_world *w, uint32_t hand, flr_wrench wrench)
-{
-    if (hand < w->def.hand_count) flr_passivity_sent(&w->state->hands[hand].passivity, wrench);
 }
 
 const flr_passivity *flr_world_passivity(const flr_world *w, uint32_t hand)

@@ -105,6 +105,11 @@ static frame make_frame(flr_test_random *random, uint64_t number)
         f.hands[i].part = i ? UINT32_MAX : 1;
         f.hands[i].wrench.force = any_vector(random);
         f.hands[i].wrench.torque = any_vector(random);
+        f.hands[i].has_sent = i == 0;
+        if (f.hands[i].has_sent) {
+            f.hands[i].sent.force = any_vector(random);
+            f.hands[i].sent.torque = any_vector(random);
+        }
     }
     for (int i = 0; i < PARTS; i++) {
         f.parts[i].T_world_part = any_pose(random);
@@ -169,6 +174,8 @@ static void same(const frame *f, const flr_record_view *view)
         assert_memory_equal(&a->twist, &b->twist, sizeof a->twist);
         assert_memory_equal(&a->wrench, &b->wrench, sizeof a->wrench);
         assert_int_equal(a->has_twist, b->has_twist);
+        assert_int_equal(a->has_sent, b->has_sent);
+        assert_memory_equal(&a->sent, &b->sent, sizeof a->sent);
         assert_int_equal(a->fresh, b->fresh);
         assert_int_equal(a->buttons, b->buttons);
         assert_int_equal(a->part, b->part);
