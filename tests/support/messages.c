@@ -210,6 +210,7 @@ void flr_test_message_print(const flr_message *message, FILE *out)
     const char *between = "{";
     fprintf(out, "{\"message\":\"%s\",\"request\":%u,\"body\":", type->name, message->request);
     for (const flr_wire_field *field = type->fields(); field->shape != FLR_SHAPE_END; field++) {
+        if (field->shape == FLR_SHAPE_SINCE) continue;
         fprintf(out, "%s\"%s\":", between, field->name);
         between = ",";
         if (field->shape == FLR_SHAPE_TEXT) {

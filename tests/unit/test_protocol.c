@@ -139,7 +139,7 @@ static void test_values(void **state)
                                                  .indices = indices,
                                                  .indices_count = 3};
     size_t size = encode(&message);
-    const uint8_t head[16] = {76, 0, 0, 0, 21, 0, 1, 0, 4, 3, 2, 1};
+    const uint8_t head[16] = {76, 0, 0, 0, 21, 0, 1, FLR_PROTOCOL_MINOR, 4, 3, 2, 1};
     // head 16, four numbers, count and six floats, count and three indices, padding, count
     assert_int_equal(size, 16 + 16 + 4 + 24 + 4 + 6 + 2 + 4);
     assert_memory_equal(frame, head, sizeof head);
@@ -409,7 +409,7 @@ static void test_versions(void **state)
         FLR_UNSUPPORTED);
     assert_ok(flr_protocol_read_head(frame, size + 12, &head, &error), error);
     assert_int_equal(flr_protocol_agree(&head, &minor, &error), FLR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "speaks version 2.1"));
+    assert_non_null(strstr(error.message, "speaks version 2.2"));
     flr_message no = {.id = FLR_MSG_ERROR, .as.error = {.code = FLR_WIRE_RESULT_DENIED}};
     no.as.error.sentence = flr_wire_text_of("no token");
     size = encode(&no);

@@ -129,6 +129,14 @@ export const device_kind: {
   readonly DEVICE_HOST: 5;
 };
 
+/** what a hand works with; the numbers of flr_tool */
+export const tool: {
+  /** takes parts */
+  readonly TOOL_GRIP: 0;
+  /** touches them with a point */
+  readonly TOOL_POINT: 1;
+};
+
 /** what a worker does */
 export const job_kind: {
   /** loads a scene */
@@ -213,6 +221,8 @@ export const hand_bit: {
   readonly HAND_FORCE: 2;
   /** the guard sent less than the wrench */
   readonly HAND_LIMITED: 4;
+  /** its tool is a point; where that is, proxies say */
+  readonly HAND_POINT: 8;
 };
 
 /** of the frames since statistics began, microseconds */
@@ -253,6 +263,24 @@ export interface hand_state {
   T_world_ghost: Pose;
   /** what the device gives: world's axes, about the hand's origin */
   wrench: Wrench;
+}
+
+/** the point of a hand that touches with one, in a state frame */
+export interface proxy_state {
+  /** its number */
+  hand: number;
+  /** that it touches, or 4294967295: none */
+  part: number;
+  /** metres, world: on the surface where it touches, else where the hand is */
+  point: Vec3;
+  /** unit, away from the surface as it is felt; zero: it touches nothing */
+  normal: Vec3;
+  /** newtons, on the hand, before the guard */
+  force: Vec3;
+  /** metres: how far the hand is below the surface */
+  depth: number;
+  /** friction holds it */
+  sticking: boolean;
 }
 
 /** a point that touches */
@@ -299,6 +327,7 @@ export interface Messages {
   place: message_place;
   hand_input: message_hand_input;
   pause: message_pause;
+  tool: message_tool;
   parameters_ask: message_parameters_ask;
   parameter: message_parameter;
   set: message_set;
@@ -599,6 +628,8 @@ export interface message_state {
   parts: part_state[];
   /** the first ones, in a fixed order */
   contacts: contact[];
+  /** of the hands whose tool is a point */
+  proxies: proxy_state[];
 }
 
 /** how near the surroundings are to vertices of a part, for colours */
@@ -679,6 +710,14 @@ export interface message_hand_input {
 export interface message_pause {
   /** which */
   paused: boolean;
+}
+
+/** gives a hand another tool; what it holds is let go */
+export interface message_tool {
+  /** its number */
+  hand: number;
+  /** which */
+  tool: number;
 }
 
 /** answered by a parameter for each, then done */

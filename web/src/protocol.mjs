@@ -3,7 +3,7 @@
 // same sentences.
 
 export const MAJOR = 1;
-export const MINOR = 0;
+export const MINOR = 1;
 
 export const role = Object.freeze({
   ROLE_VIEWER: 0,
@@ -44,6 +44,10 @@ export const device_kind = Object.freeze({
   DEVICE_SIMULATED: 3,
   DEVICE_REPLAY: 4,
   DEVICE_HOST: 5,
+});
+export const tool = Object.freeze({
+  TOOL_GRIP: 0,
+  TOOL_POINT: 1,
 });
 export const job_kind = Object.freeze({
   JOB_LOAD: 0,
@@ -87,9 +91,10 @@ export const hand_bit = Object.freeze({
   HAND_PRESENT: 1,
   HAND_FORCE: 2,
   HAND_LIMITED: 4,
+  HAND_POINT: 8,
 });
 
-const choices = { role, result, part_kind, look, device_kind, job_kind, job_state, event_kind, };
+const choices = { role, result, part_kind, look, device_kind, tool, job_kind, job_state, event_kind, };
 
 // fields: name, shape, kind, max, group, of, offset in a structure
 const structs = {
@@ -112,6 +117,15 @@ const structs = {
     ['T_world_hand', 'one', 'pose', 1, 1, '', 24],
     ['T_world_ghost', 'one', 'pose', 1, 1, '', 80],
     ['wrench', 'one', 'wrench', 1, 1, '', 136],
+  ] },
+  proxy_state: { size: 64, align: 8, fields: [
+    ['hand', 'one', 'u32', 1, 1, '', 0],
+    ['part', 'one', 'u32', 1, 1, '', 4],
+    ['point', 'one', 'vec3', 1, 1, '', 8],
+    ['normal', 'one', 'vec3f', 1, 1, '', 32],
+    ['force', 'one', 'vec3f', 1, 1, '', 44],
+    ['depth', 'one', 'f32', 1, 1, '', 56],
+    ['sticking', 'one', 'flag', 1, 1, '', 60],
   ] },
   contact: { size: 36, align: 4, fields: [
     ['point', 'one', 'vec3f', 1, 1, '', 0],
@@ -260,6 +274,8 @@ const messages = [
     ['hands', 'list', 'struct', 8, 1, 'hand_state', 112],
     ['parts', 'list', 'struct', 4096, 1, 'part_state', 128],
     ['contacts', 'list', 'struct', 1024, 1, 'contact', 144],
+    ['', 'since', '', 1, 0, '', 0],
+    ['proxies', 'list', 'struct', 8, 1, 'proxy_state', 160],
   ] },
   { id: 33, name: 'proximity', kind: 'state', direction: 2, fields: [
     ['frame', 'one', 'u64', 1, 1, '', 8],
@@ -300,6 +316,10 @@ const messages = [
   ] },
   { id: 70, name: 'pause', kind: 'command', direction: 1, fields: [
     ['paused', 'one', 'flag', 1, 1, '', 1],
+  ] },
+  { id: 71, name: 'tool', kind: 'command', direction: 1, fields: [
+    ['hand', 'one', 'u32', 1, 1, '', 4],
+    ['tool', 'one', 'choice', 1, 1, 'tool', 8],
   ] },
   { id: 72, name: 'parameters_ask', kind: 'command', direction: 1, fields: [
   ] },
