@@ -71,6 +71,7 @@
 #include "feeler/device.h" /* where poses come from and wrenches go; drivers */
 #include "feeler/guard.h"  /* the only way to a device */
 #include "feeler/hand.h"   /* simulated hand, script, replay */
+#include "feeler/remote.h" /* fed by a page or a host */
 #include "feeler/loop.h"   /* a thousand times a second */
 
 /* clang-format on */

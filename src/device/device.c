@@ -7,6 +7,7 @@
 
 #include "feeler/assert.h"
 #include "feeler/hand.h"
+#include "feeler/remote.h"
 
 struct flr_device {
     const flr_device_driver *driver;
@@ -150,6 +151,7 @@ static const flr_device_driver *const drivers[] = {
     &flr_hand_driver,
     &flr_script_driver,
     &flr_replay_driver,
+    &flr_remote_driver,
 };
 
 size_t flr_device_driver_count(void) { return sizeof drivers / sizeof drivers[0]; }

@@ -1,0 +1,413 @@
+/* engine.h: the simulation side of the controller: a scene, its loop, its hands and its workers.
+ *
+ *     flr_engine_def def = flr_default_engine_def();
+ *     def.cache = &cache, def.recordings = folder, def.wake = wake, def.wake_context = server;
+ *     flr_engine_create(&def, &engine, &error);
+ *     flr_engine_load(engine, "scene.json", &job, &error);      a file, or a scenario's name
+ *     flr_engine_start(engine, &error);                         the loop, in a thread of its own
+ *     again and again, every 20 ms at the latest and whenever wake() was called:
+ *         flr_engine_service(engine);
+ *         while (flr_engine_next(engine, &event)) …             what has happened
+ *         state = flr_engine_view(engine);                      where everything is
+ *     flr_engine_destroy(engine);
+ *
+ * Three kinds of thread, as everywhere in feeler. The loop's steps the world; what it is told goes
+ * through a ring, by value, and what it shows is a latest value. *Control* is the one thread that
+ * calls the functions here; none of them waits for the loop, for a disk or for a worker. *Workers*
+ * read, voxelize, merge and measure; what they made is taken over in flr_engine_service().
+ *
+ * Without threads (def.workers = 0 and flr_engine_run() in place of flr_engine_start()) everything
+ * happens in the calling thread, jobs inside flr_engine_service(): with a simulated env the same
+ * calls give the same bits.
+ *
+ * Numbers of parts and meshes are never used again within a scene, those of jobs, recordings and
+ * devices within an engine. Words and numbers are those of protocol/messages.def.
+ *
+ * Thread: control, where a function does not say otherwise. Nothing here is RT safe. */
+#ifndef FLR_CONTROLLER_ENGINE_H
+#define FLR_CONTROLLER_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/cache.h"
+#include "feeler/device.h"
+#include "feeler/env.h"
+#include "feeler/loop.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_io.h"
+#include "feeler/result.h"
+#include "feeler/world.h"
+#include "protocol/messages.h"
+
+#define FLR_ENGINE_NONE UINT32_MAX /* no part, no hand, no device */
+
+enum {
+    FLR_ENGINE_HANDS = FLR_WORLD_HANDS,
+    FLR_ENGINE_PARTS = FLR_WORLD_PARTS, /* in a scene */
+    FLR_ENGINE_CONTACTS = 256,          /* in a state */
+    FLR_ENGINE_NAME_SIZE = 257,
+    FLR_ENGINE_UNDO = 64 /* steps that can be taken back */
+};
+
+typedef struct flr_engine flr_engine;
+
+/* ---- making and running ---- */
+
+/* Fill with flr_default_engine_def(). Texts are copied. */
+typedef struct flr_engine_def {
+    flr_env *env;     /* default the real one */
+    double rate;      /* Hz; default 1000 */
+    bool paced;       /* by the clock; default true. false: as fast as it goes, flr_engine_run() */
+    uint32_t hands;   /* 1 … 8; default 2 */
+    unsigned workers; /* threads for jobs; default 2; 0: jobs are done in flr_engine_service() */
+    unsigned threads; /* that one job may use; default 0: one per processor */
+    const flr_cache *cache;   /* of voxels; NULL: none. Its folder is copied */
+    const char *recordings;   /* folder, made when needed; NULL: there are none */
+    const char *scratch;      /* folder for scenarios that are made; NULL: they cannot be loaded */
+    flr_mesh_options options; /* of reading meshes */
+    double voxel;     /* metres: of parts that have none; 0: a hundredth of the part's size */
+    int priority;     /* of the loop, as in flr_loop_def; default 80 */
+    int cpu;          /* default -1 */
+    bool lock_memory; /* default true */
+    /* Called from any thread but the loop's when flr_engine_service() has something to do: must not
+     * call the engine, may not block. NULL: none. */
+    void (*wake)(void *context);
+    void *wake_context;
+} flr_engine_def;
+
+flr_engine_def flr_default_engine_def(void);
+
+/* An empty scene, ready for parts. FLR_NO_MEMORY, FLR_BAD_ARGUMENT. On success the caller owns it. */
+flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr_error *error);
+/* Ends the loop and the jobs, finishes a recording, frees. NULL allowed. Devices that were given
+ * stay the caller's. */
+void flr_engine_destroy(flr_engine *engine);
+
+/* The loop in a thread of its own. Refused by a simulated env, and where it runs already. */
+flr_result flr_engine_start(flr_engine *engine, flr_error *error);
+void flr_engine_stop(flr_engine *engine); /* waits for the frame it is in; forces fade */
+bool flr_engine_is_running(const flr_engine *engine);
+/* Frames in the calling thread, for tests and programs without a person. Not while it runs. */
+void flr_engine_run(flr_engine *engine, uint64_t frames);
+
+/* Takes over what workers made, frees what the loop has let go of, keeps merges and recordings
+ * going. Without workers it does one job that waits, whole. */
+void flr_engine_service(flr_engine *engine);
+
+/* ---- what has happened ---- */
+
+typedef enum flr_engine_event_kind {
+    FLR_ENGINE_EVENT_NEWS,      /* `sentence`: an `event` message, its kind in `news` */
+    FLR_ENGINE_EVENT_SCENE,     /* another scene: ask for everything anew */
+    FLR_ENGINE_EVENT_PART,      /* `part` is new or changed */
+    FLR_ENGINE_EVENT_PART_GONE, /* `part` is gone */
+    FLR_ENGINE_EVENT_JOB,       /* `job` */
+    FLR_ENGINE_EVENT_PARAMETER, /* `index` of the parameter that has another value */
+    FLR_ENGINE_EVENT_DEVICE,    /* `index` of the device */
+    FLR_ENGINE_EVENT_RECORDING, /* `index` of the recording that began or ended */
+    FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_REPLAY /* playing began or ended */
+} flr_engine_event_kind;
+
+typedef struct flr_engine_job {
+    uint32_t job;      /* number, from 1 */
+    uint32_t part;     /* that it is about, or FLR_ENGINE_NONE */
+    uint8_t kind;      /* FLR_WIRE_JOB_LOAD … */
+    uint8_t state;     /* FLR_WIRE_JOB_WAITING, _RUNNING, _ENDED */
+    flr_result result; /* when it has ended */
+    float fraction;    /* 0 … 1 */
+    char name[FLR_ENGINE_NAME_SIZE];
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+} flr_engine_job;
+
+typedef struct flr_engine_clearance {
+    uint32_t part, other; /* FLR_ENGINE_NONE: nothing in reach */
+    double lower, upper;  /* metres; INFINITY allowed */
+    flr_vec3 from, to;    /* world: nearest points; zero when not known */
+    bool exact;           /* from triangles */
+} flr_engine_clearance;
+
+/* Plain data; `kind` tells what is filled. */
+typedef struct flr_engine_event {
+    flr_engine_event_kind kind;
+    uint8_t news;   /* FLR_WIRE_EVENT_NOTE … */
+    uint64_t frame; /* of the loop; 0 where none is meant */
+    uint32_t part, hand, index, token;
+    flr_result result; /* of a clearance */
+    flr_engine_job job;
+    flr_engine_clearance clearance;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+} flr_engine_event;
+
+/* The oldest that was not taken yet. False: no more. When nobody takes them, old ones are lost. */
+bool flr_engine_next(flr_engine *engine, flr_engine_event *event);
+
+/* ---- the scene ---- */
+
+typedef struct flr_engine_scene {
+    uint32_t scene; /* number; counts up with every load */
+    uint32_t parts, meshes, hands;
+    flr_box3 bounds;         /* metres, of all parts where they start; empty: no part */
+    double voxel;            /* metres: the least that something is touched with; 0: none */
+    const char *name, *unit; /* "mm"; valid until the next flr_engine_service() */
+    const char *path;        /* of its file; "" */
+} flr_engine_scene;
+
+void flr_engine_get_scene(const flr_engine *engine, flr_engine_scene *scene);
+
+typedef struct flr_engine_part {
+    uint32_t part, mesh;
+    flr_part_kind kind;
+    bool ready; /* has voxels and takes part in contact */
+    bool hollow;
+    uint32_t colour;       /* 0xrrggbb */
+    uint32_t points;       /* of its shell */
+    double voxel;          /* metres; 0: none yet */
+    flr_pose T_world_part; /* now */
+    flr_pose T_start;      /* where reset puts it */
+    bool has_goal;
+    flr_pose T_goal;          /* where it should get to: the end of its path in the scene */
+    const char *name;         /* valid until the next flr_engine_service() */
+    const flr_mesh *geometry; /* likewise; see flr_engine_keep_mesh() */
+    const flr_voxmap *voxmap; /* NULL: none; likewise */
+    const flr_shell *shell;
+} flr_engine_part;
+
+/* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
+bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
+/* By number; FLR_NOT_FOUND. */
+flr_result flr_engine_get_part(const flr_engine *engine, uint32_t part, flr_engine_part *out,
+                               flr_error *error);
+/* By number of a mesh; NULL: no such. Parts of one shape share one. `hash` may be NULL. */
+const flr_mesh *flr_engine_mesh(const flr_engine *engine, uint32_t mesh, flr_hash *hash);
+
+/* So that a mesh outlives its part, for somebody who sends it: NULL when there is no such. Let go of
+ * it by flr_engine_drop_mesh(), from any thread; it may outlive the engine, too. */
+typedef struct flr_engine_kept flr_engine_kept;
+flr_engine_kept *flr_engine_keep_mesh(flr_engine *engine, uint32_t mesh);
+const flr_mesh *flr_engine_kept_mesh(const flr_engine_kept *kept); /* thread: any */
+void flr_engine_drop_mesh(flr_engine_kept *kept);                  /* thread: any; NULL allowed */
+
+/* ---- jobs ---- */
+
+/* Loads a scene file or makes a scenario; when done, it takes the place of what is there. */
+flr_result flr_engine_load(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
+
+/* A part to be added. */
+typedef struct flr_engine_add_def {
+    const char *name;   /* copied */
+    flr_mesh *mesh;     /* the engine owns it from then on, also on failure; or NULL: */
+    const char *file;   /* is read by the job; copied */
+    double unit;        /* metres per unit of the file; 0: as the file says */
+    bool remove_file;   /* when it was read: an upload's */
+    flr_part_kind kind; /* default static */
+    bool hollow;
+    uint32_t colour; /* 0xrrggbb; default FLR_ENGINE_NONE: the engine chooses */
+    double voxel;    /* metres; 0: the scene's */
+    flr_pose T_world_part;
+} flr_engine_add_def;
+
+flr_engine_add_def flr_default_engine_add_def(void);
+/* The part has its number (`*part`, may be NULL) at once. It is there when the job has read its mesh
+ * and made its voxels. */
+flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, uint32_t *part,
+                          uint32_t *job, flr_error *error);
+/* Takes a part out; a hand that holds it lets go. */
+flr_result flr_engine_remove(flr_engine *engine, uint32_t part, flr_error *error);
+/* Voxels of another size; until they are there, the old ones serve. */
+flr_result flr_engine_voxelize(flr_engine *engine, uint32_t part, double voxel, uint32_t *job,
+                               flr_error *error);
+/* The scene as it is now as a file, with meshes beside it (NAME_parts/…). */
+flr_result flr_engine_save(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
+
+/* Asks a job to stop; it ends with FLR_CANCELLED, or was done already. FLR_NOT_FOUND. */
+flr_result flr_engine_cancel(flr_engine *engine, uint32_t job, flr_error *error);
+uint32_t flr_engine_jobs(const flr_engine *engine); /* waiting or running */
+/* The job in place `index` of those. False: no such. */
+bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job *job);
+
+/* ---- hands and parts; each counts from the next frame on ---- */
+
+/* `part` FLR_ENGINE_NONE: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
+ * FLR_DENIED (static), FLR_AGAIN (too much on its way to the loop). */
+flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
+flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
+flr_result flr_engine_reset(flr_engine *engine, flr_error *error);
+/* Back to before the last grab, place or reset, `steps` times. Hands let go. */
+flr_result flr_engine_undo(flr_engine *engine, uint32_t steps, flr_error *error);
+flr_result flr_engine_place(flr_engine *engine, uint32_t part, flr_pose T_world_part,
+                            flr_error *error);
+/* While paused frames go on and forces fade, but nothing moves. */
+flr_result flr_engine_pause(flr_engine *engine, bool paused, flr_error *error);
+
+/* ---- devices ---- */
+
+/* Every hand has a *remote* device of its own, fed by flr_engine_hand_input(): devices 0 … hands - 1.
+ * More are given by flr_engine_add_device(). */
+typedef struct flr_engine_device {
+    uint32_t device;
+    uint8_t kind; /* FLR_WIRE_DEVICE_PAGE … */
+    bool present;
+    uint32_t hand; /* that it moves, or FLR_ENGINE_NONE */
+    double max_force, max_torque;
+    char name[FLR_DEVICE_NAME_SIZE];
+    char sentence[FLR_ERROR_MESSAGE_SIZE]; /* why it cannot be used */
+} flr_engine_device;
+
+/* Borrowed until flr_engine_destroy(); the engine makes its guard. `device` NULL: one that is known
+ * and cannot be used, as `sentence` says. `T_world_base`: where its base stands; `scale`: metres in
+ * the world for a metre of the device. `number` may be NULL. */
+flr_result flr_engine_add_device(flr_engine *engine, flr_device *device, uint8_t kind,
+                                 const char *name, const char *sentence, flr_pose T_world_base,
+                                 double scale, uint32_t *number, flr_error *error);
+uint32_t flr_engine_devices(const flr_engine *engine);
+bool flr_engine_device_at(const flr_engine *engine, uint32_t index, flr_engine_device *device);
+/* Lets a device move a hand; FLR_ENGINE_NONE: the hand's own remote one. The force of the one before
+ * fades first, then the change happens between two frames; other hands go on. */
+flr_result flr_engine_select(flr_engine *engine, uint32_t hand, uint32_t device, flr_error *error);
+/* Moves a device's base, as when the view turns. A part that is held is taken anew. */
+flr_result flr_engine_place_device(flr_engine *engine, uint32_t device, flr_pose T_world_base,
+                                   double scale, flr_error *error);
+/* Where the page or the host has a hand; the newest counts. Button 0 takes and lets go. */
+flr_result flr_engine_hand_input(flr_engine *engine, uint32_t hand, flr_pose T_world_hand,
+                                 uint32_t buttons, flr_error *error);
+
+/* ---- parameters ---- */
+
+typedef struct flr_engine_parameter {
+    const char *name, *unit, *words, *doc; /* constants */
+    double value, low, high, preset;
+} flr_engine_parameter;
+
+uint32_t flr_engine_parameters(const flr_engine *engine);
+bool flr_engine_parameter_at(const flr_engine *engine, uint32_t index, flr_engine_parameter *out);
+/* FLR_NOT_FOUND (with a guess), FLR_BAD_ARGUMENT (out of range). */
+flr_result flr_engine_set(flr_engine *engine, const char *name, double value, flr_error *error);
+
+/* ---- state ---- */
+
+typedef struct flr_engine_part_state {
+    uint32_t part;
+    uint32_t look; /* FLR_WIRE_LOOK_PLAIN … */
+    flr_pose T_world_part;
+} flr_engine_part_state;
+
+typedef struct flr_engine_hand_state {
+    uint32_t held, touched; /* part, or FLR_ENGINE_NONE */
+    uint32_t bits;          /* FLR_WIRE_HAND_PRESENT … */
+    uint32_t buttons, faults;
+    flr_pose T_world_hand, T_world_ghost;
+    flr_wrench wrench; /* given: world's axes, about the hand's origin */
+} flr_engine_hand_state;
+
+typedef struct flr_engine_contact {
+    flr_vec3 point, force; /* world: metres, newtons on `part` */
+    double depth;          /* metres */
+    uint32_t part, other;  /* other FLR_ENGINE_NONE: not known */
+} flr_engine_contact;
+
+typedef struct flr_engine_state {
+    uint64_t frame;
+    int64_t time_ns; /* since the loop began */
+    uint64_t points_tested;
+    uint32_t scene;
+    uint32_t contact_count; /* all of them */
+    double lower, upper, deepest;
+    uint32_t limited, stopped, faults;
+    uint32_t skipped; /* periods without a frame, so far */
+    double compute_last_us;
+    double energy;
+    flr_hash hash; /* of all that has happened in the world */
+    bool paused, recording, replaying;
+    bool ground;   /* static parts are one at present */
+    uint32_t undo; /* steps that can be taken back */
+    uint32_t hand_count, part_count, contacts_given;
+    flr_engine_hand_state hands[FLR_ENGINE_HANDS];
+    flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
+    flr_engine_part_state parts[FLR_ENGINE_PARTS]; /* [part_count]: those that may move */
+} flr_engine_state;
+
+/* The newest, or the replay's; valid until the next call. Never NULL. */
+const flr_engine_state *flr_engine_view(flr_engine *engine);
+
+typedef struct flr_engine_health {
+    flr_loop_stats loop; /* times in ns */
+    bool rate_held;
+    char sentence[FLR_ERROR_MESSAGE_SIZE]; /* "1000 Hz held", or why not */
+    char rights[FLR_ERROR_MESSAGE_SIZE];
+    uint64_t memory; /* bytes of meshes, voxels and worlds */
+    double uptime;   /* seconds */
+    uint32_t jobs;
+} flr_engine_health;
+
+void flr_engine_get_health(flr_engine *engine, flr_engine_health *health);
+
+/* ---- measuring ---- */
+
+/* How far is a part from another or from all (FLR_ENGINE_NONE); FLR_ENGINE_EVENT_CLEARANCE with
+ * `token` answers. */
+flr_result flr_engine_clearance_ask(flr_engine *engine, uint32_t part, uint32_t other, bool exact,
+                                    uint32_t token, flr_error *error);
+
+typedef struct flr_engine_near_voxel {
+    uint32_t part;   /* whose it is */
+    float centre[3]; /* metres, that part's frame */
+} flr_engine_near_voxel;
+
+/* What is near a held part: looked for by a worker, 20 times a second at most, while somebody wants
+ * it. */
+typedef struct flr_engine_near {
+    uint64_t number; /* counts up; 0: none yet */
+    uint64_t frame;
+    uint32_t part;                       /* that is held */
+    uint32_t vertices;                   /* of its mesh */
+    double greatest;                     /* metres: distances from here on are not told apart */
+    const float *distances;              /* [vertices] metres; INFINITY: far; NULL: not wanted */
+    const flr_engine_near_voxel *voxels; /* [voxel_count], sorted by part; NULL: not wanted */
+    uint32_t voxel_count;
+    double voxel; /* metres: size of the largest */
+} flr_engine_near;
+
+void flr_engine_want_near(flr_engine *engine, bool distances, bool voxels);
+/* The newest; valid until the next flr_engine_service(). False: there is none (nothing is held). */
+bool flr_engine_get_near(const flr_engine *engine, flr_engine_near *near);
+
+/* ---- recordings ---- */
+
+typedef struct flr_engine_recording {
+    uint32_t recording;
+    bool finished;
+    uint64_t bytes;        /* of the file, when it is finished */
+    uint64_t frames, lost; /* in it, and not; 0 where not known: it was there before */
+    double seconds;
+    char name[FLR_ENGINE_NAME_SIZE];
+    char path[FLR_CACHE_PATH_SIZE]; /* of the file */
+} flr_engine_recording;
+
+/* `name` NULL or empty: the time of day. One at a time. */
+flr_result flr_engine_record_start(flr_engine *engine, const char *name, uint32_t *recording,
+                                   flr_error *error);
+flr_result flr_engine_record_stop(flr_engine *engine, flr_error *error);
+/* Those in the folder when the engine was made, and those made since. */
+uint32_t flr_engine_recordings(const flr_engine *engine);
+bool flr_engine_recording_at(const flr_engine *engine, uint32_t index, flr_engine_recording *out);
+
+/* Shows a recording in place of the loop's state; the loop is paused meanwhile. Its file is read by a
+ * job. Parts are matched by name. */
+flr_result flr_engine_replay(flr_engine *engine, uint32_t recording, uint32_t *job,
+                             flr_error *error);
+flr_result flr_engine_replay_seek(flr_engine *engine, double seconds, flr_error *error);
+flr_result flr_engine_replay_play(flr_engine *engine, bool play, double speed, flr_error *error);
+flr_result flr_engine_replay_end(flr_engine *engine, flr_error *error);
+
+typedef struct flr_engine_replay_state {
+    bool active, playing;
+    uint32_t recording;
+    double seconds, length, speed;
+} flr_engine_replay_state;
+
+void flr_engine_get_replay(flr_engine *engine, flr_engine_replay_state *state);
+
+#endif
