@@ -5,6 +5,7 @@
 #include "models/models.h"
 
 /* extern const flr_scenario flr_scenario_NAME; in NAME.c */
+extern const flr_scenario flr_scenario_bay;
 extern const flr_scenario flr_scenario_ball;
 extern const flr_scenario flr_scenario_gear;
 extern const flr_scenario flr_scenario_aircraft;

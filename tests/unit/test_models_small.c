@@ -4,6 +4,7 @@
 
 #include "feeler/check.h"
 #include "models/models.h"
+#include "support/clearance.h"
 
 static flr_model build(const char *name, uint64_t seed, uint32_t number)
 {
@@ -51,19 +52,20 @@ static void check_mesh(const char *file, const flr_mesh *mesh)
     }
 }
 
-static const char *const names[] = {"ball", "axle", "falling", "probes", "approach"};
+static const char *const names[] = {"bay", "ball", "axle", "falling", "probes", "approach"};
+enum { NAMES = sizeof names / sizeof names[0] };
 
 /* these change when a recipe does; nothing else may change them: not compiler, not machine */
 static const char *const golden[] = {
-    "d2811503aff92cf77a1ca3ea3e5274a9", "4851f52e684b732aa1e60ee6998d117b",
-    "f4a3b21caea55f842654e658cec8caeb", "892cdc9cbf97f4c9a0951f21fb8d189b",
-    "749fe802fb4bebb0a540d3251e9a2d13",
+    "c64675cf3eb499e79c52e4357b1c4649", "d2811503aff92cf77a1ca3ea3e5274a9",
+    "4851f52e684b732aa1e60ee6998d117b", "f4a3b21caea55f842654e658cec8caeb",
+    "892cdc9cbf97f4c9a0951f21fb8d189b", "749fe802fb4bebb0a540d3251e9a2d13",
 };
 
 static void every_mesh_is_closed_and_outward(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < 5; k++) {
+    for (size_t k = 0; k < NAMES; k++) {
         flr_model model = build(names[k], 1, 0);
         for (size_t i = 0; i < model.mesh_count; i++)
             check_mesh(model.meshes[i].file, model.meshes[i].mesh);
@@ -75,7 +77,7 @@ static void the_same_bits_everywhere(void **state)
 {
     (void)state;
     int different = 0;
-    for (size_t k = 0; k < 5; k++) {
+    for (size_t k = 0; k < NAMES; k++) {
         flr_model model = build(names[k], 1, 0);
         char text[FLR_HASH_TEXT_SIZE];
         flr_hash_print(model_hash(&model), text);
@@ -95,7 +97,7 @@ static void written_models_open(void **state)
     flr_env *env = flr_env_real();
     flr_error error;
     char *folder = flr_test_folder(), path[600];
-    for (size_t k = 0; k < 5; k++) {
+    for (size_t k = 0; k < NAMES; k++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[k]);
         assert_ok(flr_scenario_make(env, flr_scenario_find(names[k]), NULL, path, &error), error);
         snprintf(path, sizeof path, "%s/%s/scene.json", folder, names[k]);
@@ -172,7 +174,7 @@ static flr_mesh *put_together(const flr_model *model)
 static void parts_are_apart_at_the_start(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < 5; k++) {
+    for (size_t k = 0; k < NAMES; k++) {
         flr_model model = build(names[k], 1, 0);
         uint64_t within = 0;
         for (size_t i = 0; i < model.mesh_count; i++) within += overlaps(model.meshes[i].mesh);
@@ -355,6 +357,39 @@ static void ways_lead_into_contact(void **state)
     flr_model_free(&model);
 }
 
+/* the demonstration's pump comes out with more than the force layer on all sides, and only when it
+ * is turned: as it stands the gate is too narrow for it */
+static void the_pump_comes_out_of_its_bay(void **state)
+{
+    (void)state;
+    flr_model model = build("bay", 1, 0);
+    const flr_mesh *bay = flr_model_find_mesh(&model, "bay.stl");
+    const flr_mesh *pump = flr_model_find_mesh(&model, "pump.stl");
+    const flr_model_path *path = &model.paths[0];
+    assert_memory_equal(&path->poses[0].T_world_part, &model.parts[1].T_world_part,
+                        sizeof(flr_pose));
+    flr_clearance *clearance = flr_clearance_create(bay, bay->bounds, 0.01);
+    size_t point_count;
+    flr_vec3 *points = flr_test_surface_points(pump, 0.005, &point_count);
+    for (size_t i = 0; i < path->count; i += 8) {
+        double least = 1;
+        for (size_t k = 0; k < point_count; k++) {
+            flr_vec3 p = flr_pose_apply(path->poses[i].T_world_part, points[k]);
+            least = fmin(least, flr_clearance_at(clearance, p));
+        }
+        if (least < 4.5e-3) fail_msg("%.1f mm at %g s", 1e3 * least, path->poses[i].t);
+    }
+    flr_pose straight = path->poses[0].T_world_part;
+    straight.p.y = -0.17, straight.p.z = 0.136;
+    double caught = 1;
+    for (size_t k = 0; k < point_count; k++)
+        caught = fmin(caught, flr_clearance_at(clearance, flr_pose_apply(straight, points[k])));
+    assert_true(caught < 2e-3);
+    free(points);
+    flr_clearance_destroy(clearance);
+    flr_model_free(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +402,7 @@ int main(void)
         cmocka_unit_test(as_many_fall_as_are_asked_for),
         cmocka_unit_test(probes_have_the_papers_counts),
         cmocka_unit_test(ways_lead_into_contact),
+        cmocka_unit_test(the_pump_comes_out_of_its_bay),
     };
     return cmocka_run_group_tests_name("models_small", tests, NULL, NULL);
 }
