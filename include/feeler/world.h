@@ -21,6 +21,11 @@
  * and again when the hand lets go: parts float, as if somebody held them. A free one falls, rolls
  * and is pushed.
  *
+ * A hand takes parts, or its tool is a point (flr_world_set_tool): then it holds nothing and touches
+ * the exact triangles of all parts that were given a probe model, with a proxy that stays outside
+ * (feeler/proxy.h), friction and force shading included. What moves and is touched gets the opposite
+ * force; what moves takes the point along.
+ *
  * Two bodies that touch each other are stepped one beside the other, each with the other's velocity
  * at the beginning of the frame.
  *
@@ -40,6 +45,8 @@
 #include "feeler/hash.h"
 #include "feeler/pairs.h"
 #include "feeler/passivity.h"
+#include "feeler/probe.h"
+#include "feeler/proxy.h"
 #include "feeler/result.h"
 #include "feeler/step.h"
 
@@ -85,6 +92,8 @@ typedef struct flr_world_params {
     /* lookups that checking may take in a step; 0: as many as it takes; default 60000. A body whose
      * way cannot be checked any more goes half a voxel at most, which contact alone keeps safe */
     uint64_t budget;
+    /* of hands whose tool is a point; defaults as in feeler/proxy.h, but with shading */
+    flr_proxy_params proxy;
 } flr_world_params;
 
 FLR_API flr_world_params flr_default_world_params(void);
@@ -119,12 +128,27 @@ FLR_API const flr_world_params *flr_world_get_params(const flr_world *world);
 FLR_API bool flr_world_set_ground(flr_world *world, const flr_pairs_ground *ground);
 
 /* The hand takes a part where the hand was in the last step (or in the first input to come). False:
- * the part is static or there is no such hand or part. A hand that holds another lets go of it
+ * the part is static, the hand's tool is a point, or there is no such hand or part. A hand that holds another lets go of it
  * first. Up to FLR_STEP_PULLS hands may hold one part. */
 FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
 FLR_API void flr_world_release(flr_world *world, uint32_t hand);
 /* What it holds, or is about to; FLR_NO_PART: nothing. */
 FLR_API uint32_t flr_world_held(const flr_world *world, uint32_t hand);
+
+typedef enum flr_tool {
+    FLR_TOOL_GRIP, /* takes parts; the default */
+    FLR_TOOL_POINT /* touches them with a point */
+} flr_tool;
+
+/* Gives the hand another tool; what it holds is let go. A point begins where the hand is in the next
+ * step. False: no such hand or tool. */
+FLR_API bool flr_world_set_tool(flr_world *world, uint32_t hand, flr_tool tool);
+FLR_API flr_tool flr_world_tool(const flr_world *world, uint32_t hand);
+
+/* What a point feels of a part: `model` is of its mesh, in its frame, and borrowed as long as the
+ * world lives or until another is set; NULL (the default): points pass through the part. False: no
+ * such part. */
+FLR_API bool flr_world_set_probe(flr_world *world, uint32_t part, const flr_probe_model *model);
 
 /* Puts a part somewhere, at rest; hands that hold it take it anew there. False: no such part, or it
  * is static, or the pose makes no sense. */
@@ -157,6 +181,8 @@ typedef struct flr_world_frame {
     uint32_t stopped;    /* bodies whose way was not free to its end */
     uint32_t exhausted;  /* checks for which the budget did not suffice */
     unsigned faults;     /* FLR_FAULT_… of all bodies */
+    uint32_t touching;   /* hands whose point touches something, after the step */
+    uint32_t segments;   /* that were asked for them */
     flr_hash hash;       /* of this step and all before */
 } flr_world_frame;
 
@@ -171,11 +197,30 @@ FLR_API uint32_t flr_world_hand_count(const flr_world *world);
 /* NULL when there is no such part. */
 FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
 /* For the device of a hand: world's axes, about the hand's origin; zero for a hand that holds
- * nothing. Where the guard sends something else, the next input says so (`sent`). */
+ * and touches nothing. Where the guard sends something else, the next input says so (`sent`). */
 FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);
 FLR_API const flr_passivity *flr_world_passivity(const flr_world *world, uint32_t hand);
 /* The hand as the world sees it. */
 FLR_API flr_handle flr_world_hand(const flr_world *world, uint32_t hand);
+/* A hand's point. Plain data; world's frame. */
+typedef struct flr_world_point {
+    flr_vec3
+        position;    /* metres: of the proxy, outside all parts; in free space where the hand is */
+    flr_vec3 force;  /* N, on the hand, before the passivity controller */
+    flr_vec3 normal; /* unit, away from the surface, as felt; zero when nothing is touched */
+    double depth;    /* metres: how far the hand is below the surface */
+    uint32_t part;   /* that it touches; of several the one that bears most; or FLR_NO_PART */
+    uint32_t triangle; /* of that part's mesh, or FLR_PROBE_NONE */
+    uint32_t queries;  /* segments asked in the last step */
+    bool touching;
+    bool sticking; /* friction holds it */
+    /* parts came together with the point between them: it is inside one that moved. Never in or
+     * through what stands still */
+    bool pinched;
+} flr_world_point;
+
+/* NULL when there is no such hand, or its tool is another one. */
+FLR_API const flr_world_point *flr_world_proxy(const flr_world *world, uint32_t hand);
 /* Contacts, pairs and sums of the last step: flr_pairs_contacts() and the like. */
 FLR_API const flr_pairs *flr_world_pairs(const flr_world *world);
 

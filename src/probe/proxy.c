@@ -5,10 +5,9 @@
  * straight way again: a face that ended at a convex edge no longer holds. When nothing moves any more, that is it. */
 #include "feeler/proxy.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "probe/among.h"
 #include "probe/model.h"
+#include <math.h>
 
 /* parts of the model's size: how far off the surface the proxy stays, and what counts as no way at all */
 static const double lift_part = 1e-8, still_part = 1e-12;
@@ -19,13 +18,13 @@ static const double far_out = FLR_MESH_MAX_COORDINATE;
 typedef struct plane {
     flr_vec3 normal; /* unit, towards the proxy */
     flr_vec3 on;     /* a point of it */
-    uint32_t triangle;
+    uint32_t part, triangle;
 } plane;
 
 /* a frame in progress */
 typedef struct frame {
-    const flr_probe_model *model;
-    flr_vec3 hand, at;
+    const flr_among *among;
+    flr_vec3 hand, at; /* world, as everything here */
     double lift, still;
     plane planes[FLR_PROXY_CONTACTS];
     uint32_t plane_count;
@@ -44,7 +43,7 @@ flr_proxy_params flr_default_proxy_params(void)
 static bool blocked(frame *f, flr_vec3 from, flr_vec3 to)
 {
     f->queries++;
-    return flr_probe_any(f->model, from, to, NULL);
+    return flr_among_any(f->among, from, to);
 }
 
 static void go(frame *f, flr_vec3 to)
@@ -61,15 +60,12 @@ static double missing(const frame *f, const plane *p, flr_vec3 at)
     return f->lift - flr_vec3_dot(p->normal, flr_vec3_sub(at, p->on));
 }
 
-/* Goes from the hand along the normals of some planes, by the lengths that put it onto all of them. False: they have no
- * common point, or almost none. */
-static bool onto(const frame *f, const plane *const p[], int count, flr_vec3 *goal)
+/* How much of each normal makes up `r` along them. False: the normals are dependent, or almost. `r` is used up. */
+static bool solve(const plane *const p[], int count, double r[3], double x[3])
 {
-    double g[3][3], r[3], x[3] = {0, 0, 0};
-    for (int i = 0; i < count; i++) {
-        r[i] = missing(f, p[i], f->hand);
+    double g[3][3];
+    for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++) g[i][k] = flr_vec3_dot(p[i]->normal, p[k]->normal);
-    }
     /* elimination; the matrix is symmetric and positive where the normals are independent */
     for (int i = 0; i < count; i++) {
         if (!(g[i][i] > 1e-10)) return false;
@@ -84,6 +80,16 @@ static bool onto(const frame *f, const plane *const p[], int count, flr_vec3 *go
         for (int k = i + 1; k < count; k++) x[i] -= g[i][k] * x[k];
         x[i] /= g[i][i];
     }
+    return true;
+}
+
+/* Goes from the hand along the normals of some planes, by the lengths that put it onto all of them. False: they have no
+ * common point, or almost none. */
+static bool onto(const frame *f, const plane *const p[], int count, flr_vec3 *goal)
+{
+    double r[3], x[3] = {0, 0, 0};
+    for (int i = 0; i < count; i++) r[i] = missing(f, p[i], f->hand);
+    if (!solve(p, count, r, x)) return false;
     *goal = f->hand;
     for (int i = 0; i < count; i++) *goal = flr_vec3_add_scaled(*goal, x[i], p[i]->normal);
     return flr_vec3_is_finite(*goal);
@@ -120,15 +126,14 @@ static flr_vec3 nearest_allowed(const frame *f)
 /* Goes towards the goal as far as nothing is in the way, less the lift. True: all the way. Else `*stop` is what was. */
 static bool advance(frame *f, flr_vec3 goal, plane *stop)
 {
-    flr_probe_hit hit;
-    flr_vec3 way = flr_vec3_sub(goal, f->at), corners[3];
+    flr_among_hit hit;
+    flr_vec3 way = flr_vec3_sub(goal, f->at);
     f->queries++;
-    if (!flr_probe_first(f->model, f->at, goal, NULL, &hit)) {
+    if (!flr_among_first(f->among, f->at, goal, &hit)) {
         go(f, goal);
         return true;
     }
-    flr_probe_corners(f->model->mesh, hit.triangle, corners);
-    *stop = (plane){hit.normal, corners[0], hit.triangle};
+    *stop = (plane){hit.normal, hit.corner, hit.part, hit.triangle};
     double sinking = -flr_vec3_dot(stop->normal, way);
     double height = flr_vec3_dot(stop->normal, flr_vec3_sub(f->at, stop->on));
     /* the normal points to where it comes from; along the plane, to where it is */
@@ -154,7 +159,7 @@ static bool advance(frame *f, flr_vec3 goal, plane *stop)
 static bool hold(frame *f, const plane *p)
 {
     for (uint32_t i = 0; i < f->plane_count; i++)
-        if (f->planes[i].triangle == p->triangle ||
+        if ((f->planes[i].triangle == p->triangle && f->planes[i].part == p->part) ||
             (flr_vec3_dot(f->planes[i].normal, p->normal) > 1 - 1e-12 &&
              fabs(flr_vec3_dot(p->normal, flr_vec3_sub(p->on, f->planes[i].on))) < 0.1 * f->lift))
             return false;
@@ -169,6 +174,7 @@ static bool follow(frame *f)
     while (f->queries + 4 < FLR_PROXY_QUERIES && f->path_count + 1 < FLR_PROXY_QUERIES) {
         flr_vec3 goal = nearest_allowed(f);
         if (flr_vec3_distance(goal, f->at) <= f->still && f->plane_count) return false;
+        if (flr_vec3_distance(goal, f->hand) > f->among->range) return false;
         plane stop;
         if (advance(f, goal, &stop)) {
             if (f->plane_count == 0) return true;
@@ -241,60 +247,104 @@ static void tell_force(const frame *f, const flr_proxy_params *params, flr_proxy
     r->force = flr_vec3_scale(pull, params->stiffness);
     if (f->plane_count != 1) return;
     r->normal = f->planes[0].normal;
-    if (!params->shading || !f->model->corner_normals) return;
+    const flr_among_part *part = &f->among->parts[f->planes[0].part];
+    if (!params->shading || !part->model->corner_normals) return;
     /* what acts along the normal acts along the shaded one */
-    flr_vec3 shaded = shaded_normal(f->model, f->planes[0].triangle, f->at, r->normal);
+    flr_vec3 at = f->at, normal = r->normal;
+    if (part->placed) {
+        at = flr_pose_apply(part->T_part_world, at);
+        normal = flr_quat_rotate(part->T_part_world.q, normal);
+    }
+    flr_vec3 shaded = shaded_normal(part->model, f->planes[0].triangle, at, normal);
+    if (part->placed) shaded = flr_quat_rotate(part->T_world_part.q, shaded);
     double pressing = flr_vec3_dot(r->force, r->normal);
     r->force = flr_vec3_add_scaled(r->force, pressing, flr_vec3_sub(shaded, r->normal));
     r->normal = shaded;
 }
 
+/* What each of the faces gets of the hand's force: what acts along its normal, and as much of the rest. */
+static void tell_pushes(const frame *f, flr_vec3 force, flr_among_result *result)
+{
+    const plane *planes[FLR_PROXY_CONTACTS];
+    double along[3], share[3] = {0, 0, 0}, sum = 0;
+    int count = (int)f->plane_count;
+    flr_vec3 rest = force;
+    for (int i = 0; i < count; i++) {
+        planes[i] = &f->planes[i];
+        along[i] = flr_vec3_dot(planes[i]->normal, force);
+    }
+    if (count == 0 || !solve(planes, count, along, share)) share[0] = 0;
+    for (int i = 0; i < count; i++) {
+        share[i] = share[i] > 0 ? share[i] : 0;
+        sum += share[i];
+        rest = flr_vec3_add_scaled(rest, -share[i], planes[i]->normal);
+    }
+    for (int i = 0; i < count; i++) {
+        double of_rest = sum > 0 ? share[i] / sum : 1.0 / count;
+        flr_vec3 push = flr_vec3_scale(planes[i]->normal, share[i]);
+        result->pushes[i] = flr_vec3_neg(flr_vec3_add_scaled(push, of_rest, rest));
+        result->parts[i] = planes[i]->part;
+    }
+}
+
 /* ---- a frame ---- */
 
 /* The first time: where the hand is, but not on a triangle. */
-static void place(flr_proxy *proxy, const flr_probe_model *model, flr_vec3 hand)
+static void place(flr_proxy *proxy, const flr_among *among, flr_vec3 hand)
 {
-    flr_probe_hit hit;
+    flr_among_hit hit;
     proxy->position = hand;
     proxy->placed = true;
-    if (!flr_probe_first(model, hand, hand, NULL, &hit)) return;
-    for (double off = lift_part * model->size; off < model->size; off *= -4) {
+    if (!flr_among_first(among, hand, hand, &hit)) return;
+    for (double off = lift_part * among->size; off < among->size; off *= -4) {
         flr_vec3 beside = flr_vec3_add_scaled(hand, off, hit.normal);
-        if (fabs(off) > model->size) return;
-        if (flr_probe_any(model, beside, beside, NULL)) continue;
+        if (fabs(off) > among->size) return;
+        if (flr_among_any(among, beside, beside)) continue;
         proxy->position = beside;
         return;
     }
 }
 
+void flr_among_step(flr_proxy *proxy, const flr_among *among, flr_vec3 hand,
+                    const flr_proxy_params *params, flr_among_result *result)
+{
+    flr_among_result out = {.proxy.valid = fabs(hand.x) <= far_out && fabs(hand.y) <= far_out &&
+                                           fabs(hand.z) <= far_out};
+    flr_proxy_result *r = &out.proxy;
+    if (r->valid && !proxy->placed) place(proxy, among, hand);
+    r->position = proxy->position;
+    if (!r->valid) {
+        *result = out;
+        return;
+    }
+    frame f = {.among = among, .hand = hand, .at = proxy->position};
+    f.lift = lift_part * among->size, f.still = still_part * among->size;
+    f.path[f.path_count++] = f.at;
+    r->touching = !follow(&f);
+    if (r->touching) {
+        r->depth = flr_vec3_distance(f.at, hand);
+        if (proxy->touching && params->static_friction > 0) {
+            double slid = path_length(&f);
+            r->sticking = slid <= params->static_friction * r->depth;
+            go_back(&f, r->sticking ? slid : fmin(params->dynamic_friction * r->depth, slid));
+        }
+        r->contact_count = f.plane_count;
+        for (uint32_t i = 0; i < f.plane_count; i++) r->triangles[i] = f.planes[i].triangle;
+        tell_force(&f, params, r);
+        tell_pushes(&f, r->force, &out);
+    }
+    proxy->position = r->position = f.at;
+    proxy->touching = r->touching;
+    r->queries = f.queries;
+    *result = out;
+}
+
 void flr_proxy_step(flr_proxy *proxy, const flr_probe_model *model, flr_vec3 hand,
                     const flr_proxy_params *params, flr_proxy_result *result)
 {
-    flr_proxy_result r = {.valid = fabs(hand.x) <= far_out && fabs(hand.y) <= far_out &&
-                                   fabs(hand.z) <= far_out};
-    if (r.valid && !proxy->placed) place(proxy, model, hand);
-    r.position = proxy->position;
-    if (!r.valid) {
-        *result = r;
-        return;
-    }
-    frame f = {.model = model, .hand = hand, .at = proxy->position};
-    f.lift = lift_part * model->size, f.still = still_part * model->size;
-    f.path[f.path_count++] = f.at;
-    r.touching = !follow(&f);
-    if (r.touching) {
-        r.depth = flr_vec3_distance(f.at, hand);
-        if (proxy->touching && params->static_friction > 0) {
-            double slid = path_length(&f);
-            r.sticking = slid <= params->static_friction * r.depth;
-            go_back(&f, r.sticking ? slid : fmin(params->dynamic_friction * r.depth, slid));
-        }
-        r.contact_count = f.plane_count;
-        for (uint32_t i = 0; i < f.plane_count; i++) r.triangles[i] = f.planes[i].triangle;
-        tell_force(&f, params, &r);
-    }
-    proxy->position = r.position = f.at;
-    proxy->touching = r.touching;
-    r.queries = f.queries;
-    *result = r;
+    flr_among_part part = {.model = model};
+    flr_among among = {.parts = &part, .count = 1, .size = model->size, .range = INFINITY};
+    flr_among_result made;
+    flr_among_step(proxy, &among, hand, params, &made);
+    *result = made.proxy;
 }

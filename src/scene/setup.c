@@ -128,6 +128,10 @@ static const field fields[] = {
     {"passivity.agility", AT(params.passivity.agility), NUMBER, NULL, 0, INFINITY},
     {"passivity.slew", AT(params.passivity.slew), NUMBER, NULL, 0, INFINITY},
     {"passivity.turn_slew", AT(params.passivity.turn_slew), NUMBER, NULL, 0, INFINITY},
+    {"point.stiffness", AT(params.proxy.stiffness), NUMBER, NULL, 0, INFINITY},
+    {"point.static_friction", AT(params.proxy.static_friction), NUMBER, NULL, 0, INFINITY},
+    {"point.dynamic_friction", AT(params.proxy.dynamic_friction), NUMBER, NULL, 0, INFINITY},
+    {"point.shading", AT(params.proxy.shading), FLAG, NULL, 0, 1},
     {"device.force", AT(device_force), NUMBER, NULL, 0, 1e4},
     {"device.torque", AT(device_torque), NUMBER, NULL, 0, 1e4},
 };

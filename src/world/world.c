@@ -7,6 +7,7 @@
 
 #include "contact/table.h"
 #include "feeler/voxmap.h"
+#include "world/point.h"
 
 #define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
 #define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
@@ -31,8 +32,10 @@ typedef struct hand_state {
     flr_passivity passivity;
     flr_wrench wrench;
     uint32_t part;
-    bool seen;    /* there was an input */
-    bool waiting; /* takes `part` when there is one */
+    flr_tool tool;
+    flr_point point; /* while the tool is one */
+    bool seen;       /* there was an input */
+    bool waiting;    /* takes `part` when there is one */
 } hand_state;
 
 /* all that changes: one block, so that it can be saved whole */
@@ -68,6 +71,7 @@ struct flr_world {
     flr_world_params params;
     flr_pairs *pairs;
     flr_step *step;
+    flr_points *points; /* what hands touch whose tool is one */
     flr_part_kind *kinds;
     double *voxels; /* metres: of each part's voxmap; 0: it has none */
     double voxel;   /* the least of them */
@@ -101,6 +105,8 @@ flr_world_params flr_default_world_params(void)
                                .depth = 0.1,
                                .budget = 60000};
     params.coupling.stretch = 0;
+    params.proxy = flr_default_proxy_params();
+    params.proxy.shading = true;
     return params;
 }
 
@@ -162,8 +168,10 @@ static flr_result allocate(flr_world *w, flr_error *error)
     w->poses = calloc((size_t)parts + 1, sizeof *w->poses);
     w->twists = calloc((size_t)parts + 1, sizeof *w->twists);
     w->plans = calloc((size_t)parts + 1, sizeof *w->plans);
-    w->numbers = calloc(13 * (size_t)parts + 6 * FLR_WORLD_HANDS + 2, sizeof *w->numbers);
-    if (w->state && w->kinds && w->voxels && w->poses && w->twists && w->plans && w->numbers)
+    w->numbers = calloc(13 * (size_t)parts + 9 * FLR_WORLD_HANDS + 2, sizeof *w->numbers);
+    w->points = flr_points_create(parts);
+    if (w->points && w->state && w->kinds && w->voxels && w->poses && w->twists && w->plans &&
+        w->numbers)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
 }
@@ -191,6 +199,7 @@ flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_err
     w->def.parts = NULL;
     for (int i = 0; i < FLR_WORLD_HANDS; i++) {
         w->state->hands[i].part = FLR_NO_PART;
+        w->state->hands[i].point = flr_point_none();
         w->state->hands[i].handle.T_world_handle = flr_pose_identity();
     }
     flr_world_set_params(w, &def->params);
@@ -203,6 +212,7 @@ void flr_world_destroy(flr_world *w)
     if (!w) return;
     flr_pairs_destroy(w->pairs);
     flr_step_destroy(w->step);
+    flr_points_destroy(w->points);
     free(w->kinds);
     free(w->voxels);
     free(w->poses);
@@ -215,7 +225,8 @@ void flr_world_destroy(flr_world *w)
 
 size_t flr_world_bytes(const flr_world *w)
 {
-    return sizeof *w + flr_pairs_bytes(w->pairs) + flr_step_bytes(w->step) + w->state_size +
+    return sizeof *w + flr_pairs_bytes(w->pairs) + flr_step_bytes(w->step) +
+           flr_points_bytes(w->points) + w->state_size +
            w->def.part_count * (sizeof *w->kinds + sizeof *w->voxels + sizeof *w->poses +
                                 sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers);
 }
@@ -268,7 +279,8 @@ static void take(flr_world *w, hand_state *hand)
 
 bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)
 {
-    if (hand >= w->def.hand_count || part >= w->def.part_count || w->kinds[part] == FLR_PART_STATIC)
+    if (hand >= w->def.hand_count || part >= w->def.part_count ||
+        w->kinds[part] == FLR_PART_STATIC || w->state->hands[hand].tool != FLR_TOOL_GRIP)
         return false;
     flr_world_release(w, hand);
     hand_state *h = &w->state->hands[hand];
@@ -297,6 +309,32 @@ void flr_world_release(flr_world *w, uint32_t hand)
 uint32_t flr_world_held(const flr_world *w, uint32_t hand)
 {
     return hand < w->def.hand_count ? w->state->hands[hand].part : FLR_NO_PART;
+}
+
+bool flr_world_set_tool(flr_world *w, uint32_t hand, flr_tool tool)
+{
+    if (hand >= w->def.hand_count || (tool != FLR_TOOL_GRIP && tool != FLR_TOOL_POINT))
+        return false;
+    hand_state *h = &w->state->hands[hand];
+    if (h->tool == tool) return true;
+    flr_world_release(w, hand);
+    h->tool = tool;
+    h->point = flr_point_none();
+    h->passivity = (flr_passivity){0};
+    h->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    return true;
+}
+
+flr_tool flr_world_tool(const flr_world *w, uint32_t hand)
+{
+    return hand < w->def.hand_count ? w->state->hands[hand].tool : FLR_TOOL_GRIP;
+}
+
+bool flr_world_set_probe(flr_world *w, uint32_t part, const flr_probe_model *model)
+{
+    if (part >= w->def.part_count) return false;
+    flr_points_set(w->points, part, model);
+    return true;
 }
 
 /* Where a part is that the pairs do not take for moving must be told by hand. */
@@ -417,6 +455,35 @@ static void touch_stops(flr_world *w, const plan *p)
     }
 }
 
+/* Gives a body what points push it with: a spring from the hand to where it touches, as it will be at the end of the step. */
+static void touch_points(flr_world *w, uint32_t part)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        const hand_state *hand = &w->state->hands[i];
+        for (uint32_t k = 0; hand->tool == FLR_TOOL_POINT && k < hand->point.push_count; k++) {
+            const flr_point_push *push = &hand->point.pushes[k];
+            double force = flr_vec3_length(push->force);
+            if (push->part != part || !(force > 0) || !(w->params.proxy.stiffness > 0)) continue;
+            flr_contact contact = {.point = hand->point.shown.position,
+                                   .normal = flr_vec3_scale(push->force, 1 / force),
+                                   .depth = force / w->params.proxy.stiffness,
+                                   .mark = FLR_MARK_SURFACE};
+            flr_contact_result one = {.contacts = 1, .listed = 1};
+            flr_contact_params asked = w->params.contact;
+            asked.stiffness = w->params.proxy.stiffness;
+            flr_touches touches = {.list = &contact,
+                                   .result = &one,
+                                   .asked = &asked,
+                                   .centre = contact.point,
+                                   .other =
+                                       flr_twist_make(flr_vec3_zero(), hand->handle.twist.linear),
+                                   .limit = INFINITY};
+            one.wrench = flr_wrench_make(flr_vec3_zero(), push->force);
+            flr_step_touch(w->step, &touches);
+        }
+    }
+}
+
 /* Works out where a body would go. */
 static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
 {
@@ -425,14 +492,16 @@ static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame
     flr_step_begin(w->step, body, &w->params.step);
     touch(w, part);
     touch_stops(w, p);
+    touch_points(w, part);
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         hand_state *hand = &w->state->hands[i];
         if (hand->part == part && !hand->waiting)
             flr_step_pull(w->step, &hand->coupling, &hand->handle);
     }
     flr_step_solve(w->step, &p->result);
-    /* both of a pair may go half of the way that the pairs were made for */
-    double most = flr_motion_fraction(p->result.motion, body->reach, range / 2);
+    /* both of a pair may go half of the way that the pairs were made for; without voxels there are none */
+    double most =
+        w->voxel > 0 ? flr_motion_fraction(p->result.motion, body->reach, range / 2) : 1;
     p->fraction = p->result.fraction < most ? p->result.fraction : most;
     p->limited = p->fraction < 1;
     frame->faults |= p->result.faults;
@@ -596,11 +665,28 @@ static void check_ways(flr_world *w, double range, flr_world_frame *frame)
         if (w->plans[part].moves) w->plans[part].fraction = 0, w->plans[part].stopped = true;
 }
 
+/* What a hand feels that touches with a point. */
+static flr_wrench feel_point(flr_world *w, hand_state *hand, flr_world_frame *frame)
+{
+    if (!hand->seen) return flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    flr_points_step(w->points, &hand->point, hand->handle.T_world_handle.p, &w->params.proxy,
+                    w->poses, w->state->bodies);
+    const flr_world_point *shown = &hand->point.shown;
+    frame->touching += shown->touching;
+    frame->segments += shown->queries;
+    return flr_passivity_pass(&hand->passivity, &w->params.passivity, hand->handle.T_world_handle,
+                              flr_wrench_make(flr_vec3_zero(), shown->force), w->def.dt);
+}
+
 /* Every hand gets what it shall feel. */
-static void feel(flr_world *w)
+static void feel(flr_world *w, flr_world_frame *frame)
 {
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         hand_state *hand = &w->state->hands[i];
+        if (hand->tool == FLR_TOOL_POINT) {
+            hand->wrench = feel_point(w, hand, frame);
+            continue;
+        }
         if (hand->part == FLR_NO_PART || hand->waiting) {
             hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
             continue;
@@ -639,6 +725,8 @@ static flr_hash chain(flr_world *w)
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         to = number_vec3(to, w->state->hands[i].wrench.force);
         to = number_vec3(to, w->state->hands[i].wrench.torque);
+        if (w->state->hands[i].tool == FLR_TOOL_POINT)
+            to = number_vec3(to, w->state->hands[i].point.shown.position);
     }
     return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);
 }
@@ -706,7 +794,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
         frame.stopped += p->stopped;
         frame.energy += flr_body_energy(&state->bodies[i]);
     }
-    feel(w);
+    feel(w, &frame);
     state->number++;
     state->hash = chain(w);
     frame.hash = state->hash;
@@ -740,6 +828,11 @@ flr_handle flr_world_hand(const flr_world *w, uint32_t hand)
     return w->state->hands[hand < w->def.hand_count ? hand : 0].handle;
 }
 
+const flr_world_point *flr_world_proxy(const flr_world *w, uint32_t hand)
+{
+    return flr_world_tool(w, hand) == FLR_TOOL_POINT ? &w->state->hands[hand].point.shown : NULL;
+}
+
 /* ---- the state ---- */
 
 size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
@@ -760,6 +853,9 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
         memcpy(&hand, bytes + offsetof(world_state, hands) + (size_t)i * sizeof hand, sizeof hand);
         if (hand.part != FLR_NO_PART &&
             (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
+            return false;
+        if ((hand.tool != FLR_TOOL_GRIP && hand.tool != FLR_TOOL_POINT) ||
+            !flr_point_is_valid(&hand.point, w->def.part_count))
             return false;
     }
     memcpy(w->state, from, size);
