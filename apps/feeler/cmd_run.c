@@ -8,6 +8,7 @@
 #include "doctor.h"
 #include "feeler/cache.h"
 #include "feeler/hand.h"
+#include "feeler/hardware.h"
 #include "feeler/units.h"
 #include "feeler/version.h"
 #include "files.h"
@@ -29,7 +30,7 @@ typedef struct run_values {
     flr_common common;
     flr_input input;
     flr_touch touch;
-    const char *hand, *part, *record, *poses;
+    const char *hand, *part, *record, *poses, *device;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
     double friction; /* NAN: not given */
@@ -138,8 +139,18 @@ static flr_result make_script(flr_cli *cli, const run_values *values, job *j, fl
     return FLR_OK;
 }
 
+/* A device that somebody holds. */
+static flr_result open_device(const run_values *values, job *j, flr_error *error)
+{
+    flr_result result = flr_device_plugins_load(NULL, NULL, error);
+    if (result == FLR_OK) result = flr_device_open_named(values->device, &j->device, error);
+    j->frames = values->frames > 0 ? (uint64_t)values->frames : 10000;
+    return result;
+}
+
 static flr_result make_hand(flr_cli *cli, const run_values *values, job *j, flr_error *error)
 {
+    if (values->device) return open_device(values, j, error);
     flr_result result = make_script(cli, values, j, error);
     if (result != FLR_OK) return result;
     flr_target target = flr_script_target(j->script);
@@ -158,6 +169,9 @@ static bool show_run(void *context, uint64_t done)
     return !flr_stop_wanted();
 }
 
+/* nobody holds a device faster than the clock goes */
+static bool paced(const run_values *values) { return values->paced || values->device; }
+
 /* What a replay must know to do the same again, and what a report tells of the circumstances. */
 static flr_result describe(const run_values *values, job *j, flr_texts *texts, flr_error *error)
 {
@@ -172,12 +186,14 @@ static flr_result describe(const run_values *values, job *j, flr_texts *texts, f
     flr_result result = flr_texts_add(texts, error, "version", "%s", FLR_VERSION);
     if (result == FLR_OK) result = flr_setup_write(&j->setup, j->scene, j->stage, texts, error);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "device", "%s", device->name);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "hand", "%s", values->hand);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "hand", "%s",
+                               values->device ? values->device : values->hand);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "hand.speed", "%g", values->speed);
     if (result == FLR_OK)
         result = flr_texts_add(texts, error, "hand.seed", "%lld", (long long)values->seed);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "paced", "%s", values->paced ? "true" : "false");
+        result = flr_texts_add(texts, error, "paced", "%s", paced(values) ? "true" : "false");
     if (result == FLR_OK)
         result = flr_texts_add(texts, error, "machine", "%s", flr_machine_print(machine));
     j->setup.scene = j->scene->path;
@@ -231,7 +247,8 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
     def.device = j->device;
     def.frames = j->frames;
     def.rate = values->rate;
-    def.paced = values->paced;
+    def.paced = paced(values);
+    def.relative = values->device != NULL;
     def.record = values->record;
     def.texts = (const char *const *)texts.list;
     def.poses = j->poses;
@@ -268,7 +285,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (did == FLR_OK) {
         did = make_hand(cli, values, &j, &error);
         /* a word that is not known is a slip on the command line; a missing file is not */
-        bool word = !strncmp(values->hand, "builtin:", 8) || !strncmp(values->hand, "path:", 5);
+        bool word = values->device || !strncmp(values->hand, "builtin:", 8) ||
+                    !strncmp(values->hand, "path:", 5);
         code = exit_of(did == FLR_NOT_FOUND && !word ? FLR_BAD_INPUT : did);
     }
     if (did == FLR_OK) {
@@ -303,6 +321,12 @@ static const flr_option options[] = {
              "scene), "
              "or a file of poses",
      .offset = offsetof(run_values, hand)},
+    {.name = "device",
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME[:OPTIONS]",
+     .help = "a device that you hold, in place of a simulated hand, by the clock: spacemouse, "
+             "openhaptics, forcedimension, or a plugin's; feeler doctor tells which can be used",
+     .offset = offsetof(run_values, device)},
     {.name = "frames",
      .letter = 'n',
      .type = FLR_OPTION_INTEGER,

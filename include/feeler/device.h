@@ -1,8 +1,9 @@
 /* feeler/device.h: where a handle's pose comes from and where its wrench goes.
  *
  * A device is a thing somebody holds: a force-feedback arm, a mouse, a hand that is only simulated,
- * a recording. A driver is a table of five functions; feeler brings three (feeler/hand.h), and your
- * own is one more table, see examples/07_own_device.c:
+ * a recording. A driver is a table of functions; feeler brings three for hands that are only
+ * simulated (feeler/hand.h) and three for hardware (feeler/hardware.h), and your own is one more
+ * table, see examples/07_own_device.c:
  *
  *     flr_device *device;
  *     if (flr_device_open(&my_driver, &my_parameters, &device, &error) != FLR_OK) ...
@@ -88,6 +89,11 @@ typedef struct flr_device_driver {
      * time and from any thread. NULL: a write of zero takes its place, which then may come while
      * another write hangs. */
     void (*stop)(void *state);
+
+    /* Is there such a device now? Fills `info`, its name at least, or says what is missing and what
+     * to do. Not NULL: this is hardware that is opened by name, and `parameters`, here and in open,
+     * are a text of options or NULL, see feeler/hardware.h. Thread: control. */
+    flr_result (*look)(const void *parameters, flr_device_info *info, flr_error *error);
 } flr_device_driver;
 
 typedef struct flr_device flr_device;
@@ -113,9 +119,10 @@ FLR_API bool flr_device_read(flr_device *device, int64_t now_ns, flr_device_samp
 /* Samples that were no pose. Thread: any. */
 FLR_API uint64_t flr_device_bad_samples(const flr_device *device);
 
-/* ---- the drivers that come with feeler, by name ---- */
+/* ---- the drivers, by name ---- */
 
-/* All of them in the order of a list; by name, NULL when there is none. Thread: any. */
+/* Those that come with feeler, then those of plugins (feeler/hardware.h); by name, NULL when there is
+ * none. Thread: any. */
 FLR_API size_t flr_device_driver_count(void);
 FLR_API const flr_device_driver *flr_device_driver_at(size_t index);
 FLR_API const flr_device_driver *flr_device_driver_find(const char *name);

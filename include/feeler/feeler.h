@@ -68,11 +68,12 @@
 #include "feeler/world.h"     /* all parts and hands together */
 
 /* hands */
-#include "feeler/device.h" /* where poses come from and wrenches go; drivers */
-#include "feeler/guard.h"  /* the only way to a device */
-#include "feeler/hand.h"   /* simulated hand, script, replay */
-#include "feeler/remote.h" /* fed by a page or a host */
-#include "feeler/loop.h"   /* a thousand times a second */
+#include "feeler/device.h"   /* where poses come from and wrenches go; drivers */
+#include "feeler/guard.h"    /* the only way to a device */
+#include "feeler/hand.h"     /* simulated hand, script, replay */
+#include "feeler/hardware.h" /* SpaceMouse, force devices, plugins: found and opened by name */
+#include "feeler/loop.h"     /* a thousand times a second */
+#include "feeler/remote.h"   /* fed by a page or a host */
 
 /* clang-format on */
 

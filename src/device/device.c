@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "feeler/assert.h"
-#include "feeler/hand.h"
-#include "feeler/remote.h"
 
 struct flr_device {
     const flr_device_driver *driver;
@@ -143,29 +141,4 @@ void flr_device_stop(flr_device *device, int64_t now_ns)
         flr_wrench zero = {{0, 0, 0}, {0, 0, 0}};
         device->driver->write(device->state, now_ns, &zero);
     }
-}
-
-/* ---- the drivers that come with feeler ---- */
-
-static const flr_device_driver *const drivers[] = {
-    &flr_hand_driver,
-    &flr_script_driver,
-    &flr_replay_driver,
-    &flr_remote_driver,
-};
-
-size_t flr_device_driver_count(void) { return sizeof drivers / sizeof drivers[0]; }
-
-const flr_device_driver *flr_device_driver_at(size_t index)
-{
-    FLR_ASSERT(index < flr_device_driver_count());
-    return drivers[index];
-}
-
-const flr_device_driver *flr_device_driver_find(const char *name)
-{
-    FLR_ASSERT(name);
-    for (size_t i = 0; i < flr_device_driver_count(); i++)
-        if (strcmp(drivers[i]->name, name) == 0) return drivers[i];
-    return NULL;
 }

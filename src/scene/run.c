@@ -17,8 +17,10 @@ typedef struct runner {
     uint32_t *moving; /* numbers of the parts that may move */
     uint32_t moving_count;
     flr_record_part *parts;
-    uint64_t seen;    /* number of the last sample */
-    int64_t first_ns; /* time of the first frame */
+    uint64_t seen;             /* number of the last sample */
+    int64_t first_ns;          /* time of the first frame */
+    flr_pose T_start, T_first; /* of the part; of a relative device */
+    bool placed;               /* T_first is known */
     flr_histogram points, times;
     flr_run_result result;
 } runner;
@@ -94,11 +96,27 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
     flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
 }
 
+/* Where the hand is. A device that stands on a table knows nothing of the scene: its axes are the
+ * world's, and its first pose is that of the part. */
+static flr_pose place_hand(runner *r, const flr_device_sample *sample)
+{
+    flr_pose T = sample->T_base_grip;
+    if (!r->def->relative) return T;
+    if (sample->number == 0) return r->T_start; // nothing came yet
+    if (!r->placed) {
+        r->placed = true;
+        r->T_first = T;
+    }
+    flr_quat turned = flr_quat_mul(T.q, flr_quat_conjugate(r->T_first.q));
+    return flr_pose_make(flr_vec3_add(r->T_start.p, flr_vec3_sub(T.p, r->T_first.p)),
+                         flr_quat_normalize(flr_quat_mul(turned, r->T_start.q)));
+}
+
 static bool step(void *context, flr_loop_frame *frame)
 {
     runner *r = context;
     const flr_device_sample *sample = &frame->samples[0];
-    flr_world_input input = {.T_world_hand = sample->T_base_grip,
+    flr_world_input input = {.T_world_hand = place_hand(r, sample),
                              .twist = sample->twist,
                              .has_twist = sample->has_twist,
                              .fresh = sample->number > r->seen,
@@ -142,6 +160,7 @@ static flr_result make_ready(runner *r, flr_error *error)
     for (uint32_t i = 0; i < stage->part_count; i++)
         if (stage->parts[i].moving) r->moving[r->moving_count++] = i;
     r->result.lower = r->result.upper = INFINITY;
+    r->T_start = flr_world_body(r->world, r->def->part)->T_world_part;
     if (!flr_world_grab(r->world, 0, r->def->part))
         return flr_fail(error, FLR_BAD_ARGUMENT, "part %u cannot be picked up", r->def->part);
     if (!r->def->record) return FLR_OK;

@@ -31,6 +31,7 @@ typedef struct flr_run_def {
     flr_stage *stage;         /* borrowed; its world goes on from where it is */
     uint32_t part;            /* that hand 0 takes */
     flr_device *device;       /* borrowed: the hand; base frame = world */
+    bool relative;            /* … but its first pose is where the part is; default false */
     uint64_t frames;          /* at least 1 */
     double rate;              /* Hz; that of the stage's world: 1/dt */
     bool paced;               /* by the clock; default false: as fast as it goes */

@@ -97,7 +97,7 @@ static void only_poses_come_through(void **state)
 static void by_name(void **state)
 {
     (void)state;
-    assert_int_equal(flr_device_driver_count(), 4);
+    assert_int_equal(flr_device_driver_count(), 7);
     for (size_t i = 0; i < flr_device_driver_count(); i++) {
         const flr_device_driver *driver = flr_device_driver_at(i);
         assert_ptr_equal(flr_device_driver_find(driver->name), driver);
