@@ -246,14 +246,14 @@ static void gone_and_back(void **state)
     // it goes: nothing new, nothing pressed, and the place is kept
     close(f->client), close(f->listener);
     unlink(f->path);
-    wait_lost(device, 50000000);
+    wait_lost(device, 40000000);
     fake_listen(f);
     fake_accept(f);
-    wait_for(device, 90000000, any, &s);
+    wait_for(device, 40000000, any, &s);
     assert_int_equal(s.buttons, 0);
     assert_vec(s.T_base_grip.p, place.x, 0, 0);
     fake_motion(f, 0, 350, 0, 0, 0, 0);
-    wait_for(device, 90000000, moves, &s);
+    wait_for(device, 40000000, moves, &s);
     assert_vec(s.twist.linear, 0, 0, 0.1);
     flr_device_close(device);
 }
