@@ -72,6 +72,10 @@ flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FI
 flr_result flr_bench_motions(flr_env *env, const flr_bench_options *options, FILE *out,
                              flr_error *error);
 
+/* Stability: a peg in a hand rests, slides, is wedged, drops …; what lasts above 100 Hz, over stiffness, mass and rate. */
+flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, FILE *out,
+                               flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

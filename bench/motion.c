@@ -18,13 +18,24 @@ flr_result flr_motion_scene_make(flr_env *env, const flr_model *model, const cha
                                  const char *moving, double voxel, double moving_voxel,
                                  bool features, flr_motion_scene *scene, flr_error *error)
 {
-    *scene = (flr_motion_scene){.fixed = flr_model_find_mesh(model, fixed),
-                                .moving = flr_model_find_mesh(model, moving),
+    flr_result result = flr_motion_scene_from(env, flr_model_find_mesh(model, fixed),
+                                              flr_model_find_mesh(model, moving), voxel,
+                                              moving_voxel, features, scene, error);
+    for (size_t i = 0; result == FLR_OK && i < model->part_count; i++)
+        if (model->parts[i].moving) scene->T_start = model->parts[i].T_world_part;
+    if (result == FLR_OK) scene->body.T_world_part = scene->T_start;
+    return result;
+}
+
+flr_result flr_motion_scene_from(flr_env *env, const flr_mesh *fixed, const flr_mesh *moving,
+                                 double voxel, double moving_voxel, bool features,
+                                 flr_motion_scene *scene, flr_error *error)
+{
+    *scene = (flr_motion_scene){.fixed = fixed,
+                                .moving = moving,
                                 .T_start = flr_pose_identity(),
                                 .voxel = voxel,
                                 .moving_voxel = moving_voxel};
-    for (size_t i = 0; i < model->part_count; i++)
-        if (model->parts[i].moving) scene->T_start = model->parts[i].T_world_part;
     flr_voxelize_def def = flr_default_voxelize_def();
     def.features = features;
     def.voxel = voxel;
@@ -99,6 +110,7 @@ static bool step(void *context, flr_loop_frame *frame)
     run->limited_frames += f.limited > 0;
     run->exhausted_frames += f.exhausted > 0;
     run->faults |= f.faults;
+    run->deepest = fmax(run->deepest, f.deepest);
     r->contacts += f.contacts;
     if (f.contacts > run->most_contacts) run->most_contacts = f.contacts;
     uint64_t i = r->frame++;
@@ -157,6 +169,7 @@ static void conclude(const runner *r)
     run->step_ns = flr_histogram_percentiles(&r->times);
     run->wall_ns = flr_histogram_percentiles(&r->wall);
     run->put = port->put, run->got = port->got, run->deficit = port->deficit;
+    run->agility = port->agility;
     run->mean_contacts = (double)r->contacts / (double)run->frames;
     run->T_end = flr_world_body(r->world, 1)->T_world_part;
     run->T_wanted = run->target.at(run->target.context, (double)(run->frames - 1) / run->rate);

@@ -26,6 +26,10 @@ typedef struct flr_motion_scene {
 flr_result flr_motion_scene_make(flr_env *env, const flr_model *model, const char *fixed,
                                  const char *moving, double voxel, double moving_voxel,
                                  bool features, flr_motion_scene *scene, flr_error *error);
+/* The same from two meshes; it begins where they are. */
+flr_result flr_motion_scene_from(flr_env *env, const flr_mesh *fixed, const flr_mesh *moving,
+                                 double voxel, double moving_voxel, bool features,
+                                 flr_motion_scene *scene, flr_error *error);
 void flr_motion_scene_free(flr_motion_scene *scene);
 
 /* One run: the hand takes the part and follows a target. */
@@ -47,6 +51,8 @@ typedef struct flr_motion_run {
     uint64_t faults;
     double most_contacts, mean_contacts;
     double put, got, deficit; /* joules at the device's port */
+    double agility;           /* m/s^2: of the device */
+    double deepest;           /* metres: of contacts */
     double max_force, max_torque;
     flr_pose T_end, T_wanted; /* of the part, of the hand's target */
 } flr_motion_run;

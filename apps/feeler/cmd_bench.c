@@ -43,6 +43,9 @@ static const struct subject {
     {"motion",
      "whole motions: rough hands, a ball turned in its socket, the actuator taken out; penetration",
      flr_bench_motions},
+    {"stability",
+     "does a held part buzz: rest, slide, wedge, slot, hole ..., by stiffness, mass and rate",
+     flr_bench_stability},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

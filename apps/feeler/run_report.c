@@ -126,6 +126,7 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "port_deficit", flr_json_number(r->deficit));
     flr_json_set(o, "port_bound", flr_json_number(r->bound));
     flr_json_set(o, "port_agility", flr_json_number(r->agility));
+    flr_json_set(o, "port_turn_agility", flr_json_number(r->turn_agility));
     flr_json_set(o, "faulty_frames", flr_json_count(r->faulty_frames));
     flr_json_set(o, "guard_trips", flr_json_count(r->guard_trips));
     flr_json_set(o, "lost_frames", flr_json_count(r->lost));

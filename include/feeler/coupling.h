@@ -16,8 +16,9 @@
  * to the other side where a jammed part is twisted half a turn.
  *
  * The device feels the opposite wrench, clamped as a whole, but only while the part touches
- * something: in free space it is zero (1999, section 5.2). The change takes a few milliseconds,
- * both ways.
+ * something: in free space it is zero (1999, section 5.2). A part that slides over voxels is without
+ * contact for milliseconds, many times a second; so the wrench goes only when contact stays away
+ * (`hold`), and comes and goes smoothly (`fade`).
  *
  * Plain data. Thread: one at a time per coupling; RT safe, where nothing else is said.
  */
@@ -53,7 +54,10 @@ typedef struct flr_coupling_def {
     /* rad: from this angle on the torque stays; 0: the one at which the farthest point of the part
      * has moved by `stretch`; default 0 */
     double turn;
-    double fade; /* s: how long the device's wrench takes to come and to go; default 0.005 */
+    double fade; /* s: how long the device's wrench takes to come and to go; default 0.01 */
+    /* s: a contact that is lost for no longer than this is taken to last, for the device; a part that
+     * slides over voxels hops. default 0.02 */
+    double hold;
 } flr_coupling_def;
 
 FLR_API flr_coupling_def flr_default_coupling_def(void);
@@ -65,11 +69,13 @@ typedef struct flr_coupling {
     double stiffness, turn_stiffness; /* N/m, N m/rad */
     double damping, turn_damping;     /* N s/m, N m s/rad */
     double force_limit, torque_limit; /* N, N m: of the spring, and again of the damping */
-    double fade;                      /* s */
+    double fade, hold;                /* s */
     /* how it is */
-    flr_vec3 turn; /* rad, world's axes: the last angle between grip and handle */
-    double feel;   /* 0 … 1: how much of the wrench the device gets */
-    double slack;  /* 1 in contact; by how much the limits have grown since */
+    flr_vec3 turn;   /* rad, world's axes: the last angle between grip and handle */
+    double feel;     /* 0 … 1: how much of the wrench the device gets */
+    double away;     /* s: since the last contact; at most `hold` */
+    flr_twist speed; /* of the handle relative to the grip, averaged over some milliseconds */
+    double slack;    /* 1 in contact; by how much the limits have grown since */
 } flr_coupling;
 
 /* Grabs: the handle holds the body where it is now, so that nothing jumps. The critical damping is

@@ -15,10 +15,11 @@
  * The bound: over any stretch of time that ends now, no more comes out than went in by more than
  * `bound`: account >= -bound, always. Damping alone cannot promise that, as it works only on a
  * device that moves. So the wrench is scaled down where what it may give before it could be taken
- * back would not be covered: W.way, if the device goes on as it did, and |W| agility dt^2, if it
+ * back would not be covered: W.way, if the device goes on as it did, and |W| agility dt^2 (force and torque by themselves), if it
  * changes its velocity as fast as a hand can; both until the guard, which lets a wrench change only
  * so fast, has brought it to zero. The promise holds for a device whose acceleration, as it is
- * sampled, keeps to `agility`; flr_passivity.agility tells the most that was seen. `deficit` says how
+ * sampled, keeps to `agility`; flr_passivity.agility tells the most that was
+ * seen. `deficit` says how
  * much came out in fact.
  *
  * Plain data. Thread: one at a time; RT safe.
@@ -44,7 +45,7 @@ typedef struct flr_passivity_params {
     double damping; /* N s/m: the most the controller adds; a device bears some; default 5 */
     double radius;  /* metres: a turn by 1 rad counts as a way of this length; default 0.05 */
     double bound;   /* joules: see above; INFINITY: none; default 0.01 */
-    double agility; /* m/s^2: of hand and device; a turn counts by the radius; default 50 */
+    double agility, turn_agility; /* m/s^2, rad/s^2: of hand and device; default 50 and 4000 */
     double slew, turn_slew; /* N, N m: by which a guard lets a wrench change in a sample; default 1
                                and 0.01 */
 } flr_passivity_params;
@@ -53,13 +54,13 @@ FLR_API flr_passivity_params flr_default_passivity_params(void);
 
 /* Zero it to begin, and after every gap in the device's data. */
 typedef struct flr_passivity {
-    double account;  /* joules, at most `store` */
-    double deficit;  /* joules: the most by which the account was ever below zero */
-    double put, got; /* joules, in all: by the hand, and back to it */
-    double damping;  /* N s/m, at present */
-    double gain;     /* 0 … 1: what the bound leaves of the wrench, at present */
-    double agility;  /* m/s^2: the largest change of velocity that was seen */
-    flr_wrench held; /* on the device since the last call */
+    double account;               /* joules, at most `store` */
+    double deficit;               /* joules: the most by which the account was ever below zero */
+    double put, got;              /* joules, in all: by the hand, and back to it */
+    double damping;               /* N s/m, at present */
+    double gain;                  /* 0 … 1: what the bound leaves of the wrench, at present */
+    double agility, turn_agility; /* m/s^2, rad/s^2: the largest that were seen */
+    flr_wrench held;              /* on the device since the last call */
     flr_pose T_world_handle;
     flr_motion way; /* from the call before to the last */
     bool begun;

@@ -2,11 +2,13 @@
 #include "feeler/coupling.h"
 
 static const double DOUBLING = 0.0144; /* s: (1 + dt/this) to the power of 10 ms/dt is about 2 */
+static const double CALM = 0.01;       /* s: over which the device's damping is averaged */
 static const double LOOSE = 1e6;       /* clamps that have grown so much are none */
 
 flr_coupling_def flr_default_coupling_def(void)
 {
-    flr_coupling_def def = {.stiffness = 1000, .damping = 1, .stretch = 0.0005, .fade = 0.005};
+    flr_coupling_def def = {
+        .stiffness = 1000, .damping = 1, .stretch = 0.0005, .fade = 0.01, .hold = 0.02};
     return def;
 }
 
@@ -31,7 +33,8 @@ flr_result flr_coupling_grab(const flr_coupling_def *def, const flr_body *body,
                    {"damping", def->damping, true},
                    {"stretch", def->stretch, false},
                    {"turn", def->turn, true},
-                   {"fade", def->fade, true}};
+                   {"fade", def->fade, true},
+                   {"hold", def->hold, true}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!amount(numbers[i].value) || (!numbers[i].zero && numbers[i].value == 0))
             return flr_fail(error, FLR_BAD_ARGUMENT, "%s of a coupling: %g; must be a number %s 0",
@@ -51,6 +54,8 @@ flr_result flr_coupling_grab(const flr_coupling_def *def, const flr_body *body,
                                .stiffness = def->stiffness,
                                .turn_stiffness = def->turn_stiffness,
                                .fade = def->fade,
+                               .hold = def->hold,
+                               .away = def->hold,
                                .slack = 1};
     if (def->turn_stiffness == 0) coupling->turn_stiffness = def->stiffness * moment / mass;
     coupling->damping = def->damping * 2 * sqrt(coupling->stiffness * mass);
@@ -121,22 +126,32 @@ flr_wrench flr_coupling_feel(flr_coupling *coupling, const flr_body *body, const
     flr_stretch stretch;
     if (!(dt > 0) || !flr_coupling_stretch(coupling, body, handle, &stretch)) {
         coupling->feel = 0;
+        coupling->speed = (flr_twist){0};
+        coupling->away = coupling->hold;
         coupling->slack = 1;
         return (flr_wrench){0};
     }
     double change = coupling->fade > dt ? dt / coupling->fade : 1;
-    coupling->feel = touching ? fmin(1, coupling->feel + change) : fmax(0, coupling->feel - change);
+    coupling->away = touching ? 0 : fmin(coupling->away + dt, coupling->hold);
+    bool felt = touching || coupling->away < coupling->hold;
+    coupling->feel = felt ? fmin(1, coupling->feel + change) : fmax(0, coupling->feel - change);
 
     /* as often as not a contact that is lost is back in the next step: the clamps must be there */
     coupling->slack = touching ? 1 : fmin(coupling->slack * (1 + dt / DOUBLING), LOOSE);
+
+    /* the bumps of a body that slides over voxels are in its velocity; a damper behind a lag is still
+     * one that only takes energy */
+    double share = dt / (CALM + dt);
+    coupling->speed = flr_twist_add(flr_twist_scale(coupling->speed, 1 - share),
+                                    flr_twist_scale(stretch.speed, share));
 
     /* the device holds at the handle's origin what the body got at the grip: between the two lies the
      * stretch, which the force runs along, so that its moment is nothing but that of the damping.
      * Clamped as a whole, it does not feel every bump of a body that is pulled by all it has */
     flr_vec3 force = flr_vec3_add_scaled(flr_vec3_scale(stretch.shift, coupling->stiffness),
-                                         coupling->damping, stretch.speed.linear);
+                                         coupling->damping, coupling->speed.linear);
     flr_vec3 torque = flr_vec3_add_scaled(flr_vec3_scale(stretch.turn, coupling->turn_stiffness),
-                                          coupling->turn_damping, stretch.speed.angular);
+                                          coupling->turn_damping, coupling->speed.angular);
     return flr_wrench_scale(flr_wrench_make(clamped(torque, coupling->torque_limit),
                                             clamped(force, coupling->force_limit)),
                             -coupling->feel);

@@ -11,6 +11,7 @@ flr_passivity_params flr_default_passivity_params(void)
                                    .radius = 0.05,
                                    .bound = 0.01,
                                    .agility = 50,
+                                   .turn_agility = 4000,
                                    .slew = 1,
                                    .turn_slew = 0.01};
     return params;
@@ -64,11 +65,10 @@ static double exposed(const flr_passivity *p, const flr_passivity_params *params
                     params->turn_slew > 0 ? torque / params->turn_slew : 0);
     double going =
         flr_vec3_dot(wrench.force, p->way.shift) + flr_vec3_dot(wrench.torque, p->way.turn);
-    double change = params->agility * dt * dt;
-    double lever = force + (params->radius > 0 ? torque / params->radius : 0);
+    double change = (params->agility * force + params->turn_agility * torque) * dt * dt;
     /* what goes on taking does so for certain only in this sample */
     double sure = going > 0 ? going * (1 + n / 2) : going;
-    return sure + lever * change * (1 + n / 2) * (1 + n / 3);
+    return sure + change * (1 + n / 2) * (1 + n / 3);
 }
 
 flr_wrench flr_passivity_pass(flr_passivity *p, const flr_passivity_params *params,
@@ -79,6 +79,7 @@ flr_wrench flr_passivity_pass(flr_passivity *p, const flr_passivity_params *para
         *p = (flr_passivity){.account = fmin(p->account, 0),
                              .deficit = p->deficit,
                              .agility = p->agility,
+                             .turn_agility = p->turn_agility,
                              .put = p->put,
                              .got = p->got};
         return (flr_wrench){0};
@@ -91,8 +92,9 @@ flr_wrench flr_passivity_pass(flr_passivity *p, const flr_passivity_params *para
         double joules = given(p, way);
         if (isfinite(joules)) keep_account(p, params, joules);
         double line = flr_vec3_length(flr_vec3_sub(way.shift, p->way.shift));
-        double turn = params->radius * flr_vec3_length(flr_vec3_sub(way.turn, p->way.turn));
-        p->agility = fmax(p->agility, fmax(line, turn) / (dt * dt));
+        double turn = flr_vec3_length(flr_vec3_sub(way.turn, p->way.turn));
+        p->agility = fmax(p->agility, line / (dt * dt));
+        p->turn_agility = fmax(p->turn_agility, turn / (dt * dt));
     }
     p->begun = true;
     p->T_world_handle = T_world_handle;

@@ -221,6 +221,7 @@ static void conclude(runner *r, flr_loop *loop)
     to->got = port->got;
     to->deficit = port->deficit;
     to->agility = port->agility;
+    to->turn_agility = port->turn_agility;
     to->bound = flr_world_get_params(r->world)->passivity.bound;
     to->points = flr_histogram_percentiles(&r->points);
     to->step_ns = flr_histogram_percentiles(&r->times);

@@ -64,7 +64,7 @@ typedef struct flr_run_result {
     double max_force, max_torque;    /* at the device, N and N m */
     double max_energy, energy;       /* joules, kinetic: largest; at the end */
     double put, got, deficit, bound; /* joules at the device's port, see feeler/passivity.h */
-    double agility;                  /* m/s^2: of the device, as sampled, at most */
+    double agility, turn_agility;    /* m/s^2, rad/s^2: of the device, as sampled, at most */
     uint64_t faulty_frames;          /* of the world */
     uint64_t guard_trips;
     uint64_t lost; /* frames missing in the recording */

@@ -95,7 +95,8 @@ static void a_jammed_part_is_not_turned_back_at_half_a_turn(void **state)
     }
 }
 
-/* Nothing in free space; in contact the opposite of what the body gets, coming and going over the fade. */
+/* Nothing in free space; in contact the opposite of what the body gets, coming and going over the fade; a contact that is
+ * lost for less than the hold is not noticed. */
 static void the_device_feels_contact_only(void **state)
 {
     (void)state;
@@ -115,15 +116,16 @@ static void the_device_feels_contact_only(void **state)
     for (int i = 0; i < 10; i++) flr_coupling_feel(&c, &body, &handle, false, 0.001);
     assert_within(flr_coupling_wrench(&c, &s).force.z, -1, 0.05); /* doubled in 10 ms */
     handle.T_world_handle.p.z = -0.0003;
-    for (int i = 0; i < 40; i++) {
-        bool touching = i >= 10 && i < 25;
+    for (int i = 0; i < 40; i++) flr_coupling_feel(&c, &body, &handle, false, 0.001);
+    for (int i = 0; i < 100; i++) {
+        bool touching = i >= 10 && i < 50 && i % 20 < 10;
         flr_wrench w = flr_coupling_feel(&c, &body, &handle, touching, 0.001);
-        if (i < 10 || i >= 30) assert_within(flr_vec3_length(w.force), 0, 0);
-        if (i >= 14 && i < 25) {
+        if (i < 10 || i >= 80) assert_within(flr_vec3_length(w.force), 0, 0);
+        if (i >= 30 && i < 60) {
             assert_within(w.force.z, 0.3, 1e-9);
             assert_within(w.torque.x, -c.turn_stiffness * 0.002, 1e-9);
         }
-        assert_true(fabs(w.force.z - last) <= 0.3 / 5 + 1e-12);
+        assert_true(fabs(w.force.z - last) <= 0.3 / 10 + 1e-12);
         last = w.force.z;
     }
 }
@@ -134,7 +136,7 @@ static void bad_numbers_are_refused(void **state)
     flr_body body = body_at(flr_pose_identity());
     flr_handle handle = {.T_world_handle = flr_pose_identity()};
     flr_coupling c = grabbed(&body, &handle), untouched = c;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
         flr_coupling_def def = flr_default_coupling_def();
         flr_handle bad = handle;
         flr_error error = {0};
@@ -144,6 +146,7 @@ static void bad_numbers_are_refused(void **state)
         if (i == 3) def.stretch = 0;
         if (i == 4) def.turn = INFINITY;
         if (i == 5) def.fade = -0.1;
+        if (i == 8) def.hold = -1;
         if (i == 6) bad.T_world_handle.p.x = NAN;
         if (i == 7) bad.twist.angular.x = INFINITY;
         assert_int_equal(flr_coupling_grab(&def, &body, &bad, &c, &error), FLR_BAD_ARGUMENT);
@@ -157,7 +160,7 @@ static void bad_numbers_are_refused(void **state)
     assert_true(flr_coupling_feel(&c, &body, &handle, true, 0.001).force.z > 0.29);
     lost.T_world_handle.q.x = NAN;
     assert_within(flr_coupling_feel(&c, &body, &lost, true, 0.001).force.z, 0, 0);
-    assert_within(flr_coupling_feel(&c, &body, &handle, true, 0.001).force.z, 0.06, 1e-9);
+    assert_within(flr_coupling_feel(&c, &body, &handle, true, 0.001).force.z, 0.03, 1e-9);
     assert_within(flr_coupling_feel(&c, &body, &handle, true, NAN).force.z, 0, 0);
 }
 

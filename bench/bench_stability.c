@@ -1,0 +1,189 @@
+/* does a held part buzz: over what it touches, stiffness, mass and rate; the region in which it does not, as a picture */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/stability.h"
+#include "picture/map.h"
+
+#define LEVEL 0.03 /* of the coupling's largest force: what may last above 100 Hz */
+
+enum { STIFFNESSES = 4, MASSES = 4, RATES = 4 };
+static const double stiffnesses[STIFFNESSES] = {200, 1000, 5000, 20000}; /* N/m */
+static const double masses[MASSES] = {0.005, 0.0125, 0.1, 0.5};          /* kg */
+static const double rates[RATES] = {250, 1000, 4000, 10000};             /* Hz */
+
+static const struct way {
+    const char *name;
+    flr_integrator integrator;
+    flr_force_model model;
+} ways[] = {
+    {"implicit, tangent plane", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_TANGENT},
+    {"implicit, smooth", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_SMOOTH},
+    {"explicit, tangent plane", FLR_INTEGRATOR_EXPLICIT, FLR_FORCE_TANGENT},
+    {"quasi-static, tangent plane", FLR_INTEGRATOR_QUASI_STATIC, FLR_FORCE_TANGENT},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* the worst of all cases at one place of the grid, and of each case over the whole grid */
+typedef struct grid {
+    double level[MASSES][STIFFNESSES * RATES];
+    double worst[FLR_STABILITY_COUNT], deficit[FLR_STABILITY_COUNT];
+    unsigned loud[FLR_STABILITY_COUNT], runs;
+} grid;
+
+static flr_stability_run run_of(const struct way *way, flr_stability_case which)
+{
+    flr_stability_run run = flr_default_stability_run(which);
+    run.params.step.integrator = way->integrator;
+    run.params.contact.model = way->model;
+    return run;
+}
+
+/* ---- the cases at the default gains ---- */
+
+static flr_result bench_cases(flr_env *env, const flr_bench_options *options,
+                              const flr_stability *made, FILE *out, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < 2 * FLR_STABILITY_COUNT && result == FLR_OK; i++) {
+        const struct way *way = &ways[i % 2];
+        flr_stability_run run = run_of(way, (flr_stability_case)(i / 2));
+        result = flr_stability_do(env, made, &run, error);
+        if (result != FLR_OK) break;
+        fprintf(out,
+                options->json
+                    ? "%s\n  {\"case\": \"%s\", \"model\": \"%s\", \"force\": %.4g, \"lasting\": "
+                      "%.4g, \"loudest\": %.4g, \"deepest_voxels\": %.4g, \"deficit\": %.4g, "
+                      "\"contact_frames\": %llu}"
+                    : "%s%-6s %-8s %8.4f %10.2e %10.2e %8.3f %10.2e %8llu\n",
+                options->json && i > 0 ? "," : "", flr_stability_name(run.which),
+                way->model == FLR_FORCE_SMOOTH ? "smooth" : "tangent", run.force, run.level,
+                run.peak, run.deepest, run.deficit, (unsigned long long)run.contact_frames);
+        fflush(out);
+    }
+    return result;
+}
+
+/* ---- the grid ---- */
+
+static flr_result fill_grid(flr_env *env, const flr_bench_options *options,
+                            const flr_stability *made, const struct way *way, grid *g,
+                            flr_error *error)
+{
+    flr_result result = FLR_OK;
+    *g = (grid){0};
+    for (int m = 0; m < MASSES; m++)
+        for (int i = 0; i < STIFFNESSES * RATES; i++) g->level[m][i] = NAN;
+    /* a quick look takes fewer places of the grid */
+    int step = options->divide > 1 ? 2 : 1, last = options->divide > 1 ? 2 : RATES;
+    for (int m = 0; m < MASSES; m += step)
+        for (int k = 0; k < STIFFNESSES; k += step)
+            for (int r = 0; r < last; r++)
+                for (int c = 0; c < FLR_STABILITY_COUNT && result == FLR_OK; c++) {
+                    flr_stability_run run = run_of(way, (flr_stability_case)c);
+                    run.mass = masses[m];
+                    run.stiffness = stiffnesses[k];
+                    run.rate = rates[r];
+                    result = flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped")
+                                                 : flr_stability_do(env, made, &run, error);
+                    if (result != FLR_OK) break;
+                    double *level = &g->level[m][k * RATES + r];
+                    *level = isnan(*level) ? run.level : fmax(*level, run.level);
+                    g->worst[c] = fmax(g->worst[c], run.level);
+                    g->deficit[c] = fmax(g->deficit[c], run.deficit);
+                    g->loud[c] += !(run.level <= LEVEL);
+                    g->runs += c == 0;
+                }
+    return result;
+}
+
+static void print_grid(const struct way *way, const grid *g, bool json, bool first, FILE *out)
+{
+    for (int c = 0; c < FLR_STABILITY_COUNT; c++)
+        fprintf(out,
+                json ? "%s\n  {\"way\": \"%s\", \"case\": \"%s\", \"runs\": %u, \"loud\": %u, "
+                       "\"worst\": %.4g, \"deficit\": %.4g}"
+                     : "%s%-28s %-6s %5u %5u %10.2e %10.2e\n",
+                json && !(first && c == 0) ? "," : "", way->name,
+                flr_stability_name((flr_stability_case)c), g->runs, g->loud[c], g->worst[c],
+                g->deficit[c]);
+    fflush(out);
+}
+
+static flr_result draw_map(flr_env *env, const flr_bench_options *options, const grid *grids,
+                           flr_error *error)
+{
+    static const char *const columns[RATES] = {"250", "1k", "4k", "10k"};
+    static const char *const rows[STIFFNESSES] = {"200", "1k", "5k", "20k"};
+    flr_map_panel panels[WAYS * MASSES];
+    char titles[WAYS * MASSES][64], path[1200];
+    for (int w = 0; w < WAYS; w++)
+        for (int m = 0; m < MASSES; m++) {
+            snprintf(titles[w * MASSES + m], sizeof titles[0], "%s, %g g", ways[w].name,
+                     1e3 * masses[m]);
+            panels[w * MASSES + m] = (flr_map_panel){titles[w * MASSES + m], grids[w].level[m]};
+        }
+    flr_map_def def = flr_default_map_def();
+    def.title = "What lasts above 100 Hz, % of the coupling's largest force: the worst of 8 cases";
+    def.x_label = "rate [Hz]";
+    def.y_label = "stiffness [N/m]";
+    def.columns = columns, def.column_count = RATES;
+    def.rows = rows, def.row_count = STIFFNESSES;
+    def.panels = panels, def.panel_count = WAYS * MASSES;
+    def.across = MASSES;
+    def.good = LEVEL / 3, def.limit = LEVEL;
+    def.scale = 100;
+    snprintf(path, sizeof path, "%s/stable_region.svg", options->plots);
+    return flr_map_write(env, path, &def, error);
+}
+
+/* ---- all of it ---- */
+
+static flr_result bench_grids(flr_env *env, const flr_bench_options *options,
+                              const flr_stability *made, FILE *out, flr_error *error)
+{
+    grid *grids = calloc(WAYS, sizeof *grids);
+    if (!grids) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the grid");
+    flr_result result = FLR_OK;
+    for (int w = 0; w < WAYS && result == FLR_OK; w++) {
+        result = fill_grid(env, options, made, &ways[w], &grids[w], error);
+        if (result == FLR_OK) print_grid(&ways[w], &grids[w], options->json, w == 0, out);
+    }
+    if (result == FLR_OK && options->plots) result = draw_map(env, options, grids, error);
+    free(grids);
+    return result;
+}
+
+flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, FILE *out,
+                               flr_error *error)
+{
+    flr_stability made;
+    flr_result result = flr_stability_make(env, &made, error);
+    if (result != FLR_OK) return result;
+    flr_bench_catch_begin();
+    flr_bench_conditions conditions = flr_bench_look(env);
+    if (options->json) fprintf(out, "{\"bench\":\"stability\",");
+    flr_bench_print_conditions(&conditions, options->json, out);
+    if (options->json)
+        fprintf(out, ",\"level\":%g,\"cases\":[", LEVEL);
+    else
+        fprintf(out,
+                "\nA peg in a simulated hand; what lasts above 100 Hz and the loudest 50 ms, as a "
+                "share of the\ncoupling's largest force; J that came out at the device\n\n"
+                "case   model        mean N    lasting    loudest   voxels  deficit J  contact\n");
+    result = bench_cases(env, options, &made, out, error);
+    if (options->json)
+        fprintf(out, "],\"grid\":[");
+    else
+        fprintf(out,
+                "\nOver %g to %g N/m, %g to %g kg, %g to %g Hz; loud: lasting above %g %%\n\n"
+                "way                          case    runs  loud      worst  deficit J\n",
+                stiffnesses[0], stiffnesses[STIFFNESSES - 1], masses[0], masses[MASSES - 1],
+                rates[0], rates[RATES - 1], 100 * LEVEL);
+    if (result == FLR_OK) result = bench_grids(env, options, &made, out, error);
+    if (options->json) fprintf(out, "]}\n");
+    flr_bench_catch_end();
+    flr_stability_free(&made);
+    return result;
+}
