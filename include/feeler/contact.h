@@ -206,7 +206,12 @@ typedef struct flr_march_params {
     /* shell's frame: this point moves along a straight line, all else turns about it; default its
      * origin */
     flr_vec3 centre;
-    uint64_t budget; /* lookups; 0, the default: as many as it takes */
+    /* where there are planes (see below), they suffice: `fraction` is 0 and nothing is told about a
+     * stop; default false */
+    bool planes;
+    /* lookups, of which those that are made many at a time count an eighth; 0, the default: as many as
+     * it takes */
+    uint64_t budget;
 } flr_march_params;
 
 FLR_API flr_march_params flr_default_march_params(void);
@@ -241,6 +246,7 @@ typedef struct flr_march_result {
     flr_march_plane planes[FLR_MARCH_PLANES];
     uint32_t plane_count;
     uint64_t lookups;
+    uint64_t spent; /* of the budget */
 } flr_march_result;
 
 /* How far can a part move before it would touch? Every point, against the surface field, along its

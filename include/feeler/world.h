@@ -89,8 +89,9 @@ typedef struct flr_world_params {
      * no point comes into layer 1 that was not there before, whatever the hand does. 0.5: only fast
      * motion is checked, which is the least with a force layer below 2; INFINITY: none */
     double unchecked;
-    /* lookups that checking may take in a step; 0: as many as it takes; default 60000. A body whose
-     * way cannot be checked any more goes half a voxel at most, which contact alone keeps safe */
+    /* lookups that checking may take in a step, for each millisecond of it; those that are made many
+     * at a time count an eighth; 0: as many as it takes; default 60000. A body whose way cannot be
+     * checked any more goes half a voxel at most, which contact alone keeps safe */
     uint64_t budget;
     /* of hands whose tool is a point; defaults as in feeler/proxy.h, but with shading */
     flr_proxy_params proxy;

@@ -27,6 +27,7 @@ struct flr_contact_pair {
     flr_contact *contacts;                  /* [def.capacity] */
     flr_scratch *scratch;                   /* [threads] */
     flr_march_memory *march;
+    flr_near_notes *notes;
     flr_contact
         *lists;    /* [threads][def.capacity]; NULL where there is one thread, as the following */
     piece *pieces; /* [ROUND] */
@@ -54,7 +55,8 @@ static void choose_kernel(flr_contact_pair *pair, bool small)
 void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
                           const flr_contact_table *table)
 {
-    if (pair->def.shell != shell || pair->def.voxmap != table->voxmap) pair->march->known = false;
+    if (pair->def.shell != shell || pair->def.voxmap != table->voxmap)
+        pair->march->known = pair->notes->known = false;
     pair->def.shell = shell;
     pair->def.voxmap = table->voxmap;
     memcpy(pair->fields, table->fields, sizeof pair->fields);
@@ -75,7 +77,8 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     pair->contacts = calloc(capacity, sizeof *pair->contacts);
     pair->scratch = aligned_alloc(64, threads * sizeof *pair->scratch);
     pair->march = malloc(sizeof *pair->march);
-    bool made = pair->contacts && pair->scratch && pair->march;
+    pair->notes = malloc(sizeof *pair->notes);
+    bool made = pair->contacts && pair->scratch && pair->march && pair->notes;
     if (threads > 1) {
         pair->lists = calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, ROUND * sizeof *pair->pieces);
@@ -85,6 +88,7 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the lists of a contact pair");
     memset(pair->scratch, 0, threads * sizeof *pair->scratch);
     memset(pair->march, 0, sizeof *pair->march);
+    memset(pair->notes, 0, sizeof *pair->notes);
     for (unsigned i = 0; i < threads; i++) {
         pair->scratch[i].contacts = pair->lists ? pair->lists + i * capacity : pair->contacts;
         pair->scratch[i].capacity = pair->def.capacity;
@@ -129,6 +133,7 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
     free(pair->contacts);
     free(pair->scratch);
     free(pair->march);
+    free(pair->notes);
     free(pair);
 }
 
@@ -138,13 +143,15 @@ const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->k
 size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
 {
     const size_t threads = threads_of(pair), list = pair->def.capacity * sizeof *pair->contacts;
-    return sizeof *pair + sizeof *pair->march +
+    return sizeof *pair + sizeof *pair->march + sizeof *pair->notes +
            (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
            threads * sizeof *pair->scratch +
            (threads > 1 ? threads * list + ROUND * sizeof *pair->pieces : 0);
 }
 
 flr_march_memory *flr_contact_march_memory(flr_contact_pair *pair) { return pair->march; }
+
+const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair) { return pair->notes; }
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {
@@ -280,11 +287,27 @@ static void ask(flr_contact_pair *pair, const flr_query *q, flr_part *all)
     if (waiting) ask_together(pair, waiting, all);
 }
 
+/* Near points are noted where one thread finds them all in the surface's field, and something moves. */
+static void begin_notes(flr_contact_pair *pair, const flr_query *q, flr_pose T_world_shell,
+                        flr_pose T_world_voxmap)
+{
+    flr_near_notes *notes = pair->notes;
+    notes->taking = q->moving && !pair->crew && !q->frame.awareness;
+    notes->count = 0;
+    notes->limit = q->frame.force_mark + 1;
+    notes->shell = pair->def.shell;
+    notes->voxmap = pair->def.voxmap;
+    notes->displacement = q->frame.displacement;
+    notes->T_world_shell = T_world_shell;
+    notes->T_world_voxmap = T_world_voxmap;
+    pair->scratch->notes = notes->taking ? notes : NULL;
+}
+
 void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
                        const flr_contact_params *params, flr_contact_result *result)
 {
     flr_query q;
-    pair->march->known = false;
+    pair->march->known = pair->notes->known = false;
     if (!begin(&q, pair, T_world_shell, T_world_voxmap, params)) {
         *result = flr_contact_nothing();
         return;
@@ -293,7 +316,10 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     flr_part all = flr_no_part();
     bool far = far_sphere(&q, shell->centre, shell->radius, &all);
     if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
+    begin_notes(pair, &q, T_world_shell, T_world_voxmap);
     if (!far) ask(pair, &q, &all);
+    pair->notes->known = pair->notes->taking;
+    pair->scratch->notes = NULL;
     /* what was skipped is at least so far away, with its displacement here */
     double lower = flr_larger(0, all.least / q.per_metre - flr_contact_around(shell, 0));
     if (lower < all.sums.lower) all.sums.lower = lower;
@@ -318,6 +344,7 @@ bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
         q.frame.force_mark != limit)
         return false;
     q.job.judged = false; /* all that touch, whether they press or not */
+    q.reach -= 1;         /* and none before them */
     scratch->visit = visit;
     scratch->context = context;
     for (uint32_t i = 0; i < pair->def.shell->hyper_count; i++) {

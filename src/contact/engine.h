@@ -25,6 +25,28 @@ typedef struct flr_part {
     uint64_t tested;
 } flr_part;
 
+/* Points of a shell chunk that a query found near, as bits. Words beyond the chunk's points stand for nothing. */
+typedef struct flr_near_chunk {
+    uint32_t chunk;
+    uint16_t touch[FLR_SCAN_WORDS]; /* in the force layer or deeper, and unsure ones */
+    uint16_t near[FLR_SCAN_WORDS];  /* in the layer before it */
+} flr_near_chunk;
+
+enum { FLR_NEAR_CHUNKS = 4096 };
+
+/* What the last query found near, so that the check of the way from there need not look for it again. */
+typedef struct flr_near_notes {
+    bool known;  /* all of it is here; false: what follows stands for nothing */
+    bool taking; /* a query is under way that may be noted, and there was room so far */
+    uint32_t count;
+    uint32_t limit; /* all points with marks 1 … limit are noted; `near` ones have this mark */
+    const flr_shell *shell;
+    const flr_voxmap *voxmap;
+    double displacement; /* voxels */
+    flr_pose T_world_shell, T_world_voxmap;
+    flr_near_chunk chunks[FLR_NEAR_CHUNKS];
+} flr_near_notes;
+
 /* what a thread works in */
 typedef struct flr_scratch {
     _Alignas(64) uint32_t local[FLR_LOCAL];
@@ -39,6 +61,7 @@ typedef struct flr_scratch {
     /* gets the points that touch or may do so, in place of the sums; NULL: nobody asks */
     void (*visit)(void *context, uint32_t chunk, uint32_t point, flr_label label);
     void *context;
+    flr_near_notes *notes; /* where near points are noted; NULL: nowhere */
 } flr_scratch;
 
 /* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
@@ -73,6 +96,7 @@ typedef struct flr_march_memory {
 
 /* Forgotten with every query and every other shell or voxmap. */
 flr_march_memory *flr_contact_march_memory(flr_contact_pair *pair);
+const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair);
 
 /* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
  * order; false: marks do not reach so far. The poses make sense. */

@@ -138,6 +138,26 @@ static void visit_hits(work *w, uint32_t from, uint32_t to)
             visit(w, word * 16 + (uint32_t)__builtin_ctz(rest));
 }
 
+/* Notes the near points of a chunk, for the check of a motion that begins here. */
+static void note_hits(work *w, uint32_t points)
+{
+    flr_near_notes *notes = w->scratch->notes;
+    const flr_scan_hits *hits = &w->scratch->hits;
+    uint32_t any = 0;
+    if (notes->count == FLR_NEAR_CHUNKS) {
+        notes->taking = false;
+        return;
+    }
+    flr_near_chunk *to = &notes->chunks[notes->count];
+    for (uint32_t word = 0; word < (points + 15) / 16; word++) {
+        to->touch[word] = hits->touch[word] | hits->unsure[word];
+        to->near[word] = hits->near[word];
+        any |= to->touch[word] | to->near[word];
+    }
+    to->chunk = w->chunk;
+    notes->count += any != 0;
+}
+
 /* Takes what touches and what is near, in the order of the points. */
 static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
@@ -291,6 +311,7 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
     else
         doubt(hits, from, to); /* too large for a table, or for single precision */
     w->part->tested += to - from;
+    if (w->scratch->notes) note_hits(w, to); /* then all labels look at one field */
     if (w->scratch->visit)
         visit_hits(w, from, to);
     else

@@ -73,10 +73,11 @@ struct flr_world {
     flr_step *step;
     flr_points *points; /* what hands touch whose tool is one */
     flr_part_kind *kinds;
-    double *voxels; /* metres: of each part's voxmap; 0: it has none */
-    double voxel;   /* the least of them */
-    uint64_t spent; /* lookups of checks in this step */
-    int pass;       /* of them */
+    double *voxels;  /* metres: of each part's voxmap; 0: it has none */
+    double voxel;    /* the least of them */
+    uint64_t budget; /* of checks in a step; 0: no limit */
+    uint64_t spent;  /* of it in this step */
+    int pass;        /* of them */
     double ground_voxel;
     flr_pose *poses;
     flr_twist *twists;
@@ -237,6 +238,8 @@ void flr_world_set_params(flr_world *w, const flr_world_params *params)
 {
     w->params = *params;
     w->params.step.dt = w->def.dt;
+    double budget = ceil((double)params->budget * w->def.dt / 0.001);
+    w->budget = budget < 1e15 ? (uint64_t)budget : 0;
     flr_pairs_set_params(w->pairs, &params->contact);
 }
 
@@ -606,6 +609,7 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     march.layer = layer > 1 ? 1 : 0;
     march.interior = layer == 0;
     march.margin = layer > 1 ? CLEAR : 0;
+    march.planes = !last && w->pass % 2 == 1;
     march.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, HALF);
     if (!(travel > fmax(march.unchecked, REST) * voxel)) return false;
     flr_pose still = flr_pose_identity();
@@ -613,10 +617,11 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
                   voxmap = {ground ? still : w->poses[pair.voxmap],
                             ground ? still : end_of(w, pair.voxmap)};
     flr_march_result found = {.exhausted = true};
-    if (!(w->params.budget && w->spent >= w->params.budget)) {
-        march.budget = w->params.budget ? w->params.budget - w->spent : 0;
+    if (!(w->budget && w->spent >= w->budget)) {
+        march.budget = w->budget ? w->budget - w->spent : 0;
         flr_pairs_march(w->pairs, pair, shell.to, voxmap.to, &march, &found);
-        w->spent += found.lookups;
+        w->spent += found.spent;
+        frame->points_tested += found.lookups;
     }
     if (found.exhausted) { /* what contact alone keeps safe */
         frame->exhausted++;
@@ -628,7 +633,7 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     }
     if (!(found.fraction < 1)) return false;
     if (!last) {
-        if (found.stopped) note(w, pair, shell, voxmap, &found);
+        if (found.stopped || found.plane_count > 0) note(w, pair, shell, voxmap, &found);
         return true;
     }
     double fraction = fmax(0, found.fraction - BEFORE * voxel / travel);
@@ -781,7 +786,6 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
         if (w->plans[i].moves) plan_body(w, i, range, &frame);
     w->spent = 0;
     check_ways(w, range, &frame);
-    frame.points_tested += w->spent;
 
     state->travel = 0;
     for (uint32_t i = 0; i < w->def.part_count; i++) {

@@ -425,6 +425,49 @@ static void smooth_ends(void **state)
     end(&s);
 }
 
+/* What the query of the beginning noted leads to the same as looking for it; so do planes alone. */
+static void after_a_query(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("after_a_query");
+    uint32_t stops = 0, cheaper = 0;
+    scene s;
+    begin(&s, FLR_TEST_BOX, 0.4, FLR_TEST_TORUS);
+    flr_contact_params asked = flr_default_contact_params();
+    asked.motion.linear.z = 1;
+    for (int i = 0; i < 2 * MOTIONS; i++) {
+        flr_march_params params = flr_default_march_params();
+        params.unchecked = 0;
+        params.margin = i % 4 ? 0.875 : 0;
+        params.displacement = asked.displacement = i % 7 == 0 ? -0.3 * voxel : 0;
+        flr_pose_span shell = {flr_test_random_pose(&random, 0.02), flr_pose_identity()};
+        shell.to = random_turn(&random, shell.from, 0.03, 1);
+        flr_pose ignored;
+        double fraction = march(&s, shell, still(), &params).fraction;
+        flr_march_poses(shell, still(), params.centre, 0.999 * fraction, &shell.from, &ignored);
+        const double size = (i % 3 ? 0.4 : 2) * voxel;
+        shell.to = random_turn(&random, shell.from, size, i % 2 ? size / 0.02 : 0);
+
+        flr_march_result looked = march(&s, shell, still(), &params);
+        flr_contact_result contact;
+        flr_contact_query(s.pair, shell.from, flr_pose_identity(), &asked, &contact);
+        compare(&s, shell, still(), &params);
+        flr_march_result noted = march(&s, shell, still(), &params);
+        assert_int_equal(looked.stopped, noted.stopped);
+        assert_true(fabs(looked.fraction - noted.fraction) * noted.travel < 0.01 * voxel);
+        stops += noted.stopped;
+        cheaper += noted.lookups < looked.lookups;
+        params.planes = true;
+        flr_march_result planes;
+        flr_contact_march(s.pair, shell, still(), &params, &planes);
+        assert_int_equal(planes.plane_count > 0, noted.plane_count > 0);
+        assert_int_equal(planes.fraction < 1, noted.fraction < 1);
+    }
+    end(&s);
+    print_message("%u of %d motions stopped; %u were cheaper\n", stops, 2 * MOTIONS, cheaper);
+    assert_true(stops > MOTIONS / 3 && cheaper > MOTIONS);
+}
+
 static void slow_motion_costs_nothing(void **state)
 {
     (void)state;
@@ -534,6 +577,7 @@ int main(void)
         cmocka_unit_test(nothing_tunnels),
         cmocka_unit_test(contact_does_not_hold),
         cmocka_unit_test(smooth_ends),
+        cmocka_unit_test(after_a_query),
         cmocka_unit_test(slow_motion_costs_nothing),
         cmocka_unit_test(questions_that_make_no_sense),
         cmocka_unit_test(two_bits),
