@@ -1,0 +1,212 @@
+/* all clients together: what happens to the engine is told to each of them */
+#include "controller/hub.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/session.h"
+
+flr_hub_limits flr_default_hub_limits(void)
+{
+    return (flr_hub_limits){
+        .clients = 64,
+        .upload = (uint64_t)512 << 20,
+        .uploads = (uint64_t)2 << 30,
+        .queue = (size_t)8 << 20,
+        .malformed = 16,
+        .per_second = 20000,
+        .hello_seconds = 10,
+        .state_rate = 60,
+        .state_rate_at_most = 1000,
+    };
+}
+
+flr_result flr_hub_create(const flr_hub_def *def, flr_hub **hub, flr_error *error)
+{
+    flr_hub *made = calloc(1, sizeof *made);
+    if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to serve clients");
+    made->def = *def;
+    made->def.uploads = def->uploads ? strdup(def->uploads) : NULL;
+    made->def.name = strdup(def->name);
+    made->scratch_size = flr_wire_max_frame(FLR_TO_CLIENT);
+    made->scratch = malloc(made->scratch_size);
+    made->room_size = FLR_PROTOCOL_ROOM(flr_wire_max_frame(FLR_TO_CONTROLLER));
+    made->room = malloc(made->room_size);
+    made->began = flr_clock_ns(def->env);
+    made->health_at = INT64_MIN;
+    bool had =
+        made->def.name && made->scratch && made->room && (made->def.uploads || !def->uploads);
+    flr_result result = had ? flr_levels_create(&def->levels, &made->levels, error)
+                            : flr_fail(error, FLR_NO_MEMORY, "not enough memory to serve clients");
+    if (result == FLR_OK)
+        *hub = made;
+    else
+        flr_hub_destroy(made);
+    return result;
+}
+
+void flr_hub_destroy(flr_hub *hub)
+{
+    if (!hub) return;
+    while (hub->sessions) flr_session_close(hub->sessions);
+    flr_levels_destroy(hub->levels);
+    free(hub->scratch);
+    free(hub->room);
+    free((char *)(uintptr_t)hub->def.uploads);
+    free((char *)(uintptr_t)hub->def.name);
+    free(hub);
+}
+
+flr_engine *flr_hub_engine(const flr_hub *hub) { return hub->def.engine; }
+
+uint32_t flr_hub_clients(const flr_hub *hub)
+{
+    uint32_t count = 0;
+    for (const flr_session *session = hub->sessions; session; session = session->next)
+        count += session->state == FLR_SESSION_TALKING;
+    return count;
+}
+
+void flr_hub_close(flr_hub *hub, flr_result code, const char *sentence)
+{
+    for (flr_session *session = hub->sessions; session; session = session->next)
+        flr_session_end(session, code, sentence);
+}
+
+/* percentiles take some time to gather, and nobody sees the difference of a tenth of a second */
+const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now)
+{
+    if (hub->health_at == INT64_MIN || now - hub->health_at > INT64_C(100000000)) {
+        flr_engine_get_health(hub->def.engine, &hub->health);
+        hub->health_at = now;
+    }
+    return &hub->health;
+}
+
+void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, const char *sentence)
+{
+    flr_message message = {.id = FLR_MSG_EVENT};
+    message.as.event.kind = kind;
+    message.as.event.frame = flr_engine_view(hub->def.engine)->frame;
+    message.as.event.part = part;
+    message.as.event.hand = hand;
+    message.as.event.sentence = flr_wire_text_of(sentence);
+    for (flr_session *session = hub->sessions; session; session = session->next) {
+        if (session->state == FLR_SESSION_TALKING && session->wants & FLR_WIRE_WANT_EVENTS)
+            flr_session_send(session, &message);
+    }
+}
+
+static void answer_question(flr_hub *hub, const flr_engine_event *event)
+{
+    for (int i = 0; i < FLR_HUB_QUESTIONS; i++) {
+        flr_question question = hub->questions[i];
+        if (question.token == 0 || question.token != event->token) continue;
+        hub->questions[i].token = 0;
+        flr_session *session = flr_session_find(hub, question.session);
+        if (!session) return;
+        flr_message answer = {.id = FLR_MSG_CLEARANCE, .request = question.request};
+        const flr_engine_clearance *c = &event->clearance;
+        if (event->result != FLR_OK) {
+            flr_message command = {.id = FLR_MSG_CLEARANCE_ASK, .request = question.request};
+            flr_error error = {.code = event->result};
+            snprintf(error.message, sizeof error.message, "%s", event->sentence);
+            flr_session_fail(session, &command, &error);
+            return;
+        }
+        answer.as.clearance.part = c->part;
+        answer.as.clearance.other = c->other;
+        answer.as.clearance.lower = c->lower;
+        answer.as.clearance.upper = c->upper;
+        answer.as.clearance.from = c->from;
+        answer.as.clearance.to = c->to;
+        flr_session_send(session, &answer);
+        return;
+    }
+}
+
+static void hand_on(flr_hub *hub, flr_session *session, const flr_engine_event *event)
+{
+    flr_engine_part part;
+    flr_message message = {0};
+    switch (event->kind) {
+    case FLR_ENGINE_EVENT_SCENE:
+        flr_session_send_scene(session);
+        break;
+    case FLR_ENGINE_EVENT_PART:
+        if (flr_engine_get_part(hub->def.engine, event->part, &part, NULL) == FLR_OK)
+            flr_session_send_part(session, &part);
+        break;
+    case FLR_ENGINE_EVENT_PART_GONE:
+        message.id = FLR_MSG_PART_GONE;
+        message.as.part_gone.part = event->part;
+        flr_session_send(session, &message);
+        break;
+    case FLR_ENGINE_EVENT_JOB:
+        if (session->wants & FLR_WIRE_WANT_JOBS) flr_session_send_job(session, &event->job);
+        break;
+    case FLR_ENGINE_EVENT_PARAMETER:
+        if (session->wants & FLR_WIRE_WANT_EVENTS)
+            flr_session_send_parameter(session, 0, event->index);
+        break;
+    case FLR_ENGINE_EVENT_DEVICE:
+        if (session->wants & FLR_WIRE_WANT_EVENTS)
+            flr_session_send_device(session, 0, event->index);
+        break;
+    case FLR_ENGINE_EVENT_RECORDING:
+        if (session->wants & FLR_WIRE_WANT_EVENTS)
+            flr_session_send_recording(session, 0, event->index);
+        break;
+    case FLR_ENGINE_EVENT_NEWS:
+        if (!(session->wants & FLR_WIRE_WANT_EVENTS)) break;
+        message.id = FLR_MSG_EVENT;
+        message.as.event.kind = event->news;
+        message.as.event.frame = event->frame;
+        message.as.event.part = event->part;
+        message.as.event.hand = event->hand;
+        message.as.event.sentence = flr_wire_text_of(event->sentence);
+        flr_session_send(session, &message);
+        break;
+    case FLR_ENGINE_EVENT_CLEARANCE:
+    case FLR_ENGINE_EVENT_REPLAY:
+        break;
+    }
+}
+
+static void log_event(flr_hub *hub, const flr_engine_event *event)
+{
+    if (event->kind == FLR_ENGINE_EVENT_NEWS)
+        flr_log_write(hub->def.log,
+                      event->news == FLR_WIRE_EVENT_WARNING || event->news == FLR_WIRE_EVENT_FAULT
+                          ? FLR_LOG_WARNING
+                          : FLR_LOG_INFO,
+                      "%s", event->sentence);
+    if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED &&
+        event->job.result != FLR_OK && event->job.result != FLR_CANCELLED)
+        flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s: %s", event->job.name,
+                      event->job.sentence);
+}
+
+void flr_hub_pump(flr_hub *hub, int64_t now)
+{
+    flr_engine_service(hub->def.engine);
+    flr_engine_event *event = &hub->event;
+    while (flr_engine_next(hub->def.engine, event)) {
+        log_event(hub, event);
+        if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
+        for (flr_session *session = hub->sessions; session; session = session->next) {
+            if (session->state == FLR_SESSION_TALKING) hand_on(hub, session, event);
+        }
+    }
+    /* what is near is looked for only while somebody wants to see it */
+    uint32_t wants = 0;
+    int64_t patience = (int64_t)(hub->def.limits.hello_seconds * 1e9);
+    for (flr_session *session = hub->sessions; session; session = session->next) {
+        if (session->state == FLR_SESSION_TALKING) wants |= session->wants;
+        if (session->state == FLR_SESSION_NEW && now - session->opened > patience)
+            flr_session_end(session, FLR_TIMEOUT, "there was no hello");
+    }
+    flr_engine_want_near(hub->def.engine, wants & FLR_WIRE_WANT_PROXIMITY,
+                         wants & FLR_WIRE_WANT_VOXELS);
+}

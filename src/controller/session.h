@@ -1,0 +1,141 @@
+/* session.h: the inside of hub and session, for their sources alone; controller/hub.h is what others read */
+#ifndef FLR_CONTROLLER_SESSION_H
+#define FLR_CONTROLLER_SESSION_H
+
+#include "controller/hub.h"
+#include "controller/upload.h"
+#include "protocol/codec.h"
+
+enum {
+    FLR_SESSION_TRANSFERS = 8192, /* meshes that a client may wait for */
+    FLR_SESSION_UPLOADS = 4,
+    FLR_SESSION_NEAR_PARTS = 64, /* whose voxels were shown last */
+    FLR_HUB_QUESTIONS = 256      /* clearances that are being measured */
+};
+
+/* a frame that waits to be sent */
+typedef struct flr_frame {
+    struct flr_frame *next;
+    size_t size;
+    uint8_t bytes[];
+} flr_frame;
+
+/* a mesh that is asked for, or being sent */
+typedef struct flr_transfer {
+    uint32_t request, mesh, most;
+    uint32_t chunk;         /* next to be sent */
+    bool begun;             /* the message `mesh` was sent */
+    const flr_level *level; /* NULL: not known to be there yet */
+} flr_transfer;
+
+struct flr_session {
+    flr_hub *hub;
+    flr_session *next; /* in the hub */
+    uint32_t number;
+    char from[64];
+    bool loopback;
+    int64_t opened;
+    enum { FLR_SESSION_NEW, FLR_SESSION_TALKING, FLR_SESSION_ENDING } state;
+    uint8_t minor, role;
+    uint32_t abilities, wants;
+
+    /* what waits for it */
+    flr_frame *first, *last;
+    size_t queued; /* bytes */
+    flr_transfer *transfers;
+    uint32_t transfer_count, transfer_capacity;
+
+    /* state frames */
+    int64_t period, due;         /* ns; period 0: only when asked */
+    bool shown;                  /* a state has been sent */
+    uint64_t frame;              /* of the one sent last */
+    uint32_t scene;              /* … to which it belonged */
+    flr_engine_part_state *sent; /* [sent_count]: parts as the client knows them */
+    uint32_t sent_count, sent_capacity;
+
+    /* what is near */
+    uint64_t near_number; /* of the one that is sent, or was */
+    uint64_t voxels_number;
+    uint32_t near_vertex;        /* next to be sent; UINT32_MAX: all sent */
+    const flr_level *near_level; /* numbering of the vertices */
+    uint32_t near_mesh;
+    uint32_t near_parts[FLR_SESSION_NEAR_PARTS], near_part_count;
+
+    /* its manners */
+    uint32_t malformed;
+    int64_t second;       /* when the present one began */
+    uint32_t this_second; /* messages in it */
+    uint32_t hands;       /* bits: those that it moved or let take something */
+    flr_upload *uploads[FLR_SESSION_UPLOADS];
+};
+
+typedef struct flr_question {
+    uint32_t token, session, request; /* token 0: free */
+} flr_question;
+
+struct flr_hub {
+    flr_hub_def def;
+    flr_levels *levels;
+    flr_session *sessions;
+    uint32_t session_count, next_number, next_upload, next_token;
+    uint8_t *scratch; /* [scratch_size]: encoding */
+    size_t scratch_size;
+    uint8_t *room; /* [room_size]: decoding */
+    size_t room_size;
+    uint64_t upload_bytes; /* of uploads under way */
+    flr_question questions[FLR_HUB_QUESTIONS];
+    int64_t began, health_at;
+    flr_engine_health health; /* as of health_at */
+    flr_engine_event event;
+    flr_wire_part_state parts[FLR_ENGINE_PARTS]; /* of the state that is being encoded */
+    flr_wire_contact contacts[FLR_ENGINE_CONTACTS];
+    float distances[65536]; /* of vertices, or coordinates of voxels */
+};
+
+/* ---- session.c ---- */
+
+flr_session *flr_session_find(const flr_hub *hub, uint32_t number); /* NULL: gone */
+/* Puts a message into the queue. Where it cannot be had or kept, the session ends. */
+void flr_session_send(flr_session *session, const flr_message *message);
+/* The same for a frame that is encoded; size 0: nothing. */
+void flr_session_queue(flr_session *session, const void *bytes, size_t size);
+/* The oldest frame of the queue. False: none. */
+bool flr_session_take(flr_session *session, void *bytes, size_t capacity, size_t *size);
+void flr_session_done(flr_session *session, uint32_t request, uint32_t value);
+void flr_session_fail(flr_session *session, const flr_message *command, const flr_error *error);
+/* done or fail, by `result` */
+void flr_session_answer(flr_session *session, const flr_message *command, flr_result result,
+                        uint32_t value, const flr_error *error);
+
+/* ---- session_commands.c ---- */
+void flr_session_command(flr_session *session, const flr_message *message, int64_t now);
+
+/* ---- session_scene.c ---- */
+void flr_session_send_scene(flr_session *session);
+void flr_session_send_part(flr_session *session, const flr_engine_part *part);
+void flr_session_send_job(flr_session *session, const flr_engine_job *job);
+void flr_session_send_parameter(flr_session *session, uint32_t request, uint32_t index);
+void flr_session_send_device(flr_session *session, uint32_t request, uint32_t index);
+void flr_session_send_recording(flr_session *session, uint32_t request, uint32_t index);
+void flr_session_send_health(flr_session *session, uint32_t request, int64_t now);
+/* Tells all who want to know that something has happened. */
+void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, const char *sentence);
+const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now);
+
+flr_wire_timing flr_timing_of(const flr_percentiles *times); /* of ns */
+
+/* ---- session_stream.c: what is made when there is room to send it ---- */
+/* The functions that write return bytes; 0: nothing was written. */
+size_t flr_session_state(flr_session *session, uint32_t request, bool whole, int64_t now,
+                         void *bytes, size_t capacity);
+bool flr_session_state_due(const flr_session *session, int64_t now);
+size_t flr_session_near(flr_session *session, void *bytes, size_t capacity);
+bool flr_session_near_due(flr_session *session);
+size_t flr_session_mesh(flr_session *session, void *bytes, size_t capacity);
+bool flr_session_mesh_due(flr_session *session);
+bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most);
+void flr_session_forget_meshes(flr_session *session);
+size_t flr_session_encode(const flr_session *session, const flr_message *message, void *bytes,
+                          size_t capacity);
+
+#endif
