@@ -112,18 +112,20 @@ static flr_spheres_result frame(const flr_approach *a, flr_body *body, flr_coupl
     double begin = flr_bench_processor_us();
     flr_spheres_query(a->spheres, &bracket, &knot, &params, &found);
     double middle = flr_bench_processor_us();
-    flr_impulse_body moving = flr_impulse_body_make(body->inertia, body->T_world_part, body->twist),
-                     still = flr_impulse_body_fixed();
+    flr_impulse_body both[2] = {
+        flr_impulse_body_make(body->inertia, body->T_world_part, body->twist),
+        flr_impulse_body_fixed()};
     flr_impulse_params respond = flr_default_impulse_params();
     respond.slop = 0.25 * a->voxel;
     flr_impulse_result result;
-    flr_impulse_resolve(a->impulse, flr_spheres_list(a->spheres), found.listed, &moving, &still,
-                        &respond, &result);
+    flr_impulse_clear(a->impulse);
+    flr_impulse_add(a->impulse, flr_spheres_list(a->spheres), found.listed, 0, 1);
+    flr_impulse_solve(a->impulse, both, 2, &respond, &result);
     us[0] = middle - begin;
     us[1] = flr_bench_processor_us() - middle;
-    body->twist = moving.twist;
+    body->twist = both[0].twist;
     flr_motion drift = flr_body_drift(body, dt),
-               shift = {result.shift_a.angular, result.shift_a.linear};
+               shift = {both[0].shift.angular, both[0].shift.linear};
     flr_body_move(body, drift, 1);
     body->T_world_part = flr_motion_apply(body, shift, 1);
     flr_coupling_feel(coupling, body, handle, found.pairs > 0, dt);

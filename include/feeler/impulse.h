@@ -17,9 +17,15 @@
  *     flr_impulse_create(8192, &impulse, &error);
  *     every frame:
  *         velocities += dt x (gravity, the coupling to the hand)
- *         flr_spheres_query(…);
- *         flr_impulse_resolve(impulse, flr_spheres_list(spheres), result.listed, &a, &b, …);
+ *         flr_impulse_clear(impulse);
+ *         for every two parts a, b that may touch:
+ *             flr_spheres_query(…);
+ *             flr_impulse_add(impulse, flr_spheres_list(spheres), result.listed, a, b);
+ *         flr_impulse_solve(impulse, bodies, body_count, &params, &result);
  *         poses += dt x velocities + shifts
+ *
+ * Pairs of any number of bodies are resolved together, so that a part between two others finds its
+ * balance as one that lies on a single part does.
  *
  * A hand that holds one of the parts feels it through its coupling (feeler/coupling.h), as the
  * impulses change what the coupling pulls at.
@@ -29,6 +35,8 @@
 #ifndef FEELER_IMPULSE_H
 #define FEELER_IMPULSE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "feeler/api.h"
@@ -40,12 +48,16 @@
 extern "C" {
 #endif
 
-/* One of the two parts: how hard it is to move, and how it moves. World's frame and axes. */
+/* A part: how hard it is to move, and how it moves. World's frame and axes. */
 typedef struct flr_impulse_body {
     double inverse_mass;     /* 1/kg; 0: it stands still */
     flr_mat3 inverse_tensor; /* 1/(kg m^2), about the centre of mass */
     flr_vec3 centre;         /* of mass, metres */
     flr_twist twist;         /* about the centre of mass */
+    /* what solving found: */
+    flr_wrench given; /* N s, N m s, about the centre of mass: the sum of its impulses */
+    flr_twist shift;  /* rad, m: for this frame, about the centre of mass */
+    bool at_rest;     /* it stands still, or was brought to rest */
 } flr_impulse_body;
 
 /* `inertia` in the part's frame, as in an flr_body; one that no body can have gives a part that
@@ -63,20 +75,22 @@ typedef struct flr_impulse_params {
      * an end */
     uint32_t limit;
     double tolerance; /* m/s: slower approach is none; default 1e-5 */
-    double dt;        /* seconds to the next frame; default 0.001 */
-    double slop;      /* metres of depth that are left; default 1e-4 */
+    /* m/s: what touches a part that stands and is slower after all impulses comes to rest, and so
+     * does what touches that; 0: never; default 0.0005. It acts like a trace of friction: on a slope
+     * of less than 3 degrees a part sticks (at 1000 Hz) */
+    double still;
+    double dt;      /* seconds to the next frame; default 0.001 */
+    double slop;    /* metres of depth that are left; default 1e-4 */
     double recover; /* 0 … 1: of the depth beyond, what a frame takes out; 0: none; default 0.2 */
 } flr_impulse_params;
 
 FLR_API flr_impulse_params flr_default_impulse_params(void);
 
 typedef struct flr_impulse_result {
-    uint32_t impulses;          /* pairs served, one after the other */
-    flr_wrench on_a, on_b;      /* N s, N m s, about the centres of mass: the sum of them */
-    flr_twist shift_a, shift_b; /* rad, m: for this frame, about the centres of mass */
-    uint32_t shifts;            /* steps that these took */
-    double left;                /* m/s: the fastest approach when the limit was reached, else 0 */
-    double deepest;             /* metres, of all pairs */
+    uint32_t impulses; /* pairs served, one after the other */
+    uint32_t shifts;   /* steps that these took */
+    double left;       /* m/s: the fastest approach when the limit was reached, else 0 */
+    double deepest;    /* metres, of all pairs */
 } flr_impulse_result;
 
 /* Room for pairs, sized once. */
@@ -85,13 +99,24 @@ typedef struct flr_impulse flr_impulse;
 /* Fails with FLR_NO_MEMORY. Not RT safe. */
 FLR_API flr_result flr_impulse_create(uint32_t pairs, flr_impulse **impulse, flr_error *error);
 FLR_API void flr_impulse_destroy(flr_impulse *impulse); /* NULL allowed; not RT safe */
+FLR_API size_t flr_impulse_bytes(const flr_impulse *impulse);
 
-/* Changes the twists of both bodies. Pairs beyond the room are not looked at; nor are those with a
- * number that is none. Stateless. Thread: one at a time per flr_impulse; RT safe, in time bounded
- * by `limit` times the pairs and ten times the square of `limit`. */
-FLR_API void flr_impulse_resolve(flr_impulse *impulse, const flr_voxel_pair *pairs, uint32_t count,
-                                 flr_impulse_body *a, flr_impulse_body *b,
-                                 const flr_impulse_params *params, flr_impulse_result *result);
+/* ---- every frame; one thread at a time per flr_impulse; RT safe ---- */
+
+/* Forgets the pairs of the frame before. */
+FLR_API void flr_impulse_clear(flr_impulse *impulse);
+
+/* Pairs of two bodies, whose numbers in the coming solve are `a` and `b`; the normals push a. A
+ * body does not touch itself. Returns how many there was room for: the rest is not looked at. */
+FLR_API uint32_t flr_impulse_add(flr_impulse *impulse, const flr_voxel_pair *pairs, uint32_t count,
+                                 uint32_t a, uint32_t b);
+
+/* Changes the twists of the bodies, and fills in what they were given. Pairs with a number that is
+ * none, or of bodies that are not there, are not looked at. The answer depends on the pairs, their
+ * order and the bodies alone. Time is bounded by `limit` times the pairs and ten times the square
+ * of `limit`. */
+FLR_API void flr_impulse_solve(flr_impulse *impulse, flr_impulse_body *bodies, uint32_t body_count,
+                               const flr_impulse_params *params, flr_impulse_result *result);
 
 #ifdef __cplusplus
 }

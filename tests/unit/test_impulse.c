@@ -8,6 +8,18 @@
 #include "support/parts.h"
 #include "support/quiet.h"
 
+/* What touches are between the two, resolved. */
+static flr_impulse_result resolve_two(flr_impulse *impulse, const flr_voxel_pair *pairs,
+                                      uint32_t count, flr_impulse_body bodies[2],
+                                      const flr_impulse_params *params)
+{
+    flr_impulse_result result;
+    flr_impulse_clear(impulse);
+    assert_int_equal(flr_impulse_add(impulse, pairs, count, 0, 1), count);
+    flr_impulse_solve(impulse, bodies, 2, params, &result);
+    return result;
+}
+
 /* ---- collisions of any two bodies ---- */
 
 static flr_vec3 any_vector(flr_test_random *random, double size)
@@ -77,15 +89,14 @@ static void energy_never_grows(void **state)
         params.restitution = flr_test_random_range(&random, 0, 1);
         if (round % 4 == 0) params.restitution = 1;
         if (round % 3 == 0) params.friction = flr_test_random_range(&random, 0, 1.5);
-        flr_impulse_body of_a = flr_impulse_body_make(a.inertia, a.T_world_part, a.twist),
-                         of_b = flr_impulse_body_make(b.inertia, b.T_world_part, b.twist);
+        flr_impulse_body both[2] = {flr_impulse_body_make(a.inertia, a.T_world_part, a.twist),
+                                    flr_impulse_body_make(b.inertia, b.T_world_part, b.twist)};
         bool wall = round % 5 == 0;
-        if (wall) of_b = flr_impulse_body_fixed(), b.twist = of_b.twist;
+        if (wall) both[1] = flr_impulse_body_fixed(), b.twist = both[1].twist;
         double before = flr_body_energy(&a) + flr_body_energy(&b);
         flr_wrench was = momentum_of(&a, &b);
-        flr_impulse_result result;
-        flr_impulse_resolve(impulse, pairs, count, &of_a, &of_b, &params, &result);
-        a.twist = of_a.twist, b.twist = of_b.twist;
+        flr_impulse_result result = resolve_two(impulse, pairs, count, both, &params);
+        a.twist = both[0].twist, b.twist = both[1].twist;
         double after = flr_body_energy(&a) + flr_body_energy(&b);
         worst = fmax(worst, after / before - 1);
         if (after > before * (1 + 1e-9)) fail_msg("energy grows from %g to %g", before, after);
@@ -97,7 +108,7 @@ static void energy_never_grows(void **state)
         flr_wrench is = momentum_of(&a, &b);
         double scale = flr_vec3_length(flr_body_momentum(&a).force) +
                        flr_vec3_length(flr_body_momentum(&b).force) +
-                       flr_vec3_length(result.on_a.force) + 1;
+                       flr_vec3_length(both[0].given.force) + 1;
         assert_true(flr_vec3_length(flr_vec3_sub(is.force, was.force)) < 1e-9 * scale);
         assert_true(flr_vec3_length(flr_vec3_sub(is.torque, was.torque)) < 1e-9 * scale);
         /* when it came to an end, nothing approaches any more */
@@ -124,33 +135,32 @@ static void two_balls(void **state)
         flr_inertia ball = flr_inertia_sphere(2, 0.1);
         flr_pose left = flr_pose_make(flr_vec3_make(-0.1, 0, 0), flr_quat_identity()),
                  right = flr_pose_make(flr_vec3_make(0.1, 0, 0), flr_quat_identity());
-        flr_impulse_body a = flr_impulse_body_make(
-                             ball, left, flr_twist_make(flr_vec3_zero(), flr_vec3_make(3, 0, 0))),
-                         b = flr_impulse_body_make(
-                             ball, right, flr_twist_make(flr_vec3_zero(), flr_vec3_make(-1, 0, 0)));
+        flr_twist fast = flr_twist_make(flr_vec3_zero(), flr_vec3_make(3, 0, 0)),
+                  slow = flr_twist_make(flr_vec3_zero(), flr_vec3_make(-1, 0, 0));
+        flr_impulse_body balls[2] = {flr_impulse_body_make(ball, left, fast),
+                                     flr_impulse_body_make(ball, right, slow)};
+        const flr_impulse_body *a = &balls[0], *b = &balls[1];
         flr_voxel_pair pair = {.centre_a = {-1e-4, 0, 0},
                                .centre_b = {1e-4, 0, 0},
                                .normal = {-1, 0, 0},
                                .depth = 5e-4};
         flr_impulse_params params = flr_default_impulse_params();
         params.restitution = bounce, params.recover = 1;
-        flr_impulse_result result;
-        flr_impulse_resolve(impulse, &pair, 1, &a, &b, &params, &result);
+        flr_impulse_result result = resolve_two(impulse, &pair, 1, balls, &params);
         assert_int_equal(result.impulses, 1);
-        assert_true(fabs(a.twist.linear.x - (bounce ? -1 : 1)) < 1e-12);
-        assert_true(fabs(b.twist.linear.x - (bounce ? 3 : 1)) < 1e-12);
-        assert_true(fabs(result.on_a.force.x + result.on_b.force.x) < 1e-12);
+        assert_true(fabs(a->twist.linear.x - (bounce ? -1 : 1)) < 1e-12);
+        assert_true(fabs(b->twist.linear.x - (bounce ? 3 : 1)) < 1e-12);
+        assert_true(fabs(a->given.force.x + b->given.force.x) < 1e-12);
         /* what bounces parts by itself; else the shift takes out what is deeper than the slop */
-        double shift = result.shift_b.linear.x - result.shift_a.linear.x;
+        double shift = b->shift.linear.x - a->shift.linear.x;
         assert_true(fabs(shift - (bounce ? 0 : 4e-4)) < 1e-6);
         assert_true(result.deepest == 5e-4 && result.left == 0);
     }
     /* what makes no sense is not looked at */
-    flr_impulse_body still = flr_impulse_body_fixed(), other = still;
+    flr_impulse_body still[2] = {flr_impulse_body_fixed(), flr_impulse_body_fixed()};
     flr_voxel_pair wrong = {.normal = {NAN, 0, 0}, .depth = NAN};
     flr_impulse_params params = flr_default_impulse_params();
-    flr_impulse_result result;
-    flr_impulse_resolve(impulse, &wrong, 1, &still, &other, &params, &result);
+    flr_impulse_result result = resolve_two(impulse, &wrong, 1, still, &params);
     assert_true(result.impulses == 0 && result.shifts == 0);
     flr_impulse_destroy(impulse);
 }
@@ -207,25 +217,24 @@ static uint32_t fall(falling *f, double restitution)
     params.restitution = restitution;
     params.slop = 0.0005;
     params.friction = 0.3;
-    flr_motion motion = {flr_vec3_zero(), flr_vec3_zero()};
+    flr_impulse_body bodies[3] = {
+        flr_impulse_body_make(body->inertia, body->T_world_part, body->twist)};
     uint32_t pairs = 0;
+    flr_impulse_clear(f->impulse);
     for (int i = 0; i < f->fixed; i++) {
         flr_spheres_side a = {f->trees[0], body->T_world_part, body->twist, flr_body_centre(body)},
                          b = {.tree = f->trees[1], .T_world_part = f->T_world_fixed[i]};
         flr_spheres_params ask = flr_default_spheres_params();
         flr_spheres_result found;
         flr_spheres_query(f->spheres, &a, &b, &ask, &found);
-        flr_impulse_body moving =
-                             flr_impulse_body_make(body->inertia, body->T_world_part, body->twist),
-                         still = flr_impulse_body_fixed();
-        flr_impulse_result result;
-        flr_impulse_resolve(f->impulse, flr_spheres_list(f->spheres), found.listed, &moving, &still,
-                            &params, &result);
-        body->twist = moving.twist;
-        motion.turn = flr_vec3_add(motion.turn, result.shift_a.angular);
-        motion.shift = flr_vec3_add(motion.shift, result.shift_a.linear);
+        bodies[1 + i] = flr_impulse_body_fixed();
+        flr_impulse_add(f->impulse, flr_spheres_list(f->spheres), found.listed, 0, 1 + (uint32_t)i);
         pairs += found.pairs;
     }
+    flr_impulse_result result;
+    flr_impulse_solve(f->impulse, bodies, 1 + (uint32_t)f->fixed, &params, &result);
+    body->twist = bodies[0].twist;
+    flr_motion motion = {bodies[0].shift.angular, bodies[0].shift.linear};
     flr_twist twist = body->twist;
     flr_body_move(body, flr_body_drift(body, dt), 1);
     flr_body shifted = *body;
