@@ -33,8 +33,8 @@ typedef struct run_values {
     const char *hand, *part, *record, *poses, *device;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
-    double friction; /* NAN: not given */
-    int integrator;
+    double friction, restitution; /* NAN: not given */
+    int integrator, engine;       /* engine -1: not given */
     bool paced, exact_hand, no_braking, no_cache, no_march;
 } run_values;
 
@@ -81,6 +81,8 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     setup.params = flr_scene_params(scene);
     flr_touch_apply(&values->touch, &setup.params.contact);
     if (!isnan(values->friction)) setup.params.friction = values->friction;
+    if (!isnan(values->restitution)) setup.params.restitution = values->restitution;
+    if (values->engine >= 0) setup.params.engine = (flr_world_engine)values->engine;
     setup.params.step.integrator = (flr_integrator)values->integrator;
     setup.params.step.braking = values->no_braking ? 0 : 1;
     if (values->no_march) setup.params.unchecked = INFINITY;
@@ -308,6 +310,8 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .seed = 1,
                                     .touch = FLR_TOUCH_NOT_GIVEN,
                                     .friction = NAN,
+                                    .restitution = NAN,
+                                    .engine = -1,
                                     .rate = 1000,
                                     .speed = 1};
 static const char *const usage[] = {
@@ -404,6 +408,22 @@ static const flr_option options[] = {
      .offset = offsetof(run_values, friction),
      .min = 0,
      .max = 10},
+    {.name = "engine",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "shell|spheres",
+     .help = "shell: points of one part in the voxels of another, and forces; spheres: sphere "
+             "trees of both, and impulses, by which what is hit moves on; default: the scene's, "
+             "else shell",
+     .offset = offsetof(run_values, engine),
+     .choices = flr_scene_engines},
+    {.name = "restitution",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "X",
+     .help = "of --engine spheres: 0, parts that meet stay together, to 1, they leave as fast as "
+             "they came; default: the scene's, else 0",
+     .offset = offsetof(run_values, restitution),
+     .min = 0,
+     .max = 1},
     {.name = "integrator",
      .type = FLR_OPTION_CHOICE,
      .argument = "implicit|explicit|quasi-static",

@@ -54,6 +54,7 @@ typedef struct flr_impulse_body {
     flr_mat3 inverse_tensor; /* 1/(kg m^2), about the centre of mass */
     flr_vec3 centre;         /* of mass, metres */
     flr_twist twist;         /* about the centre of mass */
+    bool calm;               /* it has been slow for a while: see flr_impulse_params.still */
     /* what solving found: */
     flr_wrench given; /* N s, N m s, about the centre of mass: the sum of its impulses */
     flr_twist shift;  /* rad, m: for this frame, about the centre of mass */
@@ -76,8 +77,8 @@ typedef struct flr_impulse_params {
     uint32_t limit;
     double tolerance; /* m/s: slower approach is none; default 1e-5 */
     /* m/s: what touches a part that stands and is slower after all impulses comes to rest, and so
-     * does what touches that; 0: never; default 0.0005. It acts like a trace of friction: on a slope
-     * of less than 3 degrees a part sticks (at 1000 Hz) */
+     * does what touches that; ten times as much for a body that is calm; 0: never; default 0.0005.
+     * It acts like a trace of friction: on a slope of less than 3 degrees a part sticks (at 1000 Hz) */
     double still;
     double dt;      /* seconds to the next frame; default 0.001 */
     double slop;    /* metres of depth that are left; default 1e-4 */

@@ -17,6 +17,11 @@
  * stands for all that has happened so far. The whole state can be saved and put back in a few
  * microseconds.
  *
+ * There is a second engine (FLR_ENGINE_SPHERES): voxels against voxels (feeler/spheres.h), and
+ * impulses (feeler/impulse.h) in place of forces. Hands, gravity, state and hash are the same. All
+ * pairs are resolved together, both bodies of a pair move, and momentum stays. It does not know how
+ * far parts are from each other that do not touch. docs/spheres.md tells which to choose when.
+ *
  * A part is *static*, *movable* or *free*. A movable part stays where it is until a hand takes it,
  * and again when the hand lets go: parts float, as if somebody held them. A free one falls, rolls
  * and is pushed.
@@ -26,8 +31,8 @@
  * (feeler/proxy.h), friction and force shading included. What moves and is touched gets the opposite
  * force; what moves takes the point along.
  *
- * Two bodies that touch each other are stepped one beside the other, each with the other's velocity
- * at the beginning of the frame.
+ * With the shell engine, two bodies that touch each other are stepped one beside the other, each
+ * with the other's velocity at the beginning of the frame.
  *
  * Thread: one at a time per world; see each function for what is RT safe.
  */
@@ -48,6 +53,7 @@
 #include "feeler/probe.h"
 #include "feeler/proxy.h"
 #include "feeler/result.h"
+#include "feeler/spheres.h"
 #include "feeler/step.h"
 
 #ifdef __cplusplus
@@ -63,9 +69,18 @@ typedef enum flr_part_kind {
     FLR_PART_FREE     /* moves by itself, too */
 } flr_part_kind;
 
+/* How contact is found and answered. */
+typedef enum flr_world_engine {
+    FLR_ENGINE_SHELL,  /* points of one part in the voxels of another; forces */
+    FLR_ENGINE_SPHERES /* sphere trees of both; impulses */
+} flr_world_engine;
+
 typedef struct flr_world_part {
     flr_pairs_shape shape; /* shell and table are borrowed as long as the world lives */
-    flr_part_kind kind;    /* default static */
+    /* for the engine of sphere trees, borrowed likewise; the shape is then used to find out who is
+     * near whom. NULL, the default: it touches nothing with that engine */
+    const flr_sphere_tree *tree;
+    flr_part_kind kind; /* default static */
     /* where it is; for what moves also its mass. Default flr_default_body_def() */
     flr_body_def body;
 } flr_world_part;
@@ -81,6 +96,11 @@ typedef struct flr_world_params {
     flr_coupling_def coupling;
     flr_passivity_params passivity;
     double friction; /* coefficient, between all parts; default 0 */
+    /* default shell. With spheres, of `contact`, `depth` and `unchecked` nothing is read, nor are
+     * damping, braking and the integrator's contact; a part near another goes a voxel in a frame at
+     * most (half of one where both move), and keeps its velocity */
+    flr_world_engine engine;
+    double restitution; /* spheres: 0 … 1; default 0 */
     /* voxels: a contact gets no deeper than this (implicit and quasi-static); default 0.1: with force
      * layer 2 that is before the way is checked, an eighth of a voxel below the plane where force
      * begins; 0.5 at least with force layers below 2 */
@@ -91,7 +111,8 @@ typedef struct flr_world_params {
     double unchecked;
     /* lookups that checking may take in a step, for each millisecond of it; those that are made many
      * at a time count an eighth; 0: as many as it takes; default 60000. A body whose way cannot be
-     * checked any more goes half a voxel at most, which contact alone keeps safe */
+     * checked any more goes half a voxel at most, which contact alone keeps safe.
+     * Spheres: tests of a step; what is found when they are spent are cubes, which stop parts too */
     uint64_t budget;
     /* of hands whose tool is a point; defaults as in feeler/proxy.h, but with shading */
     flr_proxy_params proxy;
@@ -125,7 +146,8 @@ FLR_API size_t flr_world_bytes(const flr_world *world);
 FLR_API void flr_world_set_params(flr_world *world, const flr_world_params *params);
 FLR_API const flr_world_params *flr_world_get_params(const flr_world *world);
 
-/* Static parts as one voxmap, see flr_pairs_set_ground(). */
+/* Static parts as one voxmap, see flr_pairs_set_ground(). Not taken, and false, where parts have
+ * sphere trees: these are asked one by one. */
 FLR_API bool flr_world_set_ground(flr_world *world, const flr_pairs_ground *ground);
 
 /* The hand takes a part where the hand was in the last step (or in the first input to come). False:
@@ -174,17 +196,20 @@ typedef struct flr_world_frame {
     uint64_t number;        /* 0 for the first step */
     uint64_t points_tested; /* lookups of contact queries and of checks of the way */
     uint32_t pairs;         /* that were asked */
+    /* spheres: pairs of voxels, and those of them that are deeper than a voxel */
     uint32_t contacts, penetrations;
-    double lower, upper; /* metres: of all pairs, before the step; INFINITY when there is none */
-    double deepest;      /* metres: contact, before the step */
-    double energy;       /* joules, kinetic, of all bodies, after it */
-    uint32_t limited;    /* bodies whose way was shortened by the travel limit */
-    uint32_t stopped;    /* bodies whose way was not free to its end */
-    uint32_t exhausted;  /* checks for which the budget did not suffice */
-    unsigned faults;     /* FLR_FAULT_… of all bodies */
-    uint32_t touching;   /* hands whose point touches something, after the step */
-    uint32_t segments;   /* that were asked for them */
-    flr_hash hash;       /* of this step and all before */
+    /* metres: of all pairs, before the step; INFINITY when there is none. Spheres know no distance:
+     * 0 and INFINITY for parts that are near, 0 and two voxels' diagonals where they touch */
+    double lower, upper;
+    double deepest;     /* metres: contact, before the step */
+    double energy;      /* joules, kinetic, of all bodies, after it */
+    uint32_t limited;   /* bodies whose way was shortened by the travel limit */
+    uint32_t stopped;   /* bodies whose way was not free to its end */
+    uint32_t exhausted; /* checks for which the budget did not suffice */
+    unsigned faults;    /* FLR_FAULT_… of all bodies */
+    uint32_t touching;  /* hands whose point touches something, after the step */
+    uint32_t segments;  /* that were asked for them */
+    flr_hash hash;      /* of this step and all before */
 } flr_world_frame;
 
 /* `inputs` [hand_count]. `frame` may be NULL. */
@@ -224,6 +249,17 @@ typedef struct flr_world_point {
 FLR_API const flr_world_point *flr_world_proxy(const flr_world *world, uint32_t hand);
 /* Contacts, pairs and sums of the last step: flr_pairs_contacts() and the like. */
 FLR_API const flr_pairs *flr_world_pairs(const flr_world *world);
+
+/* Two voxels that touched in the last step of the sphere engine. World's frame, metres. */
+typedef struct flr_world_impact {
+    uint32_t part_a, part_b;
+    flr_vec3 point;  /* midway between their centres */
+    flr_vec3 normal; /* unit: the way in which part_a leaves part_b */
+    double depth;
+} flr_world_impact;
+
+/* The first 16 times flr_world_def.contacts of them. */
+FLR_API const flr_world_impact *flr_world_impacts(const flr_world *world, uint32_t *count);
 
 /* ---- all of its state; RT safe ---- */
 

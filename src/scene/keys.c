@@ -27,10 +27,12 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
     [FLR_SCENE_POSE] = {{"position", false}, {"orientation", false}},
     [FLR_SCENE_PATH] = {{"name", true}, {"part", true}, {"poses", true}},
     [FLR_SCENE_CAMERA] = {{"eye", true}, {"target", true}, {"up", false}},
-    [FLR_SCENE_CONTACT] = {{"force_layer", false},
+    [FLR_SCENE_CONTACT] = {{"engine", false},
+                           {"force_layer", false},
                            {"displace", false},
                            {"model", false},
                            {"stiffness", false},
                            {"friction", false},
+                           {"restitution", false},
                            {"awareness", false}},
 };

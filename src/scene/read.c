@@ -91,7 +91,15 @@ static bool read_camera(const flr_value *value, flr_scene_camera *camera)
 static bool read_contact(const flr_value *value, flr_scene_contact *contact)
 {
     if (!value->json) return true;
+    int engine = contact->spheres;
+    if (json_is_string(value->json)) { /* the engine alone */
+        if (!flr_value_choice(value, flr_scene_engines, &engine)) return false;
+        contact->spheres = engine == 1;
+        return true;
+    }
     if (!flr_value_object(value, FLR_SCENE_CONTACT)) return false;
+    flr_value word = flr_value_member(value, "engine");
+    flr_value restitution = flr_value_member(value, "restitution");
     flr_value layer = flr_value_member(value, "force_layer");
     flr_value displace = flr_value_member(value, "displace");
     flr_value model = flr_value_member(value, "model");
@@ -99,7 +107,9 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
     flr_value friction = flr_value_member(value, "friction");
     flr_value awareness = flr_value_member(value, "awareness");
     int chosen = (int)contact->model;
-    if (!flr_value_whole(&layer, 0, 252, &contact->force_layer) ||
+    if (!flr_value_choice(&word, flr_scene_engines, &engine) ||
+        !flr_value_range(&restitution, 0, 1, &contact->restitution) ||
+        !flr_value_whole(&layer, 0, 252, &contact->force_layer) ||
         !flr_value_length(&displace, &contact->displace) ||
         !flr_value_choice(&model, flr_scene_models, &chosen) ||
         !flr_value_range(&stiffness, 1e-3, 1e9, &contact->stiffness) ||
@@ -107,6 +117,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
         !flr_value_bool(&awareness, &contact->awareness))
         return false;
     contact->model = (flr_force_model)chosen;
+    contact->spheres = engine == 1;
     return true;
 }
 

@@ -93,6 +93,11 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
             list[head.contacts_given++] =
                 (flr_record_contact){c->point, c->normal, c->depth, pairs[i].pair.shell};
         }
+    uint32_t impact_count;
+    const flr_world_impact *impacts = flr_world_impacts(r->world, &impact_count);
+    for (uint32_t i = 0; i < impact_count && head.contacts_given < CONTACTS; i++)
+        list[head.contacts_given++] = (flr_record_contact){impacts[i].point, impacts[i].normal,
+                                                           impacts[i].depth, impacts[i].part_a};
     flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
 }
 

@@ -79,10 +79,14 @@ typedef struct flr_scene_contact {
     double stiffness;      /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
     double friction;       /* coefficient, 0 … 10; default 0 */
     bool awareness;        /* geometrical awareness; default false */
+    bool spheres;          /* sphere trees and impulses in place of all that but friction */
+    double restitution;    /* of these, 0 … 1; default 0 */
 } flr_scene_contact;
 
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */
 extern const char *const flr_scene_models[];
+/* "shell", "spheres", NULL. */
+extern const char *const flr_scene_engines[];
 
 typedef struct flr_scene {
     const char *path;        /* the file it was read from, NULL for none; not written */

@@ -84,7 +84,8 @@ typedef struct field {
 } field;
 
 static const char *const integrators[] = {"implicit", "explicit", "quasi-static", NULL};
-_Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) == sizeof(int),
+_Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) == sizeof(int) &&
+                   sizeof(flr_world_engine) == sizeof(int),
                "words are kept as int");
 
 #define AT(member) offsetof(flr_setup, member)
@@ -103,6 +104,8 @@ static const field fields[] = {
     {"contact.stiffness", AT(params.contact.stiffness), NUMBER, NULL, 0, INFINITY},
     {"contact.full", AT(params.contact.full), COUNT, NULL, 0, UINT32_MAX},
     {"contact.displace", AT(params.contact.displacement), NUMBER, NULL, ANY},
+    {"contact.engine", AT(params.engine), WORD, flr_scene_engines, 0, 0},
+    {"contact.restitution", AT(params.restitution), NUMBER, NULL, 0, 1},
     {"friction", AT(params.friction), NUMBER, NULL, 0, INFINITY},
     {"depth", AT(params.depth), NUMBER, NULL, 0, INFINITY},
     {"unchecked", AT(params.unchecked), NUMBER, NULL, 0, INFINITY},

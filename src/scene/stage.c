@@ -29,6 +29,8 @@ flr_world_params flr_scene_params(const flr_scene *scene)
     params.contact.stiffness = scene->contact.stiffness;
     params.contact.awareness = scene->contact.awareness;
     params.friction = scene->contact.friction;
+    params.engine = scene->contact.spheres ? FLR_ENGINE_SPHERES : FLR_ENGINE_SHELL;
+    params.restitution = scene->contact.restitution;
     return params;
 }
 
@@ -47,6 +49,11 @@ static flr_result about(const char *name, flr_result result, flr_error *error)
 static bool go_on(const flr_stage_def *def, size_t part, const char *what)
 {
     return !def->progress || def->progress(def->context, part, what);
+}
+
+static bool has_spheres(const flr_stage_def *def)
+{
+    return def->params.engine == FLR_ENGINE_SPHERES;
 }
 
 /* ---- meshes and voxels ---- */
@@ -99,6 +106,12 @@ static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, f
                                            points ? &part->shell : NULL, NULL, error);
     if (result == FLR_OK && voxels)
         result = flr_contact_table_create(part->voxmap, &part->table, error);
+    if (result == FLR_OK && has_spheres(def)) {
+        flr_sphere_tree_def tree = flr_default_sphere_tree_def();
+        tree.voxmap = part->voxmap;
+        tree.shell = part->shell;
+        result = flr_sphere_tree_create(&tree, &part->tree, error);
+    }
     return result == FLR_OK ? result : about(part->name, result, error);
 }
 
@@ -147,16 +160,16 @@ static flr_result merge_ground(const flr_stage_def *def, flr_stage *stage, flr_e
 static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage *stage,
                               flr_error *error)
 {
-    bool merged = can_merge(stage);
+    bool spheres = has_spheres(def), merged = !spheres && can_merge(stage);
     uint32_t moving = 0;
     for (uint32_t i = 0; i < stage->part_count; i++) moving += stage->parts[i].moving;
     flr_result result = merged ? merge_ground(def, stage, error) : FLR_OK;
     for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
         flr_stage_part *part = &stage->parts[i];
         if (part->moving)
-            result = voxelize(env, def, i, part, moving > 1, true, error);
+            result = voxelize(env, def, i, part, moving > 1 || spheres, true, error);
         else if (!merged)
-            result = voxelize(env, def, i, part, true, false, error);
+            result = voxelize(env, def, i, part, true, spheres, error);
         if (part->table || merged)
             stage->voxel =
                 stage->voxel > 0 && stage->voxel < part->voxel ? stage->voxel : part->voxel;
@@ -244,11 +257,12 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
     world.simd = def->simd;
     if (flr_vec3_length2(world.params.step.gravity) == 0)
         world.params.step.gravity = def->scene->gravity;
-    bool falls = def->free || flr_vec3_length2(world.params.step.gravity) > 0;
+    bool falls = def->free || has_spheres(def) || flr_vec3_length2(world.params.step.gravity) > 0;
     for (uint32_t i = 0; i < stage->part_count; i++) {
         const flr_stage_part *part = &stage->parts[i];
         parts[i] = flr_default_world_part();
         parts[i].shape = flr_pairs_shape_make(part->shell, part->table);
+        parts[i].tree = part->tree;
         parts[i].kind = !part->moving ? FLR_PART_STATIC : falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
         parts[i].body = body_of(def, stage, i);
         if (!part->moving && stage->ground) merged[merged_count++] = i;
@@ -298,6 +312,7 @@ void flr_stage_destroy(flr_stage *stage)
         free(part->name);
         flr_mesh_destroy(part->mesh);
         flr_contact_table_destroy(part->table);
+        flr_sphere_tree_destroy(part->tree);
         flr_voxmap_destroy(part->voxmap);
         flr_shell_destroy(part->shell);
     }

@@ -9,7 +9,8 @@
  *
  * The parts of the world are those of the scene, in its order. Parts that move give points; parts that
  * stay give voxels; where several parts may move, those give both. Several static parts with voxels of
- * one size are merged into one ground.
+ * one size are merged into one ground. With the engine of spheres every part gives a tree, nothing is
+ * merged, and parts that move do so by themselves: what is hit moves on.
  *
  * Thread: control. Nothing here is RT safe but what the world offers. */
 #ifndef FLR_SCENE_STAGE_H
@@ -58,9 +59,10 @@ typedef struct flr_stage_part {
     flr_voxmap *voxmap; /* NULL: merged into the ground, or not needed */
     flr_shell *shell;   /* NULL: gives no points */
     flr_contact_table *table;
-    bool moving;      /* may be picked up */
-    double voxel;     /* metres */
-    flr_pose T_start; /* world, as the scene has it */
+    flr_sphere_tree *tree; /* NULL: the engine is not that of spheres */
+    bool moving;           /* may be picked up */
+    double voxel;          /* metres */
+    flr_pose T_start;      /* world, as the scene has it */
 } flr_stage_part;
 
 /* Owns all of it; read freely. */

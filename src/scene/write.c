@@ -11,6 +11,7 @@
 #include "scene/length.h"
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
+const char *const flr_scene_engines[] = {"shell", "spheres", NULL};
 
 flr_scene_contact flr_default_scene_contact(void)
 {
@@ -154,16 +155,22 @@ static void write_contact(writer *w, const flr_scene_contact *c)
     bool layer = c->force_layer != usual.force_layer, displace = c->displace != usual.displace;
     bool model = c->model != usual.model, stiffness = c->stiffness != usual.stiffness;
     bool friction = c->friction != usual.friction, awareness = c->awareness != usual.awareness;
-    if (!layer && !displace && !model && !stiffness && !friction && !awareness) return;
+    bool spheres = c->spheres, restitution = c->restitution != usual.restitution;
+    bool more = layer || displace || model || stiffness || friction || awareness || restitution;
+    if (spheres && !more) write_text(w, "contact", flr_scene_engines[1]);
+    if (!more) return;
     const char *outer = w->separator, *between = ", ";
     write_key(w, "contact"), fputs("{ ", w->out);
     w->separator = "";
+    if (spheres) write_text(w, "engine", flr_scene_engines[1]), w->separator = between;
     if (layer)
         write_key(w, "force_layer"), fprintf(w->out, "%u", c->force_layer), w->separator = between;
     if (displace) write_key(w, "displace"), write_length(w, c->displace), w->separator = between;
     if (model) write_text(w, "model", flr_scene_models[c->model]), w->separator = between;
     if (stiffness) write_key(w, "stiffness"), write_number(w, c->stiffness), w->separator = between;
     if (friction) write_key(w, "friction"), write_number(w, c->friction), w->separator = between;
+    if (restitution)
+        write_key(w, "restitution"), write_number(w, c->restitution), w->separator = between;
     if (awareness) write_key(w, "awareness"), fputs(c->awareness ? "true" : "false", w->out);
     fputs(" }", w->out);
     w->separator = outer;

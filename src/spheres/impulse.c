@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define DOUBT 0.6 /* cosine: surfaces that meet look at each other at least so much */
+#define CALM  10  /* times as fast, what has been slow for a while comes to rest */
 enum {
     SWEEPS = 10, /* of the pairs served so far, after each new one */
     STOREYS = 8  /* parts that rest on parts that rest … on one that stands */
@@ -99,6 +101,14 @@ size_t flr_impulse_bytes(const flr_impulse *impulse)
 
 void flr_impulse_clear(flr_impulse *impulse) { impulse->count = 0; }
 
+/* Where an edge of one part lies beside an edge of the other, both normals point out sideways: along them the depth is that of
+ * the whole voxel, though the parts have hardly met. Such a pair stops them, after all others, but pushes nothing out. */
+static bool is_doubtful(const flr_voxel_pair *pair)
+{
+    return flr_vec3_length2(pair->normal_a) > 0 && flr_vec3_length2(pair->normal_b) > 0 &&
+           flr_vec3_dot(pair->normal_a, pair->normal_b) > -DOUBT;
+}
+
 uint32_t flr_impulse_add(flr_impulse *impulse, const flr_voxel_pair *pairs, uint32_t count,
                          uint32_t a, uint32_t b)
 {
@@ -109,7 +119,7 @@ uint32_t flr_impulse_add(flr_impulse *impulse, const flr_voxel_pair *pairs, uint
     for (uint32_t i = 0; i < taken; i++)
         to[i] = (touch){.place = flr_vec3_lerp(pairs[i].centre_a, pairs[i].centre_b, 0.5),
                         .normal = pairs[i].normal,
-                        .depth = pairs[i].depth,
+                        .depth = is_doubtful(&pairs[i]) ? 0 : pairs[i].depth,
                         .a = a,
                         .b = b};
     impulse->count += taken;
@@ -300,7 +310,7 @@ static void rest(const flr_impulse *impulse, uint32_t count, double still)
             flr_impulse_body *a = impulse->rows[i].a, *b = impulse->rows[i].b;
             if (a->at_rest == b->at_rest) continue;
             flr_impulse_body *other = a->at_rest ? b : a;
-            if (!(pace_of(other) < still)) continue;
+            if (!(pace_of(other) < (other->calm ? CALM * still : still))) continue;
             other->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
             other->at_rest = more = true;
         }

@@ -7,6 +7,7 @@
 
 #include "contact/table.h"
 #include "feeler/voxmap.h"
+#include "world/impacts.h"
 #include "world/point.h"
 
 #define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
@@ -15,8 +16,11 @@
 #define BEFORE    1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
 #define CLEAR                                                                                      \
     0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
-#define REST  1e-6 /* voxels: who moves less in a step rests */
-#define HALF  0.5  /* voxels: what contact alone keeps safe in a step */
+#define REST 1e-6 /* voxels: who moves less in a step rests */
+#define HALF 0.5  /* voxels: what contact alone keeps safe in a step */
+#define SLOW                                                                                       \
+    0.005 /* m/s: sphere engine: what touches something and is slower for CALM s may rest */
+#define CALM  0.05
 #define PRESS 0.01 /* voxels: the depth that is given to what stops a body */
 enum {
     STOPS = 32, /* places that a body slides along, of those that its way would meet */
@@ -44,8 +48,13 @@ typedef struct world_state {
     flr_hash hash;
     double travel; /* metres: the longest way of the step before */
     hand_state hands[FLR_WORLD_HANDS];
-    flr_body bodies[]; /* [part_count] */
+    flr_body bodies[]; /* [part_count]; after them, in doubles: for how long each was slow, s */
 } world_state;
+
+static double *slow_of(world_state *state, uint32_t part_count)
+{
+    return (double *)(void *)(state->bodies + part_count);
+}
 
 /* where a point of a body would meet something on its way, if nothing were done about it */
 typedef struct stop {
@@ -71,7 +80,8 @@ struct flr_world {
     flr_world_params params;
     flr_pairs *pairs;
     flr_step *step;
-    flr_points *points; /* what hands touch whose tool is one */
+    flr_points *points;   /* what hands touch whose tool is one */
+    flr_impacts *impacts; /* NULL: no part has a sphere tree */
     flr_part_kind *kinds;
     double *voxels;  /* metres: of each part's voxmap; 0: it has none */
     double voxel;    /* the least of them */
@@ -144,6 +154,7 @@ static flr_result make_parts(flr_world *w, flr_error *error)
                                 .centre = part->body.inertia.centre,
                                 .moving = part->kind == FLR_PART_FREE};
         flr_pairs_set(w->pairs, i, &asked);
+        if (w->impacts) flr_impacts_set_tree(w->impacts, i, part->tree);
         w->poses[i] = part->body.T_world_part;
     }
     return FLR_OK;
@@ -161,8 +172,13 @@ static flr_result allocate(flr_world *w, flr_error *error)
     pairs.threads = w->def.threads;
     flr_result result = flr_pairs_create(&pairs, &w->pairs, error);
     if (result == FLR_OK) result = flr_step_create(8 * w->def.contacts, &w->step, error);
+    bool trees = false;
+    for (uint32_t i = 0; i < parts; i++) trees |= w->def.parts[i].tree != NULL;
+    if (result == FLR_OK && trees)
+        result =
+            flr_impacts_create(parts, 16 * w->def.contacts, w->def.threads, &w->impacts, error);
     if (result != FLR_OK) return result;
-    w->state_size = sizeof(world_state) + parts * sizeof(flr_body);
+    w->state_size = sizeof(world_state) + parts * (sizeof(flr_body) + sizeof(double));
     w->state = calloc(1, w->state_size);
     w->kinds = calloc((size_t)parts + 1, sizeof *w->kinds);
     w->voxels = calloc((size_t)parts + 1, sizeof *w->voxels);
@@ -214,6 +230,7 @@ void flr_world_destroy(flr_world *w)
     flr_pairs_destroy(w->pairs);
     flr_step_destroy(w->step);
     flr_points_destroy(w->points);
+    flr_impacts_destroy(w->impacts);
     free(w->kinds);
     free(w->voxels);
     free(w->poses);
@@ -228,6 +245,7 @@ size_t flr_world_bytes(const flr_world *w)
 {
     return sizeof *w + flr_pairs_bytes(w->pairs) + flr_step_bytes(w->step) +
            flr_points_bytes(w->points) + w->state_size +
+           (w->impacts ? flr_impacts_bytes(w->impacts) : 0) +
            w->def.part_count * (sizeof *w->kinds + sizeof *w->voxels + sizeof *w->poses +
                                 sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers);
 }
@@ -247,7 +265,7 @@ const flr_world_params *flr_world_get_params(const flr_world *w) { return &w->pa
 
 bool flr_world_set_ground(flr_world *w, const flr_pairs_ground *ground)
 {
-    bool taken = flr_pairs_set_ground(w->pairs, ground);
+    bool taken = flr_pairs_set_ground(w->pairs, w->impacts ? NULL : ground) && !w->impacts;
     w->ground_voxel = taken && ground ? voxel_of(ground->shape.table) : 0;
     if (w->ground_voxel > 0 && !(w->ground_voxel > w->voxel && w->voxel > 0))
         w->voxel = w->ground_voxel;
@@ -503,8 +521,7 @@ static void plan_body(flr_world *w, uint32_t part, double range, flr_world_frame
     }
     flr_step_solve(w->step, &p->result);
     /* both of a pair may go half of the way that the pairs were made for; without voxels there are none */
-    double most =
-        w->voxel > 0 ? flr_motion_fraction(p->result.motion, body->reach, range / 2) : 1;
+    double most = w->voxel > 0 ? flr_motion_fraction(p->result.motion, body->reach, range / 2) : 1;
     p->fraction = p->result.fraction < most ? p->result.fraction : most;
     p->limited = p->fraction < 1;
     frame->faults |= p->result.faults;
@@ -752,6 +769,93 @@ static void sum_up(flr_world *w, flr_world_frame *frame)
     }
 }
 
+/* ---- the two engines: from what acts on the bodies to where they are at the end of the step ---- */
+
+/* Forces of shells in voxmaps, and ways that are free. */
+static void step_shell(flr_world *w, double range, flr_world_frame *frame)
+{
+    flr_pairs_query(w->pairs, w->twists);
+    sum_up(w, frame);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves) plan_body(w, i, range, frame);
+    w->spent = 0;
+    check_ways(w, range, frame);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves)
+            flr_step_move(&w->plans[i].result, w->plans[i].fraction, &w->state->bodies[i]);
+}
+
+static double turning_energy(const flr_body *body)
+{
+    return 0.5 * flr_vec3_dot(body->twist.angular,
+                              flr_mat3_apply(flr_body_tensor(body), body->twist.angular));
+}
+
+/* What a step of finite length adds to a turn, 1e-8 of it, is taken out. */
+static void keep_energy(flr_body *body, double before)
+{
+    double after = turning_energy(body);
+    if (after > before)
+        body->twist.angular = flr_vec3_scale(body->twist.angular, sqrt(before / after));
+}
+
+/* Moves a body by what the impulses left. A way that is too long is shortened, the velocity stays: so does momentum. */
+static void move_hit(flr_world *w, uint32_t part, double range)
+{
+    plan *p = &w->plans[part];
+    flr_body *body = &w->state->bodies[part];
+    flr_impacts_part hit = flr_impacts_get(w->impacts, part);
+    p->result.touching = hit.contacts;
+    body->twist = hit.twist;
+    double before = turning_energy(body);
+    flr_motion drift = flr_body_drift(body, w->def.dt);
+    double most = fmin(fmin(hit.room, range / 2), w->params.step.travel);
+    flr_motion whole = {flr_vec3_add(drift.turn, hit.shift.turn),
+                        flr_vec3_add(drift.shift, hit.shift.shift)};
+    p->fraction = flr_motion_fraction(whole, body->reach, most);
+    p->limited = p->fraction < 1;
+    p->result.motion = whole;
+    drift.turn = flr_vec3_scale(drift.turn, p->fraction);
+    drift.shift = flr_vec3_scale(drift.shift, p->fraction);
+    flr_body_move(body, drift, 1);
+    /* the shift takes the velocity of a turn along, so that it gives no energy */
+    flr_vec3 turn = flr_vec3_scale(hit.shift.turn, p->fraction);
+    body->T_world_part = flr_motion_apply(body, hit.shift, p->fraction);
+    body->twist.angular = flr_quat_rotate(flr_quat_from_rotation_vector(turn), body->twist.angular);
+    keep_energy(body, before);
+    double *slow = &slow_of(w->state, w->def.part_count)[part];
+    bool is_slow = 2 * flr_body_energy(body) < body->inertia.mass * SLOW * SLOW;
+    *slow = hit.contacts && is_slow ? *slow + w->def.dt : 0;
+}
+
+/* Impulses between sphere trees. What pulls a body is worked out as if nothing were in its way. */
+static void step_spheres(flr_world *w, const flr_pairs_report *near, double range,
+                         flr_world_frame *frame)
+{
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        plan *p = &w->plans[i];
+        if (p->moves) plan_body(w, i, range, frame);
+        bool calm = slow_of(w->state, w->def.part_count)[i] > CALM;
+        flr_impacts_set_body(w->impacts, i, &w->state->bodies[i], p->result.twist, p->moves, calm);
+    }
+    flr_impulse_params how = flr_default_impulse_params();
+    how.restitution = w->params.restitution;
+    how.friction = w->params.friction;
+    how.dt = w->def.dt;
+    flr_impacts_report found;
+    flr_impacts_resolve(w->impacts, near->pairs, near->count, &how, w->budget, &found);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves) move_hit(w, i, range);
+    frame->pairs = near->count;
+    frame->points_tested = found.tests;
+    frame->contacts = found.contacts;
+    frame->penetrations = found.deep;
+    frame->exhausted = found.coarse;
+    frame->deepest = found.deepest;
+    if (near->count) frame->lower = 0;
+    if (found.contacts) frame->upper = 2 * sqrt(3) * w->voxel;
+}
+
 void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
 {
     world_state *state = w->state;
@@ -779,13 +883,12 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
 
     /* as near as they may come in this step, and a little more */
     double range = 2 * (SPEED_UP * state->travel + w->voxel) + MARGIN * w->voxel;
-    flr_pairs_update(w->pairs, w->poses, range, NULL);
-    flr_pairs_query(w->pairs, w->twists);
-    sum_up(w, &frame);
-    for (uint32_t i = 0; i < w->def.part_count; i++)
-        if (w->plans[i].moves) plan_body(w, i, range, &frame);
-    w->spent = 0;
-    check_ways(w, range, &frame);
+    flr_pairs_report near;
+    flr_pairs_update(w->pairs, w->poses, range, &near);
+    if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
+        step_spheres(w, &near, range, &frame);
+    else
+        step_shell(w, range, &frame);
 
     state->travel = 0;
     for (uint32_t i = 0; i < w->def.part_count; i++) {
@@ -793,7 +896,6 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
         if (!p->moves) continue;
         double travel = travel_of(w, i);
         if (travel > state->travel) state->travel = travel;
-        flr_step_move(&p->result, p->fraction, &state->bodies[i]);
         frame.limited += p->limited;
         frame.stopped += p->stopped;
         frame.energy += flr_body_energy(&state->bodies[i]);
@@ -814,6 +916,14 @@ const flr_pairs *flr_world_pairs(const flr_world *w) { return w->pairs; }
 const flr_body *flr_world_body(const flr_world *w, uint32_t part)
 {
     return part < w->def.part_count ? &w->state->bodies[part] : NULL;
+}
+
+const flr_world_impact *flr_world_impacts(const flr_world *w, uint32_t *count)
+{
+    *count = 0;
+    return w->impacts && w->params.engine == FLR_ENGINE_SPHERES
+               ? flr_impacts_list(w->impacts, count)
+               : NULL;
 }
 
 flr_wrench flr_world_wrench(const flr_world *w, uint32_t hand)

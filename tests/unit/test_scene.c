@@ -121,6 +121,31 @@ static void expect_error(const char *root, const char *part, const char *wanted)
     if (strcmp(error.message, wanted) != 0) fail_msg("%s\n   instead of %s", error.message, wanted);
 }
 
+/* the engine, as a word or as a key, comes back as it went */
+static void the_engine_of_contact(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"\"spheres\"", "{ \"engine\": \"spheres\" }",
+                                 "{ \"engine\": \"spheres\", \"restitution\": 0.5 }", "\"shell\"",
+                                 "{ \"engine\": \"shell\" }"};
+    for (int i = 0; i < 5; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"feeler\": 1, \"name\": \"n\", \"contact\": %s, \"parts\": [{ \"name\": "
+                 "\"a\", \"file\": \"a.stl\" }]}",
+                 texts[i]);
+        flr_error error;
+        flr_scene *scene, *back;
+        assert_ok(flr_scene_parse("s.json", text, strlen(text), &scene, &error), error);
+        assert_ok(flr_scene_copy(scene, &back, &error), error);
+        assert_int_equal(scene->contact.spheres, i < 3);
+        assert_int_equal(back->contact.spheres, i < 3);
+        assert_true(back->contact.restitution == (i == 2 ? 0.5 : 0));
+        flr_scene_destroy(scene);
+        flr_scene_destroy(back);
+    }
+}
+
 static void meaning_is_checked_with_line_and_column(void **state)
 {
     (void)state;
@@ -194,8 +219,11 @@ static void meaning_is_checked_with_line_and_column(void **state)
         {"\"contact\": {\"friction\": -1},\n", "",
          "s.json:4:25: contact.friction: must be from 0 to 10"},
         {"\"contact\": {\"layer\": 1},\n", "",
-         "s.json:4:13: contact.layer: unknown key; known here are force_layer, displace, model, "
-         "stiffness, friction, awareness"},
+         "s.json:4:13: contact.layer: unknown key; known here are engine, force_layer, displace, "
+         "model, "
+         "stiffness, friction, restitution, awareness"},
+        {"\"contact\": \"sphere\",\n", "",
+         "s.json:4:12: contact: must be \"shell\" or \"spheres\""},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},
         {"\"unit\": true,\n", "",
          "s.json:4:9: unit: must be the name of a unit or its length in metres, not true or false"},
@@ -541,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_scene),
         cmocka_unit_test(all_fields),
+        cmocka_unit_test(the_engine_of_contact),
         cmocka_unit_test(meaning_is_checked_with_line_and_column),
         cmocka_unit_test(syntax_is_reported_with_line_and_column),
         cmocka_unit_test(cut_off_anywhere_it_is_refused),
