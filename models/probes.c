@@ -3,6 +3,10 @@
  * Five closed models of 5, 7, 12, 18 and 79 thousand triangles, with the character of the paper's:
  * a man's symbol, a man with a hat, a scanned surface, an off-road car, a butterfly.
  */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "models/kit.h"
 #include "models/scenarios.h"
 
@@ -376,24 +380,70 @@ static const probe probes[] = {
     {"butterfly", "probe_79k.stl", butterfly, 79000, 0.05, {0.1, -0.06, 0.016}, 0x4f86a8},
 };
 
+static flr_result add(const probe *recipe, flr_vec3 position, uint64_t seed, flr_model *model,
+                      flr_error *error)
+{
+    flr_kit kit = flr_kit_begin(seed);
+    kit.chord = recipe->chord * mm;
+    recipe->shape(&kit);
+    flr_kit_refine_to(&kit, recipe->triangles);
+    flr_scene_part part = flr_default_scene_part();
+    part.name = recipe->name, part.file = recipe->file;
+    part.T_world_part.p = position;
+    part.colour = recipe->colour;
+    return flr_model_add_kit(model, &kit, &part, error);
+}
+
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
     model->scene.voxel = 1 * mm;
-    for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
-        const probe *recipe = &probes[i];
-        flr_kit kit = flr_kit_begin(options->seed);
-        kit.chord = recipe->chord * mm;
-        recipe->shape(&kit);
-        flr_kit_refine_to(&kit, recipe->triangles);
-        flr_scene_part part = flr_default_scene_part();
-        part.name = recipe->name, part.file = recipe->file;
-        part.T_world_part.p = recipe->position;
-        part.colour = recipe->colour;
-        flr_result result = flr_model_add_kit(model, &kit, &part, error);
-        if (result != FLR_OK) return result;
-    }
-    return FLR_OK;
+    flr_result result = FLR_OK;
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0] && result == FLR_OK; i++)
+        result = add(&probes[i], probes[i].position, options->seed, model, error);
+    return result;
 }
 
 const flr_scenario flr_scenario_probes = {
     "probes", "five models of 5 to 79 thousand triangles for the tip of a probe", 0, build};
+
+/* ---- one of them, to be touched by a hand ---- */
+
+/* A hand that comes down onto the wings, strokes them and presses, in millimetres. */
+static flr_result add_stroke(flr_model *model, flr_error *error)
+{
+    enum { POSES = 801, LINE = 96 };
+    char *text = malloc(POSES * LINE);
+    if (!text) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a stroke");
+    size_t used = 0;
+    for (int i = 0; i < POSES; i++) {
+        double t = 0.01 * i, down = t < 1 ? t : 1, turns = 0.25 * (t - 1) * (t > 1);
+        double x = 36 * flr_kit_sin(turns), y = 8 + 10 * flr_kit_sin(2.6 * turns);
+        /* the wings rise to both sides */
+        double z = 50 - 33 * down + 0.3 * fabs(x) + 4 * flr_kit_cos(3 * turns) * down;
+        int more =
+            snprintf(text + used, LINE, "%.2f %.5f %.5f %.5f 1 0 0 0\n", t, x + 0.0, y + 0.0, z);
+        used += more > 0 ? (size_t)more : 0;
+    }
+    flr_result result = flr_model_add_text(model, "stroke.txt", text, used, error);
+    free(text);
+    return result;
+}
+
+static flr_result build_probe(const flr_scenario_options *options, flr_model *model,
+                              flr_error *error)
+{
+    static const flr_scene_hand hand = {
+        .tool = FLR_TOOL_POINT, .placed = true, .position = {0, 0.006, 0.05}};
+    model->scene.hands = &hand, model->scene.hand_count = 1;
+    model->scene.voxel = 1 * mm;
+    model->scene.contact.stiffness = 800;
+    model->scene.contact.friction = 0.15;
+    model->scene.camera = (flr_scene_camera){
+        .given = true, .eye = {0.05, -0.14, 0.13}, .target = {0, -0.002, 0.012}, .up = {0, 0, 1}};
+    const probe *butterfly_of = &probes[sizeof probes / sizeof probes[0] - 1];
+    flr_result result = add(butterfly_of, v3(0, 0, 0.016), options->seed, model, error);
+    return result == FLR_OK ? add_stroke(model, error) : result;
+}
+
+const flr_scenario flr_scenario_probe = {
+    "probe", "a butterfly of 79 thousand triangles, to be touched with a point", 0, build_probe};

@@ -12,6 +12,7 @@ extern const flr_scenario flr_scenario_aircraft;
 extern const flr_scenario flr_scenario_axle;
 extern const flr_scenario flr_scenario_falling;
 extern const flr_scenario flr_scenario_probes;
+extern const flr_scenario flr_scenario_probe; /* in probes.c, too */
 extern const flr_scenario flr_scenario_approach;
 
 #endif

@@ -72,6 +72,7 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
         return flr_fail(error, result, "%s; --anyway replays the hand's way all the same",
                         why.message);
     uint32_t held = flr_stage_find(j->stage, j->from.setup.part);
+    if (j->from.setup.tool == FLR_TOOL_POINT) return FLR_OK;
     return held != UINT32_MAX && j->stage->parts[held].moving
                ? FLR_OK
                : flr_fail(error, FLR_BAD_INPUT, "%s has no part \"%s\" that moves",

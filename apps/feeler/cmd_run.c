@@ -34,7 +34,7 @@ typedef struct run_values {
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
     double friction, restitution; /* NAN: not given */
-    int integrator, engine;       /* engine -1: not given */
+    int integrator, engine, tool; /* engine, tool -1: not given */
     bool paced, exact_hand, no_braking, no_cache, no_march;
 } run_values;
 
@@ -83,6 +83,10 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     if (!isnan(values->friction)) setup.params.friction = values->friction;
     if (!isnan(values->restitution)) setup.params.restitution = values->restitution;
     if (values->engine >= 0) setup.params.engine = (flr_world_engine)values->engine;
+    flr_point_touch(&setup.params);
+    setup.tool = values->tool >= 0   ? (flr_tool)values->tool
+                 : scene->hand_count ? scene->hands[0].tool
+                                     : FLR_TOOL_GRIP;
     setup.params.step.integrator = (flr_integrator)values->integrator;
     setup.params.step.braking = values->no_braking ? 0 : 1;
     if (values->no_march) setup.params.unchecked = INFINITY;
@@ -102,33 +106,62 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     like.progress = show_stage;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
+    if (j->setup.tool == FLR_TOOL_POINT && values->part)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "a point holds no part; leave out --part, or --tool grip takes one");
     result = flr_setup_stage(cli->env, &j->setup, j->scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;
+    for (uint32_t i = 0; i < j->stage->part_count; i++) j->moving += j->stage->parts[i].moving;
+    j->part = UINT32_MAX;
+    if (j->setup.tool == FLR_TOOL_POINT) return FLR_OK;
     j->part = flr_stage_find(j->stage, values->part);
     if (j->part == UINT32_MAX || !j->stage->parts[j->part].moving)
         return values->part
                    ? flr_fail(error, FLR_BAD_ARGUMENT,
                               "%s has no part \"%s\" that moves; feeler info lists its parts", file,
                               values->part)
-                   : flr_fail(error, FLR_BAD_INPUT, "%s: no part is marked as \"moving\"", file);
-    for (uint32_t i = 0; i < j->stage->part_count; i++) j->moving += j->stage->parts[i].moving;
+                   : flr_fail(error, FLR_BAD_INPUT,
+                              "%s: no part is marked as \"moving\"; "
+                              "--tool point touches those that stay",
+                              file);
     return FLR_OK;
 }
 
 /* ---- the hand ---- */
 
+/* Where a point begins: where the scene says, else above all parts; `*size` is that of them all. */
+static flr_pose start_of_point(const job *j, flr_vec3 *size)
+{
+    flr_box3 box = flr_box3_empty();
+    for (uint32_t i = 0; i < j->stage->part_count; i++) {
+        const flr_stage_part *part = &j->stage->parts[i];
+        box = flr_box3_union(box, flr_box3_transform(part->T_start, part->mesh->bounds));
+    }
+    *size = flr_box3_size(box);
+    flr_pose T = flr_pose_identity();
+    T.p = flr_box3_centre(box);
+    T.p.z = box.high.z + 0.1 * size->z;
+    if (j->scene->hand_count && j->scene->hands[0].placed) T.p = j->scene->hands[0].position;
+    return T;
+}
+
 static flr_result make_script(flr_cli *cli, const run_values *values, job *j, flr_error *error)
 {
-    const flr_stage_part *part = &j->stage->parts[j->part];
-    flr_vec3 size = flr_box3_size(part->mesh->bounds);
+    const flr_stage_part *part = j->part == UINT32_MAX ? NULL : &j->stage->parts[j->part];
+    flr_vec3 size = flr_vec3_zero();
     flr_script_def def = flr_default_script_def();
-    def.start = part->T_start;
+    if (part) {
+        size = flr_box3_size(part->mesh->bounds);
+        def.start = part->T_start;
+    } else {
+        def.start = start_of_point(j, &size);
+    }
     /* as far as the part is large */
     def.reach = values->reach > 0 ? values->reach : fmax(size.x, fmax(size.y, size.z));
     def.speed = values->speed;
     def.seed = (uint64_t)values->seed;
-    flr_result result =
-        flr_scene_hand_make(cli->env, j->scene, part->name, values->hand, &def, &j->script, error);
+    flr_result result = flr_scene_hand_make(cli->env, j->scene, part ? part->name : NULL,
+                                            values->hand, &def, &j->script, error);
     if (result != FLR_OK) return result;
     double seconds = flr_script_duration(j->script);
     double frames = isfinite(seconds) ? (seconds + 0.5) * values->rate : 10000;
@@ -181,7 +214,7 @@ static flr_result describe(const run_values *values, job *j, flr_texts *texts, f
     if (!scene) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
     const flr_device_info *device = flr_device_get_info(j->device);
     j->setup.scene = scene;
-    j->setup.part = j->stage->parts[j->part].name;
+    j->setup.part = j->part == UINT32_MAX ? "" : j->stage->parts[j->part].name;
     j->setup.device_force = device->force;
     j->setup.device_torque = device->torque;
     j->setup.dead_man = device->dead_man;
@@ -231,7 +264,7 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
                           flr_error *error)
 {
     if (values->poses) {
-        j->poses = calloc(j->frames * j->moving, sizeof *j->poses);
+        j->poses = calloc(j->frames * j->moving + 1, sizeof *j->poses);
         if (!j->poses)
             return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the poses of %llu frames",
                             (unsigned long long)j->frames);
@@ -251,6 +284,8 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
     def.rate = values->rate;
     def.paced = paced(values);
     def.relative = values->device != NULL;
+    flr_vec3 size;
+    if (j->part == UINT32_MAX) def.T_point = start_of_point(j, &size);
     def.record = values->record;
     def.texts = (const char *const *)texts.list;
     def.poses = j->poses;
@@ -307,6 +342,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const run_values defaults = {.hand = "builtin:idle",
+                                    .tool = -1,
                                     .seed = 1,
                                     .touch = FLR_TOUCH_NOT_GIVEN,
                                     .friction = NAN,
@@ -339,6 +375,14 @@ static const flr_option options[] = {
      .offset = offsetof(run_values, frames),
      .min = 1,
      .max = MOST_FRAMES},
+    {.name = "tool",
+     .type = FLR_OPTION_CHOICE,
+     .argument = "grip|point",
+     .help =
+         "grip: the hand takes a part; point: it touches the exact triangles of all parts with a "
+         "point; default: the scene's, else grip",
+     .offset = offsetof(run_values, tool),
+     .choices = flr_scene_tools},
     {.name = "part",
      .type = FLR_OPTION_TEXT,
      .argument = "NAME",
@@ -450,6 +494,8 @@ static const flr_example examples[] = {
      "take it out, and keep the way it really went"},
     {"feeler run ball/scene.json --hand path:turn --record turn.mcap",
      "turn it in its socket, and record that for feeler replay and feeler report"},
+    {"feeler run ball/scene.json --tool point --hand builtin:slide --frames 2000",
+     "stroke the ball and its socket with a point"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
@@ -469,7 +515,9 @@ const flr_command flr_cmd_run = {
         "A hand takes a part of the scene and moves it: touching, sliding, jamming. The loop, the "
         "bodies, the contacts and the output guard are those that serve a person at a device. "
         "Without --paced the frames follow each other as fast as they can, and the same command "
-        "gives the same hash.\n\n"
+        "gives the same hash. With --tool point the hand holds nothing: it touches all parts, "
+        "their "
+        "exact triangles, with a point that stays outside, and feels a force without torque.\n\n"
         "Told are the times of a frame, the points tested, contacts, potential penetrations of "
         "exact surfaces and their ratio (frames with one to frames with contact), the least "
         "distance, the largest force and torque at the device, and the hash of all that happened.",

@@ -26,8 +26,9 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                    const flr_run_result *r)
 {
     char safe[FLR_SAFE_SIZE], hash[FLR_HASH_TEXT_SIZE];
+    bool point = part >= stage->part_count;
     flr_print(cli, "%s%s%s: %llu %s at %g Hz, %.3g s of motion\n", flr_bold(cli),
-              flr_safe(stage->parts[part].name, safe), flr_plain(cli),
+              point ? "a point" : flr_safe(stage->parts[part].name, safe), flr_plain(cli),
               (unsigned long long)r->frames, flr_noun(r->frames, "frame", "frames"), rate,
               (double)r->frames / rate);
     flr_print(cli, "  %-22s %10s %10s %10s %10s\n", "", "median", "p99", "p99.9", "max");
@@ -40,14 +41,24 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   flr_noun(r->loop.overruns, "frame", "frames"),
                   (unsigned long long)r->loop.skipped,
                   flr_noun(r->loop.skipped, "period was", "periods were"));
+    if (point)
+        flr_print(cli,
+                  "  the point touched in %llu %s, the hand at most %.4g mm deep; %.3g segments a "
+                  "frame\n",
+                  (unsigned long long)r->touching_frames,
+                  flr_noun(r->touching_frames, "frame", "frames"), r->max_depth * 1e3,
+                  r->frames ? (double)r->segments / (double)r->frames : 0);
     unsigned layer = flr_world_get_params(stage->world)->contact.force_layer;
-    flr_print(cli, "  contact in %llu %s, at most %u at once; potential penetration in %llu",
-              (unsigned long long)r->contact_frames, flr_noun(r->contact_frames, "frame", "frames"),
-              r->most_contacts, (unsigned long long)r->penetration_frames);
-    if (layer < 2)
-        flr_print(cli, ", as every contact is with force layer %u\n", layer);
-    else
-        flr_print(cli, " (ratio %.2g)\n", ratio(r));
+    if (!point || r->contact_frames) {
+        flr_print(cli, "  contact in %llu %s, at most %u at once; potential penetration in %llu",
+                  (unsigned long long)r->contact_frames,
+                  flr_noun(r->contact_frames, "frame", "frames"), r->most_contacts,
+                  (unsigned long long)r->penetration_frames);
+        if (layer < 2)
+            flr_print(cli, ", as every contact is with force layer %u\n", layer);
+        else
+            flr_print(cli, " (ratio %.2g)\n", ratio(r));
+    }
     if (isfinite(r->upper))
         flr_print(cli, "  least distance between %.4g and %.4g mm\n", r->lower * 1e3,
                   r->upper * 1e3);
@@ -95,7 +106,15 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
 {
     char hash[FLR_HASH_TEXT_SIZE];
     json_t *o = flr_json_object();
-    flr_json_set(o, "part", flr_json_text(stage->parts[part].name));
+    bool point = part >= stage->part_count;
+    flr_json_set(o, "tool", flr_json_text(flr_scene_tools[point ? FLR_TOOL_POINT : FLR_TOOL_GRIP]));
+    flr_json_set(o, "part", point ? json_null() : flr_json_text(stage->parts[part].name));
+    if (point) {
+        flr_json_set(o, "touching_frames", flr_json_count(r->touching_frames));
+        flr_json_set(o, "pinched_frames", flr_json_count(r->pinched_frames));
+        flr_json_set(o, "segments", flr_json_count(r->segments));
+        flr_json_set(o, "max_depth", flr_json_number(r->max_depth));
+    }
     flr_json_set(o, "rate", flr_json_number(rate));
     flr_json_set(o, "frames", flr_json_count(r->frames));
     flr_json_set(o, "compute_us", percentiles_json(&r->loop.compute, 1e-3));

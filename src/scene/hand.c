@@ -63,7 +63,7 @@ static const flr_scene_path *find_path(const flr_scene *scene, const char *part,
     const flr_scene_path *first = NULL;
     for (size_t i = 0; i < scene->path_count; i++) {
         const flr_scene_path *p = &scene->paths[i];
-        if (strcmp(p->part, part) != 0) continue;
+        if (part && strcmp(p->part, part) != 0) continue;
         if (strcmp(p->name, name) == 0) return p;
         if (!first) first = p;
     }
@@ -74,6 +74,10 @@ static flr_result no_path(const flr_scene *scene, const char *part, const char *
                           flr_error *error)
 {
     char names[FLR_PATH_NAMES_SIZE];
+    if (!part)
+        return flr_fail(error, FLR_NOT_FOUND, "%s: no path \"%s\"; it has %s",
+                        scene->path ? scene->path : scene->name, name,
+                        flr_scene_path_names(scene, NULL, names));
     return flr_fail(error, FLR_NOT_FOUND, "%s: no path \"%s\" for the part \"%s\"; it has %s",
                     scene->path ? scene->path : scene->name, name, part,
                     flr_scene_path_names(scene, part, names));
@@ -85,7 +89,7 @@ flr_result flr_scene_hand_make(flr_env *env, const flr_scene *scene, const char 
                                const char *text, const flr_script_def *like, flr_script **script,
                                flr_error *error)
 {
-    FLR_ASSERT(env && scene && part && text && like && script);
+    FLR_ASSERT(env && scene && text && like && script);
     static const char builtin[] = "builtin:", along[] = "path:";
     flr_script_def def = *like;
     const char *name = "removal";

@@ -14,7 +14,8 @@
 #include "feeler/hand.h"
 #include "scene/scene.h"
 
-/* Makes the script of `text` for the part of that name. Start, reach, speed, seed and the rest are
+/* Makes the script of `text` for the part of that name; NULL: for a point, which may follow the path
+ * of any part. Start, reach, speed, seed and the rest are
  * taken from `like`; its kind and path are not. A sentence names what is wrong: a hand that does not
  * exist with the one that was probably meant, a path that the scene lacks with those that it has, a
  * place in a pose file. On success the caller owns `*script`. */

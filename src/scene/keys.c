@@ -12,6 +12,7 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                         {"contact", false},
                         {"parts", true},
                         {"paths", false},
+                        {"hands", false},
                         {"camera", false}},
     [FLR_SCENE_PART] = {{"name", true},
                         {"file", true},
@@ -35,4 +36,5 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                            {"friction", false},
                            {"restitution", false},
                            {"awareness", false}},
+    [FLR_SCENE_HAND] = {{"tool", true}, {"position", false}},
 };

@@ -13,6 +13,7 @@ typedef struct scene_block {
     char *path;
     flr_scene_part *parts;
     flr_scene_path *paths;
+    flr_scene_hand hands[FLR_WORLD_HANDS];
 } scene_block;
 
 void flr_scene_destroy(flr_scene *scene)
@@ -118,6 +119,31 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
         return false;
     contact->model = (flr_force_model)chosen;
     contact->spheres = engine == 1;
+    return true;
+}
+
+static bool read_hands(const flr_value *array, scene_block *block)
+{
+    if (!array->json) return true;
+    if (!json_is_array(array->json)) return flr_value_fail(array, "must be an array");
+    size_t count = json_array_size(array->json);
+    if (count > FLR_WORLD_HANDS)
+        return flr_value_fail(array, "must have at most %d elements", FLR_WORLD_HANDS);
+    for (size_t i = 0; i < count; i++) {
+        flr_value element = flr_value_element(array, i);
+        if (!flr_value_object(&element, FLR_SCENE_HAND)) return false;
+        flr_value tool = flr_value_member(&element, "tool");
+        flr_value position = flr_value_member(&element, "position");
+        int chosen = 0;
+        flr_scene_hand *hand = &block->hands[i];
+        if (!flr_value_choice(&tool, flr_scene_tools, &chosen) ||
+            !flr_value_point(&position, &hand->position))
+            return false;
+        hand->tool = (flr_tool)chosen;
+        hand->placed = position.json != NULL;
+    }
+    block->scene.hands = count ? block->hands : NULL;
+    block->scene.hand_count = count;
     return true;
 }
 
@@ -285,7 +311,9 @@ static bool read_root(const flr_value *root, scene_block *block)
 
     element_table table = {0};
     flr_value parts = flr_value_member(root, "parts"), paths = flr_value_member(root, "paths");
-    bool ok = read_parts(&parts, block, &table) && read_paths(&paths, block, table.names);
+    flr_value hands = flr_value_member(root, "hands");
+    bool ok = read_parts(&parts, block, &table) && read_paths(&paths, block, table.names) &&
+              read_hands(&hands, block);
     element_table_free(&table);
     return ok;
 }

@@ -27,7 +27,8 @@ typedef struct runner {
 
 flr_run_def flr_default_run_def(void)
 {
-    return (flr_run_def){.env = flr_env_real(), .frames = 1000, .rate = 1000};
+    return (flr_run_def){
+        .env = flr_env_real(), .T_point = flr_pose_identity(), .frames = 1000, .rate = 1000};
 }
 
 /* ---- in the loop ---- */
@@ -43,6 +44,13 @@ static void count(runner *r, const flr_world_frame *f)
     to->faulty_frames += f->faults != 0;
     to->contacts += f->contacts;
     to->penetrations += f->penetrations;
+    const flr_world_point *point = flr_world_proxy(r->world, 0);
+    if (point) {
+        to->touching_frames += point->touching;
+        to->pinched_frames += point->pinched;
+        to->segments += point->queries;
+        to->max_depth = fmax(to->max_depth, point->depth);
+    }
     if (f->contacts > to->most_contacts) to->most_contacts = f->contacts;
     if (f->lower < to->lower) to->lower = f->lower;
     if (f->upper < to->upper) to->upper = f->upper;
@@ -98,6 +106,11 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
     for (uint32_t i = 0; i < impact_count && head.contacts_given < CONTACTS; i++)
         list[head.contacts_given++] = (flr_record_contact){impacts[i].point, impacts[i].normal,
                                                            impacts[i].depth, impacts[i].part_a};
+    /* a point's contact: what it does to the part */
+    const flr_world_point *point = flr_world_proxy(r->world, 0);
+    if (point && point->part != FLR_NO_PART && head.contacts_given < CONTACTS)
+        list[head.contacts_given++] = (flr_record_contact){
+            point->position, flr_vec3_neg(point->normal), point->depth, point->part};
     flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
 }
 
@@ -165,8 +178,9 @@ static flr_result make_ready(runner *r, flr_error *error)
     for (uint32_t i = 0; i < stage->part_count; i++)
         if (stage->parts[i].moving) r->moving[r->moving_count++] = i;
     r->result.lower = r->result.upper = INFINITY;
-    r->T_start = flr_world_body(r->world, r->def->part)->T_world_part;
-    if (!flr_world_grab(r->world, 0, r->def->part))
+    bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
+    r->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
+    if (grips && !flr_world_grab(r->world, 0, r->def->part))
         return flr_fail(error, FLR_BAD_ARGUMENT, "part %u cannot be picked up", r->def->part);
     if (!r->def->record) return FLR_OK;
     flr_recorder_def recorder = flr_default_recorder_def();

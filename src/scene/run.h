@@ -29,9 +29,10 @@ typedef struct flr_run_sent {
 typedef struct flr_run_def {
     flr_env *env;
     flr_stage *stage;         /* borrowed; its world goes on from where it is */
-    uint32_t part;            /* that hand 0 takes */
+    uint32_t part;            /* that hand 0 takes; not read when its tool is a point */
     flr_device *device;       /* borrowed: the hand; base frame = world */
     bool relative;            /* … but its first pose is where the part is; default false */
+    flr_pose T_point;         /* … or this, for a point; default the origin */
     uint64_t frames;          /* at least 1 */
     double rate;              /* Hz; that of the stage's world: 1/dt */
     bool paced;               /* by the clock; default false: as fast as it goes */
@@ -65,6 +66,10 @@ typedef struct flr_run_result {
     double max_energy, energy;       /* joules, kinetic: largest; at the end */
     double put, got, deficit, bound; /* joules at the device's port, see feeler/passivity.h */
     double agility, turn_agility;    /* m/s^2, rad/s^2: of the device, as sampled, at most */
+    uint64_t touching_frames;        /* of a point: in which it touched something */
+    uint64_t pinched_frames;         /* … in which it was between parts that came together */
+    uint64_t segments;               /* … asked in all */
+    double max_depth;                /* … metres: of the hand below the surface */
     uint64_t faulty_frames;          /* of the world */
     uint64_t guard_trips;
     uint64_t lost; /* frames missing in the recording */

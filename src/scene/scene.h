@@ -30,6 +30,7 @@
 #include "feeler/mesh.h"
 #include "feeler/mesh_io.h"
 #include "feeler/result.h"
+#include "feeler/world.h"
 
 enum {
     FLR_SCENE_FORMAT = 1,         /* the "feeler" key of files written here */
@@ -62,6 +63,16 @@ typedef struct flr_scene_path {
                               lengths in the scene's unit */
     unsigned line, column; /* as above */
 } flr_scene_path;
+
+/* A hand, by its number. */
+typedef struct flr_scene_hand {
+    flr_tool tool;     /* default grip */
+    bool placed;       /* has a position */
+    flr_vec3 position; /* metres, world: where a simulated hand, or one of the page, begins */
+} flr_scene_hand;
+
+/* "grip", "point", NULL: in the order of flr_tool. */
+extern const char *const flr_scene_tools[];
 
 /* From where a picture or the viewer first looks. */
 typedef struct flr_scene_camera {
@@ -100,6 +111,8 @@ typedef struct flr_scene {
     size_t part_count;
     const flr_scene_path *paths; /* [path_count], NULL when none */
     size_t path_count;
+    const flr_scene_hand *hands; /* [hand_count], NULL when none: then all take parts */
+    size_t hand_count;           /* at most FLR_WORLD_HANDS */
     flr_scene_camera camera;
 } flr_scene;
 

@@ -28,6 +28,8 @@ flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene
     def.moving_voxel = setup->moving_voxel;
     def.dt = 1 / setup->rate;
     def.params = setup->params;
+    def.has_tool = true;
+    def.tool = setup->tool;
     return flr_stage_create(env, &def, stage, error);
 }
 
@@ -85,7 +87,7 @@ typedef struct field {
 
 static const char *const integrators[] = {"implicit", "explicit", "quasi-static", NULL};
 _Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) == sizeof(int) &&
-                   sizeof(flr_world_engine) == sizeof(int),
+                   sizeof(flr_world_engine) == sizeof(int) && sizeof(flr_tool) == sizeof(int),
                "words are kept as int");
 
 #define AT(member) offsetof(flr_setup, member)
@@ -133,6 +135,7 @@ static const field fields[] = {
     {"passivity.turn_agility", AT(params.passivity.turn_agility), NUMBER, NULL, 0, INFINITY},
     {"passivity.slew", AT(params.passivity.slew), NUMBER, NULL, 0, INFINITY},
     {"passivity.turn_slew", AT(params.passivity.turn_slew), NUMBER, NULL, 0, INFINITY},
+    {"tool", AT(tool), WORD, flr_scene_tools, 0, 0},
     {"point.stiffness", AT(params.proxy.stiffness), NUMBER, NULL, 0, INFINITY},
     {"point.static_friction", AT(params.proxy.static_friction), NUMBER, NULL, 0, INFINITY},
     {"point.dynamic_friction", AT(params.proxy.dynamic_friction), NUMBER, NULL, 0, INFINITY},
@@ -232,7 +235,9 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
     if (result == FLR_OK)
         result =
             flr_texts_add(texts, error, "scene.unit", "%s", flr_number_print(scene->unit, number));
-    if (result == FLR_OK && held < stage->part_count)
+    if (result == FLR_OK && setup->tool == FLR_TOOL_POINT)
+        result = flr_texts_add(texts, error, "part", "%s", "");
+    else if (result == FLR_OK && held < stage->part_count)
         result = flr_texts_add(texts, error, "part", "%s", stage->parts[held].name);
     if (result == FLR_OK)
         result = flr_texts_add(texts, error, "voxel.least", "%s",

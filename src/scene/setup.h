@@ -18,6 +18,7 @@ typedef struct flr_setup {
     flr_world_params params;
     double device_force, device_torque; /* limits of the device, N and N m */
     int dead_man;                       /* its button; -1: none */
+    flr_tool tool;                      /* of the hand; a point holds no part: then "" */
 } flr_setup;
 
 /* Defaults of everything; with the law of contact of a scene: set params to flr_scene_params(). */

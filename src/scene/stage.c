@@ -12,6 +12,8 @@
  * the part by so much, whatever it would weigh (1999, section 5, takes 12 g for everything). */
 #define BRISK 20.0 /* m/s^2 */
 
+#define SLIDING 0.8 /* of a point: dynamic friction as a share of the static one */
+
 flr_stage_def flr_default_stage_def(void)
 {
     return (flr_stage_def){.options = flr_default_mesh_options(),
@@ -31,7 +33,15 @@ flr_world_params flr_scene_params(const flr_scene *scene)
     params.friction = scene->contact.friction;
     params.engine = scene->contact.spheres ? FLR_ENGINE_SPHERES : FLR_ENGINE_SHELL;
     params.restitution = scene->contact.restitution;
+    flr_point_touch(&params);
     return params;
+}
+
+void flr_point_touch(flr_world_params *params)
+{
+    params->proxy.stiffness = params->contact.stiffness;
+    params->proxy.static_friction = params->friction;
+    params->proxy.dynamic_friction = SLIDING * params->friction;
 }
 
 static flr_result no_memory(flr_error *error)
@@ -56,7 +66,30 @@ static bool has_spheres(const flr_stage_def *def)
     return def->params.engine == FLR_ENGINE_SPHERES;
 }
 
-/* ---- meshes and voxels ---- */
+/* ---- what is needed ---- */
+
+static flr_tool tool_of(const flr_stage_def *def, uint32_t hand)
+{
+    if (hand == 0 && def->has_tool) return def->tool;
+    return hand < def->scene->hand_count ? def->scene->hands[hand].tool : FLR_TOOL_GRIP;
+}
+
+static bool needs_probes(const flr_stage_def *def)
+{
+    bool some = def->probes;
+    for (uint32_t i = 0; i < def->hands; i++) some |= tool_of(def, i) == FLR_TOOL_POINT;
+    return some;
+}
+
+/* Where nothing moves, and points touch the exact triangles, voxels are of no use. */
+static bool needs_voxels(const flr_stage_def *def)
+{
+    bool moving = !needs_probes(def);
+    for (size_t i = 0; i < def->scene->part_count; i++) moving |= def->scene->parts[i].moving;
+    return moving;
+}
+
+/* ---- meshes, probes and voxels ---- */
 
 static double part_voxel(const flr_stage_def *def, size_t i)
 {
@@ -77,7 +110,7 @@ static flr_result read_meshes(flr_env *env, const flr_stage_def *def, flr_stage 
         part->voxel = part_voxel(def, i);
         if (!(part->name = strdup(from->name)))
             result = no_memory(error);
-        else if (!(part->voxel > 0))
+        else if (!(part->voxel > 0) && needs_voxels(def))
             result = flr_fail(error, FLR_BAD_INPUT,
                               "%s: part \"%s\" has no voxel size; add \"voxel\" to the scene or "
                               "give one",
@@ -88,6 +121,21 @@ static flr_result read_meshes(flr_env *env, const flr_stage_def *def, flr_stage 
             result = flr_scene_loader_load(&loader, i, &part->mesh, NULL, error);
     }
     flr_scene_loader_end(&loader);
+    return result;
+}
+
+static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
+        flr_probe_def how = flr_default_probe_def();
+        how.mesh = stage->parts[i].mesh;
+        how.shading = true;
+        how.simd = def->simd;
+        if (!go_on(def, i, "sorting triangles")) return flr_fail(error, FLR_CANCELLED, "stopped");
+        result = flr_probe_model_create(&how, &stage->parts[i].probe, error);
+        if (result != FLR_OK) result = about(stage->parts[i].name, result, error);
+    }
     return result;
 }
 
@@ -275,6 +323,10 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
                                    .part_count = merged_count};
         flr_world_set_ground(stage->world, &ground);
     }
+    for (uint32_t i = 0; result == FLR_OK && i < stage->part_count; i++)
+        flr_world_set_probe(stage->world, i, stage->parts[i].probe);
+    for (uint32_t i = 0; result == FLR_OK && i < def->hands; i++)
+        flr_world_set_tool(stage->world, i, tool_of(def, i));
     free(parts);
     free(merged);
     return result;
@@ -293,7 +345,8 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
     }
     made->part_count = (uint32_t)def->scene->part_count;
     flr_result result = read_meshes(env, def, made, error);
-    if (result == FLR_OK) result = make_voxels(env, def, made, error);
+    if (result == FLR_OK && needs_probes(def)) result = make_probes(def, made, error);
+    if (result == FLR_OK && needs_voxels(def)) result = make_voxels(env, def, made, error);
     if (result == FLR_OK) result = make_world(def, made, error);
     if (result != FLR_OK) {
         flr_stage_destroy(made);
@@ -310,6 +363,7 @@ void flr_stage_destroy(flr_stage *stage)
     for (uint32_t i = 0; i < stage->part_count; i++) {
         flr_stage_part *part = &stage->parts[i];
         free(part->name);
+        flr_probe_model_destroy(part->probe);
         flr_mesh_destroy(part->mesh);
         flr_contact_table_destroy(part->table);
         flr_sphere_tree_destroy(part->tree);

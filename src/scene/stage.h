@@ -7,7 +7,9 @@
  *     …
  *     flr_stage_destroy(stage);
  *
- * The parts of the world are those of the scene, in its order. Parts that move give points; parts that
+ * The parts of the world are those of the scene, in its order, and the first hands have the scene's
+ * tools. Where a hand touches with a point, every part gets a probe; where moreover nothing moves,
+ * there are no voxels. Parts that move give points; parts that
  * stay give voxels; where several parts may move, those give both. Several static parts with voxels of
  * one size are merged into one ground. With the engine of spheres every part gives a tree, nothing is
  * merged, and parts that move do so by themselves: what is hit moves on.
@@ -43,6 +45,10 @@ typedef struct flr_stage_def {
      * flr_scene_params(). With the smooth model, points lie on the exact surface */
     flr_world_params params;
     flr_simd simd;
+    /* the tool of hand 0, if not as the scene says. Parts can be touched by points (each gets a
+     * probe) when some hand has one, or with `probes`: then tools may change later */
+    bool has_tool, probes;
+    flr_tool tool;
     /* Called before each part with its number and what is done; false: stop with FLR_CANCELLED. May be NULL. */
     bool (*progress)(void *context, size_t part, const char *what);
     void *context;
@@ -53,16 +59,20 @@ flr_stage_def flr_default_stage_def(void);
 /* The defaults of a world, with the scene's "contact" in them. */
 flr_world_params flr_scene_params(const flr_scene *scene);
 
+/* A point touches as parts do: with the stiffness of a contact and the friction of `params`. */
+void flr_point_touch(flr_world_params *params);
+
 typedef struct flr_stage_part {
     char *name;
     flr_mesh *mesh;     /* metres, part's frame */
     flr_voxmap *voxmap; /* NULL: merged into the ground, or not needed */
     flr_shell *shell;   /* NULL: gives no points */
     flr_contact_table *table;
-    flr_sphere_tree *tree; /* NULL: the engine is not that of spheres */
-    bool moving;           /* may be picked up */
-    double voxel;          /* metres */
-    flr_pose T_start;      /* world, as the scene has it */
+    flr_sphere_tree *tree;  /* NULL: the engine is not that of spheres */
+    flr_probe_model *probe; /* NULL: no point touches it */
+    bool moving;            /* may be picked up */
+    double voxel;           /* metres */
+    flr_pose T_start;       /* world, as the scene has it */
 } flr_stage_part;
 
 /* Owns all of it; read freely. */
@@ -72,7 +82,7 @@ typedef struct flr_stage {
     flr_voxmap *ground; /* NULL: there is none */
     flr_contact_table *ground_table;
     flr_world *world;
-    double voxel; /* metres: the smallest that something can be touched with */
+    double voxel; /* metres: the smallest that something can be touched with; 0: there are none */
 } flr_stage;
 
 /* On success the caller owns `*stage`. The sentence names the part. */

@@ -12,6 +12,7 @@
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
 const char *const flr_scene_engines[] = {"shell", "spheres", NULL};
+const char *const flr_scene_tools[] = {"grip", "point", NULL};
 
 flr_scene_contact flr_default_scene_contact(void)
 {
@@ -148,6 +149,14 @@ static void write_path(writer *w, const flr_scene_path *path)
     write_text(w, "poses", path->poses);
 }
 
+static void write_hand(writer *w, const flr_scene_hand *hand)
+{
+    w->separator = "";
+    write_text(w, "tool", flr_scene_tools[hand->tool]);
+    w->separator = ", ";
+    if (hand->placed) write_vector(w, "position", hand->position, true);
+}
+
 /* what differs from the default */
 static void write_contact(writer *w, const flr_scene_contact *c)
 {
@@ -204,6 +213,16 @@ static void write_scene(writer *w, const flr_scene *scene)
         for (size_t i = 0; i < scene->path_count; i++) {
             fputs(i ? ",\n    { " : "\n    { ", w->out);
             write_path(w, &scene->paths[i]);
+            fputs(" }", w->out);
+        }
+        fputs("\n  ]", w->out);
+    }
+    w->separator = ",\n  ";
+    if (scene->hand_count) {
+        write_key(w, "hands"), fputc('[', w->out);
+        for (size_t i = 0; i < scene->hand_count; i++) {
+            fputs(i ? ",\n    { " : "\n    { ", w->out);
+            write_hand(w, &scene->hands[i]);
             fputs(" }", w->out);
         }
         fputs("\n  ]", w->out);

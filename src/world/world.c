@@ -694,9 +694,12 @@ static flr_wrench feel_point(flr_world *w, hand_state *hand, flr_world_frame *fr
     flr_points_step(w->points, &hand->point, hand->handle.T_world_handle.p, &w->params.proxy,
                     w->poses, w->state->bodies);
     const flr_world_point *shown = &hand->point.shown;
+    /* a point feels no torque: how the device turns is nothing to its port */
+    flr_pose straight = flr_pose_identity();
+    straight.p = hand->handle.T_world_handle.p;
     frame->touching += shown->touching;
     frame->segments += shown->queries;
-    return flr_passivity_pass(&hand->passivity, &w->params.passivity, hand->handle.T_world_handle,
+    return flr_passivity_pass(&hand->passivity, &w->params.passivity, straight,
                               flr_wrench_make(flr_vec3_zero(), shown->force), w->def.dt);
 }
 

@@ -154,6 +154,16 @@ grep -q 'data:image' bare.html && fail "pictures without meshes" || pass
 refuse 3 'nowhere.json' report high.mcap nowhere.json --out bare.html
 mv away ball
 
+# ---- touching with a point ----
+expect 0 feeler make probe --out probe
+expect 0 feeler run probe/scene.json --hand probe/stroke.txt --frames 3000 --record point.mcap --json
+json '.tool == "point" and .part == null and .touching_frames > 100 and .max_torque == 0 and .max_force > 0.5'
+expect 0 feeler replay point.mcap --json
+json '.same == true'
+refuse 2 'a point holds no part' run probe/scene.json --part butterfly
+refuse 2 'no path "turn"' run probe/scene.json --hand path:turn
+refuse 3 'no part is marked as "moving"' run probe/scene.json --tool grip
+
 # ---- refused ----
 refuse 3 'no.mcap' replay no.mcap
 refuse 3 'nowhere.mcap' replay nowhere.mcap

@@ -166,7 +166,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:6:33: parts[1].color: unknown key; did you mean \"colour\"?"},
         {"\"x\": 1,\n", "",
          "s.json:4:1: x: unknown key; known here are $schema, feeler, name, description, unit, "
-         "voxel, gravity, contact, parts, paths, camera"},
+         "voxel, gravity, contact, parts, paths, hands, camera"},
         {"", ", \"moving\": 1",
          "s.json:6:43: parts[1].moving: must be true or false, not a number"},
         {"", ", \"colour\": \"red\"",
@@ -522,6 +522,48 @@ static void through_files(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* ---- hands ---- */
+
+static void hands_are_read_and_written(void **state)
+{
+    (void)state;
+    flr_scene_part part = flr_default_scene_part();
+    part.name = "a", part.file = "a.stl";
+    const flr_scene_hand hands[2] = {
+        {.tool = FLR_TOOL_POINT, .placed = true, .position = {1, 2, 3}}, {.tool = FLR_TOOL_GRIP}};
+    flr_scene scene = flr_default_scene();
+    scene.name = "s", scene.parts = &part, scene.part_count = 1;
+    scene.hands = hands, scene.hand_count = 2;
+    flr_scene *copy;
+    flr_error error;
+    assert_int_equal(flr_scene_copy(&scene, &copy, &error), FLR_OK);
+    assert_int_equal(copy->hand_count, 2);
+    assert_int_equal(copy->hands[0].tool, FLR_TOOL_POINT);
+    assert_true(copy->hands[0].placed && copy->hands[0].position.z == 3);
+    assert_int_equal(copy->hands[1].tool, FLR_TOOL_GRIP);
+    assert_false(copy->hands[1].placed);
+    flr_scene_destroy(copy);
+
+    static const char *const wrong[][2] = {
+        {"{}", "must be an array"},
+        {"[{}]", "tool"},
+        {"[{\"tool\": \"hook\"}]", "hands[0].tool"},
+        {"[{\"tool\": \"point\", \"position\": [1, 2]}]", "hands[0].position"},
+        {"[1, 2, 3, 4, 5, 6, 7, 8, 9]", "at most 8"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[256];
+        int size =
+            snprintf(text, sizeof text,
+                     "{\"feeler\": 1, \"name\": \"s\", \"parts\": [{\"name\": \"a\", \"file\": "
+                     "\"a.stl\"}], \"hands\": %s}",
+                     wrong[i][0]);
+        assert_int_equal(flr_scene_parse("s.json", text, (size_t)size, &copy, &error),
+                         FLR_BAD_INPUT);
+        if (!strstr(error.message, wrong[i][1])) fail_msg("%s: %s", wrong[i][0], error.message);
+    }
+}
+
 /* the property names of a schema object are exactly the keys of the reader */
 static void compare_keys(json_t *schema, flr_scene_object kind)
 {
@@ -560,6 +602,7 @@ static void the_schema_agrees_with_the_reader(void **state)
     compare_keys(json_object_get(defs, "pose"), FLR_SCENE_POSE);
     compare_keys(json_object_get(defs, "path"), FLR_SCENE_PATH);
     compare_keys(json_object_get(defs, "camera"), FLR_SCENE_CAMERA);
+    compare_keys(json_object_get(defs, "hand"), FLR_SCENE_HAND);
     compare_keys(json_object_get(defs, "contact"), FLR_SCENE_CONTACT);
     json_decref(schema);
 }
@@ -579,6 +622,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_parts),
         cmocka_unit_test(files_beside_the_scene),
         cmocka_unit_test(through_files),
+        cmocka_unit_test(hands_are_read_and_written),
         cmocka_unit_test(the_schema_agrees_with_the_reader),
     };
     return cmocka_run_group_tests_name("scene", tests, NULL, NULL);

@@ -54,6 +54,41 @@ static void ball_in_its_socket(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* A scene with a point: probes and no voxels; the same with another tool, and the ball with a point. */
+static void touched_with_a_point(void **state)
+{
+    (void)state;
+    char *folder;
+    flr_scene *scene = scene_of("probe", &folder);
+    flr_stage_def def = flr_default_stage_def();
+    def.scene = scene;
+    def.params = flr_scene_params(scene);
+    assert_true(def.params.proxy.stiffness == scene->contact.stiffness);
+    assert_true(def.params.proxy.static_friction == scene->contact.friction);
+    assert_true(def.params.proxy.dynamic_friction < scene->contact.friction);
+    flr_stage *stage;
+    assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
+    assert_int_equal(flr_world_tool(stage->world, 0), FLR_TOOL_POINT);
+    assert_non_null(stage->parts[0].probe);
+    assert_null(stage->parts[0].voxmap);
+    /* from where the scene puts the hand straight down: the body is in the way */
+    flr_world_input in = {.T_world_hand = {scene->hands[0].position, {1, 0, 0, 0}}, .fresh = true};
+    flr_world_frame frame;
+    for (int i = 0; i < 33; i++, in.T_world_hand.p.z -= 1e-3)
+        flr_world_step(stage->world, &in, &frame);
+    assert_int_equal(frame.touching, 1);
+    assert_true(flr_world_proxy(stage->world, 0)->position.z > 0.015);
+    assert_true(flr_world_wrench(stage->world, 0).force.z > 0.5);
+    flr_stage_destroy(stage);
+    def.has_tool = true, def.tool = FLR_TOOL_GRIP;
+    assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
+    assert_int_equal(flr_world_tool(stage->world, 0), FLR_TOOL_GRIP);
+    assert_null(stage->parts[0].probe);
+    flr_stage_destroy(stage);
+    flr_scene_destroy(scene);
+    flr_test_folder_remove(folder);
+}
+
 /* Eight parts: what stays is one ground. */
 static void axle_has_a_ground(void **state)
 {
@@ -133,9 +168,8 @@ static void troubles_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_in_its_socket),
-        cmocka_unit_test(axle_has_a_ground),
-        cmocka_unit_test(law_of_the_scene),
+        cmocka_unit_test(ball_in_its_socket), cmocka_unit_test(touched_with_a_point),
+        cmocka_unit_test(axle_has_a_ground),  cmocka_unit_test(law_of_the_scene),
         cmocka_unit_test(troubles_are_told),
     };
     return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
