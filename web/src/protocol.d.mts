@@ -113,6 +113,14 @@ export const look: {
   readonly LOOK_COLLIDING: 3;
 };
 
+/** what of a part's making is shown */
+export const overlay_kind: {
+  /** its surface voxels */
+  readonly OVERLAY_VOXELS: 0;
+  /** the points of its shell */
+  readonly OVERLAY_POINTS: 1;
+};
+
 /** where a hand's pose comes from */
 export const device_kind: {
   /** mouse, keyboard or gamepad of a page */
@@ -316,6 +324,8 @@ export interface Messages {
   mesh: message_mesh;
   mesh_chunk: message_mesh_chunk;
   mesh_packed: message_mesh_packed;
+  overlay_ask: message_overlay_ask;
+  overlay: message_overlay;
   state: message_state;
   proximity: message_proximity;
   near_voxels: message_near_voxels;
@@ -340,6 +350,8 @@ export interface Messages {
   recording: message_recording;
   record_fetch: message_record_fetch;
   record_data: message_record_data;
+  replay: message_replay;
+  replaying: message_replaying;
   load: message_load;
   upload: message_upload;
   upload_bytes: message_upload_bytes;
@@ -580,6 +592,36 @@ export interface message_mesh_packed {
   packed_vertices: Uint8Array;
   /** index codec */
   packed_indices: Uint8Array;
+}
+
+/** answered by overlay, in one or more pieces, then done */
+export interface message_overlay_ask {
+  /** its number */
+  part: number;
+  /** which */
+  kind: number;
+  /** at most so many, evenly taken from all; 0: all */
+  limit: number;
+}
+
+/** voxels or points of a part, to be looked at */
+export interface message_overlay {
+  /** its number */
+  part: number;
+  /** which */
+  kind: number;
+  /** number of the first position of this piece among those sent */
+  first: number;
+  /** how many are sent in all pieces */
+  count: number;
+  /** how many the part has */
+  total: number;
+  /** of a voxel, metres */
+  size: number;
+  /** x y z, metres, part's frame: centres of voxels, or points */
+  positions: Float32Array;
+  /** of points, one for each: 0 vertex, 1 edge, 2 face; else empty */
+  features: Uint8Array;
 }
 
 /** where everything is and how the loop does */
@@ -834,6 +876,32 @@ export interface message_record_data {
   total: number;
   /** the piece */
   bytes: Uint8Array;
+}
+
+/** shows a recording to everybody in place of the loop's state, or ends that */
+export interface message_replay {
+  /** its number, or 4294967295: end, back to the loop */
+  recording: number;
+  /** runs, or stands still */
+  playing: boolean;
+  /** where to go on, since its beginning */
+  seconds: number;
+  /** 1: as it was */
+  speed: number;
+}
+
+/** where a replay is: when it begins, changes or ends, and now and then while it runs */
+export interface message_replaying {
+  /** its number, or 4294967295: there is none, state is the loop's */
+  recording: number;
+  /** runs, or stands still */
+  playing: boolean;
+  /** where it is, since its beginning */
+  seconds: number;
+  /** seconds that it lasts */
+  length: number;
+  /** 1: as it was */
+  speed: number;
 }
 
 /** loads a scene; done gives the job */

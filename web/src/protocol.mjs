@@ -37,6 +37,10 @@ export const look = Object.freeze({
   LOOK_HELD: 2,
   LOOK_COLLIDING: 3,
 });
+export const overlay_kind = Object.freeze({
+  OVERLAY_VOXELS: 0,
+  OVERLAY_POINTS: 1,
+});
 export const device_kind = Object.freeze({
   DEVICE_PAGE: 0,
   DEVICE_SPACEMOUSE: 1,
@@ -94,7 +98,7 @@ export const hand_bit = Object.freeze({
   HAND_POINT: 8,
 });
 
-const choices = { role, result, part_kind, look, device_kind, tool, job_kind, job_state, event_kind, };
+const choices = { role, result, part_kind, look, overlay_kind, device_kind, tool, job_kind, job_state, event_kind, };
 
 // fields: name, shape, kind, max, group, of, offset in a structure
 const structs = {
@@ -251,6 +255,21 @@ const messages = [
     ['packed_vertices', 'list', 'u8', 1048576, 1, '', 32],
     ['packed_indices', 'list', 'u8', 1048576, 1, '', 48],
   ] },
+  { id: 23, name: 'overlay_ask', kind: 'command', direction: 1, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 4],
+    ['kind', 'one', 'choice', 1, 1, 'overlay_kind', 8],
+    ['limit', 'one', 'u32', 1, 1, '', 12],
+  ] },
+  { id: 24, name: 'overlay', kind: 'scene', direction: 2, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 4],
+    ['kind', 'one', 'choice', 1, 1, 'overlay_kind', 8],
+    ['first', 'one', 'u32', 1, 1, '', 12],
+    ['count', 'one', 'u32', 1, 1, '', 16],
+    ['total', 'one', 'u32', 1, 1, '', 20],
+    ['size', 'one', 'f32', 1, 1, '', 24],
+    ['positions', 'list', 'f32', 196608, 3, '', 32],
+    ['features', 'list', 'u8', 65536, 1, '', 48],
+  ] },
   { id: 32, name: 'state', kind: 'state', direction: 2, fields: [
     ['frame', 'one', 'u64', 1, 1, '', 8],
     ['time_us', 'one', 'u64', 1, 1, '', 16],
@@ -378,6 +397,19 @@ const messages = [
     ['offset', 'one', 'u64', 1, 1, '', 8],
     ['total', 'one', 'u64', 1, 1, '', 16],
     ['bytes', 'list', 'u8', 262144, 1, '', 24],
+  ] },
+  { id: 86, name: 'replay', kind: 'command', direction: 1, fields: [
+    ['recording', 'one', 'u32', 1, 1, '', 4],
+    ['playing', 'one', 'flag', 1, 1, '', 8],
+    ['seconds', 'one', 'f64', 1, 1, '', 16],
+    ['speed', 'one', 'f64', 1, 1, '', 24],
+  ] },
+  { id: 87, name: 'replaying', kind: 'event', direction: 2, fields: [
+    ['recording', 'one', 'u32', 1, 1, '', 4],
+    ['playing', 'one', 'flag', 1, 1, '', 8],
+    ['seconds', 'one', 'f64', 1, 1, '', 16],
+    ['length', 'one', 'f64', 1, 1, '', 24],
+    ['speed', 'one', 'f64', 1, 1, '', 32],
   ] },
   { id: 88, name: 'load', kind: 'command', direction: 1, fields: [
     ['path', 'text', 'u8', 4096, 1, '', 8],
