@@ -1,0 +1,231 @@
+// Moving the hand with a pointer, with keys, with a gamepad. All three take the part, move it in the view's axes and let go.
+import type { Eye } from './camera.ts';
+import type { PageHand } from './hand.ts';
+import type { Model } from './model.ts';
+import type { Picker } from './pick.ts';
+import { add, Drag, multiply, scale, turn, type View } from './pose.ts';
+import { NONE, type Pose, type Vec3 } from './protocol.mjs';
+import type { Stage } from './scene.ts';
+import { Signal } from './signal.ts';
+
+const SLOW = 0.2; // with Ctrl
+const TURN_RAD = 0.008; // per pixel
+const KEY_PIXELS = 160; // per second while a key is down
+const KEY_TURN = 0.9; // radians per second
+const LET_GO_MS = 700; // after the last key
+const DEAD = 0.14; // of a gamepad's sticks
+
+export class Dragging {
+  /** movable part under the pointer */
+  hover: number = NONE;
+  readonly changed = new Signal<void>();
+  private drag: Drag | null = null;
+  private pointer = { x: 0, y: 0, id: -1, inside: false };
+  private moved = false; // since the last pick
+  private keys = new Set<string>();
+  private slow = false;
+  private key_pose: Pose | null = null;
+  private key_last = 0;
+  private pad_pressed = false;
+  private pad_pose: Pose | null = null;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement, private readonly model: Model, private readonly stage: Stage,
+    private readonly eye: Eye, private readonly picker: Picker, private readonly hand: PageHand,
+    /** the pointer is on the gizmo: a press is not ours */
+    private readonly taken: () => boolean) {
+    // before the camera's own handlers: a press on a part is a grab, on anything else it turns the view
+    canvas.addEventListener('pointerdown', (event) => this.press(event), { capture: true });
+    canvas.addEventListener('pointermove', (event) => this.point(event), { capture: true });
+    canvas.addEventListener('pointerup', (event) => this.lift(event), { capture: true });
+    canvas.addEventListener('pointercancel', (event) => this.lift(event), { capture: true });
+    canvas.addEventListener('pointerleave', () => (this.pointer.inside = false));
+    canvas.addEventListener('wheel', (event) => this.wheel(event), { capture: true, passive: false });
+    window.addEventListener('blur', () => this.keys.clear());
+  }
+
+  get active(): boolean {
+    return this.drag !== null || this.key_pose !== null || this.pad_pose !== null;
+  }
+
+  private press(event: PointerEvent): void {
+    this.canvas.focus({ preventScroll: true });
+    if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.taken()) return;
+    const pick = this.picker.at(event.clientX, event.clientY);
+    if (!pick || !this.model.movable(pick.part)) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    this.canvas.setPointerCapture(event.pointerId);
+    this.pointer = { x: event.clientX, y: event.clientY, id: event.pointerId, inside: true };
+    const drag = new Drag(pick.at);
+    drag.hold(this.eye.ray(event.clientX, event.clientY), this.eye.view());
+    this.drag = drag;
+    this.canvas.classList.add('holding');
+    void this.hand.grab(pick.part, pick.at).then((taken) => {
+      if (!taken && this.drag === drag) this.end();
+    });
+  }
+
+  private point(event: PointerEvent): void {
+    const dx = event.clientX - this.pointer.x, dy = event.clientY - this.pointer.y;
+    if (this.drag && event.pointerId !== this.pointer.id) return;
+    this.pointer.x = event.clientX;
+    this.pointer.y = event.clientY;
+    this.pointer.inside = true;
+    this.moved = true;
+    if (!this.drag) return;
+    event.stopImmediatePropagation();
+    const ray = this.eye.ray(event.clientX, event.clientY);
+    const view = this.eye.view();
+    const share = event.ctrlKey ? SLOW : 1;
+    if (event.shiftKey) this.drag.turn(ray, view, dx * TURN_RAD * share, dy * TURN_RAD * share);
+    else this.drag.move(ray, view, share);
+    this.hand.move(this.drag.pose);
+  }
+
+  private lift(event: PointerEvent): void {
+    if (!this.drag || event.pointerId !== this.pointer.id) return;
+    event.stopImmediatePropagation();
+    this.end();
+  }
+
+  /** lets go, however it was held */
+  end(): void {
+    this.drag = this.key_pose = this.pad_pose = null;
+    this.keys.clear();
+    this.canvas.classList.remove('holding');
+    this.hand.release();
+  }
+
+  private wheel(event: WheelEvent): void {
+    if (!this.drag) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    const notch = -(event.deltaY || event.deltaX) / 100; // with Shift some browsers turn the wheel sideways
+    const share = event.ctrlKey ? SLOW : 1;
+    const view = this.eye.view();
+    if (event.shiftKey) this.drag.roll(view, notch * 0.12 * share);
+    else {
+      const step = this.eye.pixel(this.drag.pose.p) * 24;
+      this.drag.push(this.eye.ray(this.pointer.x, this.pointer.y), view, notch * step * share);
+    }
+    this.hand.move(this.drag.pose);
+  }
+
+  /** a key for moving went down; true when it was one */
+  key_down(event: KeyboardEvent): boolean {
+    if (!MOVES[event.key] || event.altKey || event.metaKey) return false;
+    this.keys.add(event.key);
+    this.slow = event.ctrlKey;
+    if (event.shiftKey) this.keys.add('Shift');
+    return true;
+  }
+
+  key_up(event: KeyboardEvent): void {
+    this.keys.delete(event.key);
+    if (event.key === 'Control') this.slow = false;
+  }
+
+  /** before each picture: hover, keys, gamepad */
+  update(seconds: number): void {
+    if (this.drag && this.hand.holding === NONE) this.end();
+    this.look_around();
+    this.nudge(seconds);
+    this.gamepad(seconds);
+  }
+
+  private look_around(): void {
+    let hover = this.hover;
+    if (this.active || !this.pointer.inside) hover = NONE;
+    else if (this.moved) {
+      this.moved = false;
+      const pick = this.picker.at(this.pointer.x, this.pointer.y);
+      hover = pick && this.model.movable(pick.part) ? pick.part : NONE;
+      if (pick && hover !== NONE) this.hand.hover(pick.at);
+    }
+    if (hover !== this.hover) {
+      this.hover = hover;
+      this.canvas.classList.toggle('ready', hover !== NONE);
+      this.changed.emit();
+    }
+  }
+
+  private nudge(seconds: number): void {
+    const moving = [...this.keys].filter((key) => MOVES[key]);
+    const now = performance.now();
+    if (moving.length) {
+      this.key_last = now;
+      this.key_pose ??= this.take();
+    }
+    if (!this.key_pose) return;
+    if (this.hand.holding === NONE || now - this.key_last > LET_GO_MS) {
+      this.end();
+      return;
+    }
+    if (!moving.length) return;
+    const turning = this.keys.has('Shift');
+    const move: Vec3 = [0, 0, 0];
+    for (const key of moving) MOVES[key]!.forEach((part, axis) => (move[axis]! += part));
+    this.shift(this.key_pose, turning ? [0, 0, 0] : move, turning ? move : [0, 0, 0], seconds * (this.slow ? SLOW : 1));
+  }
+
+  /** moves along and turns about right, up, forward of the view */
+  private shift(pose: Pose, move: Vec3, turns: Vec3, seconds: number): void {
+    const view: View = this.eye.view();
+    const step = this.eye.pixel(pose.p) * KEY_PIXELS * seconds;
+    const axes = [view.right, view.up, view.forward];
+    axes.forEach((axis, k) => (pose.p = add(pose.p, scale(axis, move[k]! * step))));
+    // an arrow to the right turns to the right: about up
+    const angle = KEY_TURN * seconds;
+    const q = multiply(turn(view.up, turns[0] * angle), multiply(turn(view.right, -turns[1] * angle), turn(view.forward, turns[2] * angle)));
+    pose.q = multiply(q, pose.q);
+    this.hand.move(pose);
+  }
+
+  /** takes the selected part by its middle */
+  private take(): Pose | null {
+    const part = this.model.selected;
+    const box = part === NONE ? null : this.stage.part_bounds(part);
+    if (!box || this.drag) {
+      this.keys.clear();
+      return null;
+    }
+    const at: Vec3 = [(box.min.x + box.max.x) / 2, (box.min.y + box.max.y) / 2, (box.min.z + box.max.z) / 2];
+    void this.hand.grab(part, at);
+    return this.hand.holding === part ? { p: at, q: [1, 0, 0, 0] } : null;
+  }
+
+  private gamepad(seconds: number): void {
+    const pad = typeof navigator.getGamepads === 'function' ? navigator.getGamepads().find((one) => one?.connected) : null;
+    if (!pad) return;
+    const pressed = pad.buttons[0]?.pressed ?? false;
+    if (pressed && !this.pad_pressed) {
+      if (this.pad_pose) this.end();
+      else if (!this.active) this.pad_pose = this.take();
+    }
+    this.pad_pressed = pressed;
+    if (!this.pad_pose) return;
+    if (this.hand.holding === NONE) {
+      this.end();
+      return;
+    }
+    const axis = (number: number) => {
+      const value = pad.axes[number] ?? 0;
+      return Math.abs(value) < DEAD ? 0 : value * Math.abs(value);
+    };
+    const trigger = (number: number) => pad.buttons[number]?.value ?? 0;
+    const move: Vec3 = [axis(0), -axis(1), trigger(7) - trigger(6)];
+    const turns: Vec3 = [axis(2), -axis(3), trigger(5) - trigger(4)];
+    if ([...move, ...turns].some((value) => value)) this.shift(this.pad_pose, move, turns, 1.6 * seconds);
+  }
+}
+
+/** right, up, forward */
+const MOVES: Record<string, Vec3> = {
+  ArrowRight: [1, 0, 0],
+  ArrowLeft: [-1, 0, 0],
+  ArrowUp: [0, 1, 0],
+  ArrowDown: [0, -1, 0],
+  PageUp: [0, 0, 1],
+  PageDown: [0, 0, -1],
+};

@@ -1,0 +1,125 @@
+// Own files: dropped on the page or chosen; a form asks what the file does not say (unit, how it may move, voxel size), then
+// the bytes go to the controller, which reads, voxelizes and tells how far it is.
+import { by_id, h } from './dom.ts';
+import type { Eye } from './camera.ts';
+import type { Model } from './model.ts';
+import type { Notices } from './notices.ts';
+import { part_kind, type Vec3 } from './protocol.mjs';
+import { bytes as show_bytes, metres } from './units.ts';
+
+const PIECE = 256 * 1024;
+const BACKLOG = 4 * 1024 * 1024;
+/** colours for new parts: apart from each other, from red and from green, which mean something */
+const COLOURS = [0xd99a4e, 0x6fa8dc, 0xb48ead, 0x7fb3a8, 0xc9b458, 0x9aa5b1];
+
+export class Files {
+  private chosen = 0;
+
+  constructor(private readonly model: Model, private readonly eye: Eye, private readonly notices: Notices) {
+    const drop = by_id('drop');
+    let depth = 0; // drag events come for every child
+    window.addEventListener('dragenter', (event) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      depth++;
+      drop.hidden = false;
+    });
+    window.addEventListener('dragover', (event) => event.preventDefault());
+    window.addEventListener('dragleave', () => {
+      depth = Math.max(0, depth - 1);
+      if (!depth) drop.hidden = true;
+    });
+    window.addEventListener('drop', (event) => {
+      event.preventDefault();
+      depth = 0;
+      drop.hidden = true;
+      if (event.dataTransfer) void this.add([...event.dataTransfer.files]);
+    });
+    const input = by_id<HTMLInputElement>('file-input');
+    input.addEventListener('change', () => {
+      const files = [...(input.files ?? [])];
+      input.value = ''; // so that the same file can be chosen again
+      void this.add(files);
+    });
+  }
+
+  open(): void {
+    by_id<HTMLInputElement>('file-input').click();
+  }
+
+  private async add(files: File[]): Promise<void> {
+    for (const file of files) {
+      const answers = await this.ask(file);
+      if (!answers) return; // cancelled: the rest is not asked about either
+      try {
+        await this.send(file, answers);
+      } catch (error) {
+        this.notices.failed(error);
+      }
+    }
+  }
+
+  private ask(file: File): Promise<Answers | null> {
+    const dialog = by_id<HTMLDialogElement>('file-dialog');
+    const form = dialog.querySelector('form')!;
+    const guess = this.model.scene?.unit && metres(this.model.scene.unit) ? this.model.scene.unit : 'mm';
+    by_id('file-name').textContent = `${file.name} · ${show_bytes(file.size)}`;
+    const unit = by_id<HTMLSelectElement>('file-unit');
+    if ([...unit.options].some((option) => option.value === guess)) unit.value = guess;
+    by_id<HTMLInputElement>('file-voxel').value = '';
+    by_id('file-voxel-unit').textContent = this.model.unit;
+    dialog.showModal();
+    return new Promise((resolve) => {
+      dialog.addEventListener('close', () => {
+        if (dialog.returnValue !== 'add') {
+          resolve(null);
+          return;
+        }
+        const data = new FormData(form);
+        const voxel = Number(data.get('voxel')) * metres(this.model.unit);
+        resolve({
+          unit: metres(String(data.get('unit'))),
+          kind: data.get('kind') === 'movable' ? part_kind.PART_MOVABLE : part_kind.PART_STATIC,
+          voxel: Number.isFinite(voxel) && voxel > 0 ? voxel : 0,
+          place: data.get('place') === 'view' ? (this.eye.controls.target.toArray() as Vec3) : [0, 0, 0],
+        });
+      }, { once: true });
+    });
+  }
+
+  private async send(file: File, answers: Answers): Promise<void> {
+    const { connection } = this.model;
+    const bar = h('progress', { max: 1, value: 0, 'aria-label': `Sending ${file.name}` });
+    let stopped = false;
+    const row = h('div', { class: 'job' }, h('span', { class: 'job-line' }, `${file.name}: sending`), bar,
+      h('button', { type: 'button', class: 'quiet', onclick: () => (stopped = true) }, 'Cancel'));
+    by_id('jobs').append(row);
+    try {
+      const upload = await connection.make('upload', { bytes: file.size, unit: answers.unit, name: file.name });
+      let last: Promise<unknown> = Promise.resolve();
+      for (let offset = 0; offset < file.size && !stopped; offset += PIECE) {
+        const bytes = new Uint8Array(await file.slice(offset, offset + PIECE).arrayBuffer());
+        last = connection.ask('upload_bytes', { upload, offset, bytes });
+        // pieces go out without waiting for each answer, but not faster than the wire takes them
+        last.catch(() => undefined);
+        if (connection.backlog > BACKLOG || (offset / PIECE) % 8 === 7) await last;
+        bar.value = offset / file.size;
+      }
+      await last;
+      if (stopped) return; // the controller throws away what is not ended, with the session
+      const colour = COLOURS[this.chosen++ % COLOURS.length]!;
+      await connection.make('upload_end', {
+        upload, kind: answers.kind, colour, voxel: answers.voxel, T_world_part: { p: answers.place, q: [1, 0, 0, 0] },
+      });
+    } finally {
+      row.remove();
+    }
+  }
+}
+
+interface Answers {
+  unit: number;
+  kind: 0 | 1;
+  voxel: number;
+  place: Vec3;
+}

@@ -1,0 +1,38 @@
+// Keys: moving goes to the hand, everything else is a word that a button has, too.
+import type { Dragging } from './drag.ts';
+
+export type Actions = Record<'frame' | 'undo' | 'reset' | 'pause' | 'record' | 'section' | 'gizmo' | 'gizmo_mode' | 'measure' | 'open' |
+  'plots' | 'panel' | 'theme' | 'help' | 'let_go', () => void> & { view: (from: string) => void };
+
+const KEYS: Record<string, keyof Omit<Actions, 'view'>> = {
+  f: 'frame', Home: 'frame', u: 'undo', Backspace: 'reset', ' ': 'pause', r: 'record', x: 'section', g: 'gizmo', h: 'gizmo_mode',
+  m: 'measure', o: 'open', l: 'plots', p: 'panel', t: 'theme', '?': 'help', Escape: 'let_go',
+};
+const VIEWS: Record<string, string> = { '1': 'front', '2': 'right', '3': 'top', '0': 'iso' };
+
+export function keyboard(dragging: Dragging, actions: Actions): void {
+  window.addEventListener('keydown', (event) => {
+    // somebody types a number, or a dialog is open: keys are theirs
+    const target = event.target as HTMLElement | null;
+    if (target?.closest('input, select, textarea, dialog[open]')) return;
+    if (dragging.key_down(event)) {
+      event.preventDefault();
+      return;
+    }
+    if (event.ctrlKey && event.key === 'z') {
+      event.preventDefault();
+      actions.undo();
+      return;
+    }
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    // a focused button takes the space bar itself
+    if (event.key === ' ' && target?.closest('button')) return;
+    const view = VIEWS[event.key];
+    const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (view) actions.view(view);
+    else if (action) actions[action]();
+    else return;
+    event.preventDefault();
+  });
+  window.addEventListener('keyup', (event) => dragging.key_up(event));
+}

@@ -1,0 +1,198 @@
+// The page: makes the pieces, ties them together, and draws. Messages are decoded when they come; a picture takes the newest.
+import './style.css';
+import { Eye } from './camera.ts';
+import { Connection } from './connection.ts';
+import { by_id, icon, tool } from './dom.ts';
+import { Dragging } from './drag.ts';
+import { Files } from './files.ts';
+import { Gizmo } from './gizmo.ts';
+import { PageHand } from './hand.ts';
+import { keyboard } from './keys.ts';
+import { Loader } from './loader.ts';
+import { packing } from './meshes.ts';
+import { Model } from './model.ts';
+import { Notices } from './notices.ts';
+import { Overlays } from './overlays.ts';
+import { Panels } from './panels.ts';
+import { Picker } from './pick.ts';
+import { force_of, Plots } from './plots.ts';
+import { NONE, type Vec3 } from './protocol.mjs';
+import { Recordings } from './replay.ts';
+import { Stage } from './scene.ts';
+import { Status } from './status.ts';
+import { Theme } from './theme.ts';
+
+/** the token comes with the address that the controller printed; it does not stay in the address bar */
+function take_token(): string {
+  const address = new URL(location.href);
+  const hash = new URLSearchParams(address.hash.slice(1));
+  const token = address.searchParams.get('token') ?? hash.get('token') ?? '';
+  try {
+    if (token) sessionStorage.setItem('feeler.token', token);
+    if (address.searchParams.has('token') || hash.has('token')) {
+      address.searchParams.delete('token');
+      address.hash = '';
+      history.replaceState(null, '', address);
+    }
+    return token || (sessionStorage.getItem('feeler.token') ?? '');
+  } catch {
+    return token;
+  }
+}
+
+function socket_address(): string {
+  const address = new URL('ws', location.href);
+  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  address.search = address.hash = '';
+  return address.href;
+}
+
+async function main(): Promise<void> {
+  const theme = new Theme();
+  theme.apply();
+  const connection = new Connection(socket_address(), take_token(), await packing());
+  const canvas = by_id<HTMLCanvasElement>('view');
+  const model = new Model(connection);
+  const stage = new Stage(canvas, model);
+  const eye = new Eye(canvas);
+  const notices = new Notices(model, connection);
+  const loader = new Loader(model, stage);
+  const hand = new PageHand(model);
+  // the gizmo hears of a press before the parts behind it do
+  const gizmo = new Gizmo(canvas, model, stage, eye, hand);
+  const picker = new Picker(stage, eye, canvas);
+  const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot);
+  const overlays = new Overlays(model, stage, eye);
+  const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
+  const plots = new Plots(by_id('plots'), model);
+  const files = new Files(model, eye, notices);
+  const recordings = new Recordings(model, notices);
+  const status = new Status(model, stage);
+
+  hand.failed.on((sentence) => notices.toast(sentence, 'warning'));
+  theme.changed.on((palette) => {
+    stage.set_palette(palette);
+    overlays.set_palette(palette);
+    plots.build();
+  });
+  theme.apply();
+
+  const actions = {
+    frame: () => eye.frame(stage.bounds()),
+    view: (from: string) => eye.frame(stage.bounds(), from),
+    undo: () => void connection.ask('undo', { steps: 1 }).catch(notices.failed),
+    reset: () => void connection.ask('reset').catch(notices.failed),
+    pause: () => void connection.ask('pause', { paused: !(model.state?.paused ?? false) }).catch(notices.failed),
+    record: () => recordings.toggle(),
+    section: () => panels.set_section(!stage.section.on),
+    gizmo: () => {
+      gizmo.toggle();
+      by_id('tool-gizmo').setAttribute('aria-pressed', String(gizmo.on));
+    },
+    gizmo_mode: () => gizmo.set_mode(gizmo.mode === 'translate' ? 'rotate' : 'translate'),
+    measure: () => void panels.measure(),
+    open: () => files.open(),
+    plots: () => {
+      by_id('plots').hidden = !by_id('plots').hidden;
+      resize();
+    },
+    panel: () => {
+      document.body.classList.toggle('no-panel');
+      resize();
+    },
+    theme: () => theme.toggle(),
+    help: () => {
+      const help = by_id<HTMLDialogElement>('help');
+      if (help.open) help.close();
+      else help.showModal();
+    },
+    let_go: () => dragging.end(),
+  };
+  by_id('tools').append(
+    tool('open', 'Add a file (O)', actions.open, 'tool-open'), tool('frame', 'Frame all (F)', actions.frame, 'tool-frame'),
+    tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'),
+    tool('undo', 'Undo (U)', actions.undo, 'tool-undo'), tool('reset', 'Reset (Backspace)', actions.reset, 'tool-reset'),
+    tool('pause', 'Pause (Space)', actions.pause, 'tool-pause'));
+  by_id('more-tools').append(
+    tool('panel', 'Side panel (P)', actions.panel, 'tool-panel'), tool('sun', 'Dark or light (T)', actions.theme, 'tool-theme'), tool('help', 'Keys and mouse (?)', actions.help, 'tool-help'));
+  by_id('tool-record').prepend(icon('record'));
+  by_id('help-close').addEventListener('click', () => by_id<HTMLDialogElement>('help').close());
+  by_id('retry').addEventListener('click', () => connection.retry());
+  keyboard(dragging, actions);
+
+  const resize = () => {
+    const box = by_id('stage');
+    stage.renderer.setSize(box.clientWidth, box.clientHeight, false);
+    eye.resize(box.clientWidth, box.clientHeight);
+  };
+  new ResizeObserver(resize).observe(by_id('stage'));
+  resize();
+
+  // the first picture shows everything; as meshes come it follows, until a person has chosen a view
+  const frame_first = () => {
+    stage.place_light();
+    if (!eye.touched) eye.frame(stage.bounds(), 'iso');
+  };
+  model.on_scene.on(() => {
+    eye.touched = false;
+    by_id('empty').hidden = (model.scene?.parts ?? 0) > 0;
+    frame_first();
+  });
+  model.on_part.on(() => (by_id('empty').hidden = true));
+  loader.progress.on(({ loaded, wanted }) => {
+    frame_first();
+    stage.update_section();
+    status.loading(loaded, wanted);
+  });
+  document.addEventListener('visibilitychange', () => {
+    if (connection.state === 'open') model.watch();
+  });
+
+  let last = performance.now();
+  const draw = (now: number) => {
+    const seconds = Math.min(0.1, (now - last) / 1000);
+    last = now;
+    if (hand.holding !== NONE) overlays.grips.set(hand.hand, hand.grip);
+    eye.update();
+    dragging.update(seconds);
+    stage.update(dragging.hover);
+    overlays.update();
+    gizmo.update();
+    panels.update();
+    plots.update(now);
+    status.update(now);
+    stage.renderer.render(stage.scene, eye.camera);
+    window.requestAnimationFrame(draw);
+  };
+  window.requestAnimationFrame(draw);
+  connection.open();
+
+  // what tests read; nothing here changes anything
+  Object.defineProperty(window, 'feeler', {
+    value: Object.freeze({
+      get connected() { return connection.state === 'open'; },
+      get scene() { return model.scene; },
+      get state() { return model.state; },
+      get loaded() { return loader.complete; },
+      get triangles() { return stage.triangles; },
+      get parts() { return [...model.parts.values()].map(({ part, name, kind, ready, look, voxel, points, T_world_part }) => ({ part, name, kind, ready, look, voxel, points, pose: T_world_part })); },
+      get selected() { return model.selected; },
+      get hover() { return dragging.hover; },
+      get holding() { return hand.holding; },
+      get contacts() { return model.state?.contact_count ?? 0; },
+      get force() { return model.state ? force_of(model.state) : 0; },
+      get clearance() { return model.state ? { lower: model.state.lower, upper: model.state.upper } : null; },
+      get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },
+      get recordings() { return [...model.recordings.values()]; },
+      get replaying() { return model.replaying; },
+      get latency() { return { p50: connection.latency.p50, p95: connection.latency.p95, samples: connection.latency.samples }; },
+      get fps() { return status.fps; },
+      get seen() { return { ...overlays.seen, colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
+      get theme() { return theme.name; },
+      project: (at: Vec3) => eye.project(at),
+      pick: (x: number, y: number) => picker.at(x, y),
+    }),
+  });
+}
+
+void main();

@@ -1,0 +1,79 @@
+// Toasts for news, a banner for a connection that is not there, a bar for work under way.
+import type { Connection } from './connection.ts';
+import { by_id, h, icon, text } from './dom.ts';
+import type { Model } from './model.ts';
+import { event_kind, job_kind, job_state, result, type message_job } from './protocol.mjs';
+
+export type Kind = 'note' | 'warning' | 'fault';
+
+export class Notices {
+  private toasts = by_id('toasts');
+  private banner = by_id('banner');
+  private jobs = by_id('jobs');
+  private bars = new Map<number, { row: HTMLElement; bar: HTMLProgressElement; line: HTMLElement }>();
+  private last = { sentence: '', at: 0 };
+
+  constructor(private readonly model: Model, private readonly connection: Connection) {
+    model.on_event.on((event) => {
+      // who came and went, and each grab, is in the picture already
+      if (event.kind === event_kind.EVENT_CLIENT || event.kind === event_kind.EVENT_GRABBED || event.kind === event_kind.EVENT_RELEASED) return;
+      this.toast(event.sentence, event.kind === event_kind.EVENT_FAULT ? 'fault' : event.kind === event_kind.EVENT_WARNING ? 'warning' : 'note');
+    });
+    model.on_job.on((job) => this.show_job(job));
+    connection.status.on(() => this.show_status());
+    window.setInterval(() => this.show_status(), 500);
+  }
+
+  toast(sentence: string, kind: Kind = 'note'): void {
+    const now = performance.now();
+    if (!sentence || (sentence === this.last.sentence && now - this.last.at < 1500)) return;
+    this.last = { sentence, at: now };
+    const close = h('button', { class: 'toast-close', type: 'button', 'aria-label': 'Dismiss', onclick: () => toast.remove() });
+    close.append(icon('close'));
+    const toast = h('div', { class: `toast ${kind}`, role: kind === 'note' ? 'status' : 'alert' }, h('span', {}, sentence), close);
+    this.toasts.append(toast);
+    while (this.toasts.children.length > 4) this.toasts.firstElementChild!.remove();
+    window.setTimeout(() => toast.remove(), kind === 'note' ? 4500 : 9000);
+  }
+
+  /** for the catch of a command */
+  readonly failed = (error: unknown): void => this.toast(error instanceof Error ? error.message : String(error), 'warning');
+
+  private show_status(): void {
+    const { state, reason, retry_at } = this.connection;
+    this.banner.hidden = state === 'open';
+    this.banner.dataset['state'] = state;
+    const line = this.banner.querySelector<HTMLElement>('.banner-text')!;
+    const seconds = Math.max(0, Math.ceil((retry_at - performance.now()) / 1000));
+    if (state === 'connecting') text(line, 'Connecting to the controller …');
+    else if (state === 'refused') text(line, `The controller refused this page: ${reason || 'no reason given'}`);
+    else if (state === 'lost')
+      text(line, `No connection to the controller${reason ? ` (${reason})` : ''}. What you see is as it was. Trying again${seconds > 0 ? ` in ${seconds} s` : ' now'}.`);
+  }
+
+  private show_job(job: message_job): void {
+    let entry = this.bars.get(job.job);
+    if (job.state === job_state.JOB_ENDED) {
+      entry?.row.remove();
+      this.bars.delete(job.job);
+      if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: cancelled`);
+      else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
+      else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ready`);
+      return;
+    }
+    if (!entry) {
+      const bar = h('progress', { max: 1, value: 0, 'aria-label': `Progress of ${job.name}` });
+      const line = h('span', { class: 'job-line' });
+      const cancel = h('button', {
+        type: 'button', class: 'quiet', 'aria-label': `Cancel ${job.name}`,
+        onclick: () => this.model.connection.ask('cancel', { job: job.job }).catch(this.failed),
+      }, 'Cancel');
+      const row = h('div', { class: 'job' }, line, bar, cancel);
+      entry = { row, bar, line };
+      this.bars.set(job.job, entry);
+      this.jobs.append(row);
+    }
+    entry.bar.value = job.fraction;
+    text(entry.line, `${job.name || 'job'}: ${job.sentence || (job.state === job_state.JOB_WAITING ? 'waiting' : 'working')} · ${Math.round(100 * job.fraction)} %`);
+  }
+}

@@ -1,0 +1,318 @@
+// The side panel: clearance first, then what is shown, the parts, parameters, devices. Everything in it is made from what the
+// controller says; nothing is known of parameters beforehand but which of them is the clearance.
+import { gradient } from './colour.ts';
+import type { Eye } from './camera.ts';
+import { by_id, h, icon, text, toggle } from './dom.ts';
+import type { PageHand } from './hand.ts';
+import type { Loader } from './loader.ts';
+import type { Model } from './model.ts';
+import type { Notices } from './notices.ts';
+import type { Overlays } from './overlays.ts';
+import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
+import type { Stage } from './scene.ts';
+import { bounds, count, digits, length, metres } from './units.ts';
+
+const KINDS = ['fixed', 'movable', 'free'];
+
+export class Panels {
+  private readout = by_id('clearance-value');
+  private exact_value = by_id('exact-value');
+  private slider = by_id<HTMLInputElement>('clearance-slider');
+  private slider_value = by_id('clearance-slider-value');
+  private legend = by_id('legend');
+  private rows = new Map<string, { set: (parameter: message_parameter) => void }>();
+  private part_rows = new Map<number, HTMLElement>();
+  private sliding = 0;
+  private greatest = 0;
+
+  constructor(
+    private readonly model: Model, private readonly stage: Stage, private readonly overlays: Overlays, private readonly loader: Loader,
+    private readonly eye: Eye, private readonly hand: PageHand, private readonly notices: Notices) {
+    this.build_clearance();
+    this.build_show();
+    this.build_section();
+    model.on_scene.on(() => {
+      by_id('parts').replaceChildren();
+      this.part_rows.clear();
+      text(by_id('scene-name'), model.scene?.name ?? '');
+      text(this.exact_value, '');
+    });
+    model.on_part.on(() => this.list_parts());
+    model.on_part_gone.on(() => this.list_parts());
+    model.on_selected.on(() => this.list_parts());
+    model.on_parameter.on((parameter) => this.take_parameter(parameter));
+    model.on_devices.on(() => this.list_devices());
+    model.on_proximity.on((message) => this.take_reach(message));
+    model.connection.status.on((status) => {
+      if (status !== 'open') return;
+      by_id('parameters').replaceChildren();
+      this.rows.clear();
+    });
+  }
+
+  // ---- clearance ----
+
+  private build_clearance(): void {
+    by_id('exact-button').addEventListener('click', () => void this.measure());
+    this.slider.addEventListener('input', () => {
+      const parameter = this.force_layer();
+      if (!parameter) return;
+      const value = Number(this.slider.value);
+      this.name_layer(parameter, value);
+      // while a slider is pulled only the last place counts
+      window.clearTimeout(this.sliding);
+      this.sliding = window.setTimeout(() => {
+        this.model.connection.ask('set', { name: parameter.name, value }).catch(this.notices.failed);
+      }, 60);
+    });
+    by_id('legend-bar').style.background = gradient();
+  }
+
+  private force_layer(): message_parameter | undefined {
+    return this.model.parameters.get('force_layer') ?? this.model.parameters.get('clearance');
+  }
+
+  private name_layer(parameter: message_parameter, value: number): void {
+    const voxel = this.voxel();
+    const metres_apart = parameter.unit === 'm' ? value : value * voxel;
+    text(this.slider_value, parameter.unit === 'm' ? length(value, this.model.unit) : `layer ${digits(value)}${voxel ? ` · ${length(metres_apart, this.model.unit)}` : ''}`);
+  }
+
+  /** of what is touched: the static parts' */
+  private voxel(): number {
+    let voxel = 0;
+    for (const part of this.model.parts.values())
+      if (part.voxel > 0 && (voxel === 0 || part.kind === part_kind.PART_STATIC)) voxel = part.voxel;
+    return voxel;
+  }
+
+  /** exact distance of the selected part, from triangles */
+  async measure(): Promise<void> {
+    const part = this.model.selected;
+    if (part === NONE) {
+      this.notices.toast('Select a part first: click it, or its name in the list.');
+      return;
+    }
+    text(this.exact_value, 'measuring …');
+    try {
+      const answer = await this.model.connection.ask('clearance_ask', { part, other: NONE, exact: true });
+      if (answer.name !== 'clearance') return;
+      const { lower, upper, from, to, other } = answer.body;
+      const name = this.model.parts.get(other)?.name;
+      text(this.exact_value, `exact: ${bounds(lower, upper, this.model.unit)}${name ? ` to ${name}` : ''}`);
+      if (other !== NONE && Number.isFinite(upper) && from.some((value, k) => value !== to[k])) this.overlays.set_gap(from, to);
+    } catch (error) {
+      text(this.exact_value, '');
+      this.notices.failed(error);
+    }
+  }
+
+  private take_reach(message: message_proximity): void {
+    if (message.greatest === this.greatest) return;
+    this.greatest = message.greatest;
+    text(by_id('legend-far'), `≥ ${length(message.greatest, this.model.unit)}`);
+  }
+
+  /** every picture; texts are written only when they differ */
+  update(): void {
+    const state = this.model.state;
+    if (!state) return;
+    const touching = state.contact_count > 0;
+    text(this.readout, touching ? `touching · ${bounds(state.lower, state.upper, this.model.unit)}` : bounds(state.lower, state.upper, this.model.unit));
+    this.readout.classList.toggle('touching', touching);
+    this.legend.hidden = !this.model.wants.proximity || ![...this.stage.parts.values()].some((object) => object.coloured);
+  }
+
+  // ---- what is shown ----
+
+  private build_show(): void {
+    const { model, overlays } = this;
+    by_id('show').append(
+      toggle('Proximity colours', model.wants.proximity, (on) => {
+        model.wants.proximity = on;
+        if (!on) this.stage.uncolour_all();
+        model.watch();
+      }, 'show-proximity'),
+      toggle('Near voxels', model.wants.voxels, (on) => {
+        model.wants.voxels = overlays.show.voxels = on;
+        model.watch();
+      }, 'show-voxels'),
+      toggle('Contacts', true, (on) => (overlays.show.contacts = on), 'show-contacts'),
+      toggle('Force and torque', true, (on) => (overlays.show.forces = on), 'show-forces'),
+      toggle('Ghost', true, (on) => (overlays.show.ghost = on), 'show-ghost'),
+      toggle('Edges', true, (on) => this.stage.set_edges(on), 'show-edges'),
+    );
+    const detail = h('select', {
+      id: 'detail', 'aria-label': 'Triangles drawn at most',
+      onchange: () => this.loader.set_budget(Number(detail.value)),
+    }, ...([[250000, '0.25 M'], [1500000, '1.5 M'], [4000000, '4 M'], [20000000, 'all']] as const).map(([value, name]) => h('option', { value: String(value) }, name)));
+    detail.value = String(this.loader.budget);
+    by_id('show').append(h('label', { class: 'field' }, h('span', {}, 'Triangles'), detail));
+  }
+
+  private build_section(): void {
+    const { stage } = this;
+    const at = h('input', { type: 'range', min: '0', max: '1', step: '0.005', value: '0.5', id: 'section-at', 'aria-label': 'Place of the section', oninput: () => apply() });
+    const axis = h('select', { id: 'section-axis', 'aria-label': 'Axis of the section', onchange: () => apply() },
+      ...['X', 'Y', 'Z'].map((name, k) => h('option', { value: String(k) }, name)));
+    axis.value = '2';
+    const flip = toggle('Other side', false, () => apply(), 'section-flip');
+    const apply = () => {
+      stage.section.at = Number(at.value);
+      stage.section.axis = Number(axis.value) as 0 | 1 | 2;
+      stage.section.flip = flip.querySelector('input')!.checked;
+      stage.update_section();
+    };
+    by_id('section').append(h('div', { class: 'row' }, axis, at), flip);
+  }
+
+  set_section(on: boolean): void {
+    this.stage.section.on = on;
+    this.stage.update_section();
+    by_id('section-card').hidden = !on;
+    by_id('tool-section').setAttribute('aria-pressed', String(on));
+  }
+
+  // ---- parts ----
+
+  private list_parts(): void {
+    const list = by_id('parts');
+    for (const [number, row] of this.part_rows)
+      if (!this.model.parts.has(number)) {
+        row.remove();
+        this.part_rows.delete(number);
+      }
+    for (const part of this.model.parts.values()) {
+      let row = this.part_rows.get(part.part);
+      if (!row) {
+        row = this.part_row(part.part);
+        this.part_rows.set(part.part, row);
+        list.append(row);
+      }
+      row.setAttribute('aria-current', String(part.part === this.model.selected));
+      const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${count(part.points)} points · ${length(part.voxel, this.model.unit)}` : 'no voxels yet';
+      text(row.querySelector<HTMLElement>('.part-name')!, part.name || `part ${part.part}`);
+      text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
+      row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
+    }
+  }
+
+  private part_row(part: number): HTMLElement {
+    const { model, stage, overlays } = this;
+    const eye = h('button', { type: 'button', class: 'tool small', title: 'Show or hide', 'aria-label': 'Show or hide the part', 'aria-pressed': 'true' });
+    eye.append(icon('eye'));
+    eye.addEventListener('click', () => {
+      stage.set_visible(part, !stage.is_visible(part));
+      eye.setAttribute('aria-pressed', String(stage.is_visible(part)));
+    });
+    const overlay = (kind: number, name: string, label: string) => {
+      const button = h('button', { type: 'button', class: 'chip', title: label, 'aria-label': label, 'aria-pressed': 'false' }, name);
+      button.addEventListener('click', () => void (async () => {
+        const on = !overlays.has(part, kind);
+        if (!on) overlays.drop(part, kind);
+        else
+          try {
+            const first = await overlays.ask_overlay(part, kind);
+            if (first && first.count < first.total) this.notices.toast(`${count(first.count)} of ${count(first.total)} are shown.`);
+          } catch (error) {
+            this.notices.failed(error);
+          }
+        button.setAttribute('aria-pressed', String(overlays.has(part, kind)));
+      })());
+      return button;
+    };
+    const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove from the scene', 'aria-label': 'Remove the part from the scene' });
+    remove.append(icon('trash'));
+    remove.addEventListener('click', () => model.connection.ask('remove', { part }).catch(this.notices.failed));
+    const name = h('button', { type: 'button', class: 'part-pick', onclick: () => model.select(part), ondblclick: () => this.frame(part) },
+      h('span', { class: 'swatch' }), h('span', { class: 'part-text' }, h('span', { class: 'part-name' }), h('span', { class: 'part-facts' })));
+    return h('div', { class: 'part' }, name, h('div', { class: 'part-tools' },
+      overlay(overlay_kind.OVERLAY_VOXELS, 'vox', 'Show its surface voxels'), overlay(overlay_kind.OVERLAY_POINTS, 'pts', 'Show the points of its shell'), eye, remove));
+  }
+
+  private frame(part: number): void {
+    const box = this.stage.part_bounds(part);
+    if (box) this.eye.frame(box);
+  }
+
+  // ---- parameters ----
+
+  private take_parameter(parameter: message_parameter): void {
+    const row = this.rows.get(parameter.name);
+    if (row) row.set(parameter);
+    else this.rows.set(parameter.name, this.make_row(parameter));
+    const layer = this.force_layer();
+    if (layer?.name === parameter.name) {
+      const whole = parameter.unit !== 'm';
+      this.slider.min = String(parameter.low);
+      this.slider.max = String(Math.min(parameter.high, whole ? 8 : 20 * (this.voxel() || 0.001)));
+      this.slider.step = whole ? '1' : String((this.voxel() || 0.001) / 10);
+      if (document.activeElement !== this.slider) this.slider.value = String(parameter.value);
+      this.slider.disabled = false;
+      this.name_layer(parameter, parameter.value);
+    }
+  }
+
+  private make_row(first: message_parameter): { set: (parameter: message_parameter) => void } {
+    let now = first;
+    const send = (value: number) => {
+      this.model.connection.ask('set', { name: now.name, value }).catch((error) => {
+        this.notices.failed(error);
+        set(now);
+      });
+    };
+    // lengths are SI on the wire and the scene's unit for people
+    const scale = first.unit === 'm' ? metres(this.model.unit) : 1;
+    const unit = first.unit === 'm' ? this.model.unit : first.unit;
+    const id = `parameter-${first.name}`;
+    let field: HTMLInputElement | HTMLSelectElement;
+    if (first.words) {
+      field = h('select', { id, onchange: () => send(Number(field.value)) },
+        ...first.words.split(' ').map((word, k) => h('option', { value: String(k) }, word)));
+    } else {
+      field = h('input', { id, type: 'number', step: 'any', onchange: () => {
+        const value = Number(field.value) * scale;
+        if (Number.isFinite(value)) send(Math.min(now.high, Math.max(now.low, value)));
+      } });
+    }
+    const reset = h('button', { type: 'button', class: 'tool small', title: 'As it was at the beginning', 'aria-label': `Reset ${first.name}`, onclick: () => send(now.preset) });
+    reset.append(icon('reset'));
+    const set = (parameter: message_parameter) => {
+      now = parameter;
+      if (document.activeElement !== field || field instanceof HTMLSelectElement)
+        field.value = first.words ? String(parameter.value) : String(Number((parameter.value / scale).toPrecision(6)));
+      reset.hidden = parameter.value === parameter.preset;
+    };
+    by_id('parameters').append(h('div', { class: 'parameter', title: first.doc },
+      h('label', { for: id }, first.name.replaceAll('_', ' ')), h('span', { class: 'unit' }, unit), field, reset));
+    set(first);
+    return { set };
+  }
+
+  // ---- devices ----
+
+  private list_devices(): void {
+    const list = by_id('devices');
+    list.replaceChildren();
+    const hands = this.model.scene?.hands ?? 1;
+    const devices = [...this.model.devices.values()];
+    const own = h('select', { 'aria-label': 'Hand that this page moves', onchange: () => (this.hand.chosen = Number(own.value)) },
+      h('option', { value: '-1' }, 'automatic'), ...this.hand.hands().map((hand) => h('option', { value: String(hand) }, `hand ${hand + 1}`)));
+    own.value = String(this.hand.chosen);
+    list.append(h('label', { class: 'field' }, h('span', {}, 'This page moves'), own));
+    for (const device of devices) {
+      if (device.kind === device_kind.DEVICE_PAGE) continue;
+      const select = h('select', { 'aria-label': `Hand that ${device.name} moves`, disabled: !device.present, onchange: () => {
+        const hand = Number(select.value);
+        const command = hand < 0 ? { hand: device.hand, device: NONE } : { hand, device: device.device };
+        this.model.connection.ask('device_select', command).catch((error) => {
+          this.notices.failed(error);
+          this.list_devices();
+        });
+      } }, h('option', { value: '-1' }, 'no hand'), ...Array.from({ length: hands }, (_, hand) => h('option', { value: String(hand) }, `hand ${hand + 1}`)));
+      select.value = device.hand === NONE ? '-1' : String(device.hand);
+      const facts = device.present ? (device.max_force > 0 ? `${digits(device.max_force)} N, ${digits(device.max_torque)} N m` : 'gives no force') : device.sentence;
+      list.append(h('div', { class: 'device' }, h('div', {}, h('div', {}, device.name), h('div', { class: 'part-facts' }, facts)), select));
+    }
+  }
+}

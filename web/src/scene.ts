@@ -1,0 +1,372 @@
+// The parts as three.js objects: geometry, materials, looks, the section plane, light and ground. Poses come from the newest
+// state when a picture is drawn, not when a message arrives.
+import {
+  BufferAttribute, BufferGeometry, Box3, Color, DirectionalLight, DoubleSide, GridHelper, Group, HemisphereLight, LineBasicMaterial,
+  LineSegments, Mesh, MeshStandardMaterial, NeutralToneMapping, PCFSoftShadowMap, PMREMGenerator, Plane, Quaternion, Scene,
+  Vector3, WebGLRenderer, type WebGLProgramParametersWithUniforms,
+} from 'three';
+import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
+import { near_table, rgb } from './colour.ts';
+import { edge_lines, shade, type Chunk } from './meshes.ts';
+import { look, type message_proximity, type Pose } from './protocol.mjs';
+import type { Model, Part } from './model.ts';
+import type { Palette } from './theme.ts';
+
+/** lines of edges are left out of chunks beyond this: they would be black */
+const MOST_EDGES = 60000;
+
+/** one level of a mesh, ready to be drawn; shared by all parts that have it */
+export interface Shape {
+  mesh: number;
+  level: number;
+  triangles: number;
+  pieces: { geometry: BufferGeometry; lines: BufferGeometry | null; source: Uint32Array; first: number }[];
+  low: [number, number, number];
+  high: [number, number, number];
+}
+
+export interface PartObject {
+  part: number;
+  group: Group;
+  material: MeshStandardMaterial;
+  shape: Shape | null;
+  meshes: Mesh[];
+  lines: LineSegments[];
+  coloured: boolean;
+  look: number;
+}
+
+export function build_shape(mesh: number, level: number, chunks: Chunk[], low: [number, number, number], high: [number, number, number]): Shape {
+  let triangles = 0;
+  const pieces = chunks.map((chunk) => {
+    triangles += chunk.indices.length / 3;
+    const shaded = shade(chunk);
+    const geometry = new BufferGeometry();
+    geometry.setAttribute('position', new BufferAttribute(shaded.positions, 3));
+    geometry.setAttribute('normal', new BufferAttribute(shaded.normals, 3));
+    geometry.setIndex(new BufferAttribute(shaded.indices, 1));
+    geometry.computeBoundingSphere();
+    geometry.computeBoundingBox();
+    let lines: BufferGeometry | null = null;
+    if (chunk.indices.length / 3 <= 150000) {
+      const edges = edge_lines(chunk, Math.cos(0.5), chunks.length === 1);
+      if (edges.length && edges.length / 6 <= MOST_EDGES) {
+        lines = new BufferGeometry();
+        lines.setAttribute('position', new BufferAttribute(edges, 3));
+      }
+    }
+    return { geometry, lines, source: shaded.source, first: chunk.first };
+  });
+  return { mesh, level, triangles, pieces, low, high };
+}
+
+export class Stage {
+  readonly scene = new Scene();
+  readonly parts = new Map<number, PartObject>();
+  readonly shapes = new Map<number, Shape>();
+  /** everything but parts: overlays add themselves here */
+  readonly renderer: WebGLRenderer;
+  /** WebGL without a graphics card: shadows and fine pixels are left out */
+  readonly software: boolean;
+  readonly section = { on: false, axis: 2 as 0 | 1 | 2, flip: false, at: 0.5 };
+  show_edges = true;
+  private plane = new Plane(new Vector3(0, 0, -1), 0);
+  private cut = { value: 0 };
+  private cut_colour = { value: new Color(0xc9844a) };
+  private key = new DirectionalLight(0xffffff, 1.6);
+  private sky = new HemisphereLight(0xffffff, 0x8890a0, 0.35);
+  private grid: GridHelper | null = null;
+  private line_material = new LineBasicMaterial({ color: 0x10151c, transparent: true, opacity: 0.55 });
+  private palette: Palette | null = null;
+  /** parts whose proximity colours are of a moment ago, to be taken off when it is no longer held */
+  private hidden = new Set<number>();
+
+  constructor(canvas: HTMLCanvasElement, private readonly model: Model) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.software = /swiftshader|llvmpipe|software/i.test(this.device_name());
+    this.renderer.toneMapping = NeutralToneMapping;
+    this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, window.devicePixelRatio));
+    this.renderer.shadowMap.enabled = !this.software;
+    this.renderer.shadowMap.type = PCFSoftShadowMap;
+    const room = new PMREMGenerator(this.renderer);
+    this.scene.environment = room.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.scene.environmentIntensity = 0.55;
+    // the room is made for y up
+    this.scene.environmentRotation.set(Math.PI / 2, 0, 0);
+    room.dispose();
+    this.scene.add(this.key, this.key.target, this.sky);
+    this.sky.position.set(0, 0, 1);
+    model.on_scene.on(() => this.clear());
+    model.on_part.on((part) => this.put(part));
+    model.on_part_gone.on((part) => this.remove(part));
+    model.on_proximity.on((message) => this.colour(message));
+  }
+
+  private device_name(): string {
+    const gl = this.renderer.getContext();
+    const info = gl.getExtension('WEBGL_debug_renderer_info');
+    return info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  }
+
+  /** the box around all parts where they are now */
+  bounds(): Box3 {
+    const box = new Box3();
+    for (const object of this.parts.values()) {
+      if (!object.shape || !object.group.visible) continue;
+      object.group.updateMatrixWorld();
+      box.union(new Box3(new Vector3(...object.shape.low), new Vector3(...object.shape.high)).applyMatrix4(object.group.matrixWorld));
+    }
+    if (box.isEmpty() && this.model.scene)
+      box.set(new Vector3(...this.model.scene.low), new Vector3(...this.model.scene.high));
+    if (box.isEmpty()) box.set(new Vector3(-0.1, -0.1, -0.1), new Vector3(0.1, 0.1, 0.1));
+    return box;
+  }
+
+  part_bounds(part: number): Box3 | null {
+    const object = this.parts.get(part);
+    if (!object?.shape) return null;
+    object.group.updateMatrixWorld();
+    return new Box3(new Vector3(...object.shape.low), new Vector3(...object.shape.high)).applyMatrix4(object.group.matrixWorld);
+  }
+
+  /** levels of a mesh replace each other: only finer ones, unless there is none */
+  add_shape(shape: Shape): void {
+    const old = this.shapes.get(shape.mesh);
+    this.shapes.set(shape.mesh, shape);
+    for (const part of this.model.parts.values()) if (part.mesh === shape.mesh) this.put(part);
+    if (old) for (const piece of old.pieces) {
+      piece.geometry.dispose();
+      piece.lines?.dispose();
+    }
+    this.place_light();
+  }
+
+  get triangles(): number {
+    let sum = 0;
+    for (const object of this.parts.values()) sum += object.shape?.triangles ?? 0;
+    return sum;
+  }
+
+  private clear(): void {
+    for (const part of [...this.parts.keys()]) this.remove(part);
+    for (const shape of this.shapes.values())
+      for (const piece of shape.pieces) {
+        piece.geometry.dispose();
+        piece.lines?.dispose();
+      }
+    this.shapes.clear();
+    this.hidden.clear();
+  }
+
+  private put(part: Part): void {
+    const shape = this.shapes.get(part.mesh) ?? null;
+    let object = this.parts.get(part.part);
+    if (!object) {
+      const material = new MeshStandardMaterial({ roughness: 0.55, metalness: 0.12, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+      material.onBeforeCompile = (shader) => this.add_cut(shader);
+      const group = new Group();
+      group.matrixAutoUpdate = true;
+      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1 };
+      this.parts.set(part.part, object);
+      this.scene.add(group);
+    }
+    set_pose(object.group, part.T_world_part);
+    if (object.shape !== shape) {
+      object.group.clear();
+      object.shape = shape;
+      object.coloured = false;
+      object.meshes = (shape?.pieces ?? []).map((piece) => {
+        const mesh = new Mesh(piece.geometry, object.material);
+        mesh.userData.part = part.part;
+        mesh.layers.enable(1); // what a pointer can pick
+        mesh.castShadow = mesh.receiveShadow = true;
+        return mesh;
+      });
+      object.lines = (shape?.pieces ?? []).flatMap((piece) => (piece.lines ? [new LineSegments(piece.lines, this.line_material)] : []));
+      for (const lines of object.lines) lines.visible = this.show_edges;
+      if (object.meshes.length) object.group.add(...object.meshes);
+      if (object.lines.length) object.group.add(...object.lines);
+      object.look = -1;
+    }
+    object.group.visible = !this.hidden.has(part.part);
+  }
+
+  private remove(part: number): void {
+    const object = this.parts.get(part);
+    if (!object) return;
+    this.scene.remove(object.group);
+    object.material.dispose();
+    this.parts.delete(part);
+  }
+
+  set_visible(part: number, visible: boolean): void {
+    if (visible) this.hidden.delete(part);
+    else this.hidden.add(part);
+    const object = this.parts.get(part);
+    if (object) object.group.visible = visible;
+  }
+
+  is_visible(part: number): boolean {
+    return !this.hidden.has(part);
+  }
+
+  set_edges(show: boolean): void {
+    this.show_edges = show;
+    for (const object of this.parts.values()) for (const lines of object.lines) lines.visible = show;
+  }
+
+  /** poses and looks of the newest state */
+  update(hover: number): void {
+    for (const object of this.parts.values()) {
+      const part = this.model.parts.get(object.part);
+      if (!part) continue;
+      set_pose(object.group, part.T_world_part);
+      // the page sees the pointer before the controller does: ready shows at once
+      let shown = part.look;
+      if (shown === look.LOOK_PLAIN && hover === object.part) shown = look.LOOK_READY;
+      const held = this.model.holder(object.part) >= 0;
+      if (object.coloured && !held) this.uncolour(object);
+      this.paint(object, part, shown);
+    }
+  }
+
+  private paint(object: PartObject, part: Part, shown: number): void {
+    const key = shown + (object.coloured ? 8 : 0) + (part.ready ? 0 : 16) + part.colour * 32;
+    if (object.look === key || !this.palette) return;
+    object.look = key;
+    const own = new Color().setRGB(...rgb(part.colour), 'srgb');
+    const { ready, held, colliding } = this.palette;
+    const material = object.material;
+    material.emissive.setRGB(0, 0, 0);
+    const tint = shown === look.LOOK_COLLIDING ? colliding : shown === look.LOOK_READY ? ready : shown === look.LOOK_HELD ? held : null;
+    if (object.coloured) {
+      // proximity colours say how near; the look is a glow over them
+      material.color.set(0xffffff);
+      if (tint && shown === look.LOOK_COLLIDING) material.emissive.set(tint).multiplyScalar(0.28);
+    } else {
+      material.color.copy(own);
+      if (tint) {
+        material.color.lerp(new Color(tint), shown === look.LOOK_HELD ? 0.3 : 0.72);
+        material.emissive.set(tint).multiplyScalar(0.12);
+      }
+    }
+    // without voxels it takes part in nothing yet: shown as glass
+    material.transparent = !part.ready;
+    material.opacity = part.ready ? 1 : 0.45;
+    material.vertexColors = object.coloured;
+    material.needsUpdate = true;
+  }
+
+  private colour(message: message_proximity): void {
+    const object = this.parts.get(message.part);
+    const part = this.model.parts.get(message.part);
+    if (!object?.shape || !part || object.shape.level !== 0 || this.model.holder(message.part) < 0) return;
+    const table = near_table(rgb(part.colour));
+    const greatest = message.greatest > 0 ? message.greatest : 1;
+    const last = message.first_vertex + message.distances.length;
+    object.shape.pieces.forEach((piece, number) => {
+      const geometry = object.meshes[number]!.geometry;
+      let colours = geometry.getAttribute('color') as BufferAttribute | undefined;
+      if (!colours) {
+        colours = new BufferAttribute(new Float32Array(3 * piece.source.length), 3);
+        const far = table.subarray(255 * 3, 256 * 3);
+        for (let i = 0; i < piece.source.length; i++) (colours.array as Float32Array).set(far, 3 * i);
+        geometry.setAttribute('color', colours);
+      }
+      const array = colours.array as Float32Array;
+      for (let i = 0; i < piece.source.length; i++) {
+        const vertex = piece.first + piece.source[i]!;
+        if (vertex < message.first_vertex || vertex >= last) continue;
+        const share = message.distances[vertex - message.first_vertex]! / greatest;
+        const entry = 3 * Math.min(255, Math.max(0, Math.round(share * 255)));
+        array[3 * i] = table[entry]!;
+        array[3 * i + 1] = table[entry + 1]!;
+        array[3 * i + 2] = table[entry + 2]!;
+      }
+      colours.needsUpdate = true;
+    });
+    object.coloured = true;
+  }
+
+  uncolour(object: PartObject): void {
+    object.coloured = false;
+    object.look = -1;
+  }
+
+  uncolour_all(): void {
+    for (const object of this.parts.values()) if (object.coloured) this.uncolour(object);
+  }
+
+  /** back faces that a section lays open are painted flat, so that solid parts look cut and not hollow */
+  private add_cut(shader: WebGLProgramParametersWithUniforms): void {
+    shader.uniforms['cut'] = this.cut;
+    shader.uniforms['cut_colour'] = this.cut_colour;
+    shader.fragmentShader = shader.fragmentShader
+      .replace('void main() {', 'uniform float cut;\nuniform vec3 cut_colour;\nvoid main() {')
+      .replace('#include <opaque_fragment>',
+        'if (cut > 0.5 && !gl_FrontFacing) outgoingLight = cut_colour;\n#include <opaque_fragment>');
+  }
+
+  update_section(): void {
+    const box = this.bounds();
+    const { axis, flip, at, on } = this.section;
+    const low = box.min.getComponent(axis), high = box.max.getComponent(axis);
+    const sign = flip ? 1 : -1;
+    this.plane.normal.set(0, 0, 0).setComponent(axis, sign);
+    this.plane.constant = -sign * (low + at * (high - low));
+    this.renderer.clippingPlanes = on ? [this.plane] : [];
+    this.cut.value = on ? 1 : 0;
+  }
+
+  /** light and ground follow the size of the scene */
+  place_light(): void {
+    const box = this.bounds();
+    const size = box.getSize(new Vector3()).length();
+    const centre = box.getCenter(new Vector3());
+    this.key.position.set(centre.x - 0.45 * size, centre.y - 0.7 * size, centre.z + 1.1 * size);
+    this.key.target.position.copy(centre);
+    this.key.castShadow = true;
+    const shadow = this.key.shadow;
+    shadow.mapSize.set(2048, 2048);
+    Object.assign(shadow.camera, { left: -0.6 * size, right: 0.6 * size, top: 0.6 * size, bottom: -0.6 * size, near: 0.1 * size, far: 3 * size });
+    shadow.camera.updateProjectionMatrix();
+    shadow.normalBias = 0.002 * size;
+    shadow.bias = -0.0004;
+    shadow.radius = 6;
+    if (this.grid) {
+      this.scene.remove(this.grid);
+      this.grid.dispose();
+    }
+    // squares of 1, 2 or 5 times a power of ten
+    const raw = size / 14;
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = power * (raw / power >= 5 ? 5 : raw / power >= 2 ? 2 : 1);
+    const count = 2 * Math.ceil((1.2 * size) / step);
+    const colour = this.palette?.grid ?? 0x888888;
+    this.grid = new GridHelper(count * step, count, colour, colour);
+    this.grid.rotation.x = Math.PI / 2;
+    this.grid.position.set(Math.round(centre.x / step) * step, Math.round(centre.y / step) * step, box.min.z - 0.002 * size);
+    const material = this.grid.material;
+    material.transparent = true;
+    material.opacity = 0.32;
+    material.depthWrite = false;
+    this.scene.add(this.grid);
+  }
+
+  set_palette(palette: Palette): void {
+    this.palette = palette;
+    this.scene.background = new Color(palette.background);
+    this.line_material.color.set(palette.edge);
+    this.line_material.opacity = palette.edge_opacity;
+    this.cut_colour.value.set(palette.cut);
+    for (const object of this.parts.values()) object.look = -1;
+    this.place_light();
+  }
+}
+
+const quaternion = new Quaternion();
+
+export function set_pose(object: { position: Vector3; quaternion: Quaternion }, pose: Pose): void {
+  object.position.set(...pose.p);
+  object.quaternion.copy(quaternion.set(pose.q[1], pose.q[2], pose.q[3], pose.q[0]));
+}

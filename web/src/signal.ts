@@ -1,0 +1,13 @@
+/** Who wants to know is told, in the order of asking. */
+export class Signal<T> {
+  private handlers = new Set<(value: T) => void>();
+
+  on(handler: (value: T) => void): () => void {
+    this.handlers.add(handler);
+    return () => this.handlers.delete(handler);
+  }
+
+  emit(value: T): void {
+    for (const handler of [...this.handlers]) handler(value);
+  }
+}

@@ -1,0 +1,57 @@
+// The line at the bottom and the chip at the top: whether 1000 Hz are held, what it costs, how old the picture is.
+import { by_id, text } from './dom.ts';
+import { Window } from './latency.ts';
+import type { Model } from './model.ts';
+import type { Stage } from './scene.ts';
+import { count, digits } from './units.ts';
+
+export class Status {
+  fps = 0;
+  private frames = new Window(120);
+  private last = 0;
+  private shown = 0;
+
+  constructor(private readonly model: Model, private readonly stage: Stage) {}
+
+  loading(loaded: number, wanted: number): void {
+    text(by_id('status-mesh'), loaded < wanted ? `meshes ${loaded} / ${wanted}` : `${count(this.stage.triangles)} triangles`);
+  }
+
+  update(now: number): void {
+    if (this.last) this.frames.add(now - this.last);
+    this.last = now;
+    if (now - this.shown < 250) return;
+    this.shown = now;
+    const { connection, state } = this.model;
+    this.fps = 1000 / this.frames.quantile(0.5);
+    const chip = by_id('rate');
+    if (connection.state !== 'open' || !state) {
+      text(chip, connection.state === 'open' ? 'waiting for the loop' : 'not connected');
+      chip.dataset['state'] = 'off';
+      return;
+    }
+    const held = state.rate_held;
+    const rate = `${connection.loop_rate} Hz`;
+    const why = this.model.rate_sentence;
+    if (this.model.replaying) {
+      text(chip, 'replay: the loop is held');
+      chip.dataset['state'] = 'off';
+    } else if (state.paused) {
+      text(chip, 'paused');
+      chip.dataset['state'] = 'off';
+    } else {
+      text(chip, held ? `${rate} held` : why && !/held$/.test(why) ? why : `${rate} not held: ${state.skipped} periods without a frame`);
+      chip.dataset['state'] = held ? 'good' : 'bad';
+    }
+    chip.title = `${why}${connection.name ? ` · ${connection.name}` : ''}`;
+    text(by_id('status-compute'), `compute p50 ${digits(state.compute.p50)} · p99 ${digits(state.compute.p99)} · max ${digits(state.compute.max)} µs`);
+    text(by_id('status-points'), `${count(state.points_tested)} points · ${count(state.contact_count)} contacts`);
+    const { p50, p95 } = connection.latency;
+    text(by_id('status-latency'), Number.isNaN(p50) ? 'latency …' : `pose to page p50 ${digits(p50)} · p95 ${digits(p95)} ms`);
+    text(by_id('status-fps'), `${Math.round(this.fps)} fps`);
+    const record = by_id('tool-record');
+    record.setAttribute('aria-pressed', String(state.recording));
+    text(by_id('record-text'), state.recording ? 'Stop' : 'Record');
+    by_id('tool-pause').setAttribute('aria-pressed', String(state.paused));
+  }
+}

@@ -1,0 +1,50 @@
+// Lengths as people read them: the scene's unit, as many digits as tell something.
+
+const METRES: Record<string, number> = { m: 1, cm: 0.01, mm: 0.001, um: 1e-6, in: 0.0254, ft: 0.3048 };
+
+/** metres in one of a unit; an unknown one counts as millimetres, the commonest in CAD */
+export function metres(unit: string): number {
+  return METRES[unit] ?? 0.001;
+}
+
+/** three digits that count, without an exponent where that can be read */
+export function digits(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size >= 1e6 || size < 1e-4) return value.toExponential(2);
+  const places = Math.max(0, 2 - Math.floor(Math.log10(size)));
+  return value.toFixed(Math.min(places, 6));
+}
+
+export function length(value_m: number, unit: string): string {
+  return Number.isFinite(value_m) ? `${digits(value_m / metres(unit))} ${unit || 'mm'}` : 'none in reach';
+}
+
+/** bounds of a distance, in words */
+export function bounds(lower_m: number, upper_m: number, unit: string): string {
+  const scale = metres(unit);
+  const name = unit || 'mm';
+  if (!Number.isFinite(lower_m)) return 'nothing near';
+  if (!Number.isFinite(upper_m)) return `more than ${digits(lower_m / scale)} ${name}`;
+  if (upper_m - lower_m <= 1e-9 + 1e-4 * upper_m) return `${digits(upper_m / scale)} ${name}`;
+  return `${digits(lower_m / scale)} – ${digits(upper_m / scale)} ${name}`;
+}
+
+export function count(value: number): string {
+  if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
+  if (value >= 1e4) return `${(value / 1e3).toFixed(0)} k`;
+  return String(Math.round(value));
+}
+
+export function bytes(value: number): string {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(1)} GB`;
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} MB`;
+  return `${Math.max(value ? 1 : 0, Math.round(value / 1e3))} kB`;
+}
+
+export function clock(seconds: number): string {
+  const whole = Math.max(0, seconds);
+  const minutes = Math.floor(whole / 60);
+  return `${minutes}:${(whole - 60 * minutes).toFixed(1).padStart(4, '0')}`;
+}
