@@ -173,6 +173,9 @@ FLR_API flr_tool flr_world_tool(const flr_world *world, uint32_t hand);
  * such part. */
 FLR_API bool flr_world_set_probe(flr_world *world, uint32_t part, const flr_probe_model *model);
 
+/* Where on the part the hand holds it. False: it holds nothing yet. */
+FLR_API bool flr_world_grip(const flr_world *world, uint32_t hand, flr_pose *T_part_hand);
+
 /* Puts a part somewhere, at rest; hands that hold it take it anew there. False: no such part, or it
  * is static, or the pose makes no sense. */
 FLR_API bool flr_world_place(flr_world *world, uint32_t part, flr_pose T_world_part);
@@ -269,6 +272,12 @@ FLR_API size_t flr_world_state_size(const flr_world *world);
 FLR_API void flr_world_save(const flr_world *world, void *state);
 /* False, and nothing is changed, when `size` is another one or a body in it cannot be. */
 FLR_API bool flr_world_load(flr_world *world, const void *state, size_t size);
+
+/* Goes on where another world was: when parts have come, gone or got other voxels. before[i]: which
+ * part of `from` the part i is, or FLR_NO_PART: a new one, which stays where it is. What moves gets
+ * pose and velocity; hands keep what they hold, where it is still there; frame number and hash go
+ * on. Parameters and ground are not taken. */
+FLR_API void flr_world_adopt(flr_world *world, const flr_world *from, const uint32_t *before);
 
 #ifdef __cplusplus
 }

@@ -90,6 +90,13 @@ double flr_tuning_get(const flr_tuning *tuning, uint32_t index)
     return value;
 }
 
+double flr_tuning_high(const flr_tuning *tuning, uint32_t index)
+{
+    FLR_ASSERT(tuning && index < ROWS);
+    const row *r = &rows[index];
+    return r->kind == CLEARANCE && tuning->voxel > 0 ? FARTHEST * tuning->voxel : r->entry.high;
+}
+
 static void put(flr_tuning *tuning, const row *r, double value)
 {
     char *at = (char *)tuning + r->offset;
@@ -132,8 +139,7 @@ flr_result flr_tuning_set(flr_tuning *tuning, const char *name, double value, ui
     while (i < ROWS && strcmp(rows[i].entry.name, name) != 0) i++;
     if (i == ROWS) return no_such(name, error);
     const row *r = &rows[i];
-    double high = r->kind == CLEARANCE && tuning->voxel > 0 ? FARTHEST * tuning->voxel * (1 + 1e-9)
-                                                            : r->entry.high;
+    double high = flr_tuning_high(tuning, i) * (r->kind == CLEARANCE ? 1 + 1e-9 : 1);
     if (!(value >= r->entry.low && value <= high))
         return flr_fail(error, FLR_BAD_ARGUMENT, "parameter %s: %g is out of range; %g to %g%s%s",
                         name, value, r->entry.low, high, r->entry.unit[0] ? " " : "",

@@ -29,6 +29,8 @@ flr_tuning flr_default_tuning(void);
 uint32_t flr_tuning_count(void);
 const flr_tuning_entry *flr_tuning_at(uint32_t index);
 double flr_tuning_get(const flr_tuning *tuning, uint32_t index);
+/* The greatest value at present: of the clearance it depends on the voxels. */
+double flr_tuning_high(const flr_tuning *tuning, uint32_t index);
 
 /* Changes one. `*index`: which it was. FLR_NOT_FOUND, with the name that was probably meant;
  * FLR_BAD_ARGUMENT, with the range. */

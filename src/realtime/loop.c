@@ -30,6 +30,19 @@ flr_loop_def flr_default_loop_def(void)
     return def;
 }
 
+/* A real device with time of its own is refused. */
+flr_result flr_loop_check_device(const flr_loop_def *def, const flr_device *device,
+                                 flr_error *error)
+{
+    const flr_device_info *info = flr_device_get_info(device);
+    if (info->hardware && !def->paced)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "loop: the device \"%s\" is real and cannot run faster than the clock; "
+                        "use a paced loop",
+                        info->name);
+    return FLR_OK;
+}
+
 static flr_result check(const flr_loop_def *def, flr_error *error)
 {
     if (!(def->rate >= 250 && def->rate <= 10000))
@@ -44,12 +57,8 @@ static flr_result check(const flr_loop_def *def, flr_error *error)
                         def->priority);
     for (uint32_t i = 0; i < def->device_count; i++) {
         FLR_ASSERT(def->devices[i]);
-        const flr_device_info *info = flr_device_get_info(def->devices[i]);
-        if (info->hardware && !def->paced)
-            return flr_fail(error, FLR_BAD_ARGUMENT,
-                            "loop: the device \"%s\" is real and cannot run faster than the clock; "
-                            "use a paced loop",
-                            info->name);
+        flr_result result = flr_loop_check_device(def, def->devices[i], error);
+        if (result != FLR_OK) return result;
     }
     return FLR_OK;
 }
@@ -71,8 +80,10 @@ static flr_result fill(flr_loop *loop, flr_error *error)
         flr_guard_def guard = def->guard;
         guard.device = def->devices[i];
         guard.rate = def->rate;
-        flr_result result = flr_guard_create(&guard, &loop->guards[i], error);
+        flr_guard *made;
+        flr_result result = flr_guard_create(&guard, &made, error);
         if (result != FLR_OK) return result;
+        loop->guards[i] = made;
     }
     return FLR_OK;
 }
@@ -102,7 +113,10 @@ void flr_loop_destroy(flr_loop *loop)
 {
     if (!loop) return;
     flr_loop_stop(loop);
-    for (int i = 0; i < FLR_LOOP_DEVICES; i++) flr_guard_destroy(loop->guards[i]);
+    for (int i = 0; i < FLR_LOOP_DEVICES; i++) {
+        flr_guard_destroy(loop->guards[i]);
+        flr_guard_destroy(loop->newcomers[i].guard);
+    }
     flr_ring_destroy(loop->commands);
     free(loop->command);
     flr_latest_destroy(loop->state);
@@ -185,10 +199,11 @@ static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid
             .data_fresh = valid,
             .held = button >= 0 && (loop->samples[i].buttons >> button & 1),
         };
-        if (valid) input.wrench = loop->wrenches[i];
+        if (valid && !flr_loop_is_leaving(loop, i)) input.wrench = loop->wrenches[i];
         flr_guard_output output;
         flr_guard_step(loop->guards[i], &input, &output);
         loop->sent[i] = output.wrench;
+        flr_loop_let_in(loop, i);
         record->detail.faults |= output.faults;
     }
     record->fault = record->detail.faults & serious;
@@ -257,6 +272,7 @@ bool flr_loop_watch(flr_loop *loop)
     int64_t now = flr_clock_ns(loop->def.env);
     for (uint32_t i = 0; i < loop->def.device_count; i++)
         in_charge |= flr_guard_watch(loop->guards[i], now);
+    atomic_fetch_add(&loop->rounds, 1);
     return in_charge;
 }
 

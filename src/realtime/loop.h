@@ -23,13 +23,25 @@ typedef struct flr_loop_threads {
     flr_loop_rights_info rights;
 } flr_loop_threads;
 
+/* A device on its way into a place. */
+typedef enum flr_exchange { FLR_EXCHANGE_NONE, FLR_EXCHANGE_ASKED, FLR_EXCHANGE_DONE } flr_exchange;
+
+typedef struct flr_loop_newcomer {
+    _Atomic(flr_exchange) phase; /* none: control's; asked: the loop's; done: control's */
+    flr_device *device;
+    flr_guard *guard; /* asked: of the newcomer; done: of the one before */
+    uint64_t rounds;  /* of the watchdog when it was done; 0: not looked yet */
+} flr_loop_newcomer;
+
 struct flr_loop {
     flr_loop_def def;
     int64_t period_ns;
-    flr_guard *guards[FLR_LOOP_DEVICES];
-    flr_ring *commands; /* NULL: takes none */
-    void *command;      /* room for one */
-    flr_latest *state;  /* NULL: none */
+    _Atomic(flr_guard *) guards[FLR_LOOP_DEVICES]; /* loop's; the watchdog looks, too */
+    flr_loop_newcomer newcomers[FLR_LOOP_DEVICES];
+    _Atomic uint64_t rounds; /* of the watchdog */
+    flr_ring *commands;      /* NULL: takes none */
+    void *command;           /* room for one */
+    flr_latest *state;       /* NULL: none */
     atomic_bool end, paused;
     uint64_t frames; /* to be done by its thread; 0: no end */
 
@@ -49,5 +61,13 @@ struct flr_loop {
 
 /* Frames until `frames` are done (0: no such end) or the end is asked for. */
 void flr_loop_frames(flr_loop *loop, uint64_t frames);
+
+flr_result flr_loop_check_device(const flr_loop_def *def, const flr_device *device,
+                                 flr_error *error);
+
+/* Is there a newcomer for this place, before which the force has to fade? And after the guard has
+ * stepped: when the force is gone, they change places. RT safe. */
+bool flr_loop_is_leaving(const flr_loop *loop, uint32_t index);
+void flr_loop_let_in(flr_loop *loop, uint32_t index);
 
 #endif

@@ -73,6 +73,13 @@ void flr_texts_free(flr_texts *texts)
     *texts = (flr_texts){NULL, 0};
 }
 
+const char *flr_texts_find(const flr_texts *texts, const char *key)
+{
+    for (size_t i = 0; i + 1 < texts->count; i += 2)
+        if (strcmp(texts->list[i], key) == 0) return texts->list[i + 1];
+    return NULL;
+}
+
 /* ---- the numbers ---- */
 
 typedef enum field_kind { NUMBER, COUNT, FLAG, WORD } field_kind;

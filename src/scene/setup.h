@@ -41,6 +41,8 @@ typedef struct flr_texts {
 flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, const char *format,
                          ...) FLR_PRINTF(4, 5);
 void flr_texts_free(flr_texts *texts);
+/* The value of a key that was added; NULL: none. */
+const char *flr_texts_find(const flr_texts *texts, const char *key);
 
 /* Adds the whole setup, and of the scene and its parts the names and hashes of what they are made
  * of: scene, scene.name, scene.unit, scene.hash, part, voxel.least, parts.N.name, .moving, .mesh

@@ -265,19 +265,17 @@ static flr_body_def from_box(const flr_mesh *mesh)
     return def;
 }
 
-static flr_body_def body_of(const flr_stage_def *def, const flr_stage *stage, uint32_t i)
+flr_body_def flr_stage_body(const flr_mesh *mesh, double density, double voxel,
+                            const flr_coupling_def *coupling, flr_pose T_world_part)
 {
-    const flr_stage_part *part = &stage->parts[i];
     flr_body_def body;
     flr_body made;
-    double density = def->scene->parts[i].density;
-    if (flr_body_def_from_mesh(part->mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
+    if (flr_body_def_from_mesh(mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
         flr_body_make(&body, &made, NULL) != FLR_OK)
-        body = from_box(part->mesh);
-    const flr_coupling_def *coupling = &def->params.coupling;
-    double stretch = coupling->stretch > 0 ? coupling->stretch : stage->voxel / 2;
+        body = from_box(mesh);
+    double stretch = coupling->stretch > 0 ? coupling->stretch : voxel / 2;
     body.mass = coupling->stiffness * stretch / BRISK;
-    body.T_world_part = part->T_start;
+    body.T_world_part = T_world_part;
     return body;
 }
 
@@ -312,7 +310,8 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
         parts[i].shape = flr_pairs_shape_make(part->shell, part->table);
         parts[i].tree = part->tree;
         parts[i].kind = !part->moving ? FLR_PART_STATIC : falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
-        parts[i].body = body_of(def, stage, i);
+        parts[i].body = flr_stage_body(part->mesh, def->scene->parts[i].density, stage->voxel,
+                                       &def->params.coupling, part->T_start);
         if (!part->moving && stage->ground) merged[merged_count++] = i;
     }
     result = flr_world_create(&world, &stage->world, error);

@@ -358,6 +358,15 @@ bool flr_world_set_probe(flr_world *w, uint32_t part, const flr_probe_model *mod
     return true;
 }
 
+bool flr_world_grip(const flr_world *w, uint32_t hand, flr_pose *T_part_hand)
+{
+    if (hand >= w->def.hand_count) return false;
+    const hand_state *h = &w->state->hands[hand];
+    if (h->part == FLR_NO_PART || h->waiting) return false;
+    *T_part_hand = h->coupling.T_part_handle;
+    return true;
+}
+
 /* Where a part is that the pairs do not take for moving must be told by hand. */
 static void tell_pairs(flr_world *w, uint32_t part)
 {
@@ -978,4 +987,33 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
     memcpy(w->state, from, size);
     for (uint32_t i = 0; i < w->def.part_count; i++) tell_pairs(w, i);
     return true;
+}
+
+void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before)
+{
+    const world_state *old = from->state;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        if (before[i] >= from->def.part_count || w->kinds[i] == FLR_PART_STATIC) continue;
+        w->state->bodies[i].T_world_part = old->bodies[before[i]].T_world_part;
+        w->state->bodies[i].twist = old->bodies[before[i]].twist;
+    }
+    uint32_t hands =
+        w->def.hand_count < from->def.hand_count ? w->def.hand_count : from->def.hand_count;
+    for (uint32_t h = 0; h < hands; h++) {
+        hand_state *hand = &w->state->hands[h];
+        *hand = old->hands[h];
+        hand->point = flr_point_none(); /* begins anew where the hand is */
+        uint32_t part = 0;
+        if (hand->part == FLR_NO_PART) continue;
+        while (part < w->def.part_count && before[part] != hand->part) part++;
+        bool still = part < w->def.part_count && w->kinds[part] != FLR_PART_STATIC;
+        hand->part = still ? part : FLR_NO_PART;
+        if (still) continue;
+        hand->waiting = false;
+        hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    }
+    w->state->number = old->number;
+    w->state->hash = old->hash;
+    w->state->travel = old->travel;
+    for (uint32_t i = 0; i < w->def.part_count; i++) tell_pairs(w, i);
 }

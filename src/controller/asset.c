@@ -1,0 +1,132 @@
+/* meshes and shapes: made once, shared by parts, workers and senders, freed by whoever is last */
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/inside.h"
+
+flr_result flr_kept_make(flr_mesh *mesh, uint32_t number, flr_engine_kept **kept, flr_error *error)
+{
+    flr_engine_kept *made = calloc(1, sizeof *made);
+    if (!made) {
+        flr_mesh_destroy(mesh);
+        return flr_engine_no_memory(error);
+    }
+    atomic_init(&made->users, 1);
+    made->number = number;
+    made->mesh = mesh;
+    made->hash = flr_mesh_hash(mesh);
+    pthread_mutex_init(&made->lock, NULL);
+    *kept = made;
+    return FLR_OK;
+}
+
+flr_engine_kept *flr_kept_use(flr_engine_kept *kept)
+{
+    atomic_fetch_add(&kept->users, 1);
+    return kept;
+}
+
+const flr_mesh *flr_engine_kept_mesh(const flr_engine_kept *kept) { return kept->mesh; }
+
+void flr_engine_drop_mesh(flr_engine_kept *kept)
+{
+    if (!kept || atomic_fetch_sub(&kept->users, 1) != 1) return;
+    flr_gauge_part_destroy(kept->gauge);
+    flr_mesh_destroy(kept->mesh);
+    pthread_mutex_destroy(&kept->lock);
+    free(kept);
+}
+
+flr_result flr_kept_gauge(flr_engine_kept *kept, const flr_gauge_part **gauge, flr_error *error)
+{
+    pthread_mutex_lock(&kept->lock);
+    flr_result result =
+        kept->gauge ? FLR_OK : flr_gauge_part_create(kept->mesh, &kept->gauge, error);
+    if (result == FLR_OK) *gauge = kept->gauge;
+    pthread_mutex_unlock(&kept->lock);
+    return result;
+}
+
+/* ---- shapes ---- */
+
+flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error)
+{
+    static const flr_cache none = {0};
+    flr_shape *made = calloc(1, sizeof *made);
+    if (!made) return flr_engine_no_memory(error);
+    atomic_init(&made->users, 1);
+    made->mesh = flr_kept_use(def->mesh);
+    made->voxel = def->voxel;
+    made->hollow = def->hollow;
+    flr_voxelize_def how = flr_default_voxelize_def();
+    how.voxel = def->voxel;
+    how.hollow = def->hollow;
+    how.on_surface = def->on_surface;
+    how.threads = def->threads;
+    how.progress = def->progress;
+    how.context = def->context;
+    flr_result result =
+        flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, &how,
+                           &made->voxmap, &made->shell, NULL, error);
+    if (result == FLR_OK) result = flr_contact_table_create(made->voxmap, &made->table, error);
+    if (result != FLR_OK) {
+        flr_shape_drop(made);
+        return result;
+    }
+    made->touch = flr_pairs_shape_make(made->shell, made->table);
+    made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +
+                  flr_contact_table_bytes(made->table);
+    *shape = made;
+    return FLR_OK;
+}
+
+flr_shape *flr_shape_use(flr_shape *shape)
+{
+    atomic_fetch_add(&shape->users, 1);
+    return shape;
+}
+
+void flr_shape_drop(flr_shape *shape)
+{
+    if (!shape || atomic_fetch_sub(&shape->users, 1) != 1) return;
+    flr_contact_table_destroy(shape->table);
+    flr_shell_destroy(shape->shell);
+    flr_voxmap_destroy(shape->voxmap);
+    flr_engine_drop_mesh(shape->mesh);
+    free(shape);
+}
+
+/* ---- lists of parts ---- */
+
+bool flr_members_add(flr_members *members, const flr_member *member)
+{
+    if (members->count == members->room) {
+        uint32_t room = members->room ? 2 * members->room : 16;
+        flr_member *list = realloc(members->list, room * sizeof *list);
+        if (!list) return false;
+        members->list = list;
+        members->room = room;
+    }
+    // in order of their numbers, which the loop looks them up by
+    uint32_t at = members->count++;
+    while (at > 0 && members->list[at - 1].part > member->part) {
+        members->list[at] = members->list[at - 1];
+        at--;
+    }
+    members->list[at] = *member;
+    return true;
+}
+
+void flr_members_free(flr_members *members)
+{
+    for (uint32_t i = 0; i < members->count; i++) flr_shape_drop(members->list[i].shape);
+    free(members->list);
+    memset(members, 0, sizeof *members);
+}
+
+flr_member *flr_members_find(const flr_members *members, uint32_t part)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->list[i].part == part) return &members->list[i];
+    return NULL;
+}

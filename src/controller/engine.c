@@ -1,0 +1,403 @@
+/* the engine: making it, what control does again and again, events, state, health */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "controller/inside.h"
+#include "feeler/assert.h"
+
+enum { ORDERS = 256, NOTICES = 1024 };
+
+flr_engine_def flr_default_engine_def(void)
+{
+    return (flr_engine_def){.env = flr_env_real(),
+                            .rate = 1000,
+                            .paced = true,
+                            .hands = 2,
+                            .workers = 2,
+                            .options = flr_default_mesh_options(),
+                            .priority = 80,
+                            .cpu = -1,
+                            .lock_memory = true};
+}
+
+flr_result flr_engine_no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "the controller is out of memory");
+}
+
+/* ---- making ---- */
+
+static bool copy_text(const char *from, char **slot, const char **to)
+{
+    *to = from ? *slot = strdup(from) : NULL;
+    return !from || *slot;
+}
+
+static bool copy_texts(flr_engine *e)
+{
+    if (e->def.cache) e->cache = *e->def.cache;
+    bool done = copy_text(e->cache.folder, &e->texts[0], &e->cache.folder) &&
+                copy_text(e->def.recordings, &e->texts[1], &e->def.recordings) &&
+                copy_text(e->def.scratch, &e->texts[2], &e->def.scratch);
+    e->def.cache = &e->cache;
+    return done;
+}
+
+static flr_result make_framer(flr_engine *e, flr_error *error)
+{
+    flr_framer *f = e->framer = calloc(1, sizeof *f);
+    e->state = calloc(1, sizeof *e->state);
+    e->events = calloc(FLR_ENGINE_EVENTS, sizeof *e->events);
+    if (!f || !e->state || !e->events) return flr_engine_no_memory(error);
+    f->env = e->def.env;
+    f->hand_count = e->def.hands;
+    f->paced = e->def.paced;
+    f->params = e->tuning.world;
+    f->reach = e->tuning.reach;
+    f->tape_ns = -1;
+    f->frame.lower = f->frame.upper = INFINITY;
+    for (uint32_t h = 0; h < FLR_ENGINE_HANDS; h++)
+        f->hands[h] = (flr_frame_hand){.T_world_base = flr_pose_identity(),
+                                       .scale = 1,
+                                       .T_world_hand = flr_pose_identity(),
+                                       .touched = FLR_ENGINE_NONE,
+                                       .held = FLR_ENGINE_NONE};
+    if (!(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
+        return flr_engine_no_memory(error);
+    return flr_cast_make(&e->members, 0, &e->def, &e->tuning, &f->cast, error);
+}
+
+static flr_result make_loop(flr_engine *e, flr_error *error)
+{
+    flr_loop_def def = flr_default_loop_def();
+    def.env = e->def.env;
+    def.rate = e->def.rate;
+    def.paced = e->def.paced;
+    def.step = flr_framer_step;
+    def.command = flr_framer_take;
+    def.context = e->framer;
+    def.command_size = sizeof(flr_order);
+    def.command_capacity = ORDERS;
+    def.state_size = sizeof(flr_engine_state);
+    def.priority = e->def.priority;
+    def.cpu = e->def.cpu;
+    def.lock_memory = e->def.lock_memory;
+    flr_result result = flr_engine_open_devices(e, &def, error);
+    return result == FLR_OK ? flr_loop_create(&def, &e->loop, error) : result;
+}
+
+flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr_error *error)
+{
+    FLR_ASSERT(def && engine && def->env);
+    if (def->hands < 1 || def->hands > FLR_ENGINE_HANDS)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%u hands; choose 1 to %d", def->hands,
+                        FLR_ENGINE_HANDS);
+    flr_engine *e = calloc(1, sizeof *e);
+    if (!e) return flr_engine_no_memory(error);
+    e->def = *def;
+    e->began_ns = flr_clock_ns(def->env);
+    e->tuning = e->preset = flr_default_tuning();
+    e->unit_metres = 0.001;
+    memcpy(e->unit, "mm", 3);
+    flr_result result = copy_texts(e) ? FLR_OK : flr_engine_no_memory(error);
+    if (result == FLR_OK) result = make_framer(e, error);
+    if (result == FLR_OK) result = make_loop(e, error);
+    if (result == FLR_OK) result = flr_engine_list_recordings(e, error);
+    if (result == FLR_OK)
+        result = flr_jobs_create(def->workers, def->wake, def->wake_context, &e->jobs, error);
+    if (result != FLR_OK) {
+        flr_engine_destroy(e);
+        return result;
+    }
+    *engine = e;
+    return FLR_OK;
+}
+
+/* ---- what the loop gave back ---- */
+
+static const char *name_of(const flr_engine *e, uint32_t part)
+{
+    const flr_member *member = flr_members_find(&e->members, part);
+    return member ? member->name : "a part";
+}
+
+static void take_notice(flr_engine *e, const flr_notice *n)
+{
+    switch (n->kind) {
+    case FLR_NOTICE_CAST:
+        flr_cast_free(n->what.cast);
+        e->casting = false;
+        break;
+    case FLR_NOTICE_GROUND:
+        if (n->flag && e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
+            flr_ground_drop(e->ground);
+            e->ground = NULL;
+        }
+        flr_ground_drop(n->what.ground);
+        break;
+    case FLR_NOTICE_TAPE:
+        flr_engine_tape_back(e, n->what.tape);
+        break;
+    case FLR_NOTICE_GRABBED:
+        flr_engine_news(e, FLR_WIRE_EVENT_GRABBED, n->part, n->hand, "hand %u took %s", n->hand,
+                        name_of(e, n->part));
+        break;
+    case FLR_NOTICE_RELEASED:
+        flr_engine_news(e, FLR_WIRE_EVENT_RELEASED, n->part, n->hand, "hand %u let go of %s",
+                        n->hand, name_of(e, n->part));
+        break;
+    case FLR_NOTICE_FAULT:
+        flr_engine_news(e, FLR_WIRE_EVENT_FAULT, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the step saw faults 0x%x; what was wrong was left out", n->part);
+        break;
+    }
+}
+
+static void take_notices(flr_engine *e)
+{
+    flr_notice notice;
+    while (flr_ring_pop(e->framer->notices, &notice)) take_notice(e, &notice);
+}
+
+/* ---- ending ---- */
+
+/* Orders that never reached the loop carry things, too: frames in which nothing moves take them all. */
+static void drain(flr_engine *e)
+{
+    e->framer->paused = true;
+    flr_loop_run(e->loop, ORDERS / 16);
+    take_notices(e);
+}
+
+void flr_engine_destroy(flr_engine *e)
+{
+    if (!e) return;
+    if (e->loop) {
+        flr_loop_stop(e->loop);
+        flr_engine_free_replay(e);
+        flr_jobs_destroy(e->jobs);
+        drain(e);
+        flr_loop_destroy(e->loop);
+    }
+    flr_engine_free_recordings(e);
+    flr_engine_close_devices(e);
+    flr_engine_free_look(e);
+    flr_engine_free_ground(e);
+    if (e->framer) {
+        flr_cast_free(e->framer->cast);
+        flr_ground_drop(e->framer->ground);
+        flr_ring_destroy(e->framer->notices);
+        free(e->framer);
+    }
+    flr_members_free(&e->members);
+    for (int i = 0; i < 3; i++) free(e->texts[i]);
+    free(e->events);
+    free(e->state);
+    free(e);
+}
+
+/* ---- running ---- */
+
+flr_result flr_engine_start(flr_engine *e, flr_error *error)
+{
+    if (flr_loop_is_running(e->loop))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the loop runs already");
+    return flr_loop_start(e->loop, 0, error);
+}
+
+void flr_engine_stop(flr_engine *e) { flr_loop_stop(e->loop); }
+
+bool flr_engine_is_running(const flr_engine *e) { return flr_loop_is_running(e->loop); }
+
+void flr_engine_run(flr_engine *e, uint64_t frames) { flr_loop_run(e->loop, frames); }
+
+static void end_job(flr_engine *e, flr_job *job)
+{
+    if (job->done) job->done(e, job);
+    if (job->info.job > 0) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
+    job->drop(job);
+}
+
+void flr_engine_service(flr_engine *e)
+{
+    flr_engine_job changed;
+    flr_job *ended;
+    take_notices(e);
+    flr_jobs_do_one(e->jobs);
+    while (flr_jobs_changed(e->jobs, &changed))
+        flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = changed;
+    while ((ended = flr_jobs_take_ended(e->jobs))) end_job(e, ended);
+    for (uint32_t h = 0; h < e->def.hands; h++) flr_loop_exchanging(e->loop, h);
+    flr_engine_recast(e);
+    flr_engine_keep_ground(e);
+    flr_engine_keep_looking(e);
+    flr_engine_keep_taping(e);
+}
+
+/* ---- telling ---- */
+
+flr_engine_event *flr_engine_tell(flr_engine *e, flr_engine_event_kind kind)
+{
+    if (e->event_count == FLR_ENGINE_EVENTS) {
+        e->event_first = (e->event_first + 1) % FLR_ENGINE_EVENTS;
+        e->event_count--;
+    }
+    flr_engine_event *event = &e->events[(e->event_first + e->event_count++) % FLR_ENGINE_EVENTS];
+    memset(event, 0, sizeof *event);
+    event->kind = kind;
+    event->part = event->hand = FLR_ENGINE_NONE;
+    event->frame = e->state->frame;
+    return event;
+}
+
+void flr_engine_news(flr_engine *e, uint8_t news, uint32_t part, uint32_t hand, const char *format,
+                     ...)
+{
+    flr_engine_event *event = flr_engine_tell(e, FLR_ENGINE_EVENT_NEWS);
+    event->news = news;
+    event->part = part;
+    event->hand = hand;
+    va_list arguments;
+    va_start(arguments, format);
+    flr_text_print(event->sentence, sizeof event->sentence, format, arguments);
+    va_end(arguments);
+}
+
+bool flr_engine_next(flr_engine *e, flr_engine_event *event)
+{
+    if (e->event_count == 0) return false;
+    *event = e->events[e->event_first];
+    e->event_first = (e->event_first + 1) % FLR_ENGINE_EVENTS;
+    e->event_count--;
+    return true;
+}
+
+flr_result flr_engine_send(flr_engine *e, const flr_order *order, flr_error *error)
+{
+    if (flr_loop_send(e->loop, order)) return FLR_OK;
+    return flr_fail(error, FLR_AGAIN, "too much is on its way to the loop; try again");
+}
+
+flr_result flr_engine_post(flr_engine *e, flr_job *job, uint8_t kind, uint32_t part,
+                           const char *name, uint32_t *number)
+{
+    atomic_init(&job->cancelled, false);
+    if (name) {
+        job->info.job = ++e->next_job;
+        job->info.kind = kind;
+        flr_text_copy(job->info.name, sizeof job->info.name, name);
+    }
+    job->info.part = part;
+    if (number) *number = job->info.job;
+    if (name) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
+    flr_jobs_post(e->jobs, job);
+    return FLR_OK;
+}
+
+flr_result flr_engine_cancel(flr_engine *e, uint32_t job, flr_error *error)
+{
+    if (flr_jobs_cancel(e->jobs, job)) return FLR_OK;
+    return flr_fail(error, FLR_NOT_FOUND, "there is no job %u; it may have ended", job);
+}
+
+uint32_t flr_engine_jobs(const flr_engine *e) { return flr_jobs_count(e->jobs); }
+
+bool flr_engine_job_at(const flr_engine *e, uint32_t index, flr_engine_job *job)
+{
+    return flr_jobs_at(e->jobs, index, job);
+}
+
+/* ---- looking ---- */
+
+/* Which faults a hand's guard has seen since the last look. */
+static void look_at_guard(flr_engine *e, uint32_t hand)
+{
+    static const uint32_t limits = FLR_FAULT_FORCE_LIMIT | FLR_FAULT_TORQUE_LIMIT | FLR_FAULT_SLEW;
+    flr_engine_hand_state *to = &e->state->hands[hand];
+    const flr_pointer *device = &e->pointers[e->selected[hand]];
+    if (device->device && flr_device_get_info(device->device)->force > 0)
+        to->bits |= FLR_WIRE_HAND_FORCE;
+    else
+        return; /* a device without force cannot fail to give it */
+    flr_guard_stats now = flr_guard_get_stats(flr_loop_guard(e->loop, hand));
+    for (unsigned i = 0; i < FLR_FAULT_COUNT; i++)
+        if (now.counts[i] > e->guards[hand].counts[i]) to->faults |= 1u << i;
+    if (to->faults & limits) to->bits |= FLR_WIRE_HAND_LIMITED;
+    e->guards[hand] = now;
+}
+
+const flr_engine_state *flr_engine_view(flr_engine *e)
+{
+    if (flr_loop_view(e->loop, e->state) == 0) {
+        e->state->hand_count = e->def.hands;
+        e->state->lower = e->state->upper = INFINITY;
+        for (uint32_t h = 0; h < e->def.hands; h++) {
+            e->state->hands[h].held = e->state->hands[h].touched = FLR_ENGINE_NONE;
+            e->state->hands[h].T_world_hand = e->state->hands[h].T_world_ghost =
+                flr_pose_identity();
+        }
+    }
+    for (uint32_t h = 0; h < e->def.hands; h++) look_at_guard(e, h);
+    flr_engine_show_replay(e, e->state);
+    return e->state;
+}
+
+static uint64_t memory_of(const flr_engine *e)
+{
+    uint64_t bytes = sizeof *e + sizeof *e->framer + 4 * sizeof *e->state;
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        const flr_shape *shape = e->members.list[i].shape;
+        bool shared = false;
+        for (uint32_t k = 0; k < i && !shared; k++) shared = e->members.list[k].shape == shape;
+        const flr_mesh *mesh = shape->mesh->mesh;
+        if (!shared)
+            bytes += shape->bytes + mesh->vertex_count * sizeof *mesh->vertices +
+                     mesh->triangle_count * sizeof *mesh->triangles;
+    }
+    if (e->ground)
+        bytes += flr_voxmap_get_info(e->ground->voxmap).stats.bytes +
+                 flr_contact_table_bytes(e->ground->table);
+    return bytes;
+}
+
+void flr_engine_get_health(flr_engine *e, flr_engine_health *health)
+{
+    memset(health, 0, sizeof *health);
+    flr_loop_get_stats(e->loop, &health->loop);
+    const flr_loop_stats *s = &health->loop;
+    const flr_loop_rights_info *rights = flr_loop_rights(e->loop);
+    double period_us = 1e6 / e->def.rate;
+    health->memory = memory_of(e);
+    health->uptime = 1e-9 * (double)(flr_clock_ns(e->def.env) - e->began_ns);
+    health->jobs = flr_jobs_count(e->jobs);
+    flr_text_copy(health->rights, sizeof health->rights, rights->sentence);
+    health->rate_held = s->frames > 0 && s->skipped * 1000 <= s->frames;
+    char *to = health->sentence;
+    size_t size = sizeof health->sentence;
+    if (!flr_loop_is_running(e->loop) || s->frames == 0) {
+        health->rate_held = false;
+        snprintf(to, size, "the loop does not run");
+    } else if (health->rate_held) {
+        snprintf(to, size,
+                 "%g Hz held: half of the frames take %.0f us, 99 of 100 less than %.0f us",
+                 e->def.rate, (double)s->compute.p50 * 1e-3, (double)s->compute.p99 * 1e-3);
+    } else if ((double)s->compute.p99 * 1e-3 > period_us) {
+        snprintf(
+            to, size,
+            "%g Hz not held: frames take up to %.0f us and have %.0f us; larger voxels, or fewer "
+            "parts that move, take less",
+            e->def.rate, (double)s->compute.p99 * 1e-3, period_us);
+    } else {
+        snprintf(
+            to, size,
+            "%g Hz not held: %llu of %llu periods were missed because the system woke the loop "
+            "late%s",
+            e->def.rate, (unsigned long long)s->skipped,
+            (unsigned long long)(s->frames + s->skipped),
+            rights->fifo ? "" : "; it has no real-time priority");
+    }
+}

@@ -1,0 +1,531 @@
+/* what happens in a frame of the engine. All of this runs in the loop's thread: nothing here allocates, locks, waits or
+ * calls the system; what was made elsewhere comes in orders, what is not needed any more goes back in notices */
+#include <math.h>
+#include <string.h>
+
+#include "controller/inside.h"
+
+/* Contacts with the ground are given to parts by looking at all that are merged: so many looks in a frame. */
+enum { RESOLVES = 4096, RECORDED = 16 };
+
+static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
+
+static void notify(flr_framer *f, flr_notice notice)
+{
+    notice.frame = f->frame.number;
+    // room is for all that can be on its way; what is only news may get lost
+    (void)flr_ring_push(f->notices, &notice);
+}
+
+/* ---- what was where, for undo ---- */
+
+static void begin_step(flr_undo *u)
+{
+    u->first[u->step_count++ % FLR_ENGINE_UNDO] = u->next;
+    if (u->steps < FLR_ENGINE_UNDO) u->steps++;
+}
+
+static void remember(flr_undo *u, uint32_t part, flr_pose pose)
+{
+    u->entries[u->next++ % FLR_UNDO_ENTRIES] = (flr_undo_entry){part, pose};
+    // steps whose entries are overwritten cannot be taken back any more
+    while (u->steps > 0 &&
+           u->next - u->first[(u->step_count - u->steps) % FLR_ENGINE_UNDO] > FLR_UNDO_ENTRIES)
+        u->steps--;
+}
+
+/* A step in which this part is going to move (FLR_ENGINE_NONE: all of them), and those that move by themselves. */
+static void remember_step(flr_framer *f, uint32_t place)
+{
+    const flr_cast *cast = f->cast;
+    begin_step(&f->undo);
+    for (uint32_t i = 0; i < cast->count; i++)
+        if (cast->kinds[i] != FLR_PART_STATIC &&
+            (place == FLR_ENGINE_NONE || i == place || cast->kinds[i] == FLR_PART_FREE))
+            remember(&f->undo, cast->ids[i], flr_world_body(cast->world, i)->T_world_part);
+}
+
+/* ---- hands ---- */
+
+static void let_go(flr_framer *f, uint32_t hand)
+{
+    flr_frame_hand *h = &f->hands[hand];
+    if (f->cast->world) flr_world_release(f->cast->world, hand);
+    if (h->held != FLR_ENGINE_NONE)
+        notify(f, (flr_notice){.kind = FLR_NOTICE_RELEASED, .hand = hand, .part = h->held});
+    h->held = FLR_ENGINE_NONE;
+    h->by_button = false;
+}
+
+static bool take(flr_framer *f, uint32_t hand, uint32_t place, bool by_button)
+{
+    flr_frame_hand *h = &f->hands[hand];
+    if (!f->cast->world || place >= f->cast->count) return false;
+    let_go(f, hand);
+    remember_step(f, place);
+    if (!flr_world_grab(f->cast->world, hand, place)) return false;
+    h->held = f->cast->ids[place];
+    h->by_button = by_button;
+    notify(f, (flr_notice){.kind = FLR_NOTICE_GRABBED, .hand = hand, .part = h->held});
+    return true;
+}
+
+/* Voxels from a point to the surface of a part, 0 also inside; -1: it is not within reach. */
+static int nearness(const flr_framer *f, uint32_t place, flr_vec3 point)
+{
+    const flr_shape *shape = f->cast->shapes[place];
+    flr_vec3 at =
+        flr_pose_apply_inverse(flr_world_body(f->cast->world, place)->T_world_part, point);
+    if (flr_vec3_distance(at, shape->touch.middle) > shape->touch.radius + f->reach) return -1;
+    unsigned mark = flr_voxmap_mark(shape->voxmap, FLR_FIELD_SURFACE, at);
+    if (mark == FLR_MARK_FREE) return -1;
+    int voxels = mark <= FLR_MARK_SURFACE ? 0 : (int)mark - FLR_MARK_SURFACE;
+    return voxels == 0 || (voxels - 1) * shape->voxel <= f->reach ? voxels : -1;
+}
+
+/* The part that a hand would take: the nearest of those that its grip is in or near. */
+static uint32_t find_touched(const flr_framer *f, flr_vec3 point)
+{
+    uint32_t found = FLR_ENGINE_NONE;
+    int least = 0;
+    for (uint32_t i = 0; f->cast->world && i < f->cast->count; i++) {
+        if (f->cast->kinds[i] == FLR_PART_STATIC) continue;
+        int voxels = nearness(f, i, point);
+        if (voxels < 0 || (found != FLR_ENGINE_NONE && voxels >= least)) continue;
+        found = i;
+        least = voxels;
+    }
+    return found;
+}
+
+static flr_pose in_world(const flr_frame_hand *h, flr_pose T_base_grip)
+{
+    T_base_grip.p = flr_vec3_scale(T_base_grip.p, h->scale);
+    return flr_pose_mul(h->T_world_base, T_base_grip);
+}
+
+static void read_hand(flr_framer *f, uint32_t hand, const flr_device_sample *sample,
+                      const flr_wrench *sent, flr_world_input *input)
+{
+    flr_frame_hand *h = &f->hands[hand];
+    bool fresh = sample->number != h->seen && sample->number > 0;
+    if (sample->number == 0) h->present = false; /* another device that has said nothing yet */
+    h->seen = sample->number;
+    if (fresh) {
+        h->T_world_hand = in_world(h, sample->T_base_grip);
+        h->present = true;
+    }
+    flr_quat q = h->T_world_base.q;
+    *input = (flr_world_input){
+        .T_world_hand = h->T_world_hand,
+        .has_twist = sample->has_twist && fresh,
+        .fresh = fresh,
+        .has_sent = true,
+        .sent = {flr_quat_rotate(q, sent->torque), flr_quat_rotate(q, sent->force)}};
+    if (input->has_twist)
+        input->twist =
+            (flr_twist){flr_quat_rotate(q, sample->twist.angular),
+                        flr_vec3_scale(flr_quat_rotate(q, sample->twist.linear), h->scale)};
+}
+
+/* Takes and lets go by the button, tells what is ready. */
+static void use_hand(flr_framer *f, uint32_t hand, uint32_t buttons)
+{
+    flr_frame_hand *h = &f->hands[hand];
+    uint32_t bit = 1u << h->grab_button;
+    bool pressed = buttons & ~h->buttons & bit, released = ~buttons & h->buttons & bit;
+    h->buttons = buttons;
+    h->touched = h->held == FLR_ENGINE_NONE && h->present ? find_touched(f, h->T_world_hand.p)
+                                                          : FLR_ENGINE_NONE;
+    if (released && h->by_button) let_go(f, hand);
+    if (!pressed || h->touched == FLR_ENGINE_NONE) return;
+    take(f, hand, h->touched, true);
+    h->touched = FLR_ENGINE_NONE;
+}
+
+/* ---- orders ---- */
+
+/* What stays as one, if it still stays where it was merged. */
+static bool set_ground(flr_framer *f, const flr_ground *ground)
+{
+    const flr_cast *cast = f->cast;
+    if (!cast->world) return false;
+    bool right = true;
+    for (uint32_t i = 0; i < ground->count && right; i++) {
+        uint32_t at = flr_cast_find(cast, ground->ids[i]);
+        right = at < cast->count && cast->shapes[at] == ground->shapes[i];
+        if (!right) break;
+        flr_pose now = flr_world_body(cast->world, at)->T_world_part;
+        right = memcmp(&now, &ground->poses[i], sizeof now) == 0;
+        for (uint32_t h = 0; h < f->hand_count; h++) right &= flr_world_held(cast->world, h) != at;
+        f->scratch[i] = at;
+    }
+    flr_pairs_ground how = {.shape = ground->touch,
+                            .T_world_voxmap = flr_pose_identity(),
+                            .parts = f->scratch,
+                            .part_count = ground->count};
+    return right && flr_world_set_ground(cast->world, &how);
+}
+
+static void change_ground(flr_framer *f, flr_ground *ground)
+{
+    bool taken = set_ground(f, ground);
+    flr_ground *out = taken ? f->ground : ground;
+    if (taken) f->ground = ground;
+    if (out) notify(f, (flr_notice){.kind = FLR_NOTICE_GROUND, .flag = !taken, .what.ground = out});
+}
+
+static void map_tape(flr_framer *f)
+{
+    if (!f->tape) return;
+    for (uint32_t i = 0; i < f->tape->count; i++)
+        f->tape->places[i] = f->tape->scene == f->cast->scene
+                                 ? flr_cast_find(f->cast, f->tape->ids[i])
+                                 : FLR_ENGINE_NONE;
+}
+
+static void change_cast(flr_framer *f, flr_cast *cast)
+{
+    flr_cast *old = f->cast;
+    bool same = old->scene == cast->scene;
+    for (uint32_t i = 0; i < cast->count; i++)
+        cast->before[i] = same ? flr_cast_find(old, cast->ids[i]) : FLR_NO_PART;
+    f->cast = cast;
+    if (cast->world) {
+        if (old->world) flr_world_adopt(cast->world, old->world, cast->before);
+        flr_world_set_params(cast->world, &f->params);
+    }
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        uint32_t held = cast->world ? flr_world_held(cast->world, h) : FLR_NO_PART;
+        f->hands[h].touched = FLR_ENGINE_NONE;
+        f->hands[h].anew = true;
+        if (held >= cast->count && f->hands[h].held != FLR_ENGINE_NONE) let_go(f, h);
+    }
+    if (!same) f->undo.steps = 0;
+    map_tape(f);
+    if (f->ground && !set_ground(f, f->ground)) {
+        notify(f, (flr_notice){.kind = FLR_NOTICE_GROUND, .flag = true, .what.ground = f->ground});
+        f->ground = NULL;
+    }
+    notify(f, (flr_notice){.kind = FLR_NOTICE_CAST, .what.cast = old});
+}
+
+static void let_all_go(flr_framer *f)
+{
+    for (uint32_t h = 0; h < f->hand_count; h++) let_go(f, h);
+}
+
+static void reset(flr_framer *f)
+{
+    if (!f->cast->world) return;
+    let_all_go(f);
+    remember_step(f, FLR_ENGINE_NONE);
+    for (uint32_t i = 0; i < f->cast->count; i++)
+        flr_world_place(f->cast->world, i, f->cast->starts[i]);
+}
+
+static void undo(flr_framer *f, uint32_t steps)
+{
+    flr_undo *u = &f->undo;
+    if (!f->cast->world) return;
+    for (; steps > 0 && u->steps > 0; steps--, u->steps--) {
+        uint64_t first = u->first[--u->step_count % FLR_ENGINE_UNDO];
+        let_all_go(f);
+        while (u->next > first) {
+            const flr_undo_entry *e = &u->entries[--u->next % FLR_UNDO_ENTRIES];
+            uint32_t at = flr_cast_find(f->cast, e->part);
+            if (at < f->cast->count) flr_world_place(f->cast->world, at, e->T_world_part);
+        }
+    }
+}
+
+static void place(flr_framer *f, uint32_t part, flr_pose T_world_part)
+{
+    uint32_t at = flr_cast_find(f->cast, part);
+    if (at >= f->cast->count || !f->cast->world) return;
+    remember_step(f, at);
+    flr_world_place(f->cast->world, at, T_world_part);
+}
+
+/* A device stands somewhere else: what it holds is taken anew where the hand is now. */
+static void change_base(flr_framer *f, const flr_order *order)
+{
+    flr_frame_hand *h = &f->hands[order->hand];
+    h->T_world_base = order->pose;
+    h->scale = order->scale;
+    h->grab_button = order->grab_button;
+    if (h->held == FLR_ENGINE_NONE || !f->cast->world) return;
+    uint32_t at = flr_cast_find(f->cast, h->held);
+    flr_world_release(f->cast->world, order->hand);
+    h->anew = true;
+    if (at >= f->cast->count || !flr_world_grab(f->cast->world, order->hand, at))
+        let_go(f, order->hand);
+}
+
+static void grab(flr_framer *f, uint32_t hand, uint32_t part)
+{
+    uint32_t at = part == FLR_ENGINE_NONE ? f->hands[hand].touched : flr_cast_find(f->cast, part);
+    if (at < f->cast->count) take(f, hand, at, false);
+}
+
+void flr_framer_take(void *framer, const void *given)
+{
+    flr_framer *f = framer;
+    const flr_order *order = given;
+    switch (order->kind) {
+    case FLR_ORDER_CAST:
+        change_cast(f, order->what.cast);
+        break;
+    case FLR_ORDER_GROUND:
+        change_ground(f, order->what.ground);
+        break;
+    case FLR_ORDER_TAPE:
+        if (f->tape) notify(f, (flr_notice){.kind = FLR_NOTICE_TAPE, .what.tape = f->tape});
+        f->tape = order->what.tape;
+        f->tape_ns = -1;
+        map_tape(f);
+        break;
+    case FLR_ORDER_GRAB:
+        grab(f, order->hand, order->part);
+        break;
+    case FLR_ORDER_RELEASE:
+        let_go(f, order->hand);
+        break;
+    case FLR_ORDER_RESET:
+        reset(f);
+        break;
+    case FLR_ORDER_UNDO:
+        undo(f, order->steps);
+        break;
+    case FLR_ORDER_PLACE:
+        place(f, order->part, order->pose);
+        break;
+    case FLR_ORDER_PAUSE:
+        f->paused = order->flag;
+        break;
+    case FLR_ORDER_TUNING:
+        f->params = order->what.tuning.world;
+        f->reach = order->what.tuning.reach;
+        if (f->cast->world) flr_world_set_params(f->cast->world, &f->params);
+        break;
+    case FLR_ORDER_BASE:
+        change_base(f, order);
+        break;
+    }
+}
+
+/* ---- what is shown ---- */
+
+/* Which of the merged parts a point touches; `looks` is what may still be spent. */
+static uint32_t resolve(const flr_framer *f, flr_vec3 point, uint32_t *looks)
+{
+    const flr_ground *g = f->ground;
+    uint32_t found = FLR_ENGINE_NONE;
+    int least = 0;
+    for (uint32_t i = 0; g && i<g->count && * looks> 0; i++, --*looks) {
+        const flr_shape *shape = g->shapes[i];
+        flr_vec3 at = flr_pose_apply_inverse(g->poses[i], point);
+        if (flr_vec3_distance(at, shape->touch.middle) > shape->touch.radius + 16 * shape->voxel)
+            continue;
+        int mark = (int)flr_voxmap_mark(shape->voxmap, FLR_FIELD_SURFACE, at);
+        if (mark == FLR_MARK_FREE || (found != FLR_ENGINE_NONE && mark >= least)) continue;
+        found = g->ids[i];
+        least = mark;
+    }
+    return found;
+}
+
+static void show_contacts(flr_framer *f, flr_engine_state *s)
+{
+    const flr_cast *cast = f->cast;
+    const flr_contact_params *how = &f->params.contact;
+    uint32_t pair_count, contact_count, looks = RESOLVES;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(cast->world), &pair_count);
+    const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(cast->world), &contact_count);
+    memset(cast->hit, 0, cast->count * sizeof *cast->hit);
+    for (uint32_t i = 0; i < pair_count; i++) {
+        const flr_pair_result *p = &pairs[i];
+        if (p->contact.contacts == 0) continue;
+        bool ground = p->pair.voxmap == FLR_PAIRS_GROUND;
+        cast->hit[p->pair.shell] = true;
+        if (!ground) cast->hit[p->pair.voxmap] = true;
+        double share = how->stiffness;
+        if (how->full > 0 && p->contact.contacts > how->full)
+            share *= (double)how->full / p->contact.contacts;
+        for (uint32_t k = 0; k < p->contact.listed && s->contacts_given < FLR_ENGINE_CONTACTS;
+             k++) {
+            const flr_contact *c = &contacts[p->first + k];
+            uint32_t other = ground ? resolve(f, c->point, &looks) : cast->ids[p->pair.voxmap];
+            if (ground && other != FLR_ENGINE_NONE) {
+                uint32_t at = flr_cast_find(cast, other);
+                if (at < cast->count) cast->hit[at] = true;
+            }
+            s->contacts[s->contacts_given++] =
+                (flr_engine_contact){.point = c->point,
+                                     .force = flr_vec3_scale(c->normal, share * c->depth),
+                                     .depth = c->depth,
+                                     .part = cast->ids[p->pair.shell],
+                                     .other = other};
+        }
+    }
+}
+
+static void show_hands(const flr_framer *f, const flr_loop_frame *frame, flr_engine_state *s)
+{
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        const flr_frame_hand *hand = &f->hands[h];
+        flr_quat q = hand->T_world_base.q;
+        flr_pose T_part_hand;
+        flr_engine_hand_state *to = &s->hands[h];
+        *to = (flr_engine_hand_state){.held = hand->held,
+                                      .touched = hand->touched < f->cast->count
+                                                     ? f->cast->ids[hand->touched]
+                                                     : FLR_ENGINE_NONE,
+                                      .bits = hand->present ? FLR_WIRE_HAND_PRESENT : 0,
+                                      .buttons = hand->buttons,
+                                      .T_world_hand = hand->T_world_hand,
+                                      .T_world_ghost = hand->T_world_hand,
+                                      .wrench = {flr_quat_rotate(q, frame->sent[h].torque),
+                                                 flr_quat_rotate(q, frame->sent[h].force)}};
+        if (f->cast->world && flr_world_grip(f->cast->world, h, &T_part_hand))
+            to->T_world_ghost = flr_pose_mul(hand->T_world_hand, flr_pose_inverse(T_part_hand));
+    }
+    s->hand_count = f->hand_count;
+}
+
+static uint32_t look_of(const flr_framer *f, uint32_t place)
+{
+    if (f->cast->hit[place]) return FLR_WIRE_LOOK_COLLIDING;
+    uint32_t look = FLR_WIRE_LOOK_PLAIN;
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        if (f->hands[h].held == f->cast->ids[place]) return FLR_WIRE_LOOK_HELD;
+        if (f->hands[h].touched == place) look = FLR_WIRE_LOOK_READY;
+    }
+    return look;
+}
+
+static void show_parts(const flr_framer *f, flr_engine_state *s)
+{
+    for (uint32_t i = 0; f->cast->world && i < f->cast->count; i++)
+        if (f->cast->kinds[i] != FLR_PART_STATIC)
+            s->parts[s->part_count++] = (flr_engine_part_state){
+                f->cast->ids[i], look_of(f, i), flr_world_body(f->cast->world, i)->T_world_part};
+}
+
+static void show(flr_framer *f, const flr_loop_frame *frame)
+{
+    flr_engine_state *s = frame->state;
+    const flr_world_frame *w = &f->frame;
+    memset(s, 0, offsetof(flr_engine_state, hands));
+    s->frame = frame->number;
+    s->time_ns = frame->time_ns - f->first_ns;
+    s->scene = f->cast->scene;
+    s->points_tested = w->points_tested;
+    s->contact_count = w->contacts;
+    s->lower = w->lower;
+    s->upper = w->upper;
+    s->deepest = w->deepest;
+    s->limited = w->limited;
+    s->stopped = w->stopped;
+    s->faults = w->faults;
+    s->energy = w->energy;
+    s->hash = w->hash;
+    s->skipped = f->skipped;
+    s->compute_last_us = f->last_us;
+    s->paused = f->paused;
+    s->recording = f->tape != NULL;
+    s->undo = f->undo.steps;
+    s->ground = f->cast->world && flr_pairs_has_ground(flr_world_pairs(f->cast->world));
+    if (f->cast->world) show_contacts(f, s);
+    show_hands(f, frame, s);
+    show_parts(f, s);
+}
+
+/* ---- what is recorded ---- */
+
+static void record(flr_framer *f, const flr_loop_frame *frame, const flr_world_input *inputs,
+                   int64_t began)
+{
+    flr_tape *tape = f->tape;
+    const flr_engine_state *s = frame->state;
+    const flr_world_frame *w = &f->frame;
+    if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
+    flr_record_frame head = {.frame = w->number,
+                             .time_ns = frame->time_ns - f->tape_ns,
+                             .compute_us = f->last_us,
+                             .wakeup_us = f->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
+                             .points_tested = w->points_tested,
+                             .contacts = w->contacts,
+                             .penetrations = w->penetrations,
+                             .lower = w->lower,
+                             .upper = w->upper,
+                             .energy = w->energy,
+                             .travel_limited = w->limited > 0,
+                             .stopped = w->stopped > 0,
+                             .faults = w->faults,
+                             .hash = w->hash.low};
+    flr_record_hand hands[FLR_ENGINE_HANDS];
+    for (uint32_t h = 0; h < f->hand_count; h++)
+        hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,
+                                     .twist = inputs[h].twist,
+                                     .has_twist = inputs[h].has_twist,
+                                     .fresh = inputs[h].fresh,
+                                     .buttons = f->hands[h].buttons,
+                                     .part = f->hands[h].held,
+                                     .wrench = flr_world_wrench(f->cast->world, h),
+                                     .has_sent = inputs[h].has_sent,
+                                     .sent = inputs[h].sent};
+    for (uint32_t i = 0; i < tape->count; i++) {
+        if (tape->places[i] >= f->cast->count) continue; /* gone: where it was */
+        const flr_body *body = flr_world_body(f->cast->world, tape->places[i]);
+        tape->parts[i] = (flr_record_part){body->T_world_part, body->twist};
+    }
+    flr_record_contact list[RECORDED];
+    for (uint32_t i = 0; i < s->contacts_given && i < RECORDED; i++) {
+        const flr_engine_contact *c = &s->contacts[i];
+        list[head.contacts_given++] =
+            (flr_record_contact){c->point, flr_vec3_normalize(c->force), c->depth, c->part};
+    }
+    flr_recorder_push(tape->recorder, &head, hands, tape->parts, list);
+}
+
+/* ---- the frame ---- */
+
+bool flr_framer_step(void *framer, flr_loop_frame *frame)
+{
+    flr_framer *f = framer;
+    int64_t began = flr_clock_ns(f->env);
+    flr_world_input inputs[FLR_ENGINE_HANDS];
+    flr_world *world = f->cast->world;
+    if (!f->begun) f->first_ns = frame->time_ns;
+    f->begun = true;
+    f->skipped += frame->skipped;
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        read_hand(f, h, &frame->samples[h], &frame->sent[h], &inputs[h]);
+        if (f->hands[h].anew && f->hands[h].present) inputs[h].fresh = true;
+        f->hands[h].anew = false;
+        if (!f->paused) use_hand(f, h, frame->samples[h].buttons);
+    }
+    if (world && !f->paused) {
+        uint32_t before = f->faults;
+        flr_world_step(world, inputs, &f->frame);
+        f->faults = f->frame.faults;
+        if (f->faults & ~before)
+            notify(f, (flr_notice){.kind = FLR_NOTICE_FAULT, .part = f->faults & ~before});
+        for (uint32_t h = 0; h < f->hand_count; h++) {
+            flr_wrench given = flr_world_wrench(world, h);
+            flr_quat q = f->hands[h].T_world_base.q;
+            frame->wrenches[h] = (flr_wrench){flr_quat_rotate_inverse(q, given.torque),
+                                              flr_quat_rotate_inverse(q, given.force)};
+        }
+    } else {
+        for (uint32_t h = 0; h < f->hand_count; h++) frame->wrenches[h] = no_wrench;
+        f->frame.points_tested = f->frame.contacts = f->frame.limited = f->frame.stopped = 0;
+    }
+    frame->notes[0] = f->frame.points_tested;
+    frame->notes[1] = f->frame.contacts;
+    show(f, frame);
+    if (f->tape && world && !f->paused) record(f, frame, inputs, began);
+    f->last_us = (double)(flr_clock_ns(f->env) - began) * 1e-3;
+    return true;
+}

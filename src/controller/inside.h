@@ -1,0 +1,375 @@
+/* inside.h: the engine, as its own files see it.
+ *
+ *     asset.c     meshes and shapes: shared, counted, immutable
+ *     cast.c      a world with its parts, and the ground: what control hands to the loop
+ *     frame.c     what happens in a frame: the only file that runs in the loop's thread
+ *     jobs.c      workers and their queues
+ *     engine.c    making, servicing, events, state, health
+ *     scene.c     the list of parts, orders to the loop, parameters
+ *     load.c      jobs that make parts: load, add, voxelize; save.c: the scene as a file
+ *     pointer.c   devices and which hand they move
+ *     ground.c    the merging of what stays
+ *     measure.c   clearance, and what is near
+ *     record.c    recordings; replay.c: showing them */
+#ifndef FLR_CONTROLLER_INSIDE_H
+#define FLR_CONTROLLER_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "controller/engine.h"
+#include "controller/tuning.h"
+#include "feeler/gauge.h"
+#include "feeler/merge.h"
+#include "feeler/recording.h"
+#include "feeler/remote.h"
+#include "feeler/ring.h"
+#include "scene/scene.h"
+
+/* ---- assets ---- */
+
+/* A mesh that parts share. Counted, since workers and senders outlive parts. */
+struct flr_engine_kept {
+    atomic_uint users;
+    uint32_t number; /* of the mesh */
+    flr_hash hash;
+    flr_mesh *mesh;
+    pthread_mutex_t lock;  /* of what follows: made by the worker that needs it first */
+    flr_gauge_part *gauge; /* NULL: not yet */
+};
+
+/* Takes the mesh over, also on failure. */
+flr_result flr_kept_make(flr_mesh *mesh, uint32_t number, flr_engine_kept **kept, flr_error *error);
+flr_engine_kept *flr_kept_use(flr_engine_kept *kept);
+flr_result flr_kept_gauge(flr_engine_kept *kept, const flr_gauge_part **gauge, flr_error *error);
+
+/* Voxels and points of a mesh. */
+typedef struct flr_shape {
+    atomic_uint users;
+    flr_engine_kept *mesh;
+    double voxel;
+    bool hollow;
+    flr_voxmap *voxmap;
+    flr_shell *shell;
+    flr_contact_table *table;
+    flr_pairs_shape touch;
+    size_t bytes;
+} flr_shape;
+
+typedef struct flr_shape_def {
+    flr_env *env;
+    const flr_cache *cache;
+    flr_engine_kept *mesh; /* used, not taken over */
+    double voxel;
+    bool hollow, on_surface;
+    unsigned threads;
+    bool (*progress)(void *context, double done, const char *stage);
+    void *context;
+} flr_shape_def;
+
+flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
+flr_shape *flr_shape_use(flr_shape *shape);
+void flr_shape_drop(flr_shape *shape); /* NULL allowed; thread: any */
+
+/* ---- parts, as control knows them ---- */
+
+typedef struct flr_member {
+    uint32_t part;
+    char name[FLR_ENGINE_NAME_SIZE];
+    flr_part_kind kind;
+    uint32_t colour;
+    double density;
+    flr_pose T_start, T_goal;
+    bool has_goal;
+    flr_shape *shape;
+} flr_member;
+
+/* Owns its members' shapes. */
+typedef struct flr_members {
+    flr_member *list;
+    uint32_t count, room;
+} flr_members;
+
+bool flr_members_add(flr_members *members,
+                     const flr_member *member); /* takes over; false: no memory */
+void flr_members_free(flr_members *members);
+flr_member *flr_members_find(const flr_members *members, uint32_t part);
+
+/* ---- what the loop works with ---- */
+
+/* A world and whose it is. Made by a worker, given to the loop, freed by control. */
+typedef struct flr_cast {
+    uint32_t scene;
+    uint32_t count;
+    uint32_t *ids;        /* [count] rising */
+    flr_part_kind *kinds; /* [count] */
+    flr_pose *starts;     /* [count] */
+    flr_shape **shapes;   /* [count] used */
+    uint32_t *before;     /* [count]: place in the cast before; filled by the loop */
+    bool *hit;            /* [count]: touched in this frame; the loop's */
+    flr_world *world;     /* NULL: there are no parts */
+} flr_cast;
+
+flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_engine_def *def,
+                         const flr_tuning *tuning, flr_cast **cast, flr_error *error);
+void flr_cast_free(flr_cast *cast);
+/* The place of a part; UINT32_MAX: none. RT safe. */
+uint32_t flr_cast_find(const flr_cast *cast, uint32_t part);
+
+/* What stays, as one. */
+typedef struct flr_ground {
+    atomic_uint users; /* the loop, and the worker that makes the next from it */
+    flr_voxmap *voxmap;
+    flr_contact_table *table;
+    flr_pairs_shape touch;
+    uint32_t count;
+    uint32_t *ids;      /* [count] */
+    flr_pose *poses;    /* [count] as they were merged */
+    flr_shape **shapes; /* [count] used */
+} flr_ground;
+
+flr_ground *flr_ground_use(flr_ground *ground);
+void flr_ground_drop(flr_ground *ground);
+
+/* A recorder and which parts it is about. */
+typedef struct flr_tape {
+    flr_recorder *recorder;
+    uint32_t count;
+    uint32_t *ids;          /* [count] */
+    uint32_t *places;       /* [count] in the loop's cast; the loop's */
+    flr_record_part *parts; /* [count]; the loop's */
+    uint32_t scene;
+} flr_tape;
+
+/* ---- to the loop and back ---- */
+
+typedef enum flr_order_kind {
+    FLR_ORDER_CAST,
+    FLR_ORDER_GROUND,
+    FLR_ORDER_TAPE,
+    FLR_ORDER_GRAB,
+    FLR_ORDER_RELEASE,
+    FLR_ORDER_RESET,
+    FLR_ORDER_UNDO,
+    FLR_ORDER_PLACE,
+    FLR_ORDER_PAUSE,
+    FLR_ORDER_TUNING,
+    FLR_ORDER_BASE
+} flr_order_kind;
+
+typedef struct flr_order {
+    flr_order_kind kind;
+    uint32_t hand, part, steps;
+    bool flag;
+    flr_pose pose;
+    double scale;
+    uint32_t grab_button;
+    union {
+        flr_cast *cast;
+        flr_ground *ground;
+        flr_tape *tape;
+        struct {
+            flr_world_params world;
+            double reach;
+        } tuning;
+    } what;
+} flr_order;
+
+typedef enum flr_notice_kind {
+    FLR_NOTICE_CAST,    /* let go of `what.cast` */
+    FLR_NOTICE_GROUND,  /* … of `what.ground`; `flag`: it was not taken */
+    FLR_NOTICE_TAPE,    /* … of `what.tape` */
+    FLR_NOTICE_GRABBED, /* hand, part */
+    FLR_NOTICE_RELEASED,
+    FLR_NOTICE_FAULT /* part: the bits that are new */
+} flr_notice_kind;
+
+typedef struct flr_notice {
+    flr_notice_kind kind;
+    uint32_t hand, part;
+    uint64_t frame;
+    bool flag;
+    union {
+        flr_cast *cast;
+        flr_ground *ground;
+        flr_tape *tape;
+    } what;
+} flr_notice;
+
+/* ---- the loop's own ---- */
+
+typedef struct flr_undo_entry {
+    uint32_t part;
+    flr_pose T_world_part;
+} flr_undo_entry;
+
+enum { FLR_UNDO_ENTRIES = 16384 };
+
+/* What was where: steps of entries, in rings; numbers count up for ever. */
+typedef struct flr_undo {
+    flr_undo_entry entries[FLR_UNDO_ENTRIES];
+    uint64_t first[FLR_ENGINE_UNDO]; /* of each step, the entry it begins with */
+    uint64_t step_count;             /* ever */
+    uint32_t steps;                  /* that are left */
+    uint64_t next;                   /* entry */
+} flr_undo;
+
+typedef struct flr_frame_hand {
+    flr_pose T_world_base;
+    double scale;
+    uint64_t seen; /* number of the last sample */
+    flr_pose T_world_hand;
+    uint32_t buttons;
+    uint32_t grab_button;
+    uint32_t touched; /* place in the cast */
+    uint32_t held;    /* part, as told to control */
+    bool present, by_button, anew;
+} flr_frame_hand;
+
+typedef struct flr_framer {
+    flr_env *env;
+    uint32_t hand_count;
+    flr_cast *cast;
+    flr_ground *ground; /* set in the world, or dropped from it; NULL: none */
+    flr_tape *tape;
+    flr_world_params params;
+    double reach;
+    bool paced, paused, begun;
+    int64_t first_ns;
+    int64_t tape_ns;
+    uint32_t skipped, faults;
+    double last_us; /* the frame before took */
+    flr_frame_hand hands[FLR_ENGINE_HANDS];
+    uint32_t scratch[FLR_ENGINE_PARTS];
+    flr_world_frame frame; /* the last */
+    flr_undo undo;
+    flr_ring *notices; /* flr_notice: to control */
+} flr_framer;
+
+bool flr_framer_step(void *framer, flr_loop_frame *frame);
+void flr_framer_take(void *framer, const void *order);
+
+/* ---- jobs ---- */
+
+typedef struct flr_job flr_job;
+struct flr_job {
+    flr_engine_job info; /* guarded by the queue's lock; number 0: not shown to anybody */
+    bool quick;          /* goes to the worker that does nothing long */
+    atomic_bool cancelled;
+    bool told; /* control: progress has been told since it changed; guarded likewise */
+    flr_result result;
+    flr_error error;
+    struct flr_jobs *jobs;
+    flr_job *next;
+    void (*work)(flr_job *job);                     /* a worker; fills result, error */
+    void (*done)(flr_engine *engine, flr_job *job); /* control, then `drop` */
+    void (*drop)(flr_job *job);                     /* frees the job and what is in it */
+};
+
+typedef struct flr_jobs flr_jobs;
+
+flr_result flr_jobs_create(unsigned workers, void (*wake)(void *), void *context, flr_jobs **jobs,
+                           flr_error *error);
+void flr_jobs_destroy(flr_jobs *jobs); /* cancels, waits, drops all; NULL allowed */
+void flr_jobs_post(flr_jobs *jobs, flr_job *job);
+/* Without workers: does the next one. False: none waits. */
+bool flr_jobs_do_one(flr_jobs *jobs);
+flr_job *flr_jobs_take_ended(flr_jobs *jobs); /* NULL: none */
+bool flr_jobs_cancel(flr_jobs *jobs, uint32_t number);
+uint32_t flr_jobs_count(flr_jobs *jobs);
+bool flr_jobs_at(flr_jobs *jobs, uint32_t index, flr_engine_job *info);
+/* One whose progress has changed since it was asked for here. False: none. */
+bool flr_jobs_changed(flr_jobs *jobs, flr_engine_job *info);
+/* From within `work`: how far it is. False: it shall stop. */
+bool flr_job_progress(flr_job *job, double fraction, const char *format, ...) FLR_PRINTF(3, 4);
+
+/* ---- the engine ---- */
+
+typedef struct flr_pointer { /* a device as control knows it */
+    flr_engine_device info;
+    flr_device *device; /* NULL: cannot be used */
+    flr_remote *remote; /* its own ones */
+    flr_pose T_world_base;
+    double scale;
+} flr_pointer;
+
+enum { FLR_ENGINE_EVENTS = 1024, FLR_ENGINE_POINTERS = 64 };
+
+typedef struct flr_replay flr_replay;
+typedef struct flr_taping flr_taping;
+
+struct flr_engine {
+    flr_engine_def def;
+    flr_cache cache;
+    char *texts[3]; /* cache folder, recordings, scratch */
+    int64_t began_ns;
+    flr_loop *loop;
+    flr_framer *framer;
+    flr_jobs *jobs;
+    flr_engine_state *state; /* the last view */
+    flr_tuning tuning, preset;
+
+    // events: a ring of control's own
+    flr_engine_event *events;
+    uint32_t event_first, event_count;
+
+    // the scene
+    uint32_t scene, next_part, next_mesh, next_job;
+    char name[FLR_ENGINE_NAME_SIZE], unit[16], path[FLR_CACHE_PATH_SIZE];
+    double unit_metres, voxel;
+    flr_members members;
+    bool dirty;   /* the loop's cast is not what the members are */
+    bool casting; /* a worker makes one, or it is on its way to the loop */
+
+    // ground
+    flr_ground *ground; /* the one given to the loop last, used; NULL: none */
+    bool merging;
+    int64_t ground_ns;       /* when that was looked at last */
+    int64_t settled_ns;      /* since when what stays has stayed */
+    flr_hash settled;        /* what that is */
+    struct flr_merging *mix; /* the merge and its parts; a worker's while merging */
+
+    // devices
+    flr_pointer pointers[FLR_ENGINE_POINTERS];
+    uint32_t pointer_count;
+    uint32_t selected[FLR_ENGINE_HANDS]; /* device of each hand */
+    flr_guard_stats guards[FLR_ENGINE_HANDS];
+
+    // near
+    bool want_distances, want_voxels, looking;
+    int64_t looked_ns;
+    struct flr_look *look; /* the newest; NULL: none */
+    uint64_t look_number;
+
+    // recordings
+    flr_engine_recording *recordings;
+    uint32_t recording_count, recording_room;
+    flr_taping *taping; /* NULL: none */
+    flr_replay *replay; /* NULL: none */
+};
+
+flr_result flr_engine_no_memory(flr_error *error);
+flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind);
+void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
+                     const char *format, ...) FLR_PRINTF(5, 6);
+flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error *error);
+flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,
+                           const char *name, uint32_t *number);
+void flr_engine_send_tuning(flr_engine *engine);
+void flr_engine_recast(flr_engine *engine);      /* scene.c: posts a job when there is need */
+void flr_engine_keep_ground(flr_engine *engine); /* ground.c: likewise */
+void flr_engine_free_ground(flr_engine *engine);
+void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
+void flr_engine_free_look(flr_engine *engine);
+void flr_engine_keep_taping(flr_engine *engine); /* record.c */
+void flr_engine_tape_back(flr_engine *engine, flr_tape *tape);
+flr_result flr_engine_list_recordings(flr_engine *engine, flr_error *error);
+void flr_engine_free_recordings(flr_engine *engine);
+bool flr_engine_show_replay(flr_engine *engine, flr_engine_state *state); /* replay.c */
+void flr_engine_free_replay(flr_engine *engine);
+flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_error *error);
+void flr_engine_close_devices(flr_engine *engine);
+flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_member **member,
+                           flr_error *error);
+
+#endif

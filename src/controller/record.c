@@ -1,0 +1,336 @@
+/* recordings: the loop pushes frames into a ring, a thread of their own takes them to the file */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "controller/inside.h"
+#include "feeler/version.h"
+#include "scene/setup.h"
+
+static const int64_t service_ns = 20000000;
+static const char ending[] = ".mcap";
+
+/* one that is being made */
+struct flr_taping {
+    flr_tape *tape;
+    uint32_t index; /* in the engine's list */
+    bool stopping;  /* the loop was told to give it back */
+    bool back;      /* it did */
+    // with threads
+    flr_env *env;
+    pthread_t thread;
+    bool threaded;
+    atomic_bool end;
+    atomic_bool failed;
+    flr_error error; /* when failed */
+};
+
+/* ---- the list ---- */
+
+static flr_engine_recording *add_recording(flr_engine *e)
+{
+    if (e->recording_count == e->recording_room) {
+        uint32_t room = e->recording_room ? 2 * e->recording_room : 16;
+        flr_engine_recording *list = realloc(e->recordings, room * sizeof *list);
+        if (!list) return NULL;
+        e->recordings = list;
+        e->recording_room = room;
+    }
+    flr_engine_recording *r = &e->recordings[e->recording_count];
+    memset(r, 0, sizeof *r);
+    r->recording = e->recording_count++;
+    return r;
+}
+
+static bool found_file(void *context, const char *name)
+{
+    flr_engine *e = context;
+    size_t length = strlen(name);
+    flr_path_info info;
+    char path[FLR_CACHE_PATH_SIZE];
+    if (length < sizeof ending || strcmp(name + length - (sizeof ending - 1), ending) != 0)
+        return true;
+    int size = snprintf(path, sizeof path, "%s/%s", e->def.recordings, name);
+    if (size < 0 || (size_t)size >= sizeof path) return true;
+    if (flr_path_look(e->def.env, path, &info, NULL) != FLR_OK || info.kind != FLR_PATH_FILE)
+        return true;
+    flr_engine_recording *r = add_recording(e);
+    if (!r) return false;
+    memcpy(r->path, path, sizeof path);
+    snprintf(r->name, sizeof r->name, "%.*s", (int)(length - sizeof ending + 1), name);
+    r->bytes = info.size;
+    r->finished = true;
+    return true;
+}
+
+flr_result flr_engine_list_recordings(flr_engine *e, flr_error *error)
+{
+    flr_path_info info;
+    if (!e->def.recordings) return FLR_OK;
+    flr_result result = flr_path_look(e->def.env, e->def.recordings, &info, error);
+    if (result != FLR_OK || info.kind != FLR_PATH_FOLDER) return result;
+    return flr_path_list(e->def.env, e->def.recordings, found_file, e, error);
+}
+
+uint32_t flr_engine_recordings(const flr_engine *e) { return e->recording_count; }
+
+bool flr_engine_recording_at(const flr_engine *e, uint32_t index, flr_engine_recording *out)
+{
+    if (index >= e->recording_count) return false;
+    *out = e->recordings[index];
+    return true;
+}
+
+/* ---- what it is about ---- */
+
+static flr_result describe(flr_engine *e, flr_texts *texts, flr_error *error)
+{
+    char number[64], key[64], hash[FLR_HASH_TEXT_SIZE];
+    snprintf(number, sizeof number, "%.17g", e->tuning.voxel);
+    flr_result result = flr_texts_add(texts, error, "version", "%s", FLR_VERSION);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene", "%s", e->path);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.name", "%s", e->name);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "scene.unit", "%.17g", e->unit_metres);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "voxel.least", "%s", number);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "rate", "%.17g", e->def.rate);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "paced", "%s", e->def.paced ? "true" : "false");
+    for (uint32_t i = 0; i < flr_tuning_count() && result == FLR_OK; i++) {
+        snprintf(key, sizeof key, "engine.%s", flr_tuning_at(i)->name);
+        result = flr_texts_add(texts, error, key, "%.17g", flr_tuning_get(&e->tuning, i));
+    }
+    for (uint32_t i = 0; i < e->members.count && result == FLR_OK; i++) {
+        const flr_member *m = &e->members.list[i];
+        snprintf(key, sizeof key, "parts.%u.name", i);
+        result = flr_texts_add(texts, error, key, "%s", m->name);
+        snprintf(key, sizeof key, "parts.%u.moving", i);
+        if (result == FLR_OK)
+            result = flr_texts_add(texts, error, key, "%s",
+                                   m->kind == FLR_PART_STATIC ? "false" : "true");
+        snprintf(key, sizeof key, "parts.%u.mesh", i);
+        if (result == FLR_OK)
+            result =
+                flr_texts_add(texts, error, key, "%s", flr_hash_print(m->shape->mesh->hash, hash));
+        if (m->kind != FLR_PART_STATIC && result == FLR_OK && !flr_texts_find(texts, "part"))
+            result = flr_texts_add(texts, error, "part", "%s", m->name);
+    }
+    return result;
+}
+
+static void free_tape(flr_tape *tape)
+{
+    if (!tape) return;
+    free(tape->ids);
+    free(tape->places);
+    free(tape->parts);
+    free(tape);
+}
+
+static flr_tape *make_tape(const flr_engine *e)
+{
+    flr_tape *tape = calloc(1, sizeof *tape);
+    size_t n = (size_t)e->members.count + 1;
+    if (!tape) return NULL;
+    tape->scene = e->scene;
+    tape->ids = calloc(n, sizeof *tape->ids);
+    tape->places = calloc(n, sizeof *tape->places);
+    tape->parts = calloc(n, sizeof *tape->parts);
+    if (!tape->ids || !tape->places || !tape->parts) {
+        free_tape(tape);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        const flr_member *m = &e->members.list[i];
+        if (m->kind == FLR_PART_STATIC) continue;
+        tape->parts[tape->count].T_world_part = m->T_start;
+        tape->ids[tape->count++] = m->part;
+    }
+    return tape;
+}
+
+/* A name that a file can have, and that no other has. */
+static flr_result choose_path(flr_engine *e, const char *name, flr_engine_recording *r,
+                              flr_error *error)
+{
+    char safe[128], stamp[32];
+    if (!name || !name[0]) {
+        time_t now = (time_t)(flr_clock_wall_ns(e->def.env) / 1000000000);
+        struct tm utc;
+        if (!gmtime_r(&now, &utc) || !strftime(stamp, sizeof stamp, "%Y-%m-%d_%H-%M-%S", &utc))
+            memcpy(stamp, "recording", 10);
+        name = stamp;
+    }
+    size_t length = 0;
+    for (const char *c = name; *c && length < sizeof safe - 1; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+        safe[length++] = plain ? *c : '_';
+    }
+    safe[length] = 0;
+    for (unsigned n = 1; n < 10000; n++) {
+        flr_path_info info;
+        char suffix[16] = "";
+        if (n > 1) snprintf(suffix, sizeof suffix, "_%u", n);
+        int size =
+            snprintf(r->path, sizeof r->path, "%s/%s%s%s", e->def.recordings, safe, suffix, ending);
+        if (size < 0 || (size_t)size >= sizeof r->path) break;
+        flr_result result = flr_path_look(e->def.env, r->path, &info, error);
+        if (result != FLR_OK) return result;
+        if (info.kind != FLR_PATH_NONE) continue;
+        flr_text_copy(r->name, sizeof r->name, name);
+        return FLR_OK;
+    }
+    return flr_fail(error, FLR_BAD_ARGUMENT, "%s: no name for a recording is free there",
+                    e->def.recordings);
+}
+
+/* ---- the thread ---- */
+
+static void *write_frames(void *context)
+{
+    flr_taping *t = context;
+    while (!atomic_load(&t->end) && !atomic_load(&t->failed)) {
+        if (flr_recorder_service(t->tape->recorder, &t->error) != FLR_OK)
+            atomic_store(&t->failed, true);
+        flr_sleep_until(t->env, flr_clock_ns(t->env) + service_ns);
+    }
+    return NULL;
+}
+
+/* ---- beginning and ending ---- */
+
+static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_error *error)
+{
+    flr_texts texts = {0};
+    flr_recorder_def def = flr_default_recorder_def();
+    flr_result result = (t->tape = make_tape(e)) ? FLR_OK : flr_engine_no_memory(error);
+    if (result == FLR_OK) result = describe(e, &texts, error);
+    if (result == FLR_OK) result = flr_path_make_folder(e->def.env, e->def.recordings, error);
+    if (result == FLR_OK) {
+        def.path = path;
+        def.hands = e->def.hands;
+        def.parts = t->tape->count;
+        def.texts = (const char *const *)texts.list;
+        result = flr_recorder_create(e->def.env, &def, &t->tape->recorder, error);
+    }
+    flr_texts_free(&texts);
+    if (result != FLR_OK) return result;
+    flr_order order = {.kind = FLR_ORDER_TAPE, .what.tape = t->tape};
+    t->env = e->def.env;
+    if (e->def.workers > 0) {
+        int code = pthread_create(&t->thread, NULL, write_frames, t);
+        if (code)
+            result = flr_fail(error, FLR_NO_MEMORY, "cannot make a thread that records: %s",
+                              strerror(code));
+        t->threaded = code == 0;
+    }
+    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+}
+
+static void join(flr_taping *t)
+{
+    atomic_store(&t->end, true);
+    if (t->threaded) pthread_join(t->thread, NULL);
+    t->threaded = false;
+}
+
+flr_result flr_engine_record_start(flr_engine *e, const char *name, uint32_t *recording,
+                                   flr_error *error)
+{
+    if (!e->def.recordings)
+        return flr_fail(error, FLR_UNSUPPORTED, "this controller has no folder for recordings");
+    if (e->taping)
+        return flr_fail(error, FLR_AGAIN, "a recording is being made already; stop it first");
+    flr_taping *t = calloc(1, sizeof *t);
+    flr_engine_recording *r = t ? add_recording(e) : NULL;
+    if (!r) {
+        free(t);
+        return flr_engine_no_memory(error);
+    }
+    t->index = r->recording;
+    flr_result result = choose_path(e, name, r, error);
+    if (result == FLR_OK) result = begin(e, t, r->path, error);
+    if (result != FLR_OK) {
+        join(t);
+        if (t->tape) flr_recorder_abandon(t->tape->recorder);
+        free_tape(t->tape);
+        free(t);
+        e->recording_count--;
+        return result;
+    }
+    e->taping = t;
+    if (recording) *recording = r->recording;
+    flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = r->recording;
+    return FLR_OK;
+}
+
+flr_result flr_engine_record_stop(flr_engine *e, flr_error *error)
+{
+    if (!e->taping || e->taping->stopping)
+        return flr_fail(error, FLR_NOT_FOUND, "nothing is being recorded");
+    flr_order order = {.kind = FLR_ORDER_TAPE};
+    flr_result result = flr_engine_send(e, &order, error);
+    if (result == FLR_OK) e->taping->stopping = true;
+    return result;
+}
+
+void flr_engine_tape_back(flr_engine *e, flr_tape *tape)
+{
+    if (e->taping && e->taping->tape == tape) e->taping->back = true;
+}
+
+/* The loop pushes no more: the rest goes to the file. */
+static void finish(flr_engine *e)
+{
+    flr_taping *t = e->taping;
+    flr_engine_recording *r = &e->recordings[t->index];
+    flr_path_info info;
+    flr_error error = t->error;
+    join(t);
+    bool failed = atomic_load(&t->failed);
+    flr_recorder *recorder = t->tape->recorder;
+    flr_result result = failed ? FLR_IO : flr_recorder_service(recorder, &error);
+    r->frames = flr_recorder_written(recorder);
+    r->lost = flr_recorder_lost(recorder);
+    r->seconds = (double)r->frames / e->def.rate;
+    if (result == FLR_OK)
+        result = flr_recorder_finish(recorder, &error);
+    else
+        flr_recorder_abandon(recorder);
+    r->finished = result == FLR_OK;
+    if (flr_path_look(e->def.env, r->path, &info, NULL) == FLR_OK) r->bytes = info.size;
+    if (result != FLR_OK)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the recording %s is not complete: %s", r->name,
+                        failed ? t->error.message : error.message);
+    else if (r->lost > 0)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the recording %s lacks %llu of %llu frames: the disk was too slow",
+                        r->name, (unsigned long long)r->lost,
+                        (unsigned long long)(r->lost + r->frames));
+    flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = t->index;
+    free_tape(t->tape);
+    free(t);
+    e->taping = NULL;
+}
+
+void flr_engine_keep_taping(flr_engine *e)
+{
+    flr_taping *t = e->taping;
+    if (!t) return;
+    if (!t->threaded && !atomic_load(&t->failed) &&
+        flr_recorder_service(t->tape->recorder, &t->error) != FLR_OK)
+        atomic_store(&t->failed, true);
+    if (atomic_load(&t->failed) && !t->stopping) flr_engine_record_stop(e, NULL);
+    if (t->back) finish(e);
+}
+
+/* The loop does not run any more. */
+void flr_engine_free_recordings(flr_engine *e)
+{
+    if (e->taping) finish(e);
+    free(e->recordings);
+}

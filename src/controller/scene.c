@@ -1,0 +1,297 @@
+/* the list of parts, and what is asked of the loop */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "controller/inside.h"
+
+/* ---- looking ---- */
+
+flr_result flr_engine_find(const flr_engine *e, uint32_t part, flr_member **member,
+                           flr_error *error)
+{
+    flr_member *found = flr_members_find(&e->members, part);
+    if (!found) return flr_fail(error, FLR_NOT_FOUND, "there is no part %u", part);
+    *member = found;
+    return FLR_OK;
+}
+
+static const flr_engine_kept *mesh_of(const flr_engine *e, uint32_t mesh)
+{
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (e->members.list[i].shape->mesh->number == mesh) return e->members.list[i].shape->mesh;
+    return NULL;
+}
+
+static uint32_t count_meshes(const flr_engine *e)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        bool again = false;
+        for (uint32_t k = 0; k < i && !again; k++)
+            again = e->members.list[k].shape->mesh == e->members.list[i].shape->mesh;
+        count += !again;
+    }
+    return count;
+}
+
+void flr_engine_get_scene(const flr_engine *e, flr_engine_scene *scene)
+{
+    *scene = (flr_engine_scene){.scene = e->scene,
+                                .parts = e->members.count,
+                                .meshes = count_meshes(e),
+                                .hands = e->def.hands,
+                                .bounds = flr_box3_empty(),
+                                .voxel = e->tuning.voxel,
+                                .name = e->name,
+                                .unit = e->unit,
+                                .path = e->path};
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        const flr_member *m = &e->members.list[i];
+        scene->bounds = flr_box3_union(
+            scene->bounds, flr_box3_transform(m->T_start, m->shape->mesh->mesh->bounds));
+    }
+}
+
+static void describe(const flr_engine *e, const flr_member *m, flr_engine_part *out)
+{
+    *out = (flr_engine_part){.part = m->part,
+                             .mesh = m->shape->mesh->number,
+                             .kind = m->kind,
+                             .ready = true,
+                             .hollow = m->shape->hollow,
+                             .colour = m->colour,
+                             .points = m->shape->shell->total,
+                             .voxel = m->shape->voxel,
+                             .T_world_part = m->T_start,
+                             .T_start = m->T_start,
+                             .has_goal = m->has_goal,
+                             .T_goal = m->T_goal,
+                             .name = m->name,
+                             .geometry = m->shape->mesh->mesh,
+                             .voxmap = m->shape->voxmap,
+                             .shell = m->shape->shell};
+    const flr_engine_state *s = e->state;
+    for (uint32_t i = 0; s->scene == e->scene && i < s->part_count; i++)
+        if (s->parts[i].part == m->part) out->T_world_part = s->parts[i].T_world_part;
+}
+
+bool flr_engine_part_at(const flr_engine *e, uint32_t index, flr_engine_part *part)
+{
+    if (index >= e->members.count) return false;
+    describe(e, &e->members.list[index], part);
+    return true;
+}
+
+flr_result flr_engine_get_part(const flr_engine *e, uint32_t part, flr_engine_part *out,
+                               flr_error *error)
+{
+    flr_member *member = NULL;
+    flr_result result = flr_engine_find(e, part, &member, error);
+    if (result == FLR_OK) describe(e, member, out);
+    return result;
+}
+
+const flr_mesh *flr_engine_mesh(const flr_engine *e, uint32_t mesh, flr_hash *hash)
+{
+    const flr_engine_kept *kept = mesh_of(e, mesh);
+    if (kept && hash) *hash = kept->hash;
+    return kept ? kept->mesh : NULL;
+}
+
+flr_engine_kept *flr_engine_keep_mesh(flr_engine *e, uint32_t mesh)
+{
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (e->members.list[i].shape->mesh->number == mesh)
+            return flr_kept_use(e->members.list[i].shape->mesh);
+    return NULL;
+}
+
+/* ---- another world for the loop ---- */
+
+typedef struct cast_job {
+    flr_job job;
+    flr_members members;
+    uint32_t scene;
+    flr_engine_def def;
+    flr_tuning tuning;
+    flr_cast *cast;
+} cast_job;
+
+static void cast_work(flr_job *job)
+{
+    cast_job *c = (cast_job *)job;
+    job->result = flr_cast_make(&c->members, c->scene, &c->def, &c->tuning, &c->cast, &job->error);
+}
+
+static void cast_done(flr_engine *e, flr_job *job)
+{
+    cast_job *c = (cast_job *)job;
+    flr_order order = {.kind = FLR_ORDER_CAST, .what.cast = c->cast};
+    if (job->result == FLR_OK && flr_engine_send(e, &order, &job->error) == FLR_OK) {
+        c->cast = NULL; /* the loop's; `casting` ends when it gives the one before back */
+        return;
+    }
+    e->casting = false;
+    if (job->result == FLR_OK) e->dirty = true; /* no room in the ring: again */
+    if (job->result != FLR_OK)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+                        job->error.message);
+}
+
+static void cast_drop(flr_job *job)
+{
+    cast_job *c = (cast_job *)job;
+    flr_cast_free(c->cast);
+    flr_members_free(&c->members);
+    free(c);
+}
+
+void flr_engine_recast(flr_engine *e)
+{
+    if (!e->dirty || e->casting) return;
+    cast_job *c = calloc(1, sizeof *c);
+    bool copied = c;
+    for (uint32_t i = 0; i < e->members.count && copied; i++) {
+        copied = flr_members_add(&c->members, &e->members.list[i]);
+        if (copied) flr_shape_use(e->members.list[i].shape);
+    }
+    if (!copied) { /* the next service tries again */
+        if (c) cast_drop(&c->job);
+        return;
+    }
+    c->scene = e->scene;
+    c->def = e->def;
+    c->tuning = e->tuning;
+    c->job.quick = true;
+    c->job.work = cast_work;
+    c->job.done = cast_done;
+    c->job.drop = cast_drop;
+    e->dirty = false;
+    e->casting = true;
+    flr_engine_post(e, &c->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+}
+
+flr_result flr_engine_remove(flr_engine *e, uint32_t part, flr_error *error)
+{
+    flr_member *member = NULL;
+    flr_result result = flr_engine_find(e, part, &member, error);
+    if (result != FLR_OK) return result;
+    flr_shape_drop(member->shape);
+    size_t behind = (size_t)(&e->members.list[--e->members.count] - member);
+    memmove(member, member + 1, behind * sizeof *member);
+    e->dirty = true;
+    flr_engine_tell(e, FLR_ENGINE_EVENT_PART_GONE)->part = part;
+    return FLR_OK;
+}
+
+/* ---- orders ---- */
+
+static flr_result check_hand(const flr_engine *e, uint32_t hand, flr_error *error)
+{
+    if (hand < e->def.hands) return FLR_OK;
+    return flr_fail(error, FLR_NOT_FOUND, "there is no hand %u; there are %u", hand, e->def.hands);
+}
+
+static flr_result check_movable(const flr_engine *e, uint32_t part, const char *what,
+                                flr_error *error)
+{
+    flr_member *member = NULL;
+    flr_result result = flr_engine_find(e, part, &member, error);
+    if (result == FLR_OK && member->kind == FLR_PART_STATIC)
+        return flr_fail(error, FLR_DENIED, "part \"%s\" is static and cannot be %s", member->name,
+                        what);
+    return result;
+}
+
+flr_result flr_engine_grab(flr_engine *e, uint32_t hand, uint32_t part, flr_error *error)
+{
+    flr_result result = check_hand(e, hand, error);
+    if (result == FLR_OK && part != FLR_ENGINE_NONE)
+        result = check_movable(e, part, "taken", error);
+    flr_order order = {.kind = FLR_ORDER_GRAB, .hand = hand, .part = part};
+    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+}
+
+flr_result flr_engine_release(flr_engine *e, uint32_t hand, flr_error *error)
+{
+    flr_result result = check_hand(e, hand, error);
+    flr_order order = {.kind = FLR_ORDER_RELEASE, .hand = hand};
+    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+}
+
+flr_result flr_engine_reset(flr_engine *e, flr_error *error)
+{
+    flr_order order = {.kind = FLR_ORDER_RESET};
+    return flr_engine_send(e, &order, error);
+}
+
+flr_result flr_engine_undo(flr_engine *e, uint32_t steps, flr_error *error)
+{
+    if (steps == 0) return flr_fail(error, FLR_BAD_ARGUMENT, "undo 0 steps; give 1 or more");
+    flr_order order = {.kind = FLR_ORDER_UNDO, .steps = steps};
+    return flr_engine_send(e, &order, error);
+}
+
+flr_result flr_engine_place(flr_engine *e, uint32_t part, flr_pose T_world_part, flr_error *error)
+{
+    flr_result result = check_movable(e, part, "placed", error);
+    if (result == FLR_OK && !flr_pose_is_valid(T_world_part))
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for part %u", part);
+    flr_order order = {.kind = FLR_ORDER_PLACE, .part = part, .pose = T_world_part};
+    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+}
+
+flr_result flr_engine_pause(flr_engine *e, bool paused, flr_error *error)
+{
+    flr_order order = {.kind = FLR_ORDER_PAUSE, .flag = paused};
+    if (e->replay && !paused)
+        return flr_fail(error, FLR_AGAIN, "a recording is shown; end that first");
+    return flr_engine_send(e, &order, error);
+}
+
+/* ---- parameters ---- */
+
+uint32_t flr_engine_parameters(const flr_engine *e)
+{
+    (void)e;
+    return flr_tuning_count();
+}
+
+bool flr_engine_parameter_at(const flr_engine *e, uint32_t index, flr_engine_parameter *out)
+{
+    if (index >= flr_tuning_count()) return false;
+    const flr_tuning_entry *entry = flr_tuning_at(index);
+    *out = (flr_engine_parameter){.name = entry->name,
+                                  .unit = entry->unit,
+                                  .words = entry->words,
+                                  .doc = entry->doc,
+                                  .value = flr_tuning_get(&e->tuning, index),
+                                  .low = entry->low,
+                                  .high = flr_tuning_high(&e->tuning, index),
+                                  .preset = flr_tuning_get(&e->preset, index)};
+    return true;
+}
+
+void flr_engine_send_tuning(flr_engine *e)
+{
+    flr_order order = {.kind = FLR_ORDER_TUNING};
+    order.what.tuning.world = e->tuning.world;
+    order.what.tuning.reach = e->tuning.reach;
+    if (flr_engine_send(e, &order, NULL) != FLR_OK)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "parameters did not reach the loop; set one again");
+}
+
+flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_error *error)
+{
+    flr_tuning before = e->tuning;
+    flr_result result = flr_tuning_set(&e->tuning, name, value, NULL, error);
+    if (result != FLR_OK) return result;
+    flr_engine_send_tuning(e);
+    for (uint32_t i = 0; i < flr_tuning_count(); i++)
+        if (flr_tuning_get(&before, i) != flr_tuning_get(&e->tuning, i))
+            flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
+    return FLR_OK;
+}
