@@ -14,5 +14,6 @@ extern const flr_scenario flr_scenario_falling;
 extern const flr_scenario flr_scenario_probes;
 extern const flr_scenario flr_scenario_probe; /* in probes.c, too */
 extern const flr_scenario flr_scenario_approach;
+extern const flr_scenario flr_scenario_pair; /* in approach.c */
 
 #endif

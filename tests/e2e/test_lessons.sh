@@ -46,6 +46,9 @@ tells '^ 250 ms: .* 0 contacts, the hand feels 0\.00 N'
 tells '^1000 ms: .* the hand feels 0\.50 N'
 expect 0 "$lessons/13_peg_in_hole"
 tells '^the peg is in: 0\.[0-9]+ mm above the bottom'
+expect 0 "$lessons/15_two_moving_parts"
+tells '^ 400 ms: .* 0\.000 m/s; .*; 0\.00 N'
+tells '^the block is off the table'
 
 # a file of the user's, and one that is not there
 for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do
