@@ -263,12 +263,61 @@ static int convert_split(flr_cli *cli, const convert_values *values, const char 
 
 /* ---- the command ---- */
 
+/* the length of a path's folder, its last slash included */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* A scene becomes a scene.json beside it: files that it names are relative to its folder. */
+static int check_scene(flr_cli *cli, const convert_values *values, int count, char **arguments)
+{
+    if (count < 2 || values->split || values->group || !flr_is_scene(arguments[1]) ||
+        !strcasecmp(arguments[1] + strlen(arguments[1]) - 4, ".cfg"))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s is a scene; feeler convert writes it as a .json, and takes one "
+                               "mesh file otherwise",
+                               arguments[0]);
+    size_t from = folder_length(arguments[0]), to = folder_length(arguments[1]);
+    if (from != to || memcmp(arguments[0], arguments[1], from) != 0)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s: write it beside %s, because a scene names its meshes from "
+                               "its own folder",
+                               arguments[1], arguments[0]);
+    if (!values->force && flr_same_file(arguments[0], arguments[1]))
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "%s is the input itself; add --force to replace it", arguments[1]);
+    return FLR_EXIT_OK;
+}
+
+static int convert_scene(flr_cli *cli, const char *from, const char *to)
+{
+    flr_error error;
+    flr_scene *scene;
+    flr_result result = flr_scene_read(cli->env, from, &scene, &error);
+    if (result != FLR_OK) return flr_fail_with(cli, flr_exit_of_input(result), &error);
+    size_t parts = scene->part_count;
+    result = flr_scene_write(cli->env, to, scene, &error);
+    flr_scene_destroy(scene);
+    if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
+    char safe[FLR_SAFE_SIZE];
+    flr_print_note(cli, "%s: %zu %s\n", flr_safe(to, safe), parts,
+                   flr_noun(parts, "part", "parts"));
+    json_t *document = flr_json_object(), *files = flr_json_array(), *entry = flr_json_object();
+    flr_json_set(entry, "file", flr_json_text(to));
+    flr_json_set(entry, "parts", flr_json_count(parts));
+    flr_json_push(files, entry);
+    flr_json_set(document, "input", flr_json_text(from));
+    flr_json_set(document, "files", files);
+    flr_json_print(cli, document);
+    return FLR_EXIT_OK;
+}
+
 /* what is wrong with the arguments, before anything is read; FLR_EXIT_OK when nothing */
 static int check_arguments(flr_cli *cli, const convert_values *values, int count, char **arguments)
 {
-    if (flr_is_scene(arguments[0]))
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "%s is a scene; feeler convert takes one mesh file", arguments[0]);
+    if (flr_is_scene(arguments[0])) return check_scene(cli, values, count, arguments);
     bool voxels = flr_is_voxels(arguments[0]) || is_nanovdb(arguments[0]);
     if (voxels && (values->split || values->group))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
@@ -311,6 +360,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     const convert_values *values = given;
     int code = check_arguments(cli, values, count, arguments);
     if (code != FLR_EXIT_OK) return code;
+    if (flr_is_scene(arguments[0])) return convert_scene(cli, arguments[0], arguments[1]);
     if (flr_is_voxels(arguments[0]) || is_nanovdb(arguments[0]))
         return convert_voxels(cli, arguments[0], arguments[1]);
     if (flr_is_recording(arguments[0])) return flr_convert_csv(cli, arguments[0], arguments[1]);
@@ -397,6 +447,8 @@ const flr_command flr_cmd_convert = {
         "Voxels (.flrvox) become a NanoVDB file (.nvdb, version 32): a level set of floats, in "
         "metres, and the other way round: the first grid of floats in it gives the surface. "
         "Points, edges and vertices are not in a NanoVDB file.\n\n"
+        "A scene (.json, or a text configuration, .cfg) becomes a scene.json in the same "
+        "folder.\n\n"
         "A recording (.mcap) becomes a table (.csv): a head, then one line per frame with all "
         "numbers but the contacts one by one, in metres, seconds, newtons.",
     .options = options,

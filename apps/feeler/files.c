@@ -53,7 +53,8 @@ flr_result flr_find_cache(const char *given, char folder[FLR_CACHE_PATH_SIZE], f
 bool flr_is_scene(const char *path)
 {
     size_t size = strlen(path);
-    return size > 5 && !strcasecmp(path + size - 5, ".json");
+    return (size > 5 && !strcasecmp(path + size - 5, ".json")) ||
+           (size > 4 && !strcasecmp(path + size - 4, ".cfg"));
 }
 
 void flr_hint_scene(flr_env *env, const char *path, flr_error *error)

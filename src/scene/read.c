@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scene/kim.h"
 #include "scene/scene.h"
 #include "scene/value.h"
 
@@ -318,6 +319,37 @@ static bool read_root(const flr_value *root, scene_block *block)
     return ok;
 }
 
+/* ---- a text configuration ---- */
+
+typedef struct adoption {
+    const char *name;
+    flr_scene **scene;
+} adoption;
+
+/* a scene of our own from one that is borrowed, with its path and the places of its parts */
+static flr_result adopt(void *context, const flr_scene *borrowed, flr_error *error)
+{
+    adoption *a = context;
+    flr_scene *copy;
+    flr_error why;
+    flr_result result = flr_scene_copy(borrowed, &copy, &why);
+    if (result != FLR_OK) return flr_fail(error, result, "%s:1:1: %s", a->name, why.message);
+    scene_block *block = (scene_block *)(void *)copy; // its first member
+    free(block->path);
+    block->path = strdup(a->name);
+    if (!block->path) {
+        flr_scene_destroy(copy);
+        return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the scene", a->name);
+    }
+    copy->path = block->path;
+    for (size_t i = 0; i < copy->part_count; i++) {
+        block->parts[i].line = borrowed->parts[i].line;
+        block->parts[i].column = borrowed->parts[i].column;
+    }
+    *a->scene = copy;
+    return FLR_OK;
+}
+
 flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr_scene **scene,
                            flr_error *error)
 {
@@ -327,6 +359,10 @@ flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr
     if (size > FLR_SCENE_MAX_BYTES)
         return flr_fail(error, FLR_TOO_LARGE, "%s: a scene file has at most %d bytes", name,
                         (int)FLR_SCENE_MAX_BYTES);
+    if (flr_kim_recognize(text, size)) {
+        adoption a = {name, scene};
+        return flr_kim_read(name, text, size, adopt, &a, error);
+    }
 
     json_error_t syntax;
     size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;
