@@ -32,6 +32,7 @@ void flr_engine_drop_mesh(flr_engine_kept *kept)
 {
     if (!kept || atomic_fetch_sub(&kept->users, 1) != 1) return;
     flr_gauge_part_destroy(kept->gauge);
+    flr_probe_model_destroy(kept->probe);
     flr_mesh_destroy(kept->mesh);
     pthread_mutex_destroy(&kept->lock);
     free(kept);
@@ -43,6 +44,18 @@ flr_result flr_kept_gauge(flr_engine_kept *kept, const flr_gauge_part **gauge, f
     flr_result result =
         kept->gauge ? FLR_OK : flr_gauge_part_create(kept->mesh, &kept->gauge, error);
     if (result == FLR_OK) *gauge = kept->gauge;
+    pthread_mutex_unlock(&kept->lock);
+    return result;
+}
+
+flr_result flr_kept_probe(flr_engine_kept *kept, const flr_probe_model **probe, flr_error *error)
+{
+    flr_probe_def def = flr_default_probe_def();
+    def.mesh = kept->mesh;
+    def.shading = true;
+    pthread_mutex_lock(&kept->lock);
+    flr_result result = kept->probe ? FLR_OK : flr_probe_model_create(&def, &kept->probe, error);
+    if (result == FLR_OK) *probe = kept->probe;
     pthread_mutex_unlock(&kept->lock);
     return result;
 }
@@ -80,6 +93,18 @@ flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error
     return FLR_OK;
 }
 
+flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error)
+{
+    flr_sphere_tree_def def = flr_default_sphere_tree_def();
+    def.voxmap = shape->voxmap;
+    def.shell = shape->shell;
+    pthread_mutex_lock(&shape->mesh->lock);
+    flr_result result = shape->tree ? FLR_OK : flr_sphere_tree_create(&def, &shape->tree, error);
+    if (result == FLR_OK) *tree = shape->tree;
+    pthread_mutex_unlock(&shape->mesh->lock);
+    return result;
+}
+
 flr_shape *flr_shape_use(flr_shape *shape)
 {
     atomic_fetch_add(&shape->users, 1);
@@ -89,6 +114,7 @@ flr_shape *flr_shape_use(flr_shape *shape)
 void flr_shape_drop(flr_shape *shape)
 {
     if (!shape || atomic_fetch_sub(&shape->users, 1) != 1) return;
+    flr_sphere_tree_destroy(shape->tree);
     flr_contact_table_destroy(shape->table);
     flr_shell_destroy(shape->shell);
     flr_voxmap_destroy(shape->voxmap);

@@ -28,7 +28,7 @@ static double least_voxel(const flr_members *members)
 }
 
 flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_engine_def *def,
-                         const flr_tuning *tuning, flr_cast **cast, flr_error *error)
+                         const flr_tuning *tuning, bool probes, flr_cast **cast, flr_error *error)
 {
     flr_cast *made = calloc(1, sizeof *made);
     flr_world_part *parts = calloc((size_t)members->count + 1, sizeof *parts);
@@ -45,6 +45,8 @@ flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_e
         parts[i] = flr_default_world_part();
         parts[i].shape = m->shape->touch;
         parts[i].kind = m->kind;
+        if (tuning->world.engine == FLR_ENGINE_SPHERES)
+            result = flr_shape_tree(m->shape, &parts[i].tree, error);
         parts[i].body = flr_stage_body(m->shape->mesh->mesh, m->density, voxel,
                                        &tuning->world.coupling, m->T_start);
     }
@@ -56,6 +58,11 @@ flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_e
         world.dt = 1 / def->rate;
         world.params = tuning->world;
         result = flr_world_create(&world, &made->world, error);
+    }
+    for (uint32_t i = 0; result == FLR_OK && probes && i < members->count; i++) {
+        const flr_probe_model *probe;
+        result = flr_kept_probe(members->list[i].shape->mesh, &probe, error);
+        if (result == FLR_OK) flr_world_set_probe(made->world, i, probe);
     }
     free(parts);
     if (result != FLR_OK) {

@@ -68,7 +68,7 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
                                        .held = FLR_ENGINE_NONE};
     if (!(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
         return flr_engine_no_memory(error);
-    return flr_cast_make(&e->members, 0, &e->def, &e->tuning, &f->cast, error);
+    return flr_cast_make(&e->members, 0, &e->def, &e->tuning, false, &f->cast, error);
 }
 
 static flr_result make_loop(flr_engine *e, flr_error *error)

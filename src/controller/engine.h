@@ -234,6 +234,9 @@ bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job 
  * FLR_DENIED (static), FLR_AGAIN (too much on its way to the loop). */
 flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
 flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
+/* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has
+ * sorted the triangles of all parts. */
+flr_result flr_engine_set_tool(flr_engine *engine, uint32_t hand, flr_tool tool, flr_error *error);
 flr_result flr_engine_reset(flr_engine *engine, flr_error *error);
 /* Back to before the last grab, place or reset, `steps` times. Hands let go. */
 flr_result flr_engine_undo(flr_engine *engine, uint32_t steps, flr_error *error);
@@ -308,6 +311,16 @@ typedef struct flr_engine_contact {
     uint32_t part, other;  /* other FLR_ENGINE_NONE: not known */
 } flr_engine_contact;
 
+/* The point of a hand that touches with one; world's frame. */
+typedef struct flr_engine_proxy {
+    uint32_t hand, part; /* part that it touches, or FLR_ENGINE_NONE */
+    flr_vec3 point;      /* metres */
+    flr_vec3 normal;     /* unit, away from the surface; zero: it touches nothing */
+    flr_vec3 force;      /* newtons, on the hand */
+    double depth;        /* metres: how far the hand is below the surface */
+    bool sticking;
+} flr_engine_proxy;
+
 typedef struct flr_engine_state {
     uint64_t frame;
     int64_t time_ns; /* since the loop began */
@@ -323,8 +336,9 @@ typedef struct flr_engine_state {
     bool paused, recording, replaying;
     bool ground;   /* static parts are one at present */
     uint32_t undo; /* steps that can be taken back */
-    uint32_t hand_count, part_count, contacts_given;
+    uint32_t hand_count, part_count, contacts_given, proxy_count;
     flr_engine_hand_state hands[FLR_ENGINE_HANDS];
+    flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
     flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
     flr_engine_part_state parts[FLR_ENGINE_PARTS]; /* [part_count]: those that may move */
 } flr_engine_state;

@@ -135,8 +135,10 @@ static void use_hand(flr_framer *f, uint32_t hand, uint32_t buttons)
     uint32_t bit = 1u << h->grab_button;
     bool pressed = buttons & ~h->buttons & bit, released = ~buttons & h->buttons & bit;
     h->buttons = buttons;
-    h->touched = h->held == FLR_ENGINE_NONE && h->present ? find_touched(f, h->T_world_hand.p)
-                                                          : FLR_ENGINE_NONE;
+    bool grips = f->cast->world && flr_world_tool(f->cast->world, hand) == FLR_TOOL_GRIP;
+    h->touched = h->held == FLR_ENGINE_NONE && h->present && grips
+                     ? find_touched(f, h->T_world_hand.p)
+                     : FLR_ENGINE_NONE;
     if (released && h->by_button) let_go(f, hand);
     if (!pressed || h->touched == FLR_ENGINE_NONE) return;
     take(f, hand, h->touched, true);
@@ -308,6 +310,10 @@ void flr_framer_take(void *framer, const void *given)
         f->reach = order->what.tuning.reach;
         if (f->cast->world) flr_world_set_params(f->cast->world, &f->params);
         break;
+    case FLR_ORDER_TOOL:
+        if (order->steps != FLR_TOOL_GRIP) let_go(f, order->hand);
+        if (f->cast->world) flr_world_set_tool(f->cast->world, order->hand, (flr_tool)order->steps);
+        break;
     case FLR_ORDER_BASE:
         change_base(f, order);
         break;
@@ -368,6 +374,41 @@ static void show_contacts(flr_framer *f, flr_engine_state *s)
                                      .other = other};
         }
     }
+}
+
+/* Contacts of the other engine. */
+static void show_impacts(flr_framer *f, flr_engine_state *s)
+{
+    const flr_cast *cast = f->cast;
+    uint32_t count;
+    const flr_world_impact *impacts = flr_world_impacts(cast->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_world_impact *c = &impacts[i];
+        cast->hit[c->part_a] = cast->hit[c->part_b] = true;
+        if (s->contacts_given < FLR_ENGINE_CONTACTS)
+            s->contacts[s->contacts_given++] = (flr_engine_contact){
+                .point = c->point,
+                .force = flr_vec3_scale(c->normal, f->params.contact.stiffness * c->depth),
+                .depth = c->depth,
+                .part = cast->ids[c->part_a],
+                .other = cast->ids[c->part_b]};
+    }
+}
+
+static void show_point(const flr_framer *f, uint32_t hand, flr_engine_state *s)
+{
+    const flr_world_point *point = f->cast->world ? flr_world_proxy(f->cast->world, hand) : NULL;
+    if (!point) return;
+    flr_engine_proxy *to = &s->proxies[s->proxy_count++];
+    *to = (flr_engine_proxy){.hand = hand,
+                             .part = point->part < f->cast->count ? f->cast->ids[point->part]
+                                                                  : FLR_ENGINE_NONE,
+                             .point = point->position,
+                             .normal = point->normal,
+                             .force = point->force,
+                             .depth = point->depth,
+                             .sticking = point->sticking};
+    s->hands[hand].bits |= FLR_WIRE_HAND_POINT;
 }
 
 static void show_hands(const flr_framer *f, const flr_loop_frame *frame, flr_engine_state *s)
@@ -437,7 +478,9 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
     s->undo = f->undo.steps;
     s->ground = f->cast->world && flr_pairs_has_ground(flr_world_pairs(f->cast->world));
     if (f->cast->world) show_contacts(f, s);
+    if (f->cast->world) show_impacts(f, s);
     show_hands(f, frame, s);
+    for (uint32_t h = 0; h < f->hand_count; h++) show_point(f, h, s);
     show_parts(f, s);
 }
 

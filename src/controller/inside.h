@@ -36,12 +36,14 @@ struct flr_engine_kept {
     flr_mesh *mesh;
     pthread_mutex_t lock;  /* of what follows: made by the worker that needs it first */
     flr_gauge_part *gauge; /* NULL: not yet */
+    flr_probe_model *probe;
 };
 
 /* Takes the mesh over, also on failure. */
 flr_result flr_kept_make(flr_mesh *mesh, uint32_t number, flr_engine_kept **kept, flr_error *error);
 flr_engine_kept *flr_kept_use(flr_engine_kept *kept);
 flr_result flr_kept_gauge(flr_engine_kept *kept, const flr_gauge_part **gauge, flr_error *error);
+flr_result flr_kept_probe(flr_engine_kept *kept, const flr_probe_model **probe, flr_error *error);
 
 /* Voxels and points of a mesh. */
 typedef struct flr_shape {
@@ -53,6 +55,7 @@ typedef struct flr_shape {
     flr_shell *shell;
     flr_contact_table *table;
     flr_pairs_shape touch;
+    flr_sphere_tree *tree; /* NULL: not yet; guarded by the mesh's lock */
     size_t bytes;
 } flr_shape;
 
@@ -69,6 +72,7 @@ typedef struct flr_shape_def {
 
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
 flr_shape *flr_shape_use(flr_shape *shape);
+flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error);
 void flr_shape_drop(flr_shape *shape); /* NULL allowed; thread: any */
 
 /* ---- parts, as control knows them ---- */
@@ -110,8 +114,9 @@ typedef struct flr_cast {
     flr_world *world;     /* NULL: there are no parts */
 } flr_cast;
 
+/* With probes, points can touch the parts; with sphere trees where the tuning says so. */
 flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_engine_def *def,
-                         const flr_tuning *tuning, flr_cast **cast, flr_error *error);
+                         const flr_tuning *tuning, bool probes, flr_cast **cast, flr_error *error);
 void flr_cast_free(flr_cast *cast);
 /* The place of a part; UINT32_MAX: none. RT safe. */
 uint32_t flr_cast_find(const flr_cast *cast, uint32_t part);
@@ -154,6 +159,7 @@ typedef enum flr_order_kind {
     FLR_ORDER_PLACE,
     FLR_ORDER_PAUSE,
     FLR_ORDER_TUNING,
+    FLR_ORDER_TOOL, /* steps: which */
     FLR_ORDER_BASE
 } flr_order_kind;
 
@@ -318,6 +324,8 @@ struct flr_engine {
     char name[FLR_ENGINE_NAME_SIZE], unit[16], path[FLR_CACHE_PATH_SIZE];
     double unit_metres, voxel;
     flr_members members;
+    flr_tool tools[FLR_ENGINE_HANDS];
+    bool probes;  /* some hand has, or had, a point */
     bool dirty;   /* the loop's cast is not what the members are */
     bool casting; /* a worker makes one, or it is on its way to the loop */
 

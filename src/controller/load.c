@@ -164,7 +164,7 @@ static flr_result load_shape(load_job *l, flr_mesh *mesh, uint32_t i, flr_shape 
 static flr_result load_part(load_job *l, flr_scene_loader *loader, uint32_t i, flr_error *error)
 {
     const flr_scene_part *from = &l->scene->parts[i];
-    bool falls = flr_vec3_length2(l->scene->gravity) > 0;
+    bool falls = flr_vec3_length2(l->scene->gravity) > 0 || l->scene->contact.spheres;
     flr_member member = {.part = i,
                          .kind = !from->moving ? FLR_PART_STATIC
                                  : falls       ? FLR_PART_FREE
@@ -239,6 +239,10 @@ static void load_done(flr_engine *e, flr_job *job)
     e->preset = e->tuning;
     set_voxel(e);
     flr_engine_send_tuning(e);
+    for (uint32_t h = 0; h < e->def.hands; h++) {
+        e->tools[h] = h < l->scene->hand_count ? l->scene->hands[h].tool : FLR_TOOL_GRIP;
+        e->probes |= e->tools[h] == FLR_TOOL_POINT;
+    }
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);
     for (uint32_t i = 0; i < flr_tuning_count(); i++)

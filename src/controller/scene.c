@@ -116,13 +116,24 @@ typedef struct cast_job {
     uint32_t scene;
     flr_engine_def def;
     flr_tuning tuning;
+    bool probes;
     flr_cast *cast;
 } cast_job;
 
 static void cast_work(flr_job *job)
 {
     cast_job *c = (cast_job *)job;
-    job->result = flr_cast_make(&c->members, c->scene, &c->def, &c->tuning, &c->cast, &job->error);
+    job->result =
+        flr_cast_make(&c->members, c->scene, &c->def, &c->tuning, c->probes, &c->cast, &job->error);
+}
+
+/* The loop is told again with every world, since it cannot use a tool before it has what that needs. */
+static void send_tools(flr_engine *e)
+{
+    for (uint32_t h = 0; h < e->def.hands && e->probes; h++) {
+        flr_order order = {.kind = FLR_ORDER_TOOL, .hand = h, .steps = (uint32_t)e->tools[h]};
+        flr_engine_send(e, &order, NULL);
+    }
 }
 
 static void cast_done(flr_engine *e, flr_job *job)
@@ -130,6 +141,7 @@ static void cast_done(flr_engine *e, flr_job *job)
     cast_job *c = (cast_job *)job;
     flr_order order = {.kind = FLR_ORDER_CAST, .what.cast = c->cast};
     if (job->result == FLR_OK && flr_engine_send(e, &order, &job->error) == FLR_OK) {
+        send_tools(e);
         c->cast = NULL; /* the loop's; `casting` ends when it gives the one before back */
         return;
     }
@@ -164,6 +176,7 @@ void flr_engine_recast(flr_engine *e)
     c->scene = e->scene;
     c->def = e->def;
     c->tuning = e->tuning;
+    c->probes = e->probes;
     c->job.quick = true;
     c->job.work = cast_work;
     c->job.done = cast_done;
@@ -212,6 +225,18 @@ flr_result flr_engine_grab(flr_engine *e, uint32_t hand, uint32_t part, flr_erro
         result = check_movable(e, part, "taken", error);
     flr_order order = {.kind = FLR_ORDER_GRAB, .hand = hand, .part = part};
     return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+}
+
+flr_result flr_engine_set_tool(flr_engine *e, uint32_t hand, flr_tool tool, flr_error *error)
+{
+    flr_result result = check_hand(e, hand, error);
+    if (result == FLR_OK && tool != FLR_TOOL_GRIP && tool != FLR_TOOL_POINT)
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "there is no tool %d", (int)tool);
+    if (result != FLR_OK) return result;
+    e->tools[hand] = tool;
+    if (tool == FLR_TOOL_POINT && !e->probes) e->probes = e->dirty = true;
+    send_tools(e);
+    return FLR_OK;
 }
 
 flr_result flr_engine_release(flr_engine *e, uint32_t hand, flr_error *error)
@@ -289,6 +314,7 @@ flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_err
     flr_tuning before = e->tuning;
     flr_result result = flr_tuning_set(&e->tuning, name, value, NULL, error);
     if (result != FLR_OK) return result;
+    if (before.world.engine != e->tuning.world.engine) e->dirty = true; /* needs its trees */
     flr_engine_send_tuning(e);
     for (uint32_t i = 0; i < flr_tuning_count(); i++)
         if (flr_tuning_get(&before, i) != flr_tuning_get(&e->tuning, i))

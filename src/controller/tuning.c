@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "feeler/assert.h"
+#include "scene/stage.h"
 
 typedef enum kind { NUMBER, COUNT, FLAG, WORD, CLEARANCE } kind;
 
@@ -35,6 +36,8 @@ static const row rows[] = {
     {{"friction", "", "", "coefficient, between all parts", 0, 10}, NUMBER, AT(world.friction)},
     {{"model", "", "tangent smooth", "how the depth of a contact is found", 0, 1}, WORD, AT(world.contact.model)},
     {{"awareness", "", "off on", "geometrical awareness: faster, not quite safe", 0, 1}, FLAG, AT(world.contact.awareness)},
+    {{"engine", "", "shell spheres", "how contact is found: points in voxels, or sphere trees with impulses", 0, 1}, WORD, AT(world.engine)},
+    {{"restitution", "", "", "of impulses, 0 to 1", 0, 1}, NUMBER, AT(world.restitution)},
     {{"integrator", "", "implicit explicit quasi-static", "how bodies are moved", 0, FLR_INTEGRATOR_COUNT - 1}, WORD, AT(world.step.integrator)},
     {{"gravity_x", "m/s^2", "", "along x", -100, 100}, NUMBER, AT(world.step.gravity.x)},
     {{"gravity_y", "m/s^2", "", "along y", -100, 100}, NUMBER, AT(world.step.gravity.y)},
@@ -146,6 +149,7 @@ flr_result flr_tuning_set(flr_tuning *tuning, const char *name, double value, ui
                         r->entry.unit);
     put(tuning, r, value);
     flr_tuning_set_voxel(tuning, tuning->voxel);
+    flr_point_touch(&tuning->world); /* a point touches as parts do */
     if (index) *index = i;
     return FLR_OK;
 }

@@ -303,6 +303,52 @@ static void recordings_can_be_shown(void **state)
     flr_test_stand_free(&s);
 }
 
+static void a_point_stays_outside(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_test_stand_make(&s, true, NULL);
+    assert_int_equal(flr_engine_set_tool(s.engine, 0, FLR_TOOL_POINT, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    flr_test_stand_move(&s, 0, (flr_vec3){-0.05, 0, 0.05}, 0, 100);
+    flr_test_stand_pass(&s, 100);
+    const flr_engine_state *now = flr_engine_view(s.engine);
+    assert_int_equal(now->proxy_count, 1);
+    assert_true(now->hands[0].bits & FLR_WIRE_HAND_POINT);
+    assert_int_equal(now->proxies[0].part, FLR_ENGINE_NONE);
+    flr_test_stand_move(&s, 0, (flr_vec3){-0.05, 0, -0.005}, 1, 300);
+    flr_test_stand_pass(&s, 100);
+    now = flr_engine_view(s.engine);
+    assert_int_equal(now->proxies[0].part, s.plate);
+    assert_true(fabs(now->proxies[0].point.z) < 1e-4 && now->proxies[0].force.z > 0);
+    assert_int_equal(now->hands[0].held, FLR_ENGINE_NONE);
+    // and takes parts again
+    assert_int_equal(flr_engine_set_tool(s.engine, 0, FLR_TOOL_GRIP, NULL), FLR_OK);
+    flr_engine_grab(s.engine, 0, s.block, NULL);
+    flr_test_stand_pass(&s, 20);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_int_equal(flr_engine_set_tool(s.engine, 0, (flr_tool)7, NULL), FLR_BAD_ARGUMENT);
+    flr_test_stand_free(&s);
+}
+
+static void the_other_engine_can_be_chosen(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_test_stand_make(&s, true, NULL);
+    assert_int_equal(flr_engine_set(s.engine, "engine", 1, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    flr_test_stand_move(&s, 0, at_block, 0, 100);
+    flr_test_stand_pass(&s, 100);
+    flr_engine_grab(s.engine, 0, s.block, NULL);
+    flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 500);
+    flr_test_stand_pass(&s, 200);
+    assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
+    assert_true(flr_test_stand_part(&s, s.block).T_world_part.p.z > 0.007);
+    assert_true(flr_engine_view(s.engine)->contacts_given > 0);
+    flr_test_stand_free(&s);
+}
+
 static void wait_for(flr_test_stand *s, flr_engine_event_kind kind, flr_engine_event *event)
 {
     for (int i = 0; i < 100; i++) {
@@ -382,6 +428,8 @@ int main(void)
         cmocka_unit_test(what_stays_is_one_until_it_is_taken),
         cmocka_unit_test(recordings_can_be_shown),
         cmocka_unit_test(clearance_and_what_is_near),
+        cmocka_unit_test(a_point_stays_outside),
+        cmocka_unit_test(the_other_engine_can_be_chosen),
         cmocka_unit_test(the_same_calls_give_the_same_bits),
     };
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
