@@ -105,8 +105,11 @@ void flr_catch_stop(void)
 {
     struct sigaction action = {.sa_handler = want_stop}, before;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, NULL, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(SIGINT, &action, NULL);
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        sigaction(signals[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
+    }
 }
 
 bool flr_stop_wanted(void) { return stop_wanted; }

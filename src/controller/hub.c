@@ -194,6 +194,7 @@ void flr_hub_pump(flr_hub *hub, int64_t now)
     flr_engine_event *event = &hub->event;
     while (flr_engine_next(hub->def.engine, event)) {
         log_event(hub, event);
+        if (hub->def.seen) hub->def.seen(hub->def.context, event);
         if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
         for (flr_session *session = hub->sessions; session; session = session->next) {
             if (session->state == FLR_SESSION_TALKING) hand_on(hub, session, event);

@@ -50,6 +50,9 @@ typedef struct flr_hub_def {
     double loop_rate; /* Hz, of the engine */
     flr_hub_limits limits;
     flr_levels_def levels;
+    /* Sees everything that happens; may be NULL. */
+    void (*seen)(void *context, const flr_engine_event *event);
+    void *context;
 } flr_hub_def;
 
 typedef struct flr_hub flr_hub;

@@ -376,7 +376,9 @@ static flr_result make_hub(flr_service *service, flr_error *error)
                        .name = "feeler " FLR_VERSION,
                        .loop_rate = service->def.engine.rate,
                        .limits = service->def.limits,
-                       .levels = flr_default_levels_def()};
+                       .levels = flr_default_levels_def(),
+                       .seen = service->def.seen,
+                       .context = service->def.context};
     hub.levels.wake = flr_service_wake;
     hub.levels.context = service;
     return flr_hub_create(&hub, &service->hub, error);

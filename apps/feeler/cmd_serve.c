@@ -1,0 +1,169 @@
+/* feeler serve: the controller for a scene, its viewer and its clients */
+#include "command.h"
+#include "serve.h"
+
+typedef struct serve_values {
+    flr_common common;
+    flr_serve_options options;
+} serve_values;
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    const serve_values *values = given;
+    return flr_serve(cli, &values->options, count > 0 ? arguments[0] : NULL, NULL, NULL);
+}
+
+static const serve_values defaults = {.options = FLR_SERVE_DEFAULTS};
+static const char *const usage[] = {"[SCENE] [options]", NULL};
+#define AT(field) offsetof(serve_values, options.field)
+static const flr_option options[] = {
+    {.name = "port",
+     .letter = 'p',
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "where the page and the clients come to; 0: any that is free; default 7878",
+     .offset = AT(port),
+     .max = 65535},
+    {.name = "listen",
+     .type = FLR_OPTION_TEXT,
+     .argument = "ADDRESS",
+     .help = "an address of this machine that others can reach, 0.0.0.0 for all; then a token is "
+             "needed, which is made and printed; default: this machine alone",
+     .offset = AT(listen)},
+    {.name = "token-file",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "the token is the first line of this file; clients on this machine need it, too",
+     .offset = AT(token_file)},
+    {.name = "tls-cert",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "certificate (PEM): the page and all else go through TLS",
+     .offset = AT(certificate)},
+    {.name = "tls-key",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "its key (PEM)",
+     .offset = AT(key)},
+    {.name = "name",
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "a name that this machine goes by beside localhost and its host name",
+     .offset = AT(name)},
+    {.name = "origin",
+     .type = FLR_OPTION_TEXT,
+     .argument = "URL",
+     .help = "a page from elsewhere that may call this controller, such as http://localhost:5173",
+     .offset = AT(origin)},
+    {.name = "clients",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "how many at once; default 64",
+     .offset = AT(clients),
+     .min = 1,
+     .max = 1000},
+    {.name = "upload-limit",
+     .type = FLR_OPTION_BYTES,
+     .argument = "SIZE",
+     .help = "how large an uploaded file may be; default 512MiB",
+     .offset = AT(upload_limit)},
+    {.name = "recordings",
+     .type = FLR_OPTION_FOLDER,
+     .argument = "FOLDER",
+     .help = "where recordings are; default: feeler/recordings among the user's data",
+     .offset = AT(recordings)},
+    {.name = "hands",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "how many hands there are; default 2",
+     .offset = AT(hands),
+     .min = 1,
+     .max = 8},
+    {.name = "device",
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "a device that moves the first hand from the beginning: spacemouse, openhaptics, "
+             "forcedimension, or a plugin's, with its options as NAME:key=value,…",
+     .offset = AT(device)},
+    {.name = "no-devices",
+     .help = "do not look for devices on this machine",
+     .offset = AT(no_devices)},
+    {.name = "rate",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "HZ",
+     .help = "frames of the loop in a second, 250 to 10000; default 1000",
+     .offset = AT(rate),
+     .min = 250,
+     .max = 10000},
+    {.name = "cpu",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "the processor that the loop stays on; default: any",
+     .offset = AT(cpu),
+     .min = -1,
+     .max = 4095},
+    {.name = "workers",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "threads that read and voxelize; default 2",
+     .offset = AT(workers),
+     .min = 1,
+     .max = 64},
+    {.name = "voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "of parts that have none of their own; default: a hundredth of the part",
+     .offset = AT(voxel),
+     .min = 1e-9},
+    {.name = "no-cache",
+     .help = "neither look for voxels in the cache nor store them there",
+     .offset = AT(no_cache)},
+    {.name = "seconds",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "N",
+     .help = "end by itself after this time; default: only when it is stopped",
+     .offset = AT(seconds),
+     .min = 0,
+     .max = 1e9},
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler serve ball/scene.json --port 0 --seconds 1",
+     "the controller for a scene, on any free port, for a second"},
+    {"feeler serve --port 0 --seconds 1 --json",
+     "an empty scene, for an application that brings its own"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "it was stopped, or its time was over"},
+    {FLR_EXIT_FAILED, "the port cannot be had, or memory ran out"},
+    {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
+    {FLR_EXIT_INPUT, "the scene, a certificate or the file of the token cannot be used"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_serve = {
+    .name = "serve",
+    .summary = "the controller: a scene, its 1000 Hz loop, and a viewer in the browser",
+    .usage = usage,
+    .description =
+        "Loads a scene (a scene file, or the name of a scenario that feeler make knows), makes its "
+        "voxels, runs the loop and the devices, and serves the viewer's page and all clients on "
+        "one "
+        "port. Without a scene it begins empty; parts can be brought by the page or by an "
+        "application.\n\n"
+        "Only this machine can reach it, unless --listen says otherwise. Then everybody needs the "
+        "token that is printed at the end of the address; use --tls-cert and --tls-key on a "
+        "network "
+        "that is not yours alone. docs/serve.md tells what is exposed, and how to do that safely.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_FILE,
+    .min_arguments = 0,
+    .max_arguments = 1,
+    .argument_missing = "a scene",
+    .values_size = sizeof(serve_values),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,30 @@
+/* serve.h: a controller run by a command: feeler serve, and whatever else wants one */
+#ifndef FLR_SERVE_H
+#define FLR_SERVE_H
+
+#include "command.h"
+#include "controller/service.h"
+
+/* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
+typedef struct flr_serve_options {
+    int64_t port, hands, clients, workers, cpu;
+    uint64_t upload_limit;
+    double rate, voxel, seconds; /* seconds 0: until it is stopped */
+    const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
+    bool no_cache, no_devices;
+} flr_serve_options;
+
+/* Its initializer. */
+#define FLR_SERVE_DEFAULTS                                                                         \
+    {                                                                                              \
+        .port = FLR_SERVICE_PORT, .hands = 2, .clients = 64, .workers = 2, .cpu = -1,              \
+        .upload_limit = (uint64_t)512 << 20, .rate = 1000                                          \
+    }
+
+/* Serves `scene` (a file, the name of a scenario, or NULL: an empty one) until Ctrl-C, SIGTERM or the time given, and returns
+ * the exit code. Says where on standard output. `ready`, which may be NULL, is called with the address of the page once the
+ * port is open. */
+int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
+              void (*ready)(void *context, const char *url), void *context);
+
+#endif

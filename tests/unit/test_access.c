@@ -1,0 +1,106 @@
+/* tests of controller/access: tokens, names, origins */
+#include "controller/access.h"
+#include "feeler/sim.h"
+#include "support/test.h"
+
+static void test_host(void **state)
+{
+    (void)state;
+    flr_access access = {.names = {"workshop", "workshop.example"}, .name_count = 2};
+    static const char *const ours[] = {
+        "localhost",  "localhost:7878", "LOCALHOST:1",       "127.0.0.1",     "127.0.0.1:80",
+        "[::1]:7878", "[::1]",          "192.168.1.20:7878", "workshop:7878", "Workshop.Example"};
+    static const char *const foreign[] = {"",
+                                          "evil.example",
+                                          "evil.example:7878",
+                                          "localhost.evil.example",
+                                          "127.0.0.1.evil.example",
+                                          "127.0.0.1@evil.example",
+                                          "evil.example/localhost",
+                                          "[evil]",
+                                          "[::1",
+                                          "workshop.evil",
+                                          "localhostt",
+                                          ":7878"};
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (!flr_access_host(&access, ours[i])) fail_msg("%s is refused", ours[i]);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (flr_access_host(&access, foreign[i])) fail_msg("%s is taken", foreign[i]);
+    assert_false(flr_access_host(&access, NULL));
+}
+
+static void test_origin(void **state)
+{
+    (void)state;
+    flr_access access = {.origins = {"http://localhost:5173"}, .origin_count = 1};
+    assert_true(flr_access_origin(&access, NULL, "localhost:7878"));
+    assert_true(flr_access_origin(&access, "http://localhost:7878", "localhost:7878"));
+    assert_true(flr_access_origin(&access, "https://192.168.1.2:7878", "192.168.1.2:7878"));
+    assert_true(flr_access_origin(&access, "http://localhost:5173", "localhost:7878"));
+    assert_false(flr_access_origin(&access, "http://localhost:9999", "localhost:7878"));
+    assert_false(flr_access_origin(&access, "http://127.0.0.1:7878", "localhost:7878"));
+    assert_false(flr_access_origin(&access, "https://evil.example", "localhost:7878"));
+    assert_false(flr_access_origin(&access, "null", "localhost:7878"));
+    assert_false(flr_access_origin(&access, "file://", "localhost:7878"));
+    /* a name that was made to point here */
+    assert_false(flr_access_origin(&access, "http://evil.example:7878", "evil.example:7878"));
+}
+
+static void test_token(void **state)
+{
+    (void)state;
+    flr_access access = {.token = ""};
+    assert_true(flr_access_token(&access, "", 0));
+    assert_true(flr_access_token(&access, "whatever", 8));
+    flr_access_make_token(flr_env_real(), access.token);
+    assert_int_equal(strlen(access.token), 32);
+    assert_int_equal(strspn(access.token, "0123456789abcdef"), 32);
+    char other[FLR_TOKEN_SIZE];
+    flr_access_make_token(flr_env_real(), other);
+    assert_string_not_equal(access.token, other);
+    assert_true(flr_access_token(&access, access.token, 32));
+    assert_false(flr_access_token(&access, access.token, 31));
+    assert_false(flr_access_token(&access, other, 32));
+    assert_false(flr_access_token(&access, "", 0));
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_token_file(void **state)
+{
+    (void)state;
+    char *folder = flr_test_folder();
+    char path[512], token[FLR_TOKEN_SIZE] = "";
+    snprintf(path, sizeof path, "%s/token", folder);
+    flr_error error;
+    assert_int_equal(flr_access_read_token(flr_env_real(), path, token, &error), FLR_NOT_FOUND);
+    write_text(path, "0123456789abcdef-secret\nmore\n");
+    assert_ok(flr_access_read_token(flr_env_real(), path, token, &error), error);
+    assert_string_equal(token, "0123456789abcdef-secret");
+    static const char *const bad[] = {"", "short-secret", "has blanks in it, sadly",
+                                      "0123456789abcdef\x7f"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        write_text(path, bad[i]);
+        assert_int_equal(flr_access_read_token(flr_env_real(), path, token, &error), FLR_BAD_INPUT);
+        /* never in a sentence */
+        assert_null(strstr(error.message, "secret"));
+    }
+    flr_test_folder_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_origin),
+        cmocka_unit_test(test_token),
+        cmocka_unit_test(test_token_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
