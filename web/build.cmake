@@ -14,6 +14,10 @@ if(NPM)
   if(NOT have STREQUAL lock)
     execute_process(COMMAND ${NPM} ci --no-audit --no-fund WORKING_DIRECTORY ${SOURCE}
                     OUTPUT_FILE ${log} ERROR_FILE ${log} RESULT_VARIABLE failed)
+    if(failed)  # some versions of npm want packages of other systems in the list, too
+      execute_process(COMMAND ${NPM} install --no-save --no-audit --no-fund WORKING_DIRECTORY ${SOURCE}
+                      OUTPUT_FILE ${log} ERROR_FILE ${log} RESULT_VARIABLE failed)
+    endif()
     if(NOT failed)
       file(WRITE ${stamp} ${lock})
     endif()
