@@ -144,7 +144,7 @@ static const flr_exit_text exits[] = {
 
 const flr_command flr_cmd_serve = {
     .name = "serve",
-    .summary = "the controller: a scene, its 1000 Hz loop, and a viewer in the browser",
+    .summary = "a scene, its 1000 Hz loop, and a viewer in the browser",
     .usage = usage,
     .description =
         "Loads a scene (a scene file, or the name of a scenario that feeler make knows), makes its "

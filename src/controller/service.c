@@ -226,7 +226,7 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return flr_http_writable(connection);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return flr_http_upgrade(connection);
+        return flr_http_upgrade(service, wsi);
     case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
     case LWS_CALLBACK_CLOSED_HTTP:
         if (connection) flr_http_end(connection);

@@ -303,20 +303,21 @@ int flr_http_request(flr_connection *connection, const char *path)
     return health ? send_health(connection) : send_recording(connection, path + 12);
 }
 
-int flr_http_upgrade(flr_connection *connection)
+int flr_http_upgrade(flr_service *service, struct lws *wsi)
 {
     char host[TEXT], origin[TEXT];
-    const flr_access *access = &connection->service->def.access;
-    bool named = get_header(connection->wsi, WSI_TOKEN_HOST, host, sizeof host);
-    int length = lws_hdr_total_length(connection->wsi, WSI_TOKEN_ORIGIN);
-    bool from = get_header(connection->wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin);
+    const flr_access *access = &service->def.access;
+    bool named = get_header(wsi, WSI_TOKEN_HOST, host, sizeof host);
+    int length = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN);
+    bool from = get_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin);
     const char *why = NULL;
     if (!named || !flr_access_host(access, host))
-        why = "This controller does not go by that name.\n";
+        why = "This controller does not go by that name.";
     else if (length > 0 && (!from || !flr_access_origin(access, origin, host)))
-        why = "A page from elsewhere may not call this controller; start feeler serve with "
-              "--origin to allow it.\n";
+        why =
+            "A page from elsewhere may not call this controller; start feeler serve with --origin "
+            "to allow it.";
     if (!why) return 0;
-    say(connection, 403, why);
+    lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, why);
     return 1;
 }

@@ -49,6 +49,6 @@ int flr_http_request(flr_connection *connection, const char *path);
 int flr_http_writable(flr_connection *connection);
 void flr_http_end(flr_connection *connection);
 /* May this WebSocket be opened? 0: yes; else it was answered. */
-int flr_http_upgrade(flr_connection *connection);
+int flr_http_upgrade(flr_service *service, struct lws *wsi);
 
 #endif

@@ -148,7 +148,7 @@ void flr_session_end(flr_session *session, flr_result code, const char *sentence
         flr_session_encode(session, &bye, session->hub->scratch, session->hub->scratch_size);
     if (size > 0) enqueue(session, session->hub->scratch, size);
     session->state = FLR_SESSION_ENDING;
-    if (code != FLR_OK)
+    if (code != FLR_OK && code != FLR_CLOSED)
         flr_log_write(session->hub->def.log, FLR_LOG_WARNING, "client %u from %s is dropped: %s",
                       session->number, session->from, sentence);
 }
