@@ -22,9 +22,13 @@ struct flr_taping {
     flr_env *env;
     pthread_t thread;
     bool threaded;
-    atomic_bool end;
-    atomic_bool failed;
-    flr_error error; /* when failed */
+    atomic_bool end;    /* the loop pushes no more */
+    atomic_bool failed; /* the disk said no */
+    atomic_bool done;   /* the file is closed, and what follows is known */
+    flr_result result;
+    flr_error error; /* when it failed */
+    uint64_t frames, lost, bytes;
+    char *path;
 };
 
 /* ---- the list ---- */
@@ -187,17 +191,46 @@ static flr_result choose_path(flr_engine *e, const char *name, flr_engine_record
                     e->def.recordings);
 }
 
-/* ---- the thread ---- */
+/* ---- the writer: a thread, or control where there are none ---- */
+
+static void write_waiting(flr_taping *t)
+{
+    if (atomic_load(&t->failed)) return;
+    t->result = flr_recorder_service(t->tape->recorder, &t->error);
+    if (t->result != FLR_OK) atomic_store(&t->failed, true);
+}
+
+static void close_file(flr_taping *t)
+{
+    flr_recorder *recorder = t->tape->recorder;
+    flr_path_info info;
+    write_waiting(t);
+    t->frames = flr_recorder_written(recorder);
+    t->lost = flr_recorder_lost(recorder);
+    if (atomic_load(&t->failed))
+        flr_recorder_abandon(recorder);
+    else
+        t->result = flr_recorder_finish(recorder, &t->error);
+    if (flr_path_look(t->env, t->path, &info, NULL) == FLR_OK) t->bytes = info.size;
+    atomic_store(&t->done, true);
+}
 
 static void *write_frames(void *context)
 {
     flr_taping *t = context;
-    while (!atomic_load(&t->end) && !atomic_load(&t->failed)) {
-        if (flr_recorder_service(t->tape->recorder, &t->error) != FLR_OK)
-            atomic_store(&t->failed, true);
+    while (!atomic_load(&t->end)) {
+        write_waiting(t);
         flr_sleep_until(t->env, flr_clock_ns(t->env) + service_ns);
     }
+    close_file(t);
     return NULL;
+}
+
+static void free_taping(flr_taping *t)
+{
+    free_tape(t->tape);
+    free(t->path);
+    free(t);
 }
 
 /* ---- beginning and ending ---- */
@@ -220,6 +253,8 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
     if (result != FLR_OK) return result;
     flr_order order = {.kind = FLR_ORDER_TAPE, .what.tape = t->tape};
     t->env = e->def.env;
+    t->path = strdup(path);
+    if (!t->path) return flr_engine_no_memory(error);
     if (e->def.workers > 0) {
         int code = pthread_create(&t->thread, NULL, write_frames, t);
         if (code)
@@ -230,10 +265,14 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
     return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
 }
 
-static void join(flr_taping *t)
+/* Nothing comes any more: the file is closed, by the thread if there is one. */
+static void end_writing(flr_taping *t)
 {
     atomic_store(&t->end, true);
-    if (t->threaded) pthread_join(t->thread, NULL);
+    if (t->threaded)
+        pthread_join(t->thread, NULL);
+    else if (t->tape && t->tape->recorder && !atomic_load(&t->done))
+        close_file(t);
     t->threaded = false;
 }
 
@@ -254,10 +293,8 @@ flr_result flr_engine_record_start(flr_engine *e, const char *name, uint32_t *re
     flr_result result = choose_path(e, name, r, error);
     if (result == FLR_OK) result = begin(e, t, r->path, error);
     if (result != FLR_OK) {
-        join(t);
-        if (t->tape) flr_recorder_abandon(t->tape->recorder);
-        free_tape(t->tape);
-        free(t);
+        end_writing(t);
+        free_taping(t);
         e->recording_count--;
         return result;
     }
@@ -282,38 +319,27 @@ void flr_engine_tape_back(flr_engine *e, flr_tape *tape)
     if (e->taping && e->taping->tape == tape) e->taping->back = true;
 }
 
-/* The loop pushes no more: the rest goes to the file. */
-static void finish(flr_engine *e)
+/* The file is closed: what became of it. */
+static void conclude(flr_engine *e)
 {
     flr_taping *t = e->taping;
     flr_engine_recording *r = &e->recordings[t->index];
-    flr_path_info info;
-    flr_error error = t->error;
-    join(t);
-    bool failed = atomic_load(&t->failed);
-    flr_recorder *recorder = t->tape->recorder;
-    flr_result result = failed ? FLR_IO : flr_recorder_service(recorder, &error);
-    r->frames = flr_recorder_written(recorder);
-    r->lost = flr_recorder_lost(recorder);
+    end_writing(t);
+    r->frames = t->frames;
+    r->lost = t->lost;
+    r->bytes = t->bytes;
     r->seconds = (double)r->frames / e->def.rate;
-    if (result == FLR_OK)
-        result = flr_recorder_finish(recorder, &error);
-    else
-        flr_recorder_abandon(recorder);
-    r->finished = result == FLR_OK;
-    if (flr_path_look(e->def.env, r->path, &info, NULL) == FLR_OK) r->bytes = info.size;
-    if (result != FLR_OK)
+    r->finished = t->result == FLR_OK;
+    if (t->result != FLR_OK)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "the recording %s is not complete: %s", r->name,
-                        failed ? t->error.message : error.message);
+                        "the recording %s is not complete: %s", r->name, t->error.message);
     else if (r->lost > 0)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
                         "the recording %s lacks %llu of %llu frames: the disk was too slow",
                         r->name, (unsigned long long)r->lost,
                         (unsigned long long)(r->lost + r->frames));
     flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = t->index;
-    free_tape(t->tape);
-    free(t);
+    free_taping(t);
     e->taping = NULL;
 }
 
@@ -321,16 +347,16 @@ void flr_engine_keep_taping(flr_engine *e)
 {
     flr_taping *t = e->taping;
     if (!t) return;
-    if (!t->threaded && !atomic_load(&t->failed) &&
-        flr_recorder_service(t->tape->recorder, &t->error) != FLR_OK)
-        atomic_store(&t->failed, true);
+    if (!t->threaded && !t->back) write_waiting(t);
     if (atomic_load(&t->failed) && !t->stopping) flr_engine_record_stop(e, NULL);
-    if (t->back) finish(e);
+    if (!t->back) return;
+    atomic_store(&t->end, true); /* the thread closes the file; control does not wait for it */
+    if (!t->threaded || atomic_load(&t->done)) conclude(e);
 }
 
 /* The loop does not run any more. */
 void flr_engine_free_recordings(flr_engine *e)
 {
-    if (e->taping) finish(e);
+    if (e->taping) conclude(e);
     free(e->recordings);
 }
