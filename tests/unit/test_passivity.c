@@ -103,6 +103,92 @@ static void work_is_counted_exactly(void **state)
     assert_within(p.account, 0.05, 0);
 }
 
+/* From `now` towards `wanted`, by `most` at most, as a guard does it. */
+static flr_vec3 towards(flr_vec3 now, flr_vec3 wanted, double most)
+{
+    flr_vec3 way = flr_vec3_sub(wanted, now);
+    double length = flr_vec3_length(way);
+    return length <= most ? wanted : flr_vec3_add_scaled(now, most / length, way);
+}
+
+static flr_vec3 any_direction(flr_test_random *random)
+{
+    return flr_vec3_normalize(flr_vec3_make(flr_test_random_range(random, -1, 1),
+                                            flr_test_random_range(random, -1, 1),
+                                            flr_test_random_range(random, -1, 1)));
+}
+
+/* The worst that can be: a simulation that pushes the device along wherever it goes, or wherever it likes, and a hand that
+ * changes its velocity as fast as is promised, at its worst always along the push. What comes out stays within the bound,
+ * to the last bit but rounding; without control it does not. */
+static double push_along(flr_test_random *random, const flr_passivity_params *params, double rate,
+                         double force, bool guard, int how)
+{
+    flr_passivity p = {0};
+    flr_wrench sent = {0};
+    double dt = 1 / rate;
+    flr_vec3 x = {0}, v = {0}, w = {0};
+    flr_quat q = flr_quat_identity();
+    for (int i = 0; i < 2000; i++) {
+        flr_vec3 along = any_direction(random), about = any_direction(random);
+        if (how > 0 && i > 0) along = flr_vec3_normalize(v), about = flr_vec3_normalize(w);
+        flr_wrench push = {.force = flr_vec3_scale(along, force),
+                           .torque = flr_vec3_scale(about, 0.02 * force)};
+        flr_wrench out = flr_passivity_pass(&p, params, flr_pose_make(x, q), push, dt);
+        if (guard) {
+            sent.force = towards(sent.force, out.force, params->slew);
+            sent.torque = towards(sent.torque, out.torque, params->turn_slew);
+            flr_passivity_sent(&p, sent);
+            out = sent;
+        }
+        /* the hand gives way to where it is pushed, or goes where it likes, as fast as it can; but it is no faster than
+         * 1 m/s and 30 rad/s */
+        bool yield = how == 2 || flr_test_random_below(random, 2);
+        flr_vec3 pull = yield ? flr_vec3_normalize(out.force) : any_direction(random),
+                 spin = yield ? flr_vec3_normalize(out.torque) : any_direction(random);
+        if (flr_vec3_length(v) > 1) pull = flr_vec3_scale(flr_vec3_normalize(v), -1);
+        if (flr_vec3_length(w) > 30) spin = flr_vec3_scale(flr_vec3_normalize(w), -1);
+        v = flr_vec3_add_scaled(v, 0.999 * params->agility * dt, pull);
+        w = flr_vec3_add_scaled(w, 0.99 * params->turn_agility * dt, spin);
+        x = flr_vec3_add_scaled(x, dt, v);
+        q = flr_quat_normalize(
+            flr_quat_mul(flr_quat_from_rotation_vector(flr_vec3_scale(w, dt)), q));
+    }
+    return p.agility <= params->agility && p.turn_agility <= params->turn_agility ? p.deficit : -1;
+}
+
+static void the_bound_holds_whatever_pushes(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("bound");
+    const double rates[] = {250, 1000, 4000}, forces[] = {0.3, 3, 15};
+    double most = 0, without = 0;
+    int kept = 0;
+    for (int i = 0; i < 270; i++) {
+        flr_passivity_params params = flr_default_passivity_params();
+        bool guard = i / 9 % 2;
+        int how = i / 18 % 3;
+        params.bound = i / 54 % 2 ? 0.01 : 0.001;
+        double rate = rates[i % 3], force = forces[i / 3 % 3];
+        double deficit = push_along(&random, &params, rate, force, guard, how);
+        if (deficit >= 0) {
+            kept++;
+            most = fmax(most, deficit / params.bound);
+            if (!(deficit <= params.bound * (1 + 1e-9)))
+                print_error("%g Hz, %g N, guard %d, hand %d: %g J of %g\n", rate, force, guard, how,
+                            deficit, params.bound);
+            assert_true(deficit <= params.bound * (1 + 1e-9));
+        }
+        params.control = false;
+        without = fmax(without, push_along(&random, &params, rate, force, guard, how));
+    }
+    print_message("%d runs: at most %.3f of the bound; %.3g J without control\n", kept, most,
+                  without);
+    assert_true(kept > 200);
+    assert_true(most > 0.3); /* or nothing was tried */
+    assert_true(without > 1);
+}
+
 static void what_is_not_a_number_gives_zero(void **state)
 {
     (void)state;
@@ -129,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_sampled_wall_makes_energy_and_the_controller_takes_it),
         cmocka_unit_test(what_is_passive_is_not_touched),
         cmocka_unit_test(work_is_counted_exactly),
+        cmocka_unit_test(the_bound_holds_whatever_pushes),
         cmocka_unit_test(what_is_not_a_number_gives_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
