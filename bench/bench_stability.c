@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "bench/stability.h"
 #include "picture/map.h"
 
 #define LEVEL 0.03 /* of the coupling's largest force: what may last above 100 Hz */
 
-enum { STIFFNESSES = 4, MASSES = 4, RATES = 4 };
+enum { STIFFNESSES = 4, MASSES = 3, RATES = 4 };
 static const double stiffnesses[STIFFNESSES] = {200, 1000, 5000, 20000}; /* N/m */
-static const double masses[MASSES] = {0.005, 0.0125, 0.1, 0.5};          /* kg */
+static const double masses[MASSES] = {0.005, 0.05, 0.5};                 /* kg */
 static const double rates[RATES] = {250, 1000, 4000, 10000};             /* Hz */
 
 static const struct way {
@@ -67,34 +68,74 @@ static flr_result bench_cases(flr_env *env, const flr_bench_options *options,
 
 /* ---- the grid ---- */
 
+/* one run of the grid */
+typedef struct place {
+    int mass, stiffness, rate;
+    flr_stability_run run;
+    flr_error error;
+} place;
+
+typedef struct errand {
+    flr_env *env;
+    const flr_stability *made;
+    place *places;
+} errand;
+
+static flr_result run_place(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    const errand *e = context;
+    place *p = &e->places[piece];
+    return flr_bench_stopped() ? flr_fail(&p->error, FLR_CANCELLED, "stopped")
+                               : flr_stability_do(e->env, e->made, &p->run, &p->error);
+}
+
+/* all places of the grid in all cases; a quick look takes fewer places */
+static size_t list_places(const flr_bench_options *options, const struct way *way, place *places)
+{
+    int step = options->divide > 1 ? 2 : 1, last = options->divide > 1 ? 2 : RATES;
+    size_t count = 0;
+    for (int m = 0; m < MASSES; m += step)
+        for (int k = 0; k < STIFFNESSES; k += step)
+            for (int r = 0; r < last; r++)
+                for (int c = 0; c < FLR_STABILITY_COUNT; c++) {
+                    place *p = &places[count++];
+                    *p = (place){m, k, r, run_of(way, (flr_stability_case)c), {0}};
+                    p->run.mass = masses[m];
+                    p->run.stiffness = stiffnesses[k];
+                    p->run.rate = rates[r];
+                    p->run.seconds = 1.2;
+                }
+    return count;
+}
+
 static flr_result fill_grid(flr_env *env, const flr_bench_options *options,
                             const flr_stability *made, const struct way *way, grid *g,
                             flr_error *error)
 {
-    flr_result result = FLR_OK;
+    place *places = calloc(MASSES * STIFFNESSES * RATES * FLR_STABILITY_COUNT, sizeof *places);
+    if (!places) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the grid");
+    errand e = {env, made, places};
+    size_t count = list_places(options, way, places);
+    flr_result result = flr_parallel_for(0, count, run_place, &e);
     *g = (grid){0};
     for (int m = 0; m < MASSES; m++)
         for (int i = 0; i < STIFFNESSES * RATES; i++) g->level[m][i] = NAN;
-    /* a quick look takes fewer places of the grid */
-    int step = options->divide > 1 ? 2 : 1, last = options->divide > 1 ? 2 : RATES;
-    for (int m = 0; m < MASSES; m += step)
-        for (int k = 0; k < STIFFNESSES; k += step)
-            for (int r = 0; r < last; r++)
-                for (int c = 0; c < FLR_STABILITY_COUNT && result == FLR_OK; c++) {
-                    flr_stability_run run = run_of(way, (flr_stability_case)c);
-                    run.mass = masses[m];
-                    run.stiffness = stiffnesses[k];
-                    run.rate = rates[r];
-                    result = flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped")
-                                                 : flr_stability_do(env, made, &run, error);
-                    if (result != FLR_OK) break;
-                    double *level = &g->level[m][k * RATES + r];
-                    *level = isnan(*level) ? run.level : fmax(*level, run.level);
-                    g->worst[c] = fmax(g->worst[c], run.level);
-                    g->deficit[c] = fmax(g->deficit[c], run.deficit);
-                    g->loud[c] += !(run.level <= LEVEL);
-                    g->runs += c == 0;
-                }
+    for (size_t i = 0; i < count; i++) {
+        const place *p = &places[i];
+        if (result != FLR_OK && p->error.message[0]) {
+            *error = p->error;
+            break;
+        }
+        flr_stability_case c = p->run.which;
+        double *level = &g->level[p->mass][p->stiffness * RATES + p->rate];
+        *level = isnan(*level) ? p->run.level : fmax(*level, p->run.level);
+        g->worst[c] = fmax(g->worst[c], p->run.level);
+        g->deficit[c] = fmax(g->deficit[c], p->run.deficit);
+        g->loud[c] += !(p->run.level <= LEVEL);
+        g->runs += c == 0;
+    }
+    free(places);
     return result;
 }
 

@@ -190,7 +190,8 @@ flr_result flr_motion_do(flr_env *env, flr_motion_run *run, flr_error *error)
         hand.target = run->target;
         hand.force = run->force;
         hand.torque = run->torque;
-        result = flr_device_open(&flr_hand_driver, &hand, &device, error);
+        result = run->open ? run->open(run->context, &hand, &device, error)
+                           : flr_device_open(&flr_hand_driver, &hand, &device, error);
     }
     if (result == FLR_OK) result = run_loop(env, r, device, error);
     if (result == FLR_OK) conclude(r);

@@ -37,9 +37,13 @@ typedef struct flr_motion_run {
     const flr_motion_scene *scene;
     flr_target target;
     uint64_t frames;
-    double rate;             /* Hz */
-    bool exact;              /* the hand is where the target is, whatever it feels */
-    double force, torque;    /* limits of the device, N and N m */
+    double rate;          /* Hz */
+    bool exact;           /* the hand is where the target is, whatever it feels */
+    double force, torque; /* limits of the device, N and N m */
+    /* opens the hand in another way than as a simulated one; NULL: as that */
+    flr_result (*open)(void *context, const flr_hand_def *hand, flr_device **device,
+                       flr_error *error);
+    void *context;
     flr_world_params params; /* of the world */
     flr_pose *poses;         /* [frames]: of the part; may be NULL */
     float *felt;             /* [frames][6]: force and torque at the device; may be NULL */

@@ -224,6 +224,7 @@ flr_result flr_stability_do(flr_env *env, const flr_stability *made, flr_stabili
     how.rate = run->rate;
     how.frames = (uint64_t)(run->seconds * run->rate);
     how.torque = 0.5;
+    how.open = run->open, how.context = run->context;
     how.params = run->params;
     how.params.contact.stiffness = run->stiffness;
     how.params.coupling.stiffness = run->stiffness;

@@ -37,7 +37,10 @@ typedef struct flr_stability_run {
     double rate;             /* Hz; default 1000 */
     double seconds;          /* default 2; looked at from 0.5 s on */
     flr_world_params params; /* stiffness is filled in */
-    float *felt;             /* [frames][6]: filled; may be NULL */
+    flr_result (*open)(void *context, const flr_hand_def *hand, flr_device **device,
+                       flr_error *error); /* as in flr_motion_run; default NULL */
+    void *context;
+    float *felt; /* [frames][6]: filled; may be NULL */
     // measured
     double level; /* what lasts above 100 Hz, as a share of the coupling's largest force */
     double peak;  /* the same in the loudest 50 ms */

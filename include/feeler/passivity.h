@@ -28,6 +28,7 @@
 #define FEELER_PASSIVITY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "feeler/api.h"
 #include "feeler/body.h"
@@ -38,6 +39,8 @@
 extern "C" {
 #endif
 
+enum { FLR_PASSIVITY_LATE = 16 }; /* samples by which a pose may be late: below this */
+
 /* Fill with flr_default_passivity_params(). */
 typedef struct flr_passivity_params {
     bool control;   /* false: observe only; default true */
@@ -46,6 +49,10 @@ typedef struct flr_passivity_params {
     double radius;  /* metres: a turn by 1 rad counts as a way of this length; default 0.05 */
     double bound;   /* joules: see above; INFINITY: none; default 0.01 */
     double agility, turn_agility; /* m/s^2, rad/s^2: of hand and device; default 50 and 4000 */
+    /* s: by which the device's poses are older than the moment at which they are passed: each way is
+     * counted with the wrench of its own time, and what is on its way is covered, too. A delay that
+     * is not told here is energy that is not seen. default 0; up to 15 samples */
+    double delay;
     double slew, turn_slew; /* N, N m: by which a guard lets a wrench change in a sample; default 1
                                and 0.01 */
 } flr_passivity_params;
@@ -60,7 +67,9 @@ typedef struct flr_passivity {
     double damping;               /* N s/m, at present */
     double gain;                  /* 0 … 1: what the bound leaves of the wrench, at present */
     double agility, turn_agility; /* m/s^2, rad/s^2: the largest that were seen */
-    flr_wrench held;              /* on the device since the last call */
+    /* on the device since the last call, [held_count % FLR_PASSIVITY_LATE], and before that */
+    flr_wrench held[FLR_PASSIVITY_LATE];
+    uint32_t held_count;
     flr_pose T_world_handle;
     flr_motion way; /* from the call before to the last */
     bool begun;

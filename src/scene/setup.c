@@ -140,6 +140,7 @@ static const field fields[] = {
     {"passivity.bound", AT(params.passivity.bound), NUMBER, NULL, 0, INFINITY},
     {"passivity.agility", AT(params.passivity.agility), NUMBER, NULL, 0, INFINITY},
     {"passivity.turn_agility", AT(params.passivity.turn_agility), NUMBER, NULL, 0, INFINITY},
+    {"passivity.delay", AT(params.passivity.delay), NUMBER, NULL, 0, 1},
     {"passivity.slew", AT(params.passivity.slew), NUMBER, NULL, 0, INFINITY},
     {"passivity.turn_slew", AT(params.passivity.turn_slew), NUMBER, NULL, 0, INFINITY},
     {"tool", AT(tool), WORD, flr_scene_tools, 0, 0},

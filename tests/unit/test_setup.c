@@ -35,7 +35,7 @@ static flr_setup unusual(void)
     s.params.step.bounded = false;
     s.params.step.travel = 1e-3;
     s.params.coupling = (flr_coupling_def){900, 2, 0.9, 1e-3, 0.1, 0.01, 0.03};
-    s.params.passivity = (flr_passivity_params){false, 0.1, 3, 0.07, 0.02, 70, 800, 2, 0.3};
+    s.params.passivity = (flr_passivity_params){false, 0.1, 3, 0.07, 0.02, 70, 800, 0.002, 2, 0.3};
     s.device_force = 15;
     s.device_torque = 0.5;
     s.dead_man = 3;
@@ -83,6 +83,7 @@ static void comes_back_to_the_bit(void **state)
                     a->passivity.bound == b->passivity.bound &&
                     a->passivity.agility == b->passivity.agility &&
                     a->passivity.turn_agility == b->passivity.turn_agility &&
+                    a->passivity.delay == b->passivity.delay &&
                     a->passivity.slew == b->passivity.slew &&
                     a->passivity.turn_slew == b->passivity.turn_slew);
         flr_recording_close(recording);
