@@ -188,6 +188,37 @@ static void log_event(flr_hub *hub, const flr_engine_event *event)
                       event->job.sentence);
 }
 
+void flr_hub_tell_replay(flr_hub *hub)
+{
+    flr_engine_replay_state now;
+    flr_engine_get_replay(hub->def.engine, &now);
+    flr_message message = {.id = FLR_MSG_REPLAYING};
+    message.as.replaying.recording = now.active ? now.recording : FLR_ENGINE_NONE;
+    message.as.replaying.playing = now.playing;
+    message.as.replaying.seconds = now.seconds;
+    message.as.replaying.length = now.length;
+    message.as.replaying.speed = now.speed;
+    for (flr_session *session = hub->sessions; session; session = session->next) {
+        if (session->state == FLR_SESSION_TALKING && session->wants & FLR_WIRE_WANT_EVENTS)
+            flr_session_send(session, &message);
+    }
+    hub->replaying = now.active;
+    hub->replay_at = flr_clock_ns(hub->def.env);
+}
+
+/* it has been read, or has ended */
+static void take_replay(flr_hub *hub)
+{
+    flr_engine_replay_state now;
+    flr_engine_get_replay(hub->def.engine, &now);
+    if (hub->wishing && now.active && now.recording == hub->wish.recording) {
+        hub->wishing = false;
+        flr_engine_replay_seek(hub->def.engine, hub->wish.seconds, NULL);
+        flr_engine_replay_play(hub->def.engine, hub->wish.playing, hub->wish.speed, NULL);
+    }
+    flr_hub_tell_replay(hub);
+}
+
 void flr_hub_pump(flr_hub *hub, int64_t now)
 {
     flr_engine_service(hub->def.engine);
@@ -196,10 +227,12 @@ void flr_hub_pump(flr_hub *hub, int64_t now)
         log_event(hub, event);
         if (hub->def.seen) hub->def.seen(hub->def.context, event);
         if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
+        if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
         for (flr_session *session = hub->sessions; session; session = session->next) {
             if (session->state == FLR_SESSION_TALKING) hand_on(hub, session, event);
         }
     }
+    if (hub->replaying && now - hub->replay_at > INT64_C(250000000)) flr_hub_tell_replay(hub);
     /* what is near is looked for only while somebody wants to see it */
     uint32_t wants = 0;
     int64_t patience = (int64_t)(hub->def.limits.hello_seconds * 1e9);

@@ -160,14 +160,15 @@ static int send_asset(flr_connection *connection, const flr_asset *asset)
 static bool has_token(flr_connection *connection)
 {
     const flr_access *access = &connection->service->def.access;
-    char text[TEXT], *token = text;
+    char text[TEXT];
+    const char *token;
     if (!access->token[0]) return true;
     if (get_header(connection->wsi, WSI_TOKEN_HTTP_AUTHORIZATION, text, sizeof text) &&
         !strncmp(text, "Bearer ", 7))
         token = text + 7;
-    else if (!lws_get_urlarg_by_name(connection->wsi, "token=", text, sizeof text))
-        return false;
-    bool right = flr_access_token(access, token, strlen(token));
+    else
+        token = lws_get_urlarg_by_name(connection->wsi, "token=", text, sizeof text);
+    bool right = token && flr_access_token(access, token, strlen(token));
     memset(text, 0, sizeof text);
     return right;
 }

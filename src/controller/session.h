@@ -3,6 +3,7 @@
 #define FLR_CONTROLLER_SESSION_H
 
 #include "controller/hub.h"
+#include "controller/overlay.h"
 #include "controller/upload.h"
 #include "protocol/codec.h"
 
@@ -20,12 +21,13 @@ typedef struct flr_frame {
     uint8_t bytes[];
 } flr_frame;
 
-/* a mesh that is asked for, or being sent */
+/* a mesh that is asked for, or being sent; or an overlay */
 typedef struct flr_transfer {
     uint32_t request, mesh, most;
-    uint32_t chunk;         /* next to be sent */
-    bool begun;             /* the message `mesh` was sent */
+    uint32_t chunk;         /* next to be sent; of an overlay: position */
+    bool begun;             /* the message `mesh`, or a piece of the overlay, was sent */
     const flr_level *level; /* NULL: not known to be there yet */
+    flr_overlay *overlay;   /* owned; NULL: it is a mesh */
 } flr_transfer;
 
 struct flr_session {
@@ -84,6 +86,9 @@ struct flr_hub {
     size_t room_size;
     uint64_t upload_bytes; /* of uploads under way */
     flr_question questions[FLR_HUB_QUESTIONS];
+    flr_msg_replay wish; /* what to do with a replay when it has been read */
+    bool wishing, replaying;
+    int64_t replay_at; /* when clients were told of it last */
     int64_t began, health_at;
     flr_engine_health health; /* as of health_at */
     flr_engine_event event;
@@ -122,6 +127,8 @@ void flr_session_send_health(flr_session *session, uint32_t request, int64_t now
 void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, const char *sentence);
 const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now);
 
+/* Where a replay is, to all who want to know. */
+void flr_hub_tell_replay(flr_hub *hub);
 flr_wire_timing flr_timing_of(const flr_percentiles *times); /* of ns */
 
 /* ---- session_stream.c: what is made when there is room to send it ---- */
@@ -133,7 +140,9 @@ size_t flr_session_near(flr_session *session, void *bytes, size_t capacity);
 bool flr_session_near_due(flr_session *session);
 size_t flr_session_mesh(flr_session *session, void *bytes, size_t capacity);
 bool flr_session_mesh_due(flr_session *session);
+/* False: too much is asked for already. An overlay is the session's from then on, also on failure. */
 bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most);
+bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay *overlay);
 void flr_session_forget_meshes(flr_session *session);
 size_t flr_session_encode(const flr_session *session, const flr_message *message, void *bytes,
                           size_t capacity);

@@ -77,6 +77,20 @@ static void do_mesh(call *c)
                0);
 }
 
+static void do_overlay(call *c)
+{
+    const flr_msg_overlay_ask *ask = &c->message->as.overlay_ask;
+    flr_engine_part part;
+    flr_overlay *overlay = NULL;
+    flr_result result = flr_engine_get_part(c->engine, ask->part, &part, &c->error);
+    if (result == FLR_OK)
+        result = flr_overlay_make(&part, ask->kind, ask->limit, &overlay, &c->error);
+    if (result == FLR_OK && !flr_session_ask_overlay(c->session, c->message->request, overlay))
+        result =
+            flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
+    if (result != FLR_OK) answer(c, result, 0);
+}
+
 /* ---- hands and parts ---- */
 
 static void mark_hand(call *c, uint32_t hand)
@@ -121,6 +135,12 @@ static void do_hand_input(call *c)
 static void do_pause(call *c)
 {
     answer(c, flr_engine_pause(c->engine, c->message->as.pause.paused, &c->error), 0);
+}
+
+static void do_tool(call *c)
+{
+    const flr_msg_tool *tool = &c->message->as.tool;
+    answer(c, flr_engine_set_tool(c->engine, tool->hand, (flr_tool)tool->tool, &c->error), 0);
 }
 
 /* ---- parameters, devices ---- */
@@ -227,6 +247,30 @@ static void do_record_fetch(call *c)
         answer(c, result, 0);
     }
     free(bytes);
+}
+
+/* a recording has to be read first; what is wished for it happens then */
+static void do_replay(call *c)
+{
+    const flr_msg_replay *replay = &c->message->as.replay;
+    flr_engine_replay_state now;
+    flr_engine_get_replay(c->engine, &now);
+    flr_result result = FLR_OK;
+    uint32_t job = 0;
+    c->hub->wishing = false;
+    if (replay->recording == FLR_ENGINE_NONE) {
+        if (now.active) result = flr_engine_replay_end(c->engine, &c->error);
+    } else if (now.active && now.recording == replay->recording) {
+        result = flr_engine_replay_seek(c->engine, replay->seconds, &c->error);
+        if (result == FLR_OK)
+            result = flr_engine_replay_play(c->engine, replay->playing, replay->speed, &c->error);
+        if (result == FLR_OK) flr_hub_tell_replay(c->hub);
+    } else {
+        result = flr_engine_replay(c->engine, replay->recording, &job, &c->error);
+        c->hub->wish = *replay;
+        c->hub->wishing = result == FLR_OK;
+    }
+    answer(c, result, job);
 }
 
 /* ---- scenes and meshes ---- */
@@ -376,6 +420,7 @@ static const command commands[] = {
     {FLR_MSG_HEALTH_ASK, 0, do_health},
     {FLR_MSG_WATCH, 0, do_watch},
     {FLR_MSG_MESH_ASK, 0, do_mesh},
+    {FLR_MSG_OVERLAY_ASK, 0, do_overlay},
     {FLR_MSG_STATE_ASK, 0, do_state},
     {FLR_MSG_GRAB, FLR_WIRE_ABILITY_COMMAND, do_grab},
     {FLR_MSG_RELEASE, FLR_WIRE_ABILITY_COMMAND, do_release},
@@ -384,6 +429,7 @@ static const command commands[] = {
     {FLR_MSG_PLACE, FLR_WIRE_ABILITY_COMMAND, do_place},
     {FLR_MSG_HAND_INPUT, FLR_WIRE_ABILITY_HAND, do_hand_input},
     {FLR_MSG_PAUSE, FLR_WIRE_ABILITY_COMMAND, do_pause},
+    {FLR_MSG_TOOL, FLR_WIRE_ABILITY_COMMAND, do_tool},
     {FLR_MSG_PARAMETERS_ASK, 0, do_parameters},
     {FLR_MSG_SET, FLR_WIRE_ABILITY_COMMAND, do_set},
     {FLR_MSG_DEVICES_ASK, 0, do_devices},
@@ -392,6 +438,7 @@ static const command commands[] = {
     {FLR_MSG_RECORD_STOP, FLR_WIRE_ABILITY_RECORD, do_record_stop},
     {FLR_MSG_RECORDINGS_ASK, 0, do_recordings},
     {FLR_MSG_RECORD_FETCH, FLR_WIRE_ABILITY_RECORD, do_record_fetch},
+    {FLR_MSG_REPLAY, FLR_WIRE_ABILITY_RECORD, do_replay},
     {FLR_MSG_LOAD, FLR_WIRE_ABILITY_LOAD, do_load},
     {FLR_MSG_UPLOAD, FLR_WIRE_ABILITY_UPLOAD, do_upload},
     {FLR_MSG_UPLOAD_BYTES, FLR_WIRE_ABILITY_UPLOAD, do_upload_bytes},

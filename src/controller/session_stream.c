@@ -5,7 +5,7 @@
 
 #include "controller/session.h"
 
-enum { PROXIMITY_PIECE = 65536, VOXEL_PIECE = 16384 };
+enum { PROXIMITY_PIECE = 65536, VOXEL_PIECE = 16384, OVERLAY_PIECE = 16384 };
 
 size_t flr_session_encode(const flr_session *session, const flr_message *message, void *bytes,
                           size_t capacity)
@@ -81,6 +81,17 @@ static flr_wire_vec3f narrow(flr_vec3 v)
     return (flr_wire_vec3f){(float)v.x, (float)v.y, (float)v.z};
 }
 
+static void fill_proxy(const flr_engine_proxy *from, flr_wire_proxy_state *to)
+{
+    *to = (flr_wire_proxy_state){.hand = from->hand,
+                                 .part = from->part,
+                                 .point = from->point,
+                                 .normal = narrow(from->normal),
+                                 .force = narrow(from->force),
+                                 .depth = (float)from->depth,
+                                 .sticking = from->sticking};
+}
+
 static void fill_numbers(flr_session *session, const flr_engine_state *view, int64_t now,
                          flr_msg_state *body)
 {
@@ -118,12 +129,16 @@ size_t flr_session_state(flr_session *session, uint32_t request, bool whole, int
             return 0;
     }
     flr_wire_hand_state hands[FLR_ENGINE_HANDS];
+    flr_wire_proxy_state proxies[FLR_ENGINE_HANDS];
     flr_message message = {.id = FLR_MSG_STATE, .request = request};
     flr_msg_state *body = &message.as.state;
     fill_numbers(session, view, now, body);
     for (uint32_t i = 0; i < view->hand_count; i++) fill_hand(&view->hands[i], &hands[i]);
     body->hands = hands;
     body->hands_count = view->hand_count;
+    for (uint32_t i = 0; i < view->proxy_count; i++) fill_proxy(&view->proxies[i], &proxies[i]);
+    body->proxies = proxies;
+    body->proxies_count = view->proxy_count;
     body->parts = hub->parts;
     body->parts_count = choose_parts(session, view, &whole, hub->parts);
     body->whole = whole;
@@ -234,22 +249,16 @@ static size_t encode_voxels(flr_session *session, const flr_engine_near *near, u
     return flr_session_encode(session, &message, bytes, capacity);
 }
 
-/* one message for each part, all but the last into the queue; an empty one where a part has none any more */
+/* One message for each part, by way of the queue; first an empty one for each part that has none any more. */
 static size_t send_voxels(flr_session *session, const flr_engine_near *near, void *bytes,
                           size_t capacity)
 {
     flr_hub *hub = session->hub;
     uint32_t now_parts[FLR_SESSION_NEAR_PARTS], now_count = 0;
     session->voxels_number = near->number;
-    for (uint32_t i = 0, next; i < near->voxel_count; i = next) {
-        uint32_t part = near->voxels[i].part;
-        for (next = i; next < near->voxel_count && near->voxels[next].part == part;) next++;
-        if (now_count == FLR_SESSION_NEAR_PARTS) break;
-        now_parts[now_count++] = part;
-        uint32_t count = next - i < VOXEL_PIECE ? next - i : VOXEL_PIECE;
-        size_t size = encode_voxels(session, near, part, near->voxels + i, count, hub->scratch,
-                                    hub->scratch_size);
-        flr_session_queue(session, hub->scratch, size);
+    for (uint32_t i = 0; i < near->voxel_count && now_count < FLR_SESSION_NEAR_PARTS; i++) {
+        if (i == 0 || near->voxels[i].part != near->voxels[i - 1].part)
+            now_parts[now_count++] = near->voxels[i].part;
     }
     for (uint32_t i = 0; i < session->near_part_count; i++) {
         bool still = false;
@@ -257,6 +266,14 @@ static size_t send_voxels(flr_session *session, const flr_engine_near *near, voi
             still = still || now_parts[k] == session->near_parts[i];
         if (still) continue;
         size_t size = encode_voxels(session, near, session->near_parts[i], NULL, 0, hub->scratch,
+                                    hub->scratch_size);
+        flr_session_queue(session, hub->scratch, size);
+    }
+    for (uint32_t i = 0, next; i < near->voxel_count; i = next) {
+        uint32_t part = near->voxels[i].part;
+        for (next = i; next < near->voxel_count && near->voxels[next].part == part;) next++;
+        uint32_t count = next - i < VOXEL_PIECE ? next - i : VOXEL_PIECE;
+        size_t size = encode_voxels(session, near, part, near->voxels + i, count, hub->scratch,
                                     hub->scratch_size);
         flr_session_queue(session, hub->scratch, size);
     }
@@ -279,7 +296,7 @@ size_t flr_session_near(flr_session *session, void *bytes, size_t capacity)
 
 /* ---- meshes ---- */
 
-bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most)
+static bool add_transfer(flr_session *session, flr_transfer transfer)
 {
     if (session->transfer_count == FLR_SESSION_TRANSFERS) return false;
     if (session->transfer_count == session->transfer_capacity) {
@@ -289,15 +306,35 @@ bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh,
         session->transfers = more;
         session->transfer_capacity = capacity;
     }
-    session->transfers[session->transfer_count++] =
-        (flr_transfer){.request = request, .mesh = mesh, .most = most};
+    session->transfers[session->transfer_count++] = transfer;
     return true;
+}
+
+bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most)
+{
+    return add_transfer(session, (flr_transfer){.request = request, .mesh = mesh, .most = most});
+}
+
+bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay *overlay)
+{
+    /* each holds memory, so there are few */
+    enum { MOST = 4 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < session->transfer_count; i++)
+        count += session->transfers[i].overlay != NULL;
+    if (count < MOST &&
+        add_transfer(session, (flr_transfer){.request = request, .overlay = overlay}))
+        return true;
+    flr_overlay_free(overlay);
+    return false;
 }
 
 void flr_session_forget_meshes(flr_session *session)
 {
-    for (uint32_t i = 0; i < session->transfer_count; i++)
+    for (uint32_t i = 0; i < session->transfer_count; i++) {
         flr_levels_drop(session->hub->levels, session->transfers[i].level);
+        flr_overlay_free(session->transfers[i].overlay);
+    }
     session->transfer_count = 0;
     flr_levels_drop(session->hub->levels, session->near_level);
     session->near_level = NULL;
@@ -307,6 +344,7 @@ void flr_session_forget_meshes(flr_session *session)
 static void end_transfer(flr_session *session, uint32_t index)
 {
     flr_levels_drop(session->hub->levels, session->transfers[index].level);
+    flr_overlay_free(session->transfers[index].overlay);
     session->transfer_count--;
     memmove(session->transfers + index, session->transfers + index + 1,
             (session->transfer_count - index) * sizeof *session->transfers);
@@ -320,7 +358,7 @@ static uint32_t ready_transfer(flr_session *session)
     flr_hub *hub = session->hub;
     for (uint32_t i = 0; i < session->transfer_count && i < AHEAD; i++) {
         flr_transfer *transfer = &session->transfers[i];
-        if (transfer->level) return i;
+        if (transfer->level || transfer->overlay) return i;
         bool packed = session->abilities & FLR_WIRE_ABILITY_PACKED;
         flr_result result = flr_levels_get(hub->levels, hub->def.engine, transfer->mesh,
                                            transfer->most, packed, &transfer->level);
@@ -395,13 +433,42 @@ static size_t send_chunk(flr_session *session, flr_transfer *transfer, void *byt
     return flr_session_encode(session, &message, bytes, capacity);
 }
 
+/* one piece at least, so that also nothing is told */
+static size_t send_overlay(flr_session *session, flr_transfer *transfer, void *bytes,
+                           size_t capacity)
+{
+    const flr_overlay *overlay = transfer->overlay;
+    uint32_t count = overlay->count - transfer->chunk;
+    if (count > OVERLAY_PIECE) count = OVERLAY_PIECE;
+    flr_message message = {.id = FLR_MSG_OVERLAY, .request = transfer->request};
+    flr_msg_overlay *body = &message.as.overlay;
+    body->part = overlay->part;
+    body->kind = overlay->kind;
+    body->first = transfer->chunk;
+    body->count = overlay->count;
+    body->total = overlay->total;
+    body->size = overlay->size;
+    body->positions = overlay->positions + 3 * (size_t)transfer->chunk;
+    body->positions_count = 3 * count;
+    if (overlay->features) {
+        body->features = overlay->features + transfer->chunk;
+        body->features_count = count;
+    }
+    transfer->chunk += count;
+    transfer->begun = true;
+    return flr_session_encode(session, &message, bytes, capacity);
+}
+
 size_t flr_session_mesh(flr_session *session, void *bytes, size_t capacity)
 {
     uint32_t index = ready_transfer(session);
     if (index == UINT32_MAX) return 0;
     flr_transfer *transfer = &session->transfers[index];
-    if (!transfer->begun) return send_mesh(session, transfer, bytes, capacity);
-    if (transfer->chunk < transfer->level->chunk_count)
+    const flr_overlay *overlay = transfer->overlay;
+    if (overlay && (!transfer->begun || transfer->chunk < overlay->count))
+        return send_overlay(session, transfer, bytes, capacity);
+    if (!overlay && !transfer->begun) return send_mesh(session, transfer, bytes, capacity);
+    if (!overlay && transfer->chunk < transfer->level->chunk_count)
         return send_chunk(session, transfer, bytes, capacity);
     flr_message done = {.id = FLR_MSG_DONE, .request = transfer->request};
     end_transfer(session, index);
