@@ -2,6 +2,7 @@
  * stays as one, recordings */
 #include <math.h>
 
+#include "support/fail_alloc.h"
 #include "support/stand.h"
 
 static const flr_vec3 above = {0, 0, 0.2}, at_block = {0, 0, 0.03}, at_ball = {0.05, 0, 0.03};
@@ -415,6 +416,27 @@ static void the_same_calls_give_the_same_bits(void **state)
     assert_true(a.low == b.low && a.high == b.high && a.low != 0);
 }
 
+static flr_result make_and_free(void *env, flr_error *error)
+{
+    flr_engine_def def = flr_default_engine_def();
+    flr_engine *engine;
+    def.env = env;
+    def.workers = 0;
+    flr_result result = flr_engine_create(&def, &engine, error);
+    if (result == FLR_OK) flr_engine_destroy(engine);
+    return result;
+}
+
+static void without_memory(void **state)
+{
+    (void)state;
+    flr_sim_def def = flr_default_sim_def();
+    flr_sim *sim = flr_sim_create(&def);
+    flr_address address = {.family = 4, .ip = {10, 0, 0, 1}};
+    assert_true(flr_fail_alloc_each(make_and_free, flr_sim_node(sim, address)) > 5);
+    flr_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +452,7 @@ int main(void)
         cmocka_unit_test(clearance_and_what_is_near),
         cmocka_unit_test(a_point_stays_outside),
         cmocka_unit_test(the_other_engine_can_be_chosen),
+        cmocka_unit_test(without_memory),
         cmocka_unit_test(the_same_calls_give_the_same_bits),
     };
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

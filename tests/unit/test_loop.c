@@ -124,6 +124,41 @@ static flr_loop_stats stats_of(world *w)
 
 /* ---- on a simulated machine ---- */
 
+/* the force of the one before is gone, step by step, before another takes its place */
+static void devices_are_exchanged(void **state)
+{
+    (void)state;
+    world w = fresh();
+    flr_test_probe other;
+    flr_device *device;
+    flr_error error;
+    make_simulated(&w);
+    make_loop(&w, 1000, true);
+    flr_test_probe_init(&other);
+    assert_ok(flr_device_open(&flr_test_probe_driver, &other, &device, &error), error);
+    flr_loop_run(w.loop, 1000);
+    assert_true(force_of(&w) > 9);
+    assert_ok(flr_loop_exchange(w.loop, 0, device, &error), error);
+    assert_int_equal(flr_loop_exchange(w.loop, 0, device, &error), FLR_AGAIN);
+    double last = force_of(&w);
+    int frames = 0;
+    while (flr_loop_exchanging(w.loop, 0)) {
+        assert_true(++frames <= 25);
+        flr_loop_run(w.loop, 1);
+        assert_true(force_of(&w) >= last - 1 - 1e-9 && force_of(&w) <= last);
+        last = force_of(&w);
+    }
+    assert_true(frames > 5 && last == 0);
+    uint64_t writes = w.probe.writes;
+    flr_loop_run(w.loop, 1000);
+    assert_int_equal(w.probe.writes, writes);
+    assert_true(flr_vec3_length(other.wrench.force) > 9);
+    assert_int_equal(stats_of(&w).faulty, 0);
+    flr_device_close(w.device); /* has no guard any more */
+    w.device = device;
+    end_all(&w);
+}
+
 static void keeps_the_grid(void **state)
 {
     (void)state;
@@ -515,12 +550,19 @@ static void watchdog_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_grid),      cmocka_unit_test(overruns_do_not_shift_it),
-        cmocka_unit_test(slow_every_time),     cmocka_unit_test(free_running),
-        cmocka_unit_test(killed_thread),       cmocka_unit_test(stalled_step),
-        cmocka_unit_test(lost_input_and_data), cmocka_unit_test(clock_jumps),
-        cmocka_unit_test(commands_and_state),  cmocka_unit_test(refused),
-        cmocka_unit_test(memory_runs_out),     cmocka_unit_test(threads),
+        cmocka_unit_test(devices_are_exchanged),
+        cmocka_unit_test(keeps_the_grid),
+        cmocka_unit_test(overruns_do_not_shift_it),
+        cmocka_unit_test(slow_every_time),
+        cmocka_unit_test(free_running),
+        cmocka_unit_test(killed_thread),
+        cmocka_unit_test(stalled_step),
+        cmocka_unit_test(lost_input_and_data),
+        cmocka_unit_test(clock_jumps),
+        cmocka_unit_test(commands_and_state),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(threads),
         cmocka_unit_test(watchdog_thread),
     };
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

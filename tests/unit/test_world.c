@@ -122,6 +122,47 @@ static void follows_the_hand(void **state)
     flr_world_destroy(world);
 }
 
+/* another world with one more part goes on where the first was, as if nothing had happened */
+static void goes_on_in_another(void **state)
+{
+    (void)state;
+    flr_world_part all[] = {floor_part(),
+                            solid(FLR_TEST_SPHERE, FLR_PART_MOVABLE, flr_vec3_make(0.02, 0, 0.09)),
+                            solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.02))};
+    flr_world_part two[] = {all[0], all[2]};
+    flr_world *first = make(two, 2, NULL), *second = make(all, 3, NULL);
+    const uint32_t before[] = {0, FLR_NO_PART, 1};
+    flr_world_grab(first, 0, 1);
+    flr_world_frame a, b;
+    for (int i = 0; i < 300; i++) {
+        flr_world_input in = at(0, 0, 0.02 - 1e-4 * i);
+        flr_world_step(first, &in, &a);
+    }
+    assert_true(a.contacts > 0);
+    flr_world_adopt(second, first, before);
+    flr_pose grip_a, grip_b;
+    assert_true(flr_world_grip(first, 0, &grip_a) && flr_world_grip(second, 0, &grip_b));
+    assert_memory_equal(&grip_a, &grip_b, sizeof grip_a);
+    assert_int_equal(flr_world_held(second, 0), 2);
+    for (int i = 0; i < 100; i++) {
+        flr_world_input in = at(1e-5 * i, 0, -0.01);
+        flr_world_step(first, &in, &a);
+        flr_world_step(second, &in, &b);
+        assert_int_equal(a.number, b.number);
+        assert_memory_equal(&flr_world_body(first, 1)->T_world_part,
+                            &flr_world_body(second, 2)->T_world_part, sizeof(flr_pose));
+    }
+    assert_true(flr_world_body(second, 1)->T_world_part.p.z == 0.09);
+    // what is gone is let go of
+    flr_world *third = make(all, 2, NULL);
+    flr_world_adopt(third, second, (const uint32_t[]){0, 1});
+    assert_int_equal(flr_world_held(third, 0), FLR_NO_PART);
+    assert_false(flr_world_grip(third, 0, &grip_a));
+    flr_world_destroy(first);
+    flr_world_destroy(second);
+    flr_world_destroy(third);
+}
+
 static void pressed_against_the_floor(void **state)
 {
     (void)state;
@@ -432,11 +473,17 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows_the_hand),       cmocka_unit_test(pressed_against_the_floor),
-        cmocka_unit_test(slides_over_stairs),     cmocka_unit_test(little_budget),
-        cmocka_unit_test(nothing_passes_through), cmocka_unit_test(falls_and_rests),
-        cmocka_unit_test(the_same_bits),          cmocka_unit_test(nonsense_from_the_device),
-        cmocka_unit_test(bad_definitions),        cmocka_unit_test(without_memory),
+        cmocka_unit_test(follows_the_hand),
+        cmocka_unit_test(goes_on_in_another),
+        cmocka_unit_test(pressed_against_the_floor),
+        cmocka_unit_test(slides_over_stairs),
+        cmocka_unit_test(little_budget),
+        cmocka_unit_test(nothing_passes_through),
+        cmocka_unit_test(falls_and_rests),
+        cmocka_unit_test(the_same_bits),
+        cmocka_unit_test(nonsense_from_the_device),
+        cmocka_unit_test(bad_definitions),
+        cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests_name("world", tests, set_up, tear_down);
 }
