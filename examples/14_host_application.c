@@ -7,7 +7,7 @@
  *
  * The host gives two meshes, a plate that stays and a peg that moves, takes the peg in its hand and
  * pushes it down, farther than the plate allows. Once per frame of its own it says where the hand is and
- * reads where the peg went: the hand goes on, the peg stops on the plate, and the host knows the force.
+ * reads where the peg went: the hand goes on, the peg stops at the plate, and the host knows where it touches and how hard.
  *
  * Without an address it tells how to start one. */
 #include <math.h>
@@ -71,13 +71,13 @@ static void lower_hand(flr_client *client, uint32_t peg, double from, double to)
         flr_client_frame_state frame;
         flr_client_frame(client, &frame);
         flr_client_pose(client, peg, &T_world_peg);
-        flr_client_contact contacts[64];
-        size_t count = flr_client_contacts(client, contacts, 64);
+        flr_client_contact contacts[1024];
+        size_t count = flr_client_contacts(client, contacts, 1024);
+        double force = 0; // of the plate on the peg; all contacts act upwards here
+        for (size_t k = 0; k < count; k++) force += contacts[k].force.z;
         if (i % 10 == 0)
-            printf("hand at %6.2f mm   peg at %6.2f mm   %3u contacts (%zu told)   %5.2f N at the "
-                   "hand\n",
-                   1e3 * T_world_hand.p.z, 1e3 * T_world_peg.p.z, frame.contacts, count,
-                   frame.hand_count ? flr_vec3_length(frame.hands[0].wrench.force) : 0);
+            printf("hand at %6.2f mm   peg at %6.2f mm   %3u contacts, %5.2f N\n",
+                   1e3 * T_world_hand.p.z, 1e3 * T_world_peg.p.z, frame.contacts, force);
         next += 16666667;
         flr_sleep_until(env, next);
     }

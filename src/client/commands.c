@@ -19,7 +19,7 @@ static flr_result ask(flr_client *client, flr_message *message, flr_error *error
     if (!client->welcomed)
         return flr_fail(error, FLR_CLOSED, "there is no connection to %s now%s", client->label,
                         client->reconnect ? "; it is being tried again" : "");
-    client->next_request = client->next_request == UINT32_MAX ? 1 : client->next_request + 1;
+    client->next_request = client->next_request % (FLR_CLIENT_WATCH - 1) + 1;
     r->number = message->request = client->next_request;
     r->answered = false;
     flr_result result = flr_client_put(client, message, error);

@@ -15,6 +15,8 @@ enum {
     FLR_CLIENT_CONTACTS = 1024
 };
 
+#define FLR_CLIENT_WATCH UINT32_MAX /* request number of the watch, which nobody waits for */
+
 /* a frame on its way out; the library wants room before it */
 typedef struct flr_client_out {
     struct flr_client_out *next;

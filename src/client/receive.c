@@ -175,7 +175,7 @@ static void take_welcome(flr_client *client, const flr_message *m)
     client->welcomed = true;
     client->scene_known = false;
     client->connections++;
-    flr_message watch = {.id = FLR_MSG_WATCH};
+    flr_message watch = {.id = FLR_MSG_WATCH, .request = FLR_CLIENT_WATCH};
     watch.as.watch.wants = FLR_WIRE_WANT_STATE | FLR_WIRE_WANT_CONTACTS | FLR_WIRE_WANT_JOBS;
     watch.as.watch.state_rate = client->state_rate;
     flr_client_put(client, &watch, NULL);
