@@ -85,6 +85,8 @@ static void tell_what_is_missing(flr_cli *cli, const job *j)
 {
     const flr_hand_log *m = &j->motion;
     unsigned long long count = m->count, behind = m->behind;
+    flr_error lost;
+    if (flr_recording_damaged(j->from.recording, &lost)) flr_warn(cli, "%s", lost.message);
     if (m->gap)
         flr_warn(cli,
                  "%s lacks frames behind frame %llu, so the %llu that follow cannot be replayed",

@@ -200,6 +200,8 @@ int flr_convert_csv(flr_cli *cli, const char *from, const char *to)
     flr_release_signals();
     flr_progress_end(cli);
     bool complete = flr_recording_complete(recording);
+    flr_error lost;
+    bool damaged = flr_recording_damaged(recording, &lost);
     flr_recording_close(recording);
     if (result != FLR_OK)
         return flr_fail_with(cli, read ? flr_exit_of_input(result) : FLR_EXIT_FAILED, &error);
@@ -207,6 +209,7 @@ int flr_convert_csv(flr_cli *cli, const char *from, const char *to)
     char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_path_info file = {0};
     flr_path_look(cli->env, to, &file, NULL);
+    if (damaged) flr_warn(cli, "%s", lost.message);
     if (!complete) flr_warn(cli, "%s was not ended properly; its last frames are missing", from);
     flr_print_note(cli, "%s: %llu %s, %s\n", flr_safe(to, safe), (unsigned long long)t.lines,
                    flr_noun(t.lines, "frame", "frames"), flr_bytes_print(file.size, bytes));

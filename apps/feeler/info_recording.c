@@ -35,6 +35,9 @@ flr_result flr_info_recording(flr_cli *cli, const char *path, json_t **object, f
         return result;
     }
     bool complete = flr_recording_complete(recording);
+    flr_error lost;
+    bool damaged = flr_recording_damaged(recording, &lost);
+    if (damaged) flr_warn(cli, "%s", lost.message);
     char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     flr_path_info file = {0};
     flr_path_look(cli->env, path, &file, NULL);
@@ -47,10 +50,12 @@ flr_result flr_info_recording(flr_cli *cli, const char *path, json_t **object, f
     flr_print(cli, "  frames      %llu in %.4g s, contact in %llu\n", (unsigned long long)frames,
               (double)(last - first) * 1e-9, (unsigned long long)contact);
     if (missing)
-        flr_print(cli, "  missing     %llu %s the disk was too slow for\n",
-                  (unsigned long long)missing, flr_noun(missing, "frame", "frames"));
+        flr_print(cli, "  missing     %llu %s%s\n", (unsigned long long)missing,
+                  flr_noun(missing, "frame", "frames"),
+                  damaged ? "" : " the disk was too slow for");
     flr_json_set(o, "bytes", flr_json_count(file.size));
     flr_json_set(o, "complete", json_boolean(complete));
+    flr_json_set(o, "damaged", json_boolean(damaged));
     flr_json_set(o, "frames", flr_json_count(frames));
     flr_json_set(o, "missing_frames", flr_json_count(missing));
     flr_json_set(o, "contact_frames", flr_json_count(contact));

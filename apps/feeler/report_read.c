@@ -91,6 +91,8 @@ flr_result flr_report_read(flr_cli *cli, flr_report *r, flr_error *error)
     if (result != FLR_CLOSED) return result;
     if (r->count == 0) return flr_fail(error, FLR_BAD_INPUT, "%s holds no frame", r->from.path);
     r->complete = flr_recording_complete(r->from.recording);
+    flr_error lost;
+    if (flr_recording_damaged(r->from.recording, &lost)) flr_warn(cli, "%s", lost.message);
     const char *paced = flr_recording_text(r->from.recording, "paced");
     r->paced = paced && !strcmp(paced, "true");
     /* which of the moving parts is the one in the hand */

@@ -129,12 +129,17 @@ FLR_API flr_result flr_recording_open(flr_env *env, const char *path, flr_record
                                       flr_error *error);
 FLR_API void flr_recording_close(flr_recording *recording); /* NULL allowed */
 
-/* The next frame. FLR_CLOSED (no message): no more. FLR_BAD_INPUT: damage, with the place. */
+/* The next frame. FLR_CLOSED (no message): no more. What is damaged is left out, as if it were not
+ * there: see flr_recording_damaged(). */
 FLR_API flr_result flr_recording_next(flr_recording *recording, flr_record_view *view,
                                       flr_error *error);
 
 /* A text that was given to the recorder; NULL: no such key. Valid as long as the recording. */
 FLR_API const char *flr_recording_text(const flr_recording *recording, const char *key);
+
+/* After the last frame: was something left out because the file is damaged? Then `error` (may be
+ * NULL) says in one sentence where, and which frames are lost. */
+FLR_API bool flr_recording_damaged(const flr_recording *recording, flr_error *error);
 
 /* After the last frame: was the recording ended properly? False: its writer died. */
 FLR_API bool flr_recording_complete(const flr_recording *recording);

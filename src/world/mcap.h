@@ -83,13 +83,22 @@ flr_result flr_mcap_open(flr_env *env, const char *path, flr_mcap_reader **reade
                          flr_error *error);
 void flr_mcap_close(flr_mcap_reader *reader); /* NULL allowed */
 
-/* The next message, in the order of the file. FLR_CLOSED without a message: there is no more. FLR_BAD_INPUT: damage, with
- * the place; FLR_UNSUPPORTED: compressed chunks. */
+/* The next message, in the order of the file. FLR_CLOSED without a message: there is no more. FLR_UNSUPPORTED: compressed
+ * chunks. A damaged chunk is left out: see flr_mcap_get_damage(). */
 flr_result flr_mcap_next(flr_mcap_reader *reader, flr_mcap_message *message, flr_error *error);
 
 /* The value of a key of a metadata record that was met so far (those before the first message are met when the file is
  * opened); NULL: none. */
 const char *flr_mcap_metadata(const flr_mcap_reader *reader, const char *name, const char *key);
+
+/* What was left out so far. */
+typedef struct flr_mcap_damage {
+    uint32_t places;
+    uint64_t at;      /* the first: byte of its record in the file */
+    const char *what; /* it is; NULL: there is none */
+} flr_mcap_damage;
+
+flr_mcap_damage flr_mcap_get_damage(const flr_mcap_reader *reader);
 
 /* Whether the end of the file was met, as finish writes it: false for a file whose writer died. Known at the end. */
 bool flr_mcap_complete(const flr_mcap_reader *reader);

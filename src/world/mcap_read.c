@@ -31,7 +31,9 @@ struct flr_mcap_reader {
     uint64_t record_at; /* where the record in `block` stands, for messages */
     flr_bytes block;    /* the record in hand, or the records of a chunk */
     size_t chunk_at, chunk_end;
-    bool complete;
+    bool complete, chunked; /* chunked: messages stand in chunks, which have checksums */
+    flr_mcap_damage damage;
+    const char *what; /* was damaged last */
     schema *schemas;
     channel *channels;
     pair *pairs;
@@ -91,11 +93,21 @@ static flr_result no_memory(const flr_mcap_reader *r, flr_error *error)
     return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to read", r->path);
 }
 
-static flr_result damaged(const flr_mcap_reader *r, const char *what, flr_error *error)
+static flr_result damaged(flr_mcap_reader *r, const char *what, flr_error *error)
 {
-    return flr_fail(error, FLR_BAD_INPUT,
-                    "%s: %s at byte %llu; what stands before can be used, the rest cannot", r->path,
-                    what, (unsigned long long)r->record_at);
+    r->what = what;
+    return flr_fail(
+        error, FLR_BAD_INPUT,
+        "%s: %s at byte %llu, before the first frame; it cannot be read, take a copy of "
+        "it if there is one",
+        r->path, what, (unsigned long long)r->record_at);
+}
+
+/* Damage behind the front: what stands there is left out, and remembered. */
+static void note_damage(flr_mcap_reader *r)
+{
+    if (r->damage.places++ == 0) r->damage.at = r->record_at, r->damage.what = r->what;
+    r->chunk_at = r->chunk_end = 0;
 }
 
 /* Room for one more; an array of `count` elements is grown at powers of two. */
@@ -195,10 +207,13 @@ static flr_result take_chunk(flr_mcap_reader *r, look l, flr_error *error)
     look compression = piece(&l, 4);
     look records = piece(&l, 8);
     if (l.bad) return damaged(r, "a chunk that is cut off", error);
-    if (compression.left)
+    bool lz4 = compression.left == 3 && !memcmp(compression.data, "lz4", 3),
+         zstd = compression.left == 4 && !memcmp(compression.data, "zstd", 4);
+    if (lz4 || zstd)
         return flr_fail(error, FLR_UNSUPPORTED,
                         "%s: the chunks are compressed; write it again without compression",
                         r->path);
+    if (compression.left) return damaged(r, "a chunk with an unknown compression", error);
     if (plain != records.left) return damaged(r, "a chunk of another size than it says", error);
     if (crc && flr_crc32(0, records.data, records.left) != crc)
         return damaged(r, "a chunk whose checksum is wrong", error);
@@ -235,7 +250,10 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
     uint64_t size = number(&l, 8);
     *opcode = head[0];
     if (size > r->size - r->at - sizeof head) return FLR_CLOSED; /* the writer died here */
-    if (size > LARGEST) return damaged(r, "a record that is too large", error);
+    if (size > LARGEST) {
+        r->at = r->size; /* where the next one begins is not known any more */
+        return damaged(r, "a record that is too large", error);
+    }
     if (r->block.room < size + 1) {
         uint8_t *grown = realloc(r->block.data, (size_t)size + 1);
         if (!grown) return no_memory(r, error);
@@ -258,7 +276,8 @@ static flr_result take(flr_mcap_reader *r, uint8_t opcode, look l, bool inside,
     case MCAP_CHANNEL:
         return take_channel(r, l, error);
     case MCAP_MESSAGE:
-        return take_message(r, l, message, error);
+        return r->chunked && !inside ? damaged(r, "a message outside of a chunk", error)
+                                     : take_message(r, l, message, error);
     case MCAP_METADATA:
         return inside ? damaged(r, "metadata within a chunk", error) : take_metadata(r, l, error);
     case MCAP_CHUNK:
@@ -281,17 +300,18 @@ flr_result flr_mcap_next(flr_mcap_reader *r, flr_mcap_message *message, flr_erro
             look l = {r->block.data + r->chunk_at, r->chunk_end - r->chunk_at, false};
             opcode = (uint8_t)number(&l, 1);
             look record = piece(&l, 8);
-            if (l.bad) {
-                r->chunk_at = r->chunk_end;
-                return damaged(r, "a record that is cut off in a chunk", error);
-            }
             r->chunk_at = r->chunk_end - l.left;
-            result = take(r, opcode, record, true, message, error);
+            result = l.bad ? damaged(r, "a record that is cut off in a chunk", error)
+                           : take(r, opcode, record, true, message, error);
         } else {
             result = next_record(r, &opcode, error);
-            if (result != FLR_OK) break;
             look record = {r->block.data, r->block.size, false};
-            result = take(r, opcode, record, false, message, error);
+            if (result == FLR_OK) result = take(r, opcode, record, false, message, error);
+        }
+        if (result == FLR_BAD_INPUT) {
+            note_damage(r);
+            *message = (flr_mcap_message){0};
+            result = FLR_OK;
         }
     }
     return result;
@@ -307,6 +327,7 @@ static flr_result read_front(flr_mcap_reader *r, flr_error *error)
         if (result == FLR_CLOSED) return FLR_OK;
         if (result != FLR_OK) return result;
         if (opcode == MCAP_CHUNK || opcode == MCAP_MESSAGE) {
+            r->chunked = opcode == MCAP_CHUNK;
             r->at = before;
             return FLR_OK;
         }
@@ -328,6 +349,12 @@ flr_result flr_mcap_open(flr_env *env, const char *path, flr_mcap_reader **reade
     uint8_t magic[sizeof flr_mcap_magic] = {0};
     if (result == FLR_OK && r->size >= sizeof magic)
         result = fetch(r, 0, magic, sizeof magic, error);
+    if (result == FLR_OK && r->size < sizeof magic)
+        result = flr_fail(error, FLR_BAD_INPUT,
+                          r->size ? "%s ends after %llu bytes, within its header; "
+                                    "it holds nothing"
+                                  : "%s is empty; it holds nothing",
+                          path, (unsigned long long)r->size);
     if (result == FLR_OK && memcmp(magic, flr_mcap_magic, sizeof magic) != 0)
         result = flr_fail(error, FLR_BAD_INPUT,
                           "%s: this is no MCAP file; give a recording made by feeler", path);
@@ -370,5 +397,7 @@ const char *flr_mcap_metadata(const flr_mcap_reader *r, const char *name, const 
             return r->pairs[i].value;
     return NULL;
 }
+
+flr_mcap_damage flr_mcap_get_damage(const flr_mcap_reader *r) { return r->damage; }
 
 bool flr_mcap_complete(const flr_mcap_reader *r) { return r->complete; }

@@ -94,6 +94,7 @@ struct flr_mcap_writer {
     uint64_t first, last; /* times in the chunk */
     flr_bytes described;  /* schema and channel records */
     size_t announced;     /* bytes of them that stand in a chunk */
+    size_t outside;       /* … and before one */
     uint16_t schemas, channels;
     channel_state state[MOST_CHANNELS];
     flr_bytes chunks; /* of chunk_entry */
@@ -249,6 +250,11 @@ flr_result flr_mcap_add(flr_mcap_writer *w, uint16_t channel, uint32_t sequence,
 flr_result flr_mcap_flush(flr_mcap_writer *w, flr_error *error)
 {
     if (w->chunk.size == 0) return FLR_OK;
+    /* outside of the chunk, too: when that is damaged, those after it can still be read */
+    size_t more = w->described.size - w->outside;
+    flr_result put_first = put(w, w->described.data + w->outside, more, error);
+    if (put_first != FLR_OK) return put_first;
+    w->outside = w->described.size;
     flr_bytes *b = &w->scratch;
     b->size = 0;
     chunk_entry entry = {

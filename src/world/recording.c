@@ -1,6 +1,7 @@
 /* recordings: frames through a ring to an MCAP file, and back */
 #include "feeler/recording.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -445,6 +446,12 @@ struct flr_recording {
     flr_record_hand *hands;
     flr_record_part *parts;
     flr_record_contact *contacts;
+    /* what damage has cost */
+    uint32_t places;        /* of the file, at the frame before */
+    uint32_t broken;        /* frames that came but make no sense */
+    uint64_t next;          /* number of the frame to come */
+    uint64_t lost, lost_at; /* frames, and the number of the first of them */
+    bool open;              /* damage behind the last frame: how many it cost is not known yet */
 };
 
 flr_result flr_recording_open(flr_env *env, const char *path, flr_recording **recording,
@@ -552,20 +559,62 @@ static bool get_frame(flr_recording *r, flr_proto_look l, flr_record_view *view)
     return !bad && !l.bad;
 }
 
+/* Counts the frames that are missing where something was left out. */
+static void count_lost(flr_recording *r, uint64_t number)
+{
+    if (r->open && number > r->next) {
+        if (r->lost == 0) r->lost_at = r->next;
+        r->lost += number - r->next;
+    }
+    r->open = false;
+    r->next = number + 1;
+}
+
 flr_result flr_recording_next(flr_recording *r, flr_record_view *view, flr_error *error)
 {
-    flr_mcap_message message;
-    flr_result result;
-    do result = flr_mcap_next(r->file, &message, error);
-    while (result == FLR_OK && strcmp(message.schema, schema_name) != 0);
-    if (result != FLR_OK) return result;
-    flr_proto_look look = {message.data, message.size, false};
-    *view = (flr_record_view){0};
-    if (!get_frame(r, look, view))
-        return flr_fail(error, FLR_BAD_INPUT,
-                        "%s: frame %u is damaged; the frames before it can be used", r->path,
-                        message.sequence);
-    return FLR_OK;
+    for (;;) {
+        flr_mcap_message message;
+        flr_result result = flr_mcap_next(r->file, &message, error);
+        uint32_t places = flr_mcap_get_damage(r->file).places;
+        r->open |= places > r->places;
+        r->places = places;
+        if (result != FLR_OK) return result;
+        if (strcmp(message.schema, schema_name) != 0) continue;
+        flr_proto_look look = {message.data, message.size, false};
+        flr_record_view found = {0};
+        if (get_frame(r, look, &found)) {
+            count_lost(r, found.frame.frame);
+            *view = found;
+            return FLR_OK;
+        }
+        r->broken++;
+        r->open = true;
+    }
+}
+
+bool flr_recording_damaged(const flr_recording *r, flr_error *error)
+{
+    flr_mcap_damage damage = flr_mcap_get_damage(r->file);
+    uint32_t places = damage.places + r->broken;
+    if (places == 0) return false;
+    char where[120], what[120];
+    if (damage.places)
+        snprintf(where, sizeof where, "%s at byte %llu", damage.what,
+                 (unsigned long long)damage.at);
+    else
+        snprintf(where, sizeof where, "a frame that makes no sense");
+    if (r->lost)
+        snprintf(what, sizeof what, "%llu frames from number %llu on are lost%s",
+                 (unsigned long long)r->lost, (unsigned long long)r->lost_at,
+                 r->open ? ", and some at the end" : "");
+    else
+        snprintf(what, sizeof what,
+                 r->open ? "what followed on frame %lld is lost" : "no frame is lost",
+                 (long long)r->next - 1);
+    flr_fail(error, FLR_BAD_INPUT, "%s is damaged at %u %s (%s%s): %s; the rest is used", r->path,
+             places, places == 1 ? "place" : "places", places == 1 ? "" : "the first: ", where,
+             what);
+    return true;
 }
 
 const char *flr_recording_text(const flr_recording *r, const char *key)

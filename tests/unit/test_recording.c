@@ -312,7 +312,7 @@ static void damage_is_told(void **state)
     enum { COUNT = 7 };
     frame frames[COUNT];
     flr_blob blob = small_file(&random, frames, COUNT);
-    uint64_t told = 0;
+    uint64_t told = 0, given = 0;
     for (int i = 0; i < 3000; i++) {
         size_t at = flr_test_random_below(&random, (uint32_t)blob.size);
         uint8_t bit = (uint8_t)(1u << flr_test_random_below(&random, 8));
@@ -325,8 +325,13 @@ static void damage_is_told(void **state)
             uint64_t n = 0;
             flr_record_view view;
             /* a frame that is given is right: its chunk has a checksum */
-            while ((result = flr_recording_next(recording, &view, &error)) == FLR_OK)
-                if (n < COUNT) assert_int_equal(view.frame.frame, n++);
+            while ((result = flr_recording_next(recording, &view, &error)) == FLR_OK) {
+                assert_true(view.frame.frame >= n && view.frame.frame < COUNT);
+                n = view.frame.frame + 1;
+                given++;
+            }
+            assert_int_equal(result, FLR_CLOSED);
+            if (flr_recording_damaged(recording, &error)) result = FLR_BAD_INPUT;
             flr_recording_close(recording);
         }
         if (result != FLR_CLOSED) {
@@ -334,8 +339,51 @@ static void damage_is_told(void **state)
             assert_non_null(strstr(error.message, "/bad.mcap"));
         }
     }
-    print_message("%llu of 3000 flipped bits were told\n", (unsigned long long)told);
-    assert_true(told > 1000);
+    print_message("%llu of 3000 flipped bits were told; %.2f of 7 frames came\n",
+                  (unsigned long long)told, (double)given / 3000);
+    assert_true(told > 1000 && given > 3000 * 4);
+    flr_blob_free(&blob);
+}
+
+/* A chunk in the middle is damaged: what stands before and behind it is there, and what is lost is told. */
+static void a_damaged_chunk_costs_its_frames(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("a_damaged_chunk");
+    enum { COUNT = 7 };
+    frame frames[COUNT];
+    flr_blob blob = small_file(&random, frames, COUNT);
+    /* the second chunk, found record by record */
+    size_t at = 8, chunks = 0;
+    for (;;) {
+        uint64_t size = 0;
+        for (size_t i = 0; i < 8; i++) size |= (uint64_t)blob.bytes[at + 1 + i] << 8 * i;
+        if (blob.bytes[at] == 6 && ++chunks == 2) break;
+        at += 9 + (size_t)size;
+    }
+    blob.bytes[at + 9 + 60] ^= 1;
+    put_file("/bad.mcap", blob.bytes, blob.size);
+    flr_recording *recording;
+    assert_ok(flr_recording_open(the_disk, "/bad.mcap", &recording, &error), error);
+    flr_record_view view;
+    uint64_t seen = 0, first_lost = COUNT, last = 0;
+    assert_false(flr_recording_damaged(recording, NULL));
+    while (flr_recording_next(recording, &view, &error) == FLR_OK) {
+        same(&frames[view.frame.frame], &view);
+        if (view.frame.frame != seen && first_lost == COUNT) first_lost = seen;
+        seen++;
+        last = view.frame.frame;
+    }
+    assert_true(seen >= 3 && seen < COUNT && last == COUNT - 1);
+    assert_true(flr_recording_complete(recording));
+    assert_true(flr_recording_damaged(recording, &error));
+    char wanted[300];
+    snprintf(wanted, sizeof wanted,
+             "/bad.mcap is damaged at 1 place (a chunk whose checksum is wrong at byte %zu): %llu "
+             "frames from number %llu on are lost; the rest is used",
+             at, (unsigned long long)(COUNT - seen), (unsigned long long)first_lost);
+    assert_string_equal(error.message, wanted);
+    flr_recording_close(recording);
     flr_blob_free(&blob);
 }
 
@@ -442,6 +490,7 @@ int main(void)
         cmocka_unit_test(the_dead_leave_what_they_wrote),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(a_damaged_chunk_costs_its_frames),
         cmocka_unit_test(limits_and_losses),
         cmocka_unit_test(without_memory),
         cmocka_unit_test(pushing_takes_no_memory),
