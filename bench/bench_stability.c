@@ -19,10 +19,10 @@ static const struct way {
     flr_integrator integrator;
     flr_force_model model;
 } ways[] = {
-    {"implicit, tangent plane", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_TANGENT},
+    {"implicit, tangent", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_TANGENT},
     {"implicit, smooth", FLR_INTEGRATOR_IMPLICIT, FLR_FORCE_SMOOTH},
-    {"explicit, tangent plane", FLR_INTEGRATOR_EXPLICIT, FLR_FORCE_TANGENT},
-    {"quasi-static, tangent plane", FLR_INTEGRATOR_QUASI_STATIC, FLR_FORCE_TANGENT},
+    {"explicit, tangent", FLR_INTEGRATOR_EXPLICIT, FLR_FORCE_TANGENT},
+    {"quasi-static, tangent", FLR_INTEGRATOR_QUASI_STATIC, FLR_FORCE_TANGENT},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -175,7 +175,7 @@ static flr_result draw_map(flr_env *env, const flr_bench_options *options, const
     def.across = MASSES;
     def.good = LEVEL / 3, def.limit = LEVEL;
     def.scale = 100;
-    snprintf(path, sizeof path, "%s/stable_region.svg", options->plots);
+    snprintf(path, sizeof path, "%s/stable-region.svg", options->plots);
     return flr_map_write(env, path, &def, error);
 }
 

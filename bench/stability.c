@@ -137,7 +137,7 @@ static flr_pose at(const void *context, double t)
         break;
     case FLR_STABILITY_HOLE:
         T = tilted(0.03);
-        T.p = flr_vec3_make(0.4e-3, 0.2e-3, half + 2e-3 - 15e-3 * fmin(1, t / 1.4));
+        T.p = flr_vec3_make(0.4e-3, 0.2e-3, half + 2e-3 - 15e-3 * fmin(1, t / 0.8));
         break;
     case FLR_STABILITY_DROP:
         T.p = flr_vec3_make(20e-3 + 10e-3 * swing, 0, down(t, above, 2e-3));

@@ -39,11 +39,12 @@ static void draw_cell(sheet *s, const flr_map_def *def, double x, double y, doub
     print(s, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", x, y,
           CELL_X - 2, CELL_Y - 2, colour);
     print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">", x + (CELL_X - 2) / 2.0, y + CELL_Y - 9.0);
-    print(s, shown == 0      ? "0"
-             : shown < 0.001 ? "&lt;0.001"
-             : shown < 1     ? "%.1g"
-             : shown < 100   ? "%.2g"
-                             : "&gt;100",
+    print(s,
+          shown == 0      ? "0"
+          : shown < 0.001 ? "&lt;0.001"
+          : shown < 1     ? "%.1g"
+          : shown < 99.5  ? "%.2g"
+                          : "&gt;100",
           shown);
     print(s, "</text>\n");
 }
