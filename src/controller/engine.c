@@ -131,6 +131,8 @@ static void take_notice(flr_engine *e, const flr_notice *n)
     case FLR_NOTICE_CAST:
         flr_cast_free(n->what.cast);
         e->casting = false;
+        for (uint32_t i = 0; i < e->members.count; i++)
+            e->members.list[i].there |= e->members.list[i].sent;
         break;
     case FLR_NOTICE_GROUND:
         if (n->flag && e->ground == n->what.ground) { /* not taken: something has moved meanwhile */

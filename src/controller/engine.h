@@ -231,7 +231,8 @@ bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job 
 /* ---- hands and parts; each counts from the next frame on ---- */
 
 /* `part` FLR_ENGINE_NONE: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
- * FLR_DENIED (static), FLR_AGAIN (too much on its way to the loop). */
+ * FLR_DENIED (static), FLR_AGAIN (the loop does not have the part yet, or too much is on its way to
+ * it). */
 flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
 flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
 /* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has

@@ -86,6 +86,7 @@ typedef struct flr_member {
     flr_pose T_start, T_goal;
     bool has_goal;
     flr_shape *shape;
+    bool sent, there; /* to the loop; taken over by it */
 } flr_member;
 
 /* Owns its members' shapes. */

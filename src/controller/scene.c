@@ -168,6 +168,7 @@ void flr_engine_recast(flr_engine *e)
     for (uint32_t i = 0; i < e->members.count && copied; i++) {
         copied = flr_members_add(&c->members, &e->members.list[i]);
         if (copied) flr_shape_use(e->members.list[i].shape);
+        e->members.list[i].sent = copied;
     }
     if (!copied) { /* the next service tries again */
         if (c) cast_drop(&c->job);
@@ -215,6 +216,8 @@ static flr_result check_movable(const flr_engine *e, uint32_t part, const char *
     if (result == FLR_OK && member->kind == FLR_PART_STATIC)
         return flr_fail(error, FLR_DENIED, "part \"%s\" is static and cannot be %s", member->name,
                         what);
+    if (result == FLR_OK && !member->there)
+        return flr_fail(error, FLR_AGAIN, "part \"%s\" is not ready yet; try again", member->name);
     return result;
 }
 

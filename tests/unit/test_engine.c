@@ -205,6 +205,8 @@ static void parts_come_and_go(void **state)
     def.voxel = 0.002;
     def.T_world_part.p = flr_vec3_make(-0.05, 0, 0.03);
     assert_int_equal(flr_engine_add(s.engine, &def, &part, &job, NULL), FLR_OK);
+    flr_engine_service(s.engine);
+    assert_int_equal(flr_engine_grab(s.engine, 1, part, NULL), FLR_AGAIN);
     flr_test_stand_settle(&s);
     assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     assert_true(flr_test_stand_part(&s, part).T_world_part.p.x == -0.05);
