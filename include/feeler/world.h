@@ -110,7 +110,7 @@ typedef struct flr_world_params {
      * motion is checked, which is the least with a force layer below 2; INFINITY: none */
     double unchecked;
     /* lookups that checking may take in a step, for each millisecond of it; those that are made many
-     * at a time count an eighth; 0: as many as it takes; default 60000. A body whose way cannot be
+     * at a time count an eighth; 0: as many as it takes; default 25000. A body whose way cannot be
      * checked any more goes half a voxel at most, which contact alone keeps safe.
      * Spheres: tests of a step; what is found when they are spent are cubes, which stop parts too */
     uint64_t budget;

@@ -114,7 +114,7 @@ flr_world_params flr_default_world_params(void)
                                .coupling = flr_default_coupling_def(),
                                .passivity = flr_default_passivity_params(),
                                .depth = 0.1,
-                               .budget = 60000};
+                               .budget = 25000};
     params.coupling.stretch = 0;
     params.proxy = flr_default_proxy_params();
     params.proxy.shading = true;
