@@ -145,13 +145,13 @@ FLR_API bool flr_loop_watch(flr_loop *loop);
 
 /* Puts another device in the place of one, while frames go on: the force of the one before fades,
  * then they change places between two frames; other devices notice nothing. `device` gets a guard
- * now and must outlive the loop or its own exchange. Fails with FLR_AGAIN while an exchange is under
- * way there, and as flr_loop_create() does. */
+ * now and must outlive the loop or its own exchange. Fails with FLR_AGAIN while an exchange is
+ * under way there, and as flr_loop_create() does. */
 FLR_API flr_result flr_loop_exchange(flr_loop *loop, uint32_t index, flr_device *device,
                                      flr_error *error);
 
-/* Whether it is still under way. When it is not, the device before has no guard any more and may be
- * closed. */
+/* Whether it is still under way. When it is not, the device before has no guard any more and may
+ * be closed. */
 FLR_API bool flr_loop_exchanging(flr_loop *loop, uint32_t index);
 
 /* What the system granted. */

@@ -38,7 +38,7 @@ typedef struct flr_remote flr_remote;
 FLR_API flr_remote *flr_remote_create(double glide);
 FLR_API void flr_remote_destroy(flr_remote *remote); /* NULL allowed; its device is closed */
 
-/* The hand is here; the first pose is not glided to. False: that is no pose, nothing has changed. */
+/* The hand is here; the first pose is not glided to. False: that is no pose; nothing changes. */
 FLR_API bool flr_remote_set(flr_remote *remote, flr_pose T_base_grip, uint32_t buttons);
 /* The hand is gone: the device has nothing new until the next pose. */
 FLR_API void flr_remote_clear(flr_remote *remote);
