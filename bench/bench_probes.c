@@ -274,7 +274,15 @@ static flr_result make_ball(double triangles, flr_mesh **mesh, flr_error *error)
 
 typedef struct growth {
     double triangles[GROWN], us[METHODS][GROWN], made[METHODS][GROWN];
+    double shrunk[GROWN]; /* us, hash grid, with segments that shrink as the triangles do */
 } growth;
+
+/* Segments whose length keeps its relation to that of edges: as they are where there are `first` triangles. */
+static void shrink(flr_segment *strokes, size_t count, double first, double triangles)
+{
+    for (size_t i = 0; i < count; i++)
+        strokes[i].to = flr_vec3_lerp(strokes[i].from, strokes[i].to, sqrt(first / triangles));
+}
 
 static flr_result bench_growth(flr_env *env, const flr_bench_options *options, growth *g,
                                flr_error *error)
@@ -295,6 +303,12 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options, g
             g->us[k][i] = m.mean * 1e-3;
             g->made[k][i] = mesh->triangle_count / m.made;
         }
+        if (result == FLR_OK) {
+            measured m;
+            shrink(strokes, count, g->triangles[0], g->triangles[i]);
+            result = measure(env, mesh, methods[0], strokes, count, repeat, &m, error);
+            g->shrunk[i] = m.mean * 1e-3;
+        }
         free(strokes);
         flr_mesh_destroy(mesh);
         if (result != FLR_OK) return result;
@@ -314,7 +328,11 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
                         g->made[k][i]);
             fputs("]}", out);
         }
-        fputc('}', out);
+        fprintf(out, ",\n  \"shrunk\": {\"exponent\": %.3f, \"rows\": [",
+                flr_bench_exponent(g->triangles, g->shrunk, GROWN));
+        for (int i = 0; i < GROWN; i++)
+            fprintf(out, "%s[%.0f, %.4f]", i ? ", " : "", g->triangles[i], g->shrunk[i]);
+        fputs("]}}", out);
         return;
     }
     fprintf(
@@ -323,17 +341,19 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
         "%10s",
         "triangles");
     for (int k = 0; k < METHODS; k++) fprintf(out, " %10s %7s", method_names[k], "made");
-    fputc('\n', out);
+    fprintf(out, " %12s\n", "grid, shrunk");
     for (int i = 0; i < GROWN; i++) {
         fprintf(out, "%10.0f", g->triangles[i]);
         for (int k = 0; k < METHODS; k++)
             fprintf(out, " %10.4f %7.2f", g->us[k][i], g->made[k][i] * 1e-6);
-        fputc('\n', out);
+        fprintf(out, " %12.4f\n", g->shrunk[i]);
     }
     fputs("grows as triangles^", out);
     for (int k = 0; k < METHODS; k++)
         fprintf(out, "%s%.2f (%s)", k ? ", ^" : "",
                 flr_bench_exponent(g->triangles, g->us[k], GROWN), method_names[k]);
+    fprintf(out, ", ^%.2f (grid, segments that shrink with the triangles)",
+            flr_bench_exponent(g->triangles, g->shrunk, GROWN));
     double exponent = flr_bench_exponent(g->triangles, g->us[0], GROWN);
     if (bounds)
         fprintf(out, "; bound: ^%.2f, hash grid: %s", most_exponent,

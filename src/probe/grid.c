@@ -82,6 +82,9 @@ typedef struct making {
     reference *references;
     size_t reference_count, reference_room;
     uint32_t *sorted; /* [reference_count]: triangles cell by cell */
+    uint32_t *
+        codes; /* [2 fullest]: where triangles of a cell lie on the Morton curve, and room to sort */
+    uint32_t *moved; /* [fullest]: room to sort triangles */
     flr_probe_item *items;
 } making;
 
@@ -196,7 +199,8 @@ static bool make_room(making *m)
         uint32_t count = m->counts[c];
         m->starts[c] = total;
         total += count;
-        blocks += (count + FLR_PROBE_LANES - 1) / FLR_PROBE_LANES;
+        uint32_t own = (count + FLR_PROBE_LANES - 1) / FLR_PROBE_LANES;
+        blocks += is_tree(m, count) ? own : own + flr_probe_heads(own);
         if (is_tree(m, count)) nodes += flr_probe_tree_nodes(count);
         if (count > most) most = count;
     }
@@ -208,12 +212,14 @@ static bool make_room(making *m)
     model->blocks = flr_pages_alloc(blocks * sizeof *model->blocks);
     m->sorted = malloc(total * sizeof *m->sorted);
     m->items = malloc(most * sizeof *m->items);
+    m->codes = malloc(2 * (size_t)most * sizeof *m->codes);
+    m->moved = malloc(most * sizeof *m->moved);
     if (nodes) {
         model->frames = flr_pages_alloc(blocks * sizeof *model->frames);
         model->nodes = flr_pages_alloc(nodes * sizeof *model->nodes);
         if (!model->frames || !model->nodes) return false;
     }
-    return model->blocks && m->sorted && m->items;
+    return model->blocks && m->sorted && m->items && m->codes && m->moved;
 }
 
 static void sort_references(making *m)
@@ -224,20 +230,86 @@ static void sort_references(making *m)
         m->sorted[next[m->references[i].cell]++] = m->references[i].triangle;
 }
 
+/* ---- along a Morton curve, within a cell ---- */
+
+/* 8 bits, two zeros between each and the next */
+static uint32_t spread(double at)
+{
+    uint32_t x = at < 0 ? 0 : at > 255 ? 255 : (uint32_t)at;
+    x = (x | x << 8) & 0x00F00Fu;
+    x = (x | x << 4) & 0x0C30C3u;
+    return (x | x << 2) & 0x249249u;
+}
+
+static uint32_t morton_code(const flr_mesh *mesh, uint32_t triangle, flr_vec3 low, double scale)
+{
+    flr_vec3 v[3];
+    flr_probe_corners(mesh, triangle, v);
+    flr_vec3 sum = flr_vec3_add(v[0], flr_vec3_add(v[1], v[2]));
+    return spread((sum.x - 3 * low.x) * scale) | spread((sum.y - 3 * low.y) * scale) << 1 |
+           spread((sum.z - 3 * low.z) * scale) << 2;
+}
+
+/* Sorts the triangles of a cell by their codes: three passes of eight bits, each stable. */
+static void sort_cell(const making *m, flr_vec3 centre, uint32_t *triangles, uint32_t count)
+{
+    const flr_probe_model *model = m->model;
+    double half = 0.5 * model->cell, scale = 256 * model->per_cell / 3;
+    flr_vec3 low = {centre.x - half, centre.y - half, centre.z - half};
+    uint32_t *code = m->codes, *code_to = m->codes + count, *from = triangles, *to = m->moved;
+    for (uint32_t i = 0; i < count; i++)
+        code[i] = morton_code(model->mesh, triangles[i], low, scale);
+    for (unsigned shift = 0; shift < 24; shift += 8) {
+        uint32_t starts[257] = {0};
+        for (uint32_t i = 0; i < count; i++) starts[(code[i] >> shift & 255) + 1]++;
+        for (int k = 1; k < 256; k++) starts[k] += starts[k - 1];
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t at = starts[code[i] >> shift & 255]++;
+            code_to[at] = code[i], to[at] = from[i];
+        }
+        uint32_t *other = code;
+        code = code_to, code_to = other;
+        other = from, from = to, to = other;
+    }
+    memcpy(triangles, from, count * sizeof *triangles);
+}
+
+/* The boxes of all blocks of a cell. */
+static void fill_pages(flr_probe_block *heads, const flr_probe_block *blocks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        flr_probe_page *page = flr_probe_page_at(heads, i / FLR_PROBE_LANES);
+        if (i % FLR_PROBE_LANES == 0) memset(page->low, 255, sizeof page->low);
+        if (i % FLR_PROBE_LANES == 0) memset(page->high, 0, sizeof page->high);
+        for (int axis = 0; axis < 3; axis++)
+            for (int lane = 0; lane < FLR_PROBE_LANES; lane++) {
+                uint8_t *low = &page->low[axis][i % FLR_PROBE_LANES],
+                        *high = &page->high[axis][i % FLR_PROBE_LANES];
+                if (blocks[i].low[axis][lane] < *low) *low = blocks[i].low[axis][lane];
+                if (blocks[i].high[axis][lane] > *high) *high = blocks[i].high[axis][lane];
+            }
+    }
+}
+
 /* The triangles of a cell, as blocks in its frame. */
-static void fill_cell(const making *m, uint32_t key, const uint32_t *triangles, uint32_t count,
+static void fill_cell(const making *m, uint32_t key, uint32_t *triangles, uint32_t count,
                       uint32_t block)
 {
     const flr_probe_model *model = m->model;
     flr_vec3 middle = {(key & 1023) + 0.5, (key >> 10 & 1023) + 0.5, (key >> 20) + 0.5};
     flr_vec3 centre = flr_vec3_add_scaled(model->low, model->cell, middle);
     double scale = 2 * FLR_PROBE_HALF * model->per_cell;
+    uint32_t blocks = (count + FLR_PROBE_LANES - 1) / FLR_PROBE_LANES;
+    flr_probe_block *heads = &model->blocks[block];
+    block += flr_probe_heads(blocks);
+    if (blocks > FLR_PROBE_DIRECT) sort_cell(m, centre, triangles, count);
     for (uint32_t i = 0; i < count; i++)
         flr_probe_block_put(&model->blocks[block + i / FLR_PROBE_LANES], i % FLR_PROBE_LANES,
                             model->mesh, triangles[i], centre, scale);
     if (count % FLR_PROBE_LANES)
         flr_probe_block_end(&model->blocks[block + count / FLR_PROBE_LANES],
                             (int)(count % FLR_PROBE_LANES));
+    if (blocks > FLR_PROBE_DIRECT) fill_pages(heads, &model->blocks[block], blocks);
 }
 
 static void fill_all(making *m)
@@ -250,7 +322,7 @@ static void fill_all(making *m)
     uint32_t block = 0, node = 0;
     for (uint32_t c = 0; c < m->cell_count; c++) {
         flr_probe_slot *slot = by_cell[c];
-        const uint32_t *triangles = m->sorted + m->starts[c];
+        uint32_t *triangles = m->sorted + m->starts[c];
         uint32_t count = m->starts[c + 1] - m->starts[c];
         uint32_t blocks = (count + FLR_PROBE_LANES - 1) / FLR_PROBE_LANES;
         if (is_tree(m, count)) {
@@ -264,6 +336,7 @@ static void fill_all(making *m)
             fill_cell(m, slot->key, triangles, count, block);
             slot->first = block;
             slot->count = blocks;
+            block += flr_probe_heads(blocks);
         }
         block += blocks;
     }
@@ -312,6 +385,8 @@ flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t cr
     free(m.references);
     free(m.sorted);
     free(m.items);
+    free(m.codes);
+    free(m.moved);
     if (large)
         return flr_fail(error, FLR_TOO_LARGE,
                         "the triangles lie in more than 2e9 cells of %g m; use a larger grain",

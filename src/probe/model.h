@@ -35,6 +35,31 @@ typedef struct flr_probe_block {
     uint32_t triangle[FLR_PROBE_LANES]; /* FLR_PROBE_NONE: this lane is empty and never hit */
 } flr_probe_block;
 
+/* Boxes of 16 blocks in a frame, as a block has them of its triangles. A cell with more than FLR_PROBE_DIRECT blocks has
+ * four such pages in the room of a block, for every 64 blocks one, before its blocks: a segment reads these and the one or two
+ * blocks that it passes, not all of them. Its triangles are sorted along a Morton curve, so that a block is a patch. */
+typedef struct flr_probe_page {
+    uint8_t low[3][FLR_PROBE_LANES], high[3][FLR_PROBE_LANES];
+} flr_probe_page;
+
+enum { FLR_PROBE_DIRECT = 8, FLR_PROBE_PAGES = 4 };
+_Static_assert(FLR_PROBE_PAGES * sizeof(flr_probe_page) <= sizeof(flr_probe_block),
+               "pages lie in the room of a block");
+
+/* How many blocks' room the pages of a cell with `count` blocks take. */
+static inline uint32_t flr_probe_heads(uint32_t count)
+{
+    enum { EACH = FLR_PROBE_LANES * FLR_PROBE_PAGES };
+    return count > FLR_PROBE_DIRECT ? (count + EACH - 1) / EACH : 0;
+}
+
+/* Page i of a cell whose blocks and heads begin here. */
+static inline flr_probe_page *flr_probe_page_at(flr_probe_block *heads, uint32_t i)
+{
+    flr_probe_block *head = &heads[i / FLR_PROBE_PAGES];
+    return (flr_probe_page *)(void *)((char *)head + i % FLR_PROBE_PAGES * sizeof(flr_probe_page));
+}
+
 /* where a block of a tree lies */
 typedef struct flr_probe_frame {
     flr_vec3 centre; /* metres */
@@ -56,8 +81,8 @@ typedef struct flr_probe_node {
 /* a cell in the hash table; key: x | y << 10 | z << 20 */
 typedef struct flr_probe_slot {
     uint32_t key;
-    uint32_t first; /* block, or node of a tree */
-    uint32_t count; /* blocks, or FLR_PROBE_WOODED */
+    uint32_t first; /* block (where there are many, of their pages), or node of a tree */
+    uint32_t count; /* blocks without those of pages, or FLR_PROBE_WOODED */
 } flr_probe_slot;
 
 /* Three numbers in one register, and a zero: written and read as one, they need not wait for memory. */

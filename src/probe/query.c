@@ -1,5 +1,6 @@
 /* asking: which triangle does a segment hit first? */
 #include <math.h>
+#include <string.h>
 
 #include "probe/judge.h"
 #include "probe/kernel.h"
@@ -17,8 +18,10 @@ typedef struct search {
     flr_vec3 a, b; /* as asked: for the judge */
     flr_vec3 near_a,
         near_b; /* the piece of it that lies near the model: for leaving out, never for deciding */
-    double from, to;         /* t of its ends */
-    flr_int4 fine_a, fine_b; /* grid: that piece, fine units from the corner of the first cell */
+    double from, to; /* t of its ends */
+    double cell_a[3],
+        cell_b[3];           /* grid: that piece, counted in cells from the corner of the first */
+    flr_int4 fine_a, fine_b; /* … in fine units */
     double t;                /* the first hit so far; above 1: none */
     uint32_t triangle;
     bool any; /* one hit is enough */
@@ -38,14 +41,73 @@ static inline void consider(search *s, uint32_t triangle)
 
 static inline bool done(const search *s) { return s->any && s->triangle != FLR_PROBE_NONE; }
 
+/* Several triangles are to be judged: asks for all of their corners before waiting for any. */
+static __attribute__((noinline)) void fetch(const flr_mesh *mesh, const uint32_t *numbers,
+                                            uint32_t mask)
+{
+    for (uint32_t left = mask; left; left &= left - 1)
+        __builtin_prefetch(&mesh->triangles[numbers[__builtin_ctz(left)]]);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const uint32_t *v = mesh->triangles[numbers[__builtin_ctz(left)]].v;
+        for (int i = 0; i < 3; i++) __builtin_prefetch(&mesh->vertices[v[i]]);
+    }
+}
+
 /* All triangles of some blocks. */
 static inline void scan(search *s, const flr_probe_block *blocks, uint32_t count,
                         const flr_probe_local *local)
 {
     uint32_t mask, first;
     while ((first = s->model->scan(blocks, count, local, &mask)) < count) {
-        for (; mask; mask &= mask - 1) consider(s, blocks[first].triangle[__builtin_ctz(mask)]);
+        const uint32_t *numbers = blocks[first].triangle;
+        if (mask & (mask - 1)) fetch(s->model->mesh, numbers, mask);
+        for (; mask; mask &= mask - 1) consider(s, numbers[__builtin_ctz(mask)]);
+        if (done(s)) return;
         blocks += first + 1, count -= first + 1;
+    }
+}
+
+/* 16 small numbers, in one register */
+typedef uint8_t byte16 __attribute__((vector_size(16)));
+
+static inline byte16 all_of(int32_t fine)
+{
+    int32_t at = fine >> 3;
+    uint8_t byte = (uint8_t)(at < 0 ? 0 : at > 255 ? 255 : at);
+    return (byte16){byte, byte, byte, byte, byte, byte, byte, byte,
+                    byte, byte, byte, byte, byte, byte, byte, byte};
+}
+
+/* The blocks of a cell whose boxes the segment's box meets; it is a fine unit larger for rounding, as in the kernels. */
+static __attribute__((noinline)) void scan_paged(search *s, flr_probe_block *heads, uint32_t count,
+                                                 const flr_probe_local *local)
+{
+    const flr_probe_block *blocks = heads + flr_probe_heads(count);
+    byte16 from[3], to[3];
+    for (int k = 0; k < 3; k++) {
+        int32_t p = local->a[k], q = local->b[k];
+        from[k] = all_of((p < q ? p : q) + FLR_PROBE_HALF - 1);
+        to[k] = all_of((p < q ? q : p) + FLR_PROBE_HALF + 1);
+    }
+    for (uint32_t first = 0; first < count; first += FLR_PROBE_LANES) {
+        byte16 low[3], high[3];
+        const flr_probe_page *page = flr_probe_page_at(heads, first / FLR_PROBE_LANES);
+        memcpy(low, page->low, sizeof low);
+        memcpy(high, page->high, sizeof high);
+        byte16 met = (byte16)((low[0] <= to[0]) & (high[0] >= from[0]) & (low[1] <= to[1]) &
+                              (high[1] >= from[1]) & (low[2] <= to[2]) & (high[2] >= from[2]));
+        uint64_t halves[2];
+        memcpy(halves, &met, sizeof halves);
+        for (uint32_t h = 0; h < 2; h++)
+            while (halves[h]) {
+                uint32_t lane = (uint32_t)__builtin_ctzll(halves[h]) / 8;
+                uint32_t block = first + 8 * h + lane;
+                halves[h] &= ~(0xFFull << 8 * lane);
+                /* a segment through the whole cell meets even the boxes that are not there */
+                if (block >= count) return;
+                scan(s, &blocks[block], 1, local);
+                if (done(s)) return;
+            }
     }
 }
 
@@ -177,7 +239,10 @@ static inline void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
                q[3] = {local.b[0], local.b[1], local.b[2]};
         if (!make_local(p, q, &local)) return;
     }
-    scan(s, &model->blocks[slot->first], slot->count, &local);
+    if (slot->count > FLR_PROBE_DIRECT)
+        scan_paged(s, &model->blocks[slot->first], slot->count, &local);
+    else
+        scan(s, &model->blocks[slot->first], slot->count, &local);
 }
 
 /* From cell to cell along the piece (Amanatides and Woo 1987), until a hit is behind. */
