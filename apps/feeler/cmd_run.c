@@ -331,6 +331,12 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         code = FLR_EXIT_FAILED;
     }
     flr_progress_end(cli);
+    if (did == FLR_OK && result.sunk != UINT32_MAX)
+        flr_warn(cli,
+                 "part \"%s\" starts below the force layer (gap about %g mm or less): use "
+                 "--force-layer 0 or "
+                 "smaller voxels",
+                 j.stage->parts[result.sunk].name, result.gap * 1e3);
     if (did == FLR_OK) {
         flr_run_print(cli, j.stage, j.part, values->rate, &result);
         if (cli->json) flr_json_print(cli, flr_run_json(j.stage, j.part, values->rate, &result));

@@ -33,9 +33,22 @@ flr_run_def flr_default_run_def(void)
 
 /* ---- in the loop ---- */
 
+/* Does a part begin so near to another that nothing keeps them apart? */
+static void look_at_start(runner *r)
+{
+    flr_run_result *to = &r->result;
+    uint32_t count;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(r->world), &count);
+    for (uint32_t i = 0; i < count && to->sunk == UINT32_MAX; i++)
+        if (pairs[i].contact.penetrations > 0) to->sunk = pairs[i].pair.shell;
+    if (flr_world_get_params(r->world)->contact.force_layer < 2) to->sunk = UINT32_MAX;
+    to->gap = 2 * r->def->stage->voxel;
+}
+
 static void count(runner *r, const flr_world_frame *f)
 {
     flr_run_result *to = &r->result;
+    if (to->frames == 0) look_at_start(r);
     to->frames++;
     to->contact_frames += f->contacts > 0 || f->penetrations > 0;
     to->penetration_frames += f->penetrations > 0;
@@ -178,6 +191,7 @@ static flr_result make_ready(runner *r, flr_error *error)
     for (uint32_t i = 0; i < stage->part_count; i++)
         if (stage->parts[i].moving) r->moving[r->moving_count++] = i;
     r->result.lower = r->result.upper = INFINITY;
+    r->result.sunk = UINT32_MAX;
     bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
     r->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
     if (grips && !flr_world_grab(r->world, 0, r->def->part))

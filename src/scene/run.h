@@ -70,7 +70,9 @@ typedef struct flr_run_result {
     uint64_t pinched_frames;         /* … in which it was between parts that came together */
     uint64_t segments;               /* … asked in all */
     double max_depth;                /* … metres: of the hand below the surface */
-    uint64_t faulty_frames;          /* of the world */
+    uint32_t sunk; /* a part that began below the force layer (of 2 or more); UINT32_MAX: none */
+    double gap;    /* metres: … nearer than this to another */
+    uint64_t faulty_frames; /* of the world */
     uint64_t guard_trips;
     uint64_t lost; /* frames missing in the recording */
     flr_hash hash; /* of all frames */

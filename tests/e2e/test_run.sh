@@ -27,6 +27,9 @@ expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --record a.mca
 [ "$(grep -vc '^#' a.txt)" = 400 ] && pass || fail "not one pose per frame"
 expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --seed 2 --json
 [ "$(hash_of)" != "$first" ] && pass || fail "another seed gives the same"
+# a part that lies in its seat: told where the force layer is before the surface
+expect 0 feeler run $scene --force-layer 2 --displace 0mm --frames 5
+says 'part "ball" starts below the force layer'
 expect 0 feeler run $scene --hand builtin:slide --frames 50
 tells 'ball: 50 frames at 1000 Hz'
 tells 'hash [0-9a-f]{32}'
