@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# feeler serve as a process: what it prints, who may come, how it ends, and that being killed leaves nothing half
+source "$(dirname "$0")/common.sh"
+client=$source_dir/tests/e2e/serve_client.py
+expect 0 feeler make ball --out ball --quiet
+
+# serve [options]: starts it in the background, sets $server and $port
+serve() {
+  feeler serve --port 0 --no-devices "$@" >"$scratch/serve.out" 2>"$scratch/serve.err" &
+  server=$!
+  for _ in $(seq 200); do
+    port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$scratch/serve.out")
+    [ -n "$port" ] && break
+    sleep 0.05
+  done
+  [ -n "$port" ] && pass || fail "feeler serve $*: printed no address"
+}
+# ends SIGNAL CODE: ends it and looks at its exit code
+ends() {
+  kill "-$1" "$server"
+  wait "$server"
+  code=$?
+  [ "$code" = "$2" ] && pass || fail "feeler serve ended by $1: exit $code, not $2"
+}
+loaded() {
+  for _ in $(seq 400); do
+    grep -q 'is loaded' "$scratch/serve.out" && return
+    sleep 0.05
+  done
+  fail "the scene was not loaded"
+}
+# get PATH: the answer of the server
+get() {
+  exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3 && cat <&3
+  exec 3<&-
+}
+
+serve ball/scene.json
+loaded
+get / | grep -qi '<!doctype html>' && pass || fail "there is no page"
+get /health | grep -q '"scene": "ball"' && pass || fail "/health does not name the scene"
+python3 "$client" "$port" hello | grep -q welcome && pass || fail "no welcome"
+# the port is taken: the sentence names it and says what to do
+expect 1 feeler serve ball/scene.json --port "$port" --no-devices
+says "127.0.0.1:$port"
+says '--port 0'
+ends TERM 0
+[ -s "$scratch/serve.err" ] && fail "stderr: $(cat "$scratch/serve.err")" || pass
+serve --seconds 100
+ends TERM 0
+
+# scenes that cannot be
+expect 3 feeler serve nowhere/scene.json --port 0 --no-devices
+says 'nowhere/scene.json'
+sed 's/ball.stl/gone.stl/' ball/scene.json >ball/broken.json
+expect 3 feeler serve ball/broken.json --port 0 --no-devices
+says 'gone.stl'
+# addresses, tokens, certificates
+expect 2 feeler serve --listen not.an.address --no-devices
+says '0.0.0.0'
+echo short >token
+expect 3 feeler serve --port 0 --token-file token --no-devices
+says '16 characters'
+expect 2 feeler serve --port 0 --tls-cert token --no-devices
+says 'key'
+printf 'a-secret-that-nobody-knows\n' >token
+serve --token-file token --verbose
+python3 "$client" "$port" hello >"$scratch/out" 2>&1 && fail "no token is needed" || pass
+grep -q 'a token is needed' "$scratch/out" && pass || fail "it is not told that a token is needed"
+get /health | grep -q ' 401 ' && pass || fail "/health without the token"
+get '/health?token=a-secret-that-nobody-knows' | grep -q ' 200 ' && pass || fail "/health with the token"
+grep -q 'secret' "$scratch/serve.err" && fail "the token is in the log" || pass
+ends TERM 0
+# where others can come a token is made, and printed once
+serve --listen 0.0.0.0
+grep -qE '#token=[0-9a-f]{32}$' "$scratch/serve.out" && pass || fail "no token was printed: $(cat "$scratch/serve.out")"
+ends TERM 0
+
+# killed in the midst of everything: finished recordings and the cache are whole, and what was under way is cleared away
+for delay in 0.1 0.3 0.7; do
+  serve ball/scene.json --recordings "$scratch/recordings"
+  loaded
+  PART=1 python3 "$client" "$port" work >"$scratch/work" 2>/dev/null &
+  worker=$!
+  for _ in $(seq 200); do grep -q recorded "$scratch/work" && break; sleep 0.05; done
+  sleep "$delay"
+  kill -9 "$server"
+  wait "$server" "$worker" 2>/dev/null
+  expect 0 feeler cache verify
+  find "$HOME/.cache/feeler" -name 'upload-*' | grep -q . && pass || fail "nothing was being uploaded"
+done
+serve ball/scene.json --recordings "$scratch/recordings"
+find "$HOME/.cache/feeler" -name 'upload-*' | grep -q . && fail "uploads of dead processes stay" || pass
+ends TERM 0
+count=0
+for recording in "$scratch"/recordings/*first*.mcap; do
+  expect 0 feeler info "$recording"
+  count=$((count + 1))
+done
+[ "$count" = 3 ] && pass || fail "$count finished recordings, not 3"
+finish
