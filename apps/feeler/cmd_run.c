@@ -183,12 +183,32 @@ static flr_result open_device(const run_values *values, job *j, flr_error *error
     return result;
 }
 
+/* A hand takes the part where the part stands. Where its way begins elsewhere, it holds the part with that offset. */
+static void tell_offset(flr_cli *cli, const job *j, flr_target target)
+{
+    if (j->part == UINT32_MAX) return;
+    const flr_stage_part *part = &j->stage->parts[j->part];
+    flr_pose begin = target.at(target.context, 0);
+    double way = flr_vec3_length(flr_vec3_sub(begin.p, part->T_start.p));
+    flr_quat turn = flr_quat_mul(begin.q, flr_quat_conjugate(part->T_start.q));
+    double angle = flr_vec3_length(flr_quat_to_rotation_vector(turn));
+    if (way < 0.5 * j->stage->voxel && angle < 0.01) return;
+    char safe[FLR_SAFE_SIZE];
+    flr_warn(
+        cli,
+        "the hand's way begins %.4g mm and %.3g degrees from where \"%s\" stands, and holds it "
+        "with that offset all along; let it begin at the part's pose to move the part itself "
+        "along the way",
+        1e3 * way, angle * 57.29577951308232, flr_safe(part->name, safe));
+}
+
 static flr_result make_hand(flr_cli *cli, const run_values *values, job *j, flr_error *error)
 {
     if (values->device) return open_device(values, j, error);
     flr_result result = make_script(cli, values, j, error);
     if (result != FLR_OK) return result;
     flr_target target = flr_script_target(j->script);
+    tell_offset(cli, j, target);
     flr_hand_def hand = flr_default_hand_def();
     hand.target = target;
     return values->exact_hand ? flr_device_open(&flr_script_driver, &target, &j->device, error)

@@ -82,6 +82,10 @@ jq '.parts |= .[1:]' ball/scene.json >ball/less.json
 refuse 3 'part' replay a.mcap ball/less.json
 
 # ---- taking out goes out; a way without end is refused, not run as nothing ----
+# a way that begins elsewhere is held with that offset, and said so
+printf '0 0 0 90 1 0 0 0\n1 0 0 95 1 0 0 0\n' >elsewhere.txt
+expect 0 feeler run $scene --hand elsewhere.txt --frames 20
+says "the hand's way begins .* mm and .* degrees from where"
 expect 0 feeler run $scene --hand builtin:removal --poses out.txt --json
 tail -n 1 out.txt | awk '{ exit !($4 > 25) }' && pass || fail "the ball was not taken out of its socket"
 printf '0 0 0 0 1 0 0 0\n1e300 0 0 1 1 0 0 0\n' >endless.txt
