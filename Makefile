@@ -1,6 +1,6 @@
 # feeler: the few commands a person types. The build itself is CMake's (CMakePresets.json).
 #   make          build/feeler, release mode
-#   make demo     set everything up and show what feeler does
+#   make demo     set everything up and open the viewer on a scene (NAME=gear: another one)
 #   make test     set everything up and run the tests
 #   make install  PREFIX=/usr/local
 .DELETE_ON_ERROR:
@@ -13,7 +13,7 @@ all: deps-build
 	@cmake --build --preset release
 
 demo: all
-	@scripts/demo build
+	@build/feeler demo $(NAME)
 
 test: deps-test
 	@scripts/test release
@@ -31,7 +31,7 @@ format: deps-check
 	@scripts/format --fix
 
 clean:
-	rm -rf build build-* demo
+	rm -rf build build-*
 
 deps-%:
 	@[ "$(DEPS)" = no ] || scripts/deps $*

@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "command.h"
 #include "feeler/math.h"
 #include "files.h"
 #include "models/models.h"
 #include "output.h"
+#include "scenarios.h"
 #include "scene/scene.h"
 
 typedef struct make_values {
@@ -16,34 +16,6 @@ typedef struct make_values {
     int64_t seed, number;
     bool list, force;
 } make_values;
-
-static size_t scenario_words(const char **words, size_t capacity)
-{
-    size_t count = 0;
-    while (count < flr_scenario_count() && count < capacity) {
-        words[count] = flr_scenario_at(count)->name;
-        count++;
-    }
-    return count;
-}
-
-static int list_scenarios(flr_cli *cli)
-{
-    json_t *list = flr_json_array();
-    for (size_t i = 0; i < flr_scenario_count(); i++) {
-        const flr_scenario *scenario = flr_scenario_at(i);
-        flr_print(cli, "%s%-10s%s %s\n", flr_bold(cli), scenario->name, flr_plain(cli),
-                  scenario->summary);
-        json_t *entry = flr_json_object();
-        flr_json_set(entry, "name", flr_json_text(scenario->name));
-        flr_json_set(entry, "summary", flr_json_text(scenario->summary));
-        flr_json_push(list, entry);
-    }
-    json_t *document = flr_json_object();
-    flr_json_set(document, "scenarios", list);
-    flr_json_print(cli, document);
-    return FLR_EXIT_OK;
-}
 
 static flr_result write_model(flr_cli *cli, const flr_model *model, const make_values *values,
                               flr_error *error)
@@ -111,26 +83,15 @@ static void tell(flr_cli *cli, const flr_scenario *scenario, const flr_model *mo
     flr_json_print(cli, document);
 }
 
-static int unknown_scenario(flr_cli *cli, const char *name)
-{
-    const char *words[FLR_WORDS_MAX];
-    const char *near = flr_suggest(name, words, scenario_words(words, FLR_WORDS_MAX));
-    if (near)
-        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "no scenario \"%s\"; did you mean %s?", name, near);
-    return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                           "no scenario \"%s\"; see feeler make --list", name);
-}
-
 static int run(flr_cli *cli, const void *values, int count, char **arguments)
 {
     const make_values *make = values;
-    if (make->list) return list_scenarios(cli);
+    if (make->list) return flr_scenarios_list(cli);
     if (count == 0)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler make needs the name of a scenario; see feeler make --list");
     const flr_scenario *scenario = flr_scenario_find(arguments[0]);
-    if (!scenario) return unknown_scenario(cli, arguments[0]);
+    if (!scenario) return flr_scenarios_unknown(cli, arguments[0]);
     if (!make->out)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "where to? write feeler make %s --out %s", scenario->name,
@@ -209,7 +170,7 @@ const flr_command flr_cmd_make = {
     .options = options,
     .examples = examples,
     .argument = FLR_ARGUMENT_WORD,
-    .words = scenario_words,
+    .words = flr_scenarios_words,
     .max_arguments = 1,
     .values_size = sizeof(make_values),
     .defaults = &defaults,

@@ -15,10 +15,5 @@ while IFS= read -r line; do
   command=$(awk '{ print $2 }' <<<"$line")
   feeler "$command" --help | grep -qF -- "  $line" && pass || fail "feeler $command --help lacks: $line"
 done <"$scratch/examples"
-# what `make demo` shows
-expect 0 bash "$source_dir/scripts/demo" "$build_dir" "$scratch/demo"
-tells 'nothing wrong'
-file -b "$scratch/demo/ball.png" | grep -q PNG && pass || fail "the demo has no picture"
-silent_err
 plain
 finish
