@@ -46,6 +46,7 @@ export class Eye {
     this.camera.position.copy(sphere.center).addScaledVector(direction.normalize(), distance);
     this.limit(radius, distance);
     this.controls.update();
+    this.camera.updateMatrixWorld();
   }
 
   private limit(radius: number, distance: number): void {
@@ -59,13 +60,16 @@ export class Eye {
   update(): void {
     this.controls.update();
     // depth is precise near the target, whatever the zoom
-    const distance = this.camera.position.distanceTo(this.controls.target);
-    const near = Math.max(distance / 400, 1e-5);
+    const near = Math.max(this.distance / 400, 1e-5);
     if (Math.abs(near - this.camera.near) > 0.2 * this.camera.near) {
       this.camera.near = near;
       this.camera.updateProjectionMatrix();
     }
     this.camera.updateMatrixWorld();
+  }
+
+  get distance(): number {
+    return this.camera.position.distanceTo(this.controls.target);
   }
 
   /** metres of the scene that a pixel covers at a point */

@@ -13,6 +13,7 @@ const TURN_RAD = 0.008; // per pixel
 const KEY_PIXELS = 160; // per second while a key is down
 const KEY_TURN = 0.9; // radians per second
 const LET_GO_MS = 700; // after the last key
+const PICK_MS = 60; // reading a pixel back waits for the card: not for every move of the pointer
 const DEAD = 0.14; // of a gamepad's sticks
 
 export class Dragging {
@@ -22,6 +23,7 @@ export class Dragging {
   private drag: Drag | null = null;
   private pointer = { x: 0, y: 0, id: -1, inside: false };
   private moved = false; // since the last pick
+  private picked = 0;
   private keys = new Set<string>();
   private slow = false;
   private key_pose: Pose | null = null;
@@ -137,8 +139,9 @@ export class Dragging {
   private look_around(): void {
     let hover = this.hover;
     if (this.active || !this.pointer.inside) hover = NONE;
-    else if (this.moved) {
+    else if (this.moved && performance.now() - this.picked > PICK_MS) {
       this.moved = false;
+      this.picked = performance.now();
       const pick = this.picker.at(this.pointer.x, this.pointer.y);
       hover = pick && this.model.movable(pick.part) ? pick.part : NONE;
       if (pick && hover !== NONE) this.hand.hover(pick.at);

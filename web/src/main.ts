@@ -19,7 +19,9 @@ import { force_of, Plots } from './plots.ts';
 import { NONE, type Vec3 } from './protocol.mjs';
 import { Recordings } from './replay.ts';
 import { Stage } from './scene.ts';
+import type { Signal } from './signal.ts';
 import { Status } from './status.ts';
+import { Stillness } from './stillness.ts';
 import { Theme } from './theme.ts';
 
 /** the token comes with the address that the controller printed; it does not stay in the address bar */
@@ -53,7 +55,8 @@ async function main(): Promise<void> {
   const connection = new Connection(socket_address(), take_token(), await packing());
   const canvas = by_id<HTMLCanvasElement>('view');
   const model = new Model(connection);
-  const stage = new Stage(canvas, model);
+  const quality = new URL(location.href).searchParams.get('quality');
+  const stage = new Stage(canvas, model, quality === 'high' || quality === 'low' ? quality : 'auto');
   const eye = new Eye(canvas);
   const notices = new Notices(model, connection);
   const loader = new Loader(model, stage);
@@ -148,20 +151,33 @@ async function main(): Promise<void> {
     if (connection.state === 'open') model.watch();
   });
 
+  const stillness = new Stillness();
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, theme.changed] as Signal<unknown>[])
+    news.on(() => stillness.stir(4));
+  loader.progress.on(() => stillness.stir());
+  new ResizeObserver(() => stillness.stir()).observe(canvas);
+
   let last = performance.now();
+  let was_moving = false;
   const draw = (now: number) => {
     const seconds = Math.min(0.1, (now - last) / 1000);
     last = now;
     if (hand.holding !== NONE) overlays.grips.set(hand.hand, hand.grip);
     eye.update();
     dragging.update(seconds);
-    stage.update(dragging.hover);
+    stage.update(dragging.hover, eye.distance);
     overlays.update();
     gizmo.update();
     panels.update();
     plots.update(now);
     status.update(now);
-    stage.renderer.render(stage.scene, eye.camera);
+    const moving = stillness.moved(model.state, eye.camera.matrixWorld.elements);
+    if (moving) {
+      if (was_moving) stage.pace(1000 * seconds);
+      stage.soften();
+    }
+    if (moving || stage.sharpen()) stage.renderer.render(stage.scene, eye.camera);
+    was_moving = moving;
     window.requestAnimationFrame(draw);
   };
   window.requestAnimationFrame(draw);

@@ -111,9 +111,9 @@ export function shade(chunk: Chunk, crease_cos = Math.cos(0.6)): Shaded {
       y = fy;
       z = fz;
     }
-    // the same vertex with nearly the same normal is shared
+    // the same vertex with nearly the same normal is shared; a corner of a triangle without area takes any
     let same = head[vertex]!;
-    while (same >= 0 && normals[3 * same]! * x + normals[3 * same + 1]! * y + normals[3 * same + 2]! * z < 0.9995)
+    while (areas[t]! > 0 && same >= 0 && normals[3 * same]! * x + normals[3 * same + 1]! * y + normals[3 * same + 2]! * z < 0.9995)
       same = chain[same]!;
     if (same < 0) {
       same = made++;
@@ -135,7 +135,7 @@ export function shade(chunk: Chunk, crease_cos = Math.cos(0.6)): Shaded {
  * of several, whose border is no edge of the part). [6 n]: two points for each. */
 export function edge_lines(chunk: Chunk, angle_cos = Math.cos(0.45), open = true): Float32Array {
   const { vertices, indices } = chunk;
-  const { normals } = face_normals(chunk);
+  const { normals, areas } = face_normals(chunk);
   const vertex_count = vertices.length / 3;
   const first = new Map<number, number>(); // edge → triangle, or -1: more than two, or already drawn
   const lines: number[] = [];
@@ -151,7 +151,7 @@ export function edge_lines(chunk: Chunk, angle_cos = Math.cos(0.45), open = true
       first.set(key, -1);
       const cosine = normals[3 * t]! * normals[3 * other]! + normals[3 * t + 1]! * normals[3 * other + 1]! +
         normals[3 * t + 2]! * normals[3 * other + 2]!;
-      if (cosine < angle_cos) draw(a, b);
+      if (cosine < angle_cos && areas[t]! > 0 && areas[other]! > 0) draw(a, b);
     }
   }
   if (open)

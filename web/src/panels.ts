@@ -75,7 +75,7 @@ export class Panels {
   private name_layer(parameter: message_parameter, value: number): void {
     const voxel = this.voxel();
     const metres_apart = parameter.unit === 'm' ? value : value * voxel;
-    text(this.slider_value, parameter.unit === 'm' ? length(value, this.model.unit) : `layer ${digits(value)}${voxel ? ` · ${length(metres_apart, this.model.unit)}` : ''}`);
+    text(this.slider_value, parameter.unit === 'm' ? length(value, this.model.unit) : `layer ${value}${voxel ? ` · ${length(metres_apart, this.model.unit)}` : ''}`);
   }
 
   /** of what is touched: the static parts' */
@@ -128,17 +128,17 @@ export class Panels {
   private build_show(): void {
     const { model, overlays } = this;
     by_id('show').append(
-      toggle('Proximity colours', model.wants.proximity, (on) => {
+      toggle('Nearness', model.wants.proximity, (on) => {
         model.wants.proximity = on;
         if (!on) this.stage.uncolour_all();
         model.watch();
       }, 'show-proximity'),
-      toggle('Near voxels', model.wants.voxels, (on) => {
+      toggle('Voxels', model.wants.voxels, (on) => {
         model.wants.voxels = overlays.show.voxels = on;
         model.watch();
       }, 'show-voxels'),
       toggle('Contacts', true, (on) => (overlays.show.contacts = on), 'show-contacts'),
-      toggle('Force and torque', true, (on) => (overlays.show.forces = on), 'show-forces'),
+      toggle('Forces', true, (on) => (overlays.show.forces = on), 'show-forces'),
       toggle('Ghost', true, (on) => (overlays.show.ghost = on), 'show-ghost'),
       toggle('Edges', true, (on) => this.stage.set_edges(on), 'show-edges'),
     );
@@ -190,9 +190,10 @@ export class Panels {
         list.append(row);
       }
       row.setAttribute('aria-current', String(part.part === this.model.selected));
-      const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${count(part.points)} points · ${length(part.voxel, this.model.unit)}` : 'no voxels yet';
+      const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)} vox` : 'no voxels yet';
       text(row.querySelector<HTMLElement>('.part-name')!, part.name || `part ${part.part}`);
       text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
+      row.title = `${part.name}: ${count(part.points)} points`;
       row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
     }
   }

@@ -10,10 +10,13 @@ import { count, digits } from './units.ts';
 
 const SECONDS = 20;
 const MOST = 1400;
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6];
 
 interface Series {
   title: string;
   unit: string;
+  /** counts things: no halves on its axis */
+  whole?: boolean;
   /** colours are CSS variables, so that the theme decides */
   lines: { name: string; colour: string; of: (state: message_state, p99: number) => number }[];
   show: (values: number[]) => string;
@@ -32,10 +35,10 @@ const SERIES: Series[] = [
     ],
     show: ([frame, p99]) => `${digits(frame!)} µs · p99 ${digits(p99!)}`,
   },
-  { title: 'Points tested', unit: '', lines: [{ name: 'points', colour: '--plot-a', of: (state) => state.points_tested }], show: ([value]) => count(value!) },
-  { title: 'Contacts', unit: '', lines: [{ name: 'contacts', colour: '--plot-c', of: (state) => state.contact_count }], show: ([value]) => count(value!) },
+  { title: 'Points tested', unit: '', whole: true, lines: [{ name: 'points', colour: '--plot-a', of: (state) => state.points_tested }], show: ([value]) => count(value!) },
+  { title: 'Contacts', unit: '', whole: true, lines: [{ name: 'contacts', colour: '--plot-c', of: (state) => state.contact_count }], show: ([value]) => count(value!) },
   {
-    title: 'Travel limit', unit: 'bodies',
+    title: 'Travel limit', unit: 'bodies', whole: true,
     lines: [
       { name: 'limited', colour: '--plot-b', of: (state) => state.limited },
       { name: 'stopped', colour: '--plot-c', of: (state) => state.stopped },
@@ -81,9 +84,9 @@ export class Plots {
       this.root.append(box);
       const axis = { stroke: colour('--faint'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '10px system-ui, sans-serif' };
       const plot = new uPlot({
-        width: 200, height: 74, legend: { show: false }, cursor: { show: false }, padding: [4, 4, 0, 0],
+        width: 200, height: 74, legend: { show: false }, cursor: { show: false }, padding: [9, 4, 6, 0],
         scales: { x: { time: false }, y: { range: (_u, _low, high) => [0, nice(high)] } },
-        axes: [{ ...axis, show: false }, { ...axis, size: 38, space: 24, values: (_u, splits) => splits.map((split) => count(split)) }],
+        axes: [{ ...axis, show: false }, { ...axis, size: 38, space: 24, incrs: series.whole ? WHOLE : undefined, values: (_u, splits) => splits.map((split) => (split >= 10 || series.whole ? count(split) : String(Number(split.toPrecision(2))))) }],
         series: [{}, ...series.lines.map((line, k) => ({
           label: line.name, stroke: colour(line.colour), width: k === 0 ? 1.5 : 1, points: { show: false },
           fill: k === 0 ? colour(line.colour) + '26' : undefined,

@@ -1,8 +1,8 @@
 // The parts as three.js objects: geometry, materials, looks, the section plane, light and ground. Poses come from the newest
 // state when a picture is drawn, not when a message arrives.
 import {
-  BufferAttribute, BufferGeometry, Box3, Color, DirectionalLight, DoubleSide, GridHelper, Group, HemisphereLight, LineBasicMaterial,
-  LineSegments, Mesh, MeshStandardMaterial, NeutralToneMapping, PCFSoftShadowMap, PMREMGenerator, Plane, Quaternion, Scene,
+  BufferAttribute, BufferGeometry, Box3, Color, DirectionalLight, DoubleSide, Fog, GridHelper, Group, HemisphereLight, LineBasicMaterial,
+  LineSegments, Mesh, MeshLambertMaterial, MeshStandardMaterial, NeutralToneMapping, PCFSoftShadowMap, PMREMGenerator, Plane, Quaternion, Scene,
   Vector3, WebGLRenderer, type WebGLProgramParametersWithUniforms,
 } from 'three';
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
@@ -14,6 +14,9 @@ import type { Palette } from './theme.ts';
 
 /** lines of edges are left out of chunks beyond this: they would be black */
 const MOST_EDGES = 60000;
+
+/** auto: fine, unless there is no graphics card */
+export type Quality = 'auto' | 'high' | 'low';
 
 /** one level of a mesh, ready to be drawn; shared by all parts that have it */
 export interface Shape {
@@ -28,7 +31,7 @@ export interface Shape {
 export interface PartObject {
   part: number;
   group: Group;
-  material: MeshStandardMaterial;
+  material: MeshStandardMaterial | MeshLambertMaterial;
   shape: Shape | null;
   meshes: Mesh[];
   lines: LineSegments[];
@@ -76,36 +79,40 @@ export class Stage {
   private key = new DirectionalLight(0xffffff, 1.6);
   private sky = new HemisphereLight(0xffffff, 0x8890a0, 0.35);
   private grid: GridHelper | null = null;
-  private line_material = new LineBasicMaterial({ color: 0x10151c, transparent: true, opacity: 0.55 });
+  private line_material = new LineBasicMaterial({ color: 0x10151c, transparent: true, opacity: 0.55, fog: false });
   private palette: Palette | null = null;
-  /** parts whose proximity colours are of a moment ago, to be taken off when it is no longer held */
+  private size = 1;
+  private full_ratio = 1;
+  private sharpness = 1; // share of the pixels in each direction while things move
+  private drawn_sharpness = 1;
+  private slow = 20; // milliseconds, running mean
+  /** parts that a person has hidden */
   private hidden = new Set<number>();
 
-  constructor(canvas: HTMLCanvasElement, private readonly model: Model) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
-    this.software = /swiftshader|llvmpipe|software/i.test(this.device_name());
+  constructor(canvas: HTMLCanvasElement, private readonly model: Model, quality: Quality) {
+    this.software = quality === 'low' || (quality === 'auto' && /swiftshader|llvmpipe|software/i.test(device_name()));
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, powerPreference: 'high-performance' });
     this.renderer.toneMapping = NeutralToneMapping;
-    this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, window.devicePixelRatio));
+    this.full_ratio = this.software ? 1 : Math.min(2, window.devicePixelRatio);
+    this.renderer.setPixelRatio(this.full_ratio);
     this.renderer.shadowMap.enabled = !this.software;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
-    const room = new PMREMGenerator(this.renderer);
-    this.scene.environment = room.fromScene(new RoomEnvironment(), 0.04).texture;
-    this.scene.environmentIntensity = 0.55;
-    // the room is made for y up
-    this.scene.environmentRotation.set(Math.PI / 2, 0, 0);
-    room.dispose();
+    if (this.software) this.sky.intensity = 1.5;
+    else {
+      const room = new PMREMGenerator(this.renderer);
+      this.scene.environment = room.fromScene(new RoomEnvironment(), 0.04).texture;
+      this.scene.environmentIntensity = 0.55;
+      // the room is made for y up
+      this.scene.environmentRotation.set(Math.PI / 2, 0, 0);
+      room.dispose();
+    }
+    this.scene.fog = new Fog(0, 1, 2); // for the ground only: it ends in the distance
     this.scene.add(this.key, this.key.target, this.sky);
     this.sky.position.set(0, 0, 1);
     model.on_scene.on(() => this.clear());
     model.on_part.on((part) => this.put(part));
     model.on_part_gone.on((part) => this.remove(part));
     model.on_proximity.on((message) => this.colour(message));
-  }
-
-  private device_name(): string {
-    const gl = this.renderer.getContext();
-    const info = gl.getExtension('WEBGL_debug_renderer_info');
-    return info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
   }
 
   /** the box around all parts where they are now */
@@ -141,6 +148,36 @@ export class Stage {
     this.place_light();
   }
 
+  /** A picture took so long: while things move, fewer pixels keep them moving. */
+  pace(milliseconds: number): void {
+    this.slow = 0.8 * this.slow + 0.2 * milliseconds;
+    if (this.slow > 40 && this.sharpness > 0.4) this.set_sharpness(Math.max(0.4, this.sharpness * 0.8));
+    else if (this.slow < 18 && this.sharpness < 1) this.set_sharpness(Math.min(1, this.sharpness * 1.25));
+  }
+
+  /** all stands still: every pixel counts again; gives whether there is something to draw for that */
+  sharpen(): boolean {
+    if (this.drawn_sharpness === 1) return false;
+    this.apply_sharpness(1);
+    return true;
+  }
+
+  /** before a picture of something that moves */
+  soften(): void {
+    this.apply_sharpness(this.sharpness);
+  }
+
+  private set_sharpness(share: number): void {
+    this.sharpness = share;
+    this.slow = 30; // a new size is given time to show what it brings
+  }
+
+  private apply_sharpness(share: number): void {
+    if (share === this.drawn_sharpness) return;
+    this.drawn_sharpness = share;
+    this.renderer.setPixelRatio(this.full_ratio * share);
+  }
+
   get triangles(): number {
     let sum = 0;
     for (const object of this.parts.values()) sum += object.shape?.triangles ?? 0;
@@ -162,7 +199,8 @@ export class Stage {
     const shape = this.shapes.get(part.mesh) ?? null;
     let object = this.parts.get(part.part);
     if (!object) {
-      const material = new MeshStandardMaterial({ roughness: 0.55, metalness: 0.12, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+      const common = { side: DoubleSide, fog: false, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
+      const material = this.software ? new MeshLambertMaterial(common) : new MeshStandardMaterial({ ...common, roughness: 0.55, metalness: 0.12 });
       material.onBeforeCompile = (shader) => this.add_cut(shader);
       const group = new Group();
       group.matrixAutoUpdate = true;
@@ -215,8 +253,11 @@ export class Stage {
     for (const object of this.parts.values()) for (const lines of object.lines) lines.visible = show;
   }
 
-  /** poses and looks of the newest state */
-  update(hover: number): void {
+  /** poses and looks of the newest state; the eye's distance tells where the ground fades */
+  update(hover: number, distance: number): void {
+    const fog = this.scene.fog as Fog;
+    fog.near = distance;
+    fog.far = distance + 1.1 * this.size;
     for (const object of this.parts.values()) {
       const part = this.model.parts.get(object.part);
       if (!part) continue;
@@ -242,7 +283,10 @@ export class Stage {
     if (object.coloured) {
       // proximity colours say how near; the look is a glow over them
       material.color.set(0xffffff);
-      if (tint && shown === look.LOOK_COLLIDING) material.emissive.set(tint).multiplyScalar(0.28);
+      if (tint && shown === look.LOOK_COLLIDING) {
+        material.color.lerp(new Color(tint), 0.62);
+        material.emissive.set(tint).multiplyScalar(0.3);
+      }
     } else {
       material.color.copy(own);
       if (tint) {
@@ -323,6 +367,7 @@ export class Stage {
     const box = this.bounds();
     const size = box.getSize(new Vector3()).length();
     const centre = box.getCenter(new Vector3());
+    this.size = size;
     this.key.position.set(centre.x - 0.45 * size, centre.y - 0.7 * size, centre.z + 1.1 * size);
     this.key.target.position.copy(centre);
     this.key.castShadow = true;
@@ -356,12 +401,22 @@ export class Stage {
   set_palette(palette: Palette): void {
     this.palette = palette;
     this.scene.background = new Color(palette.background);
+    this.scene.fog!.color.set(palette.background);
     this.line_material.color.set(palette.edge);
     this.line_material.opacity = palette.edge_opacity;
     this.cut_colour.value.set(palette.cut);
     for (const object of this.parts.values()) object.look = -1;
     this.place_light();
   }
+}
+
+/** what draws; asked of a context that is thrown away, since the choice of antialiasing comes before the real one */
+function device_name(): string {
+  const gl = document.createElement('canvas').getContext('webgl2');
+  const info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return name;
 }
 
 const quaternion = new Quaternion();

@@ -13,7 +13,8 @@ import {
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist');
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
-export const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+// as strict as the controller's own, and stricter about styles
+export const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const IDENTITY = { p: [0, 0, 0], q: [1, 0, 0, 0] };
 
 // ---- shapes: boxes [low, high] in metres, welded into one mesh; a tube for curved surfaces ----
@@ -35,13 +36,13 @@ function tube_mesh(radius, length, sides) {
     for (let i = 0; i < sides; i++) vertices.push(x, radius * Math.cos((2 * Math.PI * i) / sides), radius * Math.sin((2 * Math.PI * i) / sides));
   for (let i = 0; i < sides; i++) {
     const j = (i + 1) % sides;
-    indices.push(i, sides + i, sides + j, i, sides + j, j);
-    if (i > 0 && i + 1 < sides) indices.push(0, i, i + 1, sides, sides + i + 1, sides + i);
+    indices.push(i, sides + j, sides + i, i, j, sides + j);
+    if (i > 0 && i + 1 < sides) indices.push(0, i + 1, i, sides, sides + i, sides + i + 1);
   }
   return { vertices: new Float32Array(vertices), indices: new Uint32Array(indices) };
 }
 
-function first_scene() {
+export function first_scene() {
   const bay = [
     [[-0.3, -0.2, -0.02], [0.3, 0.2, 0]], [[-0.3, 0.18, 0], [0.3, 0.2, 0.22]], [[-0.3, -0.2, 0], [-0.28, 0.18, 0.22]],
     [[0.28, -0.2, 0], [0.3, 0.18, 0.22]], [[-0.06, 0.02, 0], [-0.02, 0.18, 0.14]], [[0.12, -0.08, 0], [0.16, 0.18, 0.1]],

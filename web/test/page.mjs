@@ -1,0 +1,226 @@
+// The page, used as a person uses it: node test/page.mjs [URL] [--shots FOLDER]. Without an address it runs against the mock.
+// With one, the controller there must show the scene of test/scene.mjs.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
+import { start } from './mock.mjs';
+import { cube_stl } from './scene.mjs';
+
+const given = process.argv.slice(2);
+const shots_at = given.indexOf('--shots');
+const shots = shots_at >= 0 ? given.splice(shots_at, 2)[1] : null;
+const url = given[0];
+if (!find_chromium()) {
+  console.log('there is no Chromium: the page is not tried');
+  process.exit(77);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+const server = url ? { url, close: () => undefined } : await start();
+const mocked = !url;
+const browser = await launch();
+const trouble = [];
+let passed = 0;
+const failures = [];
+
+const check = (condition, what) => {
+  if (condition) passed++;
+  else failures.push(what);
+};
+const shot = async (page, name) => {
+  if (shots) await page.screenshot({ path: join(shots, `${name}.png`) });
+};
+const step = async (what, action) => {
+  const began = performance.now();
+  try {
+    await action();
+    console.log(`  ${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    failures.push(`${what}: ${error.message}`);
+    console.log(`  ${what}: FAILED: ${error.message}`);
+    await page?.mouse.up();
+  }
+};
+
+let page = null;
+let stop_two = NaN;
+await step('opens', async () => {
+  page = await open_page(browser, server.url, trouble);
+  check((await page.locator('#scene-name').textContent()).length > 0, 'the scene has a name');
+  check(await page.locator('#banner').isHidden(), 'no banner while connected');
+  await until(page, () => /Hz/.test(document.getElementById('rate').textContent), 'the rate is told');
+  await shot(page, 'opened');
+});
+if (!page) {
+  console.log(failures.join('\n'));
+  process.exit(1);
+}
+
+await step('a part under the pointer turns green', async () => {
+  await page.keyboard.press('3'); // from above: dragging moves in x and y
+  const place = await find_part(page, 'bracket');
+  await page.mouse.move(place.x, place.y);
+  await until(page, () => window.feeler.hover !== 4294967295, 'the part is ready');
+  check((await page.evaluate(() => window.feeler.hover)) === (await part_of(page, 'bracket')).part, 'it is the bracket');
+});
+
+await step('dragged into an obstacle it stops, turns red, a force arrow shows', async () => {
+  const place = await take(page, 'bracket');
+  const before = (await part_of(page, 'bracket')).pose.p;
+  // up into the empty height, then against the rib, which begins 70 mm to the right
+  await drag_by(page, place, [0.09, 0.06, 0]);
+  await drag_by(page, place, [0.16, 0.09, 0]);
+  await until(page, () => window.feeler.contacts > 0 && window.feeler.seen.colliding.length > 0, 'it touches and is red');
+  await until(page, () => window.feeler.seen.force_arrow && window.feeler.force > 0, 'a force arrow shows');
+  const now = await settled(page, 'bracket');
+  stop_two = now[0];
+  check(now[0] > before[0] + 0.02 && now[0] < before[0] + 0.09, `stopped by the rib at ${now[0]}`);
+  check(now[0] + 0.05 <= -0.06 + 2e-4, `right face ${now[0] + 0.05} before the rib at -0.06`);
+  await until(page, () => window.feeler.seen.coloured.length > 0, 'nearness colours show', 5000);
+  check(await page.evaluate(() => window.feeler.seen.ghost), 'the ghost shows where it would be');
+  check(await page.locator('#legend').isVisible(), 'with a legend');
+  await page.keyboard.press('0');
+  await page.waitForTimeout(400);
+  await shot(page, 'touching');
+  await page.keyboard.press('3');
+});
+
+await step('dragged away it is free again', async () => {
+  const where = await page.evaluate(() => window.feeler.project(window.feeler.state.hands.find((hand) => hand.held !== 4294967295).T_world_hand.p));
+  await page.mouse.move(where.x - 260, where.y + 60, { steps: 12 });
+  await until(page, () => window.feeler.contacts === 0 && window.feeler.seen.colliding.length === 0, 'no contact, no red');
+  await page.mouse.up();
+  await until(page, () => window.feeler.holding === 4294967295 && window.feeler.state.hands.every((hand) => hand.held === 4294967295), 'let go');
+});
+
+await step('with more clearance it stops earlier', async () => {
+  await page.keyboard.press('Backspace');
+  const start_at = await settled(page, 'bracket');
+  await page.locator('#clearance-slider').fill('6');
+  await until(page, () => window.feeler.parameters.force_layer === 6, 'the force layer is set');
+  const place = await take(page, 'bracket');
+  await drag_by(page, place, [0.09, 0.06, 0]);
+  await drag_by(page, place, [0.16, 0.09, 0]);
+  await until(page, () => window.feeler.contacts > 0, 'it touches');
+  const now = await settled(page, 'bracket');
+  check(now[0] > start_at[0] + 0.01 && now[0] < stop_two - 0.002, `stops at ${now[0]}, before ${stop_two}`);
+  await page.mouse.up();
+  await page.locator('#clearance-slider').fill('2');
+  await until(page, () => window.feeler.parameters.force_layer === 2, 'the force layer is back');
+});
+
+await step('undo, reset, exact clearance', async () => {
+  const before = (await part_of(page, 'bracket')).pose.p;
+  await page.locator('#tool-undo').click();
+  await until(page, (p) => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] - p) > 0.005, 'undone', 8000, before[0]);
+  await page.keyboard.press('Backspace');
+  await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] + 0.18) < 1e-4, 'back at the start');
+  await page.locator('#exact-button').click();
+  await until(page, () => /exact: .*mm/.test(document.getElementById('exact-value').textContent), 'the exact clearance is told');
+});
+
+await step('records, replays, scrubs', async () => {
+  await page.locator('#tool-record').click();
+  await until(page, () => window.feeler.state.recording, 'it records');
+  const place = await take(page, 'bracket');
+  await drag_by(page, place, [0, 0.05, 0]);
+  await page.waitForTimeout(400);
+  await page.mouse.up();
+  const end = await settled(page, 'bracket');
+  await page.locator('#tool-record').click();
+  await until(page, () => window.feeler.recordings.some((recording) => recording.finished), 'the recording is finished');
+  await page.keyboard.press('Backspace');
+  await settled(page, 'bracket');
+  await page.locator('#recordings-card summary').click();
+  await page.locator('#recordings .recording button').first().click();
+  await until(page, () => window.feeler.replaying?.playing, 'it plays');
+  await until(page, (y) => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] - y) < 0.003, 'the part gets to where it was', 20000, end[1]);
+  await page.locator('#scrub').fill('0');
+  await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] + 0.02) < 0.003, 'scrubbed to the beginning');
+  await shot(page, 'replay');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#recordings .recording button').nth(1).click()]);
+  check(/\.mcap$/.test(download.suggestedFilename()), 'the recording is downloaded');
+  await page.locator('#replay-end').click();
+  await until(page, () => window.feeler.replaying === null, 'live again');
+});
+
+await step('an STL becomes a part', async () => {
+  await page.locator('#file-input').setInputFiles({ name: 'plug.stl', mimeType: 'model/stl', buffer: cube_stl([200, -150, 60], 30) });
+  await page.locator('#file-dialog').waitFor({ state: 'visible' });
+  await page.locator('#file-voxel').fill('2');
+  await page.locator('#file-dialog button.primary').click();
+  await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('plug') && part.ready), 'the part is there', 30000);
+  await until(page, () => window.feeler.loaded, 'its mesh is there');
+  check((await page.locator('#parts .part').count()) === 4, 'it is in the list');
+});
+
+await step('two pages see the same', async () => {
+  const other = await open_page(browser, server.url, trouble, { colorScheme: 'light' });
+  check((await other.evaluate(() => window.feeler.theme)) === 'light', 'a page follows the system’s theme');
+  const place = await take(page, 'bracket');
+  await drag_by(page, place, [0, 0.03, 0]);
+  await until(other, () => window.feeler.state.hands.some((hand) => hand.held !== 4294967295), 'the other page sees the hold');
+  await page.mouse.up();
+  const here = await settled(page, 'bracket');
+  await until(other, (p) => window.feeler.parts.find((part) => part.name === 'bracket').pose.p.every((value, k) => Math.abs(value - p[k]) < 1e-4), 'the other page sees the same place', 8000, here);
+  await shot(other, 'light');
+  await other.close();
+});
+
+await step('keys, gizmo, section, theme, help', async () => {
+  await page.bringToFront();
+  await page.keyboard.press('?');
+  check(await page.locator('#help').isVisible(), 'help opens');
+  await page.keyboard.press('Escape');
+  check(await page.locator('#help').isHidden(), 'help closes');
+  await page.keyboard.press('x');
+  check(await page.locator('#section-card').isVisible(), 'section');
+  await page.waitForTimeout(200);
+  await shot(page, 'section');
+  await page.keyboard.press('x');
+  await page.keyboard.press('t');
+  check((await page.evaluate(() => window.feeler.theme)) === 'light', 'theme');
+  await page.keyboard.press('t');
+  await page.keyboard.press('g');
+  check((await page.locator('#tool-gizmo').getAttribute('aria-pressed')) === 'true', 'gizmo');
+  await page.keyboard.press('g');
+  await page.locator('#parts .part-pick', { hasText: 'bracket' }).click();
+  await page.keyboard.press('Backspace');
+  await settled(page, 'bracket');
+  await page.locator('#view').focus();
+  await page.keyboard.down('ArrowUp');
+  await until(page, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] > -0.015, 'an arrow key moves the part');
+  await page.keyboard.up('ArrowUp');
+  await until(page, () => window.feeler.holding === 4294967295, 'and lets go of it');
+});
+
+await step('voxels and points are shown', async () => {
+  const row = page.locator('#parts .part', { hasText: 'bracket' });
+  for (const name of ['vox', 'pts']) {
+    await row.locator('.chip', { hasText: name }).click();
+    await until(page, ([part, text]) => [...document.querySelectorAll('#parts .part')].some((one) => one.textContent.includes(part) && [...one.querySelectorAll('.chip')].some((chip) => chip.textContent === text && chip.getAttribute('aria-pressed') === 'true')), `${name} are shown`, 15000, ['bracket', name]);
+  }
+  await shot(page, 'voxels');
+});
+
+await step('latency', async () => {
+  await page.waitForTimeout(1500);
+  const { latency, fps } = await page.evaluate(() => ({ latency: window.feeler.latency, fps: window.feeler.fps }));
+  console.log(`    pose to page: p50 ${latency.p50.toFixed(1)} ms, p95 ${latency.p95.toFixed(1)} ms of ${latency.samples}; ${fps.toFixed(0)} pictures a second`);
+  check(latency.samples > 20 && latency.p50 < 100, 'states are fresh');
+});
+
+const before_loss = [...trouble];
+if (mocked)
+  await step('a lost connection is told and comes back', async () => {
+    for (const client of server.mock.clients) client.socket.terminate();
+    await until(page, () => !window.feeler.connected && !document.getElementById('banner').hidden, 'the banner shows');
+    await until(page, () => window.feeler.connected && document.getElementById('banner').hidden, 'it comes back');
+    await until(page, () => window.feeler.loaded && window.feeler.parts.length === 4, 'with the scene');
+  });
+
+check(before_loss.length === 0, `the console is free of errors:\n    ${before_loss.join('\n    ')}`);
+await browser.close();
+server.close();
+for (const failure of failures) console.log(`FAILED: ${failure}`);
+console.log(`${passed} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
