@@ -4,6 +4,7 @@ import { Eye } from './camera.ts';
 import { Connection } from './connection.ts';
 import { by_id, icon, tool } from './dom.ts';
 import { Dragging } from './drag.ts';
+import { greatest_force } from './felt.ts';
 import { Files } from './files.ts';
 import { Gizmo } from './gizmo.ts';
 import { PageHand } from './hand.ts';
@@ -15,7 +16,7 @@ import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
 import { Panels } from './panels.ts';
 import { Picker } from './pick.ts';
-import { force_of, Plots } from './plots.ts';
+import { Plots } from './plots.ts';
 import { NONE, type Vec3 } from './protocol.mjs';
 import { Recordings } from './replay.ts';
 import { Stage } from './scene.ts';
@@ -196,7 +197,7 @@ async function main(): Promise<void> {
       get hover() { return dragging.hover; },
       get holding() { return hand.holding; },
       get contacts() { return model.state?.contact_count ?? 0; },
-      get force() { return model.state ? force_of(model.state) : 0; },
+      get force() { return model.state ? greatest_force(model.state) : 0; },
       get clearance() { return model.state ? { lower: model.state.lower, upper: model.state.upper } : null; },
       get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },
       get recordings() { return [...model.recordings.values()]; },

@@ -7,8 +7,9 @@ import {
 } from 'three';
 import type { Eye } from './camera.ts';
 import type { Model } from './model.ts';
+import { felt } from './felt.ts';
 import { apply } from './pose.ts';
-import { look, NONE, overlay_kind, type hand_state, type message_near_voxels, type message_overlay, type message_state, type Vec3 } from './protocol.mjs';
+import { look, NONE, overlay_kind, type hand_state, type message_near_voxels, type message_overlay, type message_state, type Vec3, type Wrench } from './protocol.mjs';
 import { set_pose, type Stage } from './scene.ts';
 import type { Palette } from './theme.ts';
 
@@ -138,7 +139,7 @@ export class Overlays {
     ring.quaternion.copy(object.group.quaternion).invert().multiply(this.eye.camera.quaternion); // faces the eye
     this.update_ghost(object, hand);
     this.update_coupling(object, hand, number);
-    this.update_wrench(object, hand, at, pixel);
+    this.update_wrench(object, hand, felt(this.model.state!, hand), at, pixel);
   }
 
   private update_ghost(object: HandObject, hand: hand_state): void {
@@ -184,8 +185,8 @@ export class Overlays {
     object.coupling.computeLineDistances();
   }
 
-  private update_wrench(object: HandObject, hand: hand_state, at: Vec3, pixel: number): void {
-    const force = new Vector3(...hand.wrench.force);
+  private update_wrench(object: HandObject, hand: hand_state, wrench: Wrench, at: Vec3, pixel: number): void {
+    const force = new Vector3(...wrench.force);
     const newtons = force.length();
     // by the square root: small forces can be seen, large ones fit
     object.force.visible = this.show.forces && hand.held !== NONE && newtons > 0.02;
@@ -199,7 +200,7 @@ export class Overlays {
       shaft.scale.set(2.6 * pixel, length - 12 * pixel, 2.6 * pixel);
       shaft.position.set(0, (length - 12 * pixel) / 2, 0);
     }
-    const torque = new Vector3(...hand.wrench.torque);
+    const torque = new Vector3(...wrench.torque);
     const amount = torque.length();
     object.torque.visible = this.show.forces && hand.held !== NONE && amount > 0.005;
     if (object.torque.visible) {

@@ -3,6 +3,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { h } from './dom.ts';
+import { greatest_force } from './felt.ts';
 import { Window } from './latency.ts';
 import type { Model } from './model.ts';
 import type { message_state } from './protocol.mjs';
@@ -20,10 +21,6 @@ interface Series {
   /** colours are CSS variables, so that the theme decides */
   lines: { name: string; colour: string; of: (state: message_state, p99: number) => number }[];
   show: (values: number[]) => string;
-}
-
-export function force_of(state: message_state): number {
-  return Math.max(0, ...state.hands.map((hand) => Math.hypot(...hand.wrench.force)));
 }
 
 const SERIES: Series[] = [
@@ -45,7 +42,7 @@ const SERIES: Series[] = [
     ],
     show: ([limited, stopped]) => `${limited} limited · ${stopped} stopped`,
   },
-  { title: 'Force', unit: 'N', lines: [{ name: 'force', colour: '--plot-d', of: force_of }], show: ([value]) => `${digits(value!)} N` },
+  { title: 'Force', unit: 'N', lines: [{ name: 'force', colour: '--plot-d', of: greatest_force }], show: ([value]) => `${digits(value!)} N` },
 ];
 
 interface Plot {

@@ -427,6 +427,11 @@ export async function start(port = 0, token = '') {
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     mock,
+    /** cuts all connections; `meanwhile` sees that they are gone */
+    interrupt: async (meanwhile) => {
+      for (const client of mock.clients) client.socket.terminate();
+      await meanwhile();
+    },
     close: () => {
       mock.close();
       for (const socket of sockets.clients) socket.terminate();

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# the viewer: its units, its types, and the page in a headless Chromium against feeler serve
+source "$(dirname "$0")/common.sh"
+
+skip() { echo "$*: the viewer is not tried"; exit 77; }
+[ "$sanitized" = no ] || skip "one build is enough"
+command -v node >/dev/null || skip "node is not installed"
+[ -d "$source_dir/web/node_modules/playwright-core" ] || skip "the viewer's packages are not there"
+grep -aq 'viewer\.js' "$feeler" || skip "feeler was built without the viewer"
+
+limit=120
+expect 0 node "$source_dir/web/node_modules/typescript/bin/tsc" --noEmit -p "$source_dir/web"
+expect 0 node --test "$source_dir/web/test/unit/"
+tells '^# fail 0'
+
+limit=280
+run node "$source_dir/web/test/page.mjs" --feeler "$feeler" --shots "$scratch/shots"
+cat "$scratch/out"
+[ "$code" = 77 ] && finish
+if [ "$code" = 0 ]; then pass; else fail "the page (exit $code)"; grep -v 'ERROR:dbus' "$scratch/err" | head -c 1500; fi
+tells 'checks passed, 0 failed'
+finish
