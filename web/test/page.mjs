@@ -87,8 +87,9 @@ await step('dragged into an obstacle it stops, turns red, a force arrow shows', 
 });
 
 await step('dragged away it is free again', async () => {
-  const where = await page.evaluate(() => window.feeler.project(window.feeler.state.hands.find((hand) => hand.held !== 4294967295).T_world_hand.p));
-  await page.mouse.move(where.x - 260, where.y + 60, { steps: 12 });
+  const at = await page.evaluate(() => window.feeler.state.hands.find((hand) => hand.held !== 4294967295).T_world_hand.p);
+  const where = await page.evaluate((place) => window.feeler.project(place), at);
+  await drag_by(page, { x: where.x, y: where.y, at }, [-0.12, -0.04, 0]);
   await until(page, () => window.feeler.contacts === 0 && window.feeler.seen.colliding.length === 0, 'no contact, no red');
   await page.mouse.up();
   await until(page, () => window.feeler.holding === 4294967295 && window.feeler.state.hands.every((hand) => hand.held === 4294967295), 'let go');
