@@ -5,7 +5,7 @@ import type { Ray, View } from './pose.ts';
 import type { Vec3 } from './protocol.mjs';
 
 const DIRECTIONS: Record<string, [number, number, number]> = {
-  iso: [-0.62, -0.95, 0.6],
+  iso: [0.5, -0.95, 0.68],
   front: [0, -1, 0.0001],
   right: [1, 0, 0.0001],
   top: [0, -0.0001, 1],

@@ -19,6 +19,8 @@ export class Notices {
       if (event.kind === event_kind.EVENT_CLIENT || event.kind === event_kind.EVENT_GRABBED || event.kind === event_kind.EVENT_RELEASED) return;
       this.toast(event.sentence, event.kind === event_kind.EVENT_FAULT ? 'fault' : event.kind === event_kind.EVENT_WARNING ? 'warning' : 'note');
     });
+    // the chip has room for the beginning of a sentence only
+    by_id('rate').addEventListener('click', () => this.toast(by_id('rate').title));
     model.on_job.on((job) => this.show_job(job));
     connection.status.on(() => this.show_status());
     window.setInterval(() => this.show_status(), 500);

@@ -89,7 +89,7 @@ export class Stage {
   /** parts that a person has hidden */
   private hidden = new Set<number>();
 
-  constructor(canvas: HTMLCanvasElement, private readonly model: Model, quality: Quality) {
+  constructor(canvas: HTMLCanvasElement, private readonly model: Model, private readonly quality: Quality) {
     this.software = quality === 'low' || (quality === 'auto' && /swiftshader|llvmpipe|software/i.test(device_name()));
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, powerPreference: 'high-performance' });
     this.renderer.toneMapping = NeutralToneMapping;
@@ -150,6 +150,7 @@ export class Stage {
 
   /** A picture took so long: while things move, fewer pixels keep them moving. */
   pace(milliseconds: number): void {
+    if (this.quality === 'high') return;
     this.slow = 0.8 * this.slow + 0.2 * milliseconds;
     if (this.slow > 40 && this.sharpness > 0.4) this.set_sharpness(Math.max(0.4, this.sharpness * 0.8));
     else if (this.slow < 18 && this.sharpness < 1) this.set_sharpness(Math.min(1, this.sharpness * 1.25));
