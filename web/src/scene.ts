@@ -285,7 +285,7 @@ export class Stage {
       // proximity colours say how near; the look is a glow over them
       material.color.set(0xffffff);
       if (tint && shown === look.LOOK_COLLIDING) {
-        material.color.lerp(new Color(tint), 0.62);
+        material.color.lerp(new Color(tint), 0.8);
         material.emissive.set(tint).multiplyScalar(0.3);
       }
     } else {
