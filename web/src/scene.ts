@@ -51,7 +51,8 @@ export function build_shape(mesh: number, level: number, chunks: Chunk[], low: [
     geometry.computeBoundingSphere();
     geometry.computeBoundingBox();
     let lines: BufferGeometry | null = null;
-    if (chunk.indices.length / 3 <= 150000) {
+    // a coarser level has creases that the part does not have
+    if (level === 0 && chunk.indices.length / 3 <= 150000) {
       const edges = edge_lines(chunk, Math.cos(0.5), chunks.length === 1);
       if (edges.length && edges.length / 6 <= MOST_EDGES) {
         lines = new BufferGeometry();
