@@ -24,7 +24,8 @@ static void add_box(const char *name, flr_part_kind kind, double height)
 {
     flr_vec3 corners[8];
     for (int i = 0; i < 8; i++)
-        corners[i] = flr_vec3_make(i & 1 ? 0.01 : -0.01, i & 2 ? 0.01 : -0.01, i & 4 ? 0.01 : -0.01);
+        corners[i] =
+            flr_vec3_make(i & 1 ? 0.01 : -0.01, i & 2 ? 0.01 : -0.01, i & 4 ? 0.01 : -0.01);
     static const flr_triangle triangles[12] = {
         {{0, 2, 1}}, {{1, 2, 3}}, {{4, 5, 6}}, {{5, 7, 6}}, {{0, 1, 4}}, {{1, 5, 4}},
         {{2, 6, 3}}, {{3, 6, 7}}, {{0, 4, 2}}, {{2, 4, 6}}, {{1, 3, 5}}, {{3, 7, 5}},

@@ -49,8 +49,8 @@ tells '^ball '
 expect 0 feeler make --list --json
 json '[.scenarios[].name] | index("ball") != null'
 expect 2 feeler make
-expect 2 feeler make bal --out x
-says 'did you mean ball'
+expect 2 feeler make gea --out x
+says 'did you mean gear'
 expect 2 feeler make ball
 says '--out'
 expect 0 feeler make ball --out made --json
