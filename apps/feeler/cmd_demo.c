@@ -25,7 +25,7 @@ typedef struct hint {
 } hint;
 
 static const hint hints[] = {
-    {"bay", "Take the orange pump out of its bay: lift it off its rails, turn it, draw it out."},
+    {"bay", "Take the blue pump out of its bay: lift it off its rails, turn it, draw it out."},
     {"probe", "Touch the model with the point: it follows your mouse and stays on the surface."},
     {"ball", "Take the ball, put it into the socket and turn it there."},
     {"gear", "Take the actuator out of the landing gear. The first time its voxels take a while."},
