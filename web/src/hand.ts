@@ -18,6 +18,8 @@ export class PageHand {
   private number = 0;
   private sent_at = 0;
   private confirmed = false;
+  /** between the wish to grab and the controller's answer: the hand stands still */
+  private taking = false;
 
   constructor(private readonly model: Model) {
     model.on_state.on((state) => {
@@ -73,11 +75,22 @@ export class PageHand {
     this.grip = unapply(pose, at);
     this.pose = { p: [...at], q: [1, 0, 0, 0] };
     this.model.select(part);
-    this.send(1);
+    this.taking = true;
+    this.send(0);
     try {
+      // the part is gripped where the loop has the hand: it must have arrived, or the part would be pulled after it
+      await this.arrival(hand, this.pose.p);
+      if (this.holding !== part) {
+        this.taking = false; // let go in the meantime
+        return false;
+      }
       await this.model.connection.ask('grab', { hand, part });
+      this.taking = false;
+      if (this.holding === part) this.send(1);
+      else this.model.connection.ask('release', { hand }).catch(() => undefined);
       return true;
     } catch (error) {
+      this.taking = false;
       if (this.holding === part) this.holding = NONE;
       this.failed.emit(error instanceof Error ? error.message : String(error));
       return false;
@@ -86,7 +99,26 @@ export class PageHand {
 
   move(pose: Pose): void {
     this.pose = { p: [...pose.p], q: [...pose.q] };
-    this.send(this.holding === NONE ? 0 : 1);
+    if (!this.taking) this.send(this.holding === NONE ? 0 : 1);
+  }
+
+  /** until a state has the hand at a place, or 300 ms */
+  private arrival(hand: number, at: Vec3): Promise<void> {
+    const there = () => {
+      const p = this.model.state?.hands[hand]?.T_world_hand.p;
+      return p !== undefined && Math.hypot(...sub(p, at)) < 1e-4;
+    };
+    return new Promise((resolve) => {
+      const end = () => {
+        off();
+        window.clearTimeout(timer);
+        resolve();
+      };
+      const off = this.model.on_state.on(() => {
+        if (there()) end();
+      });
+      const timer = window.setTimeout(end, 300);
+    });
   }
 
   release(): void {
@@ -94,6 +126,7 @@ export class PageHand {
     const hand = this.number;
     this.holding = NONE;
     this.confirmed = false;
+    if (this.taking) return; // grab() sees it
     this.model.connection.ask('release', { hand }).catch(() => undefined);
     this.model.connection.input('hand_input', { hand, buttons: 0, time_us: now_us(), T_world_hand: this.pose });
   }
