@@ -10,12 +10,16 @@ import { bytes as show_bytes, metres } from './units.ts';
 const PIECE = 256 * 1024;
 const BACKLOG = 4 * 1024 * 1024;
 /** colours for new parts: apart from each other, from red and from green, which mean something */
-const COLOURS = [0xd99a4e, 0x6fa8dc, 0xb48ead, 0x7fb3a8, 0xc9b458, 0x9aa5b1];
+const COLOURS = [0xd99a4e, 0x6fa8dc, 0xb48ead, 0x7fb3a8, 0xc9b458];
+const FIXED = 0x9aa7b4;
 
 export class Files {
   private chosen = 0;
+  private has_fixed = false; // also when it is still on its way
 
   constructor(private readonly model: Model, private readonly eye: Eye, private readonly notices: Notices) {
+    model.on_scene.on(() => (this.has_fixed = false));
+    model.on_part.on((part) => (this.has_fixed ||= part.kind === part_kind.PART_STATIC));
     const drop = by_id('drop');
     let depth = 0; // drag events come for every child
     window.addEventListener('dragenter', (event) => {
@@ -35,6 +39,8 @@ export class Files {
       drop.hidden = true;
       if (event.dataTransfer) void this.add([...event.dataTransfer.files]);
     });
+    const place = by_id<HTMLSelectElement>('file-place');
+    place.addEventListener('change', () => (by_id('file-at').hidden = place.value !== 'at'));
     const input = by_id<HTMLInputElement>('file-input');
     input.addEventListener('change', () => {
       const files = [...(input.files ?? [])];
@@ -49,8 +55,13 @@ export class Files {
 
   private async add(files: File[]): Promise<void> {
     for (const file of files) {
+      if (!file.size) {
+        this.notices.toast(`${file.name} is empty.`, 'warning');
+        continue;
+      }
       const answers = await this.ask(file);
       if (!answers) return; // cancelled: the rest is not asked about either
+      this.has_fixed ||= answers.kind === part_kind.PART_STATIC;
       try {
         await this.send(file, answers);
       } catch (error) {
@@ -67,7 +78,11 @@ export class Files {
     const unit = by_id<HTMLSelectElement>('file-unit');
     if ([...unit.options].some((option) => option.value === guess)) unit.value = guess;
     by_id<HTMLInputElement>('file-voxel').value = '';
-    by_id('file-voxel-unit').textContent = this.model.unit;
+    by_id<HTMLSelectElement>('file-place').value = 'origin';
+    by_id('file-at').hidden = true;
+    for (const id of ['file-voxel-unit', 'file-at-unit']) by_id(id).textContent = this.model.unit;
+    // the first thing in a scene is mostly what the others are taken out of
+    by_id<HTMLSelectElement>('file-kind').value = this.has_fixed ? 'movable' : 'static';
     dialog.showModal();
     return new Promise((resolve) => {
       dialog.addEventListener('close', () => {
@@ -76,12 +91,15 @@ export class Files {
           return;
         }
         const data = new FormData(form);
-        const voxel = Number(data.get('voxel')) * metres(this.model.unit);
+        const scale = metres(this.model.unit);
+        const voxel = Number(data.get('voxel')) * scale;
+        const place = data.get('place');
         resolve({
           unit: metres(String(data.get('unit'))),
           kind: data.get('kind') === 'movable' ? part_kind.PART_MOVABLE : part_kind.PART_STATIC,
           voxel: Number.isFinite(voxel) && voxel > 0 ? voxel : 0,
-          place: data.get('place') === 'view' ? (this.eye.controls.target.toArray() as Vec3) : [0, 0, 0],
+          place: place === 'view' ? (this.eye.controls.target.toArray() as Vec3)
+            : place === 'at' ? (['x', 'y', 'z'].map((axis) => Number(data.get(axis)) * scale) as Vec3) : [0, 0, 0],
         });
       }, { once: true });
     });
@@ -107,7 +125,7 @@ export class Files {
       }
       await last;
       if (stopped) return; // the controller throws away what is not ended, with the session
-      const colour = COLOURS[this.chosen++ % COLOURS.length]!;
+      const colour = answers.kind === part_kind.PART_STATIC ? FIXED : COLOURS[this.chosen++ % COLOURS.length]!;
       await connection.make('upload_end', {
         upload, kind: answers.kind, colour, voxel: answers.voxel, T_world_part: { p: answers.place, q: [1, 0, 0, 0] },
       });

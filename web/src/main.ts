@@ -1,6 +1,7 @@
 // The page: makes the pieces, ties them together, and draws. Messages are decoded when they come; a picture takes the newest.
 import './style.css';
 import { Eye } from './camera.ts';
+import { Clearance } from './clearance.ts';
 import { Connection } from './connection.ts';
 import { by_id, icon, tool } from './dom.ts';
 import { Dragging } from './drag.ts';
@@ -68,6 +69,7 @@ async function main(): Promise<void> {
   const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot);
   const overlays = new Overlays(model, stage, eye);
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
+  const clearance = new Clearance(model, overlays, notices);
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
   const recordings = new Recordings(model, notices);
@@ -94,7 +96,7 @@ async function main(): Promise<void> {
       by_id('tool-gizmo').setAttribute('aria-pressed', String(gizmo.on));
     },
     gizmo_mode: () => gizmo.set_mode(gizmo.mode === 'translate' ? 'rotate' : 'translate'),
-    measure: () => void panels.measure(),
+    measure: () => void clearance.measure(),
     open: () => files.open(),
     plots: () => {
       by_id('plots').hidden = !by_id('plots').hidden;
@@ -153,7 +155,7 @@ async function main(): Promise<void> {
   });
 
   const stillness = new Stillness();
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, theme.changed] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, theme.changed, clearance.changed] as Signal<unknown>[])
     news.on(() => stillness.stir(4));
   loader.progress.on(() => stillness.stir());
   new ResizeObserver(() => stillness.stir()).observe(canvas);
@@ -170,6 +172,7 @@ async function main(): Promise<void> {
     overlays.update();
     gizmo.update();
     panels.update();
+    clearance.update(now);
     plots.update(now);
     status.update(now);
     const moving = stillness.moved(model.state, eye.camera.matrixWorld.elements);

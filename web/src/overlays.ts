@@ -88,7 +88,6 @@ export class Overlays {
     // what was near is near no more soon after nothing is held
     if (!this.show.voxels || (!holding && performance.now() - this.near_at > 500)) this.near.count = 0;
     this.seen.near_voxels = this.near.count;
-    if (this.gap.visible && holding) this.gap.visible = false; // measured where it was before
   }
 
   private make_hand(): HandObject {
@@ -258,6 +257,10 @@ export class Overlays {
     positions.setXYZ(1, ...to);
     positions.needsUpdate = true;
     this.gap.visible = true;
+  }
+
+  hide_gap(): void {
+    this.gap.visible = false;
   }
 
   /** voxels or points of a part, as the controller gives them; they move with it */

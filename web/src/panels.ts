@@ -10,13 +10,11 @@ import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
 import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
-import { bounds, count, digits, length, metres } from './units.ts';
+import { count, digits, length, metres } from './units.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
 
 export class Panels {
-  private readout = by_id('clearance-value');
-  private exact_value = by_id('exact-value');
   private slider = by_id<HTMLInputElement>('clearance-slider');
   private slider_value = by_id('clearance-slider-value');
   private legend = by_id('legend');
@@ -35,9 +33,12 @@ export class Panels {
       by_id('parts').replaceChildren();
       this.part_rows.clear();
       text(by_id('scene-name'), model.scene?.name ?? '');
-      text(this.exact_value, '');
     });
-    model.on_part.on(() => this.list_parts());
+    model.on_part.on(() => {
+      this.list_parts();
+      const layer = this.force_layer();
+      if (layer) this.name_layer(layer, layer.value); // in voxels of what is there now
+    });
     model.on_part_gone.on(() => this.list_parts());
     model.on_selected.on(() => this.list_parts());
     model.on_parameter.on((parameter) => this.take_parameter(parameter));
@@ -53,7 +54,6 @@ export class Panels {
   // ---- clearance ----
 
   private build_clearance(): void {
-    by_id('exact-button').addEventListener('click', () => void this.measure());
     this.slider.addEventListener('input', () => {
       const parameter = this.force_layer();
       if (!parameter) return;
@@ -86,40 +86,14 @@ export class Panels {
     return voxel;
   }
 
-  /** exact distance of the selected part, from triangles */
-  async measure(): Promise<void> {
-    const part = this.model.selected;
-    if (part === NONE) {
-      this.notices.toast('Select a part first: click it, or its name in the list.');
-      return;
-    }
-    text(this.exact_value, 'measuring …');
-    try {
-      const answer = await this.model.connection.ask('clearance_ask', { part, other: NONE, exact: true });
-      if (answer.name !== 'clearance') return;
-      const { lower, upper, from, to, other } = answer.body;
-      const name = this.model.parts.get(other)?.name;
-      text(this.exact_value, `exact: ${bounds(lower, upper, this.model.unit)}${name ? ` to ${name}` : ''}`);
-      if (other !== NONE && Number.isFinite(upper) && from.some((value, k) => value !== to[k])) this.overlays.set_gap(from, to);
-    } catch (error) {
-      text(this.exact_value, '');
-      this.notices.failed(error);
-    }
-  }
-
   private take_reach(message: message_proximity): void {
     if (message.greatest === this.greatest) return;
     this.greatest = message.greatest;
     text(by_id('legend-far'), `≥ ${length(message.greatest, this.model.unit)}`);
   }
 
-  /** every picture; texts are written only when they differ */
+  /** every picture */
   update(): void {
-    const state = this.model.state;
-    if (!state) return;
-    const touching = state.contact_count > 0;
-    text(this.readout, touching ? `touching · ${bounds(state.lower, state.upper, this.model.unit)}` : bounds(state.lower, state.upper, this.model.unit));
-    this.readout.classList.toggle('touching', touching);
     this.legend.hidden = !this.model.wants.proximity || ![...this.stage.parts.values()].some((object) => object.coloured);
   }
 

@@ -118,7 +118,7 @@ await step('undo, reset, exact clearance', async () => {
   await page.keyboard.press('Backspace');
   await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] + 0.18) < 1e-4, 'back at the start');
   await page.locator('#exact-button').click();
-  await until(page, () => /exact: .*mm/.test(document.getElementById('exact-value').textContent), 'the exact clearance is told');
+  await until(page, () => /^exact/.test(document.getElementById('exact-value').textContent) && /mm$/.test(document.getElementById('clearance-value').textContent), 'the exact clearance is told');
 });
 
 await step('records, replays, scrubs', async () => {

@@ -1,0 +1,102 @@
+// The read-out of the clearance. While a part moves it is what the voxels say, as bounds; as soon as everything stands, the
+// distance between the triangles is asked for. A figure is never shown for a place where the part no longer is.
+import { by_id, text } from './dom.ts';
+import type { Model } from './model.ts';
+import type { Notices } from './notices.ts';
+import type { Overlays } from './overlays.ts';
+import { NONE, type Pose } from './protocol.mjs';
+import { Signal } from './signal.ts';
+import { bounds } from './units.ts';
+
+const STOOD_MS = 300;
+const STILL_SHARE = 0.02; // of a voxel: what a part pressed against another trembles
+const SLOW_MS = 2000; // an answer that took longer is asked for by hand from then on
+
+export class Clearance {
+  /** the drawn gap has come or gone */
+  readonly changed = new Signal<void>();
+  private readout = by_id('clearance-value');
+  private note = by_id('exact-value');
+  private exact: { lower: number; upper: number; name: string } | null = null;
+  private stood: Pose[] = [];
+  private moved_at = 0;
+  private asked = false; // for where the parts stand now
+  private asking = false;
+  private slow = false;
+
+  constructor(private readonly model: Model, private readonly overlays: Overlays, private readonly notices: Notices) {
+    by_id('exact-button').addEventListener('click', () => void this.measure());
+    model.on_scene.on(() => {
+      this.slow = false;
+      this.forget();
+    });
+    for (const signal of [model.on_part, model.on_part_gone, model.on_selected]) signal.on(() => this.forget());
+  }
+
+  /** exact distance of the selected part, from triangles; `asked`: by a person, who wants to know why not */
+  async measure(asked = true): Promise<void> {
+    const part = this.model.selected;
+    if (part === NONE) {
+      if (asked) this.notices.toast('Select a part first: click it, or its name in the list.');
+      return;
+    }
+    if (this.asking) return;
+    this.asking = this.asked = true;
+    if (asked) text(this.note, 'measuring …');
+    const began = performance.now();
+    try {
+      const answer = await this.model.connection.ask('clearance_ask', { part, other: NONE, exact: true });
+      // what moved meanwhile is somewhere else
+      if (answer.name !== 'clearance' || this.model.selected !== part || !this.asked) return;
+      const { lower, upper, from, to, other } = answer.body;
+      this.exact = { lower, upper, name: this.model.parts.get(other)?.name ?? '' };
+      if (other !== NONE && Number.isFinite(upper) && from.some((value, k) => value !== to[k])) this.overlays.set_gap(from, to);
+      this.changed.emit();
+    } catch (error) {
+      if (asked) this.notices.failed(error);
+    } finally {
+      this.asking = false;
+      this.slow ||= performance.now() - began > SLOW_MS;
+    }
+  }
+
+  private forget(): void {
+    this.moved_at = performance.now();
+    this.asked = false;
+    this.exact = null;
+    this.overlays.hide_gap();
+    this.changed.emit();
+  }
+
+  /** whether a part has left the place where it was when things stood last */
+  private moved(): boolean {
+    const now = this.model.state!.parts;
+    let far = now.length !== this.stood.length;
+    now.forEach((part, k) => {
+      const was = this.stood[k];
+      const limit = STILL_SHARE * (this.model.parts.get(part.part)?.voxel || 1e-4);
+      const { p, q } = part.T_world_part;
+      far ||= !was || Math.hypot(p[0] - was.p[0], p[1] - was.p[1], p[2] - was.p[2]) > limit || q.some((value, i) => Math.abs(value - was.q[i]!) > 1e-4);
+    });
+    if (far) this.stood = now.map((part) => part.T_world_part);
+    return far;
+  }
+
+  /** every picture; texts are written only when they differ */
+  update(now: number): void {
+    const { state, unit, selected, connection } = this.model;
+    if (!state) return;
+    if (this.moved()) this.forget();
+    else if (!this.asked && !this.slow && !this.asking && !this.model.replaying && now - this.moved_at > STOOD_MS && connection.state === 'open' &&
+      this.model.parts.size > 1 && this.model.parts.get(selected)?.ready) void this.measure(false);
+    const touching = state.contact_count > 0;
+    const exact = this.exact;
+    let words = exact ? (exact.upper > 0 ? bounds(exact.lower, exact.upper, unit) : 'intersecting') : bounds(state.lower, state.upper, unit);
+    // the loop looks only at what is held: otherwise it does not know
+    if (!exact && !Number.isFinite(state.lower) && !state.hands.some((hand) => hand.held !== NONE)) words = '–';
+    text(this.readout, touching ? `touching · ${words}` : words);
+    this.readout.classList.toggle('touching', touching || exact?.upper === 0);
+    if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
+    else if (!this.asking) text(this.note, '');
+  }
+}
