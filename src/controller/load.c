@@ -296,6 +296,17 @@ flr_engine_add_def flr_default_engine_add_def(void)
     return (flr_engine_add_def){.colour = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity()};
 }
 
+/* A sentence about an upload's file names the part instead: nobody who sent it knows that file, nor should. */
+static void name_upload(const part_job *p, flr_error *error)
+{
+    char rest[sizeof error->message];
+    const char *slash = strrchr(p->file, '/'), *file = slash ? slash + 1 : p->file;
+    const char *at = p->remove_file ? strstr(error->message, file) : NULL;
+    if (!at) return;
+    flr_text_copy(rest, sizeof rest, at + strlen(file));
+    flr_fail(error, error->code, "%s%s", p->name, rest);
+}
+
 static void part_work(flr_job *job)
 {
     part_job *p = (part_job *)job;
@@ -305,7 +316,10 @@ static void part_work(flr_job *job)
         job->result =
             flr_mesh_open(p->maker.env, p->file, &p->options, &p->mesh, NULL, &job->error);
         if (p->remove_file) flr_path_remove(p->maker.env, p->file, NULL);
-        if (job->result != FLR_OK) return;
+        if (job->result != FLR_OK) {
+            name_upload(p, &job->error);
+            return;
+        }
     }
     if (!p->kept) {
         flr_mesh *mesh = p->mesh;

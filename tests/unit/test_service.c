@@ -284,6 +284,43 @@ static void wait_for_job(flr_test_ws *ws, uint32_t job)
     if (message.as.job.result != FLR_WIRE_RESULT_OK) fail_msg("%s", message.as.job.sentence.bytes);
 }
 
+/* what is no mesh is refused in words about the part, not about a file of the controller's */
+static void test_upload_junk(void **state)
+{
+    (void)state;
+    flr_test_ws ws;
+    uint32_t number, job;
+    flr_test_server_join(&server, &ws);
+    flr_message watch = {.id = FLR_MSG_WATCH, .request = 1, .as.watch.wants = FLR_WIRE_WANT_JOBS};
+    assert_true(flr_test_ws_send_message(&ws, &watch));
+    expect_done(&ws, 1, NULL);
+    flr_message upload = {.id = FLR_MSG_UPLOAD, .request = 2};
+    upload.as.upload.name = flr_wire_text_of("letter.stl");
+    upload.as.upload.unit = 1e-3;
+    upload.as.upload.bytes = 4;
+    assert_true(flr_test_ws_send_message(&ws, &upload));
+    expect_done(&ws, 2, &number);
+    flr_message piece = {.id = FLR_MSG_UPLOAD_BYTES, .request = 3};
+    piece.as.upload_bytes.upload = number;
+    piece.as.upload_bytes.bytes = (const uint8_t *)"dear";
+    piece.as.upload_bytes.bytes_count = 4;
+    assert_true(flr_test_ws_send_message(&ws, &piece));
+    expect_done(&ws, 3, NULL);
+    flr_message last = {.id = FLR_MSG_UPLOAD_END, .request = 4};
+    last.as.upload_end.upload = number;
+    last.as.upload_end.T_world_part = flr_pose_identity();
+    assert_true(flr_test_ws_send_message(&ws, &last));
+    expect_done(&ws, 4, &job);
+    flr_message message;
+    do flr_test_ws_expect(&ws, FLR_MSG_JOB, &message);
+    while (message.as.job.job != job || message.as.job.state != FLR_WIRE_JOB_ENDED);
+    assert_int_not_equal(message.as.job.result, FLR_WIRE_RESULT_OK);
+    assert_memory_equal(message.as.job.sentence.bytes, "letter", 6);
+    assert_null(strstr(message.as.job.sentence.bytes, "/"));
+    assert_int_equal(files_below(server.uploads), 0);
+    flr_test_ws_close(&ws);
+}
+
 static void test_upload(void **state)
 {
     (void)state;
@@ -462,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_watcher),
         cmocka_unit_test(test_command_needs_a_number),
         cmocka_unit_test(test_upload),
+        cmocka_unit_test(test_upload_junk),
         cmocka_unit_test(test_upload_triangles),
         cmocka_unit_test(test_recording),
     };
