@@ -66,6 +66,7 @@
 #include "feeler/recording.h" /* what happened, frame by frame, in a file */
 #include "feeler/step.h"      /* what acts on a part, and where it goes */
 #include "feeler/world.h"     /* all parts and hands together */
+#include "feeler/pager.h"     /* voxels larger than memory */
 
 /* hands */
 #include "feeler/device.h"   /* where poses come from and wrenches go; drivers */

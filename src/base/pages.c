@@ -16,3 +16,15 @@ void flr_pages_free(void *pages, size_t size)
 {
     if (pages) munmap(pages, size ? size : 1);
 }
+
+void *flr_pages_reserve(size_t size)
+{
+    void *pages =
+        mmap(NULL, size ? size : 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+bool flr_pages_open(void *pages, size_t size)
+{
+    return mprotect(pages, size, PROT_READ | PROT_WRITE) == 0;
+}

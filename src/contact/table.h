@@ -12,9 +12,10 @@
 struct flr_contact_table {
     const flr_voxmap *voxmap;
     flr_flat_field fields[FLR_FIELD_COUNT];
-    uint32_t *entries; /* of all fields, one block */
-    size_t bytes;      /* of that block */
-    bool small;        /* word numbers of all planes fit 31 bits: gathers can take them */
+    uint32_t *entries;         /* of all fields, one block */
+    size_t bytes;              /* of that block */
+    bool small;                /* word numbers of all planes fit 31 bits: gathers can take them */
+    struct flr_paging *paging; /* NULL: all of it is in memory; else see contact/paging.h */
 };
 
 /* What a pair stands for, for those who look by themselves; shell or voxmap may be NULL. */

@@ -339,7 +339,7 @@ static flr_result verify_all(const flr_voxfile *file, unsigned threads, flr_erro
 /* ---- opening ---- */
 
 /* The objects that stand on a checked file; each holds it. */
-static flr_result hand_out(flr_voxfile *file, flr_voxmap **voxmap, flr_shell **shell,
+static flr_result hand_out(flr_voxfile *file, bool paged, flr_voxmap **voxmap, flr_shell **shell,
                            flr_error *error)
 {
     const flr_voxfile_section *at = find_section(file, FLR_SECTION_VOXMAP);
@@ -353,6 +353,7 @@ static flr_result hand_out(flr_voxfile *file, flr_voxmap **voxmap, flr_shell **s
     }
     made->header = (const flr_voxmap_header *)(file->bytes + at->offset);
     made->file = file;
+    made->paged = paged;
     atomic_fetch_add(&file->references, 1);
     if (owner) {
         owner->header = (const flr_shell_header *)(file->bytes + points->offset);
@@ -369,9 +370,10 @@ static flr_result hand_out(flr_voxfile *file, flr_voxmap **voxmap, flr_shell **s
 static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **voxmap,
                              flr_shell **shell, flr_error *error)
 {
+    const bool paged = flags & FLR_VOXFILE_DIRECTORY;
     flr_result result = check_first_page(file, error);
     if (result == FLR_OK) result = check_table(file, error);
-    if (result == FLR_OK && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE)) {
+    if (result == FLR_OK && !paged && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE)) {
         result = verify_all(file, 0, error);
         atomic_store(&file->verified, result == FLR_OK);
     }
@@ -381,7 +383,7 @@ static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **vox
     result = check_voxmap(file, section, error);
     section = shell ? find_section(file, FLR_SECTION_SHELL) : NULL;
     if (result == FLR_OK && section) result = check_shell(file, section, error);
-    return result == FLR_OK ? hand_out(file, voxmap, shell, error) : result;
+    return result == FLR_OK ? hand_out(file, paged, voxmap, shell, error) : result;
 }
 
 static flr_voxfile *new_file(const char *name, flr_error *error)
@@ -416,6 +418,69 @@ static flr_result load(flr_file *from, flr_voxfile *file, flr_error *error)
     return FLR_OK;
 }
 
+/* Bytes [from, to) of the file to their place in the address space set aside for it, out to whole blocks. */
+static flr_result load_range(flr_file *from_file, flr_voxfile *file, uint64_t from, uint64_t to,
+                             flr_error *error)
+{
+    const uint64_t data = from < sizeof(flr_voxfile_header) ? 0 : header_of(file)->data;
+    if (from >= data && data > 0) {
+        from -= (from - data) % FLR_VOXFILE_BLOCK;
+        to += FLR_VOXFILE_BLOCK - 1 - (to - data + FLR_VOXFILE_BLOCK - 1) % FLR_VOXFILE_BLOCK;
+    }
+    if (to > file->size) to = file->size;
+    if (from >= to) return FLR_OK;
+    uint8_t *bytes = (uint8_t *)file->pages;
+    if (!flr_pages_open(bytes + from, aligned(to) - from))
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory for its directory",
+                        file->path);
+    for (size_t got; from < to; from += got) {
+        flr_result result = flr_file_read(from_file, from, bytes + from, to - from, &got, error);
+        if (result != FLR_OK) return result;
+        if (got == 0) return fail_damaged(file, error, "it became shorter while it was read");
+    }
+    return FLR_OK;
+}
+
+/* What a paged voxmap keeps in memory. What is read is checked before it tells where to read on; open_bytes() checks the
+ * rest. */
+static flr_result load_directory(flr_file *from, flr_voxfile *file, flr_error *error)
+{
+    uint64_t size;
+    flr_result result = flr_file_size(from, &size, error);
+    if (result != FLR_OK) return result;
+    file->pages = size <= SIZE_MAX / 2 ? flr_pages_reserve(aligned(size)) : NULL;
+    if (!file->pages)
+        return flr_fail(error, FLR_NO_MEMORY, "%s: no room in the address space for it",
+                        file->path);
+    file->bytes = file->pages;
+    file->size = (size_t)size;
+    result = load_range(from, file, 0, sizeof(flr_voxfile_header), error);
+    if (result == FLR_OK) result = check_first_page(file, error);
+    const flr_voxfile_header *h = header_of(file);
+    if (result == FLR_OK && (h->data < sizeof *h || h->data > size || h->data % FLR_SECTION_ALIGN))
+        result = fail_damaged(file, error, "its header contradicts itself");
+    if (result == FLR_OK) result = load_range(from, file, 0, h->data, error);
+    if (result == FLR_OK) result = check_table(file, error);
+    if (result != FLR_OK) return result;
+    const flr_voxfile_section *s = find_section(file, FLR_SECTION_VOXMAP);
+    if (!s) return fail_damaged(file, error, "there is no voxmap in it");
+    uint64_t head = s->size < sizeof(flr_voxmap_header) ? s->size : sizeof(flr_voxmap_header);
+    result = load_range(from, file, s->offset, s->offset + head, error);
+    if (result == FLR_OK) result = verify_part(file, s->offset, head, error);
+    if (result != FLR_OK) return result;
+    const flr_voxmap_header *v = (const flr_voxmap_header *)(file->bytes + s->offset);
+    const char *wrong = flr_voxmap_check_header(v, s->size);
+    if (wrong) return fail_damaged(file, error, wrong);
+    uint64_t chunks = v->chunks.planes, chunks_size = v->chunks.plane_count * 256;
+    result = load_range(from, file, s->offset, s->offset + v->directory, error);
+    if (result == FLR_OK && chunks_size)
+        result =
+            load_range(from, file, s->offset + chunks, s->offset + chunks + chunks_size, error);
+    if (result == FLR_OK && chunks_size)
+        result = verify_part(file, s->offset + chunks, chunks_size, error);
+    return result;
+}
+
 flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_voxmap **voxmap,
                             flr_shell **shell, flr_error *error)
 {
@@ -428,7 +493,9 @@ flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_
         flr_file_close(from);
         return FLR_NO_MEMORY;
     }
-    if (flags & FLR_VOXFILE_LOAD) {
+    if (flags & FLR_VOXFILE_DIRECTORY) {
+        result = load_directory(from, file, error);
+    } else if (flags & FLR_VOXFILE_LOAD) {
         result = load(from, file, error);
     } else {
         uint64_t size;
@@ -462,7 +529,7 @@ flr_result flr_voxfile_verify(const flr_voxmap *voxmap, unsigned threads, flr_er
 {
     FLR_ASSERT(voxmap);
     flr_voxfile *file = voxmap->file;
-    if (!file || atomic_load(&file->verified)) return FLR_OK;
+    if (!file || voxmap->paged || atomic_load(&file->verified)) return FLR_OK;
     flr_result result = verify_all(file, threads, error);
     if (result != FLR_OK) return result;
     const char *wrong = flr_voxmap_check_entries(voxmap->header);

@@ -18,6 +18,10 @@
 
 enum { FLR_VOXFILE_BLOCK = 65536 };
 
+/* A flag of flr_voxfile_open() for those who page (pager/): header, checksums, directory and chunk distances are read into
+ * memory and checked, whatever the size; the planes of the fields are not there, and nothing may look at them. */
+enum { FLR_VOXFILE_DIRECTORY = 4 };
+
 typedef struct flr_voxfile_header {
     char magic[8];
     uint32_t byte_order; /* 0x01020304 as the writing machine has it */
@@ -42,7 +46,7 @@ typedef struct flr_voxfile {
     const uint8_t *bytes;
     size_t size;
     flr_map map; /* what `bytes` is, … */
-    void *pages; /* … or this (FLR_VOXFILE_LOAD); else borrowed */
+    void *pages; /* … or this (FLR_VOXFILE_LOAD, FLR_VOXFILE_DIRECTORY); else borrowed */
     char *path;
 } flr_voxfile;
 

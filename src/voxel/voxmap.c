@@ -5,6 +5,7 @@
 
 #include "base/pages.h"
 #include "base/parallel.h"
+#include "feeler/assert.h"
 #include "voxel/field.h"
 #include "voxel/tile.h"
 #include "voxel/voxfile_format.h"
@@ -242,6 +243,7 @@ unsigned flr_voxmap_mark_at(const flr_voxmap *voxmap, flr_field field, int64_t x
         entry = flr_voxmap_u32(voxmap, level)[(size_t)entry * 512 + cell];
     }
     if (entry & FLR_UNIFORM) return entry & 255;
+    FLR_ASSERT(!voxmap->paged);
     unsigned cell = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7), bits = h->bits;
     const uint8_t *plane = (const uint8_t *)h + place->planes + (uint64_t)entry * 64 * bits;
     return (unsigned)plane[cell * bits / 8] >> cell * bits % 8 & ((1u << bits) - 1);

@@ -59,6 +59,7 @@ struct flr_voxmap {
     void *mapping;                   /* the block, where it has memory of its own */
     size_t mapping_size;
     struct flr_voxfile *file; /* else the file it lies in */
+    bool paged; /* the planes of its fields are not in memory: FLR_VOXFILE_DIRECTORY */
 };
 
 static inline const uint32_t *flr_voxmap_u32(const flr_voxmap *voxmap, uint64_t offset)

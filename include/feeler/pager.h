@@ -1,0 +1,97 @@
+/* feeler/pager.h: voxels larger than memory: read from their file before they are needed.
+ *
+ *     flr_pager_def def = flr_default_pager_def();
+ *     def.env = flr_env_real(), def.path = "gear.flrvox", def.budget = (uint64_t)1 << 30;
+ *     flr_pager_open(&def, &pager, &error);
+ *     part.shape = flr_pairs_shape_make(NULL, flr_pager_table(pager));   a static part of a world
+ *     flr_pager_start(pager, &error);                                    a thread that reads
+ *     ... flr_world_step() as always ...
+ *     flr_pager_close(pager);                                            after the world
+ *
+ * The voxel file (feeler/voxfile.h) is the backing store. Its directory and the distances from
+ * chunk to chunk are always in memory; of the marks themselves, blocks of 64 KiB, as many as the
+ * budget allows. Each step of the world says where its moving parts are and how they move; a
+ * thread of the pager's own reads what they can reach within the horizon, the nearest first,
+ * compares its checksum and puts it in place, and lets go of what has been out of reach longest.
+ *
+ * A step looks at nothing that is not there. Where something is missing it does not happen:
+ * flr_world_frame.missing says so, nothing moves, hands feel nothing, and the next step tries again.
+ * So what is felt is the same, to the bit, as with all of it in memory, or it is nothing.
+ *
+ * Trouble of the disk is tried again until it passes; a file that is damaged or was cut short stays
+ * so, and flr_pager_trouble() says it.
+ *
+ * Thread: control, where a function does not say otherwise. Nothing here is RT safe; what the step
+ * does is.
+ */
+#ifndef FEELER_PAGER_H
+#define FEELER_PAGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "feeler/api.h"
+#include "feeler/contact.h"
+#include "feeler/env.h"
+#include "feeler/result.h"
+#include "feeler/voxmap.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct flr_pager flr_pager;
+
+typedef struct flr_pager_def {
+    flr_env *env;     /* not NULL */
+    const char *path; /* of the voxel file; copied */
+    uint64_t budget;  /* bytes for blocks in memory, 1 MiB … 8 GiB less a block; default 1 GiB */
+    double horizon;   /* seconds ahead that motion is followed; default 0.25 */
+    double margin;    /* metres around parts that is read in any case; default 0.02 */
+} flr_pager_def;
+
+FLR_API flr_pager_def flr_default_pager_def(void);
+
+/* Opens the file and takes all memory. FLR_BAD_INPUT (damaged), FLR_UNSUPPORTED, FLR_TOO_LARGE,
+ * FLR_BAD_ARGUMENT, FLR_NO_MEMORY, or what the disk says. On success the caller owns `*pager`. */
+FLR_API flr_result flr_pager_open(const flr_pager_def *def, flr_pager **pager, flr_error *error);
+/* Ends its thread and frees; the world that uses its table must be gone. NULL allowed. */
+FLR_API void flr_pager_close(flr_pager *pager);
+
+/* Borrowed as long as the pager is open. The voxmap tells what it is (flr_voxmap_get_info()); its
+ * marks can be asked for through the table of a world only. */
+FLR_API const flr_voxmap *flr_pager_voxmap(const flr_pager *pager);
+FLR_API const flr_contact_table *flr_pager_table(const flr_pager *pager);
+
+/* Reads in a thread of its own until the pager is closed. Not with a simulated env. */
+FLR_API flr_result flr_pager_start(flr_pager *pager, flr_error *error);
+
+/* Reads what is wanted now, up to `blocks` of them (0: all), in the calling thread, between steps;
+ * for those who have no thread. Returns how many it read. Not after flr_pager_start(). */
+FLR_API uint32_t flr_pager_service(flr_pager *pager, uint32_t blocks);
+
+/* What is wrong for good, or at present: FLR_OK when nothing is. Thread: any. */
+FLR_API flr_result flr_pager_trouble(flr_pager *pager, flr_error *error);
+
+typedef struct flr_pager_stats {
+    uint64_t steps;       /* that asked */
+    uint64_t suspended;   /* … of which something was missing */
+    uint64_t blocks_read; /* and found right */
+    uint64_t bytes_read;
+    uint64_t evicted;   /* blocks */
+    uint64_t failures;  /* reads that failed, came short or were wrong */
+    uint64_t refused;   /* blocks that were wanted and did not fit the budget, in the last pass */
+    uint32_t resident;  /* blocks in memory */
+    uint32_t slots;     /* … at most */
+    uint64_t blocks;    /* of marks, in the file */
+    uint64_t bytes;     /* of memory: slots, directory, tables */
+    int64_t slowest_ns; /* the slowest read */
+} flr_pager_stats;
+
+/* Thread: any. */
+FLR_API flr_pager_stats flr_pager_get_stats(const flr_pager *pager);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,118 @@
+/* a contact table whose marks are not all in memory: what a step asks before it looks */
+#include "contact/paging.h"
+
+#include <stdlib.h>
+
+#include "base/pages.h"
+#include "voxel/voxfile_format.h"
+
+/* ---- the table ---- */
+
+/* Where a plane lies in the file, by blocks. */
+static uint64_t block_of(const flr_voxmap_header *h, unsigned field, uint32_t plane,
+                         uint64_t first_block, uint64_t offset)
+{
+    uint64_t at = offset + h->fields[field].planes + (uint64_t)plane * 64 * h->bits;
+    return first_block + at / FLR_VOXFILE_BLOCK;
+}
+
+flr_result flr_contact_table_create_paged(flr_paging *paging, uint64_t first_block, uint64_t offset,
+                                          flr_contact_table **table, flr_error *error)
+{
+    const flr_voxmap_header *h = paging->voxmap->header;
+    if (first_block + (offset + h->size) / FLR_VOXFILE_BLOCK >= FLR_PAGING_BLOCKS)
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "a voxel file of more than 512 GiB cannot be paged; use larger voxels");
+    flr_contact_table *made;
+    flr_result result = flr_contact_table_create(paging->voxmap, &made, error);
+    if (result != FLR_OK) return result;
+    const size_t cells = (size_t)flr_grid_hyper_count(&h->grid) * 512;
+    for (unsigned i = 0; i < (h->features ? FLR_FIELD_COUNT : 1u); i++) {
+        uint32_t *entries = made->entries + i * cells;
+        for (size_t k = 0; k < cells; k++)
+            if (!(entries[k] & FLR_UNIFORM))
+                entries[k] = flr_paging_absent(block_of(h, i, entries[k], first_block, offset));
+        made->fields[i].planes = (const uint32_t *)paging->pool;
+    }
+    made->paging = paging;
+    made->small = true; /* a pool of less than 8 GiB; checked by the pager */
+    *table = made;
+    return FLR_OK;
+}
+
+uint32_t *flr_paging_entry(const flr_contact_table *table, flr_field field, const uint32_t hyper[3],
+                           unsigned cell)
+{
+    const flr_flat_field *f = &table->fields[field];
+    const size_t cells = (size_t)flr_grid_hyper_count(&table->voxmap->header->grid) * 512;
+    size_t at = ((size_t)hyper[2] * 8 + cell / 64) * (size_t)f->stride[1] +
+                ((size_t)hyper[1] * 8 + cell / 8 % 8) * (size_t)f->stride[0] +
+                (size_t)hyper[0] * 8 + cell % 8;
+    return table->entries + field * cells + at;
+}
+
+/* ---- asking ---- */
+
+bool flr_paging_box(const flr_voxmap *voxmap, flr_vec3 centre, double radius, int32_t low[3],
+                    int32_t high[3])
+{
+    const flr_grid *grid = &voxmap->header->grid;
+    flr_vec3 v = flr_grid_to_voxels(grid, centre);
+    const double at[3] = {v.x, v.y, v.z}, r = radius / grid->voxel;
+    for (int axis = 0; axis < 3; axis++) {
+        double a = floor((at[axis] - r) / FLR_HYPER_SIDE),
+               b = floor((at[axis] + r) / FLR_HYPER_SIDE), last = (double)grid->hypers[axis] - 1;
+        /* written so that what is no number touches nothing */
+        if (!(b >= 0 && a <= last)) return false;
+        low[axis] = a > 0 ? (int32_t)a : 0;
+        high[axis] = (int32_t)(b < last ? b : last);
+    }
+    return true;
+}
+
+static bool box_ready(const flr_paging *paging, const int32_t low[3], const int32_t high[3])
+{
+    const uint32_t *hypers = paging->voxmap->header->grid.hypers;
+    unsigned lacks = 0;
+    for (int32_t z = low[2]; z <= high[2]; z++)
+        for (int32_t y = low[1]; y <= high[1]; y++) {
+            size_t row = ((size_t)z * hypers[1] + (size_t)y) * hypers[0];
+            for (int32_t x = low[0]; x <= high[0]; x++)
+                lacks |=
+                    atomic_load_explicit(&paging->lacks[row + (size_t)x], memory_order_acquire);
+        }
+    return lacks == 0;
+}
+
+static bool sphere_ready(const flr_paging *paging, flr_pose T_voxmap_shell, const float centre[3],
+                         float radius, double reach)
+{
+    flr_vec3 at = flr_pose_apply(
+        T_voxmap_shell, flr_vec3_make((double)centre[0], (double)centre[1], (double)centre[2]));
+    int32_t low[3], high[3];
+    return !flr_paging_box(paging->voxmap, at, (double)radius + reach, low, high) ||
+           box_ready(paging, low, high);
+}
+
+void flr_paging_begin(flr_paging *paging)
+{
+    atomic_fetch_add_explicit(&paging->steps, 1, memory_order_seq_cst);
+}
+
+void flr_paging_end(flr_paging *paging)
+{
+    atomic_fetch_add_explicit(&paging->steps, 1, memory_order_seq_cst);
+}
+
+bool flr_paging_ready(flr_paging *paging, const flr_shell *shell, flr_pose T_voxmap_shell,
+                      double reach)
+{
+    /* a small shell's own sphere is looked at, too, at its centre */
+    bool ready = true;
+    if ((double)shell->radius < FLR_HYPER_SIDE * paging->voxmap->header->grid.voxel)
+        ready = sphere_ready(paging, T_voxmap_shell, shell->centre, shell->radius, reach);
+    for (uint32_t i = 0; i < shell->hyper_count && ready; i++)
+        ready = sphere_ready(paging, T_voxmap_shell, shell->hypers[i].centre,
+                             shell->hypers[i].radius, reach);
+    return ready;
+}

@@ -1,0 +1,71 @@
+/* paging.h: a contact table whose marks are not all in memory.
+ *
+ * The planes of a paged table are a pool of slots, each as large as a block of the voxel file. The entry of a chunk whose
+ * block is in a slot is the number of its plane in the pool; that of another one names its block: marked as uniform and
+ * free, so that looking at it by mistake does no harm. Who looks first asks flr_paging_ready(), which works by hyperchunks:
+ * each has a count of what it lacks. What is ready stays so until the step ends (flr_paging_end()).
+ *
+ * One thread looks (RT), one other fills and empties slots: pager/. */
+#ifndef FLR_CONTACT_PAGING_H
+#define FLR_CONTACT_PAGING_H
+
+#include <stdatomic.h>
+
+#include "contact/table.h"
+#include "feeler/latest.h"
+#include "feeler/shell.h"
+
+enum { FLR_PAGING_PARTS = 32 }; /* that the pager is told about */
+
+/* A part that moves near the paged one. */
+typedef struct flr_paging_part {
+    const flr_shell *shell;
+    flr_pose T_voxmap_shell;
+    flr_twist motion; /* voxmap's axes, about the shell's origin */
+    double reach;     /* metres: around its points, what a step looks at */
+} flr_paging_part;
+
+typedef struct flr_paging_view {
+    uint32_t count;
+    flr_paging_part parts[FLR_PAGING_PARTS];
+} flr_paging_view;
+
+typedef struct flr_paging {
+    const flr_voxmap *voxmap;
+    uint8_t *pool; /* [slots][FLR_VOXFILE_BLOCK] */
+    _Atomic uint16_t *
+        lacks; /* per hyperchunk of the grid, x fastest: blocks of its planes that are not in memory */
+    flr_latest *view;        /* flr_paging_view: from the step to the pager */
+    _Atomic uint64_t steps;  /* odd while a step looks */
+    _Atomic uint64_t missed; /* steps that were not ready */
+} flr_paging;
+
+/* The entry of a chunk that is in no slot. */
+static inline uint32_t flr_paging_absent(uint64_t block)
+{
+    return FLR_UNIFORM | (uint32_t)(block + 1) << 8 | FLR_MARK_FREE;
+}
+enum { FLR_PAGING_BLOCKS = (1 << 23) - 2 }; /* that an entry can name */
+
+/* A table of a voxmap opened with FLR_VOXFILE_DIRECTORY; all chunks are absent. `first_block`: that of byte 0 of the
+ * voxmap in its file, `offset`: where it is within that block. `paging` is borrowed. */
+flr_result flr_contact_table_create_paged(flr_paging *paging, uint64_t first_block, uint64_t offset,
+                                          flr_contact_table **table, flr_error *error);
+
+/* Entries of a paged table, for the pager: those of a field's hyperchunk, row by row. */
+uint32_t *flr_paging_entry(const flr_contact_table *table, flr_field field, const uint32_t hyper[3],
+                           unsigned cell);
+
+/* Around a sphere (voxmap's frame, metres): the hyperchunks that it touches, within the grid. False: none. */
+bool flr_paging_box(const flr_voxmap *voxmap, flr_vec3 centre, double radius, int32_t low[3],
+                    int32_t high[3]);
+
+/* A step begins and ends to look. RT safe. */
+void flr_paging_begin(flr_paging *paging);
+void flr_paging_end(flr_paging *paging);
+
+/* Is all there that a look at the shell in this place can need, as far as `reach` metres around its points? RT safe. */
+bool flr_paging_ready(flr_paging *paging, const flr_shell *shell, flr_pose T_voxmap_shell,
+                      double reach);
+
+#endif

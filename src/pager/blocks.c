@@ -1,0 +1,225 @@
+/* which blocks of the file hold the marks of which chunks */
+#include "pager/blocks.h"
+
+#include <stdlib.h>
+
+#include "voxel/voxfile_format.h"
+
+/* ---- making ---- */
+
+/* Notes where in the grid each hyperchunk of a field is. */
+static void find_cells(flr_blocks *b, unsigned field)
+{
+    const flr_voxmap_header *h = b->voxmap->header;
+    size_t cell = 0;
+    for (uint32_t z = 0; z < h->grid.hypers[2]; z++)
+        for (uint32_t y = 0; y < h->grid.hypers[1]; y++)
+            for (uint32_t x = 0; x < h->grid.hypers[0]; x++, cell++) {
+                uint32_t piece = flr_hyper_entry(b->voxmap, &h->fields[field], x, y, z);
+                b->pieces[field][cell] = piece;
+                if (!(piece & FLR_UNIFORM)) b->fields[field].cells[piece] = (uint32_t)cell;
+            }
+}
+
+/* Planes are numbered hyperchunk by hyperchunk; a file in which they are not was not written by feeler. */
+static bool find_planes(flr_blocks *b, unsigned field)
+{
+    const flr_tree_place *place = &b->voxmap->header->fields[field];
+    const uint32_t *entries = flr_voxmap_u32(b->voxmap, place->hypers);
+    uint32_t next = 0;
+    for (uint64_t piece = 0; piece < place->hyper_count; piece++) {
+        b->fields[field].first[piece] = next;
+        for (unsigned cell = 0; cell < 512; cell++) {
+            uint32_t entry = entries[piece * 512 + cell];
+            if (entry & FLR_UNIFORM) continue;
+            if (entry != next++) return false;
+        }
+    }
+    b->fields[field].first[place->hyper_count] = next;
+    return next == place->plane_count;
+}
+
+static bool allocate(flr_blocks *b, uint64_t offset)
+{
+    const flr_voxmap_header *h = b->voxmap->header;
+    bool made = true;
+    for (unsigned i = 0; i < b->field_count; i++) {
+        flr_blocks_field *f = &b->fields[i];
+        f->count = (uint32_t)h->fields[i].hyper_count;
+        f->planes = offset + h->fields[i].planes;
+        f->first = calloc((size_t)f->count + 1, sizeof *f->first);
+        f->cells = calloc((size_t)f->count + 1, sizeof *f->cells);
+        b->pieces[i] = calloc((size_t)flr_grid_hyper_count(&h->grid), sizeof *b->pieces[i]);
+        made = made && f->first && f->cells && b->pieces[i];
+    }
+    return made;
+}
+
+/* The range of blocks with planes of this field is added. */
+static void add_range(flr_blocks *b, unsigned field)
+{
+    const flr_blocks_field *f = &b->fields[field];
+    uint64_t end = f->planes + (uint64_t)f->first[f->count] * b->plane_bytes;
+    if (end == f->planes) return;
+    uint64_t first = b->origin_block + f->planes / FLR_VOXFILE_BLOCK,
+             last = b->origin_block + (end - 1) / FLR_VOXFILE_BLOCK;
+    if (b->end_block == 0 || first < b->first_block) b->first_block = first;
+    if (last + 1 > b->end_block) b->end_block = last + 1;
+}
+
+flr_result flr_blocks_create(const flr_voxmap *voxmap, uint64_t origin_block, uint64_t offset,
+                             flr_blocks *blocks, flr_error *error)
+{
+    const flr_voxmap_header *h = voxmap->header;
+    flr_blocks b = {.voxmap = voxmap,
+                    .field_count = h->features ? FLR_FIELD_COUNT : 1,
+                    .plane_bytes = 64 * h->bits,
+                    .origin_block = origin_block};
+    if (!allocate(&b, offset)) {
+        flr_blocks_free(&b);
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
+    }
+    for (unsigned i = 0; i < b.field_count; i++) {
+        find_cells(&b, i);
+        if (!find_planes(&b, i)) {
+            flr_blocks_free(&b);
+            return flr_fail(error, FLR_BAD_INPUT,
+                            "damaged: its marks are not in order; build it again with feeler "
+                            "voxelize");
+        }
+        add_range(&b, i);
+    }
+    *blocks = b;
+    return FLR_OK;
+}
+
+void flr_blocks_free(flr_blocks *blocks)
+{
+    for (unsigned i = 0; i < FLR_FIELD_COUNT; i++) {
+        free(blocks->fields[i].first);
+        free(blocks->fields[i].cells);
+        free(blocks->pieces[i]);
+    }
+    *blocks = (flr_blocks){0};
+}
+
+size_t flr_blocks_bytes(const flr_blocks *blocks)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < blocks->field_count; i++)
+        bytes += 8 * ((size_t)blocks->fields[i].count + 1) +
+                 4 * (size_t)flr_grid_hyper_count(&blocks->voxmap->header->grid);
+    return bytes;
+}
+
+/* ---- asking ---- */
+
+bool flr_blocks_of_cell(const flr_blocks *blocks, unsigned field, size_t cell, uint64_t *first,
+                        uint64_t *end)
+{
+    const flr_blocks_field *f = &blocks->fields[field];
+    uint32_t piece = blocks->pieces[field][cell];
+    if (piece & FLR_UNIFORM || f->first[piece] == f->first[piece + 1]) return false;
+    uint64_t low = f->planes + (uint64_t)f->first[piece] * blocks->plane_bytes,
+             high = f->planes + (uint64_t)f->first[piece + 1] * blocks->plane_bytes;
+    *first = blocks->origin_block + low / FLR_VOXFILE_BLOCK;
+    *end = blocks->origin_block + (high - 1) / FLR_VOXFILE_BLOCK + 1;
+    return true;
+}
+
+/* The planes of a field that lie in a block: [*first, *end). */
+static bool planes_of(const flr_blocks *b, unsigned field, uint64_t block, uint32_t *first,
+                      uint32_t *end)
+{
+    const flr_blocks_field *f = &b->fields[field];
+    uint64_t low = (block - b->origin_block) * FLR_VOXFILE_BLOCK, high = low + FLR_VOXFILE_BLOCK,
+             total = f->first[f->count];
+    if (high <= f->planes || low >= f->planes + total * b->plane_bytes) return false;
+    uint64_t from = low > f->planes ? (low - f->planes) / b->plane_bytes : 0,
+             to = (high - f->planes) / b->plane_bytes;
+    *first = (uint32_t)from;
+    *end = (uint32_t)(to < total ? to : total);
+    return *first < *end;
+}
+
+/* The hyperchunk that has a plane. */
+static uint32_t piece_of(const flr_blocks_field *f, uint32_t plane)
+{
+    uint32_t low = 0, high = f->count; /* first[low] <= plane < first[high] */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->first[middle] <= plane)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- putting in and out ---- */
+
+typedef struct change {
+    const flr_blocks *blocks;
+    const flr_contact_table *table;
+    uint64_t block;
+    uint32_t slot; /* or NOWHERE */
+    bool entries;  /* are changed */
+    int lacks;     /* what a cell lacks, afterwards: -1, 0, 1 more */
+} change;
+#define NOWHERE UINT32_MAX
+
+static void change_entries(const change *c, unsigned field, uint32_t piece, uint32_t first,
+                           uint32_t end)
+{
+    const flr_blocks *b = c->blocks;
+    const flr_blocks_field *f = &b->fields[field];
+    const flr_voxmap_header *h = b->voxmap->header;
+    const uint32_t *from = flr_voxmap_u32(b->voxmap, h->fields[field].hypers) + (size_t)piece * 512;
+    const uint32_t cell = f->cells[piece], *hypers = h->grid.hypers;
+    const uint32_t at[3] = {cell % hypers[0], cell / hypers[0] % hypers[1],
+                            cell / hypers[0] / hypers[1]};
+    const uint64_t low = (c->block - b->origin_block) * FLR_VOXFILE_BLOCK;
+    for (unsigned i = 0; i < 512; i++) {
+        uint32_t plane = from[i], entry = flr_paging_absent(c->block);
+        if (plane & FLR_UNIFORM || plane < first || plane >= end) continue;
+        uint64_t in_block = f->planes + (uint64_t)plane * b->plane_bytes - low;
+        if (c->slot != NOWHERE)
+            entry = (uint32_t)(((uint64_t)c->slot * FLR_VOXFILE_BLOCK + in_block) / b->plane_bytes);
+        __atomic_store_n(flr_paging_entry(c->table, (flr_field)field, at, i), entry,
+                         __ATOMIC_RELAXED);
+    }
+}
+
+static void apply(const change *c)
+{
+    const flr_blocks *b = c->blocks;
+    for (unsigned field = 0; field < b->field_count; field++) {
+        const flr_blocks_field *f = &b->fields[field];
+        uint32_t first, end;
+        if (!planes_of(b, field, c->block, &first, &end)) continue;
+        for (uint32_t piece = piece_of(f, first); piece < f->count && f->first[piece] < end;
+             piece++) {
+            if (f->first[piece + 1] == f->first[piece]) continue;
+            if (c->entries) change_entries(c, field, piece, first, end);
+            _Atomic uint16_t *lacks = &c->table->paging->lacks[f->cells[piece]];
+            if (c->lacks < 0) atomic_fetch_sub_explicit(lacks, 1, memory_order_release);
+            if (c->lacks > 0) atomic_fetch_add_explicit(lacks, 1, memory_order_seq_cst);
+        }
+    }
+}
+
+void flr_blocks_put(const flr_blocks *blocks, const flr_contact_table *table, uint64_t block,
+                    uint32_t slot)
+{
+    apply(&(change){blocks, table, block, slot, true, -1});
+}
+
+void flr_blocks_withdraw(const flr_blocks *blocks, const flr_contact_table *table, uint64_t block)
+{
+    apply(&(change){blocks, table, block, NOWHERE, false, 1});
+}
+
+void flr_blocks_forget(const flr_blocks *blocks, const flr_contact_table *table, uint64_t block)
+{
+    apply(&(change){blocks, table, block, NOWHERE, true, 0});
+}
