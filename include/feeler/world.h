@@ -212,7 +212,10 @@ typedef struct flr_world_frame {
     unsigned faults;    /* FLR_FAULT_… of all bodies */
     uint32_t touching;  /* hands whose point touches something, after the step */
     uint32_t segments;  /* that were asked for them */
-    flr_hash hash;      /* of this step and all before */
+    /* voxels that are paged (feeler/pager.h) were not there yet: the step did not happen, its number
+     * is that of the next one, inputs were not used and no hand feels anything */
+    bool missing;
+    flr_hash hash; /* of this step and all before */
 } flr_world_frame;
 
 /* `inputs` [hand_count]. `frame` may be NULL. */

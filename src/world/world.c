@@ -8,11 +8,13 @@
 #include "contact/table.h"
 #include "feeler/voxmap.h"
 #include "world/impacts.h"
+#include "world/pages.h"
 #include "world/point.h"
 
 #define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
 #define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
 #define SPEED_UP  1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
+#define AROUND    16.0 /* voxels: beyond its way, how far around a point anything is looked at */
 #define BEFORE    1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
 #define CLEAR                                                                                      \
     0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
@@ -82,6 +84,7 @@ struct flr_world {
     flr_step *step;
     flr_points *points;   /* what hands touch whose tool is one */
     flr_impacts *impacts; /* NULL: no part has a sphere tree */
+    flr_pages *pages;     /* NULL: all voxels are in memory */
     flr_part_kind *kinds;
     double *voxels;  /* metres: of each part's voxmap; 0: it has none */
     double voxel;    /* the least of them */
@@ -209,6 +212,7 @@ flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_err
     w->def = *def;
     flr_result result = allocate(w, error);
     if (result == FLR_OK) result = make_parts(w, error);
+    if (result == FLR_OK) result = flr_pages_create(def->parts, def->part_count, &w->pages, error);
     if (result != FLR_OK) {
         flr_world_destroy(w);
         return result;
@@ -231,6 +235,7 @@ void flr_world_destroy(flr_world *w)
     flr_step_destroy(w->step);
     flr_points_destroy(w->points);
     flr_impacts_destroy(w->impacts);
+    flr_pages_destroy(w->pages);
     free(w->kinds);
     free(w->voxels);
     free(w->poses);
@@ -868,10 +873,31 @@ static void step_spheres(flr_world *w, const flr_pairs_report *near, double rang
     if (found.contacts) frame->upper = 2 * sqrt(3) * w->voxel;
 }
 
+/* How near bodies may come in this step, and a little more. */
+static double range_of(const flr_world *w)
+{
+    return 2 * (SPEED_UP * w->state->travel + w->voxel) + MARGIN * w->voxel;
+}
+
+/* Voxels that the step would look at are not there: it does not happen, and hands feel nothing. */
+static void suspend(flr_world *w, flr_world_frame *frame)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++)
+        w->state->hands[i].wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    frame->missing = true;
+    frame->hash = w->state->hash;
+}
+
 void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
 {
     world_state *state = w->state;
     flr_world_frame frame = {.number = state->number, .lower = INFINITY, .upper = INFINITY};
+    if (!flr_pages_begin(w->pages, state->bodies, range_of(w) + AROUND * w->voxel)) {
+        suspend(w, &frame);
+        flr_pages_end(w->pages);
+        if (out) *out = frame;
+        return;
+    }
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         hand_state *hand = &state->hands[i];
         if (inputs[i].has_sent) flr_passivity_sent(&hand->passivity, inputs[i].sent);
@@ -894,7 +920,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     }
 
     /* as near as they may come in this step, and a little more */
-    double range = 2 * (SPEED_UP * state->travel + w->voxel) + MARGIN * w->voxel;
+    const double range = range_of(w);
     flr_pairs_report near;
     flr_pairs_update(w->pairs, w->poses, range, &near);
     if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
@@ -916,6 +942,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     state->number++;
     state->hash = chain(w);
     frame.hash = state->hash;
+    flr_pages_end(w->pages);
     if (out) *out = frame;
 }
 

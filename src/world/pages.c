@@ -1,0 +1,90 @@
+/* parts whose voxels are read as they are needed: what a step says and asks before it looks */
+#include "world/pages.h"
+
+#include <stdlib.h>
+
+#include "contact/paging.h"
+
+struct flr_pages {
+    uint32_t count; /* parts of the world */
+    struct {
+        flr_paging *paging;     /* NULL: its voxels are all there */
+        const flr_shell *shell; /* NULL: it never moves, or has no points */
+    } parts[];
+};
+
+flr_result flr_pages_create(const flr_world_part *parts, uint32_t count, flr_pages **pages,
+                            flr_error *error)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_contact_table *table = parts[i].shape.table;
+        if (!table || !table->paging) continue;
+        if (parts[i].kind != FLR_PART_STATIC)
+            return flr_fail(error, FLR_UNSUPPORTED,
+                            "part %u: voxels of a part that moves cannot be paged; only those of a "
+                            "part that stands",
+                            i);
+        any = true;
+    }
+    *pages = NULL;
+    if (!any) return FLR_OK;
+    flr_pages *made = calloc(1, sizeof *made + count * sizeof made->parts[0]);
+    if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
+    made->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        made->parts[i].paging = parts[i].shape.table ? parts[i].shape.table->paging : NULL;
+        made->parts[i].shell = parts[i].kind == FLR_PART_STATIC ? NULL : parts[i].shape.shell;
+    }
+    *pages = made;
+    return FLR_OK;
+}
+
+void flr_pages_destroy(flr_pages *pages) { free(pages); }
+
+/* What a body looks like to a part that stands; the motion is taken about the shell's origin. */
+static flr_paging_part seen_from(const flr_body *body, const flr_shell *shell,
+                                 flr_pose T_part_world, double reach)
+{
+    const flr_pose T = flr_pose_mul(T_part_world, body->T_world_part);
+    /* the body's twist is about its centre of mass */
+    flr_vec3 arm = flr_quat_rotate(body->T_world_part.q, body->inertia.centre);
+    flr_vec3 linear = flr_vec3_sub(body->twist.linear, flr_vec3_cross(body->twist.angular, arm));
+    return (flr_paging_part){
+        .shell = shell,
+        .T_voxmap_shell = T,
+        .motion = (flr_twist){.angular = flr_quat_rotate(T_part_world.q, body->twist.angular),
+                              .linear = flr_quat_rotate(T_part_world.q, linear)},
+        .reach = reach};
+}
+
+bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
+{
+    bool all = true;
+    for (uint32_t i = 0; pages && i < pages->count; i++) {
+        flr_paging *paging = pages->parts[i].paging;
+        if (!paging) continue;
+        flr_paging_begin(paging);
+        flr_paging_view *view = flr_latest_begin(paging->view);
+        const flr_pose T_part_world = flr_pose_inverse(bodies[i].T_world_part);
+        bool ready = true;
+        view->count = 0;
+        for (uint32_t k = 0; k < pages->count; k++) {
+            const flr_shell *shell = pages->parts[k].shell;
+            if (!shell) continue;
+            flr_paging_part part = seen_from(&bodies[k], shell, T_part_world, reach);
+            ready = ready && flr_paging_ready(paging, shell, part.T_voxmap_shell, reach);
+            if (view->count < FLR_PAGING_PARTS) view->parts[view->count++] = part;
+        }
+        flr_latest_publish(paging->view);
+        if (!ready) atomic_fetch_add_explicit(&paging->missed, 1, memory_order_relaxed);
+        all = all && ready;
+    }
+    return all;
+}
+
+void flr_pages_end(flr_pages *pages)
+{
+    for (uint32_t i = 0; pages && i < pages->count; i++)
+        if (pages->parts[i].paging) flr_paging_end(pages->parts[i].paging);
+}
