@@ -191,8 +191,7 @@ static flr_result turn_once(flr_env *env, const flr_motion_scene *scene, double 
     run.target = (flr_target){spin_at, &s};
     run.frames = 500 + (uint64_t)(2 * seconds * run.rate) + 500;
     run.params.contact.force_layer = 0;
-    run.params.contact.displacement = -0.5 * scene->voxel;
-    run.params.contact.awareness = true;
+    run.params.contact.displacement = -0.85 * scene->voxel; /* as the scenario has it */
     run.params.contact.model = smooth ? FLR_FORCE_SMOOTH : FLR_FORCE_TANGENT;
     run.poses = calloc(run.frames, sizeof *run.poses);
     run.felt = calloc(6 * run.frames, sizeof *run.felt);

@@ -9,8 +9,11 @@
 
 static const double ball_radius = 12.5e-3;
 /* Between the ball's surface and the nearest point of the cradle's. Points of the ball are
- * displaced by half a voxel inwards, so that it seats although this is less than a voxel. */
+ * displaced inwards, so that it seats although this is less than a voxel. */
 static const double clearance = 0.05e-3;
+
+/* voxels that the ball's points are moved inwards by */
+static const double inwards = 0.85;
 
 /* an octahedron whose faces are cut into 16 * 16 triangles, blown up to a sphere */
 static void octasphere(flr_kit *kit, double radius)
@@ -93,7 +96,7 @@ static flr_result add_fine_scene(flr_model *model, flr_error *error)
     flr_scene scene = model->scene;
     scene.name = "ball, fine";
     scene.voxel = 0.15e-3;
-    scene.contact.displace = -scene.voxel / 2;
+    scene.contact.displace = -inwards * scene.voxel;
     scene.parts = model->parts;
     scene.part_count = model->part_count;
     const flr_scene_path paths[] = {{.name = "seat", .part = "ball", .poses = "seat.txt"},
@@ -127,10 +130,10 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     if (result != FLR_OK) return result;
 
     model->scene.voxel = 0.35e-3;
-    /* as in the paper: contact at the surface, points moved inwards, geometrical awareness */
-    model->scene.contact.awareness = true;
+    /* as in the paper contact is at the surface and points are moved inwards; by so much that about 250 of them touch in
+     * the seat, as there */
     model->scene.contact.force_layer = 0;
-    model->scene.contact.displace = -model->scene.voxel / 2;
+    model->scene.contact.displace = -inwards * model->scene.voxel;
     model->scene.camera = (flr_scene_camera){
         .given = true, .eye = {60e-3, -70e-3, 50e-3}, .target = {0, 0, -3e-3}, .up = {0, 0, 1}};
     result = add_paths(model, error);
