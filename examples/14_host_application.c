@@ -118,15 +118,16 @@ static flr_result work(flr_client *client, flr_error *error)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        printf(
-            "usage: %s ADDRESS [TOKEN]\n"
-            "ADDRESS is that of a controller, such as 127.0.0.1:7878 after: feeler serve SCENE\n",
-            argv[0]);
+        printf("usage: %s ADDRESS [TOKEN [CERTIFICATE]]\n"
+               "ADDRESS is that of a controller, such as 127.0.0.1:7878 after: feeler serve SCENE\n"
+               "CERTIFICATE is the file that vouches for one with TLS, wss://HOST:PORT\n",
+               argv[0]);
         return 0;
     }
     flr_client_def def = flr_default_client_def();
     def.address = argv[1];
     def.token = argc > 2 ? argv[2] : NULL;
+    def.ca_file = argc > 3 ? argv[3] : NULL;
     def.name = "lesson 14";
     flr_client *client;
     flr_error error;

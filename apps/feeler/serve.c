@@ -103,12 +103,12 @@ static void print_url(const server *s, char url[URL_SIZE])
 {
     flr_address address = flr_service_address(s->service);
     const flr_access *access = &s->def.access;
-    static const uint8_t any[16];
+    static const uint8_t any[16], local[4] = {127, 0, 0, 1};
     char text[FLR_ADDRESS_TEXT_SIZE], host[300];
     bool everywhere = !memcmp(address.ip, any, address.family == 6 ? 16 : 4);
     if (s->options->name)
         snprintf(host, sizeof host, "%s:%u", s->options->name, address.port);
-    else if (flr_address_is_loopback(address) && address.family == 4)
+    else if (address.family == 4 && !memcmp(address.ip, local, sizeof local))
         snprintf(host, sizeof host, "localhost:%u", address.port);
     else if (everywhere && s->host[0])
         snprintf(host, sizeof host, "%s:%u", s->host, address.port);

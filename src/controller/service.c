@@ -216,12 +216,11 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
 {
     flr_service *service = lws_context_user(lws_get_context(wsi));
     flr_connection *connection = user;
-    if (connection && reason != LWS_CALLBACK_ESTABLISHED) {
-        connection->service = service;
-        connection->wsi = wsi;
-    }
+    /* `user` is a connection with these reasons alone: with some of TLS it is OpenSSL's */
     switch (reason) {
     case LWS_CALLBACK_HTTP:
+        connection->service = service;
+        connection->wsi = wsi;
         return flr_http_request(connection, in);
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return flr_http_writable(connection);

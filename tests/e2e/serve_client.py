@@ -1,6 +1,7 @@
 """A client of a few lines for tests of feeler serve: frames as docs/protocol.md has them, over a plain socket."""
 import os
 import socket
+import ssl
 import struct
 import sys
 import time
@@ -9,9 +10,12 @@ HELLO, WELCOME, ERROR, DONE = 1, 2, 3, 10
 
 
 class Client:
-    def __init__(self, port, token="", role=0):
+    def __init__(self, port, token="", role=0, ca=None, host="localhost", origin=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
-        self.socket.sendall((f"GET /ws HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        if ca:
+            self.socket = ssl.create_default_context(cafile=ca).wrap_socket(self.socket, server_hostname="localhost")
+        origin = f"Origin: {origin}\r\n" if origin else ""
+        self.socket.sendall((f"GET /ws HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{origin}"
                              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
         head = b""
         while not head.endswith(b"\r\n\r\n"):
@@ -79,8 +83,9 @@ def text(words):
 
 
 if __name__ == "__main__":
-    client = Client(int(sys.argv[1]))
     what = sys.argv[2]
+    given = {key.lower(): os.environ[key] for key in ("TOKEN", "CA", "HOST", "ORIGIN") if os.environ.get(key)}
+    client = Client(int(sys.argv[1]), **given)
     if what == "hello":
         print("welcome")
     elif what == "work":  # one recording that ends, one that does not, an upload under way, voxels in the making
