@@ -36,6 +36,7 @@ typedef struct run_values {
     double friction, restitution; /* NAN: not given */
     int integrator, engine, tool; /* engine, tool -1: not given */
     bool paced, exact_hand, no_braking, no_cache, no_march;
+    uint64_t memory;
 } run_values;
 
 /* what a run is made from */
@@ -103,6 +104,12 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
     flr_stage_def like = flr_default_stage_def();
     like.cache = &cache;
+    like.memory = values->memory;
+    if (values->memory && !cache.folder)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory reads voxels from the cache; leave out --no-cache");
+    if (values->memory && (values->memory < 1 << 20 || values->memory > (uint64_t)8 << 30))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "--memory: 1MiB to 8GiB");
     like.progress = show_stage;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
@@ -509,6 +516,13 @@ static const flr_option options[] = {
     {.name = "no-cache",
      .help = "neither look for voxels in the cache nor store them there",
      .offset = offsetof(run_values, no_cache)},
+    {.name = "memory",
+     .type = FLR_OPTION_BYTES,
+     .argument = "SIZE",
+     .help =
+         "so much memory for the voxels of parts that stay, 1MiB or more; the rest is read from "
+         "the cache when parts come near; default: all of them are in memory",
+     .offset = offsetof(run_values, memory)},
     FLR_INPUT_OPTIONS(run_values),
     FLR_TOLERANT_OPTION(run_values),
     {.name = NULL},

@@ -149,6 +149,12 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "faulty_frames", flr_json_count(r->faulty_frames));
     flr_json_set(o, "guard_trips", flr_json_count(r->guard_trips));
     flr_json_set(o, "lost_frames", flr_json_count(r->lost));
+    json_t *paging = flr_json_object();
+    flr_json_set(paging, "bytes_read", flr_json_count(r->paged_bytes));
+    flr_json_set(paging, "suspended_steps", flr_json_count(r->suspended));
+    flr_json_set(paging, "suspensions", flr_json_count(r->suspensions));
+    flr_json_set(paging, "longest_s", flr_json_number(r->longest_suspension));
+    flr_json_set(o, "paging", paging);
     flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
     return o;
 }

@@ -8,6 +8,7 @@
 #include "feeler/recording.h"
 
 enum { BATCH = 512, CONTACTS = 16 };
+#define PATIENCE 2.0 /* s: for voxels that are read from a disk */
 
 /* what the step of the loop works with; all of it made before */
 typedef struct runner {
@@ -21,6 +22,9 @@ typedef struct runner {
     int64_t first_ns;          /* time of the first frame */
     flr_pose T_start, T_first; /* of the part; of a relative device */
     bool placed;               /* T_first is known */
+    flr_loop *loop;
+    int64_t missing_since; /* … voxels, while `missing` */
+    bool missing, given_up;
     flr_histogram points, times;
     flr_run_result result;
 } runner;
@@ -143,6 +147,34 @@ static flr_pose place_hand(runner *r, const flr_device_sample *sample)
                          flr_quat_normalize(flr_quat_mul(turned, r->T_start.q)));
 }
 
+/* A step of the world. Where voxels that it needs are not in memory: paced, it is tried again in the next frame and the device
+ * gets nothing meanwhile (false); else it waits for the disk, since nobody waits for it, and all goes on as if they had been there.
+ * After PATIENCE seconds the run ends. */
+static bool step_world(runner *r, const flr_loop_frame *frame, const flr_world_input *input,
+                       flr_world_frame *f)
+{
+    flr_run_result *to = &r->result;
+    for (flr_world_step(r->world, input, f); f->missing; flr_world_step(r->world, input, f)) {
+        int64_t now = r->def->paced ? frame->time_ns : flr_clock_ns(r->def->env);
+        to->suspended++;
+        if (!r->missing) {
+            to->suspensions++;
+            r->missing = true;
+            r->missing_since = now;
+        }
+        double lasted = (double)(now - r->missing_since) * 1e-9;
+        to->longest_suspension = fmax(to->longest_suspension, lasted);
+        if (lasted >= PATIENCE) {
+            r->given_up = true;
+            flr_loop_end(r->loop);
+        }
+        if (r->given_up || r->def->paced) return false;
+        flr_sleep_until(r->def->env, now + 200000);
+    }
+    r->missing = false;
+    return true;
+}
+
 static bool step(void *context, flr_loop_frame *frame)
 {
     runner *r = context;
@@ -162,7 +194,7 @@ static bool step(void *context, flr_loop_frame *frame)
     if (r->result.frames == 0) r->first_ns = frame->time_ns;
     flr_world_frame f;
     int64_t began = flr_clock_ns(r->def->env);
-    flr_world_step(r->world, &input, &f);
+    if (!step_world(r, frame, &input, &f)) return false;
     int64_t took = flr_clock_ns(r->def->env) - began;
     flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
     frame->wrenches[0] = flr_world_wrench(r->world, 0);
@@ -225,6 +257,7 @@ static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
         flr_loop_run(loop, now);
         left -= now;
         result = service(r, &go_on, error);
+        go_on = go_on && !r->given_up;
     }
     return result;
 }
@@ -241,9 +274,47 @@ static flr_result run_paced(runner *r, flr_loop *loop, flr_error *error)
     return result;
 }
 
+/* The pagers begin to read; what they did; why nothing came. */
+static flr_result start_pagers(const flr_stage *stage, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++)
+        if (stage->parts[i].pager) result = flr_pager_start(stage->parts[i].pager, error);
+    return result;
+}
+
+static uint64_t bytes_paged(const flr_stage *stage)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (stage->parts[i].pager) bytes += flr_pager_get_stats(stage->parts[i].pager).bytes_read;
+    return bytes;
+}
+
+static flr_result why_missing(const flr_stage *stage, flr_error *error)
+{
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        flr_pager *pager = stage->parts[i].pager;
+        flr_error why;
+        if (!pager) continue;
+        flr_result result = flr_pager_trouble(pager, &why);
+        if (result != FLR_OK)
+            return flr_fail(error, result, "part \"%s\": %s", stage->parts[i].name, why.message);
+        if (flr_pager_get_stats(pager).refused > 0)
+            return flr_fail(error, FLR_NO_MEMORY,
+                            "part \"%s\": what can be reached at once does not fit the memory "
+                            "given; give more with --memory",
+                            stage->parts[i].name);
+    }
+    return flr_fail(error, FLR_TIMEOUT,
+                    "voxels did not come from the disk within %g s; it is too slow or too busy",
+                    PATIENCE);
+}
+
 static void conclude(runner *r, flr_loop *loop)
 {
     flr_run_result *to = &r->result;
+    to->paged_bytes = bytes_paged(r->def->stage);
     flr_loop_get_stats(loop, &to->loop);
     flr_guard_stats guard = flr_guard_get_stats(flr_loop_guard(loop, 0));
     const flr_passivity *port = flr_world_passivity(r->world, 0);
@@ -278,16 +349,19 @@ flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *er
         how.context = r;
         did = flr_loop_create(&how, &loop, error);
     }
+    r->loop = loop;
+    if (did == FLR_OK) did = start_pagers(def->stage, error);
     if (did == FLR_OK) did = def->paced ? run_paced(r, loop, error) : run_free(r, loop, error);
     if (did == FLR_OK) conclude(r, loop);
     flr_loop_destroy(loop);
     if (r->recorder) {
         r->result.lost = flr_recorder_lost(r->recorder);
         if (did == FLR_OK)
-            did = flr_recorder_finish(r->recorder, error);
+            did = flr_recorder_finish(r->recorder, error); /* also of a run that was given up */
         else
             flr_recorder_abandon(r->recorder);
     }
+    if (did == FLR_OK && r->given_up) did = why_missing(def->stage, error);
     if (did == FLR_OK) *result = r->result;
     free(r->moving);
     free(r->parts);

@@ -75,6 +75,10 @@ typedef struct flr_run_result {
     uint64_t faulty_frames; /* of the world */
     uint64_t guard_trips;
     uint64_t lost; /* frames missing in the recording */
+    /* of parts whose voxels are paged: steps that had to be tried again because something was missing, in how many stretches,
+     * the longest in seconds; bytes read */
+    uint64_t suspended, suspensions, paged_bytes;
+    double longest_suspension;
     flr_hash hash; /* of all frames */
     bool stopped;  /* by `progress` */
 } flr_run_result;

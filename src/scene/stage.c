@@ -2,6 +2,7 @@
 #include "scene/stage.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,15 +140,22 @@ static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_er
     return result;
 }
 
-static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage_part *part,
-                           bool voxels, bool points, flr_error *error)
+static flr_voxelize_def how_to_voxelize(const flr_stage_def *def, uint32_t i,
+                                        const flr_stage_part *part)
 {
-    static const flr_cache none = {0};
     flr_voxelize_def how = flr_default_voxelize_def();
     how.voxel = part->voxel;
     how.hollow = def->scene->parts[i].hollow;
     how.on_surface = def->params.contact.model == FLR_FORCE_SMOOTH;
     how.threads = def->threads;
+    return how;
+}
+
+static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage_part *part,
+                           bool voxels, bool points, flr_error *error)
+{
+    static const flr_cache none = {0};
+    flr_voxelize_def how = how_to_voxelize(def, i, part);
     if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
     flr_result result = flr_cache_voxelize(env, def->cache ? def->cache : &none, part->mesh, &how,
                                            voxels ? &part->voxmap : NULL,
@@ -160,6 +168,30 @@ static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, f
         tree.shell = part->shell;
         result = flr_sphere_tree_create(&tree, &part->tree, error);
     }
+    return result == FLR_OK ? result : about(part->name, result, error);
+}
+
+/* Where the file of a part's voxels is larger than its share of the memory, the file takes the place of the voxmap. */
+static flr_result page(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage *stage,
+                       flr_error *error)
+{
+    flr_stage_part *part = &stage->parts[i];
+    flr_voxelize_def how = how_to_voxelize(def, i, part);
+    char path[FLR_CACHE_PATH_SIZE], key[FLR_HASH_TEXT_SIZE];
+    snprintf(path, sizeof path, "%s/%s.flrvox", def->cache->folder,
+             flr_hash_print(flr_cache_key(part->mesh, &how), key));
+    uint64_t share = 0;
+    for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
+    share = def->memory / share;
+    flr_path_info info;
+    flr_result result = flr_path_look(env, path, &info, error);
+    if (result != FLR_OK || info.kind != FLR_PATH_FILE || info.size <= share) return result;
+    flr_contact_table_destroy(part->table);
+    flr_voxmap_destroy(part->voxmap);
+    part->table = NULL, part->voxmap = NULL;
+    flr_pager_def pager = flr_default_pager_def();
+    pager.env = env, pager.path = path, pager.budget = share;
+    result = flr_pager_open(&pager, &part->pager, error);
     return result == FLR_OK ? result : about(part->name, result, error);
 }
 
@@ -208,7 +240,7 @@ static flr_result merge_ground(const flr_stage_def *def, flr_stage *stage, flr_e
 static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage *stage,
                               flr_error *error)
 {
-    bool spheres = has_spheres(def), merged = !spheres && can_merge(stage);
+    bool spheres = has_spheres(def), merged = !spheres && !def->memory && can_merge(stage);
     uint32_t moving = 0;
     for (uint32_t i = 0; i < stage->part_count; i++) moving += stage->parts[i].moving;
     flr_result result = merged ? merge_ground(def, stage, error) : FLR_OK;
@@ -218,7 +250,9 @@ static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage 
             result = voxelize(env, def, i, part, moving > 1 || spheres, true, error);
         else if (!merged)
             result = voxelize(env, def, i, part, true, spheres, error);
-        if (part->table || merged)
+        if (result == FLR_OK && !part->moving && def->memory && !spheres)
+            result = page(env, def, i, stage, error);
+        if (part->table || part->pager || merged)
             stage->voxel =
                 stage->voxel > 0 && stage->voxel < part->voxel ? stage->voxel : part->voxel;
     }
@@ -307,7 +341,8 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
     for (uint32_t i = 0; i < stage->part_count; i++) {
         const flr_stage_part *part = &stage->parts[i];
         parts[i] = flr_default_world_part();
-        parts[i].shape = flr_pairs_shape_make(part->shell, part->table);
+        parts[i].shape = flr_pairs_shape_make(
+            part->shell, part->pager ? flr_pager_table(part->pager) : part->table);
         parts[i].tree = part->tree;
         parts[i].kind = !part->moving ? FLR_PART_STATIC : falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
         parts[i].body = flr_stage_body(part->mesh, def->scene->parts[i].density, stage->voxel,
@@ -365,6 +400,7 @@ void flr_stage_destroy(flr_stage *stage)
         flr_probe_model_destroy(part->probe);
         flr_mesh_destroy(part->mesh);
         flr_contact_table_destroy(part->table);
+        flr_pager_close(part->pager);
         flr_sphere_tree_destroy(part->tree);
         flr_voxmap_destroy(part->voxmap);
         flr_shell_destroy(part->shell);

@@ -26,6 +26,7 @@
 #include "feeler/env.h"
 #include "feeler/mesh.h"
 #include "feeler/mesh_io.h"
+#include "feeler/pager.h"
 #include "feeler/result.h"
 #include "feeler/world.h"
 #include "scene/scene.h"
@@ -35,12 +36,15 @@ typedef struct flr_stage_def {
     const flr_scene *scene;   /* borrowed during the call */
     flr_mesh_options options; /* of reading */
     const flr_cache *cache;   /* NULL: none */
-    double voxel;             /* metres, of all parts that stay; 0: as the scene says */
-    double moving_voxel;      /* … of all that move */
-    unsigned threads;         /* 0: one per processor */
-    bool free;      /* parts that move do so by themselves; default: if there is gravity */
-    uint32_t hands; /* default 1 */
-    double dt;      /* s; default 0.001 */
+    /* bytes: of the voxels of parts that stay no more than this are in memory, the rest is paged from the cache's files
+     * (feeler/pager.h); such parts are not merged. 0, the default: all of it */
+    uint64_t memory;
+    double voxel;        /* metres, of all parts that stay; 0: as the scene says */
+    double moving_voxel; /* … of all that move */
+    unsigned threads;    /* 0: one per processor */
+    bool free;           /* parts that move do so by themselves; default: if there is gravity */
+    uint32_t hands;      /* default 1 */
+    double dt;           /* s; default 0.001 */
     /* gravity is the scene's unless it has one here; the scene's law of contact comes with
      * flr_scene_params(). With the smooth model, points lie on the exact surface */
     flr_world_params params;
@@ -74,6 +78,7 @@ typedef struct flr_stage_part {
     flr_voxmap *voxmap; /* NULL: merged into the ground, or not needed */
     flr_shell *shell;   /* NULL: gives no points */
     flr_contact_table *table;
+    flr_pager *pager;       /* NULL: not paged; else it has the table */
     flr_sphere_tree *tree;  /* NULL: the engine is not that of spheres */
     flr_probe_model *probe; /* NULL: no point touches it */
     bool moving;            /* may be picked up */
