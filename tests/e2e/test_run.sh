@@ -43,7 +43,7 @@ json '.rate == 4000 and .frames == 30'
 # ---- the command line comes before what the scene says ----
 expect 0 feeler run $scene --hand builtin:idle --frames 20 --force-layer 2 --displace 0mm --json
 other=$(hash_of)
-jq '.contact = {"force_layer": 2, "awareness": true}' ball/scene.json >ball/usual.json
+jq '.contact = {"force_layer": 2}' ball/scene.json >ball/usual.json
 expect 0 feeler run ball/usual.json --voxel 0.7mm --hand builtin:idle --frames 20 --json
 [ "$(hash_of)" = "$other" ] && pass || fail "the scene's contact is another than the command line's"
 
