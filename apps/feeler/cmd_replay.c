@@ -156,6 +156,12 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     job j = {0};
     flr_catch_stop();
     flr_result did = flr_recorded_open(cli, arguments[0], &j.from, &error);
+    if (did == FLR_OK && j.from.setup.live)
+        did = flr_fail(&error, FLR_BAD_INPUT,
+                       "%s was recorded by feeler serve, where hands take and let go and static "
+                       "parts are merged while it runs; a recording does not hold all of that and "
+                       "cannot be run again; feeler report and the viewer show it",
+                       arguments[0]);
     if (did == FLR_OK) did = make_stage(cli, values, count > 1 ? arguments[1] : NULL, &j, &error);
     if (did == FLR_OK) did = flr_hand_log_read(j.from.recording, arguments[0], &j.motion, &error);
     if (did == FLR_OK)

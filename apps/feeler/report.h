@@ -21,6 +21,7 @@ typedef struct flr_report_frame {
     double lower, upper;  /* of the least distance in the poses after this frame; NAN: not known */
     double exact;         /* the same by the triangles; NAN: not measured */
     double bound;         /* metres: at least this far, by all that is known */
+    uint32_t part;        /* that a hand holds, by its number in the recording; UINT32_MAX: none */
     uint32_t contacts, penetrations;
     bool limited, stopped, fresh, meet;
 } flr_report_frame;
@@ -39,7 +40,8 @@ typedef struct flr_report {
     size_t count;
     flr_pose *poses;  /* [count][moving] */
     uint32_t moving;  /* parts */
-    uint32_t held;    /* of the moving ones: what the hand holds */
+    uint32_t held;    /* of the moving ones: what was held longest */
+    bool *acts;       /* [moving]: was held, or moved; where none did, all */
     uint64_t missing; /* frames that did not get into the recording */
     bool complete;
     /* by the triangles; meshes NULL: not at hand */

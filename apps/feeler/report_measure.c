@@ -39,6 +39,7 @@ typedef struct measurer {
     flr_report *report;
     flr_pose *places;             /* [part_count]: world */
     double *reach;                /* [moving]: of the farthest point from the part's origin */
+    bool *acts;                   /* [part_count]: was held, or moved */
     flr_gauge_witness *witnesses; /* [part_count][part_count] */
 } measurer;
 
@@ -53,7 +54,7 @@ static void place_all(const measurer *m, size_t frame)
     }
 }
 
-/* The least distance of any part that moves to any other. */
+/* The least distance of any part that was moved to any other. */
 static void measure(const measurer *m, size_t frame)
 {
     flr_report *r = m->report;
@@ -64,8 +65,8 @@ static void measure(const measurer *m, size_t frame)
     f->exact = INFINITY;
     for (size_t i = 0; i < scene->part_count; i++)
         for (size_t k = 0; k < scene->part_count; k++) {
-            /* pairs of moving parts once */
-            if (i == k || !scene->parts[i].moving || (scene->parts[k].moving && k < i)) continue;
+            /* pairs of moved parts once */
+            if (i == k || !m->acts[i] || (m->acts[k] && k < i)) continue;
             flr_gauge_result g;
             flr_gauge_distance(r->gauges[i], r->gauges[k], m->places[i], m->places[k], &params,
                                &m->witnesses[i * scene->part_count + k], &g);
@@ -153,7 +154,8 @@ static flr_result make_ready(measurer *m, flr_error *error)
     m->places = calloc(count, sizeof *m->places);
     m->reach = calloc((size_t)r->moving + 1, sizeof *m->reach);
     m->witnesses = calloc(count * count, sizeof *m->witnesses);
-    if (!r->gauges || !m->places || !m->reach || !m->witnesses)
+    m->acts = calloc(count, sizeof *m->acts);
+    if (!r->gauges || !m->places || !m->reach || !m->witnesses || !m->acts)
         return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count * count; i++) m->witnesses[i] = flr_no_witness();
     uint32_t number = 0;
@@ -165,6 +167,7 @@ static flr_result make_ready(measurer *m, flr_error *error)
         flr_vec3 far = flr_vec3_make(fmax(fabs(box.low.x), fabs(box.high.x)),
                                      fmax(fabs(box.low.y), fabs(box.high.y)),
                                      fmax(fabs(box.low.z), fabs(box.high.z)));
+        m->acts[i] = r->acts[number];
         m->reach[number++] = flr_vec3_length(far);
     }
     return result;
@@ -177,6 +180,7 @@ flr_result flr_report_measure(flr_cli *cli, flr_report *r, size_t most, flr_erro
     if (result == FLR_OK) measure_all(cli, &m, most);
     free(m.places);
     free(m.reach);
+    free(m.acts);
     free(m.witnesses);
     return result;
 }

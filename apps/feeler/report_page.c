@@ -478,8 +478,11 @@ static void write_conditions(FILE *out, const flr_report *r)
         !r->from.scene          ? " (not at hand)"
         : r->from.scene_changed ? " (changed since)"
                                 : "");
-    row(out, "hand", "%s on a %s, speed %s, seed %s", text_of(r, "hand"), text_of(r, "device"),
-        text_of(r, "hand.speed"), text_of(r, "hand.seed"));
+    if (r->from.setup.live)
+        row(out, "hand", "somebody's, at feeler serve: %s", text_of(r, "device"));
+    else
+        row(out, "hand", "%s on a %s, speed %s, seed %s", text_of(r, "hand"), text_of(r, "device"),
+            text_of(r, "hand.speed"), text_of(r, "hand.seed"));
     row(out, "voxel", "%.4g mm", 1e3 * number_of(r, "voxel.least"));
     row(out, "contact", "force layer %u, %s model, %.4g N/m, displaced by %.4g mm, friction %.3g",
         c->force_layer, flr_scene_models[c->model], c->stiffness, 1e3 * c->displacement,
@@ -487,7 +490,7 @@ static void write_conditions(FILE *out, const flr_report *r)
     row(out, "motion", "%s, braking %s, way checked: %s", text_of(r, "step.integrator"),
         r->from.setup.params.step.braking > 0 ? "on" : "off",
         isfinite(r->from.setup.params.unchecked) ? "yes" : "no");
-    row(out, "machine", "%s", text_of(r, "machine"));
+    if (!r->from.setup.live) row(out, "machine", "%s", text_of(r, "machine"));
     row(out, "report", "feeler %s", FLR_VERSION);
     fputs("</table>\n<details><summary>parts</summary><table>\n", out);
     for (uint32_t i = 0;; i++) {

@@ -23,6 +23,7 @@ void flr_report_free(flr_report *r)
     free(r->meshes);
     free(r->frames);
     free(r->poses);
+    free(r->acts);
     flr_recorded_close(&r->from);
 }
 
@@ -50,6 +51,8 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
     flr_result result = r->count == *room ? grow(r, room, error) : FLR_OK;
     if (result != FLR_OK) return result;
     const flr_record_hand *hand = view->hand_count ? &view->hands[0] : NULL;
+    for (uint32_t h = 1; h < view->hand_count && hand->part == UINT32_MAX; h++)
+        if (view->hands[h].part != UINT32_MAX) hand = &view->hands[h];
     r->frames[r->count] = (flr_report_frame){
         .t = (double)f->time_ns * 1e-9,
         .compute_us = f->compute_us,
@@ -59,6 +62,7 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
         .lower = NAN,
         .upper = NAN,
         .exact = NAN,
+        .part = hand ? hand->part : UINT32_MAX,
         .contacts = f->contacts,
         .penetrations = f->penetrations,
         .limited = f->travel_limited,
@@ -75,6 +79,46 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
     for (uint32_t i = 0; i < r->moving; i++)
         r->poses[r->count * r->moving + i] = view->parts[i].T_world_part;
     r->count++;
+    return FLR_OK;
+}
+
+/* Has the part been held, and for how many frames; else, has it moved? */
+static size_t look_at(const flr_report *r, uint32_t number, uint32_t moving, bool *moved)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        held += r->frames[i].part == number;
+        *moved |=
+            memcmp(&r->poses[i * r->moving + moving], &r->poses[moving], sizeof *r->poses) != 0;
+    }
+    return held;
+}
+
+/* Which of the moving parts is the one in the hand, and which were moved at all. */
+static flr_result find_held(flr_report *r, flr_error *error)
+{
+    r->acts = calloc((size_t)r->moving + 1, sizeof *r->acts);
+    if (!r->acts) return no_memory(r, error);
+    uint32_t found = 0;
+    size_t longest = 0;
+    bool some = false;
+    for (uint32_t k = 0; found < r->moving; k++) {
+        char key[48];
+        snprintf(key, sizeof key, "parts.%u.moving", k);
+        const char *moving = flr_recording_text(r->from.recording, key);
+        if (!moving) break;
+        if (strcmp(moving, "true") != 0) continue;
+        snprintf(key, sizeof key, "parts.%u.name", k);
+        const char *name = flr_recording_text(r->from.recording, key);
+        size_t held = look_at(r, k, found, &r->acts[found]);
+        r->acts[found] |= held > 0;
+        some |= r->acts[found];
+        if (held > longest || (longest == 0 && name && !strcmp(name, r->from.setup.part)))
+            r->held = found;
+        if (held > longest) longest = held;
+        found++;
+    }
+    for (uint32_t i = 0; i < r->moving && !some; i++) r->acts[i] = true;
     return FLR_OK;
 }
 
@@ -95,19 +139,7 @@ flr_result flr_report_read(flr_cli *cli, flr_report *r, flr_error *error)
     if (flr_recording_damaged(r->from.recording, &lost)) flr_warn(cli, "%s", lost.message);
     const char *paced = flr_recording_text(r->from.recording, "paced");
     r->paced = paced && !strcmp(paced, "true");
-    /* which of the moving parts is the one in the hand */
-    uint32_t number = 0;
-    for (uint32_t k = 0; number < r->moving; k++) {
-        char key[48];
-        snprintf(key, sizeof key, "parts.%u.moving", k);
-        const char *moving = flr_recording_text(r->from.recording, key);
-        if (!moving) break;
-        if (strcmp(moving, "true") != 0) continue;
-        snprintf(key, sizeof key, "parts.%u.name", k);
-        const char *name = flr_recording_text(r->from.recording, key);
-        if (name && !strcmp(name, r->from.setup.part)) r->held = number;
-        number++;
-    }
+    if ((result = find_held(r, error)) != FLR_OK) return result;
     /* what is farther than so many voxels was perhaps not looked at */
     const char *voxel = flr_recording_text(r->from.recording, "voxel.least");
     double seen = voxel ? LOOKED * strtod(voxel, NULL) : 0;

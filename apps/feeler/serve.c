@@ -261,6 +261,8 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.limits.upload = s->options->upload_limit;
     if (s->def.limits.uploads < 2 * s->def.limits.upload)
         s->def.limits.uploads = 2 * s->def.limits.upload;
+    char here[FLR_CACHE_PATH_SIZE]; /* copied by the engine */
+    s->def.engine.folder = getcwd(here, sizeof here);
     flr_result result = choose_folders(s, error);
     if (result == FLR_OK) result = choose_address(s, error);
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);

@@ -196,14 +196,15 @@ typedef struct flr_loop_worst {
 } flr_loop_worst;
 
 typedef struct flr_loop_stats {
-    uint64_t frames;         /* done */
-    uint64_t overruns;       /* frames that ended after the next one should have begun */
-    uint64_t skipped;        /* periods without a frame */
-    uint64_t late_input;     /* frames in which some device had nothing new */
-    uint64_t failed_steps;   /* that returned false */
-    uint64_t commands;       /* taken */
-    uint64_t dropped;        /* commands that found no room */
-    uint64_t faulty;         /* frames in which some guard saw a fault */
+    uint64_t frames;       /* done */
+    uint64_t overruns;     /* frames that ended after the next one should have begun */
+    uint64_t skipped;      /* periods without a frame */
+    uint64_t late_input;   /* frames in which some device had nothing new */
+    uint64_t failed_steps; /* that returned false */
+    uint64_t commands;     /* taken */
+    uint64_t dropped;      /* commands that found no room */
+    /* frames in which some guard saw a fault; a device without force that has nothing new is none */
+    uint64_t faulty;
     flr_percentiles compute; /* ns: from waking up to the end of the frame */
     flr_percentiles wakeup;  /* ns: late, paced frames only */
     flr_loop_worst worst;

@@ -14,7 +14,9 @@ static bool allocate(flr_cast *cast, uint32_t count)
     cast->shapes = calloc(n, sizeof *cast->shapes);
     cast->before = calloc(n, sizeof *cast->before);
     cast->hit = calloc(n, sizeof *cast->hit);
-    return cast->ids && cast->kinds && cast->starts && cast->shapes && cast->before && cast->hit;
+    cast->shown = calloc(n, sizeof *cast->shown);
+    return cast->ids && cast->kinds && cast->starts && cast->shapes && cast->before && cast->hit &&
+           cast->shown;
 }
 
 static double least_voxel(const flr_members *members)
@@ -38,13 +40,15 @@ flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_e
     for (uint32_t i = 0; result == FLR_OK && i < members->count; i++) {
         const flr_member *m = &members->list[i];
         made->ids[i] = m->part;
-        made->kinds[i] = m->kind;
+        // with impulses, what is hit moves on
+        bool free = m->kind == FLR_PART_MOVABLE && tuning->world.engine == FLR_ENGINE_SPHERES;
+        made->kinds[i] = free ? FLR_PART_FREE : m->kind;
         made->starts[i] = m->T_start;
         made->shapes[i] = flr_shape_use(m->shape);
         made->count = i + 1;
         parts[i] = flr_default_world_part();
         parts[i].shape = m->shape->touch;
-        parts[i].kind = m->kind;
+        parts[i].kind = made->kinds[i];
         if (tuning->world.engine == FLR_ENGINE_SPHERES)
             result = flr_shape_tree(m->shape, &parts[i].tree, error);
         parts[i].body = flr_stage_body(m->shape->mesh->mesh, m->density, voxel,
@@ -85,6 +89,7 @@ void flr_cast_free(flr_cast *cast)
     free(cast->shapes);
     free(cast->before);
     free(cast->hit);
+    free(cast->shown);
     free(cast);
 }
 

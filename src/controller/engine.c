@@ -1,7 +1,6 @@
-/* the engine: making it, what control does again and again, events, state, health */
+/* the engine: making it, what control does again and again, events, state */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +41,8 @@ static bool copy_texts(flr_engine *e)
     if (e->def.cache) e->cache = *e->def.cache;
     bool done = copy_text(e->cache.folder, &e->texts[0], &e->cache.folder) &&
                 copy_text(e->def.recordings, &e->texts[1], &e->def.recordings) &&
-                copy_text(e->def.scratch, &e->texts[2], &e->def.scratch);
+                copy_text(e->def.scratch, &e->texts[2], &e->def.scratch) &&
+                copy_text(e->def.folder, &e->texts[3], &e->def.folder);
     e->def.cache = &e->cache;
     return done;
 }
@@ -52,11 +52,14 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
     flr_framer *f = e->framer = calloc(1, sizeof *f);
     e->state = calloc(1, sizeof *e->state);
     e->events = calloc(FLR_ENGINE_EVENTS, sizeof *e->events);
-    if (!f || !e->state || !e->events) return flr_engine_no_memory(error);
+    e->pulses = calloc(FLR_ENGINE_PULSES, sizeof *e->pulses);
+    if (!f || !e->state || !e->events || !e->pulses) return flr_engine_no_memory(error);
     f->env = e->def.env;
     f->hand_count = e->def.hands;
     f->paced = e->def.paced;
     f->params = e->tuning.world;
+    e->model = e->tuning.world.contact.model;
+    e->kind = e->tuning.world.engine;
     f->reach = e->tuning.reach;
     f->tape_ns = -1;
     f->frame.lower = f->frame.upper = INFINITY;
@@ -196,7 +199,8 @@ void flr_engine_destroy(flr_engine *e)
         free(e->framer);
     }
     flr_members_free(&e->members);
-    for (int i = 0; i < 3; i++) free(e->texts[i]);
+    for (int i = 0; i < 4; i++) free(e->texts[i]);
+    free(e->pulses);
     free(e->events);
     free(e->state);
     free(e);
@@ -238,6 +242,8 @@ void flr_engine_service(flr_engine *e)
     flr_engine_keep_ground(e);
     flr_engine_keep_looking(e);
     flr_engine_keep_taping(e);
+    flr_engine_keep_shapes(e);
+    flr_engine_feel_pulse(e);
 }
 
 /* ---- telling ---- */
@@ -346,60 +352,4 @@ const flr_engine_state *flr_engine_view(flr_engine *e)
     for (uint32_t h = 0; h < e->def.hands; h++) look_at_guard(e, h);
     flr_engine_show_replay(e, e->state);
     return e->state;
-}
-
-static uint64_t memory_of(const flr_engine *e)
-{
-    uint64_t bytes = sizeof *e + sizeof *e->framer + 4 * sizeof *e->state;
-    for (uint32_t i = 0; i < e->members.count; i++) {
-        const flr_shape *shape = e->members.list[i].shape;
-        bool shared = false;
-        for (uint32_t k = 0; k < i && !shared; k++) shared = e->members.list[k].shape == shape;
-        const flr_mesh *mesh = shape->mesh->mesh;
-        if (!shared)
-            bytes += shape->bytes + mesh->vertex_count * sizeof *mesh->vertices +
-                     mesh->triangle_count * sizeof *mesh->triangles;
-    }
-    if (e->ground)
-        bytes += flr_voxmap_get_info(e->ground->voxmap).stats.bytes +
-                 flr_contact_table_bytes(e->ground->table);
-    return bytes;
-}
-
-void flr_engine_get_health(flr_engine *e, flr_engine_health *health)
-{
-    memset(health, 0, sizeof *health);
-    flr_loop_get_stats(e->loop, &health->loop);
-    const flr_loop_stats *s = &health->loop;
-    const flr_loop_rights_info *rights = flr_loop_rights(e->loop);
-    double period_us = 1e6 / e->def.rate;
-    health->memory = memory_of(e);
-    health->uptime = 1e-9 * (double)(flr_clock_ns(e->def.env) - e->began_ns);
-    health->jobs = flr_jobs_count(e->jobs);
-    flr_text_copy(health->rights, sizeof health->rights, rights->sentence);
-    health->rate_held = s->frames > 0 && s->skipped * 1000 <= s->frames;
-    char *to = health->sentence;
-    size_t size = sizeof health->sentence;
-    if (!flr_loop_is_running(e->loop) || s->frames == 0) {
-        health->rate_held = false;
-        snprintf(to, size, "the loop does not run");
-    } else if (health->rate_held) {
-        snprintf(to, size,
-                 "%g Hz held: half of the frames take %.0f us, 99 of 100 less than %.0f us",
-                 e->def.rate, (double)s->compute.p50 * 1e-3, (double)s->compute.p99 * 1e-3);
-    } else if ((double)s->compute.p99 * 1e-3 > period_us) {
-        snprintf(
-            to, size,
-            "%g Hz not held: frames take up to %.0f us and have %.0f us; larger voxels, or fewer "
-            "parts that move, take less",
-            e->def.rate, (double)s->compute.p99 * 1e-3, period_us);
-    } else {
-        snprintf(
-            to, size,
-            "%g Hz not held: %llu of %llu periods were missed because the system woke the loop "
-            "late%s",
-            e->def.rate, (unsigned long long)s->skipped,
-            (unsigned long long)(s->frames + s->skipped),
-            rights->fifo ? "" : "; it has no real-time priority");
-    }
 }

@@ -63,9 +63,10 @@ typedef struct flr_engine_def {
     uint32_t hands;   /* 1 … 8; default 2 */
     unsigned workers; /* threads for jobs; default 2; 0: jobs are done in flr_engine_service() */
     unsigned threads; /* that one job may use; default 0: one per processor */
-    const flr_cache *cache;   /* of voxels; NULL: none. Its folder is copied */
-    const char *recordings;   /* folder, made when needed; NULL: there are none */
-    const char *scratch;      /* folder for scenarios that are made; NULL: they cannot be loaded */
+    const flr_cache *cache; /* of voxels; NULL: none. Its folder is copied */
+    const char *recordings; /* folder, made when needed; NULL: there are none */
+    const char *scratch;    /* folder for scenarios that are made; NULL: they cannot be loaded */
+    const char *folder; /* that names of files begin in, as recordings tell them; NULL: not said */
     flr_mesh_options options; /* of reading meshes */
     double voxel;     /* metres: of parts that have none; 0: a hundredth of the part's size */
     int priority;     /* of the loop, as in flr_loop_def; default 80 */
@@ -341,7 +342,8 @@ typedef struct flr_engine_state {
     flr_engine_hand_state hands[FLR_ENGINE_HANDS];
     flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
     flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
-    flr_engine_part_state parts[FLR_ENGINE_PARTS]; /* [part_count]: those that may move */
+    /* [part_count]: those that may move, and static ones that something has touched */
+    flr_engine_part_state parts[FLR_ENGINE_PARTS];
 } flr_engine_state;
 
 /* The newest, or the replay's; valid until the next call. Never NULL. */

@@ -190,8 +190,10 @@ static void change_cast(flr_framer *f, flr_cast *cast)
 {
     flr_cast *old = f->cast;
     bool same = old->scene == cast->scene;
-    for (uint32_t i = 0; i < cast->count; i++)
-        cast->before[i] = same ? flr_cast_find(old, cast->ids[i]) : FLR_NO_PART;
+    for (uint32_t i = 0; i < cast->count; i++) {
+        uint32_t was = cast->before[i] = same ? flr_cast_find(old, cast->ids[i]) : FLR_NO_PART;
+        cast->shown[i] = was < old->count && old->shown[was];
+    }
     f->cast = cast;
     if (cast->world) {
         if (old->world) flr_world_adopt(cast->world, old->world, cast->before);
@@ -445,12 +447,16 @@ static uint32_t look_of(const flr_framer *f, uint32_t place)
     return look;
 }
 
+/* What may move; and static parts once they were touched, from then on, so that everybody sees how they look again
+ * afterwards. */
 static void show_parts(const flr_framer *f, flr_engine_state *s)
 {
-    for (uint32_t i = 0; f->cast->world && i < f->cast->count; i++)
-        if (f->cast->kinds[i] != FLR_PART_STATIC)
+    for (uint32_t i = 0; f->cast->world && i < f->cast->count; i++) {
+        f->cast->shown[i] |= f->cast->hit[i] || f->cast->kinds[i] != FLR_PART_STATIC;
+        if (f->cast->shown[i])
             s->parts[s->part_count++] = (flr_engine_part_state){
                 f->cast->ids[i], look_of(f, i), flr_world_body(f->cast->world, i)->T_world_part};
+    }
 }
 
 static void show(flr_framer *f, const flr_loop_frame *frame)
@@ -486,6 +492,22 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
 
 /* ---- what is recorded ---- */
 
+/* What the recording calls a part: its place among those that were there when it began. */
+static uint32_t number_of(const flr_framer *f, uint32_t part)
+{
+    const flr_tape *tape = f->tape;
+    uint32_t low = 0, high = tape->scene == f->cast->scene ? tape->all : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tape->numbers[middle] == part) return middle;
+        if (tape->numbers[middle] < part)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return FLR_ENGINE_NONE;
+}
+
 static void record(flr_framer *f, const flr_loop_frame *frame, const flr_world_input *inputs,
                    int64_t began)
 {
@@ -493,7 +515,7 @@ static void record(flr_framer *f, const flr_loop_frame *frame, const flr_world_i
     const flr_engine_state *s = frame->state;
     const flr_world_frame *w = &f->frame;
     if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
-    flr_record_frame head = {.frame = w->number,
+    flr_record_frame head = {.frame = tape->frames++,
                              .time_ns = frame->time_ns - f->tape_ns,
                              .compute_us = f->last_us,
                              .wakeup_us = f->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
@@ -514,7 +536,7 @@ static void record(flr_framer *f, const flr_loop_frame *frame, const flr_world_i
                                      .has_twist = inputs[h].has_twist,
                                      .fresh = inputs[h].fresh,
                                      .buttons = f->hands[h].buttons,
-                                     .part = f->hands[h].held,
+                                     .part = number_of(f, f->hands[h].held),
                                      .wrench = flr_world_wrench(f->cast->world, h),
                                      .has_sent = inputs[h].has_sent,
                                      .sent = inputs[h].sent};
@@ -526,8 +548,8 @@ static void record(flr_framer *f, const flr_loop_frame *frame, const flr_world_i
     flr_record_contact list[RECORDED];
     for (uint32_t i = 0; i < s->contacts_given && i < RECORDED; i++) {
         const flr_engine_contact *c = &s->contacts[i];
-        list[head.contacts_given++] =
-            (flr_record_contact){c->point, flr_vec3_normalize(c->force), c->depth, c->part};
+        list[head.contacts_given++] = (flr_record_contact){c->point, flr_vec3_normalize(c->force),
+                                                           c->depth, number_of(f, c->part)};
     }
     flr_recorder_push(tape->recorder, &head, hands, tape->parts, list);
 }

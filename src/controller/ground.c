@@ -259,6 +259,7 @@ static void post_merge(flr_engine *e, flr_ground *wanted, double voxel)
 void flr_engine_keep_ground(flr_engine *e)
 {
     if (e->merging || e->dirty || e->casting || e->replay) return;
+    if (e->kind == FLR_ENGINE_SPHERES) return; /* trees are asked one by one */
     if (flr_loop_view(e->loop, e->state) == 0 || e->state->scene != e->scene) return;
     int64_t now = flr_clock_ns(e->def.env);
     if (now - e->ground_ns < settle_ns / 5) return;

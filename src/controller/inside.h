@@ -4,7 +4,7 @@
  *     cast.c      a world with its parts, and the ground: what control hands to the loop
  *     frame.c     what happens in a frame: the only file that runs in the loop's thread
  *     jobs.c      workers and their queues
- *     engine.c    making, servicing, events, state, health
+ *     engine.c    making, servicing, events, state; health.c: how the loop does
  *     scene.c     the list of parts, orders to the loop, parameters
  *     load.c      jobs that make parts: load, add, voxelize; save.c: the scene as a file
  *     pointer.c   devices and which hand they move
@@ -112,6 +112,7 @@ typedef struct flr_cast {
     flr_shape **shapes;   /* [count] used */
     uint32_t *before;     /* [count]: place in the cast before; filled by the loop */
     bool *hit;            /* [count]: touched in this frame; the loop's */
+    bool *shown;          /* [count]: in the state: moves, or was touched once; the loop's */
     flr_world *world;     /* NULL: there are no parts */
 } flr_cast;
 
@@ -140,7 +141,10 @@ void flr_ground_drop(flr_ground *ground);
 /* A recorder and which parts it is about. */
 typedef struct flr_tape {
     flr_recorder *recorder;
-    uint32_t count;
+    uint32_t all;           /* parts when it began */
+    uint32_t *numbers;      /* [all] their ids, rising; frames speak of them by place in here */
+    uint64_t frames;        /* pushed so far, lost ones included; the loop's */
+    uint32_t count;         /* of those that may move */
     uint32_t *ids;          /* [count] */
     uint32_t *places;       /* [count] in the loop's cast; the loop's */
     flr_record_part *parts; /* [count]; the loop's */
@@ -300,7 +304,14 @@ typedef struct flr_pointer { /* a device as control knows it */
     double scale;
 } flr_pointer;
 
-enum { FLR_ENGINE_EVENTS = 1024, FLR_ENGINE_POINTERS = 64 };
+enum { FLR_ENGINE_EVENTS = 1024, FLR_ENGINE_POINTERS = 64, FLR_ENGINE_PULSES = 5 };
+
+/* What the loop had counted at some moment. */
+typedef struct flr_pulse {
+    int64_t time_ns;
+    uint64_t frames, skipped;
+    flr_histogram compute;
+} flr_pulse;
 
 typedef struct flr_replay flr_replay;
 typedef struct flr_taping flr_taping;
@@ -308,13 +319,18 @@ typedef struct flr_taping flr_taping;
 struct flr_engine {
     flr_engine_def def;
     flr_cache cache;
-    char *texts[3]; /* cache folder, recordings, scratch */
+    char *texts[4]; /* cache folder, recordings, scratch, folder */
     int64_t began_ns;
     flr_loop *loop;
     flr_framer *framer;
     flr_jobs *jobs;
     flr_engine_state *state; /* the last view */
     flr_tuning tuning, preset;
+    /* of the tuning, what needs other points or trees: as the loop has it, until they are there */
+    flr_force_model model;
+    flr_world_engine kind;
+    flr_pulse *pulses; /* [FLR_ENGINE_PULSES]: a ring, a second apart */
+    uint64_t pulse_count;
 
     // events: a ring of control's own
     flr_engine_event *events;
@@ -323,12 +339,15 @@ struct flr_engine {
     // the scene
     uint32_t scene, next_part, next_mesh, next_job;
     char name[FLR_ENGINE_NAME_SIZE], unit[16], path[FLR_CACHE_PATH_SIZE];
+    char file_hash[FLR_HASH_TEXT_SIZE]; /* of the scene that was read from `path` */
+    bool altered;                       /* parts have come or gone since */
     double unit_metres, voxel;
     flr_members members;
     flr_tool tools[FLR_ENGINE_HANDS];
     bool probes;  /* some hand has, or had, a point */
     bool dirty;   /* the loop's cast is not what the members are */
     bool casting; /* a worker makes one, or it is on its way to the loop */
+    bool shaping; /* a worker makes points for another model of force */
 
     // ground
     flr_ground *ground; /* the one given to the loop last, used; NULL: none */
@@ -365,12 +384,15 @@ flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error
 flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,
                            const char *name, uint32_t *number);
 void flr_engine_send_tuning(flr_engine *engine);
+void flr_engine_tell_parameter(flr_engine *engine, const char *name);
 void flr_engine_recast(flr_engine *engine);      /* scene.c: posts a job when there is need */
 void flr_engine_keep_ground(flr_engine *engine); /* ground.c: likewise */
 void flr_engine_free_ground(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
 void flr_engine_free_look(flr_engine *engine);
 void flr_engine_keep_taping(flr_engine *engine); /* record.c */
+void flr_engine_keep_shapes(flr_engine *engine); /* load.c: likewise */
+void flr_engine_feel_pulse(flr_engine *engine);  /* health.c */
 void flr_engine_tape_back(flr_engine *engine, flr_tape *tape);
 flr_result flr_engine_list_recordings(flr_engine *engine, flr_error *error);
 void flr_engine_free_recordings(flr_engine *engine);

@@ -8,6 +8,7 @@
 #include "controller/inside.h"
 #include "models/models.h"
 #include "scene/poses.h"
+#include "scene/setup.h"
 #include "scene/stage.h"
 
 #define FINE 100.0 /* voxels across a part whose size of voxels nobody has said */
@@ -84,6 +85,7 @@ typedef struct load_job {
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
     flr_members members;
     flr_scene *scene;
+    char hash[FLR_HASH_TEXT_SIZE]; /* of what the scene says */
     uint32_t meshes;
 } load_job;
 
@@ -193,6 +195,7 @@ static void load_work(flr_job *job)
     job->result = make_scenario(l, error);
     if (job->result == FLR_OK)
         job->result = flr_scene_read(l->maker.env, l->path, &l->scene, error);
+    if (job->result == FLR_OK) job->result = flr_setup_hash_scene(l->scene, l->hash, error);
     if (job->result != FLR_OK) return;
     if (l->scene->part_count > FLR_ENGINE_PARTS) {
         job->result = flr_fail(error, FLR_TOO_LARGE, "%s: %zu parts; %d at most", l->path,
@@ -233,6 +236,8 @@ static void load_done(flr_engine *e, flr_job *job)
     flr_text_copy(e->unit, sizeof e->unit, unit);
     flr_text_copy(e->name, sizeof e->name, l->scene->name);
     flr_text_copy(e->path, sizeof e->path, l->path);
+    memcpy(e->file_hash, l->hash, sizeof l->hash);
+    e->altered = false;
     e->tuning.world = flr_scene_params(l->scene);
     e->tuning.world.step.gravity = l->scene->gravity;
     e->tuning.world.step.travel = flr_default_tuning().world.step.travel;
@@ -289,6 +294,8 @@ typedef struct part_job {
     uint32_t scene;
     flr_member member; /* a new one, but for its shape */
     flr_shape *shape;
+    flr_shape
+        *old; /* used: the new shape is for all parts that have this one; NULL: for one part */
 } part_job;
 
 flr_engine_add_def flr_default_engine_add_def(void)
@@ -340,7 +347,7 @@ static void add_done(flr_engine *e, flr_job *job)
         p->member.shape = p->shape;
         p->shape->mesh->number = e->next_mesh++; /* nobody else knows this mesh yet */
         if (flr_members_add(&e->members, &p->member))
-            p->shape = NULL;
+            p->shape = NULL, e->altered = true;
         else
             job->result = flr_engine_no_memory(&job->error);
     }
@@ -368,12 +375,36 @@ static void revoxelize_done(flr_engine *e, flr_job *job)
     flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = member->part;
 }
 
+/* Points for another model of force: in all parts of this shape. */
+static void reshape_done(flr_engine *e, flr_job *job)
+{
+    part_job *p = (part_job *)job;
+    e->shaping = false;
+    if (p->scene != e->scene) return;
+    if (job->result != FLR_OK) { /* it stays as it is */
+        e->tuning.world.contact.model = e->model;
+        flr_engine_tell_parameter(e, "model");
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the model of force stays as it was: %s", job->error.message);
+        return;
+    }
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_member *member = &e->members.list[i];
+        if (member->shape != p->old) continue;
+        flr_shape_drop(member->shape);
+        member->shape = flr_shape_use(p->shape);
+        flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = member->part;
+    }
+    e->dirty = true;
+}
+
 static void part_drop(flr_job *job)
 {
     part_job *p = (part_job *)job;
     flr_mesh_destroy(p->mesh);
     flr_engine_drop_mesh(p->kept);
     flr_shape_drop(p->shape);
+    flr_shape_drop(p->old);
     free(p);
 }
 
@@ -444,4 +475,23 @@ flr_result flr_engine_voxelize(flr_engine *e, uint32_t part, double voxel, uint3
     p->hollow = member->shape->hollow;
     memcpy(p->name, member->name, sizeof p->name);
     return flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, part, p->name, number);
+}
+
+/* The smooth model wants points on the exact surface, the other one in the middle of voxels: where a part has others,
+ * they are made, shape by shape. */
+void flr_engine_keep_shapes(flr_engine *e)
+{
+    bool on_surface = e->tuning.world.contact.model == FLR_FORCE_SMOOTH;
+    const flr_member *member = NULL;
+    for (uint32_t i = 0; i < e->members.count && !e->shaping && !member; i++)
+        if (e->members.list[i].shape->shell->on_surface != on_surface) member = &e->members.list[i];
+    part_job *p = member ? make_part_job(e, reshape_done) : NULL;
+    if (!p) return; /* nothing to do, or no memory: the next service tries again */
+    p->old = flr_shape_use(member->shape);
+    p->kept = flr_kept_use(member->shape->mesh);
+    p->voxel = member->shape->voxel;
+    p->hollow = member->shape->hollow;
+    memcpy(p->name, member->name, sizeof p->name);
+    e->shaping = true;
+    flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, member->part, p->name, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "controller/inside.h"
+#include "feeler/units.h"
 #include "feeler/version.h"
 #include "scene/setup.h"
 
@@ -89,44 +90,71 @@ bool flr_engine_recording_at(const flr_engine *e, uint32_t index, flr_engine_rec
 
 /* ---- what it is about ---- */
 
-static flr_result describe(flr_engine *e, flr_texts *texts, flr_error *error)
+/* What is recorded when nothing has happened yet: the first part that may move. */
+static const char *first_moving(const flr_engine *e)
 {
-    char number[64], key[64], hash[FLR_HASH_TEXT_SIZE];
-    snprintf(number, sizeof number, "%.17g", e->tuning.voxel);
-    flr_result result = flr_texts_add(texts, error, "version", "%s", FLR_VERSION);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene", "%s", e->path);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.name", "%s", e->name);
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (e->members.list[i].kind != FLR_PART_STATIC) return e->members.list[i].name;
+    return "";
+}
+
+/* `scene`: the file that has the parts as they are now. */
+static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, flr_error *error)
+{
+    char number[FLR_NUMBER_TEXT_SIZE];
+    flr_setup setup = flr_default_setup();
+    setup.options = e->def.options;
+    setup.rate = e->def.rate;
+    setup.params = e->tuning.world;
+    setup.tool = e->tools[0];
+    setup.live = true;
+    const struct {
+        const char *key, *text;
+    } lines[] = {{"version", FLR_VERSION},
+                 {"scene.name", e->name},
+                 {"scene.hash", e->altered ? "" : e->file_hash},
+                 {"part", first_moving(e)},
+                 {"hand", "live"},
+                 {"device", e->pointers[e->selected[0]].info.name},
+                 {"paced", e->def.paced ? "true" : "false"}};
+    bool apart = scene[0] && scene[0] != '/' && e->def.folder; /* from elsewhere, too */
+    flr_result result = flr_texts_add(texts, error, "scene", "%s%s%s", apart ? e->def.folder : "",
+                                      apart ? "/" : "", scene);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && result == FLR_OK; i++)
+        result = flr_texts_add(texts, error, lines[i].key, "%s", lines[i].text);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "scene.unit", "%.17g", e->unit_metres);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "voxel.least", "%s", number);
-    if (result == FLR_OK) result = flr_texts_add(texts, error, "rate", "%.17g", e->def.rate);
+        result = flr_texts_add(texts, error, "scene.unit", "%s",
+                               flr_number_print(e->unit_metres, number));
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "paced", "%s", e->def.paced ? "true" : "false");
-    for (uint32_t i = 0; i < flr_tuning_count() && result == FLR_OK; i++) {
-        snprintf(key, sizeof key, "engine.%s", flr_tuning_at(i)->name);
-        result = flr_texts_add(texts, error, key, "%.17g", flr_tuning_get(&e->tuning, i));
-    }
+        result = flr_texts_add(texts, error, "voxel.least", "%s",
+                               flr_number_print(e->tuning.voxel, number));
+    if (result == FLR_OK) result = flr_setup_write_numbers(&setup, texts, error);
     for (uint32_t i = 0; i < e->members.count && result == FLR_OK; i++) {
         const flr_member *m = &e->members.list[i];
-        snprintf(key, sizeof key, "parts.%u.name", i);
-        result = flr_texts_add(texts, error, key, "%s", m->name);
-        snprintf(key, sizeof key, "parts.%u.moving", i);
-        if (result == FLR_OK)
-            result = flr_texts_add(texts, error, key, "%s",
-                                   m->kind == FLR_PART_STATIC ? "false" : "true");
-        snprintf(key, sizeof key, "parts.%u.mesh", i);
-        if (result == FLR_OK)
-            result =
-                flr_texts_add(texts, error, key, "%s", flr_hash_print(m->shape->mesh->hash, hash));
-        if (m->kind != FLR_PART_STATIC && result == FLR_OK && !flr_texts_find(texts, "part"))
-            result = flr_texts_add(texts, error, "part", "%s", m->name);
+        result = flr_setup_write_part(i, m->name, m->kind != FLR_PART_STATIC, m->shape->mesh->hash,
+                                      texts, error);
     }
     return result;
+}
+
+/* Parts have come or gone since the scene was read, or it never was: the scene as it is now is saved beside the
+ * recording, so that distances can be measured later. */
+static void save_beside(flr_engine *e, const char *path, char scene[FLR_CACHE_PATH_SIZE])
+{
+    flr_text_copy(scene, FLR_CACHE_PATH_SIZE, e->path);
+    if ((!e->altered && e->path[0]) || e->members.count == 0) return;
+    snprintf(scene, FLR_CACHE_PATH_SIZE, "%.*s_scene.json",
+             (int)(strlen(path) - (sizeof ending - 1)), path);
+    flr_error error;
+    if (flr_engine_save(e, scene, NULL, &error) != FLR_OK)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the scene is not saved with the recording: %s", error.message);
 }
 
 static void free_tape(flr_tape *tape)
 {
     if (!tape) return;
+    free(tape->numbers);
     free(tape->ids);
     free(tape->places);
     free(tape->parts);
@@ -139,15 +167,17 @@ static flr_tape *make_tape(const flr_engine *e)
     size_t n = (size_t)e->members.count + 1;
     if (!tape) return NULL;
     tape->scene = e->scene;
+    tape->numbers = calloc(n, sizeof *tape->numbers);
     tape->ids = calloc(n, sizeof *tape->ids);
     tape->places = calloc(n, sizeof *tape->places);
     tape->parts = calloc(n, sizeof *tape->parts);
-    if (!tape->ids || !tape->places || !tape->parts) {
+    if (!tape->numbers || !tape->ids || !tape->places || !tape->parts) {
         free_tape(tape);
         return NULL;
     }
     for (uint32_t i = 0; i < e->members.count; i++) {
         const flr_member *m = &e->members.list[i];
+        tape->numbers[tape->all++] = m->part;
         if (m->kind == FLR_PART_STATIC) continue;
         tape->parts[tape->count].T_world_part = m->T_start;
         tape->ids[tape->count++] = m->part;
@@ -240,8 +270,12 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
     flr_texts texts = {0};
     flr_recorder_def def = flr_default_recorder_def();
     flr_result result = (t->tape = make_tape(e)) ? FLR_OK : flr_engine_no_memory(error);
-    if (result == FLR_OK) result = describe(e, &texts, error);
     if (result == FLR_OK) result = flr_path_make_folder(e->def.env, e->def.recordings, error);
+    if (result == FLR_OK) {
+        char scene[FLR_CACHE_PATH_SIZE];
+        save_beside(e, path, scene);
+        result = describe(e, scene, &texts, error);
+    }
     if (result == FLR_OK) {
         def.path = path;
         def.hands = e->def.hands;
@@ -349,6 +383,11 @@ void flr_engine_keep_taping(flr_engine *e)
     if (!t) return;
     if (!t->threaded && !t->back) write_waiting(t);
     if (atomic_load(&t->failed) && !t->stopping) flr_engine_record_stop(e, NULL);
+    if (t->tape->scene != e->scene && !t->stopping &&
+        flr_engine_record_stop(e, NULL) == FLR_OK) /* its parts are gone */
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the recording %s ends: another scene was loaded",
+                        e->recordings[t->index].name);
     if (!t->back) return;
     atomic_store(&t->end, true); /* the thread closes the file; control does not wait for it */
     if (!t->threaded || atomic_load(&t->done)) conclude(e);

@@ -24,6 +24,7 @@ typedef struct reel {
     flr_record_hand *hand;               /* [count][hands] */
     flr_record_part *part;               /* [count][parts] */
     char (*names)[FLR_ENGINE_NAME_SIZE]; /* [parts] */
+    uint32_t *numbers;                   /* [parts]: what frames call them */
 } reel;
 
 struct flr_replay {
@@ -42,6 +43,7 @@ static void free_reel(reel *r)
     free(r->hand);
     free(r->part);
     free(r->names);
+    free(r->numbers);
     memset(r, 0, sizeof *r);
 }
 
@@ -91,7 +93,8 @@ static bool keep(reel *r, const flr_record_view *view)
 static flr_result read_names(const flr_recording *recording, reel *r, flr_error *error)
 {
     r->names = calloc((size_t)r->parts + 1, sizeof *r->names);
-    if (!r->names) return flr_engine_no_memory(error);
+    r->numbers = calloc((size_t)r->parts + 1, sizeof *r->numbers);
+    if (!r->names || !r->numbers) return flr_engine_no_memory(error);
     for (uint32_t i = 0, found = 0; found < r->parts; i++) {
         char key[48];
         snprintf(key, sizeof key, "parts.%u.name", i);
@@ -99,7 +102,9 @@ static flr_result read_names(const flr_recording *recording, reel *r, flr_error 
         snprintf(key, sizeof key, "parts.%u.moving", i);
         const char *moving = flr_recording_text(recording, key);
         if (!name || !moving) break;
-        if (strcmp(moving, "true") == 0) flr_text_copy(r->names[found++], sizeof *r->names, name);
+        if (strcmp(moving, "true") != 0) continue;
+        r->numbers[found] = i;
+        flr_text_copy(r->names[found++], sizeof *r->names, name);
     }
     return FLR_OK;
 }
@@ -301,6 +306,14 @@ static void show_part(flr_engine_state *s, uint32_t part, flr_pose pose, uint32_
         }
 }
 
+/* The part that a frame means; FLR_ENGINE_NONE: none, or it is not in the scene. */
+static uint32_t part_of(const flr_replay *r, uint32_t number)
+{
+    for (uint32_t i = 0; i < r->reel.parts; i++)
+        if (r->reel.numbers[i] == number) return r->ids[i];
+    return FLR_ENGINE_NONE;
+}
+
 bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
 {
     flr_replay *r = e->replay;
@@ -325,7 +338,7 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
     for (uint32_t i = 0; i < film->parts; i++) {
         uint32_t look = FLR_WIRE_LOOK_PLAIN;
         for (uint32_t k = 0; k < m->frame.contacts_given; k++)
-            if (m->contacts[k].part == r->ids[i]) look = FLR_WIRE_LOOK_COLLIDING;
+            if (m->contacts[k].part == film->numbers[i]) look = FLR_WIRE_LOOK_COLLIDING;
         show_part(s, r->ids[i], film->part[at * film->parts + i].T_world_part, look);
     }
     for (uint32_t h = 0; h < s->hand_count; h++) {
@@ -336,7 +349,7 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
         to->T_world_hand = to->T_world_ghost = hand->T_world_hand;
         to->wrench = hand->wrench;
         to->buttons = hand->buttons;
-        to->held = hand->part;
+        to->held = part_of(r, hand->part);
     }
     for (uint32_t i = 0; i < s->contacts_given; i++) {
         const flr_record_contact *c = &m->contacts[i];
@@ -345,7 +358,7 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
         s->contacts[i] = (flr_engine_contact){.point = c->point,
                                               .force = flr_vec3_scale(c->normal, force),
                                               .depth = c->depth,
-                                              .part = c->part,
+                                              .part = part_of(r, c->part),
                                               .other = FLR_ENGINE_NONE};
     }
     return true;

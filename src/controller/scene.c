@@ -136,17 +136,35 @@ static void send_tools(flr_engine *e)
     }
 }
 
+/* Points for the model of force, and trees where the engine needs them, are there: both count from now on. */
+static void adopt_law(flr_engine *e, const cast_job *c)
+{
+    flr_force_model model = c->tuning.world.contact.model;
+    bool right = true;
+    for (uint32_t i = 0; i < c->members.count; i++)
+        right &= c->members.list[i].shape->shell->on_surface == (model == FLR_FORCE_SMOOTH);
+    if (right) e->model = model;
+    e->kind = c->tuning.world.engine;
+    flr_engine_send_tuning(e);
+}
+
 static void cast_done(flr_engine *e, flr_job *job)
 {
     cast_job *c = (cast_job *)job;
     flr_order order = {.kind = FLR_ORDER_CAST, .what.cast = c->cast};
     if (job->result == FLR_OK && flr_engine_send(e, &order, &job->error) == FLR_OK) {
+        adopt_law(e, c);
         send_tools(e);
         c->cast = NULL; /* the loop's; `casting` ends when it gives the one before back */
         return;
     }
     e->casting = false;
     if (job->result == FLR_OK) e->dirty = true; /* no room in the ring: again */
+    if (job->result != FLR_OK && e->tuning.world.engine != e->kind) { /* without the trees */
+        e->tuning.world.engine = e->kind;
+        e->dirty = true;
+        flr_engine_tell_parameter(e, "engine");
+    }
     if (job->result != FLR_OK)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
                         job->error.message);
@@ -195,7 +213,7 @@ flr_result flr_engine_remove(flr_engine *e, uint32_t part, flr_error *error)
     flr_shape_drop(member->shape);
     size_t behind = (size_t)(&e->members.list[--e->members.count] - member);
     memmove(member, member + 1, behind * sizeof *member);
-    e->dirty = true;
+    e->dirty = e->altered = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_PART_GONE)->part = part;
     return FLR_OK;
 }
@@ -302,10 +320,19 @@ bool flr_engine_parameter_at(const flr_engine *e, uint32_t index, flr_engine_par
     return true;
 }
 
+void flr_engine_tell_parameter(flr_engine *e, const char *name)
+{
+    for (uint32_t i = 0; i < flr_tuning_count(); i++)
+        if (strcmp(flr_tuning_at(i)->name, name) == 0)
+            flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
+}
+
 void flr_engine_send_tuning(flr_engine *e)
 {
     flr_order order = {.kind = FLR_ORDER_TUNING};
     order.what.tuning.world = e->tuning.world;
+    order.what.tuning.world.contact.model = e->model;
+    order.what.tuning.world.engine = e->kind;
     order.what.tuning.reach = e->tuning.reach;
     if (flr_engine_send(e, &order, NULL) != FLR_OK)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,

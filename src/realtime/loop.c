@@ -13,6 +13,8 @@ enum { COMMANDS_PER_FRAME = 32 }; /* more wait for the next: the work of a frame
 /* faults that are more than a force at its limit */
 static const uint32_t serious =
     ~(uint32_t)(FLR_FAULT_FORCE_LIMIT | FLR_FAULT_TORQUE_LIMIT | FLR_FAULT_SLEW);
+/* what makes a force fade and is no fault of a device that gives none: a page's hand that nobody moves */
+static const uint32_t fading = FLR_FAULT_INPUT_LOST | FLR_FAULT_DEAD_MAN;
 
 /* ---- making ---- */
 
@@ -192,7 +194,9 @@ static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid
                          flr_stats_frame *record)
 {
     for (uint32_t i = 0; i < loop->def.device_count; i++) {
-        int32_t button = flr_device_get_info(loop->def.devices[i])->dead_man;
+        const flr_device_info *info = flr_device_get_info(loop->def.devices[i]);
+        int32_t button = info->dead_man;
+        bool forceful = info->force > 0 || info->torque > 0;
         flr_guard_input input = {
             .now_ns = loop->def.paced ? flr_clock_ns(loop->def.env) : frame->time_ns,
             .input_fresh = loop->fresh[i],
@@ -204,7 +208,7 @@ static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid
         flr_guard_step(loop->guards[i], &input, &output);
         loop->sent[i] = output.wrench;
         flr_loop_let_in(loop, i);
-        record->detail.faults |= output.faults;
+        record->detail.faults |= forceful ? output.faults : output.faults & ~fading;
     }
     record->fault = record->detail.faults & serious;
 }

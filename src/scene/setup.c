@@ -204,8 +204,8 @@ static bool read_field(const field *f, const char *text, flr_setup *setup)
 
 /* ---- the whole ---- */
 
-static flr_result hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
-                             flr_error *error)
+flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
+                                flr_error *error)
 {
     flr_blob text;
     flr_result result = flr_scene_print(scene, &text, error);
@@ -215,19 +215,27 @@ static flr_result hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZ
     return FLR_OK;
 }
 
-static flr_result write_part(const flr_stage_part *part, uint32_t i, flr_texts *texts,
-                             flr_error *error)
+flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
+                                flr_texts *texts, flr_error *error)
 {
     char key[48], hash[FLR_HASH_TEXT_SIZE];
-    snprintf(key, sizeof key, "parts.%u.name", i);
-    flr_result result = flr_texts_add(texts, error, key, "%s", part->name);
-    snprintf(key, sizeof key, "parts.%u.moving", i);
+    snprintf(key, sizeof key, "parts.%u.name", number);
+    flr_result result = flr_texts_add(texts, error, key, "%s", name);
+    snprintf(key, sizeof key, "parts.%u.moving", number);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, key, "%s", part->moving ? "true" : "false");
-    snprintf(key, sizeof key, "parts.%u.mesh", i);
+        result = flr_texts_add(texts, error, key, "%s", moving ? "true" : "false");
+    snprintf(key, sizeof key, "parts.%u.mesh", number);
     if (result == FLR_OK)
-        result =
-            flr_texts_add(texts, error, key, "%s", flr_hash_print(flr_mesh_hash(part->mesh), hash));
+        result = flr_texts_add(texts, error, key, "%s", flr_hash_print(mesh, hash));
+    return result;
+}
+
+flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error)
+{
+    flr_result result = flr_texts_add(texts, error, "device.dead_man", "%d", setup->dead_man);
+    if (result == FLR_OK && setup->live) result = flr_texts_add(texts, error, "source", "serve");
+    for (size_t i = 0; i < FIELDS && result == FLR_OK; i++)
+        result = write_field(&fields[i], setup, texts, error);
     return result;
 }
 
@@ -236,7 +244,7 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
 {
     char hash[FLR_HASH_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
     uint32_t held = flr_stage_find(stage, setup->part);
-    flr_result result = hash_scene(scene, hash, error);
+    flr_result result = flr_setup_hash_scene(scene, hash, error);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "scene", "%s", setup->scene);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.name", "%s", scene->name);
     if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.hash", "%s", hash);
@@ -250,12 +258,12 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
     if (result == FLR_OK)
         result = flr_texts_add(texts, error, "voxel.least", "%s",
                                flr_number_print(stage->voxel, number));
-    if (result == FLR_OK)
-        result = flr_texts_add(texts, error, "device.dead_man", "%d", setup->dead_man);
-    for (size_t i = 0; i < FIELDS && result == FLR_OK; i++)
-        result = write_field(&fields[i], setup, texts, error);
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++)
-        result = write_part(&stage->parts[i], i, texts, error);
+    if (result == FLR_OK) result = flr_setup_write_numbers(setup, texts, error);
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
+        const flr_stage_part *part = &stage->parts[i];
+        result = flr_setup_write_part(i, part->name, part->moving, flr_mesh_hash(part->mesh), texts,
+                                      error);
+    }
     return result;
 }
 
@@ -268,8 +276,11 @@ flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_
     const char *dead_man = flr_recording_text(recording, "device.dead_man");
     if (!found.scene || !found.part || !dead_man)
         return flr_fail(error, FLR_BAD_INPUT,
-                        "%s does not say which scene was run; it is no recording of feeler run",
+                        "%s does not say which scene was run; it is no recording of feeler run "
+                        "or feeler serve",
                         path);
+    const char *source = flr_recording_text(recording, "source");
+    found.live = source && strcmp(source, "serve") == 0;
     found.dead_man = (int)strtol(dead_man, NULL, 10);
     if (found.dead_man < -1 || found.dead_man > 31)
         return flr_fail(error, FLR_BAD_INPUT, "%s: \"device.dead_man\" cannot be \"%s\"", path,
@@ -293,10 +304,10 @@ flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *sc
 {
     const char *file = scene->path ? scene->path : scene->name;
     char key[48], hash[FLR_HASH_TEXT_SIZE];
-    flr_result result = hash_scene(scene, hash, error);
+    flr_result result = flr_setup_hash_scene(scene, hash, error);
     if (result != FLR_OK) return result;
     const char *then = flr_recording_text(recording, "scene.hash");
-    *scene_changed = !then || strcmp(then, hash) != 0;
+    *scene_changed = !then || (then[0] && strcmp(then, hash) != 0);
     for (size_t i = 0; i < scene->part_count; i++) {
         const flr_scene_part *part = &scene->parts[i];
         snprintf(key, sizeof key, "parts.%zu.name", i);

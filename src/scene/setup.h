@@ -6,6 +6,7 @@
 #ifndef FLR_SCENE_SETUP_H
 #define FLR_SCENE_SETUP_H
 
+#include "feeler/hash.h"
 #include "feeler/recording.h"
 #include "scene/stage.h"
 
@@ -19,6 +20,9 @@ typedef struct flr_setup {
     double device_force, device_torque; /* limits of the device, N and N m */
     int dead_man;                       /* its button; -1: none */
     flr_tool tool;                      /* of the hand; a point holds no part: then "" */
+    /* made while the controller ran: hands took and let go, parameters changed; not all of that is
+     * kept, so it can be looked at, not run again */
+    bool live;
 } flr_setup;
 
 /* Defaults of everything; with the law of contact of a scene: set params to flr_scene_params(). */
@@ -50,6 +54,15 @@ const char *flr_texts_find(const flr_texts *texts, const char *key);
 flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const flr_stage *stage,
                            flr_texts *texts, flr_error *error);
 
+/* The pieces of that, for those who have no stage. The numbers of a setup: */
+flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error);
+/* parts.N.name and so on. Frames speak of the part by this number, too. */
+flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
+                                flr_texts *texts, flr_error *error);
+/* What scene.hash is. */
+flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
+                                flr_error *error);
+
 /* Back from a recording, whose texts it borrows. The sentence names the key that is missing or makes
  * no sense. */
 flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
@@ -57,7 +70,8 @@ flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_
 
 /* Has anything changed since? `meshes` are those of the scene's parts. FLR_BAD_INPUT, with a sentence that names the first part whose mesh is
  * another one, which is missing or new. `*scene_changed`: the scene file says something else than
- * then (where parts stand, voxels, names …), whether it matters or not. */
+ * then (where parts stand, voxels, names …), whether it matters or not; false where that was not
+ * kept. */
 flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
                              const flr_mesh *const *meshes, bool *scene_changed, flr_error *error);
 

@@ -41,6 +41,11 @@ static void grabbing_follows_kim(void **state)
     assert_int_equal(now->contacts[0].part, s.block);
     assert_int_equal(now->contacts[0].other, s.plate);
     assert_true(now->contacts[0].force.z > 0);
+    // what it touches turns red, too, and back
+    assert_int_equal(flr_test_stand_part(&s, s.plate).look, FLR_WIRE_LOOK_COLLIDING);
+    flr_test_stand_move(&s, 0, (flr_vec3){0, 0.02, 0.05}, 1, 200);
+    flr_test_stand_pass(&s, 200);
+    assert_int_equal(flr_test_stand_part(&s, s.plate).look, FLR_WIRE_LOOK_PLAIN);
     // let go, it stays where it is
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0.02, 0.1}, 0, 200);
     assert_int_equal(flr_engine_view(s.engine)->hands[0].held, FLR_ENGINE_NONE);
@@ -352,6 +357,59 @@ static void the_other_engine_can_be_chosen(void **state)
     flr_test_stand_free(&s);
 }
 
+/* Pressed against the plate all the time; the lowest that the block gets to. */
+static double press(flr_test_stand *s, uint64_t frames)
+{
+    double low = INFINITY;
+    for (uint64_t i = 0; i < frames; i += 10) {
+        flr_test_stand_pass(s, 10);
+        low = fmin(low, flr_test_stand_part(s, s->block).T_world_part.p.z);
+    }
+    return low;
+}
+
+/* Until points or trees for it are there, the law of contact is the old one: nothing slips through. */
+static void the_law_changes_under_load(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"model", "model", "engine", "engine"};
+    flr_test_stand s;
+    flr_engine_part part;
+    flr_test_stand_make(&s, true, NULL);
+    flr_test_stand_move(&s, 0, at_block, 0, 100);
+    flr_test_stand_move(&s, 0, at_block, 1, 20);
+    flr_test_stand_move(&s, 0, (flr_vec3){0, 0, -0.01}, 1, 400);
+    assert_true(press(&s, 200) > 0.01);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(flr_engine_set(s.engine, names[i], i % 2 ? 0 : 1, NULL), FLR_OK);
+        assert_true(press(&s, 300) > 0.0095);
+        flr_test_stand_settle(&s);
+        assert_true(press(&s, 100) > 0.0095);
+        assert_int_equal(flr_engine_get_part(s.engine, s.block, &part, NULL), FLR_OK);
+        assert_int_equal(part.shell->on_surface, i == 0);
+        assert_int_equal(flr_engine_jobs(s.engine), 0);
+        assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+        assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
+        assert_true(value_of(s.engine, names[i]) == (i % 2 ? 0 : 1));
+    }
+    flr_test_stand_free(&s);
+}
+
+/* Hands that nobody moves are no fault. */
+static void an_idle_scene_is_healthy(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_engine_health health;
+    flr_test_stand_make(&s, true, NULL);
+    flr_test_stand_move(&s, 0, at_block, 0, 100);
+    flr_test_stand_pass(&s, 500);
+    flr_engine_get_health(s.engine, &health);
+    assert_true(health.loop.frames > 600);
+    assert_int_equal(health.loop.faulty, 0);
+    flr_test_stand_free(&s);
+}
+
 static void wait_for(flr_test_stand *s, flr_engine_event_kind kind, flr_engine_event *event)
 {
     for (int i = 0; i < 100; i++) {
@@ -454,6 +512,8 @@ int main(void)
         cmocka_unit_test(clearance_and_what_is_near),
         cmocka_unit_test(a_point_stays_outside),
         cmocka_unit_test(the_other_engine_can_be_chosen),
+        cmocka_unit_test(the_law_changes_under_load),
+        cmocka_unit_test(an_idle_scene_is_healthy),
         cmocka_unit_test(without_memory),
         cmocka_unit_test(the_same_calls_give_the_same_bits),
     };

@@ -1,0 +1,147 @@
+/* recordings of the engine: what they say about parts, and that distances can be measured by them later */
+#include <math.h>
+
+#include "feeler/recording.h"
+#include "scene/setup.h"
+#include "support/stand.h"
+
+/* records while the hand takes the part up; the file's name */
+static void record_part(flr_test_stand *s, uint32_t part, flr_vec3 at, const char *name,
+                        flr_engine_recording *info)
+{
+    uint32_t recording;
+    flr_test_stand_move(s, 0, at, 0, 100);
+    flr_test_stand_pass(s, 100);
+    assert_int_equal(flr_engine_record_start(s->engine, name, &recording, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s->engine, 0, part, NULL), FLR_OK);
+    flr_test_stand_move(s, 0, flr_vec3_add(at, flr_vec3_make(0, 0, 0.05)), 0, 300);
+    assert_int_equal(flr_engine_record_stop(s->engine, NULL), FLR_OK);
+    flr_test_stand_settle(s);
+    assert_true(flr_engine_recording_at(s->engine, recording, info));
+    assert_true(info->finished);
+}
+
+/* the meshes of the scene that a recording names are those that were recorded */
+static void compare_scene(const flr_test_stand *s, const flr_recording *recording)
+{
+    flr_error error = {0};
+    flr_scene *scene;
+    flr_mesh *meshes[8] = {NULL};
+    bool changed;
+    const char *path = flr_recording_text(recording, "scene");
+    if (flr_scene_read(s->env, path, &scene, &error) != FLR_OK) fail_msg("%s", error.message);
+    assert_true(scene->part_count <= 8);
+    flr_mesh_options options = flr_default_mesh_options();
+    flr_scene_loader loader = flr_scene_loader_begin(s->env, scene, &options);
+    for (size_t i = 0; i < scene->part_count; i++)
+        assert_int_equal(flr_scene_loader_load(&loader, i, &meshes[i], NULL, &error), FLR_OK);
+    flr_scene_loader_end(&loader);
+    if (flr_setup_compare(recording, scene, (const flr_mesh *const *)meshes, &changed, &error) !=
+        FLR_OK)
+        fail_msg("%s", error.message);
+    assert_false(changed);
+    for (size_t i = 0; i < scene->part_count; i++) flr_mesh_destroy(meshes[i]);
+    flr_scene_destroy(scene);
+}
+
+static void numbers_are_those_of_the_names(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error = {0};
+    flr_engine_recording info;
+    flr_recording *recording;
+    flr_record_view view;
+    flr_setup setup;
+    flr_test_stand_make(&s, true, "/tapes");
+    // the block is gone: the ball is part 2, but the second name in the recording
+    assert_int_equal(flr_engine_remove(s.engine, s.block, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    record_part(&s, s.ball, (flr_vec3){0.05, 0, 0.03}, "tape", &info);
+    assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
+    if (flr_setup_read(recording, info.path, &setup, &error) != FLR_OK)
+        fail_msg("%s", error.message);
+    assert_true(setup.live && setup.rate == 1000);
+    assert_string_equal(setup.part, "ball");
+    assert_string_equal(flr_recording_text(recording, "parts.0.name"), "plate");
+    assert_string_equal(flr_recording_text(recording, "parts.1.name"), "ball");
+    assert_null(flr_recording_text(recording, "parts.2.name"));
+    assert_string_equal(setup.scene, "/tapes/tape_scene.json");
+    uint64_t count = 0, held = 0;
+    double top = 0;
+    while (flr_recording_next(recording, &view, &error) == FLR_OK) {
+        assert_int_equal(view.frame.frame, count++); /* from 0, whatever was before */
+        assert_int_equal(view.part_count, 1);
+        assert_int_equal(view.hand_count, 2);
+        assert_int_equal(view.hands[1].part, UINT32_MAX);
+        held += view.hands[0].part == 1;
+        top = view.parts[0].T_world_part.p.z;
+    }
+    assert_int_equal(count, 300);
+    assert_true(held > 290 && top > 0.06);
+    compare_scene(&s, recording);
+    flr_recording_close(recording);
+    // shown again, it is the ball that is held
+    uint32_t job;
+    assert_int_equal(flr_engine_replay(s.engine, info.recording, &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    flr_engine_replay_seek(s.engine, 0.2, NULL);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.ball);
+    flr_test_stand_free(&s);
+}
+
+static void a_scene_that_was_saved_is_named(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error = {0};
+    flr_engine_recording info;
+    flr_recording *recording;
+    uint32_t job;
+    flr_path_info none;
+    flr_test_stand_make(&s, true, "/tapes");
+    assert_int_equal(flr_path_make_folder(s.env, "/plans", &error), FLR_OK);
+    assert_int_equal(flr_engine_save(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    assert_int_equal(flr_engine_load(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    record_part(&s, 1, (flr_vec3){0, 0, 0.03}, "tape", &info);
+    assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
+    assert_string_equal(flr_recording_text(recording, "scene"), "/plans/plan.json");
+    compare_scene(&s, recording);
+    flr_recording_close(recording);
+    assert_int_equal(flr_path_look(s.env, "/tapes/tape_scene.json", &none, &error), FLR_OK);
+    assert_int_equal(none.kind, FLR_PATH_NONE); /* nothing has changed: it is not saved again */
+    flr_test_stand_free(&s);
+}
+
+static void another_scene_ends_it(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error = {0};
+    flr_engine_recording info;
+    uint32_t job, recording;
+    flr_test_stand_make(&s, true, "/tapes");
+    assert_int_equal(flr_path_make_folder(s.env, "/plans", &error), FLR_OK);
+    assert_int_equal(flr_engine_save(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    assert_int_equal(flr_engine_record_start(s.engine, "tape", &recording, NULL), FLR_OK);
+    flr_test_stand_pass(&s, 100);
+    assert_int_equal(flr_engine_load(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    assert_true(flr_engine_recording_at(s.engine, recording, &info));
+    assert_true(info.finished && info.frames >= 100);
+    assert_false(flr_engine_view(s.engine)->recording);
+    flr_test_stand_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_those_of_the_names),
+        cmocka_unit_test(a_scene_that_was_saved_is_named),
+        cmocka_unit_test(another_scene_ends_it),
+    };
+    return cmocka_run_group_tests_name("engine_record", tests, NULL, NULL);
+}
