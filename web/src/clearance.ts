@@ -10,7 +10,7 @@ import { bounds } from './units.ts';
 
 const STOOD_MS = 300;
 const STILL_SHARE = 0.02; // of a voxel: what a part pressed against another trembles
-const SLOW_MS = 2000; // an answer that took longer is asked for by hand from then on
+const SLOW_MS = 4000; // an answer that took longer is asked for by hand from then on
 
 export class Clearance {
   /** the drawn gap has come or gone */
@@ -48,6 +48,7 @@ export class Clearance {
       const answer = await this.model.connection.ask('clearance_ask', { part, other: NONE, exact: true });
       // what moved meanwhile is somewhere else
       if (answer.name !== 'clearance' || this.model.selected !== part || !this.asked) return;
+      this.slow ||= performance.now() - began > SLOW_MS;
       const { lower, upper, from, to, other } = answer.body;
       this.exact = { lower, upper, name: this.model.parts.get(other)?.name ?? '' };
       if (other !== NONE && Number.isFinite(upper) && from.some((value, k) => value !== to[k])) this.overlays.set_gap(from, to);
@@ -56,7 +57,6 @@ export class Clearance {
       if (asked) this.notices.failed(error);
     } finally {
       this.asking = false;
-      this.slow ||= performance.now() - began > SLOW_MS;
     }
   }
 
