@@ -293,11 +293,10 @@ static flr_result check_port(const flr_service_def *def, flr_error *error)
         flr_socket_close(socket);
         return FLR_OK;
     }
-    char text[FLR_ADDRESS_TEXT_SIZE];
     return flr_fail(error, FLR_DENIED,
-                    "cannot listen on %s: %s; is another feeler serve running? Choose a port with "
-                    "--port, or --port 0 for any that is free",
-                    flr_address_print(def->address, text), why.message);
+                    "%s. Is another feeler serve running? --port says which, --port 0 takes any "
+                    "that is free",
+                    why.message);
 }
 
 static flr_result check_def(const flr_service_def *def, flr_error *error)

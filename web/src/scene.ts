@@ -8,7 +8,7 @@ import {
 import { RoomEnvironment } from 'three/examples/jsm/environments/RoomEnvironment.js';
 import { near_table, rgb } from './colour.ts';
 import { edge_lines, shade, type Chunk } from './meshes.ts';
-import { look, type message_proximity, type Pose } from './protocol.mjs';
+import { look, part_kind, type message_proximity, type Pose } from './protocol.mjs';
 import type { Model, Part } from './model.ts';
 import type { Palette } from './theme.ts';
 
@@ -292,8 +292,10 @@ export class Stage {
     } else {
       material.color.copy(own);
       if (tint) {
-        material.color.lerp(new Color(tint), shown === look.LOOK_HELD ? 0.3 : 0.72);
-        material.emissive.set(tint).multiplyScalar(0.12);
+        // what stands is large, and where it is touched the contact points show: a hint of colour will do
+        const weak = part.kind === part_kind.PART_STATIC;
+        material.color.lerp(new Color(tint), weak ? 0.16 : shown === look.LOOK_HELD ? 0.3 : 0.72);
+        material.emissive.set(tint).multiplyScalar(weak ? 0.03 : 0.12);
       }
     }
     // without voxels it takes part in nothing yet: shown as glass
