@@ -1,6 +1,7 @@
 /* meshes and shapes: made once, shared by parts, workers and senders, freed by whoever is last */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "controller/inside.h"
 
@@ -62,6 +63,26 @@ flr_result flr_kept_probe(flr_engine_kept *kept, const flr_probe_model **probe, 
 
 /* ---- shapes ---- */
 
+/* One part may take half of the machine's memory: others are there, too, and a controller that is killed for want of it
+ * lets go of the hand at a device. */
+static uint64_t memory_most(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The flat table has an entry for every chunk of the box, also where there is nothing. */
+static flr_result check_table(const flr_shape_def *def, uint64_t most, flr_error *error)
+{
+    flr_vec3 size = flr_box3_size(def->mesh->mesh->bounds);
+    double hyper = 64 * def->voxel;
+    double bytes = (size.x / hyper + 2) * (size.y / hyper + 2) * (size.z / hyper + 2) * 512 *
+                   FLR_FIELD_COUNT * sizeof(uint32_t);
+    if (bytes <= (double)most) return FLR_OK;
+    return flr_fail(error, FLR_TOO_LARGE,
+                    "voxels of %g mm would take %.0f GB of memory for it; take larger ones",
+                    1e3 * def->voxel, 1e-9 * bytes);
+}
+
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error)
 {
     static const flr_cache none = {0};
@@ -78,9 +99,11 @@ flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error
     how.threads = def->threads;
     how.progress = def->progress;
     how.context = def->context;
-    flr_result result =
-        flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, &how,
-                           &made->voxmap, &made->shell, NULL, error);
+    how.memory_limit = memory_most();
+    flr_result result = check_table(def, how.memory_limit, error);
+    if (result == FLR_OK)
+        result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh,
+                                    &how, &made->voxmap, &made->shell, NULL, error);
     if (result == FLR_OK) result = flr_contact_table_create(made->voxmap, &made->table, error);
     if (result != FLR_OK) {
         flr_shape_drop(made);

@@ -51,7 +51,7 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
 {
     flr_framer *f = e->framer = calloc(1, sizeof *f);
     e->state = calloc(1, sizeof *e->state);
-    e->events = calloc(FLR_ENGINE_EVENTS, sizeof *e->events);
+    e->events = calloc(FLR_ENGINE_EVENTS + 1, sizeof *e->events);
     e->pulses = calloc(FLR_ENGINE_PULSES, sizeof *e->pulses);
     if (!f || !e->state || !e->events || !e->pulses) return flr_engine_no_memory(error);
     f->env = e->def.env;
@@ -248,18 +248,33 @@ void flr_engine_service(flr_engine *e)
 
 /* ---- telling ---- */
 
+/* News have half of the ring at most, so that they cannot drive out what must be told; what does not go in is filled in
+ * one slot beside it, and forgotten. */
 flr_engine_event *flr_engine_tell(flr_engine *e, flr_engine_event_kind kind)
 {
-    if (e->event_count == FLR_ENGINE_EVENTS) {
-        e->event_first = (e->event_first + 1) % FLR_ENGINE_EVENTS;
-        e->event_count--;
+    flr_engine_event *event = &e->events[FLR_ENGINE_EVENTS];
+    bool news = kind == FLR_ENGINE_EVENT_NEWS;
+    if (!news || e->event_count < FLR_ENGINE_EVENTS / 2) {
+        if (e->event_count == FLR_ENGINE_EVENTS) {
+            e->event_first = (e->event_first + 1) % FLR_ENGINE_EVENTS;
+            e->event_count--;
+        }
+        event = &e->events[(e->event_first + e->event_count++) % FLR_ENGINE_EVENTS];
     }
-    flr_engine_event *event = &e->events[(e->event_first + e->event_count++) % FLR_ENGINE_EVENTS];
     memset(event, 0, sizeof *event);
     event->kind = kind;
     event->part = event->hand = FLR_ENGINE_NONE;
     event->frame = e->state->frame;
     return event;
+}
+
+void flr_engine_tell_change(flr_engine *e, uint32_t index)
+{
+    for (uint32_t i = 0; i < e->event_count; i++) {
+        const flr_engine_event *event = &e->events[(e->event_first + i) % FLR_ENGINE_EVENTS];
+        if (event->kind == FLR_ENGINE_EVENT_PARAMETER && event->index == index) return;
+    }
+    flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = index;
 }
 
 void flr_engine_news(flr_engine *e, uint8_t news, uint32_t part, uint32_t hand, const char *format,
@@ -304,6 +319,13 @@ flr_result flr_engine_post(flr_engine *e, flr_job *job, uint8_t kind, uint32_t p
     if (name) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
     flr_jobs_post(e->jobs, job);
     return FLR_OK;
+}
+
+flr_result flr_engine_can_post(const flr_engine *e, flr_error *error)
+{
+    if (flr_jobs_count(e->jobs) < FLR_ENGINE_JOBS) return FLR_OK;
+    return flr_fail(error, FLR_AGAIN, "%d jobs wait already; try again when some have ended",
+                    FLR_ENGINE_JOBS);
 }
 
 flr_result flr_engine_cancel(flr_engine *e, uint32_t job, flr_error *error)

@@ -10,10 +10,14 @@ enum { RESOLVES = 4096, RECORDED = 16 };
 
 static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 
+/* What is only news may get lost, before it takes the room of things that go back: those that can be on their way are few. */
 static void notify(flr_framer *f, flr_notice notice)
 {
+    enum { KEPT_FREE = 64 };
+    bool news = notice.kind == FLR_NOTICE_GRABBED || notice.kind == FLR_NOTICE_RELEASED ||
+                notice.kind == FLR_NOTICE_FAULT;
+    if (news && flr_ring_count(f->notices) + KEPT_FREE > flr_ring_capacity(f->notices)) return;
     notice.frame = f->frame.number;
-    // room is for all that can be on its way; what is only news may get lost
     (void)flr_ring_push(f->notices, &notice);
 }
 

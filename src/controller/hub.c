@@ -53,6 +53,7 @@ void flr_hub_destroy(flr_hub *hub)
     flr_levels_destroy(hub->levels);
     free(hub->scratch);
     free(hub->room);
+    free(hub->uploads);
     free((char *)(uintptr_t)hub->def.uploads);
     free((char *)(uintptr_t)hub->def.name);
     free(hub);
@@ -219,15 +220,52 @@ static void take_replay(flr_hub *hub)
     flr_hub_tell_replay(hub);
 }
 
+void flr_hub_count_upload(flr_hub *hub, uint32_t job, uint64_t bytes)
+{
+    if (hub->upload_count == hub->upload_capacity) {
+        uint32_t capacity = hub->upload_capacity ? 2 * hub->upload_capacity : 16;
+        flr_hub_upload *more = realloc(hub->uploads, capacity * sizeof *more);
+        if (!more) return;
+        hub->uploads = more;
+        hub->upload_capacity = capacity;
+    }
+    hub->uploads[hub->upload_count++] = (flr_hub_upload){job, bytes};
+    hub->upload_bytes += bytes;
+}
+
+static void discount_upload(flr_hub *hub, uint32_t job)
+{
+    for (uint32_t i = 0; i < hub->upload_count; i++) {
+        if (hub->uploads[i].job != job) continue;
+        hub->upload_bytes -= hub->uploads[i].bytes;
+        hub->uploads[i] = hub->uploads[--hub->upload_count];
+        return;
+    }
+}
+
+/* Somebody who grabs and lets go ten thousand times a second shall not fill everybody's line with it. */
+static bool count_news(flr_hub *hub, int64_t now)
+{
+    enum { MOST = 500 };
+    if (now - hub->news_at >= INT64_C(1000000000)) {
+        hub->news_at = now;
+        hub->news = 0;
+    }
+    return hub->news++ < MOST;
+}
+
 void flr_hub_pump(flr_hub *hub, int64_t now)
 {
     flr_engine_service(hub->def.engine);
     flr_engine_event *event = &hub->event;
     while (flr_engine_next(hub->def.engine, event)) {
+        if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub, now)) continue;
         log_event(hub, event);
         if (hub->def.seen) hub->def.seen(hub->def.context, event);
         if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
+        if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED)
+            discount_upload(hub, event->job.job);
         for (flr_session *session = hub->sessions; session; session = session->next) {
             if (session->state == FLR_SESSION_TALKING) hand_on(hub, session, event);
         }

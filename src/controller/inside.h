@@ -304,7 +304,12 @@ typedef struct flr_pointer { /* a device as control knows it */
     double scale;
 } flr_pointer;
 
-enum { FLR_ENGINE_EVENTS = 1024, FLR_ENGINE_POINTERS = 64, FLR_ENGINE_PULSES = 5 };
+enum {
+    FLR_ENGINE_EVENTS = 1024,
+    FLR_ENGINE_POINTERS = 64,
+    FLR_ENGINE_PULSES = 5,
+    FLR_ENGINE_JOBS = 256 /* that may wait; new parts are counted as parts */
+};
 
 /* What the loop had counted at some moment. */
 typedef struct flr_pulse {
@@ -333,7 +338,7 @@ struct flr_engine {
     uint64_t pulse_count;
 
     // events: a ring of control's own
-    flr_engine_event *events;
+    flr_engine_event *events; /* [FLR_ENGINE_EVENTS + 1] */
     uint32_t event_first, event_count;
 
     // the scene
@@ -378,9 +383,13 @@ struct flr_engine {
 
 flr_result flr_engine_no_memory(flr_error *error);
 flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind);
+/* Once, however often it has changed since the last one was fetched. */
+void flr_engine_tell_change(flr_engine *engine, uint32_t index);
 void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
                      const char *format, ...) FLR_PRINTF(5, 6);
 flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error *error);
+/* FLR_AGAIN: too many jobs wait. */
+flr_result flr_engine_can_post(const flr_engine *engine, flr_error *error);
 flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,
                            const char *name, uint32_t *number);
 void flr_engine_send_tuning(flr_engine *engine);

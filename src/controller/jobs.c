@@ -222,7 +222,11 @@ bool flr_jobs_at(flr_jobs *jobs, uint32_t index, flr_engine_job *info)
 uint32_t flr_jobs_count(flr_jobs *jobs)
 {
     uint32_t count = 0;
-    while (flr_jobs_at(jobs, count, NULL)) count++;
+    pthread_mutex_lock(&jobs->lock);
+    flr_job *lists[] = {jobs->running, jobs->waiting};
+    for (int i = 0; i < 2; i++)
+        for (flr_job *j = lists[i]; j; j = j->next) count += j->info.job > 0;
+    pthread_mutex_unlock(&jobs->lock);
     return count;
 }
 

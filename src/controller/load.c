@@ -266,6 +266,8 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
 {
     if (!path[0] || strlen(path) >= FLR_CACHE_PATH_SIZE)
         return flr_fail(error, FLR_BAD_ARGUMENT, "\"%.60s\" is no name of a scene", path);
+    flr_result result = flr_engine_can_post(e, error);
+    if (result != FLR_OK) return result;
     load_job *l = calloc(1, sizeof *l);
     if (!l) return flr_engine_no_memory(error);
     l->maker = maker_of(e);
@@ -401,6 +403,8 @@ static void reshape_done(flr_engine *e, flr_job *job)
 static void part_drop(flr_job *job)
 {
     part_job *p = (part_job *)job;
+    /* a job that was cancelled before it began has not read it */
+    if (p->remove_file) flr_path_remove(p->maker.env, p->file, NULL);
     flr_mesh_destroy(p->mesh);
     flr_engine_drop_mesh(p->kept);
     flr_shape_drop(p->shape);
@@ -468,6 +472,7 @@ flr_result flr_engine_voxelize(flr_engine *e, uint32_t part, double voxel, uint3
     if (result != FLR_OK) return result;
     if (!(voxel > 0 && isfinite(voxel)))
         return flr_fail(error, FLR_BAD_ARGUMENT, "voxels of %g m cannot be", voxel);
+    if ((result = flr_engine_can_post(e, error)) != FLR_OK) return result;
     part_job *p = make_part_job(e, revoxelize_done);
     if (!p) return flr_engine_no_memory(error);
     p->kept = flr_kept_use(member->shape->mesh);

@@ -188,6 +188,8 @@ flr_result flr_engine_replay(flr_engine *e, uint32_t recording, uint32_t *number
         return flr_fail(error, FLR_NOT_FOUND, "there is no recording %u", recording);
     if (!info.finished)
         return flr_fail(error, FLR_AGAIN, "the recording %s is not finished", info.name);
+    flr_result result = flr_engine_can_post(e, error);
+    if (result != FLR_OK) return result;
     reel_job *j = calloc(1, sizeof *j);
     if (!j) return flr_engine_no_memory(error);
     j->env = e->def.env;

@@ -348,6 +348,6 @@ flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_err
     flr_engine_send_tuning(e);
     for (uint32_t i = 0; i < flr_tuning_count(); i++)
         if (flr_tuning_get(&before, i) != flr_tuning_get(&e->tuning, i))
-            flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
+            flr_engine_tell_change(e, i);
     return FLR_OK;
 }

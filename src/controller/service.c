@@ -20,6 +20,10 @@ enum {
 
 static const int64_t farewell_ns = INT64_C(3000000000);
 
+/* What a client asks for takes a quarter of the thread at most, over any time much longer than this. */
+static const int64_t credit_ns = INT64_C(20000000);
+enum { SHARE = 4 };
+
 flr_service_def flr_default_service_def(void)
 {
     flr_service_def def = {.engine = flr_default_engine_def(),
@@ -101,6 +105,19 @@ static bool keep_piece(flr_connection *connection, const void *bytes, size_t siz
     return true;
 }
 
+/* who does not take answers is not heard until it does, nor who asks so much that others would wait */
+static bool must_wait(const flr_connection *connection, int64_t now)
+{
+    return flr_session_crowded(connection->session) || connection->paid - now > credit_ns;
+}
+
+static void hear_again(flr_connection *connection, int64_t now)
+{
+    if (!connection->held_back || must_wait(connection, now)) return;
+    connection->held_back = false;
+    lws_rx_flow_control(connection->wsi, 1);
+}
+
 /* A piece of a message came. What is longer than the table allows is not kept, from its head on. */
 static void receive(flr_service *service, flr_connection *connection, const void *bytes,
                     size_t size)
@@ -125,8 +142,11 @@ static void receive(flr_service *service, flr_connection *connection, const void
     }
     int64_t now = clock_of(service);
     if (lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi)) {
-        if (!connection->refused)
+        if (!connection->refused) {
             flr_session_receive(session, connection->frame, connection->frame_size, now);
+            if (connection->paid < now) connection->paid = now;
+            connection->paid += SHARE * (clock_of(service) - now);
+        }
         connection->frame_size = 0;
         /* what a large one needed is given back */
         if (connection->frame_capacity > RECEIVE) {
@@ -135,8 +155,7 @@ static void receive(flr_service *service, flr_connection *connection, const void
             connection->frame_capacity = 0;
         }
     }
-    /* who does not take answers is not heard until it does */
-    if (!connection->held_back && flr_session_crowded(session)) {
+    if (!connection->held_back && must_wait(connection, now)) {
         connection->held_back = true;
         lws_rx_flow_control(wsi, 0);
     }
@@ -166,10 +185,7 @@ static int write_frames(flr_service *service, flr_connection *connection)
             return -1;
         if (size > LARGE_FRAME) break;
     }
-    if (connection->held_back && !flr_session_crowded(session)) {
-        connection->held_back = false;
-        lws_rx_flow_control(connection->wsi, 1);
-    }
+    hear_again(connection, now);
     if (flr_session_over(session)) return say_goodbye(connection);
     if (flr_session_due(session, now) <= now) ask_to_write(connection, now);
     return 0;
@@ -192,6 +208,7 @@ static int64_t look_around(flr_service *service)
             lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
             continue;
         }
+        hear_again(c, now);
         if (c->asked) continue;
         int64_t due = flr_session_due(c->session, now);
         if (due <= now || ending)

@@ -25,6 +25,7 @@ typedef struct flr_connection {
     size_t frame_size, frame_capacity;
     bool refused;   /* the rest of this message is not looked at */
     bool held_back; /* nothing is read from it now */
+    int64_t paid;   /* when what it has asked for is made up for by time for others */
     bool asked;     /* for a chance to write … */
     int64_t since;  /* … at this time */
     /* HTTP */

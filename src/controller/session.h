@@ -75,6 +75,12 @@ typedef struct flr_question {
     uint32_t token, session, request; /* token 0: free */
 } flr_question;
 
+/* an upload that a job reads */
+typedef struct flr_hub_upload {
+    uint32_t job;
+    uint64_t bytes;
+} flr_hub_upload;
+
 struct flr_hub {
     flr_hub_def def;
     flr_levels *levels;
@@ -84,12 +90,16 @@ struct flr_hub {
     size_t scratch_size;
     uint8_t *room; /* [room_size]: decoding */
     size_t room_size;
-    uint64_t upload_bytes; /* of uploads under way */
+    uint64_t upload_bytes;   /* of uploads under way, and of those that no worker has read yet */
+    flr_hub_upload *uploads; /* [upload_count]: the latter */
+    uint32_t upload_count, upload_capacity;
     flr_question questions[FLR_HUB_QUESTIONS];
     flr_msg_replay wish; /* what to do with a replay when it has been read */
     bool wishing, replaying;
     int64_t replay_at; /* when clients were told of it last */
     int64_t began, health_at;
+    int64_t news_at;          /* when the present second of news began */
+    uint32_t news;            /* told in it */
     flr_engine_health health; /* as of health_at */
     flr_engine_event event;
     flr_wire_part_state parts[FLR_ENGINE_PARTS]; /* of the state that is being encoded */
@@ -125,6 +135,8 @@ void flr_session_send_recording(flr_session *session, uint32_t request, uint32_t
 void flr_session_send_health(flr_session *session, uint32_t request, int64_t now);
 /* Tells all who want to know that something has happened. */
 void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, const char *sentence);
+/* An upload counts until its job has ended; where there is no memory to remember it, it does not. */
+void flr_hub_count_upload(flr_hub *hub, uint32_t job, uint64_t bytes);
 const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now);
 
 /* Where a replay is, to all who want to know. */

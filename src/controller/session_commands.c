@@ -95,7 +95,11 @@ static void do_overlay(call *c)
 
 static void mark_hand(call *c, uint32_t hand)
 {
-    if (hand < FLR_ENGINE_HANDS) c->session->hands |= 1u << hand;
+    if (hand >= FLR_ENGINE_HANDS) return;
+    /* it is whose who used it last: others that go do not let go of what it holds */
+    for (flr_session *other = c->hub->sessions; other; other = other->next)
+        other->hands &= ~(1u << hand);
+    c->session->hands |= 1u << hand;
 }
 
 static void do_grab(call *c)
@@ -360,8 +364,10 @@ static void do_upload_end(call *c)
     flr_result result = FLR_NOT_FOUND;
     if (at) {
         flr_upload *upload = *at;
+        uint64_t bytes = flr_upload_size(upload);
         forget_upload(c, at);
         result = flr_upload_end(upload, c->engine, &c->message->as.upload_end, &job, &c->error);
+        if (result == FLR_OK) flr_hub_count_upload(c->hub, job, bytes);
     }
     answer(c, result, job);
 }

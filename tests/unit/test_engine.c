@@ -237,6 +237,66 @@ static void parts_come_and_go(void **state)
     flr_test_stand_free(&s);
 }
 
+static void wait_for(flr_test_stand *s, flr_engine_event_kind kind, flr_engine_event *event)
+{
+    for (int i = 0; i < 100; i++) {
+        flr_test_stand_pass(s, 10);
+        while (flr_engine_next(s->engine, event))
+            if (event->kind == kind) return;
+    }
+    fail_msg("no such event");
+}
+
+/* Somebody asks faster than anything can be done: it is bounded, and what must arrive does. */
+static void floods_are_bounded(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_engine_event event;
+    flr_error error;
+    uint32_t job, told = 0, posted = 0;
+    flr_test_stand_make(&s, true, NULL);
+    while (flr_engine_next(s.engine, &event)) continue;
+    // a parameter is told once, not for each change
+    for (int i = 0; i < 2000; i++) flr_engine_set(s.engine, "reach", i & 1 ? 0.001 : 0.002, NULL);
+    while (flr_engine_next(s.engine, &event)) told += event.kind == FLR_ENGINE_EVENT_PARAMETER;
+    assert_int_equal(told, 1);
+    flr_test_stand_settle(&s);
+    // news of the hand do not take the room of the world that comes back from the loop
+    assert_int_equal(flr_engine_voxelize(s.engine, s.ball, 0.001, &job, NULL), FLR_OK);
+    flr_engine_service(s.engine);
+    flr_engine_service(s.engine);
+    for (int i = 0; i < 2000; i++) {
+        flr_engine_grab(s.engine, 0, s.block, NULL);
+        flr_engine_run(s.engine, 1);
+    }
+    flr_test_stand_settle(&s);
+    assert_int_equal(flr_engine_voxelize(s.engine, s.ball, 0.002, &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    assert_int_equal(flr_engine_grab(s.engine, 1, s.ball, NULL), FLR_OK);
+    // jobs that wait are counted
+    while (flr_engine_voxelize(s.engine, s.ball, 0.002, &job, &error) == FLR_OK) posted++;
+    assert_int_equal(posted, 256);
+    assert_int_equal(error.code, FLR_AGAIN);
+    assert_int_equal(flr_engine_load(s.engine, "nowhere.json", &job, NULL), FLR_AGAIN);
+    flr_test_stand_free(&s);
+}
+
+static void a_part_does_not_take_all_memory(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_engine_event event;
+    uint32_t job;
+    flr_test_stand_make(&s, true, NULL);
+    assert_int_equal(flr_engine_voxelize(s.engine, s.ball, 1e-8, &job, NULL), FLR_OK);
+    do wait_for(&s, FLR_ENGINE_EVENT_JOB, &event);
+    while (event.job.state != FLR_WIRE_JOB_ENDED || event.job.job != job);
+    assert_int_equal(event.job.result, FLR_TOO_LARGE);
+    assert_non_null(strstr(event.job.sentence, "GB"));
+    flr_test_stand_free(&s);
+}
+
 static void what_stays_is_one_until_it_is_taken(void **state)
 {
     (void)state;
@@ -410,16 +470,6 @@ static void an_idle_scene_is_healthy(void **state)
     flr_test_stand_free(&s);
 }
 
-static void wait_for(flr_test_stand *s, flr_engine_event_kind kind, flr_engine_event *event)
-{
-    for (int i = 0; i < 100; i++) {
-        flr_test_stand_pass(s, 10);
-        while (flr_engine_next(s->engine, event))
-            if (event->kind == kind) return;
-    }
-    fail_msg("no such event");
-}
-
 static void clearance_and_what_is_near(void **state)
 {
     (void)state;
@@ -507,6 +557,8 @@ int main(void)
         cmocka_unit_test(parameters_have_ranges),
         cmocka_unit_test(more_clearance_stops_earlier),
         cmocka_unit_test(parts_come_and_go),
+        cmocka_unit_test(floods_are_bounded),
+        cmocka_unit_test(a_part_does_not_take_all_memory),
         cmocka_unit_test(what_stays_is_one_until_it_is_taken),
         cmocka_unit_test(recordings_can_be_shown),
         cmocka_unit_test(clearance_and_what_is_near),

@@ -1,5 +1,6 @@
 /* the controller by its sockets: pages, handshake, commands, uploads, recordings */
 #include <dirent.h>
+#include <unistd.h>
 
 #include "support/server.h"
 
@@ -235,6 +236,35 @@ static void test_watcher(void **state)
     flr_test_ws_expect(&ws, FLR_MSG_PARAMETER, &message);
     flr_test_ws_expect(&ws, FLR_MSG_DONE, &message);
     flr_test_ws_close(&ws);
+}
+
+/* Whose hand is used by another does not let go of what that one holds when it leaves. */
+static void test_hand_is_whose_used_it_last(void **state)
+{
+    (void)state;
+    flr_test_ws one, two;
+    flr_test_server_join(&server, &one);
+    flr_test_server_join(&server, &two);
+    flr_message message, grab = {.id = FLR_MSG_GRAB, .request = 1, .as.grab = {.part = 1}};
+    flr_message ask = {.id = FLR_MSG_STATE_ASK, .request = 2};
+    assert_true(flr_test_ws_send_message(&one, &grab));
+    expect_done(&one, 1, NULL);
+    assert_true(flr_test_ws_send_message(&two, &grab));
+    expect_done(&two, 1, NULL);
+    flr_test_ws_close(&one);
+    for (int i = 0; i < 30; i++) {
+        ask.request++;
+        assert_true(flr_test_ws_send_message(&two, &ask));
+        do assert_true(flr_test_ws_receive(&two, 10, &message));
+        while (message.request != ask.request);
+        assert_int_equal(message.id, FLR_MSG_STATE);
+        if (i > 5) assert_int_equal(message.as.state.hands[0].held, 1);
+        usleep(5000);
+    }
+    flr_message let_go = {.id = FLR_MSG_RELEASE, .request = 99};
+    assert_true(flr_test_ws_send_message(&two, &let_go));
+    expect_done(&two, 99, NULL);
+    flr_test_ws_close(&two);
 }
 
 static void test_command_needs_a_number(void **state)
@@ -497,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_bad_hello),
         cmocka_unit_test(test_origin),
         cmocka_unit_test(test_watcher),
+        cmocka_unit_test(test_hand_is_whose_used_it_last),
         cmocka_unit_test(test_command_needs_a_number),
         cmocka_unit_test(test_upload),
         cmocka_unit_test(test_upload_junk),
