@@ -40,6 +40,7 @@
 #include "feeler/result.h"
 #include "feeler/world.h"
 #include "protocol/messages.h"
+#include "scene/scene.h"
 
 #define FLR_ENGINE_NONE UINT32_MAX /* no part, no hand, no device */
 
@@ -154,6 +155,7 @@ typedef struct flr_engine_scene {
     double voxel;            /* metres: the least that something is touched with; 0: none */
     const char *name, *unit; /* "mm"; valid until the next flr_engine_service() */
     const char *path;        /* of its file; "" */
+    flr_scene_camera camera; /* from where one first looks */
 } flr_engine_scene;
 
 void flr_engine_get_scene(const flr_engine *engine, flr_engine_scene *scene);

@@ -347,6 +347,7 @@ struct flr_engine {
     char file_hash[FLR_HASH_TEXT_SIZE]; /* of the scene that was read from `path` */
     bool altered;                       /* parts have come or gone since */
     double unit_metres, voxel;
+    flr_scene_camera camera;
     flr_members members;
     flr_tool tools[FLR_ENGINE_HANDS];
     bool probes;  /* some hand has, or had, a point */

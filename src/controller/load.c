@@ -232,6 +232,7 @@ static void load_done(flr_engine *e, flr_job *job)
     e->next_mesh = l->meshes;
     e->voxel = l->scene->voxel;
     e->unit_metres = l->scene->unit;
+    e->camera = l->scene->camera;
     const char *unit = l->scene->unit == 1 ? "m" : l->scene->unit == 0.0254 ? "in" : "mm";
     flr_text_copy(e->unit, sizeof e->unit, unit);
     flr_text_copy(e->name, sizeof e->name, l->scene->name);
@@ -245,7 +246,7 @@ static void load_done(flr_engine *e, flr_job *job)
     set_voxel(e);
     flr_engine_send_tuning(e);
     for (uint32_t h = 0; h < e->def.hands; h++) {
-        e->tools[h] = h < l->scene->hand_count ? l->scene->hands[h].tool : FLR_TOOL_GRIP;
+        e->tools[h] = flr_scene_tool(l->scene, h);
         e->probes |= e->tools[h] == FLR_TOOL_POINT;
     }
     e->dirty = true;

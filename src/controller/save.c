@@ -12,6 +12,9 @@ typedef struct save_job {
     char path[FLR_CACHE_PATH_SIZE];
     char name[FLR_ENGINE_NAME_SIZE];
     double unit, voxel;
+    flr_scene_camera camera;
+    flr_scene_hand hands[FLR_ENGINE_HANDS]; /* [hand_count]: 0 where all take parts */
+    uint32_t hand_count;
     flr_tuning tuning;
     flr_members members; /* T_start: where they are now */
 } save_job;
@@ -73,6 +76,9 @@ static flr_result save_scene(save_job *s, flr_scene_part *parts, char (*files)[F
     scene.contact.awareness = s->tuning.world.contact.awareness;
     scene.parts = parts;
     scene.part_count = s->members.count;
+    scene.camera = s->camera;
+    scene.hands = s->hand_count ? s->hands : NULL;
+    scene.hand_count = s->hand_count;
     return result == FLR_OK ? flr_scene_write(s->env, s->path, &scene, error) : result;
 }
 
@@ -119,6 +125,11 @@ flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, fl
     memcpy(s->name, e->name, sizeof s->name);
     s->unit = e->unit_metres;
     s->voxel = e->voxel;
+    s->camera = e->camera;
+    for (uint32_t h = 0; h < e->def.hands; h++) {
+        s->hands[h].tool = e->tools[h];
+        if (e->tools[h] != FLR_TOOL_GRIP) s->hand_count = e->def.hands;
+    }
     s->tuning = e->tuning;
     s->job.work = save_work;
     s->job.drop = save_drop;

@@ -46,7 +46,8 @@ void flr_engine_get_scene(const flr_engine *e, flr_engine_scene *scene)
                                 .voxel = e->tuning.voxel,
                                 .name = e->name,
                                 .unit = e->unit,
-                                .path = e->path};
+                                .path = e->path,
+                                .camera = e->camera};
     for (uint32_t i = 0; i < e->members.count; i++) {
         const flr_member *m = &e->members.list[i];
         scene->bounds = flr_box3_union(

@@ -50,6 +50,12 @@ void flr_session_send_scene(flr_session *session)
     }
     message.as.scene.name = text_of(scene.name, 256);
     message.as.scene.unit = text_of(scene.unit, 16);
+    if (scene.camera.given) {
+        message.as.scene.has_camera = true;
+        message.as.scene.eye = scene.camera.eye;
+        message.as.scene.target = scene.camera.target;
+        message.as.scene.up = scene.camera.up;
+    }
     flr_session_send(session, &message);
     flr_engine_part part;
     for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)

@@ -121,6 +121,9 @@ flr_scene flr_default_scene(void);
 flr_scene_part flr_default_scene_part(void);
 flr_scene_contact flr_default_scene_contact(void);
 
+/* The tool of a hand, by its number: of those that the scene does not name, that of the last one. */
+flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand);
+
 /* Reads a scene file. Every sentence begins with "FILE:LINE:COLUMN:" and, where the JSON is
  * well-formed, names the field ("parts[2].voxel"). Mesh and pose files are not opened, nor
  * looked for. A file name in a scene may be absolute or lead out of its folder by "..": a

@@ -72,7 +72,7 @@ static bool has_spheres(const flr_stage_def *def)
 static flr_tool tool_of(const flr_stage_def *def, uint32_t hand)
 {
     if (hand == 0 && def->has_tool) return def->tool;
-    return hand < def->scene->hand_count ? def->scene->hands[hand].tool : FLR_TOOL_GRIP;
+    return flr_scene_tool(def->scene, hand);
 }
 
 static bool needs_probes(const flr_stage_def *def)

@@ -34,6 +34,12 @@ flr_scene_part flr_default_scene_part(void)
     return (flr_scene_part){.T_world_part.q.w = 1, .colour = FLR_SCENE_NO_COLOUR};
 }
 
+flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand)
+{
+    if (scene->hand_count == 0) return FLR_TOOL_GRIP;
+    return scene->hands[hand < scene->hand_count ? hand : scene->hand_count - 1].tool;
+}
+
 /* a text in the making; `bad` remembers the first text that JSON cannot hold */
 typedef struct writer {
     FILE *out;

@@ -121,6 +121,41 @@ static void devices_change_places(void **state)
     flr_device_close(device);
 }
 
+/* A scene file may say from where one looks and what hands work with; saved, it still does. */
+static void keeps_camera_and_tools(flr_test_stand *s, const char *folder)
+{
+    char path[256];
+    flr_engine_part part;
+    flr_engine_scene scene;
+    uint32_t job;
+    assert_true(flr_engine_part_at(s->engine, 0, &part));
+    snprintf(path, sizeof path, "%s/look.json", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{ \"feeler\": 1, \"name\": \"look\", \"voxel\": \"1mm\", \"parts\": [ { \"name\": "
+            "\"a\", \"file\": \"scene_parts/%u.ply\", \"unit\": 1 } ], \"hands\": [ { \"tool\": "
+            "\"point\" } ], \"camera\": { \"eye\": [1, 2, 3], \"target\": [0, 0, 1] } }\n",
+            part.mesh);
+    fclose(file);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(flr_engine_load(s->engine, path, &job, NULL), FLR_OK);
+        flr_test_stand_settle(s);
+        flr_engine_get_scene(s->engine, &scene);
+        assert_true(scene.camera.given && scene.camera.eye.y == 2 && scene.camera.target.z == 1);
+        const flr_engine_state *now = flr_engine_view(s->engine);
+        for (int k = 0; k < 3000 && now->proxy_count < scene.hands; k++) {
+            flr_test_stand_pass(s, 10);
+            now = flr_engine_view(s->engine);
+        }
+        assert_int_equal(now->proxy_count, scene.hands);
+        assert_true(now->hands[0].bits & FLR_WIRE_HAND_POINT);
+        snprintf(path, sizeof path, "%s/again.json", folder);
+        assert_int_equal(flr_engine_save(s->engine, path, &job, NULL), FLR_OK);
+        flr_test_stand_settle(s);
+    }
+}
+
 static void it_records_and_loads(void **state)
 {
     (void)state;
@@ -155,6 +190,7 @@ static void it_records_and_loads(void **state)
     assert_int_equal(scene.parts, 3);
     assert_int_equal(scene.meshes, 2); /* block and ball are of one shape */
     assert_int_equal(flr_engine_view(s.engine)->scene, 1);
+    keeps_camera_and_tools(&s, folder);
     // what is not there is told
     flr_engine_event event;
     bool told = false;

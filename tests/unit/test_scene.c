@@ -102,6 +102,14 @@ static void all_fields(void **state)
     assert_true(scene->camera.given);
     assert_true(scene->camera.eye.x == 100 * 0.001);
     assert_true(scene->camera.up.z == 1);
+    // a hand that is not named is like the last one that is
+    flr_scene_hand hands[] = {{.tool = FLR_TOOL_GRIP}, {.tool = FLR_TOOL_POINT}};
+    flr_scene none = *scene, some = *scene;
+    some.hands = hands, some.hand_count = 2;
+    assert_int_equal(flr_scene_tool(&none, 0), FLR_TOOL_GRIP);
+    assert_int_equal(flr_scene_tool(&some, 0), FLR_TOOL_GRIP);
+    assert_int_equal(flr_scene_tool(&some, 1), FLR_TOOL_POINT);
+    assert_int_equal(flr_scene_tool(&some, 7), FLR_TOOL_POINT);
     flr_scene_destroy(scene);
 }
 

@@ -2,7 +2,7 @@
 import { Box3, PerspectiveCamera, Sphere, Vector3 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { Ray, View } from './pose.ts';
-import type { Vec3 } from './protocol.mjs';
+import type { message_scene, Vec3 } from './protocol.mjs';
 
 const DIRECTIONS: Record<string, [number, number, number]> = {
   iso: [0.5, -0.95, 0.68],
@@ -13,18 +13,47 @@ const DIRECTIONS: Record<string, [number, number, number]> = {
 
 export class Eye {
   readonly camera = new PerspectiveCamera(38, 1, 0.001, 100);
-  readonly controls: OrbitControls;
+  controls: OrbitControls;
   /** a person has chosen a view: new parts do not move it any more */
   touched = false;
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(-1, -1.5, 1);
-    this.controls = new OrbitControls(this.camera, canvas);
-    this.controls.enableDamping = true;
-    this.controls.dampingFactor = 0.16;
-    this.controls.zoomToCursor = true;
-    this.controls.addEventListener('start', () => (this.touched = true));
+    this.controls = this.make_controls();
+  }
+
+  private make_controls(): OrbitControls {
+    const controls = new OrbitControls(this.camera, this.canvas);
+    controls.enableDamping = true;
+    controls.dampingFactor = 0.16;
+    controls.zoomToCursor = true;
+    controls.addEventListener('start', () => (this.touched = true));
+    return controls;
+  }
+
+  /** orbiting is about this axis; the controls ask for it only when they are made */
+  private set_up(up: Vec3): void {
+    const axis = new Vector3(...up).normalize();
+    if (axis.distanceTo(this.camera.up) < 1e-6) return;
+    this.camera.up.copy(axis);
+    const before = this.controls;
+    before.dispose();
+    this.controls = this.make_controls();
+    this.controls.target.copy(before.target);
+  }
+
+  /** the view that a scene asks for; false: it asks for none */
+  look(scene: message_scene, box: Box3): boolean {
+    if (!scene.has_camera) return false;
+    const radius = Math.max(box.getBoundingSphere(new Sphere()).radius, 1e-4);
+    this.set_up(scene.up);
+    this.camera.position.set(...scene.eye);
+    this.controls.target.set(...scene.target);
+    this.limit(radius, this.distance);
+    this.controls.update();
+    this.camera.updateMatrixWorld();
+    return true;
   }
 
   resize(width: number, height: number): void {
@@ -34,6 +63,7 @@ export class Eye {
 
   /** all of a box in the picture, seen from where the eye is or from a named direction */
   frame(box: Box3, from?: keyof typeof DIRECTIONS): void {
+    if (from) this.set_up([0, 0, 1]);
     const sphere = box.getBoundingSphere(new Sphere());
     const radius = Math.max(sphere.radius, 1e-4);
     const direction = from

@@ -52,7 +52,7 @@ export class Dragging {
 
   private press(event: PointerEvent): void {
     this.canvas.focus({ preventScroll: true });
-    if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.taken()) return;
+    if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.hand.pointing || this.taken()) return;
     const pick = this.picker.at(event.clientX, event.clientY);
     if (!pick || !this.model.movable(pick.part)) return;
     event.stopImmediatePropagation();
@@ -138,7 +138,7 @@ export class Dragging {
 
   private look_around(): void {
     let hover = this.hover;
-    if (this.active || !this.pointer.inside) hover = NONE;
+    if (this.active || !this.pointer.inside || this.hand.pointing) hover = NONE;
     else if (this.moved && performance.now() - this.picked > PICK_MS) {
       this.moved = false;
       this.picked = performance.now();
@@ -161,7 +161,7 @@ export class Dragging {
       this.key_pose ??= this.take();
     }
     if (!this.key_pose) return;
-    if (this.hand.holding === NONE || now - this.key_last > LET_GO_MS) {
+    if (this.lost() || now - this.key_last > LET_GO_MS) {
       this.end();
       return;
     }
@@ -185,8 +185,14 @@ export class Dragging {
     this.hand.move(pose);
   }
 
-  /** takes the selected part by its middle */
+  /** there is nothing to be moved any more: the part was let go of elsewhere */
+  private lost(): boolean {
+    return this.hand.holding === NONE && !this.hand.pointing;
+  }
+
+  /** takes the selected part by its middle; a point goes on from where it is */
   private take(): Pose | null {
+    if (this.hand.pointing) return { p: [...this.hand.pose.p], q: [1, 0, 0, 0] };
     const part = this.model.selected;
     const box = part === NONE ? null : this.stage.part_bounds(part);
     if (!box || this.drag) {
@@ -208,7 +214,7 @@ export class Dragging {
     }
     this.pad_pressed = pressed;
     if (!this.pad_pose) return;
-    if (this.hand.holding === NONE) {
+    if (this.lost()) {
       this.end();
       return;
     }

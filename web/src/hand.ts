@@ -1,6 +1,6 @@
 // The page's own hand: which one it is, where it is, what it holds. Mouse, keys, gizmo and gamepad all move this.
 import type { Model } from './model.ts';
-import { device_kind, NONE, type Pose, type Vec3 } from './protocol.mjs';
+import { device_kind, hand_bit, NONE, tool, type Pose, type Vec3 } from './protocol.mjs';
 import { conjugate, multiply, rotate, sub, unapply } from './pose.ts';
 import { Signal } from './signal.ts';
 
@@ -52,6 +52,17 @@ export class PageHand {
     return hands[Math.max(0, this.model.connection.session - 1) % hands.length]!;
   }
 
+  /** its tool is a point: it touches and takes nothing */
+  get pointing(): boolean {
+    return ((this.model.state?.hands[this.hand]?.bits ?? 0) & hand_bit.HAND_POINT) !== 0;
+  }
+
+  /** the other tool; the controller sorts triangles before the first point touches */
+  async change_tool(): Promise<void> {
+    this.release();
+    await this.model.connection.ask('tool', { hand: this.hand, tool: this.pointing ? tool.TOOL_GRIP : tool.TOOL_POINT });
+  }
+
   /** moves without holding, so that others see it and what it touches turns green */
   hover(at: Vec3): void {
     if (this.holding !== NONE) return;
@@ -63,7 +74,7 @@ export class PageHand {
 
   async grab(part: number, at: Vec3): Promise<boolean> {
     const pose = this.model.pose(part);
-    if (!pose || !this.model.movable(part) || this.model.replaying) return false;
+    if (!pose || !this.model.movable(part) || this.model.replaying || this.pointing) return false;
     let hand = this.hand;
     const state = this.model.state;
     // another page has this hand full: take one that is empty

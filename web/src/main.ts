@@ -5,7 +5,7 @@ import { Clearance } from './clearance.ts';
 import { Connection } from './connection.ts';
 import { by_id, icon, tool } from './dom.ts';
 import { Dragging } from './drag.ts';
-import { greatest_force } from './felt.ts';
+import { greatest_force, touches } from './felt.ts';
 import { Files } from './files.ts';
 import { Gizmo } from './gizmo.ts';
 import { PageHand } from './hand.ts';
@@ -18,7 +18,9 @@ import { Overlays } from './overlays.ts';
 import { Panels } from './panels.ts';
 import { Picker } from './pick.ts';
 import { Plots } from './plots.ts';
+import { Pointing } from './point.ts';
 import { NONE, type Vec3 } from './protocol.mjs';
+import { Proxies } from './proxies.ts';
 import { Recordings } from './replay.ts';
 import { Stage } from './scene.ts';
 import type { Signal } from './signal.ts';
@@ -66,8 +68,10 @@ async function main(): Promise<void> {
   // the gizmo hears of a press before the parts behind it do
   const gizmo = new Gizmo(canvas, model, stage, eye, hand);
   const picker = new Picker(stage, eye, canvas);
+  const pointing = new Pointing(canvas, stage, eye, picker, hand);
   const dragging = new Dragging(canvas, model, stage, eye, picker, hand, () => gizmo.hot);
   const overlays = new Overlays(model, stage, eye);
+  const proxies = new Proxies(model, stage, eye);
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
   const clearance = new Clearance(model, overlays, notices);
   const plots = new Plots(by_id('plots'), model);
@@ -79,13 +83,20 @@ async function main(): Promise<void> {
   theme.changed.on((palette) => {
     stage.set_palette(palette);
     overlays.set_palette(palette);
+    proxies.set_palette(palette);
     plots.build();
   });
   theme.apply();
 
   const actions = {
-    frame: () => eye.frame(stage.bounds()),
-    view: (from: string) => eye.frame(stage.bounds(), from),
+    frame: () => {
+      eye.touched = true;
+      eye.frame(stage.bounds());
+    },
+    view: (from: string) => {
+      eye.touched = true;
+      eye.frame(stage.bounds(), from);
+    },
     undo: () => void connection.ask('undo', { steps: 1 }).catch(notices.failed),
     reset: () => void connection.ask('reset').catch(notices.failed),
     pause: () => void connection.ask('pause', { paused: !(model.state?.paused ?? false) }).catch(notices.failed),
@@ -112,11 +123,19 @@ async function main(): Promise<void> {
       if (help.open) help.close();
       else help.showModal();
     },
-    let_go: () => dragging.end(),
+    let_go: () => {
+      pointing.end();
+      dragging.end();
+    },
+    tool: () => {
+      pointing.end();
+      dragging.end();
+      hand.change_tool().catch(notices.failed);
+    },
   };
   by_id('tools').append(
     tool('open', 'Add a file (O)', actions.open, 'tool-open'), tool('frame', 'Frame all (F)', actions.frame, 'tool-frame'),
-    tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'),
+    tool('point', 'Touch with a point (Q)', actions.tool, 'tool-point'), tool('gizmo', 'Gizmo (G)', actions.gizmo, 'tool-gizmo'), tool('section', 'Section plane (X)', actions.section, 'tool-section'),
     tool('undo', 'Undo (U)', actions.undo, 'tool-undo'), tool('reset', 'Reset (Backspace)', actions.reset, 'tool-reset'),
     tool('pause', 'Pause (Space)', actions.pause, 'tool-pause'));
   by_id('more-tools').append(
@@ -134,10 +153,10 @@ async function main(): Promise<void> {
   new ResizeObserver(resize).observe(by_id('stage'));
   resize();
 
-  // the first picture shows everything; as meshes come it follows, until a person has chosen a view
+  // the first picture is the scene's own, or shows everything; as meshes come it follows, until a person has chosen a view
   const frame_first = () => {
     stage.place_light();
-    if (!eye.touched) eye.frame(stage.bounds(), 'iso');
+    if (!eye.touched && !(model.scene && eye.look(model.scene, stage.bounds()))) eye.frame(stage.bounds(), 'iso');
   };
   model.on_scene.on(() => {
     eye.touched = false;
@@ -167,9 +186,12 @@ async function main(): Promise<void> {
     last = now;
     if (hand.holding !== NONE) overlays.grips.set(hand.hand, hand.grip);
     eye.update();
+    pointing.update();
     dragging.update(seconds);
-    stage.update(dragging.hover, eye.distance);
+    const touched = new Set((model.state?.proxies ?? []).filter(touches).map((proxy) => proxy.part));
+    stage.update(dragging.hover, touched, eye.distance);
     overlays.update();
+    proxies.update();
     gizmo.update();
     panels.update();
     clearance.update(now);
@@ -207,7 +229,10 @@ async function main(): Promise<void> {
       get replaying() { return model.replaying; },
       get latency() { return { p50: connection.latency.p50, p95: connection.latency.p95, samples: connection.latency.samples }; },
       get fps() { return status.fps; },
-      get seen() { return { ...overlays.seen, colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
+      get pointing() { return hand.pointing; },
+      get hand() { return hand.hand; },
+      get eye() { return { p: eye.camera.position.toArray(), target: eye.controls.target.toArray() }; },
+      get seen() { return { ...overlays.seen, proxy: proxies.seen, colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
       get theme() { return theme.name; },
       project: (at: Vec3) => eye.project(at),
       pick: (x: number, y: number) => picker.at(x, y),

@@ -7,7 +7,8 @@ import {
 } from 'three';
 import type { Eye } from './camera.ts';
 import type { Model } from './model.ts';
-import { felt } from './felt.ts';
+import { felt, proxy_of, touches } from './felt.ts';
+import { NearVoxels } from './near.ts';
 import { apply } from './pose.ts';
 import { look, NONE, overlay_kind, type hand_state, type message_near_voxels, type message_overlay, type message_state, type Vec3, type Wrench } from './protocol.mjs';
 import { set_pose, type Stage } from './scene.ts';
@@ -34,6 +35,7 @@ export class Overlays {
   private contact_lines: LineSegments;
   private near: InstancedMesh;
   private near_at = 0;
+  private near_voxels = new NearVoxels();
   private gap: LineSegments;
   private boxes = new Map<string, Object3D>();
   /** where the grip of a held part is, part's frame, by hand; the page's own hand knows, others start at the hand */
@@ -86,7 +88,10 @@ export class Overlays {
     this.update_contacts(state);
     const holding = state.hands.some((hand) => hand.held !== NONE);
     // what was near is near no more soon after nothing is held
-    if (!this.show.voxels || (!holding && performance.now() - this.near_at > 500)) this.near.count = 0;
+    if (!this.show.voxels || (!holding && performance.now() - this.near_at > 500)) {
+      this.near.count = 0;
+      this.near_voxels.clear();
+    }
     this.seen.near_voxels = this.near.count;
   }
 
@@ -138,7 +143,10 @@ export class Overlays {
     ring.quaternion.copy(object.group.quaternion).invert().multiply(this.eye.camera.quaternion); // faces the eye
     this.update_ghost(object, hand);
     this.update_coupling(object, hand, number);
-    this.update_wrench(object, hand, felt(this.model.state!, hand), at, pixel);
+    // a point pushes where its proxy is
+    const proxy = proxy_of(this.model.state!, number);
+    const pushed = hand.held !== NONE || (proxy !== null && present && touches(proxy));
+    this.update_wrench(object, pushed, felt(this.model.state!, hand), proxy?.point ?? at, pixel);
   }
 
   private update_ghost(object: HandObject, hand: hand_state): void {
@@ -184,11 +192,11 @@ export class Overlays {
     object.coupling.computeLineDistances();
   }
 
-  private update_wrench(object: HandObject, hand: hand_state, wrench: Wrench, at: Vec3, pixel: number): void {
+  private update_wrench(object: HandObject, pushed: boolean, wrench: Wrench, at: Vec3, pixel: number): void {
     const force = new Vector3(...wrench.force);
     const newtons = force.length();
     // by the square root: small forces can be seen, large ones fit
-    object.force.visible = this.show.forces && hand.held !== NONE && newtons > 0.02;
+    object.force.visible = this.show.forces && pushed && newtons > 0.02;
     if (object.force.visible) {
       this.seen.force_arrow = true;
       const length = pixel * Math.min(200, 26 + 34 * Math.sqrt(newtons));
@@ -201,7 +209,7 @@ export class Overlays {
     }
     const torque = new Vector3(...wrench.torque);
     const amount = torque.length();
-    object.torque.visible = this.show.forces && hand.held !== NONE && amount > 0.005;
+    object.torque.visible = this.show.forces && pushed && amount > 0.005;
     if (object.torque.visible) {
       this.seen.torque_arrow = true;
       object.torque.position.set(...at);
@@ -233,21 +241,25 @@ export class Overlays {
   }
 
   private take_voxels(message: message_near_voxels): void {
-    const pose = this.model.pose(message.part);
-    if (!pose || !this.show.voxels) return;
-    const count = Math.min(message.centres.length / 3, MOST_VOXELS);
-    const object = this.stage.parts.get(message.part);
-    if (!object) return;
-    object.group.updateMatrixWorld();
+    this.near_voxels.take(message);
+    this.near_at = performance.now();
+    if (this.show.voxels) this.draw_voxels();
+  }
+
+  private draw_voxels(): void {
     const turned = new Matrix4();
-    for (let i = 0; i < count; i++) {
-      const [x, y, z] = message.centres.subarray(3 * i, 3 * i + 3);
-      turned.makeScale(message.size, message.size, message.size).setPosition(x!, y!, z!).premultiply(object.group.matrixWorld);
-      this.near.setMatrixAt(i, turned);
+    let count = 0;
+    for (const { part, size, centres } of this.near_voxels.all()) {
+      const object = this.stage.parts.get(part);
+      if (!object) continue;
+      object.group.updateMatrixWorld();
+      for (let i = 0; i + 2 < centres.length && count < MOST_VOXELS; i += 3) {
+        turned.makeScale(size, size, size).setPosition(centres[i]!, centres[i + 1]!, centres[i + 2]!).premultiply(object.group.matrixWorld);
+        this.near.setMatrixAt(count++, turned);
+      }
     }
     this.near.count = count;
     this.near.instanceMatrix.needsUpdate = true;
-    this.near_at = performance.now();
   }
 
   /** the gap that was measured, as a line */
@@ -328,6 +340,7 @@ export class Overlays {
       this.drop(part!, kind!);
     }
     this.near.count = 0;
+    this.near_voxels.clear();
     this.gap.visible = false;
     for (const hand of this.hands) {
       hand.ghost.clear();

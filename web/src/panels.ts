@@ -3,11 +3,13 @@
 import { gradient } from './colour.ts';
 import type { Eye } from './camera.ts';
 import { by_id, h, icon, text, toggle } from './dom.ts';
+import { proxy_of, touches } from './felt.ts';
 import type { PageHand } from './hand.ts';
 import type { Loader } from './loader.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
+import { norm } from './pose.ts';
 import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { count, digits, length, metres } from './units.ts';
@@ -36,8 +38,9 @@ export class Panels {
     });
     model.on_part.on(() => {
       this.list_parts();
+      // a layer is so many millimetres only now that there is a voxel
       const layer = this.force_layer();
-      if (layer) this.name_layer(layer, layer.value); // in voxels of what is there now
+      if (layer) this.show_layer(layer);
     });
     model.on_part_gone.on(() => this.list_parts());
     model.on_selected.on(() => this.list_parts());
@@ -62,6 +65,7 @@ export class Panels {
       // while a slider is pulled only the last place counts
       window.clearTimeout(this.sliding);
       this.sliding = window.setTimeout(() => {
+        this.sliding = 0;
         this.model.connection.ask('set', { name: parameter.name, value }).catch(this.notices.failed);
       }, 60);
     });
@@ -95,6 +99,20 @@ export class Panels {
   /** every picture */
   update(): void {
     this.legend.hidden = !this.model.wants.proximity || ![...this.stage.parts.values()].some((object) => object.coloured);
+    by_id('tool-point').setAttribute('aria-pressed', String(this.hand.pointing));
+    this.tell_touch();
+  }
+
+  /** a point has no clearance: what it feels takes the place of that */
+  private tell_touch(): void {
+    const proxy = this.model.state && proxy_of(this.model.state, this.hand.hand);
+    by_id('touch').hidden = !proxy;
+    by_id('readout').hidden = Boolean(proxy);
+    if (!proxy) return;
+    const on = touches(proxy);
+    const name = this.model.parts.get(proxy.part)?.name;
+    text(by_id('touch-label'), on && name ? `Touch · ${name}${proxy.sticking ? ' · sticking' : ''}` : 'Touch');
+    text(by_id('touch-value'), on ? `${digits(norm(proxy.force))} N · ${length(proxy.depth, this.model.unit)} deep` : 'press on a part');
   }
 
   // ---- what is shown ----
@@ -216,16 +234,18 @@ export class Panels {
     const row = this.rows.get(parameter.name);
     if (row) row.set(parameter);
     else this.rows.set(parameter.name, this.make_row(parameter));
-    const layer = this.force_layer();
-    if (layer?.name === parameter.name) {
-      const whole = parameter.unit !== 'm';
-      this.slider.min = String(parameter.low);
-      this.slider.max = String(Math.min(parameter.high, whole ? 8 : 20 * (this.voxel() || 0.001)));
-      this.slider.step = whole ? '1' : String((this.voxel() || 0.001) / 10);
-      if (document.activeElement !== this.slider) this.slider.value = String(parameter.value);
-      this.slider.disabled = false;
-      this.name_layer(parameter, parameter.value);
-    }
+    if (this.force_layer()?.name === parameter.name) this.show_layer(parameter);
+  }
+
+  private show_layer(parameter: message_parameter): void {
+    const whole = parameter.unit !== 'm';
+    this.slider.min = String(parameter.low);
+    // wider where the scene begins beyond: the slider never shows another layer than the engine has
+    this.slider.max = String(Math.max(parameter.value, Math.min(parameter.high, whole ? 8 : 20 * (this.voxel() || 0.001))));
+    this.slider.step = whole ? '1' : String((this.voxel() || 0.001) / 10);
+    if (!this.sliding && !this.slider.matches(':active')) this.slider.value = String(parameter.value);
+    this.slider.disabled = false;
+    this.name_layer(parameter, Number(this.slider.value));
   }
 
   private make_row(first: message_parameter): { set: (parameter: message_parameter) => void } {

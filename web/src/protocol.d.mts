@@ -496,6 +496,14 @@ export interface message_scene {
   name: string;
   /** in which lengths are shown: mm, m, in */
   unit: string;
+  /** whether it says from where one first looks; else all should be in view */
+  has_camera: boolean;
+  /** metres, world: from here */
+  eye: Vec3;
+  /** metres, world: to here */
+  target: Vec3;
+  /** world; any length: what is up in the picture */
+  up: Vec3;
 }
 
 /** a part, new or changed */

@@ -206,6 +206,11 @@ const messages = [
     ['high', 'one', 'vec3', 1, 1, '', 48],
     ['name', 'text', 'u8', 256, 1, '', 72],
     ['unit', 'text', 'u8', 16, 1, '', 88],
+    ['', 'since', '', 1, 0, '', 0],
+    ['has_camera', 'one', 'flag', 1, 1, '', 104],
+    ['eye', 'one', 'vec3', 1, 1, '', 112],
+    ['target', 'one', 'vec3', 1, 1, '', 136],
+    ['up', 'one', 'vec3', 1, 1, '', 160],
   ] },
   { id: 17, name: 'part', kind: 'scene', direction: 2, fields: [
     ['part', 'one', 'u32', 1, 1, '', 4],

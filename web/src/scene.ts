@@ -255,8 +255,8 @@ export class Stage {
     for (const object of this.parts.values()) for (const lines of object.lines) lines.visible = show;
   }
 
-  /** poses and looks of the newest state; the eye's distance tells where the ground fades */
-  update(hover: number, distance: number): void {
+  /** poses and looks of the newest state; `touched` by points; the eye's distance tells where the ground fades */
+  update(hover: number, touched: ReadonlySet<number>, distance: number): void {
     const fog = this.scene.fog as Fog;
     fog.near = distance;
     fog.far = distance + 1.1 * this.size;
@@ -267,6 +267,7 @@ export class Stage {
       // the page sees the pointer before the controller does: ready shows at once
       let shown = part.look;
       if (shown === look.LOOK_PLAIN && hover === object.part) shown = look.LOOK_READY;
+      else if (shown === look.LOOK_PLAIN && touched.has(object.part)) shown = look.LOOK_HELD;
       const held = this.model.holder(object.part) >= 0;
       if (object.coloured && !held) this.uncolour(object);
       this.paint(object, part, shown);

@@ -22,6 +22,11 @@ export function fingerprint(state: message_state): number {
     mix([hand.held % 8191, hand.touched % 8191, hand.bits]);
   }
   for (const contact of state.contacts) mix(contact.point);
+  for (const proxy of state.proxies) {
+    mix(proxy.point);
+    mix(proxy.force);
+    mix(proxy.normal);
+  }
   return sum;
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
 import { start } from './mock.mjs';
 import { cube_stl } from './scene.mjs';
-import { serve } from './serve.mjs';
+import { demo, serve } from './serve.mjs';
 
 const option = (name) => {
   const at = process.argv.indexOf(name);
@@ -42,6 +42,46 @@ const step = async (what, action) => {
     await page?.mouse.up().catch(() => undefined);
   }
 };
+
+const length = (v) => Math.hypot(...v);
+
+/** the scene gives the hand a point and the page its first view */
+async function touch_butterfly() {
+  await until(page, () => window.feeler.pointing, 'the hand has a point from the beginning');
+  const { scene, eye } = await page.evaluate(() => ({ scene: window.feeler.scene, eye: window.feeler.eye }));
+  check(scene.has_camera && length(eye.p.map((value, k) => value - scene.eye[k])) < 1e-6, 'the scene’s camera is the first view');
+  const proxy = () => page.evaluate(() => ({ ...window.feeler.state.proxies[0], hand: window.feeler.state.hands[0].T_world_hand.p }));
+  // pressed the hand goes in, and the proxy stays where the pointer meets the surface
+  const places = await page.evaluate(() => [[0.038, 0.040, 0.0382], [0.035, 0.030, 0.0360]].map((place) => window.feeler.project(place)));
+  const [target, end] = places;
+  const at = await page.evaluate(({ x, y }) => window.feeler.pick(x, y)?.at, target);
+  check(at !== undefined, 'a wing is under the pointer');
+  await page.mouse.move(target.x, target.y);
+  await until(page, () => (window.feeler.state.hands[0].bits & 1) !== 0, 'the hand is there');
+  check(!(await page.evaluate(() => window.feeler.seen.proxy)), 'it touches nothing while it hovers');
+  await page.mouse.down();
+  await until(page, () => window.feeler.seen.proxy && window.feeler.force > 0.3, 'it touches, with a force');
+  await until(page, () => window.feeler.seen.force_arrow && / N$/.test(document.getElementById('force-label').textContent), 'the force shows');
+  let now = await proxy();
+  check(length(now.point.map((value, k) => value - at[k])) < 0.004, `the proxy at ${now.point} is where the pointer meets the surface, ${at}`);
+  check(now.depth > 0.001 && Math.abs(length(now.point.map((value, k) => value - now.hand[k])) - now.depth) < 1e-4, `the hand is ${now.depth} below it`);
+  check(/butterfly/.test(await page.locator('#touch-label').textContent()), 'the part is named');
+  await shot(page, 'probe');
+  // dragged it slides over the wing and stays on it
+  const before = now.point;
+  for (let i = 1; i <= 10; i++) await page.mouse.move(target.x + ((end.x - target.x) * i) / 10, target.y + ((end.y - target.y) * i) / 10);
+  await until(page, (p) => Math.hypot(...window.feeler.state.proxies[0].point.map((value, k) => value - p[k])) > 0.004, 'it slides', 10000, before);
+  await page.waitForTimeout(300);
+  now = await proxy();
+  const seen = await page.evaluate((p) => window.feeler.pick(window.feeler.project(p).x, window.feeler.project(p).y)?.at, now.point);
+  check(seen && length(seen.map((value, k) => value - now.point[k])) < 0.0015, `the proxy at ${now.point} is on the surface at ${seen}`);
+  await page.mouse.up();
+  await until(page, () => !window.feeler.seen.proxy && window.feeler.force === 0, 'let go, it touches nothing');
+  await page.keyboard.press('q');
+  await until(page, () => !window.feeler.pointing, 'Q takes parts again');
+  await page.locator('#tool-point').click();
+  await until(page, () => window.feeler.pointing, 'and the button touches');
+}
 
 let page = null;
 let stop_two = NaN;
@@ -157,7 +197,8 @@ await step('an STL becomes a part', async () => {
 });
 
 await step('two pages see the same', async () => {
-  const other = await open_page(browser, server.url, trouble, { colorScheme: 'light' });
+  // small: where there is no graphics card, two pages that draw cost twice
+  const other = await open_page(browser, server.url, trouble, { colorScheme: 'light', viewport: { width: 560, height: 360 } });
   check((await other.evaluate(() => window.feeler.theme)) === 'light', 'a page follows the system’s theme');
   const place = await take(page, 'bracket');
   await drag_by(page, place, [0, 0.03, 0]);
@@ -242,9 +283,21 @@ await step('a lost connection is told and comes back', async () => {
   await until(page, () => window.feeler.loaded && window.feeler.parts.length >= 3, 'with the scene', 30000);
 });
 
+await page.close();
+await server.close();
+
+if (feeler) await step('a point touches a butterfly', async () => {
+  const shown = await demo(feeler, 'probe');
+  try {
+    page = await open_page(browser, shown.url, before_loss, { viewport: { width: 900, height: 560 } });
+    await touch_butterfly();
+  } finally {
+    await shown.close();
+  }
+});
+
 check(before_loss.length === 0, `the console is free of errors:\n    ${before_loss.join('\n    ')}`);
 await browser.close();
-await server.close();
 for (const failure of failures) console.log(`FAILED: ${failure}`);
 console.log(`${passed} checks passed, ${failures.length} failed`);
 process.exit(failures.length ? 1 : 0);

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { write_scene } from './scene.mjs';
 
-function begin(feeler, folder, port) {
-  const child = spawn(feeler, ['serve', join(folder, 'scene.json'), '--port', String(port), '--recordings', join(folder, 'recordings'), '--no-devices'],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') } });
+function begin(feeler, folder, options) {
+  const child = spawn(feeler, options, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') } });
   let said = '';
   const url = new Promise((resolve, reject) => {
     const listen = (data) => {
@@ -17,8 +16,8 @@ function begin(feeler, folder, port) {
     };
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
-    child.on('exit', (code) => reject(new Error(`feeler serve ended (${code}): ${said}`)));
-    setTimeout(() => reject(new Error(`feeler serve did not say its address: ${said}`)), 30000).unref();
+    child.on('exit', (code) => reject(new Error(`feeler ${options[0]} ended (${code}): ${said}`)));
+    setTimeout(() => reject(new Error(`feeler ${options[0]} did not say its address: ${said}`)), 30000).unref();
   });
   url.catch(() => undefined);
   return { child, url };
@@ -40,16 +39,30 @@ function end(child) {
 export async function serve(feeler) {
   const folder = mkdtempSync(join(tmpdir(), 'feeler-page-'));
   write_scene(folder);
-  let { child, url: coming } = begin(feeler, folder, 0);
+  const options = (port) => ['serve', join(folder, 'scene.json'), '--port', String(port), '--recordings', join(folder, 'recordings'), '--no-devices'];
+  let { child, url: coming } = begin(feeler, folder, options(0));
   const url = await coming;
   return {
     url,
     interrupt: async (meanwhile) => {
       await end(child);
       await meanwhile();
-      ({ child, url: coming } = begin(feeler, folder, new URL(url).port));
+      ({ child, url: coming } = begin(feeler, folder, options(new URL(url).port)));
       await coming;
     },
+    close: async () => {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** feeler demo NAME: { url, close() } */
+export async function demo(feeler, name) {
+  const folder = mkdtempSync(join(tmpdir(), 'feeler-demo-'));
+  const { child, url } = begin(feeler, folder, ['demo', name, '--no-browser', '--port', '0']);
+  return {
+    url: await url,
     close: async () => {
       await end(child);
       rmSync(folder, { recursive: true, force: true });
