@@ -26,7 +26,7 @@ typedef struct hint {
 
 static const hint hints[] = {
     {"bay", "Take the blue pump out of its bay: lift it off its rails, turn it, draw it out."},
-    {"probe", "Touch the model with the point: it follows your mouse and stays on the surface."},
+    {"probe", "Press on the butterfly: the point stays on its surface and slides as you drag."},
     {"ball", "Take the ball, put it into the socket and turn it there."},
     {"gear", "Take the actuator out of the landing gear. The first time its voxels take a while."},
     {"axle", "Put the axle together: seven parts lie on the bench."},
