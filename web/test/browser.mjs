@@ -26,7 +26,7 @@ export async function launch() {
 
 /** a page that shows the scene; `trouble` collects what its console says about errors */
 export async function open_page(browser, url, trouble, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', ...options });
+  const page = await browser.newPage({ viewport: { width: 1120, height: 640 }, colorScheme: 'dark', ...options });
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') {
       // about the test machine's graphics, not about the page
@@ -78,7 +78,7 @@ export async function take(page, name) {
   return place;
 }
 
-export async function drag_by(page, place, by, steps = 14) {
+export async function drag_by(page, place, by, steps = 8) {
   const from = await page.evaluate((at) => window.feeler.project(at), place.at);
   const target = place.at.map((value, k) => value + by[k]);
   const to = await page.evaluate((at) => window.feeler.project(at), target);
