@@ -62,11 +62,11 @@
 /* motion */
 #include "feeler/body.h"      /* mass, pose, velocity */
 #include "feeler/coupling.h"  /* a hand holds a part */
+#include "feeler/pager.h"     /* voxels larger than memory */
 #include "feeler/passivity.h" /* no energy into the hand */
 #include "feeler/recording.h" /* what happened, frame by frame, in a file */
 #include "feeler/step.h"      /* what acts on a part, and where it goes */
 #include "feeler/world.h"     /* all parts and hands together */
-#include "feeler/pager.h"     /* voxels larger than memory */
 
 /* hands */
 #include "feeler/device.h"   /* where poses come from and wrenches go; drivers */

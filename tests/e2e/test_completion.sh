@@ -20,7 +20,8 @@ offers() { # LAST-WORD-LINE...: words; prints the replies, one per line
 check_bash() { # WANTED words...
   local wanted=$1
   shift
-  offers "$@" 2>&1 | grep -qxF -- "$wanted" && pass || fail "bash: $* does not offer $wanted: $(offers "$@" 2>&1 | tr '\n' ' ')"
+  # not by a pipe: grep ends at the first match, and whoever writes into it then fails
+  grep -qxF -- "$wanted" <<<"$(offers "$@" 2>&1)" && pass || fail "bash: $* does not offer $wanted: $(offers "$@" 2>&1 | tr '\n' ' ')"
 }
 expect 0 bash -n script.bash
 check_bash make feeler ma
@@ -43,7 +44,7 @@ check_bash other\ part.stl feeler convert ot
 if command -v fish >/dev/null; then
   expect 0 fish --no-config --no-execute script.fish
   check_fish() { # WANTED LINE
-    fish --no-config -c "source script.fish; complete -C '$2'" 2>&1 | cut -f1 | grep -qxF -- "$1" && pass ||
+    grep -qxF -- "$1" <<<"$(fish --no-config -c "source script.fish; complete -C '$2'" 2>&1 | cut -f1)" && pass ||
       fail "fish: '$2' does not offer $1"
   }
   check_fish make "feeler ma"
@@ -72,7 +73,7 @@ zpty -r -m shell out '*done*'
 print -r -- "$out"
 END
   check_zsh() { # WANTED LINE: what feeler is called with after Tab and Enter
-    timeout 60 zsh -f tab.zsh "$2" 2>&1 | grep -qF -- "<$1>" && pass || fail "zsh: '$2' does not complete to $1"
+    grep -qF -- "<$1>" <<<"$(timeout 60 zsh -f tab.zsh "$2" 2>&1)" && pass || fail "zsh: '$2' does not complete to $1"
   }
   check_zsh "completion" "feeler compl"
   check_zsh "help --json" "feeler help --js"
