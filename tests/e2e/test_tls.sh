@@ -69,6 +69,7 @@ if [ -x "$host" ]; then
 fi
 kill -0 "$server" && pass || fail "feeler serve has ended: $(cat serve.err)"
 stop_server
-expect 3 feeler serve --port 0 --no-devices --tls-cert one.crt --tls-key other.key
+# libwebsockets 4.1 loses 72 bytes of a virtual host that it could not make
+expect 3 env ASAN_OPTIONS=detect_leaks=0 feeler serve --port 0 --no-devices --tls-cert one.crt --tls-key other.key
 says 'a certificate and its key'
 finish
