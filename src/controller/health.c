@@ -19,16 +19,18 @@ void flr_engine_feel_pulse(flr_engine *e)
     pulse->time_ns = now;
     pulse->frames = stats.frames;
     pulse->skipped = stats.skipped;
-    pulse->compute = *flr_loop_compute(e->loop);
+    /* the loop writes meanwhile: not by an assignment */
+    flr_histogram_clear(&pulse->compute);
+    flr_histogram_merge(&pulse->compute, flr_loop_compute(e->loop));
 }
 
 /* What has happened since the oldest moment that is kept. */
 static void recent(const flr_engine *e, const flr_loop_stats *s, flr_pulse *since)
 {
-    const flr_histogram *now = flr_loop_compute(e->loop);
     const flr_pulse *old =
         &e->pulses[e->pulse_count < FLR_ENGINE_PULSES ? 0 : e->pulse_count % FLR_ENGINE_PULSES];
-    *since = (flr_pulse){.frames = s->frames, .skipped = s->skipped, .compute = *now};
+    *since = (flr_pulse){.frames = s->frames, .skipped = s->skipped};
+    flr_histogram_merge(&since->compute, flr_loop_compute(e->loop));
     if (e->pulse_count == 0) return;
     since->frames -= old->frames;
     since->skipped -= old->skipped;
