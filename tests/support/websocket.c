@@ -170,10 +170,14 @@ bool flr_test_ws_receive(flr_test_ws *ws, double seconds, flr_message *message)
     double until = seconds_now() + seconds;
     for (;;) {
         uint8_t head[10];
-        if (!receive_all(ws->socket, head, 2, until)) return false;
+        /* only the wait for a frame's first byte is the caller's: to give up inside a frame would
+           take what is left of it for the next one */
+        if (!receive_all(ws->socket, head, 1, until)) return false;
+        double rest = seconds_now() + PATIENCE_MS * 1e-3;
+        if (!receive_all(ws->socket, head + 1, 1, rest)) return false;
         size_t size = head[1] & 0x7F;
         unsigned more = size == 126 ? 2 : size == 127 ? 8 : 0;
-        if (more && !receive_all(ws->socket, head + 2, more, until)) return false;
+        if (more && !receive_all(ws->socket, head + 2, more, rest)) return false;
         if (more) size = 0;
         for (unsigned i = 0; i < more; i++) size = size << 8 | head[2 + i];
         if (size > ws->capacity) {
@@ -181,8 +185,7 @@ bool flr_test_ws_receive(flr_test_ws *ws, double seconds, flr_message *message)
             ws->room = realloc(ws->room, FLR_PROTOCOL_ROOM(size));
             ws->capacity = size;
         }
-        if (!receive_all(ws->socket, ws->frame, size, seconds_now() + PATIENCE_MS * 1e-3))
-            return false;
+        if (!receive_all(ws->socket, ws->frame, size, rest)) return false;
         ws->size = size;
         int opcode = head[0] & 0x0F;
         if (opcode == 8) {

@@ -13,7 +13,7 @@ static void strict(flr_service_def *def)
     memcpy(def->access.token, "a-token-of-24-characters", 25);
     def->stall_seconds = 0.5;
     def->limits.clients = 24;
-    def->limits.hello_seconds = 0.3;
+    def->limits.hello_seconds = 1;
 }
 
 static int begin(void **state)
