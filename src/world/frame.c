@@ -1,0 +1,298 @@
+/* a step of the world: from the state before it and the hands' poses alone */
+#include <math.h>
+#include <string.h>
+
+#include "world/inside.h"
+
+#define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
+#define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
+#define SPEED_UP  1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
+#define AROUND    16.0 /* voxels: beyond its way, how far around a point anything is looked at */
+#define SLOW                                                                                       \
+    0.005 /* m/s: sphere engine: what touches something and is slower for CALM s may rest */
+#define CALM 0.05
+
+static double *slow_of(flr_world_state *state, uint32_t part_count)
+{
+    return (double *)(void *)(state->bodies + part_count);
+}
+
+/* ---- hands ---- */
+
+/* Where the hand is now and how fast. Returns a fault when the device speaks nonsense. */
+static unsigned follow(flr_world_hand_state *hand, const flr_world_input *in, double dt)
+{
+    flr_twist still = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+    flr_handle *handle = &hand->handle;
+    unsigned fault = in->fresh && !flr_pose_is_valid(in->T_world_hand) ? FLR_FAULT_HANDLE : 0;
+    if (fault || !in->fresh) {
+        handle->twist = still;
+        return fault;
+    }
+    flr_pose before = handle->T_world_handle;
+    handle->T_world_handle = in->T_world_hand;
+    if (in->has_twist && flr_vec3_is_finite(in->twist.linear) &&
+        flr_vec3_is_finite(in->twist.angular)) {
+        handle->twist = in->twist;
+    } else if (!hand->seen) {
+        handle->twist = still;
+    } else {
+        flr_quat turn = flr_quat_mul(in->T_world_hand.q, flr_quat_conjugate(before.q));
+        flr_vec3 linear = flr_vec3_scale(flr_vec3_sub(in->T_world_hand.p, before.p), 1 / dt);
+        flr_vec3 angular = flr_vec3_scale(flr_quat_to_rotation_vector(turn), 1 / dt);
+        double share = dt / (SMOOTHING + dt);
+        handle->twist.linear = flr_vec3_add_scaled(handle->twist.linear, share,
+                                                   flr_vec3_sub(linear, handle->twist.linear));
+        handle->twist.angular = flr_vec3_add_scaled(handle->twist.angular, share,
+                                                    flr_vec3_sub(angular, handle->twist.angular));
+    }
+    hand->seen = true;
+    return 0;
+}
+
+/* What a hand feels that touches with a point. */
+static flr_wrench feel_point(flr_world *w, flr_world_hand_state *hand, flr_world_frame *frame)
+{
+    if (!hand->seen) return flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    flr_points_step(w->points, &hand->point, hand->handle.T_world_handle.p, &w->params.proxy,
+                    w->poses, w->state->bodies);
+    const flr_world_point *shown = &hand->point.shown;
+    /* a point feels no torque: how the device turns is nothing to its port */
+    flr_pose straight = flr_pose_identity();
+    straight.p = hand->handle.T_world_handle.p;
+    frame->touching += shown->touching;
+    frame->segments += shown->queries;
+    return flr_passivity_pass(&hand->passivity, &w->params.passivity, straight,
+                              flr_wrench_make(flr_vec3_zero(), shown->force), w->def.dt);
+}
+
+/* Every hand gets what it shall feel. */
+static void feel(flr_world *w, flr_world_frame *frame)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        flr_world_hand_state *hand = &w->state->hands[i];
+        if (hand->tool == FLR_TOOL_POINT) {
+            hand->wrench = feel_point(w, hand, frame);
+            continue;
+        }
+        if (hand->part == FLR_NO_PART || hand->waiting) {
+            hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+            continue;
+        }
+        flr_wrench wrench =
+            flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part], &hand->handle,
+                              w->plans[hand->part].result.touching > 0, w->def.dt);
+        hand->wrench = flr_passivity_pass(&hand->passivity, &w->params.passivity,
+                                          hand->handle.T_world_handle, wrench, w->def.dt);
+    }
+}
+
+/* ---- what is told of a step ---- */
+
+static double *number_vec3(double *to, flr_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    return to + 3;
+}
+
+/* The hash before, the bodies and the hands' wrenches as numbers: no padding gets into it. */
+static flr_hash chain(flr_world *w)
+{
+    double *to = w->numbers;
+    memcpy(to, &w->state->hash, sizeof(flr_hash));
+    to += 2;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        if (w->kinds[i] == FLR_PART_STATIC) continue;
+        const flr_body *body = &w->state->bodies[i];
+        to = number_vec3(to, body->T_world_part.p);
+        *to++ = body->T_world_part.q.w;
+        *to++ = body->T_world_part.q.x;
+        *to++ = body->T_world_part.q.y;
+        *to++ = body->T_world_part.q.z;
+        to = number_vec3(to, body->twist.linear);
+        to = number_vec3(to, body->twist.angular);
+    }
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        to = number_vec3(to, w->state->hands[i].wrench.force);
+        to = number_vec3(to, w->state->hands[i].wrench.torque);
+        if (w->state->hands[i].tool == FLR_TOOL_POINT)
+            to = number_vec3(to, w->state->hands[i].point.shown.position);
+    }
+    return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);
+}
+
+/* What all pairs said together. */
+static void sum_up(flr_world *w, flr_world_frame *frame)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    frame->pairs = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_contact_result *c = &results[i].contact;
+        frame->points_tested += c->points_tested;
+        frame->contacts += c->contacts;
+        frame->penetrations += c->penetrations;
+        if (c->lower < frame->lower) frame->lower = c->lower;
+        if (c->upper < frame->upper) frame->upper = c->upper;
+    }
+}
+
+/* ---- the two engines: from what acts on the bodies to where they are at the end of the step ---- */
+
+/* Forces of shells in voxmaps, and ways that are free. */
+static void step_shell(flr_world *w, double range, flr_world_frame *frame)
+{
+    flr_pairs_query(w->pairs, w->twists);
+    sum_up(w, frame);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves) flr_ways_plan(w, i, range, frame);
+    w->spent = 0;
+    flr_ways_check(w, range, frame);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves)
+            flr_step_move(&w->plans[i].result, w->plans[i].fraction, &w->state->bodies[i]);
+}
+
+static double turning_energy(const flr_body *body)
+{
+    return 0.5 * flr_vec3_dot(body->twist.angular,
+                              flr_mat3_apply(flr_body_tensor(body), body->twist.angular));
+}
+
+/* What a step of finite length adds to a turn, 1e-8 of it, is taken out. */
+static void keep_energy(flr_body *body, double before)
+{
+    double after = turning_energy(body);
+    if (after > before)
+        body->twist.angular = flr_vec3_scale(body->twist.angular, sqrt(before / after));
+}
+
+/* Moves a body by what the impulses left. A way that is too long is shortened, the velocity stays: so does momentum. */
+static void move_hit(flr_world *w, uint32_t part, double range)
+{
+    flr_world_plan *p = &w->plans[part];
+    flr_body *body = &w->state->bodies[part];
+    flr_impacts_part hit = flr_impacts_get(w->impacts, part);
+    p->result.touching = hit.contacts;
+    body->twist = hit.twist;
+    double before = turning_energy(body);
+    flr_motion drift = flr_body_drift(body, w->def.dt);
+    double most = fmin(fmin(hit.room, range / 2), w->params.step.travel);
+    flr_motion whole = {flr_vec3_add(drift.turn, hit.shift.turn),
+                        flr_vec3_add(drift.shift, hit.shift.shift)};
+    p->fraction = flr_motion_fraction(whole, body->reach, most);
+    p->limited = p->fraction < 1;
+    p->result.motion = whole;
+    drift.turn = flr_vec3_scale(drift.turn, p->fraction);
+    drift.shift = flr_vec3_scale(drift.shift, p->fraction);
+    flr_body_move(body, drift, 1);
+    /* the shift takes the velocity of a turn along, so that it gives no energy */
+    flr_vec3 turn = flr_vec3_scale(hit.shift.turn, p->fraction);
+    body->T_world_part = flr_motion_apply(body, hit.shift, p->fraction);
+    body->twist.angular = flr_quat_rotate(flr_quat_from_rotation_vector(turn), body->twist.angular);
+    keep_energy(body, before);
+    double *slow = &slow_of(w->state, w->def.part_count)[part];
+    bool is_slow = 2 * flr_body_energy(body) < body->inertia.mass * SLOW * SLOW;
+    *slow = hit.contacts && is_slow ? *slow + w->def.dt : 0;
+}
+
+/* Impulses between sphere trees. What pulls a body is worked out as if nothing were in its way. */
+static void step_spheres(flr_world *w, const flr_pairs_report *near, double range,
+                         flr_world_frame *frame)
+{
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        flr_world_plan *p = &w->plans[i];
+        if (p->moves) flr_ways_plan(w, i, range, frame);
+        bool calm = slow_of(w->state, w->def.part_count)[i] > CALM;
+        flr_impacts_set_body(w->impacts, i, &w->state->bodies[i], p->result.twist, p->moves, calm);
+    }
+    flr_impulse_params how = flr_default_impulse_params();
+    how.restitution = w->params.restitution;
+    how.friction = w->params.friction;
+    how.dt = w->def.dt;
+    flr_impacts_report found;
+    flr_impacts_resolve(w->impacts, near->pairs, near->count, &how, w->budget, &found);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (w->plans[i].moves) move_hit(w, i, range);
+    frame->pairs = near->count;
+    frame->points_tested = found.tests;
+    frame->contacts = found.contacts;
+    frame->penetrations = found.deep;
+    frame->exhausted = found.coarse;
+    frame->deepest = found.deepest;
+    if (near->count) frame->lower = 0;
+    if (found.contacts) frame->upper = 2 * sqrt(3) * w->voxel;
+}
+
+/* How near bodies may come in this step, and a little more. */
+static double range_of(const flr_world *w)
+{
+    return 2 * (SPEED_UP * w->state->travel + w->voxel) + MARGIN * w->voxel;
+}
+
+/* Voxels that the step would look at are not there: it does not happen, and hands feel nothing. */
+static void suspend(flr_world *w, flr_world_frame *frame)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++)
+        w->state->hands[i].wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    frame->missing = true;
+    frame->hash = w->state->hash;
+}
+
+void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
+{
+    flr_world_state *state = w->state;
+    flr_world_frame frame = {.number = state->number, .lower = INFINITY, .upper = INFINITY};
+    if (!flr_pages_begin(w->pages, state->bodies, range_of(w) + AROUND * w->voxel)) {
+        suspend(w, &frame);
+        flr_pages_end(w->pages);
+        if (out) *out = frame;
+        return;
+    }
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        flr_world_hand_state *hand = &state->hands[i];
+        if (inputs[i].has_sent) flr_passivity_sent(&hand->passivity, inputs[i].sent);
+        frame.faults |= follow(hand, &inputs[i], w->def.dt);
+        if (hand->waiting && hand->seen) {
+            flr_world_take(w, hand);
+            if (hand->part != FLR_NO_PART)
+                flr_pairs_set_moving(w->pairs, hand->part, flr_world_is_moving(w, hand->part));
+        }
+    }
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        const flr_body *body = &state->bodies[i];
+        w->plans[i].moves = flr_world_is_moving(w, i);
+        w->plans[i].result.touching = 0;
+        w->plans[i].stop_count = 0;
+        w->plans[i].again = w->plans[i].stopped = false;
+        w->plans[i].newest = 0;
+        w->poses[i] = body->T_world_part;
+        w->twists[i] = body->twist;
+    }
+
+    /* as near as they may come in this step, and a little more */
+    const double range = range_of(w);
+    flr_pairs_report near;
+    flr_pairs_update(w->pairs, w->poses, range, &near);
+    if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
+        step_spheres(w, &near, range, &frame);
+    else
+        step_shell(w, range, &frame);
+
+    state->travel = 0;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        flr_world_plan *p = &w->plans[i];
+        if (!p->moves) continue;
+        double travel = flr_ways_travel(w, i);
+        if (travel > state->travel) state->travel = travel;
+        frame.limited += p->limited;
+        frame.stopped += p->stopped;
+        frame.energy += flr_body_energy(&state->bodies[i]);
+    }
+    feel(w, &frame);
+    state->number++;
+    state->hash = chain(w);
+    frame.hash = state->hash;
+    flr_pages_end(w->pages);
+    if (out) *out = frame;
+}

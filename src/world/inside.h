@@ -1,0 +1,97 @@
+/* inside.h: what a world is made of, for those who work on it: world.c makes and keeps it, ways.c plans where its bodies
+ * go, frame.c does the step. Nothing else includes it. */
+#ifndef FLR_WORLD_INSIDE_H
+#define FLR_WORLD_INSIDE_H
+
+#include "feeler/world.h"
+#include "world/impacts.h"
+#include "world/pages.h"
+#include "world/point.h"
+
+/* places that a body slides along, of those that its way would meet */
+enum { FLR_WORLD_STOPS = 32 };
+
+typedef struct flr_world_hand_state {
+    flr_handle handle;
+    flr_coupling coupling;
+    flr_passivity passivity;
+    flr_wrench wrench;
+    uint32_t part;
+    flr_tool tool;
+    flr_point point; /* while the tool is one */
+    bool seen;       /* there was an input */
+    bool waiting;    /* takes `part` when there is one */
+} flr_world_hand_state;
+
+/* all that changes: one block, so that it can be saved whole */
+typedef struct flr_world_state {
+    uint64_t number;
+    flr_hash hash;
+    double travel; /* metres: the longest way of the step before */
+    flr_world_hand_state hands[FLR_WORLD_HANDS];
+    flr_body bodies[]; /* [part_count]; after them, in doubles: for how long each was slow, s */
+} flr_world_state;
+
+/* where a point of a body would meet something on its way, if nothing were done about it */
+typedef struct flr_world_stop {
+    flr_contact contact; /* as it is at the beginning of the step */
+    bool reversed;       /* the body is the one that gives the voxels */
+    double limit;        /* metres: how deep it may get: the way that is free, besides its depth */
+    flr_twist other;     /* of the other part, about `contact.point` */
+} flr_world_stop;
+
+/* what a step works out for a part */
+typedef struct flr_world_plan {
+    flr_step_result result;
+    double fraction;
+    bool moves, limited, stopped;
+    bool again; /* to be worked out anew */
+    int newest; /* pass of the checks in which its way was changed last */
+    uint32_t stop_count;
+    flr_world_stop stops[FLR_WORLD_STOPS];
+} flr_world_plan;
+
+struct flr_world {
+    flr_world_def def;
+    flr_world_params params;
+    flr_pairs *pairs;
+    flr_step *step;
+    flr_points *points;   /* what hands touch whose tool is one */
+    flr_impacts *impacts; /* NULL: no part has a sphere tree */
+    flr_pages *pages;     /* NULL: all voxels are in memory */
+    flr_part_kind *kinds;
+    double *voxels;  /* metres: of each part's voxmap; 0: it has none */
+    double voxel;    /* the least of them */
+    uint64_t budget; /* of checks in a step; 0: no limit */
+    uint64_t spent;  /* of it in this step */
+    int pass;        /* of them */
+    double ground_voxel;
+    flr_pose *poses;
+    flr_twist *twists;
+    flr_world_plan *plans;
+    double *numbers; /* to be hashed */
+    flr_world_state *state;
+    size_t state_size;
+};
+
+/* Does it go where forces push it in this step? */
+bool flr_world_is_moving(const flr_world *world, uint32_t part);
+
+/* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
+void flr_world_take(flr_world *world, flr_world_hand_state *hand);
+
+/* ---- ways (ways.c): RT safe ---- */
+
+/* Works out where a body would go, from what touches it and what pulls it, and from the stops that were noted. `range`:
+ * metres within which pairs were asked. */
+void flr_ways_plan(flr_world *world, uint32_t part, double range, flr_world_frame *frame);
+
+/* Checks all ways. A body that would run into something is let slide along it, at several places at most; what still is not
+ * free is shortened. Where two bodies move, shortening one changes what was checked for another: again, until nothing
+ * changes; if that takes too long, nothing moves. */
+void flr_ways_check(flr_world *world, double range, flr_world_frame *frame);
+
+/* How far any point of the part goes at most, metres. */
+double flr_ways_travel(const flr_world *world, uint32_t part);
+
+#endif
