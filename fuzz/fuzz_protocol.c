@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint32_t said = (uint32_t)total;
     memcpy(frame, &said, sizeof said);
     if (size) memcpy(frame + 4, bytes, size);
-    for (unsigned direction = FLR_TO_CONTROLLER; direction <= FLR_TO_CLIENT; direction++) {
+    for (unsigned direction = FLR_TO_CONTROLLER; direction <= FLR_TO_PEER; direction *= 2) {
         flr_message message;
         flr_error error = {0};
         flr_result result = flr_protocol_decode(frame, total, direction, room,

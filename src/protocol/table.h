@@ -81,11 +81,12 @@ typedef enum flr_wire_message_kind {
     FLR_KIND_REPLY,
     FLR_KIND_SCENE,
     FLR_KIND_STATE,
-    FLR_KIND_EVENT
+    FLR_KIND_EVENT,
+    FLR_KIND_PEER
 } flr_wire_message_kind;
 
 /* Who may send it; bits. */
-enum { FLR_TO_CONTROLLER = 1, FLR_TO_CLIENT = 2, FLR_BOTH = 3 };
+enum { FLR_TO_CONTROLLER = 1, FLR_TO_CLIENT = 2, FLR_BOTH = 3, FLR_TO_PEER = 4 };
 
 typedef struct flr_wire_message {
     uint16_t id;

@@ -62,7 +62,10 @@ int main(int count, char **arguments)
     uint32_t types;
     const flr_wire_message *type = flr_wire_messages(&types);
     for (uint32_t i = 0; i < types; i++, type++) {
-        unsigned direction = type->direction & FLR_TO_CLIENT ? FLR_TO_CLIENT : FLR_TO_CONTROLLER;
+        unsigned direction = type->direction & FLR_TO_CLIENT       ? FLR_TO_CLIENT
+                             : type->direction & FLR_TO_CONTROLLER ? FLR_TO_CONTROLLER
+                                                                   : FLR_TO_PEER;
+        unsigned wrong = direction == FLR_TO_CLIENT ? FLR_TO_CONTROLLER : FLR_TO_CLIENT;
         for (int turn = 0; turn < DAMAGES; turn++) {
             flr_message message = flr_test_message(type, &random, 5);
             size_t size = 0;
@@ -72,7 +75,7 @@ int main(int count, char **arguments)
                 return 1;
             if (turn >= 4) size = damage(size, &random);
             if (turn % 8 == 7) size = damage(size ? size : 1, &random);
-            print(size, turn == 5 ? 3 - direction : direction);
+            print(size, turn == 5 ? wrong : direction);
             flr_test_message_free(&message);
         }
     }

@@ -13,7 +13,9 @@ static _Alignas(8) uint8_t frame[FRAME], again[FRAME], room[FLR_PROTOCOL_ROOM(FR
 
 static unsigned side_of(const flr_wire_message *type)
 {
-    return type->direction & FLR_TO_CONTROLLER ? FLR_TO_CONTROLLER : FLR_TO_CLIENT;
+    return type->direction & FLR_TO_CONTROLLER ? FLR_TO_CONTROLLER
+           : type->direction & FLR_TO_CLIENT   ? FLR_TO_CLIENT
+                                               : FLR_TO_PEER;
 }
 
 static size_t encode(const flr_message *message)

@@ -19,6 +19,7 @@ export const MINOR: number;
 export const HEAD: 16;
 export const TO_CONTROLLER: 1;
 export const TO_CLIENT: 2;
+export const TO_PEER: 4;
 /** no part, hand or device */
 export const NONE: 4294967295;
 
@@ -233,6 +234,32 @@ export const hand_bit: {
   readonly HAND_POINT: 8;
 };
 
+/** what a member of a shared session does */
+export const peer_role: {
+  /** takes parts */
+  readonly PEER_HAND: 0;
+  /** looks only */
+  readonly PEER_WATCHER: 1;
+};
+
+/** about a member or a part of a shared session */
+export const peer_bit: {
+  /** member: has the scene and simulates it */
+  readonly PEER_READY: 1;
+  /** member: nobody hears it; what it held is frozen */
+  readonly PEER_AWAY: 2;
+  /** claim: the member holds the part; without it, it has let go */
+  readonly PEER_HOLDS: 4;
+  /** part: it has been let go of, and has a place to be at */
+  readonly PEER_REST: 8;
+  /** part: nobody may take it, because who held it is away */
+  readonly PEER_FROZEN: 16;
+  /** session: states go through the leader */
+  readonly PEER_RELAY: 32;
+  /** part: it touches something there */
+  readonly PEER_TOUCHING: 64;
+};
+
 /** of the frames since statistics began, microseconds */
 export interface timing {
   /** half of them are below */
@@ -305,6 +332,100 @@ export interface contact {
   other: number;
 }
 
+/** a member, in a roll */
+export interface peer_entry {
+  /** its number */
+  member: number;
+  /** 0 */
+  spare: number;
+  /** peer_bit */
+  bits: number;
+  /** the last of its claims that is in this roll */
+  seen: number;
+}
+
+/** a part that is held, or that not everybody has at its place yet, in a roll */
+export interface peer_place {
+  /** its number */
+  part: number;
+  /** peer_bit */
+  bits: number;
+  /** of the roll in which it got the place */
+  number: number;
+  /** the place */
+  T_world_part: Pose;
+}
+
+/** a part and a member, in a roll */
+export interface peer_pair {
+  /** number of the part */
+  part: number;
+  /** who holds it (the first of them owns it), or who does not have it at its place yet */
+  member: number;
+  /** 0 */
+  spare: number;
+}
+
+/** what a member says about a part, in a claim */
+export interface peer_deed {
+  /** number of the part */
+  part: number;
+  /** counts up with everything that the member does */
+  serial: number;
+  /** peer_bit */
+  bits: number;
+  /** where it was let go of */
+  T_world_part: Pose;
+}
+
+/** a part that a member has at its place */
+export interface peer_settled {
+  /** number of the part */
+  part: number;
+  /** of the place, as in peer_place */
+  number: number;
+}
+
+/** a hand, in a peer_state */
+export interface peer_hand {
+  /** its number at its controller */
+  hand: number;
+  /** part, or 4294967295: none */
+  held: number;
+  /** where it is */
+  T_world_hand: Pose;
+}
+
+/** an instance of a part, in a peer_state */
+export interface peer_part {
+  /** its number */
+  part: number;
+  /** peer_bit */
+  bits: number;
+  /** where it is */
+  T_world_part: Pose;
+  /** rad/s, world's axes */
+  angular: Vec3;
+  /** m/s, of its centre of mass */
+  linear: Vec3;
+  /** metres: with which its contact is found there */
+  voxel: number;
+  /** 0 */
+  spare: number;
+}
+
+/** what the sender's end of a tie has put in */
+export interface peer_energy {
+  /** that is tied */
+  part: number;
+  /** whose instance it is tied to */
+  member: number;
+  /** 0 */
+  spare: number;
+  /** joules, since the tie is there */
+  put: number;
+}
+
 /** the bodies of all messages, by name */
 export interface Messages {
   hello: message_hello;
@@ -364,6 +485,19 @@ export interface Messages {
   clearance: message_clearance;
   job: message_job;
   event: message_event;
+  peer_join: message_peer_join;
+  peer_welcome: message_peer_welcome;
+  peer_refused: message_peer_refused;
+  peer_card: message_peer_card;
+  peer_roll: message_peer_roll;
+  peer_claim: message_peer_claim;
+  peer_state: message_peer_state;
+  peer_files_ask: message_peer_files_ask;
+  peer_file: message_peer_file;
+  peer_fetch: message_peer_fetch;
+  peer_piece: message_peer_piece;
+  peer_set: message_peer_set;
+  peer_note: message_peer_note;
 }
 
 /** the first message of a client; its head says which version it speaks */
@@ -1046,6 +1180,190 @@ export interface message_event {
   part: number;
   /** that it is about, or 4294967295: none */
   hand: number;
+  /** for a person */
+  sentence: string;
+}
+
+/** a controller wants to be a member, or one again */
+export interface message_peer_join {
+  /** that it was in before; 0: none */
+  session: number;
+  /** chosen by it when it started */
+  nonce: number;
+  /** that it was; 0: none */
+  member: number;
+  /** what it does */
+  role: number;
+  /** 0xrrggbb; 4294967295: the leader chooses */
+  colour: number;
+  /** of its user, for people */
+  name: string;
+  /** hash of the scene that it has; empty: it takes the session's */
+  scene: Uint32Array;
+}
+
+/** the leader's answer: now it is a member; cards and a roll follow */
+export interface message_peer_welcome {
+  /** chosen by the first member */
+  session: number;
+  /** its number */
+  member: number;
+  /** peer_bit: of the session */
+  bits: number;
+  /** of the epoch */
+  count: number;
+  /** of the epoch */
+  leader: number;
+  /** hash of the scene */
+  scene: Uint32Array;
+  /** where parts are that have been moved; further welcomes have the rest */
+  places: peer_place[];
+  /** another welcome follows */
+  more: boolean;
+}
+
+/** the answer to a peer_join that cannot be */
+export interface message_peer_refused {
+  /** why; again: ask the leader, at address */
+  code: number;
+  /** of the leader; empty: none is known */
+  address: string;
+  /** for a person */
+  sentence: string;
+}
+
+/** who a member is, from the leader */
+export interface message_peer_card {
+  /** its number */
+  member: number;
+  /** what it does */
+  role: number;
+  /** 0xrrggbb */
+  colour: number;
+  /** as it chose it */
+  nonce: number;
+  /** of its user */
+  name: string;
+  /** where it can be called; empty: not known */
+  address: string;
+}
+
+/** who is in and who holds what, from the leader */
+export interface message_peer_roll {
+  /** which */
+  session: number;
+  /** of the epoch: a higher one is believed */
+  count: number;
+  /** of the epoch; of two with one count the older member is believed */
+  leader: number;
+  /** of the roll in its epoch and all before: the highest is believed */
+  number: number;
+  /** peer_bit: of the session */
+  bits: number;
+  /** in order of their numbers: the oldest first */
+  members: peer_entry[];
+  /** in order of their numbers */
+  parts: peer_place[];
+  /** in order of parts, then of time */
+  holders: peer_pair[];
+  /** in order of parts */
+  unsettled: peer_pair[];
+}
+
+/** what a member does, to everybody: what the leader does not know yet, and that it is there */
+export interface message_peer_claim {
+  /** which */
+  session: number;
+  /** who */
+  member: number;
+  /** of the epoch that it is in */
+  count: number;
+  /** of that epoch */
+  leader: number;
+  /** of the roll that it has */
+  number: number;
+  /** milliseconds since it heard the leader */
+  heard: number;
+  /** peer_bit */
+  bits: number;
+  /** seconds: from it to the leader, one way */
+  delay: number;
+  /** of the last thing that it did */
+  serial: number;
+  /** what it holds, and what it has let go of that is not in a roll yet */
+  deeds: peer_deed[];
+  /** parts that it has at their places */
+  settled: peer_settled[];
+}
+
+/** hands and instances of a member; the newest counts */
+export interface message_peer_state {
+  /** which */
+  session: number;
+  /** nanoseconds, by the clock of the member's controller */
+  time: number;
+  /** whose */
+  member: number;
+  /** of the epoch that it is in */
+  count: number;
+  /** of that epoch */
+  leader: number;
+  /** those that are there */
+  hands: peer_hand[];
+  /** those that it holds */
+  parts: peer_part[];
+  /** of ties to parts that several hold */
+  energies: peer_energy[];
+  /** members that the leader shall pass it on to */
+  via: Uint16Array;
+}
+
+/** which files make the scene; answered by a peer_file for each */
+export interface message_peer_files_ask {
+}
+
+/** a file of the scene */
+export interface message_peer_file {
+  /** its place, from 0: the scene itself */
+  file: number;
+  /** how many there are */
+  files: number;
+  /** bytes */
+  size: number;
+  /** of its bytes */
+  hash: Uint32Array;
+  /** beside the scene's file; no folders above it */
+  name: string;
+}
+
+/** asks for a piece of a file; answered by peer_piece */
+export interface message_peer_fetch {
+  /** its place */
+  file: number;
+  /** first byte */
+  offset: number;
+}
+
+/** a piece of a file */
+export interface message_peer_piece {
+  /** its place */
+  file: number;
+  /** first byte */
+  offset: number;
+  /** empty: there is no such file or offset */
+  bytes: Uint8Array;
+}
+
+/** a parameter is another one, for everybody */
+export interface message_peer_set {
+  /** in the parameter's unit */
+  value: number;
+  /** of the parameter */
+  name: string;
+}
+
+/** somebody tells something to everybody */
+export interface message_peer_note {
   /** for a person */
   sentence: string;
 }

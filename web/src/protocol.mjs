@@ -97,8 +97,21 @@ export const hand_bit = Object.freeze({
   HAND_LIMITED: 4,
   HAND_POINT: 8,
 });
+export const peer_role = Object.freeze({
+  PEER_HAND: 0,
+  PEER_WATCHER: 1,
+});
+export const peer_bit = Object.freeze({
+  PEER_READY: 1,
+  PEER_AWAY: 2,
+  PEER_HOLDS: 4,
+  PEER_REST: 8,
+  PEER_FROZEN: 16,
+  PEER_RELAY: 32,
+  PEER_TOUCHING: 64,
+});
 
-const choices = { role, result, part_kind, look, overlay_kind, device_kind, tool, job_kind, job_state, event_kind, };
+const choices = { role, result, part_kind, look, overlay_kind, device_kind, tool, job_kind, job_state, event_kind, peer_role, };
 
 // fields: name, shape, kind, max, group, of, offset in a structure
 const structs = {
@@ -137,6 +150,53 @@ const structs = {
     ['depth', 'one', 'f32', 1, 1, '', 24],
     ['part', 'one', 'u32', 1, 1, '', 28],
     ['other', 'one', 'u32', 1, 1, '', 32],
+  ] },
+  peer_entry: { size: 12, align: 4, fields: [
+    ['member', 'one', 'u16', 1, 1, '', 0],
+    ['spare', 'one', 'u16', 1, 1, '', 2],
+    ['bits', 'one', 'u32', 1, 1, '', 4],
+    ['seen', 'one', 'u32', 1, 1, '', 8],
+  ] },
+  peer_place: { size: 72, align: 8, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['bits', 'one', 'u32', 1, 1, '', 4],
+    ['number', 'one', 'u32', 1, 1, '', 8],
+    ['T_world_part', 'one', 'pose', 1, 1, '', 16],
+  ] },
+  peer_pair: { size: 8, align: 4, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['member', 'one', 'u16', 1, 1, '', 4],
+    ['spare', 'one', 'u16', 1, 1, '', 6],
+  ] },
+  peer_deed: { size: 72, align: 8, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['serial', 'one', 'u32', 1, 1, '', 4],
+    ['bits', 'one', 'u32', 1, 1, '', 8],
+    ['T_world_part', 'one', 'pose', 1, 1, '', 16],
+  ] },
+  peer_settled: { size: 8, align: 4, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['number', 'one', 'u32', 1, 1, '', 4],
+  ] },
+  peer_hand: { size: 64, align: 8, fields: [
+    ['hand', 'one', 'u32', 1, 1, '', 0],
+    ['held', 'one', 'u32', 1, 1, '', 4],
+    ['T_world_hand', 'one', 'pose', 1, 1, '', 8],
+  ] },
+  peer_part: { size: 96, align: 8, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['bits', 'one', 'u32', 1, 1, '', 4],
+    ['T_world_part', 'one', 'pose', 1, 1, '', 8],
+    ['angular', 'one', 'vec3f', 1, 1, '', 64],
+    ['linear', 'one', 'vec3f', 1, 1, '', 76],
+    ['voxel', 'one', 'f32', 1, 1, '', 88],
+    ['spare', 'one', 'f32', 1, 1, '', 92],
+  ] },
+  peer_energy: { size: 16, align: 8, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['member', 'one', 'u16', 1, 1, '', 4],
+    ['spare', 'one', 'u16', 1, 1, '', 6],
+    ['put', 'one', 'f64', 1, 1, '', 8],
   ] },
 };
 
@@ -485,11 +545,104 @@ const messages = [
     ['hand', 'one', 'u32', 1, 1, '', 20],
     ['sentence', 'text', 'u8', 512, 1, '', 24],
   ] },
+  { id: 128, name: 'peer_join', kind: 'peer', direction: 4, fields: [
+    ['session', 'one', 'u64', 1, 1, '', 8],
+    ['nonce', 'one', 'u64', 1, 1, '', 16],
+    ['member', 'one', 'u16', 1, 1, '', 24],
+    ['role', 'one', 'choice', 1, 1, 'peer_role', 26],
+    ['colour', 'one', 'u32', 1, 1, '', 28],
+    ['name', 'text', 'u8', 64, 1, '', 32],
+    ['scene', 'list', 'u32', 4, 4, '', 48],
+  ] },
+  { id: 129, name: 'peer_welcome', kind: 'peer', direction: 4, fields: [
+    ['session', 'one', 'u64', 1, 1, '', 8],
+    ['member', 'one', 'u16', 1, 1, '', 16],
+    ['bits', 'one', 'u32', 1, 1, '', 20],
+    ['count', 'one', 'u32', 1, 1, '', 24],
+    ['leader', 'one', 'u16', 1, 1, '', 28],
+    ['scene', 'list', 'u32', 4, 4, '', 32],
+    ['places', 'list', 'struct', 512, 1, 'peer_place', 48],
+    ['more', 'one', 'flag', 1, 1, '', 60],
+  ] },
+  { id: 130, name: 'peer_refused', kind: 'peer', direction: 4, fields: [
+    ['code', 'one', 'choice', 1, 1, 'result', 1],
+    ['address', 'text', 'u8', 64, 1, '', 8],
+    ['sentence', 'text', 'u8', 512, 1, '', 24],
+  ] },
+  { id: 131, name: 'peer_card', kind: 'peer', direction: 4, fields: [
+    ['member', 'one', 'u16', 1, 1, '', 2],
+    ['role', 'one', 'choice', 1, 1, 'peer_role', 4],
+    ['colour', 'one', 'u32', 1, 1, '', 8],
+    ['nonce', 'one', 'u64', 1, 1, '', 16],
+    ['name', 'text', 'u8', 64, 1, '', 24],
+    ['address', 'text', 'u8', 64, 1, '', 40],
+  ] },
+  { id: 132, name: 'peer_roll', kind: 'peer', direction: 4, fields: [
+    ['session', 'one', 'u64', 1, 1, '', 8],
+    ['count', 'one', 'u32', 1, 1, '', 16],
+    ['leader', 'one', 'u16', 1, 1, '', 20],
+    ['number', 'one', 'u32', 1, 1, '', 24],
+    ['bits', 'one', 'u32', 1, 1, '', 28],
+    ['members', 'list', 'struct', 32, 1, 'peer_entry', 32],
+    ['parts', 'list', 'struct', 256, 1, 'peer_place', 48],
+    ['holders', 'list', 'struct', 1024, 1, 'peer_pair', 64],
+    ['unsettled', 'list', 'struct', 4096, 1, 'peer_pair', 80],
+  ] },
+  { id: 133, name: 'peer_claim', kind: 'peer', direction: 4, fields: [
+    ['session', 'one', 'u64', 1, 1, '', 8],
+    ['member', 'one', 'u16', 1, 1, '', 16],
+    ['count', 'one', 'u32', 1, 1, '', 20],
+    ['leader', 'one', 'u16', 1, 1, '', 24],
+    ['number', 'one', 'u32', 1, 1, '', 28],
+    ['heard', 'one', 'u32', 1, 1, '', 32],
+    ['bits', 'one', 'u32', 1, 1, '', 36],
+    ['delay', 'one', 'f32', 1, 1, '', 40],
+    ['serial', 'one', 'u32', 1, 1, '', 44],
+    ['deeds', 'list', 'struct', 256, 1, 'peer_deed', 48],
+    ['settled', 'list', 'struct', 256, 1, 'peer_settled', 64],
+  ] },
+  { id: 134, name: 'peer_state', kind: 'peer', direction: 4, fields: [
+    ['session', 'one', 'u64', 1, 1, '', 8],
+    ['time', 'one', 'u64', 1, 1, '', 16],
+    ['member', 'one', 'u16', 1, 1, '', 24],
+    ['count', 'one', 'u32', 1, 1, '', 28],
+    ['leader', 'one', 'u16', 1, 1, '', 32],
+    ['hands', 'list', 'struct', 8, 1, 'peer_hand', 40],
+    ['parts', 'list', 'struct', 256, 1, 'peer_part', 56],
+    ['energies', 'list', 'struct', 1024, 1, 'peer_energy', 72],
+    ['via', 'list', 'u16', 32, 1, '', 88],
+  ] },
+  { id: 136, name: 'peer_files_ask', kind: 'peer', direction: 4, fields: [
+  ] },
+  { id: 137, name: 'peer_file', kind: 'peer', direction: 4, fields: [
+    ['file', 'one', 'u32', 1, 1, '', 4],
+    ['files', 'one', 'u32', 1, 1, '', 8],
+    ['size', 'one', 'u64', 1, 1, '', 16],
+    ['hash', 'list', 'u32', 4, 4, '', 24],
+    ['name', 'text', 'u8', 256, 1, '', 40],
+  ] },
+  { id: 138, name: 'peer_fetch', kind: 'peer', direction: 4, fields: [
+    ['file', 'one', 'u32', 1, 1, '', 4],
+    ['offset', 'one', 'u64', 1, 1, '', 8],
+  ] },
+  { id: 139, name: 'peer_piece', kind: 'peer', direction: 4, fields: [
+    ['file', 'one', 'u32', 1, 1, '', 4],
+    ['offset', 'one', 'u64', 1, 1, '', 8],
+    ['bytes', 'list', 'u8', 49152, 1, '', 16],
+  ] },
+  { id: 140, name: 'peer_set', kind: 'peer', direction: 4, fields: [
+    ['value', 'one', 'f64', 1, 1, '', 8],
+    ['name', 'text', 'u8', 64, 1, '', 16],
+  ] },
+  { id: 141, name: 'peer_note', kind: 'peer', direction: 4, fields: [
+    ['sentence', 'text', 'u8', 512, 1, '', 8],
+  ] },
 ];
 
 export const HEAD = 16;
 export const TO_CONTROLLER = 1;
 export const TO_CLIENT = 2;
+export const TO_PEER = 4;
 export const NONE = 4294967295;
 
 const byId = new Map(messages.map((type) => [type.id, type]));

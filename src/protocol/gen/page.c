@@ -4,13 +4,14 @@
 static const char *const message_kinds[] = {
     [FLR_KIND_HANDSHAKE] = "handshake", [FLR_KIND_COMMAND] = "command", [FLR_KIND_INPUT] = "input",
     [FLR_KIND_REPLY] = "reply",         [FLR_KIND_SCENE] = "scene",     [FLR_KIND_STATE] = "state",
-    [FLR_KIND_EVENT] = "event",
+    [FLR_KIND_EVENT] = "event",         [FLR_KIND_PEER] = "peer",
 };
 
 static const char *const directions[] = {
     [FLR_TO_CONTROLLER] = "client to controller",
     [FLR_TO_CLIENT] = "controller to client",
     [FLR_BOTH] = "both ways",
+    [FLR_TO_PEER] = "between controllers",
 };
 
 /* what stands in the column "type" */

@@ -11,7 +11,7 @@ static const char *const shapes[] = {
 static const char *const message_kinds[] = {
     [FLR_KIND_HANDSHAKE] = "handshake", [FLR_KIND_COMMAND] = "command", [FLR_KIND_INPUT] = "input",
     [FLR_KIND_REPLY] = "reply",         [FLR_KIND_SCENE] = "scene",     [FLR_KIND_STATE] = "state",
-    [FLR_KIND_EVENT] = "event",
+    [FLR_KIND_EVENT] = "event",         [FLR_KIND_PEER] = "peer",
 };
 
 /* one field: name, shape, kind, max, group, what it is of, offset */

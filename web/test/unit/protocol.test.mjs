@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { random, root } from '../load.mjs';
-import { decode, encode, ProtocolError, TO_CLIENT, TO_CONTROLLER } from '../../src/protocol.mjs';
+import { decode, encode, ProtocolError, TO_CLIENT, TO_CONTROLLER, TO_PEER } from '../../src/protocol.mjs';
 
 const folder = join(root, '..', 'fuzz', 'corpus', 'protocol');
 // the corpus lacks the length in front of each frame, so that a fuzzer need not guess it
@@ -19,7 +19,7 @@ const frames = readdirSync(folder).map((name) => {
 
 function attempt(frame) {
   const results = [];
-  for (const direction of [TO_CLIENT, TO_CONTROLLER])
+  for (const direction of [TO_CLIENT, TO_CONTROLLER, TO_PEER])
     try {
       results.push(decode(frame.slice(), direction));
     } catch (error) {
