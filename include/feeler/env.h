@@ -120,6 +120,35 @@ FLR_API flr_result flr_file_map(flr_file *file, size_t room, flr_map *map, flr_e
 /* Gives it back; leaves an empty map. NULL and an empty map allowed. */
 FLR_API void flr_file_unmap(flr_map *map);
 
+/* Several reads of one file under way at once: with io_uring where the system has it (Linux 5.11), else
+ * one after the other. Each has a number of the caller's, and they end in any order. */
+typedef struct flr_reads flr_reads;
+
+enum { FLR_READS_MOST = 256 };
+
+/* Up to `depth` reads (1 … FLR_READS_MOST) of a file opened for reading, which must stay open; of 1,
+ * one after the other everywhere. Fails with FLR_NO_MEMORY only. */
+FLR_API flr_result flr_reads_open(flr_file *file, unsigned depth, flr_reads **reads,
+                                  flr_error *error);
+
+/* Asks for `count` bytes at `offset`. `bytes` must stay until the read has been taken. False:
+ * `depth` are under way. */
+FLR_API bool flr_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes,
+                           size_t count);
+
+/* One that is done: its number and what came, as from flr_file_read(); waits for one until
+ * flr_clock_ns() is `deadline_ns`. FLR_TIMEOUT, and `*id` and `*got` are untouched: none is done (no
+ * message), at once where none is under way. Any other result is that of the read `*id`. Where they
+ * come one after the other it does the next, however long that takes. */
+FLR_API flr_result flr_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got,
+                                  flr_error *error);
+
+FLR_API unsigned flr_reads_under_way(const flr_reads *reads);
+/* Whether it is with io_uring. */
+FLR_API bool flr_reads_at_once(const flr_reads *reads);
+/* Waits until none is under way; NULL allowed. */
+FLR_API void flr_reads_close(flr_reads *reads);
+
 /* What is at `path` (links followed)? A path that does not exist is FLR_OK with kind
  * FLR_PATH_NONE. */
 FLR_API flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info,

@@ -12,7 +12,8 @@
  * chunk to chunk are always in memory; of the marks themselves, blocks of 64 KiB, as many as the
  * budget allows. Each step of the world says where its moving parts are and how they move; a
  * thread of the pager's own reads what they can reach within the horizon, the nearest first,
- * compares its checksum and puts it in place, and lets go of what has been out of reach longest.
+ * compares its checksum and puts it in place, and lets go of what is farthest and has been out of
+ * reach longest.
  *
  * A step looks at nothing that is not there. Where something is missing it does not happen:
  * flr_world_frame.missing says so, nothing moves, hands feel nothing, and the next step tries again.
@@ -48,6 +49,9 @@ typedef struct flr_pager_def {
     uint64_t budget;  /* bytes for blocks in memory, 1 MiB … 8 GiB less a block; default 1 GiB */
     double horizon;   /* seconds ahead that motion is followed; default 0.25 */
     double margin;    /* metres around parts that is read in any case; default 0.02 */
+    /* reads under way at once, 1 … FLR_READS_MOST; default 16; 1, or where the system has no io_uring:
+     * one after the other */
+    uint32_t depth;
 } flr_pager_def;
 
 FLR_API flr_pager_def flr_default_pager_def(void);
@@ -70,12 +74,19 @@ FLR_API flr_result flr_pager_start(flr_pager *pager, flr_error *error);
  * for those who have no thread. Returns how many it read. Not after flr_pager_start(). */
 FLR_API uint32_t flr_pager_service(flr_pager *pager, uint32_t blocks);
 
-/* What is wrong for good, or at present: FLR_OK when nothing is. Thread: any. */
+/* Asks for what is wanted now and takes what has come, waiting for nothing where reads are under way
+ * at once. Otherwise as flr_pager_service(). Returns how many blocks are new. */
+FLR_API uint32_t flr_pager_poll(flr_pager *pager);
+
+/* What is wrong at present: FLR_OK when nothing is. FLR_BAD_INPUT: with the file itself, so that it does
+ * not pass by waiting. Thread: any. */
 FLR_API flr_result flr_pager_trouble(flr_pager *pager, flr_error *error);
 
 typedef struct flr_pager_stats {
     uint64_t steps;       /* that asked */
     uint64_t suspended;   /* … of which something was missing */
+    uint64_t needed;      /* blocks that came within reach of a step … */
+    uint64_t hits;        /* … of which so many were there already */
     uint64_t blocks_read; /* and found right */
     uint64_t bytes_read;
     uint64_t evicted;   /* blocks */
@@ -86,10 +97,26 @@ typedef struct flr_pager_stats {
     uint64_t blocks;    /* of marks, in the file */
     uint64_t bytes;     /* of memory: slots, directory, tables */
     int64_t slowest_ns; /* the slowest read */
+    bool at_once;       /* reads are, with io_uring; else one after the other */
 } flr_pager_stats;
 
 /* Thread: any. */
 FLR_API flr_pager_stats flr_pager_get_stats(const flr_pager *pager);
+
+/* How often and how long steps could not happen because voxels were missing. Begins with zeros. */
+typedef struct flr_pager_waits {
+    uint64_t steps;   /* that did not happen */
+    uint64_t count;   /* of stretches of them */
+    double longest;   /* s */
+    double total;     /* s */
+    bool waiting;     /* just now */
+    int64_t since_ns; /* … since then */
+    int64_t last_ns;  /* the last step */
+} flr_pager_waits;
+
+/* Notes a step at the time `now_ns`: `missing` as in flr_world_frame. Returns for how many seconds it
+ * has been waiting. Thread: one per object; RT safe. */
+FLR_API double flr_pager_waits_note(flr_pager_waits *waits, bool missing, int64_t now_ns);
 
 #ifdef __cplusplus
 }

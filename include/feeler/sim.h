@@ -68,7 +68,8 @@ typedef enum flr_sim_failure {
 /* How a node's disk behaves. An operation is one call of a flr_file or flr_path function, except
  * close; the whole-file functions make several. A write that fails has written some part. */
 typedef struct flr_sim_disk {
-    int64_t operation_ns;    /* time each operation takes */
+    int64_t operation_ns;    /* time each operation takes; reads at once take it side by side */
+    int64_t jitter_ns;       /* and up to this much more, evenly spread */
     double bytes_per_second; /* of reading and writing, on top; 0: no limit */
     double short_read;       /* probability that a read gives less than there is */
     double failure;          /* probability that an operation fails… */

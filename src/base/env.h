@@ -23,6 +23,13 @@ typedef struct flr_env_ops {
     int (*file_write)(flr_file *file, uint64_t offset, const void *bytes, size_t count);
     int (*file_size)(flr_file *file, uint64_t *size);
     int (*file_sync)(flr_file *file);
+    // reads at once. open: depth 2 or more; ENOTSUP: there is no such thing, env.c makes one after the other. add:
+    // there is room. take: at least one is under way; ETIMEDOUT, or what became of the read `*id`.
+    // close: as file_close
+    int (*reads_open)(flr_file *file, unsigned depth, flr_reads **reads);
+    void (*reads_add)(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, size_t count);
+    int (*reads_take)(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got);
+    void (*reads_close)(flr_reads *reads);
     int (*file_map)(flr_file *file, size_t room,
                     flr_map *map); // all but env; size 0: none to unmap
     void (*file_unmap)(flr_map *map);
@@ -63,6 +70,13 @@ struct flr_file {
     char *path;
 };
 
+/* The first member of every queue of reads; filled in by reads.c. */
+struct flr_reads {
+    flr_file *file;
+    unsigned depth, under_way;
+    bool at_once;
+};
+
 typedef enum flr_socket_kind {
     FLR_SOCKET_UDP,
     FLR_SOCKET_LISTENER,
@@ -88,7 +102,13 @@ flr_result flr_fail_errno(flr_error *error, const char *path, const char *action
 /* The folder that holds `path` ("." for a plain name). NULL: no memory. Free it. */
 char *flr_path_parent(const char *path);
 
-/* The real machine's operations (env_real.c); its sockets (env_real_socket.c). */
+/* The real machine's operations (env_real.c); its sockets (env_real_socket.c); io_uring
+ * (env_real_uring.c). */
+int flr_real_descriptor(const flr_file *file);
+int flr_real_reads_open(flr_file *file, unsigned depth, flr_reads **reads);
+void flr_real_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, size_t count);
+int flr_real_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got);
+void flr_real_reads_close(flr_reads *reads);
 int flr_real_udp_open(flr_env *env, flr_address local, flr_socket **socket);
 int flr_real_udp_send(flr_socket *socket, flr_address to, const void *bytes, size_t count);
 int flr_real_udp_receive(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,

@@ -63,6 +63,8 @@ typedef struct real_file {
     int fd;
 } real_file;
 
+int flr_real_descriptor(const flr_file *file) { return ((const real_file *)file)->fd; }
+
 static int refuse_kind(mode_t mode)
 {
     if (S_ISREG(mode)) return 0;
@@ -371,6 +373,10 @@ static const flr_env_ops real_ops = {
     .file_write = real_file_write,
     .file_size = real_file_size,
     .file_sync = real_file_sync,
+    .reads_open = flr_real_reads_open,
+    .reads_add = flr_real_reads_add,
+    .reads_take = flr_real_reads_take,
+    .reads_close = flr_real_reads_close,
     .file_map = real_file_map,
     .file_unmap = real_file_unmap,
     .file_close = real_file_close,

@@ -48,6 +48,7 @@ typedef struct sim_disk_state {
     sim_names now;      /* as programs see it */
     sim_names synced;   /* files only, as they are on the disk */
     size_t open_files;
+    int64_t busy_until_ns; /* by reads that are under way at once */
     sim_random random;
 } sim_disk_state;
 
@@ -59,6 +60,10 @@ int flr_sim_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count
 int flr_sim_file_write(flr_file *file, uint64_t offset, const void *bytes, size_t count);
 int flr_sim_file_size(flr_file *file, uint64_t *size);
 int flr_sim_file_sync(flr_file *file);
+int flr_sim_reads_open(flr_file *file, unsigned depth, flr_reads **reads);
+void flr_sim_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, size_t count);
+int flr_sim_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got);
+void flr_sim_reads_close(flr_reads *reads);
 int flr_sim_file_map(flr_file *file, size_t room, flr_map *map);
 void flr_sim_file_unmap(flr_map *map);
 void flr_sim_file_close(flr_file *file);

@@ -15,8 +15,21 @@ typedef struct sim_file {
 
 /* ---- operations: time and faults ---- */
 
-/* every operation passes here: it takes its time and may fail */
-static int begin(flr_env *env, size_t bytes)
+static int64_t delay(sim_disk_state *disk)
+{
+    const flr_sim_disk *def = &disk->def;
+    if (def->jitter_ns <= 0) return def->operation_ns;
+    return def->operation_ns + flr_sim_random_below(&disk->random, def->jitter_ns + 1);
+}
+
+static int64_t transfer(const sim_disk_state *disk, size_t bytes)
+{
+    double rate = disk->def.bytes_per_second;
+    return rate > 0 ? (int64_t)((double)bytes / rate * 1e9) : 0;
+}
+
+/* every operation is counted here, and may fail */
+static int count(flr_env *env)
 {
     sim_node *node = (sim_node *)env;
     flr_sim *sim = node->sim;
@@ -24,10 +37,6 @@ static int begin(flr_env *env, size_t bytes)
     if (!node->up) return EIO;
     sim->stats.operations++;
     disk->operation++;
-    sim->now_ns += disk->def.operation_ns;
-    if (disk->def.bytes_per_second > 0)
-        sim->now_ns += (int64_t)((double)bytes / disk->def.bytes_per_second * 1e9);
-
     uint64_t n = disk->operation, at = disk->def.fail_at;
     bool fails = at > 0 && (n == at || (disk->def.fail_on && n > at));
     if (flr_sim_random_chance(&disk->random, disk->def.failure)) fails = true;
@@ -35,6 +44,15 @@ static int begin(flr_env *env, size_t bytes)
     sim->stats.failures++;
     if (disk->def.how == FLR_SIM_CRASH) flr_sim_crash(env);
     return disk->def.how == FLR_SIM_DISK_FULL ? ENOSPC : EIO;
+}
+
+/* … and takes its time, all but reads at once */
+static int begin(flr_env *env, size_t bytes)
+{
+    sim_node *node = (sim_node *)env;
+    if (!node->up) return EIO;
+    node->sim->now_ns += delay(&node->disk) + transfer(&node->disk, bytes);
+    return count(env);
 }
 
 /* ---- names ---- */
@@ -204,22 +222,94 @@ static int begin_file(flr_file *file, size_t bytes)
     return begin(file->env, bytes);
 }
 
-int flr_sim_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count, size_t *got)
+static size_t left_in(const sim_inode *inode, uint64_t offset, size_t wanted)
+{
+    size_t left = offset < inode->size ? inode->size - (size_t)offset : 0;
+    return wanted < left ? wanted : left;
+}
+
+/* what comes of a read: all of it, or less */
+static size_t read_out(flr_file *file, uint64_t offset, void *bytes, size_t wanted)
 {
     sim_node *node = (sim_node *)file->env;
     const sim_inode *inode = ((sim_file *)file)->inode;
-    size_t left = offset < inode->size ? inode->size - (size_t)offset : 0;
-    if (count > left) count = left;
-    int code = begin_file(file, count);
-    if (code) return code;
-    if (count > 1 && flr_sim_random_chance(&node->disk.random, node->disk.def.short_read)) {
-        count = 1 + (size_t)flr_sim_random_below(&node->disk.random, (int64_t)count - 1);
+    size_t got = left_in(inode, offset, wanted);
+    if (got > 1 && flr_sim_random_chance(&node->disk.random, node->disk.def.short_read)) {
+        got = 1 + (size_t)flr_sim_random_below(&node->disk.random, (int64_t)got - 1);
         node->sim->stats.short_reads++;
     }
-    if (count > 0) memcpy(bytes, inode->bytes + offset, count);
-    *got = count;
+    if (got > 0) memcpy(bytes, inode->bytes + offset, got);
+    return got;
+}
+
+int flr_sim_file_read(flr_file *file, uint64_t offset, void *bytes, size_t wanted, size_t *got)
+{
+    int code = begin_file(file, left_in(((sim_file *)file)->inode, offset, wanted));
+    if (code) return code;
+    *got = read_out(file, offset, bytes, wanted);
     return 0;
 }
+
+/* ---- reads at once ---- */
+
+typedef struct sim_read {
+    uint64_t id, offset;
+    void *bytes;
+    size_t wanted;
+    int64_t due_ns; /* by the simulation's clock */
+    int code;
+} sim_read;
+
+typedef struct sim_reads {
+    flr_reads base;
+    sim_read list[]; /* [under_way], in the order of asking */
+} sim_reads;
+
+int flr_sim_reads_open(flr_file *file, unsigned depth, flr_reads **reads)
+{
+    (void)file;
+    sim_reads *made = calloc(1, sizeof *made + depth * sizeof made->list[0]);
+    if (!made) return ENOMEM;
+    *reads = &made->base;
+    return 0;
+}
+
+void flr_sim_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, size_t wanted)
+{
+    flr_file *file = reads->file;
+    sim_node *node = (sim_node *)file->env;
+    sim_disk_state *disk = &node->disk;
+    int64_t now = node->sim->now_ns;
+    if (disk->busy_until_ns < now) disk->busy_until_ns = now;
+    disk->busy_until_ns += transfer(disk, left_in(((sim_file *)file)->inode, offset, wanted));
+    bool lost = ((sim_file *)file)->crashes != node->crashes;
+    sim_read one = {.id = id, .offset = offset, .bytes = bytes, .wanted = wanted};
+    one.due_ns = disk->busy_until_ns + delay(disk);
+    one.code = lost ? EIO : count(file->env);
+    ((sim_reads *)reads)->list[reads->under_way] = one;
+}
+
+int flr_sim_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got)
+{
+    sim_node *node = (sim_node *)reads->file->env;
+    sim_read *list = ((sim_reads *)reads)->list;
+    unsigned next = 0;
+    for (unsigned i = 1; i < reads->under_way; i++)
+        if (list[i].due_ns < list[next].due_ns) next = i;
+    int64_t deadline = deadline_ns == INT64_MAX ? deadline_ns : deadline_ns - node->ahead_ns;
+    if (list[next].due_ns > deadline && list[next].due_ns > node->sim->now_ns) {
+        flr_sim_move_to(node->sim, deadline);
+        return ETIMEDOUT;
+    }
+    flr_sim_move_to(node->sim, list[next].due_ns);
+    sim_read one = list[next];
+    memmove(&list[next], &list[next + 1], (reads->under_way - next - 1) * sizeof one);
+    *id = one.id;
+    *got = one.code ? 0 : read_out(reads->file, one.offset, one.bytes, one.wanted);
+    return one.code;
+}
+
+void flr_sim_reads_close(flr_reads *reads) { free(reads); }
 
 static uint64_t bytes_on_disk(const sim_names *names)
 {

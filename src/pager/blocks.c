@@ -156,6 +156,22 @@ static uint32_t piece_of(const flr_blocks_field *f, uint32_t plane)
     return low;
 }
 
+flr_vec3 flr_blocks_place(const flr_blocks *b, uint64_t block)
+{
+    const flr_grid *grid = &b->voxmap->header->grid;
+    const double side = FLR_HYPER_SIDE * grid->voxel;
+    for (unsigned field = 0; field < b->field_count; field++) {
+        uint32_t first, end;
+        if (!planes_of(b, field, block, &first, &end)) continue;
+        uint32_t cell = b->fields[field].cells[piece_of(&b->fields[field], first)];
+        return flr_vec3_add(grid->origin,
+                            flr_vec3_make(side * (cell % grid->hypers[0] + 0.5),
+                                          side * (cell / grid->hypers[0] % grid->hypers[1] + 0.5),
+                                          side * (cell / grid->hypers[0] / grid->hypers[1] + 0.5)));
+    }
+    return grid->origin;
+}
+
 /* ---- putting in and out ---- */
 
 typedef struct change {

@@ -34,6 +34,9 @@ size_t flr_blocks_bytes(const flr_blocks *blocks);
 bool flr_blocks_of_cell(const flr_blocks *blocks, unsigned field, size_t cell, uint64_t *first,
                         uint64_t *end);
 
+/* About where in space the first of a block's marks are: metres, voxmap's frame. */
+flr_vec3 flr_blocks_place(const flr_blocks *blocks, uint64_t block);
+
 /* A block into the table: it lies in `slot`. What it held can be looked at as soon as its cells lack nothing else. */
 void flr_blocks_put(const flr_blocks *blocks, const flr_contact_table *table, uint64_t block,
                     uint32_t slot);
