@@ -37,14 +37,22 @@ flr_result flr_approach_make(flr_env *env, const flr_model *model, double voxel,
                              flr_approach *approach, flr_error *error);
 void flr_approach_free(flr_approach *approach);
 
+/* Where both are at one of FLR_APPROACH_STEPS steps of the way. */
+void flr_approach_sides(const flr_approach *approach, const flr_model_path *path, size_t step,
+                        int view, flr_spheres_side *bracket, flr_spheres_side *knot);
+
+/* Room for all that is found on these ways. */
+flr_spheres_def flr_approach_room(void);
+
 /* Along the way as it is prepared, into deep overlap. Each step is asked `repeat` times, the least time counts. */
 void flr_approach_follow(const flr_approach *approach, const flr_model_path *path, int view,
                          const flr_spheres_params *params, unsigned repeat,
                          flr_approach_trace *trace);
 
-/* The same with a hand that goes along the way and holds the bracket, which is stopped by the knot. */
+/* The same with a hand that goes along the way and holds the bracket, which is stopped by the knot. The whole way is gone
+ * `repeat` times. */
 flr_result flr_approach_respond(const flr_approach *approach, const flr_model *model,
-                                const flr_model_path *path, flr_approach_trace *trace,
-                                flr_error *error);
+                                const flr_model_path *path, unsigned repeat,
+                                flr_approach_trace *trace, flr_error *error);
 
 #endif

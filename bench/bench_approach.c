@@ -9,7 +9,9 @@
 static const double voxels[] = {2e-3, 1.4e-3, 1e-3, 0.7e-3, 0.5e-3}; /* metres */
 static const char *const view_names[FLR_APPROACH_VIEWS] = {"octree", "64-tree", "512-tree"};
 static const char *const switch_names[] = {"plain", "one-child", "side", "both"};
+static const unsigned crew_sizes[] = {1, 2, 4}; /* threads */
 enum { SIZES = sizeof voxels / sizeof *voxels, MIDDLE = 2, SWITCHES = 4, LINES = 8, WANTED = 1000 };
+enum { CREWS = sizeof crew_sizes / sizeof *crew_sizes, SHARED = 3 };
 
 typedef struct job {
     flr_env *env;
@@ -21,41 +23,60 @@ typedef struct job {
     flr_approach_trace *traces; /* [LINES] */
 } job;
 
-/* ---- plots: each figure is four of them ---- */
+/* ---- plots: each figure is four of them or more ---- */
+
+typedef struct figure_plot {
+    const char *file, *label;
+    size_t offset; /* in a trace */
+    bool log;
+} figure_plot;
+
+static flr_result plot_one(const job *j, const char *figure, const char *title, figure_plot plot,
+                           const char *const *names, size_t lines, flr_error *error)
+{
+    if (!j->options->plots) return FLR_OK;
+    flr_plot_series series[LINES];
+    for (size_t i = 0; i < lines; i++)
+        series[i] =
+            (flr_plot_series){.name = names[i],
+                              .y = (const double *)((const char *)&j->traces[i] + plot.offset),
+                              .count = FLR_APPROACH_STEPS};
+    flr_plot_def def = flr_default_plot_def();
+    def.title = title;
+    def.x_label = "step";
+    def.y_label = plot.label;
+    def.log_y = plot.log;
+    def.series = series, def.series_count = lines;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/approach-%s-%s.svg", j->options->plots, figure, plot.file);
+    return flr_plot_write(j->env, path, &def, error);
+}
 
 static flr_result plot_figure(const job *j, const char *figure, const char *title,
                               const char *const *names, size_t lines, flr_error *error)
 {
-    static const struct {
-        const char *file, *label;
-        size_t offset;
-        bool log;
-    } plots[4] = {
+    static const figure_plot plots[4] = {
         {"distance", "between the origins [mm]", offsetof(flr_approach_trace, distance), false},
         {"contacts", "pairs of voxels", offsetof(flr_approach_trace, pairs), true},
         {"time", "processor time of a step [us]", offsetof(flr_approach_trace, us), true},
         {"tests", "tests of two spheres", offsetof(flr_approach_trace, tests), true},
     };
     flr_result result = FLR_OK;
-    for (int p = 0; p < 4 && j->options->plots && result == FLR_OK; p++) {
-        flr_plot_series series[LINES];
-        for (size_t i = 0; i < lines; i++)
-            series[i] = (flr_plot_series){
-                .name = names[i],
-                .y = (const double *)((const char *)&j->traces[i] + plots[p].offset),
-                .count = FLR_APPROACH_STEPS};
-        flr_plot_def def = flr_default_plot_def();
-        def.title = title;
-        def.x_label = "step";
-        def.y_label = plots[p].label;
-        def.log_y = plots[p].log;
-        def.series = series, def.series_count = lines;
-        char path[1024];
-        snprintf(path, sizeof path, "%s/approach-%s-%s.svg", j->options->plots, figure,
-                 plots[p].file);
-        result = flr_plot_write(j->env, path, &def, error);
-    }
+    for (int p = 0; p < 4 && result == FLR_OK; p++)
+        result = plot_one(j, figure, title, plots[p], names, lines, error);
     return result;
+}
+
+/* What is left of the tests, in percent of the first line's. */
+static flr_result plot_shares(const job *j, const char *figure, const char *title,
+                              const char *const *names, size_t lines, flr_error *error)
+{
+    for (size_t n = lines; n-- > 0;)
+        for (size_t i = 0; i < FLR_APPROACH_STEPS; i++)
+            j->traces[n].tests[i] *= 100 / j->traces[0].tests[i];
+    figure_plot plot = {"share", "tests, of those of plain [%]",
+                        offsetof(flr_approach_trace, tests), false};
+    return plot_one(j, figure, title, plot, names, lines, error);
 }
 
 /* ---- tables ---- */
@@ -149,7 +170,7 @@ static flr_result resolutions(job *j, bool response, flr_error *error)
         names[s] = texts[s];
         if (response)
             result = flr_approach_respond(&j->sizes[s], &j->model, &j->model.paths[0],
-                                          &j->traces[s], error);
+                                          j->options->repeat, &j->traces[s], error);
         else
             flr_approach_follow(&j->sizes[s], &j->model.paths[0], 0, &params, j->options->repeat,
                                 &j->traces[s]);
@@ -176,6 +197,8 @@ static flr_result optimisations(job *j, flr_error *error)
             tell_trace(j, switch_names[i], &j->traces[i], i == 0);
         }
         result = end_figure(j, keys[view], title, switch_names, SWITCHES, error);
+        if (result == FLR_OK)
+            result = plot_shares(j, keys[view], title, switch_names, SWITCHES, error);
     }
     return result;
 }
@@ -184,13 +207,15 @@ static flr_result optimisations(job *j, flr_error *error)
 static flr_result random_ways(job *j, flr_error *error)
 {
     static const char *const title = "random ways, stopped by impulses (figure 6)";
+    char texts[LINES][16];
     const char *names[LINES];
     begin_figure(j, "random", title);
     flr_result result = FLR_OK;
     for (size_t i = 0; i < j->ways && result == FLR_OK; i++) {
-        names[i] = j->model.paths[i].name;
+        snprintf(texts[i], sizeof texts[i], "way %zu", i);
+        names[i] = texts[i];
         result = flr_approach_respond(&j->sizes[MIDDLE], &j->model, &j->model.paths[i],
-                                      &j->traces[i], error);
+                                      j->options->repeat, &j->traces[i], error);
         if (result == FLR_OK) tell_trace(j, names[i], &j->traces[i], i == 0);
     }
     return result == FLR_OK ? end_figure(j, "random", title, names, j->ways, error) : result;
@@ -252,6 +277,114 @@ static flr_result beside_shell(job *j, flr_error *error)
     return FLR_OK;
 }
 
+/* ---- threads ---- */
+
+static const double large = 0.25e-3; /* metres: the pair whose work is shared */
+
+/* one pose of it, asked with several numbers of threads by turns */
+typedef struct shared_step {
+    size_t wanted; /* pairs, about */
+    flr_pose T;
+    uint32_t pairs;
+    uint64_t tests;
+    double wall_us[CREWS],
+        asking_us[CREWS]; /* the least; of the asking thread, with what it waits */
+} shared_step;
+
+/* Along the ways, the poses nearest to the numbers of pairs that are wanted. */
+static void find_steps(const job *j, const flr_approach *a, flr_spheres *spheres,
+                       shared_step *steps)
+{
+    flr_spheres_params params = flr_default_spheres_params();
+    for (size_t w = 0; w < j->ways; w++)
+        for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) {
+            flr_spheres_side knot, bracket;
+            flr_approach_sides(a, &j->model.paths[w], i, 0, &bracket, &knot);
+            flr_spheres_result found;
+            flr_spheres_query(spheres, &bracket, &knot, &params, &found);
+            if (!found.complete) break; /* no room: the rest of the way is deeper still */
+            for (int n = 0; n < SHARED; n++) {
+                double wanted = (double)steps[n].wanted;
+                if (fabs(found.pairs - wanted) >= fabs(steps[n].pairs - wanted)) continue;
+                steps[n].T = bracket.T_world_part;
+                steps[n].pairs = found.pairs, steps[n].tests = found.tests;
+            }
+        }
+}
+
+static void time_step(const job *j, const flr_approach *a, flr_spheres *const crews[CREWS],
+                      shared_step *step)
+{
+    flr_spheres_params params = flr_default_spheres_params();
+    flr_spheres_side knot = {.tree = a->trees[0][0], .T_world_part = flr_pose_identity()},
+                     bracket = {.tree = a->trees[0][1], .T_world_part = step->T};
+    for (int c = 0; c < CREWS; c++) step->wall_us[c] = step->asking_us[c] = INFINITY;
+    for (unsigned round = 0; round < 10 * j->options->repeat; round++)
+        for (int c = 0; c < CREWS; c++) {
+            flr_spheres_result found;
+            double asking = flr_bench_processor_us();
+            int64_t begin = flr_clock_ns(j->env);
+            flr_spheres_query(crews[c], &bracket, &knot, &params, &found);
+            double wall = 1e-3 * (double)(flr_clock_ns(j->env) - begin);
+            asking = flr_bench_processor_us() - asking;
+            step->wall_us[c] = fmin(step->wall_us[c], wall);
+            step->asking_us[c] = fmin(step->asking_us[c], asking);
+        }
+}
+
+static void tell_steps(const job *j, const flr_approach *a, const shared_step *steps)
+{
+    bool json = j->options->json;
+    double voxels_of_both = (double)(flr_sphere_tree_get_info(a->trees[0][0]).voxels +
+                                     flr_sphere_tree_get_info(a->trees[0][1]).voxels);
+    if (json)
+        fprintf(j->out, ", \"threads\": {\"voxel\": %g, \"voxels\": %.0f, \"steps\": [", a->voxel,
+                voxels_of_both);
+    else
+        fprintf(j->out,
+                "\nthreads, by turns, %.2f mm, %.0f voxels: best of %u [us], wall clock and "
+                "processor time of the asking thread\n   pairs      tests",
+                1e3 * a->voxel, voxels_of_both, 10 * j->options->repeat);
+    for (int c = 0; c < CREWS && !json; c++)
+        fprintf(j->out, " | %u: %7s %8s %6s", crew_sizes[c], "wall", "asking", "gain");
+    if (!json) fputs("\n", j->out);
+    for (int n = 0; n < SHARED; n++) {
+        const shared_step *s = &steps[n];
+        fprintf(j->out, json ? "%s\n  {\"pairs\": %u, \"tests\": %llu, \"us\": [" : "%s%8u %10llu",
+                json && n ? "," : "", s->pairs, (unsigned long long)s->tests);
+        for (int c = 0; c < CREWS; c++)
+            fprintf(j->out, json ? "%s[%u, %.2f, %.2f, %.3f]" : "%s    %u%9.1f %8.1f %6.2f",
+                    json && c ? ", " : "", crew_sizes[c], s->wall_us[c], s->asking_us[c],
+                    s->wall_us[0] / s->wall_us[c]);
+        fputs(json ? "]}" : "\n", j->out);
+    }
+    if (json) fputs("]}", j->out);
+}
+
+/* What a second thread and two more gain, on a pair that is larger than those above. */
+static flr_result threads(job *j, flr_error *error)
+{
+    flr_approach a;
+    flr_result result = flr_approach_make(
+        j->env, &j->model, large * (j->options->divide > 1 ? 4 * sqrt(j->options->divide) : 1), &a,
+        error);
+    flr_spheres *crews[CREWS] = {0};
+    for (int c = 0; c < CREWS && result == FLR_OK; c++) {
+        flr_spheres_def def = flr_approach_room();
+        def.threads = crew_sizes[c];
+        result = flr_spheres_create(&def, &crews[c], error);
+    }
+    if (result == FLR_OK) {
+        shared_step steps[SHARED] = {{.wanted = 1000}, {.wanted = 10000}, {.wanted = 100000}};
+        find_steps(j, &a, crews[0], steps);
+        for (int n = 0; n < SHARED; n++) time_step(j, &a, crews, &steps[n]);
+        tell_steps(j, &a, steps);
+    }
+    for (int c = 0; c < CREWS; c++) flr_spheres_destroy(crews[c]);
+    flr_approach_free(&a);
+    return result;
+}
+
 /* ---- all of it ---- */
 
 static flr_result run(job *j, flr_error *error)
@@ -268,7 +401,8 @@ static flr_result run(job *j, flr_error *error)
     if (result == FLR_OK) result = resolutions(j, true, error);
     if (result == FLR_OK) result = optimisations(j, error);
     if (result == FLR_OK) result = random_ways(j, error);
-    return result == FLR_OK ? beside_shell(j, error) : result;
+    if (result == FLR_OK) result = beside_shell(j, error);
+    return result == FLR_OK ? threads(j, error) : result;
 }
 
 flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FILE *out,
@@ -280,9 +414,7 @@ flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FI
     if (!j.traces) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (options->json) fputs("{", out);
     flr_bench_print_conditions(&conditions, options->json, out);
-    if (!options->json)
-        fprintf(out, "processor time, best of %u for each step without response\n",
-                options->repeat);
+    if (!options->json) fprintf(out, "processor time, best of %u for each step\n", options->repeat);
     flr_result result = run(&j, error);
     if (options->json && result == FLR_OK) fputs("}\n", out);
     for (int s = 0; s < SIZES; s++) flr_approach_free(&j.sizes[s]);

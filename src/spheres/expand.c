@@ -109,6 +109,12 @@ ALWAYS bool keep(const flr_spheres *s, const flr_cube_pair *pair, uint32_t child
     return true;
 }
 
+ALWAYS bool are_apart(const flr_ball *a, const flr_ball *b)
+{
+    const double x = a->x - b->x, y = a->y - b->y, z = a->z - b->z, reach = a->r + b->r + slack;
+    return x * x + y * y + z * z > reach * reach;
+}
+
 /* Replaces one cube of a pair by those of its children that meet the other's sphere. */
 ALWAYS bool expand_pair(const flr_spheres *s, const flr_cube_pair *pair, const unsigned shift,
                         flr_spheres_worker *worker)
@@ -123,6 +129,8 @@ ALWAYS bool expand_pair(const flr_spheres *s, const flr_cube_pair *pair, const u
     uint64_t one = shift == 1 ? flr_tree_mask8(level, cube) : shift == 2 ? level->masks[cube] : 0;
     const uint64_t *words = shift == 3 ? &level->masks[(size_t)cube * 8] : &one;
     const unsigned scale = shift * height;
+    const double half = 0.5 * (double)(UINT64_C(1) << scale), whole = half * sqrt3;
+    const bool finer = height > 0 && (f->one_child || f->side);
     uint32_t child = level->first[cube];
     /* tested already, as its only child */
     const bool skip = f->one_child && !last && flr_tree_children(tree, height + 1, cube) == 1;
@@ -134,12 +142,17 @@ ALWAYS bool expand_pair(const flr_spheres *s, const flr_cube_pair *pair, const u
                 child_low(pair->low[side][1], digit >> shift, shift, scale),
                 child_low(pair->low[side][2], digit >> 2 * shift, shift, scale)};
             if (!skip) {
-                const flr_ball ball = placed(f, side, ball_of(s, tree, height, child, low, shift));
-                const double x = ball.x - other.x, y = ball.y - other.y, z = ball.z - other.z,
-                             reach = ball.r + other.r + slack;
+                /* the whole cube first: what it holds is looked at only where that is near */
+                flr_ball ball =
+                    placed(f, side, (flr_ball){low[0] + half, low[1] + half, low[2] + half, whole});
                 worker->tests++;
-                if (x * x + y * y + z * z > reach * reach) continue;
-                if (last && !voxels_meet(f, x, y, z)) continue;
+                if (are_apart(&ball, &other)) continue;
+                if (finer) {
+                    ball = placed(f, side, ball_of(s, tree, height, child, low, shift));
+                    if (are_apart(&ball, &other)) continue;
+                }
+                if (last && !voxels_meet(f, ball.x - other.x, ball.y - other.y, ball.z - other.z))
+                    continue;
             }
             if (!keep(s, pair, child, low, worker)) return false;
         }

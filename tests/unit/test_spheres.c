@@ -150,14 +150,74 @@ static void assert_same(keys right, keys told)
     if (k != told.count) fail_msg("%zu pairs too many", told.count - k);
 }
 
+/* Whether each pair of voxels lies in some pair of cubes, as large as the answer says. */
+static void assert_covers(const flr_spheres *spheres, const flr_spheres_result *result,
+                          const double voxel[2], const keys *voxels)
+{
+    assert_int_equal(result->listed, result->pairs);
+    assert_true(result->resolution == fmax(result->side_a, result->side_b));
+    const double wide[2] = {result->side_a / voxel[0], result->side_b / voxel[1]};
+    uint64_t within = 0; /* the bits that say where in its cube a voxel is */
+    for (int side = 0; side < 2; side++) {
+        uint64_t width = (uint64_t)(wide[side] + 0.5);
+        assert_true(fabs(wide[side] - (double)width) < 1e-9 && (width & (width - 1)) == 0);
+        for (int axis = 0; axis < 3; axis++) within = within << 10 | (width - 1);
+    }
+    keys cubes = keys_of(spheres, result->listed);
+    for (size_t i = 0; i < voxels->count; i++) {
+        if (voxels->keys[i] & 1) continue;
+        uint64_t key = voxels->keys[i] & ~(within << 1);
+        if (!cubes.count || !bsearch(&key, cubes.keys, cubes.count, sizeof key, by_key))
+            fail_msg("a pair of voxels is in no pair of cubes");
+    }
+    free(cubes.keys);
+}
+
+/* Ends early, at a level and then by budget: coarser, but nothing is missing. */
+static void assert_early(flr_spheres *spheres, const flr_spheres_side *a, const flr_spheres_side *b,
+                         flr_spheres_params params, flr_test_random *random, const keys *right)
+{
+    const flr_spheres_side *sides[2] = {a, b};
+    flr_spheres_result result;
+    flr_spheres_query(spheres, a, b, &params, &result);
+    uint64_t tests = result.tests;
+    params.level = 1 + flr_test_random_below(random, 4);
+    flr_spheres_query(spheres, a, b, &params, &result);
+    double voxel[2], side[2];
+    for (int i = 0; i < 2; i++) {
+        flr_sphere_tree_info info = flr_sphere_tree_get_info(sides[i]->tree);
+        unsigned steps = (params.level + info.view - 1) / info.view;
+        if (steps > info.levels) steps = info.levels;
+        voxel[i] = info.voxel;
+        side[i] = info.voxel * (double)(1u << info.view * steps);
+    }
+    /* where nothing is near there is nothing coarse about the answer */
+    if (result.pairs) assert_true(result.side_a == side[0] && result.side_b == side[1]);
+    assert_true(result.complete == (result.pairs == 0));
+    assert_covers(spheres, &result, voxel, right);
+
+    params.level = 0, params.budget = 1 + tests / 2;
+    flr_spheres_query(spheres, a, b, &params, &result);
+    assert_true(result.tests <= params.budget);
+    assert_covers(spheres, &result, voxel, right);
+}
+
+static void assert_same_result(const flr_spheres_result *a, const flr_spheres_result *b)
+{
+    assert_true(a->pairs == b->pairs && a->listed == b->listed && a->complete == b->complete);
+    assert_true(a->side_a == b->side_a && a->side_b == b->side_b && a->resolution == b->resolution);
+    assert_true(a->tests == b->tests && a->steps == b->steps);
+    assert_true(a->out_of_room == b->out_of_room && a->out_of_budget == b->out_of_budget);
+}
+
 static void the_pairs_are_those_of_brute_force(void **state)
 {
     (void)state;
     const char *scale = getenv("FLR_SPHERES_ROUNDS");
     unsigned rounds = scale ? (unsigned)atoi(scale) : 40, poses = 12;
     flr_test_random random = flr_test_random_begin("spheres");
-    flr_spheres *spheres = room_for(200000, 1);
-    uint64_t pairs = 0, touching = 0;
+    flr_spheres *spheres = room_for(200000, 1), *many = room_for(200000, 3);
+    uint64_t pairs = 0, touching = 0, shared = 0;
     for (unsigned round = 0; round < rounds; round++) {
         flr_test_part part[2];
         cloud clouds[2];
@@ -190,6 +250,13 @@ static void the_pairs_are_those_of_brute_force(void **state)
                  right = brute(&clouds[0], &clouds[1], a.T_world_part, b.T_world_part);
             assert_same(right, told);
             pairs += right.count, touching += right.count > 0;
+            flr_spheres_result other;
+            flr_spheres_query(many, &a, &b, &params, &other);
+            assert_same_result(&result, &other);
+            assert_memory_equal(flr_spheres_list(spheres), flr_spheres_list(many),
+                                result.listed * sizeof(flr_voxel_pair));
+            shared += result.tests > 5000; /* enough for several threads */
+            assert_early(i % 2 ? spheres : many, &a, &b, params, &random, &right);
             free(told.keys);
             free(right.keys);
         }
@@ -199,10 +266,12 @@ static void the_pairs_are_those_of_brute_force(void **state)
             free(clouds[i].at);
         }
     }
-    print_message("%u poses, %llu of them touching, %llu pairs\n", rounds * poses,
-                  (unsigned long long)touching, (unsigned long long)pairs);
-    assert_true(touching > rounds * poses / 4);
+    print_message("%u poses, %llu of them touching, %llu pairs, %llu shared between threads\n",
+                  rounds * poses, (unsigned long long)touching, (unsigned long long)pairs,
+                  (unsigned long long)shared);
+    assert_true(touching > rounds * poses / 4 && shared > rounds * poses / 20);
     flr_spheres_destroy(spheres);
+    flr_spheres_destroy(many);
 }
 
 /* ---- two parts that touch ---- */
@@ -272,14 +341,6 @@ static void optimisations_save_tests_and_change_nothing(void **state)
     }
 }
 
-static void assert_same_result(const flr_spheres_result *a, const flr_spheres_result *b)
-{
-    assert_true(a->pairs == b->pairs && a->listed == b->listed && a->complete == b->complete);
-    assert_true(a->side_a == b->side_a && a->side_b == b->side_b && a->resolution == b->resolution);
-    assert_true(a->tests == b->tests && a->steps == b->steps);
-    assert_true(a->out_of_room == b->out_of_room && a->out_of_budget == b->out_of_budget);
-}
-
 static void threads_give_the_same_bits(void **state)
 {
     subject *s = *state;
@@ -319,24 +380,6 @@ static void answers_are_golden(void **state)
     assert_true(all);
 }
 
-/* Whether each pair of voxels lies in some pair of cubes. */
-static void assert_covers(const flr_voxel_pair *cubes, uint32_t count, unsigned side_a,
-                          unsigned side_b, const keys *voxels)
-{
-    for (size_t i = 0; i < voxels->count; i += 7) {
-        bool covered = false;
-        for (uint32_t k = 0; k < count && !covered; k++) {
-            covered = true;
-            for (int axis = 0; axis < 3; axis++) {
-                uint32_t va = (uint32_t)(voxels->keys[i] >> (51 - 10 * axis)) & 1023,
-                         vb = (uint32_t)(voxels->keys[i] >> (21 - 10 * axis)) & 1023;
-                covered &= va - cubes[k].a[axis] < side_a && vb - cubes[k].b[axis] < side_b;
-            }
-        }
-        assert_true(covered);
-    }
-}
-
 static void an_early_end_says_how_coarse_it_is(void **state)
 {
     subject *s = *state;
@@ -346,7 +389,8 @@ static void an_early_end_says_how_coarse_it_is(void **state)
     flr_spheres_result fine, coarse;
     flr_spheres_query(s->spheres, &a, &b, &params, &fine);
     keys voxels = keys_of(s->spheres, fine.listed);
-    assert_true(fine.resolution == 0.0007 && fine.complete);
+    const double voxel[2] = {0.0005, 0.0007};
+    assert_true(fine.resolution == voxel[1] && fine.complete);
 
     /* by level */
     params.level = 3;
@@ -354,15 +398,13 @@ static void an_early_end_says_how_coarse_it_is(void **state)
     assert_false(coarse.complete || coarse.out_of_room || coarse.out_of_budget);
     assert_true(fabs(coarse.side_a - 8 * 0.0005) < 1e-12 &&
                 fabs(coarse.side_b - 8 * 0.0007) < 1e-12);
-    assert_covers(flr_spheres_list(s->spheres), coarse.listed, 8, 8, &voxels);
+    assert_covers(s->spheres, &coarse, voxel, &voxels);
 
     /* by budget */
     params.level = 0, params.budget = fine.tests / 4;
     flr_spheres_query(s->spheres, &a, &b, &params, &coarse);
     assert_true(coarse.out_of_budget && !coarse.complete && coarse.tests <= params.budget);
-    assert_covers(flr_spheres_list(s->spheres), coarse.listed,
-                  (unsigned)(coarse.side_a / 0.0005 + 0.5),
-                  (unsigned)(coarse.side_b / 0.0007 + 0.5), &voxels);
+    assert_covers(s->spheres, &coarse, voxel, &voxels);
 
     /* by room, with any number of threads */
     params.budget = 0;
