@@ -6,7 +6,8 @@
 #include "output.h"
 #include "report.h"
 
-#define LOOKED 8.0 /* voxels: pairs of parts within this are asked in every frame, see world/frame.c */
+#define LOOKED                                                                                     \
+    8.0 /* voxels: pairs of parts within this are asked in every frame, see world/frame.c */
 
 static flr_result no_memory(const flr_report *r, flr_error *error)
 {
