@@ -76,6 +76,8 @@ typedef struct flr_coupling {
     double away;     /* s: since the last contact; at most `hold` */
     flr_twist speed; /* of the handle relative to the grip, averaged over some milliseconds */
     double slack;    /* 1 in contact; by how much the limits have grown since */
+    bool pulled; /* set by the caller: somebody else pulls the body, too, and the device feels it
+                        though nothing is touched */
 } flr_coupling;
 
 /* Grabs: the handle holds the body where it is now, so that nothing jumps. The critical damping is

@@ -129,7 +129,7 @@ typedef struct flr_step_result {
 
 typedef struct flr_step flr_step;
 
-enum { FLR_STEP_PULLS = 8 }; /* handles that may hold one body */
+enum { FLR_STEP_PULLS = 16 }; /* handles that may hold one body */
 
 /* Room for `capacity` contacts in one step (2048 does for two queries with full lists). Fails with
  * FLR_NO_MEMORY, FLR_TOO_LARGE above 2^20. Not RT safe. */

@@ -31,6 +31,10 @@
  * (feeler/proxy.h), friction and force shading included. What moves and is touched gets the opposite
  * force; what moves takes the point along.
  *
+ * A part that somebody holds in another world has an *instance* in each: a tie (flr_world_set_tie)
+ * pulls the one here to the one there by a spring and a damper in all six directions, and keeps
+ * energy from coming out of the delay between the two.
+ *
  * With the shell engine, two bodies that touch each other are stepped one beside the other, each
  * with the other's velocity at the beginning of the frame.
  *
@@ -60,7 +64,7 @@
 extern "C" {
 #endif
 
-enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 4096 };
+enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 4096, FLR_WORLD_TIES = 64 };
 #define FLR_NO_PART UINT32_MAX
 
 typedef enum flr_part_kind {
@@ -180,6 +184,82 @@ FLR_API bool flr_world_grip(const flr_world *world, uint32_t hand, flr_pose *T_p
  * is static, or the pose makes no sense. */
 FLR_API bool flr_world_place(flr_world *world, uint32_t part, flr_pose T_world_part);
 
+/* ---- ties; RT safe ---- */
+
+/* What pulls a part to its instance in another world (McNeely et al. 2005, section 6.1, figure 8).
+ * Fill with flr_default_world_tie_def(). */
+typedef struct flr_world_tie_def {
+    uint32_t part;    /* of this world; not static */
+    double stiffness; /* N/m without delay; default 0: that of params.coupling */
+    double damping;   /* as a share of the critical one; default 1 */
+    /* The other world has a tie to this instance, too: somebody holds the part here and somebody
+     * there. What comes back is counted then, see flr_world_tie_input. default false: the other
+     * instance goes its way whatever this one does, as a hand */
+    bool mutual;
+    /* Released but not released: the part was let go elsewhere, and this is where it shall lie. Near
+     * enough to it, slow, and with a free way, it is put there exactly, and stays. No inputs are
+     * needed. default false */
+    bool rest;
+    flr_pose T_world_rest;
+} flr_world_tie_def;
+
+FLR_API flr_world_tie_def flr_default_world_tie_def(void);
+
+/* Ties a part, or, with NULL, unties it. `tie` 0 … FLR_WORLD_TIES - 1 is the caller's choice. A
+ * movable part that is tied moves though no hand holds it, and stays where it is when the last tie
+ * and the last hand let go. Nothing jumps: a tie begins with the first input, and one that is set
+ * again for the same part goes on as it was. Several ties and hands may pull one part, FLR_STEP_PULLS
+ * of them. False, and nothing is changed: no such tie or part, a static part, numbers that make no
+ * sense. */
+FLR_API bool flr_world_set_tie(flr_world *world, uint32_t tie, const flr_world_tie_def *def);
+
+/* Where the other instance is, for the steps to come. */
+typedef struct flr_world_tie_input {
+    flr_pose T_world_part; /* of the other instance */
+    flr_twist twist;       /* its own, about its centre of mass, world's axes */
+    /* s: how old what is known of it is; stiffness falls with it, in proportion, to a twentieth at 1 s
+     * and more; not below 0 */
+    double delay;
+    /* mutual ties: flr_world_tie.put of the other side, as last heard; it never falls */
+    double put;
+} flr_world_tie_input;
+
+/* Before the next step. A tie for which nothing comes takes the other instance to stand still where
+ * it was. False: no such tie, or numbers that make no sense; it goes on as if nothing had come. */
+FLR_API bool flr_world_tie_follow(flr_world *world, uint32_t tie, const flr_world_tie_input *input);
+
+/* How a tie is. Plain data; world's frame. */
+typedef struct flr_world_tie {
+    uint32_t part;
+    flr_vec3 shift,
+        turn;          /* metres, rad: from the instance here to the other, at the centre of mass */
+    double stretch;    /* metres: no point of the part is farther from its place there */
+    flr_wrench wrench; /* on the body, about its centre of mass, in the last step */
+    double stiffness;  /* N/m, at this delay */
+    /* joules since the tie was set: what the body here gave to the tie, what it got from it; what the
+     * damping below took. The other side is told `put` */
+    double put, got, taken;
+    double account; /* joules that the tie may still give */
+    double damping; /* N s/m: on the body, against the world, at present; 0: there is no surplus */
+    double gain;    /* 0 … 1: what is left of the wrench, at present; 1: there is no surplus */
+    bool begun;     /* there was an input, or it has a rest */
+    /* the part here touches something and has been two voxels or more from its instance for half a
+     * second: something is caught between the two. Ends when it is within one voxel */
+    bool diverged;
+    bool settled; /* a rest: the part lies exactly there */
+} flr_world_tie;
+
+/* NULL: no such tie, or it is not set. Valid until the next call that changes the world. */
+FLR_API const flr_world_tie *flr_world_get_tie(const flr_world *world, uint32_t tie);
+
+/* Physics of a part on (the default) or off: then it touches nothing, nothing touches it, and ties
+ * and hands take it wherever they go. False: no such part. */
+FLR_API bool flr_world_set_solid(flr_world *world, uint32_t part, bool solid);
+FLR_API bool flr_world_is_solid(const flr_world *world, uint32_t part);
+
+/* Does it move: by itself, or in some hand, or by some tie? False: it lies where it is. */
+FLR_API bool flr_world_moves(const flr_world *world, uint32_t part);
+
 /* ---- a step; RT safe ---- */
 
 typedef struct flr_world_input {
@@ -269,7 +349,7 @@ FLR_API const flr_world_impact *flr_world_impacts(const flr_world *world, uint32
 
 /* ---- all of its state; RT safe ---- */
 
-/* Bodies, hands, frame number and hash as plain bytes, good for a world made from the same
+/* Bodies, hands, ties, frame number and hash as plain bytes, good for a world made from the same
  * definition. Parameters, ground and parts are not in it. */
 FLR_API size_t flr_world_state_size(const flr_world *world);
 FLR_API void flr_world_save(const flr_world *world, void *state);
@@ -278,8 +358,8 @@ FLR_API bool flr_world_load(flr_world *world, const void *state, size_t size);
 
 /* Goes on where another world was: when parts have come, gone or got other voxels. before[i]: which
  * part of `from` the part i is, or FLR_NO_PART: a new one, which stays where it is. What moves gets
- * pose and velocity; hands keep what they hold, where it is still there; frame number and hash go
- * on. Parameters and ground are not taken. */
+ * pose and velocity; hands and ties keep what they hold, where it is still there; frame number and
+ * hash go on. Parameters and ground are not taken. */
 FLR_API void flr_world_adopt(flr_world *world, const flr_world *from, const uint32_t *before);
 
 #ifdef __cplusplus

@@ -249,6 +249,30 @@ flr_result flr_engine_place(flr_engine *engine, uint32_t part, flr_pose T_world_
 /* While paused frames go on and forces fade, but nothing moves. */
 flr_result flr_engine_pause(flr_engine *engine, bool paused, flr_error *error);
 
+/* ---- ties: parts that are held by other controllers, too; see flr_world_set_tie() ---- */
+
+/* `def->part` is the engine's number; NULL: unties. Ties of a part that goes away are untied. FLR_NOT_FOUND, FLR_DENIED
+ * (static), FLR_BAD_ARGUMENT, FLR_AGAIN. */
+flr_result flr_engine_set_tie(flr_engine *engine, uint32_t tie, const flr_world_tie_def *def,
+                              flr_error *error);
+
+/* How the other instance was at some moment. */
+typedef struct flr_engine_tie_sample {
+    int64_t sent_ns;       /* when, by our own clock (flr_clock_ns of the engine's env) */
+    flr_pose T_world_part; /* of the other instance */
+    flr_twist twist;       /* about its centre of mass, world's axes */
+    double put;            /* joules: flr_engine_tie_state.put of the other side */
+} flr_engine_tie_sample;
+
+/* The newest counts; one that is older than the last is left out. The loop goes on from it by its
+ * twist, at an even pace whatever the jitter, for 50 ms or two samples; then it stands. Never fails
+ * but by a bad `tie` or numbers that make no sense (FLR_BAD_ARGUMENT). */
+flr_result flr_engine_tie_input(flr_engine *engine, uint32_t tie,
+                                const flr_engine_tie_sample *sample, flr_error *error);
+
+/* Physics of a part on or off. FLR_NOT_FOUND, FLR_AGAIN. */
+flr_result flr_engine_set_solid(flr_engine *engine, uint32_t part, bool solid, flr_error *error);
+
 /* ---- devices ---- */
 
 /* Every hand has a *remote* device of its own, fed by flr_engine_hand_input(): devices 0 … hands - 1.
@@ -299,14 +323,29 @@ typedef struct flr_engine_part_state {
     uint32_t part;
     uint32_t look; /* FLR_WIRE_LOOK_PLAIN … */
     flr_pose T_world_part;
+    flr_twist twist; /* about the centre of mass, world's axes */
+    bool moves;      /* some hand or tie holds it, or it moves by itself */
+    bool solid;
 } flr_engine_part_state;
+
+/* A tie, in the order of their numbers; as in flr_world_tie, which says more. */
+typedef struct flr_engine_tie_state {
+    uint32_t tie, part;
+    double stretch, angle; /* metres: of any point; rad */
+    double delay;          /* s: how old what is known of the other instance is, smoothed */
+    double stiffness;      /* N/m */
+    double force;          /* N: the tie's, on the part */
+    double put, got, account, damping, gain;
+    bool begun, diverged, settled;
+} flr_engine_tie_state;
 
 typedef struct flr_engine_hand_state {
     uint32_t held, touched; /* part, or FLR_ENGINE_NONE */
     uint32_t bits;          /* FLR_WIRE_HAND_PRESENT … */
     uint32_t buttons, faults;
     flr_pose T_world_hand, T_world_ghost;
-    flr_wrench wrench; /* given: world's axes, about the hand's origin */
+    flr_pose T_part_hand; /* where it holds the part; the identity when it holds none */
+    flr_wrench wrench;    /* given: world's axes, about the hand's origin */
 } flr_engine_hand_state;
 
 typedef struct flr_engine_contact {
@@ -340,9 +379,10 @@ typedef struct flr_engine_state {
     bool paused, recording, replaying;
     bool ground;   /* static parts are one at present */
     uint32_t undo; /* steps that can be taken back */
-    uint32_t hand_count, part_count, contacts_given, proxy_count;
+    uint32_t hand_count, part_count, contacts_given, proxy_count, tie_count;
     flr_engine_hand_state hands[FLR_ENGINE_HANDS];
     flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
+    flr_engine_tie_state ties[FLR_WORLD_TIES];  /* [tie_count] */
     flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
     /* [part_count]: those that may move, and static ones that something has touched */
     flr_engine_part_state parts[FLR_ENGINE_PARTS];

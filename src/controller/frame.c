@@ -432,10 +432,12 @@ static void show_hands(const flr_framer *f, const flr_loop_frame *frame, flr_eng
                                       .buttons = hand->buttons,
                                       .T_world_hand = hand->T_world_hand,
                                       .T_world_ghost = hand->T_world_hand,
+                                      .T_part_hand = flr_pose_identity(),
                                       .wrench = {flr_quat_rotate(q, frame->sent[h].torque),
                                                  flr_quat_rotate(q, frame->sent[h].force)}};
-        if (f->cast->world && flr_world_grip(f->cast->world, h, &T_part_hand))
-            to->T_world_ghost = flr_pose_mul(hand->T_world_hand, flr_pose_inverse(T_part_hand));
+        if (!f->cast->world || !flr_world_grip(f->cast->world, h, &T_part_hand)) continue;
+        to->T_part_hand = T_part_hand;
+        to->T_world_ghost = flr_pose_mul(hand->T_world_hand, flr_pose_inverse(T_part_hand));
     }
     s->hand_count = f->hand_count;
 }
@@ -457,9 +459,15 @@ static void show_parts(const flr_framer *f, flr_engine_state *s)
 {
     for (uint32_t i = 0; f->cast->world && i < f->cast->count; i++) {
         f->cast->shown[i] |= f->cast->hit[i] || f->cast->kinds[i] != FLR_PART_STATIC;
-        if (f->cast->shown[i])
-            s->parts[s->part_count++] = (flr_engine_part_state){
-                f->cast->ids[i], look_of(f, i), flr_world_body(f->cast->world, i)->T_world_part};
+        if (!f->cast->shown[i]) continue;
+        const flr_body *body = flr_world_body(f->cast->world, i);
+        s->parts[s->part_count++] =
+            (flr_engine_part_state){.part = f->cast->ids[i],
+                                    .look = look_of(f, i),
+                                    .T_world_part = body->T_world_part,
+                                    .twist = body->twist,
+                                    .moves = flr_world_moves(f->cast->world, i),
+                                    .solid = flr_world_is_solid(f->cast->world, i)};
     }
 }
 

@@ -133,7 +133,7 @@ flr_wrench flr_coupling_feel(flr_coupling *coupling, const flr_body *body, const
     }
     double change = coupling->fade > dt ? dt / coupling->fade : 1;
     coupling->away = touching ? 0 : fmin(coupling->away + dt, coupling->hold);
-    bool felt = touching || coupling->away < coupling->hold;
+    bool felt = touching || coupling->pulled || coupling->away < coupling->hold;
     coupling->feel = felt ? fmin(1, coupling->feel + change) : fmax(0, coupling->feel - change);
 
     /* as often as not a contact that is lost is back in the next step: the clamps must be there */

@@ -12,11 +12,6 @@
     0.005 /* m/s: sphere engine: what touches something and is slower for CALM s may rest */
 #define CALM 0.05
 
-static double *slow_of(flr_world_state *state, uint32_t part_count)
-{
-    return (double *)(void *)(state->bodies + part_count);
-}
-
 /* ---- hands ---- */
 
 /* Where the hand is now and how fast. Returns a fault when the device speaks nonsense. */
@@ -79,6 +74,7 @@ static void feel(flr_world *w, flr_world_frame *frame)
             hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
             continue;
         }
+        hand->coupling.pulled = flr_ties_pull(w, hand->part);
         flr_wrench wrench =
             flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part], &hand->handle,
                               w->plans[hand->part].result.touching > 0, w->def.dt);
@@ -118,6 +114,7 @@ static flr_hash chain(flr_world *w)
         if (w->state->hands[i].tool == FLR_TOOL_POINT)
             to = number_vec3(to, w->state->hands[i].point.shown.position);
     }
+    to = flr_ties_number(w, to);
     return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);
 }
 
@@ -191,7 +188,7 @@ static void move_hit(flr_world *w, uint32_t part, double range)
     body->T_world_part = flr_motion_apply(body, hit.shift, p->fraction);
     body->twist.angular = flr_quat_rotate(flr_quat_from_rotation_vector(turn), body->twist.angular);
     keep_energy(body, before);
-    double *slow = &slow_of(w->state, w->def.part_count)[part];
+    double *slow = &flr_world_slow(w->state, w->def.part_count)[part];
     bool is_slow = 2 * flr_body_energy(body) < body->inertia.mass * SLOW * SLOW;
     *slow = hit.contacts && is_slow ? *slow + w->def.dt : 0;
 }
@@ -203,7 +200,7 @@ static void step_spheres(flr_world *w, const flr_pairs_report *near, double rang
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         flr_world_plan *p = &w->plans[i];
         if (p->moves) flr_ways_plan(w, i, range, frame);
-        bool calm = slow_of(w->state, w->def.part_count)[i] > CALM;
+        bool calm = flr_world_slow(w->state, w->def.part_count)[i] > CALM;
         flr_impacts_set_body(w->impacts, i, &w->state->bodies[i], p->result.twist, p->moves, calm);
     }
     flr_impulse_params how = flr_default_impulse_params();
@@ -259,6 +256,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
                 flr_pairs_set_moving(w->pairs, hand->part, flr_world_is_moving(w, hand->part));
         }
     }
+    flr_ties_begin(w);
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         const flr_body *body = &state->bodies[i];
         w->plans[i].moves = flr_world_is_moving(w, i);
@@ -279,6 +277,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     else
         step_shell(w, range, &frame);
 
+    flr_ties_end(w);
     state->travel = 0;
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         flr_world_plan *p = &w->plans[i];

@@ -1,5 +1,5 @@
-/* inside.h: what a world is made of, for those who work on it: world.c makes and keeps it, ways.c plans where its bodies
- * go, frame.c does the step. Nothing else includes it. */
+/* inside.h: what a world is made of, for those who work on it: world.c makes and keeps it, state.c saves it, ties.c ties
+ * parts to instances elsewhere, ways.c plans where its bodies go, frame.c does the step. Nothing else includes it. */
 #ifndef FLR_WORLD_INSIDE_H
 #define FLR_WORLD_INSIDE_H
 
@@ -23,13 +23,31 @@ typedef struct flr_world_hand_state {
     bool waiting;    /* takes `part` when there is one */
 } flr_world_hand_state;
 
+/* what pulls a part to its instance in another world */
+typedef struct flr_tie {
+    flr_world_tie_def def;
+    flr_world_tie shown;
+    flr_coupling coupling; /* without delay and whole; the grip is the centre of mass */
+    flr_handle handle;     /* where that of the other instance is */
+    double share;          /* of the stiffness, at this delay */
+    double delay;          /* s */
+    double told;           /* joules: `put` of the other side, as last heard */
+    double apart;          /* s: for how long it has touched something, stretched */
+    bool set;
+    bool heard; /* told is known */
+    bool fresh; /* there was an input since the last step */
+} flr_tie;
+
 /* all that changes: one block, so that it can be saved whole */
 typedef struct flr_world_state {
     uint64_t number;
     flr_hash hash;
     double travel; /* metres: the longest way of the step before */
     flr_world_hand_state hands[FLR_WORLD_HANDS];
-    flr_body bodies[]; /* [part_count]; after them, in doubles: for how long each was slow, s */
+    uint32_t tie_end; /* no tie from here on is set */
+    flr_tie ties[FLR_WORLD_TIES];
+    /* [part_count]; after them, in doubles: for how long each was slow, s; then in bytes: which are not solid */
+    flr_body bodies[];
 } flr_world_state;
 
 /* where a point of a body would meet something on its way, if nothing were done about it */
@@ -45,6 +63,7 @@ typedef struct flr_world_plan {
     flr_step_result result;
     double fraction;
     bool moves, limited, stopped;
+    bool lands; /* its way ends exactly where it shall lie */
     bool again; /* to be worked out anew */
     int newest; /* pass of the checks in which its way was changed last */
     uint32_t stop_count;
@@ -60,11 +79,14 @@ struct flr_world {
     flr_impacts *impacts; /* NULL: no part has a sphere tree */
     flr_pages *pages;     /* NULL: all voxels are in memory */
     flr_part_kind *kinds;
-    double *voxels;  /* metres: of each part's voxmap; 0: it has none */
-    double voxel;    /* the least of them */
-    uint64_t budget; /* of checks in a step; 0: no limit */
-    uint64_t spent;  /* of it in this step */
-    int pass;        /* of them */
+    flr_pairs_shape *shapes;        /* [part_count] */
+    const flr_sphere_tree **trees;  /* [part_count]; NULL as `impacts` is */
+    const flr_probe_model **probes; /* [part_count] */
+    double *voxels;                 /* metres: of each part's voxmap; 0: it has none */
+    double voxel;                   /* the least of them */
+    uint64_t budget;                /* of checks in a step; 0: no limit */
+    uint64_t spent;                 /* of it in this step */
+    int pass;                       /* of them */
     double ground_voxel;
     flr_pose *poses;
     flr_twist *twists;
@@ -74,11 +96,49 @@ struct flr_world {
     size_t state_size;
 };
 
+/* Is it in some hand, or about to be? */
+bool flr_world_is_held(const flr_world *world, uint32_t part);
+
 /* Does it go where forces push it in this step? */
 bool flr_world_is_moving(const flr_world *world, uint32_t part);
 
 /* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
 void flr_world_take(flr_world *world, flr_world_hand_state *hand);
+
+/* The pairs are told that a part was put somewhere, begins or ceases to move; that it gets or loses its physics. */
+void flr_world_tell_pairs(flr_world *world, uint32_t part);
+void flr_world_tell_shape(flr_world *world, uint32_t part);
+
+/* [part_count], in the state. */
+double *flr_world_slow(flr_world_state *state, uint32_t part_count);
+uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count);
+
+/* ---- ties (ties.c): RT safe ---- */
+
+/* Does some tie move the part? Does one keep it where it lies? */
+bool flr_ties_pull(const flr_world *world, uint32_t part);
+bool flr_ties_keep(const flr_world *world, uint32_t part);
+
+/* A step begins: what was told of the other instances is used. */
+void flr_ties_begin(flr_world *world);
+
+/* Gives a body what its ties pull it with. */
+void flr_ties_act(flr_world *world, uint32_t part);
+
+/* Is the body so near to where it shall lie that it can go there at once? Then the way there. */
+bool flr_ties_land(const flr_world *world, uint32_t part, flr_motion *way);
+
+/* The bodies have moved: what ties gave and got, what lies where it shall. */
+void flr_ties_end(flr_world *world);
+
+/* Numbers for the hash: of those that are set. Returns the end of what it wrote, 12 a tie at most. */
+double *flr_ties_number(const flr_world *world, double *to);
+
+/* The part was put somewhere else by hand. */
+void flr_ties_unsettle(flr_world *world, uint32_t part);
+
+/* Could this be a tie of this world? */
+bool flr_tie_is_valid(const flr_world *world, const flr_tie *tie);
 
 /* ---- ways (ways.c): RT safe ---- */
 

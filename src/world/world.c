@@ -1,4 +1,4 @@
-/* the world: making it, what is done to it between two steps, and its state */
+/* the world: making it, and what is done to it between two steps */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +57,8 @@ static flr_result make_parts(flr_world *w, flr_error *error)
         flr_result result = flr_body_make(&part->body, &w->state->bodies[i], &inner);
         if (result != FLR_OK) return flr_fail(error, result, "part %u: %s", i, inner.message);
         w->kinds[i] = part->kind;
+        w->shapes[i] = part->shape;
+        if (w->trees) w->trees[i] = part->tree;
         w->voxels[i] = voxel_of(part->shape.table);
         if (w->voxels[i] > 0 && !(w->voxels[i] > w->voxel && w->voxel > 0)) w->voxel = w->voxels[i];
         flr_pairs_part asked = {.shape = part->shape,
@@ -88,17 +90,21 @@ static flr_result allocate(flr_world *w, flr_error *error)
         result =
             flr_impacts_create(parts, 16 * w->def.contacts, w->def.threads, &w->impacts, error);
     if (result != FLR_OK) return result;
-    w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double));
+    w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double) + 1);
     w->state = calloc(1, w->state_size);
     w->kinds = calloc((size_t)parts + 1, sizeof *w->kinds);
+    w->shapes = calloc((size_t)parts + 1, sizeof *w->shapes);
+    w->probes = calloc((size_t)parts + 1, sizeof *w->probes);
+    if (trees) w->trees = calloc((size_t)parts + 1, sizeof *w->trees);
     w->voxels = calloc((size_t)parts + 1, sizeof *w->voxels);
     w->poses = calloc((size_t)parts + 1, sizeof *w->poses);
     w->twists = calloc((size_t)parts + 1, sizeof *w->twists);
     w->plans = calloc((size_t)parts + 1, sizeof *w->plans);
-    w->numbers = calloc(13 * (size_t)parts + 9 * FLR_WORLD_HANDS + 2, sizeof *w->numbers);
+    w->numbers = calloc(13 * (size_t)parts + 9 * FLR_WORLD_HANDS + 12 * FLR_WORLD_TIES + 2,
+                        sizeof *w->numbers);
     w->points = flr_points_create(parts);
-    if (w->points && w->state && w->kinds && w->voxels && w->poses && w->twists && w->plans &&
-        w->numbers)
+    if (w->points && w->state && w->kinds && w->shapes && w->probes && (w->trees || !trees) &&
+        w->voxels && w->poses && w->twists && w->plans && w->numbers)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
 }
@@ -144,6 +150,9 @@ void flr_world_destroy(flr_world *w)
     flr_impacts_destroy(w->impacts);
     flr_pages_destroy(w->pages);
     free(w->kinds);
+    free(w->shapes);
+    free(w->probes);
+    free(w->trees);
     free(w->voxels);
     free(w->poses);
     free(w->twists);
@@ -158,8 +167,10 @@ size_t flr_world_bytes(const flr_world *w)
     return sizeof *w + flr_pairs_bytes(w->pairs) + flr_step_bytes(w->step) +
            flr_points_bytes(w->points) + w->state_size +
            (w->impacts ? flr_impacts_bytes(w->impacts) : 0) +
-           w->def.part_count * (sizeof *w->kinds + sizeof *w->voxels + sizeof *w->poses +
-                                sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers);
+           w->def.part_count *
+               (sizeof *w->kinds + sizeof *w->shapes + sizeof *w->probes +
+                (w->trees ? sizeof *w->trees : 0) + sizeof *w->voxels + sizeof *w->poses +
+                sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers);
 }
 
 /* ---- between steps ---- */
@@ -184,8 +195,7 @@ bool flr_world_set_ground(flr_world *w, const flr_pairs_ground *ground)
     return taken;
 }
 
-/* Is it in some hand, or about to be? */
-static bool is_held(const flr_world *w, uint32_t part)
+bool flr_world_is_held(const flr_world *w, uint32_t part)
 {
     for (uint32_t i = 0; i < w->def.hand_count; i++)
         if (w->state->hands[i].part == part) return true;
@@ -194,8 +204,14 @@ static bool is_held(const flr_world *w, uint32_t part)
 
 bool flr_world_is_moving(const flr_world *w, uint32_t part)
 {
-    return w->kinds[part] == FLR_PART_FREE ||
-           (w->kinds[part] == FLR_PART_MOVABLE && is_held(w, part));
+    if (w->kinds[part] == FLR_PART_STATIC) return false;
+    if (flr_world_is_held(w, part) || flr_ties_pull(w, part)) return true;
+    return w->kinds[part] == FLR_PART_FREE && !flr_ties_keep(w, part);
+}
+
+bool flr_world_moves(const flr_world *w, uint32_t part)
+{
+    return part < w->def.part_count && flr_world_is_moving(w, part);
 }
 
 void flr_world_take(flr_world *w, flr_world_hand_state *hand)
@@ -219,7 +235,8 @@ bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)
     h->part = part;
     h->waiting = true;
     if (h->seen) flr_world_take(w, h);
-    flr_pairs_set_moving(w->pairs, part, flr_world_is_moving(w, part));
+    if (flr_world_is_solid(w, part))
+        flr_pairs_set_moving(w->pairs, part, flr_world_is_moving(w, part));
     return h->part == part;
 }
 
@@ -265,8 +282,23 @@ flr_tool flr_world_tool(const flr_world *w, uint32_t hand)
 bool flr_world_set_probe(flr_world *w, uint32_t part, const flr_probe_model *model)
 {
     if (part >= w->def.part_count) return false;
-    flr_points_set(w->points, part, model);
+    w->probes[part] = model;
+    flr_points_set(w->points, part, flr_world_is_solid(w, part) ? model : NULL);
     return true;
+}
+
+bool flr_world_set_solid(flr_world *w, uint32_t part, bool solid)
+{
+    if (part >= w->def.part_count) return false;
+    if (flr_world_is_solid(w, part) == solid) return true;
+    flr_world_ghosts(w->state, w->def.part_count)[part] = !solid;
+    flr_world_tell_shape(w, part);
+    return true;
+}
+
+bool flr_world_is_solid(const flr_world *w, uint32_t part)
+{
+    return part < w->def.part_count && !flr_world_ghosts(w->state, w->def.part_count)[part];
 }
 
 bool flr_world_grip(const flr_world *w, uint32_t hand, flr_pose *T_part_hand)
@@ -278,11 +310,24 @@ bool flr_world_grip(const flr_world *w, uint32_t hand, flr_pose *T_part_hand)
     return true;
 }
 
+void flr_world_tell_shape(flr_world *w, uint32_t part)
+{
+    bool solid = flr_world_is_solid(w, part);
+    const flr_body *body = &w->state->bodies[part];
+    flr_pairs_part asked = {.shape = w->shapes[part],
+                            .T_world_part = body->T_world_part,
+                            .centre = body->inertia.centre,
+                            .moving = flr_world_is_moving(w, part)};
+    flr_pairs_set(w->pairs, part, solid ? &asked : NULL);
+    if (w->impacts) flr_impacts_set_tree(w->impacts, part, solid ? w->trees[part] : NULL);
+    flr_points_set(w->points, part, solid ? w->probes[part] : NULL);
+}
+
 /* Where a part is that the pairs do not take for moving must be told by hand. */
-static void tell_pairs(flr_world *w, uint32_t part)
+void flr_world_tell_pairs(flr_world *w, uint32_t part)
 {
     w->poses[part] = w->state->bodies[part].T_world_part;
-    if (w->kinds[part] == FLR_PART_STATIC) return;
+    if (w->kinds[part] == FLR_PART_STATIC || !flr_world_is_solid(w, part)) return;
     flr_pairs_place(w->pairs, part, w->poses[part]);
     flr_pairs_set_moving(w->pairs, part, flr_world_is_moving(w, part));
 }
@@ -295,7 +340,8 @@ bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
     flr_body *body = &w->state->bodies[part];
     body->T_world_part = T_world_part;
     body->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    tell_pairs(w, part);
+    flr_ties_unsettle(w, part);
+    flr_world_tell_pairs(w, part);
     for (uint32_t i = 0; i < w->def.hand_count; i++)
         if (w->state->hands[i].part == part && !w->state->hands[i].waiting)
             flr_world_take(w, &w->state->hands[i]);
@@ -340,64 +386,4 @@ flr_handle flr_world_hand(const flr_world *w, uint32_t hand)
 const flr_world_point *flr_world_proxy(const flr_world *w, uint32_t hand)
 {
     return flr_world_tool(w, hand) == FLR_TOOL_POINT ? &w->state->hands[hand].point.shown : NULL;
-}
-
-/* ---- the state ---- */
-
-size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
-
-void flr_world_save(const flr_world *w, void *state) { memcpy(state, w->state, w->state_size); }
-
-bool flr_world_load(flr_world *w, const void *from, size_t size)
-{
-    if (size != w->state_size) return false;
-    const uint8_t *bytes = from;
-    for (uint32_t i = 0; i < w->def.part_count; i++) {
-        flr_body body;
-        memcpy(&body, bytes + sizeof(flr_world_state) + i * sizeof body, sizeof body);
-        if (!flr_body_is_valid(&body)) return false;
-    }
-    for (int i = 0; i < FLR_WORLD_HANDS; i++) {
-        flr_world_hand_state hand;
-        memcpy(&hand, bytes + offsetof(flr_world_state, hands) + (size_t)i * sizeof hand,
-               sizeof hand);
-        if (hand.part != FLR_NO_PART &&
-            (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
-            return false;
-        if ((hand.tool != FLR_TOOL_GRIP && hand.tool != FLR_TOOL_POINT) ||
-            !flr_point_is_valid(&hand.point, w->def.part_count))
-            return false;
-    }
-    memcpy(w->state, from, size);
-    for (uint32_t i = 0; i < w->def.part_count; i++) tell_pairs(w, i);
-    return true;
-}
-
-void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before)
-{
-    const flr_world_state *old = from->state;
-    for (uint32_t i = 0; i < w->def.part_count; i++) {
-        if (before[i] >= from->def.part_count || w->kinds[i] == FLR_PART_STATIC) continue;
-        w->state->bodies[i].T_world_part = old->bodies[before[i]].T_world_part;
-        w->state->bodies[i].twist = old->bodies[before[i]].twist;
-    }
-    uint32_t hands =
-        w->def.hand_count < from->def.hand_count ? w->def.hand_count : from->def.hand_count;
-    for (uint32_t h = 0; h < hands; h++) {
-        flr_world_hand_state *hand = &w->state->hands[h];
-        *hand = old->hands[h];
-        hand->point = flr_point_none(); /* begins anew where the hand is */
-        uint32_t part = 0;
-        if (hand->part == FLR_NO_PART) continue;
-        while (part < w->def.part_count && before[part] != hand->part) part++;
-        bool still = part < w->def.part_count && w->kinds[part] != FLR_PART_STATIC;
-        hand->part = still ? part : FLR_NO_PART;
-        if (still) continue;
-        hand->waiting = false;
-        hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
-    }
-    w->state->number = old->number;
-    w->state->hash = old->hash;
-    w->state->travel = old->travel;
-    for (uint32_t i = 0; i < w->def.part_count; i++) tell_pairs(w, i);
 }

@@ -1,0 +1,100 @@
+/* all that changes in a world, as bytes; and going on in another world */
+#include <string.h>
+
+#include "world/inside.h"
+
+double *flr_world_slow(flr_world_state *state, uint32_t part_count)
+{
+    return (double *)(void *)(state->bodies + part_count);
+}
+
+uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count)
+{
+    return (uint8_t *)(flr_world_slow(state, part_count) + part_count);
+}
+
+size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
+
+void flr_world_save(const flr_world *w, void *state) { memcpy(state, w->state, w->state_size); }
+
+bool flr_world_load(flr_world *w, const void *from, size_t size)
+{
+    if (size != w->state_size) return false;
+    const uint8_t *bytes = from;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        flr_body body;
+        memcpy(&body, bytes + sizeof(flr_world_state) + i * sizeof body, sizeof body);
+        if (!flr_body_is_valid(&body)) return false;
+    }
+    for (int i = 0; i < FLR_WORLD_HANDS; i++) {
+        flr_world_hand_state hand;
+        memcpy(&hand, bytes + offsetof(flr_world_state, hands) + (size_t)i * sizeof hand,
+               sizeof hand);
+        if (hand.part != FLR_NO_PART &&
+            (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
+            return false;
+        if ((hand.tool != FLR_TOOL_GRIP && hand.tool != FLR_TOOL_POINT) ||
+            !flr_point_is_valid(&hand.point, w->def.part_count))
+            return false;
+    }
+    for (int i = 0; i < FLR_WORLD_TIES; i++) {
+        flr_tie tie;
+        memcpy(&tie, bytes + offsetof(flr_world_state, ties) + (size_t)i * sizeof tie, sizeof tie);
+        if (!flr_tie_is_valid(w, &tie)) return false;
+    }
+    uint32_t end;
+    memcpy(&end, bytes + offsetof(flr_world_state, tie_end), sizeof end);
+    if (end > FLR_WORLD_TIES) return false;
+    const uint8_t *ghosts = bytes + (size - w->def.part_count);
+    for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_set_solid(w, i, !ghosts[i]);
+    memcpy(w->state, from, size);
+    for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_tell_pairs(w, i);
+    return true;
+}
+
+/* Ties of parts that are gone are not set any more. */
+static void adopt_ties(flr_world *w, const flr_world *from, const uint32_t *before)
+{
+    const uint8_t *ghosts = flr_world_ghosts(from->state, from->def.part_count);
+    for (uint32_t i = 0; i < w->def.part_count; i++)
+        if (before[i] < from->def.part_count && ghosts[before[i]]) flr_world_set_solid(w, i, false);
+    for (uint32_t t = 0; t < from->state->tie_end; t++) {
+        flr_tie *tie = &w->state->ties[t];
+        uint32_t part = 0;
+        *tie = from->state->ties[t];
+        while (part < w->def.part_count && before[part] != tie->def.part) part++;
+        tie->set &= part < w->def.part_count && w->kinds[part] != FLR_PART_STATIC;
+        tie->def.part = tie->shown.part = part;
+    }
+    w->state->tie_end = from->state->tie_end;
+}
+
+void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before)
+{
+    const flr_world_state *old = from->state;
+    for (uint32_t i = 0; i < w->def.part_count; i++) {
+        if (before[i] >= from->def.part_count || w->kinds[i] == FLR_PART_STATIC) continue;
+        w->state->bodies[i].T_world_part = old->bodies[before[i]].T_world_part;
+        w->state->bodies[i].twist = old->bodies[before[i]].twist;
+    }
+    uint32_t hands =
+        w->def.hand_count < from->def.hand_count ? w->def.hand_count : from->def.hand_count;
+    for (uint32_t h = 0; h < hands; h++) {
+        flr_world_hand_state *hand = &w->state->hands[h];
+        *hand = old->hands[h];
+        hand->point = flr_point_none(); /* begins anew where the hand is */
+        uint32_t part = 0;
+        if (hand->part == FLR_NO_PART) continue;
+        while (part < w->def.part_count && before[part] != hand->part) part++;
+        bool still = part < w->def.part_count && w->kinds[part] != FLR_PART_STATIC;
+        hand->part = still ? part : FLR_NO_PART;
+        if (still) continue;
+        hand->waiting = false;
+        hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+    }
+    adopt_ties(w, from, before);
+    w->state->number = old->number;
+    w->state->hash = old->hash;
+    w->state->travel = old->travel;
+    for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_tell_pairs(w, i);
+}
