@@ -45,8 +45,9 @@ void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh,
              high = flr_vec3_max(v[0], flr_vec3_max(v[1], v[2]));
     for (int axis = 0; axis < 3; axis++) {
         double middle = component(centre, axis);
-        block->low[axis][lane] = coarse((component(low, axis) - middle) * scale - 1);
-        block->high[axis][lane] = coarse((component(high, axis) - middle) * scale + 1);
+        uint8_t top = coarse((component(high, axis) - middle) * scale + 1);
+        block->box[axis][lane] = coarse((component(low, axis) - middle) * scale - 1);
+        block->box[3 + axis][lane] = (uint8_t)(255 - top);
     }
     /* the plane, where rounding has left enough of the normal: its direction is right to 1e-10, so that it is right to
      * a fraction of a fine unit wherever the triangle reaches */
@@ -71,8 +72,7 @@ void flr_probe_block_end(flr_probe_block *block, int lane)
 {
     for (; lane < FLR_PROBE_LANES; lane++) {
         for (int axis = 0; axis < 3; axis++) {
-            block->low[axis][lane] = 255;
-            block->high[axis][lane] = 0;
+            block->box[axis][lane] = block->box[3 + axis][lane] = 255;
             block->normal[axis][lane] = block->side[axis][lane] = 0;
         }
         block->side_low[lane] = block->side_high[lane] = 0;

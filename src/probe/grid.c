@@ -88,13 +88,6 @@ typedef struct making {
     flr_probe_item *items;
 } making;
 
-static flr_probe_slot *find_slot(flr_probe_slot *slots, uint32_t mask, unsigned shift, uint32_t key)
-{
-    uint32_t at = flr_probe_hash(key, shift);
-    while (slots[at].key != key && slots[at].key != FLR_PROBE_FREE) at = (at + 1) & mask;
-    return &slots[at];
-}
-
 /* A table of twice the size, or the first one. */
 static bool grow_table(making *m)
 {
@@ -105,7 +98,7 @@ static bool grow_table(making *m)
     for (uint32_t i = 0; i < size; i++) grown[i].key = FLR_PROBE_FREE;
     for (uint32_t i = 0; m->slots && i <= m->mask; i++)
         if (m->slots[i].key != FLR_PROBE_FREE)
-            *find_slot(grown, size - 1, shift, m->slots[i].key) = m->slots[i];
+            *flr_probe_find(grown, size - 1, shift, m->slots[i].key) = m->slots[i];
     if (m->slots) flr_pages_free(m->slots, ((size_t)m->mask + 1) * sizeof *m->slots);
     m->slots = grown, m->mask = size - 1, m->shift = shift;
     return true;
@@ -133,7 +126,7 @@ static bool grow_references(making *m)
 static bool refer(making *m, uint32_t key, uint32_t triangle)
 {
     if (m->reference_count == m->reference_room && !grow_references(m)) return false;
-    flr_probe_slot *slot = find_slot(m->slots, m->mask, m->shift, key);
+    flr_probe_slot *slot = flr_probe_find(m->slots, m->mask, m->shift, key);
     bool new_cell = slot->key == FLR_PROBE_FREE;
     if (new_cell) {
         if (m->cell_count == m->cell_room && !grow_counts(m)) return false;
@@ -274,19 +267,16 @@ static void sort_cell(const making *m, flr_vec3 centre, uint32_t *triangles, uin
     memcpy(triangles, from, count * sizeof *triangles);
 }
 
-/* The boxes of all blocks of a cell. */
+/* The boxes of all blocks of a cell. Where there is no block the box is as for no triangle. */
 static void fill_pages(flr_probe_block *heads, const flr_probe_block *blocks, uint32_t count)
 {
+    memset(heads, 255, flr_probe_heads(count) * sizeof *heads);
     for (uint32_t i = 0; i < count; i++) {
-        flr_probe_page *page = flr_probe_page_at(heads, i / FLR_PROBE_LANES);
-        if (i % FLR_PROBE_LANES == 0) memset(page->low, 255, sizeof page->low);
-        if (i % FLR_PROBE_LANES == 0) memset(page->high, 0, sizeof page->high);
-        for (int axis = 0; axis < 3; axis++)
+        flr_probe_page *page = (flr_probe_page *)flr_probe_page_at(heads, i / FLR_PROBE_LANES);
+        for (int row = 0; row < 6; row++)
             for (int lane = 0; lane < FLR_PROBE_LANES; lane++) {
-                uint8_t *low = &page->low[axis][i % FLR_PROBE_LANES],
-                        *high = &page->high[axis][i % FLR_PROBE_LANES];
-                if (blocks[i].low[axis][lane] < *low) *low = blocks[i].low[axis][lane];
-                if (blocks[i].high[axis][lane] > *high) *high = blocks[i].high[axis][lane];
+                uint8_t *side = &page->box[row][i % FLR_PROBE_LANES];
+                if (blocks[i].box[row][lane] < *side) *side = blocks[i].box[row][lane];
             }
     }
 }
@@ -298,7 +288,7 @@ static void fill_cell(const making *m, uint32_t key, uint32_t *triangles, uint32
     const flr_probe_model *model = m->model;
     flr_vec3 middle = {(key & 1023) + 0.5, (key >> 10 & 1023) + 0.5, (key >> 20) + 0.5};
     flr_vec3 centre = flr_vec3_add_scaled(model->low, model->cell, middle);
-    double scale = 2 * FLR_PROBE_HALF * model->per_cell;
+    double scale = model->per_fine;
     uint32_t blocks = (count + FLR_PROBE_LANES - 1) / FLR_PROBE_LANES;
     flr_probe_block *heads = &model->blocks[block];
     block += flr_probe_heads(blocks);
@@ -347,12 +337,16 @@ static void place_cells(flr_probe_model *model, double cell)
     flr_vec3 size = flr_box3_size(model->mesh->bounds);
     model->cell = cell;
     model->per_cell = 1 / cell;
+    model->per_fine = 2 * FLR_PROBE_HALF * model->per_cell;
     /* a little room before the first cell and behind the last, so that no triangle lies at the grid's border */
     flr_vec3 room = {1e-3 * cell, 1e-3 * cell, 1e-3 * cell};
     model->low = flr_vec3_sub(model->mesh->bounds.low, room);
     const double extent[3] = {size.x, size.y, size.z};
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) {
         model->cells[axis] = (int32_t)(extent[axis] / cell + 2e-3) + 1;
+        model->border[axis] = model->cells[axis] * 2.0 * FLR_PROBE_HALF;
+    }
+    model->border[3] = 1;
 }
 
 flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t crowded,

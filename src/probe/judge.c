@@ -12,15 +12,10 @@ static const double rounding = 64 * 0x1p-53, tiny = 1e-200, enormous = 1e100;
 static const double t_error = 1e-9;
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double smaller(double a, double b) { return a < b ? a : b; }
 static inline double largest(flr_vec3 v) { return larger(larger(fabs(v.x), fabs(v.y)), fabs(v.z)); }
 
 static inline int sign_of(long double x) { return (x > 0) - (x < 0); }
-
-/* The sign of `value`, which is wrong by at most `error`; 2: cannot tell. */
-static inline int sure_sign(double value, double error)
-{
-    return value > error ? 1 : value < -error ? -1 : 2;
-}
 
 bool flr_judge_has_area(const flr_vec3 v[3])
 {
@@ -99,36 +94,37 @@ static bool judge_exactly(const flr_vec3 v[3], flr_vec3 a, flr_vec3 b, double *t
     return true;
 }
 
+/* Most triangles that are asked for are missed by an edge, so these come first. */
 bool flr_judge(const flr_vec3 v[3], flr_vec3 a, flr_vec3 b, double *t)
 {
+    /* on which side of each edge the line passes: six times the volume over edge and segment */
+    flr_vec3 along = flr_vec3_sub(b, a), p = flr_vec3_sub(v[0], a), q = flr_vec3_sub(v[1], a),
+             r = flr_vec3_sub(v[2], a);
+    double pq = flr_vec3_dot(along, flr_vec3_cross(p, q)),
+           qr = flr_vec3_dot(along, flr_vec3_cross(q, r)),
+           rp = flr_vec3_dot(along, flr_vec3_cross(r, p));
+    double reach = larger(largest(p), larger(largest(q), largest(r))), length = largest(along);
+    if (!(reach < enormous && length < enormous)) return judge_exactly(v, a, b, t);
+    double error = rounding * length * reach * reach + tiny;
+    double least = smaller(pq, smaller(qr, rp)), most = larger(pq, larger(qr, rp));
+    if (least < -error && most > error) return false;
+
     /* the heights of both ends above the plane, times twice the area */
     flr_vec3 e = flr_vec3_sub(v[1], v[0]), f = flr_vec3_sub(v[2], v[0]), n = flr_vec3_cross(e, f);
-    flr_vec3 to_a = flr_vec3_sub(a, v[0]), to_b = flr_vec3_sub(b, v[0]);
-    double big_a = largest(to_a), big_b = largest(to_b);
-    if (!(big_a < enormous && big_b < enormous)) return judge_exactly(v, a, b, t);
+    flr_vec3 to_b = flr_vec3_sub(b, v[0]);
     double area_error = rounding * largest(e) * largest(f);
-    double above = flr_vec3_dot(to_a, n), below = flr_vec3_dot(to_b, n);
-    double above_error = area_error * big_a + tiny, below_error = area_error * big_b + tiny;
-    int sa = sure_sign(above, above_error), sb = sure_sign(below, below_error);
-    if (sa == sb && sa != 2) return false;
-    if (sa == 2 || sb == 2) return judge_exactly(v, a, b, t);
+    double above = -flr_vec3_dot(p, n), below = flr_vec3_dot(to_b, n);
+    double above_error = area_error * largest(p) + tiny,
+           below_error = area_error * largest(to_b) + tiny;
+    if ((above > above_error && below > below_error) ||
+        (above < -above_error && below < -below_error))
+        return false;
 
-    /* on which side of each edge the line passes */
-    flr_vec3 along = flr_vec3_sub(b, a), p[3];
-    double reach = 0;
-    for (int i = 0; i < 3; i++) {
-        p[i] = flr_vec3_sub(v[i], a);
-        reach = larger(reach, largest(p[i]));
-    }
-    double error = rounding * largest(along) * reach * reach + tiny;
-    int first = 0;
-    for (int i = 0; i < 3; i++) {
-        int side = sure_sign(flr_vec3_dot(along, flr_vec3_cross(p[i], p[(i + 1) % 3])), error);
-        if (side == 2) return judge_exactly(v, a, b, t);
-        if (i == 0) first = side;
-        if (side != first) return false;
-    }
-    if (above_error + below_error > t_error * fabs(above - below)) return judge_exactly(v, a, b, t);
+    /* all signs are sure, and t is right enough */
+    bool sure = (least > error || most < -error) && fabs(above) > above_error &&
+                fabs(below) > below_error &&
+                above_error + below_error <= t_error * fabs(above - below);
+    if (!sure) return judge_exactly(v, a, b, t);
     *t = above / (above - below);
     return true;
 }

@@ -8,19 +8,35 @@
 
 #include "probe/model.h"
 
-/* The first of `count` blocks in which a triangle may be hit, and bit i of `*mask` for each such triangle in it; `count` when
- * there is none. */
-uint32_t flr_block_scalar(const flr_probe_block *blocks, uint32_t count,
-                          const flr_probe_local *local, uint32_t *mask);
-uint32_t flr_block_avx2(const flr_probe_block *blocks, uint32_t count, const flr_probe_local *local,
-                        uint32_t *mask);
-uint32_t flr_block_avx512(const flr_probe_block *blocks, uint32_t count,
-                          const flr_probe_local *local, uint32_t *mask);
+enum { FLR_PROBE_ROOM = 128 }; /* triangles in a list */
+
+/* Fills `list` with all triangles in the `count` blocks of a cell or a leaf that may be hit, and returns how many;
+ * FLR_PROBE_NONE where there is not enough room, never so with one block. Where a cell has pages, `blocks` begins with them. */
+uint32_t flr_gather_scalar(const flr_probe_block *blocks, uint32_t count,
+                           const flr_probe_local *local, uint32_t *list);
+uint32_t flr_gather_avx2(const flr_probe_block *blocks, uint32_t count,
+                         const flr_probe_local *local, uint32_t *list);
+uint32_t flr_gather_avx512(const flr_probe_block *blocks, uint32_t count,
+                           const flr_probe_local *local, uint32_t *list);
+
+/* The same for a segment from a to b in a grid, where it is short: both ends in one cell, or in cells next to each
+ * other, or both beside the grid. A triangle may come several times. FLR_PROBE_NONE also where the segment is not of that
+ * kind, or not of numbers, or where a cell holds a tree. */
+uint32_t flr_near_scalar(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                         uint32_t *list);
+uint32_t flr_near_avx2(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                       uint32_t *list);
+uint32_t flr_near_avx512(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                         uint32_t *list);
 
 /* Bit i: box i may be met. */
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span);
 uint32_t flr_node_avx2(const flr_probe_node *node, const flr_probe_span *span);
 uint32_t flr_node_avx512(const flr_probe_node *node, const flr_probe_span *span);
+
+/* Four numbers in one register, or in two, and how they compare. */
+typedef double flr_double4 __attribute__((vector_size(32)));
+typedef int64_t flr_long4 __attribute__((vector_size(32)));
 
 /* The right sides of the last three axes times this, so that their own rounding is covered. */
 #define FLR_PROBE_ROUND_UP 1.000002f

@@ -37,35 +37,60 @@ static inline bool overlap(const int16_t direction[3][FLR_PROBE_LANES], int i,
     return (a < b ? a : b) <= to + FLR_PROBE_SLACK && (a < b ? b : a) >= from - FLR_PROBE_SLACK;
 }
 
-static uint32_t scan(const flr_probe_block *block, const flr_probe_local *local,
-                     const uint8_t from[3], const uint8_t to[3])
+typedef struct segment {
+    const flr_probe_local *local;
+    uint8_t sides[6]; /* of its box, as a triangle's, but each the farthest that still meets it */
+} segment;
+
+static void prepare(const flr_probe_local *local, segment *s)
+{
+    s->local = local;
+    for (int i = 0; i < 3; i++) {
+        /* a fine unit larger for rounding */
+        int32_t a = local->a[i], b = local->b[i];
+        s->sides[i] = coarse((a < b ? b : a) + 1);
+        s->sides[3 + i] = (uint8_t)(255 - coarse((a < b ? a : b) - 1));
+    }
+}
+
+static uint32_t meet(const uint8_t box[6][FLR_PROBE_LANES], const segment *s)
 {
     uint32_t mask = 0;
     for (int i = 0; i < FLR_PROBE_LANES; i++) {
-        bool near = true;
-        for (int axis = 0; axis < 3; axis++)
-            near &= block->low[axis][i] <= to[axis] && block->high[axis][i] >= from[axis];
-        if (!near) continue;
-        int offset = block->offset[i];
-        if (overlap(block->normal, i, local, offset, offset) &&
-            overlap(block->side, i, local, block->side_low[i], block->side_high[i]))
-            mask |= 1u << i;
+        bool met = true;
+        for (int row = 0; row < 6; row++) met &= box[row][i] <= s->sides[row];
+        mask |= (uint32_t)met << i;
     }
     return mask;
 }
 
-uint32_t flr_block_scalar(const flr_probe_block *blocks, uint32_t count,
-                          const flr_probe_local *local, uint32_t *mask)
+static uint32_t pass(const flr_probe_block *block, const segment *s, uint32_t mask)
 {
-    /* the segment's box, a fine unit larger for rounding */
-    uint8_t from[3], to[3];
-    for (int i = 0; i < 3; i++) {
-        int32_t a = local->a[i], b = local->b[i];
-        from[i] = coarse((a < b ? a : b) - 1), to[i] = coarse((a < b ? b : a) + 1);
+    uint32_t passed = 0;
+    for (; mask; mask &= mask - 1) {
+        int i = __builtin_ctz(mask), offset = block->offset[i];
+        if (overlap(block->normal, i, s->local, offset, offset) &&
+            overlap(block->side, i, s->local, block->side_low[i], block->side_high[i]))
+            passed |= 1u << i;
     }
-    for (uint32_t i = 0; i < count; i++)
-        if ((*mask = scan(&blocks[i], local, from, to))) return i;
-    return count;
+    return passed;
+}
+
+static bool any_of(const flr_long4 *lanes) { return (*lanes)[0] | (*lanes)[1] | (*lanes)[2]; }
+
+#define TARGET
+#include "probe/near.h"
+
+uint32_t flr_gather_scalar(const flr_probe_block *blocks, uint32_t count,
+                           const flr_probe_local *local, uint32_t *list)
+{
+    return gather(blocks, count, local, list, 0);
+}
+
+uint32_t flr_near_scalar(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                         uint32_t *list)
+{
+    return near(model, a, b, list);
 }
 
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span)

@@ -17,20 +17,41 @@ flr_probe_def flr_default_probe_def(void)
 static void choose_kernels(flr_probe_model *model, flr_simd simd)
 {
     simd = flr_simd_resolve(simd);
-    model->scan = simd == FLR_SIMD_AVX512 ? flr_block_avx512
-                  : simd == FLR_SIMD_AVX2 ? flr_block_avx2
-                                          : flr_block_scalar;
+    model->gather = simd == FLR_SIMD_AVX512 ? flr_gather_avx512
+                    : simd == FLR_SIMD_AVX2 ? flr_gather_avx2
+                                            : flr_gather_scalar;
+    model->near = simd == FLR_SIMD_AVX512 ? flr_near_avx512
+                  : simd == FLR_SIMD_AVX2 ? flr_near_avx2
+                                          : flr_near_scalar;
     model->meet = simd == FLR_SIMD_AVX512 ? flr_node_avx512
                   : simd == FLR_SIMD_AVX2 ? flr_node_avx2
                                           : flr_node_scalar;
     model->info.simd = flr_simd_name(simd);
 }
 
+/* What is near in a model without triangles, and in a tree, which has no cells to tell. */
+static uint32_t near_nothing(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                             uint32_t *list)
+{
+    (void)model, (void)a, (void)b, (void)list;
+    return 0;
+}
+
+static uint32_t near_unknown(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                             uint32_t *list)
+{
+    (void)model, (void)a, (void)b, (void)list;
+    return FLR_PROBE_NONE;
+}
+
 static flr_result make(flr_probe_model *model, const flr_probe_def *def, flr_error *error)
 {
     model->info.method = def->method == FLR_PROBE_BEST ? FLR_PROBE_GRID : def->method;
     choose_kernels(model, def->simd);
-    if (!def->mesh || def->mesh->triangle_count == 0) return FLR_OK;
+    if (!def->mesh || def->mesh->triangle_count == 0) {
+        model->near = near_nothing;
+        return FLR_OK;
+    }
     model->mesh = def->mesh;
     model->centre = flr_box3_centre(def->mesh->bounds);
     model->size = flr_vec3_length(flr_box3_size(def->mesh->bounds));
@@ -42,6 +63,7 @@ static flr_result make(flr_probe_model *model, const flr_probe_def *def, flr_err
                                   error);
     if (model->info.references == 0)
         model->mesh = NULL; /* triangles without area: as if there were none */
+    if (!model->slots) model->near = model->mesh ? near_unknown : near_nothing;
     if (result == FLR_OK && model->mesh && def->shading)
         result = flr_probe_make_shading(model, def->crease, error);
     return result;

@@ -6,7 +6,8 @@
  *
  *     frame   a cube; 2048 fine units along its edge, from -1024 to 1023
  *     box     of a triangle in the frame: 0 to 255 along the edge, 8 fine units each; what lies outside counts as at
- *             the border, so that two intervals that overlap still do
+ *             the border, so that two intervals that overlap still do. Six rows: its low sides x, y, z, and 255 less its high
+ *             sides, so that a box is met where all six are at most those of the segment
  *     plane   of a triangle: normal . point = offset, point in fine units; normal zero where the triangle is too thin to
  *             have a reliable one, so that every segment seems to cross
  *     side    a direction in the plane of a triangle, across its longest edge, and from where to where the triangle reaches
@@ -27,7 +28,7 @@ enum {
 
 /* 16 triangles */
 typedef struct flr_probe_block {
-    uint8_t low[3][FLR_PROBE_LANES], high[3][FLR_PROBE_LANES];
+    uint8_t box[6][FLR_PROBE_LANES];
     int16_t normal[3][FLR_PROBE_LANES];                            /* 32768ths */
     int16_t offset[FLR_PROBE_LANES];                               /* fine units */
     int16_t side[3][FLR_PROBE_LANES];                              /* 32768ths */
@@ -39,7 +40,7 @@ typedef struct flr_probe_block {
  * four such pages in the room of a block, for every 64 blocks one, before its blocks: a segment reads these and the one or two
  * blocks that it passes, not all of them. Its triangles are sorted along a Morton curve, so that a block is a patch. */
 typedef struct flr_probe_page {
-    uint8_t low[3][FLR_PROBE_LANES], high[3][FLR_PROBE_LANES];
+    uint8_t box[6][FLR_PROBE_LANES];
 } flr_probe_page;
 
 enum { FLR_PROBE_DIRECT = 8, FLR_PROBE_PAGES = 4 };
@@ -54,10 +55,11 @@ static inline uint32_t flr_probe_heads(uint32_t count)
 }
 
 /* Page i of a cell whose blocks and heads begin here. */
-static inline flr_probe_page *flr_probe_page_at(flr_probe_block *heads, uint32_t i)
+static inline const flr_probe_page *flr_probe_page_at(const flr_probe_block *heads, uint32_t i)
 {
-    flr_probe_block *head = &heads[i / FLR_PROBE_PAGES];
-    return (flr_probe_page *)(void *)((char *)head + i % FLR_PROBE_PAGES * sizeof(flr_probe_page));
+    const flr_probe_block *head = &heads[i / FLR_PROBE_PAGES];
+    return (const flr_probe_page *)((const char *)head +
+                                    i % FLR_PROBE_PAGES * sizeof(flr_probe_page));
 }
 
 /* where a block of a tree lies */
@@ -100,20 +102,25 @@ typedef struct flr_probe_span {
 } flr_probe_span;
 
 /* see kernel.h */
-typedef uint32_t (*flr_block_kernel)(const flr_probe_block *blocks, uint32_t count,
-                                     const flr_probe_local *local, uint32_t *mask);
+typedef uint32_t (*flr_gather_kernel)(const flr_probe_block *blocks, uint32_t count,
+                                      const flr_probe_local *local, uint32_t *list);
 typedef uint32_t (*flr_node_kernel)(const flr_probe_node *node, const flr_probe_span *span);
+typedef uint32_t (*flr_near_kernel)(const flr_probe_model *model, const flr_vec3 *a,
+                                    const flr_vec3 *b, uint32_t *list);
 
 struct flr_probe_model {
     const flr_mesh *mesh; /* NULL: nothing to hit */
-    flr_block_kernel scan;
+    flr_gather_kernel gather;
+    flr_near_kernel near;
     flr_node_kernel meet;
     flr_vec3 centre; /* of the mesh's box, metres */
     double size;     /* metres: its diagonal */
     /* the grid */
     flr_vec3 low;          /* metres: corner of cell 0, 0, 0 */
     double cell, per_cell; /* metres, and one over that */
+    double per_fine;       /* fine units in a metre */
     int32_t cells[3];
+    double border[4];      /* fine units: where the cells end along an axis; and a one */
     flr_probe_slot *slots; /* [mask + 1]; NULL: a tree */
     uint32_t mask;         /* a power of two less one */
     unsigned shift;        /* of the hash: 32 - log2(mask + 1) */
@@ -130,6 +137,15 @@ struct flr_probe_model {
 static inline uint32_t flr_probe_hash(uint32_t key, unsigned shift)
 {
     return (key * 2654435769u) >> shift;
+}
+
+/* The slot of a cell, or the free one where it would be. */
+static inline flr_probe_slot *flr_probe_find(flr_probe_slot *slots, uint32_t mask, unsigned shift,
+                                             uint32_t key)
+{
+    uint32_t at = flr_probe_hash(key, shift);
+    while (slots[at].key != key && slots[at].key != FLR_PROBE_FREE) at = (at + 1) & mask;
+    return &slots[at];
 }
 
 static inline void flr_probe_corners(const flr_mesh *mesh, uint32_t triangle, flr_vec3 corners[3])

@@ -1,6 +1,5 @@
 /* asking: which triangle does a segment hit first? */
 #include <math.h>
-#include <string.h>
 
 #include "probe/judge.h"
 #include "probe/kernel.h"
@@ -18,10 +17,8 @@ typedef struct search {
     flr_vec3 a, b; /* as asked: for the judge */
     flr_vec3 near_a,
         near_b; /* the piece of it that lies near the model: for leaving out, never for deciding */
-    double from, to; /* t of its ends */
-    double cell_a[3],
-        cell_b[3];           /* grid: that piece, counted in cells from the corner of the first */
-    flr_int4 fine_a, fine_b; /* … in fine units */
+    double from, to;         /* t of its ends */
+    flr_int4 fine_a, fine_b; /* grid: that piece, in fine units from the corner of the first cell */
     double t;                /* the first hit so far; above 1: none */
     uint32_t triangle;
     bool any; /* one hit is enough */
@@ -41,74 +38,31 @@ static inline void consider(search *s, uint32_t triangle)
 
 static inline bool done(const search *s) { return s->any && s->triangle != FLR_PROBE_NONE; }
 
-/* Several triangles are to be judged: asks for all of their corners before waiting for any. */
-static __attribute__((noinline)) void fetch(const flr_mesh *mesh, const uint32_t *numbers,
-                                            uint32_t mask)
+/* Judges some triangles; asks for all of their corners before waiting for any. */
+static void consider_all(search *s, const uint32_t *list, uint32_t count)
 {
-    for (uint32_t left = mask; left; left &= left - 1)
-        __builtin_prefetch(&mesh->triangles[numbers[__builtin_ctz(left)]]);
-    for (uint32_t left = mask; left; left &= left - 1) {
-        const uint32_t *v = mesh->triangles[numbers[__builtin_ctz(left)]].v;
-        for (int i = 0; i < 3; i++) __builtin_prefetch(&mesh->vertices[v[i]]);
-    }
+    const flr_mesh *mesh = s->model->mesh;
+    if (count > 1)
+        for (uint32_t i = 0; i < count; i++) __builtin_prefetch(&mesh->triangles[list[i]]);
+    if (count > 1)
+        for (uint32_t i = 0; i < count; i++)
+            for (int k = 0; k < 3; k++)
+                __builtin_prefetch(&mesh->vertices[mesh->triangles[list[i]].v[k]]);
+    for (uint32_t i = 0; i < count && !done(s); i++) consider(s, list[i]);
 }
 
-/* All triangles of some blocks. */
-static inline void scan(search *s, const flr_probe_block *blocks, uint32_t count,
-                        const flr_probe_local *local)
+/* All triangles of a cell, or of a leaf. */
+static void scan(search *s, const flr_probe_block *blocks, uint32_t count,
+                 const flr_probe_local *local)
 {
-    uint32_t mask, first;
-    while ((first = s->model->scan(blocks, count, local, &mask)) < count) {
-        const uint32_t *numbers = blocks[first].triangle;
-        if (mask & (mask - 1)) fetch(s->model->mesh, numbers, mask);
-        for (; mask; mask &= mask - 1) consider(s, numbers[__builtin_ctz(mask)]);
-        if (done(s)) return;
-        blocks += first + 1, count -= first + 1;
+    uint32_t list[FLR_PROBE_ROOM], found = s->model->gather(blocks, count, local, list);
+    if (found != FLR_PROBE_NONE) {
+        consider_all(s, list, found);
+        return;
     }
-}
-
-/* 16 small numbers, in one register */
-typedef uint8_t byte16 __attribute__((vector_size(16)));
-
-static inline byte16 all_of(int32_t fine)
-{
-    int32_t at = fine >> 3;
-    uint8_t byte = (uint8_t)(at < 0 ? 0 : at > 255 ? 255 : at);
-    return (byte16){byte, byte, byte, byte, byte, byte, byte, byte,
-                    byte, byte, byte, byte, byte, byte, byte, byte};
-}
-
-/* The blocks of a cell whose boxes the segment's box meets; it is a fine unit larger for rounding, as in the kernels. */
-static __attribute__((noinline)) void scan_paged(search *s, flr_probe_block *heads, uint32_t count,
-                                                 const flr_probe_local *local)
-{
-    const flr_probe_block *blocks = heads + flr_probe_heads(count);
-    byte16 from[3], to[3];
-    for (int k = 0; k < 3; k++) {
-        int32_t p = local->a[k], q = local->b[k];
-        from[k] = all_of((p < q ? p : q) + FLR_PROBE_HALF - 1);
-        to[k] = all_of((p < q ? q : p) + FLR_PROBE_HALF + 1);
-    }
-    for (uint32_t first = 0; first < count; first += FLR_PROBE_LANES) {
-        byte16 low[3], high[3];
-        const flr_probe_page *page = flr_probe_page_at(heads, first / FLR_PROBE_LANES);
-        memcpy(low, page->low, sizeof low);
-        memcpy(high, page->high, sizeof high);
-        byte16 met = (byte16)((low[0] <= to[0]) & (high[0] >= from[0]) & (low[1] <= to[1]) &
-                              (high[1] >= from[1]) & (low[2] <= to[2]) & (high[2] >= from[2]));
-        uint64_t halves[2];
-        memcpy(halves, &met, sizeof halves);
-        for (uint32_t h = 0; h < 2; h++)
-            while (halves[h]) {
-                uint32_t lane = (uint32_t)__builtin_ctzll(halves[h]) / 8;
-                uint32_t block = first + 8 * h + lane;
-                halves[h] &= ~(0xFFull << 8 * lane);
-                /* a segment through the whole cell meets even the boxes that are not there */
-                if (block >= count) return;
-                scan(s, &blocks[block], 1, local);
-                if (done(s)) return;
-            }
-    }
+    blocks += flr_probe_heads(count);
+    for (uint32_t i = 0; i < count && !done(s); i++)
+        consider_all(s, list, s->model->gather(&blocks[i], 1, local, list));
 }
 
 /* Cuts the segment to where it passes the frame, with room. False: it does not. Fine units; far ends are rare. */
@@ -207,25 +161,13 @@ static void walk_tree(search *s, uint32_t root)
 
 /* ---- cells ---- */
 
-/* The slot of a cell, or NULL where it is empty. */
-static inline const flr_probe_slot *find_cell(const flr_probe_model *model, uint32_t key)
-{
-    uint32_t at = flr_probe_hash(key, model->shift);
-    const flr_probe_slot *slot = &model->slots[at];
-    while (slot->key != key) {
-        if (slot->key == FLR_PROBE_FREE) return NULL;
-        at = (at + 1) & model->mask;
-        slot = &model->slots[at];
-    }
-    return slot;
-}
-
 /* What a cell holds. */
-static inline void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
+static void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
 {
     const flr_probe_model *model = s->model;
-    const flr_probe_slot *slot = find_cell(model, (uint32_t)(x | y << 10 | z << 20));
-    if (!slot) return;
+    const flr_probe_slot *slot =
+        flr_probe_find(model->slots, model->mask, model->shift, (uint32_t)(x | y << 10 | z << 20));
+    if (slot->key == FLR_PROBE_FREE) return;
     if (slot->count == FLR_PROBE_WOODED) {
         walk_tree(s, slot->first);
         return;
@@ -239,10 +181,7 @@ static inline void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
                q[3] = {local.b[0], local.b[1], local.b[2]};
         if (!make_local(p, q, &local)) return;
     }
-    if (slot->count > FLR_PROBE_DIRECT)
-        scan_paged(s, &model->blocks[slot->first], slot->count, &local);
-    else
-        scan(s, &model->blocks[slot->first], slot->count, &local);
+    scan(s, &model->blocks[slot->first], slot->count, &local);
 }
 
 /* From cell to cell along the piece (Amanatides and Woo 1987), until a hit is behind. */
@@ -271,42 +210,13 @@ static void walk_cells(search *s, const double p[3], const double q[3])
     }
 }
 
-/* The segment's ends counted in cells. */
-static inline void in_cells(const search *s, double p[3], double q[3])
-{
-    const flr_probe_model *m = s->model;
-    p[0] = (s->near_a.x - m->low.x) * m->per_cell, q[0] = (s->near_b.x - m->low.x) * m->per_cell;
-    p[1] = (s->near_a.y - m->low.y) * m->per_cell, q[1] = (s->near_b.y - m->low.y) * m->per_cell;
-    p[2] = (s->near_a.z - m->low.z) * m->per_cell, q[2] = (s->near_b.z - m->low.z) * m->per_cell;
-}
-
-/* Most segments lie within the grid and stay in one cell, or go to the next. False: this is not one of them. */
-static inline bool search_short(search *s)
-{
-    const int32_t *cells = s->model->cells;
-    double p[3], q[3];
-    in_cells(s, p, q);
-    /* also false where something is not a number */
-    if (!(p[0] >= 0 && p[1] >= 0 && p[2] >= 0 && q[0] >= 0 && q[1] >= 0 && q[2] >= 0 &&
-          p[0] < cells[0] && p[1] < cells[1] && p[2] < cells[2] && q[0] < cells[0] &&
-          q[1] < cells[1] && q[2] < cells[2]))
-        return false;
-    s->fine_a =
-        (flr_int4){(int32_t)(p[0] * FINE), (int32_t)(p[1] * FINE), (int32_t)(p[2] * FINE), 0};
-    s->fine_b =
-        (flr_int4){(int32_t)(q[0] * FINE), (int32_t)(q[1] * FINE), (int32_t)(q[2] * FINE), 0};
-    flr_int4 from = s->fine_a >> 11, to = s->fine_b >> 11, step = from - to;
-    int32_t steps = step[0] * step[0] + step[1] * step[1] + step[2] * step[2];
-    if (steps > 1) return false;
-    scan_cell(s, from[0], from[1], from[2]);
-    if (steps && !done(s)) scan_cell(s, to[0], to[1], to[2]);
-    return true;
-}
-
 static void search_grid(search *s)
 {
-    double p[3], q[3];
-    in_cells(s, p, q);
+    const flr_probe_model *m = s->model;
+    double p[3] = {(s->near_a.x - m->low.x) * m->per_cell, (s->near_a.y - m->low.y) * m->per_cell,
+                   (s->near_a.z - m->low.z) * m->per_cell},
+           q[3] = {(s->near_b.x - m->low.x) * m->per_cell, (s->near_b.y - m->low.y) * m->per_cell,
+                   (s->near_b.z - m->low.z) * m->per_cell};
     s->fine_a = (flr_int4){nearest(p[0] * FINE), nearest(p[1] * FINE), nearest(p[2] * FINE), 0};
     s->fine_b = (flr_int4){nearest(q[0] * FINE), nearest(q[1] * FINE), nearest(q[2] * FINE), 0};
     walk_cells(s, p, q);
@@ -363,28 +273,40 @@ static place find_place(search *s)
     return cut_to_model(s, flr_box3_grow(bounds, room));
 }
 
-static bool ask(search *s, const flr_probe_witness *witness)
+/* Through the whole model. */
+static void search_all(search *s, const flr_probe_witness *witness)
 {
     const flr_probe_model *model = s->model;
-    s->t = 2, s->triangle = FLR_PROBE_NONE;
-    if (!model->mesh) return false;
-    if (s->any && witness && witness->triangle < model->mesh->triangle_count &&
-        flr_vec3_is_finite(s->a) && flr_vec3_is_finite(s->b))
+    if (!flr_vec3_is_finite(s->a) || !flr_vec3_is_finite(s->b)) return;
+    if (s->any && witness && witness->triangle < model->mesh->triangle_count)
         consider(s, witness->triangle);
-    if (done(s)) return true;
-    if (model->slots && search_short(s)) return s->triangle != FLR_PROBE_NONE;
-    if (!flr_vec3_is_finite(s->a) || !flr_vec3_is_finite(s->b)) return false;
+    if (done(s)) return;
     place where = find_place(s);
-    if (where == PLACE_APART) return false;
-    if (where == PLACE_FAR) {
+    if (where == PLACE_APART) return;
+    if (where == PLACE_FAR)
         for (uint32_t t = 0; t < model->mesh->triangle_count && !done(s); t++) consider(s, t);
-        return s->triangle != FLR_PROBE_NONE;
-    }
-    if (model->slots)
+    else if (model->slots)
         search_grid(s);
     else
         walk_tree(s, 0);
-    return s->triangle != FLR_PROBE_NONE;
+}
+
+/* The triangle that is hit, and where; none: FLR_PROBE_NONE. Most segments are short and come near nothing, so that is
+ * looked at first. */
+static inline uint32_t ask(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                           bool any, flr_probe_witness *witness, double *t)
+{
+    uint32_t list[FLR_PROBE_ROOM], found = model->near(model, a, b, list);
+    if (found == 0) return FLR_PROBE_NONE;
+    search s = {.model = model, .a = *a, .b = *b, .near_a = *a, .near_b = *b, .to = 1, .any = any};
+    s.t = 2, s.triangle = FLR_PROBE_NONE;
+    if (found == FLR_PROBE_NONE)
+        search_all(&s, witness);
+    else
+        consider_all(&s, list, found);
+    if (witness && s.triangle != FLR_PROBE_NONE) witness->triangle = s.triangle;
+    *t = s.t;
+    return s.triangle;
 }
 
 static void tell(const flr_mesh *mesh, flr_vec3 a, flr_vec3 b, double t, uint32_t triangle,
@@ -402,19 +324,17 @@ static void tell(const flr_mesh *mesh, flr_vec3 a, flr_vec3 b, double t, uint32_
 bool flr_probe_first(const flr_probe_model *model, flr_vec3 a, flr_vec3 b,
                      flr_probe_witness *witness, flr_probe_hit *hit)
 {
-    search s = {.model = model, .a = a, .b = b, .near_a = a, .near_b = b, .to = 1};
-    if (!ask(&s, witness)) return false;
-    if (witness) witness->triangle = s.triangle;
-    if (hit) tell(model->mesh, a, b, s.t, s.triangle, hit);
+    double t;
+    uint32_t triangle = ask(model, &a, &b, false, witness, &t);
+    if (triangle == FLR_PROBE_NONE) return false;
+    if (hit) tell(model->mesh, a, b, t, triangle, hit);
     return true;
 }
 
 bool flr_probe_any(const flr_probe_model *model, flr_vec3 a, flr_vec3 b, flr_probe_witness *witness)
 {
-    search s = {.model = model, .a = a, .b = b, .near_a = a, .near_b = b, .to = 1, .any = true};
-    if (!ask(&s, witness)) return false;
-    if (witness) witness->triangle = s.triangle;
-    return true;
+    double t;
+    return ask(model, &a, &b, true, witness, &t) != FLR_PROBE_NONE;
 }
 
 flr_probe_contact flr_probe_touch(const flr_probe_model *model, flr_vec3 last, flr_vec3 now,

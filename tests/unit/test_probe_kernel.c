@@ -136,7 +136,7 @@ static void blocks(void **state)
                 block[b].side_low[lane] /= 4, block[b].side_high[lane] /= 4;
                 if (b == 2) flr_probe_block_end(&block[b], 0);
                 for (int axis = 0; axis < 3 && b < 2; axis++) {
-                    block[b].low[axis][lane] /= 2, block[b].high[axis][lane] |= 128;
+                    block[b].box[axis][lane] /= 2, block[b].box[3 + axis][lane] /= 2;
                     /* as long as a unit vector may be */
                     block[b].normal[axis][lane] /= 2, block[b].side[axis][lane] /= 2;
                 }
@@ -147,17 +147,18 @@ static void blocks(void **state)
             local.a[k] = k < 3 ? (int32_t)flr_test_random_range(&r, -reach, reach) : 0;
             local.b[k] = k < 3 ? (int32_t)flr_test_random_range(&r, -reach, reach) : 0;
         }
-        uint32_t masks[3] = {0, 0, 0};
-        uint32_t first = flr_block_scalar(block, 3, &local, &masks[0]);
-        found += first < 3;
-        assert_true(first != 2); /* nothing is in there */
+        uint32_t lists[3][FLR_PROBE_ROOM];
+        uint32_t count = flr_gather_scalar(block, 3, &local, lists[0]);
+        found += count > 0;
+        for (uint32_t k = 0; k < count; k++) /* nothing is in the last one */
+            assert_true(lists[0][k] != FLR_PROBE_NONE);
         if (flr_simd_has(FLR_SIMD_AVX2)) {
-            assert_int_equal(flr_block_avx2(block, 3, &local, &masks[1]), first);
-            if (first < 3) assert_int_equal(masks[1], masks[0]);
+            assert_int_equal(flr_gather_avx2(block, 3, &local, lists[1]), count);
+            assert_memory_equal(lists[1], lists[0], count * sizeof **lists);
         }
         if (flr_simd_has(FLR_SIMD_AVX512)) {
-            assert_int_equal(flr_block_avx512(block, 3, &local, &masks[2]), first);
-            if (first < 3) assert_int_equal(masks[2], masks[0]);
+            assert_int_equal(flr_gather_avx512(block, 3, &local, lists[2]), count);
+            assert_memory_equal(lists[2], lists[0], count * sizeof **lists);
         }
     }
     assert_true(found > CASES / 20);
