@@ -26,10 +26,14 @@
 #define OWN     0.25  /* a: what an end may give back of what it was given itself */
 #define TRICKLE                                                                                    \
     0.005 /* W: an account that is overdrawn gets back to 0, so that instances at rest meet in the end */
-#define SHORT   0.005 /* s: the least delay that damping is made for */
-#define NEAR    0.25  /* voxels: this near, it is put where it shall lie */
-#define SLOW    0.02  /* m/s: if its points are no faster */
-#define CAUGHT  2.0   /* voxels: from here on, for PATIENT s, something is between the instances */
+#define SHORT 0.01 /* s: the least delay that damping is made for */
+#define FIRM  1.5  /* what damping is at most, in terms of stiffness and delay */
+#define BACK  0.5  /* of what damping took may be given again, while the account is above 0 */
+#define YIELD                                                                                      \
+    0.5 /* of the clamps while a hand here holds the part, too: it can go around what is caught between */
+#define NEAR    0.25 /* voxels: this near, it is put where it shall lie */
+#define SLOW    0.02 /* m/s: if its points are no faster */
+#define CAUGHT  2.0  /* voxels: from here on, for PATIENT s, something is between the instances */
 #define HEALED  1.0
 #define PATIENT 0.5
 
@@ -207,28 +211,17 @@ void flr_ties_begin(flr_world *w)
     }
 }
 
-/* What the tie would give in a step at most, if the body goes on as it does: the work of its wrench, and what it speeds the body
- * up by. */
-static double exposed(const flr_body *body, flr_wrench wrench, double dt)
-{
-    double work = flr_vec3_dot(wrench.force, body->twist.linear) +
-                  flr_vec3_dot(wrench.torque, body->twist.angular);
-    double inertia = flr_inertia_principal(body->inertia, NULL).x;
-    double push = flr_vec3_length2(wrench.force) / body->inertia.mass +
-                  (inertia > 0 ? flr_vec3_length2(wrench.torque) / inertia : 0);
-    return (fmax(0, work) + push * dt) * dt;
-}
-
 /* The coupling as it acts in this step: `damping` against the world is part of its damper, which then goes less far with
  * the other instance. */
-static flr_coupling acting(const flr_tie *tie, flr_handle *handle)
+static flr_coupling acting(const flr_world *w, const flr_tie *tie, flr_handle *handle)
 {
     flr_coupling c = tie->coupling;
     double gain = tie->shown.gain, share = tie->share * gain;
+    double clamp = flr_world_is_held(w, tie->def.part) ? YIELD * share : share;
     c.stiffness *= share;
     c.turn_stiffness *= share;
-    c.force_limit *= share;
-    c.torque_limit *= share;
+    c.force_limit *= clamp;
+    c.torque_limit *= clamp;
     c.damping *= sqrt(tie->share) * gain;
     c.turn_damping *= sqrt(tie->share) * gain;
     *handle = tie->handle;
@@ -243,19 +236,43 @@ static flr_coupling acting(const flr_tie *tie, flr_handle *handle)
     return c;
 }
 
+static flr_vec3 clamped(flr_vec3 v, double limit, double *share)
+{
+    double length = flr_vec3_length(v);
+    *share = length > limit ? limit / length : 1;
+    return flr_vec3_scale(v, *share);
+}
+
+/* Joules that a spring and a damper towards `target` would give to a mass in a step in which nothing else acts on it: its
+ * velocity at the end is (m v + dt (pull + b target)) / (m + dt b), and they give their force there on that way. */
+static double gives(flr_vec3 pull, double b, flr_vec3 target, double mass, flr_vec3 v, double dt)
+{
+    flr_vec3 push = flr_vec3_add_scaled(pull, b, target);
+    flr_vec3 y =
+        flr_vec3_scale(flr_vec3_add_scaled(flr_vec3_scale(v, mass), dt, push), 1 / (mass + dt * b));
+    return dt * flr_vec3_dot(flr_vec3_add_scaled(push, -b, y), y);
+}
+
 /* How much damping and how much of the wrench the account allows. */
 static void control(const flr_world *w, flr_tie *tie, const flr_body *body)
 {
     flr_world_tie *s = &tie->shown;
     s->damping = 0, s->gain = 1;
     if (!tie->def.mutual) return;
-    double room = fmin(1, fmax(0, s->account / STORE));
-    s->damping = (1 - room) * s->stiffness * fmax(tie->delay, SHORT);
+    double room = fmin(1, fmax(0, s->account / STORE)), share;
+    s->damping = (1 - room) * FIRM * s->stiffness * fmax(tie->delay, SHORT);
     flr_handle handle;
-    flr_stretch stretch;
-    flr_coupling c = acting(tie, &handle);
-    if (!flr_coupling_stretch(&c, body, &handle, &stretch)) return;
-    double most = exposed(body, flr_coupling_wrench(&c, &stretch), w->def.dt);
+    flr_stretch x;
+    flr_coupling c = acting(w, tie, &handle);
+    if (!flr_coupling_stretch(&c, body, &handle, &x)) return;
+    flr_vec3 pull = clamped(flr_vec3_scale(x.shift, c.stiffness), c.force_limit * c.slack, &share);
+    flr_vec3 turn =
+        clamped(flr_vec3_scale(x.turn, c.turn_stiffness), c.torque_limit * c.slack, &share);
+    double most = fmax(0, gives(pull, c.damping, handle.twist.linear, body->inertia.mass,
+                                body->twist.linear, w->def.dt)) +
+                  fmax(0, gives(turn, c.turn_damping, handle.twist.angular,
+                                flr_inertia_principal(body->inertia, NULL).x, body->twist.angular,
+                                w->def.dt));
     double left = fmax(0, s->account + STORE);
     if (most > left) s->gain = left / most;
 }
@@ -268,7 +285,7 @@ void flr_ties_act(flr_world *w, uint32_t part)
         if (!tie->set || tie->def.part != part || !tie->shown.begun) continue;
         control(w, tie, body);
         flr_handle handle;
-        flr_coupling c = acting(tie, &handle);
+        flr_coupling c = acting(w, tie, &handle);
         flr_step_pull(w->step, &c, &handle);
     }
 }
@@ -292,13 +309,6 @@ bool flr_ties_land(const flr_world *w, uint32_t part, flr_motion *way)
     return flr_motion_travel(*way, body->reach) <= NEAR * voxel_or(w, 1e-3) && speed <= SLOW;
 }
 
-static flr_vec3 clamped(flr_vec3 v, double limit, double *share)
-{
-    double length = flr_vec3_length(v);
-    *share = length > limit ? limit / length : 1;
-    return flr_vec3_scale(v, *share);
-}
-
 /* What a tie has given to its body and got from it in the step: the wrench at its end, as the solver took it, on the way that
  * the body made. */
 static void count(const flr_world *w, flr_tie *tie, const flr_body *before, double fraction)
@@ -309,7 +319,7 @@ static void count(const flr_world *w, flr_tie *tie, const flr_body *before, doub
     double dt = w->def.dt, ahead = late ? dt : 0, line, turn;
     flr_handle handle;
     flr_stretch x;
-    flr_coupling c = acting(tie, &handle);
+    flr_coupling c = acting(w, tie, &handle);
     if (!flr_coupling_stretch(&c, before, &handle, &x)) return;
     tie->coupling.turn = x.turn;
     flr_twist y = late ? r->twist : before->twist;
@@ -339,7 +349,7 @@ static void count(const flr_world *w, flr_tie *tie, const flr_body *before, doub
         s->got += given, s->account -= given;
     else
         s->put -= given, s->account -= OWN * given;
-    s->account += taken;
+    s->account += s->account > 0 ? BACK * taken : taken;
     if (s->account < 0) s->account = fmin(0, s->account + TRICKLE * dt);
     s->account = fmin(s->account, MOST);
 }
