@@ -17,6 +17,8 @@ typedef struct flr_bench_options {
     const char *scratch; /* an existing folder for files of up to 1 GB, removed afterwards; NULL:
                             the system's temporary folder */
     const char *plots;   /* an existing folder for plots (SVG); NULL: none */
+    const char
+        *scene; /* a scene's file or a scenario's name, where a subject has one; NULL: its own */
 } flr_bench_options;
 
 flr_bench_options flr_default_bench_options(void);
@@ -60,6 +62,10 @@ flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FI
 /* The loop: what a frame costs without a world, how late frames begin at 250 to 10000 Hz. */
 flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error);
+
+/* Serving: what a frame of the loop takes while viewers look, a part is voxelized and all is recorded, against nothing of that. */
+flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE *out,
+                           flr_error *error);
 
 /* Probes: a hand strokes the scenario's five models: time by kind of query, by method; how cost grows with triangles. */
 flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,

@@ -11,7 +11,7 @@
 typedef struct bench_values {
     flr_common common;
     int64_t repeat, divide;
-    const char *scratch, *plots;
+    const char *scratch, *plots, *scene;
     bool list;
 } bench_values;
 
@@ -35,6 +35,8 @@ static const struct subject {
      flr_bench_distance},
     {"loop", "the 1000 Hz loop: microseconds of a frame, how late it begins at several rates",
      flr_bench_loop},
+    {"serve", "what viewers, a recording and voxelizing cost the loop of a controller",
+     flr_bench_serve},
     {"probes", "a hand strokes models of 5k to 79k triangles: microseconds a query, by method",
      flr_bench_probes},
     {"approach",
@@ -117,6 +119,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     options.divide = (unsigned)values->divide;
     options.scratch = values->scratch;
     options.plots = values->plots;
+    options.scene = values->scene;
     return run_subject(cli, subject, &options);
 }
 
@@ -147,6 +150,11 @@ static const flr_option options[] = {
      .argument = "DIR",
      .help = "existing folder for plots (SVG), where the subject has some",
      .offset = offsetof(bench_values, plots)},
+    {.name = "scene",
+     .type = FLR_OPTION_PATH,
+     .argument = "SCENE",
+     .help = "scene file or name of a scenario, for serve; default bay",
+     .offset = offsetof(bench_values, scene)},
     {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
     {.name = NULL},
 };

@@ -96,6 +96,7 @@ typedef struct flr_loop_def {
     int priority;                          /* SCHED_FIFO, 1 … 98; default 80; 0: ordinary */
     bool lock_memory;                      /* keep the process in memory; default true */
     int cpu;                               /* processor to stay on; default -1: any */
+    int home; /* where cpu is -1: processor to begin on, left when there is need; default -1: any */
 } flr_loop_def;
 
 FLR_API flr_loop_def flr_default_loop_def(void);
@@ -174,6 +175,10 @@ FLR_API bool flr_loop_send(flr_loop *loop, const void *command);
 /* Copies the newest state out. Returns the number of states published so far, 0: none yet.
  * Thread: one. */
 FLR_API uint64_t flr_loop_view(flr_loop *loop, void *state);
+
+/* The same without the copy: valid until the next view or look. NULL: none yet. Thread: the same
+ * one. */
+FLR_API const void *flr_loop_look(flr_loop *loop);
 
 /* The guard of a device, for its limits and counts. Thread: any. */
 FLR_API const flr_guard *flr_loop_guard(const flr_loop *loop, uint32_t device);

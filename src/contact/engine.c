@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/touched.h"
 #include "contact/crew.h"
 #include "contact/engine.h"
 
@@ -74,21 +75,19 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
 {
     const size_t capacity = pair->def.capacity ? pair->def.capacity : 1;
     const unsigned threads = threads_of(pair);
-    pair->contacts = calloc(capacity, sizeof *pair->contacts);
+    pair->contacts = flr_touched_calloc(capacity, sizeof *pair->contacts);
     pair->scratch = aligned_alloc(64, threads * sizeof *pair->scratch);
-    pair->march = malloc(sizeof *pair->march);
-    pair->notes = malloc(sizeof *pair->notes);
+    pair->march = flr_touched_calloc(1, sizeof *pair->march);
+    pair->notes = flr_touched_calloc(1, sizeof *pair->notes);
     bool made = pair->contacts && pair->scratch && pair->march && pair->notes;
     if (threads > 1) {
-        pair->lists = calloc(threads * capacity, sizeof *pair->lists);
+        pair->lists = flr_touched_calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, ROUND * sizeof *pair->pieces);
         made = made && pair->lists && pair->pieces;
     }
     if (!made)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the lists of a contact pair");
     memset(pair->scratch, 0, threads * sizeof *pair->scratch);
-    memset(pair->march, 0, sizeof *pair->march);
-    memset(pair->notes, 0, sizeof *pair->notes);
     for (unsigned i = 0; i < threads; i++) {
         pair->scratch[i].contacts = pair->lists ? pair->lists + i * capacity : pair->contacts;
         pair->scratch[i].capacity = pair->def.capacity;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/touched.h"
 #include "contact/broad.h"
 #include "contact/point.h"
 #include "contact/table.h"
@@ -134,12 +135,12 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     flr_result result = flr_contact_pair_create(&asker, &made->asker, error);
     if (result != FLR_OK) return result;
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
-    made->places = calloc((size_t)def->parts + 1, sizeof *made->places);
-    made->totals = calloc((size_t)def->parts + 1, sizeof *made->totals);
+    made->places = flr_touched_calloc((size_t)def->parts + 1, sizeof *made->places);
+    made->totals = flr_touched_calloc((size_t)def->parts + 1, sizeof *made->totals);
     for (int i = 0; i < 2; i++)
-        made->lists[i] = calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
-    made->results = calloc((size_t)def->pairs + 1, sizeof *made->results);
-    made->contacts = calloc((size_t)def->contacts + 1, sizeof *made->contacts);
+        made->lists[i] = flr_touched_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
+    made->results = flr_touched_calloc((size_t)def->pairs + 1, sizeof *made->results);
+    made->contacts = flr_touched_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     if (made->broad && made->places && made->totals && made->lists[0] && made->lists[1] &&
         made->results && made->contacts)
         return FLR_OK;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "controller/inside.h"
 #include "feeler/assert.h"
+#include "realtime/rights.h"
 
 enum { ORDERS = 256, NOTICES = 1024 };
 
@@ -88,6 +89,7 @@ static flr_result make_loop(flr_engine *e, flr_error *error)
     def.state_size = sizeof(flr_engine_state);
     def.priority = e->def.priority;
     def.cpu = e->def.cpu;
+    def.home = e->cpu;
     def.lock_memory = e->def.lock_memory;
     flr_result result = flr_engine_open_devices(e, &def, error);
     return result == FLR_OK ? flr_loop_create(&def, &e->loop, error) : result;
@@ -103,6 +105,7 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
     if (!e) return flr_engine_no_memory(error);
     e->def = *def;
     e->began_ns = flr_clock_ns(def->env);
+    e->cpu = def->cpu >= 0 ? def->cpu : def->priority > 0 ? flr_rights_choose_cpu() : -1;
     e->tuning = e->preset = flr_default_tuning();
     e->unit_metres = 0.001;
     memcpy(e->unit, "mm", 3);
@@ -111,7 +114,8 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
     if (result == FLR_OK) result = make_loop(e, error);
     if (result == FLR_OK) result = flr_engine_list_recordings(e, error);
     if (result == FLR_OK)
-        result = flr_jobs_create(def->workers, def->wake, def->wake_context, &e->jobs, error);
+        result =
+            flr_jobs_create(def->workers, e->cpu, def->wake, def->wake_context, &e->jobs, error);
     if (result != FLR_OK) {
         flr_engine_destroy(e);
         return result;
@@ -207,6 +211,8 @@ void flr_engine_destroy(flr_engine *e)
 }
 
 /* ---- running ---- */
+
+void flr_engine_keep_off(const flr_engine *e) { flr_rights_keep_off(e->cpu); }
 
 flr_result flr_engine_start(flr_engine *e, flr_error *error)
 {
@@ -360,9 +366,20 @@ static void look_at_guard(flr_engine *e, uint32_t hand)
     e->guards[hand] = now;
 }
 
+/* What is used of a state: most of the room is for more parts than there are. */
+static void copy_state(const flr_engine_state *from, flr_engine_state *to)
+{
+    memcpy(to, from, offsetof(flr_engine_state, contacts));
+    memcpy(to->contacts, from->contacts, from->contacts_given * sizeof *to->contacts);
+    memcpy(to->parts, from->parts, from->part_count * sizeof *to->parts);
+}
+
 const flr_engine_state *flr_engine_view(flr_engine *e)
 {
-    if (flr_loop_view(e->loop, e->state) == 0) {
+    const flr_engine_state *newest = flr_loop_look(e->loop);
+    if (newest) {
+        copy_state(newest, e->state);
+    } else {
         e->state->hand_count = e->def.hands;
         e->state->lower = e->state->upper = INFINITY;
         for (uint32_t h = 0; h < e->def.hands; h++) {

@@ -87,6 +87,10 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
  * stay the caller's. */
 void flr_engine_destroy(flr_engine *engine);
 
+/* The calling thread, and those that it makes, keep off the processor that the loop would like to have
+ * for itself. Where there is only one, or the loop has no priority, nothing is changed. Thread: any. */
+void flr_engine_keep_off(const flr_engine *engine);
+
 /* The loop in a thread of its own. Refused by a simulated env, and where it runs already. */
 flr_result flr_engine_start(flr_engine *engine, flr_error *error);
 void flr_engine_stop(flr_engine *engine); /* waits for the frame it is in; forces fade */
@@ -402,6 +406,8 @@ typedef struct flr_engine_health {
 } flr_engine_health;
 
 void flr_engine_get_health(flr_engine *engine, flr_engine_health *health);
+/* How long the loop's frames took, in ns, for those who compare moments. Thread: any. */
+const flr_histogram *flr_engine_compute(const flr_engine *engine);
 
 /* ---- measuring ---- */
 

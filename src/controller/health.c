@@ -113,3 +113,5 @@ void flr_engine_get_health(flr_engine *e, flr_engine_health *health)
     flr_text_copy(health->rights, sizeof health->rights, flr_loop_rights(e->loop)->sentence);
     judge(e, health);
 }
+
+const flr_histogram *flr_engine_compute(const flr_engine *e) { return flr_loop_compute(e->loop); }

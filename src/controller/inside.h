@@ -279,8 +279,9 @@ struct flr_job {
 
 typedef struct flr_jobs flr_jobs;
 
-flr_result flr_jobs_create(unsigned workers, void (*wake)(void *), void *context, flr_jobs **jobs,
-                           flr_error *error);
+/* Their threads keep off processor `cpu` (-1: use any), which is the loop's. */
+flr_result flr_jobs_create(unsigned workers, int cpu, void (*wake)(void *), void *context,
+                           flr_jobs **jobs, flr_error *error);
 void flr_jobs_destroy(flr_jobs *jobs); /* cancels, waits, drops all; NULL allowed */
 void flr_jobs_post(flr_jobs *jobs, flr_job *job);
 /* Without workers: does the next one. False: none waits. */
@@ -326,6 +327,7 @@ struct flr_engine {
     flr_cache cache;
     char *texts[4]; /* cache folder, recordings, scratch, folder */
     int64_t began_ns;
+    int cpu; /* the loop's, which others keep off; -1: none */
     flr_loop *loop;
     flr_framer *framer;
     flr_jobs *jobs;

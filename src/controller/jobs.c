@@ -2,11 +2,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "base/text.h"
 #include "controller/inside.h"
+#include "realtime/rights.h"
 
-enum { WORKERS_MOST = 16 };
+enum { WORKERS_MOST = 16, LONG_NICE = 10 };
 
 struct flr_jobs {
     pthread_mutex_t lock;
@@ -16,6 +19,7 @@ struct flr_jobs {
     bool end;
     pthread_t threads[WORKERS_MOST + 1]; /* the last one for quick jobs only */
     unsigned workers, made;
+    int cpu; /* that threads keep off; -1: none */
     void (*wake)(void *);
     void *context;
 };
@@ -92,14 +96,22 @@ static void work(flr_jobs *jobs, bool quick)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-static void *long_worker(void *jobs)
+/* Long work gives way to everything else; the threads that it makes do, too. */
+static void *long_worker(void *context)
 {
+    flr_jobs *jobs = context;
+    prctl(PR_SET_NAME, "feeler-worker", 0, 0, 0);
+    flr_rights_keep_off(jobs->cpu);
+    (void)setpriority(PRIO_PROCESS, 0, LONG_NICE); /* of this thread alone, on Linux */
     work(jobs, false);
     return NULL;
 }
 
-static void *quick_worker(void *jobs)
+static void *quick_worker(void *context)
 {
+    flr_jobs *jobs = context;
+    prctl(PR_SET_NAME, "feeler-quick", 0, 0, 0);
+    flr_rights_keep_off(jobs->cpu);
     work(jobs, true);
     return NULL;
 }
@@ -116,7 +128,7 @@ bool flr_jobs_do_one(flr_jobs *jobs)
 
 /* ---- making ---- */
 
-flr_result flr_jobs_create(unsigned workers, void (*wake_up)(void *), void *context,
+flr_result flr_jobs_create(unsigned workers, int cpu, void (*wake_up)(void *), void *context,
                            flr_jobs **jobs, flr_error *error)
 {
     flr_jobs *made = calloc(1, sizeof *made);
@@ -124,6 +136,7 @@ flr_result flr_jobs_create(unsigned workers, void (*wake_up)(void *), void *cont
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->work, NULL);
     made->workers = workers < WORKERS_MOST ? workers : WORKERS_MOST;
+    made->cpu = cpu;
     made->wake = wake_up;
     made->context = context;
     unsigned wanted = made->workers ? made->workers + 1 : 0;

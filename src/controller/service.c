@@ -407,6 +407,7 @@ flr_result flr_service_create(const flr_service_def *def, flr_service **service,
     if (result != FLR_OK) return result;
     flr_service *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to serve clients");
+    made->known = sched_getaffinity(0, sizeof made->processors, &made->processors) == 0;
     made->def = *def;
     made->buffer_size = flr_wire_max_frame(FLR_TO_CLIENT);
     made->buffer = malloc(LWS_PRE + made->buffer_size);
@@ -419,7 +420,10 @@ flr_result flr_service_create(const flr_service_def *def, flr_service **service,
     made->def.engine.wake = flr_service_wake;
     made->def.engine.wake_context = made;
     if (result == FLR_OK) result = flr_engine_create(&made->def.engine, &made->engine, error);
-    if (result == FLR_OK) result = make_hub(made, error);
+    if (result == FLR_OK) {
+        flr_engine_keep_off(made->engine);
+        result = make_hub(made, error);
+    }
     if (result == FLR_OK)
         *service = made;
     else
@@ -441,6 +445,7 @@ void flr_service_destroy(flr_service *service)
     flr_engine_destroy(service->engine);
     if (context) lws_context_destroy(context);
     if (service->uploads[0]) flr_upload_folder_remove(service->def.engine.env, service->uploads);
+    if (service->known) sched_setaffinity(0, sizeof service->processors, &service->processors);
     free(service->buffer);
     free(service);
 }

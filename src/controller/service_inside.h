@@ -3,6 +3,7 @@
 #define FLR_CONTROLLER_SERVICE_INSIDE_H
 
 #include <libwebsockets.h>
+#include <sched.h>
 
 #include "controller/service.h"
 
@@ -43,6 +44,9 @@ struct flr_service {
     size_t buffer_size;
     lws_sorted_usec_list_t tick;
     char uploads[FLR_CACHE_PATH_SIZE];
+    /* that the calling thread might use before, so that it gets them back */
+    cpu_set_t processors;
+    bool known;
 };
 
 /* ---- service_http.c; each returns what lws wants of its callback ---- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/touched.h"
 #include "dynamics/bound.h"
 #include "dynamics/solve.h"
 
@@ -84,8 +85,8 @@ flr_result flr_step_create(uint32_t capacity, flr_step **step, flr_error *error)
     if (capacity > 1u << 20)
         return flr_fail(error, FLR_TOO_LARGE, "%u contacts in a step: at most 1048576", capacity);
     flr_step *made = calloc(1, sizeof *made);
-    flr_touch *touches = calloc(capacity ? capacity : 1, sizeof *touches);
-    cluster *clusters = calloc(capacity ? capacity : 1, sizeof *clusters);
+    flr_touch *touches = flr_touched_calloc(capacity ? capacity : 1, sizeof *touches);
+    cluster *clusters = flr_touched_calloc(capacity ? capacity : 1, sizeof *clusters);
     if (!made || !touches || !clusters) {
         free(made);
         free(touches);

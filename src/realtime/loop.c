@@ -28,7 +28,7 @@ flr_loop_def flr_default_loop_def(void)
     def.command_capacity = 64;
     def.priority = 80;
     def.lock_memory = true;
-    def.cpu = -1;
+    def.cpu = def.home = -1;
     return def;
 }
 
@@ -292,6 +292,14 @@ uint64_t flr_loop_view(flr_loop *loop, void *state)
 {
     FLR_ASSERT(loop && loop->state && state);
     return flr_latest_read(loop->state, state);
+}
+
+const void *flr_loop_look(flr_loop *loop)
+{
+    FLR_ASSERT(loop && loop->state);
+    uint64_t number;
+    const void *state = flr_latest_view(loop->state, &number);
+    return number > 0 ? state : NULL;
 }
 
 const flr_guard *flr_loop_guard(const flr_loop *loop, uint32_t device)

@@ -33,6 +33,33 @@ int flr_rights_set_cpu(int cpu)
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
+int flr_rights_choose_cpu(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return -1;
+    int cpu = CPU_SETSIZE - 1;
+    while (!CPU_ISSET((unsigned)cpu, &allowed)) cpu--;
+    return cpu;
+}
+
+void flr_rights_begin_on(int cpu)
+{
+    cpu_set_t allowed;
+    if (cpu < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    if (flr_rights_set_cpu(cpu) != 0) return;
+    CPU_SET((unsigned)cpu, &allowed); /* whoever made this thread may keep off it */
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+void flr_rights_keep_off(int cpu)
+{
+    cpu_set_t allowed;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    CPU_CLR((unsigned)cpu, &allowed);
+    if (CPU_COUNT(&allowed) > 0) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 /* writes to every page of its own stack; not inlined, or the pages would be the caller's */
 __attribute__((noinline)) static void touch_stack(void)
 {
@@ -40,8 +67,9 @@ __attribute__((noinline)) static void touch_stack(void)
     for (size_t i = 0; i < sizeof stack; i += 1024) stack[i] = 0;
 }
 
-void flr_rights_prepare_thread(void)
+void flr_rights_prepare_thread(const char *name)
 {
+    prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0);
     prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
     touch_stack();
 }

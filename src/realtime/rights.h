@@ -12,9 +12,20 @@ void flr_rights_unlock_memory(void);
 int flr_rights_set_priority(int priority);
 int flr_rights_set_cpu(int cpu);
 
-/* Of the calling thread: sleeps end when they should (an ordinary thread is given 50 us of slack),
- * and its stack is there: FLR_RIGHTS_STACK bytes of it are touched. */
-void flr_rights_prepare_thread(void);
+/* The processor that a loop should have for itself: the last of those that the calling thread may
+ * use; -1: there is only one. */
+int flr_rights_choose_cpu(void);
+/* Of the calling thread: goes to this processor, but may leave it. A real-time thread stays where it
+ * is until one of higher priority is there; then it gives way to another processor. */
+void flr_rights_begin_on(int cpu);
+/* Of the calling thread and those that it will make: uses any other processor, where there is
+ * one. -1: nothing is changed. */
+void flr_rights_keep_off(int cpu);
+
+/* Of the calling thread: it has a name of up to 15 letters for those who look at processes, sleeps
+ * end when they should (an ordinary thread is given 50 us of slack), and its stack is there:
+ * FLR_RIGHTS_STACK bytes of it are touched. */
+void flr_rights_prepare_thread(const char *name);
 
 enum { FLR_RIGHTS_STACK = 256 << 10 };
 

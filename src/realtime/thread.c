@@ -17,9 +17,12 @@ static void *loop_thread(void *context)
 {
     flr_loop *loop = context;
     flr_loop_threads *t = &loop->threads;
-    flr_rights_prepare_thread();
+    flr_rights_prepare_thread("feeler-loop");
     if (loop->def.priority > 0) t->fifo = flr_rights_set_priority(loop->def.priority);
-    if (loop->def.cpu >= 0) t->pinned = flr_rights_set_cpu(loop->def.cpu);
+    if (loop->def.cpu >= 0)
+        t->pinned = flr_rights_set_cpu(loop->def.cpu);
+    else
+        flr_rights_begin_on(loop->def.home);
     uint64_t frames = loop->frames;
     sem_post(&t->ready);
     flr_loop_frames(loop, frames);
@@ -30,7 +33,8 @@ static void *loop_thread(void *context)
 static void *watchdog_thread(void *context)
 {
     flr_loop *loop = context;
-    flr_rights_prepare_thread();
+    flr_rights_prepare_thread("feeler-watchdog");
+    flr_rights_keep_off(loop->def.cpu >= 0 ? loop->def.cpu : loop->def.home);
     // above the loop: when that spins for ever, somebody must still come through
     if (loop->def.priority > 0) (void)flr_rights_set_priority(loop->def.priority + 1);
     int64_t next = flr_clock_ns(loop->def.env);

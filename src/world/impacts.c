@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/touched.h"
+
 #define SLOP                                                                                       \
     0.25 /* voxels of depth that are left, so that a part that lies on another keeps touching it */
 enum { COARSE = 256 }; /* cubes that are taken where there was no time for voxels */
@@ -37,9 +39,9 @@ flr_result flr_impacts_create(uint32_t parts, uint32_t contacts, unsigned thread
     if (made) {
         made->part_count = parts;
         made->list_room = contacts;
-        made->entries = calloc((size_t)parts + 1, sizeof *made->entries);
-        made->bodies = calloc((size_t)parts + 1, sizeof *made->bodies);
-        made->list = calloc((size_t)contacts + 1, sizeof *made->list);
+        made->entries = flr_touched_calloc((size_t)parts + 1, sizeof *made->entries);
+        made->bodies = flr_touched_calloc((size_t)parts + 1, sizeof *made->bodies);
+        made->list = flr_touched_calloc((size_t)contacts + 1, sizeof *made->list);
     }
     if (!made || !made->entries || !made->bodies || !made->list)
         result =

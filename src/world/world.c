@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/touched.h"
 #include "contact/table.h"
 #include "feeler/voxmap.h"
 #include "world/inside.h"
@@ -91,17 +92,17 @@ static flr_result allocate(flr_world *w, flr_error *error)
             flr_impacts_create(parts, 16 * w->def.contacts, w->def.threads, &w->impacts, error);
     if (result != FLR_OK) return result;
     w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double) + 1);
-    w->state = calloc(1, w->state_size);
-    w->kinds = calloc((size_t)parts + 1, sizeof *w->kinds);
-    w->shapes = calloc((size_t)parts + 1, sizeof *w->shapes);
-    w->probes = calloc((size_t)parts + 1, sizeof *w->probes);
-    if (trees) w->trees = calloc((size_t)parts + 1, sizeof *w->trees);
-    w->voxels = calloc((size_t)parts + 1, sizeof *w->voxels);
-    w->poses = calloc((size_t)parts + 1, sizeof *w->poses);
-    w->twists = calloc((size_t)parts + 1, sizeof *w->twists);
-    w->plans = calloc((size_t)parts + 1, sizeof *w->plans);
-    w->numbers = calloc(13 * (size_t)parts + 9 * FLR_WORLD_HANDS + 12 * FLR_WORLD_TIES + 2,
-                        sizeof *w->numbers);
+    w->state = flr_touched_calloc(1, w->state_size);
+    w->kinds = flr_touched_calloc((size_t)parts + 1, sizeof *w->kinds);
+    w->shapes = flr_touched_calloc((size_t)parts + 1, sizeof *w->shapes);
+    w->probes = flr_touched_calloc((size_t)parts + 1, sizeof *w->probes);
+    if (trees) w->trees = flr_touched_calloc((size_t)parts + 1, sizeof *w->trees);
+    w->voxels = flr_touched_calloc((size_t)parts + 1, sizeof *w->voxels);
+    w->poses = flr_touched_calloc((size_t)parts + 1, sizeof *w->poses);
+    w->twists = flr_touched_calloc((size_t)parts + 1, sizeof *w->twists);
+    w->plans = flr_touched_calloc((size_t)parts + 1, sizeof *w->plans);
+    w->numbers = flr_touched_calloc(
+        13 * (size_t)parts + 9 * FLR_WORLD_HANDS + 12 * FLR_WORLD_TIES + 2, sizeof *w->numbers);
     w->points = flr_points_create(parts);
     if (w->points && w->state && w->kinds && w->shapes && w->probes && (w->trees || !trees) &&
         w->voxels && w->poses && w->twists && w->plans && w->numbers)
