@@ -109,7 +109,7 @@ static void ask(flr_lines *lines, flr_line *line, flr_address to, int64_t now)
 
 /* ---- in ---- */
 
-static bool read_ack(flr_line *line, const uint8_t *bytes, size_t size, double rtt)
+static bool read_ack(flr_line *line, const uint8_t *bytes, size_t size, double rtt, int64_t now)
 {
     flr_reliable_ack ack = {.count = 0};
     if (size < ACK_FIXED || (size - ACK_FIXED) % 8 || (size - ACK_FIXED) / 8 > FLR_RELIABLE_TOLD)
@@ -120,7 +120,9 @@ static bool read_ack(flr_line *line, const uint8_t *bytes, size_t size, double r
     for (const uint8_t *at = bytes + ACK_FIXED; at < bytes + size; at += 8)
         ack.ranges[ack.count++] =
             (flr_reliable_range){ack.came + flr_get_u32(at), ack.came + flr_get_u32(at + 4)};
-    return flr_reliable_acked(line->reliable, &ack, rtt, flr_pulse_least(&line->pulse));
+    flr_reliable_way way = {
+        .rtt = rtt, .usual = flr_pulse_usual(&line->pulse), .loss = line->pulse.loss_out};
+    return flr_reliable_acked(line->reliable, &ack, way, now);
 }
 
 static bool read_part(flr_lines *lines, flr_line *line, const uint8_t *bytes, size_t size,
@@ -158,7 +160,7 @@ static bool read_frame(flr_lines *lines, flr_line *line, flr_address from, uint8
         return true;
     case FLR_FRAME_ACK:
         flr_line_wake(lines, line, now); // there may be room for more
-        return read_ack(line, bytes, size, rtt);
+        return read_ack(line, bytes, size, rtt, now);
     case FLR_FRAME_PART:
         return read_part(lines, line, bytes, size, now);
     case FLR_FRAME_BYE:

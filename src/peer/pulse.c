@@ -27,6 +27,12 @@ double flr_pulse_least(const flr_pulse *pulse)
     return now < before ? now : before;
 }
 
+double flr_pulse_usual(const flr_pulse *pulse)
+{
+    // the deviation grows with a queue of our own, too: but not beyond what the least of a whole round trip's packets shows
+    return pulse->rtt == 0 ? 0 : flr_pulse_least(pulse) + pulse->jitter;
+}
+
 int64_t flr_pulse_wrong(const flr_pulse *pulse, int64_t now)
 {
     if (pulse->bound_ns == INT64_MAX) return INT64_MAX;

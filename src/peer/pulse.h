@@ -58,6 +58,9 @@ int64_t flr_pulse_tick(flr_pulse *pulse, int64_t now);
 /* s, of the last 10 to 20 s; 0: nothing known. */
 double flr_pulse_least(const flr_pulse *pulse);
 
+/* s that a round trip takes by itself, without our filling the way: the least, and how much it wavers; 0: nothing known. */
+double flr_pulse_usual(const flr_pulse *pulse);
+
 /* How far offset_ns may be off by now; INT64_MAX: not known. */
 int64_t flr_pulse_wrong(const flr_pulse *pulse, int64_t now);
 

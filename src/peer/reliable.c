@@ -10,15 +10,19 @@
 enum {
     WINDOW_FIRST = 32 * FLR_RELIABLE_PART, /* bytes that may fly at the beginning */
     WINDOW_LEAST = 8 * FLR_RELIABLE_PART,
+    SLOW_MOST = 4,       /* round trips in a row longer than usual, then there is a queue */
     SEARCH_NS = 1000000, /* late parts are looked for no more often than this */
-    TIMES_MOST = 6       /* a part waits at most so many times longer before it is sent again */
+    PATIENT = 3, /* a part that was sent so often waits longer each time before it is sent again… */
+    WAIT_MOST = 4 /* … up to so many times as long */
 };
 
-/* the round trip may become so much longer than the least one (s): between the two the window stays. More than the loop of a
+/* the round trip may become so much longer than usual (s): between the two the window stays. More than the loop of a
  * control thread and the delay of acknowledgements make it waver; less than a hand feels. */
 static const double queue_low = 0.010, queue_high = 0.025;
-/* parts that may have to be sent again in a round: less than the links that people use lose, so it is a queue that overflows */
-static const double late_share = 0.35;
+/* more than a link loses by itself: it is a queue that overflows */
+static const double loss_most = 0.3;
+/* s, besides four deviations, that an answer may take longer than usual */
+static const double late_slack = 0.010;
 
 flr_reliable *flr_reliable_create(size_t capacity)
 {
@@ -108,7 +112,8 @@ static flr_reliable_part *late_part(flr_reliable_out *out, int64_t now, double l
     while (out->cursor < out->count) {
         flr_reliable_part *part = part_at(out, out->cursor++);
         if (part->came) continue;
-        int factor = part->times < TIMES_MOST ? part->times : TIMES_MOST;
+        int factor = part->times <= PATIENT ? 1 : part->times - PATIENT + 1;
+        if (factor > WAIT_MOST) factor = WAIT_MOST;
         int64_t due = part->sent_ns + (int64_t)(late * factor * 1e9);
         if (due <= now) return part;
         if (due < out->earliest_ns) out->earliest_ns = due;
@@ -136,7 +141,6 @@ static flr_reliable_part *new_part(flr_reliable_out *out)
     *part = (flr_reliable_part){.begin = out->sent, .size = (uint32_t)size};
     out->sent += size;
     out->flying += size;
-    out->round_sent++;
     return part;
 }
 
@@ -144,10 +148,10 @@ size_t flr_reliable_take(flr_reliable *reliable, int64_t now, double late, uint8
                          uint64_t *place)
 {
     flr_reliable_out *out = &reliable->out;
+    if (out->trip > 0) late = out->trip + 4 * out->wobble + late_slack;
     flr_reliable_part *part = late_part(out, now, late);
     if (part) {
         out->resent++;
-        out->round_late++;
     } else {
         part = new_part(out);
         if (!part) return 0;
@@ -156,6 +160,7 @@ size_t flr_reliable_take(flr_reliable *reliable, int64_t now, double late, uint8
     part->times++;
     int64_t due = now + (int64_t)(late * 1e9);
     if (due < out->search_ns) out->search_ns = due;
+    if (due < out->earliest_ns) out->earliest_ns = due; // for the search that is under way
     ring_get(out->ring, reliable->capacity, part->begin, bytes, part->size);
     *place = part->begin;
     return part->size;
@@ -171,14 +176,12 @@ int64_t flr_reliable_due(const flr_reliable *reliable)
 }
 
 /* at the end of a round the window follows what the round trip did */
-static void end_round(flr_reliable *reliable, double rtt_least)
+static void end_round(flr_reliable *reliable, flr_reliable_way way)
 {
     flr_reliable_out *out = &reliable->out;
-    double queue = out->round_rtt > 0 && rtt_least > 0 ? out->round_rtt - rtt_least : 0;
-    uint32_t all = out->round_sent + out->round_late;
-    bool lossy = all >= 16 && out->round_late > late_share * all;
-    if (queue > queue_high || lossy) {
-        out->window *= out->starting ? 0.6 : 0.8;
+    double queue = out->round_rtt > 0 && way.usual > 0 ? out->round_rtt - way.usual : 0;
+    if (queue > queue_high || way.loss > loss_most) {
+        out->window *= 0.8;
         out->starting = false;
     } else if (queue < queue_low && !out->starting && (double)out->flying * 2 > out->window) {
         out->window += out->window * 0.08 + FLR_RELIABLE_PART;
@@ -187,7 +190,34 @@ static void end_round(flr_reliable *reliable, double rtt_least)
     if (out->window > (double)reliable->capacity) out->window = (double)reliable->capacity;
     out->round_end = out->sent;
     out->round_rtt = 0;
-    out->round_sent = out->round_late = 0;
+}
+
+/* while it starts, every byte that came allows one more, so twice as many each round trip, until there is a queue */
+static void start(flr_reliable_out *out, size_t news, flr_reliable_way way)
+{
+    if (way.rtt > 0)
+        out->slow = way.usual > 0 && way.rtt > way.usual + queue_high ? out->slow + 1 : 0;
+    if (out->slow >= SLOW_MOST) {
+        out->window *= 0.6;
+        out->starting = false;
+    } else if ((double)out->flying * 2 + (double)news > out->window) {
+        out->window += (double)news;
+    }
+}
+
+/* how long it takes until a part is known to have come: only those sent once tell */
+static void note_trip(flr_reliable_out *out, const flr_reliable_part *part, int64_t now)
+{
+    if (part->times != 1) return;
+    double trip = (double)(now - part->sent_ns) * 1e-9;
+    if (out->trip == 0) {
+        out->trip = trip > 1e-6 ? trip : 1e-6;
+        out->wobble = trip / 2;
+    } else {
+        out->wobble +=
+            ((trip > out->trip ? trip - out->trip : out->trip - trip) - out->wobble) / 16;
+        out->trip += (trip - out->trip) / 16;
+    }
 }
 
 /* is it possible? a stretch that was never sent cannot have come */
@@ -205,7 +235,7 @@ static bool plausible(const flr_reliable_out *out, const flr_reliable_ack *ack)
 }
 
 /* marks the parts that lie in what came; returns how many bytes that is news of */
-static size_t mark(flr_reliable_out *out, const flr_reliable_ack *ack)
+static size_t mark(flr_reliable_out *out, const flr_reliable_ack *ack, int64_t now)
 {
     size_t news = 0;
     uint32_t range = 0;
@@ -218,6 +248,7 @@ static size_t mark(flr_reliable_out *out, const flr_reliable_ack *ack)
         if (!came && part->begin >= ack->came && range == ack->count) break;
         if (!came || part->came) continue;
         part->came = true;
+        note_trip(out, part, now);
         news += part->size;
         if (end > out->farthest) out->farthest = end;
     }
@@ -233,19 +264,16 @@ static size_t mark(flr_reliable_out *out, const flr_reliable_ack *ack)
     return news;
 }
 
-bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, double rtt,
-                        double rtt_least)
+bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr_reliable_way way,
+                        int64_t now)
 {
     flr_reliable_out *out = &reliable->out;
     if (!plausible(out, ack)) return false;
     if (ack->limit > out->limit) out->limit = ack->limit;
-    if (rtt > 0 && (out->round_rtt == 0 || rtt < out->round_rtt)) out->round_rtt = rtt;
-    size_t news = mark(out, ack);
-    // while it starts, every byte that came allows one more: twice as many each round trip
-    if (out->starting && (double)out->flying * 2 + (double)news > out->window)
-        out->window += (double)news;
-    if (out->farthest > out->round_end || (out->flying == 0 && news > 0))
-        end_round(reliable, rtt_least);
+    if (way.rtt > 0 && (out->round_rtt == 0 || way.rtt < out->round_rtt)) out->round_rtt = way.rtt;
+    size_t news = mark(out, ack, now);
+    if (out->starting) start(out, news, way);
+    if (out->farthest > out->round_end || (out->flying == 0 && news > 0)) end_round(reliable, way);
     return true;
 }
 

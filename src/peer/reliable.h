@@ -53,19 +53,21 @@ typedef struct flr_reliable_out {
     flr_reliable_part *parts;
     uint32_t first, count; /* parts in use: a ring, in the order of the stream */
     uint32_t cursor; /* parts before this one were looked at in the present search for late ones */
-    int64_t search_ns;               /* when to look again for late parts */
-    int64_t earliest_ns;             /* the first that will be late, of those looked at */
-    uint64_t came;                   /* the other has everything before */
-    uint64_t sent;                   /* everything before was sent at least once */
-    uint64_t queued;                 /* the end of what was put in */
-    uint64_t limit;                  /* the other takes nothing from here on */
-    uint64_t farthest;               /* the end of the farthest part that came */
-    size_t flying;                   /* bytes sent and not known to have come */
-    double window;                   /* bytes that may fly */
-    bool starting;                   /* the window still doubles each round trip */
-    uint64_t round_end;              /* when this place has come, a round is over */
-    double round_rtt;                /* s, least round trip measured in this round; 0: none */
-    uint32_t round_sent, round_late; /* parts sent, and sent again */
+    int64_t search_ns;   /* when to look again for late parts */
+    int64_t earliest_ns; /* the first that will be late, of those looked at */
+    uint64_t came;       /* the other has everything before */
+    uint64_t sent;       /* everything before was sent at least once */
+    uint64_t queued;     /* the end of what was put in */
+    uint64_t limit;      /* the other takes nothing from here on */
+    uint64_t farthest;   /* the end of the farthest part that came */
+    size_t flying;       /* bytes sent and not known to have come */
+    double window;       /* bytes that may fly */
+    bool starting;       /* the window still doubles each round trip */
+    uint64_t round_end;  /* when this place has come, a round is over */
+    double round_rtt;    /* s, least round trip measured in this round; 0: none */
+    uint32_t slow;       /* round trips in a row that were longer than usual */
+    double trip, wobble; /* s from sending a part until it is known to have come, and the mean
+                            deviation of that; 0: none yet */
     uint64_t resent;
 } flr_reliable_out;
 
@@ -96,18 +98,25 @@ size_t flr_reliable_room(const flr_reliable *reliable);
 /* FLR_AGAIN: no room. */
 flr_result flr_reliable_put(flr_reliable *reliable, const void *bytes, size_t size);
 
-/* The next part to send now, written to `bytes` (FLR_RELIABLE_PART at most); returns its size, 0: none. `late` s after it was
- * sent a part counts as lost. `*place` is its place in the stream. */
+/* The next part to send now, written to `bytes` (FLR_RELIABLE_PART at most); returns its size, 0: none. `late`: s after which a
+ * part counts as lost as long as none came. `*place` is its place in the stream. */
 size_t flr_reliable_take(flr_reliable *reliable, int64_t now, double late, uint8_t *bytes,
                          uint64_t *place);
 
 /* When flr_reliable_take() will have something again if nothing comes, at the earliest; INT64_MAX: never. */
 int64_t flr_reliable_due(const flr_reliable *reliable);
 
-/* What the other tells. `rtt`: the round trip just measured, 0: none; `rtt_least`: the least of late (s). False: it claims what
- * cannot be. */
-bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, double rtt,
-                        double rtt_least);
+/* what is known of the way when an acknowledgement comes */
+typedef struct flr_reliable_way {
+    double rtt; /* s, just measured; 0: not */
+    double
+        usual; /* s, what it is without our doing: the least of late, and how much it wavers; 0: not known */
+    double loss; /* share of our packets that get lost */
+} flr_reliable_way;
+
+/* What the other tells. False: it claims what cannot be. */
+bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr_reliable_way way,
+                        int64_t now);
 
 /* ---- receiving ---- */
 

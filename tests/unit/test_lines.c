@@ -159,12 +159,115 @@ static void test_worst_network(void **state)
     run_traffic(&network, 100, 120);
 }
 
+/* ---- how fast, and how quick the rest stays ---- */
+
+typedef struct transfer {
+    uint32_t sent, got, wanted;
+    uint8_t bytes[FLR_LINES_MESSAGE];
+    int64_t state_ns, begun_ns, done_ns;
+    double age_worst;
+} transfer;
+
+static void on_transfer(flr_wire_side *side, const flr_lines_event *event)
+{
+    transfer *mine = side->context;
+    if (event->kind == FLR_LINES_GOT_STATE) {
+        double age = (double)(flr_clock_ns(side->env) - event->sent_ns) * 1e-9;
+        if (age > mine->age_worst) mine->age_worst = age;
+    }
+    if (event->kind != FLR_LINES_GOT_MESSAGE) return;
+    assert_int_equal(event->size, FLR_LINES_MESSAGE);
+    assert_int_equal(event->bytes[0], (uint8_t)mine->got);
+    if (++mine->got == mine->wanted) mine->done_ns = flr_clock_ns(side->env);
+}
+
+static int64_t step_transfer(flr_wire_side *side, int64_t now)
+{
+    transfer *mine = side->context;
+    if (!side->line) return INT64_MAX;
+    while (mine->sent < mine->wanted) {
+        mine->bytes[0] = (uint8_t)mine->sent;
+        if (flr_lines_send(side->lines, side->line, mine->bytes, sizeof mine->bytes) != FLR_OK)
+            break;
+        mine->sent++;
+    }
+    if (now >= mine->state_ns) {
+        assert_int_equal(flr_lines_state(side->lines, side->line, mine->bytes, 200), FLR_OK);
+        mine->state_ns = now + 10 * FLR_SIM_MS;
+    }
+    return mine->state_ns;
+}
+
+/* 20 MB; returns the seconds they took */
+static double run_transfer(const flr_sim_network *network, double *age_worst,
+                           void (*change)(flr_lines_def *def, uint32_t side))
+{
+    flr_sim_def def = flr_default_sim_def();
+    def.network = *network;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, &def, change);
+    flr_wire_join(&wire, 10);
+    flr_wire_run(&wire, 0.5);
+    static transfer both[2];
+    memset(both, 0, sizeof both);
+    both[0].wanted = both[1].wanted = 20000000 / FLR_LINES_MESSAGE;
+    both[1].sent = both[1].wanted;
+    int64_t begun = flr_sim_now(wire.sim);
+    for (int i = 0; i < 2; i++) {
+        wire.sides[i].context = &both[i];
+        wire.sides[i].on_event = on_transfer;
+        wire.sides[i].on_step = step_transfer;
+    }
+    for (int i = 0; i < 240 && both[1].got < both[1].wanted; i++) flr_wire_run(&wire, 0.25);
+    assert_int_equal(both[1].got, both[1].wanted);
+    flr_lines_info info;
+    assert_true(flr_lines_get(wire.sides[0].lines, wire.sides[0].line, &info));
+    double seconds = (double)(both[1].done_ns - begun) * 1e-9;
+    *age_worst = both[1].age_worst;
+    print_message("20 MB in %.2f s, states at most %.0f ms old, %llu parts sent again\n", seconds,
+                  *age_worst * 1e3, (unsigned long long)info.resent);
+    flr_wire_end(&wire);
+    return seconds;
+}
+
+static void test_transfer(void **state)
+{
+    (void)state;
+    flr_sim_network network = flr_default_sim_def().network;
+    network.delay_ns = 10 * FLR_SIM_MS;
+    network.bytes_per_second = 10e6;
+    double age;
+    double seconds = run_transfer(&network, &age, NULL);
+    assert_true(seconds < 3);
+    assert_true(age < 0.120); // the queue that the transfer makes stays short
+    network.loss = 0.05;
+    network.jitter_ns = 5 * FLR_SIM_MS;
+    seconds = run_transfer(&network, &age, NULL);
+    assert_true(seconds < 4);
+}
+
+static void bound_bandwidth(flr_lines_def *def, uint32_t side)
+{
+    (void)side;
+    def->bandwidth = 4e6;
+}
+
+static void test_bandwidth(void **state)
+{
+    (void)state;
+    flr_sim_network network = flr_default_sim_def().network;
+    double age;
+    double seconds = run_transfer(&network, &age, bound_bandwidth);
+    assert_true(seconds > 20e6 / 4e6);
+    assert_true(seconds < 20e6 / 4e6 * 1.15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opens),
-        cmocka_unit_test(test_bad_network),
-        cmocka_unit_test(test_worst_network),
+        cmocka_unit_test(test_opens),         cmocka_unit_test(test_bad_network),
+        cmocka_unit_test(test_worst_network), cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_bandwidth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
