@@ -10,6 +10,7 @@
 
 static const int64_t cookie_life = 10000 * 1000000ll; /* accepted so long… */
 static const int64_t cookie_use = 5000 * 1000000ll;   /* … but used by the caller only so long */
+static const int64_t cookie_pause = 500 * 1000000ll;  /* between two that are taken */
 static const int64_t hello_first = 100 * 1000000ll, hello_most = 500 * 1000000ll;
 
 /* verdicts in WELCOME */
@@ -140,8 +141,8 @@ static void came_cookie(flr_lines *lines, flr_address from, int64_t now)
         lines->rejected.forged++;
         return;
     }
-    // one is enough for a while: those that answer repetitions need no repetition of ours
-    if (line->cookie_ns && now - line->cookie_ns < cookie_use / 2) return;
+    // those that answer repetitions need no repetition of ours
+    if (line->cookie_ns && now - line->cookie_ns < cookie_pause) return;
     memcpy(line->cookie, cookie, sizeof cookie);
     line->cookie_ns = now ? now : 1;
     line->hello_ns = now;
@@ -379,19 +380,18 @@ static void came_hello(flr_lines *lines, flr_address from, int64_t now)
         lines->rejected.broken++;
         return;
     }
-    if (is_own(lines, hello)) return;
     if (memcmp(hello + HELLO_COOKIE, none, sizeof none) != 0) {
         switch (flr_seal_check_cookie(lines->secret, from, hello + HELLO_KEY, now, cookie_life,
                                       hello + HELLO_COOKIE)) {
         case FLR_SEAL_GOOD:
-            welcome(lines, from, hello, now);
+            if (!is_own(lines, hello)) welcome(lines, from, hello, now);
             return;
         case FLR_SEAL_OLD:
             lines->rejected.old++;
             break;
         case FLR_SEAL_FORGED:
             lines->rejected.forged++;
-            return;
+            break; // perhaps of our former life
         }
     }
     // the address is not proven: nothing is kept, and the answer is smaller than the question
