@@ -203,13 +203,15 @@ static void seen(void *context, const flr_engine_event *event)
         return;
     }
     flr_progress_end(s->cli);
-    if (job->result != FLR_OK) {
+    flr_engine_scene scene;
+    char safe[FLR_SAFE_SIZE];
+    flr_engine_get_scene(flr_service_engine(s->service), &scene);
+    if (job->result != FLR_OK && job->result != FLR_CANCELLED && scene.parts == 0) {
         s->failed = true;
         flr_fail(&s->error, job->result, "%s", job->sentence);
+    } else if (job->result != FLR_OK) { /* it can be looked at, or another be loaded */
+        flr_warn(s->cli, "%s", job->sentence);
     } else {
-        flr_engine_scene scene;
-        char safe[FLR_SAFE_SIZE];
-        flr_engine_get_scene(flr_service_engine(s->service), &scene);
         flr_print_note(s->cli, "%s is loaded: %u %s\n", flr_safe(scene.name, safe), scene.parts,
                        flr_noun(scene.parts, "part", "parts"));
         fflush(stdout);

@@ -51,6 +51,9 @@ typedef struct flr_cache {
     bool lazy;
     /* bytes: after storing, the oldest files go until no more than this is left; 0: no limit */
     uint64_t limit;
+    /* hand out what was built before it is stored, which takes as long as the disk does; then call
+     * flr_cache_store() when it suits */
+    bool later;
 } flr_cache;
 
 /* What happened. Plain data. */
@@ -71,6 +74,12 @@ FLR_API flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, cons
                                       const flr_voxelize_def *def, flr_voxmap **voxmap,
                                       flr_shell **shell, flr_cache_report *report,
                                       flr_error *error);
+
+/* Stores what flr_cache_voxelize() built with `later`, by the same mesh and `def`. `shell` may be
+ * NULL. Fails as the disk does; what was built is as good as before. */
+FLR_API flr_result flr_cache_store(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                                   const flr_voxelize_def *def, const flr_voxmap *voxmap,
+                                   const flr_shell *shell, flr_error *error);
 
 /* The name for a mesh and parameters: equal where the bytes built are. */
 FLR_API flr_hash flr_cache_key(const flr_mesh *mesh, const flr_voxelize_def *def);

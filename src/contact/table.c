@@ -6,12 +6,14 @@
 
 #include "base/pages.h"
 
-/* Writes the chunk entries of a field in x, y, z order. */
-static void flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
-                    const flr_flat_field *field, uint32_t *entries)
+/* Writes the chunk entries of a field in x, y, z order. False: somebody wants it to stop. */
+static bool flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
+                    const flr_flat_field *field, bool (*go_on)(void *), void *context,
+                    uint32_t *entries)
 {
     const uint32_t *hypers = voxmap->header->grid.hypers;
-    for (uint32_t hz = 0; hz < hypers[2]; hz++)
+    for (uint32_t hz = 0; hz < hypers[2]; hz++) {
+        if (go_on && !go_on(context)) return false;
         for (uint32_t hy = 0; hy < hypers[1]; hy++)
             for (uint32_t hx = 0; hx < hypers[0]; hx++) {
                 uint32_t entry = flr_hyper_entry(voxmap, place, hx, hy, hz);
@@ -25,16 +27,21 @@ static void flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
                     for (unsigned i = 0; i < 8; i++) to[i] = from ? from[row * 8 + i] : entry;
                 }
             }
+    }
+    return true;
 }
 
-static bool flatten_all(flr_contact_table *table)
+static flr_result flatten_all(flr_contact_table *table, bool (*go_on)(void *), void *context,
+                              flr_error *error)
 {
     const flr_voxmap *voxmap = table->voxmap;
     const flr_voxmap_header *h = voxmap->header;
     unsigned fields = h->features ? FLR_FIELD_COUNT : 1;
     size_t cells = (size_t)h->grid.hypers[0] * h->grid.hypers[1] * h->grid.hypers[2] * 512;
     table->bytes = cells * fields * sizeof(uint32_t);
-    if (cells >= 1u << 31 || !(table->entries = flr_pages_alloc(table->bytes))) return false;
+    if (cells >= 1u << 31 || !(table->entries = flr_pages_alloc(table->bytes)))
+        return flr_fail(error, FLR_NO_MEMORY,
+                        "not enough memory for the contact table of a voxmap; use larger voxels");
     table->small = true;
     for (unsigned i = 0; i < fields; i++) {
         flr_flat_field *field = &table->fields[i];
@@ -44,24 +51,31 @@ static bool flatten_all(flr_contact_table *table)
         for (int axis = 0; axis < 3; axis++) field->size[axis] = (int32_t)h->grid.hypers[axis] * 64;
         field->stride[0] = field->size[0] / 8;
         field->stride[1] = field->size[0] / 8 * (field->size[1] / 8);
-        flatten(voxmap, &h->fields[i], field, table->entries + i * cells);
+        if (!flatten(voxmap, &h->fields[i], field, go_on, context, table->entries + i * cells))
+            return flr_fail(error, FLR_CANCELLED, "cancelled");
         table->small &= h->fields[i].plane_count * 16 * h->bits < 1u << 31;
     }
-    return true;
+    return FLR_OK;
+}
+
+flr_result flr_contact_table_make(const flr_voxmap *voxmap, bool (*go_on)(void *context),
+                                  void *context, flr_contact_table **table, flr_error *error)
+{
+    flr_contact_table *made = calloc(1, sizeof *made);
+    if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact table");
+    made->voxmap = voxmap;
+    flr_result result = flatten_all(made, go_on, context, error);
+    if (result == FLR_OK)
+        *table = made;
+    else
+        flr_contact_table_destroy(made);
+    return result;
 }
 
 flr_result flr_contact_table_create(const flr_voxmap *voxmap, flr_contact_table **table,
                                     flr_error *error)
 {
-    flr_contact_table *made = calloc(1, sizeof *made);
-    if (made) made->voxmap = voxmap;
-    if (!made || !flatten_all(made)) {
-        free(made);
-        return flr_fail(error, FLR_NO_MEMORY,
-                        "not enough memory for the contact table of a voxmap; use larger voxels");
-    }
-    *table = made;
-    return FLR_OK;
+    return flr_contact_table_make(voxmap, NULL, NULL, table, error);
 }
 
 void flr_contact_table_destroy(flr_contact_table *table)

@@ -27,6 +27,10 @@ typedef struct flr_pair_view {
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair);
 
+/* flr_contact_table_create() that asks now and then whether it shall go on; if not, FLR_CANCELLED. `go_on` may be NULL. */
+flr_result flr_contact_table_make(const flr_voxmap *voxmap, bool (*go_on)(void *context),
+                                  void *context, flr_contact_table **table, flr_error *error);
+
 /* The entry of a hyperchunk in a field's tree: a number, or one mark for all of it. */
 static inline uint32_t flr_hyper_entry(const flr_voxmap *voxmap, const flr_tree_place *place,
                                        uint32_t x, uint32_t y, uint32_t z)

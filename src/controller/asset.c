@@ -3,7 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contact/table.h"
 #include "controller/inside.h"
+#include "scene/stage.h"
 
 flr_result flr_kept_make(flr_mesh *mesh, uint32_t number, flr_engine_kept **kept, flr_error *error)
 {
@@ -61,6 +63,18 @@ flr_result flr_kept_probe(flr_engine_kept *kept, const flr_probe_model **probe, 
     return result;
 }
 
+flr_body_def flr_kept_inertia(flr_engine_kept *kept, double density)
+{
+    pthread_mutex_lock(&kept->lock);
+    if (!kept->weighed || kept->density != density)
+        kept->inertia = flr_stage_inertia(kept->mesh, density);
+    kept->weighed = true;
+    kept->density = density;
+    flr_body_def inertia = kept->inertia;
+    pthread_mutex_unlock(&kept->lock);
+    return inertia;
+}
+
 /* ---- shapes ---- */
 
 /* One part may take half of the machine's memory: others are there, too, and a controller that is killed for want of it
@@ -83,32 +97,55 @@ static flr_result check_table(const flr_shape_def *def, uint64_t most, flr_error
                     1e3 * def->voxel, 1e-9 * bytes);
 }
 
+flr_shape *flr_shape_bare(flr_engine_kept *mesh, double voxel, bool hollow)
+{
+    flr_shape *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    atomic_init(&made->users, 1);
+    made->mesh = flr_kept_use(mesh);
+    made->voxel = voxel;
+    made->hollow = hollow;
+    return made;
+}
+
+flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface)
+{
+    flr_voxelize_def how = flr_default_voxelize_def();
+    how.voxel = shape->voxel;
+    how.hollow = shape->hollow;
+    how.on_surface = on_surface;
+    return how;
+}
+
+static bool still_flattening(void *context)
+{
+    const flr_shape_def *def = context;
+    return !def->progress || def->progress(def->context, 1, "table");
+}
+
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error)
 {
     static const flr_cache none = {0};
-    flr_shape *made = calloc(1, sizeof *made);
+    flr_shape *made = flr_shape_bare(def->mesh, def->voxel, def->hollow);
     if (!made) return flr_engine_no_memory(error);
-    atomic_init(&made->users, 1);
-    made->mesh = flr_kept_use(def->mesh);
-    made->voxel = def->voxel;
-    made->hollow = def->hollow;
-    flr_voxelize_def how = flr_default_voxelize_def();
-    how.voxel = def->voxel;
-    how.hollow = def->hollow;
-    how.on_surface = def->on_surface;
+    flr_voxelize_def how = flr_shape_how(made, def->on_surface);
     how.threads = def->threads;
     how.progress = def->progress;
     how.context = def->context;
     how.memory_limit = memory_most();
+    flr_cache_report report = {0};
     flr_result result = check_table(def, how.memory_limit, error);
     if (result == FLR_OK)
         result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh,
-                                    &how, &made->voxmap, &made->shell, NULL, error);
-    if (result == FLR_OK) result = flr_contact_table_create(made->voxmap, &made->table, error);
+                                    &how, &made->voxmap, &made->shell, &report, error);
+    if (result == FLR_OK)
+        result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
+                                        &made->table, error);
     if (result != FLR_OK) {
         flr_shape_drop(made);
         return result;
     }
+    made->fresh = def->cache && def->cache->folder && !report.found;
     made->touch = flr_pairs_shape_make(made->shell, made->table);
     made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +
                   flr_contact_table_bytes(made->table);

@@ -51,8 +51,8 @@ flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_e
         parts[i].kind = made->kinds[i];
         if (tuning->world.engine == FLR_ENGINE_SPHERES)
             result = flr_shape_tree(m->shape, &parts[i].tree, error);
-        parts[i].body = flr_stage_body(m->shape->mesh->mesh, m->density, voxel,
-                                       &tuning->world.coupling, m->T_start);
+        flr_body_def inertia = flr_kept_inertia(m->shape->mesh, m->density);
+        parts[i].body = flr_stage_body(&inertia, voxel, &tuning->world.coupling, m->T_start);
     }
     if (result == FLR_OK && members->count > 0) {
         flr_world_def world = flr_default_world_def();

@@ -132,14 +132,24 @@ static const char *name_of(const flr_engine *e, uint32_t part)
     return member ? member->name : "a part";
 }
 
+/* The loop has what was sent to it: parts that are new to it can be touched from now on. */
+static void welcome_parts(flr_engine *e)
+{
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_member *m = &e->members.list[i];
+        if (!m->sent || m->there) continue;
+        m->there = true;
+        flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = m->part;
+    }
+}
+
 static void take_notice(flr_engine *e, const flr_notice *n)
 {
     switch (n->kind) {
     case FLR_NOTICE_CAST:
         flr_cast_free(n->what.cast);
         e->casting = false;
-        for (uint32_t i = 0; i < e->members.count; i++)
-            e->members.list[i].there |= e->members.list[i].sent;
+        welcome_parts(e);
         break;
     case FLR_NOTICE_GROUND:
         if (n->flag && e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
@@ -230,6 +240,11 @@ void flr_engine_run(flr_engine *e, uint64_t frames) { flr_loop_run(e->loop, fram
 static void end_job(flr_engine *e, flr_job *job)
 {
     if (job->done) job->done(e, job);
+    if (job->more) {
+        flr_jobs_post(e->jobs, job);
+        return;
+    }
+    flr_job_end(job);
     if (job->info.job > 0) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
     job->drop(job);
 }

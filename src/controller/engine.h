@@ -99,7 +99,7 @@ bool flr_engine_is_running(const flr_engine *engine);
 void flr_engine_run(flr_engine *engine, uint64_t frames);
 
 /* Takes over what workers made, frees what the loop has let go of, keeps merges and recordings
- * going. Without workers it does one job that waits, whole. */
+ * going. Without workers it does one job that waits: of a load the next part of it. */
 void flr_engine_service(flr_engine *engine);
 
 /* ---- what has happened ---- */
@@ -167,7 +167,7 @@ void flr_engine_get_scene(const flr_engine *engine, flr_engine_scene *scene);
 typedef struct flr_engine_part {
     uint32_t part, mesh;
     flr_part_kind kind;
-    bool ready; /* has voxels and takes part in contact */
+    bool ready; /* has voxels, and the loop has it: takes part in contact */
     bool hollow;
     uint32_t colour;       /* 0xrrggbb */
     uint32_t points;       /* of its shell */
@@ -199,7 +199,9 @@ void flr_engine_drop_mesh(flr_engine_kept *kept);                  /* thread: an
 
 /* ---- jobs ---- */
 
-/* Loads a scene file or makes a scenario; when done, it takes the place of what is there. */
+/* Loads a scene file or makes a scenario. When its meshes are read, it takes the place of what is
+ * there, with parts that are not ready; they become so as their voxels are made, and the job ends
+ * with the last. A part whose voxels cannot be made, or are cancelled, stays as it is. */
 flr_result flr_engine_load(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
 
 /* A part to be added. */
@@ -217,8 +219,8 @@ typedef struct flr_engine_add_def {
 } flr_engine_add_def;
 
 flr_engine_add_def flr_default_engine_add_def(void);
-/* The part has its number (`*part`, may be NULL) at once. It is there when the job has read its mesh
- * and made its voxels. */
+/* The part has its number (`*part`, may be NULL) at once. It is there when the job has read its
+ * mesh, and ready some time after it has made its voxels. */
 flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, uint32_t *part,
                           uint32_t *job, flr_error *error);
 /* Takes a part out; a hand that holds it lets go. */
@@ -238,8 +240,8 @@ bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job 
 /* ---- hands and parts; each counts from the next frame on ---- */
 
 /* `part` FLR_ENGINE_NONE: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
- * FLR_DENIED (static), FLR_AGAIN (the loop does not have the part yet, or too much is on its way to
- * it). */
+ * FLR_DENIED (static), FLR_AGAIN (the part is not ready, and why; or too much is on its way to the
+ * loop). */
 flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
 flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
 /* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has

@@ -164,7 +164,8 @@ static double common_voxel(const flr_engine *e)
         if (e->members.list[i].shape->voxel == best) continue;
         for (uint32_t k = 0; k < e->members.count; k++)
             count += e->members.list[k].shape->voxel == e->members.list[i].shape->voxel &&
-                     e->members.list[k].kind != FLR_PART_FREE;
+                     e->members.list[k].kind != FLR_PART_FREE &&
+                     !flr_shape_is_bare(e->members.list[k].shape);
         if (count > most) best = e->members.list[i].shape->voxel, most = count;
     }
     return best;
@@ -181,7 +182,8 @@ static bool stays(const flr_engine *e, const flr_member *m, double voxel, flr_po
 {
     const flr_engine_state *s = e->state;
     *pose = m->T_start;
-    if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE) return false;
+    if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE || flr_shape_is_bare(m->shape))
+        return false;
     if (m->kind == FLR_PART_STATIC) return true;
     for (uint32_t i = 0; i < s->part_count; i++)
         if (s->parts[i].part == m->part) {
@@ -258,7 +260,7 @@ static void post_merge(flr_engine *e, flr_ground *wanted, double voxel)
 
 void flr_engine_keep_ground(flr_engine *e)
 {
-    if (e->merging || e->dirty || e->casting || e->replay) return;
+    if (e->merging || e->dirty || e->casting || e->replay || e->loading) return;
     if (e->kind == FLR_ENGINE_SPHERES) return; /* trees are asked one by one */
     if (flr_loop_view(e->loop, e->state) == 0 || e->state->scene != e->scene) return;
     int64_t now = flr_clock_ns(e->def.env);

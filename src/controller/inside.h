@@ -6,7 +6,8 @@
  *     jobs.c      workers and their queues
  *     engine.c    making, servicing, events, state; health.c: how the loop does
  *     scene.c     the list of parts, orders to the loop, parameters
- *     load.c      jobs that make parts: load, add, voxelize; save.c: the scene as a file
+ *     making.c    what jobs that make parts have in common
+ *     load.c      a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     pointer.c   devices and which hand they move
  *     ground.c    the merging of what stays
  *     measure.c   clearance, and what is near
@@ -37,6 +38,9 @@ struct flr_engine_kept {
     pthread_mutex_t lock;  /* of what follows: made by the worker that needs it first */
     flr_gauge_part *gauge; /* NULL: not yet */
     flr_probe_model *probe;
+    bool weighed;
+    double density; /* … with which */
+    flr_body_def inertia;
 };
 
 /* Takes the mesh over, also on failure. */
@@ -44,14 +48,17 @@ flr_result flr_kept_make(flr_mesh *mesh, uint32_t number, flr_engine_kept **kept
 flr_engine_kept *flr_kept_use(flr_engine_kept *kept);
 flr_result flr_kept_gauge(flr_engine_kept *kept, const flr_gauge_part **gauge, flr_error *error);
 flr_result flr_kept_probe(flr_engine_kept *kept, const flr_probe_model **probe, flr_error *error);
+/* As flr_stage_inertia() has it; worked out once. */
+flr_body_def flr_kept_inertia(flr_engine_kept *kept, double density);
 
-/* Voxels and points of a mesh. */
+/* Voxels and points of a mesh; a *bare* one does not have them yet: it can be looked at, not touched. */
 typedef struct flr_shape {
     atomic_uint users;
     flr_engine_kept *mesh;
-    double voxel;
+    double voxel; /* metres; of a bare one: that it shall have */
     bool hollow;
-    flr_voxmap *voxmap;
+    bool fresh;         /* built, not found in the cache */
+    flr_voxmap *voxmap; /* NULL: bare; likewise shell and table */
     flr_shell *shell;
     flr_contact_table *table;
     flr_pairs_shape touch;
@@ -71,6 +78,10 @@ typedef struct flr_shape_def {
 } flr_shape_def;
 
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
+flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface);
+/* NULL: no memory. */
+flr_shape *flr_shape_bare(flr_engine_kept *mesh, double voxel, bool hollow);
+static inline bool flr_shape_is_bare(const flr_shape *shape) { return !shape->table; }
 flr_shape *flr_shape_use(flr_shape *shape);
 flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error);
 void flr_shape_drop(flr_shape *shape); /* NULL allowed; thread: any */
@@ -268,6 +279,7 @@ struct flr_job {
     bool quick;          /* goes to the worker that does nothing long */
     atomic_bool cancelled;
     bool told; /* control: progress has been told since it changed; guarded likewise */
+    bool more; /* set by `work`: after `done` has taken what there is so far, `work` goes on */
     flr_result result;
     flr_error error;
     struct flr_jobs *jobs;
@@ -286,7 +298,9 @@ void flr_jobs_destroy(flr_jobs *jobs); /* cancels, waits, drops all; NULL allowe
 void flr_jobs_post(flr_jobs *jobs, flr_job *job);
 /* Without workers: does the next one. False: none waits. */
 bool flr_jobs_do_one(flr_jobs *jobs);
-flr_job *flr_jobs_take_ended(flr_jobs *jobs); /* NULL: none */
+/* One that has ended, or has more to do and waits for control to see how far it is; NULL: none. */
+flr_job *flr_jobs_take_ended(flr_jobs *jobs);
+void flr_job_end(flr_job *job); /* fills its info; of one that was taken */
 bool flr_jobs_cancel(flr_jobs *jobs, uint32_t number);
 uint32_t flr_jobs_count(flr_jobs *jobs);
 bool flr_jobs_at(flr_jobs *jobs, uint32_t index, flr_engine_job *info);
@@ -352,10 +366,13 @@ struct flr_engine {
     flr_scene_camera camera;
     flr_members members;
     flr_tool tools[FLR_ENGINE_HANDS];
-    bool probes;  /* some hand has, or had, a point */
-    bool dirty;   /* the loop's cast is not what the members are */
-    bool casting; /* a worker makes one, or it is on its way to the loop */
-    bool shaping; /* a worker makes points for another model of force */
+    bool probes;      /* some hand has, or had, a point */
+    bool dirty;       /* the loop's cast is not what the members are */
+    bool casting;     /* a worker makes one, or it is on its way to the loop */
+    bool shaping;     /* a worker makes points for another model of force */
+    bool unstored;    /* voxels could not be put into the cache */
+    uint32_t loading; /* job that makes the voxels of the scene; 0: none */
+    int64_t cast_ns;  /* when the last world was begun */
 
     // ground
     flr_ground *ground; /* the one given to the loop last, used; NULL: none */
@@ -403,7 +420,7 @@ void flr_engine_free_ground(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
 void flr_engine_free_look(flr_engine *engine);
 void flr_engine_keep_taping(flr_engine *engine); /* record.c */
-void flr_engine_keep_shapes(flr_engine *engine); /* load.c: likewise */
+void flr_engine_keep_shapes(flr_engine *engine); /* part.c: likewise */
 void flr_engine_feel_pulse(flr_engine *engine);  /* health.c */
 void flr_engine_tape_back(flr_engine *engine, flr_tape *tape);
 flr_result flr_engine_list_recordings(flr_engine *engine, flr_error *error);

@@ -61,20 +61,13 @@ static void wake(flr_jobs *jobs)
 
 static void do_job(flr_jobs *jobs, flr_job *job)
 {
+    job->more = false;
     if (atomic_load(&job->cancelled))
         job->result = flr_fail(&job->error, FLR_CANCELLED, "cancelled");
     else
         job->work(job);
     pthread_mutex_lock(&jobs->lock);
     take_out(&jobs->running, job);
-    job->info.state = FLR_WIRE_JOB_ENDED;
-    job->info.result = job->result;
-    if (job->result == FLR_OK) {
-        job->info.fraction = 1;
-        job->info.sentence[0] = 0;
-    } else {
-        flr_text_copy(job->info.sentence, sizeof job->info.sentence, job->error.message);
-    }
     append(&jobs->ended, job);
     pthread_mutex_unlock(&jobs->lock);
     wake(jobs);
@@ -201,14 +194,29 @@ flr_job *flr_jobs_take_ended(flr_jobs *jobs)
     return job;
 }
 
+void flr_job_end(flr_job *job)
+{
+    job->info.state = FLR_WIRE_JOB_ENDED;
+    job->info.result = job->result;
+    if (job->result == FLR_OK) {
+        job->info.fraction = 1;
+        job->info.sentence[0] = 0;
+    } else {
+        flr_text_copy(job->info.sentence, sizeof job->info.sentence, job->error.message);
+    }
+}
+
+/* One that has more to do is not over while control has not seen what it made so far. */
+static bool goes_on(const flr_job *job) { return job->info.job > 0 && job->more; }
+
 bool flr_jobs_cancel(flr_jobs *jobs, uint32_t number)
 {
     bool found = false;
     pthread_mutex_lock(&jobs->lock);
-    flr_job *lists[] = {jobs->waiting, jobs->running};
-    for (int i = 0; i < 2; i++)
+    flr_job *lists[] = {jobs->waiting, jobs->running, jobs->ended};
+    for (int i = 0; i < 3; i++)
         for (flr_job *j = lists[i]; j; j = j->next)
-            if (j->info.job == number && number > 0) {
+            if (j->info.job == number && number > 0 && (i < 2 || goes_on(j))) {
                 atomic_store(&j->cancelled, true);
                 found = true;
             }
@@ -220,10 +228,10 @@ bool flr_jobs_at(flr_jobs *jobs, uint32_t index, flr_engine_job *info)
 {
     bool found = false;
     pthread_mutex_lock(&jobs->lock);
-    flr_job *lists[] = {jobs->running, jobs->waiting};
-    for (int i = 0; i < 2 && !found; i++)
+    flr_job *lists[] = {jobs->running, jobs->waiting, jobs->ended};
+    for (int i = 0; i < 3 && !found; i++)
         for (flr_job *j = lists[i]; j && !found; j = j->next) {
-            if (j->info.job == 0) continue;
+            if (j->info.job == 0 || (i == 2 && !goes_on(j))) continue;
             found = index == 0;
             if (found && info) *info = j->info;
             index--;
@@ -236,9 +244,9 @@ uint32_t flr_jobs_count(flr_jobs *jobs)
 {
     uint32_t count = 0;
     pthread_mutex_lock(&jobs->lock);
-    flr_job *lists[] = {jobs->running, jobs->waiting};
-    for (int i = 0; i < 2; i++)
-        for (flr_job *j = lists[i]; j; j = j->next) count += j->info.job > 0;
+    flr_job *lists[] = {jobs->running, jobs->waiting, jobs->ended};
+    for (int i = 0; i < 3; i++)
+        for (flr_job *j = lists[i]; j; j = j->next) count += i == 2 ? goes_on(j) : j->info.job > 0;
     pthread_mutex_unlock(&jobs->lock);
     return count;
 }

@@ -27,8 +27,8 @@ static void free_setting(setting *s)
     memset(s, 0, sizeof *s);
 }
 
-/* As it is now; `other` FLR_ENGINE_NONE: with all parts. */
-static bool take_setting(flr_engine *e, uint32_t part, uint32_t other, setting *s)
+/* As it is now; `other` FLR_ENGINE_NONE: with all parts. `voxels`: with those that have some. */
+static bool take_setting(flr_engine *e, uint32_t part, uint32_t other, bool voxels, setting *s)
 {
     size_t n = (size_t)e->members.count + 1;
     *s = (setting){.self = UINT32_MAX,
@@ -43,6 +43,7 @@ static bool take_setting(flr_engine *e, uint32_t part, uint32_t other, setting *
         flr_engine_part now;
         const flr_member *m = &e->members.list[i];
         if (m->part != part && other != FLR_ENGINE_NONE && m->part != other) continue;
+        if (m->part != part && voxels && flr_shape_is_bare(m->shape)) continue;
         flr_engine_part_at(e, i, &now);
         if (m->part == part) s->self = s->count;
         s->ids[s->count] = m->part;
@@ -132,15 +133,20 @@ static void clearance_drop(flr_job *job)
 flr_result flr_engine_clearance_ask(flr_engine *e, uint32_t part, uint32_t other, bool exact,
                                     uint32_t token, flr_error *error)
 {
-    flr_member *member = NULL;
+    flr_member *member = NULL, *second = NULL;
     flr_result result = flr_engine_find(e, part, &member, error);
     if (result == FLR_OK && other != FLR_ENGINE_NONE)
-        result = flr_engine_find(e, other, &member, error);
+        result = flr_engine_find(e, other, &second, error);
     if (result != FLR_OK) return result;
+    if (second && flr_shape_is_bare(second->shape)) member = second;
+    if (!exact && flr_shape_is_bare(member->shape))
+        return flr_fail(error, FLR_AGAIN,
+                        "part \"%s\" has no voxels yet; measure by triangles (exact)",
+                        member->name);
     if (part == other) return flr_fail(error, FLR_BAD_ARGUMENT, "a part has no distance to itself");
     flr_engine_view(e);
     clearance_job *c = calloc(1, sizeof *c);
-    if (!c || !take_setting(e, part, other, &c->at)) {
+    if (!c || !take_setting(e, part, other, !exact, &c->at)) {
         free(c);
         return flr_engine_no_memory(error);
     }
@@ -303,7 +309,7 @@ void flr_engine_keep_looking(flr_engine *e)
     }
     look_job *l = calloc(1, sizeof *l);
     if (l) l->look = calloc(1, sizeof *l->look);
-    if (!l || !l->look || !take_setting(e, part, FLR_ENGINE_NONE, &l->at)) {
+    if (!l || !l->look || !take_setting(e, part, FLR_ENGINE_NONE, true, &l->at)) {
         if (l) free(l->look);
         free(l);
         return;

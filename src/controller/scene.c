@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "controller/inside.h"
 
+static const int64_t LOADING_NS = 500000000; /* between worlds while parts become ready */
+
 /* ---- looking ---- */
 
 flr_result flr_engine_find(const flr_engine *e, uint32_t part, flr_member **member,
@@ -60,11 +62,11 @@ static void describe(const flr_engine *e, const flr_member *m, flr_engine_part *
     *out = (flr_engine_part){.part = m->part,
                              .mesh = m->shape->mesh->number,
                              .kind = m->kind,
-                             .ready = true,
+                             .ready = m->there && !flr_shape_is_bare(m->shape),
                              .hollow = m->shape->hollow,
                              .colour = m->colour,
-                             .points = m->shape->shell->total,
-                             .voxel = m->shape->voxel,
+                             .points = m->shape->shell ? m->shape->shell->total : 0,
+                             .voxel = flr_shape_is_bare(m->shape) ? 0 : m->shape->voxel,
                              .T_world_part = m->T_start,
                              .T_start = m->T_start,
                              .has_goal = m->has_goal,
@@ -181,10 +183,13 @@ static void cast_drop(flr_job *job)
 
 void flr_engine_recast(flr_engine *e)
 {
-    if (!e->dirty || e->casting) return;
+    /* while a scene is loaded, parts become ready one by one: not a world for each of many */
+    int64_t now = flr_clock_ns(e->def.env);
+    if (!e->dirty || e->casting || (e->loading && now - e->cast_ns < LOADING_NS)) return;
     cast_job *c = calloc(1, sizeof *c);
     bool copied = c;
     for (uint32_t i = 0; i < e->members.count && copied; i++) {
+        if (flr_shape_is_bare(e->members.list[i].shape)) continue;
         copied = flr_members_add(&c->members, &e->members.list[i]);
         if (copied) flr_shape_use(e->members.list[i].shape);
         e->members.list[i].sent = copied;
@@ -203,6 +208,7 @@ void flr_engine_recast(flr_engine *e)
     c->job.drop = cast_drop;
     e->dirty = false;
     e->casting = true;
+    e->cast_ns = now;
     flr_engine_post(e, &c->job, 0, FLR_ENGINE_NONE, NULL, NULL);
 }
 
@@ -227,6 +233,15 @@ static flr_result check_hand(const flr_engine *e, uint32_t hand, flr_error *erro
     return flr_fail(error, FLR_NOT_FOUND, "there is no hand %u; there are %u", hand, e->def.hands);
 }
 
+/* Whether its voxels are on their way. */
+static bool is_voxelized(const flr_engine *e, uint32_t part)
+{
+    flr_engine_job job;
+    for (uint32_t i = 0; flr_jobs_at(e->jobs, i, &job); i++)
+        if (job.part == part || job.job == e->loading) return true;
+    return false;
+}
+
 static flr_result check_movable(const flr_engine *e, uint32_t part, const char *what,
                                 flr_error *error)
 {
@@ -235,9 +250,14 @@ static flr_result check_movable(const flr_engine *e, uint32_t part, const char *
     if (result == FLR_OK && member->kind == FLR_PART_STATIC)
         return flr_fail(error, FLR_DENIED, "part \"%s\" is static and cannot be %s", member->name,
                         what);
-    if (result == FLR_OK && !member->there)
+    if (result != FLR_OK || member->there) return result;
+    if (!flr_shape_is_bare(member->shape))
         return flr_fail(error, FLR_AGAIN, "part \"%s\" is not ready yet; try again", member->name);
-    return result;
+    return flr_fail(error, FLR_AGAIN,
+                    is_voxelized(e, part)
+                        ? "part \"%s\" cannot be %s yet: its voxels are being made"
+                        : "part \"%s\" cannot be %s: it has no voxels; have them made first",
+                    member->name, what);
 }
 
 flr_result flr_engine_grab(flr_engine *e, uint32_t hand, uint32_t part, flr_error *error)

@@ -159,6 +159,11 @@ flr_result flr_helper_read(flr_helper *helper, void *bytes, size_t count, size_t
             helper->timed_out = true;
             return flr_helper_fail_time(helper, error);
         }
+        if (helper->go_on && !helper->go_on(helper->context)) {
+            kill_group(helper);
+            helper->left = true;
+            return flr_fail(error, FLR_CANCELLED, "%s: reading was stopped", helper->name);
+        }
         struct pollfd polls[2] = {{helper->output, POLLIN, 0}, {helper->trouble, POLLIN, 0}};
         int ready = poll(polls, 2, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS);
         if (ready > 0 && polls[1].revents) drain_trouble(helper);

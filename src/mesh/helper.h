@@ -24,6 +24,8 @@ typedef struct flr_helper {
     int output, trouble; /* our ends of the pipes on 1 and 2; -1 when closed */
     bool left;           /* the child is gone, its group was killed */
     bool timed_out;
+    bool (*go_on)(void *context); /* asked between waits; NULL, as it is when started: always */
+    void *context;
     char said[512]; /* the beginning of what came on 2, zero-terminated */
     size_t said_size;
 } flr_helper;
@@ -43,7 +45,8 @@ flr_result flr_helper_start(flr_helper *helper, char *const arguments[], int inp
 /* The sentence for a helper that took too long; FLR_TIMEOUT. */
 flr_result flr_helper_fail_time(const flr_helper *helper, flr_error *error);
 
-/* Waits for output; `*got` 0 at its end. FLR_TIMEOUT after the deadline. */
+/* Waits for output; `*got` 0 at its end. FLR_TIMEOUT after the deadline, FLR_CANCELLED when it shall not go on; the child
+ * is killed then. */
 flr_result flr_helper_read(flr_helper *helper, void *bytes, size_t count, size_t *got,
                            flr_error *error);
 

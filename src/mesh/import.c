@@ -266,6 +266,8 @@ static flr_result run(const char *helper_path, const char *path, const flr_mesh_
     if (folder >= 0) close(folder);
     if (result != FLR_OK) return result;
 
+    helper.go_on = options->go_on;
+    helper.context = options->context;
     flr_stream_source source = {read_output, &helper};
     result = flr_stream_read(source, path, memory, content, error);
     flr_helper_end end = flr_helper_stop(&helper);

@@ -299,14 +299,20 @@ static flr_body_def from_box(const flr_mesh *mesh)
     return def;
 }
 
-flr_body_def flr_stage_body(const flr_mesh *mesh, double density, double voxel,
-                            const flr_coupling_def *coupling, flr_pose T_world_part)
+flr_body_def flr_stage_inertia(const flr_mesh *mesh, double density)
 {
     flr_body_def body;
     flr_body made;
     if (flr_body_def_from_mesh(mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
         flr_body_make(&body, &made, NULL) != FLR_OK)
         body = from_box(mesh);
+    return body;
+}
+
+flr_body_def flr_stage_body(const flr_body_def *inertia, double voxel,
+                            const flr_coupling_def *coupling, flr_pose T_world_part)
+{
+    flr_body_def body = *inertia;
     double stretch = coupling->stretch > 0 ? coupling->stretch : voxel / 2;
     body.mass = coupling->stiffness * stretch / BRISK;
     body.T_world_part = T_world_part;
@@ -345,8 +351,9 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
             part->shell, part->pager ? flr_pager_table(part->pager) : part->table);
         parts[i].tree = part->tree;
         parts[i].kind = !part->moving ? FLR_PART_STATIC : falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
-        parts[i].body = flr_stage_body(part->mesh, def->scene->parts[i].density, stage->voxel,
-                                       &def->params.coupling, part->T_start);
+        flr_body_def inertia = flr_stage_inertia(part->mesh, def->scene->parts[i].density);
+        parts[i].body =
+            flr_stage_body(&inertia, stage->voxel, &def->params.coupling, part->T_start);
         if (!part->moving && stage->ground) merged[merged_count++] = i;
     }
     result = flr_world_create(&world, &stage->world, error);

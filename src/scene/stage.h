@@ -66,10 +66,11 @@ flr_world_params flr_scene_params(const flr_scene *scene);
 /* A point touches as parts do: with the stiffness of a contact and the friction of `params`. */
 void flr_point_touch(flr_world_params *params);
 
-/* A part as a body that follows a hand briskly: inertia of its mesh (of its box where that is not
- * closed), the mass such that the hand's spring can move it. `voxel`: metres, the smallest that
- * something can be touched with; density 0: not known. */
-flr_body_def flr_stage_body(const flr_mesh *mesh, double density, double voxel,
+/* Inertia and reach of a mesh (of its box where it is not closed): looks at every triangle. Density 0: not known. */
+flr_body_def flr_stage_inertia(const flr_mesh *mesh, double density);
+/* A part with that inertia as a body that follows a hand briskly: the mass is such that the hand's spring can move it.
+ * `voxel`: metres, the smallest that something can be touched with. */
+flr_body_def flr_stage_body(const flr_body_def *inertia, double voxel,
                             const flr_coupling_def *coupling, flr_pose T_world_part);
 
 typedef struct flr_stage_part {

@@ -75,6 +75,14 @@ static flr_result make_path(const char *folder, const char *name, char path[FLR_
                     folder);
 }
 
+static flr_result path_of(const flr_cache *cache, flr_hash key, char path[FLR_CACHE_PATH_SIZE],
+                          flr_error *error)
+{
+    char name[FLR_CACHE_NAME_SIZE], text[FLR_HASH_TEXT_SIZE];
+    snprintf(name, sizeof name, "%s" SUFFIX, flr_hash_print(key, text));
+    return make_path(cache->folder, name, path, error);
+}
+
 /* ---- voxelizing ---- */
 
 /* Is it what was asked for? By its name it is; somebody may have renamed it. */
@@ -139,19 +147,27 @@ static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path
     return FLR_OK;
 }
 
+static flr_result store(flr_env *env, const flr_cache *cache, const char *path,
+                        const flr_voxmap *voxmap, const flr_shell *shell, bool *stored,
+                        flr_error *error)
+{
+    flr_result result = flr_path_make_folder(env, cache->folder, error);
+    if (result == FLR_OK) result = flr_voxfile_write(env, path, voxmap, shell, error);
+    *stored = result == FLR_OK;
+    if (*stored && cache->limit) {
+        uint64_t files, bytes;
+        result = flr_cache_prune(env, cache->folder, cache->limit, &files, &bytes, error);
+    }
+    return result;
+}
+
 /* Trouble here is told, but hinders nobody. */
-static void store(flr_env *env, const flr_cache *cache, const char *path, const flr_voxmap *voxmap,
-                  const flr_shell *shell, flr_cache_report *report)
+static void store_now(flr_env *env, const flr_cache *cache, const char *path,
+                      const flr_voxmap *voxmap, const flr_shell *shell, flr_cache_report *report)
 {
     flr_error why;
     int64_t begin = flr_clock_ns(env);
-    flr_result result = flr_path_make_folder(env, cache->folder, &why);
-    if (result == FLR_OK) result = flr_voxfile_write(env, path, voxmap, shell, &why);
-    report->stored = result == FLR_OK;
-    if (report->stored && cache->limit) {
-        uint64_t files, bytes;
-        result = flr_cache_prune(env, cache->folder, cache->limit, &files, &bytes, &why);
-    }
+    flr_result result = store(env, cache, path, voxmap, shell, &report->stored, &why);
     if (result != FLR_OK)
         snprintf(report->not_stored, sizeof report->not_stored, "the cache: %.480s", why.message);
     report->write_seconds = seconds_since(env, begin);
@@ -163,21 +179,21 @@ flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_me
 {
     FLR_ASSERT(env && cache && mesh && def && (voxmap || shell));
     flr_cache_report ours = {.key = flr_cache_key(mesh, def)};
-    char name[FLR_CACHE_NAME_SIZE], text[FLR_HASH_TEXT_SIZE], path[FLR_CACHE_PATH_SIZE];
-    snprintf(name, sizeof name, "%s" SUFFIX, flr_hash_print(ours.key, text));
+    char path[FLR_CACHE_PATH_SIZE];
     flr_voxmap *made = NULL;
     flr_shell *points = NULL;
     flr_shell **wanted = shell ? &points : NULL;
     flr_result result = FLR_OK;
     if (cache->folder) {
-        result = make_path(cache->folder, name, path, error);
+        result = path_of(cache, ours.key, path, error);
         if (result == FLR_OK)
             result = look_up(env, cache, path, mesh, def, &made, wanted, &ours, error);
     }
     if (result == FLR_OK && !made) {
         points = NULL;
         result = flr_voxelize(env, mesh, def, &made, wanted, &ours.voxelize, error);
-        if (result == FLR_OK && cache->folder) store(env, cache, path, made, points, &ours);
+        if (result == FLR_OK && cache->folder && !cache->later)
+            store_now(env, cache, path, made, points, &ours);
     }
     if (result != FLR_OK) return result;
     if (voxmap)
@@ -187,6 +203,19 @@ flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_me
     if (shell) *shell = points;
     if (report) *report = ours;
     return FLR_OK;
+}
+
+flr_result flr_cache_store(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                           const flr_voxelize_def *def, const flr_voxmap *voxmap,
+                           const flr_shell *shell, flr_error *error)
+{
+    FLR_ASSERT(env && cache && mesh && def && voxmap);
+    if (!cache->folder) return FLR_OK;
+    char path[FLR_CACHE_PATH_SIZE];
+    bool stored;
+    flr_result result = path_of(cache, flr_cache_key(mesh, def), path, error);
+    if (result == FLR_OK) result = store(env, cache, path, voxmap, shell, &stored, error);
+    return result;
 }
 
 /* ---- the folder ---- */

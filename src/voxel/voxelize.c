@@ -144,13 +144,21 @@ flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *d
 
 /* ---- features as the scan wants them ---- */
 
-flr_result flr_list_features(const flr_mesh *mesh, double voxel, flr_feature_lists *lists,
-                             flr_error *error)
+/* `share` of that stage is done. */
+static flr_result still_listing(const flr_build_watch *watch, double share)
+{
+    return !watch || watch->go_on(watch->context, share) ? FLR_OK : FLR_CANCELLED;
+}
+
+flr_result flr_list_features(const flr_mesh *mesh, double voxel, const flr_build_watch *watch,
+                             flr_feature_lists *lists, flr_error *error)
 {
     flr_adjacency *adjacency = NULL;
     flr_features *features = NULL;
     flr_result result = flr_adjacency_create(mesh, &adjacency, error);
+    if (result == FLR_OK) result = still_listing(watch, 0.4);
     if (result == FLR_OK) result = flr_features_create(mesh, adjacency, voxel, &features, error);
+    if (result == FLR_OK) result = still_listing(watch, 0.9);
     if (result == FLR_OK) {
         lists->edges = malloc((features->edge_count + 1u) * sizeof *lists->edges);
         lists->corners = malloc((features->vertex_count + 1u) * sizeof *lists->corners);
@@ -253,7 +261,7 @@ static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_
     flr_voxmap_header header = begin_header(mesh, def, box);
     flr_result result = next_stage(s, NULL, 0.1, "features");
     if (result == FLR_OK && def->features)
-        result = flr_list_features(mesh, def->voxel, lists, s->error);
+        result = flr_list_features(mesh, def->voxel, &s->watch, lists, s->error);
     header.stats.polygons = lists->polygon_count;
     if (result == FLR_OK) result = next_stage(s, &report->seconds.features, 0.3, "triangles");
 

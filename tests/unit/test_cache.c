@@ -426,11 +426,34 @@ static void survives_without_memory(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* stored when it suits, under the same name */
+static void what_is_stored_later_is_found(void **state)
+{
+    (void)state;
+    flr_sim *sim;
+    flr_env *env = make_disk(1, &sim);
+    flr_cache cache = {.folder = "/c", .later = true};
+    const flr_mesh *mesh = flr_test_shape_mesh(&the_shape);
+    flr_voxmap *voxmap;
+    flr_shell *shell;
+    flr_cache_report report;
+    assert_ok(flr_cache_voxelize(env, &cache, mesh, &the_def, &voxmap, &shell, &report, &error),
+              error);
+    assert_true(!report.found && !report.stored && !report.not_stored[0]);
+    assert_int_equal(count_files(env, "/c", NULL), 0);
+    assert_ok(flr_cache_store(env, &cache, mesh, &the_def, voxmap, shell, &error), error);
+    flr_voxmap_destroy(voxmap);
+    flr_shell_destroy(shell);
+    assert_true(go(env, "/c", &the_def, true).found);
+    flr_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_once_then_found),
         cmocka_unit_test(a_shell_is_added_when_asked_for),
+        cmocka_unit_test(what_is_stored_later_is_found),
         cmocka_unit_test(every_parameter_is_in_the_key),
         cmocka_unit_test(broken_files_are_told_and_built_again),
         cmocka_unit_test(no_fault_of_the_disk_hinders),

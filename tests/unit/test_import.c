@@ -175,6 +175,34 @@ static void hangs(void **state)
     assert_true(seconds_now() - start < 8);
 }
 
+static bool not_long(void *context)
+{
+    const double *start = context;
+    return seconds_now() - *start < 0.2;
+}
+
+/* somebody does not want to wait any more */
+static void is_stopped(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"hang.step", "loud.step"};
+    for (int i = 0; i < 2; i++) {
+        flr_mesh_options options = options_for_fake();
+        flr_mesh *mesh = NULL;
+        flr_error error = {0};
+        double start = seconds_now();
+        options.go_on = not_long;
+        options.context = &start;
+        assert_int_equal(
+            flr_mesh_open(flr_env_real(), file_named(names[i]), &options, &mesh, NULL, &error),
+            FLR_CANCELLED);
+        assert_non_null(strstr(error.message, "reading was stopped"));
+        assert_null(mesh);
+        assert_true(seconds_now() - start < 8);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    }
+}
+
 static bool alive(const char *name)
 {
     char path[1200], text[32] = "";
@@ -489,6 +517,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(dies),
         cmocka_unit_test(lies),
         cmocka_unit_test(hangs),
+        cmocka_unit_test(is_stopped),
         cmocka_unit_test(leaves_children),
         cmocka_unit_test(inherits_nothing),
         cmocka_unit_test(odd_programs),

@@ -143,7 +143,7 @@ export class Dragging {
       this.moved = false;
       this.picked = performance.now();
       const pick = this.picker.at(this.pointer.x, this.pointer.y);
-      hover = pick && this.model.movable(pick.part) ? pick.part : NONE;
+      hover = pick && this.model.movable(pick.part) && this.model.parts.get(pick.part)?.ready ? pick.part : NONE;
       if (pick && hover !== NONE) this.hand.hover(pick.at);
     }
     if (hover !== this.hover) {

@@ -58,7 +58,7 @@ export class Notices {
     if (job.state === job_state.JOB_ENDED) {
       entry?.row.remove();
       this.bars.delete(job.job);
-      if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: cancelled`);
+      if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: ${job.sentence || 'cancelled'}`);
       else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
       else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ready`);
       return;

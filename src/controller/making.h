@@ -1,0 +1,41 @@
+/* making.h: how jobs make parts; for load.c and part.c */
+#ifndef FLR_CONTROLLER_MAKING_H
+#define FLR_CONTROLLER_MAKING_H
+
+#include "controller/inside.h"
+
+/* What a worker needs to make voxels, by value. */
+typedef struct flr_maker {
+    flr_env *env;
+    flr_cache cache;
+    unsigned threads;
+    bool on_surface;
+} flr_maker;
+
+flr_maker flr_maker_of(const flr_engine *engine);
+
+/* Which share of a job's way the making of one part is. */
+typedef struct flr_making_progress {
+    flr_job *job;
+    const char *name;
+    double from, to;
+} flr_making_progress;
+
+/* The sentence of an error names the part. */
+flr_result flr_making_shape(const flr_maker *maker, flr_engine_kept *mesh, double voxel,
+                            bool hollow, flr_making_progress *progress, flr_shape **shape,
+                            flr_error *error);
+/* For `options` of reading: whether a job shall go on. */
+bool flr_making_goes_on(void *job);
+
+/* The colour of a part that has none: those can be told apart. */
+uint32_t flr_making_colour(uint32_t given, uint32_t part);
+/* The first of these that is given (above 0), or one that fits the mesh. */
+double flr_making_voxel(double asked, double scene, double common, const flr_mesh *mesh);
+
+/* What depends on the least voxel of all parts. */
+void flr_engine_set_voxel(flr_engine *engine);
+/* Puts voxels that were built into the cache, in the background. */
+void flr_engine_store(flr_engine *engine, flr_shape *shape);
+
+#endif

@@ -1,0 +1,267 @@
+/* one part: new, with other voxels, or with points for another model of force */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "controller/making.h"
+
+/* A new part is there to be looked at when its mesh was read; then its voxels are made. */
+typedef struct part_job {
+    flr_job job;
+    flr_maker maker;
+    flr_mesh_options options;
+    char name[FLR_ENGINE_NAME_SIZE], file[FLR_CACHE_PATH_SIZE];
+    bool remove_file;
+    flr_mesh *mesh;        /* given, or read from the file */
+    flr_engine_kept *kept; /* of the part that gets other voxels */
+    double voxel, scene_voxel, common;
+    bool hollow;
+    uint32_t scene;
+    flr_member member; /* a new one */
+    bool is_new, taken;
+    flr_shape *shape; /* made */
+    flr_shape *old;   /* used: the new shape takes its place; NULL: whatever the part has */
+} part_job;
+
+flr_engine_add_def flr_default_engine_add_def(void)
+{
+    return (flr_engine_add_def){.colour = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity()};
+}
+
+/* A sentence about an upload's file names the part instead: nobody who sent it knows that file, nor should. */
+static void name_upload(const part_job *p, flr_error *error)
+{
+    char rest[sizeof error->message];
+    const char *slash = strrchr(p->file, '/'), *file = slash ? slash + 1 : p->file;
+    const char *at = p->remove_file ? strstr(error->message, file) : NULL;
+    if (!at) return;
+    flr_text_copy(rest, sizeof rest, at + strlen(file));
+    flr_fail(error, error->code, "%s%s", p->name, rest);
+}
+
+/* The mesh of a new part. */
+static void read_part(part_job *p)
+{
+    flr_job *job = &p->job;
+    if (!p->mesh) {
+        flr_job_progress(job, 0, "%s: reading", p->name);
+        job->result =
+            flr_mesh_open(p->maker.env, p->file, &p->options, &p->mesh, NULL, &job->error);
+        if (p->remove_file) flr_path_remove(p->maker.env, p->file, NULL);
+        if (job->result != FLR_OK) {
+            name_upload(p, &job->error);
+            return;
+        }
+    }
+    flr_mesh *mesh = p->mesh;
+    p->mesh = NULL;
+    job->result = flr_kept_make(mesh, 0, &p->kept, &job->error);
+    if (job->result != FLR_OK) return;
+    p->voxel = flr_making_voxel(p->voxel, p->scene_voxel, p->common, p->kept->mesh);
+    p->old = flr_shape_bare(p->kept, p->voxel, p->hollow);
+    if (!p->old) job->result = flr_engine_no_memory(&job->error);
+    job->more = job->result == FLR_OK;
+}
+
+static void part_work(flr_job *job)
+{
+    part_job *p = (part_job *)job;
+    if (p->is_new && !p->taken) {
+        read_part(p);
+        return;
+    }
+    flr_making_progress how = {job, p->name, p->file[0] ? 0.3 : 0, 1};
+    job->result =
+        flr_making_shape(&p->maker, p->kept, p->voxel, p->hollow, &how, &p->shape, &job->error);
+    if (job->result == FLR_OK && p->is_new) flr_kept_inertia(p->kept, p->member.density);
+}
+
+/* The mesh of a new part was read. */
+static void take_part(flr_engine *e, part_job *p)
+{
+    p->member.shape = flr_shape_use(p->old);
+    if (!flr_members_add(&e->members, &p->member)) {
+        flr_shape_drop(p->member.shape);
+        p->job.more = false;
+        p->job.result = flr_engine_no_memory(&p->job.error);
+        return;
+    }
+    p->taken = true;
+    p->kept->number = e->next_mesh++; /* nobody else knows this mesh yet */
+    e->altered = true;
+    flr_engine_set_voxel(e);
+    flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = p->member.part;
+}
+
+static void add_done(flr_engine *e, flr_job *job)
+{
+    part_job *p = (part_job *)job;
+    if (p->scene != e->scene) {
+        job->more = false;
+        if (job->result == FLR_OK)
+            job->result =
+                flr_fail(&job->error, FLR_CANCELLED, "another scene was loaded meanwhile");
+        return;
+    }
+    if (!p->taken) {
+        if (job->result == FLR_OK) take_part(e, p);
+        return;
+    }
+    flr_member *member = flr_members_find(&e->members, p->member.part);
+    if (!member || member->shape != p->old) return; /* gone, or got others meanwhile */
+    if (job->result != FLR_OK) {
+        flr_error why = job->error;
+        flr_fail(&job->error, why.code, "%s; it is shown, but nothing touches it", why.message);
+        return;
+    }
+    flr_shape_drop(member->shape);
+    member->shape = flr_shape_use(p->shape);
+    flr_engine_store(e, p->shape);
+    e->dirty = true;
+}
+
+static void revoxelize_done(flr_engine *e, flr_job *job)
+{
+    part_job *p = (part_job *)job;
+    flr_member *member =
+        p->scene == e->scene ? flr_members_find(&e->members, job->info.part) : NULL;
+    if (job->result != FLR_OK || !member || member->shape->mesh != p->kept) return;
+    flr_shape_drop(member->shape);
+    member->shape = flr_shape_use(p->shape);
+    flr_engine_store(e, p->shape);
+    flr_engine_set_voxel(e);
+    e->dirty = true;
+    flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = member->part;
+}
+
+/* Points for another model of force: in all parts of this shape. */
+static void reshape_done(flr_engine *e, flr_job *job)
+{
+    part_job *p = (part_job *)job;
+    e->shaping = false;
+    if (p->scene != e->scene) return;
+    if (job->result != FLR_OK) { /* it stays as it is */
+        e->tuning.world.contact.model = e->model;
+        flr_engine_tell_parameter(e, "model");
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the model of force stays as it was: %s", job->error.message);
+        return;
+    }
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_member *member = &e->members.list[i];
+        if (member->shape != p->old) continue;
+        flr_shape_drop(member->shape);
+        member->shape = flr_shape_use(p->shape);
+        flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = member->part;
+    }
+    flr_engine_store(e, p->shape);
+    e->dirty = true;
+}
+
+static void part_drop(flr_job *job)
+{
+    part_job *p = (part_job *)job;
+    /* a job that was cancelled before it began has not read it */
+    if (p->remove_file) flr_path_remove(p->maker.env, p->file, NULL);
+    flr_mesh_destroy(p->mesh);
+    flr_engine_drop_mesh(p->kept);
+    flr_shape_drop(p->shape);
+    flr_shape_drop(p->old);
+    free(p);
+}
+
+static part_job *make_part_job(flr_engine *e, void (*done)(flr_engine *, flr_job *))
+{
+    part_job *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->maker = flr_maker_of(e);
+    p->options = e->def.options;
+    p->options.go_on = flr_making_goes_on;
+    p->options.context = &p->job;
+    p->scene_voxel = e->voxel;
+    p->common = e->def.voxel;
+    p->scene = e->scene;
+    p->job.work = part_work;
+    p->job.done = done;
+    p->job.drop = part_drop;
+    return p;
+}
+
+flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, uint32_t *part,
+                          uint32_t *number, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    bool file = !def->mesh && def->file && def->file[0];
+    if (!def->mesh && !file)
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "a part needs a mesh or a file");
+    else if (file && strlen(def->file) >= FLR_CACHE_PATH_SIZE)
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "a file name that is too long");
+    else if (!flr_pose_is_valid(def->T_world_part))
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for a part");
+    else if (!(def->voxel >= 0) || !(def->unit >= 0))
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "voxel and unit of a part must not be negative");
+    else if (e->members.count + flr_jobs_count(e->jobs) >= FLR_ENGINE_PARTS)
+        result = flr_fail(error, FLR_TOO_LARGE, "a scene has %d parts at most", FLR_ENGINE_PARTS);
+    part_job *p = result == FLR_OK ? make_part_job(e, add_done) : NULL;
+    if (!p) {
+        flr_mesh_destroy(def->mesh);
+        return result == FLR_OK ? flr_engine_no_memory(error) : result;
+    }
+    p->mesh = def->mesh;
+    if (file) memcpy(p->file, def->file, strlen(def->file) + 1);
+    p->remove_file = def->remove_file;
+    p->options.unit = def->unit > 0 ? def->unit : p->options.unit;
+    p->voxel = def->voxel;
+    p->hollow = def->hollow;
+    p->is_new = true;
+    p->member =
+        (flr_member){.part = e->next_part++, .kind = def->kind, .T_start = def->T_world_part};
+    p->member.colour = flr_making_colour(def->colour, p->member.part);
+    const char *name = def->name && def->name[0] ? def->name : "part";
+    flr_text_copy(p->name, sizeof p->name, name);
+    memcpy(p->member.name, p->name, sizeof p->name);
+    if (part) *part = p->member.part;
+    uint8_t kind = file ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
+    return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
+}
+
+flr_result flr_engine_voxelize(flr_engine *e, uint32_t part, double voxel, uint32_t *number,
+                               flr_error *error)
+{
+    flr_member *member = NULL;
+    flr_result result = flr_engine_find(e, part, &member, error);
+    if (result != FLR_OK) return result;
+    if (!(voxel > 0 && isfinite(voxel)))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "voxels of %g m cannot be", voxel);
+    if ((result = flr_engine_can_post(e, error)) != FLR_OK) return result;
+    part_job *p = make_part_job(e, revoxelize_done);
+    if (!p) return flr_engine_no_memory(error);
+    p->kept = flr_kept_use(member->shape->mesh);
+    p->voxel = voxel;
+    p->hollow = member->shape->hollow;
+    memcpy(p->name, member->name, sizeof p->name);
+    return flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, part, p->name, number);
+}
+
+/* The smooth model wants points on the exact surface, the other one in the middle of voxels: where a part has others,
+ * they are made, shape by shape. */
+void flr_engine_keep_shapes(flr_engine *e)
+{
+    bool on_surface = e->tuning.world.contact.model == FLR_FORCE_SMOOTH;
+    const flr_member *member = NULL;
+    for (uint32_t i = 0; i < e->members.count && !e->shaping && !member; i++) {
+        const flr_shape *shape = e->members.list[i].shape;
+        if (!flr_shape_is_bare(shape) && shape->shell->on_surface != on_surface)
+            member = &e->members.list[i];
+    }
+    part_job *p = member ? make_part_job(e, reshape_done) : NULL;
+    if (!p) return; /* nothing to do, or no memory: the next service tries again */
+    p->old = flr_shape_use(member->shape);
+    p->kept = flr_kept_use(member->shape->mesh);
+    p->voxel = member->shape->voxel;
+    p->hollow = member->shape->hollow;
+    memcpy(p->name, member->name, sizeof p->name);
+    e->shaping = true;
+    flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, member->part, p->name, NULL);
+}

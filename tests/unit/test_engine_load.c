@@ -1,0 +1,220 @@
+/* a scene that is loaded: its parts are seen before they have voxels, and become ready when they have them */
+#include <stdio.h>
+
+#include "support/stand.h"
+
+static const char plan[] = "/plans/plan.json";
+
+/* the stand's scene as a file */
+static void save_plan(flr_test_stand *s)
+{
+    flr_error error;
+    uint32_t job;
+    flr_test_stand_make(s, true, NULL);
+    assert_ok(flr_path_make_folder(s->env, "/plans", &error), error);
+    assert_ok(flr_engine_save(s->engine, plan, &job, &error), error);
+    flr_test_stand_settle(s);
+    flr_engine_event event;
+    while (flr_engine_next(s->engine, &event)) continue;
+}
+
+/* serviced until the scene is another one: then nothing has voxels yet */
+static uint32_t load_meshes(flr_test_stand *s, const char *path)
+{
+    flr_engine_scene before, now;
+    flr_error error;
+    uint32_t job;
+    flr_engine_get_scene(s->engine, &before);
+    assert_ok(flr_engine_load(s->engine, path, &job, &error), error);
+    for (int i = 0; i < 10; i++) {
+        flr_engine_service(s->engine);
+        flr_engine_get_scene(s->engine, &now);
+        if (now.scene != before.scene) return job;
+    }
+    fail_msg("the scene was not read");
+    return 0;
+}
+
+static uint32_t count_ready(flr_test_stand *s)
+{
+    flr_engine_part part;
+    uint32_t ready = 0;
+    for (uint32_t i = 0; flr_engine_part_at(s->engine, i, &part); i++) {
+        assert_non_null(part.geometry);
+        assert_true(part.ready == (part.voxmap && part.voxel > 0 && part.points > 0));
+        ready += part.ready;
+    }
+    return ready;
+}
+
+/* what became of a job; and how often parts were told to be ready */
+static flr_engine_job ended(flr_test_stand *s, uint32_t job, uint32_t *told)
+{
+    flr_engine_event event;
+    flr_engine_job last = {0};
+    flr_engine_part part;
+    *told = 0;
+    while (flr_engine_next(s->engine, &event)) {
+        if (event.kind == FLR_ENGINE_EVENT_JOB && event.job.job == job) last = event.job;
+        if (event.kind == FLR_ENGINE_EVENT_PART &&
+            flr_engine_get_part(s->engine, event.part, &part, NULL) == FLR_OK)
+            *told += part.ready;
+    }
+    assert_int_equal(last.state, FLR_WIRE_JOB_ENDED);
+    return last;
+}
+
+static void parts_are_seen_before_they_are_ready(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    flr_engine_scene scene;
+    flr_hash hash;
+    uint32_t told;
+    save_plan(&s);
+    uint32_t job = load_meshes(&s, plan);
+    flr_engine_get_scene(s.engine, &scene);
+    assert_int_equal(scene.parts, 3);
+    assert_int_equal(scene.meshes, 2);
+    assert_non_null(flr_engine_mesh(s.engine, 0, &hash));
+    assert_int_equal(count_ready(&s), 0);
+    // what cannot be done yet says so
+    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_AGAIN);
+    assert_non_null(strstr(error.message, "voxels are being made"));
+    assert_int_equal(flr_engine_place(s.engine, 1, flr_pose_identity(), &error), FLR_AGAIN);
+    assert_int_equal(flr_engine_clearance_ask(s.engine, 1, FLR_ENGINE_NONE, false, 1, &error),
+                     FLR_AGAIN);
+    assert_int_equal(flr_engine_clearance_ask(s.engine, 1, FLR_ENGINE_NONE, true, 1, &error),
+                     FLR_OK);
+    assert_int_equal(flr_engine_jobs(s.engine), 1);
+    flr_test_stand_settle(&s);
+    assert_int_equal(count_ready(&s), 3);
+    assert_int_equal(ended(&s, job, &told).result, FLR_OK);
+    assert_int_equal(told, 3);
+    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_OK);
+    flr_test_stand_pass(&s, 20);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, 1);
+    flr_test_stand_free(&s);
+}
+
+static void cancelled_parts_stay_to_be_seen(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    uint32_t told, again;
+    save_plan(&s);
+    uint32_t job = load_meshes(&s, plan);
+    flr_engine_service(s.engine); /* the plate: what stays comes first */
+    assert_ok(flr_engine_cancel(s.engine, job, &error), error);
+    flr_test_stand_settle(&s);
+    flr_engine_job info = ended(&s, job, &told);
+    assert_int_equal(info.result, FLR_CANCELLED);
+    assert_non_null(strstr(info.sentence, "2 of 3 parts have no voxels: they are shown"));
+    assert_int_equal(count_ready(&s), 1);
+    assert_int_equal(told, 1);
+    flr_engine_part part;
+    assert_ok(flr_engine_get_part(s.engine, 0, &part, &error), error);
+    assert_true(part.ready && part.kind == FLR_PART_STATIC);
+    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_AGAIN);
+    assert_non_null(strstr(error.message, "it has no voxels"));
+    // and can be had after all
+    assert_ok(flr_engine_voxelize(s.engine, 1, 0.002, &again, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(count_ready(&s), 2);
+    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_OK);
+    flr_test_stand_free(&s);
+}
+
+static void one_that_cannot_be_made_hinders_no_other(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{ \"feeler\": 1, \"name\": \"odd\", \"voxel\": \"2mm\", \"parts\": [ { \"name\": \"a\", "
+        "\"file\": \"plan_parts/0.ply\", \"unit\": 1, \"voxel\": 1e-9 }, { \"name\": \"b\", "
+        "\"file\": \"plan_parts/1.ply\", \"unit\": 1, \"moving\": true } ] }\n";
+    flr_test_stand s;
+    flr_error error;
+    uint32_t told;
+    save_plan(&s);
+    flr_file *file;
+    assert_ok(flr_file_open(s.env, "/plans/odd.json", FLR_FILE_CREATE, &file, &error), error);
+    assert_ok(flr_file_write(file, 0, text, sizeof text - 1, &error), error);
+    flr_file_close(file);
+    uint32_t job = load_meshes(&s, "/plans/odd.json");
+    flr_test_stand_settle(&s);
+    flr_engine_job info = ended(&s, job, &told);
+    assert_int_equal(info.result, FLR_TOO_LARGE);
+    assert_non_null(strstr(info.sentence, "part \"a\""));
+    assert_non_null(strstr(info.sentence, "1 of 2 parts"));
+    assert_int_equal(count_ready(&s), 1);
+    flr_test_stand_free(&s);
+}
+
+static void another_scene_takes_over(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    uint32_t second;
+    save_plan(&s);
+    uint32_t first = load_meshes(&s, plan);
+    assert_ok(flr_engine_load(s.engine, plan, &second, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(count_ready(&s), 3);
+    flr_engine_event event;
+    flr_result results[2] = {FLR_AGAIN, FLR_AGAIN};
+    while (flr_engine_next(s.engine, &event))
+        if (event.kind == FLR_ENGINE_EVENT_JOB && event.job.state == FLR_WIRE_JOB_ENDED) {
+            if (event.job.job == first) results[0] = event.job.result;
+            if (event.job.job == second) results[1] = event.job.result;
+        }
+    assert_int_equal(results[0], FLR_CANCELLED);
+    assert_int_equal(results[1], FLR_OK);
+    flr_test_stand_free(&s);
+}
+
+static void an_added_part_is_seen_first(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    uint32_t part, job, told;
+    flr_engine_part info;
+    flr_test_stand_make(&s, true, NULL);
+    flr_engine_add_def def = flr_default_engine_add_def();
+    def.name = "third";
+    def.mesh = flr_test_stand_box(flr_vec3_make(0.02, 0.02, 0.02));
+    def.kind = FLR_PART_MOVABLE;
+    def.voxel = 0.002;
+    assert_ok(flr_engine_add(s.engine, &def, &part, &job, &error), error);
+    flr_engine_service(s.engine);
+    assert_ok(flr_engine_get_part(s.engine, part, &info, &error), error);
+    assert_false(info.ready);
+    assert_ok(flr_engine_cancel(s.engine, job, &error), error);
+    flr_test_stand_settle(&s);
+    flr_engine_job end = ended(&s, job, &told);
+    assert_int_equal(end.result, FLR_CANCELLED);
+    assert_non_null(strstr(end.sentence, "it is shown"));
+    assert_ok(flr_engine_get_part(s.engine, part, &info, &error), error);
+    assert_false(info.ready);
+    // a part that goes while its voxels are made is no trouble
+    assert_ok(flr_engine_voxelize(s.engine, part, 0.001, &job, &error), error);
+    assert_ok(flr_engine_remove(s.engine, part, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(count_ready(&s), 3);
+    flr_test_stand_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_are_seen_before_they_are_ready),
+        cmocka_unit_test(cancelled_parts_stay_to_be_seen),
+        cmocka_unit_test(one_that_cannot_be_made_hinders_no_other),
+        cmocka_unit_test(another_scene_takes_over),
+        cmocka_unit_test(an_added_part_is_seen_first),
+    };
+    return cmocka_run_group_tests_name("engine_load", tests, NULL, NULL);
+}
