@@ -70,7 +70,7 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
                                        .T_world_hand = flr_pose_identity(),
                                        .touched = FLR_ENGINE_NONE,
                                        .held = FLR_ENGINE_NONE};
-    if (!(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
+    if (!flr_framer_make_ties(f) || !(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
         return flr_engine_no_memory(error);
     return flr_cast_make(&e->members, 0, &e->def, &e->tuning, false, &f->cast, error);
 }
@@ -210,6 +210,7 @@ void flr_engine_destroy(flr_engine *e)
         flr_cast_free(e->framer->cast);
         flr_ground_drop(e->framer->ground);
         flr_ring_destroy(e->framer->notices);
+        flr_framer_free_ties(e->framer);
         free(e->framer);
     }
     flr_members_free(&e->members);
@@ -381,20 +382,23 @@ static void look_at_guard(flr_engine *e, uint32_t hand)
     e->guards[hand] = now;
 }
 
-/* What is used of a state: most of the room is for more parts than there are. */
-static void copy_state(const flr_engine_state *from, flr_engine_state *to)
+/* Only what is filled: most of a state is room for parts. */
+bool flr_engine_refresh(flr_engine *e)
 {
-    memcpy(to, from, offsetof(flr_engine_state, contacts));
+    const flr_engine_state *from = flr_loop_look(e->loop);
+    flr_engine_state *to = e->state;
+    if (!from) return false;
+    memcpy(to, from, offsetof(flr_engine_state, proxies));
+    memcpy(to->proxies, from->proxies, from->proxy_count * sizeof *to->proxies);
+    memcpy(to->ties, from->ties, from->tie_count * sizeof *to->ties);
     memcpy(to->contacts, from->contacts, from->contacts_given * sizeof *to->contacts);
     memcpy(to->parts, from->parts, from->part_count * sizeof *to->parts);
+    return true;
 }
 
 const flr_engine_state *flr_engine_view(flr_engine *e)
 {
-    const flr_engine_state *newest = flr_loop_look(e->loop);
-    if (newest) {
-        copy_state(newest, e->state);
-    } else {
+    if (!flr_engine_refresh(e)) {
         e->state->hand_count = e->def.hands;
         e->state->lower = e->state->upper = INFINITY;
         for (uint32_t h = 0; h < e->def.hands; h++) {

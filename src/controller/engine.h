@@ -271,7 +271,7 @@ typedef struct flr_engine_tie_sample {
 } flr_engine_tie_sample;
 
 /* The newest counts; one that is older than the last is left out. The loop goes on from it by its
- * twist, at an even pace whatever the jitter, for 50 ms or two samples; then it stands. Never fails
+ * twist, at an even pace whatever the jitter, for 30 ms or two samples; then it stands. Never fails
  * but by a bad `tie` or numbers that make no sense (FLR_BAD_ARGUMENT). */
 flr_result flr_engine_tie_input(flr_engine *engine, uint32_t tie,
                                 const flr_engine_tie_sample *sample, flr_error *error);

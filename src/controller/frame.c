@@ -209,6 +209,7 @@ static void change_cast(flr_framer *f, flr_cast *cast)
         f->hands[h].anew = true;
         if (held >= cast->count && f->hands[h].held != FLR_ENGINE_NONE) let_go(f, h);
     }
+    flr_framer_keep_ties(f);
     if (!same) f->undo.steps = 0;
     map_tape(f);
     if (f->ground && !set_ground(f, f->ground)) {
@@ -322,6 +323,10 @@ void flr_framer_take(void *framer, const void *given)
         break;
     case FLR_ORDER_BASE:
         change_base(f, order);
+        break;
+    case FLR_ORDER_TIE:
+    case FLR_ORDER_SOLID:
+        flr_framer_tie(f, order);
         break;
     }
 }
@@ -499,6 +504,7 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
     if (f->cast->world) show_impacts(f, s);
     show_hands(f, frame, s);
     for (uint32_t h = 0; h < f->hand_count; h++) show_point(f, h, s);
+    flr_framer_show_ties(f, s);
     show_parts(f, s);
 }
 
@@ -585,6 +591,7 @@ bool flr_framer_step(void *framer, flr_loop_frame *frame)
     }
     if (world && !f->paused) {
         uint32_t before = f->faults;
+        flr_framer_follow(f, began);
         flr_world_step(world, inputs, &f->frame);
         f->faults = f->frame.faults;
         if (f->faults & ~before)

@@ -171,13 +171,6 @@ static double common_voxel(const flr_engine *e)
     return best;
 }
 
-static bool is_held(const flr_engine_state *s, uint32_t part)
-{
-    for (uint32_t h = 0; h < s->hand_count; h++)
-        if (s->hands[h].held == part) return true;
-    return false;
-}
-
 static bool stays(const flr_engine *e, const flr_member *m, double voxel, flr_pose *pose)
 {
     const flr_engine_state *s = e->state;
@@ -188,7 +181,7 @@ static bool stays(const flr_engine *e, const flr_member *m, double voxel, flr_po
     for (uint32_t i = 0; i < s->part_count; i++)
         if (s->parts[i].part == m->part) {
             *pose = s->parts[i].T_world_part;
-            return !is_held(s, m->part);
+            return !s->parts[i].moves && s->parts[i].solid;
         }
     return false;
 }
@@ -262,9 +255,9 @@ void flr_engine_keep_ground(flr_engine *e)
 {
     if (e->merging || e->dirty || e->casting || e->replay || e->loading) return;
     if (e->kind == FLR_ENGINE_SPHERES) return; /* trees are asked one by one */
-    if (flr_loop_view(e->loop, e->state) == 0 || e->state->scene != e->scene) return;
     int64_t now = flr_clock_ns(e->def.env);
     if (now - e->ground_ns < settle_ns / 5) return;
+    if (!flr_engine_refresh(e) || e->state->scene != e->scene) return;
     e->ground_ns = now;
     double voxel = common_voxel(e);
     flr_ground *wanted = wanted_ground(e, voxel);

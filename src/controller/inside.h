@@ -2,7 +2,8 @@
  *
  *     asset.c     meshes and shapes: shared, counted, immutable
  *     cast.c      a world with its parts, and the ground: what control hands to the loop
- *     frame.c     what happens in a frame: the only file that runs in the loop's thread
+ *     frame.c     what happens in a frame: with ties.c, all that runs in the loop's thread
+ *     ties.c      parts that other controllers hold, too
  *     jobs.c      workers and their queues
  *     engine.c    making, servicing, events, state; health.c: how the loop does
  *     scene.c     the list of parts, orders to the loop, parameters
@@ -21,6 +22,7 @@
 #include "controller/engine.h"
 #include "controller/tuning.h"
 #include "feeler/gauge.h"
+#include "feeler/latest.h"
 #include "feeler/merge.h"
 #include "feeler/recording.h"
 #include "feeler/remote.h"
@@ -176,7 +178,9 @@ typedef enum flr_order_kind {
     FLR_ORDER_PAUSE,
     FLR_ORDER_TUNING,
     FLR_ORDER_TOOL, /* steps: which */
-    FLR_ORDER_BASE
+    FLR_ORDER_BASE,
+    FLR_ORDER_TIE,  /* steps: which; hand: its turn; flag: set it to what.tie */
+    FLR_ORDER_SOLID /* part, flag */
 } flr_order_kind;
 
 typedef struct flr_order {
@@ -194,6 +198,7 @@ typedef struct flr_order {
             flr_world_params world;
             double reach;
         } tuning;
+        flr_world_tie_def tie; /* its part is the engine's number */
     } what;
 } flr_order;
 
@@ -248,6 +253,26 @@ typedef struct flr_frame_hand {
     bool present, by_button, anew;
 } flr_frame_hand;
 
+/* A sample on its way to the loop. */
+typedef struct flr_tie_news {
+    uint32_t turn; /* of the tie: it counts up whenever it is set to another part */
+    flr_engine_tie_sample sample;
+} flr_tie_news;
+
+/* A tie, as the loop follows it. */
+typedef struct flr_frame_tie {
+    flr_latest *news; /* flr_tie_news: from control; made with the engine */
+    bool set, begun;
+    uint32_t part, turn;
+    uint64_t seen; /* number of the last sample */
+    flr_engine_tie_sample newest;
+    double delay, interval; /* s: age of samples when they come, time between them; smoothed */
+    flr_pose T_world_part;  /* where the other instance was taken to be in the last frame */
+    flr_motion left;        /* of the jump that the newest sample made, about the centre of mass */
+    double fade;            /* s: in which it goes */
+    int64_t came_ns;        /* when the newest came */
+} flr_frame_tie;
+
 typedef struct flr_framer {
     flr_env *env;
     uint32_t hand_count;
@@ -262,6 +287,8 @@ typedef struct flr_framer {
     uint32_t skipped, faults;
     double last_us; /* the frame before took */
     flr_frame_hand hands[FLR_ENGINE_HANDS];
+    uint32_t tie_end; /* no tie from here on is set */
+    flr_frame_tie ties[FLR_WORLD_TIES];
     uint32_t scratch[FLR_ENGINE_PARTS];
     flr_world_frame frame; /* the last */
     flr_undo undo;
@@ -269,6 +296,17 @@ typedef struct flr_framer {
 } flr_framer;
 
 bool flr_framer_step(void *framer, flr_loop_frame *frame);
+
+/* ties.c: RT safe. An order; another cast, whose world has adopted the ties of parts that are still there; a frame
+ * that begins now; what is shown. */
+void flr_framer_tie(flr_framer *framer, const flr_order *order);
+void flr_framer_keep_ties(flr_framer *framer);
+void flr_framer_follow(flr_framer *framer, int64_t now);
+void flr_framer_show_ties(const flr_framer *framer, flr_engine_state *state);
+/* Not RT safe: room for samples; false: no memory. */
+bool flr_framer_make_ties(flr_framer *framer);
+void flr_framer_free_ties(flr_framer *framer);
+
 void flr_framer_take(void *framer, const void *order);
 
 /* ---- jobs ---- */
@@ -388,6 +426,10 @@ struct flr_engine {
     uint32_t selected[FLR_ENGINE_HANDS]; /* device of each hand */
     flr_guard_stats guards[FLR_ENGINE_HANDS];
 
+    // ties
+    uint32_t tie_parts[FLR_WORLD_TIES]; /* part + 1; 0: not set */
+    uint32_t tie_turns[FLR_WORLD_TIES];
+
     // near
     bool want_distances, want_voxels, looking;
     int64_t looked_ns;
@@ -408,6 +450,11 @@ void flr_engine_tell_change(flr_engine *engine, uint32_t index);
 void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
                      const char *format, ...) FLR_PRINTF(5, 6);
 flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error *error);
+/* The newest of the loop, in engine->state; false: there is none yet. */
+bool flr_engine_refresh(flr_engine *engine);
+/* FLR_NOT_FOUND, FLR_DENIED: it is static and cannot be `what`; FLR_AGAIN: the loop does not have it yet. */
+flr_result flr_engine_check_movable(const flr_engine *engine, uint32_t part, const char *what,
+                                    flr_error *error);
 /* FLR_AGAIN: too many jobs wait. */
 flr_result flr_engine_can_post(const flr_engine *engine, flr_error *error);
 flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,

@@ -242,8 +242,8 @@ static bool is_voxelized(const flr_engine *e, uint32_t part)
     return false;
 }
 
-static flr_result check_movable(const flr_engine *e, uint32_t part, const char *what,
-                                flr_error *error)
+flr_result flr_engine_check_movable(const flr_engine *e, uint32_t part, const char *what,
+                                    flr_error *error)
 {
     flr_member *member = NULL;
     flr_result result = flr_engine_find(e, part, &member, error);
@@ -264,7 +264,7 @@ flr_result flr_engine_grab(flr_engine *e, uint32_t hand, uint32_t part, flr_erro
 {
     flr_result result = check_hand(e, hand, error);
     if (result == FLR_OK && part != FLR_ENGINE_NONE)
-        result = check_movable(e, part, "taken", error);
+        result = flr_engine_check_movable(e, part, "taken", error);
     flr_order order = {.kind = FLR_ORDER_GRAB, .hand = hand, .part = part};
     return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
 }
@@ -303,7 +303,7 @@ flr_result flr_engine_undo(flr_engine *e, uint32_t steps, flr_error *error)
 
 flr_result flr_engine_place(flr_engine *e, uint32_t part, flr_pose T_world_part, flr_error *error)
 {
-    flr_result result = check_movable(e, part, "placed", error);
+    flr_result result = flr_engine_check_movable(e, part, "placed", error);
     if (result == FLR_OK && !flr_pose_is_valid(T_world_part))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for part %u", part);
     flr_order order = {.kind = FLR_ORDER_PLACE, .part = part, .pose = T_world_part};

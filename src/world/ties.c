@@ -21,8 +21,7 @@
 #define LEAST   0.05  /* of the stiffness, whatever the delay */
 #define LONGEST 1.0   /* s: of delay, from which on that is so */
 #define ADAPT   0.25  /* s: over which the stiffness goes after the delay */
-#define STORE   0.005 /* joules: see above */
-#define MOST    0.05  /* joules: no account remembers more */
+#define STORE   0.001 /* joules: see above */
 #define OWN     0.25  /* a: what an end may give back of what it was given itself */
 #define TRICKLE                                                                                    \
     0.005 /* W: an account that is overdrawn gets back to 0, so that instances at rest meet in the end */
@@ -146,7 +145,7 @@ bool flr_world_tie_follow(flr_world *w, uint32_t number, const flr_world_tie_inp
     double more = tie->heard && in->put > tie->told ? in->put - tie->told : 0;
     tie->told = in->put;
     tie->heard = true;
-    tie->shown.account = fmin(tie->shown.account + (1 - OWN) * more, MOST);
+    tie->shown.account = fmin(tie->shown.account + (1 - OWN) * more, STORE);
     if (tie->shown.begun) return true;
     tie->shown.begun = true;
     tie->share = fmax(LEAST, 1 - in->delay / LONGEST);
@@ -351,7 +350,7 @@ static void count(const flr_world *w, flr_tie *tie, const flr_body *before, doub
         s->put -= given, s->account -= OWN * given;
     s->account += s->account > 0 ? BACK * taken : taken;
     if (s->account < 0) s->account = fmin(0, s->account + TRICKLE * dt);
-    s->account = fmin(s->account, MOST);
+    s->account = fmin(s->account, STORE);
 }
 
 /* Where it is now against the other instance, and whether something is between them. */

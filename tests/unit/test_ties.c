@@ -205,7 +205,7 @@ static pair *swing(double delay, bool mutual, double *most)
     for (uint64_t i = 0; i < (uint64_t)(1500 + 9000 * delay); i++) {
         pair_step(p);
         *most = fmax(*most, p->energy);
-        if (mutual) assert_true(surplus(p) < 0.02);
+        if (mutual) assert_true(surplus(p) < 0.005);
     }
     return p;
 }
@@ -246,7 +246,7 @@ static void loss_and_jitter_make_none(void **state)
                                                 (flr_test_random_below(&random, 5) == 0));
             pair_step(p);
             most = fmax(most, p->energy);
-            assert_true(surplus(p) < 0.02);
+            assert_true(surplus(p) < 0.005);
         }
         assert_true(most < 0.05);
         assert_true(p->energy < 1e-6);
