@@ -70,6 +70,9 @@ void flr_wire_end(flr_wire *wire)
 
 void flr_wire_run(flr_wire *wire, double seconds)
 {
+    // the test may have given a side something to do: each makes a step now
+    for (uint32_t i = 0; i < wire->count; i++)
+        flr_sim_set_program(wire->sides[i].env, step, &wire->sides[i]);
     flr_sim_run(wire->sim, flr_sim_now(wire->sim) + (int64_t)(seconds * 1e9));
 }
 

@@ -1,6 +1,7 @@
 /* sealed lines between controllers, under a simulated network */
 #include "peer/lines.h"
 
+#include "support/fail_alloc.h"
 #include "support/wire.h"
 
 static void test_opens(void **state)
@@ -262,12 +263,330 @@ static void test_bandwidth(void **state)
     assert_true(seconds < 20e6 / 4e6 * 1.15);
 }
 
+/* ---- calls ---- */
+
+/* two call each other at moments that differ by a little: one line, however that falls */
+static void test_both_call(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("test_lines both");
+    uint32_t kept = 0, runs = 200;
+    for (uint32_t run = 0; run < runs; run++) {
+        flr_sim_def def = flr_default_sim_def();
+        def.seed = flr_test_random_u64(&random);
+        def.network.delay_ns = (int64_t)flr_test_random_below(&random, 100) * FLR_SIM_MS;
+        def.network.jitter_ns = (int64_t)flr_test_random_below(&random, 100) * FLR_SIM_MS;
+        def.network.loss = run % 2 ? 0.2 : 0;
+        flr_wire wire;
+        flr_wire_begin(&wire, 2, &def, NULL);
+        flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
+        uint32_t line_a = flr_lines_call(a->lines, flr_wire_address(1), NULL, 0);
+        flr_wire_run(&wire, flr_test_random_range(&random, 0, 0.5));
+        uint32_t line_b = flr_lines_call(b->lines, flr_wire_address(0), NULL, 0);
+        flr_wire_run(&wire, 8);
+        if (a->opens != 1 || b->opens != 1)
+            fail_msg("run %u: %u and %u lines open", run, a->opens, b->opens);
+        kept += a->line == line_a && b->line == line_b;
+        // and it is the same one
+        assert_int_equal(flr_lines_send(a->lines, a->line, "x", 1), FLR_OK);
+        assert_int_equal(flr_lines_send(b->lines, b->line, "x", 1), FLR_OK);
+        flr_wire_run(&wire, 5);
+        assert_int_equal(a->told[FLR_LINES_GOT_MESSAGE], 1);
+        assert_int_equal(b->told[FLR_LINES_GOT_MESSAGE], 1);
+        assert_int_equal(a->opens, 1);
+        assert_int_equal(b->opens, 1);
+        flr_wire_end(&wire);
+    }
+    print_message("%u of %u kept the numbers of both calls\n", kept, runs);
+}
+
+static void other_token(flr_lines_def *def, uint32_t side)
+{
+    if (side == 1) def->token = "0123456789abcdef0123456789abcdeF";
+}
+
+static void test_wrong_token(void **state)
+{
+    (void)state;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, NULL, other_token);
+    flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
+    flr_lines_call(a->lines, flr_wire_address(1), "a", 1);
+    flr_wire_run(&wire, 9.9);
+    assert_int_equal(a->told[FLR_LINES_REFUSED], 0);
+    flr_wire_run(&wire, 0.2);
+    assert_int_equal(a->told[FLR_LINES_REFUSED], 1);
+    assert_string_equal(a->why, "10.0.0.2:7000 does not answer, or the token is another one");
+    assert_int_equal(b->told[FLR_LINES_OPEN], 0);
+    // not a single packet came back
+    flr_sim_stats stats = flr_sim_get_stats(wire.sim);
+    assert_int_equal(flr_lines_get_rejected(b->lines).forged, stats.sent);
+    assert_int_equal(flr_lines_get_rejected(a->lines).forged, 0);
+    flr_wire_end(&wire);
+}
+
+static void one_line(flr_lines_def *def, uint32_t side)
+{
+    (void)side;
+    def->most = 1;
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    flr_wire wire;
+    flr_wire_begin(&wire, 3, NULL, one_line);
+    flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1], *c = &wire.sides[2];
+    flr_wire_join(&wire, 5);
+    // no room
+    assert_int_equal(flr_lines_call(a->lines, flr_wire_address(2), NULL, 0), 0);
+    assert_int_not_equal(flr_lines_call(c->lines, flr_wire_address(1), NULL, 0), 0);
+    flr_wire_run(&wire, 1);
+    assert_int_equal(c->told[FLR_LINES_REFUSED], 1);
+    assert_int_equal(c->last[FLR_LINES_REFUSED].cause, FLR_LINES_BYE);
+    assert_string_equal(c->why, "10.0.0.2:7000 has no room for more");
+    assert_int_equal(b->opens, 1);
+    // itself
+    assert_int_not_equal(flr_lines_call(c->lines, flr_wire_address(2), NULL, 0), 0);
+    flr_wire_run(&wire, 1);
+    assert_int_equal(c->told[FLR_LINES_REFUSED], 2);
+    assert_non_null(strstr(c->why, "is this controller itself"));
+    // nobody
+    assert_int_not_equal(flr_lines_call(c->lines, flr_wire_address(77), NULL, 0), 0);
+    flr_wire_run(&wire, 11);
+    assert_int_equal(c->told[FLR_LINES_REFUSED], 3);
+    // given up by the owner: nothing is told
+    uint32_t line = flr_lines_call(c->lines, flr_wire_address(77), NULL, 0);
+    flr_lines_close(c->lines, line, NULL);
+    flr_wire_run(&wire, 11);
+    assert_int_equal(c->told[FLR_LINES_REFUSED], 3);
+    assert_int_equal(a->opens, 1);
+    flr_wire_end(&wire);
+}
+
+static void test_bad_defs(void **state)
+{
+    (void)state;
+    flr_lines_def def = flr_default_lines_def();
+    flr_error error;
+    flr_lines *lines = NULL;
+    def.env = flr_env_real();
+    def.local = (flr_address){.family = 4, .ip = {127, 0, 0, 1}};
+    def.token = "short secret";
+    assert_int_equal(flr_lines_create(&def, &lines, &error), FLR_BAD_ARGUMENT);
+    assert_null(strstr(error.message, "secret"));
+    def.token = "with a blank in the secret";
+    assert_int_equal(flr_lines_create(&def, &lines, &error), FLR_BAD_ARGUMENT);
+    assert_null(strstr(error.message, "secret"));
+    def.token = "0123456789abcdef";
+    def.most = FLR_LINES_MOST + 1;
+    assert_int_equal(flr_lines_create(&def, &lines, &error), FLR_BAD_ARGUMENT);
+    assert_null(lines);
+}
+
+/* ---- the end of a line, and a new one ---- */
+
+static void test_silence(void **state)
+{
+    (void)state;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, NULL, NULL);
+    flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
+    flr_wire_join(&wire, 5);
+    flr_wire_run(&wire, 1);
+    uint32_t first = a->line;
+    flr_sim_set_group(b->env, 1);
+    flr_wire_run(&wire, 2.2);
+    assert_int_equal(a->opens, 1);
+    flr_wire_run(&wire, 0.6);
+    assert_int_equal(a->told[FLR_LINES_CLOSED], 1);
+    assert_int_equal(a->last[FLR_LINES_CLOSED].cause, FLR_LINES_SILENCE);
+    assert_int_equal(b->opens, 0);
+    assert_non_null(strstr(a->why, "10.0.0.2:7000 has not been heard for 2.5 s"));
+    assert_int_equal(flr_lines_state(a->lines, first, "x", 1), FLR_CLOSED);
+    assert_int_equal(flr_lines_send(a->lines, first, "x", 1), FLR_CLOSED);
+    assert_int_equal(flr_lines_room(a->lines, first), 0);
+    flr_lines_info info;
+    assert_false(flr_lines_get(a->lines, first, &info));
+    // called again at the same place
+    flr_sim_heal(wire.sim);
+    flr_wire_join(&wire, 5);
+    assert_int_not_equal(a->line, first);
+    flr_wire_end(&wire);
+}
+
+/* one side forgets, the other does not know yet: a new call takes the line's place at once */
+static void test_called_again(void **state)
+{
+    (void)state;
+    for (int caller = 0; caller < 2; caller++) {
+        flr_wire wire;
+        flr_wire_begin(&wire, 2, NULL, NULL);
+        flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
+        flr_wire_join(&wire, 5);
+        flr_wire_side *forgets = caller ? b : a, *stays = caller ? a : b;
+        flr_sim_set_group(forgets->env, 1);
+        flr_lines_close(forgets->lines, forgets->line, "unheard");
+        forgets->opens = 0;
+        flr_sim_heal(wire.sim);
+        flr_lines_call(forgets->lines, flr_wire_address(caller ? 0 : 1), NULL, 0);
+        flr_wire_run(&wire, 0.5);
+        assert_int_equal(forgets->opens, 1);
+        assert_int_equal(stays->opens, 1);
+        assert_int_equal(stays->told[FLR_LINES_CLOSED], 1);
+        assert_int_equal(stays->last[FLR_LINES_CLOSED].cause, FLR_LINES_REPLACED);
+        flr_wire_end(&wire);
+    }
+}
+
+/* ---- what is measured ---- */
+
+static int64_t step_states(flr_wire_side *side, int64_t now)
+{
+    int64_t *next = side->context;
+    if (!side->line) return INT64_MAX;
+    if (now >= *next) {
+        assert_int_equal(flr_lines_state(side->lines, side->line, "state", 5), FLR_OK);
+        *next = now + 10 * FLR_SIM_MS;
+    }
+    return *next;
+}
+
+static void test_measures(void **state)
+{
+    (void)state;
+    flr_sim_def def = flr_default_sim_def();
+    def.network.delay_ns = 40 * FLR_SIM_MS;
+    def.network.loss = 0.1;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, &def, NULL);
+    flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
+    flr_sim_set_clock(b->env, 1234567 * FLR_SIM_MS);
+    int64_t next[2] = {0, 0};
+    for (int i = 0; i < 2; i++)
+        wire.sides[i].context = &next[i], wire.sides[i].on_step = step_states;
+    flr_wire_join(&wire, 5);
+    flr_wire_run(&wire, 20);
+    flr_lines_info info;
+    assert_true(flr_lines_get(a->lines, a->line, &info));
+    assert_true(info.open && info.caller);
+    assert_true(info.rtt > 0.0799 && info.rtt < 0.082);
+    assert_true(info.rtt_least > 0.0799 && info.rtt_least < 0.081);
+    assert_true(info.jitter < 0.002);
+    assert_true(info.loss_in > 0.05 && info.loss_in < 0.15);
+    assert_true(info.loss_out > 0.05 && info.loss_out < 0.15);
+    assert_true(llabs(info.offset_ns - 1234567 * FLR_SIM_MS) < FLR_SIM_MS);
+    assert_true(info.offset_wrong_ns >= 40 * FLR_SIM_MS && info.offset_wrong_ns < 45 * FLR_SIM_MS);
+    assert_true(info.packets_out > 98 && info.packets_out < 104);
+    assert_true(info.packets_in > 80 && info.packets_in < 98);
+    assert_true(info.bytes_out > 60 * info.packets_out && info.bytes_out < 80 * info.packets_out);
+    assert_true(info.heard_ns > 20 * FLR_SIM_S);
+    int64_t theirs = flr_clock_ns(b->env);
+    assert_true(llabs(flr_lines_to_ours(a->lines, a->line, theirs) - flr_clock_ns(a->env)) <
+                FLR_SIM_MS);
+    assert_int_equal(
+        flr_lines_to_theirs(a->lines, a->line, flr_lines_to_ours(a->lines, a->line, theirs)),
+        theirs);
+    // the age of a state that just came
+    assert_true(llabs(b->last[FLR_LINES_GOT_STATE].sent_ns -
+                      (flr_clock_ns(b->env) - 40 * FLR_SIM_MS)) < 15 * FLR_SIM_MS);
+    flr_wire_end(&wire);
+}
+
+/* ---- the same seed, the same bits ---- */
+
+static uint64_t run_seed(uint64_t seed)
+{
+    flr_sim_def def = flr_default_sim_def();
+    def.seed = seed;
+    def.network.delay_ns = 5 * FLR_SIM_MS, def.network.jitter_ns = 20 * FLR_SIM_MS;
+    def.network.loss = 0.1;
+    flr_wire wire;
+    flr_wire_begin(&wire, 3, &def, NULL);
+    int64_t next[3] = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+        wire.sides[i].context = &next[i], wire.sides[i].on_step = step_states;
+        flr_lines_call(wire.sides[i].lines, flr_wire_address((i + 1) % 3), NULL, 0);
+    }
+    flr_wire_run(&wire, 5);
+    flr_sim_stats stats = flr_sim_get_stats(wire.sim);
+    uint64_t sum = stats.sent * 1000003 + stats.delivered;
+    for (uint32_t i = 0; i < 3; i++)
+        sum = sum * 1000003 + wire.sides[i].told[FLR_LINES_GOT_STATE] + wire.sides[i].line;
+    flr_wire_end(&wire);
+    return sum;
+}
+
+static void test_repeats(void **state)
+{
+    (void)state;
+    assert_int_equal(run_seed(5), run_seed(5));
+    assert_int_not_equal(run_seed(5), run_seed(6));
+}
+
+/* ---- memory that is not there ---- */
+
+static flr_result open_one(void *context, flr_error *error)
+{
+    flr_wire *wire = context;
+    flr_lines_def def = flr_default_lines_def();
+    def.token = "0123456789abcdef0123456789abcdef";
+    flr_lines *lines[2] = {NULL, NULL};
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < 2 && result == FLR_OK; i++) {
+        def.env = wire->sides[i].env;
+        def.local = flr_wire_address(i);
+        def.local.port = 8000;
+        result = flr_lines_create(&def, &lines[i], error);
+    }
+    bool open = false, refused = false;
+    if (result == FLR_OK) {
+        flr_address to = flr_wire_address(1);
+        to.port = 8000;
+        flr_lines_call(lines[0], to, NULL, 0);
+        for (int i = 0; i < 800 && !(open && i > 100) && !refused; i++) {
+            flr_lines_event event;
+            for (int side = 0; side < 2; side++) {
+                while (flr_lines_next(lines[side], &event)) {
+                    open = open || (side == 0 && event.kind == FLR_LINES_OPEN);
+                    refused = refused || event.kind == FLR_LINES_REFUSED ||
+                              event.kind == FLR_LINES_CLOSED;
+                }
+                flr_lines_service(lines[side]);
+            }
+            flr_sim_advance(wire->sim, 20 * FLR_SIM_MS);
+        }
+        if (!open || refused) result = flr_fail(error, FLR_NO_MEMORY, "no memory for a line");
+    }
+    flr_lines_destroy(lines[0]);
+    flr_lines_destroy(lines[1]);
+    flr_sim_advance(wire->sim, FLR_SIM_S);
+    return result;
+}
+
+static void test_alloc(void **state)
+{
+    (void)state;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, NULL, NULL);
+    // once without trouble, so that the simulation has what it keeps
+    flr_error error;
+    assert_ok(open_one(&wire, &error), error);
+    flr_fail_alloc_at(0);
+    assert_true(flr_fail_alloc_each(open_one, &wire) > 10);
+    flr_wire_end(&wire);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opens),         cmocka_unit_test(test_bad_network),
         cmocka_unit_test(test_worst_network), cmocka_unit_test(test_transfer),
-        cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_bandwidth),     cmocka_unit_test(test_both_call),
+        cmocka_unit_test(test_wrong_token),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bad_defs),      cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_called_again),  cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_repeats),       cmocka_unit_test(test_alloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
