@@ -3,18 +3,67 @@
 
 #include "probe/model.h"
 
+/* Millions of triangles are put into blocks, so these are written without calls: the numbers are small. */
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline int32_t floor_of(double x) { return (int32_t)(x + 65536) - 65536; }
+static inline int32_t nearest(double x) { return floor_of(x + 0.5); }
+static inline double within(double x, double most) { return larger(smaller(x, most), -most); }
+
 /* fine units to 0 … 255, what lies outside to the border */
-static uint8_t coarse(double fine)
+static inline uint8_t coarse(double fine)
 {
-    double at = floor((fine + FLR_PROBE_HALF) / 8);
-    return (uint8_t)(at < 0 ? 0 : at > 255 ? 255 : at);
+    return (uint8_t)larger(0, smaller(255, (fine + FLR_PROBE_HALF) / 8));
 }
 
-static double component(flr_vec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+static inline double component(flr_vec3 p, int axis)
+{
+    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
+}
+
+/* ---- the piece of a triangle that lies in a frame ---- */
+
+enum { CORNERS = 9 }; /* a triangle, cut by six planes */
+
+typedef struct piece {
+    flr_vec3 at[CORNERS]; /* fine units from the middle of the frame */
+    int count;
+} piece;
+
+/* Keeps what lies below the plane sign * axis = reach. */
+static void cut(piece *p, int axis, double sign, double reach)
+{
+    piece whole = *p;
+    p->count = 0;
+    for (int i = 0; i < whole.count; i++) {
+        flr_vec3 from = whole.at[i], to = whole.at[(i + 1) % whole.count];
+        double a = sign * component(from, axis) - reach, b = sign * component(to, axis) - reach;
+        if (a <= 0) p->at[p->count++] = from;
+        if ((a < 0 && b > 0) || (a > 0 && b < 0))
+            p->at[p->count++] = flr_vec3_lerp(from, to, a / (a - b));
+    }
+}
+
+/* A triangle that reaches far beyond its frame is cut: only what is near can be hit here, and of the long triangles of a fan
+ * that is little. Those that reach a little beyond are left whole, to save time. */
+static void make_piece(piece *p, const flr_vec3 v[3], flr_vec3 centre, double scale)
+{
+    const double far = 4 * FLR_PROBE_HALF, near = FLR_PROBE_HALF + 16;
+    double most = 0;
+    p->count = 3;
+    for (int i = 0; i < 3; i++) {
+        flr_vec3 at = p->at[i] = flr_vec3_scale(flr_vec3_sub(v[i], centre), scale);
+        most = larger(most, larger(fabs(at.x), larger(fabs(at.y), fabs(at.z))));
+    }
+    for (int axis = 0; axis < 3 && most > far; axis++)
+        cut(p, axis, 1, near), cut(p, axis, -1, near);
+}
+
+/* ---- a lane of a block ---- */
 
 /* Any direction will do, so it is used as rounded; with a normal of zero it is zero, too, and tells nothing apart. */
 static void put_side(flr_probe_block *block, int lane, const flr_vec3 v[3], flr_vec3 n,
-                     flr_vec3 centre, double scale)
+                     const piece *p)
 {
     flr_vec3 longest = flr_vec3_zero();
     for (int i = 0; i < 3; i++) {
@@ -24,15 +73,16 @@ static void put_side(flr_probe_block *block, int lane, const flr_vec3 v[3], flr_
     flr_vec3 across = flr_vec3_cross(n, longest);
     double length = flr_vec3_length(across), low = INFINITY, high = -INFINITY;
     if (length > 0) across = flr_vec3_scale(across, 1 / length);
-    flr_vec3 used = {rint(across.x * 32767), rint(across.y * 32767), rint(across.z * 32767)};
-    for (int i = 0; i < 3; i++) {
-        double at = flr_vec3_dot(used, flr_vec3_sub(v[i], centre)) * (scale / 32768);
-        low = fmin(low, at), high = fmax(high, at);
+    flr_vec3 used = {nearest(across.x * 32767), nearest(across.y * 32767),
+                     nearest(across.z * 32767)};
+    for (int i = 0; i < p->count; i++) {
+        double at = flr_vec3_dot(used, p->at[i]) / 32768;
+        low = smaller(low, at), high = larger(high, at);
     }
     for (int axis = 0; axis < 3; axis++) block->side[axis][lane] = (int16_t)component(used, axis);
     /* no end of a segment comes farther out than 8192 */
-    block->side_low[lane] = (int16_t)floor(fmin(fmax(low, -8192), 8192));
-    block->side_high[lane] = (int16_t)ceil(fmin(fmax(high, -8192), 8192));
+    block->side_low[lane] = (int16_t)floor_of(within(low, 8192));
+    block->side_high[lane] = (int16_t)-floor_of(-within(high, 8192));
 }
 
 void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh, uint32_t triangle,
@@ -40,13 +90,15 @@ void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh,
 {
     flr_vec3 v[3];
     flr_probe_corners(mesh, triangle, v);
+    piece p;
+    make_piece(&p, v, centre, scale);
     /* the box, one fine unit larger on each side for rounding */
-    flr_vec3 low = flr_vec3_min(v[0], flr_vec3_min(v[1], v[2])),
-             high = flr_vec3_max(v[0], flr_vec3_max(v[1], v[2]));
+    flr_vec3 low = {INFINITY, INFINITY, INFINITY}, high = flr_vec3_neg(low);
+    for (int i = 0; i < p.count; i++)
+        low = flr_vec3_min(low, p.at[i]), high = flr_vec3_max(high, p.at[i]);
     for (int axis = 0; axis < 3; axis++) {
-        double middle = component(centre, axis);
-        uint8_t top = coarse((component(high, axis) - middle) * scale + 1);
-        block->box[axis][lane] = coarse((component(low, axis) - middle) * scale - 1);
+        uint8_t top = coarse(component(high, axis) + 1);
+        block->box[axis][lane] = coarse(component(low, axis) - 1);
         block->box[3 + axis][lane] = (uint8_t)(255 - top);
     }
     /* the plane, where rounding has left enough of the normal: its direction is right to 1e-10, so that it is right to
@@ -62,9 +114,9 @@ void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh,
     }
     if (!(fabs(offset) < 8192)) offset = 0, n = flr_vec3_zero();
     for (int axis = 0; axis < 3; axis++)
-        block->normal[axis][lane] = (int16_t)lrint(component(n, axis) * 32767);
-    block->offset[lane] = (int16_t)lrint(offset * (32767.0 / 32768));
-    put_side(block, lane, v, n, centre, scale);
+        block->normal[axis][lane] = (int16_t)nearest(component(n, axis) * 32767);
+    block->offset[lane] = (int16_t)nearest(offset * (32767.0 / 32768));
+    put_side(block, lane, v, n, &p);
     block->triangle[lane] = triangle;
 }
 

@@ -19,6 +19,11 @@ uint32_t flr_gather_avx2(const flr_probe_block *blocks, uint32_t count,
 uint32_t flr_gather_avx512(const flr_probe_block *blocks, uint32_t count,
                            const flr_probe_local *local, uint32_t *list);
 
+/* Of some triangles of a block, those in whose box and sides the segment may cross their plane: a few are looked at more
+ * closely before their corners are fetched. */
+uint32_t flr_block_crossed(const flr_probe_block *block, const flr_probe_local *local,
+                           uint32_t mask);
+
 /* The same for a segment from a to b in a grid, where it is short: both ends in one cell, or in cells next to each
  * other, or both beside the grid. A triangle may come several times. FLR_PROBE_NONE also where the segment is not of that
  * kind, or not of numbers, or where a cell holds a tree. */

@@ -21,6 +21,7 @@
 #define TARGET __attribute__((target("avx2")))
 
 typedef struct segment {
+    const flr_probe_local *local;
     __m256i sides[3]; /* of its box: each the farthest that still meets it, 16 times */
     __m128i words;    /* both ends */
 } segment;
@@ -42,6 +43,7 @@ TARGET static inline void prepare(const flr_probe_local *local, segment *s)
         _mm256_shuffle_epi8(box, _mm256_add_epi8(_mm256_set1_epi8(2), _mm256_add_epi8(half, half)));
     s->sides[2] = _mm256_shuffle_epi8(box, _mm256_add_epi8(_mm256_set1_epi8(5), half));
     s->words = _mm_packs_epi32(a, b);
+    s->local = local;
 }
 
 TARGET static inline uint32_t meet(const uint8_t box[6][FLR_PROBE_LANES], const segment *s)

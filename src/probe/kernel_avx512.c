@@ -22,6 +22,7 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
 typedef struct segment {
+    const flr_probe_local *local;
     __m512i
         first; /* of its box: each side the farthest that still meets it, 16 times; four sides */
     __m256i second; /* and two */
@@ -46,6 +47,7 @@ TARGET static inline void prepare(const flr_probe_local *local, segment *s)
                                     _mm256_set_epi64x(0x0606060606060606, 0x0606060606060606,
                                                       0x0505050505050505, 0x0505050505050505));
     s->words = _mm_packs_epi32(a, b);
+    s->local = local;
 }
 
 TARGET static inline uint32_t meet(const uint8_t box[6][FLR_PROBE_LANES], const segment *s)

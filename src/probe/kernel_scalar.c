@@ -78,6 +78,47 @@ static uint32_t pass(const flr_probe_block *block, const segment *s, uint32_t ma
 
 static bool any_of(const flr_long4 *lanes) { return (*lanes)[0] | (*lanes)[1] | (*lanes)[2]; }
 
+/* Where a point lies along a direction, fine units. */
+static inline float along(const int16_t direction[3][FLR_PROBE_LANES], int i, const flr_int4 *at)
+{
+    int32_t sum =
+        direction[0][i] * (*at)[0] + direction[1][i] * (*at)[1] + direction[2][i] * (*at)[2];
+    return (float)sum * (1.0f / 32768);
+}
+
+/* Where the segment crosses the plane, at t in truth, the heights of its ends are wrong by `slack` at most, and so is t by
+ * slack / |difference of heights|: h_a + e_a = t (h_a + e_a - h_b - e_b) gives t = (h_a + (1 - t) e_a + t e_b) / (h_a - h_b). */
+static bool crossed(const flr_probe_block *block, int i, const flr_probe_local *local)
+{
+    const float slack = FLR_PROBE_SLACK, offset = block->offset[i];
+    float high_a = along(block->normal, i, &local->a) - offset,
+          high_b = along(block->normal, i, &local->b) - offset, fall = high_a - high_b;
+    if (fabsf(fall) <= 2 * slack) return true;
+    float t = high_a / fall, blur = slack / fabsf(fall);
+    for (int axis = 0; axis < 3; axis++) {
+        float from = (float)local->a[axis], way = (float)(local->b[axis] - local->a[axis]);
+        float at = from + t * way, around = blur * fabsf(way) + 2;
+        /* what lies outside the frame counts as at its border */
+        int low = block->box[axis][i], high = 255 - block->box[3 + axis][i];
+        if (low > 0 && at + around < (float)(8 * low - FLR_PROBE_HALF)) return false;
+        if (high < 255 && at - around > (float)(8 * high + 8 - FLR_PROBE_HALF)) return false;
+    }
+    float from = along(block->side, i, &local->a), way = along(block->side, i, &local->b) - from;
+    float at = from + t * way, around = blur * fabsf(way) + slack;
+    return at + around >= block->side_low[i] && at - around <= block->side_high[i];
+}
+
+uint32_t flr_block_crossed(const flr_probe_block *block, const flr_probe_local *local,
+                           uint32_t mask)
+{
+    uint32_t left = mask;
+    for (; mask; mask &= mask - 1) {
+        int i = __builtin_ctz(mask);
+        if (!crossed(block, i, local)) left &= ~(1u << i);
+    }
+    return left;
+}
+
 #define TARGET
 #include "probe/near.h"
 

@@ -3,7 +3,7 @@
  * Each kernel_*.c includes this once, after it has said
  *
  *     TARGET     before a function: for which instruction set
- *     segment    a segment made ready for boxes and planes
+ *     segment    a segment made ready for boxes and planes; its field `local` is what it was made from
  *     prepare()  makes it from a flr_probe_local
  *     meet()     which of 16 boxes it meets: bit i for box i
  *     pass()     which of some triangles of a block it may pass, by plane and side
@@ -18,6 +18,7 @@ TARGET static __attribute__((noinline)) uint32_t add(const flr_probe_block *bloc
                                                      uint32_t mask, uint32_t *list, uint32_t found)
 {
     mask = pass(block, s, mask);
+    if (mask & (mask - 1)) mask = flr_block_crossed(block, s->local, mask);
     if (mask && found > FLR_PROBE_ROOM - FLR_PROBE_LANES) return FLR_PROBE_NONE;
     for (; mask; mask &= mask - 1) list[found++] = block->triangle[__builtin_ctz(mask)];
     return found;
