@@ -23,7 +23,7 @@ static inline double component(flr_vec3 p, int axis)
 
 /* ---- the piece of a triangle that lies in a frame ---- */
 
-enum { CORNERS = 9 }; /* a triangle, cut by six planes */
+enum { CORNERS = 12 }; /* nine, of a triangle cut by six planes, and what rounding may add */
 
 typedef struct piece {
     flr_vec3 at[CORNERS]; /* fine units from the middle of the frame */
@@ -36,6 +36,10 @@ static void cut(piece *p, int axis, double sign, double reach)
     piece whole = *p;
     p->count = 0;
     for (int i = 0; i < whole.count; i++) {
+        if (p->count > CORNERS - 2) { /* too large is right, too */
+            *p = whole;
+            return;
+        }
         flr_vec3 from = whole.at[i], to = whole.at[(i + 1) % whole.count];
         double a = sign * component(from, axis) - reach, b = sign * component(to, axis) - reach;
         if (a <= 0) p->at[p->count++] = from;

@@ -97,11 +97,11 @@ static bool crossed(const flr_probe_block *block, int i, const flr_probe_local *
     float t = high_a / fall, blur = slack / fabsf(fall);
     for (int axis = 0; axis < 3; axis++) {
         float from = (float)local->a[axis], way = (float)(local->b[axis] - local->a[axis]);
-        float at = from + t * way, around = blur * fabsf(way) + 2;
-        /* what lies outside the frame counts as at its border */
+        float at = from + t * way, around = blur * fabsf(way) + 8;
+        /* what crosses outside the frame is found in another */
         int low = block->box[axis][i], high = 255 - block->box[3 + axis][i];
-        if (low > 0 && at + around < (float)(8 * low - FLR_PROBE_HALF)) return false;
-        if (high < 255 && at - around > (float)(8 * high + 8 - FLR_PROBE_HALF)) return false;
+        if (at + around < (float)(8 * low - FLR_PROBE_HALF)) return false;
+        if (at - around > (float)(8 * high + 8 - FLR_PROBE_HALF)) return false;
     }
     float from = along(block->side, i, &local->a), way = along(block->side, i, &local->b) - from;
     float at = from + t * way, around = blur * fabsf(way) + slack;

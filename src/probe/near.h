@@ -58,12 +58,16 @@ TARGET static inline uint32_t gather(const flr_probe_block *blocks, uint32_t cou
     return found;
 }
 
-/* The triangles of a cell. */
-TARGET static inline uint32_t gather_cell(const flr_probe_model *model, flr_int4 cell, flr_int4 a,
-                                          flr_int4 b, uint32_t *list, uint32_t found)
+TARGET static inline uint32_t key_of(flr_int4 cell)
 {
-    uint32_t key = (uint32_t)(cell[0] | cell[1] << 10 | cell[2] << 20);
-    const flr_probe_slot *slot = flr_probe_find(model->slots, model->mask, model->shift, key);
+    return (uint32_t)(cell[0] | cell[1] << 10 | cell[2] << 20);
+}
+
+/* The triangles of a cell. */
+TARGET static inline uint32_t gather_cell(const flr_probe_model *model, const flr_probe_slot *slot,
+                                          flr_int4 cell, flr_int4 a, flr_int4 b, uint32_t *list,
+                                          uint32_t found)
+{
     if (slot->key == FLR_PROBE_FREE) return found;
     if (slot->count == FLR_PROBE_WOODED) return FLR_PROBE_NONE;
     flr_int4 middle = (cell << 11) + FLR_PROBE_HALF;
@@ -71,21 +75,34 @@ TARGET static inline uint32_t gather_cell(const flr_probe_model *model, flr_int4
     return gather(&model->blocks[slot->first], slot->count, &local, list, found);
 }
 
-/* The ends are in two cells next to each other: these, and all between them. */
+/* The ends are in two cells next to each other: these, and all between them, at most eight. What they hold is asked for
+ * before any is waited for. */
 TARGET static __attribute__((noinline)) uint32_t gather_next(const flr_probe_model *model,
                                                              flr_int4 a, flr_int4 b, uint32_t *list)
 {
-    flr_int4 from = a >> 11, step = (b >> 11) - from;
-    uint32_t moved = 0, found = gather_cell(model, from, a, b, list, 0);
+    const flr_int4 from = a >> 11, step = (b >> 11) - from;
+    flr_int4 cells[8];
+    const flr_probe_slot *slots[8];
+    uint32_t count = 1, found = 0;
+    cells[0] = from;
     for (int axis = 0; axis < 3; axis++) {
         if (step[axis] < -1 || step[axis] > 1) return FLR_PROBE_NONE;
-        moved |= (step[axis] ? 1u : 0u) << axis;
+        if (step[axis] == 0) continue;
+        for (uint32_t i = 0; i < count; i++) {
+            cells[count + i] = cells[i];
+            cells[count + i][axis] += step[axis];
+        }
+        count *= 2;
     }
-    for (uint32_t k = moved; k && found != FLR_PROBE_NONE; k = (k - 1) & moved) {
-        flr_int4 cell = from;
-        for (int axis = 0; axis < 3; axis++) cell[axis] += k >> axis & 1 ? step[axis] : 0;
-        found = gather_cell(model, cell, a, b, list, found);
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(&model->slots[flr_probe_hash(key_of(cells[i]), model->shift)]);
+    for (uint32_t i = 0; i < count; i++) {
+        slots[i] = flr_probe_find(model->slots, model->mask, model->shift, key_of(cells[i]));
+        if (slots[i]->key != FLR_PROBE_FREE && slots[i]->count != FLR_PROBE_WOODED)
+            __builtin_prefetch(&model->blocks[slots[i]->first]);
     }
+    for (uint32_t i = 0; i < count && found != FLR_PROBE_NONE; i++)
+        found = gather_cell(model, slots[i], cells[i], a, b, list, found);
     return found;
 }
 
@@ -107,5 +124,7 @@ TARGET static inline uint32_t near(const flr_probe_model *model, const flr_vec3 
              fine_b = __builtin_convertvector(b, flr_int4);
     flr_int4 cell = fine_a >> 11, differ = cell ^ fine_b >> 11;
     if (differ[0] | differ[1] | differ[2]) return gather_next(model, fine_a, fine_b, list);
-    return gather_cell(model, cell, fine_a, fine_b, list, 0);
+    const flr_probe_slot *slot =
+        flr_probe_find(model->slots, model->mask, model->shift, key_of(cell));
+    return gather_cell(model, slot, cell, fine_a, fine_b, list, 0);
 }
