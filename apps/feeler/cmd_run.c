@@ -23,6 +23,7 @@
 #include "touch.h"
 
 #define MOST_FRAMES 1e12
+#define STATE_FILE  "run.flrstate" /* of a run that waited in vain for voxels */
 
 static const char *const integrator_choices[] = {"implicit", "explicit", "quasi-static", NULL};
 
@@ -30,7 +31,7 @@ typedef struct run_values {
     flr_common common;
     flr_input input;
     flr_touch touch;
-    const char *hand, *part, *record, *poses, *device;
+    const char *hand, *part, *record, *poses, *device, *state, *resume;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
     double friction, restitution; /* NAN: not given */
@@ -287,6 +288,38 @@ static flr_result write_poses(const job *j, flr_output *out, uint64_t frames, fl
     return result;
 }
 
+/* All that determines what happens, as one hash: what goes on must be the same run. */
+static flr_result identify(const run_values *values, const job *j, flr_hash *identity,
+                           flr_error *error)
+{
+    flr_texts texts = {0};
+    flr_result result = flr_setup_write(&j->setup, j->scene, j->stage, &texts, error);
+    if (result == FLR_OK)
+        result = flr_texts_add(&texts, error, "hand", "%s %s %.17g %.17g %lld %d %d",
+                               values->device ? values->device : "", values->hand, values->speed,
+                               values->reach, (long long)values->seed, values->exact_hand,
+                               paced(values));
+    char *all = NULL;
+    size_t size = 0;
+    for (size_t i = 0; i < texts.count && result == FLR_OK; i++) {
+        /* where the scene's file is does not matter */
+        const char *text = i > 0 && !strcmp(texts.list[i - 1], "scene") ? "" : texts.list[i];
+        size_t length = strlen(text) + 1;
+        char *larger = realloc(all, size + length);
+        if (!larger) {
+            result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
+            break;
+        }
+        all = larger;
+        memcpy(all + size, text, length);
+        size += length;
+    }
+    if (result == FLR_OK) *identity = flr_hash_bytes(all, size);
+    free(all);
+    flr_texts_free(&texts);
+    return result;
+}
+
 static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_run_result *result,
                           flr_error *error)
 {
@@ -316,6 +349,10 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
     def.record = values->record;
     def.texts = (const char *const *)texts.list;
     def.poses = j->poses;
+    def.resume = values->resume;
+    def.state = values->state ? values->state : values->memory ? STATE_FILE : NULL;
+    def.only_if_given_up = !values->state;
+    if (did == FLR_OK) did = identify(values, j, &def.identity, error);
     def.progress = show_run;
     def.context = cli;
     if (did == FLR_OK) did = flr_run(&def, result, error);
@@ -523,6 +560,20 @@ static const flr_option options[] = {
          "so much memory for the voxels of parts that stay, 1MiB or more; the rest is read from "
          "the cache when parts come near; default: all of them are in memory",
      .offset = offsetof(run_values, memory)},
+    {.name = "state",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help =
+         "write the state at the end of the run, for --resume, also when it is stopped; default: "
+         "run.flrstate where voxels did not come from the disk, else none",
+     .offset = offsetof(run_values, state)},
+    {.name = "resume",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help =
+         "go on from the state of a run with the same scene, hand and options, to the end or to "
+         "--frames, counted from its beginning; not paced, both give the hash of one",
+     .offset = offsetof(run_values, resume)},
     FLR_INPUT_OPTIONS(run_values),
     FLR_TOLERANT_OPTION(run_values),
     {.name = NULL},
@@ -536,11 +587,16 @@ static const flr_example examples[] = {
      "turn it in its socket, and record that for feeler replay and feeler report"},
     {"feeler run ball/scene.json --tool point --hand builtin:slide --frames 2000",
      "stroke the ball and its socket with a point"},
+    {"feeler run ball/scene.json --hand path:turn --frames 500 --state turn.flrstate",
+     "the first half second, and keep the state"},
+    {"feeler run ball/scene.json --hand path:turn --resume turn.flrstate",
+     "and go on from there, to the same hash as in one go"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "done"},
-    {FLR_EXIT_FAILED, "memory ran out, or an output could not be written"},
+    {FLR_EXIT_FAILED, "memory ran out, an output could not be written, or voxels did not come from "
+                      "the disk within 2 s: the state is kept"},
     {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
     {FLR_EXIT_INPUT, "the scene, a part or a file of poses cannot be used"},
     {FLR_EXIT_STOPPED, "stopped by Ctrl-C; the recording is whole up to there"},

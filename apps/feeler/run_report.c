@@ -11,6 +11,12 @@ static double ratio(const flr_run_result *r)
     return r->contact_frames ? (double)r->penetration_frames / (double)r->contact_frames : 0;
 }
 
+/* of blocks that came within reach of a step, those that were there already */
+static double hit_rate(const flr_pager_stats *p)
+{
+    return p->needed ? (double)p->hits / (double)p->needed : 1;
+}
+
 static double us(uint64_t ns) { return (double)ns * 1e-3; }
 
 /* ---- text ---- */
@@ -72,6 +78,15 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   (unsigned long long)r->faulty_frames,
                   flr_noun(r->faulty_frames, "frame", "frames"), (unsigned long long)r->guard_trips,
                   flr_noun(r->guard_trips, "time", "times"), flr_plain(cli));
+    if (r->pager.slots)
+        flr_print(cli,
+                  "  paged: %.1f of %.1f MB in memory, %.1f MB read, %.4g %% there in time; waited "
+                  "%llu %s, at most %.3g ms\n",
+                  (double)r->pager.resident * FLR_PAGER_BLOCK * 1e-6,
+                  (double)r->pager.blocks * FLR_PAGER_BLOCK * 1e-6,
+                  (double)r->pager.bytes_read * 1e-6, 100 * hit_rate(&r->pager),
+                  (unsigned long long)r->waits.count, flr_noun(r->waits.count, "time", "times"),
+                  r->waits.longest * 1e3);
     if (r->lost)
         flr_warn(cli, "%llu %s did not get into the recording: the disk was too slow",
                  (unsigned long long)r->lost, flr_noun(r->lost, "frame", "frames"));
@@ -100,6 +115,27 @@ static json_t *worst_json(const flr_loop_worst *w)
     flr_json_set(object, "points_tested", flr_json_count(w->notes[0]));
     flr_json_set(object, "contacts", flr_json_count(w->notes[1]));
     return object;
+}
+
+static json_t *paging_json(const flr_run_result *r)
+{
+    const flr_pager_stats *p = &r->pager;
+    json_t *o = flr_json_object();
+    flr_json_set(o, "hit_rate", flr_json_number(hit_rate(p)));
+    flr_json_set(o, "bytes_read", flr_json_count(p->bytes_read));
+    flr_json_set(o, "resident_bytes", flr_json_count((uint64_t)p->resident * FLR_PAGER_BLOCK));
+    flr_json_set(o, "slots_bytes", flr_json_count((uint64_t)p->slots * FLR_PAGER_BLOCK));
+    flr_json_set(o, "file_bytes", flr_json_count(p->blocks * FLR_PAGER_BLOCK));
+    flr_json_set(o, "evicted_blocks", flr_json_count(p->evicted));
+    flr_json_set(o, "failures", flr_json_count(p->failures));
+    flr_json_set(o, "slowest_read_s", flr_json_number(1e-9 * (double)p->slowest_ns));
+    flr_json_set(o, "reads", flr_json_text(p->at_once ? "io_uring" : "pread"));
+    flr_json_set(o, "load_s", flr_json_number(r->load_seconds));
+    flr_json_set(o, "suspended_steps", flr_json_count(r->waits.steps));
+    flr_json_set(o, "suspensions", flr_json_count(r->waits.count));
+    flr_json_set(o, "longest_s", flr_json_number(r->waits.longest));
+    flr_json_set(o, "suspended_s", flr_json_number(r->waits.total));
+    return o;
 }
 
 json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const flr_run_result *r)
@@ -149,12 +185,8 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "faulty_frames", flr_json_count(r->faulty_frames));
     flr_json_set(o, "guard_trips", flr_json_count(r->guard_trips));
     flr_json_set(o, "lost_frames", flr_json_count(r->lost));
-    json_t *paging = flr_json_object();
-    flr_json_set(paging, "bytes_read", flr_json_count(r->paged_bytes));
-    flr_json_set(paging, "suspended_steps", flr_json_count(r->suspended));
-    flr_json_set(paging, "suspensions", flr_json_count(r->suspensions));
-    flr_json_set(paging, "longest_s", flr_json_number(r->longest_suspension));
-    flr_json_set(o, "paging", paging);
+    flr_json_set(o, "first_frame", flr_json_count(r->first));
+    flr_json_set(o, "paging", r->pager.slots ? paging_json(r) : json_null());
     flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
     return o;
 }

@@ -94,6 +94,13 @@ typedef struct flr_device_driver {
      * to do. Not NULL: this is hardware that is opened by name, and `parameters`, here and in open,
      * are a text of options or NULL, see feeler/hardware.h. Thread: control. */
     flr_result (*look)(const void *parameters, flr_device_info *info, flr_error *error);
+
+    /* What a simulated device is about, as `saved` bytes; and going on from there, in one opened with
+     * the same parameters, all times in it later by `shift_ns`. NULL and 0: there is no such thing.
+     * Thread: control, while nobody reads or writes. */
+    size_t saved;
+    void (*save)(void *state, void *bytes);
+    void (*load)(void *state, const void *bytes, int64_t shift_ns);
 } flr_device_driver;
 
 typedef struct flr_device flr_device;

@@ -81,7 +81,7 @@ FLR_API extern const flr_device_driver flr_forcedimension_driver;
  *     FLR_DEVICE_PLUGIN(my_driver);
  *
  * Its driver's parameters are options, its `look` is not NULL. examples/plugin/my_device.c is one to copy. */
-enum { FLR_DEVICE_PLUGIN_VERSION = 1 };
+enum { FLR_DEVICE_PLUGIN_VERSION = 2 };
 typedef struct flr_device_plugin {
     unsigned version; /* FLR_DEVICE_PLUGIN_VERSION of the header it was compiled with */
     const flr_device_driver *driver;

@@ -71,6 +71,10 @@ typedef struct flr_loop_frame {
                                          frame. What is there is an old one. NULL: no state */
     uint64_t notes[FLR_LOOP_NOTES]; /* zero: fill in what should be known of the worst frame, such
                                          as points tested */
+    /* false: fill in true, and return false, where the frame could not happen yet: free running, it is
+     * done again with the same number, time and samples, and no device is written to meanwhile. Paced,
+     * time does not wait, and it means nothing */
+    bool again;
 } flr_loop_frame;
 
 /* Does one frame. False: there was no valid answer this time (data missing): the wrenches are not
@@ -179,6 +183,16 @@ FLR_API uint64_t flr_loop_view(flr_loop *loop, void *state);
 /* The same without the copy: valid until the next view or look. NULL: none yet. Thread: the same
  * one. */
 FLR_API const void *flr_loop_look(flr_loop *loop);
+
+/* Where it is, as plain bytes: number and time of the next frame, and what devices and guards are
+ * about. Good for a loop made from the same definition, with devices opened from the same; of a
+ * device that cannot be saved (flr_device_driver.save) nothing is in it. While it does not run. */
+FLR_API size_t flr_loop_state_size(const flr_loop *loop);
+FLR_API void flr_loop_save(const flr_loop *loop, void *state);
+/* Goes on from there. Free running, what follows is the same, to the bit, as if the loop that was saved
+ * had gone on. Paced, frames go on from now, devices are where they were, and forces come by the ramp.
+ * False, and nothing is changed, when `size` is another one or what is in it cannot be. */
+FLR_API bool flr_loop_load(flr_loop *loop, const void *state, size_t size);
 
 /* The guard of a device, for its limits and counts. Thread: any. */
 FLR_API const flr_guard *flr_loop_guard(const flr_loop *loop, uint32_t device);

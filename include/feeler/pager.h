@@ -43,6 +43,8 @@ extern "C" {
 
 typedef struct flr_pager flr_pager;
 
+enum { FLR_PAGER_BLOCK = 65536 }; /* bytes */
+
 typedef struct flr_pager_def {
     flr_env *env;     /* not NULL */
     const char *path; /* of the voxel file; copied */
@@ -66,6 +68,7 @@ FLR_API void flr_pager_close(flr_pager *pager);
  * marks can be asked for through the table of a world only. */
 FLR_API const flr_voxmap *flr_pager_voxmap(const flr_pager *pager);
 FLR_API const flr_contact_table *flr_pager_table(const flr_pager *pager);
+FLR_API const char *flr_pager_path(const flr_pager *pager);
 
 /* Reads in a thread of its own until the pager is closed. Not with a simulated env. */
 FLR_API flr_result flr_pager_start(flr_pager *pager, flr_error *error);

@@ -136,6 +136,10 @@ FLR_API void flr_sim_heal(flr_sim *sim);
 /* Changes a node's disk, and starts counting for fail_at. */
 FLR_API void flr_sim_set_disk(flr_env *node, const flr_sim_disk *disk);
 
+/* Cuts a file short in place, as another program might while it is open here. False: there is no such
+ * file, or it is not longer than `size`. */
+FLR_API bool flr_sim_cut(flr_env *node, const char *path, uint64_t size);
+
 /* Takes a node down as a power cut does: it can no longer be reached, everything on its files
  * and sockets fails, and its disk is left with what was synced. Of what was not synced chance
  * decides: the content of a file may be the old, the new, or new at the front and zeros

@@ -298,6 +298,10 @@ typedef struct flr_world_frame {
     flr_hash hash; /* of this step and all before */
 } flr_world_frame;
 
+/* Voxels that are paged (feeler/pager.h): are those there that the next step looks at? Tells the pagers
+ * where parts are, so that they come. True where nothing is paged. */
+FLR_API bool flr_world_ready(flr_world *world);
+
 /* `inputs` [hand_count]. `frame` may be NULL. */
 FLR_API void flr_world_step(flr_world *world, const flr_world_input *inputs,
                             flr_world_frame *frame);

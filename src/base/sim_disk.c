@@ -570,6 +570,17 @@ int flr_sim_folder_list(flr_env *env, const char *path, char ***names, size_t *c
     return 0;
 }
 
+bool flr_sim_cut(flr_env *env, const char *path, uint64_t size)
+{
+    char *whole = tidy(path);
+    sim_entry *entry = whole ? find(names_of(env), whole) : NULL;
+    free(whole);
+    if (!entry || !entry->inode || entry->inode->size <= size) return false;
+    entry->inode->size = (size_t)size;
+    entry->inode->dirty = true;
+    return true;
+}
+
 /* ---- crash ---- */
 
 /* what is left of a file that was not synced: the old, the new, or a part of the new */

@@ -142,3 +142,25 @@ void flr_device_stop(flr_device *device, int64_t now_ns)
         device->driver->write(device->state, now_ns, &zero);
     }
 }
+
+/* ---- saving ---- */
+
+size_t flr_device_saved_size(const flr_device *device)
+{
+    return sizeof device->number + device->driver->saved;
+}
+
+void flr_device_save(const flr_device *device, void *bytes)
+{
+    memcpy(bytes, &device->number, sizeof device->number);
+    if (device->driver->saved)
+        device->driver->save(device->state, (uint8_t *)bytes + sizeof device->number);
+}
+
+void flr_device_load(flr_device *device, const void *bytes, int64_t shift_ns)
+{
+    memcpy(&device->number, bytes, sizeof device->number);
+    if (device->driver->saved)
+        device->driver->load(device->state, (const uint8_t *)bytes + sizeof device->number,
+                             shift_ns);
+}

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "device/device.h"
 #include "feeler/assert.h"
@@ -437,4 +438,39 @@ bool flr_guard_watch(flr_guard *guard, int64_t now_ns)
     }
     atomic_store(&g->owner, FREE);
     return true;
+}
+
+/* ---- saving ---- */
+
+typedef struct saved {
+    int64_t stepped_ns, now_ns, input_age, data_age, trip_age;
+    flr_wrench output;
+    double gain;
+    uint32_t still;
+    bool started, tripped, watched, device_lost;
+} saved;
+
+size_t flr_guard_saved_size(void) { return sizeof(saved); }
+
+void flr_guard_save(const flr_guard *g, void *bytes)
+{
+    saved s;
+    memset(&s, 0, sizeof s); /* gaps, too: the same state is the same bytes */
+    s.stepped_ns = atomic_load(&g->stepped_ns), s.now_ns = g->now_ns;
+    s.input_age = g->input_age, s.data_age = g->data_age, s.trip_age = g->trip_age;
+    s.output = g->output, s.gain = g->gain, s.still = g->still;
+    s.started = atomic_load(&g->started), s.tripped = g->tripped;
+    s.watched = g->watched, s.device_lost = g->device_lost;
+    memcpy(bytes, &s, sizeof s);
+}
+
+void flr_guard_load(flr_guard *g, const void *bytes)
+{
+    saved s;
+    memcpy(&s, bytes, sizeof s);
+    atomic_store(&g->stepped_ns, s.stepped_ns), g->now_ns = s.now_ns;
+    g->input_age = s.input_age, g->data_age = s.data_age, g->trip_age = s.trip_age;
+    g->output = s.output, g->gain = s.gain, g->still = s.still;
+    atomic_store(&g->started, s.started), g->tripped = s.tripped;
+    g->watched = s.watched, g->device_lost = s.device_lost;
 }

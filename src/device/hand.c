@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "feeler/assert.h"
@@ -218,6 +219,46 @@ static bool hand_write(void *state, int64_t now_ns, const flr_wrench *wrench)
 
 static void hand_stop(void *state) { atomic_store(&((hand *)state)->stopped, true); }
 
+typedef struct saved {
+    int64_t start_ns, now_ns;
+    flr_pose pose, target;
+    flr_twist twist;
+    command written;
+    uint32_t started, commanded, stopped;
+    uint32_t zero;
+} saved;
+
+static void hand_save(void *state, void *bytes)
+{
+    hand *h = state;
+    uint64_t number;
+    const command *c = flr_latest_view(h->written, &number);
+    saved s = {h->start_ns,
+               h->now_ns,
+               h->pose,
+               h->target,
+               h->twist,
+               *c,
+               h->started,
+               number > 0,
+               atomic_load(&h->stopped),
+               0};
+    memcpy(bytes, &s, sizeof s);
+}
+
+static void hand_load(void *state, const void *bytes, int64_t shift_ns)
+{
+    hand *h = state;
+    saved s;
+    memcpy(&s, bytes, sizeof s);
+    h->start_ns = s.start_ns + shift_ns, h->now_ns = s.now_ns + shift_ns;
+    h->pose = s.pose, h->target = s.target, h->twist = s.twist;
+    h->started = s.started;
+    s.written.time_ns += shift_ns;
+    if (s.commanded) flr_latest_write(h->written, &s.written);
+    atomic_store(&h->stopped, s.stopped);
+}
+
 const flr_device_driver flr_hand_driver = {
     .name = "hand",
     .summary = "a simulated arm that follows a target and feels the force",
@@ -226,4 +267,7 @@ const flr_device_driver flr_hand_driver = {
     .read = hand_read,
     .write = hand_write,
     .stop = hand_stop,
+    .saved = sizeof(saved),
+    .save = hand_save,
+    .load = hand_load,
 };

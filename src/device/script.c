@@ -301,10 +301,28 @@ static bool script_read(void *state, int64_t now_ns, flr_device_sample *sample)
     return true;
 }
 
+static void script_save(void *state, void *bytes)
+{
+    const script_state *s = state;
+    const int64_t saved[2] = {s->start_ns, s->started};
+    memcpy(bytes, saved, sizeof saved);
+}
+
+static void script_load(void *state, const void *bytes, int64_t shift_ns)
+{
+    script_state *s = state;
+    int64_t saved[2];
+    memcpy(saved, bytes, sizeof saved);
+    s->start_ns = saved[0] + shift_ns, s->started = saved[1] != 0;
+}
+
 const flr_device_driver flr_script_driver = {
     .name = "script",
     .summary = "moves exactly as told, feels nothing",
     .open = script_open,
     .close = script_close,
     .read = script_read,
+    .saved = 2 * sizeof(int64_t),
+    .save = script_save,
+    .load = script_load,
 };

@@ -158,6 +158,7 @@ void flr_pager_close(flr_pager *p)
 
 const flr_voxmap *flr_pager_voxmap(const flr_pager *pager) { return pager->voxmap; }
 const flr_contact_table *flr_pager_table(const flr_pager *pager) { return pager->table; }
+const char *flr_pager_path(const flr_pager *pager) { return pager->path; }
 
 /* ---- running ---- */
 

@@ -168,7 +168,9 @@ static void take_commands(flr_loop *loop, flr_stats_frame *record)
 static void read_devices(flr_loop *loop, flr_loop_frame *frame, flr_stats_frame *record)
 {
     for (uint32_t i = 0; i < loop->def.device_count; i++) {
-        loop->fresh[i] = flr_device_read(loop->def.devices[i], frame->time_ns, &loop->samples[i]);
+        if (!loop->again)
+            loop->fresh[i] =
+                flr_device_read(loop->def.devices[i], frame->time_ns, &loop->samples[i]);
         loop->wrenches[i] = (flr_wrench){{0, 0, 0}, {0, 0, 0}};
         record->missed |= !loop->fresh[i];
     }
@@ -176,6 +178,7 @@ static void read_devices(flr_loop *loop, flr_loop_frame *frame, flr_stats_frame 
     frame->samples = loop->samples;
     frame->wrenches = loop->wrenches;
     frame->sent = loop->sent;
+    loop->again = false;
 }
 
 /* False: there is no answer in this frame. */
@@ -213,7 +216,16 @@ static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid
     record->fault = record->detail.faults & serious;
 }
 
-static void one_frame(flr_loop *loop)
+/* The frame could not happen yet: the next one is this one again. */
+static void put_back(flr_loop *loop)
+{
+    loop->number--;
+    loop->next_ns -= loop->period_ns;
+    loop->again = true;
+}
+
+/* False: it is to be done again. */
+static bool one_frame(flr_loop *loop)
 {
     flr_env *env = loop->def.env;
     flr_loop_frame frame;
@@ -228,6 +240,10 @@ static void one_frame(flr_loop *loop)
     read_devices(loop, &frame, &record);
     int64_t read = flr_clock_ns(env);
     bool valid = step_world(loop, &frame, &record);
+    if (!valid && frame.again && !loop->def.paced) {
+        put_back(loop);
+        return false;
+    }
     int64_t stepped = flr_clock_ns(env);
     write_forces(loop, &frame, valid, &record);
     int64_t written = flr_clock_ns(env);
@@ -237,15 +253,16 @@ static void one_frame(flr_loop *loop)
     record.detail.write_ns = written - stepped;
     record.detail.cpu_end = sched_getcpu();
     flr_stats_add(&loop->stats, &record);
+    return true;
 }
 
 void flr_loop_frames(flr_loop *loop, uint64_t frames)
 {
     loop->fresh_start = true;
     loop->faded = false;
-    for (uint64_t n = 0; frames == 0 || n < frames; n++) {
+    for (uint64_t n = 0; frames == 0 || n < frames;) {
         if (atomic_load_explicit(&loop->end, memory_order_relaxed)) break;
-        one_frame(loop);
+        n += one_frame(loop);
     }
 }
 

@@ -48,6 +48,7 @@ struct flr_loop {
     // the loop's thread, and control while that does not run
     bool faded;              /* no frame has been since the forces were brought to zero */
     bool begun, fresh_start; /* has a grid; may move on along it without having skipped anything */
+    bool again;              /* the next frame is the one before, with its samples */
     uint64_t number;         /* of the next frame */
     int64_t next_ns;         /* its time on the grid */
     flr_device_sample samples[FLR_LOOP_DEVICES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "feeler/recording.h"
+#include "scene/state.h"
 
 enum { BATCH = 512, CONTACTS = 16 };
 #define PATIENCE 2.0 /* s: for voxels that are read from a disk */
@@ -23,8 +24,9 @@ typedef struct runner {
     flr_pose T_start, T_first; /* of the part; of a relative device */
     bool placed;               /* T_first is known */
     flr_loop *loop;
-    int64_t missing_since; /* … voxels, while `missing` */
-    bool missing, given_up;
+    uint64_t frames; /* to be done */
+    bool given_up;   /* voxels did not come */
+    bool begun;      /* first_ns is known */
     flr_histogram points, times;
     flr_run_result result;
 } runner;
@@ -147,32 +149,31 @@ static flr_pose place_hand(runner *r, const flr_device_sample *sample)
                          flr_quat_normalize(flr_quat_mul(turned, r->T_start.q)));
 }
 
-/* A step of the world. Where voxels that it needs are not in memory: paced, it is tried again in the next frame and the device
- * gets nothing meanwhile (false); else it waits for the disk, since nobody waits for it, and all goes on as if they had been there.
- * After PATIENCE seconds the run ends. */
-static bool step_world(runner *r, const flr_loop_frame *frame, const flr_world_input *input,
+static void poll_pagers(const flr_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (stage->parts[i].pager) flr_pager_poll(stage->parts[i].pager);
+}
+
+/* A step of the world. Where voxels that it needs are not in memory it does not happen: paced, it is tried again in the next
+ * frame and the device gets nothing meanwhile; else the frame is done again a moment later, since nobody waits for it, and all goes
+ * on as if they had been there. After PATIENCE seconds the run ends. */
+static bool step_world(runner *r, flr_loop_frame *frame, const flr_world_input *input,
                        flr_world_frame *f)
 {
-    flr_run_result *to = &r->result;
-    for (flr_world_step(r->world, input, f); f->missing; flr_world_step(r->world, input, f)) {
-        int64_t now = r->def->paced ? frame->time_ns : flr_clock_ns(r->def->env);
-        to->suspended++;
-        if (!r->missing) {
-            to->suspensions++;
-            r->missing = true;
-            r->missing_since = now;
-        }
-        double lasted = (double)(now - r->missing_since) * 1e-9;
-        to->longest_suspension = fmax(to->longest_suspension, lasted);
-        if (lasted >= PATIENCE) {
-            r->given_up = true;
-            flr_loop_end(r->loop);
-        }
-        if (r->given_up || r->def->paced) return false;
+    if (r->def->single) poll_pagers(r->def->stage);
+    flr_world_step(r->world, input, f);
+    int64_t now = r->def->paced ? frame->time_ns : flr_clock_ns(r->def->env);
+    double lasts = flr_pager_waits_note(&r->result.waits, f->missing, now);
+    if (!f->missing) return true;
+    if (lasts >= PATIENCE) {
+        r->given_up = true;
+        flr_loop_end(r->loop);
+    } else if (!r->def->paced) {
         flr_sleep_until(r->def->env, now + 200000);
     }
-    r->missing = false;
-    return true;
+    frame->again = true;
+    return false;
 }
 
 static bool step(void *context, flr_loop_frame *frame)
@@ -190,12 +191,14 @@ static bool step(void *context, flr_loop_frame *frame)
         input.has_sent = sent->known;
         input.sent = sent->wrench;
     }
-    r->seen = sample->number;
-    if (r->result.frames == 0) r->first_ns = frame->time_ns;
+    if (!r->begun) r->first_ns = frame->time_ns;
+    r->begun = true;
     flr_world_frame f;
     int64_t began = flr_clock_ns(r->def->env);
     if (!step_world(r, frame, &input, &f)) return false;
     int64_t took = flr_clock_ns(r->def->env) - began;
+    r->seen = sample->number;
+    if (r->result.frames == 0) r->result.first = f.number;
     flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
     frame->wrenches[0] = flr_world_wrench(r->world, 0);
     frame->notes[0] = f.points_tested;
@@ -226,7 +229,7 @@ static flr_result make_ready(runner *r, flr_error *error)
     r->result.sunk = UINT32_MAX;
     bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
     r->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
-    if (grips && !flr_world_grab(r->world, 0, r->def->part))
+    if (grips && !r->def->resume && !flr_world_grab(r->world, 0, r->def->part))
         return flr_fail(error, FLR_BAD_ARGUMENT, "part %u cannot be picked up", r->def->part);
     if (!r->def->record) return FLR_OK;
     flr_recorder_def recorder = flr_default_recorder_def();
@@ -252,7 +255,7 @@ static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
 {
     flr_result result = FLR_OK;
     bool go_on = true;
-    for (uint64_t left = r->def->frames; left && go_on && result == FLR_OK;) {
+    for (uint64_t left = r->frames; left && go_on && result == FLR_OK;) {
         uint64_t now = left < BATCH ? left : BATCH;
         flr_loop_run(loop, now);
         left -= now;
@@ -262,9 +265,21 @@ static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
     return result;
 }
 
+/* Paced in the calling thread: with a simulated clock. */
+static flr_result run_single(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    bool go_on = true;
+    for (uint64_t left = r->frames; left && go_on && !r->given_up && result == FLR_OK; left--) {
+        flr_loop_run(loop, 1);
+        result = service(r, &go_on, error);
+    }
+    return result;
+}
+
 static flr_result run_paced(runner *r, flr_loop *loop, flr_error *error)
 {
-    flr_result result = flr_loop_start(loop, r->def->frames, error);
+    flr_result result = flr_loop_start(loop, r->frames, error);
     bool go_on = true;
     while (result == FLR_OK && go_on && flr_loop_is_running(loop)) {
         flr_sleep_until(r->def->env, flr_clock_ns(r->def->env) + 10000000);
@@ -283,21 +298,32 @@ static flr_result start_pagers(const flr_stage *stage, flr_error *error)
     return result;
 }
 
-static uint64_t bytes_paged(const flr_stage *stage)
+/* What the first step looks at is read before the run begins. */
+static void wait_for_first(runner *r)
 {
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < stage->part_count; i++)
-        if (stage->parts[i].pager) bytes += flr_pager_get_stats(stage->parts[i].pager).bytes_read;
-    return bytes;
+    flr_env *env = r->def->env;
+    const int64_t begin = flr_clock_ns(env);
+    while (!flr_world_ready(r->world) && !r->given_up) {
+        flr_sleep_until(env, flr_clock_ns(env) + 200000);
+        if (r->def->single) poll_pagers(r->def->stage);
+        r->result.load_seconds = 1e-9 * (double)(flr_clock_ns(env) - begin);
+        r->given_up = r->result.load_seconds >= PATIENCE;
+    }
 }
 
-static flr_result why_missing(const flr_stage *stage, flr_error *error)
+static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *error)
 {
     for (uint32_t i = 0; i < stage->part_count; i++) {
         flr_pager *pager = stage->parts[i].pager;
         flr_error why;
         if (!pager) continue;
         flr_result result = flr_pager_trouble(pager, &why);
+        /* a damaged file of the cache does not mend: without it the next run builds it again */
+        if (result == FLR_BAD_INPUT && flr_path_remove(env, flr_pager_path(pager), NULL) == FLR_OK)
+            return flr_fail(error, result,
+                            "part \"%s\": %.*s; it has been removed from the cache, and the next "
+                            "run builds it again",
+                            stage->parts[i].name, (int)strcspn(why.message, ";"), why.message);
         if (result != FLR_OK)
             return flr_fail(error, result, "part \"%s\": %s", stage->parts[i].name, why.message);
         if (flr_pager_get_stats(pager).refused > 0)
@@ -314,7 +340,7 @@ static flr_result why_missing(const flr_stage *stage, flr_error *error)
 static void conclude(runner *r, flr_loop *loop)
 {
     flr_run_result *to = &r->result;
-    to->paged_bytes = bytes_paged(r->def->stage);
+    to->pager = flr_stage_paging(r->def->stage);
     flr_loop_get_stats(loop, &to->loop);
     flr_guard_stats guard = flr_guard_get_stats(flr_loop_guard(loop, 0));
     const flr_passivity *port = flr_world_passivity(r->world, 0);
@@ -331,29 +357,115 @@ static void conclude(runner *r, flr_loop *loop)
     to->step_ns = flr_histogram_percentiles(&r->times);
 }
 
+/* ---- going on ---- */
+
+static flr_result resume(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_run_state state;
+    const char *path = r->def->resume;
+    flr_result result = flr_run_state_read(r->def->env, path, &state, error);
+    if (result != FLR_OK) return result;
+    if (!flr_hash_equal(state.identity, r->def->identity))
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s: the state of another run; give the scene, the hand and the options "
+                          "of that one",
+                          path);
+    else if (state.done >= r->def->frames)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s: that run has come to its end after %llu frames; --frames gives more",
+                          path, (unsigned long long)state.done);
+    else if (!flr_world_load(r->world, state.world, state.world_size) ||
+             !flr_loop_load(loop, state.loop, state.loop_size))
+        result = flr_fail(error, FLR_BAD_INPUT,
+                          "%s: does not fit this run; begin it anew, without --resume", path);
+    if (result == FLR_OK) {
+        r->frames = r->def->frames - state.done;
+        r->result.first = state.done;
+        /* a device on a table is somewhere else by now: it takes the part where that is */
+        bool stays = !r->def->relative;
+        r->seen = stays ? state.seen : 0;
+        r->first_ns = state.first_ns;
+        r->begun = stays && !r->def->paced;
+        if (stays) r->T_start = state.T_start, r->T_first = state.T_first, r->placed = state.placed;
+    }
+    flr_run_state_free(&state);
+    return result;
+}
+
+static flr_result keep(runner *r, flr_loop *loop, flr_error *error)
+{
+    const char *path = r->def->state;
+    if (!path || (r->def->only_if_given_up && !r->given_up)) return FLR_OK;
+    flr_run_state state = {.identity = r->def->identity,
+                           .done = r->def->frames - r->frames + r->result.frames,
+                           .seen = r->seen,
+                           .first_ns = r->first_ns,
+                           .T_start = r->T_start,
+                           .T_first = r->placed ? r->T_first : flr_pose_identity(),
+                           .placed = r->placed,
+                           .world_size = flr_world_state_size(r->world),
+                           .loop_size = flr_loop_state_size(loop)};
+    state.world = malloc(state.world_size);
+    state.loop = malloc(state.loop_size);
+    flr_result result = FLR_OK;
+    if (!state.world || !state.loop) {
+        result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for the state of the run");
+    } else {
+        flr_world_save(r->world, state.world);
+        flr_loop_save(loop, state.loop);
+        result = flr_run_state_write(r->def->env, path, &state, error);
+    }
+    flr_run_state_free(&state);
+    return result;
+}
+
+/* Why a run was given up, and how it goes on. */
+static flr_result give_up(const runner *r, flr_error *error)
+{
+    flr_error why;
+    flr_result result = why_missing(r->def->env, r->def->stage, &why);
+    if (!r->def->state) return flr_fail(error, result, "%s", why.message);
+    return flr_fail(error, result, "%.*s; the state is kept: --resume %s goes on", 600, why.message,
+                    r->def->state);
+}
+
+/* ---- all of it ---- */
+
+static flr_result make_loop(runner *r, flr_error *error)
+{
+    const flr_run_def *def = r->def;
+    flr_loop_def how = flr_default_loop_def();
+    how.env = def->env;
+    how.rate = def->rate;
+    how.paced = def->paced;
+    how.devices[0] = def->device;
+    how.device_count = 1;
+    how.step = step;
+    how.context = r;
+    return flr_loop_create(&how, &r->loop, error);
+}
+
+static flr_result run_loop(runner *r, flr_error *error)
+{
+    if (!r->def->paced) return run_free(r, r->loop, error);
+    return r->def->single ? run_single(r, r->loop, error) : run_paced(r, r->loop, error);
+}
+
 flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *error)
 {
     runner *r = calloc(1, sizeof *r);
     if (!r) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
     r->def = def;
-    flr_loop *loop = NULL;
+    r->frames = def->frames;
     flr_result did = make_ready(r, error);
-    if (did == FLR_OK) {
-        flr_loop_def how = flr_default_loop_def();
-        how.env = def->env;
-        how.rate = def->rate;
-        how.paced = def->paced;
-        how.devices[0] = def->device;
-        how.device_count = 1;
-        how.step = step;
-        how.context = r;
-        did = flr_loop_create(&how, &loop, error);
-    }
-    r->loop = loop;
-    if (did == FLR_OK) did = start_pagers(def->stage, error);
-    if (did == FLR_OK) did = def->paced ? run_paced(r, loop, error) : run_free(r, loop, error);
-    if (did == FLR_OK) conclude(r, loop);
-    flr_loop_destroy(loop);
+    if (did == FLR_OK) did = make_loop(r, error);
+    if (did == FLR_OK && def->resume) did = resume(r, r->loop, error);
+    if (did == FLR_OK && !def->single) did = start_pagers(def->stage, error);
+    if (did == FLR_OK) wait_for_first(r);
+    if (did == FLR_OK && !r->given_up) did = run_loop(r, error);
+    if (did == FLR_OK) did = keep(r, r->loop, error);
+    if (did == FLR_OK) conclude(r, r->loop);
+    flr_loop_destroy(r->loop);
     if (r->recorder) {
         r->result.lost = flr_recorder_lost(r->recorder);
         if (did == FLR_OK)
@@ -361,7 +473,7 @@ flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *er
         else
             flr_recorder_abandon(r->recorder);
     }
-    if (did == FLR_OK && r->given_up) did = why_missing(def->stage, error);
+    if (did == FLR_OK && r->given_up) did = give_up(r, error);
     if (did == FLR_OK) *result = r->result;
     free(r->moving);
     free(r->parts);

@@ -16,6 +16,7 @@
 #include "feeler/hash.h"
 #include "feeler/histogram.h"
 #include "feeler/loop.h"
+#include "feeler/pager.h"
 #include "feeler/result.h"
 #include "scene/stage.h"
 
@@ -39,7 +40,16 @@ typedef struct flr_run_def {
     const flr_run_sent *sent; /* [frames]: said by a recording; NULL: the guard says it */
     const char *record;       /* a recording to be made; NULL: none */
     const char *const *texts; /* for it, as in flr_recorder_def */
-    flr_pose *poses;          /* [frames][moving parts of the stage, in order]; NULL: not wanted */
+    /* a file for the state at the end of the run, from which another can go on; NULL: none is written. And a state to go on
+     * from, with what is left of `frames`; NULL: from the beginning. Of a run with the same identity: the hash of all
+     * that determines it. Free running, both together are the same, to the bit, as one. With a device that cannot be saved
+     * (flr_device_driver.save) the hand takes the part where both are */
+    const char *state, *resume;
+    bool only_if_given_up; /* … the state is written then only */
+    flr_hash identity;
+    /* all in the calling thread, pagers are served between frames: needed with a simulated env; default false */
+    bool single;
+    flr_pose *poses; /* [frames][moving parts of the stage, in order]; NULL: not wanted */
     /* Called after every frame, in the loop: RT. May be NULL. */
     void (*seen)(void *context, const flr_world_frame *frame);
     /* Called now and then with the frames done; false: stop early. May be NULL. */
@@ -74,11 +84,13 @@ typedef struct flr_run_result {
     double gap;    /* metres: … nearer than this to another */
     uint64_t faulty_frames; /* of the world */
     uint64_t guard_trips;
-    uint64_t lost; /* frames missing in the recording */
-    /* of parts whose voxels are paged: steps that had to be tried again because something was missing, in how many stretches,
-     * the longest in seconds; bytes read */
-    uint64_t suspended, suspensions, paged_bytes;
-    double longest_suspension;
+    uint64_t lost;  /* frames missing in the recording */
+    uint64_t first; /* number of the first frame: not 0 where a run went on */
+    /* of parts whose voxels are paged: how often steps had to wait for them, and what all pagers did together; `slots` is 0
+     * where nothing is paged. What the first step looks at is read before it, in load_seconds, which is no waiting */
+    double load_seconds;
+    flr_pager_waits waits;
+    flr_pager_stats pager;
     flr_hash hash; /* of all frames */
     bool stopped;  /* by `progress` */
 } flr_run_result;

@@ -171,9 +171,36 @@ static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, f
     return result == FLR_OK ? result : about(part->name, result, error);
 }
 
-/* Where the file of a part's voxels is larger than its share of the memory, the file takes the place of the voxmap. */
-static flr_result page(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage *stage,
+/* Is it the voxels of this part? By its name it is; somebody may have renamed it. */
+static bool is_of(const flr_pager *pager, const flr_stage_part *part)
+{
+    flr_voxmap_info info = flr_voxmap_get_info(flr_pager_voxmap(pager));
+    return info.voxel == part->voxel && flr_hash_equal(info.mesh_hash, flr_mesh_hash(part->mesh));
+}
+
+/* Where the file of a part's voxels is larger than its share of the memory, the file takes the place of the voxmap. Where there
+ * is none, or it is smaller or cannot be used: FLR_OK without a pager. */
+static flr_result page(flr_env *env, const char *path, uint64_t share, flr_stage_part *part,
                        flr_error *error)
+{
+    flr_path_info info;
+    flr_result result = flr_path_look(env, path, &info, error);
+    if (result != FLR_OK || info.kind != FLR_PATH_FILE || info.size <= share) return result;
+    flr_pager_def pager = flr_default_pager_def();
+    pager.env = env, pager.path = path, pager.budget = share;
+    result = flr_pager_open(&pager, &part->pager, error);
+    if (result == FLR_OK && !is_of(part->pager, part)) {
+        flr_pager_close(part->pager);
+        part->pager = NULL;
+    }
+    /* a damaged one, or one of an older version, is built again */
+    return result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED ? FLR_OK : result;
+}
+
+/* The voxels of a part that stays: paged from the cache where they are too many, else in memory. What is there already is not
+ * even looked through. */
+static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint32_t i,
+                                   flr_stage *stage, flr_error *error)
 {
     flr_stage_part *part = &stage->parts[i];
     flr_voxelize_def how = how_to_voxelize(def, i, part);
@@ -183,16 +210,35 @@ static flr_result page(flr_env *env, const flr_stage_def *def, uint32_t i, flr_s
     uint64_t share = 0;
     for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
     share = def->memory / share;
-    flr_path_info info;
-    flr_result result = flr_path_look(env, path, &info, error);
-    if (result != FLR_OK || info.kind != FLR_PATH_FILE || info.size <= share) return result;
-    flr_contact_table_destroy(part->table);
-    flr_voxmap_destroy(part->voxmap);
-    part->table = NULL, part->voxmap = NULL;
-    flr_pager_def pager = flr_default_pager_def();
-    pager.env = env, pager.path = path, pager.budget = share;
-    result = flr_pager_open(&pager, &part->pager, error);
-    return result == FLR_OK ? result : about(part->name, result, error);
+    flr_result result = page(env, path, share, part, error);
+    if (result != FLR_OK) return about(part->name, result, error);
+    if (part->pager) return FLR_OK;
+    result = voxelize(env, def, i, part, true, false, error);
+    if (result == FLR_OK) result = page(env, path, share, part, error);
+    if (result == FLR_OK && part->pager) {
+        flr_contact_table_destroy(part->table);
+        flr_voxmap_destroy(part->voxmap);
+        part->table = NULL, part->voxmap = NULL;
+    }
+    return result;
+}
+
+flr_pager_stats flr_stage_paging(const flr_stage *stage)
+{
+    flr_pager_stats all = {.at_once = true};
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        if (!stage->parts[i].pager) continue;
+        flr_pager_stats one = flr_pager_get_stats(stage->parts[i].pager);
+        all.steps += one.steps, all.suspended += one.suspended;
+        all.needed += one.needed, all.hits += one.hits;
+        all.blocks_read += one.blocks_read, all.bytes_read += one.bytes_read;
+        all.evicted += one.evicted, all.failures += one.failures, all.refused += one.refused;
+        all.resident += one.resident, all.slots += one.slots;
+        all.blocks += one.blocks, all.bytes += one.bytes;
+        if (one.slowest_ns > all.slowest_ns) all.slowest_ns = one.slowest_ns;
+        all.at_once = all.at_once && one.at_once;
+    }
+    return all;
 }
 
 /* Static parts can be one ground when their voxels are of one size. */
@@ -248,10 +294,10 @@ static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage 
         flr_stage_part *part = &stage->parts[i];
         if (part->moving)
             result = voxelize(env, def, i, part, moving > 1 || spheres, true, error);
+        else if (def->memory && !spheres)
+            result = page_or_voxelize(env, def, i, stage, error);
         else if (!merged)
             result = voxelize(env, def, i, part, true, spheres, error);
-        if (result == FLR_OK && !part->moving && def->memory && !spheres)
-            result = page(env, def, i, stage, error);
         if (part->table || part->pager || merged)
             stage->voxel =
                 stage->voxel > 0 && stage->voxel < part->voxel ? stage->voxel : part->voxel;

@@ -236,6 +236,13 @@ static void suspend(flr_world *w, flr_world_frame *frame)
     frame->hash = w->state->hash;
 }
 
+bool flr_world_ready(flr_world *w)
+{
+    bool ready = flr_pages_begin(w->pages, w->state->bodies, range_of(w) + AROUND * w->voxel);
+    flr_pages_end(w->pages);
+    return ready;
+}
+
 void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
 {
     flr_world_state *state = w->state;
