@@ -18,6 +18,7 @@ flr_engine_def flr_default_engine_def(void)
                             .paced = true,
                             .hands = 2,
                             .workers = 2,
+                            .merge = true,
                             .options = flr_default_mesh_options(),
                             .priority = 80,
                             .cpu = -1,

@@ -64,6 +64,8 @@ typedef struct flr_engine_def {
     uint32_t hands;   /* 1 … 8; default 2 */
     unsigned workers; /* threads for jobs; default 2; 0: jobs are done in flr_engine_service() */
     unsigned threads; /* that one job may use; default 0: one per processor */
+    bool
+        merge; /* what stays is made one, by a job: worth it from some ten parts on; default true */
     const flr_cache *cache; /* of voxels; NULL: none. Its folder is copied */
     const char *recordings; /* folder, made when needed; NULL: there are none */
     const char *scratch;    /* folder for scenarios that are made; NULL: they cannot be loaded */

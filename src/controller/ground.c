@@ -253,7 +253,7 @@ static void post_merge(flr_engine *e, flr_ground *wanted, double voxel)
 
 void flr_engine_keep_ground(flr_engine *e)
 {
-    if (e->merging || e->dirty || e->casting || e->replay || e->loading) return;
+    if (!e->def.merge || e->merging || e->dirty || e->casting || e->replay || e->loading) return;
     if (e->kind == FLR_ENGINE_SPHERES) return; /* trees are asked one by one */
     int64_t now = flr_clock_ns(e->def.env);
     if (now - e->ground_ns < settle_ns / 5) return;
