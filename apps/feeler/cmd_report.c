@@ -89,6 +89,18 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
     flr_json_set(o, "meeting_frames", r->meshes ? flr_json_count(r->meeting) : json_null());
     flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
     flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));
+    json_t *paging = json_null();
+    if (r->paged_most) {
+        paging = flr_json_object();
+        flr_json_set(paging, "bytes_read", flr_json_count(r->paged_read));
+        flr_json_set(paging, "most_bytes", flr_json_count(r->paged_most));
+        flr_json_set(paging, "needed_blocks", flr_json_count(r->paged_needed));
+        flr_json_set(paging, "hits", flr_json_count(r->paged_hits));
+        flr_json_set(paging, "suspensions", flr_json_count(r->waits));
+        flr_json_set(paging, "longest_s", flr_json_number(1e-6 * r->longest_wait_us));
+        flr_json_set(paging, "suspended_s", flr_json_number(1e-6 * r->waited_us));
+    }
+    flr_json_set(o, "paging", paging);
     flr_json_set(o, "max_force", flr_json_number(r->max_force));
     flr_json_set(o, "max_torque", flr_json_number(r->max_torque));
     return o;

@@ -23,6 +23,7 @@ typedef struct flr_report_frame {
     double bound;         /* metres: at least this far, by all that is known */
     uint32_t part;        /* that a hand holds, by its number in the recording; UINT32_MAX: none */
     uint32_t contacts, penetrations;
+    double waited_us; /* for voxels from the disk */
     bool limited, stopped, fresh, meet;
 } flr_report_frame;
 
@@ -57,6 +58,11 @@ typedef struct flr_report {
     size_t contact_frames, penetration_frames, limited_frames, stopped_frames;
     uint32_t most_contacts;
     double max_force, max_torque;
+    /* of paged voxels: blocks that were needed, and there in time; bytes read, in memory at most; times that
+     * frames waited, the longest, all of it */
+    uint64_t paged_needed, paged_hits, paged_read, paged_most;
+    size_t waits;
+    double longest_wait_us, waited_us;
     flr_verdict verdict;
 } flr_report;
 

@@ -68,6 +68,7 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
         .penetrations = f->penetrations,
         .limited = f->travel_limited,
         .stopped = f->stopped,
+        .waited_us = f->waited_us,
         .fresh = hand && hand->fresh,
     };
     /* distances are those before the step: of the poses that the frame before ended with */
@@ -75,6 +76,10 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
         r->frames[r->count - 1].lower = f->lower;
         r->frames[r->count - 1].upper = f->upper;
     }
+    r->paged_needed = f->paged_needed;
+    r->paged_hits = f->paged_hits;
+    r->paged_read = f->paged_read;
+    if (f->paged_resident > r->paged_most) r->paged_most = f->paged_resident;
     if (f->frame > *next) r->missing += f->frame - *next;
     *next = f->frame + 1;
     for (uint32_t i = 0; i < r->moving; i++)
@@ -191,6 +196,9 @@ flr_result flr_report_sum(flr_report *r, flr_error *error)
         r->penetration_frames += f->penetrations > 0;
         r->limited_frames += f->limited;
         r->stopped_frames += f->stopped;
+        r->waits += f->waited_us > 0;
+        r->waited_us += f->waited_us;
+        r->longest_wait_us = fmax(r->longest_wait_us, f->waited_us);
         if (f->contacts > r->most_contacts) r->most_contacts = f->contacts;
         r->max_force = fmax(r->max_force, f->force);
         r->max_torque = fmax(r->max_torque, f->torque);

@@ -11,12 +11,6 @@ static double ratio(const flr_run_result *r)
     return r->contact_frames ? (double)r->penetration_frames / (double)r->contact_frames : 0;
 }
 
-/* of blocks that came within reach of a step, those that were there already */
-static double hit_rate(const flr_pager_stats *p)
-{
-    return p->needed ? (double)p->hits / (double)p->needed : 1;
-}
-
 static double us(uint64_t ns) { return (double)ns * 1e-3; }
 
 /* ---- text ---- */
@@ -84,7 +78,7 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   "%llu %s, at most %.3g ms\n",
                   (double)r->pager.resident * FLR_PAGER_BLOCK * 1e-6,
                   (double)r->pager.blocks * FLR_PAGER_BLOCK * 1e-6,
-                  (double)r->pager.bytes_read * 1e-6, 100 * hit_rate(&r->pager),
+                  (double)r->pager.bytes_read * 1e-6, 100 * flr_pager_hit_rate(&r->pager),
                   (unsigned long long)r->waits.count, flr_noun(r->waits.count, "time", "times"),
                   r->waits.longest * 1e3);
     if (r->lost)
@@ -121,7 +115,7 @@ static json_t *paging_json(const flr_run_result *r)
 {
     const flr_pager_stats *p = &r->pager;
     json_t *o = flr_json_object();
-    flr_json_set(o, "hit_rate", flr_json_number(hit_rate(p)));
+    flr_json_set(o, "hit_rate", flr_json_number(flr_pager_hit_rate(p)));
     flr_json_set(o, "bytes_read", flr_json_count(p->bytes_read));
     flr_json_set(o, "resident_bytes", flr_json_count((uint64_t)p->resident * FLR_PAGER_BLOCK));
     flr_json_set(o, "slots_bytes", flr_json_count((uint64_t)p->slots * FLR_PAGER_BLOCK));

@@ -22,8 +22,7 @@
  * Trouble of the disk is tried again until it passes; a file that is damaged or was cut short stays
  * so, and flr_pager_trouble() says it.
  *
- * Thread: control, where a function does not say otherwise. Nothing here is RT safe; what the step
- * does is.
+ * Thread: control, where a function does not say otherwise. What the step does is RT safe.
  */
 #ifndef FEELER_PAGER_H
 #define FEELER_PAGER_H
@@ -103,8 +102,12 @@ typedef struct flr_pager_stats {
     bool at_once;       /* reads are, with io_uring; else one after the other */
 } flr_pager_stats;
 
-/* Thread: any. */
+/* Thread: any; RT safe. */
 FLR_API flr_pager_stats flr_pager_get_stats(const flr_pager *pager);
+/* Several pagers together: adds one to others; `to` begins with zeros. RT safe. */
+FLR_API void flr_pager_stats_add(flr_pager_stats *to, const flr_pager_stats *one);
+/* Of blocks that came within reach of a step, the share that was there already; 1: none came. */
+FLR_API double flr_pager_hit_rate(const flr_pager_stats *stats);
 
 /* How often and how long steps could not happen because voxels were missing. Begins with zeros. */
 typedef struct flr_pager_waits {
@@ -112,6 +115,7 @@ typedef struct flr_pager_waits {
     uint64_t count;   /* of stretches of them */
     double longest;   /* s */
     double total;     /* s */
+    double ended;     /* s: the stretch that ended with the last step; 0: none did */
     bool waiting;     /* just now */
     int64_t since_ns; /* … since then */
     int64_t last_ns;  /* the last step */

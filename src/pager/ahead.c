@@ -100,11 +100,8 @@ void flr_ahead_look(flr_pager *p)
                 want_hyper(p, part, &part->shell->hypers[k], stage);
         }
     qsort(p->list, p->list_count, sizeof *p->list, nearer);
-    if (!p->needs) return;
-    pthread_mutex_lock(&p->mutex);
-    p->stats.needed += p->needs;
-    p->stats.hits += p->hits;
-    pthread_mutex_unlock(&p->mutex);
+    flr_count(&p->counts.needed, p->needs);
+    flr_count(&p->counts.hits, p->hits);
 }
 
 /* ---- what may go ---- */
@@ -175,9 +172,7 @@ bool flr_ahead_make_room(flr_pager *p, double wanted)
         s->block = UINT64_MAX;
         p->free_slots[p->free_count++] = out[i].slot;
     }
-    pthread_mutex_lock(&p->mutex);
-    p->stats.evicted += count;
-    p->stats.resident -= count;
-    pthread_mutex_unlock(&p->mutex);
+    flr_count(&p->counts.evicted, count);
+    atomic_fetch_sub(&p->counts.resident, count);
     return count > 0;
 }

@@ -20,8 +20,8 @@ static void note_trouble(flr_pager *p, flr_result result, const flr_error *why)
         if (p->retry_after > retry_most_ns) p->retry_after = retry_most_ns;
         p->retry_at = now + p->retry_after;
     }
+    flr_count(&p->counts.failures, 1);
     pthread_mutex_lock(&p->mutex);
-    p->stats.failures++;
     if (p->damaged == UINT64_MAX) {
         p->result = result;
         p->trouble = *why;
@@ -33,8 +33,8 @@ static void note_trouble(flr_pager *p, flr_result result, const flr_error *why)
 static void note_damage(flr_pager *p, uint64_t block, const flr_error *why)
 {
     p->asked[block - p->blocks.first_block] = p->pass + DAMAGED_PASSES;
+    flr_count(&p->counts.failures, 1);
     pthread_mutex_lock(&p->mutex);
-    p->stats.failures++;
     p->result = FLR_BAD_INPUT;
     p->trouble = *why;
     p->damaged = block;
@@ -116,9 +116,7 @@ void flr_fetch_ask(flr_pager *p, uint32_t limit)
         p->slots[p->where[w->block - p->blocks.first_block]].distance = w->distance;
         next++;
     }
-    pthread_mutex_lock(&p->mutex);
-    p->stats.refused = room ? 0 : p->list_count - next;
-    pthread_mutex_unlock(&p->mutex);
+    atomic_store(&p->counts.refused, room ? 0 : p->list_count - next);
 }
 
 /* ---- taking ---- */
@@ -129,11 +127,11 @@ static void put_in_place(flr_pager *p, flr_request *r)
     int64_t took = flr_clock_ns(p->def.env) - r->begin_ns;
     flr_blocks_put(&p->blocks, p->table, r->block, r->slot);
     p->retry_after = p->retry_at = 0;
+    flr_count(&p->counts.blocks_read, 1);
+    flr_count(&p->counts.bytes_read, r->size);
+    atomic_fetch_add(&p->counts.resident, 1);
+    if (took > atomic_load(&p->counts.slowest_ns)) atomic_store(&p->counts.slowest_ns, took);
     pthread_mutex_lock(&p->mutex);
-    p->stats.blocks_read++;
-    p->stats.bytes_read += r->size;
-    p->stats.resident++;
-    if (took > p->stats.slowest_ns) p->stats.slowest_ns = took;
     if (p->damaged == r->block) p->damaged = UINT64_MAX;
     if (p->damaged == UINT64_MAX) p->result = FLR_OK;
     pthread_mutex_unlock(&p->mutex);
@@ -155,9 +153,7 @@ static bool check(flr_pager *p, flr_request *r)
     if (!r->again) {
         r->again = true;
         r->done = 0;
-        pthread_mutex_lock(&p->mutex);
-        p->stats.failures++;
-        pthread_mutex_unlock(&p->mutex);
+        flr_count(&p->counts.failures, 1);
         if (add(p, r)) return false;
     }
     note_damage(p, r->block, &why);

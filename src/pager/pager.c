@@ -59,10 +59,8 @@ static flr_result allocate(flr_pager *p, flr_error *error)
     }
     for (uint32_t i = 0; i < p->def.depth; i++) p->requests[i].block = UINT64_MAX;
     memset(p->where, 0xFF, (blocks + 1) * sizeof *p->where);
-    p->stats.slots = p->slot_count;
-    p->stats.blocks = blocks;
-    p->stats.bytes = slots * (FLR_VOXFILE_BLOCK + sizeof(flr_slot) + 4) + cells * 10 + blocks * 20 +
-                     FLR_PAGER_WANTED * sizeof(flr_wanted) + flr_blocks_bytes(&p->blocks);
+    p->bytes = slots * (FLR_VOXFILE_BLOCK + sizeof(flr_slot) + 4) + cells * 10 + blocks * 20 +
+               FLR_PAGER_WANTED * sizeof(flr_wanted) + flr_blocks_bytes(&p->blocks);
     return FLR_OK;
 }
 
@@ -81,7 +79,6 @@ static flr_result open_file(flr_pager *p, flr_error *error)
     p->file_size = header->size;
     p->pass = 1;
     p->damaged = UINT64_MAX;
-    p->stats.at_once = flr_reads_at_once(p->reads);
     p->hashes = (const flr_hash *)(header + 1);
     p->paging.voxmap = p->voxmap;
     flr_error why;
@@ -94,7 +91,7 @@ static flr_result open_file(flr_pager *p, flr_error *error)
     result = flr_contact_table_create_paged(&p->paging, at / FLR_VOXFILE_BLOCK,
                                             at % FLR_VOXFILE_BLOCK, &p->table, error);
     if (result == FLR_OK)
-        p->stats.bytes += flr_contact_table_bytes(p->table) + p->voxmap->header->directory;
+        p->bytes += flr_contact_table_bytes(p->table) + p->voxmap->header->directory;
     return result;
 }
 
@@ -221,15 +218,41 @@ flr_result flr_pager_trouble(flr_pager *pager, flr_error *error)
     return result;
 }
 
-flr_pager_stats flr_pager_get_stats(const flr_pager *pager)
+flr_pager_stats flr_pager_get_stats(const flr_pager *p)
 {
-    flr_pager *p = (flr_pager *)pager;
-    pthread_mutex_lock(&p->mutex);
-    flr_pager_stats stats = p->stats;
-    pthread_mutex_unlock(&p->mutex);
-    stats.steps = atomic_load(&p->paging.steps) / 2;
-    stats.suspended = atomic_load(&p->paging.missed);
-    return stats;
+    const flr_pager_counts *c = &p->counts;
+    return (flr_pager_stats){.steps = atomic_load(&p->paging.steps) / 2,
+                             .suspended = atomic_load(&p->paging.missed),
+                             .needed = atomic_load(&c->needed),
+                             .hits = atomic_load(&c->hits),
+                             .blocks_read = atomic_load(&c->blocks_read),
+                             .bytes_read = atomic_load(&c->bytes_read),
+                             .evicted = atomic_load(&c->evicted),
+                             .failures = atomic_load(&c->failures),
+                             .refused = atomic_load(&c->refused),
+                             .resident = atomic_load(&c->resident),
+                             .slots = p->slot_count,
+                             .blocks = p->blocks.end_block - p->blocks.first_block,
+                             .bytes = p->bytes,
+                             .slowest_ns = atomic_load(&c->slowest_ns),
+                             .at_once = flr_reads_at_once(p->reads)};
+}
+
+void flr_pager_stats_add(flr_pager_stats *to, const flr_pager_stats *one)
+{
+    to->steps += one->steps, to->suspended += one->suspended;
+    to->needed += one->needed, to->hits += one->hits;
+    to->blocks_read += one->blocks_read, to->bytes_read += one->bytes_read;
+    to->evicted += one->evicted, to->failures += one->failures, to->refused += one->refused;
+    to->at_once = one->at_once && (to->at_once || to->slots == 0);
+    to->resident += one->resident, to->slots += one->slots;
+    to->blocks += one->blocks, to->bytes += one->bytes;
+    if (one->slowest_ns > to->slowest_ns) to->slowest_ns = one->slowest_ns;
+}
+
+double flr_pager_hit_rate(const flr_pager_stats *stats)
+{
+    return stats->needed ? (double)stats->hits / (double)stats->needed : 1;
 }
 
 double flr_pager_waits_note(flr_pager_waits *w, bool missing, int64_t now_ns)
@@ -242,6 +265,7 @@ double flr_pager_waits_note(flr_pager_waits *w, bool missing, int64_t now_ns)
     }
     double lasts = missing || w->waiting ? 1e-9 * (double)(now_ns - w->since_ns) : 0;
     w->longest = fmax(w->longest, lasts);
+    w->ended = missing ? 0 : lasts;
     w->steps += missing;
     w->waiting = missing;
     w->last_ns = now_ns;

@@ -36,6 +36,18 @@ typedef struct flr_request {
     bool again; /* its checksum was wrong once */
 } flr_request;
 
+/* What flr_pager_get_stats() tells; written by the thread that makes passes, read by any. */
+typedef struct flr_pager_counts {
+    _Atomic uint64_t needed, hits, blocks_read, bytes_read, evicted, failures, refused;
+    _Atomic uint32_t resident;
+    _Atomic int64_t slowest_ns;
+} flr_pager_counts;
+
+static inline void flr_count(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
+}
+
 struct flr_pager {
     flr_pager_def def;
     char *path;
@@ -66,8 +78,9 @@ struct flr_pager {
     pthread_t thread;
     bool started;
     atomic_bool stop;
+    flr_pager_counts counts;
+    uint64_t bytes;        /* of memory */
     pthread_mutex_t mutex; /* of what follows */
-    flr_pager_stats stats;
     flr_result result;
     flr_error trouble;
     uint64_t damaged; /* the block that `trouble` is about and that stays so; UINT64_MAX: none */

@@ -97,6 +97,12 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
                              .stopped = f->stopped > 0,
                              .faults = f->faults,
                              .hash = f->hash.low};
+    const flr_pager_stats paged = flr_stage_paging(r->def->stage);
+    head.waited_us = 1e6 * r->result.waits.ended;
+    head.paged_needed = paged.needed;
+    head.paged_hits = paged.hits;
+    head.paged_read = paged.bytes_read;
+    head.paged_resident = (uint64_t)paged.resident * FLR_PAGER_BLOCK;
     flr_record_hand hand = {.T_world_hand = input->T_world_hand,
                             .twist = input->twist,
                             .has_twist = input->has_twist,

@@ -225,18 +225,11 @@ static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint3
 
 flr_pager_stats flr_stage_paging(const flr_stage *stage)
 {
-    flr_pager_stats all = {.at_once = true};
+    flr_pager_stats all = {0};
     for (uint32_t i = 0; i < stage->part_count; i++) {
         if (!stage->parts[i].pager) continue;
         flr_pager_stats one = flr_pager_get_stats(stage->parts[i].pager);
-        all.steps += one.steps, all.suspended += one.suspended;
-        all.needed += one.needed, all.hits += one.hits;
-        all.blocks_read += one.blocks_read, all.bytes_read += one.bytes_read;
-        all.evicted += one.evicted, all.failures += one.failures, all.refused += one.refused;
-        all.resident += one.resident, all.slots += one.slots;
-        all.blocks += one.blocks, all.bytes += one.bytes;
-        if (one.slowest_ns > all.slowest_ns) all.slowest_ns = one.slowest_ns;
-        all.at_once = all.at_once && one.at_once;
+        flr_pager_stats_add(&all, &one);
     }
     return all;
 }

@@ -102,7 +102,7 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
                             flr_error *error);
 void flr_stage_destroy(flr_stage *stage); /* NULL allowed */
 
-/* What all its pagers did together; zeros where nothing is paged. */
+/* What all its pagers did together; zeros where nothing is paged. RT safe. */
 flr_pager_stats flr_stage_paging(const flr_stage *stage);
 
 /* The part of that name, or UINT32_MAX; of NULL: the first that moves. */

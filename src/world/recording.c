@@ -50,7 +50,12 @@ enum {
     FRAME_PARTS,
     FRAME_CONTACT_LIST,
     FRAME_STOPPED,
-    FRAME_ENERGY
+    FRAME_ENERGY,
+    FRAME_WAITED,
+    FRAME_PAGED_NEEDED,
+    FRAME_PAGED_HITS,
+    FRAME_PAGED_READ,
+    FRAME_PAGED_RESIDENT
 };
 
 #define VECTOR     FLR_PROTO_MESSAGE, ".feeler.Vector", false
@@ -109,6 +114,11 @@ static const flr_proto_message messages[] = {
          {"contact_list", FRAME_CONTACT_LIST, FLR_PROTO_MESSAGE, ".feeler.Contact", true},
          {"stopped", FRAME_STOPPED, NUMBER(BOOL)},
          {"energy", FRAME_ENERGY, NUMBER(DOUBLE)},
+         {"waited_us", FRAME_WAITED, NUMBER(DOUBLE)},
+         {"paged_needed", FRAME_PAGED_NEEDED, NUMBER(UINT64)},
+         {"paged_hits", FRAME_PAGED_HITS, NUMBER(UINT64)},
+         {"paged_read", FRAME_PAGED_READ, NUMBER(UINT64)},
+         {"paged_resident", FRAME_PAGED_RESIDENT, NUMBER(UINT64)},
          {0}}},
     {0}};
 
@@ -153,6 +163,13 @@ static void put_frame(flr_bytes *b, const flr_record_view *v)
     flr_proto_fixed64(b, FRAME_HASH, f->hash);
     flr_proto_uint(b, FRAME_STOPPED, f->stopped);
     flr_proto_double(b, FRAME_ENERGY, f->energy);
+    if (f->paged_resident || f->paged_read || f->waited_us > 0) {
+        flr_proto_double(b, FRAME_WAITED, f->waited_us);
+        flr_proto_uint(b, FRAME_PAGED_NEEDED, f->paged_needed);
+        flr_proto_uint(b, FRAME_PAGED_HITS, f->paged_hits);
+        flr_proto_uint(b, FRAME_PAGED_READ, f->paged_read);
+        flr_proto_uint(b, FRAME_PAGED_RESIDENT, f->paged_resident);
+    }
     for (uint32_t i = 0; i < v->hand_count; i++) {
         const flr_record_hand *hand = &v->hands[i];
         size_t at = flr_proto_begin(b, FRAME_HANDS);
@@ -536,6 +553,21 @@ static bool get_frame(flr_recording *r, flr_proto_look l, flr_record_view *view)
             break;
         case FRAME_ENERGY:
             f->energy = flr_proto_as_double(&value);
+            break;
+        case FRAME_WAITED:
+            f->waited_us = flr_proto_as_double(&value);
+            break;
+        case FRAME_PAGED_NEEDED:
+            f->paged_needed = value.integer;
+            break;
+        case FRAME_PAGED_HITS:
+            f->paged_hits = value.integer;
+            break;
+        case FRAME_PAGED_READ:
+            f->paged_read = value.integer;
+            break;
+        case FRAME_PAGED_RESIDENT:
+            f->paged_resident = value.integer;
             break;
         case FRAME_HANDS:
             if (view->hand_count == MOST_HANDS) return false;

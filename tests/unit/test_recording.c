@@ -92,6 +92,13 @@ static frame make_frame(flr_test_random *random, uint64_t number)
     f.head.stopped = number % 3 == 1;
     f.head.faults = (uint32_t)flr_test_random_u64(random);
     f.head.hash = flr_test_random_u64(random);
+    if (number % 2) {
+        f.head.waited_us = any(random);
+        f.head.paged_needed = flr_test_random_u64(random);
+        f.head.paged_hits = flr_test_random_u64(random);
+        f.head.paged_read = flr_test_random_u64(random);
+        f.head.paged_resident = 1 + flr_test_random_below(random, 1u << 30);
+    }
     f.head.contacts_given = flr_test_random_below(random, CONTACTS + 3);
     for (int i = 0; i < HANDS; i++) {
         f.hands[i].T_world_hand = any_pose(random);
@@ -165,6 +172,11 @@ static void same(const frame *f, const flr_record_view *view)
     assert_memory_equal(&view->frame.energy, &head.energy, 8);
     assert_int_equal(view->frame.faults, head.faults);
     assert_int_equal(view->frame.hash, head.hash);
+    assert_memory_equal(&view->frame.waited_us, &head.waited_us, 8);
+    assert_int_equal(view->frame.paged_needed, head.paged_needed);
+    assert_int_equal(view->frame.paged_hits, head.paged_hits);
+    assert_int_equal(view->frame.paged_read, head.paged_read);
+    assert_int_equal(view->frame.paged_resident, head.paged_resident);
     assert_int_equal(view->frame.contacts_given, head.contacts_given);
     assert_int_equal(view->hand_count, HANDS);
     assert_int_equal(view->part_count, PARTS);
