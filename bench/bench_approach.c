@@ -207,7 +207,7 @@ static flr_result optimisations(job *j, flr_error *error)
 static flr_result random_ways(job *j, flr_error *error)
 {
     static const char *const title = "random ways, stopped by impulses (figure 6)";
-    char texts[LINES][16];
+    char texts[LINES][32];
     const char *names[LINES];
     begin_figure(j, "random", title);
     flr_result result = FLR_OK;

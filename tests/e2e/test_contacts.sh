@@ -185,6 +185,7 @@ if [ "$sanitized" = no ]; then
   expect 0 feeler bench approach --divide 10 --repeat 1 --json --plots approach
   json '(.resolution | length) == 5 and (.octree | length) == 4 and (.engines | length) == 5 and (.trees | all(.bytes_per_voxel[0] < 4))'
   json '[.octree[].steps | map(.[3]) | add] | .[3] <= .[2] and .[2] < .[0]'
+  json '(.threads.steps | length) == 3 and (.threads.steps | all(.us | map(.[0]) == [1, 2, 4]))'
   [ -s approach/approach-random-time.svg ] && pass || fail "no plot of the random ways"
   expect 0 feeler bench falling --divide 20 --repeat 1 --json --plots plots
   json '(.falling | length) == 33 and (.falling | all(.us.broad <= .us.p50 and .us.p50 <= .us.p99 and .pairs.mean <= .pairs.most))'
