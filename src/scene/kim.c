@@ -8,14 +8,14 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "scene/lines.h"
+#include "scene/rows.h"
 
 enum { MOST_MODELS = 4096 };
 
 static const double foot = 0.3048;
 
 typedef struct config {
-    flr_lines lines;
+    flr_rows lines;
     flr_error *error;
     bool haptic, barrier;
     flr_scene_part *parts;
@@ -34,7 +34,7 @@ bool flr_kim_recognize(const void *bytes, size_t size)
 
 /* ---- "Key: value (remark)" ---- */
 
-static void skip_blanks(flr_lines *r)
+static void skip_blanks(flr_rows *r)
 {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) r->at++;
 }
@@ -42,38 +42,38 @@ static void skip_blanks(flr_lines *r)
 /* The next line is that of `key`, whose blanks may be underlines; the reader then stands behind its colon. */
 static bool read_key(config *c, const char *key)
 {
-    flr_lines *r = &c->lines;
-    if (!flr_lines_next(r)) return flr_lines_fail(r, "the file ends before the line ", key);
+    flr_rows *r = &c->lines;
+    if (!flr_rows_next(r)) return flr_rows_fail(r, "the file ends before the line ", key);
     const char *at = r->at;
     for (const char *k = key; *k; k++, at++) {
         bool blank = *k == ' ' && at < r->end && (*at == ' ' || *at == '_');
         if (!blank && (at == r->end || strncasecmp(at, k, 1) != 0))
-            return flr_lines_fail(r, "expected a line that begins with ", key);
+            return flr_rows_fail(r, "expected a line that begins with ", key);
     }
     r->at = at;
     skip_blanks(r);
-    if (r->at == r->end || *r->at != ':') return flr_lines_fail(r, "expected a colon behind ", key);
+    if (r->at == r->end || *r->at != ':') return flr_rows_fail(r, "expected a colon behind ", key);
     r->at++;
     return true;
 }
 
 /* what follows a value: nothing, or a remark in parentheses */
-static bool end_value(flr_lines *r)
+static bool end_value(flr_rows *r)
 {
     skip_blanks(r);
     if (r->at < r->end && *r->at == '(') return true;
-    return flr_lines_end(r, "nothing but a remark in parentheses may follow");
+    return flr_rows_end(r, "nothing but a remark in parentheses may follow");
 }
 
 static bool read_whole(config *c, const char *key, double high, double *value)
 {
-    flr_lines *r = &c->lines;
+    flr_rows *r = &c->lines;
     const char *start;
-    if (!read_key(c, key) || !flr_lines_number(r, "a number is missing: ", key, &start, value))
+    if (!read_key(c, key) || !flr_rows_number(r, "a number is missing: ", key, &start, value))
         return false;
     if (!(*value >= 0 && *value <= high && floor(*value) == *value)) {
         r->at = start;
-        return flr_lines_fail(
+        return flr_rows_fail(
             r, high == 1 ? "must be 0 or 1: " : "must be a whole number, at most 4096: ", key);
     }
     return end_value(r);
@@ -84,18 +84,18 @@ static bool read_whole(config *c, const char *key, double high, double *value)
 /* the file's name: up to a blank, or in quotation marks. Copied. */
 static bool read_file(config *c, char **file)
 {
-    flr_lines *r = &c->lines;
+    flr_rows *r = &c->lines;
     char quote = *r->at == '"' ? '"' : 0;
     const char *from = r->at + (quote != 0), *to = from;
     while (to < r->end && *to != '\n' && (quote ? *to != quote : (unsigned char)*to > ' ')) to++;
     if (quote && (to == r->end || *to != quote))
-        return flr_lines_fail(r, "the file name has no closing quotation mark", "");
-    if (to == from) return flr_lines_fail(r, "the file name is empty", "");
+        return flr_rows_fail(r, "the file name has no closing quotation mark", "");
+    if (to == from) return flr_rows_fail(r, "the file name is empty", "");
     for (const char *at = from; at < to;) {
         uint32_t code;
         size_t bytes = flr_utf8_size(at, (size_t)(to - at), &code);
         if (!bytes || flr_utf8_is_control(code))
-            return flr_lines_fail(r, "the file name has a character that is none", "");
+            return flr_rows_fail(r, "the file name has a character that is none", "");
         at += bytes;
     }
     *file = strndup(from, (size_t)(to - from));
@@ -126,11 +126,11 @@ static char *make_name(const config *c, const char *file)
 /* "FILE x y z scale voxel" */
 static bool read_model(config *c)
 {
-    flr_lines *r = &c->lines;
-    if (!flr_lines_next(r)) {
+    flr_rows *r = &c->lines;
+    if (!flr_rows_next(r)) {
         char text[64];
         snprintf(text, sizeof text, "%zu of %zu are there", c->count, c->wanted);
-        return flr_lines_fail(r, "the file ends before all models: ", text);
+        return flr_rows_fail(r, "the file ends before all models: ", text);
     }
     flr_scene_part *part = &c->parts[c->count];
     *part = flr_default_scene_part();
@@ -149,15 +149,15 @@ static bool read_model(config *c)
     double value[5];
     for (int i = 0; i < 5; i++) {
         const char *start;
-        if (!flr_lines_number(r, "a model has a file, x y z, scale and voxel size; missing: ",
-                              what[i], &start, &value[i]))
+        if (!flr_rows_number(r, "a model has a file, x y z, scale and voxel size; missing: ",
+                             what[i], &start, &value[i]))
             return false;
         bool fine = i < 3 ? fabs(value[i]) <= 1e6 : value[i] >= 1e-6 && value[i] <= 1e6;
         if (fine) continue;
         r->at = start;
-        return flr_lines_fail(r, i < 3 ? "out of range: " : "must be from 1e-6 to 1e6: ", what[i]);
+        return flr_rows_fail(r, i < 3 ? "out of range: " : "must be from 1e-6 to 1e6: ", what[i]);
     }
-    if (!flr_lines_end(r, "nothing may follow the voxel size")) return false;
+    if (!flr_rows_end(r, "nothing may follow the voxel size")) return false;
     part->file = texts[0];
     part->name = texts[1];
     part->unit = value[3] * foot;
@@ -175,7 +175,7 @@ static bool read_config(config *c)
     if (!read_whole(c, "Haptic device", 1, &haptic) ||
         !read_whole(c, "Number of models", MOST_MODELS, &wanted))
         return false;
-    if (wanted < 1) return flr_lines_fail(&c->lines, "a scene has at least one model", "");
+    if (wanted < 1) return flr_rows_fail(&c->lines, "a scene has at least one model", "");
     c->wanted = (size_t)wanted;
     c->parts = calloc(c->wanted, sizeof *c->parts);
     c->texts = calloc(2 * c->wanted, sizeof *c->texts);
@@ -186,8 +186,8 @@ static bool read_config(config *c)
     while (c->count < c->wanted)
         if (!read_model(c)) return false;
     if (!read_whole(c, "Barrier synchronization", 1, &barrier)) return false;
-    if (flr_lines_next(&c->lines))
-        return flr_lines_fail(&c->lines, "nothing may follow the line Barrier_synchronization", "");
+    if (flr_rows_next(&c->lines))
+        return flr_rows_fail(&c->lines, "nothing may follow the line Barrier_synchronization", "");
     c->haptic = haptic != 0, c->barrier = barrier != 0;
     return true;
 }
@@ -208,7 +208,7 @@ flr_result flr_kim_read(const char *name, const void *bytes, size_t size,
                         void *context, flr_error *error)
 {
     flr_error why = {0};
-    config c = {.lines = flr_lines_begin(name, bytes, size, &why), .error = &why};
+    config c = {.lines = flr_rows_begin(name, bytes, size, &why), .error = &why};
     flr_result result = FLR_OK;
     if (read_config(&c)) {
         part_names(&c);

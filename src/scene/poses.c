@@ -10,37 +10,37 @@
 #include "feeler/mesh.h"
 #include "feeler/units.h"
 #include "scene/length.h"
-#include "scene/lines.h"
+#include "scene/rows.h"
 
 enum { COLUMNS = 8 };
 
 static const char *const column_names[COLUMNS] = {"t", "x", "y", "z", "qw", "qx", "qy", "qz"};
 
 /* the eight numbers of a line, checked; `before` is the time of the pose before */
-static bool read_pose(flr_lines *r, double unit, double before, flr_timed_pose *pose)
+static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *pose)
 {
     double n[COLUMNS];
     const char *starts[COLUMNS];
     for (int i = 0; i < COLUMNS; i++)
-        if (!flr_lines_number(r, "a pose is t x y z qw qx qy qz; the line ends before ",
-                              column_names[i], &starts[i], &n[i]))
+        if (!flr_rows_number(r, "a pose is t x y z qw qx qy qz; the line ends before ",
+                             column_names[i], &starts[i], &n[i]))
             return false;
-    if (!flr_lines_end(r, "a pose has eight numbers; there is more")) return false;
+    if (!flr_rows_end(r, "a pose has eight numbers; there is more")) return false;
 
     if (n[0] < before) {
         r->at = starts[0];
-        return flr_lines_fail(r, "the time goes back", "");
+        return flr_rows_fail(r, "the time goes back", "");
     }
     for (int i = 1; i <= 3; i++) {
         n[i] = n[i] * unit + 0.0;
         if (fabs(n[i]) <= FLR_MESH_MAX_COORDINATE) continue;
         r->at = starts[i];
-        return flr_lines_fail(r, "farther out than 1e9 m: ", column_names[i]);
+        return flr_rows_fail(r, "farther out than 1e9 m: ", column_names[i]);
     }
     flr_quat q = {n[4], n[5], n[6], n[7]};
     if (!flr_quat_read(&q)) {
         r->at = starts[4];
-        return flr_lines_fail(r, "qw qx qy qz is not a unit quaternion", "");
+        return flr_rows_fail(r, "qw qx qy qz is not a unit quaternion", "");
     }
     *pose = (flr_timed_pose){n[0], {{n[1], n[2], n[3]}, q}};
     return true;
@@ -65,8 +65,8 @@ flr_result flr_pose_list_parse(const char *name, const void *bytes, size_t size,
     flr_pose_list found = {0};
     size_t room = 0;
     flr_error why = {0};
-    flr_lines r = flr_lines_begin(name, bytes, size, &why);
-    while (flr_lines_next(&r)) {
+    flr_rows r = flr_rows_begin(name, bytes, size, &why);
+    while (flr_rows_next(&r)) {
         double before = found.count ? found.poses[found.count - 1].t : -INFINITY;
         flr_timed_pose pose = {0};
         bool ok = read_pose(&r, unit, before, &pose);

@@ -3,27 +3,27 @@
 
 #include <stdlib.h>
 
-#include "scene/lines.h"
+#include "scene/rows.h"
 
 enum { COLUMNS = 6 };
 
 static const char *const column_names[COLUMNS] = {"x0", "y0", "z0", "x1", "y1", "z1"};
 
-static bool read_segment(flr_lines *lines, double unit, flr_segment *segment)
+static bool read_segment(flr_rows *lines, double unit, flr_segment *segment)
 {
     double n[COLUMNS];
     for (int i = 0; i < COLUMNS; i++) {
         const char *start;
-        if (!flr_lines_number(lines, "a segment is x0 y0 z0 x1 y1 z1; the line ends before ",
-                              column_names[i], &start, &n[i]))
+        if (!flr_rows_number(lines, "a segment is x0 y0 z0 x1 y1 z1; the line ends before ",
+                             column_names[i], &start, &n[i]))
             return false;
         n[i] = n[i] * unit + 0.0;
         if (isfinite(n[i])) continue;
         lines->at = start;
-        return flr_lines_fail(lines, "too large: ", column_names[i]);
+        return flr_rows_fail(lines, "too large: ", column_names[i]);
     }
     *segment = (flr_segment){{n[0], n[1], n[2]}, {n[3], n[4], n[5]}};
-    return flr_lines_end(lines, "a segment has six numbers; there is more");
+    return flr_rows_end(lines, "a segment has six numbers; there is more");
 }
 
 static bool append(flr_segment_list *list, size_t *room, flr_segment segment)
@@ -45,8 +45,8 @@ flr_result flr_segment_list_parse(const char *name, const void *bytes, size_t si
     flr_segment_list found = {0};
     size_t room = 0;
     flr_error why = {0};
-    flr_lines lines = flr_lines_begin(name, bytes, size, &why);
-    while (flr_lines_next(&lines)) {
+    flr_rows lines = flr_rows_begin(name, bytes, size, &why);
+    while (flr_rows_next(&lines)) {
         flr_segment segment = {0};
         bool ok = read_segment(&lines, unit, &segment);
         if (ok && !append(&found, &room, segment)) {

@@ -1,5 +1,5 @@
 /* text files of numbers, line by line */
-#include "scene/lines.h"
+#include "scene/rows.h"
 
 #include <string.h>
 
@@ -7,13 +7,13 @@
 
 enum { NUMBER_MAX = 64 };
 
-flr_lines flr_lines_begin(const char *name, const void *bytes, size_t size, flr_error *error)
+flr_rows flr_rows_begin(const char *name, const void *bytes, size_t size, flr_error *error)
 {
     const char *text = size ? bytes : "";
-    return (flr_lines){name, text, NULL, text + size, 0, error};
+    return (flr_rows){name, text, NULL, text + size, 0, error};
 }
 
-bool flr_lines_fail(const flr_lines *r, const char *sentence, const char *detail)
+bool flr_rows_fail(const flr_rows *r, const char *sentence, const char *detail)
 {
     unsigned column = 1;
     for (const char *c = r->line_start; c < r->at; c++)
@@ -22,17 +22,17 @@ bool flr_lines_fail(const flr_lines *r, const char *sentence, const char *detail
     return false;
 }
 
-static void skip_blanks(flr_lines *r)
+static void skip_blanks(flr_rows *r)
 {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) r->at++;
 }
 
-static bool at_line_end(const flr_lines *r)
+static bool at_line_end(const flr_rows *r)
 {
     return r->at == r->end || *r->at == '\n' || *r->at == '#';
 }
 
-bool flr_lines_next(flr_lines *r)
+bool flr_rows_next(flr_rows *r)
 {
     for (;;) {
         /* behind the line that was read; there is none before the first */
@@ -48,33 +48,33 @@ bool flr_lines_next(flr_lines *r)
     }
 }
 
-bool flr_lines_number(flr_lines *r, const char *missing, const char *what, const char **start,
-                      double *value)
+bool flr_rows_number(flr_rows *r, const char *missing, const char *what, const char **start,
+                     double *value)
 {
     skip_blanks(r);
     if (start) *start = r->at;
-    if (at_line_end(r)) return flr_lines_fail(r, missing, what);
+    if (at_line_end(r)) return flr_rows_fail(r, missing, what);
     // the word, terminated
     char word[NUMBER_MAX];
     size_t length = 0;
     while (r->at + length < r->end) {
         char c = r->at[length];
         if ((unsigned char)c <= ' ' || c == '#') break;
-        if (length == NUMBER_MAX - 1) return flr_lines_fail(r, "too long for a number", "");
+        if (length == NUMBER_MAX - 1) return flr_rows_fail(r, "too long for a number", "");
         word[length++] = c;
     }
     word[length] = 0;
     const char *rest;
     flr_error why;
     if (flr_number_parse(word, value, &rest, &why) != FLR_OK)
-        return flr_lines_fail(r, why.message, "");
-    if (*rest) return flr_lines_fail(r, "not a number: ", word);
+        return flr_rows_fail(r, why.message, "");
+    if (*rest) return flr_rows_fail(r, "not a number: ", word);
     r->at += length;
     return true;
 }
 
-bool flr_lines_end(flr_lines *r, const char *sentence)
+bool flr_rows_end(flr_rows *r, const char *sentence)
 {
     skip_blanks(r);
-    return at_line_end(r) || flr_lines_fail(r, sentence, "");
+    return at_line_end(r) || flr_rows_fail(r, sentence, "");
 }

@@ -1,9 +1,9 @@
-/* lines.h: text files of numbers, line by line: poses, segments.
+/* rows.h: text files of numbers, line by line: poses, segments.
  *
  * Blanks or tabs between numbers; empty lines and what follows a # are skipped. A sentence about trouble begins with
  * "FILE:LINE:COLUMN:". Thread: any. Not RT safe. */
-#ifndef FLR_SCENE_LINES_H
-#define FLR_SCENE_LINES_H
+#ifndef FLR_SCENE_ROWS_H
+#define FLR_SCENE_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,28 +11,28 @@
 #include "feeler/result.h"
 
 /* where the reader is */
-typedef struct flr_lines {
+typedef struct flr_rows {
     const char *name; /* of the file, in sentences */
     const char *at, *line_start, *end;
     unsigned line; /* from 1 */
     flr_error *error;
-} flr_lines;
+} flr_rows;
 
 /* `bytes` need not end with 0; NULL allowed where size is 0. `error` is not NULL. */
-flr_lines flr_lines_begin(const char *name, const void *bytes, size_t size, flr_error *error);
+flr_rows flr_rows_begin(const char *name, const void *bytes, size_t size, flr_error *error);
 
 /* Goes to the next line that has something in it, the first time to the first. False: there is none. */
-bool flr_lines_next(flr_lines *lines);
+bool flr_rows_next(flr_rows *lines);
 
 /* Reads the next number of the line. `missing` is what to say where the line ends before it, followed by `what`. `*start`
  * (may be NULL) gets where it begins. False: the error is set. */
-bool flr_lines_number(flr_lines *lines, const char *missing, const char *what, const char **start,
-                      double *value);
+bool flr_rows_number(flr_rows *lines, const char *missing, const char *what, const char **start,
+                     double *value);
 
 /* Nothing may follow. False: the error says `sentence`. */
-bool flr_lines_end(flr_lines *lines, const char *sentence);
+bool flr_rows_end(flr_rows *lines, const char *sentence);
 
 /* Sets the error to "FILE:LINE:COLUMN: sentence detail", where the reader is; returns false. */
-bool flr_lines_fail(const flr_lines *lines, const char *sentence, const char *detail);
+bool flr_rows_fail(const flr_rows *lines, const char *sentence, const char *detail);
 
 #endif
