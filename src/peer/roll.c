@@ -256,12 +256,14 @@ void flr_roll_write(const flr_roll *roll, uint64_t session, flr_roll_room *room,
         if (message->holders_count + p->holder_count > 1024 ||
             message->unsettled_count + p->unsettled_count > 4096)
             break;
-        uint32_t bits = (p->rest ? FLR_WIRE_PEER_REST : 0u) | (p->frozen ? FLR_WIRE_PEER_FROZEN : 0u);
-        room->parts[message->parts_count++] = (flr_wire_peer_place){.part = p->part,
-                                                                    .bits = bits,
-                                                                    .number = p->number,
-                                                                    .member = p->frozen,
-                                                                    .T_world_part = p->T_world_part};
+        uint32_t bits =
+            (p->rest ? FLR_WIRE_PEER_REST : 0u) | (p->frozen ? FLR_WIRE_PEER_FROZEN : 0u);
+        room->parts[message->parts_count++] =
+            (flr_wire_peer_place){.part = p->part,
+                                  .bits = bits,
+                                  .number = p->number,
+                                  .member = p->frozen,
+                                  .T_world_part = p->T_world_part};
         for (uint32_t k = 0; k < p->holder_count; k++)
             room->holders[message->holders_count++] =
                 (flr_wire_peer_pair){.part = p->part, .member = p->holders[k]};
@@ -315,8 +317,7 @@ flr_result flr_roll_read(const flr_msg_peer_roll *message, flr_roll *roll, flr_e
     if (!leader || leader->away) return bad(error, "leader is not in it");
     for (uint32_t i = 0; i < message->parts_count; i++) {
         const flr_wire_peer_place *p = &message->parts[i];
-        if (i && p->part <= message->parts[i - 1].part)
-            return bad(error, "parts are not in order");
+        if (i && p->part <= message->parts[i - 1].part) return bad(error, "parts are not in order");
         bool frozen = p->bits & FLR_WIRE_PEER_FROZEN;
         if (frozen != (p->member != 0)) return bad(error, "frozen parts were held by nobody");
         read.parts[read.part_count++] = (flr_roll_part){.part = p->part,

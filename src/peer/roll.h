@@ -40,9 +40,9 @@ typedef struct flr_roll_member {
 
 typedef struct flr_roll_part {
     uint32_t part;
-    bool rest;           /* nobody holds it and it has a place */
-    uint16_t frozen;     /* who held it and is away; 0: it may be taken */
-    uint32_t number;     /* of the place */
+    bool rest;             /* nobody holds it and it has a place */
+    uint16_t frozen;       /* who held it and is away; 0: it may be taken */
+    uint32_t number;       /* of the place */
     flr_pose T_world_part; /* the place */
     uint32_t holder_count, unsettled_count;
     uint16_t holders[FLR_PARTY_HOLDERS];

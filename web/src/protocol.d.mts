@@ -258,6 +258,8 @@ export const peer_bit: {
   readonly PEER_RELAY: 32;
   /** part: it touches something there */
   readonly PEER_TOUCHING: 64;
+  /** claim: the member holds more than is told here */
+  readonly PEER_MORE: 128;
 };
 
 /** of the frames since statistics began, microseconds */
@@ -352,6 +354,10 @@ export interface peer_place {
   bits: number;
   /** of the roll in which it got the place */
   number: number;
+  /** who held it, where it is frozen; 0: nobody */
+  member: number;
+  /** 0 */
+  spare: number;
   /** the place */
   T_world_part: Pose;
 }

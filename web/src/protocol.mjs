@@ -109,6 +109,7 @@ export const peer_bit = Object.freeze({
   PEER_FROZEN: 16,
   PEER_RELAY: 32,
   PEER_TOUCHING: 64,
+  PEER_MORE: 128,
 });
 
 const choices = { role, result, part_kind, look, overlay_kind, device_kind, tool, job_kind, job_state, event_kind, peer_role, };
@@ -161,6 +162,8 @@ const structs = {
     ['part', 'one', 'u32', 1, 1, '', 0],
     ['bits', 'one', 'u32', 1, 1, '', 4],
     ['number', 'one', 'u32', 1, 1, '', 8],
+    ['member', 'one', 'u16', 1, 1, '', 12],
+    ['spare', 'one', 'u16', 1, 1, '', 14],
     ['T_world_part', 'one', 'pose', 1, 1, '', 16],
   ] },
   peer_pair: { size: 8, align: 4, fields: [

@@ -1,0 +1,143 @@
+/* party_inside.h: a party, as its own files see it.
+ *
+ *     party.c         making, asking, what the user does, looking
+ *     party_lead.c    joining, taking over, claims: how the roll comes about
+ *     party_talk.c    lines and messages: who is called, what is sent when, what came
+ *     party_state.c   states: what is shown, dead-band, relay */
+#ifndef FLR_PEER_PARTY_INSIDE_H
+#define FLR_PEER_PARTY_INSIDE_H
+
+#include "peer/party.h"
+#include "protocol/codec.h"
+
+#define FLR_PARTY_MS ((int64_t)1000000)
+#define FLR_PARTY_S  ((int64_t)1000000000)
+
+enum {
+    FLR_PARTY_EVENTS = 1024,
+    FLR_PARTY_DEEDS = 256,
+    FLR_PARTY_FRAME = 1 << 16 /* bytes of a message; more do not fit a line */
+};
+
+/* Another member, or this one. */
+typedef struct flr_peer {
+    uint16_t member;
+    uint8_t role;
+    uint32_t colour;
+    uint64_t nonce;
+    char name[FLR_PARTY_NAME + 1];
+    flr_address address; /* family 0: not known */
+    uint32_t line, calling;
+    int64_t call_ns; /* not called before */
+    bool bye;        /* it has left in order */
+    /* what its last claim said */
+    int64_t claim_ns; /* when it came; 0: none did */
+    flr_epoch epoch;
+    uint32_t number, heard_ms;
+    double delay; /* to the leader */
+    int64_t roll_ns, away_ns, lineless_ns;
+    uint64_t state_time; /* of its newest state, by its clock */
+} flr_peer;
+
+typedef struct flr_deed {
+    uint32_t part, serial;
+    bool holds;
+    flr_pose T_world_part;
+} flr_deed;
+
+typedef struct flr_place {
+    uint32_t part, number;
+    flr_pose T_world_part;
+} flr_place;
+
+typedef enum flr_party_phase {
+    FLR_PHASE_NONE,
+    FLR_PHASE_JOINING, /* never was in */
+    FLR_PHASE_IN,
+    FLR_PHASE_SEEKING /* was in; another epoch has won and it asks to be let in again */
+} flr_party_phase;
+
+typedef struct flr_shown {
+    uint32_t hand_count, part_count, energy_count;
+    flr_wire_peer_hand hands[8];
+    flr_wire_peer_part parts[FLR_PARTY_SHOWN];
+    flr_wire_peer_energy energies[FLR_PARTY_SHOWN];
+} flr_shown;
+
+struct flr_party {
+    flr_party_def def;
+    char name[FLR_PARTY_NAME + 1];
+    flr_lines *lines;
+    flr_party_phase phase;
+    uint64_t session, nonce;
+    uint16_t self, top; /* top: the highest number that any member ever had */
+    bool ready;
+    flr_hash scene;
+    bool has_scene;
+    /* where it asks to be let in */
+    flr_address target;
+    uint32_t target_line;
+    int64_t join_ns; /* not asked before */
+    bool asked;
+    int64_t seek_ns; /* since when */
+    /* the roll, and what of it the user was told */
+    flr_roll roll, told;
+    uint32_t peer_count;
+    flr_peer peers[FLR_PARTY_MEMBERS];
+    int64_t leader_lost_ns; /* since when the leader is not heard; 0: it is */
+    /* what this side does */
+    uint32_t serial;
+    uint32_t deed_count, settled_count;
+    flr_deed deeds[FLR_PARTY_DEEDS];
+    flr_wire_peer_settled settled[FLR_PARTY_DEEDS];
+    bool claim_now;
+    int64_t claim_ns; /* next */
+    /* where everything is that has been moved */
+    flr_place *places;
+    uint32_t place_count, place_room;
+    /* states */
+    flr_shown show, sent;
+    bool shown_anew;
+    int64_t state_ns, sent_ns;
+    /* out */
+    flr_party_event events[FLR_PARTY_EVENTS];
+    uint32_t event_first, event_count;
+    flr_message message; /* that an event points to */
+    uint8_t frame[FLR_PARTY_FRAME], room[FLR_PROTOCOL_ROOM(FLR_PARTY_FRAME)];
+    flr_roll_room roll_room;
+};
+
+int64_t flr_party_now(const flr_party *party);
+flr_peer *flr_party_peer(flr_party *party, uint16_t member);
+flr_peer *flr_party_peer_of_line(flr_party *party, uint32_t line);
+void flr_party_tell(flr_party *party, flr_party_event event);
+void flr_party_news(flr_party *party, const char *format, ...) FLR_PRINTF(2, 3);
+
+/* party_lead.c */
+void flr_party_on_join(flr_party *party, uint32_t line, const flr_msg_peer_join *join);
+void flr_party_on_welcome(flr_party *party, uint32_t line, const flr_msg_peer_welcome *welcome);
+void flr_party_on_refused(flr_party *party, uint32_t line, const flr_msg_peer_refused *refused);
+void flr_party_on_card(flr_party *party, uint32_t line, const flr_msg_peer_card *card);
+void flr_party_on_roll(flr_party *party, uint32_t line, const flr_msg_peer_roll *roll);
+void flr_party_on_claim(flr_party *party, uint32_t line, const flr_msg_peer_claim *claim);
+void flr_party_on_closed(flr_party *party, uint32_t line, flr_lines_cause cause, const char *why);
+/* Takes over, takes out who is away too long, asks to be let in. */
+void flr_party_lead_service(flr_party *party, int64_t now);
+/* After the roll has changed here or another came: deeds that are done, what the user is told. */
+void flr_party_roll_changed(flr_party *party);
+/* A deed of this side counts at once where it leads itself. */
+void flr_party_own_deeds(flr_party *party);
+bool flr_party_put_place(flr_party *party, uint32_t part, uint32_t number, flr_pose T_world_part);
+
+/* party_talk.c */
+/* Encodes and sends; as a state where it fits one. False: it did not go out. */
+bool flr_party_push(flr_party *party, uint32_t line, const flr_message *message, bool certain);
+void flr_party_send_roll(flr_party *party, flr_peer *peer, int64_t now);
+void flr_party_talk_service(flr_party *party, int64_t now);
+
+/* party_state.c */
+/* True: the event is filled. */
+bool flr_party_on_state(flr_party *party, const flr_lines_event *from, flr_party_event *event);
+void flr_party_state_service(flr_party *party, int64_t now);
+
+#endif

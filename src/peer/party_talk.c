@@ -1,0 +1,196 @@
+/* lines and messages of a party: who is called, what is sent when, what came */
+#include <string.h>
+
+#include "peer/party_inside.h"
+
+bool flr_party_push(flr_party *p, uint32_t line, const flr_message *message, bool certain)
+{
+    size_t size;
+    if (flr_protocol_encode(message, FLR_PROTOCOL_MINOR, p->frame, sizeof p->frame, &size, NULL) !=
+        FLR_OK)
+        return false;
+    flr_result result = certain || size > FLR_LINES_STATE
+                            ? flr_lines_send(p->lines, line, p->frame, size)
+                            : flr_lines_state(p->lines, line, p->frame, size);
+    return result == FLR_OK;
+}
+
+void flr_party_send_roll(flr_party *p, flr_peer *peer, int64_t now)
+{
+    if (!peer->line || now < peer->roll_ns) return;
+    flr_message m = {.id = FLR_MSG_PEER_ROLL};
+    flr_roll_write(&p->roll, p->session, &p->roll_room, &m.as.peer_roll);
+    flr_party_push(p, peer->line, &m, false);
+    // a large one goes as a message, which arrives for certain, later
+    peer->roll_ns = now + (m.as.peer_roll.parts_count > 6 ? 500 : 100) * FLR_PARTY_MS;
+}
+
+/* As much of what this side does as fits one packet; the rest comes when this is known. */
+static void send_claim(flr_party *p, int64_t now)
+{
+    enum { DEEDS = 10, SETTLED = 16 };
+    flr_wire_peer_deed deeds[DEEDS];
+    uint32_t count = 0;
+    // the oldest that are not known yet must not wait behind what is held for long
+    const flr_roll_member *self = flr_roll_member_find(&p->roll, p->self);
+    uint32_t seen = self ? self->seen : 0, serial = p->serial;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < p->deed_count; i++) {
+            const flr_deed *d = &p->deeds[i];
+            if ((d->serial > seen) != (pass == 0)) continue;
+            if (count == DEEDS) {
+                // what is left out is not yet said, nor anything after it
+                if (pass == 0 && d->serial <= serial) serial = d->serial - 1;
+                continue;
+            }
+            deeds[count++] = (flr_wire_peer_deed){.part = d->part,
+                                                  .serial = d->serial,
+                                                  .bits = d->holds ? FLR_WIRE_PEER_HOLDS : 0,
+                                                  .T_world_part = d->T_world_part};
+        }
+    const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
+    flr_lines_info info;
+    bool hears = leader && leader->line && flr_lines_get(p->lines, leader->line, &info);
+    int64_t heard = flr_party_leads(p) ? 0
+                    : hears            ? now - info.heard_ns
+                                       : now - p->leader_lost_ns + 3 * FLR_PARTY_S;
+    flr_message m = {.id = FLR_MSG_PEER_CLAIM};
+    m.as.peer_claim = (flr_msg_peer_claim){
+        .session = p->session,
+        .member = p->self,
+        .count = p->roll.epoch.count,
+        .leader = p->roll.epoch.leader,
+        .number = p->roll.number,
+        .heard = (uint32_t)(heard / FLR_PARTY_MS),
+        .bits = (p->ready ? FLR_WIRE_PEER_READY : 0u) |
+                (count < p->deed_count ? FLR_WIRE_PEER_MORE : 0u),
+        .delay = hears ? (float)(info.rtt / 2) : 0,
+        .serial = serial,
+        .deeds = deeds,
+        .deeds_count = count,
+        .settled = p->settled,
+        .settled_count = p->settled_count < SETTLED ? p->settled_count : SETTLED};
+    for (uint32_t i = 0; i < p->peer_count; i++)
+        if (p->peers[i].line) flr_party_push(p, p->peers[i].line, &m, false);
+}
+
+/* Rolls to those who do not have it. Who does not lead sends one only where the leader cannot, or to who is of another epoch. */
+static void send_rolls(flr_party *p, int64_t now)
+{
+    const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
+    bool alone = !flr_party_leads(p) && !(leader && leader->line);
+    for (uint32_t i = 0; i < p->peer_count; i++) {
+        flr_peer *peer = &p->peers[i];
+        if (peer->member == p->self || !peer->line) continue;
+        int epoch = peer->claim_ns ? flr_epoch_compare(peer->epoch, p->roll.epoch) : -1;
+        bool behind = epoch < 0 || (epoch == 0 && peer->number < p->roll.number);
+        bool mine = flr_party_leads(p) || alone || (peer->claim_ns && epoch < 0);
+        if (behind && mine) flr_party_send_roll(p, peer, now);
+    }
+}
+
+/* Everybody is called whom no line leads to; also who is away, because it may be back. */
+static void call_peers(flr_party *p, int64_t now)
+{
+    for (uint32_t i = 0; i < p->peer_count; i++) {
+        flr_peer *peer = &p->peers[i];
+        if (peer->member == p->self || peer->line || peer->calling || !peer->address.family ||
+            now < peer->call_ns)
+            continue;
+        peer->calling = flr_lines_call(p->lines, peer->address, NULL, 0);
+        peer->call_ns = now + FLR_PARTY_S;
+    }
+}
+
+void flr_party_talk_service(flr_party *p, int64_t now)
+{
+    if (p->phase != FLR_PHASE_IN) {
+        p->claim_ns = now + 50 * FLR_PARTY_MS;
+        return;
+    }
+    call_peers(p, now);
+    send_rolls(p, now);
+    if (!p->claim_now && now < p->claim_ns) return;
+    send_claim(p, now);
+    const flr_roll_member *self = flr_roll_member_find(&p->roll, p->self);
+    bool open = p->settled_count || !self || p->serial > self->seen;
+    p->claim_ns = now + (open ? 50 : 200) * FLR_PARTY_MS;
+    p->claim_now = false;
+}
+
+/* ---- what came ---- */
+
+static void on_open(flr_party *p, const flr_lines_event *event)
+{
+    for (uint32_t i = 0; i < p->peer_count; i++) {
+        flr_peer *peer = &p->peers[i];
+        if (peer->calling != event->line) continue;
+        peer->calling = 0;
+        peer->line = event->line;
+    }
+    p->claim_now = true;
+    if (event->line == p->target_line) p->join_ns = 0;
+}
+
+/* True: it is for the user. */
+static bool on_message(flr_party *p, const flr_lines_event *from, flr_party_event *event)
+{
+    const flr_message *m = &p->message;
+    const flr_peer *peer = flr_party_peer_of_line(p, from->line);
+    switch (m->id) {
+    case FLR_MSG_PEER_JOIN:
+        flr_party_on_join(p, from->line, &m->as.peer_join);
+        return false;
+    case FLR_MSG_PEER_WELCOME:
+        flr_party_on_welcome(p, from->line, &m->as.peer_welcome);
+        return false;
+    case FLR_MSG_PEER_REFUSED:
+        flr_party_on_refused(p, from->line, &m->as.peer_refused);
+        return false;
+    case FLR_MSG_PEER_CARD:
+        flr_party_on_card(p, from->line, &m->as.peer_card);
+        return false;
+    case FLR_MSG_PEER_ROLL:
+        flr_party_on_roll(p, from->line, &m->as.peer_roll);
+        return false;
+    case FLR_MSG_PEER_CLAIM:
+        flr_party_on_claim(p, from->line, &m->as.peer_claim);
+        return false;
+    case FLR_MSG_PEER_STATE:
+        return flr_party_on_state(p, from, event);
+    default:
+        if (!peer || p->phase != FLR_PHASE_IN) return false;
+        *event = (flr_party_event){.kind = FLR_PARTY_MESSAGE, .member = peer->member, .message = m};
+        return true;
+    }
+}
+
+bool flr_party_next(flr_party *p, flr_party_event *event)
+{
+    flr_lines_event from;
+    for (;;) {
+        if (p->event_count) {
+            *event = p->events[p->event_first];
+            p->event_first = (p->event_first + 1) % FLR_PARTY_EVENTS;
+            p->event_count--;
+            return true;
+        }
+        if (!flr_lines_next(p->lines, &from)) return false;
+        switch (from.kind) {
+        case FLR_LINES_OPEN:
+            on_open(p, &from);
+            break;
+        case FLR_LINES_REFUSED:
+        case FLR_LINES_CLOSED:
+            flr_party_on_closed(p, from.line, from.cause, from.why);
+            break;
+        case FLR_LINES_GOT_STATE:
+        case FLR_LINES_GOT_MESSAGE:
+            if (flr_protocol_decode(from.bytes, from.size, FLR_TO_PEER, p->room, sizeof p->room,
+                                    &p->message, NULL) == FLR_OK &&
+                on_message(p, &from, event))
+                return true;
+            break;
+        }
+    }
+}
