@@ -73,10 +73,8 @@ void flr_party_lead(flr_party *p)
     p->phase = FLR_PHASE_IN;
     p->roll = (flr_roll){.epoch = {1, 1}, .relay = p->def.relay};
     flr_roll_add(&p->roll, 1);
-    p->peers[p->peer_count++] = (flr_peer){.member = 1,
-                                           .role = p->def.role,
-                                           .colour = p->def.colour,
-                                           .nonce = p->nonce};
+    p->peers[p->peer_count++] =
+        (flr_peer){.member = 1, .role = p->def.role, .colour = p->def.colour, .nonce = p->nonce};
     snprintf(p->peers[0].name, sizeof p->peers[0].name, "%s", p->name);
     if (p->peers[0].colour == UINT32_MAX) p->peers[0].colour = 0x4c9be8;
     flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_IN, .member = 1, .scene = p->scene});
@@ -91,27 +89,15 @@ void flr_party_join(flr_party *p, flr_address address)
     p->target = address;
 }
 
-flr_socket *flr_party_socket(const flr_party *party)
-{
-    return flr_lines_socket(party->lines);
-}
+flr_socket *flr_party_socket(const flr_party *party) { return flr_lines_socket(party->lines); }
 
-flr_address flr_party_address(const flr_party *party)
-{
-    return flr_lines_address(party->lines);
-}
+flr_address flr_party_address(const flr_party *party) { return flr_lines_address(party->lines); }
 
-flr_lines *flr_party_lines(flr_party *party)
-{
-    return party->lines;
-}
+flr_lines *flr_party_lines(flr_party *party) { return party->lines; }
 
 /* ---- for its own files ---- */
 
-int64_t flr_party_now(const flr_party *party)
-{
-    return flr_clock_ns(party->def.env);
-}
+int64_t flr_party_now(const flr_party *party) { return flr_clock_ns(party->def.env); }
 
 flr_peer *flr_party_peer(flr_party *p, uint16_t member)
 {
@@ -230,10 +216,7 @@ flr_result flr_party_send(flr_party *p, uint16_t member, const flr_message *mess
 
 /* ---- looking ---- */
 
-uint32_t flr_party_count(const flr_party *p)
-{
-    return p->roll.member_count;
-}
+uint32_t flr_party_count(const flr_party *p) { return p->roll.member_count; }
 
 bool flr_party_person_at(const flr_party *p, uint32_t index, flr_party_person *person)
 {
@@ -296,27 +279,15 @@ bool flr_party_place(const flr_party *p, uint32_t part, flr_pose *T_world_part)
     return false;
 }
 
-bool flr_party_is_in(const flr_party *p)
-{
-    return p->phase == FLR_PHASE_IN;
-}
+bool flr_party_is_in(const flr_party *p) { return p->phase == FLR_PHASE_IN; }
 
 bool flr_party_leads(const flr_party *p)
 {
     return p->self && p->phase == FLR_PHASE_IN && p->roll.epoch.leader == p->self;
 }
 
-uint16_t flr_party_self(const flr_party *p)
-{
-    return p->self;
-}
+uint16_t flr_party_self(const flr_party *p) { return p->self; }
 
-flr_epoch flr_party_epoch(const flr_party *p)
-{
-    return p->roll.epoch;
-}
+flr_epoch flr_party_epoch(const flr_party *p) { return p->roll.epoch; }
 
-const flr_roll *flr_party_roll(const flr_party *p)
-{
-    return &p->roll;
-}
+const flr_roll *flr_party_roll(const flr_party *p) { return &p->roll; }

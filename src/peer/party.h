@@ -44,9 +44,10 @@ typedef struct flr_party_def {
     uint8_t role;      /* FLR_WIRE_PEER_HAND, the default, or _WATCHER */
     bool has_scene;    /* one who joins with another scene is refused */
     flr_hash scene;
-    bool relay;     /* of one who leads: states go through it, for members who cannot reach each other */
-    double rate;    /* states in a second, 20 … 1000; default 100 */
-    double band;    /* metres: what differs less from what others expect is not sent; default 1e-5 */
+    bool
+        relay; /* of one who leads: states go through it, for members who cannot reach each other */
+    double rate; /* states in a second, 20 … 1000; default 100 */
+    double band; /* metres: what differs less from what others expect is not sent; default 1e-5 */
     double absence; /* s: who is away for longer is taken out; default 10 */
     /* Where a part is here, now. May be NULL: then places are the last that were told. */
     flr_roll_where *where;
@@ -76,7 +77,7 @@ int64_t flr_party_service(flr_party *party);
 /* ---- what has happened ---- */
 
 typedef enum flr_party_event_kind {
-    FLR_PARTY_IN,      /* this side is a member, or one again: `scene`; places follow */
+    FLR_PARTY_IN, /* this side is a member, or one again: `scene`; places follow */
     FLR_PARTY_REFUSED, /* it is not, and `sentence` says why; it goes on trying only where it was in before */
     FLR_PARTY_PLACE,   /* `part` has been moved and belongs at `T_world_part` */
     FLR_PARTY_PEOPLE,  /* somebody came, went, or is another */
@@ -94,9 +95,10 @@ typedef struct flr_party_event {
     uint32_t part;
     flr_pose T_world_part;
     flr_hash scene;
-    const flr_msg_peer_state *state; /* until the next flr_party_ call; never older than one before */
-    int64_t sent_ns;                 /* of a state: when it was sent, by this side's clock */
-    const flr_message *message;      /* likewise */
+    const flr_msg_peer_state
+        *state;                 /* until the next flr_party_ call; never older than one before */
+    int64_t sent_ns;            /* of a state: when it was sent, by this side's clock */
+    const flr_message *message; /* likewise */
     char sentence[256];
 } flr_party_event;
 
@@ -129,9 +131,9 @@ typedef struct flr_party_person {
     uint32_t colour;
     uint8_t role;
     bool self, leader, ready, away;
-    bool direct;              /* a line is open */
-    double delay;             /* s, one way, to here */
-    double loss;              /* share of its packets that did not come */
+    bool direct;                /* a line is open */
+    double delay;               /* s, one way, to here */
+    double loss;                /* share of its packets that did not come */
     double bytes_in, bytes_out; /* per second */
 } flr_party_person;
 

@@ -9,10 +9,7 @@
 static const uint32_t colours[] = {0x4c9be8, 0xe8824c, 0x4cc38a, 0xc36bd6, 0xd6b24c, 0x4cc3c9,
                                    0xd65c7a, 0x8a8fe8, 0x9bb84c, 0xb8805c, 0x5c9b9b, 0xc98ab8};
 
-static bool leads(const flr_party *p)
-{
-    return flr_party_leads(p);
-}
+static bool leads(const flr_party *p) { return flr_party_leads(p); }
 
 static void hash_words(flr_hash hash, uint32_t words[4])
 {
@@ -96,7 +93,8 @@ static void send_card(flr_party *p, uint32_t line, const flr_peer *about)
 void flr_party_on_card(flr_party *p, uint32_t line, const flr_msg_peer_card *card)
 {
     flr_peer *from = flr_party_peer_of_line(p, line);
-    bool welcome = line == p->target_line; /* cards may come before the roll that names the leader */
+    bool welcome =
+        line == p->target_line; /* cards may come before the roll that names the leader */
     if (!card->member || (!welcome && (!from || from->member != p->roll.epoch.leader))) return;
     flr_peer *peer = know(p, card->member);
     if (!peer) return;
@@ -107,8 +105,8 @@ void flr_party_on_card(flr_party *p, uint32_t line, const flr_msg_peer_card *car
              card->name.size ? card->name.bytes : "");
     flr_address address;
     flr_lines_info info;
-    if (card->address.size &&
-        flr_address_parse(card->address.bytes, 0, &address, NULL) == FLR_OK && address.port) {
+    if (card->address.size && flr_address_parse(card->address.bytes, 0, &address, NULL) == FLR_OK &&
+        address.port) {
         peer->address = address;
     } else if (from == peer && flr_lines_get(p->lines, line, &info)) {
         peer->address = info.address;
@@ -184,8 +182,7 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
         refuse(p, line, FLR_AGAIN, address, "this member does not lead; ask the one who does");
         return;
     }
-    if (join->scene_count && p->has_scene &&
-        !flr_hash_equal(words_hash(join->scene), p->scene)) {
+    if (join->scene_count && p->has_scene && !flr_hash_equal(words_hash(join->scene), p->scene)) {
         refuse(p, line, FLR_BAD_INPUT, "",
                "the session has another scene; join without one, and it is sent");
         return;
@@ -221,7 +218,10 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
         send_card(p, line, &p->peers[i]);
         if (p->peers[i].line && p->peers[i].line != line) send_card(p, p->peers[i].line, peer);
     }
-    flr_party_news(p, was_away ? "%s is back" : again ? "%s is here again" : "%s has joined",
+    flr_party_news(p,
+                   was_away ? "%s is back"
+                   : again  ? "%s is here again"
+                            : "%s has joined",
                    peer->name);
     flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_PEOPLE, .member = peer->member});
     flr_party_roll_changed(p);
@@ -232,8 +232,7 @@ static void drop_deeds(flr_party *p)
 {
     for (uint32_t i = 0; i < p->deed_count; i++)
         if (p->deeds[i].holds)
-            flr_party_tell(p,
-                           (flr_party_event){.kind = FLR_PARTY_LOST, .part = p->deeds[i].part});
+            flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_LOST, .part = p->deeds[i].part});
     p->deed_count = p->settled_count = 0;
 }
 
@@ -260,8 +259,8 @@ void flr_party_on_welcome(flr_party *p, uint32_t line, const flr_msg_peer_welcom
         flr_peer *self = know(p, p->self);
         self->nonce = p->nonce;
         snprintf(self->name, sizeof self->name, "%s", p->name);
-        flr_party_tell(p, (flr_party_event){
-                              .kind = FLR_PARTY_IN, .member = p->self, .scene = p->scene});
+        flr_party_tell(
+            p, (flr_party_event){.kind = FLR_PARTY_IN, .member = p->self, .scene = p->scene});
         if (again) flr_party_news(p, "together with the others again: parts are as they have them");
         p->claim_now = true;
     }
@@ -277,8 +276,7 @@ void flr_party_on_welcome(flr_party *p, uint32_t line, const flr_msg_peer_welcom
 
 void flr_party_on_refused(flr_party *p, uint32_t line, const flr_msg_peer_refused *refused)
 {
-    if (line != p->target_line ||
-        (p->phase != FLR_PHASE_JOINING && p->phase != FLR_PHASE_SEEKING))
+    if (line != p->target_line || (p->phase != FLR_PHASE_JOINING && p->phase != FLR_PHASE_SEEKING))
         return;
     flr_address address;
     p->asked = false;
@@ -409,8 +407,7 @@ static void tell_changes(flr_party *p)
     if (members) flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_PEOPLE});
     if (a->epoch.leader != b->epoch.leader) {
         const flr_peer *leader = flr_party_peer(p, b->epoch.leader);
-        flr_party_tell(p,
-                       (flr_party_event){.kind = FLR_PARTY_LEADER, .member = b->epoch.leader});
+        flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_LEADER, .member = b->epoch.leader});
         if (a->epoch.leader && leader)
             flr_party_news(p, "%s leads the session now",
                            leader->member == p->self ? "this controller" : leader->name);
@@ -457,8 +454,8 @@ void flr_party_on_roll(flr_party *p, uint32_t line, const flr_msg_peer_roll *mes
 /* ---- claims ---- */
 
 /* What a member does goes into the roll, each deed once. */
-static void enter(flr_party *p, flr_roll_member *m, const flr_wire_peer_deed *deeds,
-                  uint32_t count, uint32_t serial, bool all)
+static void enter(flr_party *p, flr_roll_member *m, const flr_wire_peer_deed *deeds, uint32_t count,
+                  uint32_t serial, bool all)
 {
     const flr_peer *peer = flr_party_peer(p, m->member);
     bool may = peer && peer->role == FLR_WIRE_PEER_HAND;
@@ -574,8 +571,10 @@ void flr_party_on_closed(flr_party *p, uint32_t line, flr_lines_cause cause, con
         peer->call_ns = now + (cause == FLR_LINES_BYE ? 2 : 0) * FLR_PARTY_S;
         if (cause == FLR_LINES_REPLACED) return; /* another one opens */
         peer->bye = cause == FLR_LINES_BYE;
-        if (leads(p)) lose(p, peer, peer->bye);
-        else if (peer->member == p->roll.epoch.leader) p->leader_lost_ns = now;
+        if (leads(p))
+            lose(p, peer, peer->bye);
+        else if (peer->member == p->roll.epoch.leader)
+            p->leader_lost_ns = now;
         return;
     }
 }
@@ -637,8 +636,10 @@ void flr_party_lead_service(flr_party *p, int64_t now)
     if (p->phase != FLR_PHASE_IN || p->roll.member_count == 0) return;
     if (!leads(p)) {
         const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
-        if (leader && leader->line) p->leader_lost_ns = 0;
-        else if (!p->leader_lost_ns) p->leader_lost_ns = now;
+        if (leader && leader->line)
+            p->leader_lost_ns = 0;
+        else if (!p->leader_lost_ns)
+            p->leader_lost_ns = now;
         // one that is only called the first time may take its time
         int64_t wait = leader && leader->bye ? 0 : leader && leader->claim_ns ? 0 : 5 * FLR_PARTY_S;
         if (p->leader_lost_ns && now - p->leader_lost_ns >= wait && should_lead(p, now))

@@ -90,19 +90,18 @@ void flr_party_state_service(flr_party *p, int64_t now)
         uint32_t parts = s->part_count - part < AT_ONCE ? s->part_count - part : AT_ONCE;
         uint32_t energies = s->energy_count - energy < 4 ? s->energy_count - energy : 4;
         flr_message m = {.id = FLR_MSG_PEER_STATE};
-        m.as.peer_state =
-            (flr_msg_peer_state){.session = p->session,
-                                 // parts of one moment, in rising order
-                                 .time = (uint64_t)now + part + energy,
-                                 .member = p->self,
-                                 .count = p->roll.epoch.count,
-                                 .leader = p->roll.epoch.leader,
-                                 .hands = s->hands,
-                                 .hands_count = first ? s->hand_count : 0,
-                                 .parts = s->parts + part,
-                                 .parts_count = parts,
-                                 .energies = s->energies + energy,
-                                 .energies_count = energies};
+        m.as.peer_state = (flr_msg_peer_state){.session = p->session,
+                                               // parts of one moment, in rising order
+                                               .time = (uint64_t)now + part + energy,
+                                               .member = p->self,
+                                               .count = p->roll.epoch.count,
+                                               .leader = p->roll.epoch.leader,
+                                               .hands = s->hands,
+                                               .hands_count = first ? s->hand_count : 0,
+                                               .parts = s->parts + part,
+                                               .parts_count = parts,
+                                               .energies = s->energies + energy,
+                                               .energies_count = energies};
         send(p, &m);
         part += parts;
         energy += energies;
@@ -125,8 +124,7 @@ static void pass_on(flr_party *p, const flr_lines_event *from, const flr_msg_pee
 bool flr_party_on_state(flr_party *p, const flr_lines_event *from, flr_party_event *event)
 {
     const flr_msg_peer_state *state = &p->message.as.peer_state;
-    flr_peer *peer = flr_party_peer(p, state->member),
-             *by = flr_party_peer_of_line(p, from->line);
+    flr_peer *peer = flr_party_peer(p, state->member), *by = flr_party_peer_of_line(p, from->line);
     const flr_roll_member *entry = flr_roll_member_find(&p->roll, state->member);
     if (p->phase != FLR_PHASE_IN || state->session != p->session || !peer || !by || !entry ||
         entry->away || peer->member == p->self || from->kind != FLR_LINES_GOT_STATE)
@@ -136,10 +134,8 @@ bool flr_party_on_state(flr_party *p, const flr_lines_event *from, flr_party_eve
     if (flr_party_leads(p) && by == peer) pass_on(p, from, state);
     if (state->time <= peer->state_time) return false;
     peer->state_time = state->time;
-    *event = (flr_party_event){.kind = FLR_PARTY_STATE,
-                               .member = peer->member,
-                               .state = state,
-                               .sent_ns = from->sent_ns};
+    *event = (flr_party_event){
+        .kind = FLR_PARTY_STATE, .member = peer->member, .state = state, .sent_ns = from->sent_ns};
     if (by != peer) event->sent_ns -= (int64_t)(peer->delay * 1e9);
     return true;
 }

@@ -215,6 +215,7 @@ void flr_roll_remove(flr_roll *roll, uint16_t member, flr_roll_where *where, voi
 {
     flr_roll_member *m = flr_roll_member_find(roll, member);
     if (!m) return;
+    m->away = true; /* it owes nothing any more */
     empty_hands(roll, member, false, where, context);
     thaw(roll, member);
     uint32_t at = (uint32_t)(m - roll->members);

@@ -1,0 +1,171 @@
+/* the roll of a shared session: whatever its leader does to it, it says one thing, and travels unchanged */
+#include "peer/roll.h"
+#include "support/test.h"
+
+static bool where(void *context, uint32_t part, flr_pose *pose)
+{
+    (void)context;
+    *pose = flr_pose_identity();
+    pose->p.x = part;
+    return true;
+}
+
+/* What must hold of every roll. */
+static void check(const flr_roll *roll)
+{
+    for (uint32_t i = 1; i < roll->member_count; i++)
+        assert_true(roll->members[i - 1].member < roll->members[i].member);
+    for (uint32_t i = 0; i < roll->part_count; i++) {
+        const flr_roll_part *p = &roll->parts[i];
+        if (i) assert_true(roll->parts[i - 1].part < p->part);
+        assert_true(p->rest == (p->holder_count == 0));
+        assert_true(p->holder_count || p->unsettled_count || p->frozen);
+        if (p->frozen) assert_int_equal(p->holder_count, 0);
+        if (p->holder_count) assert_int_equal(p->unsettled_count, 0);
+        for (uint32_t k = 0; k < p->holder_count; k++) {
+            const flr_roll_member *m = flr_roll_member_find((flr_roll *)roll, p->holders[k]);
+            assert_true(m && !m->away);
+        }
+        for (uint32_t k = 0; k < p->unsettled_count; k++) {
+            const flr_roll_member *m = flr_roll_member_find((flr_roll *)roll, p->unsettled[k]);
+            assert_true(m && !m->away);
+        }
+    }
+}
+
+static void check_travel(const flr_roll *roll)
+{
+    static flr_roll_room room;
+    static flr_roll copy;
+    flr_msg_peer_roll message;
+    flr_error error;
+    flr_roll_write(roll, 77, &room, &message);
+    assert_ok(flr_roll_read(&message, &copy, &error), error);
+    copy.changed = roll->changed;
+    assert_int_equal(copy.part_count, roll->part_count);
+    assert_int_equal(flr_roll_compare(&copy, roll), 0);
+    assert_memory_equal(copy.members, roll->members, roll->member_count * sizeof *roll->members);
+    for (uint32_t i = 0; i < roll->part_count; i++) {
+        const flr_roll_part *a = &copy.parts[i], *b = &roll->parts[i];
+        assert_int_equal(a->part, b->part);
+        assert_int_equal(a->rest, b->rest);
+        assert_int_equal(a->frozen, b->frozen);
+        assert_int_equal(a->number, b->number);
+        assert_memory_equal(&a->T_world_part, &b->T_world_part, sizeof a->T_world_part);
+        assert_int_equal(a->holder_count, b->holder_count);
+        assert_int_equal(a->unsettled_count, b->unsettled_count);
+        assert_memory_equal(a->holders, b->holders, b->holder_count * sizeof *b->holders);
+        assert_memory_equal(a->unsettled, b->unsettled, b->unsettled_count * sizeof *b->unsettled);
+    }
+}
+
+static void test_random_deeds(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("roll");
+    static flr_roll roll;
+    roll = (flr_roll){.epoch = {1, 1}};
+    uint16_t top = 0;
+    flr_roll_add(&roll, ++top);
+    for (int i = 0; i < 20000; i++) {
+        uint16_t member =
+            roll.members[flr_test_random_below(&random, roll.member_count)].member;
+        uint32_t part = flr_test_random_below(&random, 300);
+        const flr_roll_member *m = flr_roll_member_find(&roll, member);
+        uint32_t before = roll.number;
+        switch (flr_test_random_below(&random, 12)) {
+        case 0:
+            if (roll.member_count < 20) flr_roll_add(&roll, ++top);
+            break;
+        case 1:
+            if (member != 1) flr_roll_away(&roll, member, where, NULL);
+            break;
+        case 2:
+            flr_roll_back(&roll, member);
+            break;
+        case 3:
+            if (member != 1 && flr_test_random_below(&random, 10) == 0)
+                flr_roll_remove(&roll, member, where, NULL);
+            break;
+        case 4:
+        case 5:
+        case 6:
+            if (!m->away) (void)flr_roll_hold(&roll, member, part);
+            break;
+        case 7:
+        case 8:
+            if (!m->away) flr_roll_release(&roll, member, part, flr_pose_identity());
+            break;
+        default:
+            // somebody brings home what is left to do
+            if (roll.part_count) {
+                const flr_roll_part *p =
+                    &roll.parts[flr_test_random_below(&random, roll.part_count)];
+                if (p->rest && p->unsettled_count)
+                    flr_roll_settle(&roll, p->unsettled[0], p->part, p->number);
+            }
+        }
+        bool changed = roll.changed;
+        flr_roll_publish(&roll);
+        assert_int_equal(roll.number, before + changed);
+        check(&roll);
+        if (i % 50 == 0) check_travel(&roll);
+    }
+    assert_true(roll.part_count > 10);
+}
+
+static void test_epochs(void **state)
+{
+    (void)state;
+    flr_epoch a = {3, 2}, b = {3, 5}, c = {4, 9};
+    assert_true(flr_epoch_compare(c, a) > 0 && flr_epoch_compare(a, c) < 0);
+    // of two with one count the older leader is believed
+    assert_true(flr_epoch_compare(a, b) > 0 && flr_epoch_compare(b, a) < 0);
+    assert_int_equal(flr_epoch_compare(b, b), 0);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    static flr_roll roll, out;
+    static flr_roll_room room;
+    flr_msg_peer_roll m;
+    flr_error error;
+    roll = (flr_roll){.epoch = {1, 1}};
+    for (uint16_t i = 1; i <= 3; i++) flr_roll_add(&roll, i);
+    flr_roll_hold(&roll, 2, 7);
+    flr_roll_hold(&roll, 3, 7);
+    flr_roll_release(&roll, 3, 9, flr_pose_identity());
+    flr_roll_publish(&roll);
+#define refused(change)                                                                            \
+    do {                                                                                           \
+        flr_roll_write(&roll, 1, &room, &m);                                                       \
+        change;                                                                                    \
+        memset(&out, 0x5A, sizeof out);                                                            \
+        assert_int_equal(flr_roll_read(&m, &out, &error), FLR_BAD_INPUT);                          \
+        assert_int_equal(((uint8_t *)&out)[sizeof out - 1], 0x5A);                                 \
+    } while (0)
+    refused(m.leader = 4);
+    refused(room.members[0].bits |= FLR_WIRE_PEER_AWAY);
+    refused(room.members[1].member = 1);
+    refused(room.members[0].member = 0);
+    refused(room.parts[1].part = 7);
+    refused(room.parts[0].bits |= FLR_WIRE_PEER_REST);
+    refused(room.parts[1].bits &= ~(uint32_t)FLR_WIRE_PEER_REST);
+    refused(room.parts[1].bits |= FLR_WIRE_PEER_FROZEN);
+    refused(room.holders[0].part = 8);
+    refused(room.holders[1].member = 2);
+    refused(room.holders[1].member = 9);
+    refused(room.members[2].bits |= FLR_WIRE_PEER_AWAY);
+    refused(m.holders_count = 0);
+    flr_roll_write(&roll, 1, &room, &m);
+    assert_ok(flr_roll_read(&m, &out, &error), error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_deeds),
+                                       cmocka_unit_test(test_epochs),
+                                       cmocka_unit_test(test_contradictions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
