@@ -15,6 +15,7 @@ flr_party_def flr_default_party_def(void)
                            .rate = 100,
                            .band = 1e-5,
                            .absence = 10,
+                           .forget = 600,
                            .lines = flr_default_lines_def()};
 }
 
@@ -34,8 +35,9 @@ flr_result flr_party_create(const flr_party_def *def, flr_party **party, flr_err
     if (!(def->rate >= 20 && def->rate <= 1000))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "a rate of %g states per second: it is from 20 to 1000", def->rate);
-    if (!(def->absence >= 0) || !(def->band >= 0))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "absence and band of a party are 0 or more");
+    if (!(def->absence >= 0) || !(def->forget >= def->absence) || !(def->band >= 0))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "absence and band of a party are 0 or more, forget no less than absence");
     flr_party *p = calloc(1, sizeof *p);
     if (!p) return flr_fail(error, FLR_NO_MEMORY, "no memory for a shared session");
     p->def = *def;
@@ -53,6 +55,7 @@ flr_result flr_party_create(const flr_party_def *def, flr_party **party, flr_err
         return result;
     }
     p->nonce = chance(def->env);
+    flr_lines_set_hello(p->lines, &p->nonce, sizeof p->nonce);
     *party = p;
     return FLR_OK;
 }
@@ -141,8 +144,10 @@ int64_t flr_party_service(flr_party *p)
     flr_party_state_service(p, now);
     int64_t wake = flr_lines_service(p->lines);
     if (p->event_count) return now;
-    if (wake > p->claim_ns) wake = p->claim_ns;
-    if (p->shown_anew && wake > p->state_ns) wake = p->state_ns;
+    bool in = p->phase == FLR_PHASE_IN, asks = !in && p->phase != FLR_PHASE_NONE;
+    if (in && wake > p->claim_ns) wake = p->claim_ns;
+    if (in && p->shown_anew && wake > p->state_ns) wake = p->state_ns;
+    if (asks && wake > p->join_ns) wake = p->join_ns;
     return wake;
 }
 
@@ -266,6 +271,18 @@ bool flr_party_claims(const flr_party *p, uint32_t part)
 {
     for (uint32_t i = 0; i < p->deed_count; i++)
         if (p->deeds[i].part == part) return p->deeds[i].holds;
+    return false;
+}
+
+bool flr_party_owns(const flr_party *p, uint32_t part)
+{
+    const flr_roll_member *self = flr_roll_member_find((flr_roll *)&p->roll, p->self);
+    const flr_roll_part *entry = flr_roll_part_find((flr_roll *)&p->roll, part);
+    if (p->phase != FLR_PHASE_IN || !self || !entry || flr_roll_owner(entry) != p->self)
+        return false;
+    // one that was let go of and taken again is owned when the roll knows of both
+    for (uint32_t i = 0; i < p->deed_count; i++)
+        if (p->deeds[i].part == part) return p->deeds[i].holds && p->deeds[i].serial <= self->seen;
     return false;
 }
 

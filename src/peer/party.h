@@ -48,7 +48,8 @@ typedef struct flr_party_def {
         relay; /* of one who leads: states go through it, for members who cannot reach each other */
     double rate; /* states in a second, 20 … 1000; default 100 */
     double band; /* metres: what differs less from what others expect is not sent; default 1e-5 */
-    double absence; /* s: who is away for longer is taken out; default 10 */
+    double absence; /* s: what somebody held who is away for longer may be taken; default 10 */
+    double forget;  /* s: … and is not expected back; default 600 */
     /* Where a part is here, now. May be NULL: then places are the last that were told. */
     flr_roll_where *where;
     void *context;
@@ -147,6 +148,8 @@ bool flr_party_person_find(const flr_party *party, uint16_t member, flr_party_pe
 bool flr_party_part(const flr_party *party, uint32_t part, flr_roll_part *out);
 /* What this side has said: does it hold the part? */
 bool flr_party_claims(const flr_party *party, uint32_t part);
+/* Is this side the part's owner, as far as everybody knows? */
+bool flr_party_owns(const flr_party *party, uint32_t part);
 /* Where a part was put last. False: it was never moved. */
 bool flr_party_place(const flr_party *party, uint32_t part, flr_pose *T_world_part);
 

@@ -50,6 +50,13 @@ typedef struct flr_place {
     flr_pose T_world_part;
 } flr_place;
 
+/* A line that stands, and whose it is. */
+typedef struct flr_open {
+    uint32_t line;
+    uint64_t nonce; /* what the other chose when it started */
+    flr_address address;
+} flr_open;
+
 typedef enum flr_party_phase {
     FLR_PHASE_NONE,
     FLR_PHASE_JOINING, /* never was in */
@@ -84,6 +91,10 @@ struct flr_party {
     flr_roll roll, told;
     uint32_t peer_count;
     flr_peer peers[FLR_PARTY_MEMBERS];
+    uint32_t open_count;
+    flr_open open[FLR_LINES_MOST];
+    int64_t ahead_ns;       /* since when somebody speaks of a newer epoch; 0: nobody does */
+    int64_t stranger_ns;    /* no roll to who is not in it before */
     int64_t leader_lost_ns; /* since when the leader is not heard; 0: it is */
     /* what this side does */
     uint32_t serial;
@@ -130,6 +141,10 @@ void flr_party_own_deeds(flr_party *party);
 bool flr_party_put_place(flr_party *party, uint32_t part, uint32_t number, flr_pose T_world_part);
 
 /* party_talk.c */
+/* Gives lines to members who have none yet. */
+void flr_party_bind(flr_party *party);
+void flr_party_close_line(flr_party *party, uint32_t line, const char *why);
+const flr_open *flr_party_open_line(const flr_party *party, uint32_t line);
 /* Encodes and sends; as a state where it fits one. False: it did not go out. */
 bool flr_party_push(flr_party *party, uint32_t line, const flr_message *message, bool certain);
 void flr_party_send_roll(flr_party *party, flr_peer *peer, int64_t now);

@@ -54,8 +54,8 @@ static void forget_gone(flr_party *p)
         flr_peer *peer = &p->peers[i];
         // the card of a new one may come before the roll that has it
         if (peer->member <= last && !flr_roll_member_find(&p->roll, peer->member)) {
-            flr_lines_close(p->lines, peer->line ? peer->line : peer->calling,
-                            "you are not a member any more");
+            flr_party_close_line(p, peer->line ? peer->line : peer->calling,
+                                 "you are not a member any more");
             continue;
         }
         if (kept != i) p->peers[kept] = *peer;
@@ -111,6 +111,7 @@ void flr_party_on_card(flr_party *p, uint32_t line, const flr_msg_peer_card *car
     } else if (from == peer && flr_lines_get(p->lines, line, &info)) {
         peer->address = info.address;
     }
+    flr_party_bind(p);
     flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_PEOPLE, .member = card->member});
 }
 
@@ -148,6 +149,7 @@ static void welcome(flr_party *p, uint32_t line, uint16_t member)
                                                    .bits = p->roll.relay ? FLR_WIRE_PEER_RELAY : 0,
                                                    .count = p->roll.epoch.count,
                                                    .leader = p->self,
+                                                   .number = p->roll.number + 1,
                                                    .scene = words,
                                                    .scene_count = p->has_scene ? 4 : 0,
                                                    .places = places,
@@ -155,7 +157,7 @@ static void welcome(flr_party *p, uint32_t line, uint16_t member)
                                                    .more = sent < p->place_count};
         if (!flr_party_push(p, line, &m, true)) {
             // it asks again when nothing came
-            flr_lines_close(p->lines, line, "there is no room for a welcome; try again");
+            flr_party_close_line(p, line, "there is no room for a welcome; try again");
             return;
         }
     } while (sent < p->place_count);
@@ -170,6 +172,21 @@ static void bind_line(flr_party *p, flr_peer *peer, uint32_t line)
     peer->line = line;
     peer->bye = false;
     if (flr_lines_get(p->lines, line, &info)) peer->address = info.address;
+}
+
+/* Where the session is full, who has been away longest is not expected back. */
+static void make_room(flr_party *p)
+{
+    const flr_peer *longest = NULL;
+    if (p->roll.member_count < FLR_PARTY_MEMBERS) return;
+    for (uint32_t i = 0; i < p->peer_count; i++) {
+        const flr_roll_member *m = flr_roll_member_find(&p->roll, p->peers[i].member);
+        if (m && m->away && (!longest || p->peers[i].away_ns < longest->away_ns))
+            longest = &p->peers[i];
+    }
+    if (!longest) return;
+    flr_roll_remove(&p->roll, longest->member, p->def.where, p->def.context);
+    forget_gone(p);
 }
 
 void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *join)
@@ -187,10 +204,13 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
                "the session has another scene; join without one, and it is sent");
         return;
     }
-    flr_peer *peer = join->session == p->session ? flr_party_peer(p, join->member) : NULL;
-    if (peer && (peer->nonce != join->nonce || peer->member == p->self)) peer = NULL;
+    // one that asks again, because no answer came, or because it was away
+    flr_peer *peer = NULL;
+    for (uint32_t i = 0; i < p->peer_count && !peer; i++)
+        if (p->peers[i].nonce == join->nonce && p->peers[i].member != p->self) peer = &p->peers[i];
     bool again = peer;
     if (!peer) {
+        make_room(p);
         if (p->top == UINT16_MAX || p->peer_count == FLR_PARTY_MEMBERS ||
             !flr_roll_add(&p->roll, (uint16_t)(p->top + 1))) {
             refuse(p, line, FLR_TOO_LARGE, "", "the session is full");
@@ -248,7 +268,10 @@ void flr_party_on_welcome(flr_party *p, uint32_t line, const flr_msg_peer_welcom
         p->session = welcome->session;
         p->self = welcome->member;
         if (p->top < p->self) p->top = p->self;
-        p->roll = (flr_roll){.epoch = {0, welcome->leader}};
+        // rolls from before do not have this side
+        p->roll = (flr_roll){.epoch = {welcome->count, welcome->leader},
+                             .number = welcome->number ? welcome->number - 1 : 0};
+        p->ahead_ns = 0;
         p->scene = welcome->scene_count ? words_hash(welcome->scene) : p->scene;
         p->has_scene = p->has_scene || welcome->scene_count;
         p->phase = FLR_PHASE_IN;
@@ -304,10 +327,10 @@ static void ask(flr_party *p, int64_t now)
     if (!is) {
         // a line that stands to that address already will do
         p->target_line = 0;
-        for (uint32_t i = 0; i < p->peer_count && !p->target_line; i++)
-            if (p->peers[i].line && flr_address_equal(p->peers[i].address, p->target))
-                p->target_line = p->peers[i].line;
-        if (!p->target_line) p->target_line = flr_lines_call(p->lines, p->target, NULL, 0);
+        for (uint32_t i = 0; i < p->open_count && !p->target_line; i++)
+            if (flr_address_equal(p->open[i].address, p->target)) p->target_line = p->open[i].line;
+        if (!p->target_line)
+            p->target_line = flr_lines_call(p->lines, p->target, &p->nonce, sizeof p->nonce);
         p->asked = false;
         is = p->target_line && flr_lines_get(p->lines, p->target_line, &info);
     }
@@ -338,6 +361,7 @@ static void seek(flr_party *p, uint16_t leader, uint32_t line)
     flr_lines_info info;
     p->phase = FLR_PHASE_SEEKING;
     p->seek_ns = flr_party_now(p);
+    p->ahead_ns = 0;
     p->asked = false;
     p->join_ns = 0;
     p->target_line = to && to->line ? to->line : line;
@@ -442,6 +466,7 @@ void flr_party_on_roll(flr_party *p, uint32_t line, const flr_msg_peer_roll *mes
     // a roll that knows this side, of its own leader or of one who took over from it
     if (self && !self->away && !(leads(p) && roll.epoch.leader != p->self)) {
         p->roll = roll;
+        p->ahead_ns = 0;
         for (uint32_t i = 0; i < roll.member_count; i++) (void)know(p, roll.members[i].member);
         flr_peer *leader = flr_party_peer(p, roll.epoch.leader);
         p->leader_lost_ns = leader && leader->line ? 0 : flr_party_now(p);
@@ -501,18 +526,39 @@ void flr_party_own_deeds(flr_party *p)
     if (p->roll.changed) flr_party_roll_changed(p);
 }
 
+/* Somebody is in another epoch. Who is behind gets the roll; when a newer one does not come, this side asks for it by
+ * asking to be let in. */
+static void hear_epoch(flr_party *p, uint32_t line, flr_epoch epoch)
+{
+    int64_t now = flr_party_now(p);
+    int newer = flr_epoch_compare(epoch, p->roll.epoch);
+    if (newer < 0 && !flr_party_peer_of_line(p, line) && now >= p->stranger_ns) {
+        flr_peer stranger = {.line = line};
+        flr_party_send_roll(p, &stranger, now);
+        p->stranger_ns = now + 100 * FLR_PARTY_MS;
+    }
+    if (newer <= 0 || epoch.leader == p->roll.epoch.leader) return;
+    if (!p->ahead_ns)
+        p->ahead_ns = now;
+    else if (now - p->ahead_ns > 2 * FLR_PARTY_S)
+        seek(p, epoch.leader, line);
+}
+
 void flr_party_on_claim(flr_party *p, uint32_t line, const flr_msg_peer_claim *claim)
 {
-    if (p->phase != FLR_PHASE_IN || claim->session != p->session) return;
+    if (p->phase != FLR_PHASE_IN || claim->session != p->session || claim->member == p->self)
+        return;
+    flr_epoch epoch = {claim->count, claim->leader};
+    hear_epoch(p, line, epoch);
     flr_peer *peer = flr_party_peer(p, claim->member);
-    if (!peer || peer->member == p->self) return;
+    if (!peer) return;
     if (peer->line != line) {
-        flr_peer *other = flr_party_peer_of_line(p, line);
-        if (other && other != peer) return;
+        const flr_open *open = flr_party_open_line(p, line);
+        if (flr_party_peer_of_line(p, line) || !open || open->nonce != peer->nonce) return;
         bind_line(p, peer, line);
     }
     peer->claim_ns = flr_party_now(p);
-    peer->epoch = (flr_epoch){claim->count, claim->leader};
+    peer->epoch = epoch;
     peer->number = claim->number;
     peer->heard_ms = claim->heard;
     peer->delay = claim->delay;
@@ -660,8 +706,11 @@ void flr_party_lead_service(flr_party *p, int64_t now)
         } else if (peer) {
             peer->lineless_ns = 0;
         }
-        if (!m.away || (peer && now - peer->away_ns < (int64_t)(p->def.absence * 1e9))) continue;
-        flr_roll_remove(&p->roll, m.member, p->def.where, p->def.context);
+        if (!m.away || !peer) continue;
+        double away = (double)(now - peer->away_ns) * 1e-9;
+        if (away > p->def.absence) flr_roll_thaw(&p->roll, m.member);
+        if (away > p->def.forget) flr_roll_remove(&p->roll, m.member, p->def.where, p->def.context);
+        if (!p->roll.changed) continue;
         flr_party_roll_changed(p);
         break;
     }

@@ -84,8 +84,14 @@ void flr_party_state_service(flr_party *p, int64_t now)
     const flr_shown *s = &p->show;
     bool anything = s->hand_count || s->part_count || p->sent.hand_count || p->sent.part_count;
     if (!anything || (!is_news(p, now) && now - p->sent_ns < FLR_PARTY_S / KEPT_UP)) return;
+    const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
+    flr_lines_info info;
+    bool hears = leader && leader->line && flr_lines_get(p->lines, leader->line, &info);
     uint32_t part = 0, energy = 0;
     bool first = true;
+    const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
+    flr_lines_info info;
+    bool hears = leader && leader->line && flr_lines_get(p->lines, leader->line, &info);
     do {
         uint32_t parts = s->part_count - part < AT_ONCE ? s->part_count - part : AT_ONCE;
         uint32_t energies = s->energy_count - energy < 4 ? s->energy_count - energy : 4;
@@ -96,6 +102,7 @@ void flr_party_state_service(flr_party *p, int64_t now)
                                                .member = p->self,
                                                .count = p->roll.epoch.count,
                                                .leader = p->roll.epoch.leader,
+                                               .delay = hears ? (float)(info.rtt / 2) : 0,
                                                .hands = s->hands,
                                                .hands_count = first ? s->hand_count : 0,
                                                .parts = s->parts + part,
@@ -134,6 +141,7 @@ bool flr_party_on_state(flr_party *p, const flr_lines_event *from, flr_party_eve
     if (flr_party_leads(p) && by == peer) pass_on(p, from, state);
     if (state->time <= peer->state_time) return false;
     peer->state_time = state->time;
+    peer->delay = state->delay;
     *event = (flr_party_event){
         .kind = FLR_PARTY_STATE, .member = peer->member, .state = state, .sent_ns = from->sent_ns};
     if (by != peer) event->sent_ns -= (int64_t)(peer->delay * 1e9);

@@ -97,17 +97,14 @@ static void call_peers(flr_party *p, int64_t now)
         if (peer->member == p->self || peer->line || peer->calling || !peer->address.family ||
             now < peer->call_ns)
             continue;
-        peer->calling = flr_lines_call(p->lines, peer->address, NULL, 0);
+        peer->calling = flr_lines_call(p->lines, peer->address, &p->nonce, sizeof p->nonce);
         peer->call_ns = now + FLR_PARTY_S;
     }
 }
 
 void flr_party_talk_service(flr_party *p, int64_t now)
 {
-    if (p->phase != FLR_PHASE_IN) {
-        p->claim_ns = now + 50 * FLR_PARTY_MS;
-        return;
-    }
+    if (p->phase != FLR_PHASE_IN) return;
     call_peers(p, now);
     send_rolls(p, now);
     if (!p->claim_now && now < p->claim_ns) return;
@@ -120,16 +117,60 @@ void flr_party_talk_service(flr_party *p, int64_t now)
 
 /* ---- what came ---- */
 
+const flr_open *flr_party_open_line(const flr_party *p, uint32_t line)
+{
+    for (uint32_t i = 0; i < p->open_count; i++)
+        if (p->open[i].line == line) return &p->open[i];
+    return NULL;
+}
+
+void flr_party_bind(flr_party *p)
+{
+    for (uint32_t i = 0; i < p->open_count; i++) {
+        const flr_open *open = &p->open[i];
+        if (flr_party_peer_of_line(p, open->line)) continue;
+        for (uint32_t k = 0; k < p->peer_count; k++) {
+            flr_peer *peer = &p->peers[k];
+            if (peer->line || peer->nonce != open->nonce || peer->member == p->self) continue;
+            peer->line = open->line;
+            peer->bye = false;
+            p->claim_now = true;
+        }
+    }
+}
+
 static void on_open(flr_party *p, const flr_lines_event *event)
 {
-    for (uint32_t i = 0; i < p->peer_count; i++) {
-        flr_peer *peer = &p->peers[i];
-        if (peer->calling != event->line) continue;
-        peer->calling = 0;
-        peer->line = event->line;
-    }
-    p->claim_now = true;
+    uint64_t nonce = 0;
+    if (event->size >= sizeof nonce) memcpy(&nonce, event->bytes, sizeof nonce);
+    if (p->open_count < FLR_LINES_MOST)
+        p->open[p->open_count++] = (flr_open){event->line, nonce, event->address};
+    for (uint32_t i = 0; i < p->peer_count; i++)
+        if (p->peers[i].calling == event->line) p->peers[i].calling = 0;
+    flr_party_bind(p);
     if (event->line == p->target_line) p->join_ns = 0;
+}
+
+static void forget_line(flr_party *p, uint32_t line)
+{
+    for (uint32_t i = 0; i < p->open_count; i++)
+        if (p->open[i].line == line) {
+            p->open[i] = p->open[--p->open_count];
+            return;
+        }
+}
+
+void flr_party_close_line(flr_party *p, uint32_t line, const char *why)
+{
+    forget_line(p, line);
+    flr_lines_close(p->lines, line, why);
+}
+
+static void on_closed(flr_party *p, const flr_lines_event *event)
+{
+    forget_line(p, event->line);
+    flr_party_on_closed(p, event->line, event->cause, event->why);
+    flr_party_bind(p);
 }
 
 /* True: it is for the user. */
@@ -182,7 +223,7 @@ bool flr_party_next(flr_party *p, flr_party_event *event)
             break;
         case FLR_LINES_REFUSED:
         case FLR_LINES_CLOSED:
-            flr_party_on_closed(p, from.line, from.cause, from.why);
+            on_closed(p, &from);
             break;
         case FLR_LINES_GOT_STATE:
         case FLR_LINES_GOT_MESSAGE:

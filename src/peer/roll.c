@@ -177,7 +177,7 @@ static void empty_hands(flr_roll *roll, uint16_t member, bool freeze, flr_roll_w
     drop_settled(roll);
 }
 
-static void thaw(flr_roll *roll, uint16_t member)
+void flr_roll_thaw(flr_roll *roll, uint16_t member)
 {
     for (uint32_t i = 0; i < roll->part_count; i++)
         if (roll->parts[i].frozen == member) {
@@ -203,7 +203,7 @@ void flr_roll_back(flr_roll *roll, uint16_t member)
     if (!m) return;
     m->away = false;
     roll->changed = true;
-    thaw(roll, member);
+    flr_roll_thaw(roll, member);
     for (uint32_t i = 0; i < roll->part_count; i++) {
         flr_roll_part *p = &roll->parts[i];
         if (p->rest && !flr_roll_owes(p, member) && p->unsettled_count < FLR_PARTY_MEMBERS)
@@ -217,7 +217,7 @@ void flr_roll_remove(flr_roll *roll, uint16_t member, flr_roll_where *where, voi
     if (!m) return;
     m->away = true; /* it owes nothing any more */
     empty_hands(roll, member, false, where, context);
-    thaw(roll, member);
+    flr_roll_thaw(roll, member);
     uint32_t at = (uint32_t)(m - roll->members);
     memmove(m, m + 1, (roll->member_count - at - 1) * sizeof *m);
     roll->member_count--;

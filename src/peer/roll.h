@@ -85,6 +85,8 @@ typedef bool flr_roll_where(void *context, uint32_t part, flr_pose *T_world_part
 
 /* Nobody hears the member: what it held alone is frozen where the leader sees it. */
 void flr_roll_away(flr_roll *roll, uint16_t member, flr_roll_where *where, void *context);
+/* It has been away for long: what it left may be taken. */
+void flr_roll_thaw(flr_roll *roll, uint16_t member);
 /* It is there again, with empty hands. */
 void flr_roll_back(flr_roll *roll, uint16_t member);
 /* It is gone for good: what it left is free again. */

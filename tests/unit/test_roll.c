@@ -68,8 +68,7 @@ static void test_random_deeds(void **state)
     uint16_t top = 0;
     flr_roll_add(&roll, ++top);
     for (int i = 0; i < 20000; i++) {
-        uint16_t member =
-            roll.members[flr_test_random_below(&random, roll.member_count)].member;
+        uint16_t member = roll.members[flr_test_random_below(&random, roll.member_count)].member;
         uint32_t part = flr_test_random_below(&random, 300);
         const flr_roll_member *m = flr_roll_member_find(&roll, member);
         uint32_t before = roll.number;

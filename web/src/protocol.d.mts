@@ -1220,6 +1220,8 @@ export interface message_peer_welcome {
   count: number;
   /** of the epoch */
   leader: number;
+  /** of the first roll that has it */
+  number: number;
   /** hash of the scene */
   scene: Uint32Array;
   /** where parts are that have been moved; further welcomes have the rest */
@@ -1314,6 +1316,8 @@ export interface message_peer_state {
   count: number;
   /** of that epoch */
   leader: number;
+  /** seconds: from it to the leader, one way */
+  delay: number;
   /** those that are there */
   hands: peer_hand[];
   /** those that it holds */
