@@ -84,9 +84,6 @@ void flr_party_state_service(flr_party *p, int64_t now)
     const flr_shown *s = &p->show;
     bool anything = s->hand_count || s->part_count || p->sent.hand_count || p->sent.part_count;
     if (!anything || (!is_news(p, now) && now - p->sent_ns < FLR_PARTY_S / KEPT_UP)) return;
-    const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
-    flr_lines_info info;
-    bool hears = leader && leader->line && flr_lines_get(p->lines, leader->line, &info);
     uint32_t part = 0, energy = 0;
     bool first = true;
     const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
