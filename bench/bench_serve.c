@@ -17,7 +17,7 @@
 #include "feeler/histogram.h"
 
 static const double settle_seconds = 0.7, window_seconds = 2, patience_seconds = 60;
-static const double far_away = 50;   /* metres: nothing that is added there comes near */
+static const double far_away = 50;  /* metres: nothing that is added there comes near */
 static const double far_size = 700; /* voxels: along its longest side */
 static const double far_voxel =
     1.01; /* of the scene's: not merged with what is there, nor the least */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/rerun.h"
 #include "feeler/cache.h"
 #include "feeler/version.h"
 #include "files.h"
@@ -118,10 +119,22 @@ static void print_result(flr_cli *cli, const job *j)
         flr_print(cli, "  the scene file has changed since it was recorded\n");
 }
 
+static json_t *difference_json(uint64_t frame, uint64_t recorded, uint64_t now)
+{
+    char text[20];
+    json_t *o = flr_json_object();
+    flr_json_set(o, "frame", flr_json_count(frame));
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)recorded);
+    flr_json_set(o, "recorded", flr_json_text(text));
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)now);
+    flr_json_set(o, "now", flr_json_text(text));
+    return o;
+}
+
 static json_t *result_json(const job *j)
 {
     const flr_replay_result *r = &j->result;
-    char hash[FLR_HASH_TEXT_SIZE], then[20], now[20];
+    char hash[FLR_HASH_TEXT_SIZE];
     json_t *o = flr_json_object();
     const char *version = flr_recording_text(j->from.recording, "version");
     flr_json_set(o, "recording", flr_json_text(j->from.path));
@@ -131,20 +144,88 @@ static json_t *result_json(const job *j)
     flr_json_set(o, "not_replayed", flr_json_count(j->motion.behind));
     flr_json_set(o, "scene_changed", json_boolean(j->from.scene_changed));
     flr_json_set(o, "same", json_boolean(r->same));
-    json_t *difference = r->same ? json_null() : flr_json_object();
-    if (!r->same) {
-        snprintf(then, sizeof then, "%016llx", (unsigned long long)r->then);
-        snprintf(now, sizeof now, "%016llx", (unsigned long long)r->now);
-        flr_json_set(difference, "frame", flr_json_count(r->first));
-        flr_json_set(difference, "recorded", flr_json_text(then));
-        flr_json_set(difference, "now", flr_json_text(now));
-    }
-    flr_json_set(o, "first_difference", difference);
+    flr_json_set(o, "first_difference",
+                 r->same ? json_null() : difference_json(r->first, r->then, r->now));
     flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->run.hash, hash)));
     flr_json_set(o, "run",
                  flr_run_json(j->stage, flr_stage_find(j->stage, j->from.setup.part),
                               j->from.setup.rate, &r->run));
     return o;
+}
+
+/* ---- a recording of the controller ---- */
+
+static bool show_live(void *context, uint64_t done, const char *what)
+{
+    flr_progress(context, done, 0, "%s", what);
+    return !flr_stop_wanted();
+}
+
+static json_t *live_json(const job *j, const flr_rerun_result *r)
+{
+    char hash[FLR_HASH_TEXT_SIZE];
+    json_t *o = flr_json_object();
+    flr_json_set(o, "recording", flr_json_text(j->from.path));
+    const char *version = flr_recording_text(j->from.recording, "version");
+    flr_json_set(o, "version", version ? flr_json_text(version) : json_null());
+    flr_json_set(o, "complete", json_boolean(r->complete));
+    flr_json_set(o, "frames", flr_json_count(r->compared));
+    flr_json_set(o, "not_replayed", flr_json_count(r->behind));
+    flr_json_set(o, "scene_changed", json_boolean(r->scene_changed));
+    flr_json_set(o, "same", json_boolean(r->same));
+    flr_json_set(o, "first_difference",
+                 r->same ? json_null() : difference_json(r->first, r->then, r->now));
+    flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
+    flr_json_set(o, "run", json_null());
+    return o;
+}
+
+/* One that feeler serve made: hands that take and let go, parameters that change. Frees the job. */
+static int run_live(flr_cli *cli, const replay_values *values, const char *scene, job *j)
+{
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_cache cache = {0};
+    flr_error error;
+    flr_rerun_result r;
+    flr_rerun_def def = {.env = cli->env,
+                         .recording = j->from.recording,
+                         .path = j->from.path,
+                         .setup = &j->from.setup,
+                         .cache = &cache,
+                         .anyway = values->anyway,
+                         .progress = show_live,
+                         .context = cli};
+    if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
+    flr_result did = flr_recorded_scene(cli, &j->from, scene, &error);
+    def.scene = j->from.scene;
+    if (did == FLR_OK) did = flr_rerun(&def, &r, &error);
+    flr_progress_end(cli);
+    int code = FLR_EXIT_OK;
+    if (did == FLR_OK) {
+        flr_error lost;
+        if (r.warning[0]) flr_warn(cli, "%s", r.warning);
+        if (flr_recording_damaged(j->from.recording, &lost)) flr_warn(cli, "%s", lost.message);
+        if (r.behind > 0)
+            flr_warn(cli, "%s: the last %llu %s not run again: %s", j->from.path,
+                     (unsigned long long)r.behind, flr_noun(r.behind, "frame was", "frames were"),
+                     r.why);
+        else if (!r.complete)
+            flr_warn(cli, "%s was not ended properly; it is whole up to its frame %llu",
+                     j->from.path, (unsigned long long)r.compared - 1);
+        j->from.scene_changed = r.scene_changed;
+        j->result = (flr_replay_result){.run.hash = r.hash,
+                                        .compared = r.compared,
+                                        .same = r.same,
+                                        .first = r.first,
+                                        .then = r.then,
+                                        .now = r.now};
+        print_result(cli, j);
+        if (cli->json) flr_json_print(cli, live_json(j, &r));
+        code = r.same ? FLR_EXIT_OK : FLR_EXIT_FAILED;
+    }
+    free_job(j);
+    if (did == FLR_CANCELLED) return flr_fail_with(cli, FLR_EXIT_STOPPED, &error);
+    return did == FLR_OK ? code : flr_fail_with(cli, flr_exit_of_input(did), &error);
 }
 
 /* ---- the command ---- */
@@ -157,11 +238,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_catch_stop();
     flr_result did = flr_recorded_open(cli, arguments[0], &j.from, &error);
     if (did == FLR_OK && j.from.setup.live)
-        did = flr_fail(&error, FLR_BAD_INPUT,
-                       "%s was recorded by feeler serve, where hands take and let go and static "
-                       "parts are merged while it runs; a recording does not hold all of that and "
-                       "cannot be run again; feeler report and the viewer show it",
-                       arguments[0]);
+        return run_live(cli, values, count > 1 ? arguments[1] : NULL, &j);
     if (did == FLR_OK) did = make_stage(cli, values, count > 1 ? arguments[1] : NULL, &j, &error);
     if (did == FLR_OK) did = flr_hand_log_read(j.from.recording, arguments[0], &j.motion, &error);
     if (did == FLR_OK)
@@ -217,6 +294,9 @@ const flr_command flr_cmd_replay = {
         "Scene, parameters and what the device said in each frame are taken from the recording; "
         "everything else is computed anew. The state after each frame has a hash, which must be "
         "the one that was recorded; the first frame that differs is told.\n\n"
+        "A recording that feeler serve made is run again in the same way, with all that was done "
+        "meanwhile: parts taken, let go of and placed, parameters changed, what stays merged. It "
+        "ends where parts came, went or got other voxels: those are not in the file.\n\n"
         "A recording whose writer was killed is replayed up to its last chunk. The scene is the "
         "file that the recording names, or SCENE where it has moved.",
     .options = options,

@@ -76,6 +76,15 @@ typedef struct flr_record_contact {
     uint32_t part;          /* whose shell it is */
 } flr_record_contact;
 
+/* Something that happened between two frames: a part was taken, a parameter changed. What texts and
+ * bytes mean is for those who write and read them. */
+typedef struct flr_record_note {
+    uint64_t frame;      /* it happened before this frame */
+    const char *text;    /* a line for people and programs */
+    const uint8_t *data; /* [size] more of it; NULL: none */
+    size_t size;
+} flr_record_note;
+
 /* ---- writing ---- */
 
 typedef struct flr_recorder flr_recorder;
@@ -87,6 +96,7 @@ typedef struct flr_recorder_def {
     uint32_t contacts;        /* listed per frame at most, up to 1024; default 16 */
     uint32_t ring;            /* frames that may wait for the disk; default 4096 */
     const char *const *texts; /* key, value, key, value, …, NULL: kept as they are; NULL: none */
+    bool notes;               /* there may be notes, on a channel /note; default false */
 } flr_recorder_def;
 
 FLR_API flr_recorder_def flr_default_recorder_def(void);
@@ -104,6 +114,11 @@ FLR_API bool flr_recorder_push(flr_recorder *recorder, const flr_record_frame *f
 /* Takes what waits to the file; every quarter of a second (of recorded time) a chunk is written
  * even if it is small. After a failure the recorder takes nothing more. Thread: control. */
 FLR_API flr_result flr_recorder_service(flr_recorder *recorder, flr_error *error);
+
+/* Writes a note, where def.notes is true; frames that wait in the ring come behind it. Thread:
+ * control. */
+FLR_API flr_result flr_recorder_note(flr_recorder *recorder, const flr_record_note *note,
+                                     flr_error *error);
 
 /* Frames written, frames lost so far. Thread: control. */
 FLR_API uint64_t flr_recorder_written(const flr_recorder *recorder);
@@ -137,6 +152,12 @@ FLR_API void flr_recording_close(flr_recording *recording); /* NULL allowed */
  * there: see flr_recording_damaged(). */
 FLR_API flr_result flr_recording_next(flr_recording *recording, flr_record_view *view,
                                       flr_error *error);
+
+/* From now on flr_recording_next() tells the notes that it meets, in the order of the file. A note
+ * may stand behind its frame. `seen` NULL: they are passed over. */
+FLR_API void flr_recording_tell_notes(flr_recording *recording,
+                                      void (*seen)(void *context, const flr_record_note *note),
+                                      void *context);
 
 /* A text that was given to the recorder; NULL: no such key. Valid as long as the recording. */
 FLR_API const char *flr_recording_text(const flr_recording *recording, const char *key);

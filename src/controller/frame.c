@@ -6,7 +6,7 @@
 #include "controller/inside.h"
 
 /* Contacts with the ground are given to parts by looking at all that are merged: so many looks in a frame. */
-enum { RESOLVES = 4096, RECORDED = 16 };
+enum { RESOLVES = 4096 };
 
 static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 
@@ -49,12 +49,33 @@ static void remember_step(flr_framer *f, uint32_t place)
             remember(&f->undo, cast->ids[i], flr_world_body(cast->world, i)->T_world_part);
 }
 
+/* ---- the world: what a recording must know of to be run again ---- */
+
+static void world_release(flr_framer *f, uint32_t hand)
+{
+    if (!f->cast->world) return;
+    flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_RELEASE, .hand = hand});
+    flr_world_release(f->cast->world, hand);
+}
+
+static bool world_grab(flr_framer *f, uint32_t hand, uint32_t place)
+{
+    flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_GRAB, .hand = hand, .part = place});
+    return flr_world_grab(f->cast->world, hand, place);
+}
+
+static void world_place(flr_framer *f, uint32_t place, flr_pose pose)
+{
+    flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_PLACE, .part = place, .pose = pose});
+    flr_world_place(f->cast->world, place, pose);
+}
+
 /* ---- hands ---- */
 
 static void let_go(flr_framer *f, uint32_t hand)
 {
     flr_frame_hand *h = &f->hands[hand];
-    if (f->cast->world) flr_world_release(f->cast->world, hand);
+    world_release(f, hand);
     if (h->held != FLR_ENGINE_NONE)
         notify(f, (flr_notice){.kind = FLR_NOTICE_RELEASED, .hand = hand, .part = h->held});
     h->held = FLR_ENGINE_NONE;
@@ -67,7 +88,7 @@ static bool take(flr_framer *f, uint32_t hand, uint32_t place, bool by_button)
     if (!f->cast->world || place >= f->cast->count) return false;
     let_go(f, hand);
     remember_step(f, place);
-    if (!flr_world_grab(f->cast->world, hand, place)) return false;
+    if (!world_grab(f, hand, place)) return false;
     h->held = f->cast->ids[place];
     h->by_button = by_button;
     notify(f, (flr_notice){.kind = FLR_NOTICE_GRABBED, .hand = hand, .part = h->held});
@@ -178,16 +199,8 @@ static void change_ground(flr_framer *f, flr_ground *ground)
     bool taken = set_ground(f, ground);
     flr_ground *out = taken ? f->ground : ground;
     if (taken) f->ground = ground;
+    if (taken) flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_GROUND, .what.ground = ground});
     if (out) notify(f, (flr_notice){.kind = FLR_NOTICE_GROUND, .flag = !taken, .what.ground = out});
-}
-
-static void map_tape(flr_framer *f)
-{
-    if (!f->tape) return;
-    for (uint32_t i = 0; i < f->tape->count; i++)
-        f->tape->places[i] = f->tape->scene == f->cast->scene
-                                 ? flr_cast_find(f->cast, f->tape->ids[i])
-                                 : FLR_ENGINE_NONE;
 }
 
 static void change_cast(flr_framer *f, flr_cast *cast)
@@ -211,7 +224,7 @@ static void change_cast(flr_framer *f, flr_cast *cast)
     }
     flr_framer_keep_ties(f);
     if (!same) f->undo.steps = 0;
-    map_tape(f);
+    flr_tape_recast(f);
     if (f->ground && !set_ground(f, f->ground)) {
         notify(f, (flr_notice){.kind = FLR_NOTICE_GROUND, .flag = true, .what.ground = f->ground});
         f->ground = NULL;
@@ -230,7 +243,7 @@ static void reset(flr_framer *f)
     let_all_go(f);
     remember_step(f, FLR_ENGINE_NONE);
     for (uint32_t i = 0; i < f->cast->count; i++)
-        flr_world_place(f->cast->world, i, f->cast->starts[i]);
+        if (f->cast->kinds[i] != FLR_PART_STATIC) world_place(f, i, f->cast->starts[i]);
 }
 
 static void undo(flr_framer *f, uint32_t steps)
@@ -243,7 +256,7 @@ static void undo(flr_framer *f, uint32_t steps)
         while (u->next > first) {
             const flr_undo_entry *e = &u->entries[--u->next % FLR_UNDO_ENTRIES];
             uint32_t at = flr_cast_find(f->cast, e->part);
-            if (at < f->cast->count) flr_world_place(f->cast->world, at, e->T_world_part);
+            if (at < f->cast->count) world_place(f, at, e->T_world_part);
         }
     }
 }
@@ -253,7 +266,7 @@ static void place(flr_framer *f, uint32_t part, flr_pose T_world_part)
     uint32_t at = flr_cast_find(f->cast, part);
     if (at >= f->cast->count || !f->cast->world) return;
     remember_step(f, at);
-    flr_world_place(f->cast->world, at, T_world_part);
+    world_place(f, at, T_world_part);
 }
 
 /* A device stands somewhere else: what it holds is taken anew where the hand is now. */
@@ -265,10 +278,9 @@ static void change_base(flr_framer *f, const flr_order *order)
     h->grab_button = order->grab_button;
     if (h->held == FLR_ENGINE_NONE || !f->cast->world) return;
     uint32_t at = flr_cast_find(f->cast, h->held);
-    flr_world_release(f->cast->world, order->hand);
+    world_release(f, order->hand);
     h->anew = true;
-    if (at >= f->cast->count || !flr_world_grab(f->cast->world, order->hand, at))
-        let_go(f, order->hand);
+    if (at >= f->cast->count || !world_grab(f, order->hand, at)) let_go(f, order->hand);
 }
 
 static void grab(flr_framer *f, uint32_t hand, uint32_t part)
@@ -291,8 +303,7 @@ void flr_framer_take(void *framer, const void *given)
     case FLR_ORDER_TAPE:
         if (f->tape) notify(f, (flr_notice){.kind = FLR_NOTICE_TAPE, .what.tape = f->tape});
         f->tape = order->what.tape;
-        f->tape_ns = -1;
-        map_tape(f);
+        flr_tape_begin(f);
         break;
     case FLR_ORDER_GRAB:
         grab(f, order->hand, order->part);
@@ -315,17 +326,26 @@ void flr_framer_take(void *framer, const void *given)
     case FLR_ORDER_TUNING:
         f->params = order->what.tuning.world;
         f->reach = order->what.tuning.reach;
+        flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_PARAMS, .what.params = f->params});
         if (f->cast->world) flr_world_set_params(f->cast->world, &f->params);
         break;
     case FLR_ORDER_TOOL:
         if (order->steps != FLR_TOOL_GRIP) let_go(f, order->hand);
+        flr_tape_deed(f,
+                      (flr_deed){.kind = FLR_DEED_TOOL, .hand = order->hand, .part = order->steps});
         if (f->cast->world) flr_world_set_tool(f->cast->world, order->hand, (flr_tool)order->steps);
         break;
     case FLR_ORDER_BASE:
         change_base(f, order);
         break;
     case FLR_ORDER_TIE:
+        if (order->flag) flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_TIE});
+        flr_framer_tie(f, order);
+        break;
     case FLR_ORDER_SOLID:
+        flr_tape_deed(f, (flr_deed){.kind = FLR_DEED_SOLID,
+                                    .part = flr_cast_find(f->cast, order->part),
+                                    .hand = order->flag});
         flr_framer_tie(f, order);
         break;
     }
@@ -508,70 +528,6 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
     show_parts(f, s);
 }
 
-/* ---- what is recorded ---- */
-
-/* What the recording calls a part: its place among those that were there when it began. */
-static uint32_t number_of(const flr_framer *f, uint32_t part)
-{
-    const flr_tape *tape = f->tape;
-    uint32_t low = 0, high = tape->scene == f->cast->scene ? tape->all : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tape->numbers[middle] == part) return middle;
-        if (tape->numbers[middle] < part)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return FLR_ENGINE_NONE;
-}
-
-static void record(flr_framer *f, const flr_loop_frame *frame, const flr_world_input *inputs,
-                   int64_t began)
-{
-    flr_tape *tape = f->tape;
-    const flr_engine_state *s = frame->state;
-    const flr_world_frame *w = &f->frame;
-    if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
-    flr_record_frame head = {.frame = tape->frames++,
-                             .time_ns = frame->time_ns - f->tape_ns,
-                             .compute_us = f->last_us,
-                             .wakeup_us = f->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
-                             .points_tested = w->points_tested,
-                             .contacts = w->contacts,
-                             .penetrations = w->penetrations,
-                             .lower = w->lower,
-                             .upper = w->upper,
-                             .energy = w->energy,
-                             .travel_limited = w->limited > 0,
-                             .stopped = w->stopped > 0,
-                             .faults = w->faults,
-                             .hash = w->hash.low};
-    flr_record_hand hands[FLR_ENGINE_HANDS];
-    for (uint32_t h = 0; h < f->hand_count; h++)
-        hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,
-                                     .twist = inputs[h].twist,
-                                     .has_twist = inputs[h].has_twist,
-                                     .fresh = inputs[h].fresh,
-                                     .buttons = f->hands[h].buttons,
-                                     .part = number_of(f, f->hands[h].held),
-                                     .wrench = flr_world_wrench(f->cast->world, h),
-                                     .has_sent = inputs[h].has_sent,
-                                     .sent = inputs[h].sent};
-    for (uint32_t i = 0; i < tape->count; i++) {
-        if (tape->places[i] >= f->cast->count) continue; /* gone: where it was */
-        const flr_body *body = flr_world_body(f->cast->world, tape->places[i]);
-        tape->parts[i] = (flr_record_part){body->T_world_part, body->twist};
-    }
-    flr_record_contact list[RECORDED];
-    for (uint32_t i = 0; i < s->contacts_given && i < RECORDED; i++) {
-        const flr_engine_contact *c = &s->contacts[i];
-        list[head.contacts_given++] = (flr_record_contact){c->point, flr_vec3_normalize(c->force),
-                                                           c->depth, number_of(f, c->part)};
-    }
-    flr_recorder_push(tape->recorder, &head, hands, tape->parts, list);
-}
-
 /* ---- the frame ---- */
 
 bool flr_framer_step(void *framer, flr_loop_frame *frame)
@@ -609,7 +565,7 @@ bool flr_framer_step(void *framer, flr_loop_frame *frame)
     frame->notes[0] = f->frame.points_tested;
     frame->notes[1] = f->frame.contacts;
     show(f, frame);
-    if (f->tape && world && !f->paused) record(f, frame, inputs, began);
+    if (f->tape && world && !f->paused) flr_tape_frame(f, frame, inputs, began);
     f->last_us = (double)(flr_clock_ns(f->env) - began) * 1e-3;
     return true;
 }

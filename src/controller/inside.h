@@ -2,8 +2,8 @@
  *
  *     asset.c     meshes and shapes: shared, counted, immutable
  *     cast.c      a world with its parts, and the ground: what control hands to the loop
- *     frame.c     what happens in a frame: with ties.c, all that runs in the loop's thread
- *     ties.c      parts that other controllers hold, too
+ *     frame.c     what happens in a frame; tape.c: what of it is recorded; ties.c: parts that other
+ *                 controllers hold, too. Only these run in the loop's thread
  *     jobs.c      workers and their queues
  *     engine.c    making, servicing, events, state; health.c: how the loop does
  *     scene.c     the list of parts, orders to the loop, parameters
@@ -12,7 +12,8 @@
  *     pointer.c   devices and which hand they move
  *     ground.c    the merging of what stays
  *     measure.c   clearance, and what is near
- *     record.c    recordings; replay.c: showing them */
+ *     record.c    recordings; deed.c: what was done to the world, as texts in them; replay.c: showing
+ *                 them; rerun.c: running them again */
 #ifndef FLR_CONTROLLER_INSIDE_H
 #define FLR_CONTROLLER_INSIDE_H
 
@@ -162,7 +163,37 @@ typedef struct flr_tape {
     uint32_t *places;       /* [count] in the loop's cast; the loop's */
     flr_record_part *parts; /* [count]; the loop's */
     uint32_t scene;
+    flr_ring *deeds; /* flr_deed: from the loop to the writer */
+    uint8_t *state;  /* [state_room]: of the world when it began, filled before the first deed */
+    size_t state_room, state_size;
 } flr_tape;
+
+/* What was done to the world between two frames: with these and the hands' inputs it can be run again. */
+typedef enum flr_deed_kind {
+    FLR_DEED_START,  /* from here on everything is known: the world's state is on the tape */
+    FLR_DEED_PARAMS, /* what.params */
+    FLR_DEED_GROUND, /* what.ground, used: whoever takes the deed from the ring drops it */
+    FLR_DEED_GRAB,   /* hand, part */
+    FLR_DEED_RELEASE,
+    FLR_DEED_PLACE, /* part, pose */
+    FLR_DEED_TOOL,  /* hand; part: the tool */
+    FLR_DEED_CAST, /* parts have come, gone or got other voxels: what follows cannot be run again */
+    FLR_DEED_SOLID, /* part; hand: 1 or 0 */
+    FLR_DEED_TIE,   /* a part is tied to one of another controller: cannot be run again either */
+    FLR_DEED_LOST   /* the writer's: there was no room for some */
+} flr_deed_kind;
+
+typedef struct flr_deed {
+    flr_deed_kind kind;
+    uint64_t frame; /* of the recording, before which it was done */
+    uint32_t hand,
+        part; /* part: as the recording numbers them; given to flr_tape_deed() as place */
+    flr_pose pose;
+    union {
+        flr_world_params params;
+        flr_ground *ground;
+    } what;
+} flr_deed;
 
 /* ---- to the loop and back ---- */
 
@@ -295,6 +326,13 @@ typedef struct flr_framer {
     flr_ring *notices; /* flr_notice: to control */
 } flr_framer;
 
+/* The loop's side of a recording; all may be called without one. */
+void flr_tape_begin(flr_framer *framer);               /* framer->tape is another one */
+void flr_tape_recast(flr_framer *framer);              /* framer->cast is another one */
+void flr_tape_deed(flr_framer *framer, flr_deed deed); /* is about to be done, or was */
+void flr_tape_frame(flr_framer *framer, const flr_loop_frame *frame, const flr_world_input *inputs,
+                    int64_t began);
+
 bool flr_framer_step(void *framer, flr_loop_frame *frame);
 
 /* ties.c: RT safe. An order; another cast, whose world has adopted the ties of parts that are still there; a frame
@@ -404,13 +442,14 @@ struct flr_engine {
     flr_scene_camera camera;
     flr_members members;
     flr_tool tools[FLR_ENGINE_HANDS];
-    bool probes;      /* some hand has, or had, a point */
-    bool dirty;       /* the loop's cast is not what the members are */
-    bool casting;     /* a worker makes one, or it is on its way to the loop */
-    bool shaping;     /* a worker makes points for another model of force */
-    bool unstored;    /* voxels could not be put into the cache */
-    uint32_t loading; /* job that makes the voxels of the scene; 0: none */
-    int64_t cast_ns;  /* when the last world was begun */
+    bool probes;       /* some hand has, or had, a point */
+    bool dirty;        /* the loop's cast is not what the members are */
+    bool casting;      /* a worker makes one, or it is on its way to the loop */
+    bool shaping;      /* a worker makes points for another model of force */
+    bool unstored;     /* voxels could not be put into the cache */
+    uint32_t loading;  /* job that makes the voxels of the scene; 0: none */
+    int64_t cast_ns;   /* when the last world was begun */
+    size_t state_size; /* bytes: of the state of the world that was sent last */
 
     // ground
     flr_ground *ground; /* the one given to the loop last, used; NULL: none */

@@ -5,13 +5,15 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "controller/inside.h"
+#include "base/touched.h"
+#include "controller/deed.h"
 #include "feeler/units.h"
 #include "feeler/version.h"
 #include "scene/setup.h"
 
 static const int64_t service_ns = 20000000;
 static const char ending[] = ".mcap";
+enum { DEEDS = 1024 }; /* that may wait for the disk, besides some for each part */
 
 /* one that is being made */
 struct flr_taping {
@@ -29,6 +31,7 @@ struct flr_taping {
     flr_result result;
     flr_error error; /* when it failed */
     uint64_t frames, lost, bytes;
+    uint64_t missed; /* deeds that found no room, as far as noted */
     char *path;
 };
 
@@ -116,6 +119,7 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
                  {"part", first_moving(e)},
                  {"hand", "live"},
                  {"device", e->pointers[e->selected[0]].info.name},
+                 {"probes", e->probes ? "true" : "false"},
                  {"paced", e->def.paced ? "true" : "false"}};
     bool apart = scene[0] && scene[0] != '/' && e->def.folder; /* from elsewhere, too */
     flr_result result = flr_texts_add(texts, error, "scene", "%s%s%s", apart ? e->def.folder : "",
@@ -133,6 +137,15 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
         const flr_member *m = &e->members.list[i];
         result = flr_setup_write_part(i, m->name, m->kind != FLR_PART_STATIC, m->shape->mesh->hash,
                                       texts, error);
+        char key[48];
+        snprintf(key, sizeof key, "parts.%u.voxel", i);
+        if (result == FLR_OK)
+            result =
+                flr_texts_add(texts, error, key, "%s", flr_number_print(m->shape->voxel, number));
+        snprintf(key, sizeof key, "parts.%u.free", i);
+        if (result == FLR_OK)
+            result =
+                flr_texts_add(texts, error, key, "%s", m->kind == FLR_PART_FREE ? "true" : "false");
     }
     return result;
 }
@@ -154,6 +167,10 @@ static void save_beside(flr_engine *e, const char *path, char scene[FLR_CACHE_PA
 static void free_tape(flr_tape *tape)
 {
     if (!tape) return;
+    for (flr_deed deed; tape->deeds && flr_ring_pop(tape->deeds, &deed);)
+        if (deed.kind == FLR_DEED_GROUND) flr_ground_drop(deed.what.ground);
+    flr_ring_destroy(tape->deeds);
+    free(tape->state);
     free(tape->numbers);
     free(tape->ids);
     free(tape->places);
@@ -171,7 +188,11 @@ static flr_tape *make_tape(const flr_engine *e)
     tape->ids = calloc(n, sizeof *tape->ids);
     tape->places = calloc(n, sizeof *tape->places);
     tape->parts = calloc(n, sizeof *tape->parts);
-    if (!tape->numbers || !tape->ids || !tape->places || !tape->parts) {
+    tape->state_room = e->state_size;
+    tape->state = flr_touched_calloc(1, tape->state_room + 1);
+    tape->deeds = flr_ring_create(sizeof(flr_deed), DEEDS + 2 * n);
+    if (!tape->numbers || !tape->ids || !tape->places || !tape->parts || !tape->state ||
+        !tape->deeds) {
         free_tape(tape);
         return NULL;
     }
@@ -226,7 +247,17 @@ static flr_result choose_path(flr_engine *e, const char *name, flr_engine_record
 static void write_waiting(flr_taping *t)
 {
     if (atomic_load(&t->failed)) return;
-    t->result = flr_recorder_service(t->tape->recorder, &t->error);
+    t->result = FLR_OK;
+    flr_deed deed;
+    while (t->result == FLR_OK && flr_ring_pop(t->tape->deeds, &deed))
+        t->result = flr_deed_write(t->tape, &deed, &t->error);
+    uint64_t missed = flr_ring_dropped(t->tape->deeds);
+    if (t->result == FLR_OK && missed > t->missed) {
+        deed = (flr_deed){.kind = FLR_DEED_LOST, .frame = flr_recorder_written(t->tape->recorder)};
+        t->result = flr_deed_write(t->tape, &deed, &t->error);
+        t->missed = missed;
+    }
+    if (t->result == FLR_OK) t->result = flr_recorder_service(t->tape->recorder, &t->error);
     if (t->result != FLR_OK) atomic_store(&t->failed, true);
 }
 
@@ -281,6 +312,7 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
         def.hands = e->def.hands;
         def.parts = t->tape->count;
         def.texts = (const char *const *)texts.list;
+        def.notes = true;
         result = flr_recorder_create(e->def.env, &def, &t->tape->recorder, error);
     }
     flr_texts_free(&texts);

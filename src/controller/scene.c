@@ -158,6 +158,7 @@ static void cast_done(flr_engine *e, flr_job *job)
     if (job->result == FLR_OK && flr_engine_send(e, &order, &job->error) == FLR_OK) {
         adopt_law(e, c);
         send_tools(e);
+        e->state_size = c->cast->world ? flr_world_state_size(c->cast->world) : 0;
         c->cast = NULL; /* the loop's; `casting` ends when it gives the one before back */
         return;
     }

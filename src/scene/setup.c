@@ -267,36 +267,52 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
     return result;
 }
 
-flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
-                          flr_error *error)
+flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const char *key),
+                                  const void *context, const char *path, flr_setup *setup,
+                                  flr_error *error)
 {
-    flr_setup found = flr_default_setup();
-    found.scene = flr_recording_text(recording, "scene");
-    found.part = flr_recording_text(recording, "part");
-    const char *dead_man = flr_recording_text(recording, "device.dead_man");
-    if (!found.scene || !found.part || !dead_man)
-        return flr_fail(error, FLR_BAD_INPUT,
-                        "%s does not say which scene was run; it is no recording of feeler run "
-                        "or feeler serve",
-                        path);
-    const char *source = flr_recording_text(recording, "source");
+    flr_setup found = *setup;
+    const char *dead_man = text(context, "device.dead_man"), *source = text(context, "source");
+    if (!dead_man)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: \"device.dead_man\" is missing", path);
     found.live = source && strcmp(source, "serve") == 0;
     found.dead_man = (int)strtol(dead_man, NULL, 10);
     if (found.dead_man < -1 || found.dead_man > 31)
         return flr_fail(error, FLR_BAD_INPUT, "%s: \"device.dead_man\" cannot be \"%s\"", path,
                         dead_man);
     for (size_t i = 0; i < FIELDS; i++) {
-        const char *text = flr_recording_text(recording, fields[i].key);
-        if (!text)
+        const char *value = text(context, fields[i].key);
+        if (!value)
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: \"%s\" is missing; it was made by another version of feeler", path,
                             fields[i].key);
-        if (!read_field(&fields[i], text, &found))
+        if (!read_field(&fields[i], value, &found))
             return flr_fail(error, FLR_BAD_INPUT, "%s: \"%s\" cannot be \"%.60s\"", path,
-                            fields[i].key, text);
+                            fields[i].key, value);
     }
     *setup = found;
     return FLR_OK;
+}
+
+static const char *recorded_text(const void *recording, const char *key)
+{
+    return flr_recording_text(recording, key);
+}
+
+flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
+                          flr_error *error)
+{
+    flr_setup found = flr_default_setup();
+    found.scene = flr_recording_text(recording, "scene");
+    found.part = flr_recording_text(recording, "part");
+    if (!found.scene || !found.part || !flr_recording_text(recording, "device.dead_man"))
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "%s does not say which scene was run; it is no recording of feeler run "
+                        "or feeler serve",
+                        path);
+    flr_result result = flr_setup_read_numbers(recorded_text, recording, path, &found, error);
+    if (result == FLR_OK) *setup = found;
+    return result;
 }
 
 flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,

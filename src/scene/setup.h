@@ -20,8 +20,8 @@ typedef struct flr_setup {
     double device_force, device_torque; /* limits of the device, N and N m */
     int dead_man;                       /* its button; -1: none */
     flr_tool tool;                      /* of the hand; a point holds no part: then "" */
-    /* made while the controller ran: hands took and let go, parameters changed; not all of that is
-     * kept, so it can be looked at, not run again */
+    /* made while the controller ran: hands took and let go, parameters changed; that is in its notes,
+     * see controller/rerun.h */
     bool live;
 } flr_setup;
 
@@ -56,6 +56,11 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
 
 /* The pieces of that, for those who have no stage. The numbers of a setup: */
 flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error);
+/* … and back from texts, wherever they are; `text` gives NULL where there is none. `path` is for
+ * sentences. The rest of `setup` stays. */
+flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const char *key),
+                                  const void *context, const char *path, flr_setup *setup,
+                                  flr_error *error);
 /* parts.N.name and so on. Frames speak of the part by this number, too. */
 flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
                                 flr_texts *texts, flr_error *error);

@@ -16,7 +16,9 @@ typedef enum flr_proto_type {
     FLR_PROTO_UINT64 = 4,
     FLR_PROTO_FIXED64 = 6,
     FLR_PROTO_BOOL = 8,
+    FLR_PROTO_STRING = 9,
     FLR_PROTO_MESSAGE = 11,
+    FLR_PROTO_BYTES = 12,
     FLR_PROTO_UINT32 = 13
 } flr_proto_type;
 

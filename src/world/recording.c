@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feeler/assert.h"
 #include "feeler/ring.h"
 #include "world/mcap.h"
 #include "world/protobuf.h"
@@ -12,7 +13,7 @@
 enum { MOST_HANDS = 64, MOST_PARTS = 4096, MOST_CONTACTS = 1024 };
 enum { CHUNK_NS = 250000000 };
 static const char metadata_name[] = "feeler";
-static const char schema_name[] = "feeler.Frame";
+static const char schema_name[] = "feeler.Frame", note_schema[] = "feeler.Note";
 
 /* ---- what a frame looks like in the file ---- */
 
@@ -57,6 +58,8 @@ enum {
     FRAME_PAGED_READ,
     FRAME_PAGED_RESIDENT
 };
+
+enum { NOTE_FRAME = 1, NOTE_TEXT, NOTE_DATA };
 
 #define VECTOR     FLR_PROTO_MESSAGE, ".feeler.Vector", false
 #define POSE       FLR_PROTO_MESSAGE, ".feeler.Pose", false
@@ -120,6 +123,13 @@ static const flr_proto_message messages[] = {
          {"paged_read", FRAME_PAGED_READ, NUMBER(UINT64)},
          {"paged_resident", FRAME_PAGED_RESIDENT, NUMBER(UINT64)},
          {0}}},
+    {0}};
+
+static const flr_proto_message note_messages[] = {
+    {"Note", (const flr_proto_field[]){{"frame", NOTE_FRAME, NUMBER(UINT64)},
+                                       {"text", NOTE_TEXT, NUMBER(STRING)},
+                                       {"data", NOTE_DATA, NUMBER(BYTES)},
+                                       {0}}},
     {0}};
 
 /* ---- encoding ---- */
@@ -302,7 +312,7 @@ static flr_record_contact get_contact(flr_proto_look *l)
 struct flr_recorder {
     flr_recorder_def def;
     flr_mcap_writer *file;
-    uint16_t channel;
+    uint16_t channel, notes;
     flr_ring *ring;
     size_t size;       /* of an element of the ring: frame, hands, parts, contacts */
     uint8_t *incoming; /* the element in the making, of the real-time thread */
@@ -329,26 +339,34 @@ static size_t contacts_at(const flr_recorder_def *d)
     return parts_at(d) + d->parts * sizeof(flr_record_part);
 }
 
+/* A channel of its own kind of message. */
+static flr_result add_channel(flr_recorder *r, const char *schema, const flr_proto_message *kinds,
+                              const char *topic, uint16_t *channel, flr_error *error)
+{
+    flr_bytes description = {0};
+    uint16_t id = 0;
+    flr_proto_describe(&description, "feeler.proto", "feeler", kinds);
+    flr_result result = description.failed
+                            ? flr_fail(error, FLR_NO_MEMORY, "not enough memory to record")
+                            : flr_mcap_add_schema(r->file, schema, "protobuf", description.data,
+                                                  description.size, &id, error);
+    if (result == FLR_OK)
+        result = flr_mcap_add_channel(r->file, id, topic, "protobuf", channel, error);
+    flr_bytes_free(&description);
+    return result;
+}
+
 static flr_result begin_file(flr_recorder *r, flr_env *env, flr_error *error)
 {
     static const char *const none[] = {NULL};
-    flr_bytes description = {0};
-    flr_proto_describe(&description, "feeler.proto", "feeler", messages);
-    if (description.failed) {
-        flr_bytes_free(&description);
-        return flr_fail(error, FLR_NO_MEMORY, "not enough memory to record");
-    }
     flr_result result = flr_mcap_create(env, r->def.path, "", "feeler", &r->file, error);
-    uint16_t schema = 0;
     if (result == FLR_OK)
-        result = flr_mcap_add_schema(r->file, schema_name, "protobuf", description.data,
-                                     description.size, &schema, error);
-    if (result == FLR_OK)
-        result = flr_mcap_add_channel(r->file, schema, "/frame", "protobuf", &r->channel, error);
+        result = add_channel(r, schema_name, messages, "/frame", &r->channel, error);
+    if (result == FLR_OK && r->def.notes)
+        result = add_channel(r, note_schema, note_messages, "/note", &r->notes, error);
     if (result == FLR_OK)
         result = flr_mcap_add_metadata(r->file, metadata_name, r->def.texts ? r->def.texts : none,
                                        error);
-    flr_bytes_free(&description);
     return result;
 }
 
@@ -430,6 +448,26 @@ flr_result flr_recorder_service(flr_recorder *r, flr_error *error)
     return result;
 }
 
+flr_result flr_recorder_note(flr_recorder *r, const flr_record_note *note, flr_error *error)
+{
+    FLR_ASSERT(r->def.notes);
+    if (r->broken)
+        return flr_fail(error, FLR_IO, "the recording ended earlier, when it could not be written");
+    r->encoded.size = 0;
+    flr_proto_uint(&r->encoded, NOTE_FRAME, note->frame);
+    flr_proto_text(&r->encoded, NOTE_TEXT, note->text);
+    size_t at = flr_proto_begin(&r->encoded, NOTE_DATA);
+    if (note->size) flr_bytes_add(&r->encoded, note->data, note->size);
+    flr_proto_end(&r->encoded, at);
+    flr_result result = r->encoded.failed
+                            ? flr_fail(error, FLR_NO_MEMORY, "not enough memory to record")
+                            : flr_mcap_add(r->file, r->notes, (uint32_t)note->frame,
+                                           r->chunk_since < 0 ? 0 : (uint64_t)r->chunk_since,
+                                           r->encoded.data, r->encoded.size, error);
+    r->broken = result != FLR_OK;
+    return result;
+}
+
 uint64_t flr_recorder_written(const flr_recorder *r) { return r->written; }
 uint64_t flr_recorder_lost(const flr_recorder *r) { return flr_ring_dropped(r->ring); }
 
@@ -469,6 +507,9 @@ struct flr_recording {
     uint64_t next;          /* number of the frame to come */
     uint64_t lost, lost_at; /* frames, and the number of the first of them */
     bool open;              /* damage behind the last frame: how many it cost is not known yet */
+    void (*seen)(void *context, const flr_record_note *note);
+    void *context;
+    flr_bytes text; /* of a note, with an end */
 };
 
 flr_result flr_recording_open(flr_env *env, const char *path, flr_recording **recording,
@@ -502,7 +543,37 @@ void flr_recording_close(flr_recording *r)
     free(r->hands);
     free(r->parts);
     free(r->contacts);
+    flr_bytes_free(&r->text);
     free(r);
+}
+
+void flr_recording_tell_notes(flr_recording *r,
+                              void (*seen)(void *context, const flr_record_note *note),
+                              void *context)
+{
+    r->seen = seen;
+    r->context = context;
+}
+
+/* What makes no sense is passed over, as is damage. */
+static void tell_note(flr_recording *r, flr_proto_look l)
+{
+    flr_record_note note = {0};
+    r->text.size = 0;
+    for (flr_proto_value value; flr_proto_next(&l, &value);) {
+        if (value.number == NOTE_FRAME) note.frame = value.integer;
+        if (value.number == NOTE_TEXT) {
+            r->text.size = 0;
+            if (value.inside.left) flr_bytes_add(&r->text, value.inside.data, value.inside.left);
+        }
+        if (value.number == NOTE_DATA) {
+            note.data = value.inside.data;
+            note.size = value.inside.left;
+        }
+    }
+    flr_bytes_u8(&r->text, 0);
+    note.text = (const char *)r->text.data;
+    if (!l.bad && !r->text.failed) r->seen(r->context, &note);
 }
 
 /* False: cut off, or more of something than there may be. */
@@ -611,8 +682,9 @@ flr_result flr_recording_next(flr_recording *r, flr_record_view *view, flr_error
         r->open |= places > r->places;
         r->places = places;
         if (result != FLR_OK) return result;
-        if (strcmp(message.schema, schema_name) != 0) continue;
         flr_proto_look look = {message.data, message.size, false};
+        if (r->seen && strcmp(message.schema, note_schema) == 0) tell_note(r, look);
+        if (strcmp(message.schema, schema_name) != 0) continue;
         flr_record_view found = {0};
         if (get_frame(r, look, &found)) {
             count_lost(r, found.frame.frame);

@@ -1,11 +1,12 @@
-"""Puts all parts back, and takes one along a path while it is recorded:  removal_client.py PORT PATH PART NAME [SPEED]"""
+"""Puts all parts back, and takes one along a path while it is recorded:  removal_client.py PORT PATH PART NAME [SPEED [KEY=VALUE]…]
+Half way the parameters are set."""
 import struct
 import sys
 import time
 
 from serve_client import RECORD_START, RECORD_STOP, Client, text
 
-GRAB, RELEASE, RESET, HAND_INPUT = 64, 65, 66, 69
+GRAB, RELEASE, RESET, HAND_INPUT, SET = 64, 65, 66, 69, 74
 
 
 def poses(path):
@@ -31,7 +32,9 @@ if __name__ == "__main__":
     client.ask(RECORD_START, text(name))
     client.ask(GRAB, struct.pack("<II", 0, part))
     began = time.monotonic()
-    for t, pose in way:
+    for i, (t, pose) in enumerate(way):
+        for key, value in (given.split("=") for given in sys.argv[6:] if i == len(way) // 2):
+            client.ask(SET, struct.pack("<d", float(value)) + text(key))
         time.sleep(max(0, began + t / speed - time.monotonic()))
         point(client, pose)
     time.sleep(0.3)

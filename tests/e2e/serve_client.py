@@ -93,10 +93,10 @@ if __name__ == "__main__":
         time.sleep(0.2)
         client.ask(RECORD_STOP)
         time.sleep(0.2)
-        print("recorded", flush=True)
         client.ask(RECORD_START, text("second"))
         upload = client.ask(UPLOAD, struct.pack("<QIId", 100000, 0, 0, 0.001) + text("part.stl"))
         client.ask(UPLOAD_BYTES, struct.pack("<IxxxxQI", upload, 0, 8) + b"solid a\n")
+        print("uploading", flush=True)
         voxel = 0.0005
         while True:
             client.ask(VOXELIZE, struct.pack("<Ixxxxd", int(os.environ.get("PART", "0")), voxel))
