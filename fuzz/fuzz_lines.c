@@ -167,6 +167,7 @@ static void invent(void)
 {
     packet p = {.way = take() % 2, .size = (size_t)(take() * 5)};
     if (p.size < FLR_PACKET_HEAD) p.size = FLR_PACKET_HEAD;
+    if (p.size > sizeof p.bytes) p.size = sizeof p.bytes;
     for (size_t i = 0; i < p.size; i++) p.bytes[i] = i < 64 ? take() : (uint8_t)i;
     const flr_line *line = &sides[p.way].lines->table[take() % 2];
     flr_packet_head(p.bytes, (flr_packet_kind)(FLR_PACKET_HELLO + take() % 4), line->id, take());

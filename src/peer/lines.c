@@ -291,22 +291,30 @@ static void tell_state(flr_lines *lines, flr_lines_event *event)
     }
 }
 
-/* what the lines have to tell: that one is open before anything that came on it, its end after all of it */
+/* what a line has to tell: that it is open before anything that came on it, its end after all of it */
+static bool next_of(flr_lines *lines, flr_line *line, flr_lines_event *event)
+{
+    if (line->tell_open) {
+        line->tell_open = false;
+        *event = make_event(line, FLR_LINES_OPEN);
+        event->bytes = line->hello, event->size = line->hello_size;
+        return true;
+    }
+    if (lines->state_line == line) return false;
+    if (line->reliable && next_message(lines, line, event)) return true;
+    if (line->stage != FLR_LINE_ENDED) return false;
+    tell_end(lines, line, event);
+    return true;
+}
+
+/* lines that ended come first: where one took the place of another, the owner never has two */
 static bool next_pending(flr_lines *lines, flr_lines_event *event)
 {
-    for (uint32_t i = 0; i < lines->count; i++) {
-        flr_line *line = &lines->table[i];
-        if (line->tell_open) {
-            line->tell_open = false;
-            *event = make_event(line, FLR_LINES_OPEN);
-            event->bytes = line->hello, event->size = line->hello_size;
-            return true;
-        }
-        if (line->reliable && lines->state_line != line && next_message(lines, line, event))
-            return true;
-        if (line->stage == FLR_LINE_ENDED && lines->state_line != line) {
-            tell_end(lines, line, event);
-            return true;
+    for (int ended = 1; ended >= 0; ended--) {
+        for (uint32_t i = 0; i < lines->count; i++) {
+            flr_line *line = &lines->table[i];
+            if (ended == (line->stage == FLR_LINE_ENDED) && next_of(lines, line, event))
+                return true;
         }
     }
     return false;
