@@ -241,8 +241,11 @@ static void obey(uint8_t order)
         hold = take() % 16;
         break;
     case 7: {
-        const packet *p = &record[take() % RECORDED];
-        if (recorded > 0) pass(order & 16 ? p->way : 1 - p->way, p->bytes, p->size);
+        // only of this run: the keys of the next one are the same
+        uint32_t index = take();
+        if (recorded == 0) break;
+        const packet *p = &record[index % (recorded < RECORDED ? recorded : RECORDED)];
+        pass(order & 16 ? p->way : 1 - p->way, p->bytes, p->size);
         break;
     }
     case 8:
