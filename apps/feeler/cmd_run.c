@@ -36,7 +36,7 @@ typedef struct run_values {
     double rate, voxel, moving_voxel, speed, reach;
     double friction, restitution; /* NAN: not given */
     int integrator, engine, tool; /* engine, tool -1: not given */
-    bool paced, exact_hand, no_braking, no_cache, no_march;
+    bool firm, paced, exact_hand, no_braking, no_cache, no_march;
     uint64_t memory;
 } run_values;
 
@@ -89,6 +89,7 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     setup.tool = values->tool >= 0   ? (flr_tool)values->tool
                  : scene->hand_count ? scene->hands[0].tool
                                      : FLR_TOOL_GRIP;
+    setup.params.coupling.firm = values->firm || flr_scene_firm(scene, 0);
     setup.params.step.integrator = (flr_integrator)values->integrator;
     setup.params.step.braking = values->no_braking ? 0 : 1;
     if (values->no_march) setup.params.unchecked = INFINITY;
@@ -453,6 +454,11 @@ static const flr_option options[] = {
          "point; default: the scene's, else grip",
      .offset = offsetof(run_values, tool),
      .choices = flr_scene_tools},
+    {.name = "firm",
+     .type = FLR_OPTION_FLAG,
+     .help = "the hand keeps the direction of what it holds, as one that feels no torque; default: "
+             "as the scene says",
+     .offset = offsetof(run_values, firm)},
     {.name = "part",
      .type = FLR_OPTION_TEXT,
      .argument = "NAME",

@@ -12,6 +12,10 @@
  * far ahead as it likes. In free space the clamps give way, doubling every 10 ms: a part that came
  * free goes straight to the hand, as fast as the travel limit allows, and stops there.
  *
+ * By those clamps a part that catches at a corner turns in the hand, as the hand of a force device
+ * would be turned. A hand that feels no torque and only pulls wants the part to keep its direction:
+ * `firm`.
+ *
  * A turn of more than 180 degrees keeps its direction up to 270, so that the torque does not jump
  * to the other side where a jammed part is twisted half a turn.
  *
@@ -54,6 +58,11 @@ typedef struct flr_coupling_def {
     /* rad: from this angle on the torque stays; 0: the one at which the farthest point of the part
      * has moved by `stretch`; default 0 */
     double turn;
+    /* the torque stays no earlier than where it is what spring and damper together can do at the
+     * part's farthest point: a part that is pulled against something off its middle keeps its direction instead of
+     * turning in the hand. For hands that feel no torque, such as a mouse; default false: the
+     * paper's clamp, which is gentle to a device */
+    bool firm;
     double fade; /* s: how long the device's wrench takes to come and to go; default 0.01 */
     /* s: a contact that is lost for no longer than this is taken to last, for the device; a part that
      * slides over voxels hops. default 0.02 */

@@ -167,6 +167,11 @@ typedef enum flr_tool {
     FLR_TOOL_POINT /* touches them with a point */
 } flr_tool;
 
+/* A hand that keeps the direction of what it takes (`firm` in feeler/coupling.h), as one should
+ * whose device gives no torque; default false, then params.coupling decides. Counts from the next
+ * grab on. False: no such hand. RT safe. */
+FLR_API bool flr_world_set_firm(flr_world *world, uint32_t hand, bool firm);
+
 /* Gives the hand another tool; what it holds is let go. A point begins where the hand is in the next
  * step. False: no such hand or tool. */
 FLR_API bool flr_world_set_tool(flr_world *world, uint32_t hand, flr_tool tool);

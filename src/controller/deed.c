@@ -9,7 +9,7 @@
 
 /* as the file has them, in the order of flr_deed_kind */
 static const char *const words[] = {"start", "params", "ground", "grab", "release", "place",
-                                    "tool",  "cast",   "solid",  "tie",  "lost"};
+                                    "tool",  "cast",   "solid",  "tie",  "firm",    "lost"};
 enum { WORDS = sizeof words / sizeof *words };
 
 /* ---- writing ---- */
@@ -82,6 +82,7 @@ flr_result flr_deed_write(flr_tape *tape, const flr_deed *deed, flr_error *error
     case FLR_DEED_GRAB:
     case FLR_DEED_TOOL:
     case FLR_DEED_SOLID:
+    case FLR_DEED_FIRM:
         snprintf(text, sizeof text, "%s %u %u", words[deed->kind], deed->hand, deed->part);
         break;
     case FLR_DEED_RELEASE:
@@ -170,6 +171,7 @@ flr_result flr_deed_read(const flr_record_note *note, const char *path, flr_deed
     case FLR_DEED_GRAB:
     case FLR_DEED_TOOL:
     case FLR_DEED_SOLID:
+    case FLR_DEED_FIRM:
         good = count == 3;
         found.hand = one, found.part = two;
         break;

@@ -70,7 +70,8 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
                                        .scale = 1,
                                        .T_world_hand = flr_pose_identity(),
                                        .touched = FLR_ENGINE_NONE,
-                                       .held = FLR_ENGINE_NONE};
+                                       .held = FLR_ENGINE_NONE,
+                                       .firm = true}; /* a page's, until it gets another device */
     if (!flr_framer_make_ties(f) || !(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
         return flr_engine_no_memory(error);
     return flr_cast_make(&e->members, 0, &e->def, &e->tuning, false, &f->cast, error);

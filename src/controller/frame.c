@@ -216,6 +216,8 @@ static void change_cast(flr_framer *f, flr_cast *cast)
         if (old->world) flr_world_adopt(cast->world, old->world, cast->before);
         flr_world_set_params(cast->world, &f->params);
     }
+    for (uint32_t h = 0; cast->world && h < f->hand_count; h++)
+        flr_world_set_firm(cast->world, h, f->hands[h].firm);
     for (uint32_t h = 0; h < f->hand_count; h++) {
         uint32_t held = cast->world ? flr_world_held(cast->world, h) : FLR_NO_PART;
         f->hands[h].touched = FLR_ENGINE_NONE;
@@ -276,6 +278,12 @@ static void change_base(flr_framer *f, const flr_order *order)
     h->T_world_base = order->pose;
     h->scale = order->scale;
     h->grab_button = order->grab_button;
+    if (h->firm != order->flag && f->cast->world) {
+        flr_tape_deed(f,
+                      (flr_deed){.kind = FLR_DEED_FIRM, .hand = order->hand, .part = order->flag});
+        flr_world_set_firm(f->cast->world, order->hand, order->flag);
+    }
+    h->firm = order->flag;
     if (h->held == FLR_ENGINE_NONE || !f->cast->world) return;
     uint32_t at = flr_cast_find(f->cast, h->held);
     world_release(f, order->hand);

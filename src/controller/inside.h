@@ -180,6 +180,7 @@ typedef enum flr_deed_kind {
     FLR_DEED_CAST, /* parts have come, gone or got other voxels: what follows cannot be run again */
     FLR_DEED_SOLID, /* part; hand: 1 or 0 */
     FLR_DEED_TIE,   /* a part is tied to one of another controller: cannot be run again either */
+    FLR_DEED_FIRM,  /* hand; part: 1 or 0 */
     FLR_DEED_LOST   /* the writer's: there was no room for some */
 } flr_deed_kind;
 
@@ -282,6 +283,8 @@ typedef struct flr_frame_hand {
     uint32_t touched; /* place in the cast */
     uint32_t held;    /* part, as told to control */
     bool present, by_button, anew;
+    bool
+        firm; /* its device gives no torque, or the scene says so: keeps the direction of what it holds */
 } flr_frame_hand;
 
 /* A sample on its way to the loop. */
@@ -442,14 +445,15 @@ struct flr_engine {
     flr_scene_camera camera;
     flr_members members;
     flr_tool tools[FLR_ENGINE_HANDS];
-    bool probes;       /* some hand has, or had, a point */
-    bool dirty;        /* the loop's cast is not what the members are */
-    bool casting;      /* a worker makes one, or it is on its way to the loop */
-    bool shaping;      /* a worker makes points for another model of force */
-    bool unstored;     /* voxels could not be put into the cache */
-    uint32_t loading;  /* job that makes the voxels of the scene; 0: none */
-    int64_t cast_ns;   /* when the last world was begun */
-    size_t state_size; /* bytes: of the state of the world that was sent last */
+    bool firm[FLR_ENGINE_HANDS]; /* by the scene */
+    bool probes;                 /* some hand has, or had, a point */
+    bool dirty;                  /* the loop's cast is not what the members are */
+    bool casting;                /* a worker makes one, or it is on its way to the loop */
+    bool shaping;                /* a worker makes points for another model of force */
+    bool unstored;               /* voxels could not be put into the cache */
+    uint32_t loading;            /* job that makes the voxels of the scene; 0: none */
+    int64_t cast_ns;             /* when the last world was begun */
+    size_t state_size;           /* bytes: of the state of the world that was sent last */
 
     // ground
     flr_ground *ground; /* the one given to the loop last, used; NULL: none */
@@ -515,6 +519,7 @@ bool flr_engine_show_replay(flr_engine *engine, flr_engine_state *state); /* rep
 void flr_engine_free_replay(flr_engine *engine);
 flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_error *error);
 void flr_engine_close_devices(flr_engine *engine);
+flr_result flr_engine_send_base(flr_engine *engine, uint32_t hand, flr_error *error);
 flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_member **member,
                            flr_error *error);
 

@@ -233,6 +233,8 @@ static void take_scene(flr_engine *e, load_job *l)
     for (uint32_t h = 0; h < e->def.hands; h++) {
         e->tools[h] = flr_scene_tool(l->scene, h);
         e->probes |= e->tools[h] == FLR_TOOL_POINT;
+        e->firm[h] = flr_scene_firm(l->scene, h);
+        flr_engine_send_base(e, h, NULL);
     }
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);

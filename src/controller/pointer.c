@@ -81,13 +81,14 @@ static flr_result check(const flr_engine *e, uint32_t hand, uint32_t device, flr
     return FLR_OK;
 }
 
-static flr_result send_base(flr_engine *e, uint32_t hand, flr_error *error)
+flr_result flr_engine_send_base(flr_engine *e, uint32_t hand, flr_error *error)
 {
     const flr_pointer *p = &e->pointers[e->selected[hand]];
     // a dead-man button is held all the time: the next one takes
     int32_t dead_man = flr_device_get_info(p->device)->dead_man;
     flr_order order = {.kind = FLR_ORDER_BASE,
                        .hand = hand,
+                       .flag = e->firm[hand] || !(p->info.max_torque > 0),
                        .pose = p->T_world_base,
                        .scale = p->scale,
                        .grab_button = dead_man == 0 ? 1 : 0};
@@ -118,7 +119,7 @@ flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_
     flr_engine_release(e, hand, NULL);
     flr_engine_tell(e, FLR_ENGINE_EVENT_DEVICE)->index = before;
     flr_engine_tell(e, FLR_ENGINE_EVENT_DEVICE)->index = device;
-    return send_base(e, hand, error);
+    return flr_engine_send_base(e, hand, error);
 }
 
 flr_result flr_engine_place_device(flr_engine *e, uint32_t device, flr_pose T_world_base,
@@ -131,7 +132,7 @@ flr_result flr_engine_place_device(flr_engine *e, uint32_t device, flr_pose T_wo
     e->pointers[device].T_world_base = T_world_base;
     e->pointers[device].scale = scale;
     uint32_t hand = e->pointers[device].info.hand;
-    return hand < e->def.hands ? send_base(e, hand, error) : FLR_OK;
+    return hand < e->def.hands ? flr_engine_send_base(e, hand, error) : FLR_OK;
 }
 
 flr_result flr_engine_hand_input(flr_engine *e, uint32_t hand, flr_pose T_world_hand,

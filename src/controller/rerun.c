@@ -353,6 +353,9 @@ static flr_result apply(rerun *r, const note *n, flr_error *error)
     case FLR_DEED_SOLID:
         flr_world_set_solid(world, deed.part, deed.hand != 0);
         break;
+    case FLR_DEED_FIRM:
+        flr_world_set_firm(world, deed.hand, deed.part != 0);
+        break;
     case FLR_DEED_START:
         break;
     case FLR_DEED_CAST:

@@ -128,7 +128,8 @@ flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, fl
     s->camera = e->camera;
     for (uint32_t h = 0; h < e->def.hands; h++) {
         s->hands[h].tool = e->tools[h];
-        if (e->tools[h] != FLR_TOOL_GRIP) s->hand_count = e->def.hands;
+        s->hands[h].firm = e->firm[h];
+        if (e->tools[h] != FLR_TOOL_GRIP || e->firm[h]) s->hand_count = e->def.hands;
     }
     s->tuning = e->tuning;
     s->job.work = save_work;

@@ -63,6 +63,10 @@ flr_result flr_coupling_grab(const flr_coupling_def *def, const flr_body *body,
     double turn = def->turn > 0 ? def->turn : def->stretch / body->reach;
     coupling->force_limit = coupling->stiffness * def->stretch;
     coupling->torque_limit = coupling->turn_stiffness * turn;
+    /* what holds the part back does so at one of its points, so far from the grip at most, against spring and damper */
+    double lever = flr_vec3_distance(T_part_handle.p, body->inertia.centre) + body->reach;
+    if (def->firm)
+        coupling->torque_limit = fmax(coupling->torque_limit, 2 * coupling->force_limit * lever);
     return FLR_OK;
 }
 

@@ -36,5 +36,5 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                            {"friction", false},
                            {"restitution", false},
                            {"awareness", false}},
-    [FLR_SCENE_HAND] = {{"tool", true}, {"position", false}},
+    [FLR_SCENE_HAND] = {{"tool", true}, {"position", false}, {"firm", false}},
 };

@@ -135,10 +135,11 @@ static bool read_hands(const flr_value *array, scene_block *block)
         if (!flr_value_object(&element, FLR_SCENE_HAND)) return false;
         flr_value tool = flr_value_member(&element, "tool");
         flr_value position = flr_value_member(&element, "position");
+        flr_value firm = flr_value_member(&element, "firm");
         int chosen = 0;
         flr_scene_hand *hand = &block->hands[i];
         if (!flr_value_choice(&tool, flr_scene_tools, &chosen) ||
-            !flr_value_point(&position, &hand->position))
+            !flr_value_point(&position, &hand->position) || !flr_value_bool(&firm, &hand->firm))
             return false;
         hand->tool = (flr_tool)chosen;
         hand->placed = position.json != NULL;

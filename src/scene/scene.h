@@ -69,6 +69,7 @@ typedef struct flr_scene_hand {
     flr_tool tool;     /* default grip */
     bool placed;       /* has a position */
     flr_vec3 position; /* metres, world: where a simulated hand, or one of the page, begins */
+    bool firm;         /* keeps the direction of what it takes; default false */
 } flr_scene_hand;
 
 /* "grip", "point", NULL: in the order of flr_tool. */
@@ -123,6 +124,7 @@ flr_scene_contact flr_default_scene_contact(void);
 
 /* The tool of a hand, by its number: of those that the scene does not name, that of the last one. */
 flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand);
+bool flr_scene_firm(const flr_scene *scene, uint32_t hand); /* likewise */
 
 /* Reads a scene file. Every sentence begins with "FILE:LINE:COLUMN:" and, where the JSON is
  * well-formed, names the field ("parts[2].voxel"). Mesh and pose files are not opened, nor

@@ -82,7 +82,8 @@ const char *flr_texts_find(const flr_texts *texts, const char *key)
 
 /* ---- the numbers ---- */
 
-typedef enum field_kind { NUMBER, COUNT, FLAG, WORD } field_kind;
+/* a newer flag is missing in older recordings: then the default counts */
+typedef enum field_kind { NUMBER, COUNT, FLAG, NEWER_FLAG, WORD } field_kind;
 
 typedef struct field {
     const char *key;
@@ -131,6 +132,7 @@ static const field fields[] = {
     {"coupling.damping", AT(params.coupling.damping), NUMBER, NULL, 0, INFINITY},
     {"coupling.stretch", AT(params.coupling.stretch), NUMBER, NULL, 0, INFINITY},
     {"coupling.turn", AT(params.coupling.turn), NUMBER, NULL, 0, INFINITY},
+    {"coupling.firm", AT(params.coupling.firm), NEWER_FLAG, NULL, 0, 1},
     {"coupling.hold", AT(params.coupling.hold), NUMBER, NULL, 0, INFINITY},
     {"coupling.fade", AT(params.coupling.fade), NUMBER, NULL, 0, INFINITY},
     {"passivity.control", AT(params.passivity.control), FLAG, NULL, 0, 1},
@@ -167,6 +169,7 @@ static flr_result write_field(const field *f, const flr_setup *setup, flr_texts 
     case COUNT:
         return flr_texts_add(texts, error, f->key, "%u", *(const unsigned *)at);
     case FLAG:
+    case NEWER_FLAG:
         return flr_texts_add(texts, error, f->key, "%s", *(const bool *)at ? "true" : "false");
     case WORD:
         break;
@@ -188,7 +191,7 @@ static bool read_field(const field *f, const char *text, flr_setup *setup)
             }
         return false;
     }
-    if (f->kind == FLAG) {
+    if (f->kind == FLAG || f->kind == NEWER_FLAG) {
         *(bool *)at = strcmp(text, "true") == 0;
         return *(bool *)at || strcmp(text, "false") == 0;
     }
@@ -282,6 +285,7 @@ flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const
                         dead_man);
     for (size_t i = 0; i < FIELDS; i++) {
         const char *value = text(context, fields[i].key);
+        if (!value && fields[i].kind == NEWER_FLAG) continue;
         if (!value)
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: \"%s\" is missing; it was made by another version of feeler", path,

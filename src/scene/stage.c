@@ -405,8 +405,10 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
     }
     for (uint32_t i = 0; result == FLR_OK && i < stage->part_count; i++)
         flr_world_set_probe(stage->world, i, stage->parts[i].probe);
-    for (uint32_t i = 0; result == FLR_OK && i < def->hands; i++)
+    for (uint32_t i = 0; result == FLR_OK && i < def->hands; i++) {
         flr_world_set_tool(stage->world, i, tool_of(def, i));
+        flr_world_set_firm(stage->world, i, flr_scene_firm(def->scene, i));
+    }
     free(parts);
     free(merged);
     return result;

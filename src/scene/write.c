@@ -40,6 +40,12 @@ flr_tool flr_scene_tool(const flr_scene *scene, uint32_t hand)
     return scene->hands[hand < scene->hand_count ? hand : scene->hand_count - 1].tool;
 }
 
+bool flr_scene_firm(const flr_scene *scene, uint32_t hand)
+{
+    if (scene->hand_count == 0) return false;
+    return scene->hands[hand < scene->hand_count ? hand : scene->hand_count - 1].firm;
+}
+
 /* a text in the making; `bad` remembers the first text that JSON cannot hold */
 typedef struct writer {
     FILE *out;
@@ -161,6 +167,7 @@ static void write_hand(writer *w, const flr_scene_hand *hand)
     write_text(w, "tool", flr_scene_tools[hand->tool]);
     w->separator = ", ";
     if (hand->placed) write_vector(w, "position", hand->position, true);
+    if (hand->firm) write_key(w, "firm"), fputs("true", w->out);
 }
 
 /* what differs from the default */

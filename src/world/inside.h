@@ -21,6 +21,7 @@ typedef struct flr_world_hand_state {
     flr_point point; /* while the tool is one */
     bool seen;       /* there was an input */
     bool waiting;    /* takes `part` when there is one */
+    bool firm;       /* keeps the direction of what it takes */
 } flr_world_hand_state;
 
 /* what pulls a part to its instance in another world */

@@ -219,6 +219,7 @@ void flr_world_take(flr_world *w, flr_world_hand_state *hand)
 {
     flr_coupling_def def = w->params.coupling;
     if (def.stretch == 0) def.stretch = w->voxel > 0 ? w->voxel / 2 : 5e-4;
+    def.firm |= hand->firm;
     hand->waiting = false;
     hand->passivity = (flr_passivity){0};
     if (flr_coupling_grab(&def, &w->state->bodies[hand->part], &hand->handle, &hand->coupling,
@@ -259,6 +260,13 @@ void flr_world_release(flr_world *w, uint32_t hand)
 uint32_t flr_world_held(const flr_world *w, uint32_t hand)
 {
     return hand < w->def.hand_count ? w->state->hands[hand].part : FLR_NO_PART;
+}
+
+bool flr_world_set_firm(flr_world *w, uint32_t hand, bool firm)
+{
+    if (hand >= w->def.hand_count) return false;
+    w->state->hands[hand].firm = firm;
+    return true;
 }
 
 bool flr_world_set_tool(flr_world *w, uint32_t hand, flr_tool tool)

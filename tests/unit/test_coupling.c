@@ -47,6 +47,28 @@ static void a_grab_does_not_jump(void **state)
     }
 }
 
+/* A firm hand's torque is enough for the force's limit at any point of the part; all else is the same. */
+static void a_firm_hand_has_the_torque_it_needs(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("firm");
+    for (int i = 0; i < 200; i++) {
+        flr_body body = body_at(flr_test_random_pose(&random, 1));
+        flr_vec3 grip = flr_test_random_pose(&random, 0.05).p;
+        flr_pose T_part_grip = flr_pose_make(grip, flr_quat_identity());
+        flr_handle handle = {.T_world_handle = flr_pose_mul(body.T_world_part, T_part_grip)};
+        flr_coupling usual = grabbed(&body, &handle), firm;
+        flr_coupling_def def = flr_default_coupling_def();
+        def.firm = true;
+        assert_int_equal(flr_coupling_grab(&def, &body, &handle, &firm, NULL), FLR_OK);
+        double lever = flr_vec3_distance(grip, body.inertia.centre) + body.reach;
+        assert_true(firm.torque_limit >= usual.torque_limit);
+        assert_within(firm.torque_limit, fmax(usual.torque_limit, 2 * 0.5 * lever), 1e-9);
+        firm.torque_limit = usual.torque_limit;
+        assert_memory_equal(&firm, &usual, sizeof usual);
+    }
+}
+
 /* Half a voxel of stretch gives the limit, more does not give more, however far and fast. */
 static void force_and_torque_are_clamped(void **state)
 {
@@ -168,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grab_does_not_jump),
+        cmocka_unit_test(a_firm_hand_has_the_torque_it_needs),
         cmocka_unit_test(force_and_torque_are_clamped),
         cmocka_unit_test(a_jammed_part_is_not_turned_back_at_half_a_turn),
         cmocka_unit_test(the_device_feels_contact_only),

@@ -87,6 +87,22 @@ static void nothing_buzzes(void **state)
         }
 }
 
+/* Nor where the hand keeps the direction of what it holds. */
+static void a_firm_hand_does_not_buzz(void **state)
+{
+    (void)state;
+    for (int c = 0; c < FLR_STABILITY_COUNT; c++) {
+        flr_stability_run run = flr_default_stability_run((flr_stability_case)c);
+        run.params.coupling.firm = true;
+        if (!thorough()) run.seconds = 0.7;
+        assert_ok(flr_stability_do(flr_env_real(), &made, &run, &error), error);
+        print_message("%-5s firm: %.5f lasting, %.4f at most, %.3f N, %.3f voxels deep\n",
+                      flr_stability_name(run.which), run.level, run.peak, run.force, run.deepest);
+        assert_true(run.level <= 0.03);
+        assert_true(run.deepest < 0.7);
+    }
+}
+
 /* ---- nasty hands ---- */
 
 /* A simulated hand whose samples come late, seldom, or at another time than they say. */
@@ -289,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_level_is_that_above_100_hz),
         cmocka_unit_test(nothing_buzzes),
+        cmocka_unit_test(a_firm_hand_does_not_buzz),
         cmocka_unit_test(the_port_keeps_its_bound),
         cmocka_unit_test(so_do_rough_hands),
     };
