@@ -24,11 +24,14 @@ enum { FLR_LAYER_SURFACE, FLR_LAYER_EDGE, FLR_LAYER_VERTEX, FLR_LAYER_COUNT };
 typedef struct flr_build_hyper {
     flr_mask used[FLR_LAYER_COUNT];   /* which chunks have voxels of a layer */
     flr_mask empty_outside;           /* which chunks without surface lie outside (by fill) */
+    flr_mask partly_inside;           /* which chunks with surface have interior voxels, too */
     flr_mask *masks[FLR_LAYER_COUNT]; /* one per used chunk, in order; one block, owned by [0] */
     flr_mask *outside; /* one per used chunk of the surface layer: voxels reached from outside */
     uint32_t at[3];    /* hyperchunk coordinates */
     uint32_t first_primitive, primitive_count;
-    bool queued; /* by fill */
+    bool queued;  /* by fill: to be looked at */
+    bool changed; /* by fill: more of it is outside than before */
+    bool away;    /* its masks lie elsewhere or belong to another slab: fill leaves it queued */
 } flr_build_hyper;
 
 /* 8x8x8 hyperchunks of which at least one is touched */
@@ -79,6 +82,9 @@ flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *e
 /* The first half of it: vertices in voxels, and which hyperchunks each primitive touches. */
 flr_result flr_build_sort(flr_build *build, flr_pose T_voxmap_mesh, flr_error *error);
 
+/* The second half, for hyperchunks from `first` on: their masks. */
+flr_result flr_build_scan_some(flr_build *build, uint32_t first, uint32_t count, flr_error *error);
+
 void flr_build_free(flr_build *build);
 
 /* Keeps the non-empty ones of the masks [layer][chunk] in a hyperchunk that is zero but for its place. */
@@ -102,8 +108,16 @@ void flr_build_visit(const flr_build *build, const flr_build_hyper *hyper, uint3
 /* The hyperchunk at these coordinates if it is touched, else NULL; coordinates may be outside. */
 flr_build_hyper *flr_build_find(const flr_build *build, int64_t x, int64_t y, int64_t z);
 
-/* fill.c: which voxels can be reached from outside without crossing a surface voxel. */
+/* fill.c: which voxels can be reached from outside without crossing a surface voxel. Hyperchunks that are away are not
+ * looked at: those that would have to be are left queued. */
 flr_result flr_build_fill(flr_build *build, flr_error *error);
+
+/* Goes on with the queued ones among hyperchunks from `first` on, which are not away. When none of all is queued any
+ * more, it is done; the order does not matter for the result. */
+flr_result flr_build_fill_some(flr_build *build, uint32_t first, uint32_t count, flr_error *error);
+
+/* Notes which chunks are partly inside, of a hyperchunk whose masks are there; what a plan of fields needs. */
+void flr_build_note_inside(flr_build_hyper *hyper);
 
 /* Is this untouched hyperchunk outside? Coordinates may lie beyond the grid: outside, too. */
 bool flr_build_empty_is_outside(const flr_build *build, int64_t x, int64_t y, int64_t z);

@@ -25,13 +25,23 @@ typedef struct flr_field_plan {
     flr_tree_place chunk_place;
 } flr_field_plan;
 
-/* Which chunks will be stored, and the chunk distances. `fields` is 1 or FLR_FIELD_COUNT. */
+/* plan.c: which chunks will be stored, and the chunk distances. `fields` is 1 or FLR_FIELD_COUNT. On failure the plan is
+ * not touched, and nothing is left to free. */
 flr_result flr_field_make_plan(const flr_build *build, unsigned fields, bool hollow, unsigned range,
                                flr_field_plan *plan);
 void flr_field_free_plan(flr_field_plan *plan);
 
+/* The same in runs of root cells, any number, in any order, which together are all. Masks are looked at only where the
+ * range is below that of a chunk: of the hyperchunks of a run and their neighbours. What is partly inside was noted
+ * before (flr_build_note_inside()). Ending frees the planning in any case; with NULL it makes no plan. */
+typedef struct flr_planning flr_planning;
+flr_planning *flr_planning_begin(const flr_build *build, unsigned fields, bool hollow,
+                                 unsigned range); /* NULL: no memory */
+flr_result flr_planning_roots(flr_planning *planning, size_t first, size_t count);
+flr_result flr_planning_end(flr_planning *planning, flr_field_plan *plan);
+
 /* Computes the marks of one planned hyperchunk up to 8 voxels far and packs them: `planes` is where its first stored
- * chunk goes. `tile` is scratch; afterwards it has all that was reached. */
+ * chunk goes, or NULL: they are not wanted. `tile` is scratch; afterwards it has all that was reached. */
 struct flr_tile;
 void flr_field_fill_hyper(const flr_build *build, const flr_field_hyper *hyper, flr_field field,
                           bool hollow, unsigned bits, unsigned range, unsigned offset,
@@ -47,10 +57,12 @@ typedef struct flr_field_grown {
 /* Keeps what a tile has reached; false when memory is short. */
 bool flr_field_keep_grown(const struct flr_tile *tile, flr_field_grown *grown);
 
-/* One more round for one planned hyperchunk: from `start` voxels far on, `steps` farther. */
+/* One more round for one planned hyperchunk: from `start` voxels far on, `steps` farther. `slots` says where in `grown`
+ * what a planned hyperchunk reached lies, UINT32_MAX where it is not there; NULL: in their order. */
 void flr_field_fill_round(const flr_build *build, const flr_field_plan *plan, flr_field field,
-                          size_t number, const flr_field_grown *grown, bool hollow, unsigned bits,
-                          unsigned start, unsigned steps, struct flr_tile *tile, uint8_t *planes);
+                          size_t number, const flr_field_grown *grown, const uint32_t *slots,
+                          bool hollow, unsigned bits, unsigned start, unsigned steps,
+                          struct flr_tile *tile, uint8_t *planes);
 
 /* Adds up a tile's interior voxels and its others with a mark. */
 void flr_field_count(const struct flr_tile *tile, uint64_t *interior, uint64_t *reached);
@@ -67,5 +79,8 @@ typedef struct flr_field_source {
  * layers; its places and sizes are filled here. `source` may be NULL. */
 flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header,
                            const flr_field_source *source, flr_voxmap **voxmap);
+
+/* Its second step: sizes and places from the plan. */
+void flr_voxmap_lay_out(const flr_field_plan *plan, flr_voxmap_header *header);
 
 #endif

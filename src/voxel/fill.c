@@ -138,6 +138,7 @@ static void touch_hyper(queue *q, int64_t x, int64_t y, int64_t z)
         flr_build_hyper *hyper = &build->hypers[node->first + flr_mask_rank(&node->used, cell)];
         if (hyper->queued) return;
         hyper->queued = true;
+        if (hyper->away) return;
     } else {
         if (flr_mask_get(&node->empty_outside, cell)) return;
         flr_mask_set(&node->empty_outside, cell);
@@ -218,6 +219,7 @@ static unsigned side_cell(int d, unsigned i)
 static void flood_hyper(queue *q, flr_build_hyper *hyper)
 {
     local l = {.hyper = hyper};
+    hyper->changed = true;
     const flr_mask *surface = hyper->masks[FLR_LAYER_SURFACE];
     flr_mask *outside = hyper->outside;
     for (FLR_EACH_CELL(&hyper->used[FLR_LAYER_SURFACE], cell)) {
@@ -230,7 +232,7 @@ static void flood_hyper(queue *q, flr_build_hyper *hyper)
                 z = (int64_t)hyper->at[2] + step[d][2];
         const flr_build_hyper *other = flr_build_find(q->build, x, y, z);
         bool open = !other && flr_build_empty_is_outside(q->build, x, y, z);
-        if (!other && !open) continue;
+        if (other ? !other->outside : !open) continue;
         for (unsigned i = 0; i < 64; i++)
             give(&l, side_cell(d, i), d,
                  other ? seen(other, side_cell(d ^ 1, i), d ^ 1) : UINT64_MAX);
@@ -275,6 +277,35 @@ static void leave_root(queue *q, int64_t x, int64_t y, int64_t z)
     }
 }
 
+/* Until nothing is left to look at. Frees the queue. */
+static flr_result drain(queue *q, flr_error *error)
+{
+    flr_build *build = q->build;
+    bool stopped = false;
+    for (uint64_t turn = 0; q->count && !q->out_of_memory && !stopped; turn++) {
+        if (turn % 256 == 0) stopped = flr_build_go_on(build, 0, 0) != FLR_OK;
+        uint64_t what = q->items[--q->count];
+        int64_t x = what & 0x1FFFFF, y = what >> 21 & 0x1FFFFF, z = what >> 42 & 0x1FFFFF;
+        if (what & ITEM_ROOT) {
+            leave_root(q, x, y, z);
+            continue;
+        }
+        flr_build_hyper *hyper = flr_build_find(build, x, y, z);
+        if (hyper) {
+            hyper->queued = false;
+            flood_hyper(q, hyper);
+        } else {
+            for (int d = 0; d < 6; d++)
+                touch_hyper(q, x + step[d][0], y + step[d][1], z + step[d][2]);
+        }
+    }
+    free(q->items);
+    if (stopped) return flr_fail(error, FLR_CANCELLED, "voxelizing was stopped");
+    if (q->out_of_memory)
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory to fill the interior");
+    return FLR_OK;
+}
+
 flr_result flr_build_fill(flr_build *build, flr_error *error)
 {
     queue q = {.build = build};
@@ -287,27 +318,28 @@ flr_result flr_build_fill(flr_build *build, flr_error *error)
                 touch_hyper(&q, x, y, z);
                 if (inner && x == 0 && n[0] > 2) x = n[0] - 2; /* skip to the far end of the row */
             }
-    bool stopped = false;
-    for (uint64_t turn = 0; q.count && !q.out_of_memory && !stopped; turn++) {
-        if (turn % 256 == 0) stopped = flr_build_go_on(build, 0, 0) != FLR_OK;
-        uint64_t what = q.items[--q.count];
-        int64_t x = what & 0x1FFFFF, y = what >> 21 & 0x1FFFFF, z = what >> 42 & 0x1FFFFF;
-        if (what & ITEM_ROOT) {
-            leave_root(&q, x, y, z);
-            continue;
-        }
-        flr_build_hyper *hyper = flr_build_find(build, x, y, z);
-        if (hyper) {
-            hyper->queued = false;
-            flood_hyper(&q, hyper);
-        } else {
-            for (int d = 0; d < 6; d++)
-                touch_hyper(&q, x + step[d][0], y + step[d][1], z + step[d][2]);
-        }
+    return drain(&q, error);
+}
+
+flr_result flr_build_fill_some(flr_build *build, uint32_t first, uint32_t count, flr_error *error)
+{
+    queue q = {.build = build};
+    for (uint32_t i = first; i < first + count; i++) {
+        const flr_build_hyper *hyper = &build->hypers[i];
+        if (hyper->queued) push(&q, item(hyper->at[0], hyper->at[1], hyper->at[2]));
     }
-    free(q.items);
-    if (stopped) return flr_fail(error, FLR_CANCELLED, "voxelizing was stopped");
-    if (q.out_of_memory)
-        return flr_fail(error, FLR_NO_MEMORY, "not enough memory to fill the interior");
-    return FLR_OK;
+    return drain(&q, error);
+}
+
+void flr_build_note_inside(flr_build_hyper *hyper)
+{
+    unsigned slot = 0;
+    memset(&hyper->partly_inside, 0, sizeof hyper->partly_inside);
+    for (FLR_EACH_CELL(&hyper->used[FLR_LAYER_SURFACE], cell)) {
+        uint64_t inside = 0;
+        for (int z = 0; z < 8; z++)
+            inside |= ~hyper->masks[FLR_LAYER_SURFACE][slot].z[z] & ~hyper->outside[slot].z[z];
+        if (inside) flr_mask_set(&hyper->partly_inside, (unsigned)cell);
+        slot++;
+    }
 }

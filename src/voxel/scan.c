@@ -275,6 +275,7 @@ bool flr_build_keep_masks(flr_build_hyper *hyper, flr_mask (*dense)[512])
 
 typedef struct scan_job {
     flr_build *build;
+    uint32_t first;                            /* hyperchunk */
     flr_mask (*scratch)[FLR_LAYER_COUNT][512]; /* per worker */
 } scan_job;
 
@@ -282,9 +283,9 @@ static flr_result scan_hyper(void *context, size_t piece, unsigned worker)
 {
     scan_job *job = context;
     flr_build *build = job->build;
-    flr_build_hyper *hyper = &build->hypers[piece];
-    if (flr_build_go_on(build, worker, (double)piece / build->hyper_count) != FLR_OK)
-        return FLR_CANCELLED;
+    flr_build_hyper *hyper = &build->hypers[job->first + piece];
+    double share = (double)(job->first + piece) / build->hyper_count;
+    if (flr_build_go_on(build, worker, share) != FLR_OK) return FLR_CANCELLED;
     flr_mask(*dense)[512] = job->scratch[worker];
     memset(dense, 0, sizeof job->scratch[0]);
     const int32_t base[3] = {(int32_t)hyper->at[0] * 64, (int32_t)hyper->at[1] * 64,
@@ -341,11 +342,16 @@ flr_result flr_build_scan(flr_build *build, flr_pose T_voxmap_mesh, flr_error *e
 {
     flr_result result = flr_build_sort(build, T_voxmap_mesh, error);
     if (result != FLR_OK) return result;
+    return flr_build_scan_some(build, 0, build->hyper_count, error);
+}
+
+flr_result flr_build_scan_some(flr_build *build, uint32_t first, uint32_t count, flr_error *error)
+{
     unsigned workers = flr_parallel_threads(build->threads);
-    scan_job job = {.build = build};
+    scan_job job = {.build = build, .first = first};
     job.scratch = aligned_alloc(64, workers * sizeof *job.scratch);
-    result = job.scratch ? flr_parallel_for(build->threads, build->hyper_count, scan_hyper, &job)
-                         : FLR_NO_MEMORY;
+    flr_result result =
+        job.scratch ? flr_parallel_for(build->threads, count, scan_hyper, &job) : FLR_NO_MEMORY;
     free(job.scratch);
     if (result == FLR_OK) return FLR_OK;
     return flr_fail(error, result, "not enough memory to voxelize %u triangles",

@@ -27,6 +27,16 @@ typedef struct flr_tile {
     uint64_t planes[8][FLR_TILE_SIDE][FLR_TILE_SIDE]; /* bit b of the marks, [b][z][y], bit x */
 } flr_tile;
 
+/* Does a tile with its margin see block `cell` of its neighbour in this direction, each -1 … 1? */
+static inline bool flr_tile_sees(unsigned cell, int dx, int dy, int dz)
+{
+    const int at[3] = {(int)(cell & 7), (int)(cell >> 3 & 7), (int)(cell >> 6)};
+    const int d[3] = {dx, dy, dz};
+    for (int axis = 0; axis < 3; axis++)
+        if ((d[axis] < 0 && at[axis] != 7) || (d[axis] > 0 && at[axis] != 0)) return false;
+    return true;
+}
+
 /* Everything empty. */
 void flr_tile_clear(flr_tile *tile);
 

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 
 #include "base/pages.h"
-#include "base/parallel.h"
 #include "feeler/assert.h"
 #include "voxel/field.h"
-#include "voxel/tile.h"
+#include "voxel/marks.h"
 #include "voxel/voxfile_format.h"
 
 /* ---- the block ---- */
@@ -27,9 +26,16 @@ static void lay_out(flr_tree_place *place, size_t roots, uint64_t *end)
 }
 
 /* The directories come first, together: opening a file looks at all of them, and at nothing else. */
-static void lay_out_all(flr_voxmap_header *header, unsigned fields, size_t roots)
+void flr_voxmap_lay_out(const flr_field_plan *plan, flr_voxmap_header *header)
 {
+    unsigned fields = header->features ? FLR_FIELD_COUNT : 1;
+    size_t roots = (size_t)header->roots[0] * header->roots[1] * header->roots[2];
     uint64_t end = aligned(sizeof *header);
+    for (unsigned field = 0; field < fields; field++) {
+        header->fields[field] = plan->place[field];
+        header->stats.chunks[field] = plan->place[field].plane_count;
+    }
+    header->chunks = plan->chunk_place;
     for (unsigned field = 0; field < fields; field++) lay_out(&header->fields[field], roots, &end);
     lay_out(&header->chunks, roots, &end);
     header->directory = end;
@@ -43,138 +49,34 @@ static void lay_out_all(flr_voxmap_header *header, unsigned fields, size_t roots
     header->header_size = sizeof *header;
 }
 
-typedef struct fill_job {
-    const flr_build *build;
-    const flr_field_plan *plan;
-    const flr_field_source *source; /* may be NULL */
-    flr_voxmap_header *header;
-    flr_tile *tiles;       /* per worker */
-    uint64_t (*counts)[2]; /* per worker: interior, reached; of the surface field */
-    flr_field field;
-    unsigned start, steps; /* of this round */
-    flr_field_grown *from; /* what the last round reached; NULL: none */
-    flr_field_grown *into; /* what this one reaches; NULL: not needed */
-} fill_job;
-
-/* The entries of one planned hyperchunk. */
-static void fill_entries(const fill_job *job, size_t piece)
-{
-    const flr_field_hyper *hyper = &job->plan->hypers[job->field][piece];
-    uint8_t *block = (uint8_t *)job->header;
-    uint32_t *entries = (uint32_t *)(block + job->header->fields[job->field].hypers) + piece * 512;
-    uint64_t plane = hyper->first_plane;
-    for (unsigned cell = 0; cell < 512; cell++)
-        entries[cell] = flr_mask_get(&hyper->stored, cell)     ? (uint32_t)plane++
-                        : flr_mask_get(&hyper->interior, cell) ? FLR_UNIFORM | FLR_MARK_INTERIOR
-                                                               : FLR_UNIFORM | FLR_MARK_FREE;
-}
-
-/* One round of one planned hyperchunk. */
-static flr_result fill_one(void *context, size_t piece, unsigned worker)
-{
-    fill_job *job = context;
-    const flr_field_hyper *hyper = &job->plan->hypers[job->field][piece];
-    const flr_voxmap_header *h = job->header;
-    /* field by field, in each round by round, in each hyperchunk by hyperchunk */
-    double part = (double)piece / (double)job->plan->place[job->field].hyper_count;
-    double share = (job->start + part * job->steps) / h->range + (double)job->field;
-    share /= h->features ? (double)FLR_FIELD_COUNT : 1.0;
-    if (flr_build_go_on(job->build, worker, share) != FLR_OK) return FLR_CANCELLED;
-    flr_tile *tile = &job->tiles[worker];
-    uint8_t *planes =
-        (uint8_t *)job->header + h->fields[job->field].planes + hyper->first_plane * 64 * h->bits;
-    uint64_t ignored[2] = {0},
-             *counts = job->field == FLR_FIELD_SURFACE ? job->counts[worker] : ignored;
-    if (job->start == 0) {
-        fill_entries(job, piece);
-        /* marks known already: only where one round does it, as further rounds need what was reached */
-        const flr_field_source *source = job->into ? NULL : job->source;
-        if (source &&
-            source->take(source->context, job->field, hyper, planes, &counts[0], &counts[1]))
-            return FLR_OK;
-        flr_field_fill_hyper(job->build, hyper, job->field, h->hollow, h->bits, job->steps,
-                             h->offset, tile, planes);
-    } else {
-        flr_field_fill_round(job->build, job->plan, job->field, piece, job->from, h->hollow,
-                             h->bits, job->start, job->steps, tile, planes);
-    }
-    if (job->into) return flr_field_keep_grown(tile, &job->into[piece]) ? FLR_OK : FLR_NO_MEMORY;
-    flr_field_count(tile, &counts[0], &counts[1]);
-    return FLR_OK;
-}
-
-static void free_grown(flr_field_grown *grown, uint64_t count)
-{
-    for (uint64_t i = 0; grown && i < count; i++) free(grown[i].masks);
-    free(grown);
-}
-
-/* All rounds of one field: 8 voxels each. */
-static flr_result fill_field(fill_job *job, flr_field field)
-{
-    uint64_t count = job->header->fields[field].hyper_count;
-    unsigned range = job->header->range;
-    flr_result result = FLR_OK;
-    job->field = field;
-    job->from = NULL;
-    for (job->start = 0; result == FLR_OK && (job->start == 0 || job->start < range);
-         job->start += job->steps) {
-        job->steps = range - job->start < FLR_TILE_MARGIN ? range - job->start : FLR_TILE_MARGIN;
-        bool last = job->start + job->steps >= range;
-        job->into = last ? NULL : aligned_alloc(64, (count + 1) * sizeof *job->into);
-        if (job->into) memset(job->into, 0, (count + 1) * sizeof *job->into);
-        result = last || job->into ? flr_parallel_for(job->build->threads, count, fill_one, job)
-                                   : FLR_NO_MEMORY;
-        free_grown(job->from, count);
-        job->from = job->into;
-    }
-    free_grown(job->from, count);
-    return result;
-}
-
-/* Interior voxels of the cells that are interior throughout and have no entry below. */
-static uint64_t uniform_interior(const flr_field_plan *plan, size_t roots)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < roots; i++)
-        if (plan->root[0][i] == (FLR_UNIFORM | FLR_MARK_INTERIOR)) count += UINT64_C(512) << 18;
-    for (size_t i = 0; i < plan->place[0].node_count * 512; i++)
-        if (plan->nodes[0][i] == (FLR_UNIFORM | FLR_MARK_INTERIOR)) count += UINT64_C(1) << 18;
-    return count;
-}
-
 /* Fills a laid-out block from the plan. */
-static flr_result fill_block(const flr_build *build, const flr_field_plan *plan, unsigned fields,
+static flr_result fill_block(const flr_build *build, const flr_field_plan *plan,
                              const flr_field_source *source, flr_voxmap_header *header)
 {
     uint8_t *block = (uint8_t *)header;
+    unsigned fields = header->features ? FLR_FIELD_COUNT : 1;
     size_t roots = (size_t)build->roots[0] * build->roots[1] * build->roots[2];
-    unsigned workers = flr_parallel_threads(build->threads);
-    fill_job job = {.build = build, .plan = plan, .source = source, .header = header};
-    job.tiles = aligned_alloc(64, workers * sizeof *job.tiles);
-    job.counts = calloc(workers, sizeof *job.counts);
-    flr_result result = job.tiles && job.counts ? FLR_OK : FLR_NO_MEMORY;
+    flr_marks marks;
+    flr_result result = flr_marks_begin(&marks, build, plan, header, source);
     for (unsigned field = 0; result == FLR_OK && field < fields; field++) {
         const flr_tree_place *place = &header->fields[field];
         memcpy(block + place->root, plan->root[field], roots * sizeof(uint32_t));
         memcpy(block + place->nodes, plan->nodes[field],
                place->node_count * 512 * sizeof(uint32_t));
-        result = fill_field(&job, (flr_field)field);
+        uint32_t *entries = (uint32_t *)(block + place->hypers);
+        for (uint64_t i = 0; i < place->hyper_count; i++)
+            flr_marks_entries(&plan->hypers[field][i], entries + i * 512);
+        result =
+            flr_marks_fill(&marks, (flr_field)field, 0, place->hyper_count, block + place->planes);
     }
     if (result == FLR_OK) {
         const flr_tree_place *place = &header->chunks;
         memcpy(block + place->root, plan->chunk_root, roots * sizeof(uint32_t));
         memcpy(block + place->nodes, plan->chunk_nodes, place->node_count * 512 * sizeof(uint32_t));
         memcpy(block + place->planes, plan->chunk_planes, place->plane_count * 256);
-        header->stats.interior_voxels = header->hollow ? 0 : uniform_interior(plan, roots);
-        for (unsigned i = 0; i < workers; i++) {
-            header->stats.interior_voxels += job.counts[i][0];
-            header->stats.field_voxels += job.counts[i][1];
-        }
-        header->stats.field_voxels -= header->stats.surface_voxels;
+        flr_marks_count(&marks, &header->stats);
     }
-    free(job.tiles);
-    free(job.counts);
+    flr_marks_end(&marks);
     return result;
 }
 
@@ -182,17 +84,10 @@ flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header,
                            const flr_field_source *source, flr_voxmap **voxmap)
 {
     unsigned fields = header->features ? FLR_FIELD_COUNT : 1;
-    size_t roots = (size_t)build->roots[0] * build->roots[1] * build->roots[2];
     flr_field_plan plan;
     flr_result result = flr_field_make_plan(build, fields, header->hollow, header->range, &plan);
     if (result != FLR_OK) return result;
-
-    for (unsigned field = 0; field < fields; field++) {
-        header->fields[field] = plan.place[field];
-        header->stats.chunks[field] = plan.place[field].plane_count;
-    }
-    header->chunks = plan.chunk_place;
-    lay_out_all(header, fields, roots);
+    flr_voxmap_lay_out(&plan, header);
     size_t end = header->size;
 
     flr_voxmap *made = malloc(sizeof *made);
@@ -200,7 +95,7 @@ flr_result flr_voxmap_make(const flr_build *build, flr_voxmap_header *header,
     result = FLR_NO_MEMORY;
     if (block) {
         *block = *header;
-        result = fill_block(build, &plan, fields, source, block);
+        result = fill_block(build, &plan, source, block);
     }
     flr_field_free_plan(&plan);
     if (result != FLR_OK) {
