@@ -100,11 +100,14 @@ static flr_result check_output(flr_cli *cli, const char *path, uint64_t bytes, f
 
 /* ---- the work ---- */
 
+static bool streaming; /* there are temporary files, which a sudden end would leave */
+
 static bool show_progress(void *context, double done, const char *stage)
 {
     static int shown = -1;
     int now = (int)(100 * done);
-    flr_stop_at_once(strcmp(stage, "done") != 0); /* then what was built goes into the cache */
+    /* when it is done what was built goes into the cache */
+    flr_stop_at_once(!streaming && strcmp(stage, "done") != 0);
     if (now != shown) flr_progress(context, (uint64_t)now, 100, "%s", stage);
     shown = now;
     return !flr_stop_wanted();
@@ -126,31 +129,49 @@ static flr_result write_out(flr_cli *cli, const char *path, job *j, flr_error *e
     return result;
 }
 
+/* What does not fit into memory goes straight to --out, and to the cache only where there is none. */
+static flr_result stream_out(flr_cli *cli, const voxelize_values *values,
+                             const flr_voxelize_def *def, job *j, flr_error *error)
+{
+    j->cache.streamed = true;
+    flr_result result = flr_voxelize_file(cli->env, j->mesh, def, values->out, !values->no_shell,
+                                          &j->cache.voxelize, error);
+    if (result == FLR_OK)
+        result = flr_voxfile_open(cli->env, values->out, 0, &j->voxmap,
+                                  values->no_shell ? NULL : &j->shell, error);
+    return result;
+}
+
 static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_error *error)
 {
     flr_voxelize_def def = make_def(values);
     flr_voxelize_needs needs;
+    if (values->no_cache || flr_find_cache(NULL, j->folder, NULL) != FLR_OK) *j->folder = 0;
     flr_result result = flr_voxelize_estimate(j->mesh, &def, &needs, error);
+    streaming = result == FLR_TOO_LARGE && (values->out || *j->folder);
+    if (streaming && values->out) *j->folder = 0;
     if (result == FLR_OK && values->out)
         result = check_output(cli, values->out, needs.result, error);
-    if (result != FLR_OK) return result;
+    if (result != FLR_OK && !streaming) return result;
 
     def.progress = show_progress;
     def.context = cli;
-    if (values->no_cache || flr_find_cache(NULL, j->folder, NULL) != FLR_OK) *j->folder = 0;
-    flr_cache cache = {.folder = *j->folder ? j->folder : NULL};
+    flr_cache cache = {.folder = *j->folder ? j->folder : NULL, .stream = true};
     flr_catch_stop();
-    result = flr_cache_voxelize(cli->env, &cache, j->mesh, &def, &j->voxmap,
-                                values->no_shell ? NULL : &j->shell, &j->cache, error);
+    result = streaming && values->out
+                 ? stream_out(cli, values, &def, j, error)
+                 : flr_cache_voxelize(cli->env, &cache, j->mesh, &def, &j->voxmap,
+                                      values->no_shell ? NULL : &j->shell, &j->cache, error);
     flr_stop_at_once(false);
     j->write_seconds = j->cache.write_seconds;
     if (result == FLR_CANCELLED || (result == FLR_OK && flr_stop_wanted())) return stopped(error);
     if (result == FLR_OK) {
         flr_progress(cli, 100, 100, "leaks");
-        result = flr_leak_find(j->mesh, j->voxmap, def.threads, &j->leaks, error);
+        result = flr_leak_find(j->mesh, j->voxmap, def.threads, values->memory, &j->leaks, error);
     }
     if (result == FLR_OK && flr_stop_wanted()) return stopped(error);
-    return result == FLR_OK && values->out ? write_out(cli, values->out, j, error) : result;
+    if (result != FLR_OK || !values->out || streaming) return result;
+    return write_out(cli, values->out, j, error);
 }
 
 /* ---- what to say ---- */
@@ -175,6 +196,9 @@ static void each_warning(const job *j, void (*each)(void *context, const char *t
                  flr_noun(j->leaks.total - j->leaks.count, "", "s"));
         each(context, sentence);
     }
+    if (j->leaks.skipped)
+        each(context, "the mesh is open; whether its inside leaks was not looked at, which would "
+                      "take more memory");
     if (*j->cache.broken) each(context, j->cache.broken);
     if (*j->cache.not_stored) each(context, j->cache.not_stored);
 }
@@ -392,7 +416,8 @@ static const flr_option options[] = {
     {.name = "memory",
      .type = FLR_OPTION_BYTES,
      .argument = "SIZE",
-     .help = "refuse what would need more, such as 4GiB; default: what the machine has",
+     .help = "keep to this, such as 4GiB: what needs more is built slab by slab, straight into its "
+             "file; default: what the machine has",
      .offset = offsetof(voxelize_values, memory)},
     {.name = "no-cache",
      .help = "neither look for the result in the cache nor store it there",
@@ -408,6 +433,8 @@ static const flr_example examples[] = {
      "distances to 20 voxels, for a program"},
     {"feeler voxelize ball/ball.stl --voxel 0.2mm --no-features --no-cache --memory 1GiB",
      "surface field only, within a gibibyte"},
+    {"feeler voxelize ball/ball.stl --voxel 0.05mm --memory 64MiB --out large.flrvox",
+     "slab by slab, as it is larger than 64 MiB"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
@@ -432,8 +459,12 @@ const flr_command flr_cmd_voxelize = {
         "The result is kept in the cache (feeler cache) and found there the next time; --out "
         "writes it to a file of your own, which feeler info draws and feeler convert turns into "
         "a NanoVDB file.\n\n"
+        "Voxels that do not fit into --memory are built slab by slab, straight into --out or the "
+        "cache: the same bytes, more slowly. Meanwhile a temporary file beside it takes about 2 "
+        "bytes for each voxel of the surface.\n\n"
         "All parameters are checked before the work begins: a voxel larger than the part, or "
-        "more memory than there is, are refused with an estimate and a size that would do.",
+        "more memory than there is and no file to build into, are refused with an estimate and a "
+        "size that would do.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -54,6 +54,9 @@ typedef struct flr_cache {
     /* hand out what was built before it is stored, which takes as long as the disk does; then call
      * flr_cache_store() when it suits */
     bool later;
+    /* what does not fit into memory (def->memory_limit) is built slab by slab, straight into its
+     * file (flr_voxelize_file()), and mapped from there, as if lazy. false: it is refused */
+    bool stream;
 } flr_cache;
 
 /* What happened. Plain data. */
@@ -61,6 +64,7 @@ typedef struct flr_cache_report {
     flr_hash key;
     bool found;                              /* opened, not built */
     bool stored;                             /* built and put into the cache */
+    bool streamed;                           /* … slab by slab: it was too large for memory */
     char broken[FLR_ERROR_MESSAGE_SIZE];     /* what was wrong with the file that was there; "" */
     char not_stored[FLR_ERROR_MESSAGE_SIZE]; /* why it was not put into the cache; "" */
     double open_seconds, write_seconds;
@@ -80,6 +84,16 @@ FLR_API flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, cons
 FLR_API flr_result flr_cache_store(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                                    const flr_voxelize_def *def, const flr_voxmap *voxmap,
                                    const flr_shell *shell, flr_error *error);
+
+/* Sees to it that the file is there, for those who page (feeler/pager.h), and says where: builds it
+ * where it is missing or broken, in memory or, as cache->stream says, slab by slab. The file's
+ * upper levels are checked, not all of its checksums. `shell`: with points. Here it is a failure
+ * when the file cannot be written, and FLR_BAD_ARGUMENT when there is no folder. `report` may be
+ * NULL. */
+FLR_API flr_result flr_cache_file(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                                  const flr_voxelize_def *def, bool shell,
+                                  char path[FLR_CACHE_PATH_SIZE], flr_cache_report *report,
+                                  flr_error *error);
 
 /* The name for a mesh and parameters: equal where the bytes built are. */
 FLR_API flr_hash flr_cache_key(const flr_mesh *mesh, const flr_voxelize_def *def);

@@ -59,7 +59,7 @@ typedef struct flr_file flr_file;
 
 typedef enum flr_file_mode {
     FLR_FILE_READ,   /* must exist and be a regular file */
-    FLR_FILE_CREATE, /* write; made new, must not exist yet (mode 0644 less umask) */
+    FLR_FILE_CREATE, /* read and write; made new, must not exist yet (mode 0644 less umask) */
     FLR_FILE_UPDATE  /* read and write; must exist */
 } flr_file_mode;
 
@@ -154,6 +154,10 @@ FLR_API void flr_reads_close(flr_reads *reads);
 FLR_API flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info,
                                  flr_error *error);
 
+/* Bytes that this user may still write to the disk that the folder of `path` lies on; UINT64_MAX
+ * where there is no limit. */
+FLR_API flr_result flr_path_room(flr_env *env, const char *path, uint64_t *bytes, flr_error *error);
+
 /* Puts `from` in the place of `to` in one step, then syncs the folder. */
 FLR_API flr_result flr_path_rename(flr_env *env, const char *from, const char *to,
                                    flr_error *error);
@@ -197,6 +201,12 @@ FLR_API flr_result flr_output_write(flr_output *output, const void *bytes, size_
                                     flr_error *error);
 FLR_API flr_result flr_output_print(flr_output *output, flr_error *error, const char *format, ...)
     FLR_PRINTF(3, 4);
+/* For files that are not written from front to back, in place of flr_output_write(): writes at an
+ * offset, unbuffered; what is left out is zeros. And reads back what was written. */
+FLR_API flr_result flr_output_put(flr_output *output, uint64_t offset, const void *bytes,
+                                  size_t count, flr_error *error);
+FLR_API flr_result flr_output_get(flr_output *output, uint64_t offset, void *bytes, size_t count,
+                                  flr_error *error);
 /* Bytes given so far. */
 FLR_API uint64_t flr_output_size(const flr_output *output);
 /* Flushes, syncs, renames; frees `output` whatever the result. On failure the target is as it

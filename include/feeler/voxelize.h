@@ -39,7 +39,8 @@ typedef struct flr_voxelize_def {
     bool hollow;      /* no interior: what is inside is free; default false */
     bool on_surface;  /* move the shell's points onto the exact surface; default false */
     unsigned threads; /* 0: one per processor */
-    /* bytes; refuse before work begins if more would be needed; 0: what the machine has */
+    /* bytes; refuse before work begins if more would be needed; 0: what the machine has.
+     * flr_voxelize_file() keeps to it instead */
     uint64_t memory_limit;
     /* Called often, from the calling thread, with the part of the work done, 0 … 1, and what is
      * being done ("features", "triangles", "interior", "chunks", "points", "done"); return false to
@@ -76,6 +77,18 @@ typedef struct flr_voxelize_report {
 FLR_API flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_def *def,
                                 flr_voxmap **voxmap, flr_shell **shell, flr_voxelize_report *report,
                                 flr_error *error);
+
+/* Builds straight into a voxel file (feeler/voxfile.h), slab by slab, for voxels that are larger
+ * than memory: the same bytes as flr_voxelize() and flr_voxfile_write() give. It keeps to
+ * `def->memory_limit` (0: half of what the machine has), the mesh included; what that is least is
+ * the mesh, its features and about 1.5 kB for each hyperchunk of the surface. `shell`: with points.
+ * Beside the file a temporary one takes about 2 bytes per surface voxel during the work. The file
+ * appears whole or not at all, and nothing is left behind on failure. Fails as flr_voxelize() does,
+ * with FLR_TOO_LARGE only where the least does not fit, and with FLR_IO, which says how much the
+ * disk would have to hold. `report` may be NULL. */
+FLR_API flr_result flr_voxelize_file(flr_env *env, const flr_mesh *mesh,
+                                     const flr_voxelize_def *def, const char *path, bool shell,
+                                     flr_voxelize_report *report, flr_error *error);
 
 /* A shell from the free voxels at distance `layer` (1 … the voxmap's range): for more clearance
  * than the force layer gives (2005, section 3.2). `exact` is that of the voxmap's mesh, for the

@@ -232,6 +232,19 @@ flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info, fl
     return FLR_OK;
 }
 
+flr_result flr_path_room(flr_env *env, const char *path, uint64_t *bytes, flr_error *error)
+{
+    FLR_ASSERT(env && path && bytes);
+    char *folder = flr_path_parent(path);
+    if (!folder) return flr_fail_errno(error, path, "look at", ENOMEM);
+    uint64_t room;
+    int code = env->ops->folder_room(env, folder, &room);
+    flr_result result = code ? flr_fail_errno(error, folder, "look at", code) : FLR_OK;
+    if (!code) *bytes = room;
+    free(folder);
+    return result;
+}
+
 flr_result flr_path_rename(flr_env *env, const char *from, const char *to, flr_error *error)
 {
     FLR_ASSERT(env && from && to);

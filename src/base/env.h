@@ -43,6 +43,7 @@ typedef struct flr_env_ops {
     int (*path_remove)(flr_env *env, const char *path);
     int (*folder_make)(flr_env *env, const char *path); // one level
     int (*folder_sync)(flr_env *env, const char *path);
+    int (*folder_room)(flr_env *env, const char *path, uint64_t *bytes);
     int (*folder_list)(flr_env *env, const char *path, char ***names, size_t *count);
 
     // sockets; EAGAIN: nothing to do now; *got = 0 with result 0 from tcp_receive: closed in order

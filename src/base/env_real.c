@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,7 +105,7 @@ static int real_file_open(flr_env *env, const char *path, flr_file_mode mode, co
     (void)env;
     // without O_NONBLOCK a pipe that nobody writes to would hang us here
     int flags = mode == FLR_FILE_READ     ? O_RDONLY | O_NONBLOCK
-                : mode == FLR_FILE_CREATE ? O_WRONLY | O_CREAT | O_EXCL
+                : mode == FLR_FILE_CREATE ? O_RDWR | O_CREAT | O_EXCL
                                           : O_RDWR | O_NONBLOCK;
     struct stat info;
     int fd = open_retrying(path, flags, 0644);
@@ -320,6 +321,15 @@ static int real_folder_sync(flr_env *env, const char *path)
     return code;
 }
 
+static int real_folder_room(flr_env *env, const char *path, uint64_t *bytes)
+{
+    (void)env;
+    struct statvfs disk;
+    if (statvfs(path, &disk) != 0) return errno;
+    *bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    return 0;
+}
+
 /* appends a copy of `name` to a growing list */
 static int add_name(char ***names, size_t *count, size_t *capacity, const char *name)
 {
@@ -387,6 +397,7 @@ static const flr_env_ops real_ops = {
     .path_remove = real_path_remove,
     .folder_make = real_folder_make,
     .folder_sync = real_folder_sync,
+    .folder_room = real_folder_room,
     .folder_list = real_folder_list,
     .udp_open = flr_real_udp_open,
     .udp_send = flr_real_udp_send,

@@ -212,6 +212,35 @@ flr_result flr_output_write(flr_output *output, const void *bytes, size_t count,
     return FLR_OK;
 }
 
+flr_result flr_output_put(flr_output *output, uint64_t offset, const void *bytes, size_t count,
+                          flr_error *error)
+{
+    FLR_ASSERT(output && (bytes || count == 0) && output->held == 0);
+    if (output->failed) return flr_fail(error, FLR_IO, "%s: an earlier write failed", output->path);
+    if (count == 0) return FLR_OK;
+    int code = output->env->ops->file_write(output->file, offset, bytes, count);
+    if (code) {
+        output->failed = true;
+        return flr_fail_errno(error, output->path, "write", code);
+    }
+    if (output->written < offset + count) output->written = offset + count;
+    return FLR_OK;
+}
+
+flr_result flr_output_get(flr_output *output, uint64_t offset, void *bytes, size_t count,
+                          flr_error *error)
+{
+    FLR_ASSERT(output && (bytes || count == 0) && output->held == 0);
+    for (size_t done = 0, got; done < count; done += got) {
+        int code = output->env->ops->file_read(output->file, offset + done, (uint8_t *)bytes + done,
+                                               count - done, &got);
+        if (code) return flr_fail_errno(error, output->path, "read", code);
+        if (got == 0)
+            return flr_fail(error, FLR_IO, "%s: its temporary file became shorter", output->path);
+    }
+    return FLR_OK;
+}
+
 /* a text too long for the stack */
 static flr_result print_long(flr_output *output, flr_error *error, size_t length,
                              const char *format, va_list arguments)

@@ -89,6 +89,7 @@ static const flr_env_ops sim_ops = {
     .path_remove = flr_sim_path_remove,
     .folder_make = flr_sim_folder_make,
     .folder_sync = flr_sim_folder_sync,
+    .folder_room = flr_sim_folder_room,
     .folder_list = flr_sim_folder_list,
     .udp_open = flr_sim_udp_open,
     .udp_send = flr_sim_udp_send,

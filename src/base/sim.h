@@ -74,6 +74,7 @@ int flr_sim_path_rename(flr_env *env, const char *from, const char *to);
 int flr_sim_path_remove(flr_env *env, const char *path);
 int flr_sim_folder_make(flr_env *env, const char *path);
 int flr_sim_folder_sync(flr_env *env, const char *path);
+int flr_sim_folder_room(flr_env *env, const char *path, uint64_t *bytes);
 int flr_sim_folder_list(flr_env *env, const char *path, char ***names, size_t *count);
 
 /* ---- network ---- */

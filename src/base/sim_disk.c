@@ -542,6 +542,18 @@ int flr_sim_folder_sync(flr_env *env, const char *path)
     return code;
 }
 
+int flr_sim_folder_room(flr_env *env, const char *path, uint64_t *bytes)
+{
+    const sim_disk_state *disk = &((sim_node *)env)->disk;
+    char *whole;
+    int code = begin_path(env, path, &whole);
+    if (code) return code;
+    free(whole);
+    uint64_t used = bytes_on_disk(&disk->now), capacity = disk->def.capacity;
+    *bytes = capacity == 0 ? UINT64_MAX : capacity > used ? capacity - used : 0;
+    return 0;
+}
+
 int flr_sim_folder_list(flr_env *env, const char *path, char ***names, size_t *count)
 {
     const sim_names *all = names_of(env);

@@ -119,7 +119,7 @@ static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path
 {
     flr_error why;
     int64_t begin = flr_clock_ns(env);
-    unsigned flags = cache->lazy ? 0 : FLR_VOXFILE_VERIFY;
+    unsigned flags = cache->lazy || report->streamed ? 0 : FLR_VOXFILE_VERIFY;
     flr_result result = flr_voxfile_open(env, path, flags, voxmap, shell, &why);
     report->open_seconds = seconds_since(env, begin);
     if (result == FLR_NO_MEMORY) {
@@ -147,6 +147,13 @@ static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path
     return FLR_OK;
 }
 
+static flr_result prune(flr_env *env, const flr_cache *cache, flr_error *error)
+{
+    uint64_t files, bytes;
+    if (!cache->limit) return FLR_OK;
+    return flr_cache_prune(env, cache->folder, cache->limit, &files, &bytes, error);
+}
+
 static flr_result store(flr_env *env, const flr_cache *cache, const char *path,
                         const flr_voxmap *voxmap, const flr_shell *shell, bool *stored,
                         flr_error *error)
@@ -154,11 +161,12 @@ static flr_result store(flr_env *env, const flr_cache *cache, const char *path,
     flr_result result = flr_path_make_folder(env, cache->folder, error);
     if (result == FLR_OK) result = flr_voxfile_write(env, path, voxmap, shell, error);
     *stored = result == FLR_OK;
-    if (*stored && cache->limit) {
-        uint64_t files, bytes;
-        result = flr_cache_prune(env, cache->folder, cache->limit, &files, &bytes, error);
-    }
-    return result;
+    return *stored ? prune(env, cache, error) : result;
+}
+
+static void tell_not_stored(const flr_error *why, flr_cache_report *report)
+{
+    snprintf(report->not_stored, sizeof report->not_stored, "the cache: %.480s", why->message);
 }
 
 /* Trouble here is told, but hinders nobody. */
@@ -168,9 +176,52 @@ static void store_now(flr_env *env, const flr_cache *cache, const char *path,
     flr_error why;
     int64_t begin = flr_clock_ns(env);
     flr_result result = store(env, cache, path, voxmap, shell, &report->stored, &why);
-    if (result != FLR_OK)
-        snprintf(report->not_stored, sizeof report->not_stored, "the cache: %.480s", why.message);
+    if (result != FLR_OK) tell_not_stored(&why, report);
     report->write_seconds = seconds_since(env, begin);
+}
+
+/* Straight into its file, which is then opened. */
+static flr_result stream(flr_env *env, const flr_cache *cache, const char *path,
+                         const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
+                         flr_shell **shell, flr_cache_report *report, flr_error *error)
+{
+    flr_error why;
+    flr_result result = flr_path_make_folder(env, cache->folder, error);
+    if (result == FLR_OK)
+        result = flr_voxelize_file(env, mesh, def, path, shell != NULL, &report->voxelize, error);
+    if (result == FLR_OK) result = flr_voxfile_open(env, path, 0, voxmap, shell, error);
+    if (result != FLR_OK) return result;
+    report->stored = true;
+    if (prune(env, cache, &why) != FLR_OK) tell_not_stored(&why, report);
+    return FLR_OK;
+}
+
+/* What is asked for, found or built; `path` is filled in where there is a folder. */
+static flr_result get(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                      const flr_voxelize_def *def, char path[FLR_CACHE_PATH_SIZE],
+                      flr_voxmap **voxmap, flr_shell **shell, flr_cache_report *report,
+                      flr_error *error)
+{
+    flr_voxelize_needs needs;
+    flr_result result = FLR_OK;
+    *report = (flr_cache_report){.key = flr_cache_key(mesh, def)};
+    if (cache->folder) {
+        report->streamed =
+            cache->stream && flr_voxelize_estimate(mesh, def, &needs, NULL) == FLR_TOO_LARGE;
+        result = path_of(cache, report->key, path, error);
+        if (result == FLR_OK)
+            result = look_up(env, cache, path, mesh, def, voxmap, shell, report, error);
+    }
+    if (result != FLR_OK || *voxmap) {
+        report->streamed = false;
+        return result;
+    }
+    if (shell) *shell = NULL;
+    if (report->streamed) return stream(env, cache, path, mesh, def, voxmap, shell, report, error);
+    result = flr_voxelize(env, mesh, def, voxmap, shell, &report->voxelize, error);
+    if (result == FLR_OK && cache->folder && !cache->later)
+        store_now(env, cache, path, *voxmap, shell ? *shell : NULL, report);
+    return result;
 }
 
 flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
@@ -178,29 +229,45 @@ flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_me
                               flr_cache_report *report, flr_error *error)
 {
     FLR_ASSERT(env && cache && mesh && def && (voxmap || shell));
-    flr_cache_report ours = {.key = flr_cache_key(mesh, def)};
     char path[FLR_CACHE_PATH_SIZE];
+    flr_cache_report ours;
     flr_voxmap *made = NULL;
     flr_shell *points = NULL;
-    flr_shell **wanted = shell ? &points : NULL;
-    flr_result result = FLR_OK;
-    if (cache->folder) {
-        result = path_of(cache, ours.key, path, error);
-        if (result == FLR_OK)
-            result = look_up(env, cache, path, mesh, def, &made, wanted, &ours, error);
-    }
-    if (result == FLR_OK && !made) {
-        points = NULL;
-        result = flr_voxelize(env, mesh, def, &made, wanted, &ours.voxelize, error);
-        if (result == FLR_OK && cache->folder && !cache->later)
-            store_now(env, cache, path, made, points, &ours);
-    }
+    flr_result result =
+        get(env, cache, mesh, def, path, &made, shell ? &points : NULL, &ours, error);
     if (result != FLR_OK) return result;
     if (voxmap)
         *voxmap = made;
     else
         flr_voxmap_destroy(made);
     if (shell) *shell = points;
+    if (report) *report = ours;
+    return FLR_OK;
+}
+
+flr_result flr_cache_file(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                          const flr_voxelize_def *def, bool shell, char path[FLR_CACHE_PATH_SIZE],
+                          flr_cache_report *report, flr_error *error)
+{
+    FLR_ASSERT(env && cache && mesh && def && path);
+    if (!cache->folder)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "there is no cache for voxels that do not fit into memory; set "
+                        "FEELER_CACHE to a folder");
+    char place[FLR_CACHE_PATH_SIZE];
+    flr_cache at_once = *cache;
+    flr_cache_report ours;
+    flr_voxmap *made = NULL;
+    flr_shell *points = NULL;
+    at_once.lazy = true;
+    at_once.later = false;
+    flr_result result =
+        get(env, &at_once, mesh, def, place, &made, shell ? &points : NULL, &ours, error);
+    if (result != FLR_OK) return result;
+    flr_voxmap_destroy(made);
+    flr_shell_destroy(points);
+    if (!ours.found && !ours.stored) return flr_fail(error, FLR_IO, "%s", ours.not_stored);
+    memcpy(path, place, sizeof place);
     if (report) *report = ours;
     return FLR_OK;
 }

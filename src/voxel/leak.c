@@ -257,8 +257,10 @@ static void add_leak(flr_leak_report *report, flr_leak leak)
 }
 
 flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigned threads,
-                         flr_leak_report *report, flr_error *error)
+                         uint64_t memory, flr_leak_report *report, flr_error *error)
 {
+    /* masks of the surface and of what is outside, measured */
+    enum { BYTES_PER_VOXEL = 4 };
     const flr_voxmap_header *header = voxmap->header;
     double voxel = header->grid.voxel, widest = 0;
     *report = (flr_leak_report){.count = 0};
@@ -273,7 +275,9 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
     search s = {.mesh = mesh, .voxmap = voxmap};
     result = find_rims_welded(&s, voxel / 8, error);
     for (uint32_t i = 0; i < s.rim_count; i++) widest = fmax(widest, s.rims[i].gap);
-    if (result == FLR_OK && widest > voxel / 2) {
+    report->skipped = result == FLR_OK && widest > voxel / 2 && memory &&
+                      header->stats.surface_voxels > memory / BYTES_PER_VOXEL;
+    if (result == FLR_OK && widest > voxel / 2 && !report->skipped) {
         result = flood_again(&s, threads, error);
         if (result == FLR_OK) look_at_cones(&s);
     }

@@ -24,12 +24,14 @@ typedef struct flr_leak_report {
     flr_leak leaks[FLR_LEAKS_MAX]; /* the widest first */
     uint32_t count;                /* of those */
     uint32_t total;                /* of all that leak */
+    bool skipped;                  /* there may be some: looking would take too much memory */
 } flr_leak_report;
 
 /* Looks for leaks of a voxmap that was made of this mesh. Takes no time for a closed mesh and for a hollow voxmap, else
- * about as long as scanning and filling did. Not RT safe. FLR_NO_MEMORY. */
+ * about as long as scanning and filling did; is left out where that would take more than `memory` bytes (0: no limit).
+ * Not RT safe. FLR_NO_MEMORY. */
 flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigned threads,
-                         flr_leak_report *report, flr_error *error);
+                         uint64_t memory, flr_leak_report *report, flr_error *error);
 
 /* "interior leaked through a gap near (1 mm, 0, 2 mm), about 3 mm; use --voxel 3.8mm or --hollow"; returns `text`. */
 const char *flr_leak_print(const flr_leak *leak, char text[FLR_LEAK_TEXT_SIZE]);

@@ -99,6 +99,13 @@ static uint32_t planned_at(const flr_marks *job, int64_t x, int64_t y, int64_t z
     return job->plan->nodes[job->field][(size_t)entry * 512 + flr_cell(x & 7, y & 7, z & 7)];
 }
 
+static void list_one(flr_marks *job, uint32_t number)
+{
+    if (job->slots[number] != UINT32_MAX) return;
+    job->slots[number] = 0;
+    job->list[job->listed++] = number;
+}
+
 static void list_around(flr_marks *job, const uint32_t at[3])
 {
     int64_t far = flr_marks_reach(job->header->range) - 1;
@@ -106,9 +113,7 @@ static void list_around(flr_marks *job, const uint32_t at[3])
         for (int64_t y = at[1] - far; y <= at[1] + far; y++)
             for (int64_t x = at[0] - far; x <= at[0] + far; x++) {
                 uint32_t number = planned_at(job, x, y, z);
-                if (number & FLR_UNIFORM || job->slots[number] != UINT32_MAX) continue;
-                job->slots[number] = 0;
-                job->list[job->listed++] = number;
+                if (!(number & FLR_UNIFORM)) list_one(job, number);
             }
 }
 
@@ -119,8 +124,10 @@ static bool make_list(flr_marks *job)
     job->list = malloc((all + 1) * sizeof *job->list);
     if (!job->slots || !job->list) return false;
     memset(job->slots, 255, all * sizeof *job->slots);
-    for (uint64_t i = job->first; i < job->first + job->count; i++)
+    for (uint64_t i = job->first; i < job->first + job->count; i++) {
+        list_one(job, (uint32_t)i); /* some lie beyond the grid, in the last root cells */
         list_around(job, job->plan->hypers[job->field][i].at);
+    }
     qsort(job->list, job->listed, sizeof *job->list, by_number);
     for (size_t i = 0; i < job->listed; i++) job->slots[job->list[i]] = (uint32_t)i;
     return true;

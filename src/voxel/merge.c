@@ -479,7 +479,7 @@ static flr_voxmap_header make_header(const flr_merge *merge, const flr_placed *a
         header.stats.triangles += merge->parts[i]->triangles;
         header.stats.polygons += merge->parts[i]->polygons;
     }
-    flr_count_layers(&all->build, &header.stats);
+    flr_count_layers(&all->build, 0, all->build.hyper_count, &header.stats);
     return header;
 }
 

@@ -326,7 +326,7 @@ static flr_result make_voxmap(const reading *r, const flr_nanovdb_options *optio
     for (int axis = 0; axis < 3; axis++)
         header.roots[axis] = build.roots[axis] = (header.grid.hypers[axis] + 7) / 8;
     result = make_build(r, low, &build);
-    if (result == FLR_OK) flr_count_layers(&build, &header.stats);
+    if (result == FLR_OK) flr_count_layers(&build, 0, build.hyper_count, &header.stats);
     if (result == FLR_OK && !def.hollow) result = flr_build_fill(&build, r->error);
     if (result == FLR_OK && (result = flr_voxmap_make(&build, &header, NULL, voxmap)) != FLR_OK)
         flr_fail(r->error, result, "%s: not enough memory for the voxels", r->name);

@@ -8,7 +8,7 @@
 
 static uint64_t aligned(uint64_t size) { return (size + 63) / 64 * 64; }
 
-static void lay_out(flr_shell_header *header)
+void flr_shell_lay_out(flr_shell_header *header)
 {
     uint64_t points = header->point_count;
     memcpy(header->magic, FLR_SHELL_MAGIC, sizeof header->magic);
@@ -50,7 +50,7 @@ flr_shell flr_shell_view(const flr_shell_header *h)
 flr_shell *flr_shell_allocate(const flr_shell_header *like)
 {
     flr_shell_header header = *like;
-    lay_out(&header);
+    flr_shell_lay_out(&header);
     flr_shell_owner *owner = calloc(1, sizeof *owner);
     flr_shell_header *block = owner ? flr_pages_alloc(header.size) : NULL;
     if (!block) {

@@ -36,6 +36,9 @@ typedef struct flr_shell_owner {
     struct flr_voxfile *file;       /* else the file it lies in */
 } flr_shell_owner;
 
+/* Places and size from the counts. */
+void flr_shell_lay_out(flr_shell_header *header);
+
 /* A new shell of zeros with the parameters and counts of `like`; the places are filled in here. NULL: no memory. Fill
  * the arrays and, in the view, the totals; flr_shell_seal() then puts those into the block. */
 flr_shell *flr_shell_allocate(const flr_shell_header *like);

@@ -35,6 +35,8 @@ typedef struct scratch {
 
 typedef struct shell_job {
     const flr_build *build;
+    const flr_build_hyper *from; /* the first hyperchunk of this shell */
+    uint32_t count;              /* … and how many */
     const flr_voxelize_def *def;
     flr_shell *shell;
     flr_shell_hyper *hypers;
@@ -246,9 +248,9 @@ static void fill_chunk(const shell_job *job, const scratch *s, const flr_build_h
 static flr_result fill_hyper(void *context, size_t piece, unsigned worker)
 {
     shell_job *job = context;
-    const flr_build_hyper *hyper = &job->build->hypers[piece];
+    const flr_build_hyper *hyper = &job->from[piece];
     scratch *s = &job->scratches[worker];
-    double share = (double)piece / job->build->hyper_count;
+    double share = (double)(hyper - job->build->hypers) / job->build->hyper_count;
     if (flr_build_go_on(job->build, worker, share) != FLR_OK) return FLR_CANCELLED;
     if (!prepare_scratch(s, hyper)) return FLR_NO_MEMORY;
     gather_all(job, s, hyper);
@@ -285,29 +287,36 @@ static void place_chunk(const flr_build_hyper *hyper, unsigned cell, unsigned sl
     *end += chunk->padded;
 }
 
-static uint64_t padded_total(const flr_build *build, uint64_t *chunks)
+void flr_shell_measure(const flr_build_hyper *hyper, uint64_t *chunks, uint64_t *points)
 {
-    uint64_t points = 0;
-    *chunks = 0;
-    for (uint32_t i = 0; i < build->hyper_count; i++) {
-        unsigned slots = flr_mask_count(&build->hypers[i].used[FLR_LAYER_SURFACE]);
-        *chunks += slots;
-        for (unsigned k = 0; k < slots; k++)
-            points += (flr_mask_count(&build->hypers[i].masks[FLR_LAYER_SURFACE][k]) +
-                       FLR_SHELL_PAD - 1u) /
-                      FLR_SHELL_PAD * FLR_SHELL_PAD;
-    }
-    return points;
+    unsigned slots = flr_mask_count(&hyper->used[FLR_LAYER_SURFACE]);
+    *chunks += slots;
+    for (unsigned k = 0; k < slots; k++)
+        *points += (flr_mask_count(&hyper->masks[FLR_LAYER_SURFACE][k]) + FLR_SHELL_PAD - 1u) /
+                   FLR_SHELL_PAD * FLR_SHELL_PAD;
+}
+
+flr_shell_header flr_shell_begin_header(const flr_build *build, const flr_voxelize_def *def)
+{
+    return (flr_shell_header){.voxel = build->grid.voxel,
+                              .step = (float)(build->grid.voxel / FLR_SHELL_STEPS),
+                              .on_surface = def->on_surface};
+}
+
+flr_result flr_shell_check_count(uint64_t points, flr_error *error)
+{
+    if (points <= UINT32_MAX) return FLR_OK;
+    return flr_fail(error, FLR_TOO_LARGE,
+                    "a shell of %.3g points is beyond what one shell can hold; use larger voxels",
+                    (double)points);
 }
 
 static flr_shell *allocate(shell_job *job, uint64_t chunks, uint64_t points)
 {
-    flr_shell_header header = {.voxel = job->build->grid.voxel,
-                               .step = (float)(job->build->grid.voxel / FLR_SHELL_STEPS),
-                               .on_surface = job->def->on_surface,
-                               .hyper_count = job->build->hyper_count,
-                               .chunk_count = (uint32_t)chunks,
-                               .point_count = (uint32_t)points};
+    flr_shell_header header = flr_shell_begin_header(job->build, job->def);
+    header.hyper_count = job->count;
+    header.chunk_count = (uint32_t)chunks;
+    header.point_count = (uint32_t)points;
     flr_shell *shell = flr_shell_allocate(&header);
     if (!shell) return NULL;
     job->hypers = (flr_shell_hyper *)(uintptr_t)shell->hypers;
@@ -322,14 +331,13 @@ static flr_shell *allocate(shell_job *job, uint64_t chunks, uint64_t points)
 /* Gives every chunk its place. */
 static void place_all(shell_job *job)
 {
-    const flr_build *build = job->build;
     flr_shell *shell = job->shell;
     uint32_t chunk = 0, end = 0;
-    for (uint32_t i = 0; i < build->hyper_count; i++) {
+    for (uint32_t i = 0; i < job->count; i++) {
         unsigned slot = 0;
         job->hypers[i].first_chunk = chunk;
-        for (FLR_EACH_CELL(&build->hypers[i].used[FLR_LAYER_SURFACE], cell)) {
-            place_chunk(&build->hypers[i], (unsigned)cell, slot++, job->def->features, &end,
+        for (FLR_EACH_CELL(&job->from[i].used[FLR_LAYER_SURFACE], cell)) {
+            place_chunk(&job->from[i], (unsigned)cell, slot++, job->def->features, &end,
                         &job->chunks[chunk]);
             for (int label = 0; label < FLR_LABEL_COUNT; label++) {
                 shell->by_label[label] += job->chunks[chunk].count[label];
@@ -341,23 +349,22 @@ static void place_all(shell_job *job)
     }
 }
 
-flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, flr_shell **shell,
-                          flr_error *error)
+flr_result flr_shell_make(const flr_build *build, const flr_voxelize_def *def, uint32_t first,
+                          uint32_t count, flr_shell **shell, flr_error *error)
 {
-    uint64_t chunks, points = padded_total(build, &chunks);
-    if (points > UINT32_MAX)
-        return flr_fail(
-            error, FLR_TOO_LARGE,
-            "a shell of %.3g points is beyond what one shell can hold; use larger voxels",
-            (double)points);
-    shell_job job = {.build = build, .def = def};
+    uint64_t chunks = 0, points = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        flr_shell_measure(&build->hypers[i], &chunks, &points);
+    flr_result result = flr_shell_check_count(points, error);
+    if (result != FLR_OK) return result;
+    shell_job job = {.build = build, .def = def, .from = build->hypers + first, .count = count};
     unsigned workers = flr_parallel_threads(build->threads);
     job.scratches = calloc(workers, sizeof *job.scratches);
     job.shell = allocate(&job, chunks, points);
-    flr_result result = FLR_NO_MEMORY;
+    result = FLR_NO_MEMORY;
     if (job.scratches && job.shell) {
         place_all(&job);
-        result = flr_parallel_for(build->threads, build->hyper_count, fill_hyper, &job);
+        result = flr_parallel_for(build->threads, count, fill_hyper, &job);
     }
     for (unsigned i = 0; job.scratches && i < workers; i++) free(job.scratches[i].voxels);
     free(job.scratches);

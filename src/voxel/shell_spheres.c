@@ -66,7 +66,11 @@ void flr_shell_enclose_hypers(flr_shell *shell, flr_shell_hyper *hypers)
         if (hypers[i].chunk_count)
             enclose_spheres(shell->chunks[hypers[i].first_chunk].centre, sizeof(flr_shell_chunk),
                             hypers[i].chunk_count, hypers[i].centre, &hypers[i].radius);
-    if (shell->hyper_count)
-        enclose_spheres(hypers[0].centre, sizeof *hypers, shell->hyper_count, shell->centre,
-                        &shell->radius);
+    flr_shell_enclose_all(hypers, shell->hyper_count, shell->centre, &shell->radius);
+}
+
+void flr_shell_enclose_all(const flr_shell_hyper *hypers, uint32_t count, float centre[3],
+                           float *radius)
+{
+    if (count) enclose_spheres(hypers[0].centre, sizeof *hypers, count, centre, radius);
 }

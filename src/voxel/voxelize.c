@@ -84,7 +84,7 @@ static double round_up(double size)
     return ceil(size / step - 1e-9) * step;
 }
 
-static flr_result check_size(flr_box3 box, const flr_voxelize_def *def, flr_error *error)
+flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     flr_vec3 size = flr_box3_size(box);
@@ -93,6 +93,16 @@ static flr_result check_size(flr_box3 box, const flr_voxelize_def *def, flr_erro
     return flr_fail(error, FLR_BAD_ARGUMENT,
                     "the voxel (%s) is larger than the whole part (%s); give a smaller --voxel",
                     flr_size_print(s, voxel), flr_size_print(largest, other));
+}
+
+bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def)
+{
+    /* hyperchunks have 32-bit numbers, 512 to a root cell; the margin counts, too */
+    flr_vec3 size = flr_box3_size(box);
+    double margin = 2.0 * (def->range + def->offset) + 2, s = def->voxel;
+    double roots = ceil((size.x / s + margin) / 512) * ceil((size.y / s + margin) / 512) *
+                   ceil((size.z / s + margin) / 512);
+    return fmax(size.x, fmax(size.y, size.z)) / s > 1e6 || roots > 8e6;
 }
 
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
@@ -105,13 +115,8 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
                        ? (double)def->memory_limit
                        : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double need = estimate(area_of(mesh), box, def, NULL);
-    /* hyperchunks have 32-bit numbers, 512 to a root cell; the margin counts, too */
-    double margin = 2.0 * (def->range + def->offset) + 2;
-    double roots = ceil((size.x / s + margin) / 512) * ceil((size.y / s + margin) / 512) *
-                   ceil((size.z / s + margin) / 512);
-    bool wide = largest / s > 1e6 || roots > 8e6;
     *bytes = need;
-    if (need <= limit && !wide) return FLR_OK;
+    if (need <= limit && !flr_voxelize_is_wide(box, def)) return FLR_OK;
     double better = fmax(s * sqrt(need / limit) * 1.05, largest / 1e5);
     return flr_fail(error, FLR_TOO_LARGE,
                     "voxels of %s need about %.3g GiB, and there are %.3g; try --voxel %s",
@@ -125,7 +130,7 @@ static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, f
     flr_result result = flr_voxelize_check(def, error);
     if (result != FLR_OK) return result;
     *box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
-    if ((result = check_size(*box, def, error)) != FLR_OK) return result;
+    if ((result = flr_voxelize_check_size(*box, def, error)) != FLR_OK) return result;
     double bytes;
     return flr_voxelize_check_room(mesh, *box, def, &bytes, error);
 }
@@ -184,17 +189,18 @@ void flr_free_features(flr_feature_lists *lists)
     *lists = (flr_feature_lists){0};
 }
 
-void flr_count_layers(const flr_build *build, flr_voxmap_stats *stats)
+void flr_count_layers(const flr_build *build, uint32_t first, uint32_t count,
+                      flr_voxmap_stats *stats)
 {
     uint64_t counts[FLR_LAYER_COUNT] = {0};
-    for (uint32_t i = 0; i < build->hyper_count; i++)
+    for (uint32_t i = first; i < first + count; i++)
         for (int layer = 0; layer < FLR_LAYER_COUNT; layer++)
             for (unsigned k = flr_mask_count(&build->hypers[i].used[layer]); k--;)
                 counts[layer] += flr_mask_count(&build->hypers[i].masks[layer][k]);
-    stats->surface_voxels = counts[FLR_LAYER_SURFACE];
-    stats->edge_voxels = counts[FLR_LAYER_EDGE];
-    stats->vertex_voxels = counts[FLR_LAYER_VERTEX];
-    stats->hyperchunks = build->hyper_count;
+    stats->surface_voxels += counts[FLR_LAYER_SURFACE];
+    stats->edge_voxels += counts[FLR_LAYER_EDGE];
+    stats->vertex_voxels += counts[FLR_LAYER_VERTEX];
+    stats->hyperchunks += count;
 }
 
 flr_voxmap_header flr_voxelize_header(const flr_voxelize_def *def)
@@ -211,8 +217,8 @@ flr_voxmap_header flr_voxelize_header(const flr_voxelize_def *def)
     return header;
 }
 
-static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
-                                      flr_box3 box)
+flr_voxmap_header flr_voxelize_begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
+                                            flr_box3 box)
 {
     flr_voxmap_header header = flr_voxelize_header(def);
     header.mesh_hash = flr_mesh_hash(mesh);
@@ -223,29 +229,25 @@ static flr_voxmap_header begin_header(const flr_mesh *mesh, const flr_voxelize_d
 
 /* ---- the stages ---- */
 
-typedef struct stages {
-    flr_env *env;
-    const flr_voxelize_def *def;
-    flr_error *error;
-    int64_t begin, last;
-    double from, to; /* what share of the whole the stage under way is */
-    const char *name;
-    flr_build_watch watch;
-} stages;
-
 static bool stage_goes_on(void *context, double share)
 {
-    const stages *s = context;
+    const flr_stages *s = context;
     return !s->def->progress ||
            s->def->progress(s->def->context, s->from + share * (s->to - s->from), s->name);
 }
 
-/* Ends a stage: the seconds it took. Begins the next, which leads to the share `to` of the whole; FLR_CANCELLED when it
- * shall not. */
-static flr_result next_stage(stages *s, double *seconds, double to, const char *name)
+flr_stages flr_stages_begin(flr_env *env, const flr_voxelize_def *def, flr_error *error)
+{
+    int64_t now = flr_clock_ns(env);
+    return (flr_stages){.env = env, .def = def, .error = error, .begin = now, .last = now};
+}
+
+flr_build_watch flr_stages_watch(flr_stages *s) { return (flr_build_watch){stage_goes_on, s}; }
+
+flr_result flr_stages_next(flr_stages *s, double *seconds, double to, const char *name)
 {
     int64_t now = flr_clock_ns(s->env);
-    if (seconds) *seconds = (double)(now - s->last) * 1e-9;
+    if (seconds) *seconds += (double)(now - s->last) * 1e-9;
     s->last = now;
     s->from = s->to;
     s->to = to;
@@ -253,20 +255,21 @@ static flr_result next_stage(stages *s, double *seconds, double to, const char *
     return stage_goes_on(s, 0) ? FLR_OK : FLR_CANCELLED;
 }
 
-static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_build *build,
+static flr_result run_stages(flr_stages *s, const flr_mesh *mesh, flr_box3 box, flr_build *build,
                              flr_feature_lists *lists, flr_voxmap **voxmap, flr_shell **shell,
                              flr_voxelize_report *report)
 {
     const flr_voxelize_def *def = s->def;
-    flr_voxmap_header header = begin_header(mesh, def, box);
-    flr_result result = next_stage(s, NULL, 0.1, "features");
+    flr_voxmap_header header = flr_voxelize_begin_header(mesh, def, box);
+    flr_result result = flr_stages_next(s, NULL, 0.1, "features");
     if (result == FLR_OK && def->features)
         result = flr_list_features(mesh, def->voxel, &s->watch, lists, s->error);
     header.stats.polygons = lists->polygon_count;
-    if (result == FLR_OK) result = next_stage(s, &report->seconds.features, 0.3, "triangles");
+    if (result == FLR_OK) result = flr_stages_next(s, &report->seconds.features, 0.3, "triangles");
 
+    const flr_build_watch watch = flr_stages_watch(s);
     *build = (flr_build){.mesh = mesh,
-                         .watch = &s->watch,
+                         .watch = &watch,
                          .grid = header.grid,
                          .threads = def->threads,
                          .edges = lists->edges,
@@ -276,19 +279,20 @@ static flr_result run_stages(stages *s, const flr_mesh *mesh, flr_box3 box, flr_
     if (result == FLR_OK) result = flr_build_scan(build, def->T_voxmap_mesh, s->error);
     if (result == FLR_OK) {
         memcpy(header.roots, build->roots, sizeof header.roots);
-        flr_count_layers(build, &header.stats);
-        result = next_stage(s, &report->seconds.scan, 0.4, "interior");
+        flr_count_layers(build, 0, build->hyper_count, &header.stats);
+        result = flr_stages_next(s, &report->seconds.scan, 0.4, "interior");
     }
     if (result == FLR_OK && !def->hollow) result = flr_build_fill(build, s->error);
-    if (result == FLR_OK) result = next_stage(s, &report->seconds.fill, 0.8, "chunks");
+    if (result == FLR_OK) result = flr_stages_next(s, &report->seconds.fill, 0.8, "chunks");
 
     flr_voxmap *made = NULL;
     if (result == FLR_OK && voxmap &&
         (result = flr_voxmap_make(build, &header, NULL, &made)) != FLR_OK)
         flr_fail(s->error, result, "not enough memory for the voxels; try a larger voxel size");
-    if (result == FLR_OK) result = next_stage(s, &report->seconds.fields, 1, "points");
-    if (result == FLR_OK && shell) result = flr_shell_make(build, def, shell, s->error);
-    if (result == FLR_OK) next_stage(s, &report->seconds.shell, 1, "done");
+    if (result == FLR_OK) result = flr_stages_next(s, &report->seconds.fields, 1, "points");
+    if (result == FLR_OK && shell)
+        result = flr_shell_make(build, def, 0, build->hyper_count, shell, s->error);
+    if (result == FLR_OK) flr_stages_next(s, &report->seconds.shell, 1, "done");
     if (result == FLR_CANCELLED) flr_fail(s->error, result, "voxelizing was stopped");
     if (result != FLR_OK) {
         flr_voxmap_destroy(made);
@@ -310,9 +314,7 @@ flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_d
     flr_voxelize_report ours = {0};
     flr_build build = {0};
     flr_feature_lists lists = {0};
-    int64_t now = flr_clock_ns(env);
-    stages s = {.env = env, .def = def, .error = error, .begin = now, .last = now};
-    s.watch = (flr_build_watch){stage_goes_on, &s};
+    flr_stages s = flr_stages_begin(env, def, error);
     result = run_stages(&s, mesh, box, &build, &lists, voxmap, shell, &ours);
     flr_build_free(&build);
     flr_free_features(&lists);

@@ -31,10 +31,34 @@ flr_result flr_list_features(const flr_mesh *mesh, double voxel, const flr_build
                              flr_feature_lists *lists, flr_error *error);
 void flr_free_features(flr_feature_lists *lists);
 
-/* Counts voxels and hyperchunks of a scanned build. */
-void flr_count_layers(const flr_build *build, flr_voxmap_stats *stats);
+/* Adds voxels and hyperchunks of a scanned run of hyperchunks. */
+void flr_count_layers(const flr_build *build, uint32_t first, uint32_t count,
+                      flr_voxmap_stats *stats);
 
-/* The header of a voxmap with these parameters; grid, hash and statistics are still zero. */
-flr_voxmap_header flr_voxelize_header(const flr_voxelize_def *def);
+/* Is the voxel smaller than the part, and are there not too many to be counted? */
+flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, flr_error *error);
+bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def);
+
+/* The header of a mesh's voxmap: all but root cells, counts and places. */
+flr_voxmap_header flr_voxelize_begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
+                                            flr_box3 box);
+
+/* ---- progress and times ---- */
+
+typedef struct flr_stages {
+    flr_env *env;
+    const flr_voxelize_def *def;
+    flr_error *error;
+    int64_t begin, last;
+    double from, to; /* what share of the whole the stage under way is */
+    const char *name;
+} flr_stages;
+
+flr_stages flr_stages_begin(flr_env *env, const flr_voxelize_def *def, flr_error *error);
+/* For a build: asks the caller's progress. */
+flr_build_watch flr_stages_watch(flr_stages *stages);
+/* Ends a stage: adds the seconds it took. Begins the next, which leads to the share `to` of the whole; FLR_CANCELLED when
+ * it shall not. */
+flr_result flr_stages_next(flr_stages *stages, double *seconds, double to, const char *name);
 
 #endif

@@ -25,7 +25,7 @@ static flr_leak_report find(const flr_mesh *mesh, double voxel, bool hollow)
     flr_voxmap *voxmap = voxelize(mesh, voxel, hollow);
     flr_leak_report report;
     flr_error error;
-    assert_ok(flr_leak_find(mesh, voxmap, 2, &report, &error), error);
+    assert_ok(flr_leak_find(mesh, voxmap, 2, 0, &report, &error), error);
     flr_voxmap_destroy(voxmap);
     return report;
 }
@@ -196,7 +196,7 @@ static flr_result find_once(void *context, flr_error *error)
 {
     const subject *s = context;
     flr_leak_report report;
-    return flr_leak_find(s->mesh, s->voxmap, 1, &report, error);
+    return flr_leak_find(s->mesh, s->voxmap, 1, 0, &report, error);
 }
 
 static void memory_may_run_out(void **state)
