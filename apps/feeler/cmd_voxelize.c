@@ -152,6 +152,11 @@ static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_
     if (streaming && values->out) *j->folder = 0;
     if (result == FLR_OK && values->out)
         result = check_output(cli, values->out, needs.result, error);
+    if (result == FLR_TOO_LARGE && !streaming) {
+        flr_error why = *error;
+        return flr_fail(error, result, "%.400s, or add --out, to build them slab by slab",
+                        why.message);
+    }
     if (result != FLR_OK && !streaming) return result;
 
     def.progress = show_progress;
@@ -288,6 +293,7 @@ static void tell(flr_cli *cli, const voxelize_values *values, const job *j)
     tell_rest(cli, values, j);
     flr_json_set(document, "seconds", seconds_json(j));
     flr_json_set(document, "peak_rss", flr_json_count(peak_bytes()));
+    flr_json_set(document, "streamed", json_boolean(j->cache.streamed));
     flr_json_set(document, "cache", cache_json(j));
     each_warning(j, push_warning, warnings);
     flr_json_set(document, "warnings", warnings);

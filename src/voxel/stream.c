@@ -79,12 +79,20 @@ static flr_result check(flr_stream *s, flr_box3 *box)
     flr_result result = flr_voxelize_check(s->def, s->error);
     if (result != FLR_OK) return result;
     *box = flr_voxelize_bounds(s->mesh, s->def->T_voxmap_mesh);
+    uint64_t room;
     result = flr_voxelize_check_size(*box, s->def, s->error);
-    if (result != FLR_OK || !flr_voxelize_is_wide(*box, s->def)) return result;
-    char voxel[FLR_SIZE_TEXT_SIZE];
+    if (result == FLR_OK) result = flr_path_room(s->env, s->path, &room, s->error);
+    if (result != FLR_OK) return result;
+    /* refused is what cannot fit; the rest will be known when it is planned */
+    double need = s->estimate = flr_voxelize_result_bytes(s->mesh, *box, s->def);
+    if (need / 2.5 <= (double)room && !flr_voxelize_is_wide(*box, s->def)) return FLR_OK;
+    char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     return flr_fail(s->error, FLR_TOO_LARGE,
-                    "voxels of %s are too many for a part of this size; take a larger --voxel",
-                    flr_size_print(s->def->voxel, voxel));
+                    "voxels of %s need about %.3g GiB, and there are %.3g on the disk; try "
+                    "--voxel %s",
+                    flr_size_print(s->def->voxel, voxel), need / 0x1p30, (double)room / 0x1p30,
+                    flr_size_print_tight(
+                        flr_voxelize_larger(*box, s->def, fmin(1, (double)room / need)), other));
 }
 
 static flr_result scan(flr_stream *s)
@@ -160,14 +168,14 @@ static flr_result run(flr_stream *s, flr_box3 box)
     const flr_voxelize_def *def = s->def;
     flr_voxelize_report *r = &s->report;
     s->header = flr_voxelize_begin_header(s->mesh, def, box);
+    s->watch = (flr_build_watch){goes_on, s};
     flr_result result = flr_stages_next(&s->stages, NULL, 0.05, "features");
     if (result == FLR_OK && def->features)
-        result = flr_list_features(s->mesh, def->voxel, &s->lists, s->error);
+        result = flr_list_features(s->mesh, def->voxel, &s->watch, &s->lists, s->error);
     s->header.stats.polygons = s->lists.polygon_count;
     if (result == FLR_OK)
         result = flr_stages_next(&s->stages, &r->seconds.features, 0.2, "triangles");
 
-    s->watch = (flr_build_watch){goes_on, s};
     s->build = (flr_build){.mesh = s->mesh,
                            .watch = &s->watch,
                            .grid = s->header.grid,
@@ -203,9 +211,9 @@ static void tell_needs(flr_stream *s)
                  s->path, all, work);
     else
         flr_fail(s->error, FLR_IO,
-                 "%s: the disk is full after %.3g GB of temporary data; about ten times as much "
-                 "is needed; make room, or take a larger --voxel",
-                 s->path, work);
+                 "%s: the disk is full after %.3g GB of temporary data; it may take up to %.3g GB; "
+                 "make room, or take a larger --voxel",
+                 s->path, work, 1.1e-9 * s->estimate);
 }
 
 static void free_stream(flr_stream *s)

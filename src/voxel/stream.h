@@ -38,6 +38,7 @@ typedef struct flr_stream {
     flr_shell_hyper *shell_hypers; /* [build.hyper_count] */
     uint32_t section_count;
     flr_voxfile_section sections[2]; /* offsets from where the first begins */
+    double estimate;                 /* bytes of the file, at most */
     uint64_t file_size;              /* 0: not known yet */
     uint64_t work_size;              /* of the temporary file */
     bool told;                       /* that the disk is too small */

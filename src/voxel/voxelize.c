@@ -105,23 +105,36 @@ bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def)
     return fmax(size.x, fmax(size.y, size.z)) / s > 1e6 || roots > 8e6;
 }
 
+double flr_voxelize_result_bytes(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def)
+{
+    double bytes;
+    estimate(area_of(mesh), box, def, &bytes);
+    return bytes;
+}
+
+double flr_voxelize_larger(flr_box3 box, const flr_voxelize_def *def, double part)
+{
+    flr_vec3 size = flr_box3_size(box);
+    double largest = fmax(size.x, fmax(size.y, size.z));
+    return round_up(fmax(def->voxel / sqrt(part) * 1.05, largest / 1e5));
+}
+
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
                                    double *bytes, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
-    flr_vec3 size = flr_box3_size(box);
-    double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
+    double s = def->voxel;
     double limit = def->memory_limit
                        ? (double)def->memory_limit
                        : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double need = estimate(area_of(mesh), box, def, NULL);
     *bytes = need;
     if (need <= limit && !flr_voxelize_is_wide(box, def)) return FLR_OK;
-    double better = fmax(s * sqrt(need / limit) * 1.05, largest / 1e5);
+    double better = flr_voxelize_larger(box, def, limit / need);
     return flr_fail(error, FLR_TOO_LARGE,
                     "voxels of %s need about %.3g GiB, and there are %.3g; try --voxel %s",
                     flr_size_print(s, voxel), need / 0x1p30, limit / 0x1p30,
-                    flr_size_print_tight(round_up(better), other));
+                    flr_size_print_tight(better, other));
 }
 
 static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, flr_box3 *box,
@@ -261,13 +274,13 @@ static flr_result run_stages(flr_stages *s, const flr_mesh *mesh, flr_box3 box, 
 {
     const flr_voxelize_def *def = s->def;
     flr_voxmap_header header = flr_voxelize_begin_header(mesh, def, box);
+    const flr_build_watch watch = flr_stages_watch(s);
     flr_result result = flr_stages_next(s, NULL, 0.1, "features");
     if (result == FLR_OK && def->features)
-        result = flr_list_features(mesh, def->voxel, &s->watch, lists, s->error);
+        result = flr_list_features(mesh, def->voxel, &watch, lists, s->error);
     header.stats.polygons = lists->polygon_count;
     if (result == FLR_OK) result = flr_stages_next(s, &report->seconds.features, 0.3, "triangles");
 
-    const flr_build_watch watch = flr_stages_watch(s);
     *build = (flr_build){.mesh = mesh,
                          .watch = &watch,
                          .grid = header.grid,

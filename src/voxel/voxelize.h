@@ -39,6 +39,12 @@ void flr_count_layers(const flr_build *build, uint32_t first, uint32_t count,
 flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, flr_error *error);
 bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def);
 
+/* Bytes of the result, roughly and rather too much: up to 2.5 times. */
+double flr_voxelize_result_bytes(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def);
+
+/* A voxel size of two digits that needs this part of the bytes, or less. */
+double flr_voxelize_larger(flr_box3 box, const flr_voxelize_def *def, double part);
+
 /* The header of a mesh's voxmap: all but root cells, counts and places. */
 flr_voxmap_header flr_voxelize_begin_header(const flr_mesh *mesh, const flr_voxelize_def *def,
                                             flr_box3 box);

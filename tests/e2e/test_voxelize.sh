@@ -60,8 +60,9 @@ refuse 2 'not a size' $ball --voxel nan
 refuse 2 'no unit' $ball --voxel 1
 refuse 2 'larger than the whole part' $ball --voxel 1m
 refuse 2 'GiB.*try --voxel' $ball --voxel 0.1um
-refuse 2 'GiB.*try --voxel' $ball --voxel 0.01mm --memory 100MB
+expect 2 feeler voxelize $ball --voxel 0.01mm --memory 100MB --no-cache
 refuse 2 'number of bytes' $ball --voxel 1mm --memory lots
+refuse 2 'GiB.*on the disk.*try --voxel' $ball --voxel 0.1um --out x.flrvox
 refuse 2 '2, 4, 8' $ball --voxel 1mm --bits 3
 refuse 2 'bits 8' $ball --voxel 1mm --range 20
 refuse 2 'no --range' $ball --voxel 1mm --bits 2 --range 3
@@ -77,8 +78,20 @@ says '\.flrvox'
 expect 1 feeler voxelize $ball --voxel 1mm --out none/x.flrvox
 says 'none/x.flrvox'
 # the size that is advised is taken
-advised=$(feeler voxelize $ball --voxel 0.001mm --memory 200MB 2>&1 | sed -n 's/.*try --voxel \([0-9.]*\) *\([a-z]*\).*/\1\2/p')
+advised=$(feeler voxelize $ball --voxel 0.001mm --memory 200MB --no-cache 2>&1 | sed -n 's/.*try --voxel \([0-9.]*\) *\([a-z]*\).*/\1\2/p')
 expect 0 feeler voxelize $ball --voxel "$advised" --memory 200MB --no-cache
+
+# ---- larger than the memory given: slab by slab, the same bytes ----
+expect 0 feeler voxelize $ball --voxel 0.07mm --no-cache --out whole.flrvox -q
+expect 0 feeler voxelize $ball --voxel 0.07mm --memory 24MiB --out slabs.flrvox --json
+json '.streamed and .cache == null'
+cmp whole.flrvox slabs.flrvox || fail "built slab by slab it differs"
+FEELER_CACHE=large expect 0 feeler voxelize $ball --voxel 0.07mm --memory 24MiB --json
+json '.streamed and .cache.stored'
+cmp whole.flrvox large/*.flrvox || fail "built slab by slab into the cache it differs"
+FEELER_CACHE=large expect 0 feeler voxelize $ball --voxel 0.07mm --memory 24MiB --json
+json '.cache.found'
+[ "$(ls -A large | wc -l)" = 1 ] || fail "something is left in the cache"
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
   cleanups+=("umount $scratch/here/small")
   expect 1 feeler voxelize $ball --voxel 0.1mm --no-cache --out small/b.flrvox

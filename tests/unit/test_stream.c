@@ -288,14 +288,15 @@ static void a_full_disk(void **state)
     flr_blob whole = file_in_memory(&the_shape.mesh, &def, true);
     uint64_t operations = operations_of(&def);
     // full during the work; no room for the result, once its size is known; full while it is written
-    const uint64_t room[] = {20000, whole.size, 0};
+    const uint64_t room[] = {whole.size + 60000, whole.size, 0};
     const char *words[] = {"the disk is full after", "GB, and the disk has room for",
                            "the disk is full; make room"};
     for (int i = 0; i < 3; i++) {
         flr_sim *sim;
         flr_sim_disk full = flr_default_sim_def().disk;
         full.capacity = room[i];
-        if (i == 2) full.fail_at = operations - 20, full.how = FLR_SIM_DISK_FULL;
+        full.how = FLR_SIM_DISK_FULL;
+        full.fail_at = i == 0 ? 6 : i == 2 ? operations - 20 : 0;
         flr_env *disk = make_disk(&full, &sim);
         assert_int_equal(stream(disk, &def), FLR_IO);
         if (!strstr(error.message, words[i]))
