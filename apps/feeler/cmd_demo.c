@@ -126,6 +126,7 @@ static const flr_option options[] = {
      .help = "where the page is; 0: any that is free; default 7878",
      .offset = AT(options.port),
      .max = 65535},
+    FLR_SERVE_MEMORY(AT(options.memory)),
     {.name = "seconds",
      .type = FLR_OPTION_NUMBER,
      .argument = "N",

@@ -115,6 +115,7 @@ static const flr_option options[] = {
      .help = "of parts that have none of their own; default: a hundredth of the part",
      .offset = AT(voxel),
      .min = 1e-9},
+    FLR_SERVE_MEMORY(AT(memory)),
     {.name = "no-cache",
      .help = "neither look for voxels in the cache nor store them there",
      .offset = AT(no_cache)},

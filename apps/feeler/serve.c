@@ -266,6 +266,12 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     char here[FLR_CACHE_PATH_SIZE]; /* copied by the engine */
     s->def.engine.folder = getcwd(here, sizeof here);
     flr_result result = choose_folders(s, error);
+    const uint64_t memory = s->def.engine.memory = s->options->memory;
+    if (result == FLR_OK && memory && !s->cache.folder)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "--memory reads voxels from the cache; leave out --no-cache");
+    if (result == FLR_OK && memory && (memory < 1 << 20 || memory > (uint64_t)8 << 30))
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "--memory: 1MiB to 8GiB");
     if (result == FLR_OK) result = choose_address(s, error);
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);
     if (result == FLR_OK) result = add_devices(s, error);

@@ -8,7 +8,7 @@
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu;
-    uint64_t upload_limit;
+    uint64_t upload_limit, memory;
     double rate, voxel, seconds; /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
@@ -19,6 +19,16 @@ typedef struct flr_serve_options {
     {                                                                                              \
         .port = FLR_SERVICE_PORT, .hands = 2, .clients = 64, .workers = 2, .cpu = -1,              \
         .upload_limit = (uint64_t)512 << 20, .rate = 1000                                          \
+    }
+
+/* How much memory voxels may take; for tables of options. */
+#define FLR_SERVE_MEMORY(at)                                                                       \
+    {                                                                                              \
+        .name = "memory", .type = FLR_OPTION_BYTES, .argument = "SIZE",                            \
+        .help = "so much memory for the voxels of the scene's parts that never move, 1MiB to "     \
+                "8GiB; the rest is read from the cache when parts come near; default: all of "     \
+                "them are in memory",                                                              \
+        .offset = at                                                                               \
     }
 
 /* Serves `scene` (a file, the name of a scenario, or NULL: an empty one) until Ctrl-C, SIGTERM or the time given, and returns

@@ -38,6 +38,7 @@ typedef struct flr_paging {
     flr_latest *view;        /* flr_paging_view: from the step to the pager */
     _Atomic uint64_t steps;  /* odd while a step looks */
     _Atomic uint64_t missed; /* steps that were not ready */
+    atomic_bool begun;       /* some step was */
 } flr_paging;
 
 /* The entry of a chunk that is in no slot. */

@@ -171,6 +171,9 @@ static void take_notice(flr_engine *e, const flr_notice *n)
         flr_engine_news(e, FLR_WIRE_EVENT_RELEASED, n->part, n->hand, "hand %u let go of %s",
                         n->hand, name_of(e, n->part));
         break;
+    case FLR_NOTICE_WAITING:
+        flr_engine_tell_waiting(e, n->flag);
+        break;
     case FLR_NOTICE_FAULT:
         flr_engine_news(e, FLR_WIRE_EVENT_FAULT, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
                         "the step saw faults 0x%x; what was wrong was left out", n->part);
@@ -267,6 +270,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_keep_looking(e);
     flr_engine_keep_taping(e);
     flr_engine_keep_shapes(e);
+    flr_engine_page(e);
     flr_engine_feel_pulse(e);
 }
 

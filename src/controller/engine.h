@@ -37,6 +37,7 @@
 #include "feeler/loop.h"
 #include "feeler/mesh.h"
 #include "feeler/mesh_io.h"
+#include "feeler/pager.h"
 #include "feeler/result.h"
 #include "feeler/world.h"
 #include "protocol/messages.h"
@@ -67,6 +68,11 @@ typedef struct flr_engine_def {
     bool
         merge; /* what stays is made one, by a job: worth it from some ten parts on; default true */
     const flr_cache *cache; /* of voxels; NULL: none. Its folder is copied */
+    /* bytes: of the voxels of parts of a scene that never move no more than this are in memory, the rest is read from the cache
+     * when parts come near (feeler/pager.h); default 0: all of them are. Such parts are not merged with others, have no
+     * overlays and no colours of proximity; distances to them are measured by triangles. Without workers,
+     * flr_engine_service() reads */
+    uint64_t memory;
     const char *recordings; /* folder, made when needed; NULL: there are none */
     const char *scratch;    /* folder for scenarios that are made; NULL: they cannot be loaded */
     const char *folder; /* that names of files begin in, as recordings tell them; NULL: not said */
@@ -385,8 +391,11 @@ typedef struct flr_engine_state {
     double energy;
     flr_hash hash; /* of all that has happened in the world */
     bool paused, recording, replaying;
-    bool ground;   /* static parts are one at present */
-    uint32_t undo; /* steps that can be taken back */
+    bool waiting;           /* for voxels from the disk: nothing moves, hands feel nothing */
+    flr_pager_waits waits;  /* … so far */
+    flr_pager_stats paging; /* of all parts whose voxels are paged; `slots` 0: there are none */
+    bool ground;            /* static parts are one at present */
+    uint32_t undo;          /* steps that can be taken back */
     uint32_t hand_count, part_count, contacts_given, proxy_count, tie_count;
     flr_engine_hand_state hands[FLR_ENGINE_HANDS];
     flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */

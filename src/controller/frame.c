@@ -8,6 +8,8 @@
 /* Contacts with the ground are given to parts by looking at all that are merged: so many looks in a frame. */
 enum { RESOLVES = 4096 };
 
+#define PATIENCE 2.0 /* s: for voxels from the disk */
+
 static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 
 /* What is only news may get lost, before it takes the room of things that go back: those that can be on their way are few. */
@@ -15,7 +17,7 @@ static void notify(flr_framer *f, flr_notice notice)
 {
     enum { KEPT_FREE = 64 };
     bool news = notice.kind == FLR_NOTICE_GRABBED || notice.kind == FLR_NOTICE_RELEASED ||
-                notice.kind == FLR_NOTICE_FAULT;
+                notice.kind == FLR_NOTICE_FAULT || notice.kind == FLR_NOTICE_WAITING;
     if (news && flr_ring_count(f->notices) + KEPT_FREE > flr_ring_capacity(f->notices)) return;
     notice.frame = f->frame.number;
     (void)flr_ring_push(f->notices, &notice);
@@ -525,6 +527,13 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
     s->skipped = f->skipped;
     s->compute_last_us = f->last_us;
     s->paused = f->paused;
+    s->waiting = f->waits.waiting || f->given_up;
+    s->waits = f->waits;
+    for (uint32_t i = 0; i < f->cast->count; i++)
+        if (f->cast->shapes[i]->pager) {
+            flr_pager_stats one = flr_pager_get_stats(f->cast->shapes[i]->pager);
+            flr_pager_stats_add(&s->paging, &one);
+        }
     s->recording = f->tape != NULL;
     s->undo = f->undo.steps;
     s->ground = f->cast->world && flr_pairs_has_ground(flr_world_pairs(f->cast->world));
@@ -534,6 +543,26 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
     for (uint32_t h = 0; h < f->hand_count; h++) show_point(f, h, s);
     flr_framer_show_ties(f, s);
     show_parts(f, s);
+}
+
+/* ---- voxels from the disk ---- */
+
+/* The step did not happen, because they are not there yet: nothing moves, forces fade, and it is tried again with what hands do
+ * then. After a while it is paused, with a word. */
+static void wait_for_voxels(flr_framer *f)
+{
+    for (uint32_t h = 0; h < f->hand_count; h++) f->hands[h].anew = true;
+    if (1e-9 * (double)(f->waits.last_ns - f->waits.since_ns) < PATIENCE) return;
+    f->paused = f->given_up = true;
+    notify(f, (flr_notice){.kind = FLR_NOTICE_WAITING});
+}
+
+/* Paused for them, until they are there or somebody goes on. */
+static void look_for_voxels(flr_framer *f)
+{
+    if (f->paused && !(f->cast->world && flr_world_ready(f->cast->world))) return;
+    if (f->paused) notify(f, (flr_notice){.kind = FLR_NOTICE_WAITING, .flag = true});
+    f->given_up = f->waits.waiting = false;
 }
 
 /* ---- the frame ---- */
@@ -547,6 +576,7 @@ bool flr_framer_step(void *framer, flr_loop_frame *frame)
     if (!f->begun) f->first_ns = frame->time_ns;
     f->begun = true;
     f->skipped += frame->skipped;
+    if (f->given_up) look_for_voxels(f);
     for (uint32_t h = 0; h < f->hand_count; h++) {
         read_hand(f, h, &frame->samples[h], &frame->sent[h], &inputs[h]);
         if (f->hands[h].anew && f->hands[h].present) inputs[h].fresh = true;
@@ -557,6 +587,8 @@ bool flr_framer_step(void *framer, flr_loop_frame *frame)
         uint32_t before = f->faults;
         flr_framer_follow(f, began);
         flr_world_step(world, inputs, &f->frame);
+        flr_pager_waits_note(&f->waits, f->frame.missing, frame->time_ns);
+        if (f->frame.missing) wait_for_voxels(f);
         f->faults = f->frame.faults;
         if (f->faults & ~before)
             notify(f, (flr_notice){.kind = FLR_NOTICE_FAULT, .part = f->faults & ~before});
@@ -569,11 +601,13 @@ bool flr_framer_step(void *framer, flr_loop_frame *frame)
     } else {
         for (uint32_t h = 0; h < f->hand_count; h++) frame->wrenches[h] = no_wrench;
         f->frame.points_tested = f->frame.contacts = f->frame.limited = f->frame.stopped = 0;
+        f->frame.missing = false;
     }
     frame->notes[0] = f->frame.points_tested;
     frame->notes[1] = f->frame.contacts;
     show(f, frame);
-    if (f->tape && world && !f->paused) flr_tape_frame(f, frame, inputs, began);
+    bool missing = world && f->frame.missing;
+    if (f->tape && world && !f->paused && !missing) flr_tape_frame(f, frame, inputs, began);
     f->last_us = (double)(flr_clock_ns(f->env) - began) * 1e-3;
-    return true;
+    return !missing;
 }

@@ -175,7 +175,8 @@ static bool stays(const flr_engine *e, const flr_member *m, double voxel, flr_po
 {
     const flr_engine_state *s = e->state;
     *pose = m->T_start;
-    if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE || flr_shape_is_bare(m->shape))
+    if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE || flr_shape_is_bare(m->shape) ||
+        m->shape->pager)
         return false;
     if (m->kind == FLR_PART_STATIC) return true;
     for (uint32_t i = 0; i < s->part_count; i++)

@@ -25,6 +25,7 @@
 #include "feeler/gauge.h"
 #include "feeler/latest.h"
 #include "feeler/merge.h"
+#include "feeler/pager.h"
 #include "feeler/recording.h"
 #include "feeler/remote.h"
 #include "feeler/ring.h"
@@ -64,6 +65,9 @@ typedef struct flr_shape {
     flr_voxmap *voxmap; /* NULL: bare; likewise shell and table */
     flr_shell *shell;
     flr_contact_table *table;
+    /* NULL: all voxels are in memory. Else only the loop can look at them: there is no voxmap and no shell, and the table is
+     * the pager's */
+    flr_pager *pager;
     flr_pairs_shape touch;
     flr_sphere_tree *tree; /* NULL: not yet; guarded by the mesh's lock */
     size_t bytes;
@@ -76,6 +80,8 @@ typedef struct flr_shape_def {
     double voxel;
     bool hollow, on_surface;
     unsigned threads;
+    uint64_t memory; /* bytes: what is larger is paged from the cache; 0: nothing is */
+    bool reads;      /* a pager has a thread that reads */
     bool (*progress)(void *context, double done, const char *stage);
     void *context;
 } flr_shape_def;
@@ -240,7 +246,8 @@ typedef enum flr_notice_kind {
     FLR_NOTICE_TAPE,    /* … of `what.tape` */
     FLR_NOTICE_GRABBED, /* hand, part */
     FLR_NOTICE_RELEASED,
-    FLR_NOTICE_FAULT /* part: the bits that are new */
+    FLR_NOTICE_FAULT, /* part: the bits that are new */
+    FLR_NOTICE_WAITING /* paused, because voxels did not come from the disk; `flag`: now they are there */
 } flr_notice_kind;
 
 typedef struct flr_notice {
@@ -325,6 +332,8 @@ typedef struct flr_framer {
     flr_frame_tie ties[FLR_WORLD_TIES];
     uint32_t scratch[FLR_ENGINE_PARTS];
     flr_world_frame frame; /* the last */
+    flr_pager_waits waits; /* for voxels from the disk */
+    bool given_up;         /* paused because they did not come */
     flr_undo undo;
     flr_ring *notices; /* flr_notice: to control */
 } flr_framer;
@@ -492,6 +501,10 @@ flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind
 void flr_engine_tell_change(flr_engine *engine, uint32_t index);
 void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
                      const char *format, ...) FLR_PRINTF(5, 6);
+
+/* paging.c: voxels did not come within the time given, or are `there` now; reading without workers. */
+void flr_engine_tell_waiting(flr_engine *engine, bool there);
+void flr_engine_page(flr_engine *engine);
 flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error *error);
 /* The newest of the loop, in engine->state; false: there is none yet. */
 bool flr_engine_refresh(flr_engine *engine);

@@ -31,8 +31,10 @@ typedef struct load_job {
         const char *name; /* of a part that has it; the scene's */
         double density;   /* … and how it weighs */
         double work;      /* that it will be, in some unit */
+        bool stays;       /* no part that has it ever moves: may be paged */
     } * bare;             /* [bare_count]: all shapes, in the order in which voxels are made */
-    uint32_t bare_count, next;
+    uint32_t bare_count, next, staying;
+    uint64_t memory; /* bytes, for all that stay together; 0: as much as it takes */
     double work, done;
     flr_shape *made;  /* the voxels of the last one; NULL: it failed */
     uint32_t failed;  /* shapes without voxels … */
@@ -149,8 +151,13 @@ static void add_bare(load_job *l, bool moving)
         flr_vec3 size = flr_box3_size(m->shape->mesh->mesh->bounds);
         double area = size.x * size.y + size.y * size.z + size.z * size.x;
         double work = 1e4 + area / (m->shape->voxel * m->shape->voxel);
-        l->bare[l->bare_count++] =
-            (struct bare){flr_shape_use(m->shape), l->scene->parts[m->part].name, m->density, work};
+        bool stays = !l->scene->contact.spheres;
+        for (uint32_t k = 0; k < l->members.count; k++)
+            stays = stays && (l->members.list[k].shape != m->shape ||
+                              l->members.list[k].kind == FLR_PART_STATIC);
+        l->staying += stays;
+        l->bare[l->bare_count++] = (struct bare){
+            flr_shape_use(m->shape), l->scene->parts[m->part].name, m->density, work, stays};
         l->work += work;
     }
 }
@@ -197,7 +204,9 @@ static void load_work(flr_job *job)
     double from = READING + (1 - READING) * l->done / l->work,
            to = READING + (1 - READING) * (l->done + b->work) / l->work;
     flr_making_progress p = {job, b->name, from, to};
-    job->result = flr_making_shape(&l->maker, b->shape->mesh, b->shape->voxel, b->shape->hollow, &p,
+    flr_maker maker = l->maker;
+    if (b->stays) maker.memory = l->memory / l->staying;
+    job->result = flr_making_shape(&maker, b->shape->mesh, b->shape->voxel, b->shape->hollow, &p,
                                    &l->made, &job->error);
     if (job->result == FLR_OK) flr_kept_inertia(b->shape->mesh, b->density); /* will be asked for */
     job->more = l->next + 1 < l->bare_count && job->result != FLR_CANCELLED;
@@ -314,6 +323,7 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
     load_job *l = calloc(1, sizeof *l);
     if (!l) return flr_engine_no_memory(error);
     l->maker = flr_maker_of(e);
+    l->memory = e->def.memory;
     l->options = e->def.options;
     l->options.go_on = flr_making_goes_on;
     l->options.context = &l->job;

@@ -32,8 +32,11 @@ static bool tell_progress(void *context, double done, const char *stage)
 
 flr_maker flr_maker_of(const flr_engine *e)
 {
-    flr_maker made = {e->def.env, e->cache, e->def.threads,
-                      e->tuning.world.contact.model == FLR_FORCE_SMOOTH};
+    flr_maker made = {.env = e->def.env,
+                      .cache = e->cache,
+                      .threads = e->def.threads,
+                      .on_surface = e->tuning.world.contact.model == FLR_FORCE_SMOOTH,
+                      .reads = e->def.workers > 0};
     made.cache.later = true; /* nobody waits for the disk */
     return made;
 }
@@ -48,6 +51,8 @@ flr_result flr_making_shape(const flr_maker *m, flr_engine_kept *mesh, double vo
                          .hollow = hollow,
                          .on_surface = m->on_surface,
                          .threads = m->threads,
+                         .memory = m->memory,
+                         .reads = m->reads,
                          .progress = tell_progress,
                          .context = p};
     flr_error inner;

@@ -10,6 +10,8 @@ typedef struct flr_maker {
     flr_cache cache;
     unsigned threads;
     bool on_surface;
+    uint64_t memory; /* as in flr_shape_def; default 0 */
+    bool reads;
 } flr_maker;
 
 flr_maker flr_maker_of(const flr_engine *engine);

@@ -70,7 +70,7 @@ static flr_result measure_voxels(clearance_job *c, flr_error *error)
     params.cull = false;
     for (uint32_t i = 0; i < s->count; i++) {
         flr_contact_result r;
-        if (i == s->self) continue;
+        if (i == s->self || !s->shapes[i]->voxmap) continue;
         if (atomic_load(&c->job.cancelled)) return flr_fail(error, FLR_CANCELLED, "cancelled");
         flr_contact_reference(s->shapes[s->self]->shell, s->shapes[i]->voxmap, s->poses[s->self],
                               s->poses[i], &params, NULL, 0, &r);
@@ -109,6 +109,8 @@ static flr_result measure_triangles(clearance_job *c, flr_error *error)
 static void clearance_work(flr_job *job)
 {
     clearance_job *c = (clearance_job *)job;
+    /* voxels that are paged are the loop's alone */
+    for (uint32_t i = 0; i < c->at.count; i++) c->exact |= c->at.shapes[i]->pager != NULL;
     job->result = c->exact ? measure_triangles(c, &job->error) : measure_voxels(c, &job->error);
 }
 
@@ -206,7 +208,7 @@ static flr_result look_at_vertices(look_job *l, flr_error *error)
     size_t count = 0;
     double reach = 0;
     for (uint32_t i = 0; i < s->count && result == FLR_OK; i++) {
-        if (i == s->self) continue;
+        if (i == s->self || !s->shapes[i]->voxmap) continue;
         obstacles[count++] = (flr_proximity_obstacle){s->shapes[i]->voxmap, s->poses[i]};
         reach = fmax(reach, flr_voxmap_get_info(s->shapes[i]->voxmap).range * s->shapes[i]->voxel);
     }
@@ -236,7 +238,7 @@ static flr_result look_at_voxels(look_job *l, flr_error *error)
     }
     uint32_t total = 0;
     for (uint32_t i = 0; i < s->count && total < VOXELS_MOST; i++) {
-        if (i == s->self) continue;
+        if (i == s->self || !s->shapes[i]->voxmap || !self->voxmap) continue;
         flr_near_voxels_def def = {.around = s->shapes[i]->voxmap,
                                    .T_world_around = s->poses[i],
                                    .moving = self->voxmap,

@@ -252,8 +252,7 @@ void flr_engine_keep_shapes(flr_engine *e)
     const flr_member *member = NULL;
     for (uint32_t i = 0; i < e->members.count && !e->shaping && !member; i++) {
         const flr_shape *shape = e->members.list[i].shape;
-        if (!flr_shape_is_bare(shape) && shape->shell->on_surface != on_surface)
-            member = &e->members.list[i];
+        if (shape->shell && shape->shell->on_surface != on_surface) member = &e->members.list[i];
     }
     part_job *p = member ? make_part_job(e, reshape_done) : NULL;
     if (!p) return; /* nothing to do, or no memory: the next service tries again */

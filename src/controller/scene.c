@@ -145,7 +145,8 @@ static void adopt_law(flr_engine *e, const cast_job *c)
     flr_force_model model = c->tuning.world.contact.model;
     bool right = true;
     for (uint32_t i = 0; i < c->members.count; i++)
-        right &= c->members.list[i].shape->shell->on_surface == (model == FLR_FORCE_SMOOTH);
+        right &= !c->members.list[i].shape->shell ||
+                 c->members.list[i].shape->shell->on_surface == (model == FLR_FORCE_SMOOTH);
     if (right) e->model = model;
     e->kind = c->tuning.world.engine;
     flr_engine_send_tuning(e);

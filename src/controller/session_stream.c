@@ -114,6 +114,14 @@ static void fill_numbers(flr_session *session, const flr_engine_state *view, int
     body->rate_held = health->rate_held;
     body->recording = view->recording;
     body->paused = view->paused;
+    body->waiting = view->waiting;
+    body->waits = (uint32_t)view->waits.count;
+    body->waited = (float)view->waits.total;
+    body->longest_wait = (float)view->waits.longest;
+    body->paged_hits = (float)flr_pager_hit_rate(&view->paging);
+    body->paged_memory = (uint64_t)view->paging.slots * FLR_PAGER_BLOCK;
+    body->paged_resident = (uint64_t)view->paging.resident * FLR_PAGER_BLOCK;
+    body->paged_read = view->paging.bytes_read;
 }
 
 size_t flr_session_state(flr_session *session, uint32_t request, bool whole, int64_t now,

@@ -91,7 +91,12 @@ void flr_tape_frame(flr_framer *f, const flr_loop_frame *frame, const flr_world_
                              .travel_limited = w->limited > 0,
                              .stopped = w->stopped > 0,
                              .faults = w->faults,
-                             .hash = w->hash.low};
+                             .hash = w->hash.low,
+                             .waited_us = 1e6 * f->waits.ended,
+                             .paged_needed = s->paging.needed,
+                             .paged_hits = s->paging.hits,
+                             .paged_read = s->paging.bytes_read,
+                             .paged_resident = (uint64_t)s->paging.resident * FLR_PAGER_BLOCK};
     flr_record_hand hands[FLR_ENGINE_HANDS];
     for (uint32_t h = 0; h < f->hand_count; h++)
         hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,

@@ -11,10 +11,10 @@ static const double metres_per_pass = 1e-4;
 
 /* ---- what is wanted ---- */
 
-/* Of what a step can look at: was it there in time? Counted when it comes within reach. */
+/* Of what a step can look at: was it there in time? Counted when it comes within reach, from the first step on. */
 static void count_need(flr_pager *p, size_t index)
 {
-    if (p->needed[index] + 1 < p->pass) {
+    if (p->needed[index] + 1 < p->pass && atomic_load(&p->paging.begun)) {
         uint32_t where = p->where[index];
         p->needs++;
         p->hits += where != FLR_NOWHERE && !p->slots[where].coming;

@@ -171,27 +171,30 @@ static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, f
     return result == FLR_OK ? result : about(part->name, result, error);
 }
 
-/* Is it the voxels of this part? By its name it is; somebody may have renamed it. */
-static bool is_of(const flr_pager *pager, const flr_stage_part *part)
+/* Is it the voxels of this mesh? By its name it is; somebody may have renamed it. */
+static bool is_of(const flr_pager *pager, const flr_mesh *mesh, double voxel)
 {
     flr_voxmap_info info = flr_voxmap_get_info(flr_pager_voxmap(pager));
-    return info.voxel == part->voxel && flr_hash_equal(info.mesh_hash, flr_mesh_hash(part->mesh));
+    return info.voxel == voxel && flr_hash_equal(info.mesh_hash, flr_mesh_hash(mesh));
 }
 
-/* Where the file of a part's voxels is larger than its share of the memory, the file takes the place of the voxmap. Where there
- * is none, or it is smaller or cannot be used: FLR_OK without a pager. */
-static flr_result page(flr_env *env, const char *path, uint64_t share, flr_stage_part *part,
-                       flr_error *error)
+flr_result flr_stage_page(flr_env *env, const char *folder, const flr_mesh *mesh,
+                          const flr_voxelize_def *how, uint64_t memory, flr_pager **pager,
+                          flr_error *error)
 {
+    char path[FLR_CACHE_PATH_SIZE], key[FLR_HASH_TEXT_SIZE];
+    snprintf(path, sizeof path, "%s/%s.flrvox", folder,
+             flr_hash_print(flr_cache_key(mesh, how), key));
     flr_path_info info;
+    *pager = NULL;
     flr_result result = flr_path_look(env, path, &info, error);
-    if (result != FLR_OK || info.kind != FLR_PATH_FILE || info.size <= share) return result;
-    flr_pager_def pager = flr_default_pager_def();
-    pager.env = env, pager.path = path, pager.budget = share;
-    result = flr_pager_open(&pager, &part->pager, error);
-    if (result == FLR_OK && !is_of(part->pager, part)) {
-        flr_pager_close(part->pager);
-        part->pager = NULL;
+    if (result != FLR_OK || info.kind != FLR_PATH_FILE || info.size <= memory) return result;
+    flr_pager_def def = flr_default_pager_def();
+    def.env = env, def.path = path, def.budget = memory;
+    result = flr_pager_open(&def, pager, error);
+    if (result == FLR_OK && !is_of(*pager, mesh, how->voxel)) {
+        flr_pager_close(*pager);
+        *pager = NULL;
     }
     /* a damaged one, or one of an older version, is built again */
     return result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED ? FLR_OK : result;
@@ -204,17 +207,16 @@ static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint3
 {
     flr_stage_part *part = &stage->parts[i];
     flr_voxelize_def how = how_to_voxelize(def, i, part);
-    char path[FLR_CACHE_PATH_SIZE], key[FLR_HASH_TEXT_SIZE];
-    snprintf(path, sizeof path, "%s/%s.flrvox", def->cache->folder,
-             flr_hash_print(flr_cache_key(part->mesh, &how), key));
+    const char *folder = def->cache->folder;
     uint64_t share = 0;
     for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
     share = def->memory / share;
-    flr_result result = page(env, path, share, part, error);
+    flr_result result = flr_stage_page(env, folder, part->mesh, &how, share, &part->pager, error);
     if (result != FLR_OK) return about(part->name, result, error);
     if (part->pager) return FLR_OK;
     result = voxelize(env, def, i, part, true, false, error);
-    if (result == FLR_OK) result = page(env, path, share, part, error);
+    if (result == FLR_OK)
+        result = flr_stage_page(env, folder, part->mesh, &how, share, &part->pager, error);
     if (result == FLR_OK && part->pager) {
         flr_contact_table_destroy(part->table);
         flr_voxmap_destroy(part->voxmap);

@@ -28,6 +28,7 @@
 #include "feeler/mesh_io.h"
 #include "feeler/pager.h"
 #include "feeler/result.h"
+#include "feeler/voxelize.h"
 #include "feeler/world.h"
 #include "scene/scene.h"
 
@@ -101,6 +102,12 @@ typedef struct flr_stage {
 flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **stage,
                             flr_error *error);
 void flr_stage_destroy(flr_stage *stage); /* NULL allowed */
+
+/* Voxels that are paged: the cache's file of a mesh's voxels, where it is larger than `memory` bytes. `*pager` is NULL where there
+ * is none yet, or it is smaller, or cannot be used: then flr_cache_voxelize() makes it (again). */
+flr_result flr_stage_page(flr_env *env, const char *folder, const flr_mesh *mesh,
+                          const flr_voxelize_def *how, uint64_t memory, flr_pager **pager,
+                          flr_error *error);
 
 /* What all its pagers did together; zeros where nothing is paged. RT safe. */
 flr_pager_stats flr_stage_paging(const flr_stage *stage);

@@ -78,6 +78,7 @@ bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
         }
         flr_latest_publish(paging->view);
         if (!ready) atomic_fetch_add_explicit(&paging->missed, 1, memory_order_relaxed);
+        if (ready) atomic_store_explicit(&paging->begun, true, memory_order_relaxed);
         all = all && ready;
     }
     return all;

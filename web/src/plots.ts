@@ -21,6 +21,8 @@ interface Series {
   /** colours are CSS variables, so that the theme decides */
   lines: { name: string; colour: string; of: (state: message_state, p99: number) => number }[];
   show: (values: number[]) => string;
+  /** shown only then */
+  when?: (state: message_state) => boolean;
 }
 
 const SERIES: Series[] = [
@@ -41,6 +43,14 @@ const SERIES: Series[] = [
       { name: 'stopped', colour: '--plot-c', of: (state) => state.stopped },
     ],
     show: ([limited, stopped]) => `${limited} limited · ${stopped} stopped`,
+  },
+  {
+    title: 'Voxels from disk', unit: 'MB', when: (state) => state.paged_memory > 0,
+    lines: [
+      { name: 'in memory', colour: '--plot-a', of: (state) => state.paged_resident / 1e6 },
+      { name: 'read', colour: '--plot-b', of: (state) => state.paged_read / 1e6 },
+    ],
+    show: ([resident, read]) => `${digits(resident!)} in memory · ${digits(read!)} read`,
   },
   { title: 'Force', unit: 'N', lines: [{ name: 'force', colour: '--plot-d', of: greatest_force }], show: ([value]) => `${digits(value!)} N` },
 ];
@@ -107,6 +117,7 @@ export class Plots {
     this.compute.add(state.compute_last);
     const p99 = state.compute.p99 || this.compute.quantile(0.99);
     this.times.push(state.time_us / 1e6);
+    for (const plot of this.plots) if (plot.series.when) plot.box.hidden = !plot.series.when(state);
     for (const plot of this.plots) plot.series.lines.forEach((line, k) => plot.data[k]!.push(line.of(state, p99)));
     if (this.times.length > MOST) {
       this.times.splice(0, MOST / 4);

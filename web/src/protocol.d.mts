@@ -820,6 +820,22 @@ export interface message_state {
   contacts: contact[];
   /** of the hands whose tool is a point */
   proxies: proxy_state[];
+  /** whether voxels are awaited from the disk: nothing moves and nothing is felt until they come */
+  waiting: boolean;
+  /** how often that was so */
+  waits: number;
+  /** seconds: all of that together */
+  waited: number;
+  /** seconds */
+  longest_wait: number;
+  /** of voxels that came within reach of a step, the share that was there already; 1: none came */
+  paged_hits: number;
+  /** bytes there are for voxels that are paged; 0: none are */
+  paged_memory: number;
+  /** bytes of them that are in memory */
+  paged_resident: number;
+  /** bytes read from the disk so far */
+  paged_read: number;
 }
 
 /** how near the surroundings are to vertices of a part, for colours */

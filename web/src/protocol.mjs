@@ -3,7 +3,7 @@
 // same sentences.
 
 export const MAJOR = 1;
-export const MINOR = 1;
+export const MINOR = 2;
 
 export const role = Object.freeze({
   ROLE_VIEWER: 0,
@@ -363,6 +363,15 @@ const messages = [
     ['contacts', 'list', 'struct', 1024, 1, 'contact', 144],
     ['', 'since', '', 1, 0, '', 0],
     ['proxies', 'list', 'struct', 8, 1, 'proxy_state', 160],
+    ['', 'since', '', 2, 0, '', 0],
+    ['waiting', 'one', 'flag', 1, 1, '', 172],
+    ['waits', 'one', 'u32', 1, 1, '', 176],
+    ['waited', 'one', 'f32', 1, 1, '', 180],
+    ['longest_wait', 'one', 'f32', 1, 1, '', 184],
+    ['paged_hits', 'one', 'f32', 1, 1, '', 188],
+    ['paged_memory', 'one', 'u64', 1, 1, '', 192],
+    ['paged_resident', 'one', 'u64', 1, 1, '', 200],
+    ['paged_read', 'one', 'u64', 1, 1, '', 208],
   ] },
   { id: 33, name: 'proximity', kind: 'state', direction: 2, fields: [
     ['frame', 'one', 'u64', 1, 1, '', 8],

@@ -2,8 +2,16 @@
 import { by_id, text } from './dom.ts';
 import { Window } from './latency.ts';
 import type { Model } from './model.ts';
+import type { message_state } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { count, digits } from './units.ts';
+
+/** Voxels that are read as they are needed. */
+function paging(state: message_state): string {
+  const mb = (bytes: number) => `${digits(bytes / 1e6)} MB`;
+  const waits = state.waits === 0 ? 'never waited' : `waited ${count(state.waits)}×, at most ${digits(1000 * state.longest_wait)} ms`;
+  return `voxels ${mb(state.paged_resident)} of ${mb(state.paged_memory)} · ${mb(state.paged_read)} read · ${digits(100 * state.paged_hits)} % in time · ${waits}`;
+}
 
 export class Status {
   fps = 0;
@@ -36,6 +44,9 @@ export class Status {
     if (this.model.replaying) {
       text(chip, 'replay: the loop is held');
       chip.dataset['state'] = 'off';
+    } else if (state.waiting) {
+      text(chip, state.paused ? 'paused: waiting for data from disk' : 'waiting for data from disk');
+      chip.dataset['state'] = 'bad';
     } else if (state.paused) {
       text(chip, 'paused');
       chip.dataset['state'] = 'off';
@@ -46,6 +57,9 @@ export class Status {
     chip.title = `${why}${connection.name ? ` · ${connection.name}` : ''}`;
     text(by_id('status-compute'), `compute p50 ${digits(state.compute.p50)} · p99 ${digits(state.compute.p99)} · max ${digits(state.compute.max)} µs`);
     text(by_id('status-points'), `${count(state.points_tested)} points · ${count(state.contact_count)} contacts`);
+    const paged = by_id('status-paged');
+    paged.hidden = state.paged_memory === 0;
+    if (!paged.hidden) text(paged, paging(state));
     const { p50, p95 } = connection.latency;
     text(by_id('status-latency'), Number.isNaN(p50) ? 'latency …' : `pose to page p50 ${digits(p50)} · p95 ${digits(p95)} ms`);
     text(by_id('status-fps'), `${Math.round(this.fps)} fps`);

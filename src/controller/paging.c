@@ -1,0 +1,47 @@
+/* parts whose voxels are read from the cache as they are needed: what is told of it, and reading where there are no
+ * workers */
+#include <stdio.h>
+
+#include "controller/inside.h"
+
+/* Why they did not come, as far as a pager knows. */
+static void find_reason(const flr_engine *e, char *to, size_t size)
+{
+    flr_error why;
+    snprintf(to, size, "the disk is too slow or too busy");
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_pager *pager = e->members.list[i].shape->pager;
+        if (!pager) continue;
+        if (flr_pager_trouble(pager, &why) != FLR_OK) {
+            snprintf(to, size, "%.400s", why.message);
+            return;
+        }
+        if (flr_pager_get_stats(pager).refused > 0)
+            snprintf(to, size,
+                     "what can be reached at once does not fit the memory given; give more with "
+                     "--memory");
+    }
+}
+
+void flr_engine_tell_waiting(flr_engine *e, bool there)
+{
+    char reason[FLR_ERROR_MESSAGE_SIZE];
+    if (there) {
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the voxels are there now: it can go on");
+        return;
+    }
+    find_reason(e, reason, sizeof reason);
+    flr_engine_news(
+        e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        "paused: voxels did not come from the disk within 2 s (%s); nothing is lost, go "
+        "on when they are there",
+        reason);
+}
+
+void flr_engine_page(flr_engine *e)
+{
+    if (e->def.workers > 0) return; /* pagers have threads of their own */
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (e->members.list[i].shape->pager) flr_pager_poll(e->members.list[i].shape->pager);
+}

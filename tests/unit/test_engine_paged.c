@@ -1,0 +1,178 @@
+/* an engine whose static part is paged: as in memory; a disk that stalls pauses it with a word, and it goes on */
+#include <math.h>
+
+#include "controller/engine.h"
+#include "feeler/sim.h"
+#include "support/parts.h"
+
+static flr_error error;
+
+static const char scene_text[] =
+    "{\"feeler\": 1, \"name\": \"paged\", \"unit\": \"mm\", \"voxel\": 1,\n"
+    " \"parts\": [{\"name\": \"plate\", \"file\": \"plate.stl\"},\n"
+    "            {\"name\": \"tool\", \"file\": \"tool.stl\", \"moving\": true,\n"
+    "             \"pose\": {\"position\": [-190, -150, 125]}}]}\n";
+
+typedef struct rig {
+    flr_sim *sim;
+    flr_env *env;
+    flr_cache cache;
+    flr_engine *engine;
+    char said[FLR_ERROR_MESSAGE_SIZE]; /* the last news with "voxels" in it */
+} rig;
+
+static void serve(rig *r, int times)
+{
+    for (int i = 0; i < times; i++) {
+        flr_engine_event event;
+        flr_engine_service(r->engine);
+        while (flr_engine_next(r->engine, &event)) {
+            if (event.kind == FLR_ENGINE_EVENT_JOB && event.job.state == FLR_WIRE_JOB_ENDED)
+                assert_int_equal(event.job.result, FLR_OK);
+            if (event.kind == FLR_ENGINE_EVENT_NEWS && strstr(event.sentence, "voxels"))
+                memcpy(r->said, event.sentence, sizeof r->said);
+        }
+    }
+}
+
+static void make_rig(rig *r, uint64_t memory)
+{
+    flr_sim_def sim = flr_default_sim_def();
+    flr_address address;
+    flr_address_parse("10.0.0.1", 0, &address, NULL);
+    *r = (rig){.sim = flr_sim_create(&sim), .cache = {.folder = "/cache"}};
+    r->env = flr_sim_node(r->sim, address);
+    flr_test_part plate, tool;
+    flr_test_part_make(&plate, FLR_TEST_BOX, 20, 0.01, false);
+    flr_test_part_make(&tool, FLR_TEST_TORUS, 0.5, 0.001, false);
+    assert_ok(flr_mesh_write(r->env, "/plate.stl", flr_test_shape_mesh(&plate.shape), 0, &error),
+              error);
+    assert_ok(flr_mesh_write(r->env, "/tool.stl", flr_test_shape_mesh(&tool.shape), 0, &error),
+              error);
+    flr_test_part_free(&plate);
+    flr_test_part_free(&tool);
+    flr_output *out;
+    assert_ok(flr_output_begin(r->env, "/scene.json", &out, &error), error);
+    assert_ok(flr_output_write(out, scene_text, strlen(scene_text), &error), error);
+    assert_ok(flr_output_commit(out, &error), error);
+    flr_engine_def def = flr_default_engine_def();
+    def.env = r->env;
+    def.workers = 0;
+    def.hands = 1;
+    def.cache = &r->cache;
+    def.memory = memory;
+    assert_ok(flr_engine_create(&def, &r->engine, &error), error);
+    uint32_t job;
+    assert_ok(flr_engine_load(r->engine, "/scene.json", &job, &error), error);
+    serve(r, 30);
+    flr_engine_run(r->engine, 2);
+    serve(r, 30);
+    assert_int_equal(flr_engine_jobs(r->engine), 0);
+    assert_ok(flr_engine_grab(r->engine, 0, 1, &error), error);
+}
+
+static void free_rig(rig *r)
+{
+    flr_engine_destroy(r->engine);
+    flr_sim_destroy(r->sim);
+}
+
+/* Where the hand is at a step; from end to end of the plate, pressed down. */
+static void push(rig *r, int i, int of)
+{
+    flr_pose T = flr_pose_identity();
+    double t = (double)i / of;
+    T.p = flr_vec3_make(-0.19 + 0.36 * t, -0.15 + 0.2 * t, 0.125 - 0.02 * sin(3 * t));
+    flr_engine_hand_input(r->engine, 0, T, 0, NULL);
+    flr_engine_run(r->engine, 1);
+}
+
+/* where the tool is; a plate that was touched is in the list, too */
+static flr_pose tool_of(const flr_engine_state *s)
+{
+    for (uint32_t i = 0; i < s->part_count; i++)
+        if (s->parts[i].part == 1) return s->parts[i].T_world_part;
+    fail();
+    return flr_pose_identity();
+}
+
+enum { FRAMES = 800 };
+
+static void paged_is_as_in_memory(void **state)
+{
+    (void)state;
+    flr_pose end[2];
+    uint64_t touching = 0;
+    for (int paged = 0; paged < 2; paged++) {
+        rig r;
+        make_rig(&r, paged ? 2 << 20 : 0);
+        for (int i = 0; i < 20; i++)
+            push(&r, 0, FRAMES), serve(&r, 3); /* takes the tool where it is */
+        for (int i = 0; i < FRAMES; i++) {
+            push(&r, i, FRAMES);
+            /* nothing is slow here: what is wanted is there before the next frame */
+            serve(&r, paged ? 3 : 1);
+            const flr_engine_state *s = flr_engine_view(r.engine);
+            touching += s->contact_count > 0;
+            assert_true(paged || s->paging.slots == 0);
+        }
+        const flr_engine_state *s = flr_engine_view(r.engine);
+        end[paged] = tool_of(s);
+        if (paged) {
+            assert_true(s->paging.slots == 32 && s->paging.evicted > 0);
+            assert_true(s->paging.hits > 0 && s->paging.bytes_read > 0);
+            assert_true(s->waits.count < 20 && s->waits.total < 0.1);
+        }
+        free_rig(&r);
+    }
+    assert_true(touching > FRAMES / 5);
+    /* steps that waited have the hand move on meanwhile; that each step is the same is shown by runs */
+    assert_true(flr_vec3_length(flr_vec3_sub(end[0].p, end[1].p)) < 0.015);
+}
+
+static void a_stall_pauses(void **state)
+{
+    (void)state;
+    rig r;
+    make_rig(&r, 2 << 20);
+    for (int i = 0; i < 50; i++) push(&r, i, FRAMES), serve(&r, 2);
+    assert_false(flr_engine_view(r.engine)->waiting);
+    flr_sim_set_disk(r.env, &(flr_sim_disk){.fail_at = 1, .fail_on = true});
+    int waiting = 0, i = 50;
+    while (!flr_engine_view(r.engine)->paused && i < 6000) {
+        push(&r, i < FRAMES ? i : FRAMES, FRAMES), serve(&r, 1), i++;
+        const flr_engine_state *s = flr_engine_view(r.engine);
+        waiting += s->waiting;
+        if (waiting > 60) assert_true(flr_vec3_length(s->hands[0].wrench.force) == 0);
+    }
+    const flr_engine_state *s = flr_engine_view(r.engine);
+    assert_true(s->paused && s->waiting);
+    assert_true(s->waits.longest >= 2.0 && s->waits.longest <= 2.05);
+    serve(&r, 2);
+    assert_non_null(strstr(r.said, "paused: voxels did not come from the disk within 2 s"));
+    flr_pose there = tool_of(s);
+    for (int k = 0; k < 100; k++) push(&r, FRAMES, FRAMES), serve(&r, 1);
+    /* the disk is well again: that is told, and it goes on when somebody says so */
+    flr_sim_set_disk(r.env, &(flr_sim_disk){0});
+    for (int k = 0; k < 600; k++) push(&r, FRAMES, FRAMES), serve(&r, 2);
+    assert_non_null(strstr(r.said, "the voxels are there now"));
+    s = flr_engine_view(r.engine);
+    assert_true(s->paused && !s->waiting);
+    flr_pose still = tool_of(s);
+    assert_memory_equal(&there.p, &still.p, sizeof there.p);
+    assert_ok(flr_engine_pause(r.engine, false, &error), error);
+    for (int k = 0; k < 300; k++) push(&r, FRAMES, FRAMES), serve(&r, 2);
+    s = flr_engine_view(r.engine);
+    assert_false(s->paused || s->waiting);
+    assert_true(flr_vec3_length(flr_vec3_sub(tool_of(s).p, there.p)) > 0.01);
+    free_rig(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paged_is_as_in_memory),
+        cmocka_unit_test(a_stall_pauses),
+    };
+    return cmocka_run_group_tests_name("engine_paged", tests, NULL, NULL);
+}
