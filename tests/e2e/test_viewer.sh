@@ -14,7 +14,9 @@ expect 0 node --test "$source_dir/web/test/unit/"
 tells '^# fail 0'
 
 limit=280
-run node "$source_dir/web/test/page.mjs" --feeler "$feeler"
+cad=()
+[ -x "$build_dir/tests/make_cad" ] && mkdir cad && "$build_dir/tests/make_cad" cad >/dev/null && cad=(--cad "$PWD/cad")
+run node "$source_dir/web/test/page.mjs" --feeler "$feeler" "${cad[@]}"
 cat "$scratch/out"
 [ "$code" = 77 ] && finish
 if [ "$code" = 0 ]; then pass; else fail "the page (exit $code)"; grep -v 'ERROR:dbus' "$scratch/err" | head -c 1500; fi

@@ -1,7 +1,7 @@
-// The page, used as a person uses it: node test/page.mjs [--feeler PROGRAM] [--shots FOLDER]. With a program it runs against
-// `PROGRAM serve` of the scene of test/scene.mjs, without one against the mock.
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+// The page, used as a person uses it: node test/page.mjs [--feeler PROGRAM] [--cad FOLDER] [--shots FOLDER]. With a program it runs
+// against `PROGRAM serve` of the scene of test/scene.mjs, without one against the mock. The folder has an assembly.step.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
 import { start } from './mock.mjs';
 import { cube_stl } from './scene.mjs';
@@ -12,7 +12,8 @@ const option = (name) => {
   return at >= 0 ? process.argv[at + 1] : null;
 };
 const shots = option('--shots');
-const feeler = option('--feeler');
+const feeler = option('--feeler') && resolve(option('--feeler'));
+const cad = option('--cad');
 if (!find_chromium()) {
   console.log('there is no Chromium: the page is not tried');
   process.exit(77);
@@ -161,11 +162,13 @@ await step('undo, reset, exact clearance', async () => {
   await until(page, () => /^exact/.test(document.getElementById('exact-value').textContent) && /mm$/.test(document.getElementById('clearance-value').textContent), 'the exact clearance is told');
 });
 
-await step('records, replays, scrubs', async () => {
+await step('records while it is pressed against the rib, replays, scrubs', async () => {
   await page.locator('#tool-record').click();
   await until(page, () => window.feeler.state.recording, 'it records');
   const place = await take(page, 'bracket');
-  await drag_by(page, place, [0, 0.05, 0]);
+  await drag_by(page, place, [0.09, 0.06, 0]);
+  await drag_by(page, place, [0.2, 0.09, 0]);
+  await until(page, () => window.feeler.contacts > 0 && window.feeler.force > 0, 'it presses');
   await page.waitForTimeout(400);
   await page.mouse.up();
   const end = await settled(page, 'bracket');
@@ -186,6 +189,14 @@ await step('records, replays, scrubs', async () => {
   await until(page, () => window.feeler.replaying === null, 'live again');
 });
 
+if (feeler) await step('by what was recorded, exact meshes never met, and run again it is the same', async () => {
+  const report = server.about_recording('report', '--out', 'report.html');
+  check(report.meeting_frames === 0 && report.measured_frames > 50, `${report.meeting_frames} of ${report.measured_frames} frames have meshes that meet`);
+  check(report.contact_frames > 50 && report.max_force > 0, `in contact for ${report.contact_frames} frames, up to ${report.max_force} N`);
+  const replay = server.about_recording('replay');
+  check(replay.same && replay.not_replayed === 0 && replay.frames === report.frames, `run again, the same: ${JSON.stringify(replay)}`);
+});
+
 await step('an STL becomes a part', async () => {
   await page.locator('#file-input').setInputFiles({ name: 'plug.stl', mimeType: 'model/stl', buffer: cube_stl([200, -150, 60], 30) });
   await page.locator('#file-dialog').waitFor({ state: 'visible' });
@@ -194,6 +205,27 @@ await step('an STL becomes a part', async () => {
   await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('plug') && part.ready), 'the part is there', 30000);
   await until(page, () => window.feeler.loaded, 'its mesh is there');
   check((await page.locator('#parts .part').count()) === 4, 'it is in the list');
+});
+
+if (feeler && cad) await step('two files are dropped, one of them STEP', async () => {
+  const files = [['assembly.step', readFileSync(join(cad, 'assembly.step'))], ['cap.stl', cube_stl([-220, -150, 60], 25)]]
+    .map(([name, bytes]) => ({ name, bytes: [...bytes] }));
+  await page.evaluate((dropped) => {
+    const transfer = new DataTransfer();
+    for (const { name, bytes } of dropped) transfer.items.add(new File([new Uint8Array(bytes)], name));
+    window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
+  }, files);
+  // each is asked about
+  for (const name of ['assembly.step', 'cap.stl']) {
+    await until(page, (wanted) => document.getElementById('file-dialog').open && document.getElementById('file-name').textContent.startsWith(wanted), `the form for ${name}`, 15000, name);
+    await page.locator('#file-voxel').fill('2');
+    await page.locator('#file-dialog button.primary').click();
+  }
+  for (const name of ['assembly', 'cap'])
+    await until(page, (wanted) => window.feeler.parts.some((part) => part.name.startsWith(wanted) && part.ready), `${name} is there`, 60000, name);
+  await until(page, () => window.feeler.loaded, 'their meshes are there');
+  const triangles = await page.evaluate(() => window.feeler.parts.length);
+  check(triangles === 6, `${triangles} parts`);
 });
 
 await step('two pages see the same', async () => {

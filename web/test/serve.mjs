@@ -1,6 +1,6 @@
 // A real controller for the tests of the page: feeler serve of the scene of scene.mjs, in a folder of its own.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { write_scene } from './scene.mjs';
@@ -35,7 +35,7 @@ function end(child) {
   });
 }
 
-/** like start() of the mock: { url, interrupt(meanwhile), close() } */
+/** like start() of the mock: { url, interrupt(meanwhile), close() }; and what a command says about the one recording there is */
 export async function serve(feeler) {
   const folder = mkdtempSync(join(tmpdir(), 'feeler-page-'));
   write_scene(folder);
@@ -49,6 +49,11 @@ export async function serve(feeler) {
       await meanwhile();
       ({ child, url: coming } = begin(feeler, folder, options(new URL(url).port)));
       await coming;
+    },
+    about_recording: (command, ...options) => {
+      const [name] = readdirSync(join(folder, 'recordings')).filter((file) => file.endsWith('.mcap'));
+      const environment = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
+      return JSON.parse(execFileSync(feeler, [command, join(folder, 'recordings', name), '--json', ...options], { cwd: folder, env: environment, timeout: 60000 }));
     },
     close: async () => {
       await end(child);
