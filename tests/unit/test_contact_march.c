@@ -5,9 +5,9 @@
 #include "voxel/voxmap_format.h"
 
 #ifdef FLR_SANITIZED
-enum { MOTIONS = 6, SHOTS = 200 };
+enum { MOTIONS = 6, SHOTS = 200, PLACES = 50000 };
 #else
-enum { MOTIONS = 40, SHOTS = 2000 };
+enum { MOTIONS = 20, SHOTS = 1000, PLACES = 100000 };
 #endif
 
 static const double voxel = 0.001;
@@ -400,7 +400,7 @@ static void smooth_ends(void **state)
     begin(&s, FLR_TEST_TETRAHEDRON, 0.4, FLR_TEST_TORUS);
     const flr_grid *grid = &s.fixed.voxmap->header->grid;
     uint32_t near = 0;
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < PLACES; i++) {
         flr_vec3 p = flr_vec3_scale(flr_test_random_pose(&random, 1).p, 0.014);
         double d = distance_at(&s, p);
         unsigned mark = flr_voxmap_mark(s.fixed.voxmap, FLR_FIELD_SURFACE, p);

@@ -13,7 +13,7 @@
 #define HELPER FLR_BINARY_DIR "/feeler-import"
 #define DATA   FLR_SOURCE_DIR "/tests/data/import"
 
-enum { FILES_MAX = 32, SIZE_MAX_BYTES = 1 << 16, RUNS = 100 };
+enum { FILES_MAX = 32, SIZE_MAX_BYTES = 1 << 16, RUNS = 50 };
 
 static struct sample {
     char name[64];

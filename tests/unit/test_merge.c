@@ -447,7 +447,7 @@ static void any_history_gives_the_same_bytes(void **state)
         flr_test_shape_sphere(next_shape(&set, at(-0.2, 0, 0)), 0.01, 12, 8);
         set.parts[5].hollow = true; /* the first one again, without inside */
         close_set(&set);
-        flr_merge_def def = small_def(0.001);
+        flr_merge_def def = small_def(0.0015);
         if (turn == 1) def.bits = 2, def.offset = 2;
         if (turn == 2) def.bits = 8, def.range = 12, def.features = false;
         if (turn == 3) def.range = 2;
@@ -713,7 +713,7 @@ static void a_tiny_part_counts(void **state)
 static flr_result everything_once(void *context, flr_error *error)
 {
     const part_set *set = context;
-    flr_merge_def def = small_def(0.003);
+    flr_merge_def def = small_def(0.006);
     def.threads = 1;
     flr_merge *merge = NULL;
     flr_voxmap *first = NULL, *second = NULL;
