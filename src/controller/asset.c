@@ -123,22 +123,39 @@ static bool still_flattening(void *context)
     return !def->progress || def->progress(def->context, 1, "table");
 }
 
-/* Its voxels come from the cache's file as the loop needs them. Without a pager afterwards: they are few enough, or not there. */
+/* Its voxels come from the cache's file as the loop needs them. Without a pager afterwards: they are few enough. */
 static flr_result page(const flr_shape_def *def, const flr_voxelize_def *how, flr_shape *made,
                        flr_error *error)
 {
     if (!def->memory || !def->cache || !def->cache->folder) return FLR_OK;
-    flr_result result = flr_stage_page(def->env, def->cache->folder, def->mesh->mesh, how,
-                                       def->memory, &made->pager, error);
+    flr_result result = flr_stage_page(def->env, def->cache, def->mesh->mesh, how, def->memory,
+                                       &made->pager, error);
     if (result != FLR_OK || !made->pager) return result;
-    flr_contact_table_destroy(made->table);
-    flr_shell_destroy(made->shell);
-    flr_voxmap_destroy(made->voxmap);
-    made->voxmap = NULL, made->shell = NULL, made->fresh = false;
     made->table = (flr_contact_table *)(uintptr_t)flr_pager_table(made->pager);
     made->touch = flr_pairs_shape_make(NULL, made->table);
     made->bytes = (size_t)flr_pager_get_stats(made->pager).bytes;
     return def->reads ? flr_pager_start(made->pager, error) : FLR_OK;
+}
+
+/* Its voxels are all in memory. */
+static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *how, flr_shape *made,
+                             flr_error *error)
+{
+    static const flr_cache none = {0};
+    flr_cache_report report = {0};
+    flr_result result = check_table(def, how->memory_limit, error);
+    if (result == FLR_OK)
+        result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
+                                    &made->voxmap, &made->shell, &report, error);
+    if (result == FLR_OK)
+        result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
+                                        &made->table, error);
+    if (result != FLR_OK) return result;
+    made->fresh = def->cache && def->cache->folder && !report.found;
+    made->touch = flr_pairs_shape_make(made->shell, made->table);
+    made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +
+                  flr_contact_table_bytes(made->table);
+    return FLR_OK;
 }
 
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error)
@@ -146,38 +163,12 @@ flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error
     flr_shape *made = flr_shape_bare(def->mesh, def->voxel, def->hollow);
     if (!made) return flr_engine_no_memory(error);
     flr_voxelize_def how = flr_shape_how(made, def->on_surface);
-    flr_result paged = page(def, &how, made, error);
-    if (paged != FLR_OK) {
-        flr_shape_drop(made);
-        return paged;
-    }
-    if (made->pager) {
-        *shape = made;
-        return FLR_OK;
-    }
-    flr_cache cache = def->cache ? *def->cache : (flr_cache){0};
-    if (def->memory) cache.later = false; /* it is needed there at once */
     how.threads = def->threads;
     how.progress = def->progress;
     how.context = def->context;
     how.memory_limit = memory_most();
-    flr_cache_report report = {0};
-    flr_result result = check_table(def, how.memory_limit, error);
-    if (result == FLR_OK)
-        result = flr_cache_voxelize(def->env, &cache, def->mesh->mesh, &how, &made->voxmap,
-                                    &made->shell, &report, error);
-    if (result == FLR_OK)
-        result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
-                                        &made->table, error);
-    if (result != FLR_OK) {
-        flr_shape_drop(made);
-        return result;
-    }
-    made->fresh = cache.folder && cache.later && !report.found;
-    made->touch = flr_pairs_shape_make(made->shell, made->table);
-    made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +
-                  flr_contact_table_bytes(made->table);
-    result = page(def, &how, made, error);
+    flr_result result = page(def, &how, made, error);
+    if (result == FLR_OK && !made->pager) result = keep_whole(def, &how, made, error);
     if (result != FLR_OK) {
         flr_shape_drop(made);
         return result;

@@ -178,51 +178,57 @@ static bool is_of(const flr_pager *pager, const flr_mesh *mesh, double voxel)
     return info.voxel == voxel && flr_hash_equal(info.mesh_hash, flr_mesh_hash(mesh));
 }
 
-flr_result flr_stage_page(flr_env *env, const char *folder, const flr_mesh *mesh,
+/* FLR_BAD_INPUT also where the file is of something else. */
+static flr_result open_pager(flr_env *env, const char *path, const flr_mesh *mesh, double voxel,
+                             uint64_t memory, flr_pager **pager, flr_error *error)
+{
+    flr_pager_def def = flr_default_pager_def();
+    def.env = env, def.path = path, def.budget = memory;
+    flr_pager *made;
+    flr_result result = flr_pager_open(&def, &made, error);
+    if (result != FLR_OK) return result;
+    if (!is_of(made, mesh, voxel)) {
+        flr_pager_close(made);
+        return flr_fail(error, FLR_BAD_INPUT, "%s: holds something else than its name says", path);
+    }
+    *pager = made;
+    return FLR_OK;
+}
+
+flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                           const flr_voxelize_def *how, uint64_t memory, flr_pager **pager,
                           flr_error *error)
 {
-    char path[FLR_CACHE_PATH_SIZE], key[FLR_HASH_TEXT_SIZE];
-    snprintf(path, sizeof path, "%s/%s.flrvox", folder,
-             flr_hash_print(flr_cache_key(mesh, how), key));
+    char path[FLR_CACHE_PATH_SIZE];
     flr_path_info info;
+    flr_cache whole = *cache;
+    whole.stream = true;
     *pager = NULL;
-    flr_result result = flr_path_look(env, path, &info, error);
-    if (result != FLR_OK || info.kind != FLR_PATH_FILE || info.size <= memory) return result;
-    flr_pager_def def = flr_default_pager_def();
-    def.env = env, def.path = path, def.budget = memory;
-    result = flr_pager_open(&def, pager, error);
-    if (result == FLR_OK && !is_of(*pager, mesh, how->voxel)) {
-        flr_pager_close(*pager);
-        *pager = NULL;
+    for (bool again = false;; again = true) {
+        flr_result result = flr_cache_file(env, &whole, mesh, how, false, path, NULL, error);
+        if (result == FLR_OK) result = flr_path_look(env, path, &info, error);
+        if (result != FLR_OK || info.size <= memory) return result;
+        result = open_pager(env, path, mesh, how->voxel, memory, pager, error);
+        /* its directory is damaged: it is built again, once */
+        bool damaged = result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED;
+        if (!damaged || again || flr_path_remove(env, path, error) != FLR_OK) return result;
     }
-    /* a damaged one, or one of an older version, is built again */
-    return result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED ? FLR_OK : result;
 }
 
-/* The voxels of a part that stays: paged from the cache where they are too many, else in memory. What is there already is not
- * even looked through. */
+/* The voxels of a part that stays: paged from the cache where they are too many, else in memory. */
 static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint32_t i,
                                    flr_stage *stage, flr_error *error)
 {
     flr_stage_part *part = &stage->parts[i];
     flr_voxelize_def how = how_to_voxelize(def, i, part);
-    const char *folder = def->cache->folder;
     uint64_t share = 0;
     for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
     share = def->memory / share;
-    flr_result result = flr_stage_page(env, folder, part->mesh, &how, share, &part->pager, error);
+    if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
+    flr_result result =
+        flr_stage_page(env, def->cache, part->mesh, &how, share, &part->pager, error);
     if (result != FLR_OK) return about(part->name, result, error);
-    if (part->pager) return FLR_OK;
-    result = voxelize(env, def, i, part, true, false, error);
-    if (result == FLR_OK)
-        result = flr_stage_page(env, folder, part->mesh, &how, share, &part->pager, error);
-    if (result == FLR_OK && part->pager) {
-        flr_contact_table_destroy(part->table);
-        flr_voxmap_destroy(part->voxmap);
-        part->table = NULL, part->voxmap = NULL;
-    }
-    return result;
+    return part->pager ? FLR_OK : voxelize(env, def, i, part, true, false, error);
 }
 
 flr_pager_stats flr_stage_paging(const flr_stage *stage)

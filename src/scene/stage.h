@@ -103,9 +103,9 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
                             flr_error *error);
 void flr_stage_destroy(flr_stage *stage); /* NULL allowed */
 
-/* Voxels that are paged: the cache's file of a mesh's voxels, where it is larger than `memory` bytes. `*pager` is NULL where there
- * is none yet, or it is smaller, or cannot be used: then flr_cache_voxelize() makes it (again). */
-flr_result flr_stage_page(flr_env *env, const char *folder, const flr_mesh *mesh,
+/* Voxels that are paged: makes the cache's file of a mesh's voxels where it is missing or damaged, slab by slab where it does not fit into
+ * memory, and opens it where it is larger than `memory` bytes. Else `*pager` is NULL. */
+flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                           const flr_voxelize_def *how, uint64_t memory, flr_pager **pager,
                           flr_error *error);
 
