@@ -67,6 +67,10 @@ flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *
 flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error);
 
+/* Collaboration: two controllers and a slow line between them: what hands feel, how far instances are apart, when they agree. */
+flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *options, FILE *out,
+                                   flr_error *error);
+
 /* Probes: a hand strokes the scenario's five models: time by kind of query, by method; how cost grows with triangles. */
 flr_result flr_bench_probes(flr_env *env, const flr_bench_options *options, FILE *out,
                             flr_error *error);

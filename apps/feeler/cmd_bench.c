@@ -37,6 +37,9 @@ static const struct subject {
      flr_bench_loop},
     {"serve", "what viewers, a recording and voxelizing cost the loop of a controller",
      flr_bench_serve},
+    {"collaboration",
+     "two controllers and a line of 0 to 1000 ms: force jumps, disagreement, agreement",
+     flr_bench_collaboration},
     {"probes", "a hand strokes models of 5k to 79k triangles: microseconds a query, by method",
      flr_bench_probes},
     {"approach",
@@ -62,7 +65,7 @@ static int list_subjects(flr_cli *cli)
 {
     json_t *list = flr_json_array();
     for (size_t i = 0; i < SUBJECTS; i++) {
-        flr_print(cli, "%s%-10s%s %s\n", flr_bold(cli), subjects[i].name, flr_plain(cli),
+        flr_print(cli, "%s%-13s%s %s\n", flr_bold(cli), subjects[i].name, flr_plain(cli),
                   subjects[i].summary);
         json_t *entry = flr_json_object();
         flr_json_set(entry, "name", flr_json_text(subjects[i].name));

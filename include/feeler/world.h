@@ -222,8 +222,8 @@ FLR_API bool flr_world_set_tie(flr_world *world, uint32_t tie, const flr_world_t
 typedef struct flr_world_tie_input {
     flr_pose T_world_part; /* of the other instance */
     flr_twist twist;       /* its own, about its centre of mass, world's axes */
-    /* s: how old what is known of it is; stiffness falls with it, in proportion, to a twentieth at 1 s
-     * and more; not below 0 */
+    /* s: how old what is known of it is, not below 0; the stiffness of a mutual tie falls with it, in
+     * proportion, to a twentieth at 1 s and more */
     double delay;
     /* mutual ties: flr_world_tie.put of the other side, as last heard; it never falls */
     double put;

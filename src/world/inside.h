@@ -30,10 +30,13 @@ typedef struct flr_tie {
     flr_world_tie shown;
     flr_coupling coupling; /* without delay and whole; the grip is the centre of mass */
     flr_handle handle;     /* where that of the other instance is */
-    double share;          /* of the stiffness, at this delay */
-    double delay;          /* s */
-    double told;           /* joules: `put` of the other side, as last heard */
-    double apart;          /* s: for how long it has touched something, stretched */
+    flr_pose
+        T_goal; /* where it is pulled: there, or, while it meets a part that is held here, after it */
+    double share;    /* of the stiffness, at this delay */
+    double delay;    /* s */
+    double told;     /* joules: `put` of the other side, as last heard */
+    double apart;    /* s: for how long it has touched something, stretched */
+    double slowness; /* s: in which the goal follows */
     bool set;
     bool heard; /* told is known */
     bool fresh; /* there was an input since the last step */
@@ -64,7 +67,6 @@ typedef struct flr_world_plan {
     flr_step_result result;
     double fraction;
     bool moves, limited, stopped;
-    bool lands; /* its way ends exactly where it shall lie */
     bool again; /* to be worked out anew */
     int newest; /* pass of the checks in which its way was changed last */
     uint32_t stop_count;
@@ -125,9 +127,6 @@ void flr_ties_begin(flr_world *world);
 
 /* Gives a body what its ties pull it with. */
 void flr_ties_act(flr_world *world, uint32_t part);
-
-/* Is the body so near to where it shall lie that it can go there at once? Then the way there. */
-bool flr_ties_land(const flr_world *world, uint32_t part, flr_motion *way);
 
 /* The bodies have moved: what ties gave and got, what lies where it shall. */
 void flr_ties_end(flr_world *world);

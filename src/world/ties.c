@@ -2,9 +2,10 @@
  *
  * The law, with x for the pose of the centre of mass here and x' for that of the other instance as it is known here:
  *
- *     W = clamp(k (x' - x)) + clamp(b (v' - v)),   k = k0 max(0.05, 1 - delay / 1 s),   b critical for k
+ *     W = clamp(k (x' - x)) + clamp(b (v' - v)),   b critical for k
  *
- * in shift and turn, taken at the end of the step as all couplings are. Of a mutual tie both ends keep an account. With
+ * in shift and turn, taken at the end of the step as all couplings are. Who only follows does so with k0, and stands twice what a
+ * hand can push. Of a mutual tie k = k0 max(0.05, 1 - delay / 1 s), and both ends keep an account. With
  * P = W . way, put = sum of max(0, -P), got = sum of max(0, P), and `told` the put of the other end as last heard,
  *
  *     account = STORE + a put + (1 - a) told - got + taken
@@ -28,9 +29,15 @@
 #define SHORT 0.01 /* s: the least delay that damping is made for */
 #define FIRM  1.5  /* what damping is at most, in terms of stiffness and delay */
 #define BACK  0.5  /* of what damping took may be given again, while the account is above 0 */
+#define STANDS                                                                                     \
+    2.0 /* of a hand's clamps: an instance whose holder is elsewhere is not pushed aside by a hand here */
 #define YIELD                                                                                      \
     0.5 /* of the clamps while a hand here holds the part, too: it can go around what is caught between */
-#define NEAR    0.25 /* voxels: this near, it is put where it shall lie */
+#define LOOSE                                                                                      \
+    1.0 /* s: over the delay: by how much a mutual tie's clamps give way at most where nothing is touched */
+#define HORIZON 0.02 /* s: for which what is left in an account must last */
+#define RECOVER 0.05 /* s: in which a wrench that was scaled to nothing comes back */
+#define NEAR    0.5  /* voxels: this near, it is put where it shall lie */
 #define SLOW    0.02 /* m/s: if its points are no faster */
 #define CAUGHT  2.0  /* voxels: from here on, for PATIENT s, something is between the instances */
 #define HEALED  1.0
@@ -69,6 +76,12 @@ static bool couple(const flr_world *w, const flr_world_tie_def *def, flr_couplin
     if (flr_coupling_grab(&how, body, &handle, coupling, NULL) != FLR_OK) return false;
     coupling->T_part_handle = flr_pose_make(body->inertia.centre, flr_quat_identity());
     return true;
+}
+
+/* Of the stiffness, at this delay. */
+static double share_at(const flr_tie *tie)
+{
+    return tie->def.mutual ? fmax(LEAST, 1 - tie->delay / LONGEST) : 1;
 }
 
 static void find_end(flr_world_state *state)
@@ -112,7 +125,8 @@ bool flr_world_set_tie(flr_world *w, uint32_t number, const flr_world_tie_def *d
     if (goes_on)
         made.coupling.slack = tie->coupling.slack, made.coupling.turn = tie->coupling.turn;
     else
-        made.share = 1, made.shown.account = STORE, made.shown.gain = 1;
+        made.share = 1, made.shown.account = STORE, made.shown.gain = 1,
+        made.T_goal = made.handle.T_world_handle = flr_pose_identity();
     made.def = *def;
     made.set = true;
     made.shown.part = def->part;
@@ -148,7 +162,7 @@ bool flr_world_tie_follow(flr_world *w, uint32_t number, const flr_world_tie_inp
     tie->shown.account = fmin(tie->shown.account + (1 - OWN) * more, STORE);
     if (tie->shown.begun) return true;
     tie->shown.begun = true;
-    tie->share = fmax(LEAST, 1 - in->delay / LONGEST);
+    tie->share = share_at(tie);
     look_again(w, tie->def.part);
     return true;
 }
@@ -163,8 +177,9 @@ bool flr_tie_is_valid(const flr_world *w, const flr_tie *tie)
 {
     if (!tie->set) return true;
     return tie->def.part < w->def.part_count && w->kinds[tie->def.part] != FLR_PART_STATIC &&
-           flr_pose_is_valid(tie->handle.T_world_handle) && amount(tie->share) &&
-           amount(tie->delay) && isfinite(tie->shown.account);
+           flr_pose_is_valid(tie->handle.T_world_handle) && flr_pose_is_valid(tie->T_goal) &&
+           amount(tie->slowness) && amount(tie->share) && amount(tie->delay) &&
+           isfinite(tie->shown.account);
 }
 
 /* ---- a step ---- */
@@ -194,6 +209,36 @@ void flr_ties_unsettle(flr_world *w, uint32_t part)
         if (w->state->ties[t].def.part == part) w->state->ties[t].shown.settled = false;
 }
 
+/* Two who press parts against each other with all they have stand wherever the other's part is, as they see it: late. Each
+ * goes where the other was, to and fro, with nothing to end it. So, where an instance meets a part that is held here, it goes after the
+ * other one as slowly as it hears of it: of a swing over two ways and back, half is left each time. */
+static void follow(flr_tie *tie, double dt)
+{
+    flr_pose to = tie->handle.T_world_handle, *goal = &tie->T_goal;
+    if (!(tie->slowness > 0)) {
+        *goal = to;
+        return;
+    }
+    double share = dt / (dt + tie->slowness);
+    goal->p = flr_vec3_lerp(goal->p, to.p, share);
+    goal->q = flr_pose_interpolate(*goal, to, share).q;
+    tie->handle.twist = flr_twist_scale(tie->handle.twist, share);
+}
+
+/* Does it touch a part that a hand here holds? */
+static bool meets(const flr_world *w, uint32_t part)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        flr_pair p = results[i].pair;
+        if ((p.shell != part && p.voxmap != part) || results[i].contact.contacts == 0) continue;
+        uint32_t other = p.shell == part ? p.voxmap : p.shell;
+        if (other < w->def.part_count && flr_world_is_held(w, other)) return true;
+    }
+    return false;
+}
+
 void flr_ties_begin(flr_world *w)
 {
     double dt = w->def.dt;
@@ -204,9 +249,9 @@ void flr_ties_begin(flr_world *w)
         if (tie->shown.settled && flr_world_is_moving(w, tie->def.part)) tie->shown.settled = false;
         if (!tie->fresh) tie->handle.twist = flr_twist_make(none, none);
         tie->fresh = false;
-        double share = fmax(LEAST, 1 - tie->delay / LONGEST);
-        tie->share += (share - tie->share) * fmin(1, dt / ADAPT);
+        tie->share += (share_at(tie) - tie->share) * fmin(1, dt / ADAPT);
         tie->shown.stiffness = tie->coupling.stiffness * tie->share;
+        follow(tie, dt);
     }
 }
 
@@ -216,14 +261,17 @@ static flr_coupling acting(const flr_world *w, const flr_tie *tie, flr_handle *h
 {
     flr_coupling c = tie->coupling;
     double gain = tie->shown.gain, share = tie->share * gain;
-    double clamp = flr_world_is_held(w, tie->def.part) ? YIELD * share : share;
+    double clamp = !tie->def.mutual                      ? STANDS
+                   : flr_world_is_held(w, tie->def.part) ? YIELD * share
+                                                         : share;
     c.stiffness *= share;
     c.turn_stiffness *= share;
     c.force_limit *= clamp;
     c.torque_limit *= clamp;
+    if (tie->def.mutual) c.slack = fmin(c.slack, fmax(1, LOOSE / fmax(tie->delay, SHORT)));
     c.damping *= sqrt(tie->share) * gain;
     c.turn_damping *= sqrt(tie->share) * gain;
-    *handle = tie->handle;
+    *handle = (flr_handle){tie->T_goal, tie->handle.twist};
     if (!(tie->shown.damping > 0)) return c;
     double turning = tie->shown.damping * tie->coupling.turn_stiffness / tie->coupling.stiffness;
     double line = c.damping / (c.damping + tie->shown.damping),
@@ -256,6 +304,7 @@ static double gives(flr_vec3 pull, double b, flr_vec3 target, double mass, flr_v
 static void control(const flr_world *w, flr_tie *tie, const flr_body *body)
 {
     flr_world_tie *s = &tie->shown;
+    double before = s->gain;
     s->damping = 0, s->gain = 1;
     if (!tie->def.mutual) return;
     double room = fmin(1, fmax(0, s->account / STORE)), share;
@@ -272,8 +321,9 @@ static void control(const flr_world *w, flr_tie *tie, const flr_body *body)
                   fmax(0, gives(turn, c.turn_damping, handle.twist.angular,
                                 flr_inertia_principal(body->inertia, NULL).x, body->twist.angular,
                                 w->def.dt));
-    double left = fmax(0, s->account + STORE);
-    if (most > left) s->gain = left / most;
+    double left = fmax(0, s->account + STORE), lasts = most * HORIZON / w->def.dt;
+    if (lasts > left) s->gain = left / lasts;
+    s->gain = fmin(s->gain, before + w->def.dt / RECOVER);
 }
 
 void flr_ties_act(flr_world *w, uint32_t part)
@@ -289,7 +339,10 @@ void flr_ties_act(flr_world *w, uint32_t part)
     }
 }
 
-bool flr_ties_land(const flr_world *w, uint32_t part, flr_motion *way)
+/* Is the body so near to where it shall lie, and so slow, that it can be put there? Contact alone keeps a step of half a voxel
+ * safe, and elsewhere the part lies just so. (A check of the way would stop it by the width of a hair: the other end of this way is
+ * as near to things as a part may be.) */
+static bool is_there(const flr_world *w, uint32_t part)
 {
     const flr_body *body = &w->state->bodies[part];
     const flr_tie *rest = NULL;
@@ -302,10 +355,10 @@ bool flr_ties_land(const flr_world *w, uint32_t part, flr_motion *way)
     if (!rest) return false;
     flr_quat back = flr_quat_conjugate(body->T_world_part.q);
     flr_vec3 turn = flr_quat_to_rotation_vector(flr_quat_mul(rest->def.T_world_rest.q, back));
-    *way = (flr_motion){turn, flr_vec3_sub(rest->handle.T_world_handle.p, flr_body_centre(body))};
+    flr_motion way = {turn, flr_vec3_sub(rest->handle.T_world_handle.p, flr_body_centre(body))};
     double speed =
         flr_vec3_length(body->twist.linear) + body->reach * flr_vec3_length(body->twist.angular);
-    return flr_motion_travel(*way, body->reach) <= NEAR * voxel_or(w, 1e-3) && speed <= SLOW;
+    return flr_motion_travel(way, body->reach) <= NEAR * voxel_or(w, 1e-3) && speed <= SLOW;
 }
 
 /* What a tie has given to its body and got from it in the step: the wrench at its end, as the solver took it, on the way that
@@ -361,6 +414,10 @@ static void look(const flr_world *w, flr_tie *tie)
     double dt = w->def.dt, voxel = voxel_or(w, 1e-3);
     bool touching = w->plans[tie->def.part].result.touching > 0;
     flr_coupling_feel(&tie->coupling, body, &tie->handle, touching, dt);
+    /* it comes at once and goes smoothly */
+    bool slow = !tie->def.mutual && !tie->def.rest && touching && meets(w, tie->def.part);
+    tie->slowness = slow ? tie->delay : tie->slowness * (1 - fmin(1, dt / ADAPT));
+    if (tie->slowness < dt) tie->slowness = 0;
     s->shift = flr_vec3_sub(tie->handle.T_world_handle.p, flr_body_centre(body));
     s->turn = tie->coupling.turn;
     s->stretch = flr_motion_travel((flr_motion){s->turn, s->shift}, body->reach);
@@ -389,23 +446,18 @@ static void settle(flr_world *w, flr_tie *tie)
 
 void flr_ties_end(flr_world *w)
 {
-    bool spheres = w->params.engine == FLR_ENGINE_SPHERES && w->impacts;
     for (uint32_t t = 0; t < w->state->tie_end; t++) {
         flr_tie *tie = &w->state->ties[t];
         if (!tie->set || !tie->shown.begun || tie->shown.settled) continue;
         uint32_t part = tie->def.part;
-        flr_world_plan *p = &w->plans[part];
+        const flr_world_plan *p = &w->plans[part];
         /* as it was before it moved */
         flr_body before = w->state->bodies[part];
         before.T_world_part = w->poses[part];
         before.twist = w->twists[part];
-        if (p->moves && !p->lands) count(w, tie, &before, p->fraction);
+        if (p->moves) count(w, tie, &before, p->fraction);
         look(w, tie);
-        /* sphere trees allow a voxel in a frame, which is more than this */
-        flr_motion way;
-        bool there = spheres ? !flr_world_is_held(w, part) && flr_ties_land(w, part, &way)
-                             : p->moves && p->lands && p->fraction == 1;
-        if (there) settle(w, tie);
+        if (tie->def.rest && !flr_world_is_held(w, part) && is_there(w, part)) settle(w, tie);
     }
 }
 

@@ -126,14 +126,6 @@ void flr_ways_plan(flr_world *w, uint32_t part, double range, flr_world_frame *f
     }
     if (tied) flr_ties_act(w, part);
     flr_step_solve(w->step, &p->result);
-    flr_motion way;
-    bool spheres = w->params.engine == FLR_ENGINE_SPHERES && w->impacts; /* see flr_ties_end() */
-    p->lands = tied && !held && !spheres && p->stop_count == 0 && flr_ties_land(w, part, &way);
-    if (p->lands) {
-        p->result.motion = way;
-        p->result.twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-        p->result.fraction = flr_motion_fraction(way, body->reach, how.travel);
-    }
     /* both of a pair may go half of the way that the pairs were made for; without voxels there are none */
     double most = w->voxel > 0 ? flr_motion_fraction(p->result.motion, body->reach, range / 2) : 1;
     p->fraction = p->result.fraction < most ? p->result.fraction : most;

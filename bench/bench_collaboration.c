@@ -1,0 +1,479 @@
+/* collaboration: two controllers in one process, each on a simulated machine of its own, states of their parts going to and fro
+ * 100 times a second and late: what hands feel, how far instances are apart, how long it takes until they agree
+ *
+ * Hands are simulated ones (feeler/hand.h), which yield to what they feel. Time is virtual: the same run gives the same numbers
+ * on every machine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "controller/engine.h"
+#include "feeler/hand.h"
+#include "feeler/sim.h"
+#include "picture/plot.h"
+
+enum { SIDES = 2, DELAYS = 5, LINE = 256, MOVED = 2, MOST_FRAMES = 20000 };
+static const double delays[DELAYS] = {0, 0.02, 0.12, 0.5, 1}; /* s, one way */
+static const double jitter = 0.1, loss = 0.01;                /* of the delay; of the samples */
+static const double still = 1, settle = 2;                    /* s: before and after the motion */
+static const double moving = 8;
+static const double calm = 1e-6;                     /* J: less is rest */
+static const double agree_base = 2, agree_trips = 2; /* s, round trips: in which all must agree */
+
+typedef enum situation { CARRY, MEET, TOGETHER, PRESS, SITUATIONS } situation;
+static const char *const names[SITUATIONS] = {"carry", "meet", "together", "press"};
+static const char *const words[SITUATIONS] = {
+    "one carries a part in a circle of 30 mm, the other sees it",
+    "each holds a part and presses it against the other's",
+    "both hold one part and carry it in a circle of 30 mm, the second as late as it sees it",
+    "both hold one part, press it to a plate and slide it over that"};
+
+typedef struct row {
+    situation situation;
+    double delay;
+    double stiffness;        /* N/m, of the tie; 0: none */
+    double jump, jump_max;   /* N: of a hand's force from frame to frame; p99 */
+    double force;            /* N: p99 */
+    double apart50, apart99; /* metres, between instances at the same time */
+    double turned;           /* rad, p99 */
+    double rest, energy;     /* metres, J: at the end */
+    double agreed;           /* s from letting go until all are at the same bits; NAN: never */
+} row;
+
+typedef struct post {
+    flr_engine_tie_sample sample;
+    int64_t due_ns;
+    uint32_t part; /* 0 or 1 */
+} post;
+
+typedef struct side {
+    flr_sim *sim;
+    flr_env *env;
+    flr_engine *engine;
+    flr_device *hand;
+    uint32_t plate, parts[MOVED];
+    bool holds[MOVED];
+    post line[LINE]; /* to the other */
+    uint32_t sent;
+    const struct bench *bench;
+} side;
+
+typedef struct bench {
+    side sides[SIDES];
+    row *row;
+    double moving; /* s */
+    uint64_t frame, random;
+    double *jumps, *forces, *aparts, *turns;
+    size_t felt, compared;
+    flr_vec3 last[SIDES]; /* N: what was felt in the frame before */
+    bool begun;
+} bench;
+
+/* ---- hands ---- */
+
+static double ease(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 * x); }
+
+/* Where a hand wants to be `t` seconds after the beginning. */
+static flr_pose target(const void *context, double t)
+{
+    const side *s = context;
+    const bench *b = s->bench;
+    int second = s == &b->sides[1];
+    situation kind = b->row->situation;
+    flr_pose pose = flr_pose_identity();
+    pose.p = flr_vec3_make(0.05 * (kind == MEET && second), 0, 0.03);
+    if (second && kind != MEET) t -= b->row->delay;
+    double on = fmin(t - still, b->moving), phase = 3.14159265358979 * on; /* a turn in 2 s */
+    if (on <= 0) return pose;
+    double share = ease(2 * on) * ease(2 * (b->moving - on));
+    if (kind == CARRY || kind == TOGETHER) {
+        pose.p.x += 0.03 * share * sin(phase);
+        pose.p.z += 0.04 * ease(on) * share + 0.03 * share * (1 - cos(phase)) / 2;
+    } else if (kind == PRESS) {
+        pose.p.z -= 0.03 * ease(on / 2);
+        pose.p.x += 0.01 * share * sin(phase);
+    } else { /* 14 mm into each other's way */
+        pose.p.x += (second ? -0.022 : 0.022) * ease(on / 2);
+        pose.p.y += 0.003 * share * sin(phase) * (second ? -1 : 1);
+    }
+    return pose;
+}
+
+/* ---- a side ---- */
+
+static flr_result add_box(side *s, const char *name, flr_vec3 size, flr_vec3 at, flr_part_kind kind,
+                          uint32_t *part, flr_error *error)
+{
+    flr_vec3 corners[8];
+    uint32_t triangles[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                                 {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    for (int i = 0; i < 8; i++)
+        corners[i] = flr_vec3_make(size.x * ((i & 1) - 0.5), size.y * ((i >> 1 & 1) - 0.5),
+                                   size.z * ((i >> 2) - 0.5));
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = corners;
+    def.vertex_count = 8;
+    def.triangles = (const void *)triangles;
+    def.triangle_count = 12;
+    flr_engine_add_def add = flr_default_engine_add_def();
+    flr_result result = flr_mesh_create(&def, &add.mesh, error);
+    uint32_t job;
+    add.name = name;
+    add.kind = kind;
+    add.voxel = 0.001;
+    add.T_world_part.p = at;
+    return result == FLR_OK ? flr_engine_add(s->engine, &add, part, &job, error) : result;
+}
+
+static flr_result take_hand(side *s, uint32_t part, flr_error *error)
+{
+    flr_hand_def def = flr_default_hand_def();
+    uint32_t device;
+    def.target = (flr_target){target, s};
+    flr_result result = flr_device_open(&flr_hand_driver, &def, &s->hand, error);
+    if (result == FLR_OK)
+        result = flr_engine_add_device(s->engine, s->hand, FLR_WIRE_DEVICE_SIMULATED, "hand", NULL,
+                                       flr_pose_identity(), 1, &device, error);
+    if (result == FLR_OK) result = flr_engine_select(s->engine, 0, device, error);
+    for (int i = 0; i < 20 && result == FLR_OK; i++) {
+        flr_engine_run(s->engine, 1);
+        flr_engine_service(s->engine);
+    }
+    if (result == FLR_OK) result = flr_engine_grab(s->engine, 0, part, error);
+    return result;
+}
+
+static flr_result open_side(side *s, flr_error *error)
+{
+    flr_sim_def sim = flr_default_sim_def();
+    flr_engine_def def = flr_default_engine_def();
+    s->sim = flr_sim_create(&sim);
+    if (!s->sim) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    s->env = flr_sim_node(s->sim, (flr_address){.family = 4, .ip = {10, 0, 0, 1}});
+    def.env = s->env;
+    def.hands = 1;
+    def.workers = 0;
+    def.threads = 1;
+    def.merge = false;
+    def.priority = 0;
+    def.lock_memory = false;
+    flr_result result = flr_engine_create(&def, &s->engine, error);
+    if (result == FLR_OK)
+        result = add_box(s, "plate", flr_vec3_make(0.2, 0.1, 0.01), flr_vec3_make(0, 0, -0.005),
+                         FLR_PART_STATIC, &s->plate, error);
+    for (int i = 0; i < MOVED && result == FLR_OK; i++)
+        result = add_box(s, i ? "block" : "brick", flr_vec3_make(0.02, 0.012, 0.008),
+                         flr_vec3_make(0.05 * i, 0, 0.03), FLR_PART_MOVABLE, &s->parts[i], error);
+    for (int i = 0; i < 40 && result == FLR_OK; i++) {
+        flr_engine_run(s->engine, 1);
+        flr_engine_service(s->engine);
+    }
+    return result;
+}
+
+static void close_side(side *s)
+{
+    flr_engine_destroy(s->engine);
+    flr_device_close(s->hand);
+    flr_sim_destroy(s->sim);
+}
+
+static flr_engine_part_state look(side *s, int part)
+{
+    const flr_engine_state *state = flr_engine_view(s->engine);
+    for (uint32_t i = 0; i < state->part_count; i++)
+        if (state->parts[i].part == s->parts[part]) return state->parts[i];
+    return (flr_engine_part_state){.part = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity()};
+}
+
+/* ---- between them ---- */
+
+static double chance(bench *b)
+{
+    b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(b->random >> 11) * 0x1p-53;
+}
+
+static void send(bench *b, side *from)
+{
+    const flr_engine_state *state = flr_engine_view(from->engine);
+    int64_t now = flr_clock_ns(from->env);
+    for (int i = 0; i < MOVED; i++) {
+        if (!from->holds[i]) continue;
+        double put = 0, late = b->row->delay * (1 + jitter * (chance(b) - 0.5));
+        for (uint32_t t = 0; t < state->tie_count; t++)
+            if (state->ties[t].tie == (uint32_t)i) put = state->ties[t].put;
+        if (chance(b) < loss) continue;
+        flr_engine_part_state part = look(from, i);
+        from->line[from->sent++ % LINE] =
+            (post){.sample = {now, part.T_world_part, part.twist, put},
+                   .due_ns = now + (int64_t)(1e9 * late),
+                   .part = (uint32_t)i};
+    }
+}
+
+static flr_result receive(side *from, side *to, flr_error *error)
+{
+    int64_t now = flr_clock_ns(to->env);
+    flr_result result = FLR_OK;
+    for (uint32_t k = from->sent > LINE ? from->sent - LINE : 0; k < from->sent && result == FLR_OK;
+         k++) {
+        post *p = &from->line[k % LINE];
+        if (p->due_ns > now) continue;
+        result = flr_engine_tie_input(to->engine, p->part, &p->sample, error);
+        p->due_ns = INT64_MAX;
+    }
+    return result;
+}
+
+static flr_result tie(side *s, int part, bool mutual, const flr_pose *rest, flr_error *error)
+{
+    flr_world_tie_def def = flr_default_world_tie_def();
+    def.part = s->parts[part];
+    def.mutual = mutual;
+    def.rest = rest != NULL;
+    if (rest) def.T_world_rest = *rest;
+    return flr_engine_set_tie(s->engine, (uint32_t)part, &def, error);
+}
+
+/* ---- measuring ---- */
+
+static void compare(bench *b)
+{
+    bool counts = b->felt < MOST_FRAMES && b->compared < MOST_FRAMES;
+    for (int i = 0; i < SIDES && counts; i++) {
+        const flr_engine_hand_state *hand = &flr_engine_view(b->sides[i].engine)->hands[0];
+        if (b->sides[i].hand && b->begun) {
+            b->forces[b->felt] = flr_vec3_length(hand->wrench.force);
+            b->jumps[b->felt++] = flr_vec3_distance(hand->wrench.force, b->last[i]);
+        }
+        b->last[i] = hand->wrench.force;
+    }
+    b->begun = true;
+    for (int i = 0; i < MOVED && counts; i++) {
+        if (!b->sides[0].holds[i] && !b->sides[1].holds[i]) continue;
+        flr_pose a = look(&b->sides[0], i).T_world_part, c = look(&b->sides[1], i).T_world_part;
+        b->aparts[b->compared] = flr_vec3_distance(a.p, c.p);
+        b->turns[b->compared++] = flr_vec3_length(
+            flr_quat_to_rotation_vector(flr_quat_mul(a.q, flr_quat_conjugate(c.q))));
+    }
+}
+
+static flr_result pass(bench *b, double seconds, bool measured, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (uint64_t n = (uint64_t)(1000 * seconds); n > 0 && result == FLR_OK; n--, b->frame++) {
+        for (int i = 0; i < SIDES && result == FLR_OK; i++) {
+            if (b->frame % 10 == 0) send(b, &b->sides[i]);
+            result = receive(&b->sides[!i], &b->sides[i], error);
+            flr_engine_run(b->sides[i].engine, 1);
+            if (b->frame % 10 == 0) flr_engine_service(b->sides[i].engine);
+        }
+        if (measured) compare(b);
+    }
+    return flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped") : result;
+}
+
+/* Who holds what, and who is tied. */
+static flr_result begin(bench *b, flr_error *error)
+{
+    situation kind = b->row->situation;
+    flr_result result = FLR_OK;
+    for (int i = 0; i < SIDES && result == FLR_OK; i++) {
+        b->sides[i].bench = b;
+        result = open_side(&b->sides[i], error);
+    }
+    for (int i = 0; i < SIDES && result == FLR_OK; i++) {
+        int own = kind == MEET ? i : 0;
+        bool takes = i == 0 || kind != CARRY, mutual = kind >= TOGETHER;
+        b->sides[i].holds[own] = takes;
+        if (kind == MEET || i == 1 || mutual)
+            result = tie(&b->sides[i], kind == MEET ? !i : 0, mutual, NULL, error);
+        if (takes && result == FLR_OK)
+            result = take_hand(&b->sides[i], b->sides[i].parts[own], error);
+    }
+    return result;
+}
+
+/* All let go: where parts are at the first side, there they shall lie. Were it each part's own holder who says that, parts that are
+ * pressed together would have to lie in each other. */
+static flr_result release(bench *b, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    flr_pose rest[MOVED];
+    for (int i = 0; i < SIDES && result == FLR_OK; i++)
+        if (b->sides[i].hand) result = flr_engine_release(b->sides[i].engine, 0, error);
+    for (int i = 0; i < SIDES && result == FLR_OK; i++)
+        for (uint32_t t = 0; t < MOVED && result == FLR_OK; t++)
+            result = flr_engine_set_tie(b->sides[i].engine, t, NULL, error);
+    if (result == FLR_OK) result = pass(b, 0.002, false, error);
+    for (int i = 0; i < MOVED; i++) {
+        rest[i] = look(&b->sides[0], i).T_world_part;
+        b->sides[0].holds[i] = b->sides[1].holds[i] = false;
+    }
+    /* the decision goes the same way */
+    if (result == FLR_OK) result = pass(b, b->row->delay, false, error);
+    for (int i = 0; i < MOVED && result == FLR_OK; i++)
+        result = tie(&b->sides[1], i, false, &rest[i], error);
+    b->row->agreed = NAN;
+    for (int ms = 0; ms < 10000 && result == FLR_OK && !isfinite(b->row->agreed); ms++) {
+        bool same = true;
+        for (int i = 0; i < MOVED; i++) {
+            flr_pose a = look(&b->sides[0], i).T_world_part, c = look(&b->sides[1], i).T_world_part;
+            same &= memcmp(&a, &c, sizeof a) == 0;
+        }
+        if (same) b->row->agreed = 0.002 + b->row->delay + 1e-3 * ms;
+        if (!same) result = pass(b, 0.001, false, error);
+    }
+    return result;
+}
+
+static flr_result measure(const flr_bench_options *options, row *r, flr_error *error)
+{
+    bench *b = calloc(1, sizeof *b);
+    double *room = calloc(4 * (size_t)MOST_FRAMES, sizeof *room);
+    if (!b || !room) {
+        free(b), free(room);
+        return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    }
+    b->row = r;
+    b->random = 1;
+    b->moving = fmax(0.5, moving / options->divide);
+    b->jumps = room, b->forces = room + MOST_FRAMES, b->aparts = room + 2 * MOST_FRAMES;
+    b->turns = room + 3 * MOST_FRAMES;
+    flr_result result = begin(b, error);
+    if (result == FLR_OK) result = pass(b, still + r->delay, false, error);
+    if (result == FLR_OK) result = pass(b, b->moving, true, error);
+    if (result == FLR_OK) result = pass(b, settle + 4 * r->delay, false, error);
+    if (result == FLR_OK) {
+        const flr_engine_state *state = flr_engine_view(b->sides[1].engine);
+        r->stiffness = state->tie_count ? state->ties[0].stiffness : 0;
+        r->energy = state->energy + flr_engine_view(b->sides[0].engine)->energy;
+        for (int i = 0; i < MOVED; i++)
+            r->rest = fmax(r->rest, flr_vec3_distance(look(&b->sides[0], i).T_world_part.p,
+                                                      look(&b->sides[1], i).T_world_part.p));
+        r->jump = flr_bench_percentile(b->jumps, b->felt, 0.99);
+        r->jump_max = b->jumps[b->felt - 1];
+        r->force = flr_bench_percentile(b->forces, b->felt, 0.99);
+        r->apart50 = flr_bench_percentile(b->aparts, b->compared, 0.5);
+        r->apart99 = flr_bench_percentile(b->aparts, b->compared, 0.99);
+        r->turned = flr_bench_percentile(b->turns, b->compared, 0.99);
+        result = release(b, error);
+    }
+    for (int i = 0; i < SIDES; i++) close_side(&b->sides[i]);
+    free(room);
+    free(b);
+    return result;
+}
+
+/* ---- telling ---- */
+
+static bool is_held(const row *r)
+{
+    return r->energy < calm && r->agreed <= agree_base + 2 * agree_trips * r->delay;
+}
+
+static void print_row(const row *r, bool json, bool first, FILE *out)
+{
+    if (json)
+        fprintf(out,
+                "%s\n  {\"situation\": \"%s\", \"delay\": %g, \"stiffness\": %.1f, \"force_jump\": "
+                "{\"p99\": %.6g, \"max\": %.6g}, \"force\": {\"p99\": %.6g}, \"apart\": {\"p50\": "
+                "%.6g, \"p99\": %.6g, \"rest\": %.3g}, \"turned\": {\"p99\": %.6g}, \"energy\": "
+                "%.3g, \"agreed\": ",
+                first ? "" : ",", names[r->situation], r->delay, r->stiffness, r->jump, r->jump_max,
+                r->force, r->apart50, r->apart99, r->rest, r->turned, r->energy);
+    else
+        fprintf(out, "%-9s %6.0f %7.0f %9.4f %9.4f %8.3f %9.3f %9.3f %9.5f %9.2g %9.1g ",
+                r->delay > 0 ? "" : names[r->situation], 1e3 * r->delay, r->stiffness, r->jump,
+                r->jump_max, r->force, 1e3 * r->apart50, 1e3 * r->apart99, r->turned, 1e3 * r->rest,
+                r->energy);
+    if (json && isfinite(r->agreed))
+        fprintf(out, "%.3f}", r->agreed);
+    else if (json)
+        fprintf(out, "null}");
+    else if (isfinite(r->agreed))
+        fprintf(out, "%9.0f  %s\n", 1e3 * r->agreed, is_held(r) ? "held" : "MISSED");
+    else
+        fprintf(out, "%9s  MISSED\n", "never");
+}
+
+static flr_result plot(flr_env *env, const char *folder, const char *file, const char *title,
+                       const char *label, const row *rows, size_t offset, double scale,
+                       flr_error *error)
+{
+    flr_plot_series series[SITUATIONS];
+    double x[DELAYS], y[SITUATIONS][DELAYS];
+    char path[4096];
+    for (int k = 0; k < SITUATIONS; k++) {
+        for (int d = 0; d < DELAYS; d++) {
+            double value;
+            memcpy(&value, (const char *)&rows[k * DELAYS + d] + offset, sizeof value);
+            x[d] = 1e3 * delays[d];
+            y[k][d] = scale * value;
+        }
+        series[k] =
+            (flr_plot_series){.name = names[k], .x = x, .y = y[k], .count = DELAYS, .dots = true};
+    }
+    flr_plot_def def = flr_default_plot_def();
+    def.title = title;
+    def.x_label = "delay, one way [ms]";
+    def.y_label = label;
+    def.series = series;
+    def.series_count = SITUATIONS;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return flr_plot_write(env, path, &def, error);
+}
+
+static void print_head(FILE *out)
+{
+    fputs("Two controllers, states 100 times a second, delay one way with 10 % jitter and 1 % "
+          "loss; virtual time, 1000 Hz\n",
+          out);
+    for (int k = 0; k < SITUATIONS; k++) fprintf(out, "  %-9s %s\n", names[k], words[k]);
+    fprintf(out,
+            "\n%-9s %6s %7s %19s %8s %19s %9s %9s %9s %9s\n%-9s %6s %7s %9s %9s %8s %9s %9s %9s "
+            "%9s %9s %9s\n",
+            "", "delay", "tie", "force jump [N]", "force", "apart [mm]", "turned", "at rest",
+            "energy", "agree", "", "ms", "N/m", "p99", "max", "p99 N", "p50", "p99", "p99 rad",
+            "mm", "J", "ms");
+}
+
+flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *options, FILE *out,
+                                   flr_error *error)
+{
+    row rows[SITUATIONS * DELAYS] = {0};
+    flr_bench_conditions conditions = flr_bench_look(env);
+    if (options->json) fputs("{", out);
+    flr_bench_print_conditions(&conditions, options->json, out);
+    if (options->json)
+        fputs(", \"collaboration\": [", out);
+    else
+        print_head(out);
+    flr_result result = FLR_OK;
+    flr_bench_catch_begin();
+    for (int i = 0; i < SITUATIONS * DELAYS && result == FLR_OK; i++) {
+        rows[i].situation = (situation)(i / DELAYS);
+        rows[i].delay = delays[i % DELAYS];
+        result = measure(options, &rows[i], error);
+        if (result == FLR_OK) print_row(&rows[i], options->json, i == 0, out);
+        fflush(out);
+    }
+    flr_bench_catch_end();
+    if (result == FLR_OK && options->json) fputs("]}\n", out);
+    if (result == FLR_OK && !options->json)
+        fprintf(out,
+                "\nheld: at rest below %g J after the motion, and the same bits at both within 2 s "
+                "and two round trips of letting go\n",
+                calm);
+    if (result == FLR_OK && options->plots)
+        result = plot(env, options->plots, "collaboration-force.svg",
+                      "What a hand feels from frame to frame", "change of force [N], p99", rows,
+                      offsetof(row, jump), 1, error);
+    if (result == FLR_OK && options->plots)
+        result = plot(env, options->plots, "collaboration-apart.svg",
+                      "How far instances are apart at the same time", "distance [mm], p99", rows,
+                      offsetof(row, apart99), 1e3, error);
+    return result;
+}
