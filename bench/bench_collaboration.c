@@ -126,7 +126,7 @@ static flr_result add_box(side *s, const char *name, flr_vec3 size, flr_vec3 at,
     return result == FLR_OK ? flr_engine_add(s->engine, &add, part, &job, error) : result;
 }
 
-static flr_result take_hand(side *s, uint32_t part, flr_error *error)
+static flr_result give_hand(side *s, flr_error *error)
 {
     flr_hand_def def = flr_default_hand_def();
     uint32_t device;
@@ -135,13 +135,15 @@ static flr_result take_hand(side *s, uint32_t part, flr_error *error)
     if (result == FLR_OK)
         result = flr_engine_add_device(s->engine, s->hand, FLR_WIRE_DEVICE_SIMULATED, "hand", NULL,
                                        flr_pose_identity(), 1, &device, error);
-    if (result == FLR_OK) result = flr_engine_select(s->engine, 0, device, error);
-    for (int i = 0; i < 20 && result == FLR_OK; i++) {
+    return result == FLR_OK ? flr_engine_select(s->engine, 0, device, error) : result;
+}
+
+static void wait(side *s, int frames)
+{
+    for (int i = 0; i < frames; i++) {
         flr_engine_run(s->engine, 1);
         flr_engine_service(s->engine);
     }
-    if (result == FLR_OK) result = flr_engine_grab(s->engine, 0, part, error);
-    return result;
 }
 
 static flr_result open_side(side *s, flr_error *error)
@@ -165,10 +167,7 @@ static flr_result open_side(side *s, flr_error *error)
     for (int i = 0; i < MOVED && result == FLR_OK; i++)
         result = add_box(s, i ? "block" : "brick", flr_vec3_make(0.02, 0.012, 0.008),
                          flr_vec3_make(0.05 * i, 0, 0.03), FLR_PART_MOVABLE, &s->parts[i], error);
-    for (int i = 0; i < 40 && result == FLR_OK; i++) {
-        flr_engine_run(s->engine, 1);
-        flr_engine_service(s->engine);
-    }
+    if (result == FLR_OK) wait(s, 40);
     return result;
 }
 
@@ -290,8 +289,10 @@ static flr_result begin(bench *b, flr_error *error)
         b->sides[i].holds[own] = takes;
         if (kind == MEET || i == 1 || mutual)
             result = tie(&b->sides[i], kind == MEET ? !i : 0, mutual, NULL, error);
+        if (takes && result == FLR_OK) result = give_hand(&b->sides[i], error);
+        wait(&b->sides[i], 20); /* of both: their clocks go together */
         if (takes && result == FLR_OK)
-            result = take_hand(&b->sides[i], b->sides[i].parts[own], error);
+            result = flr_engine_grab(b->sides[i].engine, 0, b->sides[i].parts[own], error);
     }
     return result;
 }
