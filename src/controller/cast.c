@@ -93,6 +93,41 @@ void flr_cast_free(flr_cast *cast)
     free(cast);
 }
 
+typedef struct trash_job {
+    flr_job job;
+    flr_cast *cast;
+    flr_members members;
+} trash_job;
+
+static void trash_work(flr_job *job)
+{
+    trash_job *t = (trash_job *)job;
+    flr_cast_free(t->cast);
+    flr_members_free(&t->members);
+    t->cast = NULL;
+}
+
+static void trash_drop(flr_job *job)
+{
+    trash_work(job); /* it may not have had its turn */
+    free(job);
+}
+
+void flr_engine_discard(flr_engine *e, flr_cast *cast, flr_members *members)
+{
+    trash_job *t = e->jobs ? calloc(1, sizeof *t) : NULL;
+    if (!t) { /* no memory, or the end */
+        flr_cast_free(cast);
+        if (members) flr_members_free(members);
+        return;
+    }
+    t->cast = cast;
+    if (members) t->members = *members, memset(members, 0, sizeof *members);
+    t->job.work = trash_work;
+    t->job.drop = trash_drop;
+    flr_engine_post(e, &t->job, 0, FLR_ENGINE_NONE, NULL, NULL);
+}
+
 uint32_t flr_cast_find(const flr_cast *cast, uint32_t part)
 {
     uint32_t low = 0, high = cast->count;

@@ -149,7 +149,7 @@ static void take_notice(flr_engine *e, const flr_notice *n)
 {
     switch (n->kind) {
     case FLR_NOTICE_CAST:
-        flr_cast_free(n->what.cast);
+        flr_engine_discard(e, n->what.cast, NULL);
         e->casting = false;
         welcome_parts(e);
         break;
@@ -204,6 +204,7 @@ void flr_engine_destroy(flr_engine *e)
         flr_loop_stop(e->loop);
         flr_engine_free_replay(e);
         flr_jobs_destroy(e->jobs);
+        e->jobs = NULL;
         drain(e);
         flr_loop_destroy(e->loop);
     }

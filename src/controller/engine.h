@@ -214,10 +214,15 @@ flr_result flr_engine_load(flr_engine *engine, const char *path, uint32_t *job, 
 
 /* A part to be added. */
 typedef struct flr_engine_add_def {
-    const char *name;   /* copied */
-    flr_mesh *mesh;     /* the engine owns it from then on, also on failure; or NULL: */
-    const char *file;   /* is read by the job; copied */
-    double unit;        /* metres per unit of the file; 0: as the file says */
+    const char *name; /* copied */
+    flr_mesh *mesh;   /* the engine owns it from then on, also on failure; or NULL: */
+    const char *file; /* is read by the job; copied; or NULL: */
+    /* [vertex_count], [triangle_count], by malloc(): the job makes a mesh of them. The engine owns
+     * both from then on, also on failure */
+    flr_vec3 *vertices;
+    flr_triangle *triangles;
+    uint32_t vertex_count, triangle_count;
+    double unit;        /* metres per unit of file or vertices; 0: as the file says */
     bool remove_file;   /* when it was read: an upload's */
     flr_part_kind kind; /* default static */
     bool hollow;

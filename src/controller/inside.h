@@ -11,7 +11,7 @@
  *     load.c      a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     pointer.c   devices and which hand they move
  *     ground.c    the merging of what stays
- *     measure.c   clearance, and what is near
+ *     measure.c   clearance, and what is near; wish.c: overlays
  *     record.c    recordings; deed.c: what was done to the world, as texts in them; replay.c: showing
  *                 them; rerun.c: running them again */
 #ifndef FLR_CONTROLLER_INSIDE_H
@@ -140,6 +140,8 @@ typedef struct flr_cast {
 flr_result flr_cast_make(const flr_members *members, uint32_t scene, const flr_engine_def *def,
                          const flr_tuning *tuning, bool probes, flr_cast **cast, flr_error *error);
 void flr_cast_free(flr_cast *cast);
+/* Has a worker free them: giving gigabytes back takes longer than control has. Either may be NULL; members are empty then. */
+void flr_engine_discard(flr_engine *engine, flr_cast *cast, flr_members *members);
 /* The place of a part; UINT32_MAX: none. RT safe. */
 uint32_t flr_cast_find(const flr_cast *cast, uint32_t part);
 

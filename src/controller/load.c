@@ -217,7 +217,7 @@ static void take_scene(flr_engine *e, load_job *l)
 {
     flr_jobs_cancel(e->jobs, e->loading); /* voxels of a scene that is gone */
     e->loading = l->job.info.job;
-    flr_members_free(&e->members);
+    flr_engine_discard(e, NULL, &e->members);
     e->members = l->members;
     memset(&l->members, 0, sizeof l->members);
     l->taken = true;

@@ -25,4 +25,15 @@ flr_result flr_overlay_make(const flr_engine_part *part, uint8_t kind, uint32_t 
                             flr_overlay **overlay, flr_error *error);
 void flr_overlay_free(flr_overlay *overlay); /* NULL allowed */
 
+/* An overlay that a worker gathers. Thread: control. */
+typedef struct flr_overlay_wish flr_overlay_wish;
+
+/* On success the caller owns `*wish`. The engine's wake() is called when the worker is done. */
+flr_result flr_overlay_begin(flr_engine *engine, uint32_t part, uint8_t kind, uint32_t limit,
+                             flr_overlay_wish **wish, flr_error *error);
+/* FLR_OK: `*overlay`, the wish's own. FLR_AGAIN: not yet. Else what flr_overlay_make() said. */
+flr_result flr_overlay_get(const flr_overlay_wish *wish, const flr_overlay **overlay,
+                           flr_error *error);
+void flr_overlay_end(flr_overlay_wish *wish); /* NULL allowed */
+
 #endif

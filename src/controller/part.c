@@ -13,7 +13,10 @@ typedef struct part_job {
     flr_mesh_options options;
     char name[FLR_ENGINE_NAME_SIZE], file[FLR_CACHE_PATH_SIZE];
     bool remove_file;
-    flr_mesh *mesh;        /* given, or read from the file */
+    flr_mesh *mesh; /* given, or read from the file, or made of these: */
+    flr_vec3 *vertices;
+    flr_triangle *triangles;
+    uint32_t vertex_count, triangle_count;
     flr_engine_kept *kept; /* of the part that gets other voxels */
     double voxel, scene_voxel, common;
     bool hollow;
@@ -40,10 +43,30 @@ static void name_upload(const part_job *p, flr_error *error)
     flr_fail(error, error->code, "%s%s", p->name, rest);
 }
 
+static flr_result make_mesh(part_job *p, flr_error *error)
+{
+    flr_mesh_def def = flr_default_mesh_def();
+    def.vertices = p->vertices;
+    def.vertex_count = p->vertex_count;
+    def.triangles = p->triangles;
+    def.triangle_count = p->triangle_count;
+    def.scale = p->options.unit;
+    flr_result result = flr_mesh_create(&def, &p->mesh, error);
+    free(p->vertices);
+    free(p->triangles);
+    p->vertices = NULL, p->triangles = NULL;
+    return result;
+}
+
 /* The mesh of a new part. */
 static void read_part(part_job *p)
 {
     flr_job *job = &p->job;
+    if (p->vertices) {
+        flr_job_progress(job, 0, "%s: reading", p->name);
+        job->result = make_mesh(p, &job->error);
+        if (job->result != FLR_OK) return;
+    }
     if (!p->mesh) {
         flr_job_progress(job, 0, "%s: reading", p->name);
         job->result =
@@ -165,6 +188,8 @@ static void part_drop(flr_job *job)
     /* a job that was cancelled before it began has not read it */
     if (p->remove_file) flr_path_remove(p->maker.env, p->file, NULL);
     flr_mesh_destroy(p->mesh);
+    free(p->vertices);
+    free(p->triangles);
     flr_engine_drop_mesh(p->kept);
     flr_shape_drop(p->shape);
     flr_shape_drop(p->old);
@@ -193,7 +218,8 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, uint32_t
 {
     flr_result result = FLR_OK;
     bool file = !def->mesh && def->file && def->file[0];
-    if (!def->mesh && !file)
+    bool raw = !def->mesh && !file && def->vertices && def->triangles;
+    if (!def->mesh && !file && !raw)
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a part needs a mesh or a file");
     else if (file && strlen(def->file) >= FLR_CACHE_PATH_SIZE)
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a file name that is too long");
@@ -206,9 +232,13 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, uint32_t
     part_job *p = result == FLR_OK ? make_part_job(e, add_done) : NULL;
     if (!p) {
         flr_mesh_destroy(def->mesh);
+        free(def->vertices);
+        free(def->triangles);
         return result == FLR_OK ? flr_engine_no_memory(error) : result;
     }
     p->mesh = def->mesh;
+    p->vertices = def->vertices, p->vertex_count = def->vertex_count;
+    p->triangles = def->triangles, p->triangle_count = def->triangle_count;
     if (file) memcpy(p->file, def->file, strlen(def->file) + 1);
     p->remove_file = def->remove_file;
     p->options.unit = def->unit > 0 ? def->unit : p->options.unit;
@@ -222,7 +252,7 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, uint32_t
     flr_text_copy(p->name, sizeof p->name, name);
     memcpy(p->member.name, p->name, sizeof p->name);
     if (part) *part = p->member.part;
-    uint8_t kind = file ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
+    uint8_t kind = file || raw ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
     return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
 }
 

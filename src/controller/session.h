@@ -24,10 +24,11 @@ typedef struct flr_frame {
 /* a mesh that is asked for, or being sent; or an overlay */
 typedef struct flr_transfer {
     uint32_t request, mesh, most;
-    uint32_t chunk;         /* next to be sent; of an overlay: position */
-    bool begun;             /* the message `mesh`, or a piece of the overlay, was sent */
-    const flr_level *level; /* NULL: not known to be there yet */
-    flr_overlay *overlay;   /* owned; NULL: it is a mesh */
+    uint32_t chunk;             /* next to be sent; of an overlay: position */
+    bool begun;                 /* the message `mesh`, or a piece of the overlay, was sent */
+    const flr_level *level;     /* NULL: not known to be there yet */
+    flr_overlay_wish *wish;     /* owned; NULL: it is a mesh */
+    const flr_overlay *overlay; /* the wish's; NULL: not known to be there yet */
 } flr_transfer;
 
 struct flr_session {
@@ -152,9 +153,9 @@ size_t flr_session_near(flr_session *session, void *bytes, size_t capacity);
 bool flr_session_near_due(flr_session *session);
 size_t flr_session_mesh(flr_session *session, void *bytes, size_t capacity);
 bool flr_session_mesh_due(flr_session *session);
-/* False: too much is asked for already. An overlay is the session's from then on, also on failure. */
+/* False: too much is asked for already. A wish is the session's from then on, also on failure. */
 bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most);
-bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay *overlay);
+bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay_wish *wish);
 void flr_session_forget_meshes(flr_session *session);
 size_t flr_session_encode(const flr_session *session, const flr_message *message, void *bytes,
                           size_t capacity);

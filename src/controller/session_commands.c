@@ -80,12 +80,10 @@ static void do_mesh(call *c)
 static void do_overlay(call *c)
 {
     const flr_msg_overlay_ask *ask = &c->message->as.overlay_ask;
-    flr_engine_part part;
-    flr_overlay *overlay = NULL;
-    flr_result result = flr_engine_get_part(c->engine, ask->part, &part, &c->error);
-    if (result == FLR_OK)
-        result = flr_overlay_make(&part, ask->kind, ask->limit, &overlay, &c->error);
-    if (result == FLR_OK && !flr_session_ask_overlay(c->session, c->message->request, overlay))
+    flr_overlay_wish *wish = NULL;
+    flr_result result =
+        flr_overlay_begin(c->engine, ask->part, ask->kind, ask->limit, &wish, &c->error);
+    if (result == FLR_OK && !flr_session_ask_overlay(c->session, c->message->request, wish))
         result =
             flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
     if (result != FLR_OK) answer(c, result, 0);

@@ -323,17 +323,16 @@ bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh,
     return add_transfer(session, (flr_transfer){.request = request, .mesh = mesh, .most = most});
 }
 
-bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay *overlay)
+bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay_wish *wish)
 {
     /* each holds memory, so there are few */
     enum { MOST = 4 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->transfer_count; i++)
-        count += session->transfers[i].overlay != NULL;
-    if (count < MOST &&
-        add_transfer(session, (flr_transfer){.request = request, .overlay = overlay}))
+        count += session->transfers[i].wish != NULL;
+    if (count < MOST && add_transfer(session, (flr_transfer){.request = request, .wish = wish}))
         return true;
-    flr_overlay_free(overlay);
+    flr_overlay_end(wish);
     return false;
 }
 
@@ -341,7 +340,7 @@ void flr_session_forget_meshes(flr_session *session)
 {
     for (uint32_t i = 0; i < session->transfer_count; i++) {
         flr_levels_drop(session->hub->levels, session->transfers[i].level);
-        flr_overlay_free(session->transfers[i].overlay);
+        flr_overlay_end(session->transfers[i].wish);
     }
     session->transfer_count = 0;
     flr_levels_drop(session->hub->levels, session->near_level);
@@ -352,7 +351,7 @@ void flr_session_forget_meshes(flr_session *session)
 static void end_transfer(flr_session *session, uint32_t index)
 {
     flr_levels_drop(session->hub->levels, session->transfers[index].level);
-    flr_overlay_free(session->transfers[index].overlay);
+    flr_overlay_end(session->transfers[index].wish);
     session->transfer_count--;
     memmove(session->transfers + index, session->transfers + index + 1,
             (session->transfer_count - index) * sizeof *session->transfers);
@@ -368,16 +367,20 @@ static uint32_t ready_transfer(flr_session *session)
         flr_transfer *transfer = &session->transfers[i];
         if (transfer->level || transfer->overlay) return i;
         bool packed = session->abilities & FLR_WIRE_ABILITY_PACKED;
-        flr_result result = flr_levels_get(hub->levels, hub->def.engine, transfer->mesh,
-                                           transfer->most, packed, &transfer->level);
+        flr_error error;
+        flr_result result = transfer->wish
+                                ? flr_overlay_get(transfer->wish, &transfer->overlay, &error)
+                                : flr_levels_get(hub->levels, hub->def.engine, transfer->mesh,
+                                                 transfer->most, packed, &transfer->level);
         if (result == FLR_OK) return i;
         if (result == FLR_AGAIN) continue;
-        flr_message command = {.id = FLR_MSG_MESH_ASK, .request = transfer->request};
-        flr_error error;
-        if (result == FLR_NOT_FOUND)
-            flr_fail(&error, result, "mesh %u is not there any more", transfer->mesh);
-        else
-            flr_fail(&error, result, "not enough memory for mesh %u", transfer->mesh);
+        flr_message command = {.id = transfer->wish ? FLR_MSG_OVERLAY_ASK : FLR_MSG_MESH_ASK,
+                               .request = transfer->request};
+        if (!transfer->wish) /* else the worker said why */
+            flr_fail(&error, result,
+                     result == FLR_NOT_FOUND ? "mesh %u is not there any more"
+                                             : "not enough memory for mesh %u",
+                     transfer->mesh);
         end_transfer(session, i--);
         flr_session_fail(session, &command, &error);
     }

@@ -193,7 +193,8 @@ flr_result flr_upload_triangles(flr_upload *upload, const flr_msg_upload_triangl
     return FLR_OK;
 }
 
-static flr_result make_mesh(flr_upload *upload, flr_mesh **mesh, flr_error *error)
+/* The engine's worker makes a mesh of it: welding takes long. */
+static flr_result give_mesh(flr_upload *upload, flr_engine_add_def *def, flr_error *error)
 {
     if (upload->vertices_got < upload->vertex_count ||
         upload->triangles_got < upload->triangle_count)
@@ -201,13 +202,12 @@ static flr_result make_mesh(flr_upload *upload, flr_mesh **mesh, flr_error *erro
                         "upload %u: %u of %u vertices and %u of %u triangles have come",
                         upload->number, upload->vertices_got, upload->vertex_count,
                         upload->triangles_got, upload->triangle_count);
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = upload->vertices;
-    def.vertex_count = upload->vertex_count;
-    def.triangles = upload->triangles;
-    def.triangle_count = upload->triangle_count;
-    def.scale = upload->unit;
-    return flr_mesh_create(&def, mesh, error);
+    def->vertices = upload->vertices;
+    def->vertex_count = upload->vertex_count;
+    def->triangles = upload->triangles;
+    def->triangle_count = upload->triangle_count;
+    upload->vertices = NULL, upload->triangles = NULL;
+    return FLR_OK;
 }
 
 flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_upload_end *end,
@@ -224,7 +224,7 @@ flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_
     if (!(end->voxel >= 0))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a voxel has a size above 0");
     else if (!upload->file)
-        result = make_mesh(upload, &def.mesh, error);
+        result = give_mesh(upload, &def, error);
     else if (upload->written < upload->file_size)
         result = flr_fail(error, FLR_BAD_ARGUMENT, "upload %u: %llu of %llu bytes have come",
                           upload->number, (unsigned long long)upload->written,

@@ -1,0 +1,103 @@
+/* overlays that a worker gathers: a part with millions of voxels takes longer than the control thread has */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "controller/inside.h"
+#include "controller/overlay.h"
+
+/* the asker's and the job's together: whoever is last frees it */
+struct flr_overlay_wish {
+    atomic_uint users;
+    atomic_bool done, unwanted;
+    flr_result result; /* from here on: the worker's until it is done */
+    flr_error error;
+    flr_overlay *overlay;
+};
+
+typedef struct wish_job {
+    flr_job job;
+    flr_overlay_wish *wish;
+    flr_shape *shape; /* used */
+    flr_engine_part part;
+    char name[FLR_ENGINE_NAME_SIZE];
+    uint8_t kind;
+    uint32_t limit;
+} wish_job;
+
+static void drop_wish(flr_overlay_wish *wish)
+{
+    if (atomic_fetch_sub(&wish->users, 1) != 1) return;
+    flr_overlay_free(wish->overlay);
+    free(wish);
+}
+
+static void wish_work(flr_job *job)
+{
+    wish_job *w = (wish_job *)job;
+    flr_overlay_wish *wish = w->wish;
+    if (atomic_load(&wish->unwanted))
+        wish->result = flr_fail(&wish->error, FLR_CANCELLED, "cancelled");
+    else
+        wish->result = flr_overlay_make(&w->part, w->kind, w->limit, &wish->overlay, &wish->error);
+    atomic_store(&wish->done, true);
+}
+
+static void wish_drop(flr_job *job)
+{
+    wish_job *w = (wish_job *)job;
+    drop_wish(w->wish);
+    flr_shape_drop(w->shape);
+    free(w);
+}
+
+flr_result flr_overlay_begin(flr_engine *e, uint32_t part, uint8_t kind, uint32_t limit,
+                             flr_overlay_wish **wish, flr_error *error)
+{
+    flr_member *member = NULL;
+    flr_result result = flr_engine_find(e, part, &member, error);
+    if (result != FLR_OK) return result;
+    if (flr_shape_is_bare(member->shape))
+        return flr_fail(error, FLR_AGAIN, "%s has no voxels yet", member->name);
+    wish_job *w = calloc(1, sizeof *w);
+    flr_overlay_wish *made = calloc(1, sizeof *made);
+    if (!w || !made) {
+        free(w);
+        free(made);
+        return flr_engine_no_memory(error);
+    }
+    atomic_init(&made->users, 2);
+    atomic_init(&made->done, false);
+    atomic_init(&made->unwanted, false);
+    w->wish = made;
+    w->shape = flr_shape_use(member->shape);
+    flr_text_copy(w->name, sizeof w->name, member->name);
+    w->part = (flr_engine_part){.part = part,
+                                .name = w->name,
+                                .voxmap = member->shape->voxmap,
+                                .shell = member->shape->shell};
+    w->kind = kind;
+    w->limit = limit;
+    w->job.quick = true;
+    w->job.work = wish_work;
+    w->job.drop = wish_drop;
+    *wish = made;
+    return flr_engine_post(e, &w->job, 0, part, NULL, NULL);
+}
+
+flr_result flr_overlay_get(const flr_overlay_wish *wish, const flr_overlay **overlay,
+                           flr_error *error)
+{
+    if (!atomic_load(&wish->done)) return FLR_AGAIN;
+    if (wish->result == FLR_OK)
+        *overlay = wish->overlay;
+    else
+        *error = wish->error;
+    return wish->result;
+}
+
+void flr_overlay_end(flr_overlay_wish *wish)
+{
+    if (!wish) return;
+    atomic_store(&wish->unwanted, true);
+    drop_wish(wish);
+}
