@@ -221,24 +221,40 @@ static void a_stack_rests(void **state)
     flr_world_destroy(world);
 }
 
-static void a_ball_in_a_groove_rests(void **state)
+/* A groove of two boxes, into which a part falls and where it is wedged. */
+static void rests_in_a_groove(kit *k, flr_test_solid solid, flr_quat turn)
 {
-    flr_world_part parts[3] = {
-        part_of(*state, FLR_TEST_BOX, FLR_PART_STATIC, flr_vec3_zero()),
-        part_of(*state, FLR_TEST_BOX, FLR_PART_STATIC, flr_vec3_zero()),
-        part_of(*state, FLR_TEST_SPHERE, FLR_PART_FREE, flr_vec3_make(0, 0.001, 0.025))};
+    flr_world_part parts[3] = {part_of(k, FLR_TEST_BOX, FLR_PART_STATIC, flr_vec3_zero()),
+                               part_of(k, FLR_TEST_BOX, FLR_PART_STATIC, flr_vec3_zero()),
+                               part_of(k, solid, FLR_PART_FREE, flr_vec3_make(0, 0.001, 0.025))};
     for (int i = 0; i < 2; i++) {
         flr_quat q = flr_quat_from_axis_angle(flr_vec3_make(1, 0, 0), i ? 0.7854 : -0.7854);
         flr_vec3 p = flr_quat_rotate(q, flr_vec3_make(0, 0, -0.016));
         p.z += 0.01;
         parts[i].body.T_world_part = flr_pose_make(p, q);
     }
+    parts[2].body.T_world_part.q = turn;
     flr_world_def def = def_of(parts, 3);
     def.params.step.gravity = flr_vec3_make(0, 0, -9.81);
     def.params.friction = 0.3;
     flr_world *world = make(&def);
     comes_to_rest(world, 600, 2);
+    /* in the groove, not fallen off */
+    assert_true(flr_body_centre(flr_world_body(world, 2)).z > 0);
     flr_world_destroy(world);
+}
+
+static void a_ball_in_a_groove_rests(void **state)
+{
+    rests_in_a_groove(*state, FLR_TEST_SPHERE, flr_quat_identity());
+}
+
+/* Edges and corners against both walls. */
+static void wedged_parts_rest(void **state)
+{
+    for (int i = 0; i < 4; i++)
+        rests_in_a_groove(*state, i % 2 ? FLR_TEST_TETRAHEDRON : FLR_TEST_BOX,
+                          flr_quat_from_axis_angle(flr_vec3_make(1, 0.3, 0.2), 0.4 + 0.3 * i));
 }
 
 /* A part that a hand forces into a narrow gap stops there; the hand feels a steady force. */
@@ -372,6 +388,7 @@ int main(void)
         cmocka_unit_test(what_is_fast_does_not_get_through),
         cmocka_unit_test(a_stack_rests),
         cmocka_unit_test(a_ball_in_a_groove_rests),
+        cmocka_unit_test(wedged_parts_rest),
         cmocka_unit_test(a_wedged_part_is_quiet),
         cmocka_unit_test(the_same_with_any_number_of_threads),
         cmocka_unit_test(a_saved_state_goes_on_as_before),
