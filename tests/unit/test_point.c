@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/parts.h"
 #include "support/quiet.h"
 #include "support/shapes.h"
 #include "support/test.h"
@@ -184,6 +185,122 @@ static void force_and_opposite_force(void **state)
     assert_true(fabs(impulse - momentum) < 0.15 * momentum);
     unmake(s);
 }
+
+/* ---- with the second engine ---- */
+
+/* A box of 24 x 20 x 12 mm with voxels and spheres, a probe model, and a world of some of it under gravity, engine spheres. */
+typedef struct solid {
+    flr_test_part part;
+    flr_contact_table *table;
+    flr_sphere_tree *tree;
+    flr_probe_model *model;
+    flr_world *world;
+} solid;
+
+static solid *make_solid(const flr_part_kind *kinds, const flr_vec3 *places, uint32_t count,
+                         double gravity)
+{
+    static solid the_solid;
+    solid *s = &the_solid;
+    flr_test_part_make(&s->part, FLR_TEST_BOX, 1, 0.001, false);
+    assert_ok(flr_contact_table_create(s->part.voxmap, &s->table, &error), error);
+    flr_sphere_tree_def spheres = flr_default_sphere_tree_def();
+    spheres.voxmap = s->part.voxmap, spheres.shell = s->part.shell;
+    assert_ok(flr_sphere_tree_create(&spheres, &s->tree, &error), error);
+    flr_probe_def probe = flr_default_probe_def();
+    probe.mesh = flr_test_shape_mesh(&s->part.shape);
+    assert_ok(flr_probe_model_create(&probe, &s->model, &error), error);
+    flr_world_part parts[3];
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i] = flr_default_world_part();
+        parts[i].kind = kinds[i];
+        parts[i].shape = flr_pairs_shape_make(s->part.shell, s->table);
+        parts[i].tree = s->tree;
+        assert_int_equal(flr_body_def_from_mesh(probe.mesh, 3000, &parts[i].body, NULL), FLR_OK);
+        parts[i].body.T_world_part.p = places[i];
+    }
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts;
+    def.part_count = count;
+    def.hand_count = 1;
+    def.params.engine = FLR_ENGINE_SPHERES;
+    def.params.passivity.control = false;
+    def.params.step.damping = 0;
+    def.params.step.gravity = flr_vec3_make(0, 0, -gravity);
+    assert_ok(flr_world_create(&def, &s->world, &error), error);
+    for (uint32_t i = 0; i < count; i++) assert_true(flr_world_set_probe(s->world, i, s->model));
+    assert_true(flr_world_set_tool(s->world, 0, FLR_TOOL_POINT));
+    return s;
+}
+
+static void unmake_solid(solid *s)
+{
+    flr_world_destroy(s->world);
+    flr_probe_model_destroy(s->model);
+    flr_sphere_tree_destroy(s->tree);
+    flr_contact_table_destroy(s->table);
+    flr_test_part_free(&s->part);
+}
+
+static bool in_solid(const flr_body *body, flr_vec3 p)
+{
+    flr_vec3 q = flr_pose_apply(flr_pose_inverse(body->T_world_part), p);
+    return fabs(q.x) < 0.012 - 1e-8 && fabs(q.y) < 0.010 - 1e-8 && fabs(q.z) < 0.006 - 1e-8;
+}
+
+/* one box is pushed against another: what the hand gave is what both have in the end */
+static void pushes_with_spheres(void **state)
+{
+    (void)state;
+    const flr_part_kind kinds[2] = {FLR_PART_FREE, FLR_PART_FREE};
+    const flr_vec3 places[2] = {{0, 0, 0}, {0.034, 0, 0}};
+    solid *s = make_solid(kinds, places, 2, 0);
+    double impulse = 0, mass = flr_world_body(s->world, 0)->inertia.mass;
+    uint64_t contacts = 0;
+    for (int i = 0; i < 500; i++) {
+        flr_world_input in = at(-0.02 + 8e-5 * i, 0, 0);
+        flr_world_frame frame;
+        flr_world_step(s->world, &in, &frame);
+        impulse -= 0.001 * flr_world_wrench(s->world, 0).force.x;
+        contacts += frame.contacts;
+        for (uint32_t k = 0; k < 2; k++)
+            assert_false(
+                in_solid(flr_world_body(s->world, k), flr_world_proxy(s->world, 0)->position));
+    }
+    const flr_body *a = flr_world_body(s->world, 0), *b = flr_world_body(s->world, 1);
+    double momentum = mass * (a->twist.linear.x + b->twist.linear.x);
+    print_message("impulse %g Ns, momentum %g Ns, places %g and %g m, %llu contacts\n", impulse,
+                  momentum, a->T_world_part.p.x, b->T_world_part.p.x, (unsigned long long)contacts);
+    assert_true(contacts > 0);
+    assert_true(a->T_world_part.p.x > 0.005 && b->T_world_part.p.x > 0.035);
+    assert_true(b->twist.linear.x > 0.01);
+    assert_true(momentum > 0 && fabs(impulse - momentum) < 0.15 * momentum);
+    unmake_solid(s);
+}
+
+/* a box that has come to rest on another is pushed along it: rest does not hold it */
+static void pushes_what_rests(void **state)
+{
+    (void)state;
+    const flr_part_kind kinds[2] = {FLR_PART_STATIC, FLR_PART_FREE};
+    const flr_vec3 places[2] = {{0, 0, 0}, {0, 0, 0.0145}};
+    solid *s = make_solid(kinds, places, 2, 9.81);
+    flr_world_frame frame;
+    flr_vec3 away = {-0.03, 0, 0.014}, beside = {-0.0125, 0, 0.014}, past = {-0.008, 0, 0.014};
+    go(s->world, away, away, 400, &frame);
+    const flr_body *body = flr_world_body(s->world, 1);
+    flr_vec3 rest = body->T_world_part.p;
+    assert_true(flr_vec3_length(body->twist.linear) < 1e-3 && fabs(rest.x) < 1e-3);
+    go(s->world, away, beside, 50, &frame);
+    go(s->world, beside, past, 250, &frame);
+    print_message("at rest x %g z %g m, pushed to x %g z %g m\n", rest.x, rest.z,
+                  body->T_world_part.p.x, body->T_world_part.p.z);
+    assert_true(body->T_world_part.p.x - rest.x > 0.002);
+    assert_false(in_solid(body, flr_world_proxy(s->world, 0)->position));
+    unmake_solid(s);
+}
+
+/* ---- taken along ---- */
 
 /* a part that another hand holds comes over the point: it takes it along, and never lies around it */
 static void is_taken_along(void **state)
@@ -390,6 +507,8 @@ int main(void)
         cmocka_unit_test(tools_change),
         cmocka_unit_test(pushes_a_free_part),
         cmocka_unit_test(force_and_opposite_force),
+        cmocka_unit_test(pushes_with_spheres),
+        cmocka_unit_test(pushes_what_rests),
         cmocka_unit_test(is_taken_along),
         cmocka_unit_test(is_pinched),
         cmocka_unit_test(friction_goes_along),
