@@ -104,12 +104,12 @@ static void ask_all(flr_cli *cli, const job *j)
     flr_probe_info info = flr_probe_model_info(j->model);
     char bytes[FLR_COUNT_TEXT_SIZE];
     flr_print_note(cli,
-                   "%zu of %zu %s hit; %.3f us each, the clock included. %s (%s) of %u triangles "
-                   "made in %.3g s, "
-                   "%s\n",
+                   "%zu of %zu %s hit; %.3f us each, the clock included. %s (%s) of %u %s made in "
+                   "%.3g s, %s\n",
                    hits, j->list.count, flr_noun(j->list.count, "segment", "segments"),
                    (double)spent * 1e-3 / (double)j->list.count, method_choices[info.method],
-                   info.simd, j->mesh->triangle_count, j->seconds,
+                   info.simd, j->mesh->triangle_count,
+                   flr_noun(j->mesh->triangle_count, "triangle", "triangles"), j->seconds,
                    flr_bytes_print(info.bytes, bytes));
 }
 

@@ -1,7 +1,8 @@
 // probes_embree [MESH UNIT]...: short segments of a stroking hand, against Embree 3 and against feeler, in one run: the same
 // meshes, the same segments, rounded to float for both. Without arguments: the five models of the scenario `probes`.
 // Per method: mean (back to back, best of the rounds), median, p99, p99.9 and worst of single queries (each the best of the
-// rounds), hits, and how long the structure took to make.
+// rounds), hits, and how long the structure took to make. The methods take turns, round by round, so that what else runs on
+// the machine meets all of them.
 #include <embree3/rtcore.h>
 #include <feeler/feeler.h>
 #include <x86intrin.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <vector>
 
 extern "C" {
@@ -21,7 +23,7 @@ extern "C" {
 namespace
 {
 constexpr size_t segments = 30000;
-constexpr int rounds = 7;
+constexpr int rounds = 9;
 double tick_ns;
 
 // of this thread, so that what else runs counts less
@@ -46,33 +48,63 @@ void find_tick()
     tick_ns = 1e9 * (now() - begin) / static_cast<double>(__rdtsc() - first);
 }
 
-template <class Query>
-void measure(const char *model, const char *name, double made,
-             const std::vector<flr_segment> &strokes, Query query)
-{
-    size_t hits = 0, again = 0;
+// one way to answer, and what was measured of it
+struct method {
+    const char *name;
+    double made;                 // seconds
+    std::function<size_t()> all; // all segments, back to back; how many hit
+    std::function<size_t(std::vector<double> &)>
+        each; // each by itself; keeps the least time of each
+    size_t hits = 0;
     double mean = 1e30;
-    for (int round = 0; round < rounds; round++) {
-        double begin = processor_time();
-        hits = 0;
+    std::vector<double> ns;
+    bool same = true; // hits in every round
+};
+
+template <class Query>
+method make_method(const char *name, double made, const std::vector<flr_segment> &strokes,
+                   Query query)
+{
+    method m{name, made, {}, {}};
+    m.ns.assign(strokes.size(), 1e30);
+    m.all = [&strokes, query] {
+        size_t hits = 0;
         for (const flr_segment &s : strokes) hits += query(s);
-        mean = std::min(mean, (processor_time() - begin) / static_cast<double>(strokes.size()));
-    }
-    std::vector<double> ns(strokes.size(), 1e30);
-    for (int round = 0; round < rounds; round++)
+        return hits;
+    };
+    m.each = [&strokes, query](std::vector<double> &ns) {
+        size_t hits = 0;
         for (size_t i = 0; i < strokes.size(); i++) {
             unsigned aux;
             unsigned long long begin = __rdtscp(&aux);
-            again += query(strokes[i]);
+            hits += query(strokes[i]);
             ns[i] = std::min(ns[i], static_cast<double>(__rdtscp(&aux) - begin) * tick_ns);
         }
-    std::sort(ns.begin(), ns.end());
-    auto at = [&](double part) {
-        return ns[static_cast<size_t>(part * static_cast<double>(ns.size() - 1))];
+        return hits;
     };
-    std::printf("%-22s %-8s %8.3f %7zu %7.0f %7.0f %7.0f %7.0f %7.0f%s\n", model, name, made, hits,
-                mean * 1e9, at(0.5), at(0.99), at(0.999), ns.back(),
-                again == hits * rounds ? "" : "  (not the same hits)");
+    return m;
+}
+
+void measure(const char *model, std::vector<method> &methods)
+{
+    for (int round = 0; round < rounds; round++)
+        for (method &m : methods) {
+            double begin = processor_time();
+            m.hits = m.all();
+            m.mean =
+                std::min(m.mean, (processor_time() - begin) / static_cast<double>(m.ns.size()));
+        }
+    for (int round = 0; round < rounds; round++)
+        for (method &m : methods) m.same &= m.each(m.ns) == m.hits;
+    for (method &m : methods) {
+        std::sort(m.ns.begin(), m.ns.end());
+        auto at = [&](double part) {
+            return m.ns[static_cast<size_t>(part * static_cast<double>(m.ns.size() - 1))];
+        };
+        std::printf("%-22s %-8s %8.3f %7zu %7.1f %7.0f %7.0f %7.0f %7.0f%s\n", model, m.name,
+                    m.made, m.hits, m.mean * 1e9, at(0.5), at(0.99), at(0.999), m.ns.back(),
+                    m.same ? "" : "  (not the same hits)");
+    }
     std::fflush(stdout);
 }
 
@@ -134,16 +166,21 @@ void compare(RTCDevice device, const char *name, const flr_mesh *mesh)
     rtcAttachGeometry(scene, geometry);
     rtcSetSceneBuildQuality(scene, RTC_BUILD_QUALITY_HIGH);
     rtcCommitScene(scene);
-    measure(name, "embree", processor_time() - begin, strokes,
-            [&](const flr_segment &s) { return with_embree(scene, s); });
+    std::vector<method> all;
+    all.push_back(make_method("embree", processor_time() - begin, strokes,
+                              [scene](const flr_segment &s) { return with_embree(scene, s); }));
+    flr_probe_witness witnesses[4];
     for (int i = 1; i <= 3; i++) {
-        flr_probe_witness witness = flr_probe_witness_none();
-        measure(name, methods[i], made[i], strokes, [&](const flr_segment &s) {
+        flr_probe_witness *witness = &witnesses[i];
+        const flr_probe_model *asked = model[i];
+        *witness = flr_probe_witness_none();
+        all.push_back(make_method(methods[i], made[i], strokes, [=](const flr_segment &s) {
             flr_probe_hit hit;
-            return flr_probe_first(model[i], s.from, s.to, &witness, &hit);
-        });
-        flr_probe_model_destroy(model[i]);
+            return flr_probe_first(asked, s.from, s.to, witness, &hit);
+        }));
     }
+    measure(name, all);
+    for (int i = 1; i <= 3; i++) flr_probe_model_destroy(model[i]);
     rtcReleaseGeometry(geometry);
     rtcReleaseScene(scene);
 }
