@@ -363,13 +363,19 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
 
 static flr_result plot_growth(flr_env *env, const char *folder, const growth *g, flr_error *error)
 {
-    flr_plot_series series[METHODS];
-    char names[METHODS][48], path[4096];
-    for (int k = 0; k < METHODS; k++) {
-        snprintf(names[k], sizeof names[k], "%s: triangles^%.2f", method_names[k],
-                 flr_bench_exponent(g->triangles, g->us[k], GROWN));
-        series[k] = (flr_plot_series){
-            .name = names[k], .x = g->triangles, .y = g->us[k], .count = GROWN, .dots = true};
+    flr_plot_series series[METHODS + 1];
+    char names[METHODS + 1][64], path[4096];
+    for (int k = 0; k <= METHODS; k++) {
+        const double *us = k < METHODS ? g->us[k] : g->shrunk;
+        snprintf(names[k], sizeof names[k], "%s: triangles^%.2f",
+                 k < METHODS ? method_names[k] : "hash grid, segments shrunk as edges",
+                 flr_bench_exponent(g->triangles, us, GROWN));
+        series[k] = (flr_plot_series){.name = names[k],
+                                      .x = g->triangles,
+                                      .y = us,
+                                      .count = GROWN,
+                                      .dots = true,
+                                      .dashed = k == METHODS};
     }
     flr_plot_def def = flr_default_plot_def();
     def.title = "Cost of a probe's query against the number of triangles";
@@ -377,7 +383,7 @@ static flr_result plot_growth(flr_env *env, const char *folder, const growth *g,
     def.y_label = "mean time of a query [us]";
     def.log_x = def.log_y = true;
     def.series = series;
-    def.series_count = METHODS;
+    def.series_count = METHODS + 1;
     snprintf(path, sizeof path, "%s/probes-growth.svg", folder);
     return flr_plot_write(env, path, &def, error);
 }
