@@ -67,9 +67,10 @@ static void count_in(kind *k, double ns)
     k->worst = fmax(k->worst, ns);
 }
 
-/* Section 5.1: each frame a collision query, and where it hits an intersection query to the point that it suggests. */
+/* Section 5.1: each frame a collision query, and where it hits an intersection query to the point that it suggests. `warm`:
+ * each is asked once more before, so that all it reads is in a cache. */
 static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_segment *strokes,
-                         size_t count, unsigned repeat, measured *m, flr_error *error)
+                         size_t count, unsigned repeat, bool warm, measured *m, flr_error *error)
 {
     double *ns[2] = {malloc(count * sizeof(double)), malloc(count * sizeof(double))};
     if (!ns[0] || !ns[1]) {
@@ -83,6 +84,7 @@ static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_s
             const flr_segment *s = &strokes[i];
             flr_probe_contact c;
             flr_probe_hit hit;
+            if (warm) flr_probe_first(model, s->from, s->to, &witness, &hit);
             int64_t begin = flr_clock_ns(env);
             bool hits = flr_probe_first(model, s->from, s->to, &witness, &hit);
             double spent = fmax(0, (double)(flr_clock_ns(env) - begin) - clock), more = 0;
@@ -114,8 +116,8 @@ static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_s
 
 /* Makes the mesh ready `repeat` times, the best counts, and replays the strokes. */
 static flr_result measure(flr_env *env, const flr_mesh *mesh, flr_probe_method method,
-                          const flr_segment *strokes, size_t count, unsigned repeat, measured *m,
-                          flr_error *error)
+                          const flr_segment *strokes, size_t count, unsigned repeat, bool warm,
+                          measured *m, flr_error *error)
 {
     flr_probe_def def = flr_default_probe_def();
     def.mesh = mesh;
@@ -130,7 +132,7 @@ static flr_result measure(flr_env *env, const flr_mesh *mesh, flr_probe_method m
         m->made = fmin(m->made, fmax((double)(clock() - begin), 1) / CLOCKS_PER_SEC);
     }
     m->info = flr_probe_model_info(model);
-    flr_result result = replay(env, model, strokes, count, repeat, m, error);
+    flr_result result = replay(env, model, strokes, count, repeat, warm, m, error);
     flr_probe_model_destroy(model);
     return result;
 }
@@ -223,7 +225,8 @@ static flr_result bench_models(flr_env *env, const flr_bench_options *options,
         measured m[METHODS];
         result = make_strokes(mesh, &count, &strokes, error);
         for (int k = 0; k < METHODS && result == FLR_OK; k++) {
-            result = measure(env, mesh, methods[k], strokes, count, options->repeat, &m[k], error);
+            result = measure(env, mesh, methods[k], strokes, count, options->repeat, false, &m[k],
+                             error);
             if (result != FLR_OK) break;
             us[k][i] = m[k].mean * 1e-3;
             if (options->json) print_json_row(names[i], mesh, k, &m[k], first, out);
@@ -272,9 +275,14 @@ static flr_result make_ball(double triangles, flr_mesh **mesh, flr_error *error)
     return result;
 }
 
+/* the hash grid again: what it reads in the caches; with segments that shrink as the edges do */
+typedef enum extra { WARM, SHRUNK } extra;
+enum { EXTRAS = 2 };
+static const char *const extra_names[EXTRAS] = {"grid, warm", "grid, shrunk"};
+static const char *const extra_keys[EXTRAS] = {"warm", "shrunk"};
+
 typedef struct growth {
-    double triangles[GROWN], us[METHODS][GROWN], made[METHODS][GROWN];
-    double shrunk[GROWN]; /* us, hash grid, with segments that shrink as the triangles do */
+    double triangles[GROWN], us[METHODS][GROWN], made[METHODS][GROWN], extra[EXTRAS][GROWN];
 } growth;
 
 /* Segments whose length keeps its relation to that of edges: as they are where there are `first` triangles. */
@@ -288,7 +296,6 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options, g
                                flr_error *error)
 {
     static const double sizes[GROWN] = {5e3, 16e3, 50e3, 160e3, 500e3, 1.6e6, 5e6};
-    unsigned repeat = options->repeat < 3 ? options->repeat : 3;
     for (int i = 0; i < GROWN; i++) {
         flr_mesh *mesh;
         size_t count = STROKES / options->divide;
@@ -299,15 +306,17 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options, g
         result = make_strokes(mesh, &count, &strokes, error);
         for (int k = 0; k < METHODS && result == FLR_OK; k++) {
             measured m;
-            result = measure(env, mesh, methods[k], strokes, count, repeat, &m, error);
+            result =
+                measure(env, mesh, methods[k], strokes, count, options->repeat, false, &m, error);
             g->us[k][i] = m.mean * 1e-3;
             g->made[k][i] = mesh->triangle_count / m.made;
         }
-        if (result == FLR_OK) {
+        for (int k = 0; k < EXTRAS && result == FLR_OK; k++) {
             measured m;
-            shrink(strokes, count, g->triangles[0], g->triangles[i]);
-            result = measure(env, mesh, methods[0], strokes, count, repeat, &m, error);
-            g->shrunk[i] = m.mean * 1e-3;
+            if (k == SHRUNK) shrink(strokes, count, g->triangles[0], g->triangles[i]);
+            result = measure(env, mesh, methods[0], strokes, count, options->repeat, k == WARM, &m,
+                             error);
+            g->extra[k][i] = m.mean * 1e-3;
         }
         free(strokes);
         flr_mesh_destroy(mesh);
@@ -328,11 +337,14 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
                         g->made[k][i]);
             fputs("]}", out);
         }
-        fprintf(out, ",\n  \"shrunk\": {\"exponent\": %.3f, \"rows\": [",
-                flr_bench_exponent(g->triangles, g->shrunk, GROWN));
-        for (int i = 0; i < GROWN; i++)
-            fprintf(out, "%s[%.0f, %.4f]", i ? ", " : "", g->triangles[i], g->shrunk[i]);
-        fputs("]}}", out);
+        for (int k = 0; k < EXTRAS; k++) {
+            fprintf(out, ",\n  \"%s\": {\"exponent\": %.3f, \"rows\": [", extra_keys[k],
+                    flr_bench_exponent(g->triangles, g->extra[k], GROWN));
+            for (int i = 0; i < GROWN; i++)
+                fprintf(out, "%s[%.0f, %.4f]", i ? ", " : "", g->triangles[i], g->extra[k][i]);
+            fputs("]}", out);
+        }
+        fputs("}", out);
         return;
     }
     fprintf(
@@ -341,19 +353,22 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
         "%10s",
         "triangles");
     for (int k = 0; k < METHODS; k++) fprintf(out, " %10s %7s", method_names[k], "made");
-    fprintf(out, " %12s\n", "grid, shrunk");
+    for (int k = 0; k < EXTRAS; k++) fprintf(out, " %12s", extra_names[k]);
+    fputc('\n', out);
     for (int i = 0; i < GROWN; i++) {
         fprintf(out, "%10.0f", g->triangles[i]);
         for (int k = 0; k < METHODS; k++)
             fprintf(out, " %10.4f %7.2f", g->us[k][i], g->made[k][i] * 1e-6);
-        fprintf(out, " %12.4f\n", g->shrunk[i]);
+        for (int k = 0; k < EXTRAS; k++) fprintf(out, " %12.4f", g->extra[k][i]);
+        fputc('\n', out);
     }
     fputs("grows as triangles^", out);
     for (int k = 0; k < METHODS; k++)
         fprintf(out, "%s%.2f (%s)", k ? ", ^" : "",
                 flr_bench_exponent(g->triangles, g->us[k], GROWN), method_names[k]);
-    fprintf(out, ", ^%.2f (grid, segments that shrink with the triangles)",
-            flr_bench_exponent(g->triangles, g->shrunk, GROWN));
+    for (int k = 0; k < EXTRAS; k++)
+        fprintf(out, ", ^%.2f (%s)", flr_bench_exponent(g->triangles, g->extra[k], GROWN),
+                extra_names[k]);
     double exponent = flr_bench_exponent(g->triangles, g->us[0], GROWN);
     if (bounds)
         fprintf(out, "; bound: ^%.2f, hash grid: %s", most_exponent,
@@ -363,19 +378,20 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
 
 static flr_result plot_growth(flr_env *env, const char *folder, const growth *g, flr_error *error)
 {
-    flr_plot_series series[METHODS + 1];
-    char names[METHODS + 1][64], path[4096];
-    for (int k = 0; k <= METHODS; k++) {
-        const double *us = k < METHODS ? g->us[k] : g->shrunk;
-        snprintf(names[k], sizeof names[k], "%s: triangles^%.2f",
-                 k < METHODS ? method_names[k] : "hash grid, segments shrunk as edges",
+    flr_plot_series series[METHODS + EXTRAS];
+    char names[METHODS + EXTRAS][48], path[4096];
+    static const char *const short_names[METHODS] = {"grid", "hybrid", "tree"};
+    for (int k = 0; k < METHODS + EXTRAS; k++) {
+        const double *us = k < METHODS ? g->us[k] : g->extra[k - METHODS];
+        snprintf(names[k], sizeof names[k], "%s: ^%.2f",
+                 k < METHODS ? short_names[k] : extra_names[k - METHODS],
                  flr_bench_exponent(g->triangles, us, GROWN));
         series[k] = (flr_plot_series){.name = names[k],
                                       .x = g->triangles,
                                       .y = us,
                                       .count = GROWN,
                                       .dots = true,
-                                      .dashed = k == METHODS};
+                                      .dashed = k >= METHODS};
     }
     flr_plot_def def = flr_default_plot_def();
     def.title = "Cost of a probe's query against the number of triangles";
@@ -383,7 +399,7 @@ static flr_result plot_growth(flr_env *env, const char *folder, const growth *g,
     def.y_label = "mean time of a query [us]";
     def.log_x = def.log_y = true;
     def.series = series;
-    def.series_count = METHODS + 1;
+    def.series_count = METHODS + EXTRAS;
     snprintf(path, sizeof path, "%s/probes-growth.svg", folder);
     return flr_plot_write(env, path, &def, error);
 }

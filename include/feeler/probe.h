@@ -101,8 +101,8 @@ typedef struct flr_probe_hit {
 } flr_probe_hit;
 
 /* What one probe remembers from frame to frame (section 3.2 of the paper): the triangle it hit
- * last, which is looked at first. It changes the time, never the answer. Begin with
- * flr_probe_witness_none(). One per probe. */
+ * last, which flr_probe_any() looks at first unless the segment is short. It changes the time,
+ * never the answer. Begin with flr_probe_witness_none(). One per probe. */
 typedef struct flr_probe_witness {
     uint32_t triangle;
 } flr_probe_witness;

@@ -1,7 +1,7 @@
 /* kernel.h: which of 16 triangles or boxes may a segment meet? In several instruction sets that give the same answer.
  *
- * Triangles: the segment's box must overlap the triangle's, and its ends must not lie on the same side of the triangle's
- * plane. All in small integers. Boxes: the test of section 3.4 with six axes, in single precision with slack. Both say yes
+ * Triangles: the segment's box must overlap the triangle's, its ends must not lie on the same side of the triangle's
+ * plane, and where it crosses that must be in the triangle's box. All but the last in small integers. Boxes: the test of section 3.4 with six axes, in single precision with slack. Both say yes
  * whenever the exact answer is yes. */
 #ifndef FLR_PROBE_KERNEL_H
 #define FLR_PROBE_KERNEL_H
@@ -19,11 +19,6 @@ uint32_t flr_gather_avx2(const flr_probe_block *blocks, uint32_t count,
 uint32_t flr_gather_avx512(const flr_probe_block *blocks, uint32_t count,
                            const flr_probe_local *local, uint32_t *list);
 
-/* Of some triangles of a block, those in whose box and sides the segment may cross their plane: a few are looked at more
- * closely before their corners are fetched. */
-uint32_t flr_block_crossed(const flr_probe_block *block, const flr_probe_local *local,
-                           uint32_t mask);
-
 /* The same for a segment from a to b in a grid, where it is short: both ends in one cell, or in cells next to each
  * other, or both beside the grid. A triangle may come several times. FLR_PROBE_NONE also where the segment is not of that
  * kind, or not of numbers, or where a cell holds a tree. */
@@ -33,6 +28,11 @@ uint32_t flr_near_avx2(const flr_probe_model *model, const flr_vec3 *a, const fl
                        uint32_t *list);
 uint32_t flr_near_avx512(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
                          uint32_t *list);
+
+/* Of some triangles of a block, those in whose box and sides the segment may cross their plane: a few are looked at more
+ * closely before their corners are fetched. */
+uint32_t flr_block_crossed(const flr_probe_block *block, const flr_probe_local *local,
+                           uint32_t mask);
 
 /* Bit i: box i may be met. */
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span);

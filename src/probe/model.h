@@ -20,6 +20,7 @@
 
 enum {
     FLR_PROBE_LANES = 16,   /* triangles in a block, boxes in a node */
+    FLR_PROBE_BITS = 11,    /* 2^11 fine units along the edge of a frame */
     FLR_PROBE_HALF = 1024,  /* fine units from the middle of a frame to its border */
     FLR_PROBE_SLACK = 5,    /* fine units by which rounding may move a point off a plane (3.8) */
     FLR_PROBE_CELLS = 1024, /* along an axis, at most */

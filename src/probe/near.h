@@ -70,7 +70,7 @@ TARGET static inline uint32_t gather_cell(const flr_probe_model *model, const fl
 {
     if (slot->key == FLR_PROBE_FREE) return found;
     if (slot->count == FLR_PROBE_WOODED) return FLR_PROBE_NONE;
-    flr_int4 middle = (cell << 11) + FLR_PROBE_HALF;
+    flr_int4 middle = (cell << FLR_PROBE_BITS) + FLR_PROBE_HALF;
     flr_probe_local local = {a - middle, b - middle};
     return gather(&model->blocks[slot->first], slot->count, &local, list, found);
 }
@@ -80,7 +80,7 @@ TARGET static inline uint32_t gather_cell(const flr_probe_model *model, const fl
 TARGET static __attribute__((noinline)) uint32_t gather_next(const flr_probe_model *model,
                                                              flr_int4 a, flr_int4 b, uint32_t *list)
 {
-    const flr_int4 from = a >> 11, step = (b >> 11) - from;
+    const flr_int4 from = a >> FLR_PROBE_BITS, step = (b >> FLR_PROBE_BITS) - from;
     flr_int4 cells[8];
     const flr_probe_slot *slots[8];
     uint32_t count = 1, found = 0;
@@ -106,6 +106,7 @@ TARGET static __attribute__((noinline)) uint32_t gather_next(const flr_probe_mod
     return found;
 }
 
+/* See flr_near_scalar() in kernel.h. */
 TARGET static inline uint32_t near(const flr_probe_model *model, const flr_vec3 *from,
                                    const flr_vec3 *to, uint32_t *list)
 {
@@ -122,7 +123,7 @@ TARGET static inline uint32_t near(const flr_probe_model *model, const flr_vec3 
     }
     flr_int4 fine_a = __builtin_convertvector(a, flr_int4),
              fine_b = __builtin_convertvector(b, flr_int4);
-    flr_int4 cell = fine_a >> 11, differ = cell ^ fine_b >> 11;
+    flr_int4 cell = fine_a >> FLR_PROBE_BITS, differ = cell ^ fine_b >> FLR_PROBE_BITS;
     if (differ[0] | differ[1] | differ[2]) return gather_next(model, fine_a, fine_b, list);
     const flr_probe_slot *slot =
         flr_probe_find(model->slots, model->mask, model->shift, key_of(cell));
