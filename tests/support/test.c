@@ -10,7 +10,8 @@ flr_test_random flr_test_random_begin(const char *test_name)
     const char *text = getenv("FLR_TEST_SEED");
     uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
     print_message("%s: FLR_TEST_SEED=%llu\n", test_name, (unsigned long long)seed);
-    return (flr_test_random){seed * 0x9E3779B97F4A7C15u + 0x1234567};
+    /* not by the step of the generator: the next seed would give the same numbers, one later */
+    return (flr_test_random){0x9E3779B97F4A7C15u + 0x1234567 + (seed - 1) * 0xD1342543DE82EF95u};
 }
 
 /* splitmix64 */
