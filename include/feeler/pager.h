@@ -53,6 +53,9 @@ typedef struct flr_pager_def {
     /* reads under way at once, 1 … FLR_READS_MOST; default 16; 1, or where the system has no io_uring:
      * one after the other */
     uint32_t depth;
+    /* the fields of edges and vertices, too, for flr_contact_params.awareness; default false: of the
+     * surface alone, which is all that is looked at without it, in a third of the memory */
+    bool features;
 } flr_pager_def;
 
 FLR_API flr_pager_def flr_default_pager_def(void);

@@ -70,7 +70,7 @@ typedef struct flr_engine_def {
     const flr_cache *cache; /* of voxels; NULL: none. Its folder is copied */
     /* bytes: of the voxels of parts of a scene that never move no more than this are in memory, the rest is read from the cache
      * when parts come near (feeler/pager.h); default 0: all of them are. Such parts are not merged with others, have no
-     * overlays and no colours of proximity; distances to them are measured by triangles. Without workers,
+     * overlays, no colours of proximity and no geometrical awareness; distances to them are measured by triangles. Without workers,
      * flr_engine_service() reads */
     uint64_t memory;
     const char *recordings; /* folder, made when needed; NULL: there are none */

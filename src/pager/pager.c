@@ -72,6 +72,8 @@ static flr_result open_file(flr_pager *p, flr_error *error)
         result = flr_file_open(p->def.env, p->path, FLR_FILE_READ, &p->file, error);
     if (result == FLR_OK) result = flr_reads_open(p->file, p->def.depth, &p->reads, error);
     if (result != FLR_OK) return result;
+    /* the header is our own, read into memory: without features nobody asks for the other fields */
+    if (!p->def.features) ((flr_voxmap_header *)(uintptr_t)p->voxmap->header)->features = 0;
     const flr_voxfile *file = p->voxmap->file;
     const flr_voxfile_header *header = (const flr_voxfile_header *)file->bytes;
     uint64_t at = (uint64_t)((const uint8_t *)p->voxmap->header - file->bytes) - header->data;

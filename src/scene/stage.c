@@ -179,26 +179,26 @@ static bool is_of(const flr_pager *pager, const flr_mesh *mesh, double voxel)
 }
 
 /* FLR_BAD_INPUT also where the file is of something else. */
-static flr_result open_pager(flr_env *env, const char *path, const flr_mesh *mesh, double voxel,
-                             uint64_t memory, flr_pager **pager, flr_error *error)
+static flr_result open_pager(const flr_pager_def *def, const flr_mesh *mesh, double voxel,
+                             flr_pager **pager, flr_error *error)
 {
-    flr_pager_def def = flr_default_pager_def();
-    def.env = env, def.path = path, def.budget = memory;
     flr_pager *made;
-    flr_result result = flr_pager_open(&def, &made, error);
+    flr_result result = flr_pager_open(def, &made, error);
     if (result != FLR_OK) return result;
     if (!is_of(made, mesh, voxel)) {
         flr_pager_close(made);
-        return flr_fail(error, FLR_BAD_INPUT, "%s: holds something else than its name says", path);
+        return flr_fail(error, FLR_BAD_INPUT, "%s: holds something else than its name says",
+                        def->path);
     }
     *pager = made;
     return FLR_OK;
 }
 
 flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
-                          const flr_voxelize_def *how, uint64_t memory, flr_pager **pager,
-                          flr_error *error)
+                          const flr_voxelize_def *how, uint64_t memory, bool features,
+                          flr_pager **pager, flr_error *error)
 {
+    flr_pager_def def = flr_default_pager_def();
     char path[FLR_CACHE_PATH_SIZE];
     flr_path_info info;
     flr_cache whole = *cache;
@@ -208,7 +208,8 @@ flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *
         flr_result result = flr_cache_file(env, &whole, mesh, how, false, path, NULL, error);
         if (result == FLR_OK) result = flr_path_look(env, path, &info, error);
         if (result != FLR_OK || info.size <= memory) return result;
-        result = open_pager(env, path, mesh, how->voxel, memory, pager, error);
+        def.env = env, def.path = path, def.budget = memory, def.features = features;
+        result = open_pager(&def, mesh, how->voxel, pager, error);
         /* its directory is damaged: it is built again, once */
         bool damaged = result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED;
         if (!damaged || again || flr_path_remove(env, path, error) != FLR_OK) return result;
@@ -225,8 +226,8 @@ static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint3
     for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
     share = def->memory / share;
     if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
-    flr_result result =
-        flr_stage_page(env, def->cache, part->mesh, &how, share, &part->pager, error);
+    flr_result result = flr_stage_page(env, def->cache, part->mesh, &how, share,
+                                       def->params.contact.awareness, &part->pager, error);
     if (result != FLR_OK) return about(part->name, result, error);
     return part->pager ? FLR_OK : voxelize(env, def, i, part, true, false, error);
 }

@@ -104,10 +104,10 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
 void flr_stage_destroy(flr_stage *stage); /* NULL allowed */
 
 /* Voxels that are paged: makes the cache's file of a mesh's voxels where it is missing or damaged, slab by slab where it does not fit into
- * memory, and opens it where it is larger than `memory` bytes. Else `*pager` is NULL. */
+ * memory, and opens it where it is larger than `memory` bytes. Else `*pager` is NULL. `features`: as in flr_pager_def. */
 flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
-                          const flr_voxelize_def *how, uint64_t memory, flr_pager **pager,
-                          flr_error *error);
+                          const flr_voxelize_def *how, uint64_t memory, bool features,
+                          flr_pager **pager, flr_error *error);
 
 /* What all its pagers did together; zeros where nothing is paged. RT safe. */
 flr_pager_stats flr_stage_paging(const flr_stage *stage);
