@@ -169,13 +169,15 @@ static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_
                                       values->no_shell ? NULL : &j->shell, &j->cache, error);
     flr_stop_at_once(false);
     j->write_seconds = j->cache.write_seconds;
-    if (result == FLR_CANCELLED || (result == FLR_OK && flr_stop_wanted())) return stopped(error);
+    bool in_place = streaming && result == FLR_OK; /* too late to stop */
+    if (result == FLR_CANCELLED || (result == FLR_OK && flr_stop_wanted() && !in_place))
+        return stopped(error);
     if (result == FLR_OK) {
         flr_progress(cli, 100, 100, "leaks");
         result = flr_leak_find(j->mesh, j->voxmap, def.threads, values->memory, &j->leaks, error);
     }
-    if (result == FLR_OK && flr_stop_wanted()) return stopped(error);
-    if (result != FLR_OK || !values->out || streaming) return result;
+    if (result == FLR_OK && flr_stop_wanted() && !in_place) return stopped(error);
+    if (result != FLR_OK || !values->out || in_place) return result;
     return write_out(cli, values->out, j, error);
 }
 
@@ -439,8 +441,8 @@ static const flr_example examples[] = {
      "distances to 20 voxels, for a program"},
     {"feeler voxelize ball/ball.stl --voxel 0.2mm --no-features --no-cache --memory 1GiB",
      "surface field only, within a gibibyte"},
-    {"feeler voxelize ball/ball.stl --voxel 0.05mm --memory 64MiB --out large.flrvox",
-     "slab by slab, as it is larger than 64 MiB"},
+    {"feeler voxelize ball/ball.stl --voxel 0.05mm --memory 32MiB --out large.flrvox",
+     "slab by slab, as it does not fit into 32 MiB"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {

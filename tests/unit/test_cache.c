@@ -448,12 +448,49 @@ static void what_is_stored_later_is_found(void **state)
     flr_sim_destroy(sim);
 }
 
+/* too large for the memory allowed: refused, or built straight into the file, and the same bytes */
+static void what_is_too_large_is_streamed(void **state)
+{
+    (void)state;
+    flr_sim *sim;
+    flr_env *env = make_disk(1, &sim);
+    const flr_mesh *mesh = flr_test_shape_mesh(&the_shape);
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_cache small = {.folder = "/c"}, large = {.folder = "/d", .stream = true}, none = {0};
+    flr_cache_report report;
+    flr_blob a, b;
+    flr_voxelize_def def = the_def;
+    def.voxel /= 16; // what stays in memory is little, then
+    flr_voxelize_needs needs;
+    assert_ok(flr_voxelize_estimate(mesh, &def, &needs, &error), error);
+    def.memory_limit = needs.memory - 1;
+    assert_int_equal(flr_cache_file(env, &small, mesh, &def, true, path, NULL, &error),
+                     FLR_TOO_LARGE);
+    assert_int_equal(flr_cache_file(env, &none, mesh, &def, true, path, NULL, &error),
+                     FLR_BAD_ARGUMENT);
+    assert_ok(flr_cache_file(env, &large, mesh, &def, true, path, &report, &error), error);
+    assert_true(report.stored && report.streamed && !report.found);
+    assert_ok(flr_file_read_all(env, path, 1 << 30, &a, &error), error);
+    assert_ok(flr_cache_file(env, &large, mesh, &def, true, path, &report, &error), error);
+    assert_true(report.found && !report.streamed);
+    def.memory_limit = 0;
+    assert_ok(flr_cache_file(env, &small, mesh, &def, true, path, &report, &error), error);
+    assert_true(report.stored && !report.streamed);
+    assert_ok(flr_file_read_all(env, path, 1 << 30, &b, &error), error);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.bytes, b.bytes, a.size);
+    flr_blob_free(&a);
+    flr_blob_free(&b);
+    flr_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_once_then_found),
         cmocka_unit_test(a_shell_is_added_when_asked_for),
         cmocka_unit_test(what_is_stored_later_is_found),
+        cmocka_unit_test(what_is_too_large_is_streamed),
         cmocka_unit_test(every_parameter_is_in_the_key),
         cmocka_unit_test(broken_files_are_told_and_built_again),
         cmocka_unit_test(no_fault_of_the_disk_hinders),

@@ -355,6 +355,30 @@ static void output_appears_whole(void **state)
     assert_file(path, "");
 }
 
+static void output_in_any_order(void **state)
+{
+    (void)state;
+    const char *path = in_folder("puzzle");
+    char back[4] = "";
+    flr_output *output;
+    assert_ok(flr_output_begin(env, path, &output, &error), error);
+    assert_ok(flr_output_put(output, 3, "def", 3, &error), error);
+    assert_ok(flr_output_put(output, 0, "abc", 3, &error), error);
+    assert_ok(flr_output_put(output, 9, "", 0, &error), error);
+    assert_int_equal(flr_output_size(output), 6);
+    assert_ok(flr_output_get(output, 2, back, 3, &error), error);
+    assert_string_equal(back, "cde");
+    assert_int_equal(flr_output_get(output, 4, back, 3, &error), FLR_IO);
+    assert_ok(flr_output_commit(output, &error), error);
+    assert_file(path, "abcdef");
+
+    // there is some room on every disk that this can be run on
+    uint64_t room = 0;
+    assert_ok(flr_path_room(env, path, &room, &error), error);
+    assert_true(room > 0);
+    assert_int_equal(flr_path_room(env, in_folder("none/x"), &room, &error), FLR_NOT_FOUND);
+}
+
 static void output_of_all_sizes(void **state)
 {
     (void)state;
@@ -658,6 +682,7 @@ int main(void)
         in_a_folder(paths),
         in_a_folder(list_is_sorted_and_stops),
         in_a_folder(output_appears_whole),
+        in_a_folder(output_in_any_order),
         in_a_folder(output_of_all_sizes),
         in_a_folder(output_says_why_not),
         in_a_folder(output_follows_links_and_keeps_rights),

@@ -239,7 +239,12 @@ static void full_disk(void **state)
     assert_string_equal(error.message,
                         "/g: cannot write: the disk is full; make room and try again");
     assert_int_equal(count_in(m.env, "/"), 1);
+    uint64_t room;
+    assert_ok(flr_path_room(m.env, "/g", &room, &error), error);
+    assert_int_equal(room, 40000);
     assert_ok(write_file(m.env, "/g", "x", 40000), error);
+    assert_ok(flr_path_room(m.env, "/g", &room, &error), error);
+    assert_int_equal(room, 0);
     flr_sim_destroy(m.sim);
 }
 
