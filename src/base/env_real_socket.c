@@ -114,6 +114,9 @@ int flr_real_udp_open(flr_env *env, flr_address local, flr_socket **socket)
     int fd;
     int code = new_descriptor(local, SOCK_DGRAM, &fd);
     if (code) return code;
+    // what comes while nobody reads waits here; the system gives less where it allows less
+    int room = 4 << 20;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     code = bind_to(fd, local);
     if (code) {
         close(fd);

@@ -10,6 +10,9 @@
 enum {
     WINDOW_FIRST = 32 * FLR_RELIABLE_PART, /* bytes that may fly at the beginning */
     WINDOW_LEAST = 8 * FLR_RELIABLE_PART,
+    WINDOW_NEAR =
+        96 *
+        1024, /* on a short way: what the buffer of the other's socket holds while nobody reads it */
     SLOW_MOST = 4,       /* round trips in a row longer than usual, then there is a queue */
     SEARCH_NS = 1000000, /* late parts are looked for no more often than this */
     PATIENT = 3, /* a part that was sent so often waits longer each time before it is sent again… */
@@ -19,6 +22,8 @@ enum {
 /* the round trip may become so much longer than usual (s): between the two the window stays. More than the loop of a
  * control thread and the delay of acknowledgements make it waver; less than a hand feels. */
 static const double queue_low = 0.010, queue_high = 0.025;
+/* bytes/s that are enough for anybody here: with the round trip, how much may fly on a long way */
+static const double rate_most = 60e6;
 /* more than a link loses by itself: it is a queue that overflows */
 static const double loss_most = 0.3;
 /* s, besides four deviations, that an answer may take longer than usual */
@@ -124,19 +129,20 @@ static flr_reliable_part *late_part(flr_reliable_out *out, int64_t now, double l
     return NULL;
 }
 
-/* a stretch that was never sent, as a part of its own */
+/* bytes of the stretch that was never sent and may go now as one part */
+static uint64_t new_size(const flr_reliable_out *out)
+{
+    uint64_t size = out->queued - out->sent, allowed = out->limit - out->sent;
+    if (out->count == FLR_RELIABLE_PARTS || (double)out->flying >= out->window) return 0;
+    if (size > FLR_RELIABLE_PART) size = FLR_RELIABLE_PART;
+    if (allowed >= size) return size;
+    return out->flying > 0 ? 0 : allowed; // room will be told: no crumbs
+}
+
 static flr_reliable_part *new_part(flr_reliable_out *out)
 {
-    uint64_t waiting = out->queued - out->sent;
-    if (waiting == 0 || out->count == FLR_RELIABLE_PARTS || (double)out->flying >= out->window ||
-        out->sent >= out->limit)
-        return NULL;
-    uint64_t size = waiting < FLR_RELIABLE_PART ? waiting : FLR_RELIABLE_PART;
-    uint64_t allowed = out->limit - out->sent;
-    if (allowed < size) {
-        if (out->flying > 0) return NULL; // room will be told: no crumbs
-        size = allowed;
-    }
+    uint64_t size = new_size(out);
+    if (size == 0) return NULL;
     flr_reliable_part *part = part_at(out, out->count++);
     *part = (flr_reliable_part){.begin = out->sent, .size = (uint32_t)size};
     out->sent += size;
@@ -169,10 +175,18 @@ size_t flr_reliable_take(flr_reliable *reliable, int64_t now, double late, uint8
 int64_t flr_reliable_due(const flr_reliable *reliable)
 {
     const flr_reliable_out *out = &reliable->out;
-    if (out->queued > out->sent && out->count < FLR_RELIABLE_PARTS &&
-        (double)out->flying < out->window && out->sent < out->limit)
-        return 0;
+    if (new_size(out) > 0) return 0;
     return out->flying > 0 ? out->search_ns : INT64_MAX;
+}
+
+/* not more than the way and the other's socket hold */
+static void bound_window(flr_reliable *reliable, double usual)
+{
+    flr_reliable_out *out = &reliable->out;
+    double most = usual * rate_most > WINDOW_NEAR ? usual * rate_most : WINDOW_NEAR;
+    if (most > (double)reliable->capacity) most = (double)reliable->capacity;
+    if (out->window > most) out->window = most;
+    if (out->window < WINDOW_LEAST) out->window = WINDOW_LEAST;
 }
 
 /* at the end of a round the window follows what the round trip did */
@@ -186,8 +200,6 @@ static void end_round(flr_reliable *reliable, flr_reliable_way way)
     } else if (queue < queue_low && !out->starting && (double)out->flying * 2 > out->window) {
         out->window += out->window * 0.08 + FLR_RELIABLE_PART;
     }
-    if (out->window < WINDOW_LEAST) out->window = WINDOW_LEAST;
-    if (out->window > (double)reliable->capacity) out->window = (double)reliable->capacity;
     out->round_end = out->sent;
     out->round_rtt = 0;
 }
@@ -274,6 +286,7 @@ bool flr_reliable_acked(flr_reliable *reliable, const flr_reliable_ack *ack, flr
     size_t news = mark(out, ack, now);
     if (out->starting) start(out, news, way);
     if (out->farthest > out->round_end || (out->flying == 0 && news > 0)) end_round(reliable, way);
+    bound_window(reliable, way.usual);
     return true;
 }
 

@@ -167,8 +167,54 @@ static void test_flood(void **state)
     flr_lines_destroy(b.lines);
 }
 
+/* 10 MB beside states, while each end is looked at only so often: no loss of our own making */
+static void run_transfer(double pause_ms)
+{
+    flr_env *env = flr_env_real();
+    site a, b;
+    begin(&a);
+    begin(&b);
+    flr_lines_call(a.lines, flr_lines_address(b.lines), NULL, 0);
+    static uint8_t bytes[FLR_LINES_MESSAGE];
+    uint32_t sent = 0, states = 0, wanted = 10000000 / FLR_LINES_MESSAGE;
+    int64_t begun = 0, state_ns = 0, now, end = flr_clock_ns(env) + 60000 * ms;
+    while ((now = flr_clock_ns(env)) < end && b.messages < wanted) {
+        step(&a);
+        while (a.line && sent < wanted &&
+               flr_lines_send(a.lines, a.line, bytes, sizeof bytes) == FLR_OK)
+            sent++;
+        if (a.line && begun == 0) begun = now;
+        if (a.line && now >= state_ns) {
+            flr_lines_state(a.lines, a.line, "state", 5);
+            states++;
+            state_ns = now + ms;
+        }
+        flr_lines_service(a.lines);
+        step(&b);
+        if (pause_ms > 0) flr_sleep_until(env, now + (int64_t)(pause_ms * 1e6));
+    }
+    double seconds = (double)(flr_clock_ns(env) - begun) * 1e-9;
+    flr_lines_info info = {0};
+    assert_true(flr_lines_get(a.lines, a.line, &info));
+    print_message(
+        "looked at every %.1f ms: %.1f MB/s, %u of %u states came, %llu parts sent again\n",
+        pause_ms, 10 / seconds, b.states, states, (unsigned long long)info.resent);
+    assert_int_equal(b.messages, wanted);
+    assert_true(b.states * 10 >= states * 9);
+    flr_lines_destroy(a.lines);
+    flr_lines_destroy(b.lines);
+}
+
+static void test_transfer(void **state)
+{
+    (void)state;
+    run_transfer(0);
+    run_transfer(1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flood)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flood),
+                                       cmocka_unit_test(test_transfer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

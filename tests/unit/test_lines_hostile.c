@@ -423,6 +423,33 @@ static void test_broken_inside(void **state)
     }
 }
 
+/* ---- new keys on the way ---- */
+
+static void test_new_keys(void **state)
+{
+    (void)state;
+    flr_sim_def def = flr_default_sim_def();
+    def.network.jitter_ns = 20 * FLR_SIM_MS;
+    flr_wire wire;
+    flr_wire_begin(&wire, 2, &def, NULL);
+    flr_wire_join(&wire, 5);
+    flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
+    // as after a quarter of an hour at 1000 packets a second
+    a->lines->table[0].sent_number = FLR_SEAL_EPOCH - 50;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(flr_lines_state(a->lines, a->line, "state", 5), FLR_OK);
+        assert_int_equal(flr_lines_send(a->lines, a->line, "message", 7), FLR_OK);
+        flr_wire_run(&wire, 0.001);
+    }
+    flr_wire_run(&wire, 1);
+    assert_int_equal(b->told[FLR_LINES_GOT_STATE], 100);
+    assert_int_equal(b->told[FLR_LINES_GOT_MESSAGE], 100);
+    assert_int_equal(b->lines->table[0].in.epoch, 1);
+    assert_true(b->lines->table[0].window.highest > FLR_SEAL_EPOCH);
+    assert_int_equal(all_rejected(b->lines), 0);
+    flr_wire_end(&wire);
+}
+
 /* ---- far more calls than anybody makes ---- */
 
 static void few_handshakes(flr_lines_def *def, uint32_t side)
@@ -457,7 +484,7 @@ int main(void)
         cmocka_unit_test(test_replayed),      cmocka_unit_test(test_random),
         cmocka_unit_test(test_amplification), cmocka_unit_test(test_moves),
         cmocka_unit_test(test_does_not_move), cmocka_unit_test(test_broken_inside),
-        cmocka_unit_test(test_call_flood),
+        cmocka_unit_test(test_call_flood),    cmocka_unit_test(test_new_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
