@@ -7,12 +7,15 @@
 DEPS ?= yes
 PREFIX ?= /usr/local
 
-all: deps-build
-	@mkdir -p build
-	@cmake --preset release -DFLR_TESTS=OFF >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+all: configure
 	@cmake --build --preset release
 
-demo: all
+configure: deps-build
+	@mkdir -p build
+	@cmake --preset release -DFLR_TESTS=OFF >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+
+demo: configure
+	@cmake --build --preset release --target feeler feeler_import
 	@build/feeler demo $(NAME)
 
 test: deps-test
@@ -36,4 +39,4 @@ clean:
 deps-%:
 	@[ "$(DEPS)" = no ] || scripts/deps $*
 
-.PHONY: all demo test check install deb format clean
+.PHONY: all configure demo test check install deb format clean
