@@ -5,6 +5,7 @@
 
 #include "feeler/mesh_io.h"
 #include "feeler/sim.h"
+#include "models/models.h"
 #include "support/fail_alloc.h"
 #include "support/shapes.h"
 #include "support/test.h"
@@ -216,11 +217,27 @@ static void other_marks(void **state)
     flr_test_shape_free(&shape);
 }
 
-/* Parts of all scenarios and dirty files, at coarse voxels; FLR_TEST_STREAM=n divides the voxel size by n. */
-static void scenarios_and_dirty_files(void **state)
+/* A part at `steps` voxels across, and at a few more sizes of slabs when asked for. */
+static void assert_part_streams(const flr_mesh *mesh, double steps, bool all)
+{
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    flr_voxelize_def def = def_of(fmax(size.x, fmax(size.y, size.z)) / steps);
+    assert_streams(mesh, &def, true, 1);
+    for (uint64_t slab = 1 << 18; all && slab <= 1 << 24; slab *= 8)
+        assert_streams(mesh, &def, true, slab);
+}
+
+/* Voxels across a part: 50, or as FLR_TEST_STREAM says; from 512 on there are several slabs. */
+static double steps_asked(void)
+{
+    const char *asked = getenv("FLR_TEST_STREAM");
+    return asked ? atof(asked) : 50;
+}
+
+static void dirty_files(void **state)
 {
     (void)state;
-    const char *folder = flr_test_models_dir(), *finer = getenv("FLR_TEST_STREAM");
+    const char *folder = flr_test_models_dir();
     if (!folder) skip();
     static const char *const files[] = {
         "dirty/assimp_Spider_binary.stl", "dirty/cgal_three_knives.obj",
@@ -233,11 +250,26 @@ static void scenarios_and_dirty_files(void **state)
         flr_mesh_options options = flr_default_mesh_options();
         options.tolerant = true;
         assert_ok(flr_mesh_open(flr_env_real(), path, &options, &mesh, NULL, &error), error);
-        flr_vec3 size = flr_box3_size(mesh->bounds);
-        double largest = fmax(size.x, fmax(size.y, size.z));
-        flr_voxelize_def def = def_of(largest / (finer ? 60 * atof(finer) : 60));
-        assert_streams(mesh, &def, true, 1);
+        assert_part_streams(mesh, steps_asked(), steps_asked() > 50);
         flr_mesh_destroy(mesh);
+    }
+}
+
+/* All parts of all scenarios when FLR_TEST_STREAM is set, else those that are small. */
+static void scenarios(void **state)
+{
+    (void)state;
+    const bool all = steps_asked() > 50;
+    for (size_t i = 0; i < flr_scenario_count(); i++) {
+        const flr_scenario *scenario = flr_scenario_at(i);
+        if (!all && strcmp(scenario->name, "ball") != 0) continue;
+        flr_model model = {0};
+        assert_ok(flr_scenario_build(scenario, NULL, &model, &error), error);
+        for (size_t k = 0; k < model.mesh_count; k++) {
+            if (all) printf("%s %s\n", scenario->name, model.meshes[k].file);
+            assert_part_streams(model.meshes[k].mesh, steps_asked(), all);
+        }
+        flr_model_free(&model);
     }
 }
 
@@ -417,7 +449,8 @@ int main(void)
         cmocka_unit_test(any_shape_any_slabs),
         cmocka_unit_test(other_marks),
 
-        cmocka_unit_test(scenarios_and_dirty_files),
+        cmocka_unit_test(dirty_files),
+        cmocka_unit_test(scenarios),
         cmocka_unit_test(a_full_disk),
         cmocka_unit_test(a_failing_disk),
         cmocka_unit_test(stopping),
