@@ -305,9 +305,14 @@ static void welcome(flr_lines *lines, flr_address from, const uint8_t hello[FLR_
     uint64_t other = flr_get_u64(hello + HELLO_SELF);
     size_t size = flr_get_u16(hello + HELLO_COUNT);
     uint32_t half = 0;
+    flr_line *oldest = NULL; // call of the same side that was never confirmed
     for (uint32_t i = 0; i < lines->count; i++) {
         flr_line *line = &lines->table[i];
-        if (line->stage == FLR_LINE_HALF) half++;
+        if (line->stage == FLR_LINE_HALF) {
+            half++;
+            if (line->other == other && (!oldest || line->began_ns < oldest->began_ns))
+                oldest = line;
+        }
         if (line->stage == FLR_LINE_FREE || line->caller ||
             memcmp(line->caller_key, hello + HELLO_KEY, FLR_SEAL_KEY) != 0)
             continue;
@@ -318,10 +323,11 @@ static void welcome(flr_lines *lines, flr_address from, const uint8_t hello[FLR_
             lines->rejected.replayed++;
         return;
     }
-    if (lines->close_looks < 1 || half >= lines->def.most) {
+    if (lines->close_looks < 1 || (half >= lines->def.most && !oldest)) {
         lines->rejected.flood++;
         return;
     }
+    if (half >= lines->def.most) flr_line_free(oldest); // it fills the room alone: its own calls go
     lines->close_looks--;
     flr_seal_session session;
     if (!has_room(lines, from, other)) {

@@ -270,7 +270,8 @@ static void test_both_call(void **state)
 {
     (void)state;
     flr_test_random random = flr_test_random_begin("test_lines both");
-    uint32_t kept = 0, runs = 200;
+    const char *text = getenv("FLR_LINES_RACES");
+    uint32_t kept = 0, runs = text ? (uint32_t)strtoul(text, NULL, 10) : 60;
     for (uint32_t run = 0; run < runs; run++) {
         flr_sim_def def = flr_default_sim_def();
         def.seed = flr_test_random_u64(&random);

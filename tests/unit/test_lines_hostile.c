@@ -477,6 +477,39 @@ static void test_call_flood(void **state)
     flr_wire_end(&wire);
 }
 
+/* a side that begins calls and never goes on takes no room from others */
+static void few_lines(flr_lines_def *def, uint32_t side)
+{
+    (void)side;
+    def->most = 3;
+}
+
+static void test_half_calls(void **state)
+{
+    (void)state;
+    flr_sim_def def = flr_default_sim_def();
+    def.network.delay_ns = 10 * FLR_SIM_MS;
+    flr_wire wire;
+    flr_wire_begin(&wire, 3, &def, few_lines);
+    flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1], *c = &wire.sides[2];
+    // it hangs up when its call with the cookie is on the way: the WELCOME comes to nobody
+    for (int i = 0; i < 10; i++) {
+        uint32_t line = flr_lines_call(c->lines, flr_wire_address(1), NULL, 0);
+        flr_wire_run(&wire, 0.025);
+        flr_lines_close(c->lines, line, NULL);
+        flr_wire_run(&wire, 0.05);
+    }
+    flr_wire_run(&wire, 0.1);
+    assert_int_equal(b->opens, 0);
+    uint32_t half = 0;
+    for (uint32_t i = 0; i < b->lines->count; i++)
+        half += b->lines->table[i].stage == FLR_LINE_HALF;
+    assert_int_equal(half, 3);
+    flr_wire_join(&wire, 1);
+    assert_int_equal(a->opens, 1);
+    flr_wire_end(&wire);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_amplification), cmocka_unit_test(test_moves),
         cmocka_unit_test(test_does_not_move), cmocka_unit_test(test_broken_inside),
         cmocka_unit_test(test_call_flood),    cmocka_unit_test(test_new_keys),
+        cmocka_unit_test(test_half_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
