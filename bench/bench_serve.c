@@ -16,7 +16,8 @@
 #include "feeler/hand.h"
 #include "feeler/histogram.h"
 
-static const double settle_seconds = 0.7, window_seconds = 2, patience_seconds = 60;
+static const double settle_s = 0.7, window_s = 2; /* divided for a quick look */
+static const double patience_seconds = 60;
 static const double far_away = 50;  /* metres: nothing that is added there comes near */
 static const double far_size = 700; /* voxels: along its longest side */
 static const double far_voxel =
@@ -336,12 +337,12 @@ static flr_result step(bench *b, flr_error *error)
         if (1e-9 * (double)(flr_clock_ns(b->env) - b->asked_ns) > patience_seconds)
             return flr_fail(error, FLR_TIMEOUT, "\"%s\" could not be brought about in %g s",
                             b->rows[b->at].name, patience_seconds);
-        if (passed(b) > settle_seconds) begin_window(b);
+        if (passed(b) > settle_s / b->options->divide) begin_window(b);
         break;
     case MEASURING:
         result = keep_voxelizing(b, b->rows[b->at].voxelize, error);
         watch(b);
-        if (passed(b) < window_seconds) break;
+        if (passed(b) < window_s / b->options->divide) break;
         end_window(b);
         return next_row(b, error);
     case ENDED:
@@ -389,7 +390,8 @@ static double growth(const bench *b, const row *r)
 
 static void print_row(const bench *b, const row *r, FILE *out)
 {
-    double seconds = window_seconds * b->options->repeat, looks = r->looks ? (double)r->looks : 1;
+    double seconds = window_s / b->options->divide * b->options->repeat,
+           looks = r->looks ? (double)r->looks : 1;
     double p50 = quantile_us(&r->compute, 0.5), p99 = quantile_us(&r->compute, 0.99),
            p999 = quantile_us(&r->compute, 0.999);
     double pooled = 100 * (p99 / quantile_us(&b->rows[0].compute, 0.99) - 1);
@@ -421,12 +423,12 @@ static void tell(const bench *b, FILE *out)
     flr_engine_get_health(b->engine, &health);
     if (b->options->json) {
         fprintf(out, "{\"bench\":\"serve\",\"scene\":\"%s\",\"window_seconds\":%g,\"rounds\":%u,",
-                b->scene, window_seconds, b->options->repeat);
+                b->scene, window_s / b->options->divide, b->options->repeat);
         flr_bench_print_conditions(&conditions, true, out);
         fprintf(out, ",\"rows\":[");
     } else {
         fprintf(out, "What clients cost the loop: scene %s, %u rounds of %g s each, microseconds\n",
-                b->scene, b->options->repeat, window_seconds);
+                b->scene, b->options->repeat, window_s / b->options->divide);
         flr_bench_print_conditions(&conditions, false, out);
         fprintf(out, "%s\n\n%-40s %7s %7s %7s %15s %8s %8s %8s %7s %9s %7s\n", health.rights, "",
                 "", "", "", "p99 grows by %", "", "", "missed", "page", "", "states");

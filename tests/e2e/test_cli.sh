@@ -322,6 +322,11 @@ expect 0 feeler bench loop --divide 100 --json
 json '[.rows[].frames] == [10000, 10000, 12, 50, 200, 500]'
 json '.rows[0].compute_us.p50 <= .rows[0].compute_us.max'
 
+# ---- bench serve: a whole controller, viewers in a process of their own ----
+expect 0 feeler bench serve --divide 40 --repeat 1 --json
+json '(.rows | length) == 7 and ([.rows[] | .frames > 0 and .points > 1000] | all)'
+json '.scene == "bay" and .rows[0].p99_growth_percent == 0'
+
 # ---- doctor ----
 expect 0 feeler doctor
 tells '^(ok|better) +processor'
