@@ -16,6 +16,8 @@ static const int64_t hello_first = 100 * 1000000ll, hello_most = 500 * 1000000ll
 /* verdicts in WELCOME */
 enum { COME_IN, NO_ROOM };
 
+enum { SAME_MOST = 2 }; /* calls of one side under way, that we know of */
+
 /* places in the plain content of HELLO */
 enum {
     HELLO_KEY = 0,
@@ -304,12 +306,13 @@ static void welcome(flr_lines *lines, flr_address from, const uint8_t hello[FLR_
 {
     uint64_t other = flr_get_u64(hello + HELLO_SELF);
     size_t size = flr_get_u16(hello + HELLO_COUNT);
-    uint32_t half = 0;
+    uint32_t half = 0, same = 0;
     flr_line *oldest = NULL; // call of the same side that was never confirmed
     for (uint32_t i = 0; i < lines->count; i++) {
         flr_line *line = &lines->table[i];
         if (line->stage == FLR_LINE_HALF) {
             half++;
+            same += line->other == other;
             if (line->other == other && (!oldest || line->began_ns < oldest->began_ns))
                 oldest = line;
         }
@@ -327,7 +330,8 @@ static void welcome(flr_lines *lines, flr_address from, const uint8_t hello[FLR_
         lines->rejected.flood++;
         return;
     }
-    if (half >= lines->def.most) flr_line_free(oldest); // it fills the room alone: its own calls go
+    // who begins again and again and never goes on takes no room from others
+    if (same >= SAME_MOST || (half >= lines->def.most && oldest)) flr_line_free(oldest);
     lines->close_looks--;
     flr_seal_session session;
     if (!has_room(lines, from, other)) {

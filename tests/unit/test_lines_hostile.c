@@ -504,7 +504,7 @@ static void test_half_calls(void **state)
     uint32_t half = 0;
     for (uint32_t i = 0; i < b->lines->count; i++)
         half += b->lines->table[i].stage == FLR_LINE_HALF;
-    assert_int_equal(half, 3);
+    assert_int_equal(half, 2);
     flr_wire_join(&wire, 1);
     assert_int_equal(a->opens, 1);
     flr_wire_end(&wire);
