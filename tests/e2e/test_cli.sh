@@ -327,6 +327,11 @@ expect 0 feeler bench serve --divide 40 --repeat 1 --json
 json '(.rows | length) == 7 and ([.rows[] | .frames > 0 and .points > 1000] | all)'
 json '.scene == "bay" and .rows[0].p99_growth_percent == 0'
 
+# ---- bench collaboration ----
+expect 0 feeler bench collaboration --divide 100 --json
+json '[.collaboration[].delay] | unique == [0, 0.02, 0.12, 0.5, 1]'
+json 'all(.collaboration[]; .energy < 1e-5 and .agreed <= 2 + 4 * .delay)'
+
 # ---- doctor ----
 expect 0 feeler doctor
 tells '^(ok|better) +processor'
