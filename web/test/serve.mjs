@@ -7,6 +7,7 @@ import { write_scene } from './scene.mjs';
 
 function begin(feeler, folder, options) {
   const child = spawn(feeler, options, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') } });
+  process.once('exit', () => child.kill()); // also when a test ends by an error
   let said = '';
   const url = new Promise((resolve, reject) => {
     const listen = (data) => {
