@@ -92,8 +92,13 @@ if __name__ == "__main__":
         client.ask(RECORD_START, text("first"))
         time.sleep(0.2)
         client.ask(RECORD_STOP)
-        time.sleep(0.2)
-        client.ask(RECORD_START, text("second"))
+        for attempt in range(100):  # when the first is whole on the disk
+            time.sleep(0.2)
+            try:
+                client.ask(RECORD_START, text("second"))
+                break
+            except RuntimeError:
+                pass
         upload = client.ask(UPLOAD, struct.pack("<QIId", 100000, 0, 0, 0.001) + text("part.stl"))
         client.ask(UPLOAD_BYTES, struct.pack("<IxxxxQI", upload, 0, 8) + b"solid a\n")
         print("uploading", flush=True)
