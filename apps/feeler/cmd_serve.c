@@ -112,7 +112,7 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "of parts that have none of their own; default: a hundredth of the part",
+     .help = "of parts that have none of their own; default: what fits the part",
      .offset = AT(voxel),
      .min = 1e-9},
     FLR_SERVE_MEMORY(AT(memory)),

@@ -77,10 +77,10 @@ typedef struct flr_engine_def {
     const char *scratch;    /* folder for scenarios that are made; NULL: they cannot be loaded */
     const char *folder; /* that names of files begin in, as recordings tell them; NULL: not said */
     flr_mesh_options options; /* of reading meshes */
-    double voxel;     /* metres: of parts that have none; 0: a hundredth of the part's size */
-    int priority;     /* of the loop, as in flr_loop_def; default 80 */
-    int cpu;          /* default -1 */
-    bool lock_memory; /* default true */
+    double voxel;             /* metres: of parts that have none; 0: what fits the part */
+    int priority;             /* of the loop, as in flr_loop_def; default 80 */
+    int cpu;                  /* default -1 */
+    bool lock_memory;         /* default true */
     /* Called from any thread but the loop's when flr_engine_service() has something to do: must not
      * call the engine, may not block. NULL: none. */
     void (*wake)(void *context);
@@ -238,10 +238,14 @@ flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, uin
                           uint32_t *job, flr_error *error);
 /* Takes a part out; a hand that holds it lets go. */
 flr_result flr_engine_remove(flr_engine *engine, uint32_t part, flr_error *error);
+/* How a part may move from now on. One that becomes static stays where it is, also after a reset. */
+flr_result flr_engine_set_kind(flr_engine *engine, uint32_t part, flr_part_kind kind,
+                               flr_error *error);
 /* Voxels of another size; until they are there, the old ones serve. */
 flr_result flr_engine_voxelize(flr_engine *engine, uint32_t part, double voxel, uint32_t *job,
                                flr_error *error);
-/* The scene as it is now as a file, with meshes beside it (NAME_parts/…). */
+/* The scene as it is now as a file, with meshes beside it (NAME_parts/…). `path` ends in .json; the
+ * job fails with FLR_DENIED where it is the name of something else than a scene. */
 flr_result flr_engine_save(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
 
 /* Asks a job to stop; it ends with FLR_CANCELLED, or was done already. FLR_NOT_FOUND. */

@@ -224,7 +224,8 @@ static void change_cast(flr_framer *f, flr_cast *cast)
         uint32_t held = cast->world ? flr_world_held(cast->world, h) : FLR_NO_PART;
         f->hands[h].touched = FLR_ENGINE_NONE;
         f->hands[h].anew = true;
-        if (held >= cast->count && f->hands[h].held != FLR_ENGINE_NONE) let_go(f, h);
+        bool lost = held >= cast->count || cast->kinds[held] == FLR_PART_STATIC;
+        if (lost && f->hands[h].held != FLR_ENGINE_NONE) let_go(f, h);
     }
     flr_framer_keep_ties(f);
     if (!same) f->undo.steps = 0;

@@ -203,7 +203,7 @@ static void load_work(flr_job *job)
     const struct bare *b = &l->bare[l->next];
     double from = READING + (1 - READING) * l->done / l->work,
            to = READING + (1 - READING) * (l->done + b->work) / l->work;
-    flr_making_progress p = {job, b->name, from, to};
+    flr_making_progress p = {.job = job, .name = b->name, .from = from, .to = to};
     flr_maker maker = l->maker;
     if (b->stays) maker.memory = l->memory / l->staying;
     job->result = flr_making_shape(&maker, b->shape->mesh, b->shape->voxel, b->shape->hollow, &p,

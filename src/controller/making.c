@@ -1,9 +1,12 @@
 /* how jobs make parts: colours, sizes of voxels, voxels with progress, and putting them into the cache */
 #include "controller/making.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#define FINE 100.0 /* voxels across a part whose size of voxels nobody has said */
+#define FINE   200.0 /* voxels across a part whose size of voxels nobody has said, at most … */
+#define POINTS 5e5   /* … and surface voxels that it has then, about */
+#define COARSE 50.0  /* voxels across a part with the scene's size of them, at least */
 
 /* muted colours that can be told apart, for parts without one */
 static const uint32_t colours[] = {0x8ea3b8, 0xd9a05b, 0x7fb08a, 0xb58db6, 0xc7b46a, 0x6fa8b5};
@@ -14,12 +17,28 @@ uint32_t flr_making_colour(uint32_t given, uint32_t part)
     return given <= 0xffffff ? given : colours[part % COLOURS];
 }
 
+/* Fine enough to tell the part's features, and no more points than a frame has time for. */
+static double fitting_voxel(const flr_mesh *mesh)
+{
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    double area = 0;
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *v = mesh->triangles[i].v;
+        flr_vec3 p = mesh->vertices[v[0]];
+        area += 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], p),
+                                                     flr_vec3_sub(mesh->vertices[v[2]], p)));
+    }
+    return fmax(fmax(size.x, fmax(size.y, size.z)) / FINE, sqrt(area / POINTS));
+}
+
 double flr_making_voxel(double asked, double scene, double common, const flr_mesh *mesh)
 {
     if (asked > 0) return asked;
-    if (scene > 0) return scene;
-    if (common > 0) return common;
-    return flr_vec3_length(flr_box3_size(mesh->bounds)) / FINE;
+    double usual = scene > 0 ? scene : common;
+    if (!(usual > 0)) return fitting_voxel(mesh);
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    double across = fmax(size.x, fmax(size.y, size.z)) / COARSE;
+    return across > 0 ? fmin(usual, across) : usual;
 }
 
 /* ---- voxels with progress ---- */
@@ -27,7 +46,8 @@ double flr_making_voxel(double asked, double scene, double common, const flr_mes
 static bool tell_progress(void *context, double done, const char *stage)
 {
     const flr_making_progress *p = context;
-    return flr_job_progress(p->job, p->from + (p->to - p->from) * done, "%s: %s", p->name, stage);
+    return flr_job_progress(p->job, p->from + (p->to - p->from) * done, "%s: voxels of %.3g mm, %s",
+                            p->name, 1e3 * p->voxel, stage);
 }
 
 flr_maker flr_maker_of(const flr_engine *e)
@@ -55,6 +75,7 @@ flr_result flr_making_shape(const flr_maker *m, flr_engine_kept *mesh, double vo
                          .reads = m->reads,
                          .progress = tell_progress,
                          .context = p};
+    p->voxel = voxel;
     flr_error inner;
     flr_result result = flr_shape_make(&def, shape, &inner);
     if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", p->name, inner.message);

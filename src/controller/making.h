@@ -21,6 +21,7 @@ typedef struct flr_making_progress {
     flr_job *job;
     const char *name;
     double from, to;
+    double voxel; /* filled by flr_making_shape() */
 } flr_making_progress;
 
 /* The sentence of an error names the part. */
@@ -32,7 +33,9 @@ bool flr_making_goes_on(void *job);
 
 /* The colour of a part that has none: those can be told apart. */
 uint32_t flr_making_colour(uint32_t given, uint32_t part);
-/* The first of these that is given (above 0), or one that fits the mesh. */
+/* `asked`, else the first of the others that is given (above 0), but no more than a fiftieth of the part; else one that
+ * fits the mesh: a two-hundredth of its largest extent, and more where it would have more than 500,000 surface voxels. Looks
+ * at every triangle. */
 double flr_making_voxel(double asked, double scene, double common, const flr_mesh *mesh);
 
 /* What depends on the least voxel of all parts. */

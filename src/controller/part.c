@@ -94,7 +94,7 @@ static void part_work(flr_job *job)
         read_part(p);
         return;
     }
-    flr_making_progress how = {job, p->name, p->file[0] ? 0.3 : 0, 1};
+    flr_making_progress how = {.job = job, .name = p->name, .from = p->file[0] ? 0.3 : 0, .to = 1};
     job->result =
         flr_making_shape(&p->maker, p->kept, p->voxel, p->hollow, &how, &p->shape, &job->error);
     if (job->result == FLR_OK && p->is_new) flr_kept_inertia(p->kept, p->member.density);

@@ -82,9 +82,25 @@ static flr_result save_scene(save_job *s, flr_scene_part *parts, char (*files)[F
     return result == FLR_OK ? flr_scene_write(s->env, s->path, &scene, error) : result;
 }
 
+/* Somebody who can save must not be able to write over what is no scene. */
+static flr_result check_path(const save_job *s, flr_error *error)
+{
+    flr_path_info info;
+    flr_scene *there;
+    flr_error why;
+    flr_result result = flr_path_look(s->env, s->path, &info, error);
+    if (result != FLR_OK || info.kind == FLR_PATH_NONE) return result;
+    if (flr_scene_read(s->env, s->path, &there, &why) != FLR_OK)
+        return flr_fail(error, FLR_DENIED, "%s is there and no scene; choose another name",
+                        s->path);
+    flr_scene_destroy(there);
+    return FLR_OK;
+}
+
 static void save_work(flr_job *job)
 {
     save_job *s = (save_job *)job;
+    if ((job->result = check_path(s, &job->error)) != FLR_OK) return;
     flr_scene_part *parts = calloc(s->members.count, sizeof *parts);
     char(*files)[FLR_CACHE_PATH_SIZE] = calloc(s->members.count, sizeof *files);
     job->result = parts && files ? save_scene(s, parts, files, &job->error)
@@ -104,8 +120,10 @@ flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, fl
 {
     if (e->members.count == 0)
         return flr_fail(error, FLR_BAD_ARGUMENT, "there is no part to be saved");
-    if (!path[0] || strlen(path) + 16 >= FLR_CACHE_PATH_SIZE)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "\"%.60s\" is no name for a scene", path);
+    size_t length = strlen(path);
+    if (length < 6 || length + 16 >= FLR_CACHE_PATH_SIZE || strcmp(path + length - 5, ".json") != 0)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "\"%.60s\" is no name for a scene; it ends in .json", path);
     save_job *s = calloc(1, sizeof *s);
     if (!s) return flr_engine_no_memory(error);
     flr_engine_view(e);

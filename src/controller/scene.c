@@ -227,6 +227,26 @@ flr_result flr_engine_remove(flr_engine *e, uint32_t part, flr_error *error)
     return FLR_OK;
 }
 
+flr_result flr_engine_set_kind(flr_engine *e, uint32_t part, flr_part_kind kind, flr_error *error)
+{
+    flr_member *member = NULL;
+    flr_result result = flr_engine_find(e, part, &member, error);
+    if (result != FLR_OK) return result;
+    if (kind != FLR_PART_STATIC && kind != FLR_PART_MOVABLE && kind != FLR_PART_FREE)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "there is no kind %d of parts", (int)kind);
+    if (member->kind == kind) return FLR_OK;
+    if (kind == FLR_PART_STATIC) {
+        flr_engine_part now;
+        flr_engine_view(e);
+        describe(e, member, &now);
+        member->T_start = now.T_world_part;
+    }
+    member->kind = kind;
+    e->dirty = e->altered = true;
+    flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = part;
+    return FLR_OK;
+}
+
 /* ---- orders ---- */
 
 static flr_result check_hand(const flr_engine *e, uint32_t hand, flr_error *error)

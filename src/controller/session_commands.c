@@ -384,6 +384,21 @@ static void do_voxelize(call *c)
     answer(c, result, job);
 }
 
+static void do_kind(call *c)
+{
+    const flr_msg_kind *kind = &c->message->as.kind;
+    answer(c, flr_engine_set_kind(c->engine, kind->part, (flr_part_kind)kind->kind, &c->error), 0);
+}
+
+static void do_save(call *c)
+{
+    uint32_t job = 0;
+    const flr_wire_text *path = &c->message->as.save.path;
+    flr_result result = path->size ? flr_engine_save(c->engine, path->bytes, &job, &c->error)
+                                   : flr_fail(&c->error, FLR_BAD_ARGUMENT, "a scene has a name");
+    answer(c, result, job);
+}
+
 static void do_cancel(call *c)
 {
     answer(c, flr_engine_cancel(c->engine, c->message->as.cancel.job, &c->error), 0);
@@ -450,6 +465,8 @@ static const command commands[] = {
     {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload_end},
     {FLR_MSG_REMOVE, FLR_WIRE_ABILITY_COMMAND, do_remove},
     {FLR_MSG_VOXELIZE, FLR_WIRE_ABILITY_COMMAND, do_voxelize},
+    {FLR_MSG_KIND, FLR_WIRE_ABILITY_COMMAND, do_kind},
+    {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save},
     {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel},
     {FLR_MSG_CLEARANCE_ASK, 0, do_clearance},
 };

@@ -1,4 +1,5 @@
 /* a scene that is loaded: its parts are seen before they have voxels, and become ready when they have them */
+#include <math.h>
 #include <stdio.h>
 
 #include "support/stand.h"
@@ -211,6 +212,82 @@ static void an_added_part_is_seen_first(void **state)
     flr_test_stand_free(&s);
 }
 
+/* A part becomes static where it is, and movable again; a hand lets go of what stays. */
+static void kinds_change(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    flr_engine_part part;
+    const flr_pose high = flr_pose_make(flr_vec3_make(0, 0, 0.05), flr_quat_identity());
+    flr_test_stand_make(&s, true, NULL);
+    assert_ok(flr_engine_place(s.engine, s.block, high, &error), error);
+    flr_test_stand_move(&s, 0, high.p, 0, 100);
+    assert_ok(flr_engine_grab(s.engine, 0, s.block, &error), error);
+    flr_test_stand_pass(&s, 20);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    flr_test_stand_pass(&s, 300);
+    double z = flr_test_stand_part(&s, s.block).T_world_part.p.z;
+    assert_true(z > 0.045);
+    assert_ok(flr_engine_set_kind(s.engine, s.block, FLR_PART_STATIC, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, FLR_ENGINE_NONE);
+    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, &error), FLR_DENIED);
+    assert_ok(flr_engine_reset(s.engine, &error), error);
+    flr_test_stand_pass(&s, 50);
+    assert_ok(flr_engine_get_part(s.engine, s.block, &part, &error), error);
+    assert_true(part.kind == FLR_PART_STATIC && fabs(part.T_world_part.p.z - z) < 1e-3);
+    assert_ok(flr_engine_set_kind(s.engine, s.block, FLR_PART_MOVABLE, &error), error);
+    flr_test_stand_settle(&s);
+    assert_ok(flr_engine_grab(s.engine, 0, s.block, &error), error);
+    flr_test_stand_pass(&s, 20);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_int_equal(flr_engine_set_kind(s.engine, 77, FLR_PART_STATIC, &error), FLR_NOT_FOUND);
+    assert_int_equal(flr_engine_set_kind(s.engine, s.block, (flr_part_kind)7, &error),
+                     FLR_BAD_ARGUMENT);
+    flr_test_stand_free(&s);
+}
+
+/* What is no scene is not written over. */
+static void saving_spares_other_files(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    flr_file *file;
+    uint32_t job, told;
+    save_plan(&s);
+    assert_ok(flr_engine_save(s.engine, plan, &job, &error), error); /* a scene: again */
+    flr_test_stand_settle(&s);
+    assert_int_equal(ended(&s, job, &told).result, FLR_OK);
+    assert_ok(flr_file_open(s.env, "/plans/other.json", FLR_FILE_CREATE, &file, &error), error);
+    assert_ok(flr_file_write(file, 0, "{}", 2, &error), error);
+    flr_file_close(file);
+    assert_ok(flr_engine_save(s.engine, "/plans/other.json", &job, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(ended(&s, job, &told).result, FLR_DENIED);
+    assert_int_equal(flr_engine_save(s.engine, "/plans/.profile", &job, &error), FLR_BAD_ARGUMENT);
+    flr_test_stand_free(&s);
+}
+
+/* The size of voxels of a part that says none: the scene has none either, so what fits. */
+static void voxels_fit_the_part(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_error error;
+    uint32_t part, job;
+    flr_engine_part info;
+    flr_test_stand_make(&s, true, NULL);
+    flr_engine_add_def def = flr_default_engine_add_def();
+    def.mesh = flr_test_stand_box(flr_vec3_make(0.002, 0.001, 0.001));
+    assert_ok(flr_engine_add(s.engine, &def, &part, &job, &error), error);
+    flr_test_stand_settle(&s);
+    assert_ok(flr_engine_get_part(s.engine, part, &info, &error), error);
+    assert_true(fabs(info.voxel - 1e-5) < 1e-12);
+    flr_test_stand_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +296,9 @@ int main(void)
         cmocka_unit_test(one_that_cannot_be_made_hinders_no_other),
         cmocka_unit_test(another_scene_takes_over),
         cmocka_unit_test(an_added_part_is_seen_first),
+        cmocka_unit_test(kinds_change),
+        cmocka_unit_test(saving_spares_other_files),
+        cmocka_unit_test(voxels_fit_the_part),
     };
     return cmocka_run_group_tests_name("engine_load", tests, NULL, NULL);
 }

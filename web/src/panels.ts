@@ -42,6 +42,7 @@ export class Panels {
       const layer = this.force_layer();
       if (layer) this.show_layer(layer);
     });
+    this.build_save();
     model.on_part_gone.on(() => this.list_parts());
     model.on_selected.on(() => this.list_parts());
     model.on_parameter.on((parameter) => this.take_parameter(parameter));
@@ -171,6 +172,7 @@ export class Panels {
     const list = by_id('parts');
     for (const [number, row] of this.part_rows)
       if (!this.model.parts.has(number)) {
+        row.nextElementSibling?.remove();
         row.remove();
         this.part_rows.delete(number);
       }
@@ -179,9 +181,14 @@ export class Panels {
       if (!row) {
         row = this.part_row(part.part);
         this.part_rows.set(part.part, row);
-        list.append(row);
+        list.append(row, this.part_change(part.part));
       }
       row.setAttribute('aria-current', String(part.part === this.model.selected));
+      const change = row.nextElementSibling as HTMLElement;
+      change.hidden = part.part !== this.model.selected;
+      change.querySelector('select')!.value = String(part.kind);
+      const size = change.querySelector('input')!;
+      if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
       const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)} vox` : 'no voxels yet';
       text(row.querySelector<HTMLElement>('.part-name')!, part.name || `part ${part.part}`);
       text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
@@ -221,6 +228,38 @@ export class Panels {
       h('span', { class: 'swatch' }), h('span', { class: 'part-text' }, h('span', { class: 'part-name' }), h('span', { class: 'part-facts' })));
     return h('div', { class: 'part' }, name, h('div', { class: 'part-tools' },
       overlay(overlay_kind.OVERLAY_VOXELS, 'vox', 'Show its surface voxels'), overlay(overlay_kind.OVERLAY_POINTS, 'pts', 'Show the points of its shell'), eye, remove));
+  }
+
+  /** of the selected part: how it may move, and how large its voxels are */
+  private part_change(part: number): HTMLElement {
+    const { connection } = this.model;
+    const kind = h('select', { 'aria-label': 'How the part may move' }, ...KINDS.map((name, number) => h('option', { value: String(number) }, name)));
+    kind.addEventListener('change', () => connection.ask('kind', { part, kind: Number(kind.value) as 0 | 1 | 2 }).catch((error) => {
+      this.notices.failed(error);
+      this.list_parts();
+    }));
+    const size = h('input', { type: 'number', min: '0', step: 'any', 'aria-label': 'Voxel size of the part' });
+    const apply = () => {
+      const voxel = Number(size.value) * metres(this.model.unit);
+      if (voxel > 0 && voxel !== this.model.parts.get(part)?.voxel) connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
+    };
+    const form = h('form', { class: 'part-change' }, kind, size, h('button', { type: 'submit', class: 'chip', title: 'Make voxels of this size' }, 'voxelize'));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      apply();
+    });
+    return form;
+  }
+
+  private build_save(): void {
+    const path = h('input', { type: 'text', id: 'save-path', placeholder: 'scene.json', 'aria-label': 'File to save the scene as, at the controller' });
+    const form = h('form', { id: 'save', class: 'part-change' }, path, h('button', { type: 'submit', class: 'chip', title: 'Write the scene as it is now, at the controller’s machine' }, 'save'));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const name = path.value.trim() || path.placeholder;
+      this.model.connection.make('save', { path: /\.json$/.test(name) ? name : `${name}.json` }).catch(this.notices.failed);
+    });
+    by_id('parts').after(form);
   }
 
   private frame(part: number): void {

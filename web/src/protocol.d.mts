@@ -489,6 +489,8 @@ export interface Messages {
   cancel: message_cancel;
   clearance_ask: message_clearance_ask;
   clearance: message_clearance;
+  kind: message_kind;
+  save: message_save;
   job: message_job;
   event: message_event;
   peer_join: message_peer_join;
@@ -1170,6 +1172,20 @@ export interface message_clearance {
   from: Vec3;
   /** nearest point of the other */
   to: Vec3;
+}
+
+/** lets a part move, or lets it stay where it is; a hand that holds what shall stay lets go */
+export interface message_kind {
+  /** its number */
+  part: number;
+  /** how it may move from now on */
+  kind: number;
+}
+
+/** writes the scene as it is now, with its meshes beside it; done gives the job */
+export interface message_save {
+  /** of the scene file at the controller's machine: ends in .json, and is new or a scene */
+  path: string;
 }
 
 /** how far a worker is */

@@ -540,6 +540,13 @@ const messages = [
     ['from', 'one', 'vec3', 1, 1, '', 32],
     ['to', 'one', 'vec3', 1, 1, '', 56],
   ] },
+  { id: 98, name: 'kind', kind: 'command', direction: 1, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 4],
+    ['kind', 'one', 'choice', 1, 1, 'part_kind', 8],
+  ] },
+  { id: 99, name: 'save', kind: 'command', direction: 1, fields: [
+    ['path', 'text', 'u8', 4096, 1, '', 8],
+  ] },
   { id: 112, name: 'job', kind: 'event', direction: 2, fields: [
     ['job', 'one', 'u32', 1, 1, '', 4],
     ['kind', 'one', 'choice', 1, 1, 'job_kind', 8],

@@ -1,6 +1,6 @@
 // The page, used as a person uses it: node test/page.mjs [--feeler PROGRAM] [--cad FOLDER] [--shots FOLDER]. With a program it runs
 // against `PROGRAM serve` of the scene of test/scene.mjs, without one against the mock. The folder has an assembly.step.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
 import { start } from './mock.mjs';
@@ -205,6 +205,28 @@ await step('an STL becomes a part', async () => {
   await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('plug') && part.ready), 'the part is there', 30000);
   await until(page, () => window.feeler.loaded, 'its mesh is there');
   check((await page.locator('#parts .part').count()) === 4, 'it is in the list');
+});
+
+if (feeler) await step('a part becomes fixed and movable again, gets other voxels, and the scene is saved', async () => {
+  const plug = (want) => until(page, (is) => {
+    const part = window.feeler.parts.find(({ name }) => name.startsWith('plug'));
+    return part.ready && part.kind === is.kind && Math.abs(part.voxel - is.voxel) < 1e-9;
+  }, JSON.stringify(want), 30000, want);
+  await page.locator('#parts .part-pick', { hasText: 'plug' }).click();
+  const change = page.locator('#parts .part-change:not([hidden])');
+  const before = await page.evaluate(() => window.feeler.parts.find(({ name }) => name.startsWith('plug')).kind);
+  await change.locator('select').selectOption('0');
+  await plug({ kind: 0, voxel: 0.002 });
+  await change.locator('input').fill('3');
+  await change.locator('button').click();
+  await plug({ kind: 0, voxel: 0.003 });
+  await change.locator('select').selectOption(String(before));
+  await plug({ kind: before, voxel: 0.003 });
+  const file = join(server.folder, 'edited.json');
+  await page.locator('#save-path').fill(file);
+  await page.locator('#save button').click();
+  for (let i = 0; i < 100 && !existsSync(file); i++) await page.waitForTimeout(100);
+  check(/"plug"/.test(readFileSync(file, 'utf8')), 'the scene is a file');
 });
 
 if (feeler && cad) await step('two files are dropped, one of them STEP', async () => {

@@ -44,6 +44,7 @@ export async function serve(feeler) {
   let { child, url: coming } = begin(feeler, folder, options(0));
   const url = await coming;
   return {
+    folder,
     url,
     interrupt: async (meanwhile) => {
       await end(child);
