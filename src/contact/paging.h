@@ -39,6 +39,8 @@ typedef struct flr_paging {
     _Atomic uint64_t steps;  /* odd while a step looks */
     _Atomic uint64_t missed; /* steps that were not ready */
     atomic_bool begun;       /* some step was */
+    _Atomic uint64_t
+        withdrawn; /* counts up before anything is taken away: what was ready with the same count still is */
 } flr_paging;
 
 /* The entry of a chunk that is in no slot. */

@@ -162,6 +162,7 @@ bool flr_ahead_make_room(flr_pager *p, double wanted)
     /* of what is within reach no more than is needed at once */
     for (uint32_t i = 1; i < count; i++)
         if (out[i].worth < 1000) count = i;
+    if (count) atomic_fetch_add(&p->paging.withdrawn, 1);
     for (uint32_t i = 0; i < count; i++)
         flr_blocks_withdraw(&p->blocks, p->table, p->slots[out[i].slot].block);
     if (count) wait_for_step(p);

@@ -5,11 +5,23 @@
 
 #include "contact/paging.h"
 
+/* Looking takes some microseconds for each hyperchunk of points, so it is done for a little more than the step needs, and
+ * again when the part has moved so far or something was taken away. */
+#define SLACK 8 /* voxels */
+
+typedef struct known {
+    bool ready;
+    uint64_t withdrawn; /* flr_paging.withdrawn then */
+    flr_pose T_voxmap_shell;
+    double reach; /* metres, without the slack */
+} known;
+
 struct flr_pages {
     uint32_t count; /* parts of the world */
     struct {
         flr_paging *paging;     /* NULL: its voxels are all there */
         const flr_shell *shell; /* NULL: it never moves, or has no points */
+        known *known; /* [count] of a paged part: what was found out about others; else NULL */
     } parts[];
 };
 
@@ -32,15 +44,52 @@ flr_result flr_pages_create(const flr_world_part *parts, uint32_t count, flr_pag
     flr_pages *made = calloc(1, sizeof *made + count * sizeof made->parts[0]);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
     made->count = count;
+    bool enough = true;
     for (uint32_t i = 0; i < count; i++) {
         made->parts[i].paging = parts[i].shape.table ? parts[i].shape.table->paging : NULL;
         made->parts[i].shell = parts[i].kind == FLR_PART_STATIC ? NULL : parts[i].shape.shell;
+        if (!made->parts[i].paging) continue;
+        made->parts[i].known = calloc(count, sizeof *made->parts[i].known);
+        enough = enough && made->parts[i].known;
+    }
+    if (!enough) {
+        flr_pages_destroy(made);
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
     }
     *pages = made;
     return FLR_OK;
 }
 
-void flr_pages_destroy(flr_pages *pages) { free(pages); }
+void flr_pages_destroy(flr_pages *pages)
+{
+    for (uint32_t i = 0; pages && i < pages->count; i++) free(pages->parts[i].known);
+    free(pages);
+}
+
+/* How far a point of the shell has gone at most from one pose to another, metres. */
+static double travel(const flr_shell *shell, flr_pose from, flr_pose to)
+{
+    flr_vec3 c =
+        flr_vec3_make((double)shell->centre[0], (double)shell->centre[1], (double)shell->centre[2]);
+    flr_quat turn = flr_quat_mul(to.q, flr_quat_conjugate(from.q));
+    /* the sine of half the angle: twice that is the chord on a unit sphere */
+    double sine = flr_vec3_length(flr_vec3_make(turn.x, turn.y, turn.z));
+    return flr_vec3_length(flr_vec3_sub(flr_pose_apply(to, c), flr_pose_apply(from, c))) +
+           2 * sine * (double)shell->radius;
+}
+
+/* Is all there that the part can look at? In a step: after flr_paging_begin(). */
+static bool is_ready(flr_paging *paging, known *k, const flr_paging_part *part)
+{
+    const double slack = SLACK * paging->voxmap->header->grid.voxel;
+    uint64_t withdrawn = atomic_load(&paging->withdrawn);
+    if (k->ready && k->withdrawn == withdrawn && part->reach <= k->reach &&
+        travel(part->shell, k->T_voxmap_shell, part->T_voxmap_shell) < 0.99 * slack)
+        return true;
+    *k = (known){flr_paging_ready(paging, part->shell, part->T_voxmap_shell, part->reach + slack),
+                 withdrawn, part->T_voxmap_shell, part->reach};
+    return k->ready || flr_paging_ready(paging, part->shell, part->T_voxmap_shell, part->reach);
+}
 
 /* What a body looks like to a part that stands; the motion is taken about the shell's origin. */
 static flr_paging_part seen_from(const flr_body *body, const flr_shell *shell,
@@ -73,7 +122,7 @@ bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
             const flr_shell *shell = pages->parts[k].shell;
             if (!shell) continue;
             flr_paging_part part = seen_from(&bodies[k], shell, T_part_world, reach);
-            ready = ready && flr_paging_ready(paging, shell, part.T_voxmap_shell, reach);
+            ready = ready && is_ready(paging, &pages->parts[i].known[k], &part);
             if (view->count < FLR_PAGING_PARTS) view->parts[view->count++] = part;
         }
         flr_latest_publish(paging->view);
