@@ -191,6 +191,11 @@ static void make_room(flr_party *p)
 
 void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *join)
 {
+    if (p->phase != FLR_PHASE_IN) {
+        refuse(p, line, FLR_NOT_FOUND, "",
+               "the controller there is in no session itself; ask one that shares");
+        return;
+    }
     if (!leads(p)) {
         char address[FLR_ADDRESS_TEXT_SIZE] = "";
         const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
