@@ -153,6 +153,12 @@ int64_t flr_party_service(flr_party *p)
 
 /* ---- what the user does ---- */
 
+void flr_party_set_scene(flr_party *p, flr_hash scene)
+{
+    p->scene = scene;
+    p->has_scene = true;
+}
+
 void flr_party_ready(flr_party *p, bool ready)
 {
     if (p->ready == ready) return;

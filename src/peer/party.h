@@ -107,6 +107,8 @@ bool flr_party_next(flr_party *party, flr_party_event *event);
 
 /* ---- what the user does ---- */
 
+/* Which scene the session has; said by who leads, before anybody joins. */
+void flr_party_set_scene(flr_party *party, flr_hash scene);
 /* This side has the scene and simulates it. */
 void flr_party_ready(flr_party *party, bool ready);
 /* The user took a part. Is taken to be allowed until FLR_PARTY_LOST says it is not. */

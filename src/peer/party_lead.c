@@ -196,6 +196,11 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
                "the controller there is in no session itself; ask one that shares");
         return;
     }
+    const flr_roll_member *own = flr_roll_member_find(&p->roll, p->self);
+    if (leads(p) && own && !own->ready) {
+        refuse(p, line, FLR_AGAIN, "", "the session's scene is being loaded; try again");
+        return;
+    }
     if (!leads(p)) {
         char address[FLR_ADDRESS_TEXT_SIZE] = "";
         const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);

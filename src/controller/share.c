@@ -1,0 +1,586 @@
+/* a shared engine: parts, hands and ties */
+#include "controller/share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/share_inside.h"
+
+static const double still_s = 0.3;      /* a part that moves by itself has come to rest */
+static const double slow = 1e-4;        /* m/s, rad/s */
+
+flr_share_def flr_default_share_def(void)
+{
+    return (flr_share_def){.colour = UINT32_MAX, .rate = 100, .patience = 10, .name = ""};
+}
+
+int64_t flr_share_now(const flr_share *share)
+{
+    return flr_clock_ns(share->def.env);
+}
+
+static const flr_engine_part_state *state_of(const flr_share *s, uint32_t id)
+{
+    const flr_engine_state *state = flr_engine_view(s->def.engine);
+    uint32_t low = 0, high = state->part_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (state->parts[middle].part == id) return &state->parts[middle];
+        if (state->parts[middle].part < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static bool where(void *context, uint32_t part, flr_pose *pose)
+{
+    const flr_share *s = context;
+    const flr_engine_part_state *state =
+        part < s->part_count ? state_of(s, s->parts[part].id) : NULL;
+    if (state) *pose = state->T_world_part;
+    return state;
+}
+
+flr_result flr_share_create(const flr_share_def *def, flr_share **share, flr_error *error)
+{
+    flr_share *s = calloc(1, sizeof *s);
+    if (!s) return flr_fail(error, FLR_NO_MEMORY, "no memory for a shared session");
+    s->def = *def;
+    flr_party_def party = flr_default_party_def();
+    party.env = def->env;
+    party.local = def->local;
+    party.token = def->token;
+    party.name = def->name;
+    party.colour = def->colour;
+    party.role = def->watcher ? FLR_WIRE_PEER_WATCHER : FLR_WIRE_PEER_HAND;
+    party.relay = def->relay;
+    party.rate = def->rate;
+    party.where = where;
+    party.context = s;
+    flr_result result = FLR_OK;
+    if (def->folder && !(s->folder = strdup(def->folder)))
+        result = flr_fail(error, FLR_NO_MEMORY, "no memory for a shared session");
+    if (result == FLR_OK) result = flr_party_create(&party, &s->party, error);
+    if (result != FLR_OK) {
+        free(s->folder);
+        free(s);
+        return result;
+    }
+    s->def.token = s->def.name = s->def.folder = NULL;
+    if (def->join)
+        flr_party_join(s->party, def->host);
+    else
+        flr_party_lead(s->party);
+    *share = s;
+    return FLR_OK;
+}
+
+void flr_share_destroy(flr_share *share)
+{
+    if (!share) return;
+    flr_party_destroy(share->party);
+    flr_share_scene_free(share);
+    free(share->folder);
+    free(share->parts);
+    free(share);
+}
+
+flr_socket *flr_share_socket(const flr_share *share)
+{
+    return flr_party_socket(share->party);
+}
+
+flr_address flr_share_address(const flr_share *share)
+{
+    return flr_party_address(share->party);
+}
+
+flr_party *flr_share_party(flr_share *share)
+{
+    return share->party;
+}
+
+bool flr_share_ready(const flr_share *share)
+{
+    return share->phase == FLR_SHARE_READY && flr_party_is_in(share->party);
+}
+
+bool flr_share_failed(const flr_share *share, const char **sentence)
+{
+    *sentence = share->sentence;
+    return share->phase == FLR_SHARE_FAILED;
+}
+
+uint32_t flr_share_changes(const flr_share *share)
+{
+    return share->changes;
+}
+
+/* ---- parts ---- */
+
+void flr_share_take_parts(flr_share *s)
+{
+    flr_engine_scene scene;
+    flr_engine_get_scene(s->def.engine, &scene);
+    flr_shared_part *parts = calloc(scene.parts ? scene.parts : 1, sizeof *parts);
+    if (!parts) return;
+    free(s->parts);
+    s->parts = parts;
+    s->part_count = 0;
+    flr_engine_part part;
+    for (uint32_t i = 0; i < scene.parts && flr_engine_part_at(s->def.engine, i, &part); i++) {
+        flr_shared_part *p = &s->parts[s->part_count];
+        *p = (flr_shared_part){.id = part.part,
+                               .kind = part.kind,
+                               .voxel = part.voxel,
+                               .known = part.T_world_part};
+        // what has been moved before this side had the scene
+        if (flr_party_place(s->party, s->part_count, &p->known)) {
+            p->placing = true;
+            (void)flr_engine_place(s->def.engine, p->id, p->known, NULL);
+        }
+        s->part_count++;
+    }
+}
+
+static uint32_t place_of(const flr_share *s, uint32_t id)
+{
+    for (uint32_t i = 0; i < s->part_count; i++)
+        if (s->parts[i].id == id) return i;
+    return FLR_ENGINE_NONE;
+}
+
+static bool held_here(const flr_share *s, uint32_t id)
+{
+    const flr_engine_state *state = flr_engine_view(s->def.engine);
+    for (uint32_t h = 0; h < state->hand_count; h++)
+        if (state->hands[h].held == id) return true;
+    return false;
+}
+
+static void set_solid(flr_share *s, flr_shared_part *p, bool solid)
+{
+    if (p->ghost == !solid) return;
+    if (flr_engine_set_solid(s->def.engine, p->id, solid, NULL) == FLR_OK) p->ghost = !solid;
+    s->changes++;
+}
+
+/* ---- ties ---- */
+
+static void untie(flr_share *s, uint32_t tie)
+{
+    if (flr_engine_set_tie(s->def.engine, tie, NULL, NULL) == FLR_OK)
+        s->ties[tie] = (flr_shared_tie){0};
+}
+
+static uint32_t find_tie(const flr_share *s, uint32_t part, uint16_t member)
+{
+    for (uint32_t i = 0; i < FLR_WORLD_TIES; i++)
+        if (s->ties[i].used && s->ties[i].part == part && s->ties[i].member == member) return i;
+    return FLR_WORLD_TIES;
+}
+
+static void tie(flr_share *s, uint32_t part, uint16_t member, bool mutual,
+                const flr_roll_part *rest)
+{
+    uint32_t at = find_tie(s, part, member);
+    bool same = at < FLR_WORLD_TIES && s->ties[at].mutual == mutual &&
+                (!rest || s->ties[at].number == rest->number);
+    if (same) return;
+    for (uint32_t i = 0; at == FLR_WORLD_TIES && i < FLR_WORLD_TIES; i++)
+        if (!s->ties[i].used) at = i;
+    if (at >= FLR_WORLD_TIES) return; /* more than that cannot be felt apart */
+    flr_world_tie_def def = flr_default_world_tie_def();
+    def.part = s->parts[part].id;
+    def.mutual = mutual;
+    def.rest = rest;
+    if (rest) def.T_world_rest = rest->T_world_part;
+    // what does not get through now is tried in the next round
+    if (flr_engine_set_tie(s->def.engine, at, &def, NULL) != FLR_OK) return;
+    double put = s->ties[at].used ? s->ties[at].put : 0;
+    s->ties[at] = (flr_shared_tie){.used = true,
+                                   .rest = rest,
+                                   .mutual = mutual,
+                                   .part = part,
+                                   .member = member,
+                                   .number = rest ? rest->number : 0,
+                                   .put = put};
+}
+
+/* Ties as the roll wants them. */
+static void match(flr_share *s, uint32_t part)
+{
+    flr_shared_part *p = &s->parts[part];
+    flr_roll_part entry = {0};
+    bool in = flr_party_part(s->party, part, &entry);
+    uint16_t self = flr_party_self(s->party);
+    bool mine = flr_party_claims(s->party, part);
+    bool home = in && entry.rest && !mine && flr_roll_owes(&entry, self);
+    for (uint32_t i = 0; i < FLR_WORLD_TIES; i++) {
+        const flr_shared_tie *t = &s->ties[i];
+        if (!t->used || t->part != part) continue;
+        bool wanted = t->rest ? home && t->number == entry.number
+                              : in && flr_roll_holds(&entry, t->member) && t->member != self;
+        if (!wanted) untie(s, i);
+    }
+    for (uint32_t i = 0; in && i < entry.holder_count; i++)
+        if (entry.holders[i] != self) tie(s, part, entry.holders[i], mine, NULL);
+    if (home) {
+        if (!p->homing_ns || find_tie(s, part, 0) == FLR_WORLD_TIES)
+            p->homing_ns = flr_share_now(s);
+        tie(s, part, 0, false, &entry);
+    } else {
+        p->homing_ns = 0;
+        set_solid(s, p, true);
+    }
+    if (in && !entry.rest) p->placing = false;
+}
+
+/* ---- what the engine shows ---- */
+
+/* Is the part at the place where it was let go? Then it is said; when it takes too long, nothing is in its way any more. */
+static void bring_home(flr_share *s, const flr_engine_state *state)
+{
+    for (uint32_t i = 0; i < state->tie_count; i++) {
+        const flr_engine_tie_state *t = &state->ties[i];
+        const flr_shared_tie *mine = t->tie < FLR_WORLD_TIES ? &s->ties[t->tie] : NULL;
+        if (!mine || !mine->used || s->parts[mine->part].id != t->part) continue;
+        flr_shared_part *p = &s->parts[mine->part];
+        if (p->diverged != t->diverged && !mine->rest) {
+            flr_party_person person;
+            bool known = flr_party_person_find(s->party, mine->member, &person);
+            p->diverged = t->diverged;
+            s->changes++;
+            flr_engine_news(s->def.engine, t->diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE,
+                            p->id, FLR_ENGINE_NONE,
+                            t->diverged ? "something is caught between this part here and at %s's"
+                                        : "the part here and at %s's are together again",
+                            known ? person.name : "another member");
+        }
+        flr_roll_part entry;
+        if (!mine->rest || !flr_party_part(s->party, mine->part, &entry) ||
+            entry.number != mine->number)
+            continue;
+        const flr_engine_part_state *body = state_of(s, p->id);
+        bool there = body && memcmp(&body->T_world_part, &entry.T_world_part,
+                                    sizeof body->T_world_part) == 0;
+        if (t->settled && there) {
+            p->known = entry.T_world_part;
+            p->placing = false;
+            flr_party_settle(s->party, mine->part, entry.number);
+        } else if (p->homing_ns && !p->ghost &&
+                   flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
+            set_solid(s, p, false);
+            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
+                            "the way to where it was let go is not free here: it passes through");
+        }
+    }
+}
+
+static bool is_moving(const flr_engine_part_state *body)
+{
+    return flr_vec3_length(body->twist.linear) > slow ||
+           flr_vec3_length(body->twist.angular) > slow;
+}
+
+/* A part that nobody holds and that is elsewhere than all think: it was placed, or it moves by itself. */
+static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *body, int64_t now)
+{
+    flr_shared_part *p = &s->parts[part];
+    flr_roll_part entry;
+    bool there = memcmp(&body->T_world_part, &p->known, sizeof p->known) == 0;
+    if (there) p->placing = false;
+    if (p->placing || flr_party_part(s->party, part, &entry)) return;
+    if (there || (p->kind == FLR_PART_FREE && !flr_party_leads(s->party))) return;
+    flr_party_hold(s->party, part);
+    p->kept = true;
+    p->still_ns = now;
+}
+
+/* What hands here hold, and what moves by itself, against what the party knows. */
+static void tell_holds(flr_share *s)
+{
+    int64_t now = flr_share_now(s);
+    for (uint32_t i = 0; i < s->part_count; i++) {
+        flr_shared_part *p = &s->parts[i];
+        if (p->kind == FLR_PART_STATIC) continue;
+        const flr_engine_part_state *body = state_of(s, p->id);
+        if (!body) continue;
+        bool held = held_here(s, p->id), claims = flr_party_claims(s->party, i);
+        if (!held) p->lost = false;
+        if (held && !claims && !p->lost) {
+            flr_party_hold(s->party, i);
+            match(s, i);
+        } else if (held) {
+            p->kept = false;
+        } else if (claims) {
+            if (!p->kept) p->still_ns = now;
+            p->kept = true;
+            // one that falls is let go of when it lies
+            if (p->kind == FLR_PART_FREE && is_moving(body)) p->still_ns = now;
+            bool lies = p->kind != FLR_PART_FREE || now - p->still_ns > (int64_t)(still_s * 1e9);
+            if (!lies) continue;
+            p->kept = false;
+            p->known = body->T_world_part;
+            flr_party_release(s->party, i, body->T_world_part);
+            match(s, i);
+        } else {
+            notice(s, i, body, now);
+        }
+    }
+}
+
+static void show(flr_share *s, const flr_engine_state *state)
+{
+    flr_wire_peer_hand hands[8];
+    static _Thread_local flr_wire_peer_part parts[FLR_PARTY_SHOWN];
+    static _Thread_local flr_wire_peer_energy energies[FLR_PARTY_SHOWN];
+    uint32_t hand_count = 0, part_count = 0, energy_count = 0;
+    for (uint32_t h = 0; h < state->hand_count && hand_count < 8; h++) {
+        const flr_engine_hand_state *hand = &state->hands[h];
+        if (!(hand->bits & FLR_WIRE_HAND_PRESENT)) continue;
+        hands[hand_count++] =
+            (flr_wire_peer_hand){.hand = h,
+                                 .held = hand->held == FLR_ENGINE_NONE ? UINT32_MAX
+                                                                       : place_of(s, hand->held),
+                                 .T_world_hand = hand->T_world_hand};
+    }
+    for (uint32_t i = 0; i < s->part_count && part_count < FLR_PARTY_SHOWN; i++) {
+        if (!flr_party_claims(s->party, i)) continue;
+        const flr_engine_part_state *body = state_of(s, s->parts[i].id);
+        if (!body) continue;
+        flr_vec3 w = body->twist.angular, v = body->twist.linear;
+        parts[part_count++] = (flr_wire_peer_part){
+            .part = i,
+            .bits = body->look == FLR_WIRE_LOOK_COLLIDING ? FLR_WIRE_PEER_TOUCHING : 0,
+            .T_world_part = body->T_world_part,
+            .angular = {(float)w.x, (float)w.y, (float)w.z},
+            .linear = {(float)v.x, (float)v.y, (float)v.z},
+            .voxel = (float)s->parts[i].voxel};
+    }
+    for (uint32_t i = 0; i < state->tie_count && energy_count < FLR_PARTY_SHOWN; i++) {
+        const flr_shared_tie *t = &s->ties[state->ties[i].tie];
+        if (t->used && t->mutual)
+            energies[energy_count++] = (flr_wire_peer_energy){
+                .part = t->part, .member = t->member, .put = state->ties[i].put};
+    }
+    flr_party_show(s->party, hands, hand_count, parts, part_count, energies, energy_count);
+}
+
+/* ---- what the others do ---- */
+
+static void on_hands(flr_share *s, const flr_party_event *event)
+{
+    const flr_msg_peer_state *state = event->state;
+    if (!state->hands_count && (state->parts_count || state->energies_count)) return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->hand_count; i++)
+        if (s->hands[i].member != event->member) s->hands[kept++] = s->hands[i];
+    s->hand_count = kept;
+    for (uint32_t i = 0; i < state->hands_count && s->hand_count < FLR_SHARE_HANDS; i++) {
+        const flr_wire_peer_hand *h = &state->hands[i];
+        s->hands[s->hand_count++] =
+            (flr_share_hand){.member = event->member,
+                             .hand = h->hand,
+                             .held = h->held < s->part_count ? s->parts[h->held].id : FLR_ENGINE_NONE,
+                             .T_world_hand = h->T_world_hand};
+    }
+}
+
+/* Forces would be unfair where voxels are not of one size (McNeely 2005, section 6.1). */
+static void compare_voxels(flr_share *s, uint16_t member, const flr_wire_peer_part *part)
+{
+    flr_shared_part *p = &s->parts[part->part];
+    double there = part->voxel;
+    if (p->odd || !(there > 0) || !(p->voxel > 0)) return;
+    if (there > 0.999 * p->voxel && there < 1.001 * p->voxel) return;
+    flr_party_person person;
+    bool known = flr_party_person_find(s->party, member, &person);
+    p->odd = true;
+    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
+                    "%s touches with voxels of %g mm where there are %g mm here: the finer side "
+                    "pushes before it is pushed",
+                    known ? person.name : "another member", there * 1e3, p->voxel * 1e3);
+}
+
+static void on_state(flr_share *s, const flr_party_event *event)
+{
+    const flr_msg_peer_state *state = event->state;
+    uint16_t self = flr_party_self(s->party);
+    on_hands(s, event);
+    for (uint32_t i = 0; i < state->energies_count; i++) {
+        const flr_wire_peer_energy *e = &state->energies[i];
+        uint32_t at = e->member == self ? find_tie(s, e->part, event->member) : FLR_WORLD_TIES;
+        if (at < FLR_WORLD_TIES && e->put > s->ties[at].put) s->ties[at].put = e->put;
+    }
+    for (uint32_t i = 0; i < state->parts_count; i++) {
+        const flr_wire_peer_part *part = &state->parts[i];
+        if (part->part >= s->part_count) continue;
+        uint32_t at = find_tie(s, part->part, event->member);
+        if (at == FLR_WORLD_TIES) continue;
+        compare_voxels(s, event->member, part);
+        flr_engine_tie_sample sample = {
+            .sent_ns = event->sent_ns,
+            .T_world_part = part->T_world_part,
+            .twist = {{part->angular.x, part->angular.y, part->angular.z},
+                      {part->linear.x, part->linear.y, part->linear.z}},
+            .put = s->ties[at].put};
+        (void)flr_engine_tie_input(s->def.engine, at, &sample, NULL);
+    }
+}
+
+/* This side may not hold it. */
+static void on_lost(flr_share *s, uint32_t part)
+{
+    const flr_engine_state *state = flr_engine_view(s->def.engine);
+    if (part >= s->part_count) return;
+    flr_shared_part *p = &s->parts[part];
+    p->kept = false;
+    for (uint32_t h = 0; h < state->hand_count; h++) {
+        if (state->hands[h].held != p->id) continue;
+        p->lost = true;
+        (void)flr_engine_release(s->def.engine, h, NULL);
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, h,
+                        "this part cannot be held now: who held it before is not heard, or this "
+                        "controller was away");
+    }
+    match(s, part);
+}
+
+static void on_place(flr_share *s, const flr_party_event *event)
+{
+    if (event->part >= s->part_count) return;
+    flr_shared_part *p = &s->parts[event->part];
+    p->known = event->T_world_part;
+    p->placing = true;
+    (void)flr_engine_place(s->def.engine, p->id, p->known, NULL);
+}
+
+static void on_message(flr_share *s, const flr_party_event *event)
+{
+    const flr_message *m = event->message;
+    if (flr_share_scene_message(s, event->member, m)) return;
+    if (m->id == FLR_MSG_PEER_SET && m->as.peer_set.name.size) {
+        s->quiet = true;
+        (void)flr_engine_set(s->def.engine, m->as.peer_set.name.bytes, m->as.peer_set.value, NULL);
+        s->quiet = false;
+    } else if (m->id == FLR_MSG_PEER_NOTE && m->as.peer_note.sentence.size) {
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+                        m->as.peer_note.sentence.bytes);
+    }
+}
+
+/* Somebody who is not there any more has no hands. */
+static void drop_hands(flr_share *s)
+{
+    uint32_t kept = 0;
+    flr_party_person person;
+    for (uint32_t i = 0; i < s->hand_count; i++)
+        if (flr_party_person_find(s->party, s->hands[i].member, &person) && !person.away)
+            s->hands[kept++] = s->hands[i];
+    s->hand_count = kept;
+}
+
+static void take_event(flr_share *s, const flr_party_event *event)
+{
+    switch (event->kind) {
+    case FLR_PARTY_IN:
+        s->scene = event->scene;
+        flr_share_scene_in(s);
+        s->changes++;
+        break;
+    case FLR_PARTY_REFUSED:
+        if (s->phase == FLR_SHARE_NONE) {
+            s->phase = FLR_SHARE_FAILED;
+            snprintf(s->sentence, sizeof s->sentence, "%s", event->sentence);
+        }
+        break;
+    case FLR_PARTY_PLACE:
+        on_place(s, event);
+        break;
+    case FLR_PARTY_PEOPLE:
+    case FLR_PARTY_LEADER:
+        drop_hands(s);
+        s->changes++;
+        break;
+    case FLR_PARTY_PART:
+        if (event->part < s->part_count) match(s, event->part);
+        s->changes++;
+        break;
+    case FLR_PARTY_LOST:
+        on_lost(s, event->part);
+        break;
+    case FLR_PARTY_STATE:
+        on_state(s, event);
+        break;
+    case FLR_PARTY_MESSAGE:
+        on_message(s, event);
+        break;
+    case FLR_PARTY_NEWS:
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+                        event->sentence);
+        break;
+    }
+}
+
+void flr_share_event(flr_share *s, const flr_engine_event *event)
+{
+    if (event->kind == FLR_ENGINE_EVENT_JOB) flr_share_scene_job(s, &event->job);
+    flr_engine_parameter parameter;
+    if (event->kind == FLR_ENGINE_EVENT_PARAMETER && !s->quiet && flr_share_ready(s) &&
+        flr_engine_parameter_at(s->def.engine, event->index, &parameter)) {
+        flr_message m = {.id = FLR_MSG_PEER_SET};
+        m.as.peer_set.name = flr_wire_text_of(parameter.name);
+        m.as.peer_set.value = parameter.value;
+        (void)flr_party_send(s->party, 0, &m);
+    }
+}
+
+int64_t flr_share_service(flr_share *s)
+{
+    flr_party_event event;
+    while (flr_party_next(s->party, &event)) take_event(s, &event);
+    flr_share_scene_service(s);
+    const flr_engine_state *state = flr_engine_view(s->def.engine);
+    bool fresh = state->frame != s->shown_frame;
+    if (flr_share_ready(s) && !state->replaying && (fresh || !s->def.barrier)) {
+        bring_home(s, state);
+        tell_holds(s);
+        // ties that did not get through to the loop
+        for (uint32_t i = 0; i < flr_party_roll(s->party)->part_count; i++) {
+            uint32_t part = flr_party_roll(s->party)->parts[i].part;
+            if (part < s->part_count) match(s, part);
+        }
+        if (fresh) show(s, state);
+        s->shown_frame = state->frame;
+    }
+    return flr_party_service(s->party);
+}
+
+/* ---- looking ---- */
+
+bool flr_share_hand_at(const flr_share *s, uint32_t index, flr_share_hand *hand)
+{
+    if (index >= s->hand_count) return false;
+    *hand = s->hands[index];
+    return true;
+}
+
+bool flr_share_part_at(const flr_share *s, uint32_t index, flr_share_part *part)
+{
+    const flr_roll *roll = flr_party_roll(s->party);
+    if (index >= roll->part_count || roll->parts[index].part >= s->part_count) return false;
+    const flr_roll_part *entry = &roll->parts[index];
+    const flr_shared_part *p = &s->parts[entry->part];
+    *part = (flr_share_part){.part = p->id,
+                             .holder_count = entry->holder_count,
+                             .diverged = p->diverged,
+                             .frozen = entry->frozen,
+                             .homing = p->homing_ns,
+                             .ghost = p->ghost};
+    memcpy(part->holders, entry->holders, sizeof part->holders);
+    return true;
+}

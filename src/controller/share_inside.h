@@ -1,0 +1,93 @@
+/* share_inside.h: a shared engine, as its own files see it.
+ *
+ *     share.c         parts, hands and ties
+ *     share_scene.c   the scene on its way */
+#ifndef FLR_CONTROLLER_SHARE_INSIDE_H
+#define FLR_CONTROLLER_SHARE_INSIDE_H
+
+#include "controller/inside.h"
+#include "controller/share.h"
+
+typedef struct flr_shared_part {
+    uint32_t id; /* the engine's */
+    flr_part_kind kind;
+    double voxel;
+    flr_pose known;    /* where all agree that it is */
+    bool placing;      /* it is on its way there by an order to the loop */
+    bool lost;         /* it may not be held: until the hand has let go */
+    bool kept;         /* it moves by itself, and this side tells where */
+    int64_t still_ns;  /* since when it does not move */
+    int64_t homing_ns; /* since when it is brought home; 0: it is not */
+    bool ghost;        /* physics are off */
+    bool diverged;
+    bool odd; /* somebody's voxels are of another size, and it was said */
+} flr_shared_part;
+
+typedef struct flr_shared_tie {
+    bool used, rest, mutual;
+    uint32_t part;   /* place in the list */
+    uint16_t member; /* 0: a rest */
+    uint32_t number; /* of the rest */
+    double put;      /* last heard */
+} flr_shared_tie;
+
+typedef enum flr_share_phase {
+    FLR_SHARE_NONE,    /* not a member, or the engine has no scene yet */
+    FLR_SHARE_SAVING,  /* so that it can be sent */
+    FLR_SHARE_LISTING, /* which files are there */
+    FLR_SHARE_FETCHING,
+    FLR_SHARE_LOADING,
+    FLR_SHARE_READY,
+    FLR_SHARE_FAILED
+} flr_share_phase;
+
+typedef struct flr_share_file {
+    char name[257]; /* beside the scene */
+    uint64_t size;
+    flr_hash hash;
+} flr_share_file;
+
+enum { FLR_SHARE_FILES = 4097, FLR_SHARE_HANDS = 8 * FLR_PARTY_MEMBERS };
+
+struct flr_share {
+    flr_share_def def;
+    flr_party *party;
+    char *folder;
+    /* the scene */
+    flr_hash scene; /* that the session has */
+    flr_share_phase phase;
+    bool can_send; /* the files are there */
+    uint32_t job;
+    flr_share_file *files;
+    uint32_t file_count, file_at;
+    uint16_t source; /* member that sends */
+    uint64_t asked, got;
+    int64_t scene_ns; /* since when nothing has come */
+    flr_output *output;
+    flr_hasher hasher;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    /* parts and ties */
+    flr_shared_part *parts;
+    uint32_t part_count;
+    flr_shared_tie ties[FLR_WORLD_TIES];
+    flr_share_hand hands[FLR_SHARE_HANDS];
+    uint32_t hand_count;
+    uint64_t shown_frame;
+    uint32_t changes;
+    bool quiet; /* a parameter that comes from somebody else is being set */
+};
+
+int64_t flr_share_now(const flr_share *share);
+/* The engine has the scene: parts are known from now on. */
+void flr_share_take_parts(flr_share *share);
+
+/* share_scene.c */
+void flr_share_scene_service(flr_share *share);
+/* True: the message was about the scene. */
+bool flr_share_scene_message(flr_share *share, uint16_t member, const flr_message *message);
+void flr_share_scene_job(flr_share *share, const flr_engine_job *job);
+void flr_share_scene_in(flr_share *share);
+void flr_share_scene_free(flr_share *share);
+flr_hash flr_share_scene_hash(const flr_share *share);
+
+#endif

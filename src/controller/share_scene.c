@@ -1,0 +1,388 @@
+/* the scene of a shared session on its way: a member lists its files, one who joins fetches them, piece by piece */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/share_inside.h"
+
+enum { PIECE = 49152, AHEAD = 8 * PIECE };
+
+static void fail(flr_share *s, const char *sentence)
+{
+    s->phase = FLR_SHARE_FAILED;
+    snprintf(s->sentence, sizeof s->sentence, "%s", sentence);
+}
+
+/* The same parts in the same order; where they are and how fine their voxels are is not in it. */
+flr_hash flr_share_scene_hash(const flr_share *s)
+{
+    flr_hasher hasher = flr_hasher_begin();
+    flr_engine_part part;
+    for (uint32_t i = 0; flr_engine_part_at(s->def.engine, i, &part); i++) {
+        flr_hash mesh = {0};
+        (void)flr_engine_mesh(s->def.engine, part.mesh, &mesh);
+        uint8_t kind = (uint8_t)part.kind;
+        flr_hasher_add(&hasher, part.name, strlen(part.name) + 1);
+        flr_hasher_add(&hasher, &kind, 1);
+        flr_hasher_add(&hasher, &mesh, sizeof mesh);
+    }
+    return flr_hasher_end(&hasher);
+}
+
+/* A name beside the scene: no way out of its folder. */
+static bool is_safe(const char *name)
+{
+    if (!name[0] || name[0] == '/' || strstr(name, "..") || strchr(name, '\\')) return false;
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ') return false;
+    return true;
+}
+
+static void path_of(const flr_share *s, const char *name, char path[FLR_CACHE_PATH_SIZE])
+{
+    snprintf(path, FLR_CACHE_PATH_SIZE, "%s/%s", s->folder, name);
+}
+
+static void end_output(flr_share *s)
+{
+    flr_output_abandon(s->output);
+    s->output = NULL;
+}
+
+void flr_share_scene_free(flr_share *s)
+{
+    end_output(s);
+    free(s->files);
+    s->files = NULL;
+}
+
+/* ---- the side that has it ---- */
+
+static flr_result add_file(flr_share *s, const char *name, flr_error *error)
+{
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_blob blob;
+    flr_share_file *file = &s->files[s->file_count];
+    path_of(s, name, path);
+    flr_result result = flr_file_read_all(s->def.env, path, (uint64_t)4 << 30, &blob, error);
+    if (result != FLR_OK) return result;
+    snprintf(file->name, sizeof file->name, "%s", name);
+    file->size = blob.size;
+    file->hash = flr_hash_bytes(blob.bytes, blob.size);
+    flr_blob_free(&blob);
+    s->file_count++;
+    return FLR_OK;
+}
+
+typedef struct listing {
+    flr_share *share;
+    flr_result result;
+    flr_error error;
+} listing;
+
+static bool visit(void *context, const char *name)
+{
+    listing *l = context;
+    char path[300];
+    if (l->share->file_count == FLR_SHARE_FILES) return false;
+    snprintf(path, sizeof path, "scene_parts/%s", name);
+    l->result = add_file(l->share, path, &l->error);
+    return l->result == FLR_OK;
+}
+
+/* What was saved is what is sent. */
+static void list_files(flr_share *s)
+{
+    char folder[FLR_CACHE_PATH_SIZE];
+    listing l = {.share = s};
+    free(s->files);
+    s->files = calloc(FLR_SHARE_FILES, sizeof *s->files);
+    s->file_count = 0;
+    if (!s->files) return;
+    path_of(s, "scene_parts", folder);
+    l.result = add_file(s, "scene.json", &l.error);
+    if (l.result == FLR_OK) {
+        flr_result list = flr_path_list(s->def.env, folder, visit, &l, &l.error);
+        if (l.result == FLR_OK) l.result = list;
+    }
+    s->can_send = l.result == FLR_OK;
+    if (!s->can_send)
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "the scene cannot be sent to who joins: %s", l.error.message);
+}
+
+static void send_list(flr_share *s, uint16_t member)
+{
+    for (uint32_t i = 0; i < s->file_count; i++) {
+        const flr_share_file *file = &s->files[i];
+        uint32_t words[4] = {(uint32_t)file->hash.low, (uint32_t)(file->hash.low >> 32),
+                             (uint32_t)file->hash.high, (uint32_t)(file->hash.high >> 32)};
+        flr_message m = {.id = FLR_MSG_PEER_FILE};
+        m.as.peer_file = (flr_msg_peer_file){.file = i,
+                                             .files = s->file_count,
+                                             .size = file->size,
+                                             .hash = words,
+                                             .hash_count = 4,
+                                             .name = flr_wire_text_of(file->name)};
+        if (flr_party_send(s->party, member, &m) != FLR_OK) return; /* it asks again */
+    }
+}
+
+static void send_piece(flr_share *s, uint16_t member, const flr_msg_peer_fetch *fetch)
+{
+    static _Thread_local uint8_t bytes[PIECE];
+    size_t got = 0;
+    if (s->can_send && fetch->file < s->file_count) {
+        char path[FLR_CACHE_PATH_SIZE];
+        flr_file *file;
+        path_of(s, s->files[fetch->file].name, path);
+        if (flr_file_open(s->def.env, path, FLR_FILE_READ, &file, NULL) == FLR_OK) {
+            if (flr_file_read(file, fetch->offset, bytes, sizeof bytes, &got, NULL) != FLR_OK)
+                got = 0;
+            flr_file_close(file);
+        }
+    }
+    flr_message m = {.id = FLR_MSG_PEER_PIECE};
+    m.as.peer_piece = (flr_msg_peer_piece){.file = fetch->file,
+                                           .offset = fetch->offset,
+                                           .bytes = bytes,
+                                           .bytes_count = (uint32_t)got};
+    (void)flr_party_send(s->party, member, &m);
+}
+
+/* ---- the side that joins ---- */
+
+/* Somebody who has the scene: the leader, or else whoever is ready. */
+static uint16_t find_source(const flr_share *s)
+{
+    flr_party_person person;
+    uint16_t found = 0;
+    for (uint32_t i = 0; flr_party_person_at(s->party, i, &person); i++) {
+        if (person.self || person.away || !person.direct || !person.ready) continue;
+        if (person.leader) return person.member;
+        if (!found) found = person.member;
+    }
+    return found;
+}
+
+static void begin_file(flr_share *s)
+{
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_error error;
+    path_of(s, s->files[s->file_at].name, path);
+    char *slash = strrchr(path, '/');
+    *slash = 0;
+    flr_result result = flr_path_make_folder(s->def.env, path, &error);
+    *slash = '/';
+    if (result == FLR_OK) result = flr_output_begin(s->def.env, path, &s->output, &error);
+    if (result != FLR_OK) {
+        fail(s, error.message);
+        return;
+    }
+    s->asked = s->got = 0;
+    s->hasher = flr_hasher_begin();
+}
+
+/* Asks for what is next, some pieces ahead. */
+static void fetch(flr_share *s)
+{
+    while (s->phase == FLR_SHARE_FETCHING && s->output && s->asked < s->files[s->file_at].size &&
+           s->asked < s->got + AHEAD) {
+        flr_message m = {.id = FLR_MSG_PEER_FETCH};
+        m.as.peer_fetch = (flr_msg_peer_fetch){.file = s->file_at, .offset = s->asked};
+        if (flr_party_send(s->party, s->source, &m) != FLR_OK) return;
+        s->asked += PIECE;
+    }
+}
+
+static void load(flr_share *s)
+{
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_error error;
+    path_of(s, s->files[0].name, path);
+    s->phase = FLR_SHARE_LOADING;
+    if (flr_engine_load(s->def.engine, path, &s->job, &error) != FLR_OK) fail(s, error.message);
+}
+
+/* A file is whole: what came is what was promised. */
+static void end_file(flr_share *s)
+{
+    flr_error error;
+    bool right = flr_hash_equal(flr_hasher_end(&s->hasher), s->files[s->file_at].hash);
+    flr_output *output = s->output;
+    s->output = NULL;
+    if (!right) {
+        flr_output_abandon(output);
+        fail(s, "a file of the scene came damaged; join again");
+        return;
+    }
+    if (flr_output_commit(output, &error) != FLR_OK) {
+        fail(s, error.message);
+        return;
+    }
+    if (++s->file_at == s->file_count) {
+        s->can_send = true;
+        load(s);
+        return;
+    }
+    begin_file(s);
+    if (s->output && s->files[s->file_at].size == 0) end_file(s);
+}
+
+static void on_file(flr_share *s, const flr_msg_peer_file *file)
+{
+    if (s->phase != FLR_SHARE_LISTING || file->files == 0 || file->files > FLR_SHARE_FILES ||
+        file->file != s->file_count || file->hash_count != 4 || !file->name.size ||
+        !is_safe(file->name.bytes) || file->size > (uint64_t)4 << 30)
+        return;
+    if (!s->files) s->files = calloc(FLR_SHARE_FILES, sizeof *s->files);
+    if (!s->files) {
+        fail(s, "no memory for the list of files");
+        return;
+    }
+    flr_share_file *to = &s->files[s->file_count++];
+    snprintf(to->name, sizeof to->name, "%s", file->name.bytes);
+    to->size = file->size;
+    to->hash = (flr_hash){.low = file->hash[0] | (uint64_t)file->hash[1] << 32,
+                          .high = file->hash[2] | (uint64_t)file->hash[3] << 32};
+    s->scene_ns = flr_share_now(s);
+    if (s->file_count < file->files) return;
+    s->phase = FLR_SHARE_FETCHING;
+    s->file_at = 0;
+    begin_file(s);
+}
+
+static void on_piece(flr_share *s, const flr_msg_peer_piece *piece)
+{
+    if (s->phase != FLR_SHARE_FETCHING || !s->output || piece->file != s->file_at ||
+        piece->offset != s->got)
+        return;
+    flr_error error;
+    uint64_t left = s->files[s->file_at].size - s->got;
+    if (piece->bytes_count == 0 || piece->bytes_count > left ||
+        (piece->bytes_count < PIECE && piece->bytes_count < left)) {
+        fail(s, "a file of the scene is not there any more; join again");
+        end_output(s);
+        return;
+    }
+    if (flr_output_write(s->output, piece->bytes, piece->bytes_count, &error) != FLR_OK) {
+        fail(s, error.message);
+        end_output(s);
+        return;
+    }
+    flr_hasher_add(&s->hasher, piece->bytes, piece->bytes_count);
+    s->got += piece->bytes_count;
+    s->scene_ns = flr_share_now(s);
+    if (s->got == s->files[s->file_at].size) end_file(s);
+}
+
+bool flr_share_scene_message(flr_share *s, uint16_t member, const flr_message *m)
+{
+    switch (m->id) {
+    case FLR_MSG_PEER_FILES_ASK:
+        if (s->can_send) send_list(s, member);
+        return true;
+    case FLR_MSG_PEER_FETCH:
+        send_piece(s, member, &m->as.peer_fetch);
+        return true;
+    case FLR_MSG_PEER_FILE:
+        if (member == s->source) on_file(s, &m->as.peer_file);
+        return true;
+    case FLR_MSG_PEER_PIECE:
+        if (member == s->source) on_piece(s, &m->as.peer_piece);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- how far it is ---- */
+
+static void become_ready(flr_share *s)
+{
+    flr_hash hash = flr_share_scene_hash(s);
+    if (s->def.join && !flr_hash_equal(hash, s->scene)) {
+        fail(s, "the scene here is not the one of the session; do both sides run the same feeler?");
+        return;
+    }
+    s->phase = FLR_SHARE_READY;
+    flr_party_set_scene(s->party, hash);
+    flr_share_take_parts(s);
+    flr_party_ready(s->party, true);
+}
+
+void flr_share_scene_in(flr_share *s)
+{
+    // in again after having been away: the scene is there
+    if (s->phase == FLR_SHARE_READY) flr_party_ready(s->party, true);
+    s->scene_ns = 0;
+}
+
+void flr_share_scene_job(flr_share *s, const flr_engine_job *job)
+{
+    if (!s->job || job->job != s->job || job->state != FLR_WIRE_JOB_ENDED) return;
+    s->job = 0;
+    if (s->phase == FLR_SHARE_SAVING) {
+        if (job->result == FLR_OK) list_files(s);
+        become_ready(s);
+    } else if (s->phase == FLR_SHARE_LOADING) {
+        if (job->result != FLR_OK)
+            fail(s, job->sentence);
+        else
+            become_ready(s);
+    }
+}
+
+/* All parts have voxels and are in the loop. */
+static bool has_scene(const flr_share *s)
+{
+    flr_engine_part part;
+    uint32_t i = 0;
+    for (; flr_engine_part_at(s->def.engine, i, &part); i++)
+        if (!part.ready) return false;
+    return i > 0;
+}
+
+void flr_share_scene_service(flr_share *s)
+{
+    int64_t now = flr_share_now(s);
+    if (!flr_party_is_in(s->party)) return;
+    if (s->phase == FLR_SHARE_NONE && !s->def.join) {
+        char path[FLR_CACHE_PATH_SIZE];
+        if (!has_scene(s)) return;
+        s->phase = FLR_SHARE_SAVING;
+        if (!s->folder) {
+            become_ready(s);
+            return;
+        }
+        path_of(s, "scene.json", path);
+        flr_error error;
+        if (flr_path_make_folder(s->def.env, s->folder, &error) != FLR_OK ||
+            flr_engine_save(s->def.engine, path, &s->job, &error) != FLR_OK) {
+            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                            "the scene cannot be sent to who joins: %s", error.message);
+            become_ready(s);
+        }
+        return;
+    }
+    if (s->phase == FLR_SHARE_NONE && s->def.join && (!s->folder || has_scene(s))) {
+        // it came with a scene of its own
+        if (has_scene(s)) become_ready(s);
+        return;
+    }
+    // nothing has come for some time: from the beginning, from somebody else perhaps
+    bool fetching = s->phase == FLR_SHARE_LISTING || s->phase == FLR_SHARE_FETCHING;
+    flr_party_person person;
+    bool gone = fetching && (!flr_party_person_find(s->party, s->source, &person) || person.away);
+    if (s->phase == FLR_SHARE_NONE || (fetching && (gone || now - s->scene_ns > INT64_C(8000000000)))) {
+        s->source = find_source(s);
+        if (!s->source) return;
+        end_output(s);
+        s->file_count = s->file_at = 0;
+        s->phase = FLR_SHARE_LISTING;
+        s->scene_ns = now;
+        flr_message m = {.id = FLR_MSG_PEER_FILES_ASK};
+        if (flr_party_send(s->party, s->source, &m) != FLR_OK) s->phase = FLR_SHARE_NONE;
+    }
+    if (s->phase == FLR_SHARE_FETCHING) fetch(s);
+}
