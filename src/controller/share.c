@@ -7,18 +7,15 @@
 
 #include "controller/share_inside.h"
 
-static const double still_s = 0.3;      /* a part that moves by itself has come to rest */
-static const double slow = 1e-4;        /* m/s, rad/s */
+static const double still_s = 0.3; /* a part that moves by itself has come to rest */
+static const double slow = 1e-4;   /* m/s, rad/s */
 
 flr_share_def flr_default_share_def(void)
 {
     return (flr_share_def){.colour = UINT32_MAX, .rate = 100, .patience = 10, .name = ""};
 }
 
-int64_t flr_share_now(const flr_share *share)
-{
-    return flr_clock_ns(share->def.env);
-}
+int64_t flr_share_now(const flr_share *share) { return flr_clock_ns(share->def.env); }
 
 static const flr_engine_part_state *state_of(const flr_share *s, uint32_t id)
 {
@@ -88,20 +85,11 @@ void flr_share_destroy(flr_share *share)
     free(share);
 }
 
-flr_socket *flr_share_socket(const flr_share *share)
-{
-    return flr_party_socket(share->party);
-}
+flr_socket *flr_share_socket(const flr_share *share) { return flr_party_socket(share->party); }
 
-flr_address flr_share_address(const flr_share *share)
-{
-    return flr_party_address(share->party);
-}
+flr_address flr_share_address(const flr_share *share) { return flr_party_address(share->party); }
 
-flr_party *flr_share_party(flr_share *share)
-{
-    return share->party;
-}
+flr_party *flr_share_party(flr_share *share) { return share->party; }
 
 bool flr_share_ready(const flr_share *share)
 {
@@ -114,10 +102,7 @@ bool flr_share_failed(const flr_share *share, const char **sentence)
     return share->phase == FLR_SHARE_FAILED;
 }
 
-uint32_t flr_share_changes(const flr_share *share)
-{
-    return share->changes;
-}
+uint32_t flr_share_changes(const flr_share *share) { return share->changes; }
 
 /* ---- parts ---- */
 
@@ -133,10 +118,8 @@ void flr_share_take_parts(flr_share *s)
     flr_engine_part part;
     for (uint32_t i = 0; i < scene.parts && flr_engine_part_at(s->def.engine, i, &part); i++) {
         flr_shared_part *p = &s->parts[s->part_count];
-        *p = (flr_shared_part){.id = part.part,
-                               .kind = part.kind,
-                               .voxel = part.voxel,
-                               .known = part.T_world_part};
+        *p = (flr_shared_part){
+            .id = part.part, .kind = part.kind, .voxel = part.voxel, .known = part.T_world_part};
         // what has been moved before this side had the scene
         if (flr_party_place(s->party, s->part_count, &p->known)) {
             p->placing = true;
@@ -254,8 +237,9 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
             bool known = flr_party_person_find(s->party, mine->member, &person);
             p->diverged = t->diverged;
             s->changes++;
-            flr_engine_news(s->def.engine, t->diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE,
-                            p->id, FLR_ENGINE_NONE,
+            flr_engine_news(s->def.engine,
+                            t->diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE, p->id,
+                            FLR_ENGINE_NONE,
                             t->diverged ? "something is caught between this part here and at %s's"
                                         : "the part here and at %s's are together again",
                             known ? person.name : "another member");
@@ -292,6 +276,16 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     flr_shared_part *p = &s->parts[part];
     flr_roll_part entry;
     bool there = memcmp(&body->T_world_part, &p->known, sizeof p->known) == 0;
+    if (p->placing && !there) {
+        // the loop may have rounded it; or it did not have the part yet
+        there = flr_vec3_distance(body->T_world_part.p, p->known.p) < 1e-9 &&
+                flr_quat_angle(body->T_world_part.q, p->known.q) < 1e-9;
+        if (there) p->known = body->T_world_part;
+        if (!there && now > p->place_ns) {
+            (void)flr_engine_place(s->def.engine, p->id, p->known, NULL);
+            p->place_ns = now + INT64_C(100000000);
+        }
+    }
     if (there) p->placing = false;
     if (p->placing || flr_party_part(s->party, part, &entry)) return;
     if (there || (p->kind == FLR_PART_FREE && !flr_party_leads(s->party))) return;
@@ -342,11 +336,10 @@ static void show(flr_share *s, const flr_engine_state *state)
     for (uint32_t h = 0; h < state->hand_count && hand_count < 8; h++) {
         const flr_engine_hand_state *hand = &state->hands[h];
         if (!(hand->bits & FLR_WIRE_HAND_PRESENT)) continue;
-        hands[hand_count++] =
-            (flr_wire_peer_hand){.hand = h,
-                                 .held = hand->held == FLR_ENGINE_NONE ? UINT32_MAX
-                                                                       : place_of(s, hand->held),
-                                 .T_world_hand = hand->T_world_hand};
+        hands[hand_count++] = (flr_wire_peer_hand){
+            .hand = h,
+            .held = hand->held == FLR_ENGINE_NONE ? UINT32_MAX : place_of(s, hand->held),
+            .T_world_hand = hand->T_world_hand};
     }
     for (uint32_t i = 0; i < s->part_count && part_count < FLR_PARTY_SHOWN; i++) {
         if (!flr_party_claims(s->party, i)) continue;
@@ -382,11 +375,11 @@ static void on_hands(flr_share *s, const flr_party_event *event)
     s->hand_count = kept;
     for (uint32_t i = 0; i < state->hands_count && s->hand_count < FLR_SHARE_HANDS; i++) {
         const flr_wire_peer_hand *h = &state->hands[i];
-        s->hands[s->hand_count++] =
-            (flr_share_hand){.member = event->member,
-                             .hand = h->hand,
-                             .held = h->held < s->part_count ? s->parts[h->held].id : FLR_ENGINE_NONE,
-                             .T_world_hand = h->T_world_hand};
+        s->hands[s->hand_count++] = (flr_share_hand){
+            .member = event->member,
+            .hand = h->hand,
+            .held = h->held < s->part_count ? s->parts[h->held].id : FLR_ENGINE_NONE,
+            .T_world_hand = h->T_world_hand};
     }
 }
 

@@ -34,10 +34,10 @@ typedef struct flr_share_def {
     flr_env *env;       /* the engine's */
     flr_address local;  /* UDP */
     const char *token;
-    const char *name;   /* of the user */
-    uint32_t colour;    /* 0xrrggbb; UINT32_MAX: chosen */
-    bool watcher;       /* looks only */
-    bool join;          /* joins the one at `host`; false: begins a session with the engine's scene */
+    const char *name; /* of the user */
+    uint32_t colour;  /* 0xrrggbb; UINT32_MAX: chosen */
+    bool watcher;     /* looks only */
+    bool join;        /* joins the one at `host`; false: begins a session with the engine's scene */
     flr_address host;
     bool relay;         /* who begins: states go through it */
     double rate;        /* states in a second; default 100 */

@@ -13,6 +13,7 @@ typedef struct flr_shared_part {
     flr_part_kind kind;
     double voxel;
     flr_pose known;    /* where all agree that it is */
+    int64_t place_ns;  /* when that was ordered last */
     bool placing;      /* it is on its way there by an order to the loop */
     bool lost;         /* it may not be held: until the hand has let go */
     bool kept;         /* it moves by itself, and this side tells where */

@@ -143,10 +143,8 @@ static void send_piece(flr_share *s, uint16_t member, const flr_msg_peer_fetch *
         }
     }
     flr_message m = {.id = FLR_MSG_PEER_PIECE};
-    m.as.peer_piece = (flr_msg_peer_piece){.file = fetch->file,
-                                           .offset = fetch->offset,
-                                           .bytes = bytes,
-                                           .bytes_count = (uint32_t)got};
+    m.as.peer_piece = (flr_msg_peer_piece){
+        .file = fetch->file, .offset = fetch->offset, .bytes = bytes, .bytes_count = (uint32_t)got};
     (void)flr_party_send(s->party, member, &m);
 }
 
@@ -374,7 +372,8 @@ void flr_share_scene_service(flr_share *s)
     bool fetching = s->phase == FLR_SHARE_LISTING || s->phase == FLR_SHARE_FETCHING;
     flr_party_person person;
     bool gone = fetching && (!flr_party_person_find(s->party, s->source, &person) || person.away);
-    if (s->phase == FLR_SHARE_NONE || (fetching && (gone || now - s->scene_ns > INT64_C(8000000000)))) {
+    if (s->phase == FLR_SHARE_NONE ||
+        (fetching && (gone || now - s->scene_ns > INT64_C(8000000000)))) {
         s->source = find_source(s);
         if (!s->source) return;
         end_output(s);

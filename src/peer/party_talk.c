@@ -89,6 +89,21 @@ static void send_rolls(flr_party *p, int64_t now)
     }
 }
 
+/* Is somebody at this address whom a line leads to? Then who was there before is not, and a call would only put another line
+ * in the place of this one. */
+static bool is_reached(const flr_party *p, flr_address address)
+{
+    for (uint32_t i = 0; i < p->open_count; i++)
+        if (flr_address_equal(p->open[i].address, address)) return true;
+    for (uint32_t i = 0; i < p->peer_count; i++) {
+        flr_lines_info info;
+        if (p->peers[i].calling && flr_lines_get(p->lines, p->peers[i].calling, &info) &&
+            flr_address_equal(info.address, address))
+            return true;
+    }
+    return false;
+}
+
 /* Everybody is called whom no line leads to; also who is away, because it may be back. */
 static void call_peers(flr_party *p, int64_t now)
 {
@@ -97,8 +112,9 @@ static void call_peers(flr_party *p, int64_t now)
         if (peer->member == p->self || peer->line || peer->calling || !peer->address.family ||
             now < peer->call_ns)
             continue;
-        peer->calling = flr_lines_call(p->lines, peer->address, &p->nonce, sizeof p->nonce);
         peer->call_ns = now + FLR_PARTY_S;
+        if (is_reached(p, peer->address)) continue;
+        peer->calling = flr_lines_call(p->lines, peer->address, &p->nonce, sizeof p->nonce);
     }
 }
 
