@@ -288,7 +288,7 @@ static void injure(void *context)
         flr_sim_cut(env, i->path, i->number % 6000000);
         break;
     case FLIPPED:
-        write_over(env, i->path, i->number % 65536, 65536, 1u << i->number % 8);
+        write_over(env, i->path, i->number % 65536, 65536, (uint8_t)(1u << i->number % 8));
         break;
     case SCRIBBLED:
         write_over(env, i->path, i->number % 1000000, 4099, 0x55);
