@@ -88,6 +88,7 @@ export class Plots {
       const value = h('span', { class: 'plot-value' });
       const box = h('div', { class: 'plot', role: 'img', 'aria-label': `Plot: ${series.title}` },
         h('div', { class: 'plot-head' }, h('span', {}, series.title), value));
+      box.hidden = series.when !== undefined; // until a state says otherwise
       this.root.append(box);
       const axis = { stroke: colour('--faint'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '10px system-ui, sans-serif' };
       const plot = new uPlot({
@@ -117,7 +118,12 @@ export class Plots {
     this.compute.add(state.compute_last);
     const p99 = state.compute.p99 || this.compute.quantile(0.99);
     this.times.push(state.time_us / 1e6);
-    for (const plot of this.plots) if (plot.series.when) plot.box.hidden = !plot.series.when(state);
+    for (const plot of this.plots) {
+      const hidden = plot.series.when ? !plot.series.when(state) : false;
+      if (hidden === plot.box.hidden) continue;
+      plot.box.hidden = hidden;
+      this.resize();
+    }
     for (const plot of this.plots) plot.series.lines.forEach((line, k) => plot.data[k]!.push(line.of(state, p99)));
     if (this.times.length > MOST) {
       this.times.splice(0, MOST / 4);
