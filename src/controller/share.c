@@ -170,8 +170,11 @@ static void tie(flr_share *s, uint32_t part, uint16_t member, bool mutual,
                 const flr_roll_part *rest)
 {
     uint32_t at = find_tie(s, part, member);
+    // another leader may have given another place under the same number
     bool same = at < FLR_WORLD_TIES && s->ties[at].mutual == mutual &&
-                (!rest || s->ties[at].number == rest->number);
+                (!rest || (s->ties[at].number == rest->number &&
+                           memcmp(&s->ties[at].T_world_rest, &rest->T_world_part,
+                                  sizeof rest->T_world_part) == 0));
     if (same) return;
     for (uint32_t i = 0; at == FLR_WORLD_TIES && i < FLR_WORLD_TIES; i++)
         if (!s->ties[i].used) at = i;
@@ -190,7 +193,33 @@ static void tie(flr_share *s, uint32_t part, uint16_t member, bool mutual,
                                    .part = part,
                                    .member = member,
                                    .number = rest ? rest->number : 0,
+                                   .T_world_rest = def.T_world_rest,
                                    .put = put};
+}
+
+/* Is something caught between the instances of a part? One who is together with the others is not, if another is. */
+static void tell_diverged(flr_share *s, uint32_t part)
+{
+    flr_shared_part *p = &s->parts[part];
+    flr_party_person person;
+    uint16_t member = 0;
+    bool diverged = false;
+    for (uint32_t i = 0; i < FLR_WORLD_TIES && !diverged; i++) {
+        const flr_shared_tie *t = &s->ties[i];
+        if (!t->used || t->rest || t->part != part) continue;
+        diverged = t->diverged;
+        member = t->member;
+    }
+    if (p->diverged == diverged) return;
+    p->diverged = diverged;
+    s->changes++;
+    bool known = flr_party_person_find(s->party, member, &person);
+    if (!member) return; /* nobody else holds it any more */
+    flr_engine_news(s->def.engine, diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE, p->id,
+                    FLR_ENGINE_NONE,
+                    diverged ? "something is caught between this part here and at %s's"
+                             : "the part here and at %s's are together again",
+                    known ? person.name : "another member");
 }
 
 /* Ties as the roll wants them. */
@@ -209,6 +238,7 @@ static void match(flr_share *s, uint32_t part)
                               : in && flr_roll_holds(&entry, t->member) && t->member != self;
         if (!wanted) untie(s, i);
     }
+    if (p->diverged) tell_diverged(s, part);
     for (uint32_t i = 0; in && i < entry.holder_count; i++)
         if (entry.holders[i] != self) tie(s, part, entry.holders[i], mine, NULL);
     if (home) {
@@ -229,20 +259,12 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
 {
     for (uint32_t i = 0; i < state->tie_count; i++) {
         const flr_engine_tie_state *t = &state->ties[i];
-        const flr_shared_tie *mine = t->tie < FLR_WORLD_TIES ? &s->ties[t->tie] : NULL;
+        flr_shared_tie *mine = t->tie < FLR_WORLD_TIES ? &s->ties[t->tie] : NULL;
         if (!mine || !mine->used || s->parts[mine->part].id != t->part) continue;
         flr_shared_part *p = &s->parts[mine->part];
-        if (p->diverged != t->diverged && !mine->rest) {
-            flr_party_person person;
-            bool known = flr_party_person_find(s->party, mine->member, &person);
-            p->diverged = t->diverged;
-            s->changes++;
-            flr_engine_news(s->def.engine,
-                            t->diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE, p->id,
-                            FLR_ENGINE_NONE,
-                            t->diverged ? "something is caught between this part here and at %s's"
-                                        : "the part here and at %s's are together again",
-                            known ? person.name : "another member");
+        if (mine->diverged != t->diverged && !mine->rest) {
+            mine->diverged = t->diverged;
+            tell_diverged(s, mine->part);
         }
         flr_roll_part entry;
         if (!mine->rest || !flr_party_part(s->party, mine->part, &entry) ||
@@ -289,9 +311,15 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     if (there) p->placing = false;
     if (p->placing || flr_party_part(s->party, part, &entry)) return;
     if (there || (p->kind == FLR_PART_FREE && !flr_party_leads(s->party))) return;
-    flr_party_hold(s->party, part);
-    p->kept = true;
-    p->still_ns = now;
+    if (flr_party_may_hold(s->party, part)) {
+        flr_party_hold(s->party, part);
+        p->kept = true;
+        p->still_ns = now;
+    } else if (s->def.watcher) {
+        // who only looks moves nothing
+        p->placing = true;
+        p->place_ns = 0;
+    }
 }
 
 /* What hands here hold, and what moves by itself, against what the party knows. */

@@ -28,8 +28,10 @@ typedef struct flr_shared_tie {
     bool used, rest, mutual;
     uint32_t part;   /* place in the list */
     uint16_t member; /* 0: a rest */
-    uint32_t number; /* of the rest */
-    double put;      /* last heard */
+    uint32_t number; /* of the rest, and where it is */
+    flr_pose T_world_rest;
+    bool diverged;
+    double put; /* last heard */
 } flr_shared_tie;
 
 typedef enum flr_share_phase {
@@ -60,9 +62,12 @@ struct flr_share {
     bool can_send; /* the files are there */
     uint32_t job;
     flr_share_file *files;
-    uint32_t file_count, file_at;
+    uint32_t file_count,
+        file_at;     /* file_at: those before it are whole, also where it is begun anew */
     uint16_t source; /* member that sends */
-    uint64_t asked, got;
+    uint64_t got;    /* of file_at */
+    uint32_t ask_file, ask_count; /* what is asked for next; pieces that are under way */
+    uint64_t ask_offset;
     int64_t scene_ns; /* since when nothing has come */
     flr_output *output;
     flr_hasher hasher;

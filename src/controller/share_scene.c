@@ -5,7 +5,7 @@
 
 #include "controller/share_inside.h"
 
-enum { PIECE = 49152, AHEAD = 8 * PIECE };
+enum { PIECE = 49152, AHEAD = 8 /* pieces under way */ };
 
 static void fail(flr_share *s, const char *sentence)
 {
@@ -155,12 +155,27 @@ static uint16_t find_source(const flr_share *s)
 {
     flr_party_person person;
     uint16_t found = 0;
+    bool again = false; /* the one who did not send only if there is no other */
     for (uint32_t i = 0; flr_party_person_at(s->party, i, &person); i++) {
         if (person.self || person.away || !person.direct || !person.ready) continue;
-        if (person.leader) return person.member;
-        if (!found) found = person.member;
+        if (person.member == s->source)
+            again = true;
+        else if (person.leader)
+            return person.member;
+        else if (!found)
+            found = person.member;
     }
-    return found;
+    return found ? found : again ? s->source : 0;
+}
+
+/* Nothing has come for longer than loss and delay explain, or the way to who sends is no more and what was on it is lost. */
+static bool is_stuck(const flr_share *s, int64_t now)
+{
+    flr_party_person person;
+    if (s->phase != FLR_SHARE_LISTING && s->phase != FLR_SHARE_FETCHING) return false;
+    if (!flr_party_person_find(s->party, s->source, &person) || person.away || !person.direct)
+        return true;
+    return now - s->scene_ns > (int64_t)((5 + 15 * person.delay) * 1e9);
 }
 
 static void begin_file(flr_share *s)
@@ -177,19 +192,22 @@ static void begin_file(flr_share *s)
         fail(s, error.message);
         return;
     }
-    s->asked = s->got = 0;
+    s->got = 0;
     s->hasher = flr_hasher_begin();
 }
 
-/* Asks for what is next, some pieces ahead. */
+/* Asks for what is next, some pieces ahead, also of the files that follow. */
 static void fetch(flr_share *s)
 {
-    while (s->phase == FLR_SHARE_FETCHING && s->output && s->asked < s->files[s->file_at].size &&
-           s->asked < s->got + AHEAD) {
+    while (s->phase == FLR_SHARE_FETCHING && s->ask_file < s->file_count && s->ask_count < AHEAD) {
         flr_message m = {.id = FLR_MSG_PEER_FETCH};
-        m.as.peer_fetch = (flr_msg_peer_fetch){.file = s->file_at, .offset = s->asked};
+        m.as.peer_fetch = (flr_msg_peer_fetch){.file = s->ask_file, .offset = s->ask_offset};
         if (flr_party_send(s->party, s->source, &m) != FLR_OK) return;
-        s->asked += PIECE;
+        s->ask_count++;
+        s->ask_offset += PIECE;
+        if (s->ask_offset < s->files[s->ask_file].size) continue;
+        s->ask_file++;
+        s->ask_offset = 0;
     }
 }
 
@@ -224,29 +242,34 @@ static void end_file(flr_share *s)
         return;
     }
     begin_file(s);
-    if (s->output && s->files[s->file_at].size == 0) end_file(s);
 }
 
 static void on_file(flr_share *s, const flr_msg_peer_file *file)
 {
     if (s->phase != FLR_SHARE_LISTING || file->files == 0 || file->files > FLR_SHARE_FILES ||
         file->file != s->file_count || file->hash_count != 4 || !file->name.size ||
-        !is_safe(file->name.bytes) || file->size > (uint64_t)4 << 30)
+        !is_safe(file->name.bytes) || file->size == 0 || file->size > (uint64_t)4 << 30)
         return;
     if (!s->files) s->files = calloc(FLR_SHARE_FILES, sizeof *s->files);
     if (!s->files) {
         fail(s, "no memory for the list of files");
         return;
     }
-    flr_share_file *to = &s->files[s->file_count++];
+    flr_share_file *to = &s->files[s->file_count], old = *to;
     snprintf(to->name, sizeof to->name, "%s", file->name.bytes);
     to->size = file->size;
     to->hash = (flr_hash){.low = file->hash[0] | (uint64_t)file->hash[1] << 32,
                           .high = file->hash[2] | (uint64_t)file->hash[3] << 32};
+    // what was whole before somebody else was asked still is, where it is the same
+    bool same = strcmp(old.name, to->name) == 0 && flr_hash_equal(old.hash, to->hash);
+    if (!same && s->file_at > s->file_count) s->file_at = s->file_count;
+    s->file_count++;
     s->scene_ns = flr_share_now(s);
     if (s->file_count < file->files) return;
+    if (s->file_at >= s->file_count) s->file_at = s->file_count - 1;
     s->phase = FLR_SHARE_FETCHING;
-    s->file_at = 0;
+    s->ask_file = s->file_at;
+    s->ask_offset = s->ask_count = 0;
     begin_file(s);
 }
 
@@ -270,6 +293,7 @@ static void on_piece(flr_share *s, const flr_msg_peer_piece *piece)
     }
     flr_hasher_add(&s->hasher, piece->bytes, piece->bytes_count);
     s->got += piece->bytes_count;
+    if (s->ask_count) s->ask_count--;
     s->scene_ns = flr_share_now(s);
     if (s->got == s->files[s->file_at].size) end_file(s);
 }
@@ -305,7 +329,11 @@ static void become_ready(flr_share *s)
     }
     s->phase = FLR_SHARE_READY;
     flr_party_set_scene(s->party, hash);
-    flr_share_take_parts(s);
+    if (!s->parts) flr_share_take_parts(s);
+    // so that who joins with a scene of its own, or comes back, has the same places
+    for (uint32_t i = 0; !s->def.join && i < s->part_count; i++)
+        if (s->parts[i].kind != FLR_PART_STATIC)
+            flr_party_set_place(s->party, i, s->parts[i].known);
     flr_party_ready(s->party, true);
 }
 
@@ -348,6 +376,8 @@ void flr_share_scene_service(flr_share *s)
     if (s->phase == FLR_SHARE_NONE && !s->def.join) {
         char path[FLR_CACHE_PATH_SIZE];
         if (!has_scene(s)) return;
+        // what moves while it is saved is told afterwards
+        flr_share_take_parts(s);
         s->phase = FLR_SHARE_SAVING;
         if (!s->folder) {
             become_ready(s);
@@ -368,16 +398,13 @@ void flr_share_scene_service(flr_share *s)
         if (has_scene(s)) become_ready(s);
         return;
     }
-    // nothing has come for some time: from the beginning, from somebody else perhaps
-    bool fetching = s->phase == FLR_SHARE_LISTING || s->phase == FLR_SHARE_FETCHING;
-    flr_party_person person;
-    bool gone = fetching && (!flr_party_person_find(s->party, s->source, &person) || person.away);
-    if (s->phase == FLR_SHARE_NONE ||
-        (fetching && (gone || now - s->scene_ns > INT64_C(8000000000)))) {
-        s->source = find_source(s);
-        if (!s->source) return;
+    // from somebody else perhaps
+    if (s->phase == FLR_SHARE_NONE || is_stuck(s, now)) {
+        uint16_t source = find_source(s);
+        if (!source) return;
+        s->source = source;
         end_output(s);
-        s->file_count = s->file_at = 0;
+        s->file_count = 0;
         s->phase = FLR_SHARE_LISTING;
         s->scene_ns = now;
         flr_message m = {.id = FLR_MSG_PEER_FILES_ASK};

@@ -75,7 +75,7 @@ void flr_party_lead(flr_party *p)
     p->self = p->top = 1;
     p->phase = FLR_PHASE_IN;
     p->roll = (flr_roll){.epoch = {1, 1}, .relay = p->def.relay};
-    flr_roll_add(&p->roll, 1);
+    flr_roll_add(&p->roll, 1, p->nonce);
     p->peers[p->peer_count++] =
         (flr_peer){.member = 1, .role = p->def.role, .colour = p->def.colour, .nonce = p->nonce};
     snprintf(p->peers[0].name, sizeof p->peers[0].name, "%s", p->name);
@@ -115,6 +115,8 @@ flr_peer *flr_party_peer_of_line(flr_party *p, uint32_t line)
         if (p->peers[i].line == line) return &p->peers[i];
     return NULL;
 }
+
+double flr_party_delay(double told) { return told > 0 ? told < 10 ? told : 10 : 0; }
 
 void flr_party_tell(flr_party *p, flr_party_event event)
 {
@@ -187,6 +189,22 @@ static void do_deed(flr_party *p, uint32_t part, bool holds, flr_pose pose)
     *deed = (flr_deed){part, ++p->serial, holds, pose};
     p->claim_now = true;
     flr_party_own_deeds(p);
+}
+
+void flr_party_set_place(flr_party *p, uint32_t part, flr_pose T_world_part)
+{
+    flr_pose known;
+    if (!flr_party_place(p, part, &known)) flr_party_put_place(p, part, 0, T_world_part);
+}
+
+bool flr_party_may_hold(const flr_party *p, uint32_t part)
+{
+    const flr_roll_part *entry = flr_roll_part_find((flr_roll *)&p->roll, part);
+    if (flr_party_claims(p, part)) return true;
+    if (p->phase != FLR_PHASE_IN || p->def.role != FLR_WIRE_PEER_HAND) return false;
+    if (entry) return !entry->frozen && p->deed_count < FLR_PARTY_DEEDS;
+    // what is said here and not yet in the roll needs room there, too
+    return p->deed_count + p->roll.part_count < FLR_PARTY_PARTS;
 }
 
 void flr_party_hold(flr_party *p, uint32_t part)

@@ -111,6 +111,10 @@ bool flr_party_next(flr_party *party, flr_party_event *event);
 void flr_party_set_scene(flr_party *party, flr_hash scene);
 /* This side has the scene and simulates it. */
 void flr_party_ready(flr_party *party, bool ready);
+/* Where a part is from the beginning, said by who leads before it is ready: those who join, or come back, put it there. */
+void flr_party_set_place(flr_party *party, uint32_t part, flr_pose T_world_part);
+/* Would it be allowed, as far as is known here? No: who only looks, a frozen part, no room. */
+bool flr_party_may_hold(const flr_party *party, uint32_t part);
 /* The user took a part. Is taken to be allowed until FLR_PARTY_LOST says it is not. */
 void flr_party_hold(flr_party *party, uint32_t part);
 /* The user let go of it; here it shall be, if nobody else holds it. */

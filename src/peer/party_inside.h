@@ -122,6 +122,8 @@ int64_t flr_party_now(const flr_party *party);
 flr_peer *flr_party_peer(flr_party *party, uint16_t member);
 flr_peer *flr_party_peer_of_line(flr_party *party, uint32_t line);
 void flr_party_tell(flr_party *party, flr_party_event event);
+/* What somebody says of its delay, within what can be. */
+double flr_party_delay(double told);
 void flr_party_news(flr_party *party, const char *format, ...) FLR_PRINTF(2, 3);
 
 /* party_lead.c */

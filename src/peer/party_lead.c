@@ -53,7 +53,8 @@ static void forget_gone(flr_party *p)
     for (uint32_t i = 0; i < p->peer_count; i++) {
         flr_peer *peer = &p->peers[i];
         // the card of a new one may come before the roll that has it
-        if (peer->member <= last && !flr_roll_member_find(&p->roll, peer->member)) {
+        bool coming = peer->member > last && !leads(p);
+        if (!coming && !flr_roll_member_find(&p->roll, peer->member)) {
             flr_party_close_line(p, peer->line ? peer->line : peer->calling,
                                  "you are not a member any more");
             continue;
@@ -74,6 +75,19 @@ static flr_peer *know(flr_party *p, uint16_t member)
     // who is younger calls first: it knows that the older one can be reached
     peer->call_ns = flr_party_now(p) + (member > p->self ? FLR_PARTY_S : 0);
     return peer;
+}
+
+/* The member of this number is the one who chose this nonce, whoever had the number on this side before. */
+static void know_as(flr_party *p, uint16_t member, uint64_t nonce)
+{
+    flr_peer *peer = know(p, member);
+    if (!peer || peer->nonce == nonce) return;
+    if (peer->nonce) {
+        peer->line = 0;
+        peer->address.family = 0;
+        peer->claim_ns = 0;
+    }
+    peer->nonce = nonce;
 }
 
 static void send_card(flr_party *p, uint32_t line, const flr_peer *about)
@@ -222,7 +236,7 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
     if (!peer) {
         make_room(p);
         if (p->top == UINT16_MAX || p->peer_count == FLR_PARTY_MEMBERS ||
-            !flr_roll_add(&p->roll, (uint16_t)(p->top + 1))) {
+            !flr_roll_add(&p->roll, (uint16_t)(p->top + 1), join->nonce)) {
             refuse(p, line, FLR_TOO_LARGE, "", "the session is full");
             return;
         }
@@ -409,6 +423,7 @@ static bool same_part(const flr_roll_part *a, const flr_roll_part *b)
 {
     return a->rest == b->rest && a->frozen == b->frozen && a->number == b->number &&
            a->holder_count == b->holder_count && a->unsettled_count == b->unsettled_count &&
+           memcmp(&a->T_world_part, &b->T_world_part, sizeof a->T_world_part) == 0 &&
            memcmp(a->holders, b->holders, a->holder_count * sizeof *a->holders) == 0 &&
            memcmp(a->unsettled, b->unsettled, a->unsettled_count * sizeof *a->unsettled) == 0;
 }
@@ -466,6 +481,19 @@ void flr_party_roll_changed(flr_party *p)
     p->claim_now = true;
 }
 
+/* What is settled at a place that another leader has put elsewhere, perhaps under the same number, is not. */
+static void drop_moved(flr_party *p, flr_roll *newer)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->settled_count; i++) {
+        const flr_roll_part *a = flr_roll_part_find(&p->roll, p->settled[i].part);
+        const flr_roll_part *b = flr_roll_part_find(newer, p->settled[i].part);
+        if (a && b && memcmp(&a->T_world_part, &b->T_world_part, sizeof a->T_world_part) == 0)
+            p->settled[kept++] = p->settled[i];
+    }
+    p->settled_count = kept;
+}
+
 void flr_party_on_roll(flr_party *p, uint32_t line, const flr_msg_peer_roll *message)
 {
     static _Thread_local flr_roll roll;
@@ -473,11 +501,16 @@ void flr_party_on_roll(flr_party *p, uint32_t line, const flr_msg_peer_roll *mes
     if (flr_roll_read(message, &roll, NULL) != FLR_OK) return;
     if (flr_roll_compare(&roll, &p->roll) <= 0) return;
     const flr_roll_member *self = flr_roll_member_find(&roll, p->self);
-    // a roll that knows this side, of its own leader or of one who took over from it
-    if (self && !self->away && !(leads(p) && roll.epoch.leader != p->self)) {
+    // a roll that knows this side, and not somebody who got the same number from another leader; of its own leader or of one
+    // who took over from it
+    if (self && self->nonce == p->nonce && !self->away &&
+        !(leads(p) && roll.epoch.leader != p->self)) {
+        drop_moved(p, &roll);
         p->roll = roll;
         p->ahead_ns = 0;
-        for (uint32_t i = 0; i < roll.member_count; i++) (void)know(p, roll.members[i].member);
+        for (uint32_t i = 0; i < roll.member_count; i++)
+            know_as(p, roll.members[i].member, roll.members[i].nonce);
+        flr_party_bind(p);
         flr_peer *leader = flr_party_peer(p, roll.epoch.leader);
         p->leader_lost_ns = leader && leader->line ? 0 : flr_party_now(p);
         flr_party_roll_changed(p);
@@ -493,13 +526,13 @@ static void enter(flr_party *p, flr_roll_member *m, const flr_wire_peer_deed *de
                   uint32_t serial, bool all)
 {
     const flr_peer *peer = flr_party_peer(p, m->member);
-    bool may = peer && peer->role == FLR_WIRE_PEER_HAND;
-    for (uint32_t i = 0; i < count; i++) {
+    bool may = peer && peer->role == FLR_WIRE_PEER_HAND; /* who only looks moves nothing */
+    for (uint32_t i = 0; i < count && may; i++) {
         const flr_wire_peer_deed *deed = &deeds[i];
         if (deed->serial <= m->seen) continue;
         if (!(deed->bits & FLR_WIRE_PEER_HOLDS))
             flr_roll_release(&p->roll, m->member, deed->part, deed->T_world_part);
-        else if (may)
+        else
             (void)flr_roll_hold(&p->roll, m->member, deed->part);
     }
     // a roll that is older than what its member was told before may have it hold what it has let go of
@@ -571,7 +604,7 @@ void flr_party_on_claim(flr_party *p, uint32_t line, const flr_msg_peer_claim *c
     peer->epoch = epoch;
     peer->number = claim->number;
     peer->heard_ms = claim->heard;
-    peer->delay = claim->delay;
+    peer->delay = flr_party_delay(claim->delay);
     flr_roll_member *m = flr_roll_member_find(&p->roll, claim->member);
     if (!leads(p) || !m || m->away || claim->leader != p->self) return;
     enter(p, m, claim->deeds, claim->deeds_count, claim->serial,

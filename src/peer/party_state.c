@@ -33,6 +33,12 @@ static flr_pose ahead(const flr_wire_peer_part *part, double seconds)
     return pose;
 }
 
+static bool is_still(const flr_wire_peer_part *part)
+{
+    flr_wire_vec3f v = part->linear, w = part->angular;
+    return v.x == 0 && v.y == 0 && v.z == 0 && w.x == 0 && w.y == 0 && w.z == 0;
+}
+
 /* Would somebody notice if this was not sent? The others go on with the last velocity. */
 static bool is_news(const flr_party *p, int64_t now)
 {
@@ -47,7 +53,8 @@ static bool is_news(const flr_party *p, int64_t now)
             return true;
     for (uint32_t i = 0; i < b->part_count; i++)
         if (a->parts[i].part != b->parts[i].part || a->parts[i].bits != b->parts[i].bits ||
-            differs(ahead(&a->parts[i], seconds), b->parts[i].T_world_part, p->def.band))
+            differs(ahead(&a->parts[i], seconds), b->parts[i].T_world_part, p->def.band) ||
+            (is_still(&b->parts[i]) && !is_still(&a->parts[i])))
             return true;
     return false;
 }
@@ -138,7 +145,7 @@ bool flr_party_on_state(flr_party *p, const flr_lines_event *from, flr_party_eve
     if (flr_party_leads(p) && by == peer) pass_on(p, from, state);
     if (state->time <= peer->state_time) return false;
     peer->state_time = state->time;
-    peer->delay = state->delay;
+    peer->delay = flr_party_delay(state->delay);
     *event = (flr_party_event){
         .kind = FLR_PARTY_STATE, .member = peer->member, .state = state, .sent_ns = from->sent_ns};
     if (by != peer) event->sent_ns -= (int64_t)(peer->delay * 1e9);

@@ -178,6 +178,8 @@ static void forget_line(flr_party *p, uint32_t line)
 
 void flr_party_close_line(flr_party *p, uint32_t line, const char *why)
 {
+    flr_peer *peer = flr_party_peer_of_line(p, line);
+    if (peer) peer->line = 0;
     forget_line(p, line);
     flr_lines_close(p->lines, line, why);
 }

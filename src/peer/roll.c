@@ -67,10 +67,10 @@ uint16_t flr_roll_owner(const flr_roll_part *part)
 
 /* ---- members ---- */
 
-bool flr_roll_add(flr_roll *roll, uint16_t member)
+bool flr_roll_add(flr_roll *roll, uint16_t member, uint64_t nonce)
 {
     if (roll->member_count == FLR_PARTY_MEMBERS) return false;
-    roll->members[roll->member_count++] = (flr_roll_member){.member = member};
+    roll->members[roll->member_count++] = (flr_roll_member){.member = member, .nonce = nonce};
     // where parts are that are settled already it is told apart; these it has to bring there
     for (uint32_t i = 0; i < roll->part_count; i++) {
         flr_roll_part *p = &roll->parts[i];
@@ -248,8 +248,8 @@ void flr_roll_write(const flr_roll *roll, uint64_t session, flr_roll_room *room,
     for (uint32_t i = 0; i < roll->member_count; i++) {
         const flr_roll_member *m = &roll->members[i];
         uint32_t bits = (m->ready ? FLR_WIRE_PEER_READY : 0u) | (m->away ? FLR_WIRE_PEER_AWAY : 0u);
-        room->members[i] =
-            (flr_wire_peer_entry){.member = m->member, .bits = bits, .seen = m->seen};
+        room->members[i] = (flr_wire_peer_entry){
+            .member = m->member, .bits = bits, .seen = m->seen, .nonce = m->nonce};
     }
     for (uint32_t i = 0; i < roll->part_count; i++) {
         const flr_roll_part *p = &roll->parts[i];
@@ -312,7 +312,8 @@ flr_result flr_roll_read(const flr_msg_peer_roll *message, flr_roll *roll, flr_e
             (flr_roll_member){.member = m->member,
                               .ready = m->bits & FLR_WIRE_PEER_READY,
                               .away = m->bits & FLR_WIRE_PEER_AWAY,
-                              .seen = m->seen};
+                              .seen = m->seen,
+                              .nonce = m->nonce};
     }
     const flr_roll_member *leader = flr_roll_member_find(&read, read.epoch.leader);
     if (!leader || leader->away) return bad(error, "leader is not in it");

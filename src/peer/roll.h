@@ -33,7 +33,8 @@ typedef struct flr_epoch {
 int flr_epoch_compare(flr_epoch a, flr_epoch b);
 
 typedef struct flr_roll_member {
-    uint16_t member; /* from 1; never given twice in a session */
+    uint16_t member; /* from 1; never given twice by one side of a session */
+    uint64_t nonce;  /* its own, by which it knows that it is meant */
     bool ready, away;
     uint32_t seen; /* serial of its last deed that is in here */
 } flr_roll_member;
@@ -72,7 +73,7 @@ uint16_t flr_roll_owner(const flr_roll_part *part);
 
 /* ---- what a leader does; each sets `changed` where it changed something ---- */
 
-bool flr_roll_add(flr_roll *roll, uint16_t member); /* false: it is full */
+bool flr_roll_add(flr_roll *roll, uint16_t member, uint64_t nonce); /* false: it is full */
 void flr_roll_ready(flr_roll *roll, uint16_t member, bool ready);
 /* The member takes a part. False: it is frozen, or too many hold it, or too many parts are held. */
 bool flr_roll_hold(flr_roll *roll, uint16_t member, uint32_t part);

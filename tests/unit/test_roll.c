@@ -66,7 +66,7 @@ static void test_random_deeds(void **state)
     static flr_roll roll;
     roll = (flr_roll){.epoch = {1, 1}};
     uint16_t top = 0;
-    flr_roll_add(&roll, ++top);
+    flr_roll_add(&roll, ++top, 7);
     for (int i = 0; i < 20000; i++) {
         uint16_t member = roll.members[flr_test_random_below(&random, roll.member_count)].member;
         uint32_t part = flr_test_random_below(&random, 300);
@@ -74,7 +74,7 @@ static void test_random_deeds(void **state)
         uint32_t before = roll.number;
         switch (flr_test_random_below(&random, 12)) {
         case 0:
-            if (roll.member_count < 20) flr_roll_add(&roll, ++top);
+            if (roll.member_count < 20) flr_roll_add(&roll, ++top, 7);
             break;
         case 1:
             if (member != 1) flr_roll_away(&roll, member, where, NULL);
@@ -131,7 +131,7 @@ static void test_contradictions(void **state)
     flr_msg_peer_roll m;
     flr_error error;
     roll = (flr_roll){.epoch = {1, 1}};
-    for (uint16_t i = 1; i <= 3; i++) flr_roll_add(&roll, i);
+    for (uint16_t i = 1; i <= 3; i++) flr_roll_add(&roll, i, 7);
     flr_roll_hold(&roll, 2, 7);
     flr_roll_hold(&roll, 3, 7);
     flr_roll_release(&roll, 3, 9, flr_pose_identity());

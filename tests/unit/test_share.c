@@ -20,8 +20,8 @@ typedef struct site {
     flr_share *share;
     bool up, joined;
     int64_t frame_ns, service_ns, due_ns;
-    double slow;      /* a host that does not keep up runs every so-many-th frame */
-    flr_vec3 at, to;  /* the hand */
+    double slow;     /* a host that does not keep up runs every so-many-th frame */
+    flr_vec3 at, to; /* the hand */
     bool press;
     double energy;
 } site;
@@ -42,7 +42,7 @@ static double now_s(const session *s) { return (double)flr_sim_now(s->sim) * 1e-
 #define check(session, condition)                                                                  \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            fail_msg("%s at %.3f s; again: FLR_SHARE_SEEDS=1 FLR_TEST_SEED=%llu test_share",         \
+            fail_msg("%s at %.3f s; again: FLR_SHARE_SEEDS=1 FLR_TEST_SEED=%llu test_share",       \
                      #condition, now_s(session), (unsigned long long)(session)->seed);             \
     } while (0)
 
@@ -137,7 +137,8 @@ static int64_t run(void *context, flr_env *env)
     if (!s->up) return now + 50 * FLR_SIM_MS;
     if (s->session->plays && now >= s->due_ns) {
         play(s);
-        s->due_ns = now + (int64_t)(200 + flr_test_random_below(&s->session->random, 800)) * FLR_SIM_MS;
+        s->due_ns =
+            now + (int64_t)(200 + flr_test_random_below(&s->session->random, 800)) * FLR_SIM_MS;
     }
     if (now >= s->frame_ns) {
         double step = 0.3 / s->session->rate; /* 0.3 m/s */
@@ -156,7 +157,8 @@ static int64_t run(void *context, flr_env *env)
         flr_engine_service(s->engine);
         while (flr_engine_next(s->engine, &event)) {
             if (getenv("FLR_SHARE_TALK") && event.kind == FLR_ENGINE_EVENT_NEWS)
-                printf("%.3f site %d: %s\n", now_s(s->session), (int)(s - s->session->sites), event.sentence);
+                printf("%.3f site %d: %s\n", now_s(s->session), (int)(s - s->session->sites),
+                       event.sentence);
             flr_share_event(s->share, &event);
         }
         int64_t wake = flr_share_service(s->share);
@@ -266,8 +268,8 @@ static bool agreed(session *s)
     double turn, way = apart(s, &turn);
     for (uint32_t i = 0; i < s->count; i++) {
         const site *t = &s->sites[i];
-        if (t->up && (!flr_share_ready(t->share) ||
-                      flr_party_roll(flr_share_party(t->share))->part_count))
+        if (t->up &&
+            (!flr_share_ready(t->share) || flr_party_roll(flr_share_party(t->share))->part_count))
             return false;
     }
     return way <= 1e-6 && turn <= 1e-6;
@@ -282,9 +284,10 @@ static void describe(session *s)
         const flr_roll *roll = flr_party_roll(party);
         const char *why;
         bool failed = flr_share_failed(t->share, &why);
-        printf("site %u: member %u %s %s job %u, epoch %u of %u, roll %u:", i, flr_party_self(party),
-               flr_share_ready(t->share) ? "ready" : "not ready", failed ? why : "", flr_engine_jobs(t->engine),
-               roll->epoch.count, roll->epoch.leader, roll->number);
+        printf("site %u: member %u %s %s job %u, epoch %u of %u, roll %u:", i,
+               flr_party_self(party), flr_share_ready(t->share) ? "ready" : "not ready",
+               failed ? why : "", flr_engine_jobs(t->engine), roll->epoch.count, roll->epoch.leader,
+               roll->number);
         for (uint32_t k = 0; k < roll->member_count; k++)
             printf(" %u%s", roll->members[k].member, roll->members[k].away ? " (away)" : "");
         for (uint32_t k = 0; k < roll->part_count; k++) {
@@ -327,9 +330,8 @@ static void await_ready(session *s, double seconds)
     }
 }
 
-static const flr_sim_network lan = {.delay_ns = FLR_SIM_MS,
-                                    .udp_buffer = 1 << 20,
-                                    .tcp_buffer = 1 << 16};
+static const flr_sim_network lan = {
+    .delay_ns = FLR_SIM_MS, .udp_buffer = 1 << 20, .tcp_buffer = 1 << 16};
 
 /* ---- one after the other ---- */
 
@@ -479,13 +481,17 @@ static double session_of(uint64_t seed, uint64_t *frames)
     session s;
     flr_test_random r = {seed * 31 + 7};
     flr_sim_network network = lan;
-    network.delay_ns = (int64_t)(flr_test_random_range(&r, 0, 1) * flr_test_random_range(&r, 0, 1) * 1e9);
+    network.delay_ns =
+        (int64_t)(flr_test_random_range(&r, 0, 1) * flr_test_random_range(&r, 0, 1) * 1e9);
     network.jitter_ns = (int64_t)(flr_test_random_range(&r, 0, 0.05) * 1e9);
     network.loss = flr_test_random_range(&r, 0, 0.2);
     network.duplicate = flr_test_random_range(&r, 0, 0.1);
     network.reorder = flr_test_random_range(&r, 0, 0.1);
     network.reorder_ns = 20 * FLR_SIM_MS;
     double trip = 2e-9 * (double)(network.delay_ns + network.jitter_ns);
+    if (getenv("FLR_SHARE_TALK"))
+        printf("delay %.3f s, jitter %.3f s, loss %.2f\n", 1e-9 * (double)network.delay_ns,
+               1e-9 * (double)network.jitter_ns, network.loss);
     begin(&s, seed, &network, 2 + flr_test_random_below(&r, SITES - 1), 250);
     await_ready(&s, 5);
     join_all(&s);
@@ -507,8 +513,7 @@ static double session_of(uint64_t seed, uint64_t *frames)
     check(&s, agreed(&s));
     while (now_s(&s) < 60) pass(&s, 1);
     // and all lies still
-    for (uint32_t i = 0; i < s.count; i++)
-        check(&s, !s.sites[i].up || s.sites[i].energy < 1e-12);
+    for (uint32_t i = 0; i < s.count; i++) check(&s, !s.sites[i].up || s.sites[i].energy < 1e-12);
     *frames += s.frames;
     end(&s);
     return took - (2 + 2 * trip);
@@ -525,10 +530,11 @@ static void test_seeds(void **state)
     for (uint64_t seed = from; seed < from + seeds; seed++) late += session_of(seed, &frames) > 0;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
     double seconds = (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
-    printf("%llu sessions from FLR_TEST_SEED=%llu: %.0f times real time, %.2f us a frame; %llu agreed "
-           "later than 2 s and two round trips\n",
-           (unsigned long long)seeds, (unsigned long long)from, 60 * (double)seeds / seconds,
-           1e6 * seconds / (double)frames, (unsigned long long)late);
+    printf(
+        "%llu sessions from FLR_TEST_SEED=%llu: %.0f times real time, %.2f us a frame; %llu agreed "
+        "later than 2 s and two round trips\n",
+        (unsigned long long)seeds, (unsigned long long)from, 60 * (double)seeds / seconds,
+        1e6 * seconds / (double)frames, (unsigned long long)late);
 }
 
 int main(void)

@@ -344,6 +344,8 @@ export interface peer_entry {
   bits: number;
   /** the last of its claims that is in this roll */
   seen: number;
+  /** as it chose it: where the network was parted, two may have got one number */
+  nonce: number;
 }
 
 /** a part that is held, or that not everybody has at its place yet, in a roll */

@@ -152,11 +152,12 @@ const structs = {
     ['part', 'one', 'u32', 1, 1, '', 28],
     ['other', 'one', 'u32', 1, 1, '', 32],
   ] },
-  peer_entry: { size: 12, align: 4, fields: [
+  peer_entry: { size: 24, align: 8, fields: [
     ['member', 'one', 'u16', 1, 1, '', 0],
     ['spare', 'one', 'u16', 1, 1, '', 2],
     ['bits', 'one', 'u32', 1, 1, '', 4],
     ['seen', 'one', 'u32', 1, 1, '', 8],
+    ['nonce', 'one', 'u64', 1, 1, '', 16],
   ] },
   peer_place: { size: 72, align: 8, fields: [
     ['part', 'one', 'u32', 1, 1, '', 0],
