@@ -119,6 +119,20 @@ static const flr_option options[] = {
     {.name = "no-cache",
      .help = "neither look for voxels in the cache nor store them there",
      .offset = AT(no_cache)},
+    FLR_SHARE_OPTIONS(AT),
+    {.name = "share",
+     .help = "others can join: the scene is a shared session; the line that they type is printed",
+     .offset = AT(share)},
+    {.name = "share-port",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "where other controllers come to (UDP); 0: any that is free; default 7879",
+     .offset = AT(share_port),
+     .max = 65535},
+    {.name = "relay",
+     .help = "hands and parts of all go through this controller, for members who cannot reach each "
+             "other",
+     .offset = AT(relay)},
     {.name = "seconds",
      .type = FLR_OPTION_NUMBER,
      .argument = "N",
@@ -131,6 +145,8 @@ static const flr_option options[] = {
 static const flr_example examples[] = {
     {"feeler serve ball/scene.json --port 0 --seconds 1",
      "the controller for a scene, on any free port, for a second"},
+    {"feeler serve ball/scene.json --share --share-port 0 --port 0 --seconds 1",
+     "a scene that others can join"},
     {"feeler serve --port 0 --seconds 1 --json",
      "an empty scene, for an application that brings its own"},
     {NULL, NULL},
@@ -156,7 +172,11 @@ const flr_command flr_cmd_serve = {
         "Only this machine can reach it, unless --listen says otherwise. Then everybody needs the "
         "token that is printed at the end of the address; use --tls-cert and --tls-key on a "
         "network "
-        "that is not yours alone. docs/serve.md tells what is exposed, and how to do that safely.",
+        "that is not yours alone. docs/serve.md tells what is exposed, and how to do that "
+        "safely.\n\n"
+        "With --share other controllers join the scene: feeler join. They talk by UDP, always "
+        "sealed with a token: the one of --token-file, or one that is made and printed. "
+        "docs/collaboration.md tells what they share.",
     .options = options,
     .examples = examples,
     .exits = exits,

@@ -1,6 +1,8 @@
 /* a controller: port, engine, devices, until somebody says stop */
 #include "serve.h"
 
+#include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,9 @@ typedef struct server {
     flr_service *service;
     flr_cache cache;
     char cache_folder[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE],
-        uploads[FLR_CACHE_PATH_SIZE], recordings[FLR_CACHE_PATH_SIZE];
+        uploads[FLR_CACHE_PATH_SIZE], recordings[FLR_CACHE_PATH_SIZE], shared[FLR_CACHE_PATH_SIZE];
+    char share_token[FLR_TOKEN_SIZE];
+    bool joined; /* the shared session's scene is here */
     char host[256];
     flr_device *devices[MOST_DEVICES];
     uint32_t device_numbers[MOST_DEVICES];
@@ -53,6 +57,8 @@ static flr_result choose_folders(server *s, flr_error *error)
         result = join(s->scratch, sizeof s->scratch, s->cache_folder, "scenarios", error);
         if (result == FLR_OK)
             result = join(s->uploads, sizeof s->uploads, s->cache_folder, "uploads", error);
+        if (result == FLR_OK)
+            result = join(s->shared, sizeof s->shared, s->cache_folder, "shared", error);
         s->def.engine.scratch = s->scratch;
         s->def.uploads = s->uploads;
     }
@@ -190,13 +196,145 @@ static void centre_devices(server *s)
         flr_engine_place_device(engine, s->device_numbers[i], T, 1, NULL);
 }
 
+/* ---- a shared session ---- */
+
+/* HOST[:PORT], a name or a number; [HOST]:PORT where the number has colons. */
+static flr_result find_host(const char *text, flr_address *address, flr_error *error)
+{
+    if (flr_address_parse(text, FLR_SHARE_PORT, address, NULL) == FLR_OK) return FLR_OK;
+    char host[256];
+    const char *colon = strrchr(text, ':');
+    size_t size = colon ? (size_t)(colon - text) : strlen(text);
+    char *end = NULL;
+    long port = colon ? strtol(colon + 1, &end, 10) : FLR_SHARE_PORT;
+    if (size == 0 || size >= sizeof host || port < 1 || port > 65535 || (end && *end))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: not HOST or HOST:PORT", text);
+    memcpy(host, text, size);
+    host[size] = 0;
+    struct addrinfo *found = NULL, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
+    if (getaddrinfo(host, NULL, &hints, &found) != 0 || !found)
+        return flr_fail(error, FLR_NOT_FOUND, "no machine is known by the name %s", host);
+    struct sockaddr_in *at = (struct sockaddr_in *)(void *)found->ai_addr;
+    *address = (flr_address){.family = 4, .port = (uint16_t)port};
+    memcpy(address->ip, &at->sin_addr, 4);
+    freeaddrinfo(found);
+    return FLR_OK;
+}
+
+static flr_result choose_token(server *s, flr_error *error)
+{
+    const flr_serve_options *options = s->options;
+    if (options->share_token_file)
+        return flr_access_read_token(s->cli->env, options->share_token_file, s->share_token, error);
+    if (options->join && !options->share_token)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "a token is needed: --token-file FILE or --token TOKEN, as the one who "
+                        "shares has it");
+    if (options->join && strlen(options->share_token) >= sizeof s->share_token)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the token is too long");
+    if (options->join)
+        snprintf(s->share_token, sizeof s->share_token, "%s", options->share_token);
+    else if (options->token_file)
+        snprintf(s->share_token, sizeof s->share_token, "%s", s->def.access.token);
+    else
+        flr_access_make_token(s->cli->env, s->share_token);
+    return FLR_OK;
+}
+
+static flr_result begin_share(server *s, flr_error *error)
+{
+    const flr_serve_options *options = s->options;
+    flr_share_def def = flr_default_share_def();
+    flr_result result = choose_token(s, error);
+    def.local = (flr_address){.family = 4, .ip = {127, 0, 0, 1}};
+    if (result == FLR_OK && options->join) {
+        result = find_host(options->join, &def.host, error);
+        def.join = true;
+        /* from where the host can answer */
+        def.local.family = def.host.family;
+        memset(def.local.ip, 0, sizeof def.local.ip);
+        if (flr_address_is_loopback(def.host)) memcpy(def.local.ip, def.host.ip, 16);
+    }
+    if (result == FLR_OK && options->share_listen &&
+        flr_address_parse(options->share_listen, 0, &def.local, NULL) != FLR_OK)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "--share-listen %s: that is no address of this machine; give one such as "
+                          "192.168.1.20 or 0.0.0.0",
+                          options->share_listen);
+    if (result != FLR_OK) return result;
+    if (!options->join) def.local.port = (uint16_t)options->share_port;
+    const char *login = getenv("USER");
+    def.name = options->user ? options->user : login ? login : "";
+    def.token = s->share_token;
+    def.watcher = options->watch;
+    def.relay = options->relay;
+    def.barrier = options->barrier;
+    def.rate = options->state_rate;
+    def.folder = s->shared[0] ? s->shared : NULL;
+    return flr_service_set_share(s->service, &def, error);
+}
+
+/* Says where others come to. The token is shown where it was made here, and nowhere else. */
+static void announce_share(server *s)
+{
+    static const uint8_t any[16];
+    flr_address address = flr_share_address(flr_service_share(s->service));
+    bool everywhere = !memcmp(address.ip, any, address.family == 6 ? 16 : 4);
+    char text[FLR_ADDRESS_TEXT_SIZE], where[400], how[FLR_TOKEN_SIZE + 600];
+    if (everywhere && s->host[0])
+        snprintf(where, sizeof where, "%s:%u", s->host, address.port);
+    else
+        snprintf(where, sizeof where, "%s", flr_address_print(address, text));
+    if (s->options->token_file)
+        snprintf(how, sizeof how, "feeler join %s --token-file %s", where, s->options->token_file);
+    else
+        snprintf(how, sizeof how, "feeler join %s --token %s", where, s->share_token);
+    char safe[FLR_SAFE_SIZE];
+    flr_print(s->cli, "Others join with  %s%s%s\n", flr_bold(s->cli), flr_safe(how, safe),
+              flr_plain(s->cli));
+    if (flr_address_is_loopback(address))
+        flr_print_note(s->cli, "%s\n",
+                       "Only this machine can reach it; --share-listen 0.0.0.0 lets others come.");
+}
+
+static void tell_news(server *s, const flr_engine_event *event)
+{
+    char safe[FLR_SAFE_SIZE];
+    if (event->news == FLR_WIRE_EVENT_WARNING)
+        flr_warn(s->cli, "%s", event->sentence);
+    else if (event->news == FLR_WIRE_EVENT_NOTE) {
+        flr_print_note(s->cli, "%s\n", flr_safe(event->sentence, safe));
+        fflush(stdout);
+    }
+}
+
+/* how far one is who joins */
+static void look_at_share(server *s)
+{
+    flr_share *share = flr_service_share(s->service);
+    const char *sentence;
+    uint64_t done, total;
+    if (flr_share_failed(share, &sentence)) {
+        s->failed = true;
+        flr_fail(&s->error, FLR_CLOSED, "%s", sentence);
+    } else if (flr_share_ready(share)) {
+        flr_progress_end(s->cli);
+        s->joined = true;
+    } else if (flr_share_progress(share, &done, &total)) {
+        flr_progress(s->cli, done, total, "fetching the scene");
+    }
+}
+
 /* ---- running ---- */
 
 static void seen(void *context, const flr_engine_event *event)
 {
     server *s = context;
     if (event->kind == FLR_ENGINE_EVENT_SCENE) centre_devices(s);
-    if (event->kind != FLR_ENGINE_EVENT_JOB || event->job.job != s->job) return;
+    if (event->kind == FLR_ENGINE_EVENT_NEWS && s->options->share && !s->cli->quiet)
+        tell_news(s, event);
+    bool fetched = s->options->join && event->job.kind == FLR_WIRE_JOB_LOAD;
+    if (event->kind != FLR_ENGINE_EVENT_JOB || (event->job.job != s->job && !fetched)) return;
     const flr_engine_job *job = &event->job;
     if (job->state != FLR_WIRE_JOB_ENDED) {
         flr_progress(s->cli, (uint64_t)(job->fraction * 1000), 1000, "%s", job->sentence);
@@ -220,7 +358,8 @@ static void seen(void *context, const flr_engine_event *event)
 
 static bool stop(void *context)
 {
-    const server *s = context;
+    server *s = context;
+    if (s->options->join && !s->joined) look_at_share(s);
     return flr_stop_wanted() || s->failed || (s->end_ns && flr_clock_ns(s->cli->env) >= s->end_ns);
 }
 
@@ -233,11 +372,15 @@ static void announce(server *s, const char *url)
     if (open && !s->def.certificate)
         flr_warn(s->cli, "others on the network can read along; use --tls-cert and --tls-key where "
                          "it is not yours alone");
+    if (s->options->share && !s->options->join) announce_share(s);
     flr_print_note(s->cli, "%s\n", "Ctrl-C ends it.");
     if (s->cli->json) {
         json_t *json = flr_json_object();
         flr_json_set(json, "url", flr_json_text(url));
         flr_json_set(json, "port", flr_json_count(flr_service_address(s->service).port));
+        if (s->options->share)
+            flr_json_set(json, "share_port",
+                         flr_json_count(flr_share_address(flr_service_share(s->service)).port));
         flr_json_print(s->cli, json);
     }
     fflush(stdout);
@@ -276,6 +419,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);
     if (result == FLR_OK) result = add_devices(s, error);
     flr_engine *engine = result == FLR_OK ? flr_service_engine(s->service) : NULL;
+    if (result == FLR_OK && s->options->share) result = begin_share(s, error);
     if (result == FLR_OK && scene) result = flr_engine_load(engine, scene, &s->job, error);
     if (result == FLR_OK) result = flr_engine_start(engine, error);
     return result;
@@ -312,12 +456,14 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
             error = s->error;
             result = error.code;
             code = flr_exit_of_input(error.code == FLR_NOT_FOUND ? FLR_BAD_INPUT : error.code);
+            if (error.code == FLR_CLOSED) code = FLR_EXIT_FAILED; /* nobody let us in */
         }
     }
     flr_service_destroy(s->service);
     for (size_t i = 0; i < s->device_count; i++) flr_device_close(s->devices[i]);
     flr_log_destroy(s->log);
     memset(&s->def.access, 0, sizeof s->def.access);
+    memset(s->share_token, 0, sizeof s->share_token);
     free(s);
     return result == FLR_OK ? code : flr_fail_with(cli, code, &error);
 }

@@ -12,13 +12,23 @@ typedef struct flr_serve_options {
     double rate, voxel, seconds; /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
+    /* a shared session */
+    bool share, relay, barrier, watch;
+    int64_t share_port;
+    double state_rate;
+    const char *share_listen, *user;
+    const char *join;                           /* HOST[:PORT]: joins that one; NULL: begins one */
+    const char *share_token, *share_token_file; /* of who joins */
 } flr_serve_options;
+
+enum { FLR_SHARE_PORT = 7879 };
 
 /* Its initializer. */
 #define FLR_SERVE_DEFAULTS                                                                         \
     {                                                                                              \
         .port = FLR_SERVICE_PORT, .hands = 2, .clients = 64, .workers = 2, .cpu = -1,              \
-        .upload_limit = (uint64_t)512 << 20, .rate = 1000                                          \
+        .upload_limit = (uint64_t)512 << 20, .rate = 1000, .share_port = FLR_SHARE_PORT,           \
+        .state_rate = 100                                                                          \
     }
 
 /* How much memory voxels may take; for tables of options. */
@@ -29,6 +39,30 @@ typedef struct flr_serve_options {
                 "8GiB; the rest is read from the cache when parts come near; default: all of "     \
                 "them are in memory",                                                              \
         .offset = at                                                                               \
+    }
+
+/* What both sides of a shared session can say; for tables of options. `AT(field)`: where options.field is. */
+#define FLR_SHARE_OPTIONS(AT)                                                                      \
+    {.name = "user",                                                                               \
+     .type = FLR_OPTION_TEXT,                                                                      \
+     .argument = "NAME",                                                                           \
+     .help = "how others in a shared session see you; default: the name you logged in with",       \
+     .offset = AT(user)},                                                                          \
+        {.name = "share-listen",                                                                   \
+         .type = FLR_OPTION_TEXT,                                                                  \
+         .argument = "ADDRESS",                                                                    \
+         .help = "an address of this machine for other controllers, 0.0.0.0 for all",              \
+         .offset = AT(share_listen)},                                                              \
+        {.name = "state-rate",                                                                     \
+         .type = FLR_OPTION_NUMBER,                                                                \
+         .argument = "HZ",                                                                         \
+         .help = "how often hands and parts are told to others, 20 to 1000; default 100",          \
+         .offset = AT(state_rate),                                                                 \
+         .min = 20,                                                                                \
+         .max = 1000},                                                                             \
+    {                                                                                              \
+        .name = "barrier", .help = "tell them in step with frames of the loop, not by the clock",  \
+        .offset = AT(barrier)                                                                      \
     }
 
 /* Serves `scene` (a file, the name of a scenario, or NULL: an empty one) until Ctrl-C, SIGTERM or the time given, and returns

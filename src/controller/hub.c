@@ -254,11 +254,12 @@ static bool count_news(flr_hub *hub, int64_t now)
     return hub->news++ < MOST;
 }
 
-void flr_hub_pump(flr_hub *hub, int64_t now)
+int64_t flr_hub_pump(flr_hub *hub, int64_t now)
 {
     flr_engine_service(hub->def.engine);
     flr_engine_event *event = &hub->event;
     while (flr_engine_next(hub->def.engine, event)) {
+        if (hub->share) flr_share_event(hub->share, event);
         if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub, now)) continue;
         log_event(hub, event);
         if (hub->def.seen) hub->def.seen(hub->def.context, event);
@@ -281,4 +282,5 @@ void flr_hub_pump(flr_hub *hub, int64_t now)
     }
     flr_engine_want_near(hub->def.engine, wants & FLR_WIRE_WANT_PROXIMITY,
                          wants & FLR_WIRE_WANT_VOXELS);
+    return hub->share ? flr_hub_pump_share(hub, now) : INT64_MAX;
 }

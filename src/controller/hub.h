@@ -20,6 +20,7 @@
 #include "controller/access.h"
 #include "controller/engine.h"
 #include "controller/levels.h"
+#include "controller/share.h"
 #include "feeler/env.h"
 #include "feeler/log.h"
 #include "feeler/result.h"
@@ -61,8 +62,12 @@ typedef struct flr_session flr_session;
 flr_result flr_hub_create(const flr_hub_def *def, flr_hub **hub, flr_error *error);
 void flr_hub_destroy(flr_hub *hub); /* closes all sessions; NULL allowed */
 
-/* Serves the engine and hands on what has happened. */
-void flr_hub_pump(flr_hub *hub, int64_t now);
+/* The engine is in a shared session: flr_hub_pump() serves that, too, tells clients who is in it and where hands of others
+ * are, and refuses commands that change the list of parts. Borrowed, until another is set; NULL: none. */
+void flr_hub_set_share(flr_hub *hub, flr_share *share);
+
+/* Serves the engine and hands on what has happened. Returns when to come again at the latest; INT64_MAX: it does not care. */
+int64_t flr_hub_pump(flr_hub *hub, int64_t now);
 
 uint32_t flr_hub_clients(const flr_hub *hub); /* that have said hello */
 flr_engine *flr_hub_engine(const flr_hub *hub);

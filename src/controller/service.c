@@ -197,9 +197,10 @@ static int write_frames(flr_service *service, flr_connection *connection)
 static int64_t look_around(flr_service *service)
 {
     int64_t now = clock_of(service);
-    flr_hub_pump(service->hub, now);
+    int64_t wanted = flr_hub_pump(service->hub, now);
     int64_t stall = (int64_t)(service->def.stall_seconds * 1e9);
     int64_t next = now + INT64_C(1000) * TICK_US;
+    if (wanted < next) next = wanted;
     for (flr_connection *c = service->connections, *following; c; c = following) {
         following = c->next;
         bool ending = flr_session_ending(c->session);
@@ -440,6 +441,7 @@ void flr_service_destroy(flr_service *service)
     for (flr_connection *c = service->connections; c; c = c->next)
         lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
     while (service->connections) end_client(service, service->connections);
+    flr_service_end_share(service);
     flr_hub_destroy(service->hub);
     service->hub = NULL;
     flr_engine_destroy(service->engine);

@@ -56,6 +56,11 @@ flr_engine *flr_service_engine(flr_service *service);
 flr_hub *flr_service_hub(flr_service *service);
 flr_address flr_service_address(const flr_service *service); /* with its real port */
 
+/* The engine takes part in a shared session from now on: with `def`, but for its engine and env, which are the service's.
+ * In `def->folder` it makes one for this process, and removes it at the end. Once; before flr_service_run(). */
+flr_result flr_service_set_share(flr_service *service, const flr_share_def *def, flr_error *error);
+flr_share *flr_service_share(const flr_service *service); /* NULL: none */
+
 /* Serves until `stop` says true, which is asked 50 times a second at least; then clients are told goodbye. */
 void flr_service_run(flr_service *service, bool (*stop)(void *context), void *context);
 /* Makes flr_service_run() look around. Thread: any. */

@@ -3,7 +3,9 @@
 #define FLR_CONTROLLER_SERVICE_INSIDE_H
 
 #include <libwebsockets.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 
 #include "controller/service.h"
 
@@ -44,10 +46,19 @@ struct flr_service {
     size_t buffer_size;
     lws_sorted_usec_list_t tick;
     char uploads[FLR_CACHE_PATH_SIZE];
+    /* a shared session; its packets wake the service */
+    flr_share *share;
+    char shared[FLR_CACHE_PATH_SIZE]; /* folder; "": none */
+    pthread_t watcher;
+    bool watching;
+    _Atomic bool ending;
     /* that the calling thread might use before, so that it gets them back */
     cpu_set_t processors;
     bool known;
 };
+
+/* ---- service_share.c ---- */
+void flr_service_end_share(flr_service *service);
 
 /* ---- service_http.c; each returns what lws wants of its callback ---- */
 int flr_http_request(flr_connection *connection, const char *path);

@@ -173,6 +173,7 @@ bool flr_session_next(flr_session *session, int64_t now, void *bytes, size_t cap
     if (session->state == FLR_SESSION_TALKING) {
         if (flr_session_state_due(session, now))
             count = flr_session_state(session, 0, false, now, bytes, capacity);
+        if (session->guests_due && count == 0) count = flr_session_guests(session, bytes, capacity);
         if (count == 0 && flr_session_near_due(session))
             count = flr_session_near(session, bytes, capacity);
         if (count == 0 && flr_session_mesh_due(session))
@@ -186,7 +187,8 @@ int64_t flr_session_due(flr_session *session, int64_t now)
 {
     if (session->first) return now;
     if (session->state != FLR_SESSION_TALKING) return INT64_MAX;
-    if (flr_session_mesh_due(session) || flr_session_near_due(session)) return now;
+    if (session->guests_due || flr_session_mesh_due(session) || flr_session_near_due(session))
+        return now;
     bool states = session->wants & FLR_WIRE_WANT_STATE && session->period > 0;
     return states ? session->due : INT64_MAX;
 }

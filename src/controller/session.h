@@ -11,7 +11,9 @@ enum {
     FLR_SESSION_TRANSFERS = 8192, /* meshes that a client may wait for */
     FLR_SESSION_UPLOADS = 4,
     FLR_SESSION_NEAR_PARTS = 64, /* whose voxels were shown last */
-    FLR_HUB_QUESTIONS = 256      /* clearances that are being measured */
+    FLR_HUB_QUESTIONS = 256,     /* clearances that are being measured */
+    FLR_HUB_GUEST_HANDS = 256,   /* as the table of messages has it */
+    FLR_HUB_GUEST_PARTS = 4096
 };
 
 /* a frame that waits to be sent */
@@ -50,6 +52,8 @@ struct flr_session {
 
     /* state frames */
     int64_t period, due;         /* ns; period 0: only when asked */
+    bool guests_due;             /* hands of others come after it */
+    bool guests_shown;           /* … and there were some */
     bool shown;                  /* a state has been sent */
     uint64_t frame;              /* of the one sent last */
     uint32_t scene;              /* … to which it belonged */
@@ -99,6 +103,12 @@ struct flr_hub {
     bool wishing, replaying;
     int64_t replay_at; /* when clients were told of it last */
     int64_t began, health_at;
+    flr_share *share;                   /* NULL: none */
+    uint16_t people[FLR_PARTY_MEMBERS]; /* that clients were told of */
+    uint32_t people_count, people_changes;
+    int64_t people_at; /* when they were */
+    flr_wire_guest_hand guest_hands[FLR_HUB_GUEST_HANDS];
+    flr_wire_guest_part guest_parts[FLR_HUB_GUEST_PARTS];
     int64_t news_at;          /* when the present second of news began */
     uint32_t news;            /* told in it */
     flr_engine_health health; /* as of health_at */
@@ -143,6 +153,13 @@ const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now);
 /* Where a replay is, to all who want to know. */
 void flr_hub_tell_replay(flr_hub *hub);
 flr_wire_timing flr_timing_of(const flr_percentiles *times); /* of ns */
+
+/* ---- session_share.c ---- */
+int64_t flr_hub_pump_share(flr_hub *hub, int64_t now);
+/* May this command be carried out while the session is shared? FLR_DENIED, and the sentence says why. */
+flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error);
+/* Bytes; 0: nothing was written. */
+size_t flr_session_guests(flr_session *session, void *bytes, size_t capacity);
 
 /* ---- session_stream.c: what is made when there is room to send it ---- */
 /* The functions that write return bytes; 0: nothing was written. */

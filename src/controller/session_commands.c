@@ -508,6 +508,8 @@ void flr_session_command(flr_session *session, const flr_message *message, int64
     else if (found->ability && !(session->abilities & found->ability))
         result = flr_fail(&c.error, FLR_DENIED, "message '%s': you were not given the right %s",
                           type->name, ability_name(found->ability));
+    else if (session->hub->share)
+        result = flr_hub_check_share(session->hub, message->id, &c.error);
     if (result == FLR_OK)
         found->run(&c);
     else if (type->kind != FLR_KIND_INPUT)

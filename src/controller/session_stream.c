@@ -165,6 +165,7 @@ size_t flr_session_state(flr_session *session, uint32_t request, bool whole, int
     session->shown = true;
     session->frame = view->frame;
     session->scene = view->scene;
+    session->guests_due = hub->share;
     return flr_session_encode(session, &message, bytes, capacity);
 }
 

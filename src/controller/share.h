@@ -65,6 +65,9 @@ bool flr_share_ready(const flr_share *share);
 /* It will never be one: `sentence` says why. */
 bool flr_share_failed(const flr_share *share, const char **sentence);
 
+/* The scene is on its way here: so many bytes of so many. False: it is not. */
+bool flr_share_progress(const flr_share *share, uint64_t *done, uint64_t *total);
+
 /* A hand of somebody else. */
 typedef struct flr_share_hand {
     uint16_t member;

@@ -412,3 +412,15 @@ void flr_share_scene_service(flr_share *s)
     }
     if (s->phase == FLR_SHARE_FETCHING) fetch(s);
 }
+
+bool flr_share_progress(const flr_share *s, uint64_t *done, uint64_t *total)
+{
+    *done = *total = 0;
+    if (s->phase != FLR_SHARE_FETCHING) return false;
+    for (uint32_t i = 0; i < s->file_count; i++) {
+        *total += s->files[i].size;
+        if (i < s->file_at) *done += s->files[i].size;
+    }
+    *done += s->got;
+    return true;
+}

@@ -262,7 +262,11 @@ static bool remove_file(void *context, const char *name)
     const sweep *s = context;
     char path[FLR_CACHE_PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", s->parent, name);
-    flr_path_remove(s->env, path, NULL);
+    flr_path_info info;
+    if (flr_path_look(s->env, path, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FOLDER)
+        flr_upload_folder_remove(s->env, path);
+    else
+        flr_path_remove(s->env, path, NULL);
     return true;
 }
 

@@ -13,7 +13,7 @@ done <"$scratch/examples"
 # and each stands in the help of its command
 while IFS= read -r line; do
   command=$(awk '{ print $2 }' <<<"$line")
-  feeler "$command" --help | grep -qF -- "  $line" && pass || fail "feeler $command --help lacks: $line"
+  grep -qF -- "  $line" <<<"$(feeler "$command" --help)" && pass || fail "feeler $command --help lacks: $line"
 done <"$scratch/examples"
 plain
 finish

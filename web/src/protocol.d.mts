@@ -234,6 +234,34 @@ export const hand_bit: {
   readonly HAND_POINT: 8;
 };
 
+/** about a member of a shared session */
+export const person_bit: {
+  /** this controller itself */
+  readonly PERSON_SELF: 1;
+  /** leads: what all agree on is put in order there */
+  readonly PERSON_LEADER: 2;
+  /** has the scene */
+  readonly PERSON_READY: 4;
+  /** is not heard; what it held is frozen */
+  readonly PERSON_AWAY: 8;
+  /** looks only */
+  readonly PERSON_WATCHER: 16;
+  /** has left; this is the last that is told of it */
+  readonly PERSON_GONE: 32;
+};
+
+/** about a part of a shared session */
+export const guest_bit: {
+  /** something is caught between its instance here and the other's */
+  readonly GUEST_DIVERGED: 1;
+  /** nobody may take it, because who held it is away */
+  readonly GUEST_FROZEN: 2;
+  /** was let go of, and is brought to where that was */
+  readonly GUEST_HOMING: 4;
+  /** its way there was not free: it passes through everything */
+  readonly GUEST_GHOST: 8;
+};
+
 /** what a member of a shared session does */
 export const peer_role: {
   /** takes parts */
@@ -318,6 +346,30 @@ export interface proxy_state {
   depth: number;
   /** friction holds it */
   sticking: boolean;
+}
+
+/** a hand of somebody else in a shared session, in guests */
+export interface guest_hand {
+  /** whose it is, as in person */
+  member: number;
+  /** its number there */
+  hand: number;
+  /** part, or 4294967295: none */
+  held: number;
+  /** where it is */
+  T_world_hand: Pose;
+}
+
+/** a part that somebody else holds or that is on its way to its place, in guests */
+export interface guest_part {
+  /** its number */
+  part: number;
+  /** somebody else who holds it, as in person; 0: nobody does */
+  member: number;
+  /** 0 */
+  spare: number;
+  /** guest_bit */
+  bits: number;
 }
 
 /** a point that touches */
@@ -495,6 +547,8 @@ export interface Messages {
   save: message_save;
   job: message_job;
   event: message_event;
+  person: message_person;
+  guests: message_guests;
   peer_join: message_peer_join;
   peer_welcome: message_peer_welcome;
   peer_refused: message_peer_refused;
@@ -1222,6 +1276,34 @@ export interface message_event {
   hand: number;
   /** for a person */
   sentence: string;
+}
+
+/** a member of a shared session: when something about it changes, and once a second */
+export interface message_person {
+  /** its number, from 1 */
+  member: number;
+  /** person_bit */
+  bits: number;
+  /** 0xrrggbb: of its hands and of what it holds */
+  colour: number;
+  /** seconds, one way, from there to here */
+  delay: number;
+  /** share of its packets that do not arrive */
+  loss: number;
+  /** a second, from there */
+  bytes_in: number;
+  /** a second, to there */
+  bytes_out: number;
+  /** of its user */
+  name: string;
+}
+
+/** hands of others in a shared session and parts in them, after each state */
+export interface message_guests {
+  /** all that are seen */
+  hands: guest_hand[];
+  /** one for each part and holder */
+  parts: guest_part[];
 }
 
 /** a controller wants to be a member, or one again */

@@ -97,6 +97,20 @@ export const hand_bit = Object.freeze({
   HAND_LIMITED: 4,
   HAND_POINT: 8,
 });
+export const person_bit = Object.freeze({
+  PERSON_SELF: 1,
+  PERSON_LEADER: 2,
+  PERSON_READY: 4,
+  PERSON_AWAY: 8,
+  PERSON_WATCHER: 16,
+  PERSON_GONE: 32,
+});
+export const guest_bit = Object.freeze({
+  GUEST_DIVERGED: 1,
+  GUEST_FROZEN: 2,
+  GUEST_HOMING: 4,
+  GUEST_GHOST: 8,
+});
 export const peer_role = Object.freeze({
   PEER_HAND: 0,
   PEER_WATCHER: 1,
@@ -144,6 +158,18 @@ const structs = {
     ['force', 'one', 'vec3f', 1, 1, '', 44],
     ['depth', 'one', 'f32', 1, 1, '', 56],
     ['sticking', 'one', 'flag', 1, 1, '', 60],
+  ] },
+  guest_hand: { size: 64, align: 8, fields: [
+    ['member', 'one', 'u16', 1, 1, '', 0],
+    ['hand', 'one', 'u16', 1, 1, '', 2],
+    ['held', 'one', 'u32', 1, 1, '', 4],
+    ['T_world_hand', 'one', 'pose', 1, 1, '', 8],
+  ] },
+  guest_part: { size: 12, align: 4, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['member', 'one', 'u16', 1, 1, '', 4],
+    ['spare', 'one', 'u16', 1, 1, '', 6],
+    ['bits', 'one', 'u32', 1, 1, '', 8],
   ] },
   contact: { size: 36, align: 4, fields: [
     ['point', 'one', 'vec3f', 1, 1, '', 0],
@@ -564,6 +590,20 @@ const messages = [
     ['part', 'one', 'u32', 1, 1, '', 16],
     ['hand', 'one', 'u32', 1, 1, '', 20],
     ['sentence', 'text', 'u8', 512, 1, '', 24],
+  ] },
+  { id: 114, name: 'person', kind: 'event', direction: 2, fields: [
+    ['member', 'one', 'u16', 1, 1, '', 2],
+    ['bits', 'one', 'u32', 1, 1, '', 4],
+    ['colour', 'one', 'u32', 1, 1, '', 8],
+    ['delay', 'one', 'f32', 1, 1, '', 12],
+    ['loss', 'one', 'f32', 1, 1, '', 16],
+    ['bytes_in', 'one', 'f32', 1, 1, '', 20],
+    ['bytes_out', 'one', 'f32', 1, 1, '', 24],
+    ['name', 'text', 'u8', 64, 1, '', 32],
+  ] },
+  { id: 115, name: 'guests', kind: 'state', direction: 2, fields: [
+    ['hands', 'list', 'struct', 256, 1, 'guest_hand', 8],
+    ['parts', 'list', 'struct', 4096, 1, 'guest_part', 24],
   ] },
   { id: 128, name: 'peer_join', kind: 'peer', direction: 4, fields: [
     ['session', 'one', 'u64', 1, 1, '', 8],

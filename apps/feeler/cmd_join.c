@@ -1,0 +1,141 @@
+/* feeler join: a controller of one's own in somebody's shared session */
+#include "command.h"
+#include "serve.h"
+
+typedef struct join_values {
+    flr_common common;
+    flr_serve_options options;
+} join_values;
+
+static int run(flr_cli *cli, const void *given, int count, char **arguments)
+{
+    flr_serve_options options = ((const join_values *)given)->options;
+    (void)count;
+    options.share = true;
+    options.join = arguments[0];
+    /* who only looks has no hand that a device could move */
+    options.no_devices = options.no_devices || options.watch;
+    return flr_serve(cli, &options, NULL, NULL, NULL);
+}
+
+static const join_values defaults = {
+    .options = {.hands = 2,
+                .clients = 64,
+                .workers = 2,
+                .cpu = -1,
+                .upload_limit = (uint64_t)512 << 20,
+                .rate = 1000,
+                .state_rate = 100},
+};
+static const char *const usage[] = {"HOST[:PORT] --token-file FILE [options]",
+                                    "HOST[:PORT] --token TOKEN [options]", NULL};
+#define AT(field) offsetof(join_values, options.field)
+static const flr_option options[] = {
+    {.name = "token-file",
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "the token of the session is the first line of this file",
+     .offset = AT(share_token_file)},
+    {.name = "token",
+     .type = FLR_OPTION_TEXT,
+     .argument = "TOKEN",
+     .help = "the token itself; others on this machine can read command lines, so a file is better",
+     .offset = AT(share_token)},
+    FLR_SHARE_OPTIONS(AT),
+    {.name = "watch", .help = "look only: take no parts", .offset = AT(watch)},
+    {.name = "port",
+     .letter = 'p',
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "where the page and the clients of this controller come to; default: any that is free",
+     .offset = AT(port),
+     .max = 65535},
+    {.name = "recordings",
+     .type = FLR_OPTION_FOLDER,
+     .argument = "FOLDER",
+     .help = "where recordings are; default: feeler/recordings among the user's data",
+     .offset = AT(recordings)},
+    {.name = "hands",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "how many hands there are; default 2",
+     .offset = AT(hands),
+     .min = 1,
+     .max = 8},
+    {.name = "device",
+     .type = FLR_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "a device that moves the first hand from the beginning, as for feeler serve",
+     .offset = AT(device)},
+    {.name = "no-devices",
+     .help = "do not look for devices on this machine",
+     .offset = AT(no_devices)},
+    {.name = "rate",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "HZ",
+     .help = "frames of the loop in a second, 250 to 10000; default 1000",
+     .offset = AT(rate),
+     .min = 250,
+     .max = 10000},
+    {.name = "cpu",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "the processor that the loop stays on; default: any",
+     .offset = AT(cpu),
+     .min = -1,
+     .max = 4095},
+    {.name = "workers",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "threads that read and voxelize; default 2",
+     .offset = AT(workers),
+     .min = 1,
+     .max = 64},
+    {.name = "no-cache",
+     .help = "neither look for voxels in the cache nor store them there",
+     .offset = AT(no_cache)},
+    {.name = "seconds",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "N",
+     .help = "end by itself after this time; default: only when it is stopped",
+     .offset = AT(seconds),
+     .min = 0,
+     .max = 1e9},
+    {.name = NULL},
+};
+static const flr_example examples[] = {
+    {"feeler join localhost --token 0123456789abcdef0123456789abcdef --seconds 1",
+     "joins the session that feeler serve --share began on this machine"},
+    {"feeler join --help", "the options"},
+    {NULL, NULL},
+};
+static const flr_exit_text exits[] = {
+    {FLR_EXIT_OK, "it was stopped, or its time was over"},
+    {FLR_EXIT_FAILED, "nobody is there, the token or the scene is another one, or memory ran out"},
+    {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
+    {FLR_EXIT_INPUT, "the file of the token cannot be used, or the host is not known"},
+    {0, NULL},
+};
+
+const flr_command flr_cmd_join = {
+    .name = "join",
+    .summary = "a shared scene that feeler serve --share began, with a viewer of one's own",
+    .usage = usage,
+    .description =
+        "Asks the controller at HOST (port 7879, unless it says another) to be let into its shared "
+        "session, fetches the scene, makes its voxels, and then serves the viewer's page on this "
+        "machine. The loop and the forces are computed here; what hands do on either side is told "
+        "to the others.\n\n"
+        "feeler serve --share prints the line to be typed. What goes between controllers is always "
+        "sealed with the token; who has another one gets no answer.",
+    .options = options,
+    .examples = examples,
+    .exits = exits,
+    .argument = FLR_ARGUMENT_NONE,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .argument_missing = "a host: feeler join HOST[:PORT]",
+    .values_size = sizeof(join_values),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* a shared session beside the clients: its packets are looked at when they come, by the thread of the service */
+#include "controller/service_inside.h"
+#include "controller/upload.h"
+
+static const int64_t round_ns = INT64_C(5000000); /* the service is woken this often at least */
+static const int64_t pause_ns = INT64_C(500000);  /* … and at most, however many packets come */
+
+/* Waits for packets, which the service then reads. */
+static void *watch(void *context)
+{
+    flr_service *service = context;
+    flr_env *env = service->def.engine.env;
+    while (!atomic_load_explicit(&service->ending, memory_order_acquire)) {
+        flr_wait wait = {.socket = flr_share_socket(service->share), .wanted = FLR_WAIT_READ};
+        (void)flr_env_wait(env, &wait, 1, flr_clock_ns(env) + round_ns, NULL);
+        flr_service_wake(service);
+        flr_sleep_until(env, flr_clock_ns(env) + pause_ns);
+    }
+    return NULL;
+}
+
+flr_result flr_service_set_share(flr_service *service, const flr_share_def *def, flr_error *error)
+{
+    flr_share_def mine = *def;
+    flr_env *env = service->def.engine.env;
+    flr_result result = FLR_OK;
+    mine.engine = service->engine;
+    mine.env = env;
+    if (def->folder) {
+        result =
+            flr_upload_folder(env, def->folder, service->shared, sizeof service->shared, error);
+        mine.folder = service->shared;
+    }
+    if (result == FLR_OK) result = flr_share_create(&mine, &service->share, error);
+    if (result != FLR_OK) return result;
+    flr_hub_set_share(service->hub, service->share);
+    /* without the thread packets wait for the next round, no more than that */
+    service->watching = pthread_create(&service->watcher, NULL, watch, service) == 0;
+    return FLR_OK;
+}
+
+flr_share *flr_service_share(const flr_service *service) { return service->share; }
+
+void flr_service_end_share(flr_service *service)
+{
+    atomic_store_explicit(&service->ending, true, memory_order_release);
+    if (service->watching) pthread_join(service->watcher, NULL);
+    service->watching = false;
+    if (service->hub) flr_hub_set_share(service->hub, NULL);
+    flr_share_destroy(service->share);
+    service->share = NULL;
+    if (service->shared[0]) flr_upload_folder_remove(service->def.engine.env, service->shared);
+    service->shared[0] = 0;
+}
