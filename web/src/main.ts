@@ -16,6 +16,7 @@ import { Model } from './model.ts';
 import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
 import { Panels } from './panels.ts';
+import { People } from './people.ts';
 import { Picker } from './pick.ts';
 import { Plots } from './plots.ts';
 import { Pointing } from './point.ts';
@@ -77,6 +78,7 @@ async function main(): Promise<void> {
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
   const recordings = new Recordings(model, notices);
+  const people = new People(model, stage, eye);
   const status = new Status(model, stage);
 
   hand.failed.on((sentence) => notices.toast(sentence, 'warning'));
@@ -174,7 +176,7 @@ async function main(): Promise<void> {
   });
 
   const stillness = new Stillness();
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, theme.changed, clearance.changed] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed] as Signal<unknown>[])
     news.on(() => stillness.stir(4));
   loader.progress.on(() => stillness.stir());
   new ResizeObserver(() => stillness.stir()).observe(canvas);
@@ -192,6 +194,7 @@ async function main(): Promise<void> {
     stage.update(dragging.hover, touched, eye.distance);
     overlays.update();
     proxies.update();
+    people.update();
     gizmo.update();
     panels.update();
     clearance.update(now);
@@ -233,6 +236,8 @@ async function main(): Promise<void> {
       get hand() { return hand.hand; },
       get eye() { return { p: eye.camera.position.toArray(), target: eye.controls.target.toArray() }; },
       get seen() { return { ...overlays.seen, proxy: proxies.seen, colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
+      get people() { return [...model.people.values()]; },
+      get guests() { return model.guests; },
       get theme() { return theme.name; },
       project: (at: Vec3) => eye.project(at),
       pick: (x: number, y: number) => picker.at(x, y),

@@ -2,8 +2,8 @@
 // who asked; it draws nothing.
 import type { Connection } from './connection.ts';
 import {
-  look, NONE, part_kind, want, type Decoded, type message_device, type message_event, type message_job,
-  type message_near_voxels, type message_parameter, type message_part, type message_proximity, type message_recording,
+  look, NONE, part_kind, person_bit, want, type Decoded, type message_device, type message_event, type message_guests, type message_job,
+  type message_near_voxels, type message_parameter, type message_part, type message_person, type message_proximity, type message_recording,
   type message_replaying, type message_scene, type message_state, type Pose,
 } from './protocol.mjs';
 import { Signal } from './signal.ts';
@@ -28,6 +28,10 @@ export class Model {
   readonly recordings = new Map<number, message_recording>();
   readonly jobs = new Map<number, message_job>();
   replaying: message_replaying | null = null;
+  /** members of a shared session, by number; empty: the session is not shared */
+  readonly people = new Map<number, message_person>();
+  /** hands of others, and what they hold */
+  guests: message_guests = { hands: [], parts: [] };
   /** the part that was clicked or held last: keys, clearance and overlays are about it */
   selected: number = NONE;
   wants: Wants = { contacts: true, proximity: true, voxels: false };
@@ -48,6 +52,8 @@ export class Model {
   readonly on_event = new Signal<message_event>();
   readonly on_selected = new Signal<number>();
   readonly on_health = new Signal<void>();
+  readonly on_people = new Signal<void>();
+  readonly on_guests = new Signal<message_guests>();
 
   constructor(readonly connection: Connection) {
     connection.message.on((message) => this.receive(message));
@@ -87,6 +93,9 @@ export class Model {
     this.devices.clear();
     this.recordings.clear();
     this.jobs.clear();
+    this.people.clear();
+    this.guests = { hands: [], parts: [] };
+    this.on_people.emit();
     this.watch();
     for (const name of ['parameters_ask', 'devices_ask', 'recordings_ask'] as const)
       void this.connection.ask(name).catch(() => undefined);
@@ -156,6 +165,15 @@ export class Model {
         this.jobs.set(message.body.job, message.body);
         this.on_job.emit(message.body);
         break;
+      case 'person':
+        if (message.body.bits & person_bit.PERSON_GONE) this.people.delete(message.body.member);
+        else this.people.set(message.body.member, message.body);
+        this.on_people.emit();
+        break;
+      case 'guests':
+        this.guests = message.body;
+        this.on_guests.emit(message.body);
+        break;
       case 'event':
         this.on_event.emit(message.body);
         break;
@@ -178,6 +196,12 @@ export class Model {
   /** where a part is now, or null */
   pose(part: number): Pose | null {
     return this.parts.get(part)?.T_world_part ?? null;
+  }
+
+  /** somebody else in the shared session who holds a part; null: nobody else */
+  guest(part: number): message_person | null {
+    const held = this.guests.parts.find((one) => one.part === part && one.member !== 0);
+    return (held && this.people.get(held.member)) ?? null;
   }
 
   /** the hand that holds a part; -1: none */

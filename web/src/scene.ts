@@ -37,6 +37,8 @@ export interface PartObject {
   lines: LineSegments[];
   coloured: boolean;
   look: number;
+  /** colour of somebody else who holds it; -1: nobody */
+  guest: number;
 }
 
 export function build_shape(mesh: number, level: number, chunks: Chunk[], low: [number, number, number], high: [number, number, number]): Shape {
@@ -206,7 +208,7 @@ export class Stage {
       material.onBeforeCompile = (shader) => this.add_cut(shader);
       const group = new Group();
       group.matrixAutoUpdate = true;
-      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1 };
+      object = { part: part.part, group, material, shape: null, meshes: [], lines: [], coloured: false, look: -1, guest: -1 };
       this.parts.set(part.part, object);
       this.scene.add(group);
     }
@@ -276,8 +278,10 @@ export class Stage {
 
   private paint(object: PartObject, part: Part, shown: number): void {
     const key = shown + (object.coloured ? 8 : 0) + (part.ready ? 0 : 16) + part.colour * 32;
-    if (object.look === key || !this.palette) return;
+    const guest = this.model.guest(object.part)?.colour ?? -1;
+    if ((object.look === key && object.guest === guest) || !this.palette) return;
     object.look = key;
+    object.guest = guest;
     const own = new Color().setRGB(...rgb(part.colour), 'srgb');
     const { ready, held, colliding } = this.palette;
     const material = object.material;
@@ -298,6 +302,11 @@ export class Stage {
         material.color.lerp(new Color(tint), weak ? 0.16 : shown === look.LOOK_HELD ? 0.3 : 0.72);
         material.emissive.set(tint).multiplyScalar(weak ? 0.03 : 0.12);
       }
+    }
+    // somebody else has it in hand: it glows in their colour, whatever else it shows
+    if (guest >= 0) {
+      if (shown !== look.LOOK_COLLIDING) material.color.lerp(new Color(guest), 0.45);
+      material.emissive.lerp(new Color(guest), 0.35);
     }
     // without voxels it takes part in nothing yet: shown as glass
     material.transparent = !part.ready;

@@ -21,7 +21,7 @@ function begin(feeler, folder, options) {
     setTimeout(() => reject(new Error(`feeler ${options[0]} did not say its address: ${said}`)), 30000).unref();
   });
   url.catch(() => undefined);
-  return { child, url };
+  return { child, url, said: () => said };
 }
 
 function end(child) {
@@ -59,6 +59,30 @@ export async function serve(feeler) {
     },
     close: async () => {
       await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** one who shares the scene of scene.mjs and one who joins: [{ url, child, said() }, …], and wrong() for one with another token */
+export async function share(feeler) {
+  const folder = mkdtempSync(join(tmpdir(), 'feeler-share-'));
+  write_scene(folder);
+  const members = [];
+  const add = async (...options) => {
+    const home = join(folder, String(members.length));
+    const member = begin(feeler, home, [...options, '--port', '0', '--no-devices', '--recordings', join(home, 'recordings')]);
+    const started = { ...member, url: await member.url };
+    members.push(started);
+    return started;
+  };
+  const first = await add('serve', join(folder, 'scene.json'), '--share', '--share-port', '0', '--user', 'Ada');
+  const [, address, token] = /feeler join (\S+) --token (\S+)/.exec(first.said()) ?? [];
+  return {
+    members,
+    join: (name, ...options) => add('join', address, '--token', token, '--user', name, ...options),
+    close: async () => {
+      await Promise.all(members.map(({ child }) => end(child)));
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# shared sessions as processes: what is printed and refused; then two controllers with a page each in a headless Chromium
+source "$(dirname "$0")/common.sh"
+expect 0 feeler make ball --out ball --quiet
+
+# waits REGEX FILE: until a line of the file has it
+waits() {
+  for _ in $(seq 400); do grep -qE -- "$1" "$2" && { pass; return; }; sleep 0.05; done
+  fail "$2 lacks /$1/: $(head -c 600 "$2")"
+}
+
+# the command line
+expect 2 feeler join
+says 'HOST'
+expect 2 feeler join localhost
+says 'token'
+expect 2 feeler join localhost --token short
+expect 3 feeler join localhost --token-file nowhere
+says 'nowhere'
+expect 2 feeler join localhost:99999 --token 0123456789abcdef0123456789abcdef
+expect 2 feeler serve ball/scene.json --share --share-listen not.an.address --port 0 --no-devices
+says '0.0.0.0'
+
+# a made token is printed once, one of a file never
+printf 'a-secret-that-nobody-knows\n' >token
+feeler serve ball/scene.json --share --share-port 0 --port 0 --no-devices --user Ada --token-file token --verbose >ada.out 2>ada.err &
+ada=$!
+waits 'feeler join 127\.0\.0\.1:[0-9]+ --token-file token$' ada.out
+waits 'is loaded' ada.out
+address=$(sed -nE 's/.*feeler join ([0-9.:]+) .*/\1/p' ada.out)
+XDG_CACHE_HOME=$scratch/bob feeler join "$address" --token-file token --no-devices --user Bob >bob.out 2>bob.err &
+bob=$!
+# one with another token gets no answer, while the rest goes on
+run feeler join "$address" --token another-secret-than-this --no-devices
+[ "$code" = 1 ] && pass || fail "$ran: exit $code, not 1"
+says 'does not answer, or the token is another'
+waits 'is loaded: 2 parts' bob.out
+waits 'Bob has joined' ada.out
+# who is there already is named; the port is taken
+run feeler serve ball/scene.json --share --share-port "${address##*:}" --port 0 --no-devices
+[ "$code" = 1 ] && pass || fail "$ran: exit $code, not 1"
+says "$address"
+# killed: the other goes on and says so
+kill -9 "$bob"
+wait "$bob" 2>/dev/null
+waits 'Bob is not heard any more' ada.out
+kill -TERM "$ada"
+wait "$ada" && pass || fail "feeler serve --share ended by TERM: exit $?"
+grep -q 'secret' ada.err bob.err && fail "the token is in a log" || pass
+find "$HOME/.cache/feeler/shared" -name scene.json | grep -q . && fail "the scene that was sent stays" || pass
+# nobody there
+run feeler join "$address" --token-file token --no-devices
+[ "$code" = 1 ] && pass || fail "$ran: exit $code, not 1"
+says 'does not answer'
+
+# in the browser
+if [ "$sanitized" = no ] && command -v node >/dev/null && [ -d "$source_dir/web/node_modules/playwright-core" ] && grep -aq 'viewer\.js' "$feeler"; then
+  limit=240
+  run node "$source_dir/web/test/share.mjs" --feeler "$feeler"
+  cat "$scratch/out"
+  [ "$code" = 77 ] && finish
+  if [ "$code" = 0 ]; then pass; else fail "the pages (exit $code)"; grep -v 'ERROR:dbus' "$scratch/err" | head -c 1500; fi
+else
+  echo "the pages are not tried here"
+fi
+finish

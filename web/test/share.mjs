@@ -1,0 +1,153 @@
+// Two controllers in a shared session, a page on each: node test/share.mjs --feeler PROGRAM [--shots FOLDER]
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
+import { share } from './serve.mjs';
+
+const option = (name) => {
+  const at = process.argv.indexOf(name);
+  return at >= 0 ? process.argv[at + 1] : null;
+};
+const shots = option('--shots');
+const feeler = resolve(option('--feeler') ?? 'feeler');
+if (!find_chromium()) {
+  console.log('there is no Chromium: the pages are not tried');
+  process.exit(77);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+const trouble = [], failures = [];
+let passed = 0;
+const check = (condition, what) => {
+  if (condition) passed++;
+  else failures.push(what);
+};
+const step = async (what, action) => {
+  const began = performance.now();
+  try {
+    await action();
+    passed++;
+    console.log(`  ${what}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    failures.push(`${what}: ${error.message}`);
+    console.log(`  ${what}: FAILED: ${error.message}`);
+  }
+};
+const distance = (a, b) => Math.hypot(...a.map((value, k) => value - b[k]));
+/** the part is at the same place on both pages, within so many metres */
+const together = async (name, within, what) => {
+  let far = Infinity;
+  for (let i = 0; i < 80 && far > within; i++) {
+    const [here, there] = await Promise.all([part_of(a, name), part_of(b, name)]);
+    far = distance(here.pose.p, there.pose.p);
+    if (far > within) await a.waitForTimeout(100);
+  }
+  check(far <= within, `${what}: ${far} m apart`);
+};
+/** all have let go: the same to the last bit */
+const same = async (name) => {
+  let is = false;
+  for (let i = 0; i < 80 && !is; i++) {
+    const [here, there] = await Promise.all([part_of(a, name), part_of(b, name)]);
+    is = JSON.stringify(here.pose) === JSON.stringify(there.pose);
+    if (!is) await a.waitForTimeout(100);
+  }
+  check(is, `${name} is at the same place on both sides to the last bit`);
+};
+
+const session = await share(feeler);
+const browser = await launch();
+let a = null, b = null;
+await step('one shares, one joins, each has a page', async () => {
+  const second = await session.join('Bob');
+  [a, b] = await Promise.all([...[session.members[0], second].map(({ url }) => open_page(browser, `${url}?quality=low`, trouble, { viewport: { width: 900, height: 560 } }))]);
+  for (const page of [a, b]) {
+    await until(page, () => window.feeler.people.length === 2 && window.feeler.people.every((person) => person.bits & 4), 'both are in and ready', 30000);
+    await page.keyboard.press('3');
+  }
+  const people = await b.evaluate(() => window.feeler.people);
+  check(people.map((person) => person.name).join() === 'Ada,Bob', 'their names');
+  check((people[0].bits & 2) !== 0 && (people[1].bits & 1) !== 0 && people[0].colour !== people[1].colour, 'who leads, who one is, two colours');
+  await until(b, () => /ms · in .*kB\/s/.test(document.getElementById('people').textContent), 'delay and bandwidth are shown');
+  await until(a, () => window.feeler.people.length === 2 && !document.getElementById('people-card').hidden, 'the panel shows');
+});
+
+await step('each sees the other’s hand', async () => {
+  for (const [page, other, name] of [[a, b, 'Ada'], [b, a, 'Bob']]) {
+    const place = await find_part(page, 'bracket');
+    await page.mouse.move(place.x + 3, place.y);
+    await page.mouse.move(place.x, place.y);
+    await until(other, () => window.feeler.guests.hands.length > 0, 'a hand is seen');
+    await until(other, (wanted) => [...document.querySelectorAll('.guest-label')].some((label) => label.textContent === wanted), 'with its name', 10000, name);
+  }
+});
+
+let place_a = null, place_b = null;
+await step('Ada drags a part: Bob sees it there, in her hand', async () => {
+  place_a = await take(a, 'bracket');
+  place_a = await drag_by(a, place_a, [-0.04, 0.05, 0]);
+  await until(b, () => window.feeler.guests.parts.some((part) => part.member !== 0), 'somebody holds it');
+  await together('bracket', 0.001, 'held by Ada');
+  const [guest, colour] = await b.evaluate(() => [window.feeler.guests.parts[0], window.feeler.people.find((person) => person.name === 'Ada')]);
+  check(guest.member === colour.member, 'Ada holds it');
+  if (shots) await b.screenshot({ path: join(shots, 'guest.png') });
+});
+
+await step('both hold it and carry it together', async () => {
+  place_b = await take(b, 'bracket');
+  await until(a, () => window.feeler.guests.parts.some((part) => part.member !== 0), 'Ada knows that Bob holds it');
+  const before = (await part_of(a, 'bracket')).pose.p;
+  await Promise.all([drag_by(a, place_a, [0, -0.05, 0], 16), drag_by(b, place_b, [0, -0.05, 0], 16)]);
+  await settled(a, 'bracket');
+  await together('bracket', 0.002, 'held by both');
+  const now = (await part_of(b, 'bracket')).pose.p;
+  check(now[1] < before[1] - 0.03, `carried from ${before[1]} to ${now[1]}`);
+  if (shots) for (const [page, name] of [[a, 'ada'], [b, 'bob']]) await page.screenshot({ path: join(shots, `${name}.png`) });
+});
+
+await step('Ada lets go, Bob carries it on; then it lies at one place', async () => {
+  await a.mouse.up();
+  await until(b, () => window.feeler.guests.parts.every((part) => part.member === 0), 'Bob has it alone');
+  place_b = { ...place_b, ...(await b.evaluate(() => {
+    const hand = window.feeler.state.hands.find((one) => one.held !== 4294967295);
+    return { at: hand.T_world_hand.p, ...window.feeler.project(hand.T_world_hand.p) };
+  })) };
+  await drag_by(b, place_b, [0.03, 0.04, 0]);
+  await settled(b, 'bracket');
+  await together('bracket', 0.001, 'held by Bob');
+  await b.mouse.up();
+  await until(b, () => window.feeler.state.hands.every((hand) => hand.held === 4294967295), 'let go');
+  await same('bracket');
+});
+
+await step('parts do not come or go', async () => {
+  const said = await a.evaluate(async () => {
+    const remove = [...document.querySelectorAll('#parts button')].find((button) => /remove/i.test(button.title + button.ariaLabel));
+    remove?.click();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    return { clicked: Boolean(remove), parts: window.feeler.parts.length, toasts: document.getElementById('toasts').textContent };
+  });
+  check(!said.clicked || /shared/.test(said.toasts), `refused with a sentence: ${JSON.stringify(said)}`);
+});
+
+await step('Bob’s controller dies while he holds a part: Ada is told and goes on', async () => {
+  await take(b, 'bracket');
+  await until(a, () => window.feeler.guests.parts.some((part) => part.member !== 0), 'Bob holds it');
+  session.members[1].child.kill('SIGKILL');
+  await until(a, () => window.feeler.people.every((person) => person.name !== 'Bob' || person.bits & 8), 'Bob is not heard', 15000);
+  await until(a, () => /frozen/.test(document.getElementById('status-shared').textContent) && window.feeler.guests.hands.length === 0, 'what he held is frozen, his hand is gone');
+  const frames = await a.evaluate(() => window.feeler.state.frame);
+  await until(a, (before) => window.feeler.state.frame > before + 500, 'the loop goes on', 5000, frames);
+  if (shots) await a.screenshot({ path: join(shots, 'away.png') });
+  await until(a, () => !window.feeler.guests.parts.some((part) => part.bits & 2), 'after a while it may be taken', 20000);
+  const place = await take(a, 'bracket');
+  await drag_by(a, place, [0, 0.02, 0]);
+  await a.mouse.up();
+});
+
+const real = trouble.filter((line) => !/WebSocket|ERR_CONNECTION/.test(line)); // Bob's page has lost its controller
+check(real.length === 0, `the console: ${real.join(' | ')}`);
+await browser.close();
+await session.close();
+if (failures.length) console.log(failures.map((line) => `FAILED: ${line}`).join('\n'));
+console.log(`${passed} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
