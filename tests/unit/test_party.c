@@ -185,7 +185,8 @@ static void end(session *s)
 #define check(session, condition)                                                                  \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            fail_msg("%s at %.3f s; again: FLR_PARTY_SEEDS=1 FLR_TEST_SEED=%llu test_party",       \
+            fail_msg("%s at %.3f s; again: FLR_PARTY_SEEDS=1 FLR_TEST_SEED=%llu "                  \
+                     "build/tests/test_party",                                                     \
                      #condition, now_s(session), (unsigned long long)(session)->seed);             \
     } while (0)
 
