@@ -34,7 +34,14 @@ static flr_setup unusual(void)
     s.params.step.braking = 0;
     s.params.step.bounded = false;
     s.params.step.travel = 1e-3;
-    s.params.coupling = (flr_coupling_def){900, 2, 0.9, 1e-3, 0.1, 0.01, 0.03};
+    s.params.coupling = (flr_coupling_def){.stiffness = 900,
+                                           .turn_stiffness = 2,
+                                           .damping = 0.9,
+                                           .stretch = 1e-3,
+                                           .turn = 0.1,
+                                           .firm = true,
+                                           .fade = 0.01,
+                                           .hold = 0.03};
     s.params.passivity = (flr_passivity_params){false, 0.1, 3, 0.07, 0.02, 70, 800, 0.002, 2, 0.3};
     s.device_force = 15;
     s.device_torque = 0.5;
