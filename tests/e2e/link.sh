@@ -19,7 +19,7 @@ link_begin() {
   link_pid=$!
   cleanups+=(link_stop)
   local i
-  for ((i = 0; i < 500; i++)); do
+  for ((i = 0; i < 3000; i++)); do # a minute: the machine may be busy
     grep -q '^ready$' "$scratch/link.out" && break
     if ! kill -0 "$link_pid" 2>/dev/null; then
       wait "$link_pid"
@@ -32,6 +32,7 @@ link_begin() {
     fi
     sleep 0.02
   done
+  grep -q '^ready$' "$scratch/link.out" || { echo "FAILED: lossy_link $* did not get ready"; exit 1; }
   link_sides=("")
   local word side address pid
   while read -r word side address pid; do

@@ -13,7 +13,8 @@ done <"$scratch/examples"
 # and each stands in the help of its command
 while IFS= read -r line; do
   command=$(awk '{ print $2 }' <<<"$line")
-  grep -qF -- "  $line" <<<"$(feeler "$command" --help)" && pass || fail "feeler $command --help lacks: $line"
+  feeler "$command" --help >"$scratch/help"
+  grep -qF -- "  $line" "$scratch/help" && pass || fail "feeler $command --help lacks: $line"
 done <"$scratch/examples"
 plain
 finish

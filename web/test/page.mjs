@@ -346,6 +346,7 @@ if (feeler) await step('a point touches a butterfly', async () => {
     page = await open_page(browser, shown.url, before_loss, { viewport: { width: 900, height: 560 } });
     await touch_butterfly();
   } finally {
+    await page.close(); // before its controller ends, or it would try to find it again
     await shown.close();
   }
 });
