@@ -8,12 +8,12 @@
  *     ... flr_world_step() as always ...
  *     flr_pager_close(pager);                                            after the world
  *
- * The voxel file (feeler/voxfile.h) is the backing store. Its directory and the distances from
- * chunk to chunk are always in memory; of the marks themselves, blocks of 64 KiB, as many as the
- * budget allows. Each step of the world says where its moving parts are and how they move; a
- * thread of the pager's own reads what they can reach within the horizon, the nearest first,
- * compares its checksum and puts it in place, and lets go of what is farthest and has been out of
- * reach longest.
+ * The voxel file (feeler/voxfile.h) is the backing store. Its directory, in place of a table of
+ * all chunks, and the distances from chunk to chunk are always in memory; of the marks themselves,
+ * blocks of 64 KiB, as many as the budget allows. Each step of the world says where its moving parts
+ * are and how they move; a thread of the pager's own reads what they can reach within the horizon,
+ * the nearest first, compares its checksum and puts it in place, and lets go of what is farthest
+ * and has been out of reach longest.
  *
  * A step looks at nothing that is not there. Where something is missing it does not happen:
  * flr_world_frame.missing says so, nothing moves, hands feel nothing, and the next step tries again.
@@ -100,7 +100,7 @@ typedef struct flr_pager_stats {
     uint32_t resident;  /* blocks in memory */
     uint32_t slots;     /* … at most */
     uint64_t blocks;    /* of marks, in the file */
-    uint64_t bytes;     /* of memory: slots, directory, tables */
+    uint64_t bytes;     /* of memory: slots, directory, what tells where blocks are */
     int64_t slowest_ns; /* the slowest read */
     bool at_once;       /* reads are, with io_uring; else one after the other */
 } flr_pager_stats;

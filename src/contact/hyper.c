@@ -204,15 +204,66 @@ static inline uint64_t cut_few(const uint32_t *from, int n, uint32_t *local)
     return (a ^ free) | (b ^ free);
 }
 
-/* All of 2 or 4 chunks each way, where they are in the grid. */
-static inline bool cut_within(const uint32_t *from, const flr_flat_field *f, int n, uint32_t *local)
+/* All of 2 or 4 chunks each way, where they are in the grid; strides per y and z. */
+static inline bool cut_within(const uint32_t *from, int32_t row, int32_t layer, int n,
+                              uint32_t *local)
 {
     uint64_t other = 0;
     for (int z = 0; z < n; z++)
         for (int y = 0; y < n; y++, local += n)
-            other |=
-                cut_few(from + ((int64_t)z * f->stride[1] + (int64_t)y * f->stride[0]), n, local);
+            other |= cut_few(from + ((int64_t)z * layer + (int64_t)y * row), n, local);
     return !other;
+}
+
+/* One row of entries along x, from chunk cx on, out of hyperchunks; y and z are within the grid. */
+static inline uint32_t cut_hypers(const flr_flat_field *f, int32_t cx, int32_t cy, int32_t cz,
+                                  int32_t n, uint32_t *local)
+{
+    const int32_t along = f->size[0] >> 3;
+    uint32_t other = 0;
+    for (int32_t x = 0, run; x < n; x += run) {
+        run = 8 - ((cx + x) & 7);
+        if (run > n - x) run = n - x;
+        bool within = (uint32_t)(cx + x) < (uint32_t)along;
+        const uint32_t *from = within ? flr_table_at(f, cx + x, cy, cz) : NULL;
+        const int32_t step = within && !(*flr_table_hyper(f, cx + x, cy, cz) & FLR_UNIFORM);
+        for (int32_t i = 0; i < run; i++) {
+            local[x + i] = within ? from[i * step] : FREE;
+            other |= local[x + i] ^ FREE;
+        }
+    }
+    return other;
+}
+
+/* Out of several hyperchunks. */
+static bool cut_across(const flr_flat_field *f, const int32_t low[3], int32_t n, uint32_t *local)
+{
+    uint32_t other = 0; /* than free */
+    for (int32_t z = low[2]; z < low[2] + n; z++)
+        for (int32_t y = low[1]; y < low[1] + n; y++, local += n)
+            if ((uint32_t)y < (uint32_t)f->size[1] >> 3 && (uint32_t)z < (uint32_t)f->size[2] >> 3)
+                other |= cut_hypers(f, low[0], y, z, n, local);
+            else
+                for (int32_t x = 0; x < n; x++) local[x] = FREE;
+    return !other;
+}
+
+/* Out of a field that has hyperchunks. */
+static bool cut_sparse(const flr_flat_field *f, const int32_t low[3], unsigned order,
+                       uint32_t *local)
+{
+    const int32_t n = 1 << order;
+    bool one = order <= 2;
+    for (int axis = 0; axis < 3; axis++)
+        one = one && low[axis] >= 0 && low[axis] < f->size[axis] >> 3 && (low[axis] & 7) + n <= 8;
+    if (!one) return cut_across(f, low, n, local);
+    const uint32_t *from = flr_table_at(f, low[0], low[1], low[2]);
+    const uint32_t hyper = *flr_table_hyper(f, low[0], low[1], low[2]);
+    if (hyper & FLR_UNIFORM) {
+        for (int32_t i = 0; i < n * n * n; i++) local[i] = hyper;
+        return hyper == FREE;
+    }
+    return order == 1 ? cut_within(from, 8, 64, 2, local) : cut_within(from, 8, 64, 4, local);
 }
 
 /* One row of entries along x, from chunk cx on. */
@@ -231,13 +282,15 @@ static inline uint32_t cut_row(const uint32_t *from, int32_t cx, int32_t n, int3
 /* Cuts the entries of 2^order chunks each way out of a field, from chunk `low` on. True when all are free. */
 static bool cut(const flr_flat_field *f, const int32_t low[3], unsigned order, uint32_t *local)
 {
-    const int32_t n = 1 << order;
+    if (f->hypers) return cut_sparse(f, low, order, local);
+    const int32_t n = 1 << order, row_stride = f->stride[0], layer = f->stride[1];
     const int32_t along[3] = {f->size[0] >> 3, f->size[1] >> 3, f->size[2] >> 3};
     if (order <= 2 && low[0] >= 0 && low[0] + n <= along[0] && low[1] >= 0 &&
         low[1] + n <= along[1] && low[2] >= 0 && low[2] + n <= along[2]) {
         const uint32_t *from =
-            f->chunks + ((int64_t)low[2] * f->stride[1] + (int64_t)low[1] * f->stride[0] + low[0]);
-        return order == 1 ? cut_within(from, f, 2, local) : cut_within(from, f, 4, local);
+            f->chunks + ((int64_t)low[2] * layer + (int64_t)low[1] * row_stride + low[0]);
+        return order == 1 ? cut_within(from, row_stride, layer, 2, local)
+                          : cut_within(from, row_stride, layer, 4, local);
     }
     uint32_t other = 0; /* than free */
     for (int32_t z = 0; z < n; z++)
@@ -245,7 +298,7 @@ static bool cut(const flr_flat_field *f, const int32_t low[3], unsigned order, u
             int32_t cy = low[1] + y, cz = low[2] + z;
             bool row = (uint32_t)cy < (uint32_t)along[1] && (uint32_t)cz < (uint32_t)along[2];
             const uint32_t *from =
-                row ? f->chunks + ((int64_t)cz * f->stride[1] + (int64_t)cy * f->stride[0]) : NULL;
+                row ? f->chunks + ((int64_t)cz * layer + (int64_t)cy * row_stride) : NULL;
             other |= cut_row(from, low[0], n, row ? along[0] : 0, local);
         }
     return !other;

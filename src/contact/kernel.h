@@ -13,13 +13,16 @@
 
 #include "contact/point.h"
 
-/* one field of a voxmap, flattened */
+/* One field of a voxmap, flattened: an entry for each chunk of the grid; or, where `hypers` is not NULL, for each hyperchunk
+ * of it, and for the chunks of those only that are not of one mark. flr_table_at() finds entries. */
 typedef struct flr_flat_field {
-    const uint32_t *chunks; /* [z][y][x]: number of a plane, or FLR_UNIFORM | mark */
+    const uint32_t
+        *chunks; /* [z][y][x], or [hyper][512]: number of a plane, or FLR_UNIFORM | mark */
+    const uint32_t *hypers; /* NULL, or [z][y][x]: number of a hyperchunk, or FLR_UNIFORM | mark */
     const uint32_t *planes; /* packed marks, 16 * bits words each */
     uint32_t bits;
     int32_t size[3];   /* voxels of the grid */
-    int32_t stride[2]; /* of the table, chunks: per y, per z */
+    int32_t stride[2]; /* per y, per z: of `hypers` where they are, else of `chunks` */
 } flr_flat_field;
 
 /* ---- scanning ---- */

@@ -16,39 +16,50 @@ static uint64_t block_of(const flr_voxmap_header *h, unsigned field, uint32_t pl
     return first_block + at / FLR_VOXFILE_BLOCK;
 }
 
-flr_result flr_contact_table_create_paged(flr_paging *paging, uint64_t first_block, uint64_t offset,
+uint32_t *flr_paging_entries(const flr_voxmap *voxmap, unsigned field)
+{
+    /* a directory that was read into memory is the voxmap's own */
+    return (uint32_t *)(uintptr_t)flr_voxmap_u32(voxmap, voxmap->header->fields[field].hypers);
+}
+
+/* All chunks of a field that have a plane become absent. */
+static void make_absent(const flr_paging *paging, unsigned field, uint64_t first_block,
+                        uint64_t offset)
+{
+    const flr_voxmap_header *h = paging->voxmap->header;
+    uint32_t *entries = flr_paging_entries(paging->voxmap, field);
+    const size_t count = (size_t)h->fields[field].hyper_count * 512;
+    for (size_t i = 0; i < count; i++)
+        if (!(entries[i] & FLR_UNIFORM))
+            entries[i] = flr_paging_absent(block_of(h, field, entries[i], first_block, offset));
+}
+
+flr_result flr_contact_table_create_paged(flr_paging *paging, uint32_t *const hypers[],
+                                          uint64_t first_block, uint64_t offset,
                                           flr_contact_table **table, flr_error *error)
 {
     const flr_voxmap_header *h = paging->voxmap->header;
-    if (first_block + (offset + h->size) / FLR_VOXFILE_BLOCK >= FLR_PAGING_BLOCKS)
+    if (first_block + (offset + h->size) / FLR_VOXFILE_BLOCK >= FLR_PAGING_BLOCKS ||
+        flr_grid_hyper_count(&h->grid) >= 1u << 31)
         return flr_fail(error, FLR_TOO_LARGE,
                         "a voxel file of more than 512 GiB cannot be paged; use larger voxels");
-    flr_contact_table *made;
-    flr_result result = flr_contact_table_create(paging->voxmap, &made, error);
-    if (result != FLR_OK) return result;
-    const size_t cells = (size_t)flr_grid_hyper_count(&h->grid) * 512;
+    flr_contact_table *made = calloc(1, sizeof *made);
+    if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact table");
     for (unsigned i = 0; i < (h->features ? FLR_FIELD_COUNT : 1u); i++) {
-        uint32_t *entries = made->entries + i * cells;
-        for (size_t k = 0; k < cells; k++)
-            if (!(entries[k] & FLR_UNIFORM))
-                entries[k] = flr_paging_absent(block_of(h, i, entries[k], first_block, offset));
-        made->fields[i].planes = (const uint32_t *)paging->pool;
+        flr_flat_field *field = &made->fields[i];
+        make_absent(paging, i, first_block, offset);
+        flr_flat_field_size(field, h);
+        field->chunks = flr_paging_entries(paging->voxmap, i);
+        field->hypers = hypers[i];
+        field->planes = (const uint32_t *)paging->pool;
+        field->stride[0] = (int32_t)h->grid.hypers[0];
+        field->stride[1] = (int32_t)(h->grid.hypers[0] * h->grid.hypers[1]);
     }
+    made->voxmap = paging->voxmap;
     made->paging = paging;
     made->small = true; /* a pool of less than 8 GiB; checked by the pager */
     *table = made;
     return FLR_OK;
-}
-
-uint32_t *flr_paging_entry(const flr_contact_table *table, flr_field field, const uint32_t hyper[3],
-                           unsigned cell)
-{
-    const flr_flat_field *f = &table->fields[field];
-    const size_t cells = (size_t)flr_grid_hyper_count(&table->voxmap->header->grid) * 512;
-    size_t at = ((size_t)hyper[2] * 8 + cell / 64) * (size_t)f->stride[1] +
-                ((size_t)hyper[1] * 8 + cell / 8 % 8) * (size_t)f->stride[0] +
-                (size_t)hyper[0] * 8 + cell % 8;
-    return table->entries + field * cells + at;
 }
 
 /* ---- asking ---- */

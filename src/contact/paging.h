@@ -1,7 +1,8 @@
 /* paging.h: a contact table whose marks are not all in memory.
  *
- * The planes of a paged table are a pool of slots, each as large as a block of the voxel file. The entry of a chunk whose
- * block is in a slot is the number of its plane in the pool; that of another one names its block: marked as uniform and
+ * Its entries are those of the voxmap's own directory, in place: a table of all chunks of the grid would take several times
+ * the memory of the directory. The planes are a pool of slots, each as large as a block of the voxel file. The entry of a chunk
+ * whose block is in a slot is the number of its plane in the pool; that of another one names its block: marked as uniform and
  * free, so that looking at it by mistake does no harm. Who looks first asks flr_paging_ready(), which works by hyperchunks:
  * each has a count of what it lacks. What is ready stays so until the step ends (flr_paging_end()).
  *
@@ -50,14 +51,22 @@ static inline uint32_t flr_paging_absent(uint64_t block)
 }
 enum { FLR_PAGING_BLOCKS = (1 << 23) - 2 }; /* that an entry can name */
 
-/* A table of a voxmap opened with FLR_VOXFILE_DIRECTORY; all chunks are absent. `first_block`: that of byte 0 of the
- * voxmap in its file, `offset`: where it is within that block. `paging` is borrowed. */
-flr_result flr_contact_table_create_paged(flr_paging *paging, uint64_t first_block, uint64_t offset,
+/* Does a chunk with this entry have a plane, in a slot or in the file? */
+static inline bool flr_paging_has_plane(uint32_t entry)
+{
+    return !(entry & FLR_UNIFORM) || (entry & ~FLR_UNIFORM) >> 8;
+}
+
+/* A table of a voxmap opened with FLR_VOXFILE_DIRECTORY, whose directory it takes over: the entries of hyperchunks are
+ * changed in place, so that all chunks are absent. `hypers`: of each field, per hyperchunk of the grid, x fastest, its number or
+ * FLR_UNIFORM | mark. `first_block`: that of byte 0 of the voxmap in its file, `offset`: where it is within that
+ * block. `paging` and `hypers` are borrowed. */
+flr_result flr_contact_table_create_paged(flr_paging *paging, uint32_t *const hypers[],
+                                          uint64_t first_block, uint64_t offset,
                                           flr_contact_table **table, flr_error *error);
 
-/* Entries of a paged table, for the pager: those of a field's hyperchunk, row by row. */
-uint32_t *flr_paging_entry(const flr_contact_table *table, flr_field field, const uint32_t hyper[3],
-                           unsigned cell);
+/* The entries of a field's hyperchunks, [hyper][512], for the pager. */
+uint32_t *flr_paging_entries(const flr_voxmap *voxmap, unsigned field);
 
 /* Around a sphere (voxmap's frame, metres): the hyperchunks that it touches, within the grid. False: none. */
 bool flr_paging_box(const flr_voxmap *voxmap, flr_vec3 centre, double radius, int32_t low[3],

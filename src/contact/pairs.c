@@ -67,6 +67,26 @@ static flr_box3 points_box(const flr_shell *shell)
     return box;
 }
 
+/* A box of chunks grows so that it holds those of a hyperchunk that have a mark. */
+static void add_marks(const flr_flat_field *field, const int32_t hyper[3], int32_t low[3],
+                      int32_t high[3])
+{
+    bool within = true;
+    for (int axis = 0; axis < 3; axis++)
+        within = within && hyper[axis] * 8 >= low[axis] && hyper[axis] * 8 + 7 <= high[axis];
+    if (within) return;
+    for (int cell = 0; cell < 512; cell++) {
+        const int32_t at[3] = {hyper[0] * 8 + cell % 8, hyper[1] * 8 + cell / 8 % 8,
+                               hyper[2] * 8 + cell / 64};
+        const uint32_t *entry = flr_table_at(field, at[0], at[1], at[2]);
+        if (*entry == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
+            high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
+        }
+    }
+}
+
 /* Around all chunks that have a mark. */
 static flr_box3 marks_box(const flr_contact_table *table)
 {
@@ -74,15 +94,12 @@ static flr_box3 marks_box(const flr_contact_table *table)
     const flr_voxmap_info info = flr_voxmap_get_info(table->voxmap);
     int32_t low[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, high[3] = {-1, -1, -1};
     size_t i = 0;
-    for (int32_t z = 0; z < field->size[2] / 8; z++)
-        for (int32_t y = 0; y < field->size[1] / 8; y++)
-            for (int32_t x = 0; x < field->size[0] / 8; x++) {
-                if (field->chunks[i++] == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
-                const int32_t at[3] = {x, y, z};
-                for (int axis = 0; axis < 3; axis++) {
-                    low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
-                    high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
-                }
+    for (int32_t z = 0; z < field->size[2] / 64; z++)
+        for (int32_t y = 0; y < field->size[1] / 64; y++)
+            for (int32_t x = 0; x < field->size[0] / 64; x++, i++) {
+                /* most of a large grid is free, and need not be looked at chunk by chunk */
+                if (field->hypers && field->hypers[i] == (FLR_UNIFORM | FLR_MARK_FREE)) continue;
+                add_marks(field, (const int32_t[3]){x, y, z}, low, high);
             }
     if (high[0] < 0) return flr_box3_empty();
     double chunk = 8 * info.voxel;

@@ -31,6 +31,13 @@ static bool flatten(const flr_voxmap *voxmap, const flr_tree_place *place,
     return true;
 }
 
+void flr_flat_field_size(flr_flat_field *field, const flr_voxmap_header *header)
+{
+    field->bits = header->bits;
+    for (int axis = 0; axis < 3; axis++)
+        field->size[axis] = (int32_t)header->grid.hypers[axis] * 64;
+}
+
 static flr_result flatten_all(flr_contact_table *table, bool (*go_on)(void *), void *context,
                               flr_error *error)
 {
@@ -47,8 +54,7 @@ static flr_result flatten_all(flr_contact_table *table, bool (*go_on)(void *), v
         flr_flat_field *field = &table->fields[i];
         field->chunks = table->entries + i * cells;
         field->planes = flr_voxmap_u32(voxmap, h->fields[i].planes);
-        field->bits = h->bits;
-        for (int axis = 0; axis < 3; axis++) field->size[axis] = (int32_t)h->grid.hypers[axis] * 64;
+        flr_flat_field_size(field, h);
         field->stride[0] = field->size[0] / 8;
         field->stride[1] = field->size[0] / 8 * (field->size[1] / 8);
         if (!flatten(voxmap, &h->fields[i], field, go_on, context, table->entries + i * cells))
@@ -95,7 +101,7 @@ static inline uint32_t entry_of(const flr_flat_field *f, int32_t x, int32_t y, i
 {
     if (x < 0 || y < 0 || z < 0 || x >= f->size[0] || y >= f->size[1] || z >= f->size[2])
         return FLR_UNIFORM | FLR_MARK_FREE;
-    return f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
+    return *flr_table_at(f, x >> 3, y >> 3, z >> 3);
 }
 
 static inline uint8_t mark_in(const flr_flat_field *f, uint32_t entry, int32_t x, int32_t y,
@@ -129,8 +135,7 @@ static inline uint32_t packed_stencil(const flr_flat_field *f, int32_t x, int32_
     /* in the grid, but in several chunks: without branches that cannot be foreseen */
     for (int i = 0; i < 8; i++) {
         int32_t cx = x + (i & 1), cy = y + (i >> 1 & 1), cz = z + (i >> 2);
-        const uint32_t *chunk =
-            f->chunks + ((cz >> 3) * f->stride[1] + (cy >> 3) * f->stride[0] + (cx >> 3));
+        const uint32_t *chunk = flr_table_at(f, cx >> 3, cy >> 3, cz >> 3);
         const uint64_t stored = (uint64_t)(*chunk >> 31) - 1;
         const uint32_t *from[2] = {f->planes, chunk};
         uint64_t at = ((uint64_t)*chunk * 64 + (cz & 7) * 8 + (cy & 7)) & stored;

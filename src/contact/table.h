@@ -12,7 +12,7 @@
 struct flr_contact_table {
     const flr_voxmap *voxmap;
     flr_flat_field fields[FLR_FIELD_COUNT];
-    uint32_t *entries;         /* of all fields, one block */
+    uint32_t *entries;         /* of all fields, one block; NULL where they are paged */
     size_t bytes;              /* of that block */
     bool small;                /* word numbers of all planes fit 31 bits: gathers can take them */
     struct flr_paging *paging; /* NULL: all of it is in memory; else see contact/paging.h */
@@ -45,6 +45,28 @@ static inline uint32_t flr_hyper_entry(const flr_voxmap *voxmap, const flr_tree_
 
 static inline double flr_larger(double a, double b) { return a > b ? a : b; }
 
+/* Bits of a mark and size of the grid into a field. */
+void flr_flat_field_size(flr_flat_field *field, const flr_voxmap_header *header);
+
+/* Where the entry of a chunk's hyperchunk is, in a field that has them. */
+static inline const uint32_t *flr_table_hyper(const flr_flat_field *f, int32_t cx, int32_t cy,
+                                              int32_t cz)
+{
+    return f->hypers + ((cz >> 3) * f->stride[1] + (cy >> 3) * f->stride[0] + (cx >> 3));
+}
+
+/* Where the entry of a chunk of the grid is. */
+static inline const uint32_t *flr_table_at(const flr_flat_field *f, int32_t cx, int32_t cy,
+                                           int32_t cz)
+{
+    if (!f->hypers) return f->chunks + (cz * f->stride[1] + cy * f->stride[0] + cx);
+    const uint32_t *hyper = flr_table_hyper(f, cx, cy, cz);
+    return *hyper & FLR_UNIFORM
+               ? hyper
+               : f->chunks + ((size_t)*hyper * 512 +
+                              flr_cell((unsigned)cx & 7, (unsigned)cy & 7, (unsigned)cz & 7));
+}
+
 /* How far (chessboard) a point lies outside the grid; 0 inside. */
 static inline double flr_table_outside(const flr_flat_field *f, flr_vec3 v)
 {
@@ -60,7 +82,7 @@ static inline uint32_t flr_table_mark(const flr_flat_field *f, flr_vec3 v)
           v.z < f->size[2]))
         return FLR_MARK_FREE;
     int32_t x = (int32_t)v.x, y = (int32_t)v.y, z = (int32_t)v.z;
-    uint32_t entry = f->chunks[(z >> 3) * f->stride[1] + (y >> 3) * f->stride[0] + (x >> 3)];
+    uint32_t entry = *flr_table_at(f, x >> 3, y >> 3, z >> 3);
     if (entry & FLR_UNIFORM) return entry & 255;
     uint32_t bit = flr_cell((unsigned)x & 7, (unsigned)y & 7, (unsigned)z & 7) * f->bits;
     return f->planes[(uint64_t)entry * 16 * f->bits + bit / 32] >> bit % 32 & ((1u << f->bits) - 1);

@@ -5,20 +5,49 @@
 
 #include "voxel/voxfile_format.h"
 
+#define NOWHERE UINT32_MAX
+
 /* ---- making ---- */
 
-/* Notes where in the grid each hyperchunk of a field is. */
-static void find_cells(flr_blocks *b, unsigned field)
+/* Do [from, to) and `size` bytes at `at` have none in common? */
+static bool apart(uint64_t from, uint64_t to, uint64_t at, uint64_t size)
+{
+    return from == to || at >= to || at + size <= from;
+}
+
+/* Notes where in the grid each hyperchunk of a field is. False: one is at two places, or at none. */
+static bool find_cells(flr_blocks *b, unsigned field)
 {
     const flr_voxmap_header *h = b->voxmap->header;
-    size_t cell = 0;
+    flr_blocks_field *f = &b->fields[field];
+    size_t cell = 0, found = 0;
+    for (uint32_t i = 0; i < f->count; i++) f->cells[i] = NOWHERE;
     for (uint32_t z = 0; z < h->grid.hypers[2]; z++)
         for (uint32_t y = 0; y < h->grid.hypers[1]; y++)
             for (uint32_t x = 0; x < h->grid.hypers[0]; x++, cell++) {
                 uint32_t piece = flr_hyper_entry(b->voxmap, &h->fields[field], x, y, z);
                 b->pieces[field][cell] = piece;
-                if (!(piece & FLR_UNIFORM)) b->fields[field].cells[piece] = (uint32_t)cell;
+                if (piece & FLR_UNIFORM) continue;
+                if (f->cells[piece] != NOWHERE) return false;
+                f->cells[piece] = (uint32_t)cell;
+                found++;
             }
+    return found == f->count;
+}
+
+/* Entries of hyperchunks are going to be changed in place, and those of other levels are not: they must not lie over one
+ * another, as in a file that was written by feeler. */
+static bool lies_alone(const flr_blocks *b, unsigned field)
+{
+    const flr_voxmap_header *h = b->voxmap->header;
+    const uint64_t from = h->fields[field].hypers, to = from + h->fields[field].hyper_count * 2048,
+                   roots = (uint64_t)h->roots[0] * h->roots[1] * h->roots[2] * 4;
+    bool alone = apart(from, to, h->chunks.root, roots) &&
+                 apart(from, to, h->chunks.nodes, h->chunks.node_count * 2048);
+    for (unsigned i = 0; i < b->field_count; i++)
+        if (i != field)
+            alone = alone && apart(from, to, h->fields[i].hypers, h->fields[i].hyper_count * 2048);
+    return alone;
 }
 
 /* Planes are numbered hyperchunk by hyperchunk; a file in which they are not was not written by feeler. */
@@ -80,8 +109,7 @@ flr_result flr_blocks_create(const flr_voxmap *voxmap, uint64_t origin_block, ui
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
     }
     for (unsigned i = 0; i < b.field_count; i++) {
-        find_cells(&b, i);
-        if (!find_planes(&b, i)) {
+        if (!lies_alone(&b, i) || !find_cells(&b, i) || !find_planes(&b, i)) {
             flr_blocks_free(&b);
             return flr_fail(error, FLR_BAD_INPUT,
                             "damaged: its marks are not in order; build it again with feeler "
@@ -182,27 +210,23 @@ typedef struct change {
     bool entries;  /* are changed */
     int lacks;     /* what a cell lacks, afterwards: -1, 0, 1 more */
 } change;
-#define NOWHERE UINT32_MAX
 
 static void change_entries(const change *c, unsigned field, uint32_t piece, uint32_t first,
                            uint32_t end)
 {
     const flr_blocks *b = c->blocks;
     const flr_blocks_field *f = &b->fields[field];
-    const flr_voxmap_header *h = b->voxmap->header;
-    const uint32_t *from = flr_voxmap_u32(b->voxmap, h->fields[field].hypers) + (size_t)piece * 512;
-    const uint32_t cell = f->cells[piece], *hypers = h->grid.hypers;
-    const uint32_t at[3] = {cell % hypers[0], cell / hypers[0] % hypers[1],
-                            cell / hypers[0] / hypers[1]};
+    uint32_t *entries = flr_paging_entries(b->voxmap, field) + (size_t)piece * 512;
+    uint32_t next = f->first[piece];
     const uint64_t low = (c->block - b->origin_block) * FLR_VOXFILE_BLOCK;
     for (unsigned i = 0; i < 512; i++) {
-        uint32_t plane = from[i], entry = flr_paging_absent(c->block);
-        if (plane & FLR_UNIFORM || plane < first || plane >= end) continue;
+        if (!flr_paging_has_plane(entries[i])) continue;
+        uint32_t plane = next++, entry = flr_paging_absent(c->block);
+        if (plane < first || plane >= end) continue;
         uint64_t in_block = f->planes + (uint64_t)plane * b->plane_bytes - low;
         if (c->slot != NOWHERE)
             entry = (uint32_t)(((uint64_t)c->slot * FLR_VOXFILE_BLOCK + in_block) / b->plane_bytes);
-        __atomic_store_n(flr_paging_entry(c->table, (flr_field)field, at, i), entry,
-                         __ATOMIC_RELAXED);
+        __atomic_store_n(&entries[i], entry, __ATOMIC_RELAXED);
     }
 }
 

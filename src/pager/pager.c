@@ -64,15 +64,26 @@ static flr_result allocate(flr_pager *p, flr_error *error)
     return FLR_OK;
 }
 
+/* Of the file's, what is in memory: checksums, directory and chunk distances. */
+static uint64_t directory_bytes(const flr_pager *p)
+{
+    const flr_voxmap_header *h = p->voxmap->header;
+    const flr_tree_place *chunks = &h->chunks;
+    uint64_t bytes = p->data + chunks->node_count * 2048 + chunks->plane_count * 256;
+    for (unsigned i = 0; i < p->blocks.field_count; i++)
+        bytes += (h->fields[i].node_count + h->fields[i].hyper_count) * 2048;
+    return bytes;
+}
+
 static flr_result open_file(flr_pager *p, flr_error *error)
 {
-    flr_result result =
-        flr_voxfile_open(p->def.env, p->path, FLR_VOXFILE_DIRECTORY, &p->voxmap, NULL, error);
+    const unsigned flags = FLR_VOXFILE_DIRECTORY | (p->def.features ? 0 : FLR_VOXFILE_SURFACE);
+    flr_result result = flr_voxfile_open(p->def.env, p->path, flags, &p->voxmap, NULL, error);
     if (result == FLR_OK)
         result = flr_file_open(p->def.env, p->path, FLR_FILE_READ, &p->file, error);
     if (result == FLR_OK) result = flr_reads_open(p->file, p->def.depth, &p->reads, error);
     if (result != FLR_OK) return result;
-    /* the header is our own, read into memory: without features nobody asks for the other fields */
+    /* the header is our own, read into memory: without features the other fields are not there */
     if (!p->def.features) ((flr_voxmap_header *)(uintptr_t)p->voxmap->header)->features = 0;
     const flr_voxfile *file = p->voxmap->file;
     const flr_voxfile_header *header = (const flr_voxfile_header *)file->bytes;
@@ -90,10 +101,9 @@ static flr_result open_file(flr_pager *p, flr_error *error)
     result = allocate(p, error);
     if (result != FLR_OK) return result;
     lack_everything(p);
-    result = flr_contact_table_create_paged(&p->paging, at / FLR_VOXFILE_BLOCK,
+    result = flr_contact_table_create_paged(&p->paging, p->blocks.pieces, at / FLR_VOXFILE_BLOCK,
                                             at % FLR_VOXFILE_BLOCK, &p->table, error);
-    if (result == FLR_OK)
-        p->bytes += flr_contact_table_bytes(p->table) + p->voxmap->header->directory;
+    if (result == FLR_OK) p->bytes += flr_contact_table_bytes(p->table) + directory_bytes(p);
     return result;
 }
 

@@ -170,11 +170,36 @@ static flr_result verify_part(const flr_voxfile *file, uint64_t offset, uint64_t
     return verify_range(file, offset, offset + size, 0, error);
 }
 
+typedef struct directory_part {
+    uint64_t offset, size; /* bytes, from the voxmap's header on */
+} directory_part;
+enum { DIRECTORY_PARTS = 5 };
+
+/* Which parts of the directory are in memory; each is read and verified out to whole blocks. */
+static int parts_of_directory(const flr_voxmap_header *h, unsigned flags,
+                              directory_part parts[DIRECTORY_PARTS])
+{
+    if (!(flags & FLR_VOXFILE_SURFACE)) {
+        parts[0] = (directory_part){0, h->directory};
+        return 1;
+    }
+    const uint64_t roots = (uint64_t)h->roots[0] * h->roots[1] * h->roots[2] * sizeof(uint32_t),
+                   each = 512 * sizeof(uint32_t);
+    const flr_tree_place *surface = &h->fields[FLR_FIELD_SURFACE];
+    parts[0] = (directory_part){surface->root, roots};
+    parts[1] = (directory_part){surface->nodes, surface->node_count * each};
+    parts[2] = (directory_part){surface->hypers, surface->hyper_count * each};
+    parts[3] = (directory_part){h->chunks.root, roots};
+    parts[4] = (directory_part){h->chunks.nodes, h->chunks.node_count * each};
+    return DIRECTORY_PARTS;
+}
+
 /* The directory: where zeros lie behind the file its upper levels will do, and opening takes no longer for a large
  * file than for a small one. */
 static flr_result check_directory(const flr_voxfile *file, const flr_voxfile_section *s,
-                                  const flr_voxmap_header *header, flr_error *error)
+                                  const flr_voxmap_header *header, unsigned flags, flr_error *error)
 {
+    const int fields = flags & FLR_VOXFILE_SURFACE ? 1 : FLR_FIELD_COUNT;
     const char *wrong = NULL;
     flr_result result = FLR_OK;
     if (file->map.room >= FLR_VOXFILE_ROOM && !atomic_load(&file->verified)) {
@@ -184,23 +209,28 @@ static flr_result check_directory(const flr_voxfile *file, const flr_voxfile_sec
             if (places[i]->hypers > places[i]->root)
                 result = verify_part(file, s->offset + places[i]->root,
                                      places[i]->hypers - places[i]->root, error);
-        if (result == FLR_OK) wrong = flr_voxmap_check_upper(header);
+        if (result == FLR_OK) wrong = flr_voxmap_check_upper(header, fields);
     } else {
-        result = verify_part(file, s->offset, header->directory, error);
-        if (result == FLR_OK) wrong = flr_voxmap_check_entries(header);
+        directory_part parts[DIRECTORY_PARTS];
+        int count = parts_of_directory(header, flags, parts);
+        for (int i = 0; i < count && result == FLR_OK; i++)
+            if (parts[i].size)
+                result = verify_part(file, s->offset + parts[i].offset, parts[i].size, error);
+        if (result == FLR_OK) wrong = flr_voxmap_check_entries(header, fields);
     }
     return wrong ? fail_damaged(file, error, wrong) : result;
 }
 
 static flr_result check_voxmap(const flr_voxfile *file, const flr_voxfile_section *s,
-                               flr_error *error)
+                               unsigned flags, flr_error *error)
 {
     const flr_voxmap_header *header = (const flr_voxmap_header *)(file->bytes + s->offset);
     uint64_t head = s->size < sizeof *header ? s->size : sizeof *header;
     flr_result result = verify_part(file, s->offset, head, error);
     if (result != FLR_OK) return result;
     const char *wrong = flr_voxmap_check_header(header, s->size);
-    return wrong ? fail_damaged(file, error, wrong) : check_directory(file, s, header, error);
+    return wrong ? fail_damaged(file, error, wrong)
+                 : check_directory(file, s, header, flags, error);
 }
 
 static flr_result check_shell(const flr_voxfile *file, const flr_voxfile_section *s,
@@ -266,7 +296,7 @@ static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **vox
     if (result != FLR_OK) return result;
     const flr_voxfile_section *section = find_section(file, FLR_SECTION_VOXMAP);
     if (!section) return fail_damaged(file, error, "there is no voxmap in it");
-    result = check_voxmap(file, section, error);
+    result = check_voxmap(file, section, flags, error);
     section = shell ? find_section(file, FLR_SECTION_SHELL) : NULL;
     if (result == FLR_OK && section) result = check_shell(file, section, error);
     return result == FLR_OK ? hand_out(file, paged, voxmap, shell, error) : result;
@@ -329,7 +359,8 @@ static flr_result load_range(flr_file *from_file, flr_voxfile *file, uint64_t fr
 
 /* What a paged voxmap keeps in memory. What is read is checked before it tells where to read on; open_bytes() checks the
  * rest. */
-static flr_result load_directory(flr_file *from, flr_voxfile *file, flr_error *error)
+static flr_result load_directory(flr_file *from, flr_voxfile *file, unsigned flags,
+                                 flr_error *error)
 {
     uint64_t size;
     flr_result result = flr_file_size(from, &size, error);
@@ -358,7 +389,12 @@ static flr_result load_directory(flr_file *from, flr_voxfile *file, flr_error *e
     const char *wrong = flr_voxmap_check_header(v, s->size);
     if (wrong) return fail_damaged(file, error, wrong);
     uint64_t chunks = v->chunks.planes, chunks_size = v->chunks.plane_count * 256;
-    result = load_range(from, file, s->offset, s->offset + v->directory, error);
+    directory_part parts[DIRECTORY_PARTS];
+    int count = parts_of_directory(v, flags, parts);
+    for (int i = 0; i < count && result == FLR_OK; i++)
+        if (parts[i].size)
+            result = load_range(from, file, s->offset + parts[i].offset,
+                                s->offset + parts[i].offset + parts[i].size, error);
     if (result == FLR_OK && chunks_size)
         result =
             load_range(from, file, s->offset + chunks, s->offset + chunks + chunks_size, error);
@@ -380,7 +416,7 @@ flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_
         return FLR_NO_MEMORY;
     }
     if (flags & FLR_VOXFILE_DIRECTORY) {
-        result = load_directory(from, file, error);
+        result = load_directory(from, file, flags, error);
     } else if (flags & FLR_VOXFILE_LOAD) {
         result = load(from, file, error);
     } else {
@@ -418,7 +454,7 @@ flr_result flr_voxfile_verify(const flr_voxmap *voxmap, unsigned threads, flr_er
     if (!file || voxmap->paged || atomic_load(&file->verified)) return FLR_OK;
     flr_result result = verify_all(file, threads, error);
     if (result != FLR_OK) return result;
-    const char *wrong = flr_voxmap_check_entries(voxmap->header);
+    const char *wrong = flr_voxmap_check_entries(voxmap->header, FLR_FIELD_COUNT);
     if (wrong) return fail_damaged(file, error, wrong);
     atomic_store(&file->verified, true);
     return FLR_OK;

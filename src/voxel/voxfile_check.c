@@ -112,9 +112,9 @@ const char *flr_voxmap_check_header(const flr_voxmap_header *h, uint64_t size)
     return tree_fits(h, &h->chunks, false, 256) ? NULL : "the chunk distances do not fit";
 }
 
-const char *flr_voxmap_check_upper(const flr_voxmap_header *h)
+const char *flr_voxmap_check_upper(const flr_voxmap_header *h, int fields)
 {
-    for (int field = 0; field < (h->features ? FLR_FIELD_COUNT : 1); field++) {
+    for (int field = 0; field < fields && field < (h->features ? FLR_FIELD_COUNT : 1); field++) {
         const flr_tree_place *p = &h->fields[field];
         if (!level_fits(h, p->root, root_count(h), p->node_count, 1u << h->bits) ||
             !level_fits(h, p->nodes, p->node_count * 512, p->hyper_count, 1u << h->bits))
@@ -127,10 +127,11 @@ const char *flr_voxmap_check_upper(const flr_voxmap_header *h)
     return NULL;
 }
 
-const char *flr_voxmap_check_entries(const flr_voxmap_header *h)
+const char *flr_voxmap_check_entries(const flr_voxmap_header *h, int fields)
 {
-    const char *wrong = flr_voxmap_check_upper(h);
-    for (int field = 0; !wrong && field < (h->features ? FLR_FIELD_COUNT : 1); field++) {
+    const char *wrong = flr_voxmap_check_upper(h, fields);
+    if (!h->features && fields > 1) fields = 1;
+    for (int field = 0; !wrong && field < fields; field++) {
         const flr_tree_place *p = &h->fields[field];
         if (!level_fits(h, p->hypers, p->hyper_count * 512, p->plane_count, 1u << h->bits))
             wrong = "an entry of a hyperchunk points nowhere";

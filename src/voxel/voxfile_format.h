@@ -20,7 +20,10 @@ enum { FLR_VOXFILE_BLOCK = 65536 };
 
 /* A flag of flr_voxfile_open() for those who page (pager/): header, checksums, directory and chunk distances are read into
  * memory and checked, whatever the size; the planes of the fields are not there, and nothing may look at them. */
-enum { FLR_VOXFILE_DIRECTORY = 4 };
+enum {
+    FLR_VOXFILE_DIRECTORY = 4,
+    FLR_VOXFILE_SURFACE = 8 /* with it: of the directory, that of the surface's field alone */
+};
 
 typedef struct flr_voxfile_header {
     char magic[8];
@@ -63,10 +66,11 @@ flr_result flr_voxfile_parse(const char *name, const void *bytes, size_t size, u
 /* voxfile_check.c: everything a query relies on, so that no content whatever makes one look outside the block: sizes,
  * offsets, numbers, and (in the second) each entry of the directories. A sentence of what is wrong, or NULL. `size`
  * is that of the block; _check_header needs the header only, _check_entries the directory, too. _check_upper leaves
- * out the lowest level, which is nearly all of it: safe where FLR_VOXFILE_ROOM bytes of zeros lie behind the block. */
+ * out the lowest level, which is nearly all of it: safe where FLR_VOXFILE_ROOM bytes of zeros lie behind the block. Of the
+ * fields the first `fields` are looked at, as many as there are. */
 const char *flr_voxmap_check_header(const flr_voxmap_header *header, uint64_t size);
-const char *flr_voxmap_check_upper(const flr_voxmap_header *header);
-const char *flr_voxmap_check_entries(const flr_voxmap_header *header);
+const char *flr_voxmap_check_upper(const flr_voxmap_header *header, int fields);
+const char *flr_voxmap_check_entries(const flr_voxmap_header *header, int fields);
 const char *flr_shell_check_header(const flr_shell_header *header, uint64_t size);
 const char *flr_shell_check_entries(const flr_shell_header *header);
 
