@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/session.h"
 #include "controller/engine.h"
 #include "feeler/hand.h"
 #include "feeler/sim.h"
@@ -461,13 +462,15 @@ flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *option
         if (result == FLR_OK) print_row(&rows[i], options->json, i == 0, out);
         fflush(out);
     }
-    flr_bench_catch_end();
-    if (result == FLR_OK && options->json) fputs("]}\n", out);
+    if (result == FLR_OK && options->json) fputs("], \"sessions\": [", out);
     if (result == FLR_OK && !options->json)
         fprintf(out,
                 "\nheld: at rest below %g J after the motion, and the same bits at both within 2 s "
                 "and two round trips of letting go\n",
                 calm);
+    if (result == FLR_OK) result = flr_bench_session(options, out, error);
+    if (result == FLR_OK && options->json) fputs("]}\n", out);
+    flr_bench_catch_end();
     if (result == FLR_OK && options->plots)
         result = plot(env, options->plots, "collaboration-force.svg",
                       "What a hand feels from frame to frame", "change of force [N], p99", rows,

@@ -1,0 +1,10 @@
+/* session.h: what users of a shared session cost one another, for `feeler bench collaboration` */
+#ifndef FLR_BENCH_SESSION_H
+#define FLR_BENCH_SESSION_H
+
+#include "bench/bench.h"
+
+/* Sessions of 1 to 15 users, all in this process on simulated machines: time per frame and user of loop and network, bytes. */
+flr_result flr_bench_session(const flr_bench_options *options, FILE *out, flr_error *error);
+
+#endif
