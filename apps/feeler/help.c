@@ -153,7 +153,8 @@ void flr_help_overview(flr_cli *cli)
     for (const flr_command *const *c = flr_commands; *c; c++)
         printf("  %-12s%s\n", (*c)->name, (*c)->summary);
     heading(cli, "Start here");
-    puts("  feeler make ball --out ball\n"
+    puts("  feeler demo\n"
+         "  feeler make ball --out ball\n"
          "  feeler info ball/scene.json --png ball.png\n"
          "  feeler check ball/scene.json");
     puts("\nfeeler COMMAND --help tells all about one command. Sizes are written with their unit:\n"

@@ -9,9 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/suggest.h"
 #include "feeler/hardware.h"
 #include "files.h"
+#include "models/models.h"
 #include "output.h"
+#include "scenarios.h"
+#include "scene/scene.h"
 
 enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
 
@@ -123,6 +127,39 @@ static void print_url(const server *s, char url[URL_SIZE])
     /* behind the # it stays in the browser */
     snprintf(url, URL_SIZE, "%s://%s/%s%s", s->def.certificate ? "https" : "http", host,
              access->token[0] ? "#token=" : "", access->token);
+}
+
+/* ---- the scene ---- */
+
+/* What is seen at once is said before there is a port and an address. */
+static flr_result check_scene(server *s, const char *scene, flr_error *error)
+{
+    if (flr_scenario_find(scene)) return FLR_OK;
+    flr_path_info info;
+    flr_result result = flr_path_look(s->cli->env, scene, &info, error);
+    if (result != FLR_OK) return result;
+    if (info.kind == FLR_PATH_NONE) {
+        const char *words[FLR_WORDS_MAX];
+        const char *near = flr_suggest(scene, words, flr_scenarios_words(words, FLR_WORDS_MAX));
+        return flr_fail(error, FLR_BAD_INPUT, "%s: no such file or folder%s%s%s", scene,
+                        near ? ", and no such scenario; did you mean " : "", near ? near : "",
+                        near ? "?" : "");
+    }
+    if (info.kind == FLR_PATH_FOLDER) {
+        flr_fail(error, FLR_BAD_INPUT, "%s: is a folder, not a scene", scene);
+        flr_hint_scene(s->cli->env, scene, error);
+        return FLR_BAD_INPUT;
+    }
+    if (!flr_is_scene(scene) && flr_mesh_format_of(scene, NULL, 0) != FLR_FORMAT_UNKNOWN)
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "%s: is a mesh, not a scene; start feeler serve alone and drop the file on "
+                        "its page, or name it in a scene file",
+                        scene);
+    flr_scene *read = NULL;
+    result = flr_scene_read(s->cli->env, scene, &read, error);
+    flr_scene_destroy(read);
+    if (result != FLR_OK && result != FLR_NO_MEMORY) result = error->code = FLR_BAD_INPUT;
+    return result;
 }
 
 /* ---- devices ---- */
@@ -415,6 +452,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
                           "--memory reads voxels from the cache; leave out --no-cache");
     if (result == FLR_OK && memory && (memory < 1 << 20 || memory > (uint64_t)8 << 30))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "--memory: 1MiB to 8GiB");
+    if (result == FLR_OK && scene) result = check_scene(s, scene, error);
     if (result == FLR_OK) result = choose_address(s, error);
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);
     if (result == FLR_OK) result = add_devices(s, error);

@@ -311,6 +311,9 @@ static flr_result check_port(const flr_service_def *def, flr_error *error)
         flr_socket_close(socket);
         return FLR_OK;
     }
+    /* an address that this machine lacks is not the port's fault */
+    if (result == FLR_NOT_FOUND)
+        return flr_fail(error, FLR_DENIED, "%s; ip address lists those that it has", why.message);
     return flr_fail(error, FLR_DENIED,
                     "%s. Is another feeler serve running? --port says which, --port 0 takes any "
                     "that is free",
@@ -323,7 +326,8 @@ static flr_result check_def(const flr_service_def *def, flr_error *error)
     if (!flr_address_is_loopback(def->address) && !def->access.token[0])
         return flr_fail(error, FLR_DENIED, "an address that others can reach needs a token");
     if (!def->certificate != !def->key)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "TLS needs a certificate and a key");
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "TLS needs a certificate and its key: --tls-cert and --tls-key");
     if (def->certificate)
         result = check_file(def->engine.env, def->certificate, "certificate", error);
     if (result == FLR_OK && def->key) result = check_file(def->engine.env, def->key, "key", error);

@@ -91,7 +91,7 @@ flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, fl
     double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
     if (s <= largest) return FLR_OK;
     return flr_fail(error, FLR_BAD_ARGUMENT,
-                    "the voxel (%s) is larger than the whole part (%s); give a smaller --voxel",
+                    "the voxel (%s) is larger than the whole part (%s); take a smaller one",
                     flr_size_print(s, voxel), flr_size_print(largest, other));
 }
 

@@ -55,6 +55,12 @@ says 'nowhere/scene.json'
 sed 's/ball.stl/gone.stl/' ball/scene.json >ball/broken.json
 expect 3 feeler serve ball/broken.json --port 0 --no-devices
 says 'gone.stl'
+expect 3 feeler serve balll --port 0 --no-devices
+says 'did you mean ball?'
+expect 3 feeler serve ball/ball.stl --port 0 --no-devices
+says 'is a mesh, not a scene'
+expect 3 feeler serve ball/ --port 0 --no-devices
+says 'ball/scene.json'
 # addresses, tokens, certificates
 expect 2 feeler serve --listen not.an.address --no-devices
 says '0.0.0.0'

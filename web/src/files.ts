@@ -59,6 +59,10 @@ export class Files {
         this.notices.toast(`${file.name} is empty.`, 'warning');
         continue;
       }
+      if (/\.(json|mcap)$/i.test(file.name)) {
+        this.notices.toast(`${file.name} is no mesh. Scenes are opened by feeler serve SCENE, recordings are replayed from the folder of recordings.`, 'warning');
+        continue;
+      }
       const answers = await this.ask(file);
       if (!answers) return; // cancelled: the rest is not asked about either
       this.has_fixed ||= answers.kind === part_kind.PART_STATIC;

@@ -60,7 +60,7 @@ export class Notices {
       this.bars.delete(job.job);
       if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: ${job.sentence || 'cancelled'}`);
       else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
-      else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ready`);
+      else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ${job.kind === job_kind.JOB_SAVE ? 'saved' : 'ready'}`);
       return;
     }
     if (!entry) {

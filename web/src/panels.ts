@@ -189,10 +189,10 @@ export class Panels {
       change.querySelector('select')!.value = String(part.kind);
       const size = change.querySelector('input')!;
       if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
-      const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)} vox` : 'no voxels yet';
+      const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)}` : 'no voxels yet';
       text(row.querySelector<HTMLElement>('.part-name')!, part.name || `part ${part.part}`);
       text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
-      row.title = `${part.name}: ${count(part.points)} points`;
+      row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points`;
       row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
     }
   }
@@ -241,9 +241,10 @@ export class Panels {
     const size = h('input', { type: 'number', min: '0', step: 'any', 'aria-label': 'Voxel size of the part' });
     const apply = () => {
       const voxel = Number(size.value) * metres(this.model.unit);
-      if (voxel > 0 && voxel !== this.model.parts.get(part)?.voxel) connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
+      if (!(voxel > 0)) this.notices.toast(`A voxel size is a number of ${this.model.unit} above 0.`, 'warning');
+      else if (voxel !== this.model.parts.get(part)?.voxel) connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
     };
-    const form = h('form', { class: 'part-change' }, kind, size, h('button', { type: 'submit', class: 'chip', title: 'Make voxels of this size' }, 'voxelize'));
+    const form = h('form', { class: 'part-change', noValidate: true }, kind, size, h('button', { type: 'submit', class: 'chip', title: 'Make voxels of this size' }, 'voxelize'));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       apply();

@@ -95,7 +95,7 @@ export class Recordings {
     play.append(icon('play'));
     const save = h('button', { type: 'button', class: 'tool small', title: 'Download', 'aria-label': `Download ${recording.name}`, disabled: !recording.finished, onclick: () => void this.download(recording) });
     save.append(icon('download'));
-    const facts = recording.finished ? `${clock(recording.seconds)} · ${show_bytes(recording.bytes)}` : 'recording …';
+    const facts = recording.finished ? `${recording.seconds > 0 ? `${clock(recording.seconds)} · ` : ''}${show_bytes(recording.bytes)}` : 'recording …';
     return h('div', { class: 'recording' }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save);
   }
 
