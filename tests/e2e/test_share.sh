@@ -36,7 +36,20 @@ run feeler join "$address" --token another-secret-than-this --no-devices
 says 'does not answer, or the token is another'
 waits 'is loaded: 2 parts' bob.out
 waits 'Bob has joined' ada.out
-# who is there already is named; the port is taken
+# one who watches takes nothing
+if command -v node >/dev/null && [ -d "$source_dir/web/node_modules/ws" ]; then
+  XDG_CACHE_HOME=$scratch/cleo feeler join "$address" --token-file token --user Cleo --watch >cleo.out 2>cleo.err &
+  cleo=$!
+  waits 'is loaded: 2 parts' cleo.out
+  port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' cleo.out)
+  expect 0 node "$source_dir/web/test/member.mjs" "$port" people 3
+  expect 1 node "$source_dir/web/test/member.mjs" "$port" carry ball 0 0 1
+  says 'only watches'
+  kill -TERM "$cleo"
+  wait "$cleo" && pass || fail "feeler join ended by TERM: exit $?"
+  waits 'Cleo has left' ada.out
+fi
+# the port is taken
 run feeler serve ball/scene.json --share --share-port "${address##*:}" --port 0 --no-devices
 [ "$code" = 1 ] && pass || fail "$ran: exit $code, not 1"
 says "$address"
