@@ -673,11 +673,13 @@ static bool should_lead(const flr_party *p, int64_t now)
 {
     const flr_peer *leader = flr_party_peer((flr_party *)p, p->roll.epoch.leader);
     bool left = leader && leader->bye;
+    // one without the scene has nothing to give to who joins; it goes on calling
+    if (!p->ready) return false;
     for (uint32_t i = 0; i < p->roll.member_count; i++) {
         const flr_roll_member *m = &p->roll.members[i];
         const flr_peer *peer = flr_party_peer((flr_party *)p, m->member);
         if (m->away || m->member == p->self || !peer || !peer->line) continue;
-        if (m->member < p->self) return false; /* an older one is there */
+        if (m->member < p->self && m->ready) return false; /* an older one is there */
         if (peer->claim_ns == 0 || left) continue;
         // somebody hears the leader: then this side is the one who is cut off
         int64_t heard = peer->heard_ms * FLR_PARTY_MS + (now - peer->claim_ns);
