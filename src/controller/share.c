@@ -8,6 +8,7 @@
 #include "controller/share_inside.h"
 
 static const double still_s = 0.3; /* a part that moves by itself has come to rest */
+static const double ghost_s = 0.5; /* in which a part without physics gets to its place */
 static const double slow = 1e-4;   /* m/s, rad/s */
 
 flr_share_def flr_default_share_def(void)
@@ -282,6 +283,11 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
             set_solid(s, p, false);
             flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
                             "the way to where it was let go is not free here: it passes through");
+        } else if (p->ghost && flr_share_now(s) > p->place_ns &&
+                   flr_share_now(s) - p->homing_ns > (int64_t)((s->def.patience + ghost_s) * 1e9)) {
+            // nothing is in its way, and still it is not there: it is put there
+            (void)flr_engine_place(s->def.engine, p->id, entry.T_world_part, NULL);
+            p->place_ns = flr_share_now(s) + INT64_C(100000000);
         }
     }
 }
