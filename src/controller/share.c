@@ -275,8 +275,9 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         bool there = body && memcmp(&body->T_world_part, &entry.T_world_part,
                                     sizeof body->T_world_part) == 0;
         if (t->settled && there) {
+            // and there it stays, though another that is not home yet may push it
             p->known = entry.T_world_part;
-            p->placing = false;
+            p->placing = true;
             flr_party_settle(s->party, mine->part, entry.number);
         } else if (p->homing_ns && !p->ghost &&
                    flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
@@ -304,6 +305,8 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     flr_shared_part *p = &s->parts[part];
     flr_roll_part entry;
     bool there = memcmp(&body->T_world_part, &p->known, sizeof p->known) == 0;
+    bool in = flr_party_part(s->party, part, &entry);
+    if (in && memcmp(&entry.T_world_part, &p->known, sizeof p->known) != 0) p->placing = false;
     if (p->placing && !there) {
         // the loop may have rounded it; or it did not have the part yet
         there = flr_vec3_distance(body->T_world_part.p, p->known.p) < 1e-9 &&
@@ -314,8 +317,8 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
             p->place_ns = now + INT64_C(100000000);
         }
     }
-    if (there) p->placing = false;
-    if (p->placing || flr_party_part(s->party, part, &entry)) return;
+    if (there && !in) p->placing = false;
+    if (p->placing || in) return;
     if (there || (p->kind == FLR_PART_FREE && !flr_party_leads(s->party))) return;
     if (flr_party_may_hold(s->party, part)) {
         flr_party_hold(s->party, part);
