@@ -89,7 +89,8 @@ void flr_party_join(flr_party *p, flr_address address)
 {
     if (p->phase != FLR_PHASE_NONE) return;
     p->phase = FLR_PHASE_JOINING;
-    p->target = address;
+    p->target = p->host = address;
+    p->began_ns = flr_party_now(p);
 }
 
 flr_socket *flr_party_socket(const flr_party *party) { return flr_lines_socket(party->lines); }

@@ -83,6 +83,8 @@ struct flr_party {
     bool has_scene;
     /* where it asks to be let in */
     flr_address target;
+    flr_address host; /* that the user named; it may send on to others */
+    int64_t began_ns; /* when that was */
     uint32_t target_line;
     int64_t join_ns; /* not asked before */
     bool asked;

@@ -331,7 +331,8 @@ void flr_party_on_refused(flr_party *p, uint32_t line, const flr_msg_peer_refuse
     p->join_ns = flr_party_now(p) + FLR_PARTY_S / 2;
     if (refused->code == FLR_AGAIN) {
         if (refused->address.size &&
-            flr_address_parse(refused->address.bytes, 0, &address, NULL) == FLR_OK)
+            flr_address_parse(refused->address.bytes, 0, &address, NULL) == FLR_OK &&
+            !flr_address_equal(address, flr_party_address(p)))
             p->target = address, p->join_ns = 0;
         return;
     }
@@ -642,7 +643,12 @@ void flr_party_on_closed(flr_party *p, uint32_t line, flr_lines_cause cause, con
         p->target_line = 0;
         p->asked = false;
         p->join_ns = now + FLR_PARTY_S / 2;
-        if (p->phase == FLR_PHASE_JOINING && cause != FLR_LINES_REPLACED) {
+        // it was sent on to a leader that is not there any more: the others will notice, too
+        bool sent_on =
+            !flr_address_equal(p->target, p->host) && now - p->began_ns < 30 * FLR_PARTY_S;
+        if (p->phase == FLR_PHASE_JOINING && sent_on) {
+            p->target = p->host;
+        } else if (p->phase == FLR_PHASE_JOINING && cause != FLR_LINES_REPLACED) {
             flr_party_event event = {.kind = FLR_PARTY_REFUSED};
             snprintf(event.sentence, sizeof event.sentence, "%s", why);
             flr_party_tell(p, event);
