@@ -308,7 +308,16 @@ static flr_result begin_share(server *s, flr_error *error)
     def.barrier = options->barrier;
     def.rate = options->state_rate;
     def.folder = s->shared[0] ? s->shared : NULL;
-    return flr_service_set_share(s->service, &def, error);
+    result = flr_service_set_share(s->service, &def, error);
+    if (result != FLR_OK && !options->join) {
+        flr_error why = *error;
+        return flr_fail(error, result, "%s. --share-port says which, --share-port 0 takes any",
+                        why.message);
+    }
+    char text[FLR_ADDRESS_TEXT_SIZE];
+    if (result == FLR_OK && options->join)
+        flr_print_note(s->cli, "Asking %s to be let in\n", flr_address_print(def.host, text));
+    return result;
 }
 
 /* Says where others come to. The token is shown where it was made here, and nowhere else. */

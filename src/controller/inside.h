@@ -166,6 +166,7 @@ typedef struct flr_tape {
     uint32_t all;           /* parts when it began */
     uint32_t *numbers;      /* [all] their ids, rising; frames speak of them by place in here */
     uint64_t frames;        /* pushed so far, lost ones included; the loop's */
+    int64_t last_ns;        /* of the last of them, from the first on; the loop's */
     uint32_t count;         /* of those that may move */
     uint32_t *ids;          /* [count] */
     uint32_t *places;       /* [count] in the loop's cast; the loop's */

@@ -394,7 +394,8 @@ static void conclude(flr_engine *e)
     r->frames = t->frames;
     r->lost = t->lost;
     r->bytes = t->bytes;
-    r->seconds = (double)r->frames / e->def.rate;
+    // by their own time: a loop that was late has left periods out
+    if (r->frames) r->seconds = (double)t->tape->last_ns * 1e-9 + 1 / e->def.rate;
     r->finished = t->result == FLR_OK;
     if (t->result != FLR_OK)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,

@@ -78,6 +78,7 @@ void flr_tape_frame(flr_framer *f, const flr_loop_frame *frame, const flr_world_
     const flr_engine_state *s = frame->state;
     const flr_world_frame *w = &f->frame;
     if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
+    tape->last_ns = frame->time_ns - f->tape_ns;
     flr_record_frame head = {.frame = tape->frames++,
                              .time_ns = frame->time_ns - f->tape_ns,
                              .compute_us = f->last_us,

@@ -223,7 +223,10 @@ export class Panels {
     };
     const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove from the scene', 'aria-label': 'Remove the part from the scene' });
     remove.append(icon('trash'));
-    remove.addEventListener('click', () => model.connection.ask('remove', { part }).catch(this.notices.failed));
+    // undo does not bring it back, so it is asked for
+    remove.addEventListener('click', () => {
+      if (window.confirm('Remove this part from the scene? Undo does not bring it back.')) model.connection.ask('remove', { part }).catch(this.notices.failed);
+    });
     const name = h('button', { type: 'button', class: 'part-pick', onclick: () => model.select(part), ondblclick: () => this.frame(part) },
       h('span', { class: 'swatch' }), h('span', { class: 'part-text' }, h('span', { class: 'part-name' }), h('span', { class: 'part-facts' })));
     return h('div', { class: 'part' }, name, h('div', { class: 'part-tools' },
