@@ -119,7 +119,7 @@ static const flr_exit_text exits[] = {
 
 const flr_command flr_cmd_join = {
     .name = "join",
-    .summary = "a shared scene that feeler serve --share began, with a viewer of one's own",
+    .summary = "join a scene that feeler serve --share began",
     .usage = usage,
     .description =
         "Asks the controller at HOST (port 7879, unless it says another) to be let into its shared "
