@@ -51,7 +51,7 @@ ended 3 '.wrong == 0 and (.lines | length) == 2 and .opened >= 4 and .closed >= 
 for side in 1 2; do
   tail -n 1 "$scratch/talk.$side" >"$scratch/out"
   ran="side $side"
-  json '.lines | all(.least_ms > 39.9 and .least_ms < 120 and .loss_in > 0.01 and .loss_in < 0.4
+  json '.lines | all(.least_ms > 39.5 and .least_ms < 120 and .loss_in > 0.01 and .loss_in < 0.4
         and (.offset_ms | fabs) <= .offset_wrong_ms and (.offset_ms | fabs) < 30 and .age_ms > 15)'
 done
 # another token: no line, and no answer
