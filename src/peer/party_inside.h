@@ -87,7 +87,6 @@ struct flr_party {
     int64_t began_ns; /* when that was */
     uint32_t target_line;
     int64_t join_ns; /* not asked before */
-    bool asked;
     int64_t seek_ns; /* since when */
     /* the roll, and what of it the user was told */
     flr_roll roll, told;

@@ -326,7 +326,6 @@ void flr_party_on_refused(flr_party *p, uint32_t line, const flr_msg_peer_refuse
     if (line != p->target_line || (p->phase != FLR_PHASE_JOINING && p->phase != FLR_PHASE_SEEKING))
         return;
     flr_address address;
-    p->asked = false;
     p->target_line = 0;
     p->join_ns = flr_party_now(p) + FLR_PARTY_S / 2;
     if (refused->code == FLR_AGAIN) {
@@ -356,7 +355,6 @@ static void ask(flr_party *p, int64_t now)
             if (flr_address_equal(p->open[i].address, p->target)) p->target_line = p->open[i].line;
         if (!p->target_line)
             p->target_line = flr_lines_call(p->lines, p->target, &p->nonce, sizeof p->nonce);
-        p->asked = false;
         is = p->target_line && flr_lines_get(p->lines, p->target_line, &info);
     }
     if (!is || !info.open) {
@@ -374,7 +372,7 @@ static void ask(flr_party *p, int64_t now)
                                          .name = flr_wire_text_of(p->name),
                                          .scene = words,
                                          .scene_count = p->has_scene ? 4 : 0};
-    if (flr_party_push(p, p->target_line, &m, true)) p->asked = true;
+    (void)flr_party_push(p, p->target_line, &m, true);
     p->join_ns = now + 5 * FLR_PARTY_S;
 }
 
@@ -387,7 +385,6 @@ static void seek(flr_party *p, uint16_t leader, uint32_t line)
     p->phase = FLR_PHASE_SEEKING;
     p->seek_ns = flr_party_now(p);
     p->ahead_ns = 0;
-    p->asked = false;
     p->join_ns = 0;
     p->target_line = to && to->line ? to->line : line;
     if (flr_lines_get(p->lines, p->target_line, &info)) p->target = info.address;
@@ -641,7 +638,6 @@ void flr_party_on_closed(flr_party *p, uint32_t line, flr_lines_cause cause, con
     int64_t now = flr_party_now(p);
     if (line == p->target_line) {
         p->target_line = 0;
-        p->asked = false;
         p->join_ns = now + FLR_PARTY_S / 2;
         // it was sent on to a leader that is not there any more: the others will notice, too
         bool sent_on =
