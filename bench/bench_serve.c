@@ -190,7 +190,7 @@ static flr_result keep_recording(bench *b, bool on, flr_error *error)
     return flr_engine_record_stop(b->engine, error);
 }
 
-static void seen(void *context, const flr_engine_event *event)
+static bool seen(void *context, const flr_engine_event *event)
 {
     bench *b = context;
     flr_engine_recording recording;
@@ -199,13 +199,15 @@ static void seen(void *context, const flr_engine_event *event)
         b->rows[b->at].recorded += recording.bytes;
         flr_path_remove(b->env, recording.path, NULL);
     }
-    if (event->kind != FLR_ENGINE_EVENT_JOB || event->job.state != FLR_WIRE_JOB_ENDED) return;
+    if (event->kind != FLR_ENGINE_EVENT_JOB || event->job.state != FLR_WIRE_JOB_ENDED) return false;
     bool load = event->job.job == b->job, add = event->job.job == b->far_job;
     if (event->job.result == FLR_CANCELLED && add) b->far_job = 0;
     if (event->job.result == FLR_OK && add) b->far_there = true;
-    if (event->job.result == FLR_OK || event->job.result == FLR_CANCELLED || !(load || add)) return;
+    if (event->job.result == FLR_OK || event->job.result == FLR_CANCELLED || !(load || add))
+        return false;
     flr_fail(&b->error, event->job.result, "%s", event->job.sentence);
     b->failed = true;
+    return false;
 }
 
 /* ---- windows ---- */

@@ -131,6 +131,29 @@ static void print_url(const server *s, char url[URL_SIZE])
 
 /* ---- the scene ---- */
 
+/* Are the files of its parts there? */
+static flr_result check_files(server *s, const flr_scene *scene, flr_error *error)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < scene->part_count; i++) {
+        const flr_scene_part *part = &scene->parts[i];
+        flr_path_info info;
+        flr_error why;
+        char *file = flr_scene_file(scene, part->file);
+        if (!file) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a scene");
+        bool gone =
+            flr_path_look(s->cli->env, file, &info, &why) == FLR_OK && info.kind == FLR_PATH_NONE;
+        if (gone && missing++ == 0)
+            flr_fail(error, FLR_BAD_INPUT, "%s:%u:%u: part \"%s\": %s: no such file", scene->path,
+                     part->line, part->column, part->name, file);
+        free(file);
+    }
+    if (missing < 2) return missing ? FLR_BAD_INPUT : FLR_OK;
+    flr_error first = *error;
+    return flr_fail(error, FLR_BAD_INPUT, "%s; files of %zu more %s are missing, too",
+                    first.message, missing - 1, flr_noun(missing - 1, "part", "parts"));
+}
+
 /* What is seen at once is said before there is a port and an address. */
 static flr_result check_scene(server *s, const char *scene, flr_error *error)
 {
@@ -157,6 +180,7 @@ static flr_result check_scene(server *s, const char *scene, flr_error *error)
                         scene);
     flr_scene *read = NULL;
     result = flr_scene_read(s->cli->env, scene, &read, error);
+    if (result == FLR_OK) result = check_files(s, read, error);
     flr_scene_destroy(read);
     if (result != FLR_OK && result != FLR_NO_MEMORY) result = error->code = FLR_BAD_INPUT;
     return result;
@@ -373,18 +397,18 @@ static void look_at_share(server *s)
 
 /* ---- running ---- */
 
-static void seen(void *context, const flr_engine_event *event)
+static bool seen(void *context, const flr_engine_event *event)
 {
     server *s = context;
     if (event->kind == FLR_ENGINE_EVENT_SCENE) centre_devices(s);
     if (event->kind == FLR_ENGINE_EVENT_NEWS && s->options->share && !s->cli->quiet)
         tell_news(s, event);
     bool fetched = s->options->join && event->job.kind == FLR_WIRE_JOB_LOAD;
-    if (event->kind != FLR_ENGINE_EVENT_JOB || (event->job.job != s->job && !fetched)) return;
+    if (event->kind != FLR_ENGINE_EVENT_JOB || (event->job.job != s->job && !fetched)) return false;
     const flr_engine_job *job = &event->job;
     if (job->state != FLR_WIRE_JOB_ENDED) {
         flr_progress(s->cli, (uint64_t)(job->fraction * 1000), 1000, "%s", job->sentence);
-        return;
+        return true;
     }
     flr_progress_end(s->cli);
     flr_engine_scene scene;
@@ -400,6 +424,7 @@ static void seen(void *context, const flr_engine_event *event)
                        flr_noun(scene.parts, "part", "parts"));
         fflush(stdout);
     }
+    return true;
 }
 
 static bool stop(void *context)
@@ -454,7 +479,8 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
         s->def.limits.uploads = 2 * s->def.limits.upload;
     char here[FLR_CACHE_PATH_SIZE]; /* copied by the engine */
     s->def.engine.folder = getcwd(here, sizeof here);
-    flr_result result = choose_folders(s, error);
+    flr_result result = flr_serve_check(s->cli->env, s->options, error);
+    if (result == FLR_OK) result = choose_folders(s, error);
     const uint64_t memory = s->def.engine.memory = s->options->memory;
     if (result == FLR_OK && memory && !s->cache.folder)
         result = flr_fail(error, FLR_BAD_ARGUMENT,

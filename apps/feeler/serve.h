@@ -65,6 +65,10 @@ enum { FLR_SHARE_PORT = 7879 };
         .offset = AT(barrier)                                                                      \
     }
 
+/* Does what was given make sense on this machine? All that can be known before anything begins: processor, names, files,
+ * folders. A folder for recordings that is missing is made where its parent is there. The sentence names the option. */
+flr_result flr_serve_check(flr_env *env, const flr_serve_options *options, flr_error *error);
+
 /* Serves `scene` (a file, the name of a scenario, or NULL: an empty one) until Ctrl-C, SIGTERM or the time given, and returns
  * the exit code. Says where on standard output. `ready`, which may be NULL, is called with the address of the page once the
  * port is open. */

@@ -2,6 +2,7 @@
 #include "controller/access.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -103,4 +104,31 @@ bool flr_access_origin(const flr_access *access, const char *origin, const char 
     if (!strncasecmp(origin, "http://", 7)) from = origin + 7;
     if (!strncasecmp(origin, "https://", 8)) from = origin + 8;
     return from && host && !strcasecmp(from, host) && flr_access_host(access, host);
+}
+
+static bool is_host_name(const char *text, size_t size)
+{
+    if (size == 0 || size > 253 || text[0] == '-' || text[0] == '.') return false;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!word && c != '-' && c != '_' && (c != '.' || text[i - 1] == '.')) return false;
+    }
+    return true;
+}
+
+bool flr_access_is_host_name(const char *text) { return is_host_name(text, strlen(text)); }
+
+bool flr_access_is_origin(const char *text)
+{
+    const char *host = !strncasecmp(text, "http://", 7)    ? text + 7
+                       : !strncasecmp(text, "https://", 8) ? text + 8
+                                                           : NULL;
+    size_t size = host ? name_size(host) : 0;
+    if (size == 0 || !(host[0] == '[' ? is_number(host, size) : is_host_name(host, size)))
+        return false;
+    if (host[size] == 0) return true;
+    const char *port = host + size + 1;
+    size_t digits = strspn(port, "0123456789");
+    return digits > 0 && digits <= 5 && port[digits] == 0 && strtol(port, NULL, 10) <= 65535;
 }

@@ -42,4 +42,10 @@ bool flr_access_host(const flr_access *access, const char *host);
  * program: may. */
 bool flr_access_origin(const flr_access *access, const char *origin, const char *host);
 
+/* Can a machine have this name? Letters, digits, hyphens, dots, underscores; no port. */
+bool flr_access_is_host_name(const char *text);
+
+/* "http://host[:port]" or "https://host[:port]", as browsers write it: nothing behind it. */
+bool flr_access_is_origin(const char *text);
+
 #endif

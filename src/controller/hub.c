@@ -265,8 +265,7 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
     while (flr_engine_next(hub->def.engine, event)) {
         if (hub->share) flr_share_event(hub->share, event);
         if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub, now)) continue;
-        log_event(hub, event);
-        if (hub->def.seen) hub->def.seen(hub->def.context, event);
+        if (!hub->def.seen || !hub->def.seen(hub->def.context, event)) log_event(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
         if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED)

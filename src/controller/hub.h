@@ -51,8 +51,8 @@ typedef struct flr_hub_def {
     double loop_rate; /* Hz, of the engine */
     flr_hub_limits limits;
     flr_levels_def levels;
-    /* Sees everything that happens; may be NULL. */
-    void (*seen)(void *context, const flr_engine_event *event);
+    /* Sees everything that happens; may be NULL. True: it told people of it, so it is not logged. */
+    bool (*seen)(void *context, const flr_engine_event *event);
     void *context;
 } flr_hub_def;
 

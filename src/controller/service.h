@@ -38,8 +38,8 @@ typedef struct flr_service_def {
     flr_hub_limits limits;
     double stall_seconds; /* a client that takes nothing for so long is dropped; default 30 */
     flr_log *log;         /* NULL: silent */
-    /* Sees everything that happens; may be NULL. */
-    void (*seen)(void *context, const flr_engine_event *event);
+    /* Sees everything that happens; may be NULL. True: it told people of it, so it is not logged. */
+    bool (*seen)(void *context, const flr_engine_event *event);
     void *context;
 } flr_service_def;
 

@@ -67,8 +67,11 @@ static flr_result begin_file(flr_upload *upload, const char *folder, const flr_m
     snprintf(name, sizeof name, "%.*s", (int)def->name.size, def->name.size ? def->name.bytes : "");
     ending_of(name, ending);
     if (!ending[0])
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "a file's name ends in its format, such as .stl, .obj or .step");
+        return flr_fail(
+            error, FLR_BAD_ARGUMENT,
+            "\"%.60s\": a file's name must end in its format, such as .stl, .obj, .ply, "
+            ".step or .glb",
+            name);
     flr_result result = flr_path_make_folder(upload->env, folder, error);
     if (result != FLR_OK) return result;
     snprintf(upload->path, sizeof upload->path, "%s/upload-%u%s", folder, upload->number, ending);

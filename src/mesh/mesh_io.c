@@ -70,10 +70,13 @@ static flr_result read_format(flr_reader *reader, flr_mesh_format format)
     case FLR_FORMAT_UNKNOWN:
         break;
     }
-    return flr_fail(reader->error, FLR_BAD_INPUT,
-                    "%s: not a mesh file that feeler knows by its first bytes or its name; give it "
-                    "as STL, OBJ, PLY or ITRI",
-                    reader->name);
+    return flr_fail(
+        reader->error, FLR_BAD_INPUT,
+        "%s: not a mesh file that feeler knows by its first bytes or its name. It reads "
+        "STL, OBJ, PLY and ITRI itself, STEP, IGES, BREP, glTF, 3MF and others through "
+        "feeler-import (feeler doctor lists them); save it as one of these where it was "
+        "made, and unpack archives first",
+        reader->name);
 }
 
 static flr_result fail_empty(const flr_reader *reader)

@@ -54,13 +54,44 @@ expect 3 feeler serve nowhere/scene.json --port 0 --no-devices
 says 'nowhere/scene.json'
 sed 's/ball.stl/gone.stl/' ball/scene.json >ball/broken.json
 expect 3 feeler serve ball/broken.json --port 0 --no-devices
-says 'gone.stl'
+says 'gone.stl: no such file'
+silent_out # no address of something that does not come
+[ "$(grep -c gone.stl "$scratch/err")" = 1 ] && pass || fail "it is said twice: $(cat "$scratch/err")"
+echo 'no mesh at all, but long enough to be looked at: this is a text and nothing else, is it not? yes.' >ball/gone.stl
+expect 3 feeler serve ball/broken.json --port 0 --no-devices
+[ "$(grep -c gone.stl "$scratch/err")" = 1 ] && pass || fail "it is said twice: $(cat "$scratch/err")"
+rm ball/gone.stl
 expect 3 feeler serve balll --port 0 --no-devices
 says 'did you mean ball?'
 expect 3 feeler serve ball/ball.stl --port 0 --no-devices
 says 'is a mesh, not a scene'
 expect 3 feeler serve ball/ --port 0 --no-devices
 says 'ball/scene.json'
+# what makes no sense on this machine is said before anything begins: refuses CODE REGEX [options]
+refuses() {
+  local wanted=$1 words=$2
+  shift 2
+  expect "$wanted" feeler serve --port 0 --no-devices --seconds 0.2 "$@"
+  says "$words"
+  silent_out
+}
+touch file
+refuses 2 '--cpu 4000: feeler may use [0-9]+ processors? .* numbered from' --cpu 4000
+refuses 2 '--name a b: not a name' --name 'a b'
+refuses 2 '--name http://x: not a name' --name http://x
+refuses 2 '--origin blah: not an origin' --origin blah
+refuses 2 '--origin http://localhost:5173/: not an origin.*nothing behind' --origin http://localhost:5173/
+refuses 2 '--upload-limit' --upload-limit 1
+refuses 3 '--recordings file: is a file' --recordings file
+refuses 3 '--recordings no/where: there is no folder no' --recordings no/where
+refuses 3 '--recordings' --recordings /proc/feeler
+refuses 2 '--relay is for a shared session; add --share' --relay
+refuses 2 '--user is for a shared session' --user me
+refuses 2 '--state-rate is for a shared session' --state-rate 50
+refuses 2 '--user: a name has no line breaks' --share --share-port 0 --user $'a\nb'
+refuses 3 '--token-file nothing: no such file' --token-file nothing
+expect 0 feeler serve --port 0 --no-devices --seconds 0.2 --recordings new --name bench3 --origin http://localhost:5173 --cpu 0
+holds new
 # addresses, tokens, certificates
 expect 2 feeler serve --listen not.an.address --no-devices
 says '0.0.0.0'

@@ -46,6 +46,28 @@ static void test_origin(void **state)
     assert_false(flr_access_origin(&access, "http://evil.example:7878", "evil.example:7878"));
 }
 
+static void test_spelling(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"bench3", "bench3.example.org", "a_b-c", "10.0.0.3"};
+    static const char *const no_names[] = {"",  "a b", "x:90", "http://x", "a..b",
+                                           "-", "a/b", ".a",   "a\n"};
+    static const char *const origins[] = {"http://localhost:5173", "https://a.example",
+                                          "HTTP://[::1]:80", "http://10.0.0.3"};
+    static const char *const no_origins[] = {
+        "blah",      "",           "http://",        "http://a/",  "http://a/b",
+        "http://a:", "http://a:x", "http://a:99999", "ftp://a",    "http://a b",
+        "*",         "null",       "http://u@host",  "http://[::1"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!flr_access_is_host_name(names[i])) fail_msg("%s is no name", names[i]);
+    for (size_t i = 0; i < sizeof no_names / sizeof no_names[0]; i++)
+        if (flr_access_is_host_name(no_names[i])) fail_msg("%s is a name", no_names[i]);
+    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++)
+        if (!flr_access_is_origin(origins[i])) fail_msg("%s is no origin", origins[i]);
+    for (size_t i = 0; i < sizeof no_origins / sizeof no_origins[0]; i++)
+        if (flr_access_is_origin(no_origins[i])) fail_msg("%s is an origin", no_origins[i]);
+}
+
 static void test_token(void **state)
 {
     (void)state;
@@ -97,9 +119,8 @@ static void test_token_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_origin),
-        cmocka_unit_test(test_token),
+        cmocka_unit_test(test_host),       cmocka_unit_test(test_origin),
+        cmocka_unit_test(test_spelling),   cmocka_unit_test(test_token),
         cmocka_unit_test(test_token_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
