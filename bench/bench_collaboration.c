@@ -469,6 +469,8 @@ flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *option
                 "and two round trips of letting go\n",
                 calm);
     if (result == FLR_OK) result = flr_bench_session(options, out, error);
+    if (result == FLR_OK && options->json) fputs("], \"threads\": [", out);
+    if (result == FLR_OK) result = flr_bench_threads(env, options, out, error);
     if (result == FLR_OK && options->json) fputs("]}\n", out);
     flr_bench_catch_end();
     if (result == FLR_OK && options->plots)

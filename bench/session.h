@@ -7,4 +7,9 @@
 /* Sessions of 1 to 15 users, all in this process on simulated machines: time per frame and user of loop and network, bytes. */
 flr_result flr_bench_session(const flr_bench_options *options, FILE *out, flr_error *error);
 
+/* Sessions of 2 to 4 users, each with a whole controller: threads, sockets and clocks of this machine. Rates that loop and network
+ * hold, with and without the barrier between them; age of states; what it costs. About 50 s. */
+flr_result flr_bench_threads(flr_env *env, const flr_bench_options *options, FILE *out,
+                             flr_error *error);
+
 #endif

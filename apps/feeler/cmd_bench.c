@@ -38,7 +38,8 @@ static const struct subject {
     {"serve", "what viewers, a recording and voxelizing cost the loop of a controller",
      flr_bench_serve},
     {"collaboration",
-     "two controllers and a line of 0 to 1000 ms: force jumps, disagreement, agreement",
+     "two controllers and a line of 0 to 1000 ms: force jumps, agreement; what users and the "
+     "barrier cost",
      flr_bench_collaboration},
     {"probes", "a hand strokes models of 5k to 79k triangles: microseconds a query, by method",
      flr_bench_probes},

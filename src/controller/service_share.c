@@ -5,16 +5,23 @@
 static const int64_t round_ns = INT64_C(5000000); /* the service is woken this often at least */
 static const int64_t pause_ns = INT64_C(500000);  /* … and at most, however many packets come */
 
-/* Waits for packets, which the service then reads. */
+/* Waits for packets, which the service then reads, or for the time at which states are due: the service's own timers are
+ * too coarse for a thousand in a second. */
 static void *watch(void *context)
 {
     flr_service *service = context;
     flr_env *env = service->def.engine.env;
+    const int64_t period = (int64_t)(1e9 / service->share_rate);
+    int64_t due = flr_clock_ns(env);
     while (!atomic_load_explicit(&service->ending, memory_order_acquire)) {
         flr_wait wait = {.socket = flr_share_socket(service->share), .wanted = FLR_WAIT_READ};
-        (void)flr_env_wait(env, &wait, 1, flr_clock_ns(env) + round_ns, NULL);
+        int64_t now = flr_clock_ns(env), until = now + round_ns;
+        // a round that came late does not put off the next ones
+        while (due <= now) due += period * (1 + (now - due) / period);
+        (void)flr_env_wait(env, &wait, 1, due < until ? due : until, NULL);
         flr_service_wake(service);
-        flr_sleep_until(env, flr_clock_ns(env) + pause_ns);
+        int64_t rest = flr_clock_ns(env) + pause_ns;
+        flr_sleep_until(env, due < rest ? due : rest);
     }
     return NULL;
 }
@@ -34,6 +41,7 @@ flr_result flr_service_set_share(flr_service *service, const flr_share_def *def,
     if (result == FLR_OK) result = flr_share_create(&mine, &service->share, error);
     if (result != FLR_OK) return result;
     flr_hub_set_share(service->hub, service->share);
+    service->share_rate = mine.rate;
     /* without the thread packets wait for the next round, no more than that */
     service->watching = pthread_create(&service->watcher, NULL, watch, service) == 0;
     return FLR_OK;

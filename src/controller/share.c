@@ -103,6 +103,8 @@ bool flr_share_failed(const flr_share *share, const char **sentence)
     return share->phase == FLR_SHARE_FAILED;
 }
 
+const flr_share_stats *flr_share_get_stats(const flr_share *share) { return &share->stats; }
+
 uint32_t flr_share_changes(const flr_share *share) { return share->changes; }
 
 /* ---- parts ---- */
@@ -440,6 +442,9 @@ static void on_state(flr_share *s, const flr_party_event *event)
 {
     const flr_msg_peer_state *state = event->state;
     uint16_t self = flr_party_self(s->party);
+    int64_t age = flr_share_now(s) - event->sent_ns;
+    s->stats.heard++;
+    flr_histogram_add(&s->stats.arrival, age > 0 ? (uint64_t)age : 0);
     on_hands(s, event);
     for (uint32_t i = 0; i < state->energies_count; i++) {
         const flr_wire_peer_energy *e = &state->energies[i];
@@ -572,6 +577,7 @@ void flr_share_event(flr_share *s, const flr_engine_event *event)
 int64_t flr_share_service(flr_share *s)
 {
     flr_party_event event;
+    s->stats.rounds++;
     while (flr_party_next(s->party, &event)) take_event(s, &event);
     flr_share_scene_service(s);
     const flr_engine_state *state = flr_engine_view(s->def.engine);
@@ -585,6 +591,7 @@ int64_t flr_share_service(flr_share *s)
             if (part < s->part_count) match(s, part);
         }
         if (fresh) show(s, state);
+        s->stats.told += fresh;
         s->shown_frame = state->frame;
     }
     return flr_party_service(s->party);

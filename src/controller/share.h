@@ -25,6 +25,7 @@
 #define FLR_CONTROLLER_SHARE_H
 
 #include "controller/engine.h"
+#include "feeler/histogram.h"
 #include "peer/party.h"
 
 typedef struct flr_share flr_share;
@@ -79,6 +80,16 @@ typedef struct flr_share_hand {
 bool flr_share_hand_at(const flr_share *share, uint32_t index, flr_share_hand *hand);
 /* Counts up when people, their hands' owners or connections are others. */
 uint32_t flr_share_changes(const flr_share *share);
+
+/* What has come and gone since it was made. */
+typedef struct flr_share_stats {
+    uint64_t rounds;       /* of flr_share_service() */
+    uint64_t told;         /* … in which there was a new frame to tell of */
+    uint64_t heard;        /* states of others */
+    flr_histogram arrival; /* ns: how old they were by then; a clock that is wrong may make it 0 */
+} flr_share_stats;
+
+const flr_share_stats *flr_share_get_stats(const flr_share *share);
 
 /* How parts stand, for people: held by others, diverged, frozen, being brought home, physics off. */
 typedef struct flr_share_part {

@@ -80,6 +80,7 @@ struct flr_share {
     uint32_t hand_count;
     uint64_t shown_frame;
     uint32_t changes;
+    flr_share_stats stats;
     bool quiet; /* a parameter that comes from somebody else is being set */
 };
 

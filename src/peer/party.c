@@ -270,6 +270,8 @@ bool flr_party_person_at(const flr_party *p, uint32_t index, flr_party_person *p
         person->loss = info.loss_in;
         person->bytes_in = info.bytes_in;
         person->bytes_out = info.bytes_out;
+        person->packets_in = info.packets_in;
+        person->packets_out = info.packets_out;
     }
     const flr_peer *leader = flr_party_peer((flr_party *)p, p->roll.epoch.leader);
     bool through = leader && leader != peer && (p->roll.relay || !person->direct);

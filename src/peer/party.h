@@ -142,6 +142,7 @@ typedef struct flr_party_person {
     double delay;               /* s, one way, to here */
     double loss;                /* share of its packets that did not come */
     double bytes_in, bytes_out; /* per second */
+    double packets_in, packets_out;
 } flr_party_person;
 
 uint32_t flr_party_count(const flr_party *party);
