@@ -21,7 +21,7 @@ static flr_result check_cpu(int64_t cpu, flr_error *error)
     while (!CPU_ISSET((unsigned)last, &allowed)) last--;
     return flr_fail(error, FLR_BAD_ARGUMENT,
                     "--cpu %lld: feeler may use %d %s of this machine, numbered from %d to %d",
-                    (long long)cpu, count, flr_noun((uint64_t)count, "processor", "processors"),
+                    (long long)cpu, count, flr_noun((unsigned)count, "processor", "processors"),
                     first, last);
 }
 

@@ -141,6 +141,7 @@ static void welcome_parts(flr_engine *e)
         flr_member *m = &e->members.list[i];
         if (!m->sent || m->there) continue;
         m->there = true;
+        flr_engine_suspect_overlaps(e);
         flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = m->part;
     }
 }
@@ -166,8 +167,18 @@ static void take_notice(flr_engine *e, const flr_notice *n)
     case FLR_NOTICE_GRABBED:
         flr_engine_news(e, FLR_WIRE_EVENT_GRABBED, n->part, n->hand, "hand %u took %s", n->hand,
                         name_of(e, n->part));
+        flr_engine_tell_overlap(e, n->part);
+        break;
+    case FLR_NOTICE_PLACED:
+        flr_engine_suspect_overlaps(e);
+        break;
+    case FLR_NOTICE_UNDONE:
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                        "there is nothing %sto undo: no part was taken, placed or reset before",
+                        n->flag ? "more " : "");
         break;
     case FLR_NOTICE_RELEASED:
+        flr_engine_settle_overlaps(e);
         flr_engine_news(e, FLR_WIRE_EVENT_RELEASED, n->part, n->hand, "hand %u let go of %s",
                         n->hand, name_of(e, n->part));
         break;
@@ -269,6 +280,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_recast(e);
     flr_engine_keep_ground(e);
     flr_engine_keep_looking(e);
+    flr_engine_keep_overlaps(e);
     flr_engine_keep_taping(e);
     flr_engine_keep_shapes(e);
     flr_engine_page(e);

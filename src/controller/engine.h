@@ -244,9 +244,13 @@ flr_result flr_engine_set_kind(flr_engine *engine, uint32_t part, flr_part_kind 
 /* Voxels of another size; until they are there, the old ones serve. */
 flr_result flr_engine_voxelize(flr_engine *engine, uint32_t part, double voxel, uint32_t *job,
                                flr_error *error);
-/* The scene as it is now as a file, with meshes beside it (NAME_parts/…). `path` ends in .json; the
- * job fails with FLR_DENIED where it is the name of something else than a scene. */
+/* The scene as it is now as a file, with meshes beside it (NAME_parts/…). `path` ends in .json and is the job's name; the
+ * job fails with FLR_DENIED where it is the name of something else than a scene that was saved so. */
 flr_result flr_engine_save(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
+/* The same for a client, who gives a name without folders: beside the scene that was opened, or in def.folder where that is
+ * none of the user's files. */
+flr_result flr_engine_save_as(flr_engine *engine, const char *name, uint32_t *job,
+                              flr_error *error);
 
 /* Asks a job to stop; it ends with FLR_CANCELLED, or was done already. FLR_NOT_FOUND. */
 flr_result flr_engine_cancel(flr_engine *engine, uint32_t job, flr_error *error);

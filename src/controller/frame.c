@@ -17,7 +17,8 @@ static void notify(flr_framer *f, flr_notice notice)
 {
     enum { KEPT_FREE = 64 };
     bool news = notice.kind == FLR_NOTICE_GRABBED || notice.kind == FLR_NOTICE_RELEASED ||
-                notice.kind == FLR_NOTICE_FAULT || notice.kind == FLR_NOTICE_WAITING;
+                notice.kind == FLR_NOTICE_FAULT || notice.kind == FLR_NOTICE_WAITING ||
+                notice.kind == FLR_NOTICE_PLACED || notice.kind == FLR_NOTICE_UNDONE;
     if (news && flr_ring_count(f->notices) + KEPT_FREE > flr_ring_capacity(f->notices)) return;
     notice.frame = f->frame.number;
     (void)flr_ring_push(f->notices, &notice);
@@ -249,13 +250,14 @@ static void reset(flr_framer *f)
     remember_step(f, FLR_ENGINE_NONE);
     for (uint32_t i = 0; i < f->cast->count; i++)
         if (f->cast->kinds[i] != FLR_PART_STATIC) world_place(f, i, f->cast->starts[i]);
+    notify(f, (flr_notice){.kind = FLR_NOTICE_PLACED});
 }
 
 static void undo(flr_framer *f, uint32_t steps)
 {
     flr_undo *u = &f->undo;
-    if (!f->cast->world) return;
-    for (; steps > 0 && u->steps > 0; steps--, u->steps--) {
+    bool some = f->cast->world && u->steps > 0;
+    for (; some && steps > 0 && u->steps > 0; steps--, u->steps--) {
         uint64_t first = u->first[--u->step_count % FLR_ENGINE_UNDO];
         let_all_go(f);
         while (u->next > first) {
@@ -264,6 +266,8 @@ static void undo(flr_framer *f, uint32_t steps)
             if (at < f->cast->count) world_place(f, at, e->T_world_part);
         }
     }
+    if (some) notify(f, (flr_notice){.kind = FLR_NOTICE_PLACED});
+    if (steps > 0) notify(f, (flr_notice){.kind = FLR_NOTICE_UNDONE, .flag = some});
 }
 
 static void place(flr_framer *f, uint32_t part, flr_pose T_world_part)
@@ -272,6 +276,7 @@ static void place(flr_framer *f, uint32_t part, flr_pose T_world_part)
     if (at >= f->cast->count || !f->cast->world) return;
     remember_step(f, at);
     world_place(f, at, T_world_part);
+    notify(f, (flr_notice){.kind = FLR_NOTICE_PLACED});
 }
 
 /* A device stands somewhere else: what it holds is taken anew where the hand is now. */

@@ -11,7 +11,7 @@
  *     load.c      a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     pointer.c   devices and which hand they move
  *     ground.c    the merging of what stays
- *     measure.c   clearance, and what is near; wish.c: overlays
+ *     measure.c   clearance, and what is near; overlap.c: what stands inside others; wish.c: overlays
  *     record.c    recordings; deed.c: what was done to the world, as texts in them; replay.c: showing
  *                 them; rerun.c: running them again */
 #ifndef FLR_CONTROLLER_INSIDE_H
@@ -97,6 +97,13 @@ void flr_shape_drop(flr_shape *shape); /* NULL allowed; thread: any */
 
 /* ---- parts, as control knows them ---- */
 
+/* What a part stands in. */
+typedef struct flr_overlap {
+    bool there;
+    uint32_t other; /* the one that it is deepest in */
+    double depth;   /* metres, of the deepest point that was measured; 0: not known */
+} flr_overlap;
+
 typedef struct flr_member {
     uint32_t part;
     char name[FLR_ENGINE_NAME_SIZE];
@@ -106,7 +113,8 @@ typedef struct flr_member {
     flr_pose T_start, T_goal;
     bool has_goal;
     flr_shape *shape;
-    bool sent, there; /* to the loop; taken over by it */
+    bool sent, there;    /* to the loop; taken over by it */
+    flr_overlap overlap; /* when that was looked at last */
 } flr_member;
 
 /* Owns its members' shapes. */
@@ -249,7 +257,9 @@ typedef enum flr_notice_kind {
     FLR_NOTICE_TAPE,    /* … of `what.tape` */
     FLR_NOTICE_GRABBED, /* hand, part */
     FLR_NOTICE_RELEASED,
-    FLR_NOTICE_FAULT, /* part: the bits that are new */
+    FLR_NOTICE_FAULT,  /* part: the bits that are new */
+    FLR_NOTICE_PLACED, /* parts were put somewhere else */
+    FLR_NOTICE_UNDONE, /* there was nothing, or with `flag` nothing more, to be taken back */
     FLR_NOTICE_WAITING /* paused, because voxels did not come from the disk; `flag`: now they are there */
 } flr_notice_kind;
 
@@ -491,6 +501,13 @@ struct flr_engine {
     struct flr_look *look; /* the newest; NULL: none */
     uint64_t look_number;
 
+    // what stands inside others
+    struct {
+        bool suspected; /* parts came or changed place: they are to be looked at */
+        bool looking;   /* a worker does */
+        int64_t due_ns; /* not before */
+    } overlaps;
+
     // recordings
     flr_engine_recording *recordings;
     uint32_t recording_count, recording_room;
@@ -525,6 +542,11 @@ void flr_engine_keep_ground(flr_engine *engine); /* ground.c: likewise */
 void flr_engine_free_ground(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
 void flr_engine_free_look(flr_engine *engine);
+void flr_engine_keep_overlaps(flr_engine *engine); /* overlap.c */
+/* Parts came or were put somewhere; some were let go of; one was taken, which is told where it stands in another. */
+void flr_engine_suspect_overlaps(flr_engine *engine);
+void flr_engine_settle_overlaps(flr_engine *engine);
+void flr_engine_tell_overlap(flr_engine *engine, uint32_t part);
 void flr_engine_keep_taping(flr_engine *engine); /* record.c */
 void flr_engine_keep_shapes(flr_engine *engine); /* part.c: likewise */
 void flr_engine_feel_pulse(flr_engine *engine);  /* health.c */

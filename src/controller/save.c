@@ -82,7 +82,8 @@ static flr_result save_scene(save_job *s, flr_scene_part *parts, char (*files)[F
     return result == FLR_OK ? flr_scene_write(s->env, s->path, &scene, error) : result;
 }
 
-/* Somebody who can save must not be able to write over what is no scene. */
+/* Somebody who can save must not be able to write over anything but what was saved here: a scene that a person wrote has
+ * paths and remarks that would be lost. */
 static flr_result check_path(const save_job *s, flr_error *error)
 {
     flr_path_info info;
@@ -93,8 +94,20 @@ static flr_result check_path(const save_job *s, flr_error *error)
     if (flr_scene_read(s->env, s->path, &there, &why) != FLR_OK)
         return flr_fail(error, FLR_DENIED, "%s is there and no scene; choose another name",
                         s->path);
+    char folder[FLR_CACHE_PATH_SIZE];
+    folder_of(s->path, folder);
+    const char *last = strrchr(folder, '/');
+    last = last ? last + 1 : folder;
+    size_t size = strlen(last);
+    bool saved = true;
+    for (size_t i = 0; i < there->part_count && saved; i++)
+        saved = !strncmp(there->parts[i].file, last, size) && there->parts[i].file[size] == '/';
     flr_scene_destroy(there);
-    return FLR_OK;
+    if (saved) return FLR_OK;
+    return flr_fail(error, FLR_DENIED,
+                    "%s is a scene that was not saved from here, and is not written over; choose "
+                    "another name",
+                    s->path);
 }
 
 static void save_work(flr_job *job)
@@ -153,4 +166,50 @@ flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, fl
     s->job.work = save_work;
     s->job.drop = save_drop;
     return flr_engine_post(e, &s->job, FLR_WIRE_JOB_SAVE, FLR_ENGINE_NONE, path, number);
+}
+
+/* ---- by name ---- */
+
+/* A name without folders, that stands for a file of its own. */
+static flr_result check_name(const char *name, flr_error *error)
+{
+    if (!name[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "a scene has a name");
+    if (strpbrk(name, "/\\"))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "\"%.60s\": give a name without folders, such as plan.json; scenes are "
+                        "saved beside the scene that was opened, or where the controller was "
+                        "started",
+                        name);
+    bool plain = name[0] != '.' && strlen(name) <= 200;
+    for (const char *c = name; *c; c++) plain = plain && (unsigned char)*c >= ' ' && *c != 127;
+    if (plain) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "\"%.60s\" is no name for a scene: it does not begin with a dot, has at most "
+                    "200 bytes and no control characters",
+                    name);
+}
+
+/* Whether the scene came from a file of the user's, not from the cache, where scenarios and shared scenes are. */
+static bool is_users(const flr_engine *e)
+{
+    const char *scratch = e->def.scratch, *end = scratch ? strrchr(scratch, '/') : NULL;
+    if (!e->path[0]) return false;
+    return !end || strncmp(e->path, scratch, (size_t)(end - scratch) + 1) != 0;
+}
+
+flr_result flr_engine_save_as(flr_engine *e, const char *name, uint32_t *number, flr_error *error)
+{
+    flr_result result = check_name(name, error);
+    if (result != FLR_OK) return result;
+    const char *slash = is_users(e) ? strrchr(e->path, '/') : NULL;
+    int size = slash ? (int)(slash - e->path) + 1 : 0; /* of the scene's folder, as it was named */
+    bool apart = size == 0 || e->path[0] != '/';
+    if (apart && !e->def.folder)
+        return flr_fail(error, FLR_UNSUPPORTED, "this controller has no folder for scenes");
+    char path[FLR_CACHE_PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s%s%.*s%s", apart ? e->def.folder : "",
+                          apart ? "/" : "", size, e->path, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return flr_fail(error, FLR_TOO_LARGE, "the name of the folder of the scene is too long");
+    return flr_engine_save(e, path, number, error);
 }

@@ -393,9 +393,9 @@ static void do_kind(call *c)
 static void do_save(call *c)
 {
     uint32_t job = 0;
-    const flr_wire_text *path = &c->message->as.save.path;
-    flr_result result = path->size ? flr_engine_save(c->engine, path->bytes, &job, &c->error)
-                                   : flr_fail(&c->error, FLR_BAD_ARGUMENT, "a scene has a name");
+    const flr_wire_text *name = &c->message->as.save.path;
+    flr_result result =
+        flr_engine_save_as(c->engine, name->size ? name->bytes : "", &job, &c->error);
     answer(c, result, job);
 }
 

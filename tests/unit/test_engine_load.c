@@ -270,6 +270,44 @@ static void saving_spares_other_files(void **state)
     flr_test_stand_free(&s);
 }
 
+/* A client gives a name, and it goes beside the scene that was opened: nowhere else, and over nothing that a person wrote. */
+static void clients_save_by_name(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",          "/etc/x.json", "../x.json", "a/b.json",
+                                      "a\\b.json", ".json",       "..json",    "a\nb.json"};
+    flr_test_stand s;
+    flr_error error;
+    uint32_t job, told;
+    save_plan(&s);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (flr_engine_save_as(s.engine, bad[i], &job, &error) != FLR_BAD_ARGUMENT)
+            fail_msg("\"%s\" is taken", bad[i]);
+    assert_int_equal(flr_engine_save_as(s.engine, "../x.json", &job, &error), FLR_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "without folders"));
+    /* nothing was opened, and no folder given */
+    assert_int_equal(flr_engine_save_as(s.engine, "a.json", &job, &error), FLR_UNSUPPORTED);
+    assert_ok(flr_engine_load(s.engine, plan, &job, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(ended(&s, job, &told).result, FLR_OK);
+    assert_ok(flr_engine_save_as(s.engine, "a.json", &job, &error), error);
+    flr_test_stand_settle(&s);
+    flr_engine_job end = ended(&s, job, &told);
+    assert_int_equal(end.result, FLR_OK);
+    assert_string_equal(end.name, "/plans/a.json");
+    flr_path_info info;
+    assert_ok(flr_path_look(s.env, "/plans/a.json", &info, &error), error);
+    assert_int_equal(info.kind, FLR_PATH_FILE);
+    /* a scene whose parts are files of its own was written by somebody */
+    assert_ok(flr_path_rename(s.env, "/plans/a.json", "/plans/b.json", &error), error);
+    assert_ok(flr_engine_save_as(s.engine, "b.json", &job, &error), error);
+    flr_test_stand_settle(&s);
+    end = ended(&s, job, &told);
+    assert_int_equal(end.result, FLR_DENIED);
+    assert_non_null(strstr(end.sentence, "not written over"));
+    flr_test_stand_free(&s);
+}
+
 /* The size of voxels of a part that says none: the scene has none either, so what fits. */
 static void voxels_fit_the_part(void **state)
 {
@@ -298,6 +336,7 @@ int main(void)
         cmocka_unit_test(an_added_part_is_seen_first),
         cmocka_unit_test(kinds_change),
         cmocka_unit_test(saving_spares_other_files),
+        cmocka_unit_test(clients_save_by_name),
         cmocka_unit_test(voxels_fit_the_part),
     };
     return cmocka_run_group_tests_name("engine_load", tests, NULL, NULL);

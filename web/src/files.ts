@@ -4,6 +4,7 @@ import { by_id, h } from './dom.ts';
 import type { Eye } from './camera.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
+import { upright, type Quat, type Up } from './pose.ts';
 import { part_kind, type Vec3 } from './protocol.mjs';
 import { bytes as show_bytes, metres } from './units.ts';
 
@@ -83,6 +84,8 @@ export class Files {
     if ([...unit.options].some((option) => option.value === guess)) unit.value = guess;
     by_id<HTMLInputElement>('file-voxel').value = '';
     by_id<HTMLSelectElement>('file-place').value = 'origin';
+    // these formats have y up by their rules; most others say nothing, and CAD has z up
+    by_id<HTMLSelectElement>('file-up').value = /\.(gltf|glb|fbx|x3d|wrl)$/i.test(file.name) ? 'y' : 'z';
     by_id('file-at').hidden = true;
     for (const id of ['file-voxel-unit', 'file-at-unit']) by_id(id).textContent = this.model.unit;
     // the first thing in a scene is mostly what the others are taken out of
@@ -102,6 +105,7 @@ export class Files {
           unit: metres(String(data.get('unit'))),
           kind: data.get('kind') === 'movable' ? part_kind.PART_MOVABLE : part_kind.PART_STATIC,
           voxel: Number.isFinite(voxel) && voxel > 0 ? voxel : 0,
+          turn: upright(data.get('up') as Up),
           place: place === 'view' ? (this.eye.controls.target.toArray() as Vec3)
             : place === 'at' ? (['x', 'y', 'z'].map((axis) => Number(data.get(axis)) * scale) as Vec3) : [0, 0, 0],
         });
@@ -131,7 +135,7 @@ export class Files {
       if (stopped) return; // the controller throws away what is not ended, with the session
       const colour = answers.kind === part_kind.PART_STATIC ? FIXED : COLOURS[this.chosen++ % COLOURS.length]!;
       await connection.make('upload_end', {
-        upload, kind: answers.kind, colour, voxel: answers.voxel, T_world_part: { p: answers.place, q: [1, 0, 0, 0] },
+        upload, kind: answers.kind, colour, voxel: answers.voxel, T_world_part: { p: answers.place, q: answers.turn },
       });
     } finally {
       row.remove();
@@ -143,5 +147,6 @@ interface Answers {
   unit: number;
   kind: 0 | 1;
   voxel: number;
+  turn: Quat;
   place: Vec3;
 }

@@ -35,7 +35,7 @@ export class Notices {
     const toast = h('div', { class: `toast ${kind}`, role: kind === 'note' ? 'status' : 'alert' }, h('span', {}, sentence), close);
     this.toasts.append(toast);
     while (this.toasts.children.length > 4) this.toasts.firstElementChild!.remove();
-    window.setTimeout(() => toast.remove(), kind === 'note' ? 4500 : 9000);
+    window.setTimeout(() => toast.remove(), Math.max(kind === 'note' ? 4500 : 9000, 70 * sentence.length)); // time to read it
   }
 
   /** for the catch of a command */
@@ -60,7 +60,8 @@ export class Notices {
       this.bars.delete(job.job);
       if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: ${job.sentence || 'cancelled'}`);
       else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
-      else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ${job.kind === job_kind.JOB_SAVE ? 'saved' : 'ready'}`);
+      else if (job.kind === job_kind.JOB_SAVE) this.toast(`Saved as ${job.name}, with its meshes in ${job.name.replace(/.*\//, '').replace(/\.json$/, '')}_parts beside it.`);
+      else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ready`);
       return;
     }
     if (!entry) {

@@ -256,8 +256,8 @@ export class Panels {
   }
 
   private build_save(): void {
-    const path = h('input', { type: 'text', id: 'save-path', placeholder: 'scene.json', 'aria-label': 'File to save the scene as, at the controller' });
-    const form = h('form', { id: 'save', class: 'part-change' }, path, h('button', { type: 'submit', class: 'chip', title: 'Write the scene as it is now, at the controller’s machine' }, 'save'));
+    const path = h('input', { type: 'text', id: 'save-path', placeholder: 'saved.json', 'aria-label': 'Name to save the scene as, at the controller’s machine' });
+    const form = h('form', { id: 'save', class: 'part-change' }, path, h('button', { type: 'submit', class: 'chip', title: 'Write the scene as it is now: beside the scene that was opened, or where the controller was started' }, 'save'));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const name = path.value.trim() || path.placeholder;

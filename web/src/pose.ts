@@ -46,6 +46,13 @@ export function turn(axis: Vec3, angle: number): Quat {
   return [Math.cos(angle / 2), axis[0] * s, axis[1] * s, axis[2] * s];
 }
 
+export type Up = 'x' | 'y' | 'z';
+
+/** the turn that stands a part up whose file has another axis up: here it is z */
+export function upright(up: Up): Quat {
+  return up === 'y' ? turn([1, 0, 0], Math.PI / 2) : up === 'x' ? turn([0, 1, 0], -Math.PI / 2) : [...IDENTITY];
+}
+
 export function apply(pose: Pose, point: Vec3): Vec3 {
   return add(pose.p, rotate(pose.q, point));
 }

@@ -1240,7 +1240,7 @@ export interface message_kind {
 
 /** writes the scene as it is now, with its meshes beside it; done gives the job */
 export interface message_save {
-  /** of the scene file at the controller's machine: ends in .json, and is new or a scene */
+  /** its name, without folders: ends in .json, and is new or that of a scene saved before; the job's name tells where it is */
   path: string;
 }
 

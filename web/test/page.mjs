@@ -1,6 +1,6 @@
 // The page, used as a person uses it: node test/page.mjs [--feeler PROGRAM] [--cad FOLDER] [--shots FOLDER]. With a program it runs
 // against `PROGRAM serve` of the scene of test/scene.mjs, without one against the mock. The folder has an assembly.step.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
 import { start } from './mock.mjs';
@@ -223,9 +223,12 @@ if (feeler) await step('a part becomes fixed and movable again, gets other voxel
   await change.locator('select').selectOption(String(before));
   await plug({ kind: before, voxel: 0.003 });
   const file = join(server.folder, 'edited.json');
-  await page.locator('#save-path').fill(file);
+  await page.locator('#save-path').fill('../edited.json');
   await page.locator('#save button').click();
-  for (let i = 0; i < 100 && !existsSync(file); i++) await page.waitForTimeout(100);
+  await page.locator('.toast', { hasText: 'give a name without folders' }).waitFor();
+  await page.locator('#save-path').fill('edited');
+  await page.locator('#save button').click();
+  await page.locator('.toast', { hasText: `Saved as ${file}, with its meshes in edited_parts` }).waitFor({ timeout: 15000 });
   check(/"plug"/.test(readFileSync(file, 'utf8')), 'the scene is a file');
 });
 
@@ -248,6 +251,27 @@ if (feeler && cad) await step('two files are dropped, one of them STEP', async (
   await until(page, () => window.feeler.loaded, 'their meshes are there');
   const triangles = await page.evaluate(() => window.feeler.parts.length);
   check(triangles === 6, `${triangles} parts`);
+});
+
+await step('a file with y up is stood up, what is no mesh is told with what is read, and undo says when it is at the end', async () => {
+  const give = async (name, buffer) => {
+    await page.locator('#file-input').setInputFiles({ name, mimeType: 'model/stl', buffer });
+    await page.locator('#file-dialog').waitFor({ state: 'visible' });
+  };
+  await give('tower.stl', cube_stl([-260, 60, 150], 20));
+  await page.locator('#file-up').selectOption('y');
+  await page.locator('#file-voxel').fill('2');
+  await page.locator('#file-dialog button.primary').click();
+  await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('tower') && part.ready), 'the tower is there', 30000);
+  const q = await page.evaluate(() => window.feeler.parts.find((part) => part.name.startsWith('tower')).pose.q);
+  check(Math.abs(q[0] - Math.SQRT1_2) < 1e-6 && Math.abs(q[1] - Math.SQRT1_2) < 1e-6, `it stands: ${q}`);
+  if (!feeler) return;
+  await give('notes.txt', Buffer.from('a letter, and no mesh at all: nothing in it is a triangle, however long one looks for some\n'));
+  await page.locator('#file-dialog button.primary').click();
+  await page.locator('.toast.fault', { hasText: /notes.*STL, OBJ, PLY.*STEP.*glTF/ }).waitFor({ timeout: 15000 });
+  await page.locator('#view').focus();
+  for (let i = 0; i < 70; i++) await page.keyboard.press('u');
+  await page.locator('.toast', { hasText: 'to undo' }).waitFor({ timeout: 10000 });
 });
 
 await step('two pages see the same', async () => {

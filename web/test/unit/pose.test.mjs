@@ -23,6 +23,11 @@ test('turning by a quaternion and back gives the same point', () => {
 });
 
 test('a quarter turn about z takes x to y', () => near(pose.rotate(pose.turn([0, 0, 2], Math.PI / 2), [1, 0, 0]), [0, 1, 0]));
+test('what is up in a file is up in the scene', () => {
+  near(pose.rotate(pose.upright('y'), [0, 1, 0]), [0, 0, 1]);
+  near(pose.rotate(pose.upright('x'), [1, 0, 0]), [0, 0, 1]);
+  near(pose.upright('z'), [1, 0, 0, 0]);
+});
 test('no axis is no turn', () => near(pose.turn([0, 0, 0], 1), [1, 0, 0, 0]));
 
 test('a ray beside a plane, or away from it, does not meet it', () => {
