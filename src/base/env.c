@@ -65,10 +65,9 @@ flr_result flr_fail_errno(flr_error *error, const char *path, const char *action
 static flr_result fail_socket(flr_error *error, flr_address address, const char *action, int code)
 {
     char text[FLR_ADDRESS_TEXT_SIZE];
+    if (code == EAGAIN) return FLR_AGAIN; /* asked for often, and no trouble: nothing is written */
     flr_address_print(address, text);
     switch (code) {
-    case EAGAIN:
-        return FLR_AGAIN;
     case EADDRINUSE:
         return flr_fail(error, FLR_DENIED,
                         "%s: cannot %s: another program uses this port; choose another", text,

@@ -1,7 +1,7 @@
 /* whole controllers in a shared session, under simulated clocks, network and disks: the engine with its physics and loop, the
  * party, the scene that travels; joins, crashes, partitions, loss and delay.
  *
- * FLR_SHARE_SEEDS=n tries so many sessions of 60 virtual seconds, FLR_TEST_SEED the first of them. */
+ * FLR_SHARE_SEEDS=n tries so many sessions of 60 virtual seconds and nothing else, FLR_TEST_SEED the first of them. */
 #include <math.h>
 #include <time.h>
 
@@ -577,5 +577,6 @@ int main(void)
         cmocka_unit_test(test_both_hold),
         cmocka_unit_test(test_seeds),
     };
+    if (getenv("FLR_SHARE_SEEDS")) cmocka_set_test_filter("test_seeds");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
