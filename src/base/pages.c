@@ -26,5 +26,7 @@ void *flr_pages_reserve(size_t size)
 
 bool flr_pages_open(void *pages, size_t size)
 {
-    return mprotect(pages, size, PROT_READ | PROT_WRITE) == 0;
+    if (mprotect(pages, size, PROT_READ | PROT_WRITE) != 0) return false;
+    if (size >= 2u << 20) madvise(pages, size, MADV_HUGEPAGE);
+    return true;
 }

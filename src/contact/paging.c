@@ -8,46 +8,20 @@
 
 /* ---- the table ---- */
 
-/* Where a plane lies in the file, by blocks. */
-static uint64_t block_of(const flr_voxmap_header *h, unsigned field, uint32_t plane,
-                         uint64_t first_block, uint64_t offset)
-{
-    uint64_t at = offset + h->fields[field].planes + (uint64_t)plane * 64 * h->bits;
-    return first_block + at / FLR_VOXFILE_BLOCK;
-}
-
 uint32_t *flr_paging_entries(const flr_voxmap *voxmap, unsigned field)
 {
     /* a directory that was read into memory is the voxmap's own */
     return (uint32_t *)(uintptr_t)flr_voxmap_u32(voxmap, voxmap->header->fields[field].hypers);
 }
 
-/* All chunks of a field that have a plane become absent. */
-static void make_absent(const flr_paging *paging, unsigned field, uint64_t first_block,
-                        uint64_t offset)
-{
-    const flr_voxmap_header *h = paging->voxmap->header;
-    uint32_t *entries = flr_paging_entries(paging->voxmap, field);
-    const size_t count = (size_t)h->fields[field].hyper_count * 512;
-    for (size_t i = 0; i < count; i++)
-        if (!(entries[i] & FLR_UNIFORM))
-            entries[i] = flr_paging_absent(block_of(h, field, entries[i], first_block, offset));
-}
-
 flr_result flr_contact_table_create_paged(flr_paging *paging, uint32_t *const hypers[],
-                                          uint64_t first_block, uint64_t offset,
                                           flr_contact_table **table, flr_error *error)
 {
     const flr_voxmap_header *h = paging->voxmap->header;
-    if (first_block + (offset + h->size) / FLR_VOXFILE_BLOCK >= FLR_PAGING_BLOCKS ||
-        flr_grid_hyper_count(&h->grid) >= 1u << 31)
-        return flr_fail(error, FLR_TOO_LARGE,
-                        "a voxel file of more than 512 GiB cannot be paged; use larger voxels");
     flr_contact_table *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a contact table");
     for (unsigned i = 0; i < (h->features ? FLR_FIELD_COUNT : 1u); i++) {
         flr_flat_field *field = &made->fields[i];
-        make_absent(paging, i, first_block, offset);
         flr_flat_field_size(field, h);
         field->chunks = flr_paging_entries(paging->voxmap, i);
         field->hypers = hypers[i];

@@ -57,12 +57,10 @@ static inline bool flr_paging_has_plane(uint32_t entry)
     return !(entry & FLR_UNIFORM) || (entry & ~FLR_UNIFORM) >> 8;
 }
 
-/* A table of a voxmap opened with FLR_VOXFILE_DIRECTORY, whose directory it takes over: the entries of hyperchunks are
- * changed in place, so that all chunks are absent. `hypers`: of each field, per hyperchunk of the grid, x fastest, its number or
- * FLR_UNIFORM | mark. `first_block`: that of byte 0 of the voxmap in its file, `offset`: where it is within that
- * block. `paging` and `hypers` are borrowed. */
+/* A table of a voxmap opened with FLR_VOXFILE_DIRECTORY, of which all chunks with a plane are absent: pager/blocks.c.
+ * `hypers`: of each field, per hyperchunk of the grid, x fastest, its number or FLR_UNIFORM | mark. `paging` and `hypers` are
+ * borrowed. */
 flr_result flr_contact_table_create_paged(flr_paging *paging, uint32_t *const hypers[],
-                                          uint64_t first_block, uint64_t offset,
                                           flr_contact_table **table, flr_error *error);
 
 /* The entries of a field's hyperchunks, [hyper][512], for the pager. */

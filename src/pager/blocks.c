@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/parallel.h"
+#include "voxel/clones.h"
 #include "voxel/voxfile_format.h"
 
 #define NOWHERE UINT32_MAX
@@ -50,22 +52,75 @@ static bool lies_alone(const flr_blocks *b, unsigned field)
     return alone;
 }
 
-/* Planes are numbered hyperchunk by hyperchunk; a file in which they are not was not written by feeler. */
+/* Looking at the entries of a field's hyperchunks, by several threads. */
+typedef struct look {
+    flr_blocks *blocks;
+    unsigned field;
+    uint32_t *entries; /* [count][512] */
+} look;
+
+enum { LOOK = 1 << 9 }; /* hyperchunks at once: 1 MiB */
+
+/* The entries of a hyperchunk in which planes are numbered from `next` on become absent. Returns how many there are, or
+ * NOWHERE where they are not numbered so or a mark is none; `marks` is a power
+ * of two. */
+FLR_CLONES static uint32_t make_absent(uint32_t entries[512], uint32_t next, uint64_t begin,
+                                       uint32_t plane_bytes, uint32_t marks)
+{
+    uint32_t wrong = 0, count = 0;
+    for (unsigned i = 0; i < 512; i++) {
+        /* without branches: which entries are marks is hard to foresee */
+        uint32_t entry = entries[i], is_mark = 0u - (entry >> 31);
+        wrong |= (entry ^ (next + count)) & ~is_mark;
+        wrong |= entry & ~FLR_UNIFORM & ~(marks - 1) & is_mark;
+        count += 1 + is_mark;
+    }
+    if (wrong) return NOWHERE;
+    for (unsigned i = 0; i < 512; i++) {
+        uint32_t entry = entries[i];
+        uint64_t block = (begin + (uint64_t)entry * plane_bytes) / FLR_VOXFILE_BLOCK;
+        entries[i] = entry & FLR_UNIFORM ? entry : flr_paging_absent(block);
+    }
+    return count;
+}
+
+/* Each hyperchunk's first plane and the number of its planes, for now: find_planes() compares them with one another. */
+static flr_result look_at_some(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    const look *l = context;
+    const flr_blocks *b = l->blocks;
+    const flr_blocks_field *f = &b->fields[l->field];
+    const uint64_t begin = b->origin_block * FLR_VOXFILE_BLOCK + f->planes;
+    const size_t from = piece * LOOK, to = f->count - from < LOOK ? f->count : from + LOOK;
+    for (size_t i = from; i < to; i++) {
+        uint32_t *entries = l->entries + i * 512, first = 0;
+        for (unsigned k = 0; k < 512 && entries[k] & FLR_UNIFORM; k++) first = k + 1;
+        uint32_t next = first < 512 ? entries[first] : 0;
+        uint32_t count =
+            make_absent(entries, next, begin, b->plane_bytes, 1u << b->voxmap->header->bits);
+        if (count == NOWHERE) return FLR_BAD_INPUT;
+        f->first[i] = next;
+        f->cells[i] = count;
+    }
+    return FLR_OK;
+}
+
+/* Planes are numbered hyperchunk by hyperchunk; a file in which they are not was not written by feeler. All become absent. */
 static bool find_planes(flr_blocks *b, unsigned field)
 {
-    const flr_tree_place *place = &b->voxmap->header->fields[field];
-    const uint32_t *entries = flr_voxmap_u32(b->voxmap, place->hypers);
-    uint32_t next = 0;
-    for (uint64_t piece = 0; piece < place->hyper_count; piece++) {
-        b->fields[field].first[piece] = next;
-        for (unsigned cell = 0; cell < 512; cell++) {
-            uint32_t entry = entries[piece * 512 + cell];
-            if (entry & FLR_UNIFORM) continue;
-            if (entry != next++) return false;
-        }
+    flr_blocks_field *f = &b->fields[field];
+    look l = {b, field, flr_paging_entries(b->voxmap, field)};
+    if (flr_parallel_for(0, ((size_t)f->count + LOOK - 1) / LOOK, look_at_some, &l) != FLR_OK)
+        return false;
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (f->cells[i] && f->first[i] != next) return false;
+        f->first[i] = (uint32_t)next;
+        next += f->cells[i];
     }
-    b->fields[field].first[place->hyper_count] = next;
-    return next == place->plane_count;
+    f->first[f->count] = (uint32_t)next;
+    return next == b->voxmap->header->fields[field].plane_count;
 }
 
 static bool allocate(flr_blocks *b, uint64_t offset)
@@ -104,12 +159,16 @@ flr_result flr_blocks_create(const flr_voxmap *voxmap, uint64_t origin_block, ui
                     .field_count = h->features ? FLR_FIELD_COUNT : 1,
                     .plane_bytes = 64 * h->bits,
                     .origin_block = origin_block};
+    if (origin_block + (offset + h->size) / FLR_VOXFILE_BLOCK >= FLR_PAGING_BLOCKS ||
+        flr_grid_hyper_count(&h->grid) >= 1u << 31)
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "a voxel file of more than 512 GiB cannot be paged; use larger voxels");
     if (!allocate(&b, offset)) {
         flr_blocks_free(&b);
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
     }
     for (unsigned i = 0; i < b.field_count; i++) {
-        if (!lies_alone(&b, i) || !find_cells(&b, i) || !find_planes(&b, i)) {
+        if (!lies_alone(&b, i) || !find_planes(&b, i) || !find_cells(&b, i)) {
             flr_blocks_free(&b);
             return flr_fail(error, FLR_BAD_INPUT,
                             "damaged: its marks are not in order; build it again with feeler "

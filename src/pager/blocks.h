@@ -24,7 +24,7 @@ typedef struct flr_blocks {
     uint64_t origin_block;           /* the one in which the voxmap begins */
 } flr_blocks;
 
-/* Looks at the entries of hyperchunks before they are a table's. `origin_block`, `offset`: where the voxmap's first byte is. FLR_NO_MEMORY, FLR_BAD_INPUT. */
+/* Looks at the entries of hyperchunks and makes all chunks that have a plane absent. `origin_block`, `offset`: where the voxmap's first byte is. FLR_NO_MEMORY, FLR_BAD_INPUT, FLR_TOO_LARGE. */
 flr_result flr_blocks_create(const flr_voxmap *voxmap, uint64_t origin_block, uint64_t offset,
                              flr_blocks *blocks, flr_error *error);
 void flr_blocks_free(flr_blocks *blocks);

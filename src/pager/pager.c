@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/parallel.h"
 #include "feeler/assert.h"
 #include "pager/pager.h"
 #include "voxel/voxfile_format.h"
 
+enum { TOUCH_SLOTS = 256 };             /* at once: 16 MiB */
 static const int64_t pass_ns = 1000000; /* between two passes that find nothing to do */
 
 flr_pager_def flr_default_pager_def(void)
@@ -28,6 +30,19 @@ static void lack_everything(flr_pager *p)
             if (flr_blocks_of_cell(&p->blocks, field, cell, &first, &end)) count += end - first;
         atomic_init(&p->paging.lacks[cell], (uint16_t)count);
     }
+}
+
+/* The pool is in memory from now on, not when it is first used: a byte of each page. */
+static flr_result touch(void *context, size_t piece, unsigned worker)
+{
+    (void)worker;
+    const flr_pager *p = context;
+    size_t from = piece * TOUCH_SLOTS * FLR_VOXFILE_BLOCK,
+           to = from + TOUCH_SLOTS * FLR_VOXFILE_BLOCK,
+           end = (size_t)p->slot_count * FLR_VOXFILE_BLOCK;
+    for (size_t at = from; at < to && at < end; at += 4096)
+        ((volatile uint8_t *)p->paging.pool)[at] = 0;
+    return FLR_OK;
 }
 
 static flr_result allocate(flr_pager *p, flr_error *error)
@@ -52,7 +67,7 @@ static flr_result allocate(flr_pager *p, flr_error *error)
         !p->free_slots || !p->where || !p->asked || !p->needed || !p->seen || !p->list)
         return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to page it: lower the budget",
                         p->path);
-    memset(p->paging.pool, 0, slots * FLR_VOXFILE_BLOCK); /* touched now, not in a step */
+    flr_parallel_for(0, ((size_t)slots + TOUCH_SLOTS - 1) / TOUCH_SLOTS, touch, p);
     for (uint32_t i = 0; i < p->slot_count; i++) {
         p->slots[i].block = UINT64_MAX;
         p->free_slots[i] = p->slot_count - 1 - i;
@@ -101,8 +116,7 @@ static flr_result open_file(flr_pager *p, flr_error *error)
     result = allocate(p, error);
     if (result != FLR_OK) return result;
     lack_everything(p);
-    result = flr_contact_table_create_paged(&p->paging, p->blocks.pieces, at / FLR_VOXFILE_BLOCK,
-                                            at % FLR_VOXFILE_BLOCK, &p->table, error);
+    result = flr_contact_table_create_paged(&p->paging, p->blocks.pieces, &p->table, error);
     if (result == FLR_OK) p->bytes += flr_contact_table_bytes(p->table) + directory_bytes(p);
     return result;
 }

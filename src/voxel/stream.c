@@ -83,12 +83,14 @@ static flr_result check(flr_stream *s, flr_box3 *box)
     result = flr_voxelize_check_size(*box, s->def, s->error);
     if (result == FLR_OK) result = flr_path_room(s->env, s->path, &room, s->error);
     if (result != FLR_OK) return result;
-    /* refused is what cannot fit; the rest will be known when it is planned */
-    double need = s->estimate = flr_voxelize_result_bytes(s->mesh, *box, s->def);
-    if (need / 2.5 <= (double)room && !flr_voxelize_is_wide(*box, s->def)) return FLR_OK;
+    /* refused is what cannot fit; the rest will be known when it is planned. The estimate is rather too much, for large smooth
+     * parts without points five times */
+    s->estimate = flr_voxelize_result_bytes(s->mesh, *box, s->def);
+    double need = s->estimate / 6;
+    if (need <= (double)room && !flr_voxelize_is_wide(*box, s->def)) return FLR_OK;
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     return flr_fail(s->error, FLR_TOO_LARGE,
-                    "voxels of %s need about %.3g GiB, and there are %.3g on the disk; try "
+                    "voxels of %s need %.3g GiB or more, and there are %.3g on the disk; try "
                     "--voxel %s",
                     flr_size_print(s->def->voxel, voxel), need / 0x1p30, (double)room / 0x1p30,
                     flr_size_print_tight(

@@ -166,7 +166,7 @@ static const flr_voxfile_section *find_section(const flr_voxfile *file, flr_sect
 static flr_result verify_part(const flr_voxfile *file, uint64_t offset, uint64_t size,
                               flr_error *error)
 {
-    if (atomic_load(&file->verified)) return FLR_OK;
+    if (atomic_load(&file->verified) || file->loaded) return FLR_OK;
     return verify_range(file, offset, offset + size, 0, error);
 }
 
@@ -195,14 +195,16 @@ static int parts_of_directory(const flr_voxmap_header *h, unsigned flags,
 }
 
 /* The directory: where zeros lie behind the file its upper levels will do, and opening takes no longer for a large
- * file than for a small one. */
+ * file than for a small one. Of one that was loaded the pager looks at the lowest level, which it changes. */
 static flr_result check_directory(const flr_voxfile *file, const flr_voxfile_section *s,
                                   const flr_voxmap_header *header, unsigned flags, flr_error *error)
 {
     const int fields = flags & FLR_VOXFILE_SURFACE ? 1 : FLR_FIELD_COUNT;
     const char *wrong = NULL;
     flr_result result = FLR_OK;
-    if (file->map.room >= FLR_VOXFILE_ROOM && !atomic_load(&file->verified)) {
+    if (file->loaded) {
+        wrong = flr_voxmap_check_upper(header, fields);
+    } else if (file->map.room >= FLR_VOXFILE_ROOM && !atomic_load(&file->verified)) {
         const flr_tree_place *places[] = {&header->fields[0], &header->fields[1],
                                           &header->fields[2], &header->chunks};
         for (int i = 0; i < 4 && result == FLR_OK; i++)
@@ -287,8 +289,8 @@ static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **vox
                              flr_shell **shell, flr_error *error)
 {
     const bool paged = flags & FLR_VOXFILE_DIRECTORY;
-    flr_result result = check_first_page(file, error);
-    if (result == FLR_OK) result = check_table(file, error);
+    flr_result result = file->loaded ? FLR_OK : check_first_page(file, error);
+    if (result == FLR_OK && !file->loaded) result = check_table(file, error);
     if (result == FLR_OK && !paged && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE)) {
         result = verify_all(file, 0, error);
         atomic_store(&file->verified, result == FLR_OK);
@@ -334,32 +336,92 @@ static flr_result load(flr_file *from, flr_voxfile *file, flr_error *error)
     return FLR_OK;
 }
 
-/* Bytes [from, to) of the file to their place in the address space set aside for it, out to whole blocks. */
-static flr_result load_range(flr_file *from_file, flr_voxfile *file, uint64_t from, uint64_t to,
+/* Reading a directory of hundreds of megabytes: by several threads, all but the first with the file opened for itself. */
+typedef struct load_job {
+    flr_env *env;
+    flr_voxfile *file;
+    flr_file **handles; /* [threads] */
+    uint64_t from, to;  /* bytes: whole blocks, where their checksums are known */
+    bool verify;
+    atomic_flag told;
+    flr_error error; /* of the first that failed */
+} load_job;
+
+enum {
+    LOAD_PIECE = BLOCKS_PER_PIECE * FLR_VOXFILE_BLOCK,
+    LOAD_ALONE = 8 << 20 /* bytes: up to so many by one thread */
+};
+
+static flr_result read_piece(flr_file *from, flr_voxfile *file, uint64_t at, uint64_t end,
                              flr_error *error)
 {
-    const uint64_t data = from < sizeof(flr_voxfile_header) ? 0 : header_of(file)->data;
-    if (from >= data && data > 0) {
-        from -= (from - data) % FLR_VOXFILE_BLOCK;
-        to += FLR_VOXFILE_BLOCK - 1 - (to - data + FLR_VOXFILE_BLOCK - 1) % FLR_VOXFILE_BLOCK;
-    }
-    if (to > file->size) to = file->size;
-    if (from >= to) return FLR_OK;
-    uint8_t *bytes = (uint8_t *)file->pages;
-    if (!flr_pages_open(bytes + from, aligned(to) - from))
-        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory for its directory",
-                        file->path);
-    for (size_t got; from < to; from += got) {
-        flr_result result = flr_file_read(from_file, from, bytes + from, to - from, &got, error);
+    for (size_t got; at < end; at += got) {
+        flr_result result =
+            flr_file_read(from, at, (uint8_t *)file->pages + at, end - at, &got, error);
         if (result != FLR_OK) return result;
         if (got == 0) return fail_damaged(file, error, "it became shorter while it was read");
     }
     return FLR_OK;
 }
 
+/* Reads a piece and compares its checksums while it is in the processor's cache. */
+static flr_result load_piece(void *context, size_t number, unsigned worker)
+{
+    load_job *job = context;
+    uint64_t from = job->from + number * LOAD_PIECE, to = from + LOAD_PIECE;
+    if (to > job->to) to = job->to;
+    flr_file **handle = &job->handles[worker];
+    flr_error why;
+    flr_result result = FLR_OK;
+    if (!*handle) result = flr_file_open(job->env, job->file->path, FLR_FILE_READ, handle, &why);
+    if (result == FLR_OK) result = read_piece(*handle, job->file, from, to, &why);
+    if (result == FLR_OK && job->verify) result = verify_range(job->file, from, to, 1, &why);
+    if (result != FLR_OK && !atomic_flag_test_and_set(&job->told)) job->error = why;
+    return result;
+}
+
+static flr_result load_with(load_job *job, flr_file *first, unsigned threads, flr_error *error)
+{
+    job->handles = calloc(threads, sizeof *job->handles);
+    if (!job->handles)
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to open it", job->file->path);
+    job->handles[0] = first;
+    atomic_flag_clear(&job->told);
+    uint64_t pieces = (job->to - job->from + LOAD_PIECE - 1) / LOAD_PIECE;
+    flr_result result = flr_parallel_for(threads, pieces, load_piece, job);
+    for (unsigned i = 1; i < threads; i++) flr_file_close(job->handles[i]);
+    free(job->handles);
+    if (result != FLR_OK && error) *error = job->error;
+    return result;
+}
+
+/* Bytes [from, to) of the file to their place in the address space set aside for it, out to whole blocks; behind the
+ * checksums, compared with them. */
+static flr_result load_range(flr_env *env, flr_file *from_file, flr_voxfile *file, uint64_t from,
+                             uint64_t to, flr_error *error)
+{
+    const uint64_t data = from < sizeof(flr_voxfile_header) ? 0 : header_of(file)->data;
+    const bool verify = from >= data && data > 0;
+    if (verify) {
+        from -= (from - data) % FLR_VOXFILE_BLOCK;
+        to += FLR_VOXFILE_BLOCK - 1 - (to - data + FLR_VOXFILE_BLOCK - 1) % FLR_VOXFILE_BLOCK;
+    }
+    if (to > file->size) to = file->size;
+    if (from >= to) return FLR_OK;
+    if (!flr_pages_open((uint8_t *)file->pages + from, aligned(to) - from))
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory for its directory",
+                        file->path);
+    load_job job = {.env = env, .file = file, .from = from, .to = to, .verify = verify};
+    unsigned threads = to - from <= LOAD_ALONE ? 1 : flr_parallel_threads(0);
+    flr_result result = load_with(&job, from_file, threads, error);
+    /* others may have opened what has just replaced it: once more from the one that was opened first */
+    if (result != FLR_OK && threads > 1) result = load_with(&job, from_file, 1, error);
+    return result;
+}
+
 /* What a paged voxmap keeps in memory. What is read is checked before it tells where to read on; open_bytes() checks the
  * rest. */
-static flr_result load_directory(flr_file *from, flr_voxfile *file, unsigned flags,
+static flr_result load_directory(flr_env *env, flr_file *from, flr_voxfile *file, unsigned flags,
                                  flr_error *error)
 {
     uint64_t size;
@@ -371,19 +433,18 @@ static flr_result load_directory(flr_file *from, flr_voxfile *file, unsigned fla
                         file->path);
     file->bytes = file->pages;
     file->size = (size_t)size;
-    result = load_range(from, file, 0, sizeof(flr_voxfile_header), error);
+    result = load_range(env, from, file, 0, sizeof(flr_voxfile_header), error);
     if (result == FLR_OK) result = check_first_page(file, error);
     const flr_voxfile_header *h = header_of(file);
     if (result == FLR_OK && (h->data < sizeof *h || h->data > size || h->data % FLR_SECTION_ALIGN))
         result = fail_damaged(file, error, "its header contradicts itself");
-    if (result == FLR_OK) result = load_range(from, file, 0, h->data, error);
+    if (result == FLR_OK) result = load_range(env, from, file, 0, h->data, error);
     if (result == FLR_OK) result = check_table(file, error);
     if (result != FLR_OK) return result;
     const flr_voxfile_section *s = find_section(file, FLR_SECTION_VOXMAP);
     if (!s) return fail_damaged(file, error, "there is no voxmap in it");
     uint64_t head = s->size < sizeof(flr_voxmap_header) ? s->size : sizeof(flr_voxmap_header);
-    result = load_range(from, file, s->offset, s->offset + head, error);
-    if (result == FLR_OK) result = verify_part(file, s->offset, head, error);
+    result = load_range(env, from, file, s->offset, s->offset + head, error);
     if (result != FLR_OK) return result;
     const flr_voxmap_header *v = (const flr_voxmap_header *)(file->bytes + s->offset);
     const char *wrong = flr_voxmap_check_header(v, s->size);
@@ -393,13 +454,12 @@ static flr_result load_directory(flr_file *from, flr_voxfile *file, unsigned fla
     int count = parts_of_directory(v, flags, parts);
     for (int i = 0; i < count && result == FLR_OK; i++)
         if (parts[i].size)
-            result = load_range(from, file, s->offset + parts[i].offset,
+            result = load_range(env, from, file, s->offset + parts[i].offset,
                                 s->offset + parts[i].offset + parts[i].size, error);
     if (result == FLR_OK && chunks_size)
-        result =
-            load_range(from, file, s->offset + chunks, s->offset + chunks + chunks_size, error);
-    if (result == FLR_OK && chunks_size)
-        result = verify_part(file, s->offset + chunks, chunks_size, error);
+        result = load_range(env, from, file, s->offset + chunks, s->offset + chunks + chunks_size,
+                            error);
+    file->loaded = result == FLR_OK;
     return result;
 }
 
@@ -416,7 +476,7 @@ flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_
         return FLR_NO_MEMORY;
     }
     if (flags & FLR_VOXFILE_DIRECTORY) {
-        result = load_directory(from, file, flags, error);
+        result = load_directory(env, from, file, flags, error);
     } else if (flags & FLR_VOXFILE_LOAD) {
         result = load(from, file, error);
     } else {

@@ -19,7 +19,8 @@
 enum { FLR_VOXFILE_BLOCK = 65536 };
 
 /* A flag of flr_voxfile_open() for those who page (pager/): header, checksums, directory and chunk distances are read into
- * memory and checked, whatever the size; the planes of the fields are not there, and nothing may look at them. */
+ * memory and checked, whatever the size, but for the entries of hyperchunks, which are the pager's to look at; the planes of
+ * the fields are not there, and nothing may look at them. */
 enum {
     FLR_VOXFILE_DIRECTORY = 4,
     FLR_VOXFILE_SURFACE = 8 /* with it: of the directory, that of the surface's field alone */
@@ -46,6 +47,7 @@ _Static_assert(sizeof(flr_voxfile_header) == FLR_SECTION_ALIGN, "the header is o
 typedef struct flr_voxfile {
     atomic_uint references;
     atomic_bool verified; /* all blocks were */
+    bool loaded; /* with FLR_VOXFILE_DIRECTORY: what is there was compared as it was read */
     const uint8_t *bytes;
     size_t size;
     flr_map map; /* what `bytes` is, … */
