@@ -94,6 +94,7 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
         paging = flr_json_object();
         flr_json_set(paging, "bytes_read", flr_json_count(r->paged_read));
         flr_json_set(paging, "most_bytes", flr_json_count(r->paged_most));
+        flr_json_set(paging, "directory_bytes", flr_json_count(r->paged_directory));
         flr_json_set(paging, "needed_blocks", flr_json_count(r->paged_needed));
         flr_json_set(paging, "hits", flr_json_count(r->paged_hits));
         flr_json_set(paging, "suspensions", flr_json_count(r->waits));

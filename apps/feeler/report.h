@@ -58,9 +58,9 @@ typedef struct flr_report {
     size_t contact_frames, penetration_frames, limited_frames, stopped_frames;
     uint32_t most_contacts;
     double max_force, max_torque;
-    /* of paged voxels: blocks that were needed, and there in time; bytes read, in memory at most; times that
+    /* of paged voxels: blocks that were needed, and there in time; bytes read, in memory at most, of the directory; times that
      * frames waited, the longest, all of it */
-    uint64_t paged_needed, paged_hits, paged_read, paged_most;
+    uint64_t paged_needed, paged_hits, paged_read, paged_most, paged_directory;
     size_t waits;
     double longest_wait_us, waited_us;
     flr_verdict verdict;

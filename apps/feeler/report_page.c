@@ -282,9 +282,11 @@ static void write_summary(FILE *out, const flr_report *r)
         r->max_torque);
     if (r->paged_most)
         row(out, "voxels from the disk",
-            "%.1f MB read, at most %.1f MB in memory; %.4g %% were there before they were needed; "
+            "%.1f MB read, at most %.1f MB in memory and %.1f MB of directory; %.4g %% were there "
+            "before they were needed; "
             "frames waited %zu %s, at most %.3g ms, %.3g ms in all",
             1e-6 * (double)r->paged_read, 1e-6 * (double)r->paged_most,
+            1e-6 * (double)r->paged_directory,
             r->paged_needed ? 100.0 * (double)r->paged_hits / (double)r->paged_needed : 100,
             r->waits, flr_noun(r->waits, "time", "times"), 1e-3 * r->longest_wait_us,
             1e-3 * r->waited_us);

@@ -79,6 +79,7 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
     r->paged_needed = f->paged_needed;
     r->paged_hits = f->paged_hits;
     r->paged_read = f->paged_read;
+    r->paged_directory = f->paged_directory;
     if (f->paged_resident > r->paged_most) r->paged_most = f->paged_resident;
     if (f->frame > *next) r->missing += f->frame - *next;
     *next = f->frame + 1;

@@ -41,6 +41,9 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   flr_noun(r->loop.overruns, "frame", "frames"),
                   (unsigned long long)r->loop.skipped,
                   flr_noun(r->loop.skipped, "period was", "periods were"));
+    if (r->loop.page_faults)
+        flr_print(cli, "  %llu page %s of the loop\n", (unsigned long long)r->loop.page_faults,
+                  flr_noun(r->loop.page_faults, "fault", "faults"));
     if (point)
         flr_print(cli,
                   "  the point touched in %llu %s, the hand at most %.4g mm deep; %.3g segments a "
@@ -72,15 +75,20 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   (unsigned long long)r->faulty_frames,
                   flr_noun(r->faulty_frames, "frame", "frames"), (unsigned long long)r->guard_trips,
                   flr_noun(r->guard_trips, "time", "times"), flr_plain(cli));
-    if (r->pager.slots)
+    if (r->pager.slots) {
         flr_print(cli,
-                  "  paged: %.1f of %.1f MB in memory, %.1f MB read, %.4g %% there in time; waited "
-                  "%llu %s, at most %.3g ms\n",
+                  "  memory: %.1f MB for voxels, %.1f MB of them in use, of %.1f MB in the file; "
+                  "beside it %.1f MB of directory\n",
+                  (double)r->pager.slots * FLR_PAGER_BLOCK * 1e-6,
                   (double)r->pager.resident * FLR_PAGER_BLOCK * 1e-6,
                   (double)r->pager.blocks * FLR_PAGER_BLOCK * 1e-6,
+                  (double)r->pager.directory * 1e-6);
+        flr_print(cli,
+                  "  paged: %.1f MB read, %.4g %% there in time; waited %llu %s, at most %.3g ms\n",
                   (double)r->pager.bytes_read * 1e-6, 100 * flr_pager_hit_rate(&r->pager),
                   (unsigned long long)r->waits.count, flr_noun(r->waits.count, "time", "times"),
                   r->waits.longest * 1e3);
+    }
     if (r->lost)
         flr_warn(cli, "%llu %s did not get into the recording: the disk was too slow",
                  (unsigned long long)r->lost, flr_noun(r->lost, "frame", "frames"));
@@ -119,6 +127,7 @@ static json_t *paging_json(const flr_run_result *r)
     flr_json_set(o, "bytes_read", flr_json_count(p->bytes_read));
     flr_json_set(o, "resident_bytes", flr_json_count((uint64_t)p->resident * FLR_PAGER_BLOCK));
     flr_json_set(o, "slots_bytes", flr_json_count((uint64_t)p->slots * FLR_PAGER_BLOCK));
+    flr_json_set(o, "directory_bytes", flr_json_count(p->directory));
     flr_json_set(o, "file_bytes", flr_json_count(p->blocks * FLR_PAGER_BLOCK));
     flr_json_set(o, "evicted_blocks", flr_json_count(p->evicted));
     flr_json_set(o, "failures", flr_json_count(p->failures));
@@ -152,6 +161,7 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(o, "wakeup_us", percentiles_json(&r->loop.wakeup, 1e-3));
     flr_json_set(o, "overruns", flr_json_count(r->loop.overruns));
     flr_json_set(o, "skipped", flr_json_count(r->loop.skipped));
+    flr_json_set(o, "page_faults", flr_json_count(r->loop.page_faults));
     flr_json_set(o, "worst", worst_json(&r->loop.worst));
     flr_json_set(o, "points_tested", percentiles_json(&r->points, 1));
     flr_json_set(o, "travel_limited_frames", flr_json_count(r->limited_frames));

@@ -227,6 +227,8 @@ typedef struct flr_loop_stats {
     flr_percentiles compute; /* ns: from waking up to the end of the frame */
     flr_percentiles wakeup;  /* ns: late, paced frames only */
     flr_loop_worst worst;
+    /* of the thread of flr_loop_start(), from its first frame to its last; 0 until it has ended */
+    uint64_t page_faults;
 } flr_loop_stats;
 
 /* All of it, as of some moment during the call. Thread: one. */

@@ -100,7 +100,9 @@ typedef struct flr_pager_stats {
     uint32_t resident;  /* blocks in memory */
     uint32_t slots;     /* … at most */
     uint64_t blocks;    /* of marks, in the file */
-    uint64_t bytes;     /* of memory: slots, directory, what tells where blocks are */
+    uint64_t reach;     /* blocks that a step can look at where parts are now */
+    uint64_t bytes;     /* of memory: slots, directory, what tells where blocks are … */
+    uint64_t directory; /* … without the slots: always in memory, beside the budget */
     int64_t slowest_ns; /* the slowest read */
     bool at_once;       /* reads are, with io_uring; else one after the other */
 } flr_pager_stats;
@@ -109,6 +111,8 @@ typedef struct flr_pager_stats {
 FLR_API flr_pager_stats flr_pager_get_stats(const flr_pager *pager);
 /* Several pagers together: adds one to others; `to` begins with zeros. RT safe. */
 FLR_API void flr_pager_stats_add(flr_pager_stats *to, const flr_pager_stats *one);
+/* The least budget, bytes in whole MiB, with which steps can happen where parts are now. RT safe. */
+FLR_API uint64_t flr_pager_least(const flr_pager_stats *stats);
 /* Of blocks that came within reach of a step, the share that was there already; 1: none came. */
 FLR_API double flr_pager_hit_rate(const flr_pager_stats *stats);
 

@@ -46,9 +46,10 @@ typedef struct flr_record_frame {
     uint64_t hash;           /* of the world's state after the frame */
     uint32_t contacts_given; /* entries of the contact list */
     /* where voxels are paged (feeler/pager.h), else zeros: how long this frame had to wait for them, and
-     * so far: blocks that came within reach, those of them that were there, bytes read; bytes in memory */
+     * so far: blocks that came within reach, those of them that were there, bytes read; bytes in memory:
+     * of voxels, and of what tells where they are */
     double waited_us;
-    uint64_t paged_needed, paged_hits, paged_read, paged_resident;
+    uint64_t paged_needed, paged_hits, paged_read, paged_resident, paged_directory;
 } flr_record_frame;
 
 /* A handle: what the device said and what it got. */

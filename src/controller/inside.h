@@ -522,8 +522,10 @@ void flr_engine_tell_change(flr_engine *engine, uint32_t index);
 void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
                      const char *format, ...) FLR_PRINTF(5, 6);
 
-/* paging.c: voxels did not come within the time given, or are `there` now; reading without workers. */
+/* paging.c: voxels did not come within the time given, or are `there` now; what a part that is paged takes of memory; reading
+ * without workers. */
 void flr_engine_tell_waiting(flr_engine *engine, bool there);
+void flr_engine_tell_paged(flr_engine *engine, const char *name, const flr_shape *shape);
 void flr_engine_page(flr_engine *engine);
 flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error *error);
 /* The newest of the loop, in engine->state; false: there is none yet. */

@@ -268,6 +268,7 @@ static void take_shape(flr_engine *e, load_job *l)
         e->dirty = true;
     }
     flr_engine_store(e, l->made);
+    if (l->made->pager) flr_engine_tell_paged(e, l->bare[l->next - 1].name, l->made);
     flr_shape_drop(l->made);
     l->made = NULL;
 }

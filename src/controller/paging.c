@@ -16,10 +16,14 @@ static void find_reason(const flr_engine *e, char *to, size_t size)
             snprintf(to, size, "%.400s", why.message);
             return;
         }
-        if (flr_pager_get_stats(pager).refused > 0)
-            snprintf(to, size,
-                     "what can be reached at once does not fit the memory given; give more with "
-                     "--memory");
+        const flr_pager_stats stats = flr_pager_get_stats(pager);
+        if (stats.refused > 0 && stats.reach > stats.slots)
+            snprintf(
+                to, size,
+                "what can be reached at once takes %llu MiB, and %llu MiB are its share of the "
+                "memory given; give more with --memory",
+                (unsigned long long)flr_pager_least(&stats) >> 20,
+                (unsigned long long)stats.slots * FLR_PAGER_BLOCK >> 20);
     }
 }
 
@@ -37,6 +41,17 @@ void flr_engine_tell_waiting(flr_engine *e, bool there)
         "paused: voxels did not come from the disk within 2 s (%s); nothing is lost, go "
         "on when they are there",
         reason);
+}
+
+void flr_engine_tell_paged(flr_engine *e, const char *name, const flr_shape *shape)
+{
+    const flr_pager_stats stats = flr_pager_get_stats(shape->pager);
+    flr_engine_news(
+        e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+        "part \"%s\": %.0f MB of voxels, read as they are needed: %.0f MB of memory for "
+        "them, and %.0f MB beside it for the directory",
+        name, 1e-6 * (double)stats.blocks * FLR_PAGER_BLOCK,
+        1e-6 * (double)stats.slots * FLR_PAGER_BLOCK, 1e-6 * (double)stats.directory);
 }
 
 void flr_engine_page(flr_engine *e)

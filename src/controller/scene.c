@@ -235,6 +235,11 @@ flr_result flr_engine_set_kind(flr_engine *e, uint32_t part, flr_part_kind kind,
     if (kind != FLR_PART_STATIC && kind != FLR_PART_MOVABLE && kind != FLR_PART_FREE)
         return flr_fail(error, FLR_BAD_ARGUMENT, "there is no kind %d of parts", (int)kind);
     if (member->kind == kind) return FLR_OK;
+    if (kind != FLR_PART_STATIC && member->shape->pager)
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "part \"%s\" cannot be made to move: its voxels are read from the disk as "
+                        "they are needed; give it larger voxels first, or leave out --memory",
+                        member->name);
     if (kind == FLR_PART_STATIC) {
         flr_engine_part now;
         flr_engine_view(e);

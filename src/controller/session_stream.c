@@ -122,6 +122,7 @@ static void fill_numbers(flr_session *session, const flr_engine_state *view, int
     body->paged_memory = (uint64_t)view->paging.slots * FLR_PAGER_BLOCK;
     body->paged_resident = (uint64_t)view->paging.resident * FLR_PAGER_BLOCK;
     body->paged_read = view->paging.bytes_read;
+    body->paged_directory = view->paging.directory;
 }
 
 size_t flr_session_state(flr_session *session, uint32_t request, bool whole, int64_t now,

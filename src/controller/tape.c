@@ -97,7 +97,8 @@ void flr_tape_frame(flr_framer *f, const flr_loop_frame *frame, const flr_world_
                              .paged_needed = s->paging.needed,
                              .paged_hits = s->paging.hits,
                              .paged_read = s->paging.bytes_read,
-                             .paged_resident = (uint64_t)s->paging.resident * FLR_PAGER_BLOCK};
+                             .paged_resident = (uint64_t)s->paging.resident * FLR_PAGER_BLOCK,
+                             .paged_directory = s->paging.directory};
     flr_record_hand hands[FLR_ENGINE_HANDS];
     for (uint32_t h = 0; h < f->hand_count; h++)
         hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,

@@ -19,6 +19,7 @@ static void count_need(flr_pager *p, size_t index)
         p->needs++;
         p->hits += where != FLR_NOWHERE && !p->slots[where].coming;
     }
+    p->reach += p->needed[index] != p->pass;
     p->needed[index] = p->pass;
 }
 
@@ -92,7 +93,7 @@ void flr_ahead_look(flr_pager *p)
     const flr_paging_view *view = flr_latest_view(p->paging.view, NULL);
     p->pass++;
     p->list_count = 0;
-    p->needs = p->hits = 0;
+    p->needs = p->hits = p->reach = 0;
     for (int stage = 0; stage <= 4; stage++)
         for (uint32_t i = 0; i < view->count; i++) {
             const flr_paging_part *part = &view->parts[i];
@@ -102,6 +103,7 @@ void flr_ahead_look(flr_pager *p)
     qsort(p->list, p->list_count, sizeof *p->list, nearer);
     flr_count(&p->counts.needed, p->needs);
     flr_count(&p->counts.hits, p->hits);
+    atomic_store(&p->counts.reach, p->reach);
 }
 
 /* ---- what may go ---- */

@@ -259,7 +259,9 @@ flr_pager_stats flr_pager_get_stats(const flr_pager *p)
                              .resident = atomic_load(&c->resident),
                              .slots = p->slot_count,
                              .blocks = p->blocks.end_block - p->blocks.first_block,
+                             .reach = atomic_load(&c->reach),
                              .bytes = p->bytes,
+                             .directory = p->bytes - (uint64_t)p->slot_count * FLR_PAGER_BLOCK,
                              .slowest_ns = atomic_load(&c->slowest_ns),
                              .at_once = flr_reads_at_once(p->reads)};
 }
@@ -273,7 +275,14 @@ void flr_pager_stats_add(flr_pager_stats *to, const flr_pager_stats *one)
     to->at_once = one->at_once && (to->at_once || to->slots == 0);
     to->resident += one->resident, to->slots += one->slots;
     to->blocks += one->blocks, to->bytes += one->bytes;
+    to->reach += one->reach, to->directory += one->directory;
     if (one->slowest_ns > to->slowest_ns) to->slowest_ns = one->slowest_ns;
+}
+
+uint64_t flr_pager_least(const flr_pager_stats *stats)
+{
+    const uint64_t each = (1 << 20) / FLR_PAGER_BLOCK, whole = (stats->reach + each - 1) / each;
+    return (whole ? whole : 1) << 20;
 }
 
 double flr_pager_hit_rate(const flr_pager_stats *stats)

@@ -38,7 +38,7 @@ typedef struct flr_request {
 
 /* What flr_pager_get_stats() tells; written by the thread that makes passes, read by any. */
 typedef struct flr_pager_counts {
-    _Atomic uint64_t needed, hits, blocks_read, bytes_read, evicted, failures, refused;
+    _Atomic uint64_t needed, hits, blocks_read, bytes_read, evicted, failures, refused, reach;
     _Atomic uint32_t resident;
     _Atomic int64_t slowest_ns;
 } flr_pager_counts;
@@ -73,7 +73,7 @@ struct flr_pager {
     flr_request *requests; /* [def.depth] */
     uint32_t list_count;
     uint64_t pass;
-    uint64_t needs, hits;          /* of this pass */
+    uint64_t needs, hits, reach;   /* of this pass */
     int64_t retry_at, retry_after; /* 0: no trouble */
     pthread_t thread;
     bool started;

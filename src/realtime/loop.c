@@ -330,6 +330,7 @@ void flr_loop_get_stats(flr_loop *loop, flr_loop_stats *stats)
     FLR_ASSERT(loop && stats);
     flr_stats_read(&loop->stats, stats);
     stats->dropped = loop->commands ? flr_ring_dropped(loop->commands) : 0;
+    stats->page_faults = atomic_load(&loop->threads.page_faults);
 }
 
 const flr_histogram *flr_loop_compute(const flr_loop *loop)

@@ -15,11 +15,12 @@
 typedef struct flr_loop_threads {
     pthread_t loop, watchdog;
     bool loop_made, watchdog_made;
-    atomic_bool running; /* the loop's is in its frames */
-    atomic_bool watch;   /* the watchdog shall go on */
-    bool locked;         /* memory */
-    sem_t ready;         /* the loop's knows its rights */
-    int fifo, pinned;    /* errno of asking for them; the loop's until ready, then control's */
+    atomic_bool running;          /* the loop's is in its frames */
+    atomic_bool watch;            /* the watchdog shall go on */
+    bool locked;                  /* memory */
+    sem_t ready;                  /* the loop's knows its rights */
+    _Atomic uint64_t page_faults; /* of the loop's in its frames, when it has ended */
+    int fifo, pinned; /* errno of asking for them; the loop's until ready, then control's */
     flr_loop_rights_info rights;
 } flr_loop_threads;
 

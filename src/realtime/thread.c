@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "feeler/assert.h"
 #include "realtime/loop.h"
@@ -12,6 +13,13 @@ static const int64_t watch_ns = 1000000; /* between two looks of the watchdog */
 static const int64_t fade_ns = 30000000; /* after so long every guard is at zero */
 
 /* ---- the threads ---- */
+
+static uint64_t faults_so_far(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0) return 0;
+    return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+}
 
 static void *loop_thread(void *context)
 {
@@ -25,7 +33,9 @@ static void *loop_thread(void *context)
         flr_rights_begin_on(loop->def.home);
     uint64_t frames = loop->frames;
     sem_post(&t->ready);
+    uint64_t before = faults_so_far();
     flr_loop_frames(loop, frames);
+    atomic_store(&t->page_faults, faults_so_far() - before);
     atomic_store(&t->running, false);
     return NULL;
 }

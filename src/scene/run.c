@@ -103,6 +103,7 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
     head.paged_hits = paged.hits;
     head.paged_read = paged.bytes_read;
     head.paged_resident = (uint64_t)paged.resident * FLR_PAGER_BLOCK;
+    head.paged_directory = paged.directory;
     flr_record_hand hand = {.T_world_hand = input->T_world_hand,
                             .twist = input->twist,
                             .has_twist = input->has_twist,
@@ -317,6 +318,16 @@ static void wait_for_first(runner *r)
     }
 }
 
+static unsigned long long in_mib(uint64_t bytes) { return bytes >> 20; }
+
+/* How many parts share the memory given. */
+static uint32_t staying(const flr_stage *stage)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stage->part_count; i++) count += !stage->parts[i].moving;
+    return count;
+}
+
 static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *error)
 {
     for (uint32_t i = 0; i < stage->part_count; i++) {
@@ -332,11 +343,15 @@ static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *e
                             stage->parts[i].name, (int)strcspn(why.message, ";"), why.message);
         if (result != FLR_OK)
             return flr_fail(error, result, "part \"%s\": %s", stage->parts[i].name, why.message);
-        if (flr_pager_get_stats(pager).refused > 0)
-            return flr_fail(error, FLR_NO_MEMORY,
-                            "part \"%s\": what can be reached at once does not fit the memory "
-                            "given; give more with --memory",
-                            stage->parts[i].name);
+        const flr_pager_stats stats = flr_pager_get_stats(pager);
+        if (stats.refused > 0 && stats.reach > stats.slots)
+            return flr_fail(
+                error, FLR_NO_MEMORY,
+                "part \"%s\": what can be reached at once takes %llu MiB, and its share "
+                "of the memory given is %llu MiB; give --memory %lluMiB or more",
+                stage->parts[i].name, in_mib(flr_pager_least(&stats)),
+                in_mib((uint64_t)stats.slots * FLR_PAGER_BLOCK),
+                in_mib(flr_pager_least(&stats) * staying(stage)));
     }
     return flr_fail(error, FLR_TIMEOUT,
                     "voxels did not come from the disk within %g s; it is too slow or too busy",

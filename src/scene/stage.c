@@ -201,6 +201,8 @@ flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *
     flr_pager_def def = flr_default_pager_def();
     char path[FLR_CACHE_PATH_SIZE];
     flr_path_info info;
+    /* what a pager takes */
+    const uint64_t least = 1 << 20, most = (UINT64_C(8) << 30) - FLR_PAGER_BLOCK;
     flr_cache whole = *cache;
     whole.stream = true;
     *pager = NULL;
@@ -208,7 +210,15 @@ flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *
         flr_result result = flr_cache_file(env, &whole, mesh, how, false, path, NULL, error);
         if (result == FLR_OK) result = flr_path_look(env, path, &info, error);
         if (result != FLR_OK || info.size <= memory) return result;
-        def.env = env, def.path = path, def.budget = memory, def.features = features;
+        if (memory < least)
+            return flr_fail(
+                error, FLR_BAD_ARGUMENT,
+                "its voxels take %.3g MB, and its share of the memory given is %.3g MB: "
+                "it needs 1 MiB at least, and what is given is shared by all parts that "
+                "stay; give more with --memory",
+                1e-6 * (double)info.size, 1e-6 * (double)memory);
+        def.env = env, def.path = path, def.budget = memory < most ? memory : most,
+        def.features = features;
         result = open_pager(&def, mesh, how->voxel, pager, error);
         /* its directory is damaged: it is built again, once */
         bool damaged = result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED;

@@ -52,6 +52,7 @@ static flr_result cut_slabs(flr_stream *s)
     uint64_t lasting = lasting_bytes(s);
     lasting += 3 * (uint64_t)flr_stream_batch(s) +
                flr_parallel_threads(s->def->threads) * (uint64_t)(2 * sizeof(flr_tile));
+    lasting += s->limit / 16; /* what allocating takes beside what is asked for */
     uint64_t room = s->limit > lasting ? s->limit - lasting : 1;
     uint64_t bytes = s->slab_bytes ? s->slab_bytes : room;
     flr_result result = flr_slabs_cut(&s->slabs, bytes, s->error);

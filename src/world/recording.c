@@ -56,7 +56,8 @@ enum {
     FRAME_PAGED_NEEDED,
     FRAME_PAGED_HITS,
     FRAME_PAGED_READ,
-    FRAME_PAGED_RESIDENT
+    FRAME_PAGED_RESIDENT,
+    FRAME_PAGED_DIRECTORY
 };
 
 enum { NOTE_FRAME = 1, NOTE_TEXT, NOTE_DATA };
@@ -122,6 +123,7 @@ static const flr_proto_message messages[] = {
          {"paged_hits", FRAME_PAGED_HITS, NUMBER(UINT64)},
          {"paged_read", FRAME_PAGED_READ, NUMBER(UINT64)},
          {"paged_resident", FRAME_PAGED_RESIDENT, NUMBER(UINT64)},
+         {"paged_directory", FRAME_PAGED_DIRECTORY, NUMBER(UINT64)},
          {0}}},
     {0}};
 
@@ -179,6 +181,7 @@ static void put_frame(flr_bytes *b, const flr_record_view *v)
         flr_proto_uint(b, FRAME_PAGED_HITS, f->paged_hits);
         flr_proto_uint(b, FRAME_PAGED_READ, f->paged_read);
         flr_proto_uint(b, FRAME_PAGED_RESIDENT, f->paged_resident);
+        flr_proto_uint(b, FRAME_PAGED_DIRECTORY, f->paged_directory);
     }
     for (uint32_t i = 0; i < v->hand_count; i++) {
         const flr_record_hand *hand = &v->hands[i];
@@ -639,6 +642,9 @@ static bool get_frame(flr_recording *r, flr_proto_look l, flr_record_view *view)
             break;
         case FRAME_PAGED_RESIDENT:
             f->paged_resident = value.integer;
+            break;
+        case FRAME_PAGED_DIRECTORY:
+            f->paged_directory = value.integer;
             break;
         case FRAME_HANDS:
             if (view->hand_count == MOST_HANDS) return false;

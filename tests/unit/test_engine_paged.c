@@ -168,11 +168,37 @@ static void a_stall_pauses(void **state)
     free_rig(&r);
 }
 
+/* voxels of a part that moves cannot be paged: it is refused, and all goes on as before */
+static void a_paged_part_stays(void **state)
+{
+    (void)state;
+    rig r;
+    make_rig(&r, 2 << 20);
+    assert_non_null(strstr(r.said, "part \"plate\": "));
+    assert_non_null(strstr(r.said, "2 MB of memory for them, and "));
+    assert_int_equal(flr_engine_set_kind(r.engine, 0, FLR_PART_MOVABLE, &error), FLR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "part \"plate\" cannot be made to move"));
+    assert_int_equal(flr_engine_set_kind(r.engine, 0, FLR_PART_FREE, &error), FLR_UNSUPPORTED);
+    assert_int_equal(flr_engine_grab(r.engine, 0, 0, &error), FLR_DENIED);
+    *r.said = 0;
+    /* what does move can be told to stay and to move again */
+    assert_ok(flr_engine_set_kind(r.engine, 1, FLR_PART_STATIC, &error), error);
+    serve(&r, 5), flr_engine_run(r.engine, 2), serve(&r, 5);
+    assert_ok(flr_engine_set_kind(r.engine, 1, FLR_PART_MOVABLE, &error), error);
+    serve(&r, 5), flr_engine_run(r.engine, 2), serve(&r, 5);
+    assert_ok(flr_engine_grab(r.engine, 0, 1, &error), error);
+    for (int i = 0; i < 200; i++) push(&r, i, FRAMES), serve(&r, 3);
+    assert_true(flr_engine_view(r.engine)->paging.bytes_read > 0);
+    assert_int_equal(*r.said, 0);
+    free_rig(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paged_is_as_in_memory),
         cmocka_unit_test(a_stall_pauses),
+        cmocka_unit_test(a_paged_part_stays),
     };
     return cmocka_run_group_tests_name("engine_paged", tests, NULL, NULL);
 }

@@ -98,6 +98,7 @@ static frame make_frame(flr_test_random *random, uint64_t number)
         f.head.paged_hits = flr_test_random_u64(random);
         f.head.paged_read = flr_test_random_u64(random);
         f.head.paged_resident = 1 + flr_test_random_below(random, 1u << 30);
+        f.head.paged_directory = flr_test_random_u64(random);
     }
     f.head.contacts_given = flr_test_random_below(random, CONTACTS + 3);
     for (int i = 0; i < HANDS; i++) {
@@ -177,6 +178,7 @@ static void same(const frame *f, const flr_record_view *view)
     assert_int_equal(view->frame.paged_hits, head.paged_hits);
     assert_int_equal(view->frame.paged_read, head.paged_read);
     assert_int_equal(view->frame.paged_resident, head.paged_resident);
+    assert_int_equal(view->frame.paged_directory, head.paged_directory);
     assert_int_equal(view->frame.contacts_given, head.contacts_given);
     assert_int_equal(view->hand_count, HANDS);
     assert_int_equal(view->part_count, PARTS);

@@ -894,6 +894,8 @@ export interface message_state {
   paged_resident: number;
   /** bytes read from the disk so far */
   paged_read: number;
+  /** bytes of what tells where they are, always in memory, beside paged_memory */
+  paged_directory: number;
 }
 
 /** how near the surroundings are to vertices of a part, for colours */

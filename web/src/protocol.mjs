@@ -399,6 +399,7 @@ const messages = [
     ['paged_memory', 'one', 'u64', 1, 1, '', 192],
     ['paged_resident', 'one', 'u64', 1, 1, '', 200],
     ['paged_read', 'one', 'u64', 1, 1, '', 208],
+    ['paged_directory', 'one', 'u64', 1, 1, '', 216],
   ] },
   { id: 33, name: 'proximity', kind: 'state', direction: 2, fields: [
     ['frame', 'one', 'u64', 1, 1, '', 8],

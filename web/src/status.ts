@@ -10,7 +10,7 @@ import { count, digits } from './units.ts';
 function paging(state: message_state): string {
   const mb = (bytes: number) => `${digits(bytes / 1e6)} MB`;
   const waits = state.waits === 0 ? 'never waited' : `waited ${count(state.waits)}×, at most ${digits(1000 * state.longest_wait)} ms`;
-  return `voxels ${mb(state.paged_resident)} of ${mb(state.paged_memory)} · ${mb(state.paged_read)} read · ${digits(100 * state.paged_hits)} % in time · ${waits}`;
+  return `voxels ${mb(state.paged_resident)} of ${mb(state.paged_memory)} and ${mb(state.paged_directory)} of directory · ${mb(state.paged_read)} read · ${digits(100 * state.paged_hits)} % in time · ${waits}`;
 }
 
 export class Status {
