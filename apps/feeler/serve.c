@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/suggest.h"
@@ -29,7 +30,8 @@ typedef struct server {
     char cache_folder[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE],
         uploads[FLR_CACHE_PATH_SIZE], recordings[FLR_CACHE_PATH_SIZE], shared[FLR_CACHE_PATH_SIZE];
     char share_token[FLR_TOKEN_SIZE];
-    bool joined; /* the shared session's scene is here */
+    flr_address host_address; /* who is asked to be let in */
+    bool joined;              /* the shared session's scene is here */
     char host[256];
     flr_device *devices[MOST_DEVICES];
     uint32_t device_numbers[MOST_DEVICES];
@@ -269,15 +271,24 @@ static flr_result find_host(const char *text, flr_address *address, flr_error *e
     char *end = NULL;
     long port = colon ? strtol(colon + 1, &end, 10) : FLR_SHARE_PORT;
     if (size == 0 || size >= sizeof host || port < 1 || port > 65535 || (end && *end))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: not HOST or HOST:PORT", text);
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s: not HOST or HOST:PORT with a port from 1 to 65535", text);
     memcpy(host, text, size);
     host[size] = 0;
+    /* the old kind of number first: more networks carry it */
     struct addrinfo *found = NULL, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
-    if (getaddrinfo(host, NULL, &hints, &found) != 0 || !found)
-        return flr_fail(error, FLR_NOT_FOUND, "no machine is known by the name %s", host);
-    struct sockaddr_in *at = (struct sockaddr_in *)(void *)found->ai_addr;
-    *address = (flr_address){.family = 4, .port = (uint16_t)port};
-    memcpy(address->ip, &at->sin_addr, 4);
+    bool known = getaddrinfo(host, NULL, &hints, &found) == 0 && found;
+    hints.ai_family = AF_INET6;
+    if (!known && (getaddrinfo(host, NULL, &hints, &found) != 0 || !found))
+        return flr_fail(error, FLR_NOT_FOUND,
+                        "no machine is known by the name %s; is it spelled right? Its number, "
+                        "such as 192.168.1.20, will do, too",
+                        host);
+    *address = (flr_address){.family = known ? 4 : 6, .port = (uint16_t)port};
+    if (known)
+        memcpy(address->ip, &((struct sockaddr_in *)(void *)found->ai_addr)->sin_addr, 4);
+    else
+        memcpy(address->ip, &((struct sockaddr_in6 *)(void *)found->ai_addr)->sin6_addr, 16);
     freeaddrinfo(found);
     return FLR_OK;
 }
@@ -285,6 +296,10 @@ static flr_result find_host(const char *text, flr_address *address, flr_error *e
 static flr_result choose_token(server *s, flr_error *error)
 {
     const flr_serve_options *options = s->options;
+    const char *file = options->share_token_file ? options->share_token_file : options->token_file;
+    struct stat about;
+    if (file && stat(file, &about) == 0 && about.st_mode & (S_IRGRP | S_IROTH))
+        flr_warn(s->cli, "others on this machine can read %s and join; chmod 600 %s", file, file);
     if (options->share_token_file)
         return flr_access_read_token(s->cli->env, options->share_token_file, s->share_token, error);
     if (options->join && !options->share_token)
@@ -292,10 +307,13 @@ static flr_result choose_token(server *s, flr_error *error)
                         "a token is needed: --token-file FILE or --token TOKEN, as the one who "
                         "shares has it");
     if (options->join && strlen(options->share_token) >= sizeof s->share_token)
-        return flr_fail(error, FLR_BAD_ARGUMENT, "the token is too long");
-    if (options->join)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a token has at most %d characters",
+                        FLR_TOKEN_SIZE - 1);
+    if (options->join) {
         snprintf(s->share_token, sizeof s->share_token, "%s", options->share_token);
-    else if (options->token_file)
+        /* it stands in the list of processes until here */
+        memset((char *)(uintptr_t)options->share_token, 'x', strlen(options->share_token));
+    } else if (options->token_file)
         snprintf(s->share_token, sizeof s->share_token, "%s", s->def.access.token);
     else
         flr_access_make_token(s->cli->env, s->share_token);
@@ -322,6 +340,12 @@ static flr_result begin_share(server *s, flr_error *error)
                           "--share-listen %s: that is no address of this machine; give one such as "
                           "192.168.1.20 or 0.0.0.0",
                           options->share_listen);
+    char text[FLR_ADDRESS_TEXT_SIZE];
+    if (result == FLR_OK && options->join && def.local.family != def.host.family)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "--share-listen %s is of another kind than %s: IPv4 and IPv6 do not hear "
+                          "each other",
+                          options->share_listen, flr_address_print(def.host, text));
     if (result != FLR_OK) return result;
     if (!options->join) def.local.port = (uint16_t)options->share_port;
     const char *login = getenv("USER");
@@ -333,12 +357,17 @@ static flr_result begin_share(server *s, flr_error *error)
     def.rate = options->state_rate;
     def.folder = s->shared[0] ? s->shared : NULL;
     result = flr_service_set_share(s->service, &def, error);
-    if (result != FLR_OK && !options->join) {
+    if (result != FLR_OK && options->share_listen && result == FLR_NOT_FOUND) {
+        flr_error why = *error;
+        return flr_fail(error, FLR_DENIED, "--share-listen %s; ip address lists those that it has",
+                        why.message);
+    }
+    if (result == FLR_DENIED && !options->join) {
         flr_error why = *error;
         return flr_fail(error, result, "%s. --share-port says which, --share-port 0 takes any",
                         why.message);
     }
-    char text[FLR_ADDRESS_TEXT_SIZE];
+    s->host_address = def.host;
     if (result == FLR_OK && options->join)
         flr_print_note(s->cli, "Asking %s to be let in\n", flr_address_print(def.host, text));
     return result;
@@ -386,7 +415,11 @@ static void look_at_share(server *s)
     uint64_t done, total;
     if (flr_share_failed(share, &sentence)) {
         s->failed = true;
-        flr_fail(&s->error, FLR_CLOSED, "%s", sentence);
+        char text[FLR_ADDRESS_TEXT_SIZE];
+        flr_address_print(s->host_address, text);
+        /* some say it themselves */
+        bool named = strncmp(sentence, text, strlen(text)) == 0;
+        flr_fail(&s->error, FLR_CLOSED, "%s%s%s", named ? "" : text, named ? "" : ": ", sentence);
     } else if (flr_share_ready(share)) {
         flr_progress_end(s->cli);
         s->joined = true;

@@ -68,7 +68,9 @@ struct flr_share {
     uint64_t got;    /* of file_at */
     uint32_t ask_file, ask_count; /* what is asked for next; pieces that are under way */
     uint64_t ask_offset;
-    int64_t scene_ns; /* since when nothing has come */
+    int64_t scene_ns;       /* since when nothing has come */
+    int64_t alone_since_ns; /* since when nobody is heard who has it; 0: somebody is */
+    bool was_in;
     flr_output *output;
     flr_hasher hasher;
     char sentence[FLR_ERROR_MESSAGE_SIZE];

@@ -6,6 +6,7 @@
 #include "controller/share_inside.h"
 
 enum { PIECE = 49152, AHEAD = 8 /* pieces under way */ };
+static const int64_t alone_ns = INT64_C(30000000000); /* without anybody who has the scene */
 
 static void fail(flr_share *s, const char *sentence)
 {
@@ -342,6 +343,7 @@ void flr_share_scene_in(flr_share *s)
     // in again after having been away: the scene is there
     if (s->phase == FLR_SHARE_READY) flr_party_ready(s->party, true);
     s->scene_ns = 0;
+    s->was_in = true;
 }
 
 void flr_share_scene_job(flr_share *s, const flr_engine_job *job)
@@ -369,9 +371,25 @@ static bool has_scene(const flr_share *s)
     return i > 0;
 }
 
+/* One who was let in and then lost everybody who has the scene does not wait for ever. */
+static void give_up(flr_share *s, int64_t now)
+{
+    bool wants = s->def.join && s->folder &&
+                 (s->phase == FLR_SHARE_NONE || s->phase == FLR_SHARE_LISTING ||
+                  s->phase == FLR_SHARE_FETCHING);
+    if (!wants || !s->was_in || (flr_party_is_in(s->party) && find_source(s)))
+        s->alone_since_ns = 0;
+    else if (!s->alone_since_ns)
+        s->alone_since_ns = now;
+    else if (now - s->alone_since_ns > alone_ns)
+        fail(s, "nobody who has the scene is heard any more: it did not come whole. Join again "
+                "when somebody shares it");
+}
+
 void flr_share_scene_service(flr_share *s)
 {
     int64_t now = flr_share_now(s);
+    give_up(s, now);
     if (!flr_party_is_in(s->party)) return;
     if (s->phase == FLR_SHARE_NONE && !s->def.join) {
         char path[FLR_CACHE_PATH_SIZE];

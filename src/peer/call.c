@@ -106,7 +106,8 @@ int64_t flr_call_service(flr_lines *lines, flr_line *line, int64_t now)
     if (now >= end) {
         char text[FLR_ADDRESS_TEXT_SIZE];
         flr_line_end(lines, line, FLR_LINES_REFUSED, FLR_LINES_SILENCE,
-                     "%s does not answer, or the token is another one",
+                     "%s does not answer, or the token is another one; is feeler serve --share "
+                     "of this version running there, and does a firewall let UDP through?",
                      flr_address_print(line->address, text));
         return now;
     }

@@ -203,6 +203,26 @@ static void make_room(flr_party *p)
     forget_gone(p);
 }
 
+/* Nobody has the name of another who is here: the second Ada is "Ada 2". */
+static void name_apart(flr_party *p, flr_peer *peer, flr_wire_text name)
+{
+    char wanted[FLR_PARTY_NAME + 1];
+    snprintf(wanted, sizeof wanted, "%.*s", (int)name.size, name.size ? name.bytes : "");
+    bool taken = true;
+    for (uint32_t n = 1; taken && n <= FLR_PARTY_MEMBERS; n++) {
+        if (n == 1)
+            snprintf(peer->name, sizeof peer->name, "%s", wanted);
+        else
+            snprintf(peer->name, sizeof peer->name, "%.*s %u", FLR_PARTY_NAME - 3, wanted, n);
+        taken = false;
+        for (uint32_t i = 0; i < p->peer_count && !taken; i++) {
+            const flr_peer *other = &p->peers[i];
+            const flr_roll_member *entry = flr_roll_member_find(&p->roll, other->member);
+            taken = other != peer && entry && !entry->away && !strcmp(other->name, peer->name);
+        }
+    }
+}
+
 void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *join)
 {
     if (p->phase != FLR_PHASE_IN) {
@@ -237,7 +257,7 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
         make_room(p);
         if (p->top == UINT16_MAX || p->peer_count == FLR_PARTY_MEMBERS ||
             !flr_roll_add(&p->roll, (uint16_t)(p->top + 1), join->nonce)) {
-            refuse(p, line, FLR_TOO_LARGE, "", "the session is full");
+            refuse(p, line, FLR_TOO_LARGE, "", "the session is full; somebody must leave first");
             return;
         }
         peer = know(p, ++p->top);
@@ -247,8 +267,7 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
     peer->colour = join->colour != UINT32_MAX
                        ? join->colour & 0xFFFFFF
                        : colours[(peer->member - 1u) % (sizeof colours / sizeof *colours)];
-    snprintf(peer->name, sizeof peer->name, "%.*s", (int)join->name.size,
-             join->name.size ? join->name.bytes : "");
+    name_apart(p, peer, join->name);
     bind_line(p, peer, line);
     const flr_roll_member *entry = flr_roll_member_find(&p->roll, peer->member);
     bool was_away = entry && entry->away;

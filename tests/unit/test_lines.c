@@ -317,7 +317,7 @@ static void test_wrong_token(void **state)
     assert_int_equal(a->told[FLR_LINES_REFUSED], 0);
     flr_wire_run(&wire, 0.2);
     assert_int_equal(a->told[FLR_LINES_REFUSED], 1);
-    assert_string_equal(a->why, "10.0.0.2:7000 does not answer, or the token is another one");
+    assert_non_null(strstr(a->why, "10.0.0.2:7000 does not answer, or the token is another one"));
     assert_int_equal(b->told[FLR_LINES_OPEN], 0);
     // not a single packet came back
     flr_sim_stats stats = flr_sim_get_stats(wire.sim);
