@@ -179,6 +179,24 @@ static json_t *times(const flr_percentiles *p)
                      "max", (double)p->max * 1e-3);
 }
 
+/* The shared session: how it stands, and what packets were refused and why. */
+static json_t *share_health(flr_share *share)
+{
+    flr_party *party = flr_share_party(share);
+    const flr_share_stats *stats = flr_share_get_stats(share);
+    flr_percentiles arrival = flr_histogram_percentiles(&stats->arrival);
+    flr_lines_rejected r = flr_lines_get_rejected(flr_party_lines(party));
+    uint64_t all = r.malformed + r.unknown + r.forged + r.replayed + r.old + r.flood + r.broken;
+    json_t *rejected =
+        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "all", (json_int_t)all, "malformed",
+                  (json_int_t)r.malformed, "unknown", (json_int_t)r.unknown, "forged",
+                  (json_int_t)r.forged, "replayed", (json_int_t)r.replayed, "old",
+                  (json_int_t)r.old, "flood", (json_int_t)r.flood, "broken", (json_int_t)r.broken);
+    return json_pack("{s:b,s:b,s:i,s:I,s:o,s:o}", "ready", flr_share_ready(share), "leads",
+                     flr_party_leads(party), "members", (int)flr_party_count(party), "heard",
+                     (json_int_t)stats->heard, "arrival_us", times(&arrival), "rejected", rejected);
+}
+
 static char *health_text(flr_service *service)
 {
     flr_engine_health h;
@@ -193,6 +211,7 @@ static char *health_text(flr_service *service)
         (json_int_t)h.loop.faulty, "parts", (int)scene.parts, "clients",
         (int)flr_hub_clients(service->hub), "jobs", (int)h.jobs, "memory", (json_int_t)h.memory,
         "compute_us", times(&h.loop.compute), "wakeup_us", times(&h.loop.wakeup));
+    if (json && service->share) json_object_set_new(json, "share", share_health(service->share));
     char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
     json_decref(json);
     return text;

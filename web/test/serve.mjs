@@ -1,6 +1,6 @@
 // A real controller for the tests of the page: feeler serve of the scene of scene.mjs, in a folder of its own.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { write_scene } from './scene.mjs';
@@ -71,6 +71,7 @@ export async function share(feeler) {
   const members = [];
   const add = async (...options) => {
     const home = join(folder, String(members.length));
+    mkdirSync(home, { recursive: true });
     const member = begin(feeler, home, [...options, '--port', '0', '--no-devices', '--recordings', join(home, 'recordings')]);
     const started = { ...member, url: await member.url };
     members.push(started);
