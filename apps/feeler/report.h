@@ -23,7 +23,8 @@ typedef struct flr_report_frame {
     double bound;         /* metres: at least this far, by all that is known */
     uint32_t part;        /* that a hand holds, by its number in the recording; UINT32_MAX: none */
     uint32_t contacts, penetrations;
-    double waited_us; /* for voxels from the disk */
+    double waited_us;                  /* for voxels from the disk */
+    double paged_resident, paged_read; /* bytes: of those in memory, and read so far */
     bool limited, stopped, fresh, meet;
 } flr_report_frame;
 

@@ -404,6 +404,33 @@ static bool write_forces(FILE *out, const flr_report *r, const double *t)
     return ok;
 }
 
+/* What was in memory of voxels that are read as they are needed, and when frames waited for them. */
+static bool write_paging(FILE *out, const flr_report *r, const double *t)
+{
+    if (!r->paged_most) return true;
+    double *resident = COLUMN(r, paged_resident, 1e-6), *read = COLUMN(r, paged_read, 1e-6),
+           *waited = COLUMN(r, waited_us, 1e-3);
+    bool ok = resident && read && waited;
+    if (ok) {
+        flr_chart_line lines[] = {{"in memory", resident, "a", false},
+                                  {"read so far", read, "b", false}};
+        flr_chart chart = {.label = "voxels [MB]",
+                           .t = t,
+                           .count = r->count,
+                           .lines = lines,
+                           .line_count = 2,
+                           .mark = NAN};
+        fputs("<section><h2>Voxels from the disk</h2>\n", out);
+        flr_chart_lines(out, &chart);
+        if (r->waits) one_line(out, r, t, "waited before the frame [ms]", waited, NAN, NULL);
+        fputs("</section>\n", out);
+    }
+    free(resident);
+    free(read);
+    free(waited);
+    return ok;
+}
+
 static bool write_timing(FILE *out, const flr_report *r, const double *t)
 {
     double *compute = COLUMN(r, compute_us, 1), *wakeup = COLUMN(r, wakeup_us, 1);
@@ -541,7 +568,8 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     if (r->meshes) result = write_pictures(cli, out, r, error);
     bool ok = result == FLR_OK && write_way(out, r);
     fputs("</section>\n", out);
-    ok = ok && write_clearance(out, r, t) && write_forces(out, r, t) && write_timing(out, r, t);
+    ok = ok && write_clearance(out, r, t) && write_forces(out, r, t) && write_paging(out, r, t) &&
+         write_timing(out, r, t);
     write_conditions(out, r);
     fputs("</body></html>\n", out);
     free(t);

@@ -69,6 +69,8 @@ static flr_result take(flr_report *r, size_t *room, const flr_record_view *view,
         .limited = f->travel_limited,
         .stopped = f->stopped,
         .waited_us = f->waited_us,
+        .paged_resident = (double)f->paged_resident,
+        .paged_read = (double)f->paged_read,
         .fresh = hand && hand->fresh,
     };
     /* distances are those before the step: of the poses that the frame before ended with */

@@ -139,6 +139,18 @@ static void the_page_is_whole(void **state)
         assert_null(strstr(text, "http"));
         assert_null(strstr(text, "nan"));
         assert_non_null(strstr(text, "</html>"));
+        assert_null(strstr(text, "Voxels from the disk"));
+        flr_blob_free(&page);
+        /* and where voxels were paged */
+        for (size_t i = 0; i < r.count; i++)
+            r.frames[i].paged_resident = 1e6, r.frames[i].paged_read = 1e5 * (double)i;
+        r.paged_most = 1000000, r.paged_directory = 7000000;
+        r.waits = 1, r.frames[3].waited_us = 500;
+        assert_ok(flr_report_page(&cli, &r, &page, &error), error);
+        text = (const char *)page.bytes;
+        assert_non_null(strstr(text, "Voxels from the disk"));
+        assert_non_null(strstr(text, "at most 1.0 MB in memory and 7.0 MB of directory"));
+        assert_non_null(strstr(text, "waited before the frame [ms]"));
         flr_blob_free(&page);
         flr_report_free(&r);
     }
