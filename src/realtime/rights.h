@@ -8,6 +8,10 @@
 int flr_rights_lock_memory(void);
 void flr_rights_unlock_memory(void);
 
+/* Touches the code and the static data of the program and its libraries: else the first frame that goes through a function
+ * faults. Thread: control. */
+void flr_rights_touch_program(void);
+
 /* Of the calling thread: SCHED_FIFO with this priority, this processor. 0 or an errno. */
 int flr_rights_set_priority(int priority);
 int flr_rights_set_cpu(int cpu);

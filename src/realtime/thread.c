@@ -106,6 +106,7 @@ flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error)
     t->watchdog_made = watched && code == 0;
     if (code) return no_thread(loop, code, error);
     int locked = loop->def.lock_memory ? flr_rights_lock_memory() : 0;
+    if (loop->def.lock_memory) flr_rights_touch_program();
     t->locked = loop->def.lock_memory && locked == 0;
     if (sem_init(&t->ready, 0, 0) != 0) return no_thread(loop, errno, error);
     code = make_thread(&t->loop, loop_thread, loop);

@@ -153,6 +153,41 @@ static void no_page_fault_no_allocation(void **state)
 
 #ifndef FLR_SANITIZED // sanitizers lock and call as they like
 
+static volatile char fresh[2][64 << 12]; // nobody has written there yet
+
+static bool write_fresh(void *context, flr_loop_frame *frame)
+{
+    volatile char *bytes = fresh[*(int *)context];
+    if (frame->number % 100 < 64) bytes[(frame->number % 100) << 12] = 1;
+    return true;
+}
+
+/* static data, and code likewise, is there before the first frame that uses it */
+static void the_program_is_touched(void **state)
+{
+    (void)state;
+    uint64_t faults[2];
+    for (int locked = 0; locked < 2; locked++) {
+        flr_error error;
+        flr_loop *loop;
+        flr_loop_def def = flr_default_loop_def();
+        def.env = flr_env_real();
+        def.paced = false;
+        def.step = write_fresh;
+        def.context = &locked;
+        def.lock_memory = locked;
+        assert_ok(flr_loop_create(&def, &loop, &error), error);
+        assert_ok(flr_loop_start(loop, 100, &error), error);
+        flr_loop_wait(loop);
+        flr_loop_stats stats;
+        flr_loop_get_stats(loop, &stats);
+        faults[locked] = stats.page_faults;
+        flr_loop_destroy(loop);
+    }
+    assert_true(faults[0] >= 60); // the counter counts
+    assert_int_equal(faults[1], 0);
+}
+
 static uint64_t run_all(void *context)
 {
     subject *s = context;
@@ -193,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_page_fault_no_allocation),
 #ifndef FLR_SANITIZED
+        cmocka_unit_test(the_program_is_touched),
         cmocka_unit_test(no_lock),
         cmocka_unit_test(no_system_call_but_the_sleep),
 #endif
