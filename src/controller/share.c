@@ -10,6 +10,8 @@
 static const double still_s = 0.3; /* a part that moves by itself has come to rest */
 static const double ghost_s = 0.5; /* in which a part without physics gets to its place */
 static const double slow = 1e-4;   /* m/s, rad/s */
+static const double yield_s = 0.3; /* in which a part must get to its place where the leader is */
+static const double stuck = 0.01;  /* m/s, rad/s: slower than this, it will not get there */
 
 flr_share_def flr_default_share_def(void)
 {
@@ -245,8 +247,7 @@ static void match(flr_share *s, uint32_t part)
     for (uint32_t i = 0; in && i < entry.holder_count; i++)
         if (entry.holders[i] != self) tie(s, part, entry.holders[i], mine, NULL);
     if (home) {
-        if (!p->homing_ns || find_tie(s, part, 0) == FLR_WORLD_TIES)
-            p->homing_ns = flr_share_now(s);
+        if (!p->homing_ns) p->homing_ns = p->moved_ns = flr_share_now(s);
         tie(s, part, 0, false, &entry);
     } else {
         p->homing_ns = 0;
@@ -256,6 +257,20 @@ static void match(flr_share *s, uint32_t part)
 }
 
 /* ---- what the engine shows ---- */
+
+/* Places that come from several sites need not fit each other: of parts that were pressed together each was let go where its
+ * holder saw it. So all that does not fit comes from one world, the leader's: what cannot get to its place there stays where it is. */
+static void yield(flr_share *s, flr_shared_part *p, const flr_roll_part *entry,
+                  const flr_engine_part_state *body)
+{
+    int64_t now = flr_share_now(s);
+    double since = 1e-9 * (double)(now - p->moved_ns);
+    bool lies =
+        flr_vec3_length(body->twist.linear) < stuck && flr_vec3_length(body->twist.angular) < stuck;
+    if (!flr_party_leads(s->party) || since < (lies ? yield_s : 2 * yield_s)) return;
+    p->moved_ns = now;
+    flr_party_move(s->party, entry->part, entry->number, body->T_world_part);
+}
 
 /* Is the part at the place where it was let go? Then it is said; when it takes too long, nothing is in its way any more. */
 static void bring_home(flr_share *s, const flr_engine_state *state)
@@ -281,8 +296,11 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
             p->known = entry.T_world_part;
             p->placing = true;
             flr_party_settle(s->party, mine->part, entry.number);
-        } else if (p->homing_ns && !p->ghost &&
-                   flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
+            continue;
+        }
+        if (body && p->homing_ns) yield(s, p, &entry, body);
+        if (p->homing_ns && !p->ghost &&
+            flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
             set_solid(s, p, false);
             flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
                             "the way to where it was let go is not free here: it passes through");

@@ -19,6 +19,7 @@ typedef struct flr_shared_part {
     bool kept;         /* it moves by itself, and this side tells where */
     int64_t still_ns;  /* since when it does not move */
     int64_t homing_ns; /* since when it is brought home; 0: it is not */
+    int64_t moved_ns;  /* … or when this side, which leads, has last given it another place */
     bool ghost;        /* physics are off */
     bool diverged;
     bool odd; /* somebody's voxels are of another size, and it was said */

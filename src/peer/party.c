@@ -232,6 +232,13 @@ void flr_party_settle(flr_party *p, uint32_t part, uint32_t number)
     flr_party_own_deeds(p);
 }
 
+void flr_party_move(flr_party *p, uint32_t part, uint32_t number, flr_pose T_world_part)
+{
+    if (!flr_party_leads(p)) return;
+    flr_roll_move(&p->roll, part, number, T_world_part);
+    if (p->roll.changed) flr_party_roll_changed(p);
+}
+
 flr_result flr_party_send(flr_party *p, uint16_t member, const flr_message *message)
 {
     flr_result result = member ? FLR_CLOSED : FLR_OK;

@@ -121,6 +121,8 @@ void flr_party_hold(flr_party *party, uint32_t part);
 void flr_party_release(flr_party *party, uint32_t part, flr_pose T_world_part);
 /* The part is where the roll wants it, to the last bit; `number` as in the roll. */
 void flr_party_settle(flr_party *party, uint32_t part, uint32_t number);
+/* Who leads: the part does not get to where the roll wants it, and lies here; so shall it everywhere. */
+void flr_party_move(flr_party *party, uint32_t part, uint32_t number, flr_pose T_world_part);
 
 /* Hands and held parts, as flr_msg_peer_state has them; copied. Sent at the rate, where it differs from what others expect. */
 void flr_party_show(flr_party *party, const flr_wire_peer_hand *hands, uint32_t hand_count,

@@ -159,6 +159,12 @@ void flr_roll_settle(flr_roll *roll, uint16_t member, uint32_t part, uint32_t nu
     drop_settled(roll);
 }
 
+void flr_roll_move(flr_roll *roll, uint32_t part, uint32_t number, flr_pose T_world_part)
+{
+    flr_roll_part *p = flr_roll_part_find(roll, part);
+    if (p && p->rest && p->number == number) put(roll, p, T_world_part);
+}
+
 /* Everything that a member had to do with parts ends. */
 static void empty_hands(flr_roll *roll, uint16_t member, bool freeze, flr_roll_where *where,
                         void *context)

@@ -80,6 +80,8 @@ bool flr_roll_hold(flr_roll *roll, uint16_t member, uint32_t part);
 /* It lets go. Where nobody is left who holds it, this is the place where it shall be. */
 void flr_roll_release(flr_roll *roll, uint16_t member, uint32_t part, flr_pose T_world_part);
 void flr_roll_settle(flr_roll *roll, uint16_t member, uint32_t part, uint32_t number);
+/* It does not get to its place, as the leader sees it: this is its place from now on. `number` of the old one. */
+void flr_roll_move(flr_roll *roll, uint32_t part, uint32_t number, flr_pose T_world_part);
 
 /* Where a part is, at this controller. False: not known. */
 typedef bool flr_roll_where(void *context, uint32_t part, flr_pose *T_world_part);

@@ -37,6 +37,8 @@ typedef struct flr_tie {
     double told;     /* joules: `put` of the other side, as last heard */
     double apart;    /* s: for how long it has touched something, stretched */
     double slowness; /* s: in which the goal follows */
+    double held_off; /* s: for how long something has kept it from its rest */
+    flr_vec3 lift;   /* metres: from its rest to where it is pulled first, off what is in the way */
     bool set;
     bool heard; /* told is known */
     bool fresh; /* there was an input since the last step */

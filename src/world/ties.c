@@ -38,7 +38,13 @@
 #define HORIZON 0.02 /* s: for which what is left in an account must last */
 #define RECOVER 0.05 /* s: in which a wrench that was scaled to nothing comes back */
 #define NEAR    0.5  /* voxels: this near, it is put where it shall lie */
+#define NEARER  2.0  /* voxels: … or this near, where something keeps it off */
+#define LONG    0.3  /* s: for so long; from one to the other it takes EASE */
+#define EASE    0.15 /* s */
 #define SLOW    0.02 /* m/s: if its points are no faster */
+#define LIFTED  0.12 /* s: a part that is kept off still is lifted off for so long, */
+#define TRY     0.30 /* s: and with that pulled there for so long in all, */
+#define TRIES   4    /* times */
 #define CAUGHT  2.0  /* voxels: from here on, for PATIENT s, something is between the instances */
 #define HEALED  1.0
 #define PATIENT 0.5
@@ -131,6 +137,7 @@ bool flr_world_set_tie(flr_world *w, uint32_t number, const flr_world_tie_def *d
     made.set = true;
     made.shown.part = def->part;
     made.shown.settled = false;
+    made.held_off = 0;
     if (def->rest) {
         made.handle.T_world_handle = at_centre(&w->state->bodies[def->part], def->T_world_rest);
         made.handle.twist = flr_twist_make(none, none);
@@ -179,7 +186,7 @@ bool flr_tie_is_valid(const flr_world *w, const flr_tie *tie)
     return tie->def.part < w->def.part_count && w->kinds[tie->def.part] != FLR_PART_STATIC &&
            flr_pose_is_valid(tie->handle.T_world_handle) && flr_pose_is_valid(tie->T_goal) &&
            amount(tie->slowness) && amount(tie->share) && amount(tie->delay) &&
-           isfinite(tie->shown.account);
+           amount(tie->held_off) && flr_vec3_is_finite(tie->lift) && isfinite(tie->shown.account);
 }
 
 /* ---- a step ---- */
@@ -209,12 +216,23 @@ void flr_ties_unsettle(flr_world *w, uint32_t part)
         if (w->state->ties[t].def.part == part) w->state->ties[t].shown.settled = false;
 }
 
+/* s since the part is tried to be brought to its rest another way; below 0: not yet. */
+static double trying(const flr_tie *tie) { return tie->held_off - LONG - EASE; }
+
+/* A part that hangs on an edge is turned as it shall lie, off what it hangs on, before it is pulled there again. */
+static bool is_lifted(const flr_tie *tie)
+{
+    double since = trying(tie);
+    return tie->def.rest && since > 0 && since < TRIES * TRY && fmod(since, TRY) < LIFTED;
+}
+
 /* Two who press parts against each other with all they have stand wherever the other's part is, as they see it: late. Each
  * goes where the other was, to and fro, with nothing to end it. So, where an instance meets a part that is held here, it goes after the
  * other one as slowly as it hears of it: of a swing over two ways and back, half is left each time. */
 static void follow(flr_tie *tie, double dt)
 {
     flr_pose to = tie->handle.T_world_handle, *goal = &tie->T_goal;
+    if (is_lifted(tie)) to.p = flr_vec3_add(to.p, tie->lift);
     if (!(tie->slowness > 0)) {
         *goal = to;
         return;
@@ -341,7 +359,8 @@ void flr_ties_act(flr_world *w, uint32_t part)
 
 /* Is the body so near to where it shall lie, and so slow, that it can be put there? Contact alone keeps a step of half a voxel
  * safe, and elsewhere the part lies just so. (A check of the way would stop it by the width of a hair: the other end of this way is
- * as near to things as a part may be.) */
+ * as near to things as a part may be.) Where a hand there pressed it against something, the tie does not press as hard, and edges of
+ * voxels hold it off by one or two: that is as near as it gets. */
 static bool is_there(const flr_world *w, uint32_t part)
 {
     const flr_body *body = &w->state->bodies[part];
@@ -358,7 +377,8 @@ static bool is_there(const flr_world *w, uint32_t part)
     flr_motion way = {turn, flr_vec3_sub(rest->handle.T_world_handle.p, flr_body_centre(body))};
     double speed =
         flr_vec3_length(body->twist.linear) + body->reach * flr_vec3_length(body->twist.angular);
-    return flr_motion_travel(way, body->reach) <= NEAR * voxel_or(w, 1e-3) && speed <= SLOW;
+    double near = NEAR + (NEARER - NEAR) * fmin(1, fmax(0, (rest->held_off - LONG) / EASE));
+    return flr_motion_travel(way, body->reach) <= near * voxel_or(w, 1e-3) && speed <= SLOW;
 }
 
 /* What a tie has given to its body and got from it in the step: the wrench at its end, as the solver took it, on the way that
@@ -406,6 +426,19 @@ static void count(const flr_world *w, flr_tie *tie, const flr_body *before, doub
     s->account = fmin(s->account, STORE);
 }
 
+/* Counts for how long something is in the way of a part to its rest, and how to get off that. */
+static void hold_off(const flr_world *w, flr_tie *tie, bool touching)
+{
+    double before = trying(tie), dt = w->def.dt;
+    // a part that is lifted touches nothing, and is still kept off
+    tie->held_off = fmax(0, tie->held_off + (touching || before > 0 ? dt : -dt));
+    double since = trying(tie);
+    if (!(since > 0) || (before > 0 && fmod(before, TRY) < fmod(since, TRY))) return;
+    flr_vec3 push = w->plans[tie->def.part].result.contact.force;
+    double force = flr_vec3_length(push), reach = w->state->bodies[tie->def.part].reach;
+    tie->lift = force > 0 ? flr_vec3_scale(push, reach / force) : none;
+}
+
 /* Where it is now against the other instance, and whether something is between them. */
 static void look(const flr_world *w, flr_tie *tie)
 {
@@ -418,6 +451,7 @@ static void look(const flr_world *w, flr_tie *tie)
     bool slow = !tie->def.mutual && !tie->def.rest && touching && meets(w, tie->def.part);
     tie->slowness = slow ? tie->delay : tie->slowness * (1 - fmin(1, dt / ADAPT));
     if (tie->slowness < dt) tie->slowness = 0;
+    if (tie->def.rest) hold_off(w, tie, touching);
     s->shift = flr_vec3_sub(tie->handle.T_world_handle.p, flr_body_centre(body));
     s->turn = tie->coupling.turn;
     s->stretch = flr_motion_travel((flr_motion){s->turn, s->shift}, body->reach);

@@ -113,6 +113,35 @@ static void test_random_deeds(void **state)
     assert_true(roll.part_count > 10);
 }
 
+/* A part that does not get to its place where the leader is gets another one, which all owe. */
+static void test_move(void **state)
+{
+    (void)state;
+    flr_roll roll = {.epoch = {1, 1}};
+    flr_pose at = flr_pose_identity(), other = flr_pose_make(flr_vec3_make(1, 2, 3), at.q);
+    for (uint16_t m = 1; m <= 3; m++) assert_true(flr_roll_add(&roll, m, m));
+    flr_roll_release(&roll, 2, 7, at);
+    flr_roll_publish(&roll);
+    const flr_roll_part *p = flr_roll_part_find(&roll, 7);
+    uint32_t number = p->number;
+    flr_roll_settle(&roll, 3, 7, number);
+    flr_roll_publish(&roll);
+    flr_roll_move(&roll, 7, number, other);
+    assert_true(roll.changed);
+    flr_roll_publish(&roll);
+    p = flr_roll_part_find(&roll, 7);
+    assert_true(p->rest && p->number > number && p->unsettled_count == 3);
+    assert_true(p->T_world_part.p.y == 2);
+    // by an old number, or when somebody holds it: nothing
+    flr_roll_move(&roll, 7, number, at);
+    assert_true(flr_roll_hold(&roll, 1, 7));
+    flr_roll_publish(&roll);
+    flr_roll_move(&roll, 7, flr_roll_part_find(&roll, 7)->number, at);
+    flr_roll_move(&roll, 8, 0, at);
+    assert_false(roll.changed);
+    check_travel(&roll);
+}
+
 static void test_epochs(void **state)
 {
     (void)state;
@@ -164,7 +193,7 @@ static void test_contradictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_deeds),
-                                       cmocka_unit_test(test_epochs),
+                                       cmocka_unit_test(test_move), cmocka_unit_test(test_epochs),
                                        cmocka_unit_test(test_contradictions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
