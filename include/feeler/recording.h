@@ -154,6 +154,14 @@ FLR_API void flr_recording_close(flr_recording *recording); /* NULL allowed */
 FLR_API flr_result flr_recording_next(flr_recording *recording, flr_record_view *view,
                                       flr_error *error);
 
+/* Frames before this time are passed over from now on, without reading what is in them: for those who need
+ * some of many. */
+FLR_API void flr_recording_skip_to(flr_recording *recording, int64_t time_ns);
+
+/* How many frames there are and how long they last, in seconds, as the end of the file says: nothing
+ * else is read. False: its writer died, or the end is damaged. */
+FLR_API bool flr_recording_length(flr_recording *recording, uint64_t *frames, double *seconds);
+
 /* From now on flr_recording_next() tells the notes that it meets, in the order of the file. A note
  * may stand behind its frame. `seen` NULL: they are passed over. */
 FLR_API void flr_recording_tell_notes(flr_recording *recording,

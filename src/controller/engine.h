@@ -471,7 +471,7 @@ typedef struct flr_engine_recording {
     uint32_t recording;
     bool finished;
     uint64_t bytes;        /* of the file, when it is finished */
-    uint64_t frames, lost; /* in it, and not; 0 where not known: it was there before */
+    uint64_t frames, lost; /* in it, and not; 0 where not known: its writer died */
     double seconds;
     char name[FLR_ENGINE_NAME_SIZE];
     char path[FLR_CACHE_PATH_SIZE]; /* of the file */

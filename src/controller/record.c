@@ -70,6 +70,14 @@ static bool found_file(void *context, const char *name)
     snprintf(r->name, sizeof r->name, "%.*s", (int)(length - sizeof ending + 1), name);
     r->bytes = info.size;
     r->finished = true;
+    flr_recording *recording;
+    if (flr_recording_open(e->def.env, path, &recording, NULL) == FLR_OK) {
+        const char *rate = flr_recording_text(recording, "rate");
+        double hz = rate ? strtod(rate, NULL) : 0;
+        if (flr_recording_length(recording, &r->frames, &r->seconds) && hz > 0)
+            r->seconds += 1 / hz; /* the last frame lasts, too */
+        flr_recording_close(recording);
+    }
     return true;
 }
 

@@ -54,8 +54,13 @@ typedef struct reel_job {
     flr_env *env;
     char path[FLR_CACHE_PATH_SIZE];
     uint32_t recording;
+    flr_recording *file; /* NULL: not open yet */
+    double length;       /* seconds; 0: not known */
     reel reel;
 } reel_job;
+
+/* Somebody waits, so it is the quick worker's; but others wait, too: so long at a time. */
+static const int64_t slice_ns = 100000000;
 
 static bool grow(reel *r)
 {
@@ -109,32 +114,39 @@ static flr_result read_names(const flr_recording *recording, reel *r, flr_error 
     return FLR_OK;
 }
 
+static flr_result read_moments(reel_job *j, flr_error *error)
+{
+    flr_record_view view;
+    flr_result result;
+    int64_t end_ns = flr_clock_ns(j->env) + slice_ns;
+    while ((result = flr_recording_next(j->file, &view, error)) == FLR_OK) {
+        flr_recording_skip_to(j->file, view.frame.time_ns + apart_ns);
+        if (!keep(&j->reel, &view)) return flr_engine_no_memory(error);
+        if (flr_clock_ns(j->env) < end_ns) continue;
+        double done = 1e-9 * (double)view.frame.time_ns;
+        if (!flr_job_progress(&j->job, j->length > done ? done / j->length : 0.5,
+                              "reading the recording"))
+            return flr_fail(error, FLR_CANCELLED, "cancelled");
+        j->job.more = true;
+        return FLR_OK;
+    }
+    if (result != FLR_CLOSED) return result;
+    return j->reel.count > 0
+               ? read_names(j->file, &j->reel, error)
+               : flr_fail(error, FLR_BAD_INPUT, "%s: there is no frame in it", j->path);
+}
+
 static void reel_work(flr_job *job)
 {
     reel_job *j = (reel_job *)job;
-    flr_recording *recording;
-    flr_record_view view;
-    flr_error *error = &job->error;
-    job->result = flr_recording_open(j->env, j->path, &recording, error);
-    if (job->result != FLR_OK) return;
-    int64_t next = INT64_MIN;
-    while ((job->result = flr_recording_next(recording, &view, error)) == FLR_OK) {
-        if (view.frame.time_ns < next) continue;
-        next = view.frame.time_ns + apart_ns;
-        if (!keep(&j->reel, &view)) {
-            job->result = flr_engine_no_memory(error);
-            break;
-        }
-        if (!flr_job_progress(job, 0.5, "reading the recording")) {
-            job->result = flr_fail(error, FLR_CANCELLED, "cancelled");
-            break;
-        }
+    uint64_t frames;
+    job->result = FLR_OK;
+    if (!j->file) {
+        job->result = flr_recording_open(j->env, j->path, &j->file, &job->error);
+        if (job->result == FLR_OK && !flr_recording_length(j->file, &frames, &j->length))
+            j->length = 0;
     }
-    if (job->result == FLR_CLOSED)
-        job->result = j->reel.count > 0
-                          ? read_names(recording, &j->reel, error)
-                          : flr_fail(error, FLR_BAD_INPUT, "%s: there is no frame in it", j->path);
-    flr_recording_close(recording);
+    if (job->result == FLR_OK) job->result = read_moments(j, &job->error);
 }
 
 static void send_pause(flr_engine *e, bool paused)
@@ -146,7 +158,7 @@ static void send_pause(flr_engine *e, bool paused)
 static void reel_done(flr_engine *e, flr_job *job)
 {
     reel_job *j = (reel_job *)job;
-    if (job->result != FLR_OK) return;
+    if (job->result != FLR_OK || job->more) return;
     flr_replay *r = calloc(1, sizeof *r);
     uint32_t *ids = calloc((size_t)j->reel.parts + 1, sizeof *ids);
     if (!r || !ids) {
@@ -177,6 +189,7 @@ static void reel_done(flr_engine *e, flr_job *job)
 static void reel_drop(flr_job *job)
 {
     reel_job *j = (reel_job *)job;
+    flr_recording_close(j->file);
     free_reel(&j->reel);
     free(j);
 }
@@ -195,6 +208,7 @@ flr_result flr_engine_replay(flr_engine *e, uint32_t recording, uint32_t *number
     j->env = e->def.env;
     j->recording = recording;
     memcpy(j->path, info.path, sizeof j->path);
+    j->job.quick = true;
     j->job.work = reel_work;
     j->job.done = reel_done;
     j->job.drop = reel_drop;

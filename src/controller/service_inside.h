@@ -49,7 +49,7 @@ struct flr_service {
     /* a shared session; its packets wake the service */
     flr_share *share;
     char shared[FLR_CACHE_PATH_SIZE]; /* folder; "": none */
-    double share_rate; /* Hz: of states */
+    double share_rate;                /* Hz: of states */
     pthread_t watcher;
     bool watching;
     _Atomic bool ending;

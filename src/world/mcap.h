@@ -87,6 +87,11 @@ void flr_mcap_close(flr_mcap_reader *reader); /* NULL allowed */
  * chunks. A damaged chunk is left out: see flr_mcap_get_damage(). */
 flr_result flr_mcap_next(flr_mcap_reader *reader, flr_mcap_message *message, flr_error *error);
 
+/* How many messages of a schema there are, and the times of the first and the last of all, as the summary at the end of the file
+ * says: no message is read. False: there is none, or it makes no sense. */
+bool flr_mcap_summary(flr_mcap_reader *reader, const char *schema, uint64_t *messages,
+                      uint64_t *first, uint64_t *last);
+
 /* The value of a key of a metadata record that was met so far (those before the first message are met when the file is
  * opened); NULL: none. */
 const char *flr_mcap_metadata(const flr_mcap_reader *reader, const char *name, const char *key);

@@ -368,6 +368,65 @@ flr_result flr_mcap_open(flr_env *env, const char *path, flr_mcap_reader **reade
     return FLR_OK;
 }
 
+/* ---- the summary ---- */
+
+enum { FOOTER = 9 + 20, SUMMARY_RECORDS = 4096, STATISTICS_MOST = 65536 };
+
+/* Statistics: of messages by schema, and their times. */
+static bool take_statistics(const flr_mcap_reader *r, look l, const char *wanted,
+                            uint64_t *messages, uint64_t *first, uint64_t *last)
+{
+    number(&l, 8), number(&l, 2); /* messages of all channels, schemas */
+    number(&l, 8), number(&l, 8); /* channels, attachments, metadata, chunks */
+    uint64_t begin = number(&l, 8), end = number(&l, 8), count = 0;
+    look map = piece(&l, 4);
+    while (!map.bad && map.left) {
+        uint16_t id = (uint16_t)number(&map, 2);
+        uint64_t of = number(&map, 8);
+        for (size_t i = 0; i < r->channel_count; i++)
+            for (size_t k = 0; k < r->schema_count; k++)
+                if (r->channels[i].id == id && r->schemas[k].id == r->channels[i].schema &&
+                    !strcmp(r->schemas[k].name, wanted))
+                    count += of;
+    }
+    if (l.bad || map.bad || end < begin) return false;
+    *messages = count;
+    *first = begin;
+    *last = end;
+    return true;
+}
+
+bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages, uint64_t *first,
+                      uint64_t *last)
+{
+    uint8_t end[FOOTER + sizeof flr_mcap_magic], head[9];
+    flr_error ignored;
+    if (r->size < 2 * sizeof end ||
+        fetch(r, r->size - sizeof end, end, sizeof end, &ignored) != FLR_OK)
+        return false;
+    look l = {end, sizeof end, false};
+    bool footer = number(&l, 1) == MCAP_FOOTER && number(&l, 8) == 20;
+    uint64_t at = number(&l, 8), stop = r->size - sizeof end;
+    if (!footer || memcmp(end + FOOTER, flr_mcap_magic, sizeof flr_mcap_magic) != 0) return false;
+    for (int i = 0; i < SUMMARY_RECORDS && at > 0 && at < stop && stop - at > sizeof head; i++) {
+        if (fetch(r, at, head, sizeof head, &ignored) != FLR_OK) return false;
+        look h = {head + 1, 8, false};
+        uint64_t size = number(&h, 8);
+        at += sizeof head;
+        if (size > stop - at) return false;
+        if (head[0] == MCAP_STATISTICS && size <= STATISTICS_MOST) {
+            uint8_t *bytes = malloc((size_t)size + 1);
+            bool told = bytes && fetch(r, at, bytes, (size_t)size, &ignored) == FLR_OK &&
+                        take_statistics(r, (look){bytes, (size_t)size, false}, wanted, messages,
+                                        first, last);
+            free(bytes);
+            return told;
+        }
+        at += size;
+    }
+    return false;
+}
+
 void flr_mcap_close(flr_mcap_reader *r)
 {
     if (!r) return;

@@ -1,4 +1,5 @@
 /* writing MCAP: chunks as they fill, the summary at the end */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,19 +54,34 @@ void flr_bytes_free(flr_bytes *bytes)
     *bytes = (flr_bytes){0};
 }
 
+/* eight bytes at a time: what each of them becomes behind those that follow */
+static uint32_t crc_table[8][256];
+static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
+
+static void make_crc_table(void)
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++) crc = (crc & 1 ? 0xEDB88320 : 0) ^ crc >> 1;
+        crc_table[0][i] = crc;
+    }
+    for (uint32_t i = 0; i < 256; i++)
+        for (int k = 1; k < 8; k++)
+            crc_table[k][i] = crc_table[0][crc_table[k - 1][i] & 255] ^ crc_table[k - 1][i] >> 8;
+}
+
 uint32_t flr_crc32(uint32_t crc, const void *data, size_t size)
 {
-    /* four bits at a time: recordings are small, and so is the table */
-    static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
-                                       0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
-                                       0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
-                                       0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
     const uint8_t *p = data;
+    pthread_once(&crc_once, make_crc_table);
     crc = ~crc;
-    for (size_t i = 0; i < size; i++) {
-        crc = table[(crc ^ p[i]) & 15] ^ crc >> 4;
-        crc = table[(crc ^ p[i] >> 4) & 15] ^ crc >> 4;
+    for (; size >= 8; p += 8, size -= 8) {
+        crc ^= p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        crc = crc_table[7][crc & 255] ^ crc_table[6][crc >> 8 & 255] ^
+              crc_table[5][crc >> 16 & 255] ^ crc_table[4][crc >> 24] ^ crc_table[3][p[4]] ^
+              crc_table[2][p[5]] ^ crc_table[1][p[6]] ^ crc_table[0][p[7]];
     }
+    for (; size > 0; p++, size--) crc = crc_table[0][(crc ^ *p) & 255] ^ crc >> 8;
     return ~crc;
 }
 

@@ -508,6 +508,7 @@ struct flr_recording {
     uint32_t places;        /* of the file, at the frame before */
     uint32_t broken;        /* frames that came but make no sense */
     uint64_t next;          /* number of the frame to come */
+    int64_t skip_ns;        /* frames before are passed over */
     uint64_t lost, lost_at; /* frames, and the number of the first of them */
     bool open;              /* damage behind the last frame: how many it cost is not known yet */
     void (*seen)(void *context, const flr_record_note *note);
@@ -691,6 +692,10 @@ flr_result flr_recording_next(flr_recording *r, flr_record_view *view, flr_error
         flr_proto_look look = {message.data, message.size, false};
         if (r->seen && strcmp(message.schema, note_schema) == 0) tell_note(r, look);
         if (strcmp(message.schema, schema_name) != 0) continue;
+        if ((int64_t)message.time < r->skip_ns) { /* its number is in the envelope, cut */
+            count_lost(r, (r->next & ~(uint64_t)UINT32_MAX) + message.sequence);
+            continue;
+        }
         flr_record_view found = {0};
         if (get_frame(r, look, &found)) {
             count_lost(r, found.frame.frame);
@@ -700,6 +705,18 @@ flr_result flr_recording_next(flr_recording *r, flr_record_view *view, flr_error
         r->broken++;
         r->open = true;
     }
+}
+
+void flr_recording_skip_to(flr_recording *r, int64_t time_ns) { r->skip_ns = time_ns; }
+
+bool flr_recording_length(flr_recording *r, uint64_t *frames, double *seconds)
+{
+    uint64_t count, first, last;
+    if (!flr_mcap_summary(r->file, schema_name, &count, &first, &last) || last > INT64_MAX)
+        return false;
+    *frames = count;
+    *seconds = count ? (double)last * 1e-9 : 0;
+    return true;
 }
 
 bool flr_recording_damaged(const flr_recording *r, flr_error *error)

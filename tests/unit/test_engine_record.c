@@ -136,12 +136,42 @@ static void another_scene_ends_it(void **state)
     flr_test_stand_free(&s);
 }
 
+/* Those that were there before are listed with what their end tells. */
+static void found_ones_have_a_length(void **state)
+{
+    (void)state;
+    flr_test_stand s;
+    flr_engine_recording made, found;
+    uint32_t recording;
+    flr_engine *second;
+    flr_error error = {0};
+    flr_test_stand_make(&s, true, "/tapes");
+    assert_int_equal(flr_engine_record_start(s.engine, "tape", &recording, NULL), FLR_OK);
+    flr_test_stand_pass(&s, 300);
+    assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    assert_true(flr_engine_recording_at(s.engine, recording, &made) && made.finished);
+    flr_engine_def def = flr_default_engine_def();
+    def.env = s.env;
+    def.workers = 0;
+    def.priority = 0;
+    def.lock_memory = false;
+    def.recordings = "/tapes";
+    assert_int_equal(flr_engine_create(&def, &second, &error), FLR_OK);
+    assert_true(flr_engine_recording_at(second, 0, &found) && found.finished);
+    assert_int_equal(found.frames, made.frames);
+    assert_true(found.frames >= 300 && fabs(found.seconds - made.seconds) < 1e-6);
+    flr_engine_destroy(second);
+    flr_test_stand_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_those_of_the_names),
         cmocka_unit_test(a_scene_that_was_saved_is_named),
         cmocka_unit_test(another_scene_ends_it),
+        cmocka_unit_test(found_ones_have_a_length),
     };
     return cmocka_run_group_tests_name("engine_record", tests, NULL, NULL);
 }

@@ -489,9 +489,58 @@ static void pushing_takes_no_memory(void **state)
     flr_recorder_abandon(recorder);
 }
 
+/* The end of the file tells its length; frames that are not wanted are passed over. */
+static void length_and_skipping(void **state)
+{
+    (void)state;
+    enum { FRAMES = 700 };
+    flr_test_random random = flr_test_random_begin("length_and_skipping");
+    flr_recorder *recorder = begin(the_disk, "/long.mcap");
+    for (uint64_t i = 0; i < FRAMES; i++) {
+        frame f = make_frame(&random, i);
+        give(recorder, &f);
+        assert_int_equal(flr_recorder_service(recorder, &error), FLR_OK);
+    }
+    flr_recording *r;
+    uint64_t frames = 7;
+    double seconds = 7;
+    assert_int_equal(flr_recording_open(the_disk, "/long.mcap", &r, &error), FLR_OK);
+    assert_false(flr_recording_length(r, &frames, &seconds)); /* it has no end yet */
+    assert_true(frames == 7 && seconds == 7);
+    flr_recording_close(r);
+    assert_int_equal(flr_recorder_finish(recorder, &error), FLR_OK);
+    assert_int_equal(flr_recording_open(the_disk, "/long.mcap", &r, &error), FLR_OK);
+    assert_true(flr_recording_length(r, &frames, &seconds));
+    assert_int_equal(frames, FRAMES);
+    assert_true(fabs(seconds - (FRAMES - 1) * 1e-3) < 1e-9);
+    /* every eighth, as those who show it want them */
+    flr_record_view view;
+    uint64_t count = 0;
+    while (flr_recording_next(r, &view, &error) == FLR_OK) {
+        assert_int_equal(view.frame.frame, 8 * count++);
+        flr_recording_skip_to(r, view.frame.time_ns + 8000000);
+    }
+    assert_int_equal(count, (FRAMES + 7) / 8);
+    assert_true(flr_recording_complete(r) && !flr_recording_damaged(r, NULL));
+    flr_recording_close(r);
+}
+
 static void checksum(void **state)
 {
     (void)state;
+    /* any length and any place, against bit by bit */
+    flr_test_random random = flr_test_random_begin("checksum");
+    uint8_t bytes[80];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)flr_test_random_u64(&random);
+    for (size_t from = 0; from < 9; from++)
+        for (size_t to = from; to < sizeof bytes; to++) {
+            uint32_t crc = UINT32_MAX;
+            for (size_t i = from; i < to; i++) {
+                crc ^= bytes[i];
+                for (int bit = 0; bit < 8; bit++) crc = (crc & 1 ? 0xEDB88320 : 0) ^ crc >> 1;
+            }
+            assert_int_equal(flr_crc32(0, bytes + from, to - from), ~crc);
+        }
     assert_int_equal(flr_crc32(0, "123456789", 9), 0xCBF43926);
     assert_int_equal(flr_crc32(flr_crc32(0, "12345", 5), "6789", 4), 0xCBF43926);
 }
@@ -500,6 +549,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum),
+        cmocka_unit_test(length_and_skipping),
         cmocka_unit_test(comes_back_to_the_bit),
         cmocka_unit_test(the_dead_leave_what_they_wrote),
         cmocka_unit_test(cut_anywhere),
