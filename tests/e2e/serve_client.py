@@ -75,7 +75,8 @@ class Client:
                 return struct.unpack_from("<xxxxI", answer)[0]
 
 
-RECORD_START, RECORD_STOP, UPLOAD, UPLOAD_BYTES, VOXELIZE = 80, 81, 89, 90, 94
+RECORD_START, RECORD_STOP, LOAD, UPLOAD, UPLOAD_BYTES, VOXELIZE, SAVE = 80, 81, 88, 89, 90, 94, 99
+PING, PONG = 8, 9
 
 
 def text(words):
@@ -88,22 +89,37 @@ if __name__ == "__main__":
     client = Client(int(sys.argv[1]), **given)
     if what == "hello":
         print("welcome")
-    elif what == "work":  # one recording that ends, one that does not, an upload under way, voxels in the making
-        client.ask(RECORD_START, text("first"))
-        time.sleep(0.2)
-        client.ask(RECORD_STOP)
-        for attempt in range(100):  # when the first is whole on the disk
-            time.sleep(0.2)
-            try:
-                client.ask(RECORD_START, text("second"))
-                break
-            except RuntimeError:
-                pass
+    elif what == "wait":  # how long a ping waits for its answer, in ms at worst, while a scene is loaded and its voxels are made
+        other = Client(int(sys.argv[1]), **given)
+        other.ask(LOAD, text(sys.argv[3]))
+        worst, end, number = 0, time.monotonic() + 1.5, 0
+        while time.monotonic() < end:
+            began, number = time.monotonic(), number + 1
+            client.send(PING, struct.pack("<Q", number), number)
+            client.expect(PONG)
+            worst = max(worst, time.monotonic() - began)
+            time.sleep(0.002)
+        print(round(worst * 1000))
+    elif what == "work":  # recordings that end, voxels in the making, an upload under way, scenes being saved: until somebody kills the server
         upload = client.ask(UPLOAD, struct.pack("<QIId", 100000, 0, 0, 0.001) + text("part.stl"))
         client.ask(UPLOAD_BYTES, struct.pack("<IxxxxQI", upload, 0, 8) + b"solid a\n")
         print("uploading", flush=True)
-        voxel = 0.0005
-        while True:
-            client.ask(VOXELIZE, struct.pack("<Ixxxxd", int(os.environ.get("PART", "0")), voxel))
-            voxel = voxel * 1.01
+        voxel, made = 0.0005, None
+        for turn in range(1000):
+            name = f"{os.environ.get('ROUND', '0')}-{turn}"
+            while True:  # it begins when the one before is whole on the disk
+                try:
+                    client.ask(RECORD_START, text(name))
+                    break
+                except RuntimeError:
+                    time.sleep(0.01)
+            if made:
+                print("finished", made, flush=True)
+            made = name
             time.sleep(0.05)
+            for message, body in ((VOXELIZE, struct.pack("<Ixxxxd", int(os.environ.get("PART", "0")), voxel)), (SAVE, text("saved.json")), (RECORD_STOP, b"")):
+                try:
+                    client.ask(message, body)
+                except RuntimeError:  # the scene is not there yet
+                    pass
+            voxel *= 1.01
