@@ -42,6 +42,14 @@ static const flr_option options[] = {
      .help = "the token itself; others on this machine can read command lines, so a file is better",
      .offset = AT(share_token)},
     FLR_SHARE_OPTIONS(AT),
+    {.name = "voxel",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help =
+         "voxels of this size here, whatever the session has: larger ones for a slower machine. "
+         "Forces are not the same on both sides then, and people are told",
+     .offset = AT(voxel),
+     .min = 1e-9},
     {.name = "watch", .help = "look only: take no parts", .offset = AT(watch)},
     {.name = "port",
      .letter = 'p',

@@ -396,15 +396,13 @@ static void announce_share(server *s)
                        "Only this machine can reach it; --share-listen 0.0.0.0 lets others come.");
 }
 
+/* Warnings are in the log, which goes to the terminal. */
 static void tell_news(server *s, const flr_engine_event *event)
 {
     char safe[FLR_SAFE_SIZE];
-    if (event->news == FLR_WIRE_EVENT_WARNING)
-        flr_warn(s->cli, "%s", event->sentence);
-    else if (event->news == FLR_WIRE_EVENT_NOTE) {
-        flr_print_note(s->cli, "%s\n", flr_safe(event->sentence, safe));
-        fflush(stdout);
-    }
+    if (event->news != FLR_WIRE_EVENT_NOTE) return;
+    flr_print_note(s->cli, "%s\n", flr_safe(event->sentence, safe));
+    fflush(stdout);
 }
 
 /* how far one is who joins */
@@ -505,6 +503,7 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;
     s->def.engine.voxel = s->options->voxel;
+    s->def.engine.voxel_of_all = s->options->join != NULL && s->options->voxel > 0;
     s->def.engine.cpu = (int)s->options->cpu;
     s->def.limits.clients = (uint32_t)s->options->clients;
     s->def.limits.upload = s->options->upload_limit;

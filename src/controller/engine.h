@@ -78,6 +78,7 @@ typedef struct flr_engine_def {
     const char *folder; /* that names of files begin in, as recordings tell them; NULL: not said */
     flr_mesh_options options; /* of reading meshes */
     double voxel;             /* metres: of parts that have none; 0: what fits the part */
+    bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
     int priority;             /* of the loop, as in flr_loop_def; default 80 */
     int cpu;                  /* default -1 */
     bool lock_memory;         /* default true */

@@ -18,7 +18,8 @@ typedef struct load_job {
     flr_job job;
     flr_maker maker;
     flr_mesh_options options;
-    double common; /* voxel */
+    double common;  /* voxel */
+    double instead; /* … of all parts, whatever the scene says; 0: as it says */
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
     flr_members members; /* read; the engine's once it has taken them */
     flr_scene *scene;
@@ -97,7 +98,8 @@ static flr_result load_shape(load_job *l, flr_mesh *mesh, uint32_t i, flr_shape 
                              flr_error *error)
 {
     const flr_scene_part *from = &l->scene->parts[i];
-    double voxel = flr_making_voxel(flr_scene_part_voxel(l->scene, i), 0, l->common, mesh);
+    double asked = l->instead > 0 ? l->instead : flr_scene_part_voxel(l->scene, i);
+    double voxel = flr_making_voxel(asked, 0, l->common, mesh);
     flr_engine_kept *kept;
     flr_result result = keep_mesh(l, mesh, &kept, error);
     if (result != FLR_OK) return result;
@@ -329,6 +331,7 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
     l->options.go_on = flr_making_goes_on;
     l->options.context = &l->job;
     l->common = e->def.voxel;
+    l->instead = e->def.voxel_of_all ? e->def.voxel : 0;
     memcpy(l->path, path, strlen(path) + 1);
     if (e->def.scratch) flr_text_copy(l->scratch, sizeof l->scratch, e->def.scratch);
     l->job.work = load_work;

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "peer/inside.h"
+
 enum {
     BATCH = 32,
     KEPT = 64,
@@ -89,15 +91,15 @@ static void make(packet *p)
         if (what == 5) p->bytes[chance() % p->size] ^= (uint8_t)(1 + chance() % 255);
         return;
     }
-    p->size = what == 1 ? 662 : 64 + chance() % 400;
+    p->size = what == 1 ? FLR_HELLO_SIZE : 64 + chance() % 400;
     for (size_t i = 0; i < p->size; i += 8) {
         uint64_t bits = chance();
         memcpy(p->bytes + i, &bits, 8);
     }
     if (what == 0) return;
     memset(p->bytes, 0, 16);
-    p->bytes[0] = what == 1 ? 0xF1 : 0xF4;
-    p->bytes[1] = 1;
+    p->bytes[0] = what == 1 ? FLR_PACKET_HELLO : FLR_PACKET_SEALED;
+    p->bytes[1] = FLR_PACKET_VERSION;
     if (what == 2) p->bytes[4] = (uint8_t)chance(), p->bytes[8] = (uint8_t)chance();
 }
 
@@ -125,6 +127,10 @@ int main(int count, char **words)
     struct mmsghdr messages[BATCH];
     memset(messages, 0, sizeof messages);
     uint64_t sent = 0;
+    for (double first = now(); listener >= 0 && heard_count < KEPT / 4 && now() - first < 0.6;) {
+        hear(listener, port, 0);
+        usleep(1000);
+    }
     double begin = now();
     for (double t; (t = now() - begin) < seconds;) {
         if (listener >= 0) hear(listener, port, ntohs(own.sin_port));

@@ -3,6 +3,10 @@
 //   away NAME                      waits until a member is not heard
 //   others PART N                  waits until N others hold the part
 //   carry PART X Y Z [SECONDS]     takes a part, moves it by so many millimetres in a second, holds it for SECONDS, lets go
+//   path PART SECONDS X Y Z…       the same by several moves, one after the other; holds it for SECONDS then
+//   release                        opens the hand, whoever closed it
+//   leads                          waits until this controller leads, and prints after how many seconds
+//   pause 0|1                      lets everything stand still here, or go on
 //   pose PART                      waits until it lies and nobody brings it anywhere, and prints where it is
 import WebSocket from 'ws';
 import { ability, decode, encode, NONE, person_bit, role, want } from '../src/protocol.mjs';
@@ -56,20 +60,23 @@ async function until(condition, wanted, seconds = 30) {
 
 const find = (name) => [...parts.values()].find((part) => part.name === name);
 
-async function carry(name, x, y, z, seconds = 0) {
+async function path(name, seconds, ...moves) {
   const part = find(name);
   const from = part.T_world_part.p;
-  const at = (share) => ({ p: from.map((value, k) => value + (share * Number([x, y, z][k])) / 1000), q: [1, 0, 0, 0] });
-  const move = (pose) => send('hand_input', { hand: 0, buttons: 0, time_us: Math.round(performance.now() * 1000), T_world_hand: pose });
-  move(at(0));
+  let at = [...from];
+  const move = (p) => send('hand_input', { hand: 0, buttons: 0, time_us: Math.round(performance.now() * 1000), T_world_hand: { p, q: [1, 0, 0, 0] } });
+  move(at);
   await until(() => Math.hypot(...state.hands[0].T_world_hand.p.map((value, k) => value - from[k])) < 1e-6, 'the hand is there');
   await ask('grab', { hand: 0, part: part.part });
   await until(() => state.hands[0].held === part.part, 'it is held');
-  for (let i = 1; i <= 50; i++) {
-    move(at(i / 50));
-    await sleep(20);
+  for (let leg = 0; leg + 2 < moves.length; leg += 3) {
+    const by = moves.slice(leg, leg + 3).map((value) => Number(value) / 1000), begin = at;
+    for (let i = 1; i <= 50; i++) {
+      move((at = begin.map((value, k) => value + (by[k] * i) / 50)));
+      await sleep(20);
+    }
   }
-  await sleep(1000 * seconds);
+  for (const limit = performance.now() + 1000 * seconds; performance.now() < limit && state.hands[0].held !== NONE;) await sleep(50);
   await ask('release', { hand: 0 });
   await until(() => state.hands[0].held === NONE, 'it is let go');
 }
@@ -94,7 +101,15 @@ async function begin() {
   if (what === 'people') await until(() => [...people.values()].filter(heard).length === Number(given[0]), `${given[0]} are ready`, 60);
   else if (what === 'away') await until(() => people.size > 0 && [...people.values()].every((person) => person.name !== given[0] || !heard(person)), 'it is not heard');
   else if (what === 'others') await until(() => others() === Number(given[1]), `${given[1]} others hold it`);
-  else if (what === 'carry') await carry(...given);
+  else if (what === 'carry') await path(given[0], given[4] ?? 0, ...given.slice(1, 4));
+  else if (what === 'path') await path(...given);
+  else if (what === 'release') await ask('release', { hand: 0 });
+  else if (what === 'pause') await ask('pause', { paused: given[0] === '1' });
+  else if (what === 'leads') {
+    const began = performance.now();
+    await until(() => [...people.values()].some((person) => (person.bits & person_bit.PERSON_SELF) && (person.bits & person_bit.PERSON_LEADER)), 'it leads');
+    console.log(((performance.now() - began) / 1000).toFixed(2));
+  }
   else if (what === 'pose') await pose(given[0]);
   end(0);
 }

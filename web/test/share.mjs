@@ -1,8 +1,11 @@
 // Two controllers in a shared session, a page on each: node test/share.mjs --feeler PROGRAM [--shots FOLDER]
+import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
 import { share } from './serve.mjs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const option = (name) => {
   const at = process.argv.indexOf(name);
@@ -54,6 +57,12 @@ const same = async (name) => {
   check(is, `${name} is at the same place on both sides to the last bit`);
 };
 
+/** a client without a page does something at a controller: see member.mjs */
+const client = (member, ...words) =>
+  promisify(execFile)(process.execPath, [fileURLToPath(new URL('member.mjs', import.meta.url)), new URL(member.url).port, ...words.map(String)], { timeout: 60000 });
+const shared_status = (page, wanted, what, timeout = 15000) =>
+  until(page, (pattern) => new RegExp(pattern).test(document.getElementById('status-shared').textContent) && !document.getElementById('status-shared').hidden, what, timeout, wanted);
+
 const session = await share(feeler);
 const browser = await launch();
 let a = null, b = null;
@@ -89,6 +98,10 @@ await step('Ada drags a part: Bob sees it there, in her hand', async () => {
   await together('bracket', 0.001, 'held by Ada');
   const [guest, colour] = await b.evaluate(() => [window.feeler.guests.parts[0], window.feeler.people.find((person) => person.name === 'Ada')]);
   check(guest.member === colour.member, 'Ada holds it');
+  // her hand is seen where it is, and holds the part
+  const hand = await b.evaluate(() => window.feeler.guests.hands.find((one) => one.held !== 4294967295));
+  const there = await a.evaluate(() => window.feeler.state.hands.find((one) => one.held !== 4294967295));
+  check(hand && there && hand.held === guest.part && distance(hand.T_world_hand.p, there.T_world_hand.p) < 0.005, `her hand: ${JSON.stringify([hand, there])}`);
   if (shots) await b.screenshot({ path: join(shots, 'guest.png') });
 });
 
@@ -128,6 +141,30 @@ await step('parts do not come or go', async () => {
     return { clicked: Boolean(remove), parts: window.feeler.parts.length, toasts: document.getElementById('toasts').textContent };
   });
   check(!said.clicked || /shared/.test(said.toasts), `refused with a sentence: ${JSON.stringify(said)}`);
+});
+
+await step('a wall is caught between two instances: who follows is told, and it heals', async () => {
+  const [ada, bob] = session.members;
+  await client(ada, 'path', 'bracket', 0, ...await a.evaluate(() => {
+    const { p } = window.feeler.parts.find((part) => part.name === 'bracket').pose;
+    return [0, 0, 60, ...[-0.13 - p[0], 0.09 - p[1], 0].map((value) => 1000 * value), 0, 0, 1000 * (0.05 - p[2]) - 60];
+  }));
+  await same('bracket');
+  // what Bob has stands still while Ada goes over the wall; then his goes straight to hers
+  await client(bob, 'pause', 1);
+  const holds = client(ada, 'path', 'bracket', 20, 0, 0, 150, 180, 0, 0, 0, 0, -150);
+  holds.catch(() => undefined);
+  await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] > 0.04, 'Ada is at the other side');
+  await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[2] < 0.06, 'and down there');
+  await client(bob, 'pause', 0);
+  await shared_status(b, 'caught between bracket here and at Ada', 'Bob is told of the wall between');
+  if (shots) await b.screenshot({ path: join(shots, 'caught.png') });
+  await client(ada, 'release');
+  await holds;
+  await shared_status(b, 'bracket goes to where it was let go', 'it is brought home');
+  await shared_status(b, 'bracket passes through everything', 'it may pass', 20000);
+  await until(b, () => document.getElementById('status-shared').hidden, 'nothing is wrong any more');
+  await same('bracket');
 });
 
 await step('Bob’s controller dies while he holds a part: Ada is told and goes on', async () => {
