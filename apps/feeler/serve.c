@@ -520,6 +520,10 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     if (result == FLR_OK && memory && (memory < 1 << 20 || memory > (uint64_t)8 << 30))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "--memory: 1MiB to 8GiB");
     if (result == FLR_OK && scene) result = check_scene(s, scene, error);
+    if (result == FLR_OK && !scene && s->options->share && !s->options->join)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "--share needs a scene, since no part comes or goes while others are in "
+                          "it: feeler serve SCENE --share");
     if (result == FLR_OK) result = choose_address(s, error);
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);
     if (result == FLR_OK) result = add_devices(s, error);

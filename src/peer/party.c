@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "peer/party_inside.h"
 
 flr_party_def flr_default_party_def(void)
@@ -43,7 +44,7 @@ flr_result flr_party_create(const flr_party_def *def, flr_party **party, flr_err
     p->def = *def;
     p->scene = def->scene;
     p->has_scene = def->has_scene;
-    snprintf(p->name, sizeof p->name, "%s", def->name && def->name[0] ? def->name : "guest");
+    flr_party_copy_name(p->name, def->name && def->name[0] ? def->name : "guest", FLR_PARTY_NAME);
     flr_lines_def lines = def->lines;
     lines.env = def->env;
     lines.local = def->local;
@@ -100,6 +101,19 @@ flr_address flr_party_address(const flr_party *party) { return flr_lines_address
 flr_lines *flr_party_lines(flr_party *party) { return party->lines; }
 
 /* ---- for its own files ---- */
+
+void flr_party_copy_name(char to[FLR_PARTY_NAME + 1], const char *name, size_t most)
+{
+    size_t size = strlen(name), kept = 0;
+    while (kept < size) {
+        size_t step = flr_utf8_size(name + kept, size - kept, NULL);
+        if (kept + (step ? step : 1) > most) break;
+        kept += step ? step : 1;
+    }
+    memmove(to, name, kept);
+    to[kept] = 0;
+    flr_text_clean(to, kept);
+}
 
 int64_t flr_party_now(const flr_party *party) { return flr_clock_ns(party->def.env); }
 

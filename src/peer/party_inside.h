@@ -85,6 +85,7 @@ struct flr_party {
     flr_address target;
     flr_address host; /* that the user named; it may send on to others */
     int64_t began_ns; /* when that was */
+    bool waits;       /* it is not let in yet, and the user was told why */
     uint32_t target_line;
     int64_t join_ns; /* not asked before */
     int64_t seek_ns; /* since when */
@@ -118,6 +119,9 @@ struct flr_party {
     uint8_t frame[FLR_PARTY_FRAME], room[FLR_PROTOCOL_ROOM(FLR_PARTY_FRAME)];
     flr_roll_room roll_room;
 };
+
+/* Copies a name, cut between characters after `most` bytes at most; what is no text becomes '?': no message takes it. */
+void flr_party_copy_name(char to[FLR_PARTY_NAME + 1], const char *name, size_t most);
 
 int64_t flr_party_now(const flr_party *party);
 flr_peer *flr_party_peer(flr_party *party, uint16_t member);

@@ -210,10 +210,9 @@ static void name_apart(flr_party *p, flr_peer *peer, flr_wire_text name)
     snprintf(wanted, sizeof wanted, "%.*s", (int)name.size, name.size ? name.bytes : "");
     bool taken = true;
     for (uint32_t n = 1; taken && n <= FLR_PARTY_MEMBERS; n++) {
-        if (n == 1)
-            snprintf(peer->name, sizeof peer->name, "%s", wanted);
-        else
-            snprintf(peer->name, sizeof peer->name, "%.*s %u", FLR_PARTY_NAME - 3, wanted, n);
+        // room for the number is made between characters
+        flr_party_copy_name(peer->name, wanted, n == 1 ? FLR_PARTY_NAME : FLR_PARTY_NAME - 3);
+        if (n > 1) snprintf(peer->name + strlen(peer->name), 4, " %u", n);
         taken = false;
         for (uint32_t i = 0; i < p->peer_count && !taken; i++) {
             const flr_peer *other = &p->peers[i];
@@ -232,7 +231,8 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
     }
     const flr_roll_member *own = flr_roll_member_find(&p->roll, p->self);
     if (leads(p) && own && !own->ready) {
-        refuse(p, line, FLR_AGAIN, "", "the session's scene is being loaded; try again");
+        refuse(p, line, FLR_AGAIN, "",
+               "the session's scene is being loaded there; it comes when that is done");
         return;
     }
     if (!leads(p)) {
@@ -352,6 +352,10 @@ void flr_party_on_refused(flr_party *p, uint32_t line, const flr_msg_peer_refuse
             flr_address_parse(refused->address.bytes, 0, &address, NULL) == FLR_OK &&
             !flr_address_equal(address, flr_party_address(p)))
             p->target = address, p->join_ns = 0;
+        // what may take long is said, once
+        if (!p->waits && !refused->address.size && refused->sentence.size)
+            flr_party_news(p, "%s", refused->sentence.bytes);
+        p->waits = p->waits || !refused->address.size;
         return;
     }
     flr_party_event event = {.kind = FLR_PARTY_REFUSED};

@@ -20,6 +20,8 @@ says 'nowhere'
 expect 2 feeler join localhost:99999 --token 0123456789abcdef0123456789abcdef
 expect 2 feeler serve ball/scene.json --share --share-listen not.an.address --port 0 --no-devices
 says '0.0.0.0'
+expect 2 feeler serve --share --share-port 0 --port 0 --no-devices
+says 'needs a scene'
 
 # a made token is printed once, one of a file never
 printf 'a-secret-that-nobody-knows\n' >token

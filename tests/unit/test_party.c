@@ -22,7 +22,9 @@ typedef struct site {
     uint32_t wanted[PARTS]; /* number of the place to go to; 0: none */
     int64_t settle_ns[PARTS];
     int64_t in_ns; /* since when it is in; 0: it is not */
-    uint32_t refused, lost;
+    uint32_t refused, lost, news;
+    const char *name; /* NULL: none */
+    bool loads;       /* its scene is not there yet */
 } site;
 
 typedef struct session {
@@ -53,6 +55,7 @@ static void start(site *s)
     def.token = token;
     def.where = where;
     def.context = s;
+    def.name = s->name;
     def.lines.patience = 8;
     assert_ok(flr_party_create(&def, &s->party, &error), error);
     for (int i = 0; i < PARTS; i++) {
@@ -119,7 +122,10 @@ static int64_t run(void *context, flr_env *env)
             s->in_ns = flr_clock_ns(env);
             for (uint32_t i = 0; flr_party_leads(s->party) && i < PARTS; i++)
                 flr_party_set_place(s->party, i, s->parts[i]);
-            flr_party_ready(s->party, true);
+            flr_party_ready(s->party, !s->loads);
+            break;
+        case FLR_PARTY_NEWS:
+            s->news++;
             break;
         case FLR_PARTY_PLACE:
             s->parts[event.part] = event.T_world_part;
@@ -301,6 +307,59 @@ static void test_join_and_leave(void **state)
     pass(&s, 1.5);
     assert_true(flr_party_leads(s.sites[1].party));
     assert_int_equal(members(&s.sites[3]), 2);
+    end(&s);
+}
+
+/* A name that does not fit is cut between characters, also where a number is put behind it; one that is no text is mended.
+ * No message takes another, and who sent it would wait to be let in for ever. */
+static void test_odd_names(void **state)
+{
+    (void)state;
+    char lamps[4 * 60 + 2] = "x";
+    for (int i = 0; i < 60; i++) memcpy(lamps + 1 + 4 * i, "\xf0\x9f\x92\xa1", 5);
+    const char *names[4] = {lamps, lamps, "M\xfcller", "\xf0\x9f\x92"};
+    char cut[FLR_PARTY_NAME + 1] = "", numbered[FLR_PARTY_NAME + 1] = "";
+    memcpy(cut, lamps, 61);
+    memcpy(numbered, lamps, 61);
+    memcpy(numbered + 61, " 2", 3);
+    const char *wanted[4] = {cut, numbered, "M?ller", "???"};
+    session s;
+    begin(&s, 5, &lan, 4);
+    flr_party_destroy(s.sites[0].party);
+    for (uint32_t i = 0; i < 4; i++) {
+        s.sites[i].name = names[i];
+        start(&s.sites[i]);
+        if (i == 0) flr_party_lead(s.sites[0].party);
+        pass(&s, 0.1);
+        if (i > 0) flr_party_join(s.sites[i].party, s.sites[0].address);
+        pass(&s, 1);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(members(&s.sites[i]), 4);
+        flr_party_person person;
+        for (uint32_t k = 0; k < 4; k++) {
+            assert_true(flr_party_person_at(s.sites[i].party, k, &person));
+            assert_string_equal(person.name, wanted[k]);
+        }
+    }
+    end(&s);
+}
+
+/* Who asks while the scene is loaded is told why it waits, once, and is let in afterwards. */
+static void test_waits_for_scene(void **state)
+{
+    (void)state;
+    session s;
+    begin(&s, 6, &lan, 2);
+    s.sites[0].loads = true;
+    start(&s.sites[1]);
+    flr_party_join(s.sites[1].party, s.sites[0].address);
+    pass(&s, 5);
+    assert_false(flr_party_is_in(s.sites[1].party));
+    assert_int_equal(s.sites[1].news, 1);
+    flr_party_ready(s.sites[0].party, true);
+    pass(&s, 2);
+    assert_int_equal(members(&s.sites[1]), 2);
     end(&s);
 }
 
@@ -660,6 +719,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_join_and_leave),
+        cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_waits_for_scene),
         cmocka_unit_test(test_two_hold_one),
         cmocka_unit_test(test_takeover),
         cmocka_unit_test(test_partition),
