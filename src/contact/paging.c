@@ -94,7 +94,7 @@ bool flr_paging_ready(flr_paging *paging, const flr_shell *shell, flr_pose T_vox
 {
     /* a small shell's own sphere is looked at, too, at its centre */
     bool ready = true;
-    if ((double)shell->radius < FLR_HYPER_SIDE * paging->voxmap->header->grid.voxel)
+    if (flr_paging_is_small(paging->voxmap, shell))
         ready = sphere_ready(paging, T_voxmap_shell, shell->centre, shell->radius, reach);
     for (uint32_t i = 0; i < shell->hyper_count && ready; i++)
         ready = sphere_ready(paging, T_voxmap_shell, shell->hypers[i].centre,

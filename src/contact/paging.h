@@ -16,7 +16,9 @@
 #include "feeler/latest.h"
 #include "feeler/shell.h"
 
-enum { FLR_PAGING_PARTS = 32 }; /* that the pager is told about */
+enum {
+    FLR_PAGING_PARTS = 128
+}; /* that the pager is told about; of more, those that lack something come first */
 
 /* A part that moves near the paged one. */
 typedef struct flr_paging_part {
@@ -69,6 +71,12 @@ uint32_t *flr_paging_entries(const flr_voxmap *voxmap, unsigned field);
 /* Around a sphere (voxmap's frame, metres): the hyperchunks that it touches, within the grid. False: none. */
 bool flr_paging_box(const flr_voxmap *voxmap, flr_vec3 centre, double radius, int32_t low[3],
                     int32_t high[3]);
+
+/* A shell whose own sphere a step looks at, beside those of its hyperchunks. */
+static inline bool flr_paging_is_small(const flr_voxmap *voxmap, const flr_shell *shell)
+{
+    return (double)shell->radius < FLR_HYPER_SIDE * voxmap->header->grid.voxel;
+}
 
 /* A step begins and ends to look. RT safe. */
 void flr_paging_begin(flr_paging *paging);

@@ -81,6 +81,18 @@ static void want_hyper(flr_pager *p, const flr_paging_part *part, const flr_shel
     want_sphere(p, middle, radius + p->def.margin + way / 2, beyond > 0 ? beyond : 1e-9);
 }
 
+/* A small shell's own sphere is looked at, too, at its centre (flr_paging_ready()): that of a ring has more in it than those of
+ * its hyperchunks. */
+static void want_whole(flr_pager *p, const flr_paging_part *part)
+{
+    const flr_shell *shell = part->shell;
+    if (!flr_paging_is_small(p->voxmap, shell)) return;
+    flr_vec3 centre =
+        flr_vec3_make((double)shell->centre[0], (double)shell->centre[1], (double)shell->centre[2]);
+    want_sphere(p, flr_pose_apply(part->T_voxmap_shell, centre),
+                (double)shell->radius + part->reach, 0);
+}
+
 static int nearer(const void *a, const void *b)
 {
     const flr_wanted *x = a, *y = b;
@@ -97,6 +109,7 @@ void flr_ahead_look(flr_pager *p)
     for (int stage = 0; stage <= 4; stage++)
         for (uint32_t i = 0; i < view->count; i++) {
             const flr_paging_part *part = &view->parts[i];
+            if (stage == 0) want_whole(p, part);
             for (uint32_t k = 0; k < part->shell->hyper_count; k++)
                 want_hyper(p, part, &part->shell->hypers[k], stage);
         }

@@ -107,6 +107,23 @@ static flr_paging_part seen_from(const flr_body *body, const flr_shell *shell,
         .reach = reach};
 }
 
+/* Tells the pager of a part. When there are too many, those that lack something take the places of others, or it would never
+ * come; `first` counts them. */
+static void tell(flr_paging_view *view, const flr_paging_part *part, bool ready, uint32_t *first)
+{
+    if (view->count < FLR_PAGING_PARTS)
+        view->parts[view->count++] = *part;
+    else if (ready || *first == FLR_PAGING_PARTS)
+        return;
+    else
+        view->parts[FLR_PAGING_PARTS - 1] = *part;
+    if (ready) return;
+    flr_paging_part *last = &view->parts[view->count - 1], *to = &view->parts[(*first)++];
+    flr_paging_part other = *to;
+    *to = *last;
+    *last = other;
+}
+
 bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
 {
     bool all = true;
@@ -117,13 +134,15 @@ bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
         flr_paging_view *view = flr_latest_begin(paging->view);
         const flr_pose T_part_world = flr_pose_inverse(bodies[i].T_world_part);
         bool ready = true;
+        uint32_t lacking = 0;
         view->count = 0;
         for (uint32_t k = 0; k < pages->count; k++) {
             const flr_shell *shell = pages->parts[k].shell;
             if (!shell) continue;
             flr_paging_part part = seen_from(&bodies[k], shell, T_part_world, reach);
-            ready = ready && is_ready(paging, &pages->parts[i].known[k], &part);
-            if (view->count < FLR_PAGING_PARTS) view->parts[view->count++] = part;
+            bool has = is_ready(paging, &pages->parts[i].known[k], &part);
+            tell(view, &part, has, &lacking);
+            ready = ready && has;
         }
         flr_latest_publish(paging->view);
         if (!ready) atomic_fetch_add_explicit(&paging->missed, 1, memory_order_relaxed);

@@ -466,6 +466,76 @@ static void the_least_memory_is_told(void **state)
     flr_sim_destroy(d.sim);
 }
 
+/* A step of a world of the plate and of tools, or none where its voxels do not come. */
+static bool steps_with(flr_pager *pager, const flr_vec3 *places, uint32_t count)
+{
+    flr_world_part *parts = calloc(count + 1, sizeof *parts);
+    assert_non_null(parts);
+    parts[0] = flr_default_world_part();
+    parts[0].shape = flr_pairs_shape_make(NULL, flr_pager_table(pager));
+    for (uint32_t i = 1; i <= count; i++) {
+        parts[i] = flr_default_world_part();
+        parts[i].shape = flr_pairs_shape_make(tool.shell, tool_table);
+        parts[i].kind = FLR_PART_MOVABLE;
+        assert_ok(
+            flr_body_def_from_mesh(flr_test_shape_mesh(&tool.shape), 8000, &parts[i].body, &error),
+            error);
+        parts[i].body.T_world_part.p = places[i - 1];
+    }
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts, def.part_count = count + 1;
+    flr_world *world;
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    flr_world_input in = {.T_world_hand = flr_pose_identity()};
+    flr_world_frame frame = {.missing = true};
+    for (int attempt = 0; frame.missing && attempt < 5; attempt++) {
+        flr_world_step(world, &in, &frame);
+        flr_pager_service(pager, 0);
+    }
+    flr_world_destroy(world);
+    free(parts);
+    return !frame.missing;
+}
+
+/* more than the pager is told about at once: what the last one needs comes, too */
+static void many_parts_move(void **state)
+{
+    (void)state;
+    enum { TOOLS = 140 };
+    flr_vec3 places[TOOLS];
+    for (int i = 0; i < TOOLS; i++) places[i] = flr_vec3_make(0.3 * i, 0, 5);
+    places[TOOLS - 2] = flr_vec3_make(-0.19, -0.15, 0.128);
+    places[TOOLS - 1] = flr_vec3_make(0.19, 0.15, 0.128);
+    disk d = make_disk();
+    flr_pager *pager = open_pager(d.env, 4 << 20);
+    assert_true(steps_with(pager, places, TOOLS));
+    assert_true(flr_pager_get_stats(pager).blocks_read > 0);
+    flr_pager_close(pager);
+    flr_sim_destroy(d.sim);
+}
+
+/* the sphere around a ring has more in it than those around its points: a step looks at that, too */
+static void a_ring_at_any_height(void **state)
+{
+    (void)state;
+    flr_test_part small = tool;
+    flr_contact_table *small_table = tool_table;
+    flr_test_part_make(&tool, FLR_TEST_TORUS, 2.5, 0.0004, true);
+    assert_ok(flr_contact_table_create(tool.voxmap, &tool_table, &error), error);
+    assert_in_range((int)(1000 * (double)tool.shell->radius), 40, 63);
+    disk d = make_disk();
+    for (int i = 0; i < 24; i++) {
+        flr_vec3 place = flr_vec3_make(-0.05, -0.03, 0.13 + 0.005 * i);
+        flr_pager *pager = open_pager(d.env, 8 << 20);
+        if (!steps_with(pager, &place, 1)) fail_msg("it waits for ever at %g m", place.z);
+        flr_pager_close(pager);
+    }
+    flr_sim_destroy(d.sim);
+    flr_contact_table_destroy(tool_table);
+    flr_test_part_free(&tool);
+    tool = small, tool_table = small_table;
+}
+
 static void waits_are_counted(void **state)
 {
     (void)state;
@@ -495,6 +565,8 @@ int main(void)
         cmocka_unit_test(little_memory_is_for_what_is_near),
         cmocka_unit_test(the_least_memory_is_told),
         cmocka_unit_test(what_moves_is_not_paged),
+        cmocka_unit_test(many_parts_move),
+        cmocka_unit_test(a_ring_at_any_height),
         cmocka_unit_test(waits_are_counted),
     };
     return cmocka_run_group_tests_name("pager", tests, set_up, tear_down);
