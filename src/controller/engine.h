@@ -363,7 +363,7 @@ typedef struct flr_engine_tie_state {
     double delay;          /* s: how old what is known of the other instance is, smoothed */
     double stiffness;      /* N/m */
     double force;          /* N: the tie's, on the part */
-    double put, got, account, damping, gain;
+    double put, got, taken, account, damping, gain;
     bool begun, diverged, settled;
 } flr_engine_tie_state;
 

@@ -146,6 +146,7 @@ void flr_framer_show_ties(const flr_framer *f, flr_engine_state *s)
                                                          .force = flr_vec3_length(w->wrench.force),
                                                          .put = w->put,
                                                          .got = w->got,
+                                                         .taken = w->taken,
                                                          .account = w->account,
                                                          .damping = w->damping,
                                                          .gain = w->gain,

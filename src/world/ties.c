@@ -131,8 +131,10 @@ bool flr_world_set_tie(flr_world *w, uint32_t number, const flr_world_tie_def *d
     if (goes_on)
         made.coupling.slack = tie->coupling.slack, made.coupling.turn = tie->coupling.turn;
     else
-        made.share = 1, made.shown.account = STORE, made.shown.gain = 1,
+        made.share = 1, made.shown.gain = 1,
         made.T_goal = made.handle.T_world_handle = flr_pose_identity();
+    /* who follows takes what it needs; an account begins where energy can come back */
+    if (!(goes_on && tie->def.mutual)) made.shown.account = STORE, made.heard = false;
     made.def = *def;
     made.set = true;
     made.shown.part = def->part;
@@ -417,10 +419,10 @@ static void count(const flr_world *w, flr_tie *tie, const flr_body *before, doub
         flr_vec3_dot(s->wrench.force, shift) + flr_vec3_dot(s->wrench.torque, angle) + taken;
     if (!isfinite(given) || !isfinite(taken)) return;
     s->taken += taken;
-    if (given > 0)
-        s->got += given, s->account -= given;
-    else
-        s->put -= given, s->account -= OWN * given;
+    s->got += fmax(0, given);
+    s->put += fmax(0, -given);
+    if (!tie->def.mutual) return;
+    s->account -= given > 0 ? given : OWN * given;
     s->account += s->account > 0 ? BACK * taken : taken;
     if (s->account < 0) s->account = fmin(0, s->account + TRICKLE * dt);
     s->account = fmin(s->account, STORE);

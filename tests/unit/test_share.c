@@ -7,6 +7,7 @@
 
 #include "controller/share.h"
 #include "feeler/sim.h"
+#include "support/accounts.h"
 #include "support/stand.h"
 
 enum { SITES = 3, MOVED = 2 };
@@ -35,7 +36,7 @@ typedef struct session {
     bool busy, plays; /* users take parts; users do anything by themselves */
     double rate, voxel;
     uint64_t seed, frames;
-    double most_energy;
+    flr_test_accounts accounts;
     bool ghosted;       /* something was in the way of a part for longer than patience */
     bool failed, alone; /* alone: then the test fails, too */
 } session;
@@ -178,6 +179,9 @@ static int64_t run(void *context, flr_env *env)
         if (s->service_ns > now + 10 * FLR_SIM_MS) s->service_ns = now + 10 * FLR_SIM_MS;
         const flr_engine_state *state = flr_engine_view(s->engine);
         s->energy = state->energy;
+        flr_test_accounts_see(&s->session->accounts, (uint32_t)(s - s->session->sites), s->share,
+                              now_s(s->session));
+        check(s->session, s->session->accounts.surplus < 1e-9);
         flr_share_part part;
         for (uint32_t i = 0; flr_share_part_at(s->share, i, &part); i++)
             s->session->ghosted |= part.ghost;
@@ -205,8 +209,6 @@ static void pass(session *s, double seconds)
         int64_t next = flr_sim_now(s->sim) + 20 * FLR_SIM_MS;
         flr_sim_run(s->sim, next < until ? next : until);
         check_owners(s);
-        for (uint32_t i = 0; i < s->count; i++)
-            if (s->sites[i].up) s->most_energy = fmax(s->most_energy, s->sites[i].energy);
     }
 }
 
@@ -542,7 +544,9 @@ static void session_of(uint64_t seed, tally *sum)
     for (uint32_t i = 0; i < s.count; i++) released = fmax(released, s.sites[i].released);
     while (!agreed(&s) && now_s(&s) < released + 12 + 2 * trip) pass(&s, 0.05);
     double took = now_s(&s) - released - 2 * trip;
-    if (getenv("FLR_SHARE_TALK")) printf("%.2f s and two round trips, %d\n", took, s.ghosted);
+    if (getenv("FLR_SHARE_TALK"))
+        printf("%.2f s and two round trips, %d; %g J through couplings, surplus %g J\n", took,
+               s.ghosted, s.accounts.moved, s.accounts.surplus);
     if (!agreed(&s)) describe(&s);
     check(&s, agreed(&s));
     check(&s, took <= 2 || s.ghosted);

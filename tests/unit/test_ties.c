@@ -612,6 +612,32 @@ static void state_goes_on(void **state)
 }
 
 /* Softer with delay, in proportion, and not at once. */
+/* Who follows takes what it needs; when a hand here takes the part, too, that is no debt, or the tie would be dead until it is paid. */
+static void follows_then_mutual(void **state)
+{
+    (void)state;
+    flr_world *world = make(FLR_PART_MOVABLE, NULL);
+    flr_world_tie_def def = tie_to(BOX, false);
+    assert_true(flr_world_set_tie(world, 0, &def));
+    flr_world_tie_input in = {.T_world_part = pose_of(world, BOX)};
+    for (int i = 0; i < 600; i++) {
+        double angle = 0.05 * (i < 400 ? i : 400); /* and then it stands */
+        in.T_world_part.p.x = 0.02 * sin(angle);
+        in.twist.linear.x = i < 400 ? cos(angle) : 0;
+        assert_true(flr_world_tie_follow(world, 0, &in));
+        step(world, NULL);
+    }
+    const flr_world_tie *tie = flr_world_get_tie(world, 0);
+    assert_true(tie->got > 0.01);
+    def.mutual = true;
+    assert_true(flr_world_set_tie(world, 0, &def));
+    assert_true(flr_world_tie_follow(world, 0, &in));
+    step(world, NULL);
+    tie = flr_world_get_tie(world, 0);
+    assert_true(tie->account > 0 && tie->gain == 1);
+    flr_world_destroy(world);
+}
+
 static void stiffness_falls_with_delay(void **state)
 {
     (void)state;
@@ -648,6 +674,7 @@ int main(void)
         cmocka_unit_test(settles_to_the_bit),
         cmocka_unit_test(settles_in_contact),
         cmocka_unit_test(kept_off),
+        cmocka_unit_test(follows_then_mutual),
         cmocka_unit_test(physics_off),
         cmocka_unit_test(bad_ties_are_refused),
         cmocka_unit_test(state_goes_on),

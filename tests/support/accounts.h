@@ -1,0 +1,81 @@
+/* accounts.h: what the couplings of shared parts gave and got, of all sites together, as nobody in a session can know it.
+ *
+ * A coupling is a part that two members hold, with a mutual tie at each end. Whatever the delay, together its ends may give no more
+ * than they were given (docs/collaboration.md, Passivity), but for the stores that each begins with and what an overdrawn account is
+ * given so that instances at rest meet. What is in flight was put in and not told yet: it only makes the sum less. */
+#ifndef FLR_TEST_ACCOUNTS_H
+#define FLR_TEST_ACCOUNTS_H
+
+#include <math.h>
+
+#include "controller/share_inside.h"
+
+enum { FLR_TEST_MEMBERS = 24, FLR_TEST_SHARED = 4 };
+static const double flr_test_store = 0.001, flr_test_trickle = 0.005; /* as in src/world/ties.c */
+
+/* A tie as it was last seen. */
+typedef struct flr_test_end {
+    uint32_t part, seen; /* seen: how often it was, as a mutual one */
+    uint16_t member;
+    double put, got, account, time;
+} flr_test_end;
+
+typedef struct flr_test_account {
+    double put, got;
+    double allowed; /* beyond what was put in */
+} flr_test_account;
+
+typedef struct flr_test_accounts {
+    flr_test_end ends[FLR_SHARE_HANDS / 8][FLR_WORLD_TIES];                   /* [site] */
+    flr_test_account of[FLR_TEST_SHARED][FLR_TEST_MEMBERS][FLR_TEST_MEMBERS]; /* [part], members */
+    double
+        surplus; /* joules: the most that the ends of a coupling gave beyond what they were allowed to */
+    double moved; /* joules that went through couplings in all */
+} flr_test_accounts;
+
+/* What a tie did since it was seen last, at `now` s. */
+static inline void flr_test_account_end(flr_test_accounts *a, flr_test_end *end, uint16_t self,
+                                        const flr_shared_tie *tie, const flr_engine_tie_state *t,
+                                        double now)
+{
+    // counters begin with the tie
+    if (end->part != tie->part || end->member != tie->member || t->put < end->put)
+        *end = (flr_test_end){.part = tie->part, .member = tie->member, .time = now};
+    if (!tie->mutual) end->seen = 0;
+    uint16_t low = self < tie->member ? self : tie->member,
+             high = self < tie->member ? tie->member : self;
+    if (tie->mutual && tie->part < FLR_TEST_SHARED && high < FLR_TEST_MEMBERS) {
+        flr_test_account *of = &a->of[tie->part][low][high];
+        if (end->seen == 0) of->allowed += 2 * flr_test_store;
+        of->put += t->put - end->put;
+        // the loop hears of it a little later than the share: what was got before was not counted there
+        if (end->seen++ > 2) of->got += t->got - t->taken - end->got;
+        if (fmin(t->account, end->account) <= 0)
+            of->allowed += flr_test_trickle * (now - end->time);
+        a->surplus = fmax(a->surplus, of->got - of->put - of->allowed);
+        a->moved += t->put - end->put;
+    }
+    end->put = t->put;
+    end->got = t->got - t->taken;
+    end->account = t->account;
+    end->time = now;
+}
+
+/* To be called whenever a site's share has been served. */
+static inline void flr_test_accounts_see(flr_test_accounts *a, uint32_t site, flr_share *share,
+                                         double now)
+{
+    const flr_engine_state *state = flr_engine_view(share->def.engine);
+    bool there[FLR_WORLD_TIES] = {false};
+    for (uint32_t i = 0; i < state->tie_count; i++) {
+        const flr_engine_tie_state *t = &state->ties[i];
+        const flr_shared_tie *tie = &share->ties[t->tie];
+        if (!tie->used || tie->rest || share->parts[tie->part].id != t->part) continue;
+        there[t->tie] = true;
+        flr_test_account_end(a, &a->ends[site][t->tie], flr_party_self(share->party), tie, t, now);
+    }
+    for (uint32_t i = 0; i < FLR_WORLD_TIES; i++)
+        if (!there[i]) a->ends[site][i] = (flr_test_end){.part = UINT32_MAX};
+}
+
+#endif
