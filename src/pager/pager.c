@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/pages.h"
-#include "base/parallel.h"
 #include "feeler/assert.h"
 #include "pager/pager.h"
 #include "voxel/voxfile_format.h"
@@ -32,19 +31,6 @@ static void lack_everything(flr_pager *p)
     }
 }
 
-/* The pool is in memory from now on, not when it is first used: a byte of each page. */
-static flr_result touch(void *context, size_t piece, unsigned worker)
-{
-    (void)worker;
-    const flr_pager *p = context;
-    size_t from = piece * TOUCH_SLOTS * FLR_VOXFILE_BLOCK,
-           to = from + TOUCH_SLOTS * FLR_VOXFILE_BLOCK,
-           end = (size_t)p->slot_count * FLR_VOXFILE_BLOCK;
-    for (size_t at = from; at < to && at < end; at += 4096)
-        ((volatile uint8_t *)p->paging.pool)[at] = 0;
-    return FLR_OK;
-}
-
 static flr_result allocate(flr_pager *p, flr_error *error)
 {
     const size_t cells = (size_t)flr_grid_hyper_count(&p->voxmap->header->grid);
@@ -52,6 +38,7 @@ static flr_result allocate(flr_pager *p, flr_error *error)
     uint64_t slots = p->def.budget / FLR_VOXFILE_BLOCK;
     if (slots > blocks) slots = blocks ? blocks : 1;
     p->slot_count = p->free_count = (uint32_t)slots;
+    /* whoever reads a block is the first to touch its slot; a step never is */
     p->paging.pool = flr_pages_alloc(slots * FLR_VOXFILE_BLOCK);
     p->paging.lacks = calloc(cells, sizeof *p->paging.lacks);
     p->paging.view = flr_latest_create(sizeof(flr_paging_view));
@@ -67,7 +54,6 @@ static flr_result allocate(flr_pager *p, flr_error *error)
         !p->free_slots || !p->where || !p->asked || !p->needed || !p->seen || !p->list)
         return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to page it: lower the budget",
                         p->path);
-    flr_parallel_for(0, ((size_t)slots + TOUCH_SLOTS - 1) / TOUCH_SLOTS, touch, p);
     for (uint32_t i = 0; i < p->slot_count; i++) {
         p->slots[i].block = UINT64_MAX;
         p->free_slots[i] = p->slot_count - 1 - i;
