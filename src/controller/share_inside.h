@@ -66,6 +66,7 @@ struct flr_share {
     uint32_t file_count,
         file_at;     /* file_at: those before it are whole, also where it is begun anew */
     uint16_t source; /* member that sends */
+    uint32_t nones;  /* times that somebody who was asked had no files */
     uint64_t got;    /* of file_at */
     uint32_t ask_file, ask_count; /* what is asked for next; pieces that are under way */
     uint64_t ask_offset;

@@ -112,6 +112,13 @@ static void list_files(flr_share *s)
                         "the scene cannot be sent to who joins: %s", l.error.message);
 }
 
+/* None at all: it could not be saved here. */
+static void send_none(flr_share *s, uint16_t member)
+{
+    const flr_message m = {.id = FLR_MSG_PEER_FILE};
+    (void)flr_party_send(s->party, member, &m);
+}
+
 static void send_list(flr_share *s, uint16_t member)
 {
     for (uint32_t i = 0; i < s->file_count; i++) {
@@ -245,8 +252,21 @@ static void end_file(flr_share *s)
     begin_file(s);
 }
 
+/* Who was asked has the scene, but not as files. Somebody else may; when all have been asked nobody does. */
+static void on_none(flr_share *s)
+{
+    s->phase = FLR_SHARE_NONE;
+    if (++s->nones >= 2 * flr_party_count(s->party))
+        fail(s, "the scene cannot be sent from there: it could not be saved, perhaps because the "
+                "disk is full; what its controller said tells more");
+}
+
 static void on_file(flr_share *s, const flr_msg_peer_file *file)
 {
+    if (s->phase == FLR_SHARE_LISTING && file->files == 0) {
+        on_none(s);
+        return;
+    }
     if (s->phase != FLR_SHARE_LISTING || file->files == 0 || file->files > FLR_SHARE_FILES ||
         file->file != s->file_count || file->hash_count != 4 || !file->name.size ||
         !is_safe(file->name.bytes) || file->size == 0 || file->size > (uint64_t)4 << 30)
@@ -303,7 +323,10 @@ bool flr_share_scene_message(flr_share *s, uint16_t member, const flr_message *m
 {
     switch (m->id) {
     case FLR_MSG_PEER_FILES_ASK:
-        if (s->can_send) send_list(s, member);
+        if (s->can_send)
+            send_list(s, member);
+        else if (s->phase == FLR_SHARE_READY)
+            send_none(s, member);
         return true;
     case FLR_MSG_PEER_FETCH:
         send_piece(s, member, &m->as.peer_fetch);

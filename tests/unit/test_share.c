@@ -411,6 +411,24 @@ static void test_hand_over(void **state)
     end(&s);
 }
 
+/* The first cannot save the scene: who joins is told, and does not wait for ever. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    session s;
+    const flr_sim_disk full = {.capacity = 2000};
+    begin(&s, 2, &lan, 2, 1000);
+    flr_sim_set_disk(s.sites[0].env, &full);
+    await_ready(&s, 5);
+    start(&s.sites[1], &s.sites[0]);
+    pass(&s, 3);
+    const char *sentence;
+    assert_true(flr_share_failed(s.sites[1].share, &sentence));
+    assert_non_null(strstr(sentence, "cannot be sent"));
+    assert_true(flr_share_ready(s.sites[0].share));
+    end(&s);
+}
+
 /* Two parts in two hands of two controllers: they meet on both sides, and nothing passes through. */
 static void test_part_against_part(void **state)
 {
@@ -597,6 +615,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hand_over),
+        cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_part_against_part),
         cmocka_unit_test(test_both_hold),
         cmocka_unit_test(test_seeds),

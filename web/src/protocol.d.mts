@@ -1454,7 +1454,7 @@ export interface message_peer_files_ask {
 export interface message_peer_file {
   /** its place, from 0: the scene itself */
   file: number;
-  /** how many there are */
+  /** how many there are; 0: the scene cannot be sent from there, and this is no file */
   files: number;
   /** bytes */
   size: number;
