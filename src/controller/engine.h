@@ -196,6 +196,10 @@ bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_par
 /* By number; FLR_NOT_FOUND. */
 flr_result flr_engine_get_part(const flr_engine *engine, uint32_t part, flr_engine_part *out,
                                flr_error *error);
+/* Does a part that may move stand inside another, as far as that was looked at? A sentence says which and what it means;
+ * FLR_ENGINE_EVENT_NEWS tells it when it is found, and when such a part is taken. */
+bool flr_engine_overlap(const flr_engine *engine, uint32_t *part,
+                        char sentence[FLR_ERROR_MESSAGE_SIZE]);
 /* By number of a mesh; NULL: no such. Parts of one shape share one. `hash` may be NULL. */
 const flr_mesh *flr_engine_mesh(const flr_engine *engine, uint32_t mesh, flr_hash *hash);
 

@@ -118,7 +118,8 @@ static void overlap_work(flr_job *job)
 }
 
 /* One sentence for all of them: `more` besides this one. */
-static void tell(flr_engine *e, const flr_member *part, uint32_t more)
+static void print_overlap(const flr_engine *e, const flr_member *part, uint32_t more,
+                          char sentence[FLR_ERROR_MESSAGE_SIZE])
 {
     const flr_overlap *o = &part->overlap;
     const flr_member *other = flr_members_find(&e->members, o->other);
@@ -137,11 +138,33 @@ static void tell(flr_engine *e, const flr_member *part, uint32_t more)
     if (more > 0)
         snprintf(others, sizeof others, ", and %u more %s inside others", more,
                  flr_noun(more, "part stands", "parts stand"));
-    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, part->part, FLR_ENGINE_NONE,
-                    "%s%s: what is inside is pushed out or let through, not held back, until it is "
-                    "free. Move it clear before you trust what you feel, or correct its place in "
-                    "the scene",
-                    text, others);
+    snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
+             "%s%s: what is inside is pushed out or let through, not held back, until it is free. "
+             "Move it clear before you trust what you feel, or correct its place in the scene",
+             text, others);
+}
+
+static void tell(flr_engine *e, const flr_member *part, uint32_t more)
+{
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    print_overlap(e, part, more, sentence);
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, part->part, FLR_ENGINE_NONE, "%s", sentence);
+}
+
+bool flr_engine_overlap(const flr_engine *e, uint32_t *part, char sentence[FLR_ERROR_MESSAGE_SIZE])
+{
+    const flr_member *first = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        const flr_member *m = &e->members.list[i];
+        if (!m->overlap.there || !flr_members_find(&e->members, m->overlap.other)) continue;
+        if (!first) first = m;
+        count++;
+    }
+    if (!first) return false;
+    *part = first->part;
+    print_overlap(e, first, count - 1, sentence);
+    return true;
 }
 
 static void overlap_done(flr_engine *e, flr_job *job)

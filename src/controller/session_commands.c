@@ -49,7 +49,16 @@ static void do_watch(call *c)
     if (watch->wants & ~before & FLR_WIRE_WANT_PROXIMITY) session->near_number = 0;
     if (watch->wants & ~before & FLR_WIRE_WANT_VOXELS) session->voxels_number = 0;
     flr_session_done(session, c->message->request, 0);
-    /* who begins to watch jobs is told of those that are under way */
+    /* who begins to watch is told what was told before it came, and still is so */
+    flr_message message = {.id = FLR_MSG_EVENT};
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    if ((watch->wants & ~before & FLR_WIRE_WANT_EVENTS) &&
+        flr_engine_overlap(c->engine, &message.as.event.part, sentence)) {
+        message.as.event.kind = FLR_WIRE_EVENT_WARNING;
+        message.as.event.hand = FLR_ENGINE_NONE;
+        message.as.event.sentence = flr_wire_text_of(sentence);
+        flr_session_send(session, &message);
+    }
     flr_engine_job job;
     if (watch->wants & ~before & FLR_WIRE_WANT_JOBS)
         for (uint32_t i = 0; flr_engine_job_at(c->engine, i, &job); i++)

@@ -36,6 +36,11 @@ static void what_stands_inside_is_told(void **state)
     assert_non_null(strstr(event.sentence, "pushed out or let through"));
     double depth = strtod(strstr(event.sentence, "up to ") + 6, NULL);
     assert_true(fabs(depth - 6) <= 2); /* of points in voxels of 2 mm */
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    uint32_t part;
+    assert_true(flr_engine_overlap(s.engine, &part, sentence)); /* for those who come later */
+    assert_int_equal(part, s.block);
+    assert_string_equal(sentence, event.sentence);
     /* moved a little it is told no more, but whenever it is taken */
     put(&s, (flr_vec3){0, 0, 0.003});
     assert_false(warned(&s, &event));
@@ -45,6 +50,7 @@ static void what_stands_inside_is_told(void **state)
     /* it was pushed out: when it is let go of that is seen, and it can be taken without a word */
     assert_int_equal(flr_engine_release(s.engine, 0, NULL), FLR_OK);
     flr_test_stand_pass(&s, 60);
+    assert_false(flr_engine_overlap(s.engine, &part, sentence));
     assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
     flr_test_stand_pass(&s, 60);
     assert_int_equal(flr_engine_release(s.engine, 0, NULL), FLR_OK);

@@ -96,7 +96,8 @@ export class Clearance {
     if (!exact && !Number.isFinite(state.lower) && !state.hands.some((hand) => hand.held !== NONE)) words = '–';
     text(this.readout, touching ? `touching · ${words}` : words);
     this.readout.classList.toggle('touching', touching || exact?.upper === 0);
-    if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
+    if (exact && exact.upper === 0) text(this.note, `with ${exact.name || 'another part'}: it is let through until it is free`);
+    else if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
     else if (!this.asking) text(this.note, '');
   }
 }

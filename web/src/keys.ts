@@ -25,8 +25,8 @@ export function keyboard(dragging: Dragging, actions: Actions): void {
       return;
     }
     if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-    // a focused button takes the space bar itself
-    if (event.key === ' ' && target?.closest('button')) return;
+    // a focused button, or the head of a card, takes the space bar itself
+    if (event.key === ' ' && target?.closest('button, summary, a')) return;
     const view = VIEWS[event.key];
     const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (view) actions.view(view);

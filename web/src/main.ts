@@ -153,6 +153,11 @@ async function main(): Promise<void> {
     eye.resize(box.clientWidth, box.clientHeight);
   };
   new ResizeObserver(resize).observe(by_id('stage'));
+  // in a narrow window the panel would hide the view
+  const narrow = window.matchMedia('(max-width: 760px)');
+  const fit = () => document.body.classList.toggle('no-panel', narrow.matches);
+  narrow.addEventListener('change', fit);
+  fit();
   resize();
 
   // the first picture is the scene's own, or shows everything; as meshes come it follows, until a person has chosen a view

@@ -190,7 +190,9 @@ export class Panels {
       const size = change.querySelector('input')!;
       if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
       const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)}` : 'no voxels yet';
-      text(row.querySelector<HTMLElement>('.part-name')!, part.name || `part ${part.part}`);
+      const name = part.name || `part ${part.part}`;
+      text(row.querySelector<HTMLElement>('.part-name')!, name);
+      for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
       text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
       row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points`;
       row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
@@ -199,14 +201,14 @@ export class Panels {
 
   private part_row(part: number): HTMLElement {
     const { model, stage, overlays } = this;
-    const eye = h('button', { type: 'button', class: 'tool small', title: 'Show or hide', 'aria-label': 'Show or hide the part', 'aria-pressed': 'true' });
+    const eye = h('button', { type: 'button', class: 'tool small', title: 'Show or hide', 'data-does': 'Show or hide', 'aria-pressed': 'true' });
     eye.append(icon('eye'));
     eye.addEventListener('click', () => {
       stage.set_visible(part, !stage.is_visible(part));
       eye.setAttribute('aria-pressed', String(stage.is_visible(part)));
     });
     const overlay = (kind: number, name: string, label: string) => {
-      const button = h('button', { type: 'button', class: 'chip', title: label, 'aria-label': label, 'aria-pressed': 'false' }, name);
+      const button = h('button', { type: 'button', class: 'chip', title: label, 'data-does': label, 'aria-pressed': 'false' }, name);
       button.addEventListener('click', () => void (async () => {
         const on = !overlays.has(part, kind);
         if (!on) overlays.drop(part, kind);
@@ -221,7 +223,7 @@ export class Panels {
       })());
       return button;
     };
-    const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove from the scene', 'aria-label': 'Remove the part from the scene' });
+    const remove = h('button', { type: 'button', class: 'tool small', title: 'Remove from the scene', 'data-does': 'Remove from the scene' });
     remove.append(icon('trash'));
     // undo does not bring it back, so it is asked for
     remove.addEventListener('click', () => {
