@@ -12,6 +12,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { HONEST = 3, PARTS = 4 };
+/* of a line: the usual 1 MiB each way for twelve ends is what a run would spend its time on, clearing pages */
+enum { QUEUE = 2 * FLR_LINES_MESSAGE };
 
 static flr_sim *sim;
 static flr_party *parties[HONEST];
@@ -305,6 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         party.env = flr_sim_node(sim, address_of(i));
         party.local = address_of(i);
         party.token = "0123456789abcdef0123456789abcdef";
+        party.lines.queue = QUEUE;
         if (flr_party_create(&party, &parties[i], NULL) != FLR_OK) abort();
         flr_sim_set_program(party.env, step, parties[i]);
     }
@@ -313,6 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     line.env = flr_sim_node(sim, address_of(9));
     line.local = address_of(9);
     line.token = "0123456789abcdef0123456789abcdef";
+    line.queue = QUEUE;
     if (flr_lines_create(&line, &liar, NULL) != FLR_OK) abort();
     flr_sim_set_program(line.env, step_liar, NULL);
     run(20);
