@@ -27,7 +27,8 @@ static void add_part(flr_test_server *server, const char *name, flr_mesh *mesh, 
     assert_ok(flr_engine_add(flr_service_engine(server->service), &def, NULL, &job, &error), error);
 }
 
-void flr_test_server_begin(flr_test_server *server, void (*change)(flr_service_def *def))
+static void begin(flr_test_server *server, void (*change)(flr_service_def *def),
+                  const flr_share_def *share)
 {
     *server = (flr_test_server){.folder = flr_test_folder()};
     snprintf(server->recordings, sizeof server->recordings, "%s/recordings", server->folder);
@@ -55,8 +56,19 @@ void flr_test_server_begin(flr_test_server *server, void (*change)(flr_service_d
         flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 1000000);
     }
     assert_int_equal(flr_engine_jobs(engine), 0);
+    if (share) assert_ok(flr_service_set_share(server->service, share, &error), error);
     assert_ok(flr_engine_start(engine, &error), error);
     assert_int_equal(pthread_create(&server->thread, NULL, run, server), 0);
+}
+
+void flr_test_server_begin(flr_test_server *server, void (*change)(flr_service_def *def))
+{
+    begin(server, change, NULL);
+}
+
+void flr_test_server_begin_shared(flr_test_server *server, const flr_share_def *share)
+{
+    begin(server, NULL, share);
 }
 
 void flr_test_server_end(flr_test_server *server)

@@ -21,6 +21,8 @@ typedef struct flr_test_server {
 /* A plate that stays and a block above it that may be moved, on any free port. `change`, which may be NULL, changes the
  * definition first. */
 void flr_test_server_begin(flr_test_server *server, void (*change)(flr_service_def *def));
+/* The same, as a member of a shared session; `share` as for flr_service_set_share(). */
+void flr_test_server_begin_shared(flr_test_server *server, const flr_share_def *share);
 void flr_test_server_end(flr_test_server *server);
 
 /* A client that has said hello as a viewer and may do everything. */
