@@ -107,8 +107,10 @@ flr_motion flr_body_drift(const flr_body *body, double dt)
     flr_quat q = body->T_world_part.q;
     flr_vec3 momentum = flr_body_momentum(body).torque;
     for (int i = 0; i < ITERATIONS; i++) {
+        flr_vec3 before = spin;
         flr_quat half = flr_quat_from_rotation_vector(flr_vec3_scale(spin, dt / 2));
         spin = spin_of(&inverse, flr_quat_normalize(flr_quat_mul(half, q)), momentum);
+        if (flr_vec3_equal(spin, before)) break; /* and so it would stay */
     }
     motion.turn = flr_vec3_scale(spin, dt);
     return motion;

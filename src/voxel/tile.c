@@ -117,34 +117,33 @@ static const uint32_t spread[256] = {
 #undef S64
 };
 
-static void pack4(const flr_tile *tile, unsigned x, unsigned y, unsigned z, uint32_t packed[64])
+/* Eight marks in a row: `count` bits of each from bit `first` on, in a nibble each. */
+static inline uint32_t nibbles(const flr_tile *tile, unsigned x, unsigned y, unsigned z,
+                               unsigned first, unsigned count)
 {
-    for (unsigned k = 0; k < 8; k++)
-        for (unsigned j = 0; j < 8; j++) {
-            uint32_t marks = 0;
-            for (unsigned b = 0; b < 4; b++)
-                marks |= spread[tile->planes[b][z * 8 + k][y * 8 + j] >> 8 * x & 255] << b;
-            packed[k * 8 + j] = marks;
-        }
+    uint32_t marks = 0;
+    for (unsigned b = 0; b < count; b++)
+        marks |= spread[tile->planes[first + b][z][y] >> 8 * x & 255] << b;
+    return marks;
 }
 
 void flr_tile_pack(const flr_tile *tile, unsigned x, unsigned y, unsigned z, unsigned bits,
                    uint8_t *packed)
 {
-    if (bits == 4) {
-        uint32_t marks[64];
-        pack4(tile, x, y, z, marks);
-        memcpy(packed, marks, sizeof marks);
-        return;
-    }
-    memset(packed, 0, 64 * bits);
-    for (unsigned k = 0; k < 8; k++)
-        for (unsigned j = 0; j < 8; j++)
-            for (unsigned i = 0; i < 8; i++) {
-                unsigned mark = 0, cell = flr_cell(i, j, k);
-                for (unsigned b = 0; b < bits; b++)
-                    mark |= (unsigned)(tile->planes[b][z * 8 + k][y * 8 + j] >> (8 * x + i) & 1)
-                            << b;
-                packed[cell * bits / 8] |= (uint8_t)(mark << cell * bits % 8);
+    for (unsigned k = z * 8; k < z * 8 + 8; k++)
+        for (unsigned j = y * 8; j < y * 8 + 8; j++) {
+            uint32_t low = bits == 2 ? nibbles(tile, x, j, k, 0, 2) : nibbles(tile, x, j, k, 0, 4);
+            if (bits == 4) {
+                memcpy(packed, &low, sizeof low);
+            } else if (bits == 8) {
+                uint32_t high = nibbles(tile, x, j, k, 4, 4);
+                for (unsigned i = 0; i < 8; i++)
+                    packed[i] = (uint8_t)((low >> 4 * i & 15) | (high >> 4 * i & 15) << 4);
+            } else {
+                for (unsigned i = 0; i < 2; i++, low >>= 16)
+                    packed[i] =
+                        (uint8_t)((low & 3) | (low >> 2 & 12) | (low >> 4 & 48) | (low >> 6 & 192));
             }
+            packed += bits;
+        }
 }
