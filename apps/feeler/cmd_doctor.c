@@ -52,7 +52,8 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
         flr_doctor_system,     flr_doctor_processor, flr_doctor_simd,     flr_doctor_memory,
         flr_doctor_huge_pages, flr_doctor_realtime,  flr_doctor_locked,   flr_doctor_clock,
         flr_doctor_timer,      flr_doctor_kernel,    flr_doctor_governor, flr_doctor_isolated,
-        flr_doctor_cache,      flr_doctor_import,    flr_doctor_devices,  flr_doctor_terminal};
+        flr_doctor_cache,      flr_doctor_import,    flr_doctor_devices,  flr_doctor_share,
+        flr_doctor_terminal};
     const size_t total = sizeof checks / sizeof checks[0];
     for (size_t i = 0; i < total; i++) {
         flr_progress(cli, i, total, "looking at this machine");
@@ -98,7 +99,9 @@ const flr_command flr_cmd_doctor = {
     .description =
         "Looks at processor, memory, large pages, the right to run with real-time priority and "
         "to lock memory, clock and kernel, the cache folder, the import helper and the devices "
-        "(SpaceMouse, force devices, plugins in the folder that FEELER_DEVICES names), and runs an "
+        "(SpaceMouse, force devices, plugins in the folder that FEELER_DEVICES names), whether a "
+        "session can be shared from here, "
+        "and runs an "
         "empty loop for a second to see how late it wakes up: a rate is held when that costs a "
         "quarter of a frame at most, 99 times of 100. Each line begins with ok or better; where "
         "something could be better, the next line says how. It changes nothing and takes about "

@@ -40,6 +40,9 @@ void flr_doctor_isolated(flr_doctor *doctor, flr_env *env);
 /* doctor_devices.c */
 void flr_doctor_devices(flr_doctor *doctor, flr_env *env);
 
+/* doctor_share.c */
+void flr_doctor_share(flr_doctor *doctor, flr_env *env);
+
 /* The first line of a small file such as those under /sys, without its newline, from the heap
  * (free); NULL when it cannot be read. */
 char *flr_doctor_first_line(const char *path);

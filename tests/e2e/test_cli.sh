@@ -337,6 +337,7 @@ expect 0 feeler doctor
 tells '^(ok|better) +processor'
 plain
 expect 0 feeler doctor --json
+json '.checks | map(select(.name == "sharing")) | length == 1 and .[0].numbers.port == 7879'
 json '.checks[] | select(.name == "timer") | .numbers | .p50_us <= .worst_us and .holds_hz >= 0'
 json '[.checks[].name] | index("kernel") != null and index("governor") != null and index("isolated") != null'
 [ -e "$HOME/.cache/feeler" ] && fail "doctor left its folder behind" || pass
