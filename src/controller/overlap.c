@@ -139,7 +139,8 @@ static void print_overlap(const flr_engine *e, const flr_member *part, uint32_t 
         snprintf(others, sizeof others, ", and %u more %s inside others", more,
                  flr_noun(more, "part stands", "parts stand"));
     snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
-             "%s%s: what is inside is pushed out or let through, not held back, until it is free. "
+             "%.280s%.60s: what is inside is pushed out or let through, not held back, until it is "
+             "free. "
              "Move it clear before you trust what you feel, or correct its place in the scene",
              text, others);
 }
