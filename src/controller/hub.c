@@ -185,9 +185,9 @@ static void log_event(flr_hub *hub, const flr_engine_event *event)
                       "%s", event->sentence);
     if (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state == FLR_WIRE_JOB_ENDED &&
         event->job.result != FLR_OK && event->job.result != FLR_CANCELLED) {
-        /* most sentences begin with the file, which is often the name */
+        /* most sentences name the file or the part, which is often the name */
         const flr_engine_job *job = &event->job;
-        bool named = !strncmp(job->sentence, job->name, strlen(job->name));
+        bool named = strstr(job->sentence, job->name);
         flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s%s%s", named ? "" : job->name,
                       named ? "" : ": ", job->sentence);
     }

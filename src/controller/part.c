@@ -1,5 +1,6 @@
 /* one part: new, with other voxels, or with points for another model of force */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,9 +101,26 @@ static void part_work(flr_job *job)
     if (job->result == FLR_OK && p->is_new) flr_kept_inertia(p->kept, p->member.density);
 }
 
+static bool is_taken(const flr_engine *e, const char *name)
+{
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (strcmp(e->members.list[i].name, name) == 0) return true;
+    return false;
+}
+
+/* A scene that is saved, a recording and people tell parts apart by their names: "plug", "plug 2", … */
+static void name_part(const flr_engine *e, flr_member *m)
+{
+    char base[FLR_ENGINE_NAME_SIZE];
+    memcpy(base, m->name, sizeof base);
+    for (unsigned n = 2; is_taken(e, m->name); n++)
+        snprintf(m->name, sizeof m->name, "%.240s %u", base, n);
+}
+
 /* The mesh of a new part was read. */
 static void take_part(flr_engine *e, part_job *p)
 {
+    name_part(e, &p->member);
     p->member.shape = flr_shape_use(p->old);
     if (!flr_members_add(&e->members, &p->member)) {
         flr_shape_drop(p->member.shape);

@@ -133,7 +133,10 @@ static flr_result read_moments(reel_job *j, flr_error *error)
     if (result != FLR_CLOSED) return result;
     return j->reel.count > 0
                ? read_names(j->file, &j->reel, error)
-               : flr_fail(error, FLR_BAD_INPUT, "%s: there is no frame in it", j->path);
+               : flr_fail(error, FLR_BAD_INPUT,
+                          "%s: there is no whole frame in it; its writer was stopped before the "
+                          "first was on the disk",
+                          j->path);
 }
 
 static void reel_work(flr_job *job)

@@ -326,6 +326,33 @@ static void voxels_fit_the_part(void **state)
     flr_test_stand_free(&s);
 }
 
+/* Two files of one name, as people upload them, can be told apart and saved. */
+static void names_are_unique(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {"block 2", "block 3", "part"};
+    flr_test_stand s;
+    flr_error error;
+    uint32_t part, job, told;
+    flr_engine_part info;
+    flr_test_stand_make(&s, true, NULL);
+    for (int i = 0; i < 3; i++) {
+        flr_engine_add_def def = flr_default_engine_add_def();
+        def.name = i < 2 ? "block" : "";
+        def.mesh = flr_test_stand_box(flr_vec3_make(0.01, 0.01, 0.01));
+        def.T_world_part.p.z = 0.1 * (i + 1);
+        assert_ok(flr_engine_add(s.engine, &def, &part, &job, &error), error);
+        flr_test_stand_settle(&s);
+        assert_ok(flr_engine_get_part(s.engine, part, &info, &error), error);
+        assert_memory_equal(info.name, wanted[i], strlen(wanted[i]));
+    }
+    assert_ok(flr_path_make_folder(s.env, "/plans", &error), error);
+    assert_ok(flr_engine_save(s.engine, plan, &job, &error), error);
+    flr_test_stand_settle(&s);
+    assert_int_equal(ended(&s, job, &told).result, FLR_OK);
+    flr_test_stand_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +364,7 @@ int main(void)
         cmocka_unit_test(kinds_change),
         cmocka_unit_test(saving_spares_other_files),
         cmocka_unit_test(clients_save_by_name),
+        cmocka_unit_test(names_are_unique),
         cmocka_unit_test(voxels_fit_the_part),
     };
     return cmocka_run_group_tests_name("engine_load", tests, NULL, NULL);
