@@ -114,7 +114,13 @@ await step('both hold it and carry it together', async () => {
   await together('bracket', 0.002, 'held by both');
   const now = (await part_of(b, 'bracket')).pose.p;
   check(now[1] < before[1] - 0.03, `carried from ${before[1]} to ${now[1]}`);
-  if (shots) for (const [page, name] of [[a, 'ada'], [b, 'bob']]) await page.screenshot({ path: join(shots, `${name}.png`) });
+  if (shots)
+    for (const [page, name] of [[a, 'ada'], [b, 'bob']]) {
+      // a picture of a controller that keeps up, without haste: toasts go, edges become smooth
+      await until(page, () => /^\s*\d+ Hz held/.test(document.getElementById('rate').textContent), 'the rate is held', 60000).catch((error) => console.log(error.message));
+      await page.waitForTimeout(3000);
+      await page.screenshot({ path: join(shots, `${name}.png`) });
+    }
 });
 
 await step('Ada lets go, Bob carries it on; then it lies at one place', async () => {
