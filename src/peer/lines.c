@@ -11,7 +11,7 @@
 #include "peer/bytes.h"
 #include "peer/inside.h"
 
-enum { BUDGET = 512, QUICK_LOOKS = 16 };
+enum { BUDGET = 512, QUICK_LOOKS = 16, BYES = 3 };
 
 flr_lines_def flr_default_lines_def(void)
 {
@@ -194,7 +194,8 @@ void flr_lines_destroy(flr_lines *lines)
     int64_t now = flr_clock_ns(lines->env);
     for (uint32_t i = 0; i < lines->count; i++) {
         flr_line *line = &lines->table[i];
-        if (line->stage == FLR_LINE_OPEN)
+        // nobody is there to say it again where it gets lost
+        for (int k = 0; k < BYES && line->stage == FLR_LINE_OPEN; k++)
             flr_packet_send(lines, line, FLR_FRAME_BYE, "it has ended", 12, now);
         flr_line_free(line);
     }
@@ -392,7 +393,7 @@ void flr_lines_close(flr_lines *lines, uint32_t number, const char *why)
         size_t size = why ? strlen(why) : 0;
         if (size > FLR_LINES_WHY) size = FLR_LINES_WHY;
         int64_t now = flr_clock_ns(lines->env);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < BYES; i++)
             flr_packet_send(lines, line, FLR_FRAME_BYE, why ? why : "", size, now);
     }
     if (lines->state_line == line) lines->state_line = NULL;
