@@ -105,6 +105,12 @@ static void ready(void *context, const char *url)
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const demo_values *values = given;
+    if (values->list && count > 0) {
+        flr_error error;
+        flr_fail(&error, FLR_BAD_ARGUMENT,
+                 "--list stands alone; feeler demo %s shows that scenario", arguments[0]);
+        return flr_fail_with(cli, FLR_EXIT_USAGE, &error);
+    }
     if (values->list) return flr_scenarios_list(cli);
     show s = {cli, values, count > 0 ? arguments[0] : "bay"};
     if (!flr_scenario_find(s.name)) return flr_scenarios_unknown(cli, s.name);

@@ -92,6 +92,8 @@ refuses 2 '--user: a name has no line breaks' --share --share-port 0 --user $'a\
 refuses 3 '--token-file nothing: no such file' --token-file nothing
 expect 0 feeler serve --port 0 --no-devices --seconds 0.2 --recordings new --name bench3 --origin http://localhost:5173 --cpu 0
 holds new
+expect 2 feeler demo --list ball
+says '--list stands alone'
 # addresses, tokens, certificates
 expect 2 feeler serve --listen not.an.address --no-devices
 says '0.0.0.0'
@@ -118,10 +120,10 @@ for _ in 1 2 3; do
   serve --no-cache
   worst=$(python3 "$client" "$port" wait bay)
   ends TERM 0
-  [ "${worst:-9999}" -lt 200 ] && break
+  [ "${worst:-9999}" -lt 400 ] && break
 done
 echo "  a ping waited ${worst} ms at worst"
-[ "${worst:-9999}" -lt 200 ] && pass || fail "a ping waited ${worst:-for ever} ms"
+[ "${worst:-9999}" -lt 400 ] && pass || fail "a ping waited ${worst:-for ever} ms"
 
 # killed at any moment, from its first on: finished recordings, saved scenes and the cache are whole, and what was under way is cleared away
 seed=${FLR_TEST_SEED:-$RANDOM}

@@ -21,11 +21,12 @@ while read -r line; do
   expect 0 "${words[@]}"
   case $line in
   "feeler serve"*) tells 'http://localhost:[0-9]+/' ;;
-  "feeler report"*) figure=$(grep '^pass: ' "$scratch/out") ;;
+  "feeler report"*) figure=$(grep '^pass: ' "$scratch/out") frames=$(grep '^surfaces meet' "$scratch/out") ;;
   esac
 done <ordered
 # the figure is the one that is printed in the page
 grep -qxF "${figure:-none}" "$tutorial" && pass || fail "the figure is not that of the tutorial: ${figure:-none}"
+grep -qxF "${frames:-none}" "$tutorial" && pass || fail "the frames are not those of the tutorial: ${frames:-none}"
 [ -s removal.html ] && pass || fail "there is no report"
 for picture in $(grep -oE 'images/[a-z-]+\.png' "$tutorial"); do
   [ -s "$source_dir/docs/$picture" ] && pass || fail "docs/$picture is missing"
