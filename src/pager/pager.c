@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "base/pages.h"
 #include "feeler/assert.h"
@@ -174,6 +176,10 @@ const char *flr_pager_path(const flr_pager *pager) { return pager->path; }
 static void *run(void *context)
 {
     flr_pager *p = context;
+    /* what it reads is needed within a fraction of a second: before ordinary work, where that may be asked for. It sleeps most
+     * of the time */
+    prctl(PR_SET_NAME, (unsigned long)"feeler-pager", 0, 0, 0);
+    (void)setpriority(PRIO_PROCESS, 0, -15); /* of this thread alone */
     while (!atomic_load(&p->stop)) {
         flr_ahead_look(p);
         flr_fetch_ask(p, p->def.depth);
