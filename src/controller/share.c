@@ -8,9 +8,9 @@
 #include "controller/share_inside.h"
 
 static const double still_s = 0.3; /* a part that moves by itself has come to rest */
-static const double ghost_s = 0.5; /* in which a part without physics gets to its place */
 static const double slow = 1e-4;   /* m/s, rad/s */
 static const double yield_s = 0.3; /* in which a part must get to its place where the leader is */
+static const double gives = 2e-7;  /* m, rad */
 static const double stuck = 0.01;  /* m/s, rad/s: slower than this, it will not get there */
 
 flr_share_def flr_default_share_def(void)
@@ -304,11 +304,6 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
             set_solid(s, p, false);
             flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
                             "the way to where it was let go is not free here: it passes through");
-        } else if (p->ghost && flr_share_now(s) > p->place_ns &&
-                   flr_share_now(s) - p->homing_ns > (int64_t)((s->def.patience + ghost_s) * 1e9)) {
-            // nothing is in its way, and still it is not there: it is put there
-            (void)flr_engine_place(s->def.engine, p->id, entry.T_world_part, NULL);
-            p->place_ns = flr_share_now(s) + INT64_C(100000000);
         }
     }
 }
@@ -319,18 +314,25 @@ static bool is_moving(const flr_engine_part_state *body)
            flr_vec3_length(body->twist.angular) > slow;
 }
 
+static bool is_at(const flr_engine_part_state *body, flr_pose place, double within)
+{
+    return flr_vec3_distance(body->T_world_part.p, place.p) < within &&
+           flr_quat_angle(body->T_world_part.q, place.q) < within;
+}
+
 /* A part that nobody holds and that is elsewhere than all think: it was placed, or it moves by itself. */
 static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *body, int64_t now)
 {
     flr_shared_part *p = &s->parts[part];
     flr_roll_part entry;
-    bool there = memcmp(&body->T_world_part, &p->known, sizeof p->known) == 0;
+    // what lies by its own weight gives way by some bits
+    bool there = memcmp(&body->T_world_part, &p->known, sizeof p->known) == 0 ||
+                 (p->kind == FLR_PART_FREE && is_at(body, p->known, gives));
     bool in = flr_party_part(s->party, part, &entry);
     if (in && memcmp(&entry.T_world_part, &p->known, sizeof p->known) != 0) p->placing = false;
     if (p->placing && !there) {
         // the loop may have rounded it; or it did not have the part yet
-        there = flr_vec3_distance(body->T_world_part.p, p->known.p) < 1e-9 &&
-                flr_quat_angle(body->T_world_part.q, p->known.q) < 1e-9;
+        there = is_at(body, p->known, 1e-9);
         if (there) p->known = body->T_world_part;
         if (!there && now > p->place_ns) {
             (void)flr_engine_place(s->def.engine, p->id, p->known, NULL);
@@ -339,7 +341,12 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     }
     if (there && !in) p->placing = false;
     if (p->placing || in) return;
-    if (there || (p->kind == FLR_PART_FREE && !flr_party_leads(s->party))) return;
+    if (there) return;
+    if (p->kind == FLR_PART_FREE && !flr_party_leads(s->party)) {
+        // where it falls the leader will tell; where it lies, it has told
+        p->placing = !is_moving(body);
+        return;
+    }
     if (flr_party_may_hold(s->party, part)) {
         flr_party_hold(s->party, part);
         p->kept = true;

@@ -26,6 +26,8 @@ static const double queue_low = 0.010, queue_high = 0.025;
 static const double rate_most = 60e6;
 /* more than a link loses by itself: it is a queue that overflows */
 static const double loss_most = 0.3;
+/* s: of the first round trip, taken to be its deviation at most */
+static const double wobble_first = 0.1;
 /* s, besides four deviations, that an answer may take longer than usual */
 static const double late_slack = 0.010;
 
@@ -224,7 +226,8 @@ static void note_trip(flr_reliable_out *out, const flr_reliable_part *part, int6
     double trip = (double)(now - part->sent_ns) * 1e-9;
     if (out->trip == 0) {
         out->trip = trip > 1e-6 ? trip : 1e-6;
-        out->wobble = trip / 2;
+        // on a long way, too, where a part that got lost shall not wait for three round trips
+        out->wobble = trip / 2 < wobble_first ? trip / 2 : wobble_first;
     } else {
         out->wobble +=
             ((trip > out->trip ? trip - out->trip : out->trip - trip) - out->wobble) / 16;

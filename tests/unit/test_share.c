@@ -35,6 +35,7 @@ typedef struct session {
     uint32_t count;
     bool busy, plays; /* users take parts; users do anything by themselves */
     double rate, voxel;
+    flr_part_kind kind; /* of what can be taken */
     uint64_t seed, frames;
     flr_test_accounts accounts;
     bool ghosted;       /* something was in the way of a part for longer than patience */
@@ -85,9 +86,12 @@ static void start(site *s, const site *host)
     if (!host) {
         add(s, "plate", flr_vec3_make(0.3, 0.3, 0.02), flr_vec3_make(0, 0, -0.01), FLR_PART_STATIC);
         add(s, "block", flr_vec3_make(0.03, 0.03, 0.03), flr_vec3_make(-0.05, 0, 0.05),
-            FLR_PART_MOVABLE);
+            s->session->kind);
         add(s, "brick", flr_vec3_make(0.03, 0.05, 0.03), flr_vec3_make(0.05, 0, 0.05),
-            FLR_PART_MOVABLE);
+            s->session->kind);
+        // in a scene without gravity nothing falls
+        if (s->session->kind == FLR_PART_FREE)
+            assert_int_equal(flr_engine_set(s->engine, "gravity_z", -9.81, NULL), FLR_OK);
     }
     flr_share_def share = flr_default_share_def();
     share.engine = s->engine;
@@ -222,6 +226,7 @@ static void begin(session *s, uint64_t seed, const flr_sim_network *network, uin
                    .count = count,
                    .rate = rate,
                    .alone = true,
+                   .kind = FLR_PART_MOVABLE,
                    .voxel = rate < 1000 ? 0.0075 : 0.005,
                    .random = {seed * 77777 + 5}};
     s->sim = flr_sim_create(&def);
@@ -234,7 +239,6 @@ static void begin(session *s, uint64_t seed, const flr_sim_network *network, uin
         t->env = flr_sim_node(s->sim, t->address);
         flr_sim_set_program(t->env, run, t);
     }
-    start(&s->sites[0], NULL);
 }
 
 static void end(session *s)
@@ -350,6 +354,15 @@ static void await_ready(session *s, double seconds)
     }
 }
 
+/* All join, and have the scene. */
+static void open_all(session *s)
+{
+    start(&s->sites[0], NULL);
+    await_ready(s, 5);
+    join_all(s);
+    await_ready(s, 10);
+}
+
 static const flr_sim_network lan = {
     .delay_ns = FLR_SIM_MS, .udp_buffer = 1 << 20, .tcp_buffer = 1 << 16};
 
@@ -374,9 +387,7 @@ static void test_hand_over(void **state)
     (void)state;
     session s;
     begin(&s, 1, &lan, 3, 1000);
-    await_ready(&s, 5);
-    join_all(&s);
-    await_ready(&s, 10);
+    open_all(&s);
     // one carries it; it goes along everywhere
     flr_pose pose;
     double turn;
@@ -419,6 +430,7 @@ static void test_full_disk(void **state)
     const flr_sim_disk full = {.capacity = 2000};
     begin(&s, 2, &lan, 2, 1000);
     flr_sim_set_disk(s.sites[0].env, &full);
+    start(&s.sites[0], NULL);
     await_ready(&s, 5);
     start(&s.sites[1], &s.sites[0]);
     pass(&s, 3);
@@ -435,9 +447,7 @@ static void test_part_against_part(void **state)
     (void)state;
     session s;
     begin(&s, 2, &lan, 2, 1000);
-    await_ready(&s, 5);
-    join_all(&s);
-    await_ready(&s, 10);
+    open_all(&s);
     take(&s.sites[0], 1);
     take(&s.sites[1], 2);
     s.sites[0].to = flr_vec3_make(0.03, 0, 0.05);
@@ -457,9 +467,7 @@ static void test_both_hold(void **state)
     (void)state;
     session s;
     begin(&s, 3, &lan, 2, 1000);
-    await_ready(&s, 5);
-    join_all(&s);
-    await_ready(&s, 10);
+    open_all(&s);
     take(&s.sites[0], 1);
     take(&s.sites[1], 1);
     s.sites[0].to = s.sites[1].to = flr_vec3_make(0, 0.07, 0.1);
@@ -478,6 +486,81 @@ static void test_both_hold(void **state)
     pass(&s, 2);
     if (!agreed(&s)) describe(&s);
     assert_true(agreed(&s));
+    end(&s);
+}
+
+/* Waits until all agree; s that took, at most 15. */
+static double await_agreed(session *s)
+{
+    double from = now_s(s);
+    while (!agreed(s) && now_s(s) < from + 15) pass(s, 0.02);
+    if (!agreed(s)) describe(s);
+    return now_s(s) - from;
+}
+
+/* Parts that fall: who leads tells where they lie, and they lie still everywhere. */
+static void test_free_parts(void **state)
+{
+    (void)state;
+    session s;
+    flr_pose pose;
+    begin(&s, 4, &lan, 3, 1000);
+    s.kind = FLR_PART_FREE;
+    open_all(&s);
+    pass(&s, 2);
+    assert_true(await_agreed(&s) < 2);
+    assert_true(pose_of(&s.sites[2], 1, &pose) && pose.p.z < 0.04); /* it has fallen */
+    // a member who does not lead takes one, and drops it
+    take(&s.sites[1], 1);
+    s.sites[1].to = flr_vec3_make(-0.02, 0.06, 0.1);
+    pass(&s, 1.5);
+    assert_true(pose_of(&s.sites[2], 1, &pose) && pose.p.z > 0.08);
+    s.sites[1].press = false;
+    pass(&s, 0.5);
+    assert_true(await_agreed(&s) < 3);
+    assert_true(pose_of(&s.sites[0], 1, &pose) && pose.p.z < 0.04 && pose.p.y > 0.04);
+    // nothing is told any more
+    uint32_t number = flr_party_roll(flr_share_party(s.sites[0].share))->number;
+    pass(&s, 3);
+    assert_true(agreed(&s));
+    assert_int_equal(flr_party_roll(flr_share_party(s.sites[0].share))->number, number);
+    end(&s);
+}
+
+/* One takes back, or resets, while another holds a part: what is held stays in the hand, all else goes back everywhere. */
+static void test_undo_while_held(void **state)
+{
+    (void)state;
+    session s;
+    flr_pose pose, first, held;
+    begin(&s, 5, &lan, 3, 1000);
+    open_all(&s);
+    assert_true(pose_of(&s.sites[0], 2, &first));
+    // the brick is moved, and let go
+    take(&s.sites[0], 2);
+    s.sites[0].to = flr_vec3_make(0.05, 0.07, 0.08);
+    pass(&s, 1);
+    s.sites[0].press = false;
+    assert_true(await_agreed(&s) < 2);
+    for (int way = 0; way < 2; way++) {
+        take(&s.sites[1], 1);
+        s.sites[1].to = flr_vec3_make(-0.05, -0.06, 0.1);
+        pass(&s, 1);
+        assert_true(pose_of(&s.sites[1], 1, &held));
+        assert_int_equal(way ? flr_engine_reset(s.sites[0].engine, NULL)
+                             : flr_engine_undo(s.sites[0].engine, 1, NULL),
+                         FLR_OK);
+        pass(&s, 1);
+        for (int i = 0; i < 3; i++) {
+            assert_true(pose_of(&s.sites[i], 1, &pose));
+            assert_true(flr_vec3_distance(pose.p, held.p) < 1e-4);
+            assert_true(pose_of(&s.sites[i], 2, &pose));
+            assert_true(flr_vec3_distance(pose.p, first.p) < 1e-6);
+        }
+        s.sites[1].press = false;
+        assert_true(await_agreed(&s) < 2);
+        assert_true(pose_of(&s.sites[0], 1, &pose) && pose.p.y < -0.05);
+    }
     end(&s);
 }
 
@@ -545,6 +628,7 @@ static void session_of(uint64_t seed, tally *sum)
     double trip = 2e-9 * (double)(network.delay_ns + network.jitter_ns);
     begin(&s, seed, &network, 2 + flr_test_random_below(&r, SITES - 1), 250);
     s.alone = false;
+    start(&s.sites[0], NULL);
     await_ready(&s, 5);
     join_all(&s);
     s.busy = s.plays = true;
@@ -588,7 +672,7 @@ static void test_seeds(void **state)
 {
     (void)state;
     const char *text = getenv("FLR_SHARE_SEEDS"), *first = getenv("FLR_TEST_SEED");
-    uint64_t seeds = text ? strtoull(text, NULL, 10) : 4,
+    uint64_t seeds = text ? strtoull(text, NULL, 10) : 2,
              from = first ? strtoull(first, NULL, 10) : 1;
     tally sum = {.took = calloc(seeds + 1, sizeof *sum.took)};
     assert_non_null(sum.took);
@@ -618,6 +702,8 @@ int main(void)
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_part_against_part),
         cmocka_unit_test(test_both_hold),
+        cmocka_unit_test(test_free_parts),
+        cmocka_unit_test(test_undo_while_held),
         cmocka_unit_test(test_seeds),
     };
     if (getenv("FLR_SHARE_SEEDS")) cmocka_set_test_filter("test_seeds");
