@@ -90,12 +90,15 @@ static flr_result check_output(flr_cli *cli, const char *path, uint64_t bytes, f
     struct statvfs disk;
     if (statvfs(folder, &disk) != 0) return FLR_OK;
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    /* refused is what cannot fit, as when it is built slab by slab: the estimate is up to six times too much */
+    bytes /= 6;
     if (bytes <= room) return FLR_OK;
     char needed[FLR_COUNT_TEXT_SIZE], there[FLR_COUNT_TEXT_SIZE];
-    return flr_fail(error, FLR_IO,
-                    "%s needs about %s, and the disk has room for %s; make room, or take a larger "
-                    "--voxel",
-                    path, flr_bytes_print(bytes, needed), flr_bytes_print(room, there));
+    return flr_fail(
+        error, FLR_IO,
+        "%s needs %s or more, and the disk has room for %s; make room, or take a larger "
+        "--voxel",
+        path, flr_bytes_print(bytes, needed), flr_bytes_print(room, there));
 }
 
 /* ---- the work ---- */
