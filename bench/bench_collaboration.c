@@ -103,30 +103,6 @@ static flr_pose target(const void *context, double t)
 
 /* ---- a side ---- */
 
-static flr_result add_box(side *s, const char *name, flr_vec3 size, flr_vec3 at, flr_part_kind kind,
-                          uint32_t *part, flr_error *error)
-{
-    flr_vec3 corners[8];
-    uint32_t triangles[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
-                                 {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-    for (int i = 0; i < 8; i++)
-        corners[i] = flr_vec3_make(size.x * ((i & 1) - 0.5), size.y * ((i >> 1 & 1) - 0.5),
-                                   size.z * ((i >> 2) - 0.5));
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = corners;
-    def.vertex_count = 8;
-    def.triangles = (const void *)triangles;
-    def.triangle_count = 12;
-    flr_engine_add_def add = flr_default_engine_add_def();
-    flr_result result = flr_mesh_create(&def, &add.mesh, error);
-    uint32_t job;
-    add.name = name;
-    add.kind = kind;
-    add.voxel = 0.001;
-    add.T_world_part.p = at;
-    return result == FLR_OK ? flr_engine_add(s->engine, &add, part, &job, error) : result;
-}
-
 static flr_result give_hand(side *s, flr_error *error)
 {
     flr_hand_def def = flr_default_hand_def();
@@ -163,11 +139,12 @@ static flr_result open_side(side *s, flr_error *error)
     def.lock_memory = false;
     flr_result result = flr_engine_create(&def, &s->engine, error);
     if (result == FLR_OK)
-        result = add_box(s, "plate", flr_vec3_make(0.2, 0.1, 0.01), flr_vec3_make(0, 0, -0.005),
-                         FLR_PART_STATIC, &s->plate, error);
+        result = flr_bench_add_box(s->engine, "plate", flr_vec3_make(0.2, 0.1, 0.01),
+                                   flr_vec3_make(0, 0, -0.005), FLR_PART_STATIC, &s->plate, error);
     for (int i = 0; i < MOVED && result == FLR_OK; i++)
-        result = add_box(s, i ? "block" : "brick", flr_vec3_make(0.02, 0.012, 0.008),
-                         flr_vec3_make(0.05 * i, 0, 0.03), FLR_PART_MOVABLE, &s->parts[i], error);
+        result = flr_bench_add_box(
+            s->engine, i ? "block" : "brick", flr_vec3_make(0.02, 0.012, 0.008),
+            flr_vec3_make(0.05 * i, 0, 0.03), FLR_PART_MOVABLE, &s->parts[i], error);
     if (result == FLR_OK) wait(s, 40);
     return result;
 }

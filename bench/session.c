@@ -48,8 +48,8 @@ static flr_vec3 place(uint32_t index)
     return flr_vec3_make(0.05 * (index % 5) - 0.1, 0.04 * (index / 5) - 0.04, 0.03);
 }
 
-static flr_result add(user *u, const char *name, flr_vec3 size, flr_vec3 at, flr_part_kind kind,
-                      flr_error *error)
+flr_result flr_bench_add_box(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
+                             flr_part_kind kind, uint32_t *part, flr_error *error)
 {
     flr_vec3 corners[8];
     uint32_t triangles[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
@@ -62,14 +62,14 @@ static flr_result add(user *u, const char *name, flr_vec3 size, flr_vec3 at, flr
     def.vertex_count = 8;
     def.triangles = (const void *)triangles;
     def.triangle_count = 12;
-    flr_engine_add_def part = flr_default_engine_add_def();
-    flr_result result = flr_mesh_create(&def, &part.mesh, error);
-    uint32_t id, job;
-    part.name = name;
-    part.kind = kind;
-    part.voxel = 0.001;
-    part.T_world_part.p = at;
-    return result == FLR_OK ? flr_engine_add(u->engine, &part, &id, &job, error) : result;
+    flr_engine_add_def add = flr_default_engine_add_def();
+    flr_result result = flr_mesh_create(&def, &add.mesh, error);
+    uint32_t job;
+    add.name = name;
+    add.kind = kind;
+    add.voxel = 0.001;
+    add.T_world_part.p = at;
+    return result == FLR_OK ? flr_engine_add(engine, &add, part, &job, error) : result;
 }
 
 /* Every user has the scene already. */
@@ -85,14 +85,16 @@ static flr_result start(user *u, flr_error *error)
     def.merge = false;
     def.priority = 0;
     def.lock_memory = false;
+    uint32_t part;
     flr_result result = flr_engine_create(&def, &u->engine, error);
     if (result == FLR_OK)
-        result = add(u, "plate", flr_vec3_make(0.3, 0.2, 0.01), flr_vec3_make(0, 0, -0.005),
-                     FLR_PART_STATIC, error);
+        result = flr_bench_add_box(u->engine, "plate", flr_vec3_make(0.3, 0.2, 0.01),
+                                   flr_vec3_make(0, 0, -0.005), FLR_PART_STATIC, &part, error);
     for (uint32_t i = 0; i < USERS && result == FLR_OK; i++) {
         char name[16];
         snprintf(name, sizeof name, "part %u", i);
-        result = add(u, name, flr_vec3_make(0.02, 0.012, 0.008), place(i), FLR_PART_MOVABLE, error);
+        result = flr_bench_add_box(u->engine, name, flr_vec3_make(0.02, 0.012, 0.008), place(i),
+                                   FLR_PART_MOVABLE, &part, error);
     }
     if (result != FLR_OK) return result;
     flr_share_def share = flr_default_share_def();

@@ -2,112 +2,95 @@
 #include "picture/map.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "picture/svg.h"
 
 enum { CELL_X = 44, CELL_Y = 26, LEFT = 44, TOP = 26, RIGHT = 14, BELOW = 24 }; /* pixels */
 enum { MARGIN_LEFT = 28, MARGIN_TOP = 44, MARGIN_BELOW = 30 };
 
-/* What is being written. The first error sticks; later prints do nothing. */
-typedef struct sheet {
-    flr_output *output;
-    flr_error *error;
-    flr_result result;
-} sheet;
-
 flr_map_def flr_default_map_def(void) { return (flr_map_def){.across = 1, .scale = 1}; }
 
-static void print(sheet *s, const char *format, ...) FLR_PRINTF(2, 3);
-static void print(sheet *s, const char *format, ...)
-{
-    if (s->result != FLR_OK) return;
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    s->result = flr_output_write(s->output, text, strlen(text), s->error);
-}
-
-static void draw_cell(sheet *s, const flr_map_def *def, double x, double y, double value)
+static void draw_cell(flr_svg *s, const flr_map_def *def, double x, double y, double value)
 {
     const char *colour = value <= def->good    ? "#bfe3bf"
                          : value <= def->limit ? "#f6e3a1"
                                                : "#eba9a3";
     double shown = value * def->scale;
-    print(s, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", x, y,
-          CELL_X - 2, CELL_Y - 2, colour);
-    print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">", x + (CELL_X - 2) / 2.0, y + CELL_Y - 9.0);
-    print(s,
-          shown == 0      ? "0"
-          : shown < 0.001 ? "&lt;0.001"
-          : shown < 1     ? "%.1g"
-          : shown < 99.5  ? "%.2g"
-                          : "&gt;100",
-          shown);
-    print(s, "</text>\n");
+    flr_svg_print(s, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", x, y,
+                  CELL_X - 2, CELL_Y - 2, colour);
+    flr_svg_print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">", x + (CELL_X - 2) / 2.0,
+                  y + CELL_Y - 9.0);
+    flr_svg_print(s,
+                  shown == 0      ? "0"
+                  : shown < 0.001 ? "&lt;0.001"
+                  : shown < 1     ? "%.1g"
+                  : shown < 99.5  ? "%.2g"
+                                  : "&gt;100",
+                  shown);
+    flr_svg_print(s, "</text>\n");
 }
 
-static void draw_panel(sheet *s, const flr_map_def *def, const flr_map_panel *panel, double x,
+static void draw_panel(flr_svg *s, const flr_map_def *def, const flr_map_panel *panel, double x,
                        double y)
 {
     double left = x + LEFT, top = y + TOP;
-    print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"b\">%s</text>\n", left, y + 16, panel->title);
+    flr_svg_print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"b\">%s</text>\n", left, y + 16,
+                  panel->title);
     for (size_t r = 0; r < def->row_count; r++) {
         double at = top + CELL_Y * (double)(def->row_count - 1 - r);
-        print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"e\">%s</text>\n", left - 6, at + CELL_Y - 9,
-              def->rows[r]);
+        flr_svg_print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"e\">%s</text>\n", left - 6,
+                      at + CELL_Y - 9, def->rows[r]);
         for (size_t c = 0; c < def->column_count; c++) {
             double value = panel->values[r * def->column_count + c];
             if (!isnan(value)) draw_cell(s, def, left + CELL_X * (double)c, at, value);
         }
     }
     for (size_t c = 0; c < def->column_count; c++)
-        print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">%s</text>\n",
-              left + CELL_X * ((double)c + 0.5), top + CELL_Y * (double)def->row_count + 13,
-              def->columns[c]);
+        flr_svg_print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">%s</text>\n",
+                      left + CELL_X * ((double)c + 0.5), top + CELL_Y * (double)def->row_count + 13,
+                      def->columns[c]);
 }
 
-static void draw(sheet *s, const flr_map_def *def)
+static void draw(flr_svg *s, const flr_map_def *def)
 {
     double wide = LEFT + CELL_X * (double)def->column_count + RIGHT;
     double high = TOP + CELL_Y * (double)def->row_count + BELOW;
     size_t down = (def->panel_count + def->across - 1) / def->across;
     double width = MARGIN_LEFT + wide * (double)def->across,
            height = MARGIN_TOP + high * (double)down + MARGIN_BELOW;
-    print(s,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-          "viewBox=\"0 0 %.0f %.0f\">\n",
-          width, height, width, height);
-    print(s, "<style>text{font:11px sans-serif;fill:#333}.c{text-anchor:middle}"
-             ".e{text-anchor:end}.b{font-weight:bold}.t{font-size:14px}</style>\n");
-    print(s, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height);
+    flr_svg_print(s,
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                  "viewBox=\"0 0 %.0f %.0f\">\n",
+                  width, height, width, height);
+    flr_svg_print(s, "<style>text{font:11px sans-serif;fill:#333}.c{text-anchor:middle}"
+                     ".e{text-anchor:end}.b{font-weight:bold}.t{font-size:14px}</style>\n");
+    flr_svg_print(s, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height);
     if (def->title)
-        print(s, "<text x=\"%.0f\" y=\"24\" class=\"c t\">%s</text>\n", width / 2, def->title);
+        flr_svg_print(s, "<text x=\"%.0f\" y=\"24\" class=\"c t\">%s</text>\n", width / 2,
+                      def->title);
     for (size_t i = 0; i < def->panel_count; i++)
         draw_panel(s, def, &def->panels[i], MARGIN_LEFT + wide * (double)(i % def->across),
                    MARGIN_TOP + high * (double)(i / def->across));
     if (def->x_label)
-        print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">%s</text>\n", width / 2, height - 10,
-              def->x_label);
+        flr_svg_print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"c\">%s</text>\n", width / 2,
+                      height - 10, def->x_label);
     if (def->y_label)
-        print(s,
-              "<text x=\"16\" y=\"%.0f\" class=\"c\" transform=\"rotate(-90 16 %.0f)\">%s"
-              "</text>\n",
-              height / 2, height / 2, def->y_label);
-    print(s, "</svg>\n");
+        flr_svg_print(s,
+                      "<text x=\"16\" y=\"%.0f\" class=\"c\" transform=\"rotate(-90 16 %.0f)\">%s"
+                      "</text>\n",
+                      height / 2, height / 2, def->y_label);
+    flr_svg_print(s, "</svg>\n");
 }
 
 flr_result flr_map_write(flr_env *env, const char *path, const flr_map_def *def, flr_error *error)
 {
     if (def->panel_count == 0 || def->across == 0 || def->row_count == 0 || def->column_count == 0)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: a map needs panels, rows and columns", path);
-    sheet s = {.error = error};
+    flr_svg s = {.error = error};
     flr_result result = flr_output_begin(env, path, &s.output, error);
     if (result != FLR_OK) return result;
     draw(&s, def);
-    if (s.result == FLR_OK) return flr_output_commit(s.output, error);
-    flr_output_abandon(s.output);
-    return s.result;
+    return flr_svg_end(&s);
 }

@@ -2,10 +2,11 @@
 #include "picture/plot.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "picture/svg.h"
 
 /* An axis: values to pixels. */
 typedef struct axis {
@@ -14,12 +15,10 @@ typedef struct axis {
     bool log;
 } axis;
 
-/* What is being written. The first error sticks; later prints do nothing. */
+/* What is being written. */
 typedef struct sheet {
     const flr_plot_def *def;
-    flr_output *output;
-    flr_error *error;
-    flr_result result;
+    flr_svg svg;
     axis x, y;
     double left, right, top, bottom; /* pixels, of the frame */
 } sheet;
@@ -41,47 +40,35 @@ static const char *colour(size_t index)
 
 /* ---- writing ---- */
 
-static void print(sheet *s, const char *format, ...) FLR_PRINTF(2, 3);
-static void print(sheet *s, const char *format, ...)
-{
-    if (s->result != FLR_OK) return;
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    s->result = flr_output_write(s->output, text, strlen(text), s->error);
-}
-
 /* text inside an element, with what XML reserves escaped and control characters left out */
 static void print_escaped(sheet *s, const char *text)
 {
-    for (; text && *text && s->result == FLR_OK; text++) {
+    for (; text && *text && s->svg.result == FLR_OK; text++) {
         switch (*text) {
         case '&':
-            print(s, "&amp;");
+            flr_svg_print(&s->svg, "&amp;");
             break;
         case '<':
-            print(s, "&lt;");
+            flr_svg_print(&s->svg, "&lt;");
             break;
         case '>':
-            print(s, "&gt;");
+            flr_svg_print(&s->svg, "&gt;");
             break;
         case '"':
-            print(s, "&quot;");
+            flr_svg_print(&s->svg, "&quot;");
             break;
         default:
             if ((unsigned char)*text >= 32)
-                s->result = flr_output_write(s->output, text, 1, s->error);
+                s->svg.result = flr_output_write(s->svg.output, text, 1, s->svg.error);
         }
     }
 }
 
 static void print_text(sheet *s, double x, double y, const char *style, const char *text)
 {
-    print(s, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style);
+    flr_svg_print(&s->svg, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style);
     print_escaped(s, text);
-    print(s, "</text>\n");
+    flr_svg_print(&s->svg, "</text>\n");
 }
 
 /* ---- axes ---- */
@@ -177,10 +164,10 @@ static void draw_tick(sheet *s, const axis *a, double value, bool named)
     const double at = position(a, value);
     const char *line = "stroke=\"#e3e7eb\"";
     if (a == &s->x) {
-        print(s, "<path d=\"M%.1f %.1fV%.1f\" %s/>\n", at, s->top, s->bottom, line);
+        flr_svg_print(&s->svg, "<path d=\"M%.1f %.1fV%.1f\" %s/>\n", at, s->top, s->bottom, line);
         if (named) print_text(s, at, s->bottom + 16, "class=\"c\"", label(value, text));
     } else {
-        print(s, "<path d=\"M%.1f %.1fH%.1f\" %s/>\n", s->left, at, s->right, line);
+        flr_svg_print(&s->svg, "<path d=\"M%.1f %.1fH%.1f\" %s/>\n", s->left, at, s->right, line);
         if (named) print_text(s, s->left - 6, at + 4, "class=\"e\"", label(value, text));
     }
 }
@@ -208,22 +195,24 @@ static void draw_ticks(sheet *s, const axis *a)
 static void draw_line(sheet *s, const flr_plot_series *series, size_t index)
 {
     bool pen_down = false;
-    print(s,
-          "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"%s d=\"",
-          colour(index), series->dashed ? " stroke-dasharray=\"7 5\"" : "");
+    flr_svg_print(
+        &s->svg,
+        "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"%s d=\"",
+        colour(index), series->dashed ? " stroke-dasharray=\"7 5\"" : "");
     for (size_t k = 0; k < series->count; k++) {
         const double x = series->x ? series->x[k] : (double)k, y = series->y[k];
         const bool good = usable(x, s->x.log) && usable(y, s->y.log);
         if (good)
-            print(s, "%c%.1f %.1f", pen_down ? 'L' : 'M', position(&s->x, x), position(&s->y, y));
+            flr_svg_print(&s->svg, "%c%.1f %.1f", pen_down ? 'L' : 'M', position(&s->x, x),
+                          position(&s->y, y));
         pen_down = good;
     }
-    print(s, "\"/>\n");
+    flr_svg_print(&s->svg, "\"/>\n");
     for (size_t k = 0; series->dots && k < series->count; k++) {
         const double x = series->x ? series->x[k] : (double)k, y = series->y[k];
         if (usable(x, s->x.log) && usable(y, s->y.log))
-            print(s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n",
-                  position(&s->x, x), position(&s->y, y), colour(index));
+            flr_svg_print(&s->svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n",
+                          position(&s->x, x), position(&s->y, y), colour(index));
     }
 }
 
@@ -240,8 +229,10 @@ static void draw_bars(sheet *s)
             const double at = position(&s->y, series->y[c]);
             const double base = s->y.log ? s->bottom : position(&s->y, 0);
             const double x = start + wide * (double)i;
-            print(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
-                  x, fmin(at, base), 0.94 * wide, fabs(base - at), colour(i));
+            flr_svg_print(
+                &s->svg,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
+                fmin(at, base), 0.94 * wide, fabs(base - at), colour(i));
             char text[32];
             if (wide > 18)
                 print_text(s, x + 0.47 * wide, fmin(at, base) - 4, "class=\"c s\"",
@@ -261,11 +252,13 @@ static void draw_legend(sheet *s)
         const flr_plot_series *series = s->def->series + i;
         if (!series->name) continue;
         if (s->def->kind == FLR_PLOT_BARS)
-            print(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", x,
-                  y - 10, colour(i));
+            flr_svg_print(&s->svg,
+                          "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n",
+                          x, y - 10, colour(i));
         else
-            print(s, "<path d=\"M%.1f %.1fh18\" stroke=\"%s\" stroke-width=\"3\"%s/>\n", x, y - 4,
-                  colour(i), series->dashed ? " stroke-dasharray=\"7 4\"" : "");
+            flr_svg_print(&s->svg,
+                          "<path d=\"M%.1f %.1fh18\" stroke=\"%s\" stroke-width=\"3\"%s/>\n", x,
+                          y - 4, colour(i), series->dashed ? " stroke-dasharray=\"7 4\"" : "");
         x += s->def->kind == FLR_PLOT_BARS ? 17 : 23;
         print_text(s, x, y, "", series->name);
         x += 6.6 * (double)strlen(series->name) + 18;
@@ -276,19 +269,22 @@ static void draw(sheet *s)
 {
     const flr_plot_def *def = s->def;
     const uint32_t w = def->width, h = def->height;
-    print(s,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-          "viewBox=\"0 0 %u %u\" font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" "
-          "fill=\"#333\">\n",
-          w, h, w, h);
-    print(s, "<style>.c{text-anchor:middle}.e{text-anchor:end}.t{font-size:16px;font-weight:bold}"
-             ".s{font-size:10px}</style>\n");
-    print(s, "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", w, h);
+    flr_svg_print(
+        &s->svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+        "viewBox=\"0 0 %u %u\" font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" "
+        "fill=\"#333\">\n",
+        w, h, w, h);
+    flr_svg_print(
+        &s->svg,
+        "<style>.c{text-anchor:middle}.e{text-anchor:end}.t{font-size:16px;font-weight:bold}"
+        ".s{font-size:10px}</style>\n");
+    flr_svg_print(&s->svg, "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", w, h);
     if (def->title) print_text(s, 0.5 * w, 24, "class=\"c t\"", def->title);
     draw_ticks(s, &s->y);
     if (def->kind == FLR_PLOT_LINES) draw_ticks(s, &s->x);
-    print(s, "<path d=\"M%.1f %.1fV%.1fH%.1f\" fill=\"none\" stroke=\"#555\"/>\n", s->left, s->top,
-          s->bottom, s->right);
+    flr_svg_print(&s->svg, "<path d=\"M%.1f %.1fV%.1fH%.1f\" fill=\"none\" stroke=\"#555\"/>\n",
+                  s->left, s->top, s->bottom, s->right);
     if (def->kind == FLR_PLOT_BARS)
         draw_bars(s);
     else
@@ -302,7 +298,7 @@ static void draw(sheet *s)
         snprintf(style, sizeof style, "class=\"c\" transform=\"rotate(-90 16 %.1f)\"", y);
         print_text(s, 16, y, style, def->y_label);
     }
-    print(s, "</svg>\n");
+    flr_svg_print(&s->svg, "</svg>\n");
 }
 
 flr_result flr_plot_write(flr_env *env, const char *path, const flr_plot_def *def, flr_error *error)
@@ -311,14 +307,12 @@ flr_result flr_plot_write(flr_env *env, const char *path, const flr_plot_def *de
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s: a plot of %u x %u is not possible: use 200 x 150 to 10000 x 10000",
                         path, def->width, def->height);
-    sheet s = {.def = def, .error = error};
+    sheet s = {.def = def, .svg.error = error};
     s.left = 66, s.right = def->width - 20.0;
     s.top = def->title ? 62 : 40, s.bottom = def->height - 48.0;
     set_axes(&s);
-    flr_result result = flr_output_begin(env, path, &s.output, error);
+    flr_result result = flr_output_begin(env, path, &s.svg.output, error);
     if (result != FLR_OK) return result;
     draw(&s);
-    if (s.result == FLR_OK) return flr_output_commit(s.output, error);
-    flr_output_abandon(s.output);
-    return s.result;
+    return flr_svg_end(&s.svg);
 }
