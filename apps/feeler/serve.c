@@ -448,6 +448,11 @@ static bool seen(void *context, const flr_engine_event *event)
     if (job->result != FLR_OK && job->result != FLR_CANCELLED && scene.parts == 0) {
         s->failed = true;
         flr_fail(&s->error, job->result, "%s", job->sentence);
+    } else if (job->result != FLR_OK && s->options->share && !s->options->join) {
+        /* nobody could ever join, since parts of a shared session stay as they are */
+        s->failed = true;
+        flr_fail(&s->error, job->result, "%s; a scene is shared only with voxels of all its parts",
+                 job->sentence);
     } else if (job->result != FLR_OK) { /* it can be looked at, or another be loaded */
         flr_warn(s->cli, "%s", job->sentence);
     } else {

@@ -22,6 +22,10 @@ expect 2 feeler serve ball/scene.json --share --share-listen not.an.address --po
 says '0.0.0.0'
 expect 2 feeler serve --share --share-port 0 --port 0 --no-devices
 says 'needs a scene'
+sed -E 's/"voxel": *[^,]*,/"voxel": 500,/' ball/scene.json >ball/coarse.json
+run feeler serve ball/coarse.json --share --share-port 0 --port 0 --no-devices --seconds 20
+[ "$code" != 0 ] && pass || fail "a scene with parts that have no voxels is shared"
+says 'shared only with voxels of all its parts'
 
 # a made token is printed once, one of a file never
 printf 'a-secret-that-nobody-knows\n' >token
