@@ -441,6 +441,29 @@ static void test_full_disk(void **state)
     end(&s);
 }
 
+/* The only one who has the scene is gone while it comes: who joins is told, and does not wait for ever. */
+static void test_source_gone(void **state)
+{
+    (void)state;
+    session s;
+    begin(&s, 3, &lan, 2, 250);
+    start(&s.sites[0], NULL);
+    await_ready(&s, 5);
+    start(&s.sites[1], &s.sites[0]);
+    const flr_share *joins = s.sites[1].share;
+    for (int i = 0; i < 1000 && !flr_party_is_in(flr_share_party(s.sites[1].share)); i++)
+        pass(&s, 0.001);
+    assert_true(flr_party_is_in(flr_share_party(s.sites[1].share)) && !flr_share_ready(joins));
+    flr_sim_set_group(s.sites[0].env, 1);
+    const char *sentence;
+    pass(&s, 25);
+    assert_false(flr_share_failed(joins, &sentence));
+    pass(&s, 15);
+    assert_true(flr_share_failed(joins, &sentence));
+    assert_non_null(strstr(sentence, "nobody who has the scene"));
+    end(&s);
+}
+
 /* Two parts in two hands of two controllers: they meet on both sides, and nothing passes through. */
 static void test_part_against_part(void **state)
 {
@@ -698,13 +721,10 @@ static void test_seeds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hand_over),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_part_against_part),
-        cmocka_unit_test(test_both_hold),
-        cmocka_unit_test(test_free_parts),
-        cmocka_unit_test(test_undo_while_held),
-        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_hand_over),       cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_source_gone),     cmocka_unit_test(test_part_against_part),
+        cmocka_unit_test(test_both_hold),       cmocka_unit_test(test_free_parts),
+        cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_seeds),
     };
     if (getenv("FLR_SHARE_SEEDS")) cmocka_set_test_filter("test_seeds");
     return cmocka_run_group_tests(tests, NULL, NULL);
