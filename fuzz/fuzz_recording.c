@@ -43,9 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (flr_recording_open(env, "/r", &recording, &error) == FLR_OK) {
         flr_record_view view;
         uint64_t frames = 0;
-        uint64_t frames;
+        uint64_t told;
         double seconds;
-        if (flr_recording_length(recording, &frames, &seconds) && !(seconds >= 0)) abort();
+        if (flr_recording_length(recording, &told, &seconds) && !(seconds >= 0)) abort();
         while (flr_recording_next(recording, &view, &error) == FLR_OK) {
             if (++frames > size || view.hand_count > 64 || view.part_count > 4096) abort();
             if (view.frame.contacts_given > 1024) abort();
