@@ -15,7 +15,8 @@ static const double flr_test_store = 0.001, flr_test_trickle = 0.005; /* as in s
 
 /* A tie as it was last seen. */
 typedef struct flr_test_end {
-    uint32_t part, seen; /* seen: how often it was, as a mutual one */
+    uint32_t part, seen; /* seen: in how many frames, as a mutual one */
+    uint64_t frame;
     uint16_t member;
     double put, got, account, time;
 } flr_test_end;
@@ -36,7 +37,7 @@ typedef struct flr_test_accounts {
 /* What a tie did since it was seen last, at `now` s. */
 static inline void flr_test_account_end(flr_test_accounts *a, flr_test_end *end, uint16_t self,
                                         const flr_shared_tie *tie, const flr_engine_tie_state *t,
-                                        double now)
+                                        uint64_t frame, double now)
 {
     // counters begin with the tie
     if (end->part != tie->part || end->member != tie->member || t->put < end->put)
@@ -49,12 +50,14 @@ static inline void flr_test_account_end(flr_test_accounts *a, flr_test_end *end,
         if (end->seen == 0) of->allowed += 2 * flr_test_store;
         of->put += t->put - end->put;
         // the loop hears of it a little later than the share: what was got before was not counted there
-        if (end->seen++ > 2) of->got += t->got - t->taken - end->got;
+        if (end->seen > 3) of->got += t->got - t->taken - end->got;
+        if (end->seen == 0 || frame != end->frame) end->seen++;
         if (fmin(t->account, end->account) <= 0)
             of->allowed += flr_test_trickle * (now - end->time);
         a->surplus = fmax(a->surplus, of->got - of->put - of->allowed);
         a->moved += t->put - end->put;
     }
+    end->frame = frame;
     end->put = t->put;
     end->got = t->got - t->taken;
     end->account = t->account;
@@ -72,7 +75,8 @@ static inline void flr_test_accounts_see(flr_test_accounts *a, uint32_t site, fl
         const flr_shared_tie *tie = &share->ties[t->tie];
         if (!tie->used || tie->rest || share->parts[tie->part].id != t->part) continue;
         there[t->tie] = true;
-        flr_test_account_end(a, &a->ends[site][t->tie], flr_party_self(share->party), tie, t, now);
+        flr_test_account_end(a, &a->ends[site][t->tie], flr_party_self(share->party), tie, t,
+                             state->frame, now);
     }
     for (uint32_t i = 0; i < FLR_WORLD_TIES; i++)
         if (!there[i]) a->ends[site][i] = (flr_test_end){.part = UINT32_MAX};

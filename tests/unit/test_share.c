@@ -36,9 +36,11 @@ typedef struct session {
     bool busy, plays; /* users take parts; users do anything by themselves */
     double rate, voxel;
     flr_part_kind kind; /* of what can be taken */
+    uint32_t moved;     /* how many that are: MOVED, or those and small ones in rows */
     uint64_t seed, frames;
     flr_test_accounts accounts;
     bool ghosted;       /* something was in the way of a part for longer than patience */
+    double leaderless;  /* s: since when, because the leader crashed; 0: it did not */
     bool failed, alone; /* alone: then the test fails, too */
 } session;
 
@@ -89,6 +91,9 @@ static void start(site *s, const site *host)
             s->session->kind);
         add(s, "brick", flr_vec3_make(0.03, 0.05, 0.03), flr_vec3_make(0.05, 0, 0.05),
             s->session->kind);
+        for (uint32_t i = MOVED; i < s->session->moved; i++)
+            add(s, "cube", flr_vec3_make(0.01, 0.01, 0.01),
+                flr_vec3_make(0.06 * (i % 10), 0.06 * (1 + i / 10), 0.3), s->session->kind);
         // in a scene without gravity nothing falls
         if (s->session->kind == FLR_PART_FREE)
             assert_int_equal(flr_engine_set(s->engine, "gravity_z", -9.81, NULL), FLR_OK);
@@ -206,6 +211,15 @@ static void check_owners(session *s)
             }
 }
 
+/* Somebody else leads within 5 s. */
+static void check_takeover(session *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->sites[i].up && flr_party_leads(flr_share_party(s->sites[i].share)))
+            s->leaderless = 0;
+    check(s, s->leaderless == 0 || now_s(s) < s->leaderless + 5);
+}
+
 static void pass(session *s, double seconds)
 {
     int64_t until = flr_sim_now(s->sim) + (int64_t)(seconds * 1e9);
@@ -213,6 +227,7 @@ static void pass(session *s, double seconds)
         int64_t next = flr_sim_now(s->sim) + 20 * FLR_SIM_MS;
         flr_sim_run(s->sim, next < until ? next : until);
         check_owners(s);
+        check_takeover(s);
     }
 }
 
@@ -227,6 +242,7 @@ static void begin(session *s, uint64_t seed, const flr_sim_network *network, uin
                    .rate = rate,
                    .alone = true,
                    .kind = FLR_PART_MOVABLE,
+                   .moved = MOVED,
                    .voxel = rate < 1000 ? 0.0075 : 0.005,
                    .random = {seed * 77777 + 5}};
     s->sim = flr_sim_create(&def);
@@ -268,7 +284,7 @@ static double apart(session *s, double *turn)
 {
     double most = 0;
     *turn = 0;
-    for (uint32_t part = 1; part <= MOVED; part++) {
+    for (uint32_t part = 1; part <= s->moved; part++) {
         flr_pose first, other;
         const site *known = NULL;
         for (uint32_t i = 0; i < s->count; i++) {
@@ -587,6 +603,29 @@ static void test_undo_while_held(void **state)
     end(&s);
 }
 
+/* More parts are moved at once than there are ties: they are brought home one after the other. */
+static void test_more_than_ties(void **state)
+{
+    (void)state;
+    session s;
+    double turn;
+    flr_engine_part part;
+    begin(&s, 6, &lan, 2, 250);
+    s.moved = FLR_WORLD_TIES + 20;
+    open_all(&s);
+    for (uint32_t i = 1; i <= s.moved; i++) {
+        assert_true(flr_engine_part_at(s.sites[0].engine, i, &part));
+        part.T_world_part.p.z += 0.05;
+        assert_int_equal(flr_engine_place(s.sites[0].engine, part.part, part.T_world_part, NULL),
+                         FLR_OK);
+        if (i % 16 == 0) pass(&s, 0.02);
+    }
+    pass(&s, 0.05);
+    assert_true(apart(&s, &turn) > 0.04);
+    assert_true(await_agreed(&s) < 3);
+    end(&s);
+}
+
 /* ---- many seeds ---- */
 
 static void trouble(session *s)
@@ -605,6 +644,7 @@ static void trouble(session *s)
         break;
     case 2:
         if (!t->up || up < 3) break;
+        if (flr_party_leads(flr_share_party(t->share))) s->leaderless = now_s(s);
         flr_sim_crash(t->env);
         stop(t);
         break;
@@ -724,7 +764,8 @@ int main(void)
         cmocka_unit_test(test_hand_over),       cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_source_gone),     cmocka_unit_test(test_part_against_part),
         cmocka_unit_test(test_both_hold),       cmocka_unit_test(test_free_parts),
-        cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_more_than_ties),
+        cmocka_unit_test(test_seeds),
     };
     if (getenv("FLR_SHARE_SEEDS")) cmocka_set_test_filter("test_seeds");
     return cmocka_run_group_tests(tests, NULL, NULL);
