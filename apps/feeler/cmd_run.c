@@ -393,7 +393,10 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     }
     if (did == FLR_OK) {
         did = run_job(cli, values, &j, &result, &error);
-        code = FLR_EXIT_FAILED;
+        // what is said of the file of --resume begins with its name
+        bool state = did != FLR_OK && values->resume &&
+                     !strncmp(error.message, values->resume, strlen(values->resume));
+        code = state ? FLR_EXIT_INPUT : FLR_EXIT_FAILED;
     }
     flr_progress_end(cli);
     if (did == FLR_OK && result.sunk != UINT32_MAX)
@@ -604,7 +607,7 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_FAILED, "memory ran out, an output could not be written, or voxels did not come from "
                       "the disk within 2 s: the state is kept"},
     {FLR_EXIT_USAGE, "the command line is wrong, or a voxel size does not suit; nothing was done"},
-    {FLR_EXIT_INPUT, "the scene, a part or a file of poses cannot be used"},
+    {FLR_EXIT_INPUT, "the scene, a part, a file of poses or the state of --resume cannot be used"},
     {FLR_EXIT_STOPPED, "stopped by Ctrl-C; the recording is whole up to there"},
     {0, NULL},
 };

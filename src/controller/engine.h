@@ -270,6 +270,8 @@ bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job 
  * loop). */
 flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
 flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
+/* Who moved the hand is gone: it lets go and is not seen until something moves it again. */
+flr_result flr_engine_leave(flr_engine *engine, uint32_t hand, flr_error *error);
 /* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has
  * sorted the triangles of all parts. */
 flr_result flr_engine_set_tool(flr_engine *engine, uint32_t hand, flr_tool tool, flr_error *error);

@@ -326,6 +326,7 @@ void flr_framer_take(void *framer, const void *given)
         break;
     case FLR_ORDER_RELEASE:
         let_go(f, order->hand);
+        if (order->flag) f->hands[order->hand].present = false;
         break;
     case FLR_ORDER_RESET:
         reset(f);

@@ -220,7 +220,7 @@ typedef enum flr_order_kind {
     FLR_ORDER_GROUND,
     FLR_ORDER_TAPE,
     FLR_ORDER_GRAB,
-    FLR_ORDER_RELEASE,
+    FLR_ORDER_RELEASE, /* flag: and the hand is gone */
     FLR_ORDER_RESET,
     FLR_ORDER_UNDO,
     FLR_ORDER_PLACE,

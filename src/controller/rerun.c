@@ -361,12 +361,14 @@ static flr_result apply(rerun *r, const note *n, flr_error *error)
     case FLR_DEED_CAST:
     case FLR_DEED_TIE:
     case FLR_DEED_LOST:
-        snprintf(r->result->why, sizeof r->result->why, "%s",
-                 deed.kind == FLR_DEED_CAST
-                     ? "parts came, went or got other voxels there, which the file does not hold"
-                 : deed.kind == FLR_DEED_TIE
-                     ? "parts were tied to those of other controllers, which the file does not hold"
-                     : "the disk was too slow for what was done there");
+        snprintf(
+            r->result->why, sizeof r->result->why, "%s",
+            deed.kind == FLR_DEED_CAST
+                ? "parts came, went or got other voxels there, which the file does not hold"
+            : deed.kind == FLR_DEED_TIE
+                ? "parts of a shared session were tied to what other controllers tell, which the "
+                  "file does not hold"
+                : "the disk was too slow for what was done there");
         return FLR_CLOSED;
     }
     return FLR_OK;

@@ -315,6 +315,15 @@ flr_result flr_engine_release(flr_engine *e, uint32_t hand, flr_error *error)
     return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
 }
 
+flr_result flr_engine_leave(flr_engine *e, uint32_t hand, flr_error *error)
+{
+    flr_result result = check_hand(e, hand, error);
+    if (result != FLR_OK) return result;
+    flr_remote_clear(e->pointers[hand].remote);
+    flr_order order = {.kind = FLR_ORDER_RELEASE, .hand = hand, .flag = true};
+    return flr_engine_send(e, &order, error);
+}
+
 flr_result flr_engine_reset(flr_engine *e, flr_error *error)
 {
     flr_order order = {.kind = FLR_ORDER_RESET};

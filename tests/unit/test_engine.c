@@ -50,6 +50,12 @@ static void grabbing_follows_kim(void **state)
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0.02, 0.1}, 0, 200);
     assert_int_equal(flr_engine_view(s.engine)->hands[0].held, FLR_ENGINE_NONE);
     assert_true(fabs(flr_test_stand_part(&s, s.block).T_world_part.p.y - 0.02) < 1e-3);
+    // whoever moved the hand is gone, and so is the hand, until it moves again
+    assert_int_equal(flr_engine_leave(s.engine, 0, NULL), FLR_OK);
+    flr_test_stand_pass(&s, 50);
+    assert_false(flr_engine_view(s.engine)->hands[0].bits & FLR_WIRE_HAND_PRESENT);
+    flr_test_stand_move(&s, 0, above, 0, 50);
+    assert_true(flr_engine_view(s.engine)->hands[0].bits & FLR_WIRE_HAND_PRESENT);
     flr_test_stand_free(&s);
 }
 
