@@ -60,8 +60,8 @@ mkdir elsewhere && cp ball/* elsewhere
 expect 0 feeler replay a.mcap elsewhere/scene.json
 mv ball away
 refuse 3 'name the scene: feeler replay a.mcap SCENE' replay a.mcap
-refuse 3 'none.flrstate: ' run $scene --hand builtin:idle --frames 20 --resume none.flrstate
 mv away ball
+refuse 3 'none.flrstate: ' run $scene --hand builtin:idle --frames 20 --resume none.flrstate
 
 # ---- what has changed is told ----
 cp ball/ball.stl ball.stl
