@@ -322,7 +322,8 @@ static void gather(const session *s, row *r)
         const counts *a = &u->before, *b = &u->after;
         double done = (double)(b->loop.frames - a->loop.frames);
         frames += done;
-        r->skipped += 1e3 * (double)(b->loop.skipped - a->loop.skipped) / users / (done > 0 ? done : 1);
+        r->skipped +=
+            1e3 * (double)(b->loop.skipped - a->loop.skipped) / users / (done > 0 ? done : 1);
         r->network += (double)(b->share.rounds - a->share.rounds) / s->seconds / users;
         r->others += (double)(b->share.heard - a->share.heard) / s->seconds / users / (users - 1);
         r->cpu_network += 1e6 * (b->network_s - a->network_s);

@@ -122,17 +122,26 @@ static void do_release(call *c)
     answer(c, flr_engine_release(c->engine, c->message->as.release.hand, &c->error), 0);
 }
 
-static void do_reset(call *c) { answer(c, flr_engine_reset(c->engine, &c->error), 0); }
+static void do_reset(call *c)
+{
+    flr_result result = flr_engine_reset(c->engine, &c->error);
+    if (result == FLR_OK) flr_hub_tell_held(c->hub, FLR_ENGINE_NONE);
+    answer(c, result, 0);
+}
 
 static void do_undo(call *c)
 {
-    answer(c, flr_engine_undo(c->engine, c->message->as.undo.steps, &c->error), 0);
+    flr_result result = flr_engine_undo(c->engine, c->message->as.undo.steps, &c->error);
+    if (result == FLR_OK) flr_hub_tell_held(c->hub, FLR_ENGINE_NONE);
+    answer(c, result, 0);
 }
 
 static void do_place(call *c)
 {
     const flr_msg_place *place = &c->message->as.place;
-    answer(c, flr_engine_place(c->engine, place->part, place->T_world_part, &c->error), 0);
+    flr_result result = flr_engine_place(c->engine, place->part, place->T_world_part, &c->error);
+    if (result == FLR_OK) flr_hub_tell_held(c->hub, place->part);
+    answer(c, result, 0);
 }
 
 static void do_hand_input(call *c)

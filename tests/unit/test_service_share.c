@@ -129,6 +129,12 @@ static void test_two(void **state)
     }
     assert_true(seen);
     assert_true(fabs(hand - 0.055) < 0.001 && fabs(block - 0.055) < 0.001);
+    // Ada resets: what Bob holds stays with him, and that is said
+    flr_message reset = {.id = FLR_MSG_RESET, .request = 8};
+    assert_true(flr_test_ws_send_message(&a, &reset));
+    do flr_test_ws_expect(&a, FLR_MSG_EVENT, &message);
+    while (!strstr(message.as.event.sentence.bytes, "Bob holds it"));
+    assert_int_equal(message.as.event.part, part);
     // how it is told in one document
     char *health = flr_test_get(ada.port, "/health");
     assert_non_null(strstr(health, "\"members\": 2"));
