@@ -142,7 +142,11 @@ static void put(flr_roll *roll, flr_roll_part *p, flr_pose T_world_part)
 void flr_roll_release(flr_roll *roll, uint16_t member, uint32_t part, flr_pose T_world_part)
 {
     flr_roll_part *p = flr_roll_part_find(roll, part);
-    if (p && p->frozen) return;
+    // it may not be moved; who moved it before that was known brings it back
+    if (p && p->frozen) {
+        put(roll, p, p->T_world_part);
+        return;
+    }
     // a part that was taken and let go of before the leader knew has been moved all the same
     if (!p) p = insert(roll, part);
     if (!p) return;

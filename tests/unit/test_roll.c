@@ -113,6 +113,29 @@ static void test_random_deeds(void **state)
     assert_true(roll.part_count > 10);
 }
 
+/* Somebody moved a frozen part before it knew: it goes back, at all who can be heard, and stays frozen. */
+static void test_frozen(void **state)
+{
+    (void)state;
+    flr_roll roll = {.epoch = {1, 1}};
+    flr_pose at = flr_pose_identity(), other = flr_pose_make(flr_vec3_make(1, 2, 3), at.q);
+    for (uint16_t m = 1; m <= 3; m++) assert_true(flr_roll_add(&roll, m, m));
+    assert_true(flr_roll_hold(&roll, 2, 7));
+    flr_roll_publish(&roll);
+    flr_roll_away(&roll, 2, NULL, NULL);
+    flr_roll_publish(&roll);
+    uint32_t number = flr_roll_part_find(&roll, 7)->number;
+    flr_roll_settle(&roll, 1, 7, number);
+    flr_roll_settle(&roll, 3, 7, number);
+    flr_roll_publish(&roll);
+    assert_false(flr_roll_hold(&roll, 3, 7));
+    flr_roll_release(&roll, 3, 7, other);
+    flr_roll_publish(&roll);
+    const flr_roll_part *p = flr_roll_part_find(&roll, 7);
+    assert_true(p->frozen == 2 && p->rest && p->number > number && flr_roll_owes(p, 3));
+    assert_memory_equal(&p->T_world_part, &at, sizeof at);
+}
+
 /* A part that does not get to its place where the leader is gets another one, which all owe. */
 static void test_move(void **state)
 {
@@ -193,7 +216,8 @@ static void test_contradictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_deeds),
-                                       cmocka_unit_test(test_move), cmocka_unit_test(test_epochs),
+                                       cmocka_unit_test(test_frozen), cmocka_unit_test(test_move),
+                                       cmocka_unit_test(test_epochs),
                                        cmocka_unit_test(test_contradictions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
