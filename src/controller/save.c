@@ -73,6 +73,8 @@ static flr_result save_scene(save_job *s, flr_scene_part *parts, char (*files)[F
     scene.contact.model = s->tuning.world.contact.model;
     scene.contact.stiffness = s->tuning.world.contact.stiffness;
     scene.contact.friction = s->tuning.world.friction;
+    scene.contact.spheres = s->tuning.world.engine == FLR_ENGINE_SPHERES;
+    scene.contact.restitution = s->tuning.world.restitution;
     scene.contact.awareness = s->tuning.world.contact.awareness;
     scene.parts = parts;
     scene.part_count = s->members.count;

@@ -158,8 +158,6 @@ flr_wire_timing flr_timing_of(const flr_percentiles *times); /* of ns */
 int64_t flr_hub_pump_share(flr_hub *hub, int64_t now);
 /* May this command be carried out while the session is shared? FLR_DENIED, and the sentence says why. */
 flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error);
-/* Tells that this part, FLR_ENGINE_NONE: every part, which somebody elsewhere holds stays there. */
-void flr_hub_tell_held(flr_hub *hub, uint32_t part);
 /* Bytes; 0: nothing was written. */
 size_t flr_session_guests(flr_session *session, void *bytes, size_t capacity);
 

@@ -125,14 +125,14 @@ static void do_release(call *c)
 static void do_reset(call *c)
 {
     flr_result result = flr_engine_reset(c->engine, &c->error);
-    if (result == FLR_OK) flr_hub_tell_held(c->hub, FLR_ENGINE_NONE);
+    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
     answer(c, result, 0);
 }
 
 static void do_undo(call *c)
 {
     flr_result result = flr_engine_undo(c->engine, c->message->as.undo.steps, &c->error);
-    if (result == FLR_OK) flr_hub_tell_held(c->hub, FLR_ENGINE_NONE);
+    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
     answer(c, result, 0);
 }
 
@@ -140,7 +140,7 @@ static void do_place(call *c)
 {
     const flr_msg_place *place = &c->message->as.place;
     flr_result result = flr_engine_place(c->engine, place->part, place->T_world_part, &c->error);
-    if (result == FLR_OK) flr_hub_tell_held(c->hub, place->part);
+    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, place->part);
     answer(c, result, 0);
 }
 

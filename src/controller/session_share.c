@@ -26,6 +26,7 @@ flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error
     case FLR_MSG_GRAB:
     case FLR_MSG_PLACE:
     case FLR_MSG_RESET:
+    case FLR_MSG_SET:
     case FLR_MSG_UNDO: {
         flr_party *party = flr_share_party(hub->share);
         flr_party_person self;
@@ -34,30 +35,10 @@ flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error
         if (!watcher) return FLR_OK;
         return flr_fail(error, FLR_DENIED,
                         "this controller only watches the shared session; join it without --watch "
-                        "to move parts");
+                        "to move parts and to change parameters");
     }
     default:
         return FLR_OK;
-    }
-}
-
-void flr_hub_tell_held(flr_hub *hub, uint32_t part)
-{
-    flr_share_part shared;
-    flr_party_person person;
-    if (!hub->share) return;
-    uint16_t self = flr_party_self(flr_share_party(hub->share));
-    for (uint32_t i = 0; flr_share_part_at(hub->share, i, &shared); i++) {
-        if (part != FLR_ENGINE_NONE && shared.part != part) continue;
-        for (uint32_t k = 0; k < shared.holder_count; k++) {
-            if (shared.holders[k] == self) continue;
-            bool known =
-                flr_party_person_find(flr_share_party(hub->share), shared.holders[k], &person);
-            flr_engine_news(hub->def.engine, FLR_WIRE_EVENT_NOTE, shared.part, FLR_ENGINE_NONE,
-                            "this part stays where it is: %s holds it",
-                            known ? person.name : "another member");
-            break;
-        }
     }
 }
 

@@ -522,15 +522,12 @@ static void on_place(flr_share *s, const flr_party_event *event)
 static void on_message(flr_share *s, const flr_party_event *event)
 {
     const flr_message *m = event->message;
-    if (flr_share_scene_message(s, event->member, m)) return;
-    if (m->id == FLR_MSG_PEER_SET && m->as.peer_set.name.size) {
-        s->quiet = true;
-        (void)flr_engine_set(s->def.engine, m->as.peer_set.name.bytes, m->as.peer_set.value, NULL);
-        s->quiet = false;
-    } else if (m->id == FLR_MSG_PEER_NOTE && m->as.peer_note.sentence.size) {
+    if (flr_share_scene_message(s, event->member, m) ||
+        flr_share_params_message(s, event->member, m))
+        return;
+    if (m->id == FLR_MSG_PEER_NOTE && m->as.peer_note.sentence.size)
         flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
                         m->as.peer_note.sentence.bytes);
-    }
 }
 
 /* Somebody who is not there any more has no hands. */
@@ -589,14 +586,7 @@ static void take_event(flr_share *s, const flr_party_event *event)
 void flr_share_event(flr_share *s, const flr_engine_event *event)
 {
     if (event->kind == FLR_ENGINE_EVENT_JOB) flr_share_scene_job(s, &event->job);
-    flr_engine_parameter parameter;
-    if (event->kind == FLR_ENGINE_EVENT_PARAMETER && !s->quiet && flr_share_ready(s) &&
-        flr_engine_parameter_at(s->def.engine, event->index, &parameter)) {
-        flr_message m = {.id = FLR_MSG_PEER_SET};
-        m.as.peer_set.name = flr_wire_text_of(parameter.name);
-        m.as.peer_set.value = parameter.value;
-        (void)flr_party_send(s->party, 0, &m);
-    }
+    if (event->kind == FLR_ENGINE_EVENT_PARAMETER) s->params_new = true;
 }
 
 int64_t flr_share_service(flr_share *s)
@@ -605,6 +595,7 @@ int64_t flr_share_service(flr_share *s)
     s->stats.rounds++;
     while (flr_party_next(s->party, &event)) take_event(s, &event);
     flr_share_scene_service(s);
+    flr_share_params_service(s);
     const flr_engine_state *state = flr_engine_view(s->def.engine);
     bool fresh = state->frame != s->shown_frame;
     if (flr_share_ready(s) && !state->replaying && (fresh || !s->def.barrier)) {
@@ -620,6 +611,24 @@ int64_t flr_share_service(flr_share *s)
         s->shown_frame = state->frame;
     }
     return flr_party_service(s->party);
+}
+
+void flr_share_tell_held(flr_share *s, uint32_t part)
+{
+    const flr_roll *roll = flr_party_roll(s->party);
+    uint16_t self = flr_party_self(s->party);
+    for (uint32_t i = 0; i < roll->part_count; i++) {
+        const flr_roll_part *entry = &roll->parts[i];
+        if (entry->part >= s->part_count) continue;
+        uint32_t id = s->parts[entry->part].id, k = 0;
+        while (k < entry->holder_count && entry->holders[k] == self) k++;
+        if (k == entry->holder_count || (part != FLR_ENGINE_NONE && part != id)) continue;
+        flr_party_person person;
+        bool known = flr_party_person_find(s->party, entry->holders[k], &person);
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, id, FLR_ENGINE_NONE,
+                        "this part stays where it is: %s holds it",
+                        known ? person.name : "another member");
+    }
 }
 
 /* ---- looking ---- */

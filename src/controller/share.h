@@ -55,6 +55,8 @@ void flr_share_destroy(flr_share *share); /* says goodbye; NULL allowed */
 int64_t flr_share_service(flr_share *share);
 /* To be called with every event of the engine. */
 void flr_share_event(flr_share *share, const flr_engine_event *event);
+/* After an undo, a reset or a place: tells that this part (FLR_ENGINE_NONE: every part) which somebody else holds stays. */
+void flr_share_tell_held(flr_share *share, uint32_t part);
 
 /* For flr_env_wait(). */
 flr_socket *flr_share_socket(const flr_share *share);

@@ -1,7 +1,8 @@
 /* share_inside.h: a shared engine, as its own files see it.
  *
  *     share.c         parts, hands and ties
- *     share_scene.c   the scene on its way */
+ *     share_scene.c   the scene on its way
+ *     share_params.c  parameters */
 #ifndef FLR_CONTROLLER_SHARE_INSIDE_H
 #define FLR_CONTROLLER_SHARE_INSIDE_H
 
@@ -51,7 +52,13 @@ typedef struct flr_share_file {
     flr_hash hash;
 } flr_share_file;
 
-enum { FLR_SHARE_FILES = 4097, FLR_SHARE_HANDS = 8 * FLR_PARTY_MEMBERS };
+/* A parameter of the engine. */
+typedef struct flr_shared_param {
+    double known;     /* as it was told last, or heard */
+    uint32_t pending; /* times it was told to the leader and has not come back */
+} flr_shared_param;
+
+enum { FLR_SHARE_PARAMS = 64, FLR_SHARE_FILES = 4097, FLR_SHARE_HANDS = 8 * FLR_PARTY_MEMBERS };
 
 struct flr_share {
     flr_share_def def;
@@ -85,12 +92,22 @@ struct flr_share {
     uint64_t shown_frame;
     uint32_t changes;
     flr_share_stats stats;
-    bool quiet; /* a parameter that comes from somebody else is being set */
+    /* parameters */
+    flr_shared_param params[FLR_SHARE_PARAMS];
+    bool params_new;                              /* some have been set here */
+    uint16_t params_leader;                       /* to whom they were told */
+    uint16_t told[FLR_PARTY_MEMBERS], told_count; /* members who have got all, from who leads */
 };
 
 int64_t flr_share_now(const flr_share *share);
 /* The engine has the scene: parts are known from now on. */
 void flr_share_take_parts(flr_share *share);
+
+/* share_params.c */
+void flr_share_params_begin(flr_share *share);
+void flr_share_params_service(flr_share *share);
+/* True: the message was about a parameter. */
+bool flr_share_params_message(flr_share *share, uint16_t member, const flr_message *message);
 
 /* share_scene.c */
 void flr_share_scene_service(flr_share *share);

@@ -352,6 +352,7 @@ static void become_ready(flr_share *s)
         return;
     }
     s->phase = FLR_SHARE_READY;
+    flr_share_params_begin(s);
     flr_party_set_scene(s->party, hash);
     if (!s->parts) flr_share_take_parts(s);
     // so that who joins with a scene of its own, or comes back, has the same places
@@ -364,7 +365,10 @@ static void become_ready(flr_share *s)
 void flr_share_scene_in(flr_share *s)
 {
     // in again after having been away: the scene is there
-    if (s->phase == FLR_SHARE_READY) flr_party_ready(s->party, true);
+    if (s->phase == FLR_SHARE_READY) {
+        flr_share_params_begin(s);
+        flr_party_ready(s->party, true);
+    }
     s->scene_ns = 0;
     s->was_in = true;
 }

@@ -603,6 +603,66 @@ static void test_undo_while_held(void **state)
     end(&s);
 }
 
+static double restitution_of(const site *s)
+{
+    flr_engine_parameter parameter;
+    for (uint32_t i = 0; flr_engine_parameter_at(s->engine, i, &parameter); i++)
+        if (strcmp(parameter.name, "restitution") == 0) return parameter.value;
+    fail_msg("there is no parameter \"restitution\"");
+    return 0;
+}
+
+static void set_restitution(site *s, double value)
+{
+    assert_int_equal(flr_engine_set(s->engine, "restitution", value, NULL), FLR_OK);
+}
+
+/* Parameters count for all, for those who come later, too; what two set at once becomes the same everywhere and stays, and
+ * who draws a slider does not see it jump back. */
+static void test_parameters(void **state)
+{
+    (void)state;
+    session s;
+    flr_sim_network network = lan;
+    network.delay_ns = 150 * FLR_SIM_MS;
+    begin(&s, 8, &network, 3, 250);
+    start(&s.sites[0], NULL);
+    await_ready(&s, 5);
+    set_restitution(&s.sites[0], 0.125);
+    pass(&s, 0.1);
+    join_all(&s);
+    await_ready(&s, 20);
+    pass(&s, 1);
+    for (int i = 0; i < 3; i++) assert_true(restitution_of(&s.sites[i]) == 0.125);
+    // a slider
+    for (int k = 1; k <= 40; k++) {
+        set_restitution(&s.sites[1], k / 64.0);
+        pass(&s, 0.04);
+        assert_true(restitution_of(&s.sites[1]) == k / 64.0);
+    }
+    pass(&s, 1);
+    for (int i = 0; i < 3; i++) assert_true(restitution_of(&s.sites[i]) == 40 / 64.0);
+    // all three at once, the leader among them
+    for (int k = 0; k < 5; k++) {
+        for (int i = 0; i < 3; i++) set_restitution(&s.sites[i], (1 + i + 3 * k) / 64.0);
+        pass(&s, 0.1);
+    }
+    pass(&s, 1);
+    double value = restitution_of(&s.sites[0]);
+    for (int k = 0; k < 20; k++) {
+        for (int i = 0; i < 3; i++) assert_true(restitution_of(&s.sites[i]) == value);
+        pass(&s, 0.1);
+    }
+    // the leader goes just when somebody has told it
+    set_restitution(&s.sites[2], 0.875);
+    pass(&s, 0.02);
+    flr_sim_crash(s.sites[0].env);
+    stop(&s.sites[0]);
+    pass(&s, 8);
+    for (int i = 1; i < 3; i++) assert_true(restitution_of(&s.sites[i]) == 0.875);
+    end(&s);
+}
+
 /* More parts are moved at once than there are ties: they are brought home one after the other. */
 static void test_more_than_ties(void **state)
 {
@@ -635,6 +695,8 @@ static void trouble(session *s)
     uint32_t up = 0;
     for (uint32_t i = 0; i < s->count; i++)
         up += s->sites[i].up && flr_share_ready(s->sites[i].share);
+    // impulses are not used here, so this one changes nothing but itself
+    if (t->up && flr_share_ready(t->share)) set_restitution(t, fmod(now_s(s), 1));
     switch (flr_test_random_below(r, 5)) {
     case 0:
         flr_sim_set_group(t->env, 1);
@@ -716,8 +778,15 @@ static void session_of(uint64_t seed, tally *sum)
     check(&s, agreed(&s));
     check(&s, took <= 2 || s.ghosted);
     while (now_s(&s) < 60) pass(&s, 1);
-    // and all lies still
-    for (uint32_t i = 0; i < s.count; i++) check(&s, !s.sites[i].up || s.sites[i].energy < 1e-12);
+    // and all lies still, with the same parameters
+    const site *known = NULL;
+    for (uint32_t i = 0; i < s.count; i++) {
+        const site *t = &s.sites[i];
+        if (!t->up) continue;
+        check(&s, t->energy < 1e-12);
+        check(&s, !known || restitution_of(known) == restitution_of(t));
+        known = t;
+    }
     sum->frames += s.frames;
     sum->late += took > 2;
     sum->failed += s.failed;
@@ -764,8 +833,8 @@ int main(void)
         cmocka_unit_test(test_hand_over),       cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_source_gone),     cmocka_unit_test(test_part_against_part),
         cmocka_unit_test(test_both_hold),       cmocka_unit_test(test_free_parts),
-        cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_more_than_ties),
-        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_more_than_ties),  cmocka_unit_test(test_seeds),
     };
     if (getenv("FLR_SHARE_SEEDS")) cmocka_set_test_filter("test_seeds");
     return cmocka_run_group_tests(tests, NULL, NULL);

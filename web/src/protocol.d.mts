@@ -1488,6 +1488,8 @@ export interface message_peer_set {
   value: number;
   /** of the parameter */
   name: string;
+  /** who has set it */
+  member: number;
 }
 
 /** somebody tells something to everybody */

@@ -696,6 +696,7 @@ const messages = [
   { id: 140, name: 'peer_set', kind: 'peer', direction: 4, fields: [
     ['value', 'one', 'f64', 1, 1, '', 8],
     ['name', 'text', 'u8', 64, 1, '', 16],
+    ['member', 'one', 'u16', 1, 1, '', 32],
   ] },
   { id: 141, name: 'peer_note', kind: 'peer', direction: 4, fields: [
     ['sentence', 'text', 'u8', 512, 1, '', 8],

@@ -1,0 +1,148 @@
+/* parameters of a shared session: the same for everybody, in the order in which the leader heard of them. Who sets one has
+ * it at once and tells the leader, which tells all, the one who set it among them; until its own comes back it does not
+ * listen to what others set before. So nothing goes to and fro, and in the end all have what came last. */
+#include <math.h>
+#include <string.h>
+
+#include "controller/share_inside.h"
+
+static uint32_t count_of(const flr_share *s)
+{
+    uint32_t count = flr_engine_parameters(s->def.engine);
+    return count < FLR_SHARE_PARAMS ? count : FLR_SHARE_PARAMS;
+}
+
+static double value_of(const flr_share *s, uint32_t index)
+{
+    flr_engine_parameter parameter = {0};
+    (void)flr_engine_parameter_at(s->def.engine, index, &parameter);
+    return parameter.value;
+}
+
+/* FLR_SHARE_PARAMS: there is none, as when the other runs another version. */
+static uint32_t find(const flr_share *s, const char *name)
+{
+    flr_engine_parameter parameter;
+    for (uint32_t i = 0; i < count_of(s) && flr_engine_parameter_at(s->def.engine, i, &parameter);
+         i++)
+        if (strcmp(parameter.name, name) == 0) return i;
+    return FLR_SHARE_PARAMS;
+}
+
+/* `to` 0: everybody. `origin`: who has set it. */
+static flr_result tell(flr_share *s, uint16_t to, uint32_t index, uint16_t origin)
+{
+    flr_engine_parameter parameter;
+    if (!flr_engine_parameter_at(s->def.engine, index, &parameter)) return FLR_OK;
+    flr_message m = {.id = FLR_MSG_PEER_SET};
+    m.as.peer_set.name = flr_wire_text_of(parameter.name);
+    m.as.peer_set.value = parameter.value;
+    m.as.peer_set.member = origin;
+    return flr_party_send(s->party, to, &m);
+}
+
+/* As others want it. One may change another with it; neither is news from here. */
+static void apply(flr_share *s, const flr_msg_peer_set *set)
+{
+    double before[FLR_SHARE_PARAMS];
+    uint32_t count = count_of(s);
+    for (uint32_t i = 0; i < count; i++) before[i] = value_of(s, i);
+    if (flr_engine_set(s->def.engine, set->name.bytes, set->value, NULL) != FLR_OK) return;
+    for (uint32_t i = 0; i < count; i++)
+        if (value_of(s, i) != before[i]) s->params[i].known = value_of(s, i);
+}
+
+void flr_share_params_begin(flr_share *s)
+{
+    for (uint32_t i = 0; i < count_of(s); i++)
+        s->params[i] = (flr_shared_param){.known = value_of(s, i)};
+    s->told_count = 0;
+}
+
+static bool may_set(const flr_share *s, uint16_t member)
+{
+    flr_party_person person;
+    return flr_party_person_find(s->party, member, &person) &&
+           person.role != FLR_WIRE_PEER_WATCHER;
+}
+
+bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *m)
+{
+    if (m->id != FLR_MSG_PEER_SET) return false;
+    const flr_msg_peer_set *set = &m->as.peer_set;
+    uint32_t index = set->name.size && flr_share_ready(s) ? find(s, set->name.bytes) : 0;
+    if (!set->name.size || !flr_share_ready(s) || index == FLR_SHARE_PARAMS) return true;
+    flr_shared_param *p = &s->params[index];
+    if (flr_party_leads(s->party)) {
+        // what cannot be is told back as it is here
+        if (may_set(s, member)) apply(s, set);
+        if (tell(s, 0, index, member) != FLR_OK) s->told_count = 0;
+    } else if (member == flr_party_epoch(s->party).leader) {
+        if (set->member == flr_party_self(s->party) && p->pending) p->pending--;
+        if (!p->pending) apply(s, set);
+    }
+    return true;
+}
+
+/* Another leads: what the one before has not given back is told again. */
+static void change_leader(flr_share *s, uint16_t leader)
+{
+    s->params_leader = leader;
+    s->told_count = 0;
+    for (uint32_t i = 0; i < count_of(s); i++) {
+        if (!s->params[i].pending) continue;
+        s->params[i] = (flr_shared_param){.known = NAN};
+        s->params_new = true;
+    }
+}
+
+static void tell_own(flr_share *s, uint16_t leader)
+{
+    bool leads = flr_party_leads(s->party);
+    s->params_new = false;
+    for (uint32_t i = 0; i < count_of(s); i++) {
+        flr_shared_param *p = &s->params[i];
+        double value = value_of(s, i);
+        if (value == p->known) continue;
+        if (tell(s, leads ? 0 : leader, i, flr_party_self(s->party)) != FLR_OK) {
+            s->params_new = true; /* later */
+            continue;
+        }
+        p->known = value;
+        p->pending += !leads;
+    }
+}
+
+static bool is_told(flr_share *s, uint16_t member, bool ready)
+{
+    for (uint32_t i = 0; i < s->told_count; i++) {
+        if (s->told[i] != member) continue;
+        if (!ready) s->told[i] = s->told[--s->told_count];
+        return true;
+    }
+    return false;
+}
+
+/* Who has become ready gets all of them: they may be others than those of the scene. */
+static void tell_newcomers(flr_share *s)
+{
+    flr_party_person person;
+    for (uint32_t k = 0; flr_party_person_at(s->party, k, &person); k++) {
+        bool ready = person.ready && !person.away && !person.self;
+        if (is_told(s, person.member, ready) || !ready || s->told_count == FLR_PARTY_MEMBERS)
+            continue;
+        flr_result result = FLR_OK;
+        for (uint32_t i = 0; i < count_of(s) && result == FLR_OK; i++)
+            result = tell(s, person.member, i, flr_party_self(s->party));
+        if (result == FLR_OK) s->told[s->told_count++] = person.member;
+    }
+}
+
+void flr_share_params_service(flr_share *s)
+{
+    uint16_t leader = flr_party_epoch(s->party).leader;
+    if (!flr_share_ready(s)) return;
+    if (leader != s->params_leader) change_leader(s, leader);
+    if (s->params_new) tell_own(s, leader);
+    if (flr_party_leads(s->party)) tell_newcomers(s);
+}
