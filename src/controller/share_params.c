@@ -62,8 +62,7 @@ void flr_share_params_begin(flr_share *s)
 static bool may_set(const flr_share *s, uint16_t member)
 {
     flr_party_person person;
-    return flr_party_person_find(s->party, member, &person) &&
-           person.role != FLR_WIRE_PEER_WATCHER;
+    return flr_party_person_find(s->party, member, &person) && person.role != FLR_WIRE_PEER_WATCHER;
 }
 
 bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *m)

@@ -248,6 +248,30 @@ static void kinds_change(void **state)
     flr_test_stand_free(&s);
 }
 
+/* What was set goes along. */
+static void saving_keeps_parameters(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"engine", "restitution", "friction", "gravity_z"};
+    static const double values[] = {1, 0.25, 0.5, -9.81};
+    flr_test_stand s;
+    flr_engine_parameter parameter;
+    save_plan(&s);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(flr_engine_set(s.engine, names[i], values[i], NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    uint32_t job;
+    assert_int_equal(flr_engine_save(s.engine, plan, &job, NULL), FLR_OK);
+    flr_test_stand_settle(&s);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(flr_engine_set(s.engine, names[i], 0, NULL), FLR_OK);
+    load_meshes(&s, plan);
+    for (uint32_t i = 0; flr_engine_parameter_at(s.engine, i, &parameter); i++)
+        for (int k = 0; k < 4; k++)
+            if (strcmp(parameter.name, names[k]) == 0) assert_true(parameter.value == values[k]);
+    flr_test_stand_free(&s);
+}
+
 /* What is no scene is not written over. */
 static void saving_spares_other_files(void **state)
 {
@@ -363,6 +387,7 @@ int main(void)
         cmocka_unit_test(an_added_part_is_seen_first),
         cmocka_unit_test(kinds_change),
         cmocka_unit_test(saving_spares_other_files),
+        cmocka_unit_test(saving_keeps_parameters),
         cmocka_unit_test(clients_save_by_name),
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(voxels_fit_the_part),
