@@ -52,6 +52,12 @@ typedef struct flr_share_file {
     flr_hash hash;
 } flr_share_file;
 
+/* A member who has got all parameters. */
+typedef struct flr_share_told {
+    uint16_t member;
+    uint32_t line;
+} flr_share_told;
+
 /* A parameter of the engine. */
 typedef struct flr_shared_param {
     double known;     /* as it was told last, or heard */
@@ -94,9 +100,11 @@ struct flr_share {
     flr_share_stats stats;
     /* parameters */
     flr_shared_param params[FLR_SHARE_PARAMS];
-    bool params_new;                              /* some have been set here */
-    uint16_t params_leader;                       /* to whom they were told */
-    uint16_t told[FLR_PARTY_MEMBERS], told_count; /* members who have got all, from who leads */
+    bool params_new;        /* some have been set here */
+    uint16_t params_leader; /* to whom they were told */
+    uint32_t params_line;
+    flr_share_told told[FLR_PARTY_MEMBERS]; /* from who leads */
+    uint32_t told_count;
 };
 
 int64_t flr_share_now(const flr_share *share);

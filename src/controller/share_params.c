@@ -38,6 +38,7 @@ static flr_result tell(flr_share *s, uint16_t to, uint32_t index, uint16_t origi
     m.as.peer_set.name = flr_wire_text_of(parameter.name);
     m.as.peer_set.value = parameter.value;
     m.as.peer_set.member = origin;
+    m.as.peer_set.count = flr_party_epoch(s->party).count;
     return flr_party_send(s->party, to, &m);
 }
 
@@ -76,17 +77,22 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
         // what cannot be is told back as it is here
         if (may_set(s, member)) apply(s, set);
         if (tell(s, 0, index, member) != FLR_OK) s->told_count = 0;
-    } else if (member == flr_party_epoch(s->party).leader) {
+        return true;
+    }
+    // who leads from now on may be heard before the roll says so
+    flr_epoch epoch = {set->count, member};
+    if (flr_epoch_compare(epoch, flr_party_epoch(s->party)) >= 0) {
         if (set->member == flr_party_self(s->party) && p->pending) p->pending--;
         if (!p->pending) apply(s, set);
     }
     return true;
 }
 
-/* Another leads: what the one before has not given back is told again. */
-static void change_leader(flr_share *s, uint16_t leader)
+/* Another leads, or the line to who leads is another one: what has not come back is told again. */
+static void change_line(flr_share *s, uint16_t leader, uint32_t line)
 {
     s->params_leader = leader;
+    s->params_line = line;
     s->told_count = 0;
     for (uint32_t i = 0; i < count_of(s); i++) {
         if (!s->params[i].pending) continue;
@@ -112,12 +118,14 @@ static void tell_own(flr_share *s, uint16_t leader)
     }
 }
 
-static bool is_told(flr_share *s, uint16_t member, bool ready)
+/* Has this member got all, on the line that there is now? `ready` false: it will have to. */
+static bool is_told(flr_share *s, const flr_party_person *person, bool ready)
 {
     for (uint32_t i = 0; i < s->told_count; i++) {
-        if (s->told[i] != member) continue;
-        if (!ready) s->told[i] = s->told[--s->told_count];
-        return true;
+        if (s->told[i].member != person->member) continue;
+        bool told = ready && s->told[i].line == person->line;
+        if (!told) s->told[i] = s->told[--s->told_count];
+        return told;
     }
     return false;
 }
@@ -127,21 +135,24 @@ static void tell_newcomers(flr_share *s)
 {
     flr_party_person person;
     for (uint32_t k = 0; flr_party_person_at(s->party, k, &person); k++) {
-        bool ready = person.ready && !person.away && !person.self;
-        if (is_told(s, person.member, ready) || !ready || s->told_count == FLR_PARTY_MEMBERS)
-            continue;
+        bool ready = person.ready && !person.away && !person.self && person.direct;
+        if (is_told(s, &person, ready) || !ready || s->told_count == FLR_PARTY_MEMBERS) continue;
         flr_result result = FLR_OK;
         for (uint32_t i = 0; i < count_of(s) && result == FLR_OK; i++)
             result = tell(s, person.member, i, flr_party_self(s->party));
-        if (result == FLR_OK) s->told[s->told_count++] = person.member;
+        if (result == FLR_OK)
+            s->told[s->told_count++] = (flr_share_told){person.member, person.line};
     }
 }
 
 void flr_share_params_service(flr_share *s)
 {
     uint16_t leader = flr_party_epoch(s->party).leader;
+    flr_party_person person = {0};
     if (!flr_share_ready(s)) return;
-    if (leader != s->params_leader) change_leader(s, leader);
+    (void)flr_party_person_find(s->party, leader, &person);
+    if (leader != s->params_leader || person.line != s->params_line)
+        change_line(s, leader, person.line);
     if (s->params_new) tell_own(s, leader);
     if (flr_party_leads(s->party)) tell_newcomers(s);
 }

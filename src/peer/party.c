@@ -287,6 +287,7 @@ bool flr_party_person_at(const flr_party *p, uint32_t index, flr_party_person *p
     flr_lines_info info;
     if (peer->line && flr_lines_get(p->lines, peer->line, &info)) {
         person->direct = true;
+        person->line = peer->line;
         person->delay = info.rtt / 2;
         person->loss = info.loss_in;
         person->bytes_in = info.bytes_in;

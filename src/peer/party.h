@@ -141,6 +141,7 @@ typedef struct flr_party_person {
     uint8_t role;
     bool self, leader, ready, away;
     bool direct;                /* a line is open */
+    uint32_t line;              /* its number: what was under way on another one may be lost */
     double delay;               /* s, one way, to here */
     double loss;                /* share of its packets that did not come */
     double bytes_in, bytes_out; /* per second */

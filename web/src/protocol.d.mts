@@ -1490,6 +1490,8 @@ export interface message_peer_set {
   name: string;
   /** who has set it */
   member: number;
+  /** of the epoch of who tells it */
+  count: number;
 }
 
 /** somebody tells something to everybody */

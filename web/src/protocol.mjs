@@ -697,6 +697,7 @@ const messages = [
     ['value', 'one', 'f64', 1, 1, '', 8],
     ['name', 'text', 'u8', 64, 1, '', 16],
     ['member', 'one', 'u16', 1, 1, '', 32],
+    ['count', 'one', 'u32', 1, 1, '', 36],
   ] },
   { id: 141, name: 'peer_note', kind: 'peer', direction: 4, fields: [
     ['sentence', 'text', 'u8', 512, 1, '', 8],
