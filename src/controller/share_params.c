@@ -80,8 +80,8 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
         return true;
     }
     // who leads from now on may be heard before the roll says so
-    flr_epoch epoch = {set->count, member};
-    if (flr_epoch_compare(epoch, flr_party_epoch(s->party)) >= 0) {
+    flr_epoch told = {set->count, member}, known = flr_party_epoch(s->party);
+    if (member == known.leader || flr_epoch_compare(told, known) > 0) {
         if (set->member == flr_party_self(s->party) && p->pending) p->pending--;
         if (!p->pending) apply(s, set);
     }

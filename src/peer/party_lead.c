@@ -224,6 +224,10 @@ static void name_apart(flr_party *p, flr_peer *peer, flr_wire_text name)
 
 void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *join)
 {
+    if (p->phase == FLR_PHASE_SEEKING) {
+        refuse(p, line, FLR_AGAIN, "", "the controller there is coming back to its session");
+        return;
+    }
     if (p->phase != FLR_PHASE_IN) {
         refuse(p, line, FLR_NOT_FOUND, "",
                "the controller there is in no session itself; ask one that shares");
@@ -272,7 +276,12 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
     const flr_roll_member *entry = flr_roll_member_find(&p->roll, peer->member);
     bool was_away = entry && entry->away;
     if (again) {
-        // it comes with empty hands, whether we had missed it or not
+        // it comes with empty hands, whether we had missed it or not; it may still believe that it owns something
+        for (uint32_t i = 0; i < p->roll.part_count && !was_away; i++)
+            if (flr_roll_owner(&p->roll.parts[i]) == peer->member) {
+                p->roll.epoch.count++;
+                break;
+            }
         flr_roll_away(&p->roll, peer->member, p->def.where, p->def.context);
         flr_roll_back(&p->roll, peer->member);
     }
