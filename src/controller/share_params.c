@@ -130,10 +130,20 @@ static bool is_told(flr_share *s, const flr_party_person *person, bool ready)
     return false;
 }
 
+/* Numbers of those who are gone do not come again. */
+static void forget_gone(flr_share *s)
+{
+    flr_party_person person;
+    for (uint32_t i = s->told_count; i > 0; i--)
+        if (!flr_party_person_find(s->party, s->told[i - 1].member, &person))
+            s->told[i - 1] = s->told[--s->told_count];
+}
+
 /* Who has become ready gets all of them: they may be others than those of the scene. */
 static void tell_newcomers(flr_share *s)
 {
     flr_party_person person;
+    if (s->told_count == FLR_PARTY_MEMBERS) forget_gone(s);
     for (uint32_t k = 0; flr_party_person_at(s->party, k, &person); k++) {
         bool ready = person.ready && !person.away && !person.self && person.direct;
         if (is_told(s, &person, ready) || !ready || s->told_count == FLR_PARTY_MEMBERS) continue;
