@@ -83,7 +83,10 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
     flr_epoch told = {set->count, member}, known = flr_party_epoch(s->party);
     if (member == known.leader || flr_epoch_compare(told, known) > 0) {
         if (set->member == flr_party_self(s->party) && p->pending) p->pending--;
-        if (!p->pending) apply(s, set);
+        // what was set here and is still to be told comes after it
+        bool told_all = value_of(s, index) == p->known;
+        if (!told_all) s->params_new = true;
+        if (told_all && !p->pending) apply(s, set);
     }
     return true;
 }
