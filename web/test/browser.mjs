@@ -69,15 +69,24 @@ export async function find_part(page, name) {
   return place;
 }
 
-/** takes a part and moves the hand by a vector of the world, as far as the view plane allows; the button stays down */
+/** presses on a part; a page that is drawn slowly may show it where it was, so it is tried again */
 export async function take(page, name) {
-  const place = await find_part(page, name);
-  await page.mouse.move(place.x, place.y);
-  await page.mouse.down();
-  await until(page, () => window.feeler.state.hands.some((hand) => hand.held !== 4294967295), `'${name}' is held`);
-  return place;
+  for (let left = 2; ; left--) {
+    const place = await find_part(page, name);
+    await page.mouse.move(place.x, place.y);
+    await page.mouse.down();
+    try {
+      await until(page, () => window.feeler.state.hands.some((hand) => hand.held !== 4294967295), `'${name}' is held`, left ? 5000 : undefined);
+      return place;
+    } catch (error) {
+      await page.mouse.up();
+      if (!left) throw error;
+      await settled(page, name);
+    }
+  }
 }
 
+/** moves the hand by a vector of the world, as far as the view plane allows; the button stays down */
 export async function drag_by(page, place, by, steps = 8) {
   const from = await page.evaluate((at) => window.feeler.project(at), place.at);
   const target = place.at.map((value, k) => value + by[k]);
