@@ -138,6 +138,7 @@ await step('dragged away it is free again', async () => {
 
 await step('with more clearance it stops earlier', async () => {
   await page.keyboard.press('Backspace');
+  await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] + 0.18) < 1e-4, 'back at the start');
   const start_at = await settled(page, 'bracket');
   await page.locator('#clearance-slider').fill('6');
   await until(page, () => window.feeler.parameters.force_layer === 6, 'the force layer is set');
