@@ -70,8 +70,9 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
 {
     if (m->id != FLR_MSG_PEER_SET) return false;
     const flr_msg_peer_set *set = &m->as.peer_set;
-    uint32_t index = set->name.size && flr_share_ready(s) ? find(s, set->name.bytes) : 0;
-    if (!set->name.size || !flr_share_ready(s) || index == FLR_SHARE_PARAMS) return true;
+    if (!set->name.size || !flr_share_ready(s)) return true;
+    uint32_t index = find(s, set->name.bytes);
+    if (index == FLR_SHARE_PARAMS) return true;
     flr_shared_param *p = &s->params[index];
     if (flr_party_leads(s->party)) {
         // what cannot be is told back as it is here
