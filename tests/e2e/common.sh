@@ -27,6 +27,20 @@ run() {
   code=$?
 }
 
+# empty FILE...: before a command in the background writes there: it opens its files when it gets to run, and until then what an
+# earlier one said would be read
+empty() { for file in "$@"; do : >"$file"; done; }
+# waits REGEX FILE: until a line of the file has it; a minute, for the machine may be busy
+waits() {
+  for _ in $(seq 1200); do grep -qE -- "$1" "$2" 2>/dev/null && { pass; return; }; sleep 0.05; done
+  fail "$2 lacks /$1/: $(head -c 600 "$2")"
+}
+# served FILE: until the address of a page stands there; sets $port
+served() {
+  waits '://[^:]*:[0-9]+/' "$1"
+  port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$1")
+}
+
 # expect CODE COMMAND...: runs and checks the exit code
 expect() {
   local wanted=$1

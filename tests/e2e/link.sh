@@ -13,6 +13,7 @@ link_pid="" link_sides=()
 
 link_begin() {
   mkfifo "$scratch/link.orders"
+  empty "$scratch/link.out" "$scratch/link.err"
   # open for both, so that neither side waits; when the test ends, the link's input does, too
   exec {link_orders}<>"$scratch/link.orders"
   "$build_dir/tests/lossy_link" "$@" <"$scratch/link.orders" >"$scratch/link.out" 2>"$scratch/link.err" {link_orders}>&- &

@@ -292,7 +292,7 @@ done
 mkdir bench
 feeler bench mesh --scratch bench >/dev/null 2>bench.txt &
 pid=$!
-sleep 1.5
+for _ in $(seq 600); do [ -n "$(ls bench)" ] && break; sleep 0.1; done # it is at work
 kill -TERM $pid
 wait $pid
 [ $? = 130 ] && pass || fail "a stopped bench: $(cat bench.txt)"

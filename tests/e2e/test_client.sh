@@ -7,12 +7,7 @@ feeler serve --port 0 --no-devices --seconds 50 >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
 cleanups+=(stop_server)
-for _ in $(seq 200); do
-  port=$(grep -ohE 'localhost:[0-9]+' serve.out serve.err | head -n 1 | cut -d: -f2)
-  [ -n "$port" ] && break
-  sleep 0.1
-done
-[ -n "$port" ] && pass || { fail "feeler serve does not tell its address"; finish; }
+served serve.out
 
 expect 0 "$host" "127.0.0.1:$port"
 tells '^gave two meshes'

@@ -9,6 +9,7 @@ token=0123456789abcdef0123456789abcdef
 talk_at() {
   local side=$1 seconds=$2
   shift 2
+  empty "$scratch/talk.$side"
   link_run "$side" "$talk" "10.77.0.$side:7000" "${talk_token:-$token}" "$seconds" 100 "$@" >"$scratch/talk.$side" 2>&1 &
   talkers[side]=$!
 }

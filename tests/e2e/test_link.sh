@@ -8,7 +8,7 @@ flow=$build_dir/tests/udp_flow
 flow_from() {
   local from=$1 to=$2 count=$3 size=$4 micros=$5 i
   ran="flow from $from to $to"
-  : >"$scratch/out"
+  empty "$scratch/out"
   link_run "$to" "$flow" take "0.0.0.0:9000" "$count" 0.4 >"$scratch/out" 2>"$scratch/err" &
   local taker=$!
   for ((i = 0; i < 200; i++)); do grep -q ready "$scratch/out" && break; sleep 0.02; done

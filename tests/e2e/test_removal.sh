@@ -5,8 +5,8 @@ client=$source_dir/tests/e2e/removal_client.py
 expect 0 feeler make bay --out bay --quiet
 feeler serve bay/scene.json --port 0 --no-devices --recordings tapes >"$scratch/serve.out" 2>"$scratch/serve.err" &
 server=$!
-for _ in $(seq 600); do grep -q 'is loaded' "$scratch/serve.out" && break; sleep 0.1; done
-port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$scratch/serve.out")
+waits 'is loaded' "$scratch/serve.out"
+served "$scratch/serve.out"
 PYTHONDONTWRITEBYTECODE=1 expect 0 python3 "$client" "$port" bay/bay_removal.txt 1 out 2
 tells recorded
 # pressed against the floor of the bay

@@ -6,14 +6,10 @@ expect 0 feeler make ball --out ball --quiet
 
 # serve [options]: starts it in the background, sets $server and $port
 serve() {
+  empty "$scratch/serve.out" "$scratch/serve.err"
   feeler serve --port 0 --no-devices "$@" >"$scratch/serve.out" 2>"$scratch/serve.err" &
   server=$!
-  for _ in $(seq 200); do
-    port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$scratch/serve.out")
-    [ -n "$port" ] && break
-    sleep 0.05
-  done
-  [ -n "$port" ] && pass || fail "feeler serve $*: printed no address"
+  served "$scratch/serve.out"
 }
 # ends SIGNAL CODE: ends it and looks at its exit code
 ends() {
@@ -22,24 +18,18 @@ ends() {
   code=$?
   [ "$code" = "$2" ] && pass || fail "feeler serve ended by $1: exit $code, not $2"
 }
-loaded() {
-  for _ in $(seq 400); do
-    grep -q 'is loaded' "$scratch/serve.out" && return
-    sleep 0.05
-  done
-  fail "the scene was not loaded"
-}
-# get PATH: the answer of the server
-get() {
-  exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3 && cat <&3
+# gets PATH TEXT: the answer of the server holds it
+gets() {
+  exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3 && cat <&3 >"$scratch/got"
   exec 3<&-
+  grep -qiF -- "$2" "$scratch/got" && pass || fail "$1 lacks $2: $(head -c 600 "$scratch/got")"
 }
 
 serve ball/scene.json
-loaded
-get / | grep -qi '<!doctype html>' && pass || fail "there is no page"
-get /health | grep -q '"scene": "ball"' && pass || fail "/health does not name the scene"
-python3 "$client" "$port" hello | grep -q welcome && pass || fail "no welcome"
+waits 'is loaded' "$scratch/serve.out"
+gets / '<!doctype html>'
+gets /health '"scene": "ball"'
+[ "$(python3 "$client" "$port" hello)" = welcome ] && pass || fail "no welcome"
 # the port is taken: the sentence names it and says what to do
 expect 1 feeler serve ball/scene.json --port "$port" --no-devices
 says "127.0.0.1:$port"
@@ -106,8 +96,8 @@ printf 'a-secret-that-nobody-knows\n' >token
 serve --token-file token --verbose
 python3 "$client" "$port" hello >"$scratch/out" 2>&1 && fail "no token is needed" || pass
 grep -q 'a token is needed' "$scratch/out" && pass || fail "it is not told that a token is needed"
-get /health | grep -q ' 401 ' && pass || fail "/health without the token"
-get '/health?token=a-secret-that-nobody-knows' | grep -q ' 200 ' && pass || fail "/health with the token"
+gets /health ' 401 '
+gets '/health?token=a-secret-that-nobody-knows' ' 200 '
 grep -q 'secret' "$scratch/serve.err" && fail "the token is in the log" || pass
 ends TERM 0
 # where others can come a token is made, and printed once
@@ -133,10 +123,11 @@ finished=0
 cp -r ball ball-saved
 for round in $(seq "${FLR_TEST_KILLS:-6}"); do
   serve ball-saved/scene.json --recordings "$scratch/recordings"
+  empty "$scratch/work"
   ROUND=$round PART=1 python3 "$client" "$port" work >"$scratch/work" 2>/dev/null &
   worker=$!
   # one in three at once, the others when it works, however slow the machine is
-  [ $((round % 3)) = 0 ] || for _ in $(seq 400); do grep -q finished "$scratch/work" && break; sleep 0.05; done
+  [ $((round % 3)) = 0 ] || waits finished "$scratch/work"
   sleep "$((RANDOM % 2)).$(printf %03d $((RANDOM % (round % 3 ? 500 : 1000))))"
   kill -9 "$server"
   wait "$server" "$worker" 2>/dev/null
@@ -150,8 +141,8 @@ for round in $(seq "${FLR_TEST_KILLS:-6}"); do
 done
 [ "$finished" -ge 4 ] && pass || fail "only $finished recordings were finished"
 serve ball-saved/scene.json --recordings "$scratch/recordings"
-loaded # with what is in the cache
-find "$HOME/.cache/feeler" -name 'upload-*' | grep -q . && fail "uploads of dead processes stay" || pass
+waits 'is loaded' "$scratch/serve.out" # with what is in the cache
+[ -z "$(find "$HOME/.cache/feeler" -name 'upload-*')" ] && pass || fail "uploads of dead processes stay"
 ends TERM 0
 [ -s "$scratch/serve.err" ] && fail "stderr: $(cat "$scratch/serve.err")" || pass
 # what was being recorded is there up to its last chunk

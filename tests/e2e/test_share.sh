@@ -3,12 +3,6 @@
 source "$(dirname "$0")/common.sh"
 expect 0 feeler make ball --out ball --quiet
 
-# waits REGEX FILE: until a line of the file has it
-waits() {
-  for _ in $(seq 400); do grep -qE -- "$1" "$2" && { pass; return; }; sleep 0.05; done
-  fail "$2 lacks /$1/: $(head -c 600 "$2")"
-}
-
 # the command line
 expect 2 feeler join
 says 'HOST'
@@ -47,7 +41,7 @@ if command -v node >/dev/null && [ -d "$source_dir/web/node_modules/ws" ]; then
   XDG_CACHE_HOME=$scratch/cleo feeler join "$address" --token-file token --user Cleo --watch >cleo.out 2>cleo.err &
   cleo=$!
   waits 'is loaded: 2 parts' cleo.out
-  port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' cleo.out)
+  served cleo.out
   expect 0 node "$source_dir/web/test/member.mjs" "$port" people 3
   expect 1 node "$source_dir/web/test/member.mjs" "$port" carry ball 0 0 1
   says 'only watches'
@@ -66,7 +60,7 @@ waits 'Bob is not heard any more' ada.out
 kill -TERM "$ada"
 wait "$ada" && pass || fail "feeler serve --share ended by TERM: exit $?"
 grep -q 'secret' ada.err bob.err && fail "the token is in a log" || pass
-find "$HOME/.cache/feeler/shared" -name scene.json | grep -q . && fail "the scene that was sent stays" || pass
+[ -z "$(find "$HOME/.cache/feeler/shared" -name scene.json)" ] && pass || fail "the scene that was sent stays"
 # nobody there
 run feeler join "$address" --token-file token --no-devices
 [ "$code" = 1 ] && pass || fail "$ran: exit $code, not 1"

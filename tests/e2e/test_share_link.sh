@@ -17,15 +17,12 @@ link_begin 3 delay 20 jitter 10 loss 0.05 duplicate 0.02 seed 5 seconds 280
 begin() {
   local side=$1
   shift
+  empty "$scratch/member$side"
   # not by link_run: the pid shall be the controller's own
   XDG_CACHE_HOME=$scratch/cache$side nsenter --net="/proc/${link_sides[side]}/ns/net" "$feeler" "$@" --no-devices --port 0 --share-listen "10.77.0.$side" >"$scratch/member$side" 2>&1 &
   pids[side]=$!
-  for _ in $(seq 400); do
-    ports[side]=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$scratch/member$side")
-    [ -n "${ports[side]}" ] && { pass; return; }
-    sleep 0.05
-  done
-  fail "side $side: $(cat "$scratch/member$side")"
+  served "$scratch/member$side"
+  ports[side]=$port
 }
 # client SIDE WHAT…: what a client of that controller does or sees
 client() {

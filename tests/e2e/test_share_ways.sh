@@ -17,14 +17,11 @@ begin() {
   local name=$1 in=()
   shift
   [ -n "${side:-}" ] && in=(nsenter --net="/proc/${link_sides[side]}/ns/net")
+  empty "$scratch/$name"
   XDG_CACHE_HOME=$scratch/cache$name "${in[@]}" "$feeler" "$@" --user "$name" --token-file token --no-devices --port 0 >"$scratch/$name" 2>&1 &
   pids[$name]=$!
-  for _ in $(seq 400); do
-    ports[$name]=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' "$scratch/$name")
-    [ -n "${ports[$name]}" ] && { pass; return; }
-    sleep 0.05
-  done
-  fail "$name: $(cat "$scratch/$name")"
+  served "$scratch/$name"
+  ports[$name]=$port
 }
 # at NAME WHAT…: what a client of that controller does or sees
 at() {
@@ -33,10 +30,7 @@ at() {
   node "$source_dir/web/test/member.mjs" "${ports[$name]}" "$@" >"$scratch/said" 2>&1 && pass || fail "$name: $*: $(head -c 800 "$scratch/said")"
 }
 # heard NAME REGEX: it is said on that controller's terminal
-heard() {
-  for _ in $(seq 200); do grep -qE -- "$2" "$scratch/$1" && { pass; return; }; sleep 0.05; done
-  fail "$1 lacks /$2/: $(head -c 600 "$scratch/$1")"
-}
+heard() { waits "$2" "$scratch/$1"; }
 stop() { kill "-$2" "${pids[$1]}" && wait "${pids[$1]}" 2>/dev/null; }
 
 # one with another token beside all this: no answer, within its patience

@@ -14,10 +14,7 @@ feeler serve --port 0 --no-devices --listen 0.0.0.0 --name localhost --tls-cert 
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
 cleanups+=(stop_server)
-for _ in $(seq 200); do
-  grep -q 'Ctrl-C' serve.out && break
-  sleep 0.05
-done
+waits 'Ctrl-C' serve.out
 port=$(sed -nE 's,.*https://localhost:([0-9]+)/#token=.*,\1,p' serve.out)
 token=$(sed -nE 's,.*#token=([0-9a-f]{32})$,\1,p' serve.out)
 [ -n "$port" ] && [ -n "$token" ] && pass || { fail "no address with a token: $(cat serve.out serve.err)"; finish; exit; }
