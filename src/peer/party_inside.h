@@ -1,7 +1,9 @@
 /* party_inside.h: a party, as its own files see it.
  *
  *     party.c         making, asking, what the user does, looking
- *     party_lead.c    joining, taking over, claims: how the roll comes about
+ *     party_join.c    members: who is known, letting in, being let in
+ *     party_roll.c    deeds and claims: how the roll comes about
+ *     party_lead.c    who leads: who is not heard any more, taking over
  *     party_talk.c    lines and messages: who is called, what is sent when, what came
  *     party_state.c   states: what is shown, dead-band, relay */
 #ifndef FLR_PEER_PARTY_INSIDE_H
@@ -131,21 +133,35 @@ void flr_party_tell(flr_party *party, flr_party_event event);
 double flr_party_delay(double told);
 void flr_party_news(flr_party *party, const char *format, ...) FLR_PRINTF(2, 3);
 
-/* party_lead.c */
+/* party_join.c */
 void flr_party_on_join(flr_party *party, uint32_t line, const flr_msg_peer_join *join);
 void flr_party_on_welcome(flr_party *party, uint32_t line, const flr_msg_peer_welcome *welcome);
 void flr_party_on_refused(flr_party *party, uint32_t line, const flr_msg_peer_refused *refused);
 void flr_party_on_card(flr_party *party, uint32_t line, const flr_msg_peer_card *card);
+/* A member that the roll does not have is not known any more, but for who is about to be put in. */
+void flr_party_forget_gone(flr_party *party);
+/* The member of this number is the one who chose this nonce, whoever had the number on this side before. */
+void flr_party_know_as(flr_party *party, uint16_t member, uint64_t nonce);
+/* The member's line is this one from now on. */
+void flr_party_give_line(flr_party *party, flr_peer *peer, uint32_t line);
+/* Asks to be let in, where there is a line; otherwise calls. */
+void flr_party_ask(flr_party *party, int64_t now);
+/* Another side of the session has won: ask its leader, or whoever told. */
+void flr_party_seek(flr_party *party, uint16_t leader, uint32_t line);
+
+/* party_roll.c */
 void flr_party_on_roll(flr_party *party, uint32_t line, const flr_msg_peer_roll *roll);
 void flr_party_on_claim(flr_party *party, uint32_t line, const flr_msg_peer_claim *claim);
-void flr_party_on_closed(flr_party *party, uint32_t line, flr_lines_cause cause, const char *why);
-/* Takes over, takes out who is away too long, asks to be let in. */
-void flr_party_lead_service(flr_party *party, int64_t now);
 /* After the roll has changed here or another came: deeds that are done, what the user is told. */
 void flr_party_roll_changed(flr_party *party);
 /* A deed of this side counts at once where it leads itself. */
 void flr_party_own_deeds(flr_party *party);
 bool flr_party_put_place(flr_party *party, uint32_t part, uint32_t number, flr_pose T_world_part);
+
+/* party_lead.c */
+void flr_party_on_closed(flr_party *party, uint32_t line, flr_lines_cause cause, const char *why);
+/* Takes over, takes out who is away too long, asks to be let in. */
+void flr_party_lead_service(flr_party *party, int64_t now);
 
 /* party_talk.c */
 /* Gives lines to members who have none yet. */
