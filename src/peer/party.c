@@ -185,23 +185,23 @@ void flr_party_ready(flr_party *p, bool ready)
 }
 
 /* The deed about a part; NULL: none, and no room for one. */
-static flr_deed *deed_about(flr_party *p, uint32_t part)
+static flr_party_deed *deed_about(flr_party *p, uint32_t part)
 {
     for (uint32_t i = 0; i < p->deed_count; i++)
         if (p->deeds[i].part == part) return &p->deeds[i];
     if (p->deed_count == FLR_PARTY_DEEDS) return NULL;
-    p->deeds[p->deed_count] = (flr_deed){.part = part, .T_world_part = flr_pose_identity()};
+    p->deeds[p->deed_count] = (flr_party_deed){.part = part, .T_world_part = flr_pose_identity()};
     return &p->deeds[p->deed_count++];
 }
 
 static void do_deed(flr_party *p, uint32_t part, bool holds, flr_pose pose)
 {
-    flr_deed *deed = p->phase == FLR_PHASE_IN ? deed_about(p, part) : NULL;
+    flr_party_deed *deed = p->phase == FLR_PHASE_IN ? deed_about(p, part) : NULL;
     if (!deed) {
         if (holds) flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_LOST, .part = part});
         return;
     }
-    *deed = (flr_deed){part, ++p->serial, holds, pose};
+    *deed = (flr_party_deed){part, ++p->serial, holds, pose};
     p->claim_now = true;
     flr_party_own_deeds(p);
 }

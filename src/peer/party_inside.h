@@ -41,11 +41,12 @@ typedef struct flr_peer {
     uint64_t state_time; /* of its newest state, by its clock */
 } flr_peer;
 
-typedef struct flr_deed {
+/* What this side does with a part: it holds it, or has let go of it and the roll does not know that yet. */
+typedef struct flr_party_deed {
     uint32_t part, serial;
     bool holds;
     flr_pose T_world_part;
-} flr_deed;
+} flr_party_deed;
 
 typedef struct flr_place {
     uint32_t part, number;
@@ -103,7 +104,7 @@ struct flr_party {
     /* what this side does */
     uint32_t serial;
     uint32_t deed_count, settled_count;
-    flr_deed deeds[FLR_PARTY_DEEDS];
+    flr_party_deed deeds[FLR_PARTY_DEEDS];
     flr_wire_peer_settled settled[FLR_PARTY_DEEDS];
     bool claim_now;
     int64_t claim_ns; /* next */

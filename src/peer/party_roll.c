@@ -30,7 +30,7 @@ static void match_deeds(flr_party *p)
     const flr_roll_member *self = flr_roll_member_find(&p->roll, p->self);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->deed_count; i++) {
-        const flr_deed *deed = &p->deeds[i];
+        const flr_party_deed *deed = &p->deeds[i];
         const flr_roll_part *part = flr_roll_part_find(&p->roll, deed->part);
         bool done = self && self->seen >= deed->serial;
         bool held = part && flr_roll_holds(part, p->self);

@@ -36,7 +36,7 @@ static void send_claim(flr_party *p, int64_t now)
     uint32_t seen = self ? self->seen : 0, serial = p->serial;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < p->deed_count; i++) {
-            const flr_deed *d = &p->deeds[i];
+            const flr_party_deed *d = &p->deeds[i];
             if ((d->serial > seen) != (pass == 0)) continue;
             if (count == DEEDS) {
                 // what is left out is not yet said, nor anything after it
