@@ -79,6 +79,39 @@ static bool sphere_ready(const flr_paging *paging, flr_pose T_voxmap_shell, cons
            box_ready(paging, low, high);
 }
 
+/* ---- worlds ---- */
+
+void flr_paging_join(flr_paging *paging, flr_paging_user *user)
+{
+    pthread_mutex_lock(&paging->looking);
+    *user = (flr_paging_user){++paging->joined, paging->users};
+    paging->users = user;
+    pthread_mutex_unlock(&paging->looking);
+}
+
+void flr_paging_leave(flr_paging *paging, flr_paging_user *user)
+{
+    pthread_mutex_lock(&paging->looking);
+    flr_paging_user **at = &paging->users;
+    while (*at && *at != user) at = &(*at)->next;
+    if (*at) *at = user->next;
+    pthread_mutex_unlock(&paging->looking);
+}
+
+const flr_paging_view *flr_paging_see(flr_paging *paging)
+{
+    static const flr_paging_view nothing;
+    pthread_mutex_lock(&paging->looking);
+    const flr_paging_view *view = flr_latest_view(paging->view, NULL);
+    for (const flr_paging_user *user = paging->users; user; user = user->next)
+        if (user->number == view->world) return view;
+    return &nothing;
+}
+
+void flr_paging_seen(flr_paging *paging) { pthread_mutex_unlock(&paging->looking); }
+
+/* ---- steps ---- */
+
 void flr_paging_begin(flr_paging *paging)
 {
     atomic_fetch_add_explicit(&paging->steps, 1, memory_order_seq_cst);

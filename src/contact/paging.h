@@ -6,10 +6,12 @@
  * free, so that looking at it by mistake does no harm. Who looks first asks flr_paging_ready(), which works by hyperchunks:
  * each has a count of what it lacks. What is ready stays so until the step ends (flr_paging_end()).
  *
- * One thread looks (RT), one other fills and empties slots: pager/. */
+ * One thread looks (RT), one other fills and empties slots: pager/. That one learns from views of a world where its parts
+ * are, whose shells go with the world: a world joins before it steps and leaves before they are freed. */
 #ifndef FLR_CONTACT_PAGING_H
 #define FLR_CONTACT_PAGING_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "contact/table.h"
@@ -29,9 +31,16 @@ typedef struct flr_paging_part {
 } flr_paging_part;
 
 typedef struct flr_paging_view {
+    uint64_t world; /* flr_paging_user.number of who says it */
     uint32_t count;
     flr_paging_part parts[FLR_PAGING_PARTS];
 } flr_paging_view;
+
+/* A world that says where its parts are. */
+typedef struct flr_paging_user {
+    uint64_t number; /* from 1; never given twice */
+    struct flr_paging_user *next;
+} flr_paging_user;
 
 typedef struct flr_paging {
     const flr_voxmap *voxmap;
@@ -44,6 +53,9 @@ typedef struct flr_paging {
     atomic_bool begun;       /* some step was */
     _Atomic uint64_t
         withdrawn; /* counts up before anything is taken away: what was ready with the same count still is */
+    pthread_mutex_t looking; /* of what follows; never taken by a step */
+    flr_paging_user *users;  /* worlds that are there */
+    uint64_t joined;         /* so many ever were */
 } flr_paging;
 
 /* The entry of a chunk that is in no slot. */
@@ -77,6 +89,14 @@ static inline bool flr_paging_is_small(const flr_voxmap *voxmap, const flr_shell
 {
     return (double)shell->radius < FLR_HYPER_SIDE * voxmap->header->grid.voxel;
 }
+
+/* A world comes, and goes: afterwards nobody looks at the shells of its parts. `user` is the caller's. Thread: any but RT. */
+void flr_paging_join(flr_paging *paging, flr_paging_user *user);
+void flr_paging_leave(flr_paging *paging, flr_paging_user *user);
+
+/* The newest view, for the pager, until flr_paging_seen(); one of nothing where its world is gone. */
+const flr_paging_view *flr_paging_see(flr_paging *paging);
+void flr_paging_seen(flr_paging *paging);
 
 /* A step begins and ends to look. RT safe. */
 void flr_paging_begin(flr_paging *paging);

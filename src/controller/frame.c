@@ -513,6 +513,19 @@ static void show_parts(const flr_framer *f, flr_engine_state *s)
     }
 }
 
+/* What pagers did, each once: parts of one shape have the same. */
+static void show_paging(const flr_cast *cast, flr_engine_state *s)
+{
+    for (uint32_t i = 0; i < cast->count; i++) {
+        const flr_pager *pager = cast->shapes[i]->pager;
+        bool again = false;
+        for (uint32_t k = 0; pager && k < i && !again; k++) again = cast->shapes[k]->pager == pager;
+        if (!pager || again) continue;
+        flr_pager_stats one = flr_pager_get_stats(pager);
+        flr_pager_stats_add(&s->paging, &one);
+    }
+}
+
 static void show(flr_framer *f, const flr_loop_frame *frame)
 {
     flr_engine_state *s = frame->state;
@@ -536,11 +549,7 @@ static void show(flr_framer *f, const flr_loop_frame *frame)
     s->paused = f->paused;
     s->waiting = f->waits.waiting || f->given_up;
     s->waits = f->waits;
-    for (uint32_t i = 0; i < f->cast->count; i++)
-        if (f->cast->shapes[i]->pager) {
-            flr_pager_stats one = flr_pager_get_stats(f->cast->shapes[i]->pager);
-            flr_pager_stats_add(&s->paging, &one);
-        }
+    show_paging(f->cast, s);
     s->recording = f->tape != NULL;
     s->undo = f->undo.steps;
     s->ground = f->cast->world && flr_pairs_has_ground(flr_world_pairs(f->cast->world));

@@ -102,7 +102,7 @@ static int nearer(const void *a, const void *b)
 
 void flr_ahead_look(flr_pager *p)
 {
-    const flr_paging_view *view = flr_latest_view(p->paging.view, NULL);
+    const flr_paging_view *view = flr_paging_see(&p->paging);
     p->pass++;
     p->list_count = 0;
     p->needs = p->hits = p->reach = 0;
@@ -113,6 +113,7 @@ void flr_ahead_look(flr_pager *p)
             for (uint32_t k = 0; k < part->shell->hyper_count; k++)
                 want_hyper(p, part, &part->shell->hypers[k], stage);
         }
+    flr_paging_seen(&p->paging);
     qsort(p->list, p->list_count, sizeof *p->list, nearer);
     flr_count(&p->counts.needed, p->needs);
     flr_count(&p->counts.hits, p->hits);
@@ -164,7 +165,7 @@ bool flr_ahead_make_room(flr_pager *p, double wanted)
         uint32_t slot;
         double worth;
     } out[EVICT_AT_ONCE];
-    const flr_paging_view *view = flr_latest_view(p->paging.view, NULL);
+    const flr_paging_view *view = flr_paging_see(&p->paging);
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->slot_count; i++) {
         double worth = worth_leaving(p, view, &p->slots[i], wanted);
@@ -174,6 +175,7 @@ bool flr_ahead_make_room(flr_pager *p, double wanted)
         out[at].slot = i;
         out[at].worth = worth;
     }
+    flr_paging_seen(&p->paging);
     /* of what is within reach no more than is needed at once */
     for (uint32_t i = 1; i < count; i++)
         if (out[i].worth < 1000) count = i;

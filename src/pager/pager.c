@@ -130,6 +130,7 @@ flr_result flr_pager_open(const flr_pager_def *def, flr_pager **pager, flr_error
     p->def = *def;
     p->def.path = p->path;
     pthread_mutex_init(&p->mutex, NULL);
+    pthread_mutex_init(&p->paging.looking, NULL);
     flr_result result = open_file(p, error);
     if (result != FLR_OK) {
         flr_pager_close(p);
@@ -163,6 +164,7 @@ void flr_pager_close(flr_pager *p)
     free(p->seen);
     free(p->list);
     pthread_mutex_destroy(&p->mutex);
+    pthread_mutex_destroy(&p->paging.looking);
     free(p->path);
     free(p);
 }

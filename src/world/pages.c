@@ -8,6 +8,7 @@
 /* Looking takes some microseconds for each hyperchunk of points, so it is done for a little more than the step needs, and
  * again when the part has moved so far or something was taken away. */
 #define SLACK 8 /* voxels */
+#define NONE  UINT32_MAX
 
 typedef struct known {
     bool ready;
@@ -22,8 +23,28 @@ struct flr_pages {
         flr_paging *paging;     /* NULL: its voxels are all there */
         const flr_shell *shell; /* NULL: it never moves, or has no points */
         known *known; /* [count] of a paged part: what was found out about others; else NULL */
+        /* parts of one shape have one pager: it is told by the first of them what can be reached from all */
+        bool first;
+        uint32_t next;        /* of the same pager; NONE: no more */
+        flr_paging_user user; /* of the first */
     } parts[];
 };
+
+/* Which parts have the same pager. */
+static void link_parts(flr_pages *pages)
+{
+    for (uint32_t i = 0; i < pages->count; i++) {
+        pages->parts[i].next = NONE;
+        if (!pages->parts[i].paging) continue;
+        pages->parts[i].first = true;
+        for (uint32_t k = i; k-- > 0 && pages->parts[i].first;) {
+            if (pages->parts[k].paging != pages->parts[i].paging) continue;
+            pages->parts[i].first = false;
+            pages->parts[k].next = i; /* the nearest before it: the last of them so far */
+        }
+        if (pages->parts[i].first) flr_paging_join(pages->parts[i].paging, &pages->parts[i].user);
+    }
+}
 
 flr_result flr_pages_create(const flr_world_part *parts, uint32_t count, flr_pages **pages,
                             flr_error *error)
@@ -56,13 +77,17 @@ flr_result flr_pages_create(const flr_world_part *parts, uint32_t count, flr_pag
         flr_pages_destroy(made);
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory to page voxels");
     }
+    link_parts(made);
     *pages = made;
     return FLR_OK;
 }
 
 void flr_pages_destroy(flr_pages *pages)
 {
-    for (uint32_t i = 0; pages && i < pages->count; i++) free(pages->parts[i].known);
+    for (uint32_t i = 0; pages && i < pages->count; i++) {
+        if (pages->parts[i].first) flr_paging_leave(pages->parts[i].paging, &pages->parts[i].user);
+        free(pages->parts[i].known);
+    }
     free(pages);
 }
 
@@ -124,26 +149,37 @@ static void tell(flr_paging_view *view, const flr_paging_part *part, bool ready,
     *last = other;
 }
 
+/* Tells a pager what bodies can reach from one of its parts. False: something of that is not there. */
+static bool tell_all(flr_pages *pages, uint32_t i, const flr_body *bodies, double reach,
+                     flr_paging_view *view, uint32_t *lacking)
+{
+    const flr_pose T_part_world = flr_pose_inverse(bodies[i].T_world_part);
+    bool ready = true;
+    for (uint32_t k = 0; k < pages->count; k++) {
+        const flr_shell *shell = pages->parts[k].shell;
+        if (!shell) continue;
+        flr_paging_part part = seen_from(&bodies[k], shell, T_part_world, reach);
+        bool has = is_ready(pages->parts[i].paging, &pages->parts[i].known[k], &part);
+        tell(view, &part, has, lacking);
+        ready = ready && has;
+    }
+    return ready;
+}
+
 bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
 {
     bool all = true;
-    for (uint32_t i = 0; pages && i < pages->count; i++) {
-        flr_paging *paging = pages->parts[i].paging;
-        if (!paging) continue;
+    for (uint32_t first = 0; pages && first < pages->count; first++) {
+        if (!pages->parts[first].first) continue;
+        flr_paging *paging = pages->parts[first].paging;
         flr_paging_begin(paging);
         flr_paging_view *view = flr_latest_begin(paging->view);
-        const flr_pose T_part_world = flr_pose_inverse(bodies[i].T_world_part);
         bool ready = true;
         uint32_t lacking = 0;
+        view->world = pages->parts[first].user.number;
         view->count = 0;
-        for (uint32_t k = 0; k < pages->count; k++) {
-            const flr_shell *shell = pages->parts[k].shell;
-            if (!shell) continue;
-            flr_paging_part part = seen_from(&bodies[k], shell, T_part_world, reach);
-            bool has = is_ready(paging, &pages->parts[i].known[k], &part);
-            tell(view, &part, has, &lacking);
-            ready = ready && has;
-        }
+        for (uint32_t i = first; i != NONE; i = pages->parts[i].next)
+            ready = tell_all(pages, i, bodies, reach, view, &lacking) && ready;
         flr_latest_publish(paging->view);
         if (!ready) atomic_fetch_add_explicit(&paging->missed, 1, memory_order_relaxed);
         if (ready) atomic_store_explicit(&paging->begun, true, memory_order_relaxed);
@@ -155,5 +191,5 @@ bool flr_pages_begin(flr_pages *pages, const flr_body *bodies, double reach)
 void flr_pages_end(flr_pages *pages)
 {
     for (uint32_t i = 0; pages && i < pages->count; i++)
-        if (pages->parts[i].paging) flr_paging_end(pages->parts[i].paging);
+        if (pages->parts[i].first) flr_paging_end(pages->parts[i].paging);
 }

@@ -55,11 +55,15 @@ static void read_all(flr_pager *pager)
 {
     flr_paging *paging = flr_pager_table(pager)->paging;
     flr_paging_view *view = flr_latest_begin(paging->view);
+    flr_paging_user user;
+    flr_paging_join(paging, &user);
+    view->world = user.number;
     view->count = 1;
     view->parts[0] =
         (flr_paging_part){.shell = tool.shell, .T_voxmap_shell = flr_pose_identity(), .reach = 2};
     flr_latest_publish(paging->view);
     flr_pager_service(pager, 0);
+    flr_paging_leave(paging, &user);
 }
 
 /* ---- the same answers ---- */
