@@ -1,5 +1,5 @@
 /* a shared session among simulated controllers: who leads, who holds what, what everybody agrees on after all faults.
- * Parts here are nothing but poses; with physics the same is done by test_share.c.
+ * Parts here are nothing but poses; with physics the same is done by test_share.c and test_share_scenarios.c.
  *
  * FLR_PARTY_SEEDS=n tries so many sessions, FLR_TEST_SEED the first of them. */
 #include <math.h>
