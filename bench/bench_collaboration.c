@@ -126,17 +126,12 @@ static void wait(side *s, int frames)
 static flr_result open_side(side *s, flr_error *error)
 {
     flr_sim_def sim = flr_default_sim_def();
-    flr_engine_def def = flr_default_engine_def();
     s->sim = flr_sim_create(&sim);
     if (!s->sim) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     s->env = flr_sim_node(s->sim, (flr_address){.family = 4, .ip = {10, 0, 0, 1}});
-    def.env = s->env;
+    flr_engine_def def = flr_threadless_engine_def(s->env);
     def.hands = 1;
-    def.workers = 0;
-    def.threads = 1;
     def.merge = false;
-    def.priority = 0;
-    def.lock_memory = false;
     flr_result result = flr_engine_create(&def, &s->engine, error);
     if (result == FLR_OK)
         result = flr_bench_add_box(s->engine, "plate", flr_vec3_make(0.2, 0.1, 0.01),

@@ -75,16 +75,11 @@ flr_result flr_bench_add_box(flr_engine *engine, const char *name, flr_vec3 size
 /* Every user has the scene already. */
 static flr_result start(user *u, flr_error *error)
 {
-    flr_engine_def def = flr_default_engine_def();
-    def.env = u->env;
+    flr_engine_def def = flr_threadless_engine_def(u->env);
     def.rate = RATE;
     def.paced = false;
     def.hands = 1;
-    def.workers = 0;
-    def.threads = 1;
     def.merge = false;
-    def.priority = 0;
-    def.lock_memory = false;
     uint32_t part;
     flr_result result = flr_engine_create(&def, &u->engine, error);
     if (result == FLR_OK)

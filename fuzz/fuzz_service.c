@@ -48,13 +48,8 @@ static void begin(void)
     flr_address address = {.family = 4, .ip = {10, 0, 0, 1}};
     sim = flr_sim_create(&machine);
     env = flr_sim_node(sim, address);
-    flr_engine_def def = flr_default_engine_def();
-    def.env = env;
-    def.workers = 0;
-    def.threads = 1;
+    flr_engine_def def = flr_threadless_engine_def(env);
     def.paced = false;
-    def.priority = 0;
-    def.lock_memory = false;
     def.recordings = "/recordings";
     if (flr_engine_create(&def, &engine, NULL) != FLR_OK) abort();
     add_box("block", FLR_PART_MOVABLE, 0.05);

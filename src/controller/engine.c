@@ -25,6 +25,17 @@ flr_engine_def flr_default_engine_def(void)
                             .lock_memory = true};
 }
 
+flr_engine_def flr_threadless_engine_def(flr_env *env)
+{
+    flr_engine_def def = flr_default_engine_def();
+    def.env = env;
+    def.workers = 0;
+    def.threads = 1;
+    def.priority = 0;
+    def.lock_memory = false;
+    return def;
+}
+
 flr_result flr_engine_no_memory(flr_error *error)
 {
     return flr_fail(error, FLR_NO_MEMORY, "the controller is out of memory");

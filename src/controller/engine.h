@@ -16,9 +16,9 @@
  * calls the functions here; none of them waits for the loop, for a disk or for a worker. *Workers*
  * read, voxelize, merge and measure; what they made is taken over in flr_engine_service().
  *
- * Without threads (def.workers = 0 and flr_engine_run() in place of flr_engine_start()) everything
- * happens in the calling thread, jobs inside flr_engine_service(): with a simulated env the same
- * calls give the same bits.
+ * Without threads (flr_threadless_engine_def(), and flr_engine_run() in place of
+ * flr_engine_start()) everything happens in the calling thread, jobs inside flr_engine_service():
+ * with a simulated env the same calls give the same bits.
  *
  * Numbers of parts and meshes are never used again within a scene, those of jobs, recordings and
  * devices within an engine. Words and numbers are those of protocol/messages.def.
@@ -89,6 +89,9 @@ typedef struct flr_engine_def {
 } flr_engine_def;
 
 flr_engine_def flr_default_engine_def(void);
+/* The same for an engine without threads, such as one on a simulated machine: no workers, one thread in a job, neither priority
+ * nor locked memory. */
+flr_engine_def flr_threadless_engine_def(flr_env *env);
 
 /* An empty scene, ready for parts. FLR_NO_MEMORY, FLR_BAD_ARGUMENT. On success the caller owns it. */
 flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr_error *error);

@@ -216,16 +216,13 @@ static flr_result same_law(rerun *r, const flr_world_params *params, flr_error *
 static flr_result load(rerun *r, flr_error *error)
 {
     const flr_setup *setup = r->def->setup;
-    flr_engine_def def = flr_default_engine_def();
-    def.env = r->def->env;
+    flr_engine_def def = flr_threadless_engine_def(r->def->env);
     def.rate = setup->rate;
     def.paced = false;
     def.hands = r->hands;
-    def.workers = 0;
+    def.threads = 0; // voxelizing takes all processors
     def.cache = r->def->cache;
     def.options = setup->options;
-    def.priority = 0;
-    def.lock_memory = false;
     def.merge = false;
     uint32_t job;
     flr_result result = flr_engine_create(&def, &r->engine, error);

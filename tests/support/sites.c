@@ -35,16 +35,11 @@ static void add(flr_test_site *s, const char *name, flr_vec3 size, flr_vec3 at, 
 void flr_test_site_start(flr_test_site *s, const flr_test_site *host)
 {
     flr_error error;
-    flr_engine_def def = flr_default_engine_def();
-    def.env = s->env;
+    flr_engine_def def = flr_threadless_engine_def(s->env);
     def.rate = s->session->rate;
     def.paced = false;
     def.hands = 1;
     def.merge = false; /* three parts need not be one */
-    def.workers = 0;
-    def.threads = 1;
-    def.priority = 0;
-    def.lock_memory = false;
     assert_ok(flr_engine_create(&def, &s->engine, &error), error);
     if (!host) {
         add(s, "plate", flr_vec3_make(0.3, 0.3, 0.02), flr_vec3_make(0, 0, -0.01), FLR_PART_STATIC);

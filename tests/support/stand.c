@@ -47,13 +47,9 @@ void flr_test_stand_make(flr_test_stand *s, bool simulated, const char *recordin
         s->sim = flr_sim_create(&sim);
         s->env = flr_sim_node(s->sim, address);
     }
-    flr_engine_def def = flr_default_engine_def();
-    def.env = s->env;
-    def.workers = simulated ? 0 : 2;
+    flr_engine_def def = flr_threadless_engine_def(s->env);
+    if (!simulated) def.workers = 2;
     def.recordings = recordings;
-    def.threads = 1;
-    def.priority = 0;
-    def.lock_memory = false;
     if (flr_engine_create(&def, &s->engine, &error) != FLR_OK) fail_msg("%s", error.message);
     if (!simulated && flr_engine_start(s->engine, &error) != FLR_OK) fail_msg("%s", error.message);
     s->plate = add(s, "plate", flr_vec3_make(0.16, 0.08, 0.02), flr_vec3_make(0, 0, -0.01),

@@ -534,10 +534,8 @@ static void the_same_calls_give_the_same_bits(void **state)
 
 static flr_result make_and_free(void *env, flr_error *error)
 {
-    flr_engine_def def = flr_default_engine_def();
+    flr_engine_def def = flr_threadless_engine_def(env);
     flr_engine *engine;
-    def.env = env;
-    def.workers = 0;
     flr_result result = flr_engine_create(&def, &engine, error);
     if (result == FLR_OK) flr_engine_destroy(engine);
     return result;

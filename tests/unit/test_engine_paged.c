@@ -55,9 +55,7 @@ static void make_rig(rig *r, uint64_t memory)
     assert_ok(flr_output_begin(r->env, "/scene.json", &out, &error), error);
     assert_ok(flr_output_write(out, scene_text, strlen(scene_text), &error), error);
     assert_ok(flr_output_commit(out, &error), error);
-    flr_engine_def def = flr_default_engine_def();
-    def.env = r->env;
-    def.workers = 0;
+    flr_engine_def def = flr_threadless_engine_def(r->env);
     def.hands = 1;
     def.cache = &r->cache;
     def.memory = memory;

@@ -151,11 +151,7 @@ static void found_ones_have_a_length(void **state)
     assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
     flr_test_stand_settle(&s);
     assert_true(flr_engine_recording_at(s.engine, recording, &made) && made.finished);
-    flr_engine_def def = flr_default_engine_def();
-    def.env = s.env;
-    def.workers = 0;
-    def.priority = 0;
-    def.lock_memory = false;
+    flr_engine_def def = flr_threadless_engine_def(s.env);
     def.recordings = "/tapes";
     assert_int_equal(flr_engine_create(&def, &second, &error), FLR_OK);
     assert_true(flr_engine_recording_at(second, 0, &found) && found.finished);

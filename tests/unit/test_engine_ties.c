@@ -272,9 +272,8 @@ static void no_memory(void **state)
 {
     (void)state;
     for (int at = 1, done = 0; !done; at++) {
-        flr_engine_def def = flr_default_engine_def();
+        flr_engine_def def = flr_threadless_engine_def(flr_env_real());
         flr_engine *engine = NULL;
-        def.workers = 0;
         flr_fail_alloc_at((uint64_t)at);
         flr_result result = flr_engine_create(&def, &engine, NULL);
         flr_fail_alloc_at(0);
