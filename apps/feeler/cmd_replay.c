@@ -31,9 +31,9 @@ static void free_job(job *j)
     flr_recorded_close(&j->from);
 }
 
-static bool show_stage(void *context, size_t part, const char *what)
+static bool show_stage(void *context, size_t part, double done, const char *what)
 {
-    flr_progress(context, part, 0, "%s", what);
+    flr_progress(context, (uint64_t)(100 * done), 100, "part %zu: %s", part + 1, what);
     return !flr_stop_wanted();
 }
 

@@ -43,7 +43,8 @@ enum { FLR_CACHE_PATH_SIZE = 4096 };
 FLR_API flr_result flr_cache_folder(const char *own, const char *cache_home, const char *home,
                                     char folder[FLR_CACHE_PATH_SIZE], flr_error *error);
 
-/* Which cache, and how to use it. Plain data. */
+/* Which cache, and how to use it. Plain data. Who stores something removes what a writer left there
+ * that was killed more than an hour ago. */
 typedef struct flr_cache {
     const char *folder; /* borrowed; need not exist yet. NULL: no cache, everything is built */
     /* hand out a large file before all its checksums were compared: milliseconds, whatever its

@@ -59,7 +59,20 @@ static flr_result about(const char *name, flr_result result, flr_error *error)
 
 static bool go_on(const flr_stage_def *def, size_t part, const char *what)
 {
-    return !def->progress || def->progress(def->context, part, what);
+    return !def->progress || def->progress(def->context, part, 0, what);
+}
+
+/* The part whose voxels are made. */
+typedef struct making {
+    const flr_stage_def *def;
+    uint32_t part;
+} making;
+
+static bool still_making(void *context, double done, const char *stage)
+{
+    const making *m = context;
+    (void)stage;
+    return !m->def->progress || m->def->progress(m->def->context, m->part, done, "voxelizing");
 }
 
 static bool has_spheres(const flr_stage_def *def)
@@ -140,14 +153,18 @@ static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_er
     return result;
 }
 
+/* `m` is filled in and used as long as voxels are made. */
 static flr_voxelize_def how_to_voxelize(const flr_stage_def *def, uint32_t i,
-                                        const flr_stage_part *part)
+                                        const flr_stage_part *part, making *m)
 {
+    *m = (making){def, i};
     flr_voxelize_def how = flr_default_voxelize_def();
     how.voxel = part->voxel;
     how.hollow = def->scene->parts[i].hollow;
     how.on_surface = def->params.contact.model == FLR_FORCE_SMOOTH;
     how.threads = def->threads;
+    how.progress = still_making;
+    how.context = m;
     return how;
 }
 
@@ -155,7 +172,8 @@ static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, f
                            bool voxels, bool points, flr_error *error)
 {
     static const flr_cache none = {0};
-    flr_voxelize_def how = how_to_voxelize(def, i, part);
+    making m;
+    flr_voxelize_def how = how_to_voxelize(def, i, part, &m);
     if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
     flr_result result = flr_cache_voxelize(env, def->cache ? def->cache : &none, part->mesh, &how,
                                            voxels ? &part->voxmap : NULL,
@@ -231,7 +249,8 @@ static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint3
                                    flr_stage *stage, flr_error *error)
 {
     flr_stage_part *part = &stage->parts[i];
-    flr_voxelize_def how = how_to_voxelize(def, i, part);
+    making m;
+    flr_voxelize_def how = how_to_voxelize(def, i, part, &m);
     uint64_t share = 0;
     for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
     share = def->memory / share;

@@ -54,8 +54,9 @@ typedef struct flr_stage_def {
      * probe) when some hand has one, or with `probes`: then tools may change later */
     bool has_tool, probes;
     flr_tool tool;
-    /* Called before each part with its number and what is done; false: stop with FLR_CANCELLED. May be NULL. */
-    bool (*progress)(void *context, size_t part, const char *what);
+    /* Called before each part with its number and what is done, and while voxels are made, with how much of that is done,
+     * 0 to 1; false: stop with FLR_CANCELLED. May be NULL. */
+    bool (*progress)(void *context, size_t part, double done, const char *what);
     void *context;
 } flr_stage_def;
 

@@ -147,6 +147,16 @@ static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path
     return FLR_OK;
 }
 
+static void remove_left_overs(flr_env *env, const char *folder);
+
+/* The folder to store in, without what others that were killed left there: of a large part that is more than itself. */
+static flr_result prepare_folder(flr_env *env, const flr_cache *cache, flr_error *error)
+{
+    flr_result result = flr_path_make_folder(env, cache->folder, error);
+    if (result == FLR_OK) remove_left_overs(env, cache->folder);
+    return result;
+}
+
 static flr_result prune(flr_env *env, const flr_cache *cache, flr_error *error)
 {
     uint64_t files, bytes;
@@ -158,7 +168,7 @@ static flr_result store(flr_env *env, const flr_cache *cache, const char *path,
                         const flr_voxmap *voxmap, const flr_shell *shell, bool *stored,
                         flr_error *error)
 {
-    flr_result result = flr_path_make_folder(env, cache->folder, error);
+    flr_result result = prepare_folder(env, cache, error);
     if (result == FLR_OK) result = flr_voxfile_write(env, path, voxmap, shell, error);
     *stored = result == FLR_OK;
     return *stored ? prune(env, cache, error) : result;
@@ -186,7 +196,7 @@ static flr_result stream(flr_env *env, const flr_cache *cache, const char *path,
                          flr_shell **shell, flr_cache_report *report, flr_error *error)
 {
     flr_error why;
-    flr_result result = flr_path_make_folder(env, cache->folder, error);
+    flr_result result = prepare_folder(env, cache, error);
     if (result == FLR_OK)
         result = flr_voxelize_file(env, mesh, def, path, shell != NULL, &report->voxelize, error);
     if (result == FLR_OK) result = flr_voxfile_open(env, path, 0, voxmap, shell, error);
@@ -385,6 +395,14 @@ static bool remove_left_over(void *context, const char *name)
     list->result = flr_path_remove(list->env, path, list->error);
     if (list->result == FLR_NOT_FOUND) list->result = FLR_OK;
     return list->result == FLR_OK;
+}
+
+/* Trouble here hinders nobody. */
+static void remove_left_overs(flr_env *env, const char *folder)
+{
+    flr_error why;
+    listing list = {.env = env, .folder = folder, .error = &why};
+    (void)visit_folder(env, folder, remove_left_over, &list, &why);
 }
 
 /* what was left over, then the oldest until at most `limit` bytes are there */
