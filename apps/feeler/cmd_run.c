@@ -51,6 +51,7 @@ typedef struct job {
     uint64_t frames;
     flr_pose *poses;
     uint32_t moving;
+    bool bad_resume; /* the file of --resume cannot be used */
 } job;
 
 static void free_job(job *j)
@@ -351,6 +352,7 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
     def.texts = (const char *const *)texts.list;
     def.poses = j->poses;
     def.resume = values->resume;
+    def.bad_resume = &j->bad_resume;
     def.state = values->state ? values->state : values->memory ? STATE_FILE : NULL;
     def.only_if_given_up = !values->state;
     if (did == FLR_OK) did = identify(values, j, &def.identity, error);
@@ -393,10 +395,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     }
     if (did == FLR_OK) {
         did = run_job(cli, values, &j, &result, &error);
-        // what is said of the file of --resume begins with its name
-        bool state = did != FLR_OK && values->resume &&
-                     !strncmp(error.message, values->resume, strlen(values->resume));
-        code = state ? FLR_EXIT_INPUT : FLR_EXIT_FAILED;
+        code = j.bad_resume ? FLR_EXIT_INPUT : FLR_EXIT_FAILED;
     }
     flr_progress_end(cli);
     if (did == FLR_OK && result.sunk != UINT32_MAX)

@@ -480,7 +480,10 @@ flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *er
     r->frames = def->frames;
     flr_result did = make_ready(r, error);
     if (did == FLR_OK) did = make_loop(r, error);
-    if (did == FLR_OK && def->resume) did = resume(r, r->loop, error);
+    if (did == FLR_OK && def->resume) {
+        did = resume(r, r->loop, error);
+        if (def->bad_resume && did != FLR_OK) *def->bad_resume = true;
+    }
     if (did == FLR_OK && !def->single) did = start_pagers(def->stage, error);
     if (did == FLR_OK) wait_for_first(r);
     if (did == FLR_OK && !r->given_up) did = run_loop(r, error);

@@ -46,6 +46,7 @@ typedef struct flr_run_def {
      * (flr_device_driver.save) the hand takes the part where both are */
     const char *state, *resume;
     bool only_if_given_up; /* … the state is written then only */
+    bool *bad_resume;      /* set where it fails because of the file of `resume`; may be NULL */
     flr_hash identity;
     /* all in the calling thread, pagers are served between frames: needed with a simulated env; default false */
     bool single;

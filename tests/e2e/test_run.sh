@@ -62,6 +62,9 @@ mv ball away
 refuse 3 'name the scene: feeler replay a.mcap SCENE' replay a.mcap
 mv away ball
 refuse 3 'none.flrstate: ' run $scene --hand builtin:idle --frames 20 --resume none.flrstate
+# … and another file that cannot be used is not taken for it, whatever its name
+touch none.flrstate.mcap
+refuse 1 'none.flrstate.mcap' run $scene --hand builtin:idle --frames 20 --resume none.flrstate --record none.flrstate.mcap
 
 # ---- what has changed is told ----
 cp ball/ball.stl ball.stl
