@@ -81,7 +81,14 @@ static flr_result voxelize(flr_cli *cli, const contacts_values *values, const ch
     def.hollow = hollow;
     def.on_surface = model == FLR_FORCE_SMOOTH;
     flr_progress(cli, 0, 1, "voxelizing %s", name);
-    return flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, NULL, error);
+    flr_cache_report report;
+    flr_result result =
+        flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, &report, error);
+    if (result == FLR_OK && *report.broken) flr_warn(cli, "%s", report.broken);
+    if (result == FLR_OK && *report.not_stored)
+        flr_warn(cli, "%s: its voxels have to be made again the next time: %s", name,
+                 report.not_stored);
+    return result;
 }
 
 /* Hands the mesh over where it is needed for exact distances. */

@@ -56,6 +56,7 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
     flr_stage_def like = flr_default_stage_def();
     like.cache = &cache;
     like.progress = show_stage;
+    like.warn = flr_warn_about;
     like.context = cli;
     result = flr_setup_stage(cli->env, &j->from.setup, j->from.scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;

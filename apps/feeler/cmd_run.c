@@ -112,8 +112,10 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "--memory reads voxels from the cache; leave out --no-cache");
     if (values->memory && (values->memory < 1 << 20 || values->memory > (uint64_t)8 << 30))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "--memory: 1MiB to 8GiB");
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory needs 1MiB to 8GiB for the voxels of parts that stay");
     like.progress = show_stage;
+    like.warn = flr_warn_about;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
     if (j->setup.tool == FLR_TOOL_POINT && values->part)

@@ -131,6 +131,8 @@ void flr_warn(flr_cli *cli, const char *format, ...)
     say(cli, "\033[33m", sentence.message);
 }
 
+void flr_warn_about(void *cli, const char *sentence) { flr_warn(cli, "%s", sentence); }
+
 int flr_fail_with(flr_cli *cli, int exit_code, const flr_error *error)
 {
     flr_complain(cli, error);

@@ -53,6 +53,7 @@ const char *flr_plain(const flr_cli *cli);
 
 /* "feeler: <sentence>" on stderr, in yellow, about something that does not stop the work. */
 void flr_warn(flr_cli *cli, const char *format, ...) FLR_PRINTF(2, 3);
+void flr_warn_about(void *cli, const char *sentence); /* the same, for those who call back */
 
 /* "feeler: <sentence>" on stderr, and with --json {"error": ...} as the document on stdout.
  * Returns `exit_code`. Call once, as the last thing a command prints. */

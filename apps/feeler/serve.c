@@ -523,7 +523,8 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
         result = flr_fail(error, FLR_BAD_ARGUMENT,
                           "--memory reads voxels from the cache; leave out --no-cache");
     if (result == FLR_OK && memory && (memory < 1 << 20 || memory > (uint64_t)8 << 30))
-        result = flr_fail(error, FLR_BAD_ARGUMENT, "--memory: 1MiB to 8GiB");
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "--memory needs 1MiB to 8GiB for the voxels of parts that stay");
     if (result == FLR_OK && scene) result = check_scene(s, scene, error);
     if (result == FLR_OK && !scene && s->options->share && !s->options->join)
         result = flr_fail(error, FLR_BAD_ARGUMENT,

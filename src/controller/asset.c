@@ -129,7 +129,7 @@ static flr_result page(const flr_shape_def *def, const flr_voxelize_def *how, fl
 {
     if (!def->memory || !def->cache || !def->cache->folder) return FLR_OK;
     flr_result result = flr_stage_page(def->env, def->cache, def->mesh->mesh, how, def->memory,
-                                       false, &made->pager, error);
+                                       false, &made->pager, NULL, error);
     if (result != FLR_OK || !made->pager) return result;
     made->table = (flr_contact_table *)(uintptr_t)flr_pager_table(made->pager);
     made->touch = flr_pairs_shape_make(NULL, made->table);

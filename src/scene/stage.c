@@ -168,16 +168,34 @@ static flr_voxelize_def how_to_voxelize(const flr_stage_def *def, uint32_t i,
     return how;
 }
 
+/* What is to be known about the cache. */
+static void warn_of(const flr_stage_def *def, const char *name, const flr_cache_report *report)
+{
+    flr_error sentence;
+    if (def->warn && *report->broken) {
+        flr_fail(&sentence, FLR_IO, "part \"%s\": %s", name, report->broken);
+        def->warn(def->context, sentence.message);
+    }
+    if (def->warn && *report->not_stored) {
+        flr_fail(&sentence, FLR_IO,
+                 "part \"%s\": its voxels have to be made again the next time: %s", name,
+                 report->not_stored);
+        def->warn(def->context, sentence.message);
+    }
+}
+
 static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage_part *part,
                            bool voxels, bool points, flr_error *error)
 {
     static const flr_cache none = {0};
+    flr_cache_report report;
     making m;
     flr_voxelize_def how = how_to_voxelize(def, i, part, &m);
     if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
     flr_result result = flr_cache_voxelize(env, def->cache ? def->cache : &none, part->mesh, &how,
                                            voxels ? &part->voxmap : NULL,
-                                           points ? &part->shell : NULL, NULL, error);
+                                           points ? &part->shell : NULL, &report, error);
+    if (result == FLR_OK) warn_of(def, part->name, &report);
     if (result == FLR_OK && voxels)
         result = flr_contact_table_create(part->voxmap, &part->table, error);
     if (result == FLR_OK && has_spheres(def)) {
@@ -214,18 +232,19 @@ static flr_result open_pager(const flr_pager_def *def, const flr_mesh *mesh, dou
 
 flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                           const flr_voxelize_def *how, uint64_t memory, bool features,
-                          flr_pager **pager, flr_error *error)
+                          flr_pager **pager, flr_cache_report *report, flr_error *error)
 {
     flr_pager_def def = flr_default_pager_def();
-    char path[FLR_CACHE_PATH_SIZE];
+    char path[FLR_CACHE_PATH_SIZE], broken[400];
     flr_path_info info;
+    flr_error why;
     /* what a pager takes */
     const uint64_t least = 1 << 20, most = (UINT64_C(8) << 30) - FLR_PAGER_BLOCK;
     flr_cache whole = *cache;
     whole.stream = true;
     *pager = NULL;
     for (bool again = false;; again = true) {
-        flr_result result = flr_cache_file(env, &whole, mesh, how, false, path, NULL, error);
+        flr_result result = flr_cache_file(env, &whole, mesh, how, false, path, report, error);
         if (result == FLR_OK) result = flr_path_look(env, path, &info, error);
         if (result != FLR_OK || info.size <= memory) return result;
         if (memory < least)
@@ -237,10 +256,15 @@ flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *
                 1e-6 * (double)info.size, 1e-6 * (double)memory);
         def.env = env, def.path = path, def.budget = memory < most ? memory : most,
         def.features = features;
-        result = open_pager(&def, mesh, how->voxel, pager, error);
-        /* its directory is damaged: it is built again, once */
+        result = open_pager(&def, mesh, how->voxel, pager, &why);
+        /* its directory is damaged, or somebody removed it just now: it is built again, once */
         bool damaged = result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED;
-        if (!damaged || again || flr_path_remove(env, path, error) != FLR_OK) return result;
+        bool mends = damaged ? flr_path_remove(env, path, NULL) == FLR_OK : result == FLR_NOT_FOUND;
+        if (result != FLR_OK && error) *error = why;
+        if (again && report)
+            snprintf(report->broken, sizeof report->broken, "%s; it was built again", broken);
+        if (!mends || again) return result;
+        snprintf(broken, sizeof broken, "%.*s", (int)strcspn(why.message, ";"), why.message);
     }
 }
 
@@ -251,12 +275,14 @@ static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint3
     flr_stage_part *part = &stage->parts[i];
     making m;
     flr_voxelize_def how = how_to_voxelize(def, i, part, &m);
+    flr_cache_report report;
     uint64_t share = 0;
     for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
     share = def->memory / share;
     if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
     flr_result result = flr_stage_page(env, def->cache, part->mesh, &how, share,
-                                       def->params.contact.awareness, &part->pager, error);
+                                       def->params.contact.awareness, &part->pager, &report, error);
+    if (result == FLR_OK) warn_of(def, part->name, &report);
     if (result != FLR_OK) return about(part->name, result, error);
     return part->pager ? FLR_OK : voxelize(env, def, i, part, true, false, error);
 }

@@ -57,7 +57,10 @@ typedef struct flr_stage_def {
     /* Called before each part with its number and what is done, and while voxels are made, with how much of that is done,
      * 0 to 1; false: stop with FLR_CANCELLED. May be NULL. */
     bool (*progress)(void *context, size_t part, double done, const char *what);
-    void *context;
+    /* Called with a sentence about what hinders nothing but should be known: a file of the cache was damaged, or voxels could
+     * not be stored and have to be made again the next time. May be NULL. */
+    void (*warn)(void *context, const char *sentence);
+    void *context; /* of both */
 } flr_stage_def;
 
 flr_stage_def flr_default_stage_def(void);
@@ -105,10 +108,10 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
 void flr_stage_destroy(flr_stage *stage); /* NULL allowed */
 
 /* Voxels that are paged: makes the cache's file of a mesh's voxels where it is missing or damaged, slab by slab where it does not fit into
- * memory, and opens it where it is larger than `memory` bytes. Else `*pager` is NULL. `features`: as in flr_pager_def. */
+ * memory, and opens it where it is larger than `memory` bytes. Else `*pager` is NULL. `features`: as in flr_pager_def. `report` may be NULL. */
 flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                           const flr_voxelize_def *how, uint64_t memory, bool features,
-                          flr_pager **pager, flr_error *error);
+                          flr_pager **pager, flr_cache_report *report, flr_error *error);
 
 /* What all its pagers did together; zeros where nothing is paged. RT safe. */
 flr_pager_stats flr_stage_paging(const flr_stage *stage);

@@ -167,12 +167,79 @@ static void troubles_are_told(void **state)
     flr_test_folder_remove(folder);
 }
 
+typedef struct warnings {
+    int built_again, others;
+} warnings;
+
+static void count_warning(void *context, const char *sentence)
+{
+    warnings *w = context;
+    bool expected =
+        strstr(sentence, "part \"") == sentence && strstr(sentence, "it was built again");
+    w->built_again += expected;
+    w->others += !expected;
+}
+
+/* A byte of each file in the cache's folder is changed, at `place` of its length. */
+static void damage_cache(const char *folder, double place)
+{
+    flr_cache_entry *entries;
+    size_t count;
+    char path[FLR_CACHE_PATH_SIZE];
+    assert_ok(flr_cache_list(flr_env_real(), folder, &entries, &count, &error), error);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%.2000s/%s", folder, entries[i].name);
+        FILE *file = fopen(path, "r+b");
+        assert_non_null(file);
+        fseek(file, (long)(place * (double)entries[i].size), SEEK_SET);
+        int byte = fgetc(file);
+        fseek(file, -1, SEEK_CUR);
+        fputc(byte ^ 1, file);
+        fclose(file);
+    }
+    flr_cache_list_free(entries);
+}
+
+/* what is damaged in the cache is made again, and said */
+static void damage_is_told(void **state)
+{
+    (void)state;
+    char *folder, place[1024];
+    flr_scene *scene = scene_of("ball", &folder);
+    snprintf(place, sizeof place, "%s/cache", folder);
+    warnings seen = {0};
+    flr_stage_def def = flr_default_stage_def();
+    def.scene = scene, def.params = flr_scene_params(scene);
+    def.cache = &(flr_cache){.folder = place};
+    def.warn = count_warning, def.context = &seen;
+    /* in memory, and paged with a directory that is wrong */
+    for (int paged = 0; paged < 2; paged++) {
+        flr_stage *stage;
+        uint64_t files, bytes;
+        def.memory = paged ? 1 << 20 : 0;
+        def.voxel = def.moving_voxel = paged ? 0.0002 : 0;
+        for (int i = 0; i < 2; i++) {
+            if (i > 0) damage_cache(place, 0.01);
+            seen = (warnings){0};
+            assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
+            assert_int_equal(seen.others, 0);
+            assert_int_equal(seen.built_again, 2 * i);
+            assert_int_equal(flr_stage_paging(stage).slots > 0, paged);
+            flr_stage_destroy(stage);
+        }
+        assert_ok(flr_cache_clear(flr_env_real(), place, &files, &bytes, &error), error);
+    }
+    flr_scene_destroy(scene);
+    flr_test_folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_in_its_socket), cmocka_unit_test(touched_with_a_point),
         cmocka_unit_test(axle_has_a_ground),  cmocka_unit_test(law_of_the_scene),
-        cmocka_unit_test(troubles_are_told),
+        cmocka_unit_test(troubles_are_told),  cmocka_unit_test(damage_is_told),
     };
     return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
 }
