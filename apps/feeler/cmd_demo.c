@@ -133,13 +133,7 @@ static const flr_option options[] = {
      .offset = AT(options.port),
      .max = 65535},
     FLR_SERVE_MEMORY(AT(options.memory)),
-    {.name = "seconds",
-     .type = FLR_OPTION_NUMBER,
-     .argument = "N",
-     .help = "end by itself after this time; default: only when it is stopped",
-     .offset = AT(options.seconds),
-     .min = 0,
-     .max = 1e9},
+    FLR_SERVE_SECONDS(AT(options.seconds)),
     {.name = NULL},
 };
 static const flr_example examples[] = {

@@ -266,9 +266,7 @@ static const flr_option options[] = {
      .help = "also when parts have changed since: the hand goes the same way, and it is told where "
              "things begin to differ",
      .offset = offsetof(replay_values, anyway)},
-    {.name = "no-cache",
-     .help = "neither look for voxels in the cache nor store them there",
-     .offset = offsetof(replay_values, no_cache)},
+    FLR_NO_CACHE_OPTION(offsetof(replay_values, no_cache)),
     {.name = NULL},
 };
 static const flr_example examples[] = {

@@ -45,6 +45,19 @@ typedef struct flr_option {
     double min, max;            /* of a number, or of a size in metres; max 0: no limit */
 } flr_option;
 
+/* Rows that several commands have; `at`: where the value is. */
+#define FLR_NO_CACHE_OPTION(at)                                                                    \
+    {                                                                                              \
+        .name = "no-cache", .help = "neither look for voxels in the cache nor store them there",   \
+        .offset = at                                                                               \
+    }
+#define FLR_THREADS_OPTION(at)                                                                     \
+    {                                                                                              \
+        .name = "threads", .letter = 't', .type = FLR_OPTION_INTEGER, .argument = "N",             \
+        .help = "default: one per processor; the result does not depend on it", .offset = at,      \
+        .min = 1, .max = 1024                                                                      \
+    }
+
 /* Every values struct begins with these; see flr_common_options. */
 typedef struct flr_common {
     bool json, quiet, verbose, help, version;

@@ -67,6 +67,30 @@ extern const char *const flr_unit_choices[];
         .offset = offsetof(values, input.tolerant)                                                 \
     }
 
+/* Where a part goes, and the size of voxels; for a table of a struct `values` with poses, pose_unit, path and voxel. */
+#define FLR_WAY_OPTIONS(values, poses_help, path_help)                                             \
+    {.name = "poses",                                                                              \
+     .type = FLR_OPTION_PATH,                                                                      \
+     .argument = "FILE",                                                                           \
+     .help = poses_help,                                                                           \
+     .offset = offsetof(values, poses)},                                                           \
+        {.name = "pose-unit",                                                                      \
+         .type = FLR_OPTION_UNIT,                                                                  \
+         .argument = "UNIT",                                                                       \
+         .help = "unit of x, y and z there; default: that of --unit, else mm",                     \
+         .offset = offsetof(values, pose_unit),                                                    \
+         .choices = flr_unit_choices},                                                             \
+        {.name = "path",                                                                           \
+         .type = FLR_OPTION_TEXT,                                                                  \
+         .argument = "NAME",                                                                       \
+         .help = path_help,                                                                        \
+         .offset = offsetof(values, path)},                                                        \
+    {                                                                                              \
+        .name = "voxel", .type = FLR_OPTION_SIZE, .argument = "SIZE",                              \
+        .help = "edge length of a voxel, such as 1mm; default for a scene: its own",               \
+        .offset = offsetof(values, voxel), .min = 1e-9                                             \
+    }
+
 /* `voxel`: metres, decides on the chord where none is given; 0: not known. */
 flr_mesh_options flr_input_mesh_options(const flr_input *input, double voxel);
 

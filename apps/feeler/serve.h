@@ -41,6 +41,56 @@ enum { FLR_SHARE_PORT = 7879 };
         .offset = at                                                                               \
     }
 
+/* When it ends by itself; for tables of options. */
+#define FLR_SERVE_SECONDS(at)                                                                      \
+    {                                                                                              \
+        .name = "seconds", .type = FLR_OPTION_NUMBER, .argument = "N",                             \
+        .help = "end by itself after this time; default: only when it is stopped", .offset = at,   \
+        .min = 0, .max = 1e9                                                                       \
+    }
+
+/* Recordings, hands, devices, loop and workers; for tables of options. `AT(field)`: where options.field is. */
+#define FLR_SERVE_LOOP(AT, device_help)                                                            \
+    {.name = "recordings",                                                                         \
+     .type = FLR_OPTION_FOLDER,                                                                    \
+     .argument = "FOLDER",                                                                         \
+     .help = "where recordings are; default: feeler/recordings among the user's data",             \
+     .offset = AT(recordings)},                                                                    \
+        {.name = "hands",                                                                          \
+         .type = FLR_OPTION_INTEGER,                                                               \
+         .argument = "N",                                                                          \
+         .help = "how many hands there are; default 2",                                            \
+         .offset = AT(hands),                                                                      \
+         .min = 1,                                                                                 \
+         .max = 8},                                                                                \
+        {.name = "device",                                                                         \
+         .type = FLR_OPTION_TEXT,                                                                  \
+         .argument = "NAME",                                                                       \
+         .help = device_help,                                                                      \
+         .offset = AT(device)},                                                                    \
+        {.name = "no-devices",                                                                     \
+         .help = "do not look for devices on this machine",                                        \
+         .offset = AT(no_devices)},                                                                \
+        {.name = "rate",                                                                           \
+         .type = FLR_OPTION_NUMBER,                                                                \
+         .argument = "HZ",                                                                         \
+         .help = "frames of the loop in a second, 250 to 10000; default 1000",                     \
+         .offset = AT(rate),                                                                       \
+         .min = 250,                                                                               \
+         .max = 10000},                                                                            \
+        {.name = "cpu",                                                                            \
+         .type = FLR_OPTION_INTEGER,                                                               \
+         .argument = "N",                                                                          \
+         .help = "the processor that the loop stays on; default: any",                             \
+         .offset = AT(cpu),                                                                        \
+         .min = -1,                                                                                \
+         .max = 4095},                                                                             \
+    {                                                                                              \
+        .name = "workers", .type = FLR_OPTION_INTEGER, .argument = "N",                            \
+        .help = "threads that read and voxelize; default 2", .offset = AT(workers), .min = 1,      \
+        .max = 64                                                                                  \
+    }
+
 /* What both sides of a shared session can say; for tables of options. `AT(field)`: where options.field is. */
 #define FLR_SHARE_OPTIONS(AT)                                                                      \
     {.name = "user",                                                                               \
