@@ -492,21 +492,35 @@ static void on_state(flr_share *s, const flr_party_event *event)
     }
 }
 
-/* This side may not hold it. */
+/* This side may not hold it, or what it did with it is not known to the others. */
 static void on_lost(flr_share *s, uint32_t part)
 {
     const flr_engine_state *state = flr_engine_view(s->def.engine);
     if (part >= s->part_count) return;
     flr_shared_part *p = &s->parts[part];
+    flr_roll_part entry;
+    const flr_roll *roll = flr_party_roll(s->party);
+    bool in = flr_party_part(s->party, part, &entry), held = false;
+    bool full = !in && roll->part_count >= flr_roll_most(roll);
     p->kept = false;
     for (uint32_t h = 0; h < state->hand_count; h++) {
         if (state->hands[h].held != p->id) continue;
-        p->lost = true;
+        held = p->lost = true;
         (void)flr_engine_release(s->def.engine, h, NULL);
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, h,
-                        "this part cannot be held now: who held it before is not heard, or this "
-                        "controller was away");
+        flr_engine_news(
+            s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, h, "this part cannot be held now: %s",
+            in && entry.frozen                              ? "who held it before is not heard"
+            : in && entry.holder_count == FLR_PARTY_HOLDERS ? "as many hold it already as can"
+            : full ? "too many parts are held or on their way; take it "
+                     "again when some of them lie"
+                   : "this controller was away");
     }
+    // it is where the others have it or, when there is room, they are told where it is: by whoever notices that it is elsewhere
+    (void)flr_party_place(s->party, part, &p->known);
+    if (full && !held)
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
+                        "too many parts are held or on their way: the others see where this one "
+                        "lies when some of them have come to rest");
     match(s, part);
 }
 

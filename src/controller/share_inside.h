@@ -105,6 +105,8 @@ struct flr_share {
     uint32_t params_line;
     flr_share_told told[FLR_PARTY_MEMBERS]; /* from who leads */
     uint32_t told_count;
+    uint32_t params_changes; /* of the party, when all who are in it had got them… */
+    bool params_owed;        /* … but for some */
 };
 
 int64_t flr_share_now(const flr_share *share);

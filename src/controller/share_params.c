@@ -53,11 +53,18 @@ static void apply(flr_share *s, const flr_msg_peer_set *set)
         if (value_of(s, i) != before[i]) s->params[i].known = value_of(s, i);
 }
 
+/* Nobody has got them, as far as is known. */
+static void tell_all_again(flr_share *s)
+{
+    s->told_count = 0;
+    s->params_owed = true;
+}
+
 void flr_share_params_begin(flr_share *s)
 {
     for (uint32_t i = 0; i < count_of(s); i++)
         s->params[i] = (flr_shared_param){.known = value_of(s, i)};
-    s->told_count = 0;
+    tell_all_again(s);
 }
 
 static bool may_set(const flr_share *s, uint16_t member)
@@ -77,7 +84,7 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
     if (flr_party_leads(s->party)) {
         // what cannot be is told back as it is here
         if (may_set(s, member)) apply(s, set);
-        if (tell(s, 0, index, member) != FLR_OK) s->told_count = 0;
+        if (tell(s, 0, index, member) != FLR_OK) tell_all_again(s);
         return true;
     }
     // who leads from now on may be heard before the roll says so
@@ -97,7 +104,7 @@ static void change_line(flr_share *s, uint16_t leader, uint32_t line)
 {
     s->params_leader = leader;
     s->params_line = line;
-    s->told_count = 0;
+    tell_all_again(s);
     for (uint32_t i = 0; i < count_of(s); i++) {
         if (!s->params[i].pending) continue;
         s->params[i] = (flr_shared_param){.known = NAN};
@@ -147,6 +154,11 @@ static void forget_gone(flr_share *s)
 static void tell_newcomers(flr_share *s)
 {
     flr_party_person person;
+    uint32_t changes = flr_party_changes(s->party);
+    // only somebody who is new, or whose line is, may not have them
+    if (!s->params_owed && changes == s->params_changes) return;
+    s->params_changes = changes;
+    s->params_owed = false;
     if (s->told_count == FLR_PARTY_MEMBERS) forget_gone(s);
     for (uint32_t k = 0; flr_party_person_at(s->party, k, &person); k++) {
         bool ready = person.ready && !person.away && !person.self && person.direct;
@@ -156,6 +168,8 @@ static void tell_newcomers(flr_share *s)
             result = tell(s, person.member, i, flr_party_self(s->party));
         if (result == FLR_OK)
             s->told[s->told_count++] = (flr_share_told){person.member, person.line};
+        else
+            s->params_owed = true; /* the rest later */
     }
 }
 

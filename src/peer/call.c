@@ -2,7 +2,10 @@
  *
  * HELLO says nothing new to somebody without the token and is answered by a COOKIE, smaller than itself, that only somebody at
  * that address can read; HELLO with the cookie by a WELCOME. The caller's line is open when the WELCOME is right, the called's
- * when the first sealed packet comes: only then it is certain that this is no repetition of an old call. */
+ * when the first sealed packet comes: only then it is certain that this is no repetition of an old call.
+ *
+ * HELLO and COOKIE have this form, and their keys, in every version. Who is called in another version than its own answers as
+ * always, by a COOKIE of its own version; the caller sees by its seal that it is meant, and that there is no use in going on. */
 #include <string.h>
 
 #include "peer/bytes.h"
@@ -144,6 +147,13 @@ static void came_cookie(flr_lines *lines, flr_address from, int64_t now)
         lines->rejected.forged++;
         return;
     }
+    if (lines->packet[1] != FLR_PACKET_VERSION) {
+        char text[FLR_ADDRESS_TEXT_SIZE];
+        flr_line_end(lines, line, FLR_LINES_REFUSED, FLR_LINES_BROKEN,
+                     "%s runs another version of feeler: sessions need the same on all sides",
+                     flr_address_print(from, text));
+        return;
+    }
     // those that answer repetitions need no repetition of ours
     if (line->cookie_ns && now - line->cookie_ns < cookie_pause) return;
     memcpy(line->cookie, cookie, sizeof cookie);
@@ -231,7 +241,8 @@ static void came_welcome(flr_lines *lines, flr_address from, int64_t now)
         line->hello_size = size;
         char text[FLR_ADDRESS_TEXT_SIZE];
         if (inner[WELCOME_VERDICT] != COME_IN)
-            flr_line_end(lines, line, FLR_LINES_REFUSED, FLR_LINES_BYE, "%s has no room for more",
+            flr_line_end(lines, line, FLR_LINES_REFUSED, FLR_LINES_BYE,
+                         "%s has no room for more; somebody must leave first",
                          flr_address_print(from, text));
         else
             answered(lines, line, now);
@@ -391,7 +402,9 @@ static void came_hello(flr_lines *lines, flr_address from, int64_t now)
         lines->rejected.broken++;
         return;
     }
-    if (memcmp(hello + HELLO_COOKIE, none, sizeof none) != 0) {
+    bool same = lines->packet[1] == FLR_PACKET_VERSION;
+    if (!same) lines->rejected.malformed++;
+    if (same && memcmp(hello + HELLO_COOKIE, none, sizeof none) != 0) {
         switch (flr_seal_check_cookie(lines->secret, from, hello + HELLO_KEY, now, cookie_life,
                                       hello + HELLO_COOKIE)) {
         case FLR_SEAL_GOOD:
@@ -444,9 +457,15 @@ bool flr_call_confirmed(flr_lines *lines, flr_line *line, int64_t now)
         }
     }
     if (room) return flr_line_open(lines, line, now);
-    flr_packet_send(lines, line, FLR_FRAME_BYE, "no room for more", 16, now);
+    flr_packet_send(lines, line, FLR_FRAME_BYE,
+                    "there is no room for more; somebody must leave first", 52, now);
     flr_line_free(line);
     return false;
+}
+
+bool flr_call_is_timeless(uint8_t kind)
+{
+    return kind == FLR_PACKET_HELLO || kind == FLR_PACKET_COOKIE;
 }
 
 void flr_call_packet(flr_lines *lines, flr_address from, size_t size, int64_t now)

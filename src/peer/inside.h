@@ -164,6 +164,8 @@ void flr_lines_count(flr_lines *lines, int64_t now);
 void flr_call_begin(flr_lines *lines, flr_line *line, const void *hello, size_t size, int64_t now);
 /* HELLO once more, or the end of patience; returns when next. */
 int64_t flr_call_service(flr_lines *lines, flr_line *line, int64_t now);
+/* HELLO and COOKIE are the same in every version, so that two of different ones can tell. */
+bool flr_call_is_timeless(uint8_t kind);
 /* A packet of the handshake, of `size` bytes in lines->packet. */
 void flr_call_packet(flr_lines *lines, flr_address from, size_t size, int64_t now);
 /* The first sealed packet of a call that was welcomed: it becomes a line. False: it does not. */

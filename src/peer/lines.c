@@ -342,8 +342,8 @@ bool flr_lines_next(flr_lines *lines, flr_lines_event *event)
                             NULL) != FLR_OK)
             return false;
         lines->budget--;
-        if (size < FLR_PACKET_HEAD || lines->packet[1] != FLR_PACKET_VERSION || lines->packet[2] ||
-            lines->packet[3])
+        if (size < FLR_PACKET_HEAD || lines->packet[2] || lines->packet[3] ||
+            (lines->packet[1] != FLR_PACKET_VERSION && !flr_call_is_timeless(lines->packet[0])))
             lines->rejected.malformed++;
         else if (lines->packet[0] == FLR_PACKET_SEALED)
             flr_packet_came(lines, from, size, now);

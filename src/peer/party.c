@@ -219,7 +219,7 @@ bool flr_party_may_hold(const flr_party *p, uint32_t part)
     if (p->phase != FLR_PHASE_IN || p->def.role != FLR_WIRE_PEER_HAND) return false;
     if (entry) return !entry->frozen && p->deed_count < FLR_PARTY_DEEDS;
     // what is said here and not yet in the roll needs room there, too
-    return p->deed_count + p->roll.part_count < FLR_PARTY_PARTS;
+    return p->deed_count + p->roll.part_count < flr_roll_most(&p->roll);
 }
 
 void flr_party_hold(flr_party *p, uint32_t part)
@@ -357,3 +357,5 @@ uint16_t flr_party_self(const flr_party *p) { return p->self; }
 flr_epoch flr_party_epoch(const flr_party *p) { return p->roll.epoch; }
 
 const flr_roll *flr_party_roll(const flr_party *p) { return &p->roll; }
+
+uint32_t flr_party_changes(const flr_party *p) { return p->changes; }

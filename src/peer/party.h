@@ -80,11 +80,12 @@ int64_t flr_party_service(flr_party *party);
 typedef enum flr_party_event_kind {
     FLR_PARTY_IN, /* this side is a member, or one again: `scene`; places follow */
     FLR_PARTY_REFUSED, /* it is not, and `sentence` says why; it goes on trying only where it was in before */
-    FLR_PARTY_PLACE,   /* `part` has been moved and belongs at `T_world_part` */
-    FLR_PARTY_PEOPLE,  /* somebody came, went, or is another */
-    FLR_PARTY_LEADER,  /* `member` leads now */
-    FLR_PARTY_PART,    /* the roll says something else about `part`: see flr_party_part() */
-    FLR_PARTY_LOST,    /* `part` may not be held here: refused, or this side was away */
+    FLR_PARTY_PLACE,  /* `part` has been moved and belongs at `T_world_part` */
+    FLR_PARTY_PEOPLE, /* somebody came, went, or is another */
+    FLR_PARTY_LEADER, /* `member` leads now */
+    FLR_PARTY_PART,   /* the roll says something else about `part`: see flr_party_part() */
+    FLR_PARTY_LOST, /* `part` may not be held here: refused, or this side was away; or the roll was full when it was let go, and
+                       it has not been moved for the others: flr_party_place() says where they have it */
     FLR_PARTY_STATE,   /* of `member`: `state` */
     FLR_PARTY_MESSAGE, /* from `member`: `message`, one that the party does not need itself */
     FLR_PARTY_NEWS     /* `sentence`, for people */
@@ -168,5 +169,7 @@ bool flr_party_leads(const flr_party *party);
 uint16_t flr_party_self(const flr_party *party); /* 0: not a member */
 flr_epoch flr_party_epoch(const flr_party *party);
 const flr_roll *flr_party_roll(const flr_party *party);
+/* Counts up when the roll is another one, or a line to a member. */
+uint32_t flr_party_changes(const flr_party *party);
 
 #endif

@@ -94,6 +94,7 @@ struct flr_party {
     int64_t seek_ns; /* since when */
     /* the roll, and what of it the user was told */
     flr_roll roll, told;
+    uint32_t changes; /* of the roll, and of lines to members */
     uint32_t peer_count;
     flr_peer peers[FLR_PARTY_MEMBERS];
     uint32_t open_count;

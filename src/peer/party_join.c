@@ -61,6 +61,7 @@ void flr_party_know_as(flr_party *p, uint16_t member, uint64_t nonce)
     if (!peer || peer->nonce == nonce) return;
     if (peer->nonce) {
         peer->line = 0;
+        p->changes++;
         peer->address.family = 0;
         peer->claim_ns = 0;
     }
@@ -160,6 +161,7 @@ void flr_party_give_line(flr_party *p, flr_peer *peer, uint32_t line)
     if (peer->calling && peer->calling != line) flr_lines_close(p->lines, peer->calling, NULL);
     peer->calling = 0;
     peer->line = line;
+    p->changes++;
     peer->bye = false;
     if (flr_lines_get(p->lines, line, &info)) peer->address = info.address;
 }
@@ -235,6 +237,11 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
     bool again = peer;
     if (!peer) {
         make_room(p);
+        if (p->roll.part_count * (p->roll.member_count + 1) > FLR_ROLL_UNSETTLED) {
+            refuse(p, line, FLR_AGAIN, "",
+                   "very many parts are on their way in the session; it comes when they lie");
+            return;
+        }
         if (p->top == UINT16_MAX || p->peer_count == FLR_PARTY_MEMBERS ||
             !flr_roll_add(&p->roll, (uint16_t)(p->top + 1), join->nonce)) {
             refuse(p, line, FLR_TOO_LARGE, "", "the session is full; somebody must leave first");

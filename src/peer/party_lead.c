@@ -45,6 +45,7 @@ void flr_party_on_closed(flr_party *p, uint32_t line, flr_lines_cause cause, con
         }
         if (peer->line != line) continue;
         peer->line = 0;
+        p->changes++;
         peer->call_ns = now + (cause == FLR_LINES_BYE ? 2 : 0) * FLR_PARTY_S;
         if (cause == FLR_LINES_REPLACED) return; /* another one opens */
         peer->bye = cause == FLR_LINES_BYE;

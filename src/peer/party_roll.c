@@ -34,7 +34,8 @@ static void match_deeds(flr_party *p)
         const flr_roll_part *part = flr_roll_part_find(&p->roll, deed->part);
         bool done = self && self->seen >= deed->serial;
         bool held = part && flr_roll_holds(part, p->self);
-        if (done && deed->holds && !held)
+        // what was let go is in the roll until it is settled here, too, or else it was full
+        if (done && (deed->holds ? !held : !part))
             flr_party_tell(p, (flr_party_event){.kind = FLR_PARTY_LOST, .part = deed->part});
         if (done && !(deed->holds && held)) continue;
         p->deeds[kept++] = *deed;
@@ -103,6 +104,7 @@ void flr_party_roll_changed(flr_party *p)
         const flr_roll_part *part = &p->roll.parts[i];
         if (part->rest) flr_party_put_place(p, part->part, part->number, part->T_world_part);
     }
+    p->changes++;
     match_deeds(p);
     flr_party_forget_gone(p);
     tell_changes(p);

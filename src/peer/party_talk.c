@@ -149,6 +149,7 @@ void flr_party_bind(flr_party *p)
             flr_peer *peer = &p->peers[k];
             if (peer->line || peer->nonce != open->nonce || peer->member == p->self) continue;
             peer->line = open->line;
+            p->changes++;
             peer->bye = false;
             p->claim_now = true;
         }
@@ -180,6 +181,7 @@ void flr_party_close_line(flr_party *p, uint32_t line, const char *why)
 {
     flr_peer *peer = flr_party_peer_of_line(p, line);
     if (peer) peer->line = 0;
+    p->changes++;
     forget_line(p, line);
     flr_lines_close(p->lines, line, why);
 }

@@ -65,11 +65,20 @@ uint16_t flr_roll_owner(const flr_roll_part *part)
     return part->holder_count ? part->holders[0] : 0;
 }
 
+static uint32_t most_with(uint32_t members)
+{
+    uint32_t most = members ? FLR_ROLL_UNSETTLED / members : FLR_PARTY_PARTS;
+    return most < FLR_PARTY_PARTS ? most : FLR_PARTY_PARTS;
+}
+
+uint32_t flr_roll_most(const flr_roll *roll) { return most_with(roll->member_count); }
+
 /* ---- members ---- */
 
 bool flr_roll_add(flr_roll *roll, uint16_t member, uint64_t nonce)
 {
-    if (roll->member_count == FLR_PARTY_MEMBERS) return false;
+    uint32_t count = roll->member_count;
+    if (count == FLR_PARTY_MEMBERS || roll->part_count > most_with(count + 1)) return false;
     roll->members[roll->member_count++] = (flr_roll_member){.member = member, .nonce = nonce};
     // where parts are that are settled already it is told apart; these it has to bring there
     for (uint32_t i = 0; i < roll->part_count; i++) {
@@ -92,7 +101,7 @@ void flr_roll_ready(flr_roll *roll, uint16_t member, bool ready)
 
 static flr_roll_part *insert(flr_roll *roll, uint32_t part)
 {
-    if (roll->part_count == FLR_PARTY_PARTS) return NULL;
+    if (roll->part_count >= flr_roll_most(roll)) return NULL;
     uint32_t at = 0;
     while (at < roll->part_count && roll->parts[at].part < part) at++;
     memmove(&roll->parts[at + 1], &roll->parts[at], (roll->part_count - at) * sizeof *roll->parts);
@@ -119,6 +128,9 @@ bool flr_roll_hold(flr_roll *roll, uint16_t member, uint32_t part)
     flr_roll_part *p = flr_roll_part_find(roll, part);
     if (p && flr_roll_holds(p, member)) return true;
     if (p && (p->frozen || p->holder_count == FLR_PARTY_HOLDERS)) return false;
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < roll->part_count; i++) held += roll->parts[i].holder_count;
+    if (held == FLR_ROLL_HOLDERS) return false;
     if (!p) p = insert(roll, part);
     if (!p) return false;
     p->rest = false;
@@ -263,9 +275,9 @@ void flr_roll_write(const flr_roll *roll, uint64_t session, flr_roll_room *room,
     }
     for (uint32_t i = 0; i < roll->part_count; i++) {
         const flr_roll_part *p = &roll->parts[i];
-        // what does not fit is told when others are settled
-        if (message->holders_count + p->holder_count > 1024 ||
-            message->unsettled_count + p->unsettled_count > 4096)
+        // only where a leader before this one broke the rules
+        if (message->holders_count + p->holder_count > FLR_ROLL_HOLDERS ||
+            message->unsettled_count + p->unsettled_count > FLR_ROLL_UNSETTLED)
             break;
         uint32_t bits =
             (p->rest ? FLR_WIRE_PEER_REST : 0u) | (p->frozen ? FLR_WIRE_PEER_FROZEN : 0u);

@@ -20,8 +20,11 @@
 
 enum {
     FLR_PARTY_MEMBERS = 32,
-    FLR_PARTY_PARTS = 256, /* held, or not at their places everywhere */
-    FLR_PARTY_HOLDERS = 16 /* of one part */
+    FLR_PARTY_PARTS = 256,  /* held, or not at their places everywhere */
+    FLR_PARTY_HOLDERS = 16, /* of one part */
+    /* of all parts together, so that a roll fits one message */
+    FLR_ROLL_HOLDERS = 1024,
+    FLR_ROLL_UNSETTLED = 4096
 };
 
 typedef struct flr_epoch {
@@ -71,13 +74,18 @@ bool flr_roll_owes(const flr_roll_part *part, uint16_t member);
 /* 0: nobody. */
 uint16_t flr_roll_owner(const flr_roll_part *part);
 
+/* How many parts it may have: each may be owed by every member. */
+uint32_t flr_roll_most(const flr_roll *roll);
+
 /* ---- what a leader does; each sets `changed` where it changed something ---- */
 
-bool flr_roll_add(flr_roll *roll, uint16_t member, uint64_t nonce); /* false: it is full */
+/* False: it is full, or has so many parts that it would be with one more member. */
+bool flr_roll_add(flr_roll *roll, uint16_t member, uint64_t nonce);
 void flr_roll_ready(flr_roll *roll, uint16_t member, bool ready);
 /* The member takes a part. False: it is frozen, or too many hold it, or too many parts are held. */
 bool flr_roll_hold(flr_roll *roll, uint16_t member, uint32_t part);
-/* It lets go. Where nobody is left who holds it, this is the place where it shall be. */
+/* It lets go. Where nobody is left who holds it, this is the place where it shall be. One that is not in the roll, and for which
+ * it has no room, has not been moved then: who let go of it finds that, and tells it again when there is room. */
 void flr_roll_release(flr_roll *roll, uint16_t member, uint32_t part, flr_pose T_world_part);
 void flr_roll_settle(flr_roll *roll, uint16_t member, uint32_t part, uint32_t number);
 /* It does not get to its place, as the leader sees it: this is its place from now on. `number` of the old one. */
@@ -104,8 +112,8 @@ void flr_roll_publish(flr_roll *roll);
 typedef struct flr_roll_room {
     flr_wire_peer_entry members[FLR_PARTY_MEMBERS];
     flr_wire_peer_place parts[FLR_PARTY_PARTS];
-    flr_wire_peer_pair holders[1024];
-    flr_wire_peer_pair unsettled[4096];
+    flr_wire_peer_pair holders[FLR_ROLL_HOLDERS];
+    flr_wire_peer_pair unsettled[FLR_ROLL_UNSETTLED];
 } flr_roll_room;
 
 void flr_roll_write(const flr_roll *roll, uint64_t session, flr_roll_room *room,

@@ -11,7 +11,8 @@ _Static_assert((int)FLR_SEAL_KEY == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
 _Static_assert((int)FLR_SEAL_NONCE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "nonces");
 _Static_assert((int)FLR_SEAL_TAG == crypto_aead_xchacha20poly1305_ietf_ABYTES, "tags");
 
-/* keeps these keys apart from any others that are made from the same token; changes with the protocol */
+/* keeps these keys apart from any others that are made from the same token. The same in every version of the protocol, or two
+ * could not tell each other that theirs differ */
 static const uint8_t purpose[] = "feeler lines 1: token to keys";
 static const char context[crypto_kdf_CONTEXTBYTES + 1] = "flrlines";
 

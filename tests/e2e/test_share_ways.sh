@@ -92,6 +92,20 @@ done
 jq -e --argjson sent "$sent" '.share.members == 2 and (.share.rejected | .all >= $sent and .all > 10000 and .forged > 1000)' \
   "$scratch/health" >/dev/null && pass || fail "$(cat "$scratch/flood" "$scratch/health")"
 grep -qE 'not heard' "$scratch/Ada" "$scratch/Bob" && fail "somebody was lost: $(cat "$scratch/Ada" "$scratch/Bob")" || pass
+
+# one with another version, and one for whom there is no room any more: each is told so at once
+empty "$scratch/odd"
+"$build_dir/tests/odd_peer" version "$address" >"$scratch/odd" 2>&1 &
+pids[odd]=$!
+waits '127.0.0.1:' "$scratch/odd"
+expect 1 timeout 30 "$feeler" join "$(cat "$scratch/odd")" --token-file token --no-devices --port 0
+says 'runs another version of feeler: sessions need the same on all sides'
+empty "$scratch/crowd"
+"$build_dir/tests/odd_peer" crowd "$address" 30 >"$scratch/crowd" 2>&1 &
+pids[crowd]=$!
+waits 'all are in' "$scratch/crowd"
+expect 1 timeout 30 "$feeler" join "$address" --token-file token --no-devices --port 0
+says 'the session is full; somebody must leave first'
 grep -q "$TOKEN" "$scratch/Bob" && fail "the token is in what Bob's controller says" || pass
 end_all
 

@@ -105,6 +105,8 @@ static int64_t run(void *context, flr_env *env)
         flr_engine_event event;
         flr_engine_service(s->engine);
         while (flr_engine_next(s->engine, &event)) {
+            if (event.kind == FLR_ENGINE_EVENT_NEWS && event.news == FLR_WIRE_EVENT_WARNING)
+                memcpy(s->warning, event.sentence, sizeof s->warning);
             if (getenv("FLR_SHARE_TALK") && event.kind == FLR_ENGINE_EVENT_NEWS)
                 printf("%.3f site %d: %s\n", flr_test_sites_now(s->session),
                        (int)(s - s->session->sites), event.sentence);

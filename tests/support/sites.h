@@ -33,7 +33,8 @@ typedef struct flr_test_site {
     flr_vec3 at, to; /* the hand, and where it goes at 0.3 m/s */
     bool press;
     double energy;
-    double released; /* s: when its user let go last */
+    double released;                      /* s: when its user let go last */
+    char warning[FLR_ERROR_MESSAGE_SIZE]; /* the last one */
 } flr_test_site;
 
 typedef struct flr_test_sites {

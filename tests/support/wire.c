@@ -54,7 +54,7 @@ void flr_wire_begin(flr_wire *wire, uint32_t count, const flr_sim_def *def,
         flr_lines_def lines = flr_default_lines_def();
         lines.env = side->env;
         lines.local = flr_wire_address(i);
-        lines.token = "0123456789abcdef0123456789abcdef";
+        lines.token = FLR_WIRE_TOKEN;
         if (change) change(&lines, i);
         flr_error error;
         assert_ok(flr_lines_create(&lines, &side->lines, &error), error);

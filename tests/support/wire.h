@@ -35,6 +35,8 @@ struct flr_wire {
     uint32_t count;
 };
 
+#define FLR_WIRE_TOKEN "0123456789abcdef0123456789abcdef"
+
 /* `count` sides at 10.0.0.1:7000, 10.0.0.2:7000, … with one token, defaults otherwise; `change` (may be NULL) may alter the
  * definition of each. */
 void flr_wire_begin(flr_wire *wire, uint32_t count, const flr_sim_def *def,

@@ -345,7 +345,7 @@ static void test_refused(void **state)
     flr_wire_run(&wire, 1);
     assert_int_equal(c->told[FLR_LINES_REFUSED], 1);
     assert_int_equal(c->last[FLR_LINES_REFUSED].cause, FLR_LINES_BYE);
-    assert_string_equal(c->why, "10.0.0.2:7000 has no room for more");
+    assert_string_equal(c->why, "10.0.0.2:7000 has no room for more; somebody must leave first");
     assert_int_equal(b->opens, 1);
     // itself
     assert_int_not_equal(flr_lines_call(c->lines, flr_wire_address(2), NULL, 0), 0);

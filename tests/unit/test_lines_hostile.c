@@ -3,6 +3,7 @@
  * Side 0 calls a relay, which passes packets on to side 1 and back, sees all of them, and does what each test says. */
 #include "peer/inside.h"
 
+#include "support/version.h"
 #include "support/wire.h"
 
 enum { THERE, BACK, RECORDED = 20000 };
@@ -92,6 +93,47 @@ static uint64_t all_rejected(const flr_lines *lines)
 {
     flr_lines_rejected r = flr_lines_get_rejected(lines);
     return r.malformed + r.unknown + r.forged + r.replayed + r.old + r.flood + r.broken;
+}
+
+/* ---- another version ---- */
+
+static uint8_t caller_key[FLR_SEAL_KEY];
+
+static void translate(middle *relay, int way, const packet *p)
+{
+    flr_seal_token keys;
+    packet other = *p;
+    flr_seal_make_token(FLR_WIRE_TOKEN, &keys);
+    assert_true(flr_test_other_version(relay->env, &keys, FLR_PACKET_VERSION + 1, other.bytes,
+                                       other.size, caller_key));
+    inject(relay, way, other.bytes, other.size);
+}
+
+/* Each side is of another version for the other: the caller is told at once, nothing opens, and who lacks the token gets no
+ * answer in any version. */
+static void test_version(void **state)
+{
+    (void)state;
+    flr_wire wire;
+    middle relay;
+    flr_sim_def def = flr_default_sim_def();
+    begin(&wire, &relay, &def);
+    relay.deaf = true;
+    relay.meddle = translate;
+    flr_lines_call(wire.sides[0].lines, relay_address(7000), "a", 1);
+    flr_wire_run(&wire, 0.5);
+    assert_int_equal(wire.sides[0].told[FLR_LINES_REFUSED], 1);
+    assert_non_null(strstr(wire.sides[0].why, "runs another version of feeler"));
+    assert_int_equal(relay.injected[THERE], 1);
+    assert_int_equal(relay.injected[BACK], 1);
+    assert_int_equal(flr_lines_get_rejected(wire.sides[1].lines).malformed, 1);
+    assert_int_equal(wire.sides[1].opens, 0);
+    uint8_t forged[FLR_HELLO_SIZE] = {FLR_PACKET_HELLO, FLR_PACKET_VERSION + 1};
+    inject(&relay, THERE, forged, sizeof forged);
+    flr_wire_run(&wire, 0.5);
+    assert_int_equal(flr_lines_get_rejected(wire.sides[1].lines).forged, 1);
+    assert_int_equal(relay.injected[BACK], 1);
+    end(&wire, &relay);
 }
 
 /* ---- changed ---- */
@@ -513,12 +555,12 @@ static void test_half_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte),    cmocka_unit_test(test_every_size),
-        cmocka_unit_test(test_replayed),      cmocka_unit_test(test_random),
-        cmocka_unit_test(test_amplification), cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_does_not_move), cmocka_unit_test(test_broken_inside),
-        cmocka_unit_test(test_call_flood),    cmocka_unit_test(test_new_keys),
-        cmocka_unit_test(test_half_calls),
+        cmocka_unit_test(test_version),       cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_every_size),    cmocka_unit_test(test_replayed),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_amplification),
+        cmocka_unit_test(test_moves),         cmocka_unit_test(test_does_not_move),
+        cmocka_unit_test(test_broken_inside), cmocka_unit_test(test_call_flood),
+        cmocka_unit_test(test_new_keys),      cmocka_unit_test(test_half_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* the roll of a shared session: whatever its leader does to it, it says one thing, and travels unchanged */
 #include "peer/roll.h"
+
+#include "protocol/codec.h"
 #include "support/test.h"
 
 static bool where(void *context, uint32_t part, flr_pose *pose)
@@ -213,11 +215,56 @@ static void test_contradictions(void **state)
     assert_ok(flr_roll_read(&m, &out, &error), error);
 }
 
+/* As many parts as there may be with so many members, all of them owed by all: it fits one message. One more is refused, and
+ * so is one more member. */
+static void test_full(void **state)
+{
+    (void)state;
+    static flr_roll roll;
+    static flr_roll_room room;
+    static uint8_t frame[65536];
+    for (uint32_t members = 1; members <= FLR_PARTY_MEMBERS; members++) {
+        memset(&roll, 0, sizeof roll);
+        roll.epoch = (flr_epoch){1, 1};
+        for (uint16_t m = 1; m <= members; m++) assert_true(flr_roll_add(&roll, m, m));
+        uint32_t most = flr_roll_most(&roll);
+        assert_true(most >= 128 && most <= FLR_PARTY_PARTS);
+        for (uint32_t part = 0; part < most; part++)
+            flr_roll_release(&roll, 1, part, flr_pose_identity());
+        assert_int_equal(roll.part_count, most);
+        flr_roll_publish(&roll);
+        uint32_t number = roll.number;
+        assert_false(flr_roll_hold(&roll, 1, 1000));
+        flr_roll_release(&roll, 1, 1000, flr_pose_identity());
+        assert_int_equal(roll.part_count, most);
+        assert_false(roll.changed);
+        if (members == FLR_PARTY_MEMBERS || (most + 1) * (members + 1) > FLR_ROLL_UNSETTLED)
+            assert_int_equal(flr_roll_add(&roll, 1000, 1000),
+                             members < FLR_PARTY_MEMBERS &&
+                                 most * (members + 1) <= FLR_ROLL_UNSETTLED);
+        if (roll.member_count > members) flr_roll_remove(&roll, 1000, where, NULL);
+        check(&roll);
+        check_travel(&roll);
+        flr_message m = {.id = FLR_MSG_PEER_ROLL};
+        size_t size;
+        flr_error error;
+        flr_roll_write(&roll, 77, &room, &m.as.peer_roll);
+        assert_ok(flr_protocol_encode(&m, FLR_PROTOCOL_MINOR, frame, sizeof frame, &size, &error),
+                  error);
+        // held by as many as can be, too
+        for (uint32_t part = 0; part < most; part++)
+            for (uint16_t k = 1; k <= members; k++) (void)flr_roll_hold(&roll, k, part);
+        check(&roll);
+        check_travel(&roll);
+        assert_true(roll.number == number);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_deeds),
-                                       cmocka_unit_test(test_frozen), cmocka_unit_test(test_move),
-                                       cmocka_unit_test(test_epochs),
-                                       cmocka_unit_test(test_contradictions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_deeds),   cmocka_unit_test(test_frozen),
+        cmocka_unit_test(test_move),           cmocka_unit_test(test_epochs),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

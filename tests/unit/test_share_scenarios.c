@@ -296,6 +296,64 @@ static void test_more_than_ties(void **state)
     flr_test_sites_end(&s);
 }
 
+/* So many parts are held that one more cannot be told: who moves it is told, and so are the others when there is room. */
+static void test_full_roll(void **state)
+{
+    (void)state;
+    flr_test_sites s;
+    double turn;
+    flr_test_sites_begin(&s, 9, &flr_test_lan, 2, 250);
+    flr_test_sites_open(&s);
+    // parts that no scene has stand for those of a large one
+    flr_party *leader = flr_share_party(s.sites[0].share),
+              *guest = flr_share_party(s.sites[1].share);
+    const flr_roll *roll = flr_party_roll(leader);
+    for (uint32_t i = 0; i < FLR_PARTY_PARTS; i++) flr_party_hold(leader, 1000 + i);
+    flr_test_sites_pass(&s, 1);
+    assert_int_equal(roll->part_count, FLR_PARTY_PARTS);
+    assert_int_equal(flr_party_roll(guest)->part_count, FLR_PARTY_PARTS);
+    // taken: the hand is opened again; what it was moved by meanwhile stays here alone
+    s.sites[1].at = s.sites[1].to = flr_vec3_make(-0.05, 0, 0.05);
+    flr_test_sites_pass(&s, 0.05);
+    s.sites[1].warning[0] = 0;
+    s.sites[1].press = true;
+    flr_test_sites_pass(&s, 0.5);
+    assert_int_equal(flr_engine_view(s.sites[1].engine)->hands[0].held, FLR_ENGINE_NONE);
+    assert_non_null(strstr(s.sites[1].warning, "too many parts"));
+    s.sites[1].press = false;
+    flr_test_sites_pass(&s, 0.1);
+    // let go of before the leader has said no
+    flr_engine_part part;
+    assert_true(flr_engine_part_at(s.sites[1].engine, 1, &part));
+    flr_party_hold(guest, 1);
+    flr_pose moved = part.T_world_part;
+    moved.p.y += 0.05;
+    assert_int_equal(flr_engine_place(s.sites[1].engine, part.part, moved, NULL), FLR_OK);
+    flr_party_release(guest, 1, moved);
+    s.sites[1].warning[0] = 0;
+    flr_test_sites_pass(&s, 1);
+    assert_non_null(strstr(s.sites[1].warning, "the others see"));
+    assert_true(flr_test_sites_apart(&s, &turn) > 0.04);
+    // room again: all see it where it was put
+    for (uint32_t i = 0; i < FLR_PARTY_PARTS; i++)
+        flr_party_release(leader, 1000 + i, flr_pose_identity());
+    for (int round = 0; round < 100 && roll->part_count; round++) {
+        flr_test_sites_pass(&s, 0.05);
+        for (uint32_t i = 0; i < 2; i++) {
+            flr_party *party = flr_share_party(s.sites[i].share);
+            for (uint32_t k = 0; k < flr_party_roll(party)->part_count; k++) {
+                const flr_roll_part *p = &flr_party_roll(party)->parts[k];
+                if (p->part >= 1000) flr_party_settle(party, p->part, p->number);
+            }
+        }
+    }
+    assert_true(await_agreed(&s) < 3);
+    flr_pose pose;
+    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) &&
+                flr_vec3_distance(pose.p, moved.p) < 1e-9);
+    flr_test_sites_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,7 +361,7 @@ int main(void)
         cmocka_unit_test(test_source_gone),     cmocka_unit_test(test_part_against_part),
         cmocka_unit_test(test_both_hold),       cmocka_unit_test(test_free_parts),
         cmocka_unit_test(test_undo_while_held), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_more_than_ties),
+        cmocka_unit_test(test_more_than_ties),  cmocka_unit_test(test_full_roll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
