@@ -4,12 +4,9 @@
 #include "feeler/mesh_io.h"
 #include "feeler/voxfile.h"
 #include "support/fail_alloc.h"
+#include "support/plain_merge.h"
 #include "support/shapes.h"
-#include "support/test.h"
-#include "voxel/overlap.h"
 #include "voxel/voxmap_format.h"
-
-enum { MOST_PARTS = 16 };
 
 #ifdef FLR_SANITIZED
 enum { STEPS = 8 }; /* the sanitizers take their time */
@@ -20,8 +17,8 @@ enum { STEPS = 20 };
 /* ---- sets of parts ---- */
 
 typedef struct part_set {
-    flr_test_shape shapes[MOST_PARTS];
-    flr_merge_part parts[MOST_PARTS];
+    flr_test_shape shapes[FLR_TEST_MERGE_PARTS];
+    flr_merge_part parts[FLR_TEST_MERGE_PARTS];
     int count;
 } part_set;
 
@@ -90,18 +87,6 @@ static flr_voxmap *build(flr_merge *merge, const flr_voxmap *before, flr_merge_r
     return voxmap;
 }
 
-/* The voxmap of some parts, from scratch: of those whose bit is set. */
-static flr_voxmap *from_scratch(const flr_merge_def *def, const flr_merge_part *parts, int count,
-                                unsigned which)
-{
-    flr_merge *merge = begin(def);
-    for (int i = 0; i < count; i++)
-        if (which >> i & 1) add(merge, &parts[i]);
-    flr_voxmap *voxmap = build(merge, NULL, NULL);
-    flr_merge_destroy(merge);
-    return voxmap;
-}
-
 static void assert_same(const flr_voxmap *a, const flr_voxmap *b)
 {
     assert_int_equal(a->header->size, b->header->size);
@@ -110,158 +95,6 @@ static void assert_same(const flr_voxmap *a, const flr_voxmap *b)
     while (((const uint8_t *)a->header)[i] == ((const uint8_t *)b->header)[i]) i++;
     fail_msg("byte %zu of %zu differs; the header has %zu", i, (size_t)a->header->size,
              sizeof *a->header);
-}
-
-/* ---- the brute-force union ---- */
-
-typedef struct plain {
-    int n[3];
-    size_t total;
-    uint8_t *kind[MOST_PARTS]; /* per part and voxel: 0 outside, 1 interior, 2 surface */
-    uint8_t *marks;
-} plain;
-
-static size_t cell_of(const plain *p, int x, int y, int z)
-{
-    return ((size_t)z * (size_t)p->n[1] + (size_t)y) * (size_t)p->n[0] + (size_t)x;
-}
-
-static void plain_flood(const plain *p, uint8_t *kind)
-{
-    uint32_t *stack = malloc(p->total * sizeof *stack);
-    uint8_t *seen = calloc(p->total, 1);
-    size_t depth = 0;
-    stack[depth++] = 0;
-    seen[0] = 1;
-    while (depth) {
-        int i = (int)stack[--depth];
-        int c[3] = {i % p->n[0], i / p->n[0] % p->n[1], i / p->n[0] / p->n[1]};
-        for (int d = 0; d < 6; d++) {
-            int u[3] = {c[0], c[1], c[2]}, axis = d / 2;
-            u[axis] += d % 2 ? 1 : -1;
-            if (u[axis] < 0 || u[axis] >= p->n[axis]) continue;
-            size_t j = cell_of(p, u[0], u[1], u[2]);
-            if (seen[j] || kind[j] == FLR_MARK_SURFACE) continue;
-            seen[j] = 1;
-            stack[depth++] = (uint32_t)j;
-        }
-    }
-    for (size_t i = 0; i < p->total; i++)
-        if (!seen[i] && kind[i] != FLR_MARK_SURFACE) kind[i] = FLR_MARK_INTERIOR;
-    free(stack);
-    free(seen);
-}
-
-static void plain_part(const flr_grid *grid, const flr_merge_part *part, const plain *p,
-                       uint8_t *kind)
-{
-    for (uint32_t t = 0; t < part->mesh->triangle_count; t++) {
-        flr_vec3 v[3];
-        for (int k = 0; k < 3; k++)
-            v[k] = flr_grid_corner(
-                grid, flr_pose_apply(part->T_voxmap_part,
-                                     part->mesh->vertices[part->mesh->triangles[t].v[k]]));
-        flr_overlap o = flr_overlap_prepare(v[0], v[1], v[2]);
-        for (int z = o.low[2]; z <= o.high[2]; z++)
-            for (int y = o.low[1]; y <= o.high[1]; y++)
-                for (int x = o.low[0]; x <= o.high[0]; x++)
-                    if (flr_overlap_voxel(&o, x, y, z)) kind[cell_of(p, x, y, z)] = 2;
-    }
-    if (!part->hollow) plain_flood(p, kind);
-}
-
-/* Gives the free voxels their chessboard distance to the seeds (mark 2), by growing one by one. */
-static void plain_distances(const plain *p, unsigned range)
-{
-    uint8_t *grown = calloc(p->total, 1), *next = calloc(p->total, 1);
-    for (size_t i = 0; i < p->total; i++) grown[i] = p->marks[i] == FLR_MARK_SURFACE;
-    for (unsigned d = 1; d <= range; d++) {
-        for (int axis = 0; axis < 3; axis++) {
-            /* rows of the axis lie `step` apart, in blocks of `step` rows */
-            size_t n = (size_t)p->n[axis], step = 1;
-            for (int k = 0; k < axis; k++) step *= (size_t)p->n[k];
-            for (size_t row = 0; row < p->total; row += n * step)
-                for (size_t place = 0; place < n; place++) {
-                    const uint8_t *from = grown + row + place * step;
-                    uint8_t *to = next + row + place * step;
-                    for (size_t i = 0; i < step; i++)
-                        to[i] = from[i] | (place > 0 ? *(from + i - step) : 0) |
-                                (place + 1 < n ? from[i + step] : 0);
-                }
-            uint8_t *swap = grown;
-            grown = next;
-            next = swap;
-        }
-        for (size_t i = 0; i < p->total; i++)
-            if (grown[i] && p->marks[i] == FLR_MARK_FREE) p->marks[i] = (uint8_t)(2 + d);
-    }
-    free(grown);
-    free(next);
-}
-
-/* Compares all marks of a field; seeds other than the surface come from the parts' own voxmaps. */
-static void compare_field(const flr_voxmap *voxmap, const plain *p, const flr_merge_part *parts,
-                          int count, const flr_merge_def *def, flr_field field)
-{
-    const flr_voxmap_header *h = voxmap->header;
-    flr_voxmap *own[MOST_PARTS] = {0};
-    for (int i = 0; field != FLR_FIELD_SURFACE && i < count; i++)
-        own[i] = from_scratch(def, &parts[i], 1, 1);
-    for (int z = 0; z < p->n[2]; z++)
-        for (int y = 0; y < p->n[1]; y++)
-            for (int x = 0; x < p->n[0]; x++) {
-                size_t cell = cell_of(p, x, y, z);
-                flr_vec3 centre =
-                    flr_grid_to_metres(&h->grid, flr_vec3_make(x + 0.5, y + 0.5, z + 0.5));
-                uint8_t mark = FLR_MARK_FREE;
-                for (int i = 0; i < count; i++) {
-                    bool seed = own[i] ? flr_voxmap_mark(own[i], field, centre) == 2
-                                       : p->kind[i][cell] == 2;
-                    if (seed && mark == FLR_MARK_FREE) mark = FLR_MARK_SURFACE;
-                    if (p->kind[i][cell] == 1) mark = FLR_MARK_INTERIOR;
-                }
-                p->marks[cell] = mark;
-            }
-    plain_distances(p, h->range);
-    uint64_t counts[256] = {0};
-    for (int z = 0; z < p->n[2]; z++)
-        for (int y = 0; y < p->n[1]; y++)
-            for (int x = 0; x < p->n[0]; x++) {
-                unsigned mark = flr_voxmap_mark_at(voxmap, field, x, y, z),
-                         expected = p->marks[cell_of(p, x, y, z)];
-                counts[mark]++;
-                if (mark != expected)
-                    fail_msg("field %d, voxel %d %d %d: mark %u, by brute force %u", (int)field, x,
-                             y, z, mark, expected);
-            }
-    if (field == FLR_FIELD_SURFACE) {
-        uint64_t marked = 0;
-        for (int i = 3; i < 256; i++) marked += counts[i];
-        assert_int_equal(h->stats.interior_voxels, counts[1]);
-        assert_int_equal(h->stats.surface_voxels, counts[2]);
-        assert_int_equal(h->stats.field_voxels, marked);
-    }
-    for (int i = 0; i < count; i++) flr_voxmap_destroy(own[i]);
-}
-
-static void compare(const flr_merge_def *def, const flr_merge_part *parts, int count)
-{
-    flr_voxmap *voxmap = from_scratch(def, parts, count, ~0u);
-    plain p = {.total = 1};
-    for (int i = 0; i < 3; i++) {
-        p.n[i] = (int)voxmap->header->grid.hypers[i] * 64;
-        p.total *= (size_t)p.n[i];
-    }
-    p.marks = calloc(p.total, 1);
-    for (int i = 0; i < count; i++) {
-        p.kind[i] = calloc(p.total, 1);
-        plain_part(&voxmap->header->grid, &parts[i], &p, p.kind[i]);
-    }
-    for (int field = 0; field < (def->features ? FLR_FIELD_COUNT : 1); field++)
-        compare_field(voxmap, &p, parts, count, def, (flr_field)field);
-    for (int i = 0; i < count; i++) free(p.kind[i]);
-    free(p.marks);
-    flr_voxmap_destroy(voxmap);
 }
 
 /* A box without its top: two triangles fewer. */
@@ -356,7 +189,7 @@ static void merged_equals_brute_force(void **state)
         if (kind == DISJOINT) def.bits = 8, def.range = 11;
         if (kind == IDENTICAL) def.range = 3;
         if (kind == OPENED) def.origin = flr_vec3_make(0.0123, -5.0004, 0.7);
-        compare(&def, set.parts, set.count);
+        flr_test_plain_merge_compare(&def, set.parts, set.count);
         free_set(&set);
     }
 }
@@ -368,7 +201,7 @@ static void a_cavity_between_parts_stays_free(void **state)
     part_set set = {0};
     make_set(&set, CAVITY, NULL);
     flr_merge_def def = small_def(0.001);
-    flr_voxmap *voxmap = from_scratch(&def, set.parts, set.count, ~0u);
+    flr_voxmap *voxmap = flr_test_merged(&def, set.parts, set.count, ~0u);
     assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_zero()), FLR_MARK_FREE);
     assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_make(0.0125, 0, 0)),
                      FLR_MARK_INTERIOR);
@@ -394,7 +227,7 @@ static void what_is_within_another_is_buried(void **state)
         close_set(&set);
         flr_merge_def def = small_def(s);
         def.bits = 2;
-        flr_voxmap *voxmap = from_scratch(&def, set.parts, set.count, ~0u);
+        flr_voxmap *voxmap = flr_test_merged(&def, set.parts, set.count, ~0u);
         flr_voxmap_info info = flr_voxmap_get_info(voxmap);
         uint64_t all = (n + 1) * (n + 1) * (n + 1), inside = (n - 1) * (n - 1) * (n - 1);
         assert_int_equal(info.stats.interior_voxels, inside);
@@ -418,12 +251,12 @@ static void order_and_threads_do_not_matter(void **state)
     part_set set = {0};
     make_set(&set, TURNED, &random);
     flr_merge_def def = small_def(0.0003);
-    flr_voxmap *voxmap = from_scratch(&def, set.parts, set.count, ~0u);
+    flr_voxmap *voxmap = flr_test_merged(&def, set.parts, set.count, ~0u);
     for (int turn = 0; turn < 3; turn++) {
-        flr_merge_part turned[MOST_PARTS];
+        flr_merge_part turned[FLR_TEST_MERGE_PARTS];
         for (int i = 0; i < set.count; i++) turned[(i * 3 + turn) % set.count] = set.parts[i];
         def.threads = 1u << turn;
-        flr_voxmap *other = from_scratch(&def, turned, set.count, ~0u);
+        flr_voxmap *other = flr_test_merged(&def, turned, set.count, ~0u);
         assert_same(voxmap, other);
         flr_voxmap_destroy(other);
     }
@@ -453,7 +286,7 @@ static void any_history_gives_the_same_bytes(void **state)
         if (turn == 3) def.range = 2;
 
         flr_merge *merge = begin(&def);
-        uint32_t ids[MOST_PARTS] = {0};
+        uint32_t ids[FLR_TEST_MERGE_PARTS] = {0};
         unsigned which = 0;
         flr_voxmap *before = NULL;
         for (int step = 0; step < STEPS; step++) {
@@ -467,7 +300,7 @@ static void any_history_gives_the_same_bytes(void **state)
             if (!which || flr_test_random_below(&random, 4) == 0) continue;
             flr_merge_report report;
             flr_voxmap *now = build(merge, before, &report);
-            flr_voxmap *anew = from_scratch(&def, set.parts, set.count, which);
+            flr_voxmap *anew = flr_test_merged(&def, set.parts, set.count, which);
             assert_same(now, anew);
             assert_true(report.recomputed <= report.hyperchunks);
             flr_voxmap_destroy(anew);
@@ -526,7 +359,7 @@ static void only_what_changed_is_computed(void **state)
     add(merge, &set.parts[2]);
     flr_voxmap *fourth = build(merge, second, &report);
     assert_int_equal(report.recomputed, report.hyperchunks);
-    flr_voxmap *anew = from_scratch(&def, set.parts, 3, 5);
+    flr_voxmap *anew = flr_test_merged(&def, set.parts, 3, 5);
     assert_same(fourth, anew);
     flr_voxmap_destroy(second);
     flr_voxmap_destroy(third);
@@ -564,7 +397,7 @@ static void what_nothing_touches_may_change(void **state)
     flr_error error;
     assert_ok(flr_merge_remove(merge, solid, &error), error);
     flr_voxmap *after = build(merge, before, NULL);
-    flr_voxmap *anew = from_scratch(&def, set.parts, 2, 2);
+    flr_voxmap *anew = flr_test_merged(&def, set.parts, 2, 2);
     assert_int_equal(flr_voxmap_mark(after, FLR_FIELD_SURFACE, above), 5);
     assert_same(after, anew);
     flr_voxmap_destroy(before);
@@ -614,12 +447,12 @@ static void an_assembly_is_taken_apart(void **state)
     if (!models) skip();
     char folder[4096 + 64];
     snprintf(folder, sizeof folder, "%s/assembly/wrs2020_drive_unit", models);
-    flr_merge_part parts[MOST_PARTS];
-    int count = read_assembly(folder, 1e-3, parts, MOST_PARTS);
+    flr_merge_part parts[FLR_TEST_MERGE_PARTS];
+    int count = read_assembly(folder, 1e-3, parts, FLR_TEST_MERGE_PARTS);
     assert_true(count > 5);
     flr_merge_def def = small_def(0.0008);
     flr_merge *merge = begin(&def);
-    uint32_t ids[MOST_PARTS];
+    uint32_t ids[FLR_TEST_MERGE_PARTS];
     for (int i = 0; i < count; i++) ids[i] = add(merge, &parts[i]);
     flr_voxmap *before = build(merge, NULL, NULL);
     unsigned which = (1u << count) - 1;
@@ -629,7 +462,7 @@ static void an_assembly_is_taken_apart(void **state)
         assert_ok(flr_merge_remove(merge, ids[i], &error), error);
         which &= ~(1u << i);
         flr_voxmap *now = build(merge, before, &report);
-        flr_voxmap *anew = from_scratch(&def, parts, count, which);
+        flr_voxmap *anew = flr_test_merged(&def, parts, count, which);
         assert_same(now, anew);
         flr_voxmap_destroy(before);
         flr_voxmap_destroy(anew);
@@ -704,7 +537,7 @@ static void a_tiny_part_counts(void **state)
     flr_test_shape_box(next_shape(&set, at(0.02, 0, 0)), flr_vec3_make(0.0002, 0.0002, 0.0002), 1);
     close_set(&set);
     flr_merge_def def = small_def(0.001);
-    flr_voxmap *voxmap = from_scratch(&def, set.parts, 2, 3);
+    flr_voxmap *voxmap = flr_test_merged(&def, set.parts, 2, 3);
     assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_VERTEX, flr_vec3_make(0.02, 0, 0)), 2);
     flr_voxmap_destroy(voxmap);
     free_set(&set);
