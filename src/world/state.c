@@ -1,4 +1,5 @@
 /* all that changes in a world, as bytes; and going on in another world */
+#include <math.h>
 #include <string.h>
 
 #include "world/inside.h"
@@ -17,29 +18,80 @@ size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
 
 void flr_world_save(const flr_world *w, void *state) { memcpy(state, w->state, w->state_size); }
 
+/* ---- what others wrote ---- */
+
+/* Where a hand and a tie have what is true or false: as bytes from outside they may be neither, which C does not allow. */
+#define HAND(member) offsetof(flr_world_hand_state, member)
+static const size_t hand_flags[] = {HAND(seen),
+                                    HAND(waiting),
+                                    HAND(firm),
+                                    HAND(coupling.pulled),
+                                    HAND(passivity.begun),
+                                    HAND(point.proxy.placed),
+                                    HAND(point.proxy.touching),
+                                    HAND(point.shown.touching),
+                                    HAND(point.shown.sticking),
+                                    HAND(point.shown.pinched)};
+#define TIE(member) offsetof(flr_tie, member)
+static const size_t tie_flags[] = {
+    TIE(set),         TIE(heard),          TIE(fresh),         TIE(def.mutual),     TIE(def.rest),
+    TIE(shown.begun), TIE(shown.diverged), TIE(shown.settled), TIE(coupling.pulled)};
+
+static bool are_flags(const uint8_t *bytes, const size_t *places, size_t count)
+{
+    bool fine = true;
+    for (size_t i = 0; i < count; i++) fine = fine && bytes[places[i]] <= 1;
+    return fine;
+}
+
+/* Are these doubles numbers? */
+static bool are_numbers(const void *from, size_t bytes)
+{
+    bool fine = true;
+    for (size_t i = 0; i + sizeof(double) <= bytes; i += sizeof(double)) {
+        double value;
+        memcpy(&value, (const uint8_t *)from + i, sizeof value);
+        fine = fine && isfinite(value);
+    }
+    return fine;
+}
+
+static bool hand_is_valid(const flr_world *w, const uint8_t *bytes)
+{
+    flr_world_hand_state hand;
+    if (!are_flags(bytes, hand_flags, sizeof hand_flags / sizeof *hand_flags)) return false;
+    memcpy(&hand, bytes, sizeof hand);
+    if (hand.part != FLR_NO_PART &&
+        (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
+        return false;
+    return (hand.tool == FLR_TOOL_GRIP || hand.tool == FLR_TOOL_POINT) &&
+           flr_point_is_valid(&hand.point, w->def.part_count) &&
+           flr_pose_is_valid(hand.handle.T_world_handle) &&
+           are_numbers(&hand.handle.twist, sizeof hand.handle.twist) &&
+           are_numbers(&hand.coupling, offsetof(flr_coupling, pulled)) &&
+           are_numbers(&hand.wrench, sizeof hand.wrench) &&
+           are_numbers(&hand.passivity, offsetof(flr_passivity, held_count));
+}
+
 bool flr_world_load(flr_world *w, const void *from, size_t size)
 {
     if (size != w->state_size) return false;
     const uint8_t *bytes = from;
+    if (!are_numbers(bytes + offsetof(flr_world_state, travel), sizeof(double))) return false;
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         flr_body body;
         memcpy(&body, bytes + sizeof(flr_world_state) + i * sizeof body, sizeof body);
         if (!flr_body_is_valid(&body)) return false;
     }
-    for (int i = 0; i < FLR_WORLD_HANDS; i++) {
-        flr_world_hand_state hand;
-        memcpy(&hand, bytes + offsetof(flr_world_state, hands) + (size_t)i * sizeof hand,
-               sizeof hand);
-        if (hand.part != FLR_NO_PART &&
-            (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
+    for (size_t i = 0; i < FLR_WORLD_HANDS; i++)
+        if (!hand_is_valid(w, bytes + offsetof(flr_world_state, hands) +
+                                  i * sizeof(flr_world_hand_state)))
             return false;
-        if ((hand.tool != FLR_TOOL_GRIP && hand.tool != FLR_TOOL_POINT) ||
-            !flr_point_is_valid(&hand.point, w->def.part_count))
-            return false;
-    }
     for (int i = 0; i < FLR_WORLD_TIES; i++) {
         flr_tie tie;
-        memcpy(&tie, bytes + offsetof(flr_world_state, ties) + (size_t)i * sizeof tie, sizeof tie);
+        const uint8_t *at = bytes + offsetof(flr_world_state, ties) + (size_t)i * sizeof tie;
+        if (!are_flags(at, tie_flags, sizeof tie_flags / sizeof *tie_flags)) return false;
+        memcpy(&tie, at, sizeof tie);
         if (!flr_tie_is_valid(w, &tie)) return false;
     }
     uint32_t end;

@@ -426,6 +426,50 @@ static void nonsense_from_the_device(void **state)
     flr_world_destroy(world);
 }
 
+/* A state comes from a recording or a file of --resume: whatever its bytes are, it is refused, or what it gives can be stepped. */
+static void nonsense_in_a_state(void **state)
+{
+    (void)state;
+    static const uint8_t patterns[][8] = {{0x70, 0x70, 0x70, 0x70, 0x70, 0x70, 0x70, 0x70},
+                                          {0, 0, 0, 0, 0, 0, 0xf8, 0x7f},
+                                          {0, 0, 0, 0, 0, 0, 0xf0, 0xff}};
+    flr_test_random random = flr_test_random_begin("nonsense_in_a_state");
+    flr_world_part parts[2] = {floor_part(),
+                               solid(FLR_TEST_BOX, FLR_PART_MOVABLE, flr_vec3_make(0, 0, 0.05))};
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts, def.part_count = 2;
+    flr_world *world;
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    flr_world_input in = {.T_world_hand = flr_pose_identity(), .fresh = true};
+    assert_true(flr_world_grab(world, 0, 1));
+    flr_world_step(world, &in, NULL);
+    const size_t size = flr_world_state_size(world);
+    uint8_t *good = malloc(2 * size), *bad = good + size;
+    assert_non_null(good);
+    flr_world_save(world, good);
+    int refused = 0, taken = 0;
+    for (int i = 0; i < 1500; i++) {
+        memcpy(bad, good, size);
+        size_t place = flr_test_random_below(&random, (uint32_t)(size / 8)) * (size_t)8;
+        /* most of a state are ties: half of the changes where the first hand is */
+        if (i % 2) place %= 1024;
+        memcpy(bad + place, patterns[i % 3], i % 4 ? 8 : 1);
+        if (!flr_world_load(world, bad, size)) {
+            refused++;
+            continue;
+        }
+        taken++;
+        flr_world_frame frame;
+        flr_world_step(world, &in, &frame);
+        assert_true(flr_body_is_valid(flr_world_body(world, 1)));
+        assert_true(flr_vec3_is_finite(flr_world_wrench(world, 0).force));
+    }
+    assert_true(refused > 100 && taken > 100);
+    assert_true(flr_world_load(world, good, size));
+    free(good);
+    flr_world_destroy(world);
+}
+
 static void bad_definitions(void **state)
 {
     (void)state;
@@ -482,6 +526,7 @@ int main(void)
         cmocka_unit_test(falls_and_rests),
         cmocka_unit_test(the_same_bits),
         cmocka_unit_test(nonsense_from_the_device),
+        cmocka_unit_test(nonsense_in_a_state),
         cmocka_unit_test(bad_definitions),
         cmocka_unit_test(without_memory),
     };
