@@ -33,7 +33,8 @@ static const flr_option options[] = {
     {.name = "token-file",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",
-     .help = "the token is the first line of this file; clients on this machine need it, too",
+     .help = "the token is the first line of this file; clients on this machine need it, too, and "
+             "the page asks for it: it is not printed",
      .offset = AT(token_file)},
     {.name = "tls-cert",
      .type = FLR_OPTION_PATH,
@@ -123,7 +124,8 @@ const flr_command flr_cmd_serve = {
         "port. Without a scene it begins empty; parts can be brought by the page or by an "
         "application.\n\n"
         "Only this machine can reach it, unless --listen says otherwise. Then everybody needs the "
-        "token that is printed at the end of the address; use --tls-cert and --tls-key on a "
+        "token: it is printed at the end of the address, or is that of --token-file; use "
+        "--tls-cert and --tls-key on a "
         "network "
         "that is not yours alone. docs/serve.md tells what is exposed, and how to do that "
         "safely.\n\n"

@@ -126,9 +126,11 @@ static void print_url(const server *s, char url[URL_SIZE])
         snprintf(host, sizeof host, "%s:%u", s->host, address.port);
     else
         snprintf(host, sizeof host, "%s", flr_address_print(address, text));
-    /* behind the # it stays in the browser */
+    /* a token that was made has to be told; behind the # it stays in the browser. One of a file is known to those who
+     * may read that: it is in no terminal and no journal, and the page asks for it */
+    bool tell = access->token[0] && !s->options->token_file;
     snprintf(url, URL_SIZE, "%s://%s/%s%s", s->def.certificate ? "https" : "http", host,
-             access->token[0] ? "#token=" : "", access->token);
+             tell ? "#token=" : "", tell ? access->token : "");
 }
 
 /* ---- the scene ---- */
@@ -475,6 +477,9 @@ static void announce(server *s, const char *url)
     char safe[FLR_SAFE_SIZE];
     flr_print(s->cli, "The viewer is at  %s%s%s\n", flr_bold(s->cli), flr_safe(url, safe),
               flr_plain(s->cli));
+    if (s->options->token_file)
+        flr_print_note(s->cli, "Its page asks for the token: the first line of %s\n",
+                       flr_safe(s->options->token_file, safe));
     bool open = !flr_address_is_loopback(flr_service_address(s->service));
     if (open && !s->def.certificate)
         flr_warn(s->cli, "others on the network can read along; use --tls-cert and --tls-key where "

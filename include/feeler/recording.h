@@ -162,6 +162,11 @@ FLR_API void flr_recording_skip_to(flr_recording *recording, int64_t time_ns);
  * else is read. False: its writer died, or the end is damaged. */
 FLR_API bool flr_recording_length(flr_recording *recording, uint64_t *frames, double *seconds);
 
+/* How long one lasts whose writer died, in seconds: up to where the last whole piece on the disk
+ * goes. That is looked for in the last 8 MiB of the file; nothing else is read, so damage before it is not
+ * seen. Before the first frame is read. False: there is none. */
+FLR_API bool flr_recording_reach(flr_recording *recording, double *seconds);
+
 /* From now on flr_recording_next() tells the notes that it meets, in the order of the file. A note
  * may stand behind its frame. `seen` NULL: they are passed over. */
 FLR_API void flr_recording_tell_notes(flr_recording *recording,

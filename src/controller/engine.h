@@ -482,7 +482,7 @@ typedef struct flr_engine_recording {
     bool finished;
     uint64_t bytes;        /* of the file, when it is finished */
     uint64_t frames, lost; /* in it, and not; 0 where not known: its writer died */
-    double seconds;
+    double seconds;        /* if its writer died: as far as it can be read; 0: not known */
     char name[FLR_ENGINE_NAME_SIZE];
     char path[FLR_CACHE_PATH_SIZE]; /* of the file */
 } flr_engine_recording;

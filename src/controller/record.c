@@ -74,7 +74,10 @@ static bool found_file(void *context, const char *name)
     if (flr_recording_open(e->def.env, path, &recording, NULL) == FLR_OK) {
         const char *rate = flr_recording_text(recording, "rate");
         double hz = rate ? strtod(rate, NULL) : 0;
-        if (flr_recording_length(recording, &r->frames, &r->seconds) && hz > 0)
+        /* of one whose writer died no frame is counted, since all of it had to be read for that */
+        if ((flr_recording_length(recording, &r->frames, &r->seconds) ||
+             flr_recording_reach(recording, &r->seconds)) &&
+            hz > 0)
             r->seconds += 1 / hz; /* the last frame lasts, too */
         flr_recording_close(recording);
     }

@@ -131,7 +131,8 @@ void flr_session_answer(flr_session *session, const flr_message *command, flr_re
         flr_session_fail(session, command, error);
 }
 
-void flr_session_end(flr_session *session, flr_result code, const char *sentence)
+/* `level`: of the line in the log. */
+static void end(flr_session *session, flr_result code, const char *sentence, flr_log_level level)
 {
     if (session->state == FLR_SESSION_ENDING) return;
     /* nothing that waits is of use any more to one that does not read */
@@ -149,8 +150,13 @@ void flr_session_end(flr_session *session, flr_result code, const char *sentence
     if (size > 0) enqueue(session, session->hub->scratch, size);
     session->state = FLR_SESSION_ENDING;
     if (code != FLR_OK && code != FLR_CLOSED)
-        flr_log_write(session->hub->def.log, FLR_LOG_WARNING, "client %u from %s is dropped: %s",
+        flr_log_write(session->hub->def.log, level, "client %u from %s is dropped: %s",
                       session->number, session->from, sentence);
+}
+
+void flr_session_end(flr_session *session, flr_result code, const char *sentence)
+{
+    end(session, code, sentence, FLR_LOG_WARNING);
 }
 
 bool flr_session_take(flr_session *session, void *bytes, size_t capacity, size_t *size)
@@ -268,20 +274,23 @@ static void take_hello(flr_session *session, const void *bytes, size_t size)
     if (result == FLR_OK)
         result = flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, hub->room, hub->room_size,
                                      &message, &error);
+    bool asks =
+        false; /* the page comes without a token first, and asks a person when it is told to */
     if (result == FLR_OK && !flr_access_token(hub->def.access, message.as.hello.token.bytes,
-                                              message.as.hello.token.size))
+                                              message.as.hello.token.size)) {
+        asks = message.as.hello.token.size == 0;
         result = flr_fail(&error, FLR_DENIED,
-                          message.as.hello.token.size
-                              ? "the token is not right; use the one that feeler serve printed"
-                              : "a token is needed; open the address that feeler serve printed, "
-                                "which has it at its end");
+                          "%s; it is at the end of the address that feeler serve printed, or the "
+                          "first line of its --token-file",
+                          asks ? "a token is needed" : "the token is not right");
+    }
     if (result == FLR_OK && flr_hub_clients(hub) >= hub->def.limits.clients)
         result = flr_fail(&error, FLR_AGAIN,
                           "there are %u clients already; close one, or start feeler serve with a "
                           "larger --clients",
                           flr_hub_clients(hub));
     if (result != FLR_OK)
-        flr_session_end(session, result, error.message);
+        end(session, result, error.message, asks ? FLR_LOG_INFO : FLR_LOG_WARNING);
     else
         welcome(session, &message.as.hello);
 }

@@ -92,6 +92,10 @@ flr_result flr_mcap_next(flr_mcap_reader *reader, flr_mcap_message *message, flr
 bool flr_mcap_summary(flr_mcap_reader *reader, const char *schema, uint64_t *messages,
                       uint64_t *first, uint64_t *last);
 
+/* The time of the last message, for a file whose writer died: that of the last whole chunk, which is looked for in the last 8 MiB;
+ * nothing else is read. False: there is none. */
+bool flr_mcap_last(flr_mcap_reader *reader, uint64_t *last);
+
 /* The value of a key of a metadata record that was met so far (those before the first message are met when the file is
  * opened); NULL: none. */
 const char *flr_mcap_metadata(const flr_mcap_reader *reader, const char *name, const char *key);

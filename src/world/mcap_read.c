@@ -427,6 +427,44 @@ bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages
     return false;
 }
 
+/* ---- the end of a file without one ---- */
+
+enum { TAIL = 8 << 20, CHUNK_HEAD = 9 + 40, TRIES = 64 };
+
+/* Does a whole chunk begin there? Its sizes have to agree and its checksum to be right, so that what a message happens to hold is not
+ * taken for one. `tries`: checksums that may still be made. */
+static bool whole_chunk(const uint8_t *data, size_t left, int *tries, uint64_t *end)
+{
+    look l = {data, left, false};
+    if (number(&l, 1) != MCAP_CHUNK) return false;
+    uint64_t size = number(&l, 8), first = number(&l, 8), last = number(&l, 8);
+    uint64_t plain = number(&l, 8);
+    uint32_t crc = (uint32_t)number(&l, 4);
+    uint64_t compression = number(&l, 4), records = number(&l, 8);
+    if (l.bad || compression != 0 || records != plain || records > l.left || size != records + 40)
+        return false;
+    if (last < first || (*tries)-- <= 0) return false;
+    if (crc && flr_crc32(0, l.data, (size_t)records) != crc) return false;
+    *end = last;
+    return true;
+}
+
+bool flr_mcap_last(flr_mcap_reader *r, uint64_t *last)
+{
+    /* metadata and the like stand before the first chunk, which is where reading goes on */
+    size_t size = r->size - r->at < TAIL ? (size_t)(r->size - r->at) : TAIL;
+    uint8_t *tail = malloc(size + 1);
+    bool found = false;
+    int tries = TRIES;
+    flr_error ignored;
+    if (tail && fetch(r, r->size - size, tail, size, &ignored) == FLR_OK)
+        for (size_t at = size; at-- > 0 && !found;)
+            found = tail[at] == MCAP_CHUNK && size - at > CHUNK_HEAD &&
+                    whole_chunk(tail + at, size - at, &tries, last);
+    free(tail);
+    return found;
+}
+
 void flr_mcap_close(flr_mcap_reader *r)
 {
     if (!r) return;

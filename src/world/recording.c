@@ -117,6 +117,14 @@ bool flr_recording_length(flr_recording *r, uint64_t *frames, double *seconds)
     return true;
 }
 
+bool flr_recording_reach(flr_recording *r, double *seconds)
+{
+    uint64_t last;
+    if (!flr_mcap_last(r->file, &last) || last > INT64_MAX) return false;
+    *seconds = (double)last * 1e-9;
+    return true;
+}
+
 bool flr_recording_damaged(const flr_recording *r, flr_error *error)
 {
     flr_mcap_damage damage = flr_mcap_get_damage(r->file);

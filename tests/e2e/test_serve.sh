@@ -99,6 +99,8 @@ grep -q 'a token is needed' "$scratch/out" && pass || fail "it is not told that 
 gets /health ' 401 '
 gets '/health?token=a-secret-that-nobody-knows' ' 200 '
 grep -q 'secret' "$scratch/serve.err" && fail "the token is in the log" || pass
+grep -q 'secret' "$scratch/serve.out" && fail "the token of a file is printed" || pass
+grep -q 'asks for the token: the first line of token$' "$scratch/serve.out" && pass || fail "where the token is, is not told: $(cat "$scratch/serve.out")"
 ends TERM 0
 # where others can come a token is made, and printed once
 serve --listen 0.0.0.0

@@ -23,6 +23,18 @@ static void the_dead_leave_what_they_wrote(void **state)
     /* a frame takes a millisecond here, a chunk a quarter of a second */
     assert_in_range(n, COUNT - 251, COUNT - 1);
     free(frames);
+    /* how far it goes is known without reading all of it, and reading begins at the front all the same */
+    flr_recording *r;
+    uint64_t count;
+    double seconds = 0;
+    flr_record_view view;
+    assert_ok(flr_recording_open(flr_test_disk(), "/dead.mcap", &r, &error), error);
+    assert_false(flr_recording_length(r, &count, &seconds));
+    assert_true(flr_recording_reach(r, &seconds));
+    assert_true(fabs(seconds - (double)(n - 1) * 1e-3) < 1e-9);
+    assert_ok(flr_recording_next(r, &view, &error), error);
+    assert_int_equal(view.frame.frame, 0);
+    flr_recording_close(r);
 }
 
 static void limits_and_losses(void **state)

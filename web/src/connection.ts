@@ -46,7 +46,16 @@ export class Connection {
   /** when the next attempt is due, on performance.now() */
   retry_at = 0;
 
-  constructor(private readonly url: string, private readonly token: string, private readonly packed: boolean) {}
+  /** refused, and another token may help */
+  wants_token = false;
+
+  constructor(private readonly url: string, public token: string, private readonly packed: boolean) {}
+
+  /** tries again with another token */
+  use_token(token: string): void {
+    this.token = token;
+    this.retry();
+  }
 
   open(): void {
     clearTimeout(this.timer);
@@ -123,6 +132,8 @@ export class Connection {
     const now = performance.now();
     if (message.name === 'welcome') this.welcome(message);
     else if (message.name === 'error' && this.state === 'connecting') {
+      // nothing else is denied before a welcome
+      this.wants_token = message.body.code === result.RESULT_DENIED;
       this.refuse(message.body.sentence);
       return;
     } else if (message.name === 'bye') this.reason = message.body.sentence;

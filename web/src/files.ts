@@ -2,11 +2,12 @@
 // the bytes go to the controller, which reads, voxelizes and tells how far it is.
 import { by_id, h } from './dom.ts';
 import type { Eye } from './camera.ts';
+import { likely_unit, size_of_file, states_unit } from './extent.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import { upright, type Quat, type Up } from './pose.ts';
 import { part_kind, type Vec3 } from './protocol.mjs';
-import { bytes as show_bytes, metres } from './units.ts';
+import { bytes as show_bytes, digits, metres } from './units.ts';
 
 const PIECE = 256 * 1024;
 const BACKLOG = 4 * 1024 * 1024;
@@ -16,6 +17,7 @@ const FIXED = 0x9aa7b4;
 
 export class Files {
   private chosen = 0;
+  private unit = ''; // chosen last
   private has_fixed = false; // also when it is still on its way
 
   constructor(private readonly model: Model, private readonly eye: Eye, private readonly notices: Notices) {
@@ -40,6 +42,8 @@ export class Files {
       drop.hidden = true;
       if (event.dataTransfer) void this.add([...event.dataTransfer.files]);
     });
+    by_id('file-cancel').addEventListener('click', () => by_id<HTMLDialogElement>('file-dialog').close());
+    by_id('empty-open').addEventListener('click', () => this.open());
     const place = by_id<HTMLSelectElement>('file-place');
     place.addEventListener('change', () => (by_id('file-at').hidden = place.value !== 'at'));
     const input = by_id<HTMLInputElement>('file-input');
@@ -55,17 +59,13 @@ export class Files {
   }
 
   private async add(files: File[]): Promise<void> {
-    for (const file of files) {
-      if (!file.size) {
-        this.notices.toast(`${file.name} is empty.`, 'warning');
-        continue;
-      }
-      if (/\.(json|mcap)$/i.test(file.name)) {
-        this.notices.toast(`${file.name} is no mesh. Scenes are opened by feeler serve SCENE, recordings are replayed from the folder of recordings.`, 'warning');
-        continue;
-      }
-      const answers = await this.ask(file);
+    const usable = files.filter((file) => this.usable(file));
+    const alike = new Map<string, Answers>(); // by how names end: those of another kind are asked about
+    for (const [k, file] of usable.entries()) {
+      const ending = /[^.]*$/.exec(file.name)![0].toLowerCase();
+      const answers = alike.get(ending) ?? (await this.ask(file, k + 1, usable));
       if (!answers) return; // cancelled: the rest is not asked about either
+      if (answers.all) alike.set(ending, answers);
       this.has_fixed ||= answers.kind === part_kind.PART_STATIC;
       try {
         await this.send(file, answers);
@@ -75,13 +75,35 @@ export class Files {
     }
   }
 
-  private ask(file: File): Promise<Answers | null> {
-    const dialog = by_id<HTMLDialogElement>('file-dialog');
-    const form = dialog.querySelector('form')!;
-    const guess = this.model.scene?.unit && metres(this.model.scene.unit) ? this.model.scene.unit : 'mm';
+  private usable(file: File): boolean {
+    if (!file.size) this.notices.toast(`${file.name} is empty.`, 'warning');
+    else if (/\.(json|mcap)$/i.test(file.name))
+      this.notices.toast(`${file.name} is no mesh. Scenes are opened by feeler serve SCENE, recordings are replayed from the folder of recordings.`, 'warning');
+    else return true;
+    return false;
+  }
+
+  /** fills the form in with what is likely */
+  private async propose(file: File, number: number, of: File[]): Promise<void> {
+    const size = await size_of_file(file);
+    const rest = of.length - number;
+    by_id('file-title').textContent = of.length > 1 ? `Add a part (${number} of ${of.length})` : 'Add a part';
     by_id('file-name').textContent = `${file.name} · ${show_bytes(file.size)}`;
+    by_id('file-all').hidden = rest === 0;
+    by_id('file-all').textContent = `Add all ${rest + 1} so`;
     const unit = by_id<HTMLSelectElement>('file-unit');
-    if ([...unit.options].some((option) => option.value === guess)) unit.value = guess;
+    const stated = states_unit(file.name);
+    unit.querySelector<HTMLOptionElement>('[value=""]')!.hidden = !stated;
+    // those that are dropped together mostly come from one place
+    unit.value = stated ? '' : number > 1 && this.unit ? this.unit : likely_unit(size);
+    const tell = () => {
+      const scale = metres(unit.value);
+      const show = (value: number) => digits((value * scale) / metres(this.model.unit));
+      by_id('file-size').hidden = !size || unit.value === '';
+      if (size) by_id('file-size').textContent = `It is then ${size.map(show).join(' × ')} ${this.model.unit} large.`;
+    };
+    unit.onchange = tell;
+    tell();
     by_id<HTMLInputElement>('file-voxel').value = '';
     by_id<HTMLSelectElement>('file-place').value = 'origin';
     // these formats have y up by their rules; most others say nothing, and CAD has z up
@@ -90,27 +112,29 @@ export class Files {
     for (const id of ['file-voxel-unit', 'file-at-unit']) by_id(id).textContent = this.model.unit;
     // the first thing in a scene is mostly what the others are taken out of
     by_id<HTMLSelectElement>('file-kind').value = this.has_fixed ? 'movable' : 'static';
+  }
+
+  private async ask(file: File, number: number, of: File[]): Promise<Answers | null> {
+    const dialog = by_id<HTMLDialogElement>('file-dialog');
+    await this.propose(file, number, of);
+    dialog.returnValue = ''; // Escape leaves what was said last
     dialog.showModal();
-    return new Promise((resolve) => {
-      dialog.addEventListener('close', () => {
-        if (dialog.returnValue !== 'add') {
-          resolve(null);
-          return;
-        }
-        const data = new FormData(form);
-        const scale = metres(this.model.unit);
-        const voxel = Number(data.get('voxel')) * scale;
-        const place = data.get('place');
-        resolve({
-          unit: metres(String(data.get('unit'))),
-          kind: data.get('kind') === 'movable' ? part_kind.PART_MOVABLE : part_kind.PART_STATIC,
-          voxel: Number.isFinite(voxel) && voxel > 0 ? voxel : 0,
-          turn: upright(data.get('up') as Up),
-          place: place === 'view' ? (this.eye.controls.target.toArray() as Vec3)
-            : place === 'at' ? (['x', 'y', 'z'].map((axis) => Number(data.get(axis)) * scale) as Vec3) : [0, 0, 0],
-        });
-      }, { once: true });
-    });
+    await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }));
+    if (dialog.returnValue !== 'add' && dialog.returnValue !== 'all') return null;
+    const data = new FormData(dialog.querySelector('form')!);
+    const scale = metres(this.model.unit);
+    const voxel = Number(data.get('voxel')) * scale;
+    const place = data.get('place');
+    this.unit = String(data.get('unit'));
+    return {
+      all: dialog.returnValue === 'all',
+      unit: this.unit ? metres(this.unit) : 0,
+      kind: data.get('kind') === 'movable' ? part_kind.PART_MOVABLE : part_kind.PART_STATIC,
+      voxel: Number.isFinite(voxel) && voxel > 0 ? voxel : 0,
+      turn: upright(data.get('up') as Up),
+      place: place === 'view' ? (this.eye.controls.target.toArray() as Vec3)
+        : place === 'at' ? (['x', 'y', 'z'].map((axis) => Number(data.get(axis)) * scale) as Vec3) : [0, 0, 0],
+    };
   }
 
   private async send(file: File, answers: Answers): Promise<void> {
@@ -144,7 +168,8 @@ export class Files {
 }
 
 interface Answers {
-  unit: number;
+  all: boolean; // the others of its kind, too
+  unit: number; // metres in one of its coordinates; 0: as the file says
   kind: 0 | 1;
   voxel: number;
   turn: Quat;

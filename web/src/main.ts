@@ -28,24 +28,7 @@ import type { Signal } from './signal.ts';
 import { Status } from './status.ts';
 import { Stillness } from './stillness.ts';
 import { Theme } from './theme.ts';
-
-/** the token comes with the address that the controller printed; it does not stay in the address bar */
-function take_token(): string {
-  const address = new URL(location.href);
-  const hash = new URLSearchParams(address.hash.slice(1));
-  const token = address.searchParams.get('token') ?? hash.get('token') ?? '';
-  try {
-    if (token) sessionStorage.setItem('feeler.token', token);
-    if (address.searchParams.has('token') || hash.has('token')) {
-      address.searchParams.delete('token');
-      address.hash = '';
-      history.replaceState(null, '', address);
-    }
-    return token || (sessionStorage.getItem('feeler.token') ?? '');
-  } catch {
-    return token;
-  }
-}
+import { take_token, TokenForm } from './token.ts';
 
 function socket_address(): string {
   const address = new URL('ws', location.href);
@@ -64,6 +47,7 @@ async function main(): Promise<void> {
   const stage = new Stage(canvas, model, quality === 'high' || quality === 'low' ? quality : 'auto');
   const eye = new Eye(canvas);
   const notices = new Notices(model, connection);
+  new TokenForm(connection);
   const loader = new Loader(model, stage);
   const hand = new PageHand(model);
   // the gizmo hears of a press before the parts behind it do
@@ -181,7 +165,7 @@ async function main(): Promise<void> {
   });
 
   const stillness = new Stillness();
-  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed] as Signal<unknown>[])
+  for (const news of [model.on_scene, model.on_part, model.on_part_gone, model.on_proximity, model.on_voxels, model.on_people, people.moved, theme.changed, clearance.changed, overlays.came] as Signal<unknown>[])
     news.on(() => stillness.stir(4));
   loader.progress.on(() => stillness.stir());
   new ResizeObserver(() => stillness.stir()).observe(canvas);

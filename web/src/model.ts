@@ -7,6 +7,7 @@ import {
   type message_replaying, type message_scene, type message_state, type Pose,
 } from './protocol.mjs';
 import { Signal } from './signal.ts';
+import { reading_unit } from './units.ts';
 
 export interface Part extends message_part {
   look: number;
@@ -63,8 +64,9 @@ export class Model {
     window.setInterval(() => this.ask_health(), 2000);
   }
 
-  get unit(): string {
-    return this.scene?.unit || 'mm';
+  /** that lengths are shown and asked for in */
+  get unit(): 'mm' | 'in' {
+    return reading_unit(this.scene?.unit ?? '');
   }
 
   /** parts that a hand can take */

@@ -11,7 +11,7 @@ export class Notices {
   private banner = by_id('banner');
   private jobs = by_id('jobs');
   private bars = new Map<number, { row: HTMLElement; bar: HTMLProgressElement; line: HTMLElement }>();
-  private last = { sentence: '', at: 0 };
+  private timers = new WeakMap<HTMLElement, number>();
 
   constructor(private readonly model: Model, private readonly connection: Connection) {
     model.on_event.on((event) => {
@@ -27,27 +27,35 @@ export class Notices {
   }
 
   toast(sentence: string, kind: Kind = 'note'): void {
-    const now = performance.now();
-    if (!sentence || (sentence === this.last.sentence && now - this.last.at < 1500)) return;
-    this.last = { sentence, at: now };
+    if (!sentence) return;
+    // one that is said again stays longer; it is not said twice
+    const shown = [...this.toasts.children].find((one) => one.firstElementChild?.textContent === sentence) as HTMLElement | undefined;
+    const toast = shown ?? this.make_toast(sentence, kind);
+    window.clearTimeout(this.timers.get(toast));
+    this.timers.set(toast, window.setTimeout(() => toast.remove(), Math.max(kind === 'note' ? 4500 : 9000, 70 * sentence.length))); // time to read it
+  }
+
+  private make_toast(sentence: string, kind: Kind): HTMLElement {
     const close = h('button', { class: 'toast-close', type: 'button', 'aria-label': 'Dismiss', onclick: () => toast.remove() });
     close.append(icon('close'));
     const toast = h('div', { class: `toast ${kind}`, role: kind === 'note' ? 'status' : 'alert' }, h('span', {}, sentence), close);
     this.toasts.append(toast);
     while (this.toasts.children.length > 4) this.toasts.firstElementChild!.remove();
-    window.setTimeout(() => toast.remove(), Math.max(kind === 'note' ? 4500 : 9000, 70 * sentence.length)); // time to read it
+    return toast;
   }
 
   /** for the catch of a command */
   readonly failed = (error: unknown): void => this.toast(error instanceof Error ? error.message : String(error), 'warning');
 
   private show_status(): void {
-    const { state, reason, retry_at } = this.connection;
+    const { state, reason, retry_at, wants_token } = this.connection;
     this.banner.hidden = state === 'open';
-    this.banner.dataset['state'] = state;
+    this.banner.dataset['state'] = state === 'refused' && wants_token ? 'token' : state;
+    text(by_id('retry'), state === 'refused' && wants_token ? 'Enter it' : 'Try now');
     const line = this.banner.querySelector<HTMLElement>('.banner-text')!;
     const seconds = Math.max(0, Math.ceil((retry_at - performance.now()) / 1000));
     if (state === 'connecting') text(line, 'Connecting to the controller …');
+    else if (state === 'refused' && wants_token) text(line, 'This controller asks for a token.');
     else if (state === 'refused') text(line, `The controller refused this page: ${reason || 'no reason given'}`);
     else if (state === 'lost')
       text(line, `No connection to the controller${reason ? ` (${reason})` : ''}. What you see is as it was. Trying again${seconds > 0 ? ` in ${seconds} s` : ' now'}.`);

@@ -12,6 +12,7 @@ import { NearVoxels } from './near.ts';
 import { apply } from './pose.ts';
 import { look, NONE, overlay_kind, type hand_state, type message_near_voxels, type message_overlay, type message_state, type Vec3, type Wrench } from './protocol.mjs';
 import { set_pose, type Stage } from './scene.ts';
+import { Signal } from './signal.ts';
 import type { Palette } from './theme.ts';
 
 const MOST_CONTACTS = 1024;
@@ -29,6 +30,8 @@ interface HandObject {
 
 export class Overlays {
   show = { contacts: true, forces: true, ghost: true, voxels: false };
+  /** voxels or points that were asked for are there */
+  readonly came = new Signal<void>();
   private hands: HandObject[] = [];
   private palette: Palette | null = null;
   private contact_points: InstancedMesh;
@@ -290,6 +293,7 @@ export class Overlays {
     made.name = `overlay${kind}`;
     object.group.add(made);
     this.boxes.set(`${part} ${kind}`, made);
+    this.came.emit(); // long after the click that asked, maybe
     return first;
   }
 

@@ -15,6 +15,7 @@ import type { Stage } from './scene.ts';
 import { count, digits, length, metres } from './units.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
+const UNLIMITED_M = 1e6; // a length that limits nothing here
 
 export class Panels {
   private slider = by_id<HTMLInputElement>('clearance-slider');
@@ -35,6 +36,9 @@ export class Panels {
       by_id('parts').replaceChildren();
       this.part_rows.clear();
       text(by_id('scene-name'), model.scene?.name ?? '');
+      this.greatest = 0; // it may be told in another unit
+      this.forget_parameters();
+      for (const parameter of model.parameters.values()) this.take_parameter(parameter);
     });
     model.on_part.on(() => {
       this.list_parts();
@@ -49,10 +53,13 @@ export class Panels {
     model.on_devices.on(() => this.list_devices());
     model.on_proximity.on((message) => this.take_reach(message));
     model.connection.status.on((status) => {
-      if (status !== 'open') return;
-      by_id('parameters').replaceChildren();
-      this.rows.clear();
+      if (status === 'open') this.forget_parameters();
     });
+  }
+
+  private forget_parameters(): void {
+    by_id('parameters').replaceChildren();
+    this.rows.clear();
   }
 
   // ---- clearance ----
@@ -154,14 +161,19 @@ export class Panels {
       stage.section.at = Number(at.value);
       stage.section.axis = Number(axis.value) as 0 | 1 | 2;
       stage.section.flip = flip.querySelector('input')!.checked;
-      stage.update_section();
+      this.place_section();
     };
     by_id('section').append(h('div', { class: 'row' }, axis, at), flip);
   }
 
+  private place_section(): void {
+    const where = this.stage.update_section();
+    text(by_id('section-where'), Number.isFinite(where) ? length(where, this.model.unit) : '');
+  }
+
   set_section(on: boolean): void {
     this.stage.section.on = on;
-    this.stage.update_section();
+    this.place_section();
     by_id('section-card').hidden = !on;
     by_id('tool-section').setAttribute('aria-pressed', String(on));
   }
@@ -187,6 +199,7 @@ export class Panels {
       const change = row.nextElementSibling as HTMLElement;
       change.hidden = part.part !== this.model.selected;
       change.querySelector('select')!.value = String(part.kind);
+      text(change.querySelector<HTMLElement>('.unit')!, this.model.unit);
       const size = change.querySelector('input')!;
       if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
       const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)}` : 'no voxels yet';
@@ -249,7 +262,7 @@ export class Panels {
       if (!(voxel > 0)) this.notices.toast(`A voxel size is a number of ${this.model.unit} above 0.`, 'warning');
       else if (voxel !== this.model.parts.get(part)?.voxel) connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
     };
-    const form = h('form', { class: 'part-change', noValidate: true }, kind, size, h('button', { type: 'submit', class: 'chip', title: 'Make voxels of this size' }, 'voxelize'));
+    const form = h('form', { class: 'part-change', noValidate: true }, kind, size, h('span', { class: 'unit' }), h('button', { type: 'submit', class: 'quiet', title: 'Make voxels of this size' }, 'Voxelize'));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       apply();
@@ -259,7 +272,7 @@ export class Panels {
 
   private build_save(): void {
     const path = h('input', { type: 'text', id: 'save-path', placeholder: 'saved.json', 'aria-label': 'Name to save the scene as, at the controller’s machine' });
-    const form = h('form', { id: 'save', class: 'part-change' }, path, h('button', { type: 'submit', class: 'chip', title: 'Write the scene as it is now: beside the scene that was opened, or where the controller was started' }, 'save'));
+    const form = h('form', { id: 'save', class: 'part-change' }, path, h('button', { type: 'submit', title: 'Write the scene as it is now: beside the scene that was opened, or where the controller was started' }, 'Save scene'));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const name = path.value.trim() || path.placeholder;
@@ -301,18 +314,20 @@ export class Panels {
         set(now);
       });
     };
-    // lengths are SI on the wire and the scene's unit for people
+    // lengths are SI on the wire and in the page's unit for people
     const scale = first.unit === 'm' ? metres(this.model.unit) : 1;
     const unit = first.unit === 'm' ? this.model.unit : first.unit;
+    const unlimited = (value: number) => first.unit === 'm' && value >= UNLIMITED_M;
     const id = `parameter-${first.name}`;
     let field: HTMLInputElement | HTMLSelectElement;
     if (first.words) {
       field = h('select', { id, onchange: () => send(Number(field.value)) },
         ...first.words.split(' ').map((word, k) => h('option', { value: String(k) }, word)));
     } else {
-      field = h('input', { id, type: 'number', step: 'any', onchange: () => {
-        const value = Number(field.value) * scale;
-        if (Number.isFinite(value)) send(Math.min(now.high, Math.max(now.low, value)));
+      field = h('input', { id, type: 'number', step: 'any', placeholder: unlimited(first.high) ? 'no limit' : '', onchange: () => {
+        const value = field.value !== '' ? Number(field.value) * scale : unlimited(now.high) ? now.high : NaN;
+        if (!Number.isFinite(value)) set(now);
+        else send(Math.min(now.high, Math.max(now.low, value)));
       } });
     }
     const reset = h('button', { type: 'button', class: 'tool small', title: 'As it was at the beginning', 'aria-label': `Reset ${first.name}`, onclick: () => send(now.preset) });
@@ -320,11 +335,11 @@ export class Panels {
     const set = (parameter: message_parameter) => {
       now = parameter;
       if (document.activeElement !== field || field instanceof HTMLSelectElement)
-        field.value = first.words ? String(parameter.value) : String(Number((parameter.value / scale).toPrecision(6)));
+        field.value = first.words ? String(parameter.value) : unlimited(parameter.value) ? '' : String(Number((parameter.value / scale).toPrecision(6)));
       reset.hidden = parameter.value === parameter.preset;
     };
     by_id('parameters').append(h('div', { class: 'parameter', title: first.doc },
-      h('label', { for: id }, first.name.replaceAll('_', ' ')), h('span', { class: 'unit' }, unit), field, reset));
+      h('label', { for: id }, first.name.replaceAll('_', ' ')), h('span', { class: 'unit' }, unit.replace('^2', '²')), field, reset));
     set(first);
     return { set };
   }

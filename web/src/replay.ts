@@ -95,8 +95,12 @@ export class Recordings {
     play.append(icon('play'));
     const save = h('button', { type: 'button', class: 'tool small', title: 'Download', 'aria-label': `Download ${recording.name}`, disabled: !recording.finished, onclick: () => void this.download(recording) });
     save.append(icon('download'));
-    const facts = recording.finished ? `${recording.seconds > 0 ? `${clock(recording.seconds)} · ` : ''}${show_bytes(recording.bytes)}` : 'recording …';
-    return h('div', { class: 'recording' }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save);
+    // frames are counted at the end: without any, its writer was stopped before
+    const cut = recording.finished && recording.frames === 0;
+    const long = recording.seconds > 0 ? `${clock(recording.seconds)}${cut ? ', cut off' : ''}` : cut ? 'cut off, length not known' : '';
+    const facts = recording.finished ? `${long}${long ? ' · ' : ''}${show_bytes(recording.bytes)}` : 'recording …';
+    const why = cut ? 'The controller was stopped while it recorded. What was written until then can be replayed.' : '';
+    return h('div', { class: 'recording', title: why }, h('div', {}, h('div', { class: 'part-name' }, recording.name), h('div', { class: 'part-facts' }, facts)), play, save);
   }
 
   /** piece by piece over the same socket, then as a file of the browser */
@@ -112,8 +116,10 @@ export class Recordings {
       }
       const url = URL.createObjectURL(new Blob(pieces as BlobPart[], { type: 'application/octet-stream' }));
       const name = recording.name.replace(/[^\w.-]+/g, '_') || 'recording';
-      h('a', { href: url, download: name.endsWith('.mcap') ? name : `${name}.mcap` }).click();
+      const file = name.endsWith('.mcap') ? name : `${name}.mcap`;
+      h('a', { href: url, download: file }).click();
       window.setTimeout(() => URL.revokeObjectURL(url), 10000);
+      this.notices.toast(`For the clearance along the way: feeler report ${file} --clearance 1mm --out report.html`);
     } catch (error) {
       this.notices.failed(error);
     }

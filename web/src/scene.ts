@@ -365,15 +365,18 @@ export class Stage {
         'if (cut > 0.5 && !gl_FrontFacing) outgoingLight = cut_colour;\n#include <opaque_fragment>');
   }
 
-  update_section(): void {
+  /** puts the plane in its place, and says where on its axis that is */
+  update_section(): number {
     const box = this.bounds();
     const { axis, flip, at, on } = this.section;
     const low = box.min.getComponent(axis), high = box.max.getComponent(axis);
     const sign = flip ? 1 : -1;
     this.plane.normal.set(0, 0, 0).setComponent(axis, sign);
-    this.plane.constant = -sign * (low + at * (high - low));
+    const where = low + at * (high - low);
+    this.plane.constant = -sign * where;
     this.renderer.clippingPlanes = on ? [this.plane] : [];
     this.cut.value = on ? 1 : 0;
+    return where;
   }
 
   /** light and ground follow the size of the scene */

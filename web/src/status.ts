@@ -40,7 +40,8 @@ export class Status {
     }
     const held = state.rate_held;
     const rate = `${connection.loop_rate} Hz`;
-    const why = this.model.rate_sentence;
+    const why = this.model.rate_sentence.replace(/(\d) us\b/g, '$1 µs');
+    const late = / Hz not held/.test(why); // it is asked for every two seconds, and may be of before
     if (this.model.replaying) {
       text(chip, 'replay: the loop is held');
       chip.dataset['state'] = 'off';
@@ -51,7 +52,7 @@ export class Status {
       text(chip, 'paused');
       chip.dataset['state'] = 'off';
     } else {
-      text(chip, held ? `${rate} held` : why && !/held$/.test(why) ? why : `${rate} not held: ${state.skipped} periods without a frame`);
+      text(chip, held ? `${rate} held` : late ? why : `${rate} not held: ${state.skipped} periods without a frame`);
       chip.dataset['state'] = held ? 'good' : 'bad';
     }
     chip.title = `${why}${connection.name ? ` · ${connection.name}` : ''}`;
@@ -66,6 +67,6 @@ export class Status {
     const record = by_id('tool-record');
     record.setAttribute('aria-pressed', String(state.recording));
     text(by_id('record-text'), state.recording ? 'Stop' : 'Record');
-    by_id('tool-pause').setAttribute('aria-pressed', String(state.paused));
+    by_id('tool-pause').setAttribute('aria-pressed', String(state.paused && !this.model.replaying));
   }
 }

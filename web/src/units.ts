@@ -1,4 +1,4 @@
-// Lengths as people read them: the scene's unit, as many digits as tell something.
+// Lengths as people read them, with as many digits as tell something.
 
 const METRES: Record<string, number> = { m: 1, cm: 0.01, mm: 0.001, um: 1e-6, in: 0.0254, ft: 0.3048 };
 
@@ -17,18 +17,32 @@ export function digits(value: number): string {
   return value.toFixed(Math.min(places, 6));
 }
 
-export function length(value_m: number, unit: string): string {
-  return Number.isFinite(value_m) ? `${digits(value_m / metres(unit))} ${unit || 'mm'}` : 'none in reach';
+/** what lengths are shown and asked for in: inches where the scene has them, else millimetres, since one in metres is as
+ * much about gaps of a few millimetres */
+export function reading_unit(scene_unit: string): 'mm' | 'in' {
+  return scene_unit === 'in' || scene_unit === 'ft' ? 'in' : 'mm';
 }
 
-/** bounds of a distance, in words */
+/** millimetres from a metre on are read as metres; then a digit more, so that one is a millimetre */
+function shown_in(greatest_m: number, unit: string): (value_m: number) => string {
+  return name_of(greatest_m, unit) === 'm' ? (value_m) => value_m.toFixed(3) : (value_m) => digits(value_m / metres(unit));
+}
+
+function name_of(greatest_m: number, unit: string): string {
+  return unit === 'mm' && Math.abs(greatest_m) >= 1 ? 'm' : unit;
+}
+
+export function length(value_m: number, unit: string): string {
+  return Number.isFinite(value_m) ? `${shown_in(value_m, unit)(value_m)} ${name_of(value_m, unit)}` : 'none in reach';
+}
+
+/** bounds of a distance, in words; both in one unit */
 export function bounds(lower_m: number, upper_m: number, unit: string): string {
-  const scale = metres(unit);
-  const name = unit || 'mm';
   if (!Number.isFinite(lower_m)) return 'nothing near';
-  if (!Number.isFinite(upper_m)) return `more than ${digits(lower_m / scale)} ${name}`;
-  if (upper_m - lower_m <= 1e-9 + 1e-4 * upper_m) return `${digits(upper_m / scale)} ${name}`;
-  return `${digits(lower_m / scale)} – ${digits(upper_m / scale)} ${name}`;
+  if (!Number.isFinite(upper_m)) return `more than ${length(lower_m, unit)}`;
+  if (upper_m - lower_m <= 1e-9 + 1e-4 * upper_m) return length(upper_m, unit);
+  const show = shown_in(upper_m, unit);
+  return `${show(lower_m)} – ${show(upper_m)} ${name_of(upper_m, unit)}`;
 }
 
 export function count(value: number): string {

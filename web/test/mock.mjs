@@ -256,7 +256,7 @@ class Client {
   commands = {
     hello(body, mock) {
       if (mock.token && body.token !== mock.token) {
-        this.send('error', { code: result.RESULT_DENIED, sentence: 'The token is not right: use the address that the controller printed.' });
+        this.send('error', { code: result.RESULT_DENIED, sentence: 'the token is not right' });
         return;
       }
       this.open = true;

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
 import { start } from './mock.mjs';
 import { cube_stl } from './scene.mjs';
-import { demo, serve } from './serve.mjs';
+import { demo, guard, serve } from './serve.mjs';
 
 const option = (name) => {
   const at = process.argv.indexOf(name);
@@ -181,6 +181,19 @@ await step('records while it is pressed against the rib, replays, scrubs', async
   await page.locator('#recordings .recording button').first().click();
   await until(page, () => window.feeler.replaying?.playing, 'it plays');
   await until(page, (y) => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] - y) < 0.003, 'the part gets to where it was', 20000, end[1]);
+  // the bar to scrub with has room, in a small window, too, and nothing of it is cut off
+  for (const width of [1120, 500]) {
+    await page.setViewportSize({ width, height: 640 });
+    await until(page, () => {
+      const within = document.getElementById('stage').getBoundingClientRect();
+      return document.getElementById('scrub').clientWidth > 180 && ['replay', 'replay-end'].every((id) => {
+        const box = document.getElementById(id).getBoundingClientRect();
+        return box.left >= within.left && box.right <= within.right && box.bottom <= within.bottom;
+      });
+    }, `the replay has room at ${width} pixels`);
+    await shot(page, `replay-${width}`);
+  }
+  await page.setViewportSize({ width: 1120, height: 640 });
   await page.locator('#scrub').fill('0');
   await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] + 0.02) < 0.003, 'scrubbed to the beginning');
   await shot(page, 'replay');
@@ -201,8 +214,10 @@ if (feeler) await step('by what was recorded, exact meshes never met, and run ag
 await step('an STL becomes a part', async () => {
   await page.locator('#file-input').setInputFiles({ name: 'plug.stl', mimeType: 'model/stl', buffer: cube_stl([200, -150, 60], 30) });
   await page.locator('#file-dialog').waitFor({ state: 'visible' });
+  check((await page.locator('#file-size').textContent()) === 'It is then 30.0 × 30.0 × 30.0 mm large.', 'its size is told');
+  check(await page.locator('#file-all').isHidden(), 'there is one file');
   await page.locator('#file-voxel').fill('2');
-  await page.locator('#file-dialog button.primary').click();
+  await page.locator('#file-voxel').press('Enter'); // adds it
   await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('plug') && part.ready), 'the part is there', 30000);
   await until(page, () => window.feeler.loaded, 'its mesh is there');
   check((await page.locator('#parts .part').count()) === 4, 'it is in the list');
@@ -244,6 +259,7 @@ if (feeler && cad) await step('two files are dropped, one of them STEP', async (
   // each is asked about
   for (const name of ['assembly.step', 'cap.stl']) {
     await until(page, (wanted) => document.getElementById('file-dialog').open && document.getElementById('file-name').textContent.startsWith(wanted), `the form for ${name}`, 15000, name);
+    check((await page.locator('#file-unit').inputValue()) === (name.endsWith('step') ? '' : 'mm'), `${name}: STEP says its unit, STL does not`);
     await page.locator('#file-voxel').fill('2');
     await page.locator('#file-dialog button.primary').click();
   }
@@ -255,24 +271,29 @@ if (feeler && cad) await step('two files are dropped, one of them STEP', async (
 });
 
 await step('a file with y up is stood up, what is no mesh is told with what is read, and undo says when it is at the end', async () => {
-  const give = async (name, buffer) => {
-    await page.locator('#file-input').setInputFiles({ name, mimeType: 'model/stl', buffer });
+  const give = async (...files) => {
+    await page.locator('#file-input').setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: 'model/stl', buffer })));
     await page.locator('#file-dialog').waitFor({ state: 'visible' });
   };
-  await give('tower.stl', cube_stl([-260, 60, 150], 20));
+  // two at once, in metres, which is seen at their size; the answers are for both
+  await give(['tower.stl', cube_stl([-0.26, 0.06, 0.15], 0.02)], ['spire.stl', cube_stl([-0.26, 0.12, 0.15], 0.01)]);
+  check((await page.locator('#file-title').textContent()) === 'Add a part (1 of 2)' && (await page.locator('#file-unit').inputValue()) === 'm', 'metres are proposed');
+  await page.locator('#file-unit').selectOption('mm');
+  check(/0\.0200 × 0\.0200 × 0\.0200 mm/.test(await page.locator('#file-size').textContent()), 'another unit makes another size');
+  await page.locator('#file-unit').selectOption('m');
   await page.locator('#file-up').selectOption('y');
   await page.locator('#file-voxel').fill('2');
-  await page.locator('#file-dialog button.primary').click();
-  await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('tower') && part.ready), 'the tower is there', 30000);
+  await page.locator('#file-all').click();
+  await until(page, () => ['tower', 'spire'].every((name) => window.feeler.parts.some((part) => part.name.startsWith(name) && part.ready && Math.abs(part.voxel - 0.002) < 1e-9)), 'both are there', 30000);
   const q = await page.evaluate(() => window.feeler.parts.find((part) => part.name.startsWith('tower')).pose.q);
   check(Math.abs(q[0] - Math.SQRT1_2) < 1e-6 && Math.abs(q[1] - Math.SQRT1_2) < 1e-6, `it stands: ${q}`);
   if (!feeler) return;
-  await give('notes.txt', Buffer.from('a letter, and no mesh at all: nothing in it is a triangle, however long one looks for some\n'));
+  await give(['notes.txt', Buffer.from('a letter, and no mesh at all: nothing in it is a triangle, however long one looks for some\n')]);
   await page.locator('#file-dialog button.primary').click();
   await page.locator('.toast.fault', { hasText: /notes.*STL, OBJ, PLY.*STEP.*glTF/ }).waitFor({ timeout: 15000 });
   await page.locator('#view').focus();
   for (let i = 0; i < 70; i++) await page.keyboard.press('u');
-  await page.locator('.toast', { hasText: 'to undo' }).waitFor({ timeout: 10000 });
+  await page.locator('.toast', { hasText: 'to undo' }).first().waitFor({ timeout: 10000 });
 });
 
 await step('two pages see the same', async () => {
@@ -297,6 +318,7 @@ await step('keys, gizmo, section, theme, help', async () => {
   check(await page.locator('#help').isHidden(), 'help closes');
   await page.keyboard.press('x');
   check(await page.locator('#section-card').isVisible(), 'section');
+  check(/ mm$/.test(await page.locator('#section-where').textContent()), 'where it cuts is told');
   await page.waitForTimeout(200);
   await shot(page, 'section');
   await page.keyboard.press('x');
@@ -373,6 +395,43 @@ if (feeler) await step('a point touches a butterfly', async () => {
   } finally {
     await page.close(); // before its controller ends, or it would try to find it again
     await shown.close();
+  }
+});
+
+await step('a token is asked for where one is needed', async () => {
+  const token = 'a-secret-that-nobody-knows';
+  const guarded = feeler ? await guard(feeler, token) : await start(0, token);
+  const open = { viewport: { width: 560, height: 420 }, colorScheme: 'light' };
+  const own = new URL(guarded.url);
+  try {
+    if (feeler) check(!guarded.said().includes(token), 'a token of a file is not printed');
+    own.hash = '';
+    page = await browser.newPage(open);
+    await page.goto(own.href);
+    await until(page, () => document.getElementById('token-dialog').open && document.activeElement.id === 'token-field', 'the form is there, and its field has the keyboard', 30000);
+    check((await page.locator('#token-wrong').textContent()) === '', 'nothing was wrong yet');
+    await page.keyboard.type('another-secret-of-this-kind');
+    await page.keyboard.press('Enter');
+    await until(page, () => /not the token/.test(document.getElementById('token-wrong').textContent), 'a wrong one is told');
+    await shot(page, 'token');
+    // put off, it can be asked for again
+    await page.keyboard.press('Escape');
+    await until(page, () => !document.getElementById('token-dialog').open && !document.getElementById('banner').hidden, 'the banner stays');
+    await page.locator('#retry').click();
+    await until(page, () => document.getElementById('token-dialog').open, 'the form is there again');
+    await page.locator('#token-field').fill(`${own.href}#token=${token}`);
+    await page.locator('#token-dialog button.primary').click();
+    const shown = () => window.feeler?.connected && window.feeler.loaded && !document.getElementById('token-dialog').open;
+    await until(page, shown, 'the whole address is right, too', 45000);
+    await page.reload();
+    await until(page, shown, 'a reload does not ask again', 45000);
+    await page.close();
+    // an address that ends in it asks nothing, and does not keep it where others see it
+    page = await open_page(browser, `${own.href}#token=${token}`, before_loss, open);
+    check(!page.url().includes(token), 'the token does not stay in the address bar');
+  } finally {
+    await page.close();
+    await guarded.close();
   }
 });
 

@@ -1,6 +1,6 @@
 // A real controller for the tests of the page: feeler serve of the scene of scene.mjs, in a folder of its own.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { write_scene } from './scene.mjs';
@@ -57,6 +57,22 @@ export async function serve(feeler) {
       const environment = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
       return JSON.parse(execFileSync(feeler, [command, join(folder, 'recordings', name), '--json', ...options], { cwd: folder, env: environment, timeout: 60000 }));
     },
+    close: async () => {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** feeler serve --token-file, with that token: { url, said(), close() } */
+export async function guard(feeler, token) {
+  const folder = mkdtempSync(join(tmpdir(), 'feeler-guard-'));
+  write_scene(folder);
+  writeFileSync(join(folder, 'token'), `${token}\n`);
+  const { child, url, said } = begin(feeler, folder, ['serve', join(folder, 'scene.json'), '--port', '0', '--token-file', join(folder, 'token'), '--no-devices']);
+  return {
+    url: await url,
+    said,
     close: async () => {
       await end(child);
       rmSync(folder, { recursive: true, force: true });

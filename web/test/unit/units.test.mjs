@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from '../load.mjs';
+
+const { bounds, length, metres, reading_unit } = await load('units.ts');
+
+test('a scene in metres is read in millimetres, one in inches in inches', () => {
+  for (const unit of ['m', 'cm', 'mm', 'um', '']) assert.equal(reading_unit(unit), 'mm');
+  for (const unit of ['in', 'ft']) assert.equal(reading_unit(unit), 'in');
+  assert.equal(metres('in'), 0.0254);
+});
+
+test('lengths', () => {
+  assert.equal(length(0.005, 'mm'), '5.00 mm');
+  assert.equal(length(0.0000268, 'mm'), '0.0268 mm');
+  assert.equal(length(0.999, 'mm'), '999 mm');
+  assert.equal(length(1.2345, 'mm'), '1.234 m');
+  assert.equal(length(-2, 'mm'), '-2.000 m');
+  assert.equal(length(0, 'mm'), '0 mm');
+  assert.equal(length(1.27, 'in'), '50.0 in');
+  assert.equal(length(Infinity, 'mm'), 'none in reach');
+});
+
+test('bounds are in one unit', () => {
+  assert.equal(bounds(2.68e-5, 0.00121, 'mm'), '0.0268 – 1.21 mm');
+  assert.equal(bounds(0.9, 1.1, 'mm'), '0.900 – 1.100 m');
+  assert.equal(bounds(0.006, 0.006, 'mm'), '6.00 mm');
+  assert.equal(bounds(0.02, Infinity, 'mm'), 'more than 20.0 mm');
+  assert.equal(bounds(Infinity, Infinity, 'mm'), 'nothing near');
+});
