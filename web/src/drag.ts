@@ -44,6 +44,9 @@ export class Dragging {
     canvas.addEventListener('pointerleave', () => (this.pointer.inside = false));
     canvas.addEventListener('wheel', (event) => this.wheel(event), { capture: true, passive: false });
     window.addEventListener('blur', () => this.keys.clear());
+    // what is under the pointer may become another without its moving: a part is there, has its voxels, is gone; a key turned the view
+    for (const signal of [model.on_part, model.on_part_gone] as Signal<unknown>[]) signal.on(() => (this.moved = true));
+    window.addEventListener('keyup', () => (this.moved = true));
   }
 
   get active(): boolean {

@@ -84,6 +84,15 @@ async function touch_butterfly() {
   await until(page, () => window.feeler.pointing, 'and the button touches');
 }
 
+/** takes the bracket up into the empty height, and when it is there against the rib, which begins 70 mm to the right */
+async function press_rib(by) {
+  const place = await take(page, 'bracket');
+  await drag_by(page, place, [0.09, 0.06, 0]);
+  await until(page, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] > 0.02, 'it is above', 30000);
+  await drag_by(page, place, [by, 0.09, 0]);
+  await until(page, () => window.feeler.contacts > 0 && window.feeler.force > 0, 'it presses', 30000);
+}
+
 let page = null;
 let stop_two = NaN;
 await step('opens', async () => {
@@ -101,17 +110,14 @@ if (!page) {
 await step('a part under the pointer turns green', async () => {
   await page.keyboard.press('3'); // from above: dragging moves in x and y
   const place = await find_part(page, 'bracket');
-  await page.mouse.move(place.x, place.y);
+  await page.mouse.move(place.x, place.y); // also where its voxels come later than the pointer
   await until(page, () => window.feeler.hover !== 4294967295, 'the part is ready');
   check((await page.evaluate(() => window.feeler.hover)) === (await part_of(page, 'bracket')).part, 'it is the bracket');
 });
 
 await step('dragged into an obstacle it stops, turns red, a force arrow shows', async () => {
-  const place = await take(page, 'bracket');
   const before = (await part_of(page, 'bracket')).pose.p;
-  // up into the empty height, then against the rib, which begins 70 mm to the right
-  await drag_by(page, place, [0.09, 0.06, 0]);
-  await drag_by(page, place, [0.16, 0.09, 0]);
+  await press_rib(0.16);
   await until(page, () => window.feeler.contacts > 0 && window.feeler.seen.colliding.length > 0, 'it touches and is red');
   await until(page, () => window.feeler.seen.force_arrow && window.feeler.force > 0, 'a force arrow shows');
   const now = await settled(page, 'bracket');
@@ -142,10 +148,7 @@ await step('with more clearance it stops earlier', async () => {
   const start_at = await settled(page, 'bracket');
   await page.locator('#clearance-slider').fill('6');
   await until(page, () => window.feeler.parameters.force_layer === 6, 'the force layer is set');
-  const place = await take(page, 'bracket');
-  await drag_by(page, place, [0.09, 0.06, 0]);
-  await drag_by(page, place, [0.16, 0.09, 0]);
-  await until(page, () => window.feeler.contacts > 0, 'it touches');
+  await press_rib(0.16);
   const now = await settled(page, 'bracket');
   check(now[0] > start_at[0] + 0.01 && now[0] < stop_two - 0.002, `stops at ${now[0]}, before ${stop_two}`);
   await page.mouse.up();
@@ -166,10 +169,7 @@ await step('undo, reset, exact clearance', async () => {
 await step('records while it is pressed against the rib, replays, scrubs', async () => {
   await page.locator('#tool-record').click();
   await until(page, () => window.feeler.state.recording, 'it records');
-  const place = await take(page, 'bracket');
-  await drag_by(page, place, [0.09, 0.06, 0]);
-  await drag_by(page, place, [0.2, 0.09, 0]);
-  await until(page, () => window.feeler.contacts > 0 && window.feeler.force > 0, 'it presses');
+  await press_rib(0.2);
   await page.waitForTimeout(400);
   await page.mouse.up();
   const end = await settled(page, 'bracket');
