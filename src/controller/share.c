@@ -38,10 +38,9 @@ static const flr_engine_part_state *state_of(const flr_share *s, uint32_t id)
 static bool where(void *context, uint32_t part, flr_pose *pose)
 {
     const flr_share *s = context;
-    const flr_engine_part_state *state =
-        part < s->part_count ? state_of(s, s->parts[part].id) : NULL;
-    if (state) *pose = state->T_world_part;
-    return state;
+    // not as the engine shows it: that may be a recording, or stand still
+    if (part < s->part_count) *pose = s->parts[part].seen;
+    return part < s->part_count;
 }
 
 flr_result flr_share_create(const flr_share_def *def, flr_share **share, flr_error *error)
@@ -123,11 +122,15 @@ void flr_share_take_parts(flr_share *s)
     flr_engine_part part;
     for (uint32_t i = 0; i < scene.parts && flr_engine_part_at(s->def.engine, i, &part); i++) {
         flr_shared_part *p = &s->parts[s->part_count];
-        *p = (flr_shared_part){
-            .id = part.part, .kind = part.kind, .voxel = part.voxel, .known = part.T_world_part};
+        *p = (flr_shared_part){.id = part.part,
+                               .kind = part.kind,
+                               .voxel = part.voxel,
+                               .known = part.T_world_part,
+                               .seen = part.T_world_part};
         // what has been moved before this side had the scene
         if (flr_party_place(s->party, s->part_count, &p->known)) {
             p->placing = true;
+            p->seen = p->known;
             (void)flr_engine_place(s->def.engine, p->id, p->known, NULL);
         }
         s->part_count++;
@@ -272,6 +275,13 @@ static void yield(flr_share *s, flr_shared_part *p, const flr_roll_part *entry,
     flr_party_move(s->party, entry->part, entry->number, body->T_world_part);
 }
 
+/* While nothing moves here, nothing takes too long. */
+static void stand_still(flr_share *s)
+{
+    for (uint32_t i = 0; i < s->part_count; i++)
+        if (s->parts[i].homing_ns) s->parts[i].homing_ns = s->parts[i].moved_ns = flr_share_now(s);
+}
+
 /* Is the part at the place where it was let go? Then it is said; when it takes too long, nothing is in its way any more. */
 static void bring_home(flr_share *s, const flr_engine_state *state)
 {
@@ -359,7 +369,7 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
 }
 
 /* What hands here hold, and what moves by itself, against what the party knows. */
-static void tell_holds(flr_share *s)
+static void tell_holds(flr_share *s, bool paused)
 {
     int64_t now = flr_share_now(s);
     for (uint32_t i = 0; i < s->part_count; i++) {
@@ -367,6 +377,7 @@ static void tell_holds(flr_share *s)
         if (p->kind == FLR_PART_STATIC) continue;
         const flr_engine_part_state *body = state_of(s, p->id);
         if (!body) continue;
+        if (!paused) p->seen = body->T_world_part;
         bool held = held_here(s, p->id), claims = flr_party_claims(s->party, i);
         if (!held) p->lost = false;
         if (held && !claims && !p->lost) {
@@ -479,6 +490,7 @@ static void on_state(flr_share *s, const flr_party_event *event)
     for (uint32_t i = 0; i < state->parts_count; i++) {
         const flr_wire_peer_part *part = &state->parts[i];
         if (part->part >= s->part_count) continue;
+        s->parts[part->part].seen = part->T_world_part;
         uint32_t at = find_tie(s, part->part, event->member);
         if (at == FLR_WORLD_TIES) continue;
         compare_voxels(s, event->member, part);
@@ -612,9 +624,10 @@ int64_t flr_share_service(flr_share *s)
     flr_share_params_service(s);
     const flr_engine_state *state = flr_engine_view(s->def.engine);
     bool fresh = state->frame != s->shown_frame;
+    if (state->paused || state->replaying) stand_still(s);
     if (flr_share_ready(s) && !state->replaying && (fresh || !s->def.barrier)) {
         bring_home(s, state);
-        tell_holds(s);
+        tell_holds(s, state->paused);
         // ties that did not get through to the loop
         for (uint32_t i = 0; i < flr_party_roll(s->party)->part_count; i++) {
             uint32_t part = flr_party_roll(s->party)->parts[i].part;

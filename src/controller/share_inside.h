@@ -13,7 +13,9 @@ typedef struct flr_shared_part {
     uint32_t id; /* the engine's */
     flr_part_kind kind;
     double voxel;
-    flr_pose known;    /* where all agree that it is */
+    flr_pose known; /* where all agree that it is */
+    flr_pose
+        seen; /* where it is here; while this side stands still, where another has told that it is */
     int64_t place_ns;  /* when that was ordered last */
     bool placing;      /* it is on its way there by an order to the loop */
     bool lost;         /* it may not be held: until the hand has let go */

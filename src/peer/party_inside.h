@@ -86,9 +86,10 @@ struct flr_party {
     bool has_scene;
     /* where it asks to be let in */
     flr_address target;
-    flr_address host; /* that the user named; it may send on to others */
-    int64_t began_ns; /* when that was */
-    bool waits;       /* it is not let in yet, and the user was told why */
+    flr_address host;   /* that the user named; it may send on to others */
+    int64_t began_ns;   /* when that was */
+    int64_t sent_on_ns; /* when it was sent on to `target` */
+    bool waits;         /* it is not let in yet, and the user was told why */
     uint32_t target_line;
     int64_t join_ns; /* not asked before */
     int64_t seek_ns; /* since when */
@@ -148,6 +149,8 @@ void flr_party_know_as(flr_party *party, uint16_t member, uint64_t nonce);
 void flr_party_give_line(flr_party *party, flr_peer *peer, uint32_t line);
 /* Asks to be let in, where there is a line; otherwise calls. */
 void flr_party_ask(flr_party *party, int64_t now);
+/* Who was asked first has sent it on to another, not long ago. */
+bool flr_party_is_sent_on(const flr_party *party, int64_t now);
 /* Another side of the session has won: ask its leader, or whoever told. */
 void flr_party_seek(flr_party *party, uint16_t leader, uint32_t line);
 

@@ -222,7 +222,9 @@ void flr_party_on_join(flr_party *p, uint32_t line, const flr_msg_peer_join *joi
         const flr_peer *leader = flr_party_peer(p, p->roll.epoch.leader);
         if (p->phase == FLR_PHASE_IN && leader && leader->line && leader->address.family)
             flr_address_print(leader->address, address);
-        refuse(p, line, FLR_AGAIN, address, "this member does not lead; ask the one who does");
+        refuse(p, line, FLR_AGAIN, address,
+               address[0] ? "this member does not lead; ask the one who does"
+                          : "who leads the session is not heard; in some seconds another will");
         return;
     }
     if (join->scene_count && p->has_scene && !flr_hash_equal(words_hash(join->scene), p->scene)) {
@@ -343,7 +345,7 @@ void flr_party_on_refused(flr_party *p, uint32_t line, const flr_msg_peer_refuse
         if (refused->address.size &&
             flr_address_parse(refused->address.bytes, 0, &address, NULL) == FLR_OK &&
             !flr_address_equal(address, flr_party_address(p)))
-            p->target = address, p->join_ns = 0;
+            p->target = address, p->join_ns = 0, p->sent_on_ns = flr_party_now(p);
         // what may take long is said, once
         if (!p->waits && !refused->address.size && refused->sentence.size)
             flr_party_news(p, "%s", refused->sentence.bytes);
@@ -357,8 +359,32 @@ void flr_party_on_refused(flr_party *p, uint32_t line, const flr_msg_peer_refuse
     if (p->phase == FLR_PHASE_JOINING) p->phase = FLR_PHASE_NONE;
 }
 
+bool flr_party_is_sent_on(const flr_party *p, int64_t now)
+{
+    return p->phase == FLR_PHASE_JOINING && !flr_address_equal(p->target, p->host) &&
+           now - p->began_ns < 30 * FLR_PARTY_S;
+}
+
+/* It was sent on to a leader that does not let it in within the time of a handshake and some more: who sent it on hears nothing
+ * of that one either by now, and knows better. */
+static void turn_back(flr_party *p, int64_t now)
+{
+    flr_lines_info info;
+    double wait = 2.5;
+    for (uint32_t i = 0; i < p->open_count; i++)
+        if (flr_address_equal(p->open[i].address, p->host) &&
+            flr_lines_get(p->lines, p->open[i].line, &info))
+            wait += 6 * info.rtt;
+    if (!flr_party_is_sent_on(p, now) || now - p->sent_on_ns < (int64_t)(wait * 1e9)) return;
+    if (p->target_line) flr_party_close_line(p, p->target_line, NULL);
+    p->target_line = 0;
+    p->target = p->host;
+    p->join_ns = now;
+}
+
 void flr_party_ask(flr_party *p, int64_t now)
 {
+    turn_back(p, now);
     if (now < p->join_ns) return;
     flr_lines_info info;
     bool is = p->target_line && flr_lines_get(p->lines, p->target_line, &info);

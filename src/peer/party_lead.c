@@ -26,9 +26,7 @@ void flr_party_on_closed(flr_party *p, uint32_t line, flr_lines_cause cause, con
         p->target_line = 0;
         p->join_ns = now + FLR_PARTY_S / 2;
         // it was sent on to a leader that is not there any more: the others will notice, too
-        bool sent_on =
-            !flr_address_equal(p->target, p->host) && now - p->began_ns < 30 * FLR_PARTY_S;
-        if (p->phase == FLR_PHASE_JOINING && sent_on) {
+        if (flr_party_is_sent_on(p, now)) {
             p->target = p->host;
         } else if (p->phase == FLR_PHASE_JOINING && cause != FLR_LINES_REPLACED) {
             flr_party_event event = {.kind = FLR_PARTY_REFUSED};

@@ -39,6 +39,7 @@ void flr_test_site_start(flr_test_site *s, const flr_test_site *host)
     def.rate = s->session->rate;
     def.paced = false;
     def.hands = 1;
+    def.recordings = "/recordings";
     def.merge = false; /* three parts need not be one */
     assert_ok(flr_engine_create(&def, &s->engine, &error), error);
     if (!host) {
