@@ -21,15 +21,7 @@ void flr_test_sites_check(flr_test_sites *s, bool holds, const char *condition)
 
 static void add(flr_test_site *s, const char *name, flr_vec3 size, flr_vec3 at, flr_part_kind kind)
 {
-    flr_engine_add_def def = flr_default_engine_add_def();
-    uint32_t part, job;
-    flr_error error;
-    def.name = name;
-    def.mesh = flr_test_stand_box(size);
-    def.kind = kind;
-    def.voxel = s->session->voxel;
-    def.T_world_part = flr_pose_make(at, flr_quat_identity());
-    assert_ok(flr_engine_add(s->engine, &def, &part, &job, &error), error);
+    (void)flr_test_stand_add(s->engine, name, size, at, kind, s->session->voxel);
 }
 
 void flr_test_site_start(flr_test_site *s, const flr_test_site *host)
@@ -252,22 +244,12 @@ void flr_test_sites_describe(flr_test_sites *s)
         flr_test_site *t = &s->sites[i];
         if (!t->up) continue;
         const flr_party *party = flr_share_party(t->share);
-        const flr_roll *roll = flr_party_roll(party);
         const char *why;
         bool failed = flr_share_failed(t->share, &why);
-        printf("site %u: member %u %s %s job %u, epoch %u of %u, roll %u:", i,
-               flr_party_self(party), flr_share_ready(t->share) ? "ready" : "not ready",
-               failed ? why : "", flr_engine_jobs(t->engine), roll->epoch.count, roll->epoch.leader,
-               roll->number);
-        for (uint32_t k = 0; k < roll->member_count; k++)
-            printf(" %u%s", roll->members[k].member, roll->members[k].away ? " (away)" : "");
-        for (uint32_t k = 0; k < roll->part_count; k++) {
-            const flr_roll_part *p = &roll->parts[k];
-            printf("; part %u number %u frozen %u, held by", p->part, p->number, p->frozen);
-            for (uint32_t j = 0; j < p->holder_count; j++) printf(" %u", p->holders[j]);
-            printf(", owed by");
-            for (uint32_t j = 0; j < p->unsettled_count; j++) printf(" %u", p->unsettled[j]);
-        }
+        printf("site %u: member %u %s %s job %u, ", i, flr_party_self(party),
+               flr_share_ready(t->share) ? "ready" : "not ready", failed ? why : "",
+               flr_engine_jobs(t->engine));
+        flr_test_print_roll(flr_party_roll(party));
         for (uint32_t part = 1; part <= FLR_TEST_MOVED; part++) {
             flr_pose pose;
             if (flr_test_site_pose(t, part, &pose))
@@ -308,9 +290,6 @@ void flr_test_sites_open(flr_test_sites *s)
     flr_test_sites_join(s);
     flr_test_sites_await_ready(s, 10);
 }
-
-const flr_sim_network flr_test_lan = {
-    .delay_ns = FLR_SIM_MS, .udp_buffer = 1 << 20, .tcp_buffer = 1 << 16};
 
 double flr_test_site_restitution(const flr_test_site *s)
 {

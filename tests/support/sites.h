@@ -14,9 +14,8 @@
 #define FLR_TEST_SITES_H
 
 #include "controller/share.h"
-#include "feeler/sim.h"
 #include "support/accounts.h"
-#include "support/test.h"
+#include "support/shared.h"
 
 /* MOVED: parts that can be taken, "block" and "brick" (1 and 2), above a plate (0) */
 enum { FLR_TEST_SITES = 3, FLR_TEST_MOVED = 2 };
@@ -56,8 +55,6 @@ typedef struct flr_test_sites {
     bool
         by_chance; /* one of many by their seeds: it goes on when it fails, and says how to run it again */
 } flr_test_sites;
-
-extern const flr_sim_network flr_test_lan;
 
 /* `count` sites, none of them up; `rate` frames per second. */
 void flr_test_sites_begin(flr_test_sites *sites, uint64_t seed, const flr_sim_network *network,

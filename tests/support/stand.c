@@ -20,8 +20,8 @@ flr_mesh *flr_test_stand_box(flr_vec3 size)
     return mesh;
 }
 
-static uint32_t add(flr_test_stand *s, const char *name, flr_vec3 size, flr_vec3 at,
-                    flr_part_kind kind)
+uint32_t flr_test_stand_add(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
+                            flr_part_kind kind, double voxel)
 {
     flr_engine_add_def def = flr_default_engine_add_def();
     uint32_t part, job;
@@ -29,10 +29,9 @@ static uint32_t add(flr_test_stand *s, const char *name, flr_vec3 size, flr_vec3
     def.name = name;
     def.mesh = flr_test_stand_box(size);
     def.kind = kind;
-    def.voxel = 0.002;
+    def.voxel = voxel;
     def.T_world_part = flr_pose_make(at, flr_quat_identity());
-    if (flr_engine_add(s->engine, &def, &part, &job, &error) != FLR_OK)
-        fail_msg("%s", error.message);
+    if (flr_engine_add(engine, &def, &part, &job, &error) != FLR_OK) fail_msg("%s", error.message);
     return part;
 }
 
@@ -52,12 +51,13 @@ void flr_test_stand_make(flr_test_stand *s, bool simulated, const char *recordin
     def.recordings = recordings;
     if (flr_engine_create(&def, &s->engine, &error) != FLR_OK) fail_msg("%s", error.message);
     if (!simulated && flr_engine_start(s->engine, &error) != FLR_OK) fail_msg("%s", error.message);
-    s->plate = add(s, "plate", flr_vec3_make(0.16, 0.08, 0.02), flr_vec3_make(0, 0, -0.01),
-                   FLR_PART_STATIC);
-    s->block = add(s, "block", flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(0, 0, 0.03),
-                   FLR_PART_MOVABLE);
-    s->ball = add(s, "ball", flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(0.05, 0, 0.03),
-                  FLR_PART_MOVABLE);
+    const flr_vec3 small = flr_vec3_make(0.02, 0.02, 0.02);
+    s->plate = flr_test_stand_add(s->engine, "plate", flr_vec3_make(0.16, 0.08, 0.02),
+                                  flr_vec3_make(0, 0, -0.01), FLR_PART_STATIC, 0.002);
+    s->block = flr_test_stand_add(s->engine, "block", small, flr_vec3_make(0, 0, 0.03),
+                                  FLR_PART_MOVABLE, 0.002);
+    s->ball = flr_test_stand_add(s->engine, "ball", small, flr_vec3_make(0.05, 0, 0.03),
+                                 FLR_PART_MOVABLE, 0.002);
     flr_test_stand_settle(s);
 }
 

@@ -21,6 +21,9 @@ void flr_test_stand_free(flr_test_stand *stand);
 
 /* A closed box or ball of this size, owned by the caller. */
 flr_mesh *flr_test_stand_box(flr_vec3 size);
+/* A box of this size becomes a part of any engine; its number. */
+uint32_t flr_test_stand_add(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
+                            flr_part_kind kind, double voxel);
 
 /* Services and runs frames until no job is left and nothing is on its way, then 20 frames more. */
 void flr_test_stand_settle(flr_test_stand *stand);

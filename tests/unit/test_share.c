@@ -77,15 +77,7 @@ typedef struct tally {
 
 static flr_sim_network network_of(uint64_t seed, flr_test_random *r)
 {
-    flr_sim_network network = flr_test_lan;
-    network.delay_ns =
-        (int64_t)(flr_test_random_range(r, 0, 1) * flr_test_random_range(r, 0, 1) * 1e9);
-    if (seed % 16 == 0) network.delay_ns = FLR_SIM_S;
-    network.jitter_ns = (int64_t)(flr_test_random_range(r, 0, 0.05) * 1e9);
-    network.loss = flr_test_random_range(r, 0, 0.2);
-    network.duplicate = flr_test_random_range(r, 0, 0.1);
-    network.reorder = flr_test_random_range(r, 0, 0.1);
-    network.reorder_ns = 20 * FLR_SIM_MS;
+    flr_sim_network network = flr_test_bad_network(seed, r);
     if (getenv("FLR_SHARE_TALK"))
         printf("delay %.3f s, jitter %.3f s, loss %.2f\n", 1e-9 * (double)network.delay_ns,
                1e-9 * (double)network.jitter_ns, network.loss);
