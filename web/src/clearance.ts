@@ -82,6 +82,10 @@ export class Clearance {
     return far;
   }
 
+  private nothing_moves(): boolean {
+    return this.model.parts.size > 0 && ![...this.model.parts.keys()].some((part) => this.model.movable(part));
+  }
+
   /** every picture; texts are written only when they differ */
   update(now: number): void {
     const { state, unit, selected, connection } = this.model;
@@ -98,6 +102,6 @@ export class Clearance {
     this.readout.classList.toggle('touching', touching || exact?.upper === 0);
     if (exact && exact.upper === 0) text(this.note, `with ${exact.name || 'another part'}: it is let through until it is free`);
     else if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
-    else if (!this.asking) text(this.note, '');
+    else if (!this.asking) text(this.note, this.nothing_moves() ? 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.' : '');
   }
 }

@@ -14,6 +14,7 @@ const KEY_PIXELS = 160; // per second while a key is down
 const KEY_TURN = 0.9; // radians per second
 const LET_GO_MS = 700; // after the last key
 const PICK_MS = 60; // reading a pixel back waits for the card: not for every move of the pointer
+const CLICK_PIXELS = 4; // a press that went no farther did not mean to turn the view
 const DEAD = 0.14; // of a gamepad's sticks
 
 export class Dragging {
@@ -23,6 +24,7 @@ export class Dragging {
   private drag: Drag | null = null;
   private pointer = { x: 0, y: 0, id: -1, inside: false };
   private moved = false; // since the last pick
+  private clicked: { part: number; x: number; y: number } | null = null; // a fixed part, unless the view is turned now
   private picked = 0;
   private keys = new Set<string>();
   private slow = false;
@@ -57,6 +59,7 @@ export class Dragging {
     this.canvas.focus({ preventScroll: true });
     if (event.button !== 0 || this.drag || this.key_pose || this.pad_pose || this.hand.pointing || this.taken()) return;
     const pick = this.picker.at(event.clientX, event.clientY);
+    this.clicked = pick && { part: pick.part, x: event.clientX, y: event.clientY };
     if (!pick || !this.model.movable(pick.part)) return;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -89,6 +92,9 @@ export class Dragging {
   }
 
   private lift(event: PointerEvent): void {
+    const { clicked } = this;
+    this.clicked = null;
+    if (clicked && Math.hypot(event.clientX - clicked.x, event.clientY - clicked.y) < CLICK_PIXELS) this.model.select(clicked.part);
     if (!this.drag || event.pointerId !== this.pointer.id) return;
     event.stopImmediatePropagation();
     this.end();

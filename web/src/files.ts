@@ -90,7 +90,7 @@ export class Files {
     by_id('file-title').textContent = of.length > 1 ? `Add a part (${number} of ${of.length})` : 'Add a part';
     by_id('file-name').textContent = `${file.name} · ${show_bytes(file.size)}`;
     by_id('file-all').hidden = rest === 0;
-    by_id('file-all').textContent = `Add all ${rest + 1} so`;
+    by_id('file-all').textContent = `Add all ${rest + 1} like this`;
     const unit = by_id<HTMLSelectElement>('file-unit');
     const stated = states_unit(file.name);
     unit.querySelector<HTMLOptionElement>('[value=""]')!.hidden = !stated;
@@ -100,7 +100,7 @@ export class Files {
       const scale = metres(unit.value);
       const show = (value: number) => digits((value * scale) / metres(this.model.unit));
       by_id('file-size').hidden = !size || unit.value === '';
-      if (size) by_id('file-size').textContent = `It is then ${size.map(show).join(' × ')} ${this.model.unit} large.`;
+      if (size) by_id('file-size').textContent = `That makes it ${size.map(show).join(' × ')} ${this.model.unit}.`;
     };
     unit.onchange = tell;
     tell();

@@ -94,6 +94,7 @@ async function main(): Promise<void> {
     },
     gizmo_mode: () => gizmo.set_mode(gizmo.mode === 'translate' ? 'rotate' : 'translate'),
     measure: () => void clearance.measure(),
+    isolate: () => panels.isolate(),
     open: () => files.open(),
     plots: () => {
       by_id('plots').hidden = !by_id('plots').hidden;

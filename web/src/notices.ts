@@ -12,6 +12,7 @@ export class Notices {
   private jobs = by_id('jobs');
   private bars = new Map<number, { row: HTMLElement; bar: HTMLProgressElement; line: HTMLElement }>();
   private timers = new WeakMap<HTMLElement, number>();
+  private ready: { toast: Element | null; names: string[] } = { toast: null, names: [] };
 
   constructor(private readonly model: Model, private readonly connection: Connection) {
     model.on_event.on((event) => {
@@ -44,6 +45,16 @@ export class Notices {
     return toast;
   }
 
+  /** one toast for all that became ready while it is there: twenty files would hide the picture */
+  private tell_ready(name: string): void {
+    const { toast, names } = this.ready;
+    const all = toast?.isConnected ? [...names, name] : [name];
+    if (toast?.isConnected) toast.remove();
+    const sentence = all.length === 1 ? `${name}: ready` : `${all.length} are ready: ${all.slice(0, 3).join(', ')}${all.length > 3 ? ' …' : ''}`;
+    this.toast(sentence);
+    this.ready = { toast: this.toasts.lastElementChild, names: all };
+  }
+
   /** for the catch of a command */
   readonly failed = (error: unknown): void => this.toast(error instanceof Error ? error.message : String(error), 'warning');
 
@@ -69,7 +80,7 @@ export class Notices {
       if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: ${job.sentence || 'cancelled'}`);
       else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
       else if (job.kind === job_kind.JOB_SAVE) this.toast(`Saved as ${job.name}, with its meshes in ${job.name.replace(/.*\//, '').replace(/\.json$/, '')}_parts beside it.`);
-      else if (job.kind !== job_kind.JOB_MERGE) this.toast(`${job.name}: ready`);
+      else if (job.kind !== job_kind.JOB_MERGE) this.tell_ready(job.name);
       return;
     }
     if (!entry) {

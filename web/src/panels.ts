@@ -48,7 +48,10 @@ export class Panels {
     });
     this.build_save();
     model.on_part_gone.on(() => this.list_parts());
-    model.on_selected.on(() => this.list_parts());
+    model.on_selected.on((part) => {
+      this.list_parts();
+      this.part_rows.get(part)?.scrollIntoView({ block: 'nearest' });
+    });
     model.on_parameter.on((parameter) => this.take_parameter(parameter));
     model.on_devices.on(() => this.list_devices());
     model.on_proximity.on((message) => this.take_reach(message));
@@ -207,6 +210,7 @@ export class Panels {
       text(row.querySelector<HTMLElement>('.part-name')!, name);
       for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
       text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
+      row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(part.part)));
       row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points`;
       row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
     }
@@ -214,11 +218,11 @@ export class Panels {
 
   private part_row(part: number): HTMLElement {
     const { model, stage, overlays } = this;
-    const eye = h('button', { type: 'button', class: 'tool small', title: 'Show or hide', 'data-does': 'Show or hide', 'aria-pressed': 'true' });
+    const eye = h('button', { type: 'button', class: 'tool small part-eye', title: 'Show or hide (I: the selected part alone)', 'data-does': 'Show or hide', 'aria-pressed': 'true' });
     eye.append(icon('eye'));
     eye.addEventListener('click', () => {
       stage.set_visible(part, !stage.is_visible(part));
-      eye.setAttribute('aria-pressed', String(stage.is_visible(part)));
+      this.list_parts();
     });
     const overlay = (kind: number, name: string, label: string) => {
       const button = h('button', { type: 'button', class: 'chip', title: label, 'data-does': label, 'aria-pressed': 'false' }, name);
@@ -279,6 +283,15 @@ export class Panels {
       this.model.connection.make('save', { path: /\.json$/.test(name) ? name : `${name}.json` }).catch(this.notices.failed);
     });
     by_id('parts').after(form);
+  }
+
+  /** the selected part alone, or all again */
+  isolate(): void {
+    const { model, stage } = this;
+    const alone = [...model.parts.keys()].every((part) => stage.is_visible(part) === (part === model.selected));
+    if (model.selected === NONE) this.notices.toast('Select a part first: click it, or its name in the list.');
+    else for (const part of model.parts.keys()) stage.set_visible(part, alone || part === model.selected);
+    this.list_parts();
   }
 
   private frame(part: number): void {

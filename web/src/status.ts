@@ -4,7 +4,7 @@ import { Window } from './latency.ts';
 import type { Model } from './model.ts';
 import type { message_state } from './protocol.mjs';
 import type { Stage } from './scene.ts';
-import { count, digits } from './units.ts';
+import { clock, count, digits } from './units.ts';
 
 /** Voxels that are read as they are needed. */
 function paging(state: message_state): string {
@@ -18,6 +18,7 @@ export class Status {
   private frames = new Window(120);
   private last = 0;
   private shown = 0;
+  private recorded_since = 0; // or since this page is there
 
   constructor(private readonly model: Model, private readonly stage: Stage) {}
 
@@ -66,7 +67,9 @@ export class Status {
     text(by_id('status-fps'), `${Math.round(this.fps)} fps`);
     const record = by_id('tool-record');
     record.setAttribute('aria-pressed', String(state.recording));
-    text(by_id('record-text'), state.recording ? 'Stop' : 'Record');
+    if (!state.recording) this.recorded_since = 0;
+    else this.recorded_since ||= now;
+    text(by_id('record-text'), state.recording ? `Stop ${clock(Math.floor((now - this.recorded_since) / 1000)).replace(/\.\d$/, '')}` : 'Record');
     by_id('tool-pause').setAttribute('aria-pressed', String(state.paused && !this.model.replaying));
   }
 }

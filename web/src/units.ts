@@ -10,7 +10,7 @@ export function metres(unit: string): number {
 /** three digits that count, without an exponent where that can be read */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '–';
-  const size = Math.abs(value);
+  const size = Math.abs(Number(value.toPrecision(3))); // 0.9999 is 1.00, not 1.000
   if (size === 0) return '0';
   if (size >= 1e6 || size < 1e-4) return value.toExponential(2);
   const places = Math.max(0, 2 - Math.floor(Math.log10(size)));

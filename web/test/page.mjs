@@ -168,7 +168,7 @@ await step('undo, reset, exact clearance', async () => {
 
 await step('records while it is pressed against the rib, replays, scrubs', async () => {
   await page.locator('#tool-record').click();
-  await until(page, () => window.feeler.state.recording, 'it records');
+  await until(page, () => window.feeler.state.recording && /^Stop \d+:\d\d$/.test(document.getElementById('record-text').textContent), 'it records, and says how long');
   await press_rib(0.2);
   await page.waitForTimeout(400);
   await page.mouse.up();
@@ -214,7 +214,7 @@ if (feeler) await step('by what was recorded, exact meshes never met, and run ag
 await step('an STL becomes a part', async () => {
   await page.locator('#file-input').setInputFiles({ name: 'plug.stl', mimeType: 'model/stl', buffer: cube_stl([200, -150, 60], 30) });
   await page.locator('#file-dialog').waitFor({ state: 'visible' });
-  check((await page.locator('#file-size').textContent()) === 'It is then 30.0 × 30.0 × 30.0 mm large.', 'its size is told');
+  check((await page.locator('#file-size').textContent()) === 'That makes it 30.0 × 30.0 × 30.0 mm.', 'its size is told');
   check(await page.locator('#file-all').isHidden(), 'there is one file');
   await page.locator('#file-voxel').fill('2');
   await page.locator('#file-voxel').press('Enter'); // adds it
@@ -328,6 +328,19 @@ await step('keys, gizmo, section, theme, help', async () => {
   await page.keyboard.press('g');
   check((await page.locator('#tool-gizmo').getAttribute('aria-pressed')) === 'true', 'gizmo');
   await page.keyboard.press('g');
+  // a click on a fixed part selects it and does not turn the view; alone it is seen, and all again
+  await page.keyboard.press('0');
+  const eye = await page.evaluate(() => window.feeler.eye.p);
+  const bay = await find_part(page, 'bay');
+  await page.mouse.click(bay.x, bay.y);
+  await until(page, () => window.feeler.parts.find((part) => part.part === window.feeler.selected)?.name === 'bay', 'a click selects');
+  check((await page.evaluate(() => window.feeler.eye.p)).every((value, k) => Math.abs(value - eye[k]) < 1e-9), 'the view stays');
+  const hidden = () => [...document.querySelectorAll('#parts .part-eye')].filter((one) => one.getAttribute('aria-pressed') === 'false').length;
+  await page.keyboard.press('i');
+  check((await page.evaluate(hidden)) === (await page.evaluate(() => window.feeler.parts.length)) - 1, 'it is shown alone');
+  await page.keyboard.press('i');
+  check((await page.evaluate(hidden)) === 0, 'all are shown');
+  await page.keyboard.press('3');
   await page.locator('#parts .part-pick', { hasText: 'bracket' }).click();
   await page.keyboard.press('Backspace');
   await settled(page, 'bracket');

@@ -17,6 +17,7 @@ test('lengths', () => {
   assert.equal(length(1.2345, 'mm'), '1.234 m');
   assert.equal(length(-2, 'mm'), '-2.000 m');
   assert.equal(length(0, 'mm'), '0 mm');
+  assert.equal(length(0.00099999, 'mm'), '1.00 mm');
   assert.equal(length(1.27, 'in'), '50.0 in');
   assert.equal(length(Infinity, 'mm'), 'none in reach');
 });
