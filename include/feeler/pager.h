@@ -72,6 +72,17 @@ FLR_API const flr_voxmap *flr_pager_voxmap(const flr_pager *pager);
 FLR_API const flr_contact_table *flr_pager_table(const flr_pager *pager);
 FLR_API const char *flr_pager_path(const flr_pager *pager);
 
+/* What a place is, as far as the directory tells, which is in memory and has chunks (8x8x8 voxels)
+ * without a surface near: FLR_PAGER_UNKNOWN where the file would have to be read. */
+typedef enum flr_pager_place {
+    FLR_PAGER_FREE,
+    FLR_PAGER_INSIDE, /* of what is solid, a voxel or more below its surface */
+    FLR_PAGER_UNKNOWN
+} flr_pager_place;
+
+/* `at`: metres, voxmap's frame. Thread: any; RT safe. */
+FLR_API flr_pager_place flr_pager_look(const flr_pager *pager, flr_vec3 at);
+
 /* Reads in a thread of its own until the pager is closed. Not with a simulated env. */
 FLR_API flr_result flr_pager_start(flr_pager *pager, flr_error *error);
 

@@ -10,9 +10,11 @@
 #include "controller/inside.h"
 #include "feeler/exact.h"
 #include "feeler/units.h"
+#include "mesh/nearest.h"
 
 enum {
     SAMPLES = 96,            /* points whose depth is measured */
+    PAGED_SAMPLES = 24,      /* … in a part that is paged: each against all triangles */
     TRIANGLES_MOST = 400000, /* of a mesh that is sorted for that */
     PARTS_MOST = 256         /* that are looked at when a scene is opened */
 };
@@ -75,6 +77,14 @@ static bool may_meet(const flr_member *shell, const flr_member *voxels)
     return !r.far && r.penetrations > 0;
 }
 
+static bool surfaces_meet(const flr_member *a, const flr_member *b, flr_error *error)
+{
+    const flr_gauge_part *one, *other;
+    return flr_kept_gauge(a->shape->mesh, &one, error) == FLR_OK &&
+           flr_kept_gauge(b->shape->mesh, &other, error) == FLR_OK &&
+           flr_gauge_within(one, other, a->T_start, b->T_start, 0, 0, NULL) == FLR_ANSWER_YES;
+}
+
 static bool are_near(const flr_member *a, const flr_member *b)
 {
     flr_vec3 from = flr_pose_apply(a->T_start, a->shape->touch.middle),
@@ -82,21 +92,66 @@ static bool are_near(const flr_member *a, const flr_member *b)
     return flr_vec3_distance(from, to) <= a->shape->touch.radius + b->shape->touch.radius;
 }
 
+/* ---- a pair of which one is paged ---- */
+
+/* How far a point is from the nearest triangle, metres. */
+static double distance_to(const flr_mesh *mesh, flr_vec3 at)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < mesh->triangle_count; i++) {
+        flr_vec3 t[3];
+        for (int k = 0; k < 3; k++) t[k] = mesh->vertices[mesh->triangles[i].v[k]];
+        least = fmin(least, flr_triangle_point2(t, at));
+    }
+    return sqrt(least);
+}
+
+/* Of the voxels of `in` only the directory is in memory, which knows what is deep inside; where it does not know, triangles
+ * tell. So nothing is read, and nothing waits. */
+static bool overlaps_paged(const flr_member *of, const flr_member *in, double *depth,
+                           flr_error *error)
+{
+    const flr_shell *shell = of->shape->shell;
+    const flr_mesh *mesh = in->shape->mesh->mesh;
+    const flr_pose T = flr_pose_mul(flr_pose_inverse(in->T_start), of->T_start);
+    flr_vec3 samples[PAGED_SAMPLES];
+    uint32_t inside = 0, unknown = 0;
+    for (uint32_t c = 0; c < shell->chunk_count; c++) {
+        const flr_shell_chunk *chunk = &shell->chunks[c];
+        uint32_t count = 0;
+        for (int label = 0; label < FLR_LABEL_COUNT; label++) count += chunk->count[label];
+        for (uint32_t i = 0; i < count; i++) {
+            flr_vec3 at = flr_pose_apply(T, flr_shell_point(shell, c, chunk->first + i, 0));
+            flr_pager_place place = flr_pager_look(in->shape->pager, at);
+            unknown += place == FLR_PAGER_UNKNOWN;
+            if (place != FLR_PAGER_INSIDE) continue;
+            /* each has the same chance to be among the samples, by a fixed order of numbers */
+            uint32_t to = inside < PAGED_SAMPLES ? inside : inside * 2654435761u % (inside + 1);
+            if (to < PAGED_SAMPLES) samples[to] = at;
+            inside++;
+        }
+    }
+    if (inside > 0) *depth = in->shape->voxel;
+    for (uint32_t i = 0; i < inside && i < PAGED_SAMPLES; i++)
+        if (mesh->triangle_count <= TRIANGLES_MOST)
+            *depth = fmax(*depth, distance_to(mesh, samples[i]));
+    return inside > 0 || (unknown > 0 && surfaces_meet(of, in, error));
+}
+
 /* Whether two parts overlap, and how deep. */
 static bool overlaps(const flr_member *a, const flr_member *b, double *depth, flr_error *error)
 {
     *depth = 0;
-    if (!a->shape->voxmap || !a->shape->shell || !b->shape->voxmap || !are_near(a, b)) return false;
+    if (!a->shape->voxmap || !a->shape->shell || !are_near(a, b)) return false;
+    if (b->shape->pager) return overlaps_paged(a, b, depth, error);
+    if (!b->shape->voxmap) return false;
     bool there = may_meet(a, b), back = b->shape->shell && may_meet(b, a);
     if (there) *depth = depth_in(a, b, error);
     if (back) *depth = fmax(*depth, depth_in(b, a, error));
     if (*depth > 0) return true;
     if (!there && !back) return false;
     /* only surfaces are near: triangles tell */
-    const flr_gauge_part *one, *other;
-    return flr_kept_gauge(a->shape->mesh, &one, error) == FLR_OK &&
-           flr_kept_gauge(b->shape->mesh, &other, error) == FLR_OK &&
-           flr_gauge_within(one, other, a->T_start, b->T_start, 0, 0, NULL) == FLR_ANSWER_YES;
+    return surfaces_meet(a, b, error);
 }
 
 /* ---- the job ---- */

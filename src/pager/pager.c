@@ -173,6 +173,34 @@ const flr_voxmap *flr_pager_voxmap(const flr_pager *pager) { return pager->voxma
 const flr_contact_table *flr_pager_table(const flr_pager *pager) { return pager->table; }
 const char *flr_pager_path(const flr_pager *pager) { return pager->path; }
 
+static flr_pager_place place_of(uint32_t mark)
+{
+    if (mark == FLR_MARK_SURFACE) return FLR_PAGER_UNKNOWN;
+    return mark == FLR_MARK_INTERIOR ? FLR_PAGER_INSIDE : FLR_PAGER_FREE;
+}
+
+flr_pager_place flr_pager_look(const flr_pager *p, flr_vec3 at)
+{
+    const uint32_t *hypers = p->voxmap->header->grid.hypers;
+    int32_t low[3], high[3];
+    if (!flr_paging_box(p->voxmap, at, 0, low, high)) return FLR_PAGER_FREE;
+    const uint32_t piece =
+        p->blocks
+            .pieces[FLR_FIELD_SURFACE]
+                   [((size_t)low[2] * hypers[1] + (size_t)low[1]) * hypers[0] + (size_t)low[0]];
+    if (piece & FLR_UNIFORM) return place_of(piece & ~FLR_UNIFORM);
+    const flr_vec3 v = flr_grid_to_voxels(&p->voxmap->header->grid, at);
+    const double in[3] = {v.x, v.y, v.z};
+    unsigned chunk = 0;
+    for (int axis = 2; axis >= 0; axis--)
+        chunk = chunk * 8 + ((unsigned)(in[axis] - FLR_HYPER_SIDE * low[axis]) / 8 & 7);
+    /* what has a plane changes as blocks come and go; what has none never does */
+    const uint32_t entry = __atomic_load_n(flr_paging_entries(p->voxmap, FLR_FIELD_SURFACE) +
+                                               (size_t)piece * 512 + chunk,
+                                           __ATOMIC_RELAXED);
+    return flr_paging_has_plane(entry) ? FLR_PAGER_UNKNOWN : place_of(entry & 255);
+}
+
 /* ---- running ---- */
 
 static void *run(void *context)

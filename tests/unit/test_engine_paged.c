@@ -35,7 +35,7 @@ static void serve(rig *r, int times)
     }
 }
 
-static void make_rig(rig *r, uint64_t memory)
+static void make_rig_with(rig *r, uint64_t memory, const char *scene)
 {
     flr_sim_def sim = flr_default_sim_def();
     flr_address address;
@@ -53,7 +53,7 @@ static void make_rig(rig *r, uint64_t memory)
     flr_test_part_free(&tool);
     flr_output *out;
     assert_ok(flr_output_begin(r->env, "/scene.json", &out, &error), error);
-    assert_ok(flr_output_write(out, scene_text, strlen(scene_text), &error), error);
+    assert_ok(flr_output_write(out, scene, strlen(scene), &error), error);
     assert_ok(flr_output_commit(out, &error), error);
     flr_engine_def def = flr_threadless_engine_def(r->env);
     def.hands = 1;
@@ -68,6 +68,8 @@ static void make_rig(rig *r, uint64_t memory)
     assert_int_equal(flr_engine_jobs(r->engine), 0);
     assert_ok(flr_engine_grab(r->engine, 0, 1, &error), error);
 }
+
+static void make_rig(rig *r, uint64_t memory) { make_rig_with(r, memory, scene_text); }
 
 static void free_rig(rig *r)
 {
@@ -191,12 +193,49 @@ static void a_paged_part_stays(void **state)
     free_rig(&r);
 }
 
+/* The tool at a height, in millimetres: what is said of its standing in the plate, whose top is at 120. NULL: nothing. */
+static const char *said_at(double height)
+{
+    static char said[FLR_ERROR_MESSAGE_SIZE];
+    char scene[600];
+    const char *place = strstr(scene_text, "125]}");
+    rig r;
+    uint32_t part;
+    snprintf(scene, sizeof scene, "%.*s%g%s", (int)(place - scene_text), scene_text, height,
+             place + 3);
+    make_rig_with(&r, 2 << 20, scene);
+    for (int i = 0; i < 20; i++)
+        flr_sim_advance(r.sim, 10 * FLR_SIM_MS), flr_engine_run(r.engine, 1), serve(&r, 3);
+    bool there = flr_engine_overlap(r.engine, &part, said);
+    assert_true(flr_engine_view(r.engine)->paging.slots > 0);
+    if (there) assert_int_equal(part, 1);
+    free_rig(&r);
+    return there ? said : NULL;
+}
+
+/* though most of a paged part is not in memory */
+static void what_stands_inside_is_told(void **state)
+{
+    (void)state;
+    assert_null(said_at(125));
+    const char *said = said_at(0);
+    assert_non_null(said);
+    assert_non_null(strstr(said, "tool stands up to "));
+    assert_non_null(strstr(said, " deep in plate"));
+    assert_true(strtod(strstr(said, "up to ") + 6, NULL) > 40); /* mm; 50 from the nearest side */
+    /* a part that only just reaches into it, so that the directory does not know */
+    said = said_at(120);
+    assert_non_null(said);
+    assert_non_null(strstr(said, "tool"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paged_is_as_in_memory),
         cmocka_unit_test(a_stall_pauses),
         cmocka_unit_test(a_paged_part_stays),
+        cmocka_unit_test(what_stands_inside_is_told),
     };
     return cmocka_run_group_tests_name("engine_paged", tests, NULL, NULL);
 }

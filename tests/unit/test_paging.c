@@ -102,6 +102,34 @@ static void lookups_are_those_of_the_flat_table(void **state)
     flr_pager_close(pager);
 }
 
+/* what the directory tells of places is so, whatever has been read */
+static void places_are_known(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("paging_places");
+    flr_pager *pager;
+    assert_ok(open_file("/ring.flrvox", false, &pager), error);
+    const flr_box3 box = flr_test_shape_mesh(&ring.shape)->bounds;
+    unsigned seen[3] = {0, 0, 0};
+    for (int i = 0; i < 20000; i++) {
+        if (i == 10000) read_all(pager);
+        flr_vec3 size = flr_box3_size(box), at = box.low;
+        at.x += size.x * flr_test_random_range(&random, -0.2, 1.2);
+        at.y += size.y * flr_test_random_range(&random, -0.2, 1.2);
+        at.z += size.z * flr_test_random_range(&random, -0.2, 1.2);
+        flr_pager_place place = flr_pager_look(pager, at);
+        unsigned mark = flr_voxmap_mark(ring.voxmap, FLR_FIELD_SURFACE, at);
+        seen[place]++;
+        if (place == FLR_PAGER_INSIDE) assert_int_equal(mark, FLR_MARK_INTERIOR);
+        if (place == FLR_PAGER_FREE)
+            assert_true(mark != FLR_MARK_INTERIOR && mark != FLR_MARK_SURFACE);
+    }
+    assert_true(seen[0] > 100 && seen[1] > 100 && seen[2] > 100);
+    assert_int_equal(flr_pager_look(pager, flr_vec3_make(NAN, 0, 0)), FLR_PAGER_FREE);
+    assert_int_equal(flr_pager_look(pager, flr_vec3_make(1e30, 0, -1e30)), FLR_PAGER_FREE);
+    flr_pager_close(pager);
+}
+
 /* near the surface of the ring, so that most of them touch; also of tools that reach beyond the grid */
 static void queries_are_those_of_the_flat_table(void **state)
 {
@@ -267,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookups_are_those_of_the_flat_table),
+        cmocka_unit_test(places_are_known),
         cmocka_unit_test(queries_are_those_of_the_flat_table),
         cmocka_unit_test(the_box_is_that_of_the_flat_table),
         cmocka_unit_test(entries_that_are_shared_are_refused),
