@@ -70,6 +70,7 @@ typedef struct bench {
     uint64_t states, last_frame, lost;
     uint32_t far_part, far_job; /* FLR_ENGINE_NONE, 0: none */
     bool far_there;
+    bool recording; /* from its start until its file is whole */
     char far_file[1100];
     double far_unit, voxel; /* metres */
 } bench;
@@ -184,10 +185,10 @@ static flr_result keep_voxelizing(bench *b, bool on, flr_error *error)
 
 static flr_result keep_recording(bench *b, bool on, flr_error *error)
 {
-    bool recording = flr_engine_view(b->engine)->recording;
-    if (on == recording) return FLR_OK;
-    if (on) return flr_engine_record_start(b->engine, "bench", NULL, error);
-    return flr_engine_record_stop(b->engine, error);
+    if (on == b->recording) return FLR_OK;
+    if (!on) return flr_engine_record_stop(b->engine, error);
+    b->recording = true;
+    return flr_engine_record_start(b->engine, "bench", NULL, error);
 }
 
 static bool seen(void *context, const flr_engine_event *event)
@@ -198,6 +199,7 @@ static bool seen(void *context, const flr_engine_event *event)
         flr_engine_recording_at(b->engine, event->index, &recording) && recording.finished) {
         b->rows[b->at].recorded += recording.bytes;
         flr_path_remove(b->env, recording.path, NULL);
+        b->recording = false;
     }
     if (event->kind != FLR_ENGINE_EVENT_JOB || event->job.state != FLR_WIRE_JOB_ENDED) return false;
     bool load = event->job.job == b->job, add = event->job.job == b->far_job;
@@ -274,7 +276,8 @@ static bool settled(const bench *b)
     const row *r = &b->rows[b->at];
     const flr_engine_state *s = flr_engine_view(b->engine);
     bool quiet = r->voxelize || (b->far_job == 0 && flr_engine_jobs(b->engine) == 0);
-    return quiet && flr_viewers_there(b->viewers) && s->recording == r->record;
+    return quiet && flr_viewers_there(b->viewers) && s->recording == r->record &&
+           b->recording == r->record;
 }
 
 static void watch(bench *b)
