@@ -3,12 +3,14 @@
  * An input is a list of changes to a small file that is made here, so that the corpus survives changes of the format.
  * Then the checksums are put right, as a forger would: otherwise nearly every input would end at the first of them.
  *
- *     byte 0      bit 0: leave the checksums wrong; bit 1: a file with features and 8 bits; bit 2: cut off
+ *     byte 0      bit 0: leave the checksums wrong; bit 1: a file with features and 8 bits; bit 2: cut off; bit 3: and page it
  *     bytes 1, 2  where it is cut off, in 32nds of a page from the start
  *     then        7 bytes per change: part of the file, place in it (2), new value (4) */
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/paging.h"
+#include "feeler/pager.h"
 #include "feeler/sim.h"
 #include "feeler/voxelize.h"
 #include "tests/support/reseal.h"
@@ -103,6 +105,60 @@ static void ask_shell(const flr_shell *shell)
     flr_shell_opening(shell, 0.001);
 }
 
+/* Reads as if there were a part whose steps look at everything, then looks. */
+static void read_all(flr_pager *pager)
+{
+    static flr_shell shell = {.radius = 1};
+    static flr_shell_hyper hyper = {.radius = 1};
+    const flr_contact_table *table = flr_pager_table(pager);
+    flr_paging *paging = table->paging;
+    flr_paging_user user;
+    shell.hypers = &hyper, shell.hyper_count = 1;
+    flr_paging_join(paging, &user);
+    flr_paging_view *view = flr_latest_begin(paging->view);
+    view->world = user.number;
+    view->count = 1;
+    view->parts[0] = (flr_paging_part){.shell = &shell, .T_voxmap_shell = flr_pose_identity()};
+    flr_latest_publish(paging->view);
+    flr_pager_service(pager, 64);
+    flr_paging_begin(paging);
+    if (flr_paging_ready(paging, &shell, flr_pose_identity(), 0))
+        for (int i = 0; i < 300; i++)
+            flr_table_mark(&table->fields[0],
+                           flr_vec3_make(i * 7 % 67 - 1.5, i * 11 % 67 - 1.5, i * 13 % 67 - 1.5));
+    flr_paging_end(paging);
+    flr_paging_leave(paging, &user);
+}
+
+/* The same file by a pager, from a disk: what it opens can be asked about any place, and read. */
+static void page(const uint8_t *bytes, size_t size)
+{
+    flr_sim_def machine = flr_default_sim_def();
+    flr_address address = {.family = 4, .ip = {10, 0, 0, 1}};
+    flr_sim *sim = flr_sim_create(&machine);
+    flr_pager_def def = flr_default_pager_def();
+    flr_pager *pager = NULL;
+    flr_file *file;
+    flr_error error;
+    def.env = flr_sim_node(sim, address), def.path = "/fuzz", def.budget = 1 << 20;
+    def.features = size % 2;
+    if (flr_file_open(def.env, "/fuzz", FLR_FILE_CREATE, &file, NULL) != FLR_OK) abort();
+    flr_file_write(file, 0, bytes, size, NULL);
+    flr_file_close(file);
+    if (flr_pager_open(&def, &pager, &error) == FLR_OK) {
+        flr_voxmap_info info = flr_voxmap_get_info(flr_pager_voxmap(pager));
+        for (int i = 0; i < 50; i++) {
+            flr_vec3 at = flr_vec3_make(i * 7 % 23 - 4, i * 11 % 23 - 4, i * 13 % 23 - 4);
+            flr_pager_look(pager, flr_vec3_scale(at, info.voxel));
+        }
+        read_all(pager);
+        flr_pager_close(pager);
+    } else if (pager || strncmp(error.message, "/fuzz: ", 7) != 0) {
+        abort();
+    }
+    flr_sim_destroy(sim);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (size < 3) return 0;
@@ -135,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     flr_voxmap_destroy(voxmap);
     flr_shell_destroy(shell);
+    if (bytes[0] & 8) page(copy, length);
     free(copy);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* parts whose voxels are read from the cache as they are needed: what is told of it, and reading where there are no
  * workers */
 #include <stdio.h>
+#include <string.h>
 
 #include "controller/inside.h"
 
@@ -12,7 +13,17 @@ static void find_reason(const flr_engine *e, char *to, size_t size)
     for (uint32_t i = 0; i < e->members.count; i++) {
         flr_pager *pager = e->members.list[i].shape->pager;
         if (!pager) continue;
-        if (flr_pager_trouble(pager, &why) != FLR_OK) {
+        flr_result result = flr_pager_trouble(pager, &why);
+        /* a damaged file of the cache does not mend: without it the next one who opens the scene builds it again */
+        if (result == FLR_BAD_INPUT &&
+            flr_path_remove(e->def.env, flr_pager_path(pager), NULL) == FLR_OK) {
+            snprintf(to, size,
+                     "%.*s; it has been removed from the cache: open the scene again, and it is "
+                     "built anew",
+                     (int)strcspn(why.message, ";"), why.message);
+            return;
+        }
+        if (result != FLR_OK) {
             snprintf(to, size, "%.400s", why.message);
             return;
         }

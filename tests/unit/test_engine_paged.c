@@ -193,6 +193,55 @@ static void a_paged_part_stays(void **state)
     free_rig(&r);
 }
 
+/* Every block of the larger file in the cache, the plate's. Returns how many files there are. */
+static size_t damage_file(rig *r)
+{
+    flr_cache_entry *entries;
+    size_t count, largest = 0;
+    char path[FLR_CACHE_PATH_SIZE];
+    flr_file *file;
+    assert_ok(flr_cache_list(r->env, "/cache", &entries, &count, &error), error);
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].size > entries[largest].size) largest = i;
+    snprintf(path, sizeof path, "/cache/%s", entries[largest].name);
+    assert_ok(flr_file_open(r->env, path, FLR_FILE_UPDATE, &file, &error), error);
+    for (uint64_t at = 0; at < entries[largest].size; at += 16384)
+        assert_ok(flr_file_write(file, at, "x", 1, &error), error);
+    flr_file_close(file);
+    flr_cache_list_free(entries);
+    return count;
+}
+
+/* a damaged file goes, so that opening the scene again helps; it would be found there for ever otherwise */
+static void damage_is_mended_by_opening_again(void **state)
+{
+    (void)state;
+    rig r;
+    make_rig(&r, 2 << 20);
+    for (int i = 0; i < 50; i++) push(&r, i, FRAMES), serve(&r, 2);
+    size_t before = damage_file(&r);
+    for (int i = 50; !flr_engine_view(r.engine)->paused && i < 6000; i++)
+        push(&r, i < FRAMES ? i : FRAMES, FRAMES), serve(&r, 1);
+    serve(&r, 2);
+    assert_non_null(strstr(r.said, "the checksum at byte"));
+    assert_non_null(strstr(r.said, "removed from the cache: open the scene again"));
+    flr_cache_entry *entries;
+    size_t after;
+    assert_ok(flr_cache_list(r.env, "/cache", &entries, &after, &error), error);
+    flr_cache_list_free(entries);
+    assert_int_equal(after + 1, before);
+    uint32_t job;
+    assert_ok(flr_engine_load(r.engine, "/scene.json", &job, &error), error);
+    for (int i = 0; i < 20; i++) serve(&r, 10), flr_engine_run(r.engine, 1);
+    assert_ok(flr_engine_pause(r.engine, false, &error), error);
+    assert_ok(flr_engine_grab(r.engine, 0, 1, &error), error);
+    for (int i = 0; i < FRAMES; i++) push(&r, i, FRAMES), serve(&r, 3);
+    const flr_engine_state *s = flr_engine_view(r.engine);
+    assert_false(s->paused || s->waiting);
+    assert_true(s->paging.bytes_read > 0 && s->paging.failures == 0);
+    free_rig(&r);
+}
+
 /* The tool at a height, in millimetres: what is said of its standing in the plate, whose top is at 120. NULL: nothing. */
 static const char *said_at(double height)
 {
@@ -236,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_stall_pauses),
         cmocka_unit_test(a_paged_part_stays),
         cmocka_unit_test(what_stands_inside_is_told),
+        cmocka_unit_test(damage_is_mended_by_opening_again),
     };
     return cmocka_run_group_tests_name("engine_paged", tests, NULL, NULL);
 }
