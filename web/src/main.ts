@@ -136,6 +136,8 @@ async function main(): Promise<void> {
     const box = by_id('stage');
     stage.renderer.setSize(box.clientWidth, box.clientHeight, false);
     eye.resize(box.clientWidth, box.clientHeight);
+    // another size empties the canvas: where drawing is slow that would be seen
+    if (model.scene) stage.renderer.render(stage.scene, eye.camera);
   };
   new ResizeObserver(resize).observe(by_id('stage'));
   // in a narrow window the panel would hide the view

@@ -11,6 +11,7 @@ export class Notices {
   private banner = by_id('banner');
   private jobs = by_id('jobs');
   private bars = new Map<number, { row: HTMLElement; bar: HTMLProgressElement; line: HTMLElement }>();
+  private was_lost = false; // and not there again
   private timers = new WeakMap<HTMLElement, number>();
   private ready: { toast: Element | null; names: string[] } = { toast: null, names: [] };
 
@@ -60,15 +61,17 @@ export class Notices {
 
   private show_status(): void {
     const { state, reason, retry_at, wants_token } = this.connection;
+    // while it tries again the banner stays as it is: one that changes its height moves the picture
+    if (state !== 'connecting') this.was_lost = state === 'lost';
     this.banner.hidden = state === 'open';
-    this.banner.dataset['state'] = state === 'refused' && wants_token ? 'token' : state;
+    this.banner.dataset['state'] = state === 'refused' && wants_token ? 'token' : this.was_lost ? 'lost' : state;
     text(by_id('retry'), state === 'refused' && wants_token ? 'Enter it' : 'Try now');
     const line = this.banner.querySelector<HTMLElement>('.banner-text')!;
     const seconds = Math.max(0, Math.ceil((retry_at - performance.now()) / 1000));
-    if (state === 'connecting') text(line, 'Connecting to the controller …');
+    if (state === 'connecting' && !this.was_lost) text(line, 'Connecting to the controller …');
     else if (state === 'refused' && wants_token) text(line, 'This controller asks for a token.');
     else if (state === 'refused') text(line, `The controller refused this page: ${reason || 'no reason given'}`);
-    else if (state === 'lost')
+    else if (this.was_lost)
       text(line, `No connection to the controller${reason ? ` (${reason})` : ''}. What you see is as it was. Trying again${seconds > 0 ? ` in ${seconds} s` : ' now'}.`);
   }
 
@@ -80,7 +83,8 @@ export class Notices {
       if (job.result === result.RESULT_CANCELLED) this.toast(`${job.name}: ${job.sentence || 'cancelled'}`);
       else if (job.result !== result.RESULT_OK) this.toast(job.sentence || `${job.name} failed`, 'fault');
       else if (job.kind === job_kind.JOB_SAVE) this.toast(`Saved as ${job.name}, with its meshes in ${job.name.replace(/.*\//, '').replace(/\.json$/, '')}_parts beside it.`);
-      else if (job.kind !== job_kind.JOB_MERGE) this.tell_ready(job.name);
+      // of a replay its bar tells
+      else if (job.kind !== job_kind.JOB_MERGE && ![...this.model.recordings.values()].some(({ name }) => name === job.name)) this.tell_ready(job.name);
       return;
     }
     if (!entry) {

@@ -392,7 +392,7 @@ await step('latency', async () => {
 
 const before_loss = [...trouble];
 await step('a lost connection is told and comes back', async () => {
-  await server.interrupt(() => until(page, () => !window.feeler.connected && !document.getElementById('banner').hidden, 'the banner shows'));
+  await server.interrupt(() => until(page, () => !window.feeler.connected && /^No connection .* Trying again/.test(document.getElementById('banner').textContent), 'the banner shows'));
   await until(page, () => window.feeler.connected && document.getElementById('banner').hidden, 'it comes back', 30000);
   await until(page, () => window.feeler.loaded && window.feeler.parts.length >= 3, 'with the scene', 30000);
 });
