@@ -85,7 +85,11 @@ static bool visit(void *context, const char *name)
 {
     listing *l = context;
     char path[300];
-    if (l->share->file_count == FLR_SHARE_FILES) return false;
+    if (l->share->file_count == FLR_SHARE_FILES) {
+        l->result = flr_fail(&l->error, FLR_TOO_LARGE, "it has more than %d files with meshes",
+                             FLR_SHARE_FILES - 1);
+        return false;
+    }
     snprintf(path, sizeof path, "scene_parts/%s", name);
     l->result = add_file(l->share, path, &l->error);
     return l->result == FLR_OK;
