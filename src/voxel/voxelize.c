@@ -90,9 +90,11 @@ flr_result flr_voxelize_check_size(flr_box3 box, const flr_voxelize_def *def, fl
     flr_vec3 size = flr_box3_size(box);
     double largest = fmax(size.x, fmax(size.y, size.z)), s = def->voxel;
     if (s <= largest) return FLR_OK;
-    return flr_fail(error, FLR_BAD_ARGUMENT,
-                    "the voxel (%s) is larger than the whole part (%s); take a smaller one",
-                    flr_size_print(s, voxel), flr_size_print(largest, other));
+    return flr_fail(
+        error, FLR_BAD_ARGUMENT,
+        "the voxel (%s) is larger than the whole part (%s); take a smaller one, or give the "
+        "unit of the part's file if that is another",
+        flr_size_print(s, voxel), flr_size_print(largest, other));
 }
 
 bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def)

@@ -52,6 +52,7 @@ static void bad_parameters_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuse(def_of(bad[i]), FLR_BAD_ARGUMENT, "voxel");
     refuse(def_of(1), FLR_BAD_ARGUMENT, "larger than the whole part");
+    refuse(def_of(1), FLR_BAD_ARGUMENT, "unit of the part's file");
     refuse(def_of(1e-8), FLR_TOO_LARGE, "try --voxel");
     flr_voxelize_def def = def_of(1e-4);
     def.memory_limit = 1 << 20;
