@@ -10,6 +10,7 @@ import { bounds } from './units.ts';
 
 const STOOD_MS = 300;
 const STILL_SHARE = 0.02; // of a voxel: what a part pressed against another trembles
+const CHOOSE = 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.';
 const SLOW_MS = 4000; // an answer that took longer is asked for by hand from then on
 
 export class Clearance {
@@ -100,8 +101,8 @@ export class Clearance {
     if (!exact && !Number.isFinite(state.lower) && !state.hands.some((hand) => hand.held !== NONE)) words = '–';
     text(this.readout, touching ? `touching · ${words}` : words);
     this.readout.classList.toggle('touching', touching || exact?.upper === 0);
-    if (exact && exact.upper === 0) text(this.note, `with ${exact.name || 'another part'}: it is let through until it is free`);
+    if (exact && exact.upper === 0) text(this.note, `with ${exact.name || 'another part'}${this.model.movable(selected) ? ': it is let through until it is free' : this.nothing_moves() ? `. ${CHOOSE}` : ''}`);
     else if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
-    else if (!this.asking) text(this.note, this.nothing_moves() ? 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.' : '');
+    else if (!this.asking) text(this.note, this.nothing_moves() ? CHOOSE : '');
   }
 }
