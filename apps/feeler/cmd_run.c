@@ -118,6 +118,10 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     like.warn = flr_warn_about;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
+    if (values->memory && j->setup.params.engine == FLR_ENGINE_SPHERES)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory: sphere trees need all voxels in memory; leave it out, or take "
+                        "--engine shell");
     if (j->setup.tool == FLR_TOOL_POINT && values->part)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "a point holds no part; leave out --part, or --tool grip takes one");

@@ -93,6 +93,8 @@ says "the hand's way begins .* mm and .* degrees from where"
 expect 0 feeler run $scene --hand builtin:removal --poses out.txt --json
 tail -n 1 out.txt | awk '{ exit !($4 > 25) }' && pass || fail "the ball was not taken out of its socket"
 printf '0 0 0 0 1 0 0 0\n1e300 0 0 1 1 0 0 0\n' >endless.txt
+refuse 2 "sphere trees need all voxels in memory" run $scene --engine spheres --memory 5MiB
+refuse 2 "needs 1MiB to 8GiB" run $scene --memory 9GiB
 refuse 2 'say how far with --frames' run $scene --hand endless.txt
 expect 0 feeler run $scene --hand endless.txt --frames 10
 
