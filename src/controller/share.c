@@ -152,113 +152,6 @@ static bool held_here(const flr_share *s, uint32_t id)
     return false;
 }
 
-static void set_solid(flr_share *s, flr_shared_part *p, bool solid)
-{
-    if (p->ghost == !solid) return;
-    if (flr_engine_set_solid(s->def.engine, p->id, solid, NULL) == FLR_OK) p->ghost = !solid;
-    s->changes++;
-}
-
-/* ---- ties ---- */
-
-static void untie(flr_share *s, uint32_t tie)
-{
-    if (flr_engine_set_tie(s->def.engine, tie, NULL, NULL) == FLR_OK)
-        s->ties[tie] = (flr_shared_tie){0};
-}
-
-static uint32_t find_tie(const flr_share *s, uint32_t part, uint16_t member)
-{
-    for (uint32_t i = 0; i < FLR_WORLD_TIES; i++)
-        if (s->ties[i].used && s->ties[i].part == part && s->ties[i].member == member) return i;
-    return FLR_WORLD_TIES;
-}
-
-static void tie(flr_share *s, uint32_t part, uint16_t member, bool mutual,
-                const flr_roll_part *rest)
-{
-    uint32_t at = find_tie(s, part, member);
-    // another leader may have given another place under the same number
-    bool same = at < FLR_WORLD_TIES && s->ties[at].mutual == mutual &&
-                (!rest || (s->ties[at].number == rest->number &&
-                           memcmp(&s->ties[at].T_world_rest, &rest->T_world_part,
-                                  sizeof rest->T_world_part) == 0));
-    if (same) return;
-    for (uint32_t i = 0; at == FLR_WORLD_TIES && i < FLR_WORLD_TIES; i++)
-        if (!s->ties[i].used) at = i;
-    if (at >= FLR_WORLD_TIES) return; /* more than that cannot be felt apart */
-    flr_world_tie_def def = flr_default_world_tie_def();
-    def.part = s->parts[part].id;
-    def.mutual = mutual;
-    def.rest = rest;
-    if (rest) def.T_world_rest = rest->T_world_part;
-    // what does not get through now is tried in the next round
-    if (flr_engine_set_tie(s->def.engine, at, &def, NULL) != FLR_OK) return;
-    double put = s->ties[at].used ? s->ties[at].put : 0;
-    s->ties[at] = (flr_shared_tie){.used = true,
-                                   .rest = rest,
-                                   .mutual = mutual,
-                                   .part = part,
-                                   .member = member,
-                                   .number = rest ? rest->number : 0,
-                                   .T_world_rest = def.T_world_rest,
-                                   .put = put};
-}
-
-/* Is something caught between the instances of a part? One who is together with the others is not, if another is. */
-static void tell_diverged(flr_share *s, uint32_t part)
-{
-    flr_shared_part *p = &s->parts[part];
-    flr_party_person person;
-    uint16_t member = 0;
-    bool diverged = false;
-    for (uint32_t i = 0; i < FLR_WORLD_TIES && !diverged; i++) {
-        const flr_shared_tie *t = &s->ties[i];
-        if (!t->used || t->rest || t->part != part) continue;
-        diverged = t->diverged;
-        member = t->member;
-    }
-    if (p->diverged == diverged) return;
-    p->diverged = diverged;
-    s->changes++;
-    bool known = flr_party_person_find(s->party, member, &person);
-    if (!member) return; /* nobody else holds it any more */
-    flr_engine_news(s->def.engine, diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE, p->id,
-                    FLR_ENGINE_NONE,
-                    diverged ? "something is caught between this part here and at %s's"
-                             : "the part here and at %s's are together again",
-                    known ? person.name : "another member");
-}
-
-/* Ties as the roll wants them. */
-static void match(flr_share *s, uint32_t part)
-{
-    flr_shared_part *p = &s->parts[part];
-    flr_roll_part entry = {0};
-    bool in = flr_party_part(s->party, part, &entry);
-    uint16_t self = flr_party_self(s->party);
-    bool mine = flr_party_claims(s->party, part);
-    bool home = in && entry.rest && !mine && flr_roll_owes(&entry, self);
-    for (uint32_t i = 0; i < FLR_WORLD_TIES; i++) {
-        const flr_shared_tie *t = &s->ties[i];
-        if (!t->used || t->part != part) continue;
-        bool wanted = t->rest ? home && t->number == entry.number
-                              : in && flr_roll_holds(&entry, t->member) && t->member != self;
-        if (!wanted) untie(s, i);
-    }
-    if (p->diverged) tell_diverged(s, part);
-    for (uint32_t i = 0; in && i < entry.holder_count; i++)
-        if (entry.holders[i] != self) tie(s, part, entry.holders[i], mine, NULL);
-    if (home) {
-        if (!p->homing_ns) p->homing_ns = p->moved_ns = flr_share_now(s);
-        tie(s, part, 0, false, &entry);
-    } else {
-        p->homing_ns = 0;
-        set_solid(s, p, true);
-    }
-    if (in && !entry.rest) p->placing = false;
-}
-
 /* ---- what the engine shows ---- */
 
 /* Places that come from several sites need not fit each other: of parts that were pressed together each was let go where its
@@ -292,7 +185,7 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         flr_shared_part *p = &s->parts[mine->part];
         if (mine->diverged != t->diverged && !mine->rest) {
             mine->diverged = t->diverged;
-            tell_diverged(s, mine->part);
+            flr_share_tell_diverged(s, mine->part);
         }
         flr_roll_part entry;
         if (!mine->rest || !flr_party_part(s->party, mine->part, &entry) ||
@@ -311,7 +204,7 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         if (body && p->homing_ns) yield(s, p, &entry, body);
         if (p->homing_ns && !p->ghost &&
             flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
-            set_solid(s, p, false);
+            flr_share_set_solid(s, p, false);
             flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
                             "the way to where it was let go is not free here: it passes through");
         }
@@ -382,7 +275,7 @@ static void tell_holds(flr_share *s, bool paused)
         if (!held) p->lost = false;
         if (held && !claims && !p->lost) {
             flr_party_hold(s->party, i);
-            match(s, i);
+            flr_share_match(s, i);
         } else if (held) {
             p->kept = false;
         } else if (claims) {
@@ -395,7 +288,7 @@ static void tell_holds(flr_share *s, bool paused)
             p->kept = false;
             p->known = body->T_world_part;
             flr_party_release(s->party, i, body->T_world_part);
-            match(s, i);
+            flr_share_match(s, i);
         } else {
             notice(s, i, body, now);
         }
@@ -484,14 +377,15 @@ static void on_state(flr_share *s, const flr_party_event *event)
     on_hands(s, event);
     for (uint32_t i = 0; i < state->energies_count; i++) {
         const flr_wire_peer_energy *e = &state->energies[i];
-        uint32_t at = e->member == self ? find_tie(s, e->part, event->member) : FLR_WORLD_TIES;
+        uint32_t at =
+            e->member == self ? flr_share_find_tie(s, e->part, event->member) : FLR_WORLD_TIES;
         if (at < FLR_WORLD_TIES && e->put > s->ties[at].put) s->ties[at].put = e->put;
     }
     for (uint32_t i = 0; i < state->parts_count; i++) {
         const flr_wire_peer_part *part = &state->parts[i];
         if (part->part >= s->part_count) continue;
         s->parts[part->part].seen = part->T_world_part;
-        uint32_t at = find_tie(s, part->part, event->member);
+        uint32_t at = flr_share_find_tie(s, part->part, event->member);
         if (at == FLR_WORLD_TIES) continue;
         compare_voxels(s, event->member, part);
         flr_engine_tie_sample sample = {
@@ -533,7 +427,7 @@ static void on_lost(flr_share *s, uint32_t part)
         flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
                         "too many parts are held or on their way: the others see where this one "
                         "lies when some of them have come to rest");
-    match(s, part);
+    flr_share_match(s, part);
 }
 
 static void on_place(flr_share *s, const flr_party_event *event)
@@ -590,7 +484,7 @@ static void take_event(flr_share *s, const flr_party_event *event)
         s->changes++;
         break;
     case FLR_PARTY_PART:
-        if (event->part < s->part_count) match(s, event->part);
+        if (event->part < s->part_count) flr_share_match(s, event->part);
         s->changes++;
         break;
     case FLR_PARTY_LOST:
@@ -631,7 +525,7 @@ int64_t flr_share_service(flr_share *s)
         // ties that did not get through to the loop
         for (uint32_t i = 0; i < flr_party_roll(s->party)->part_count; i++) {
             uint32_t part = flr_party_roll(s->party)->parts[i].part;
-            if (part < s->part_count) match(s, part);
+            if (part < s->part_count) flr_share_match(s, part);
         }
         if (fresh) show(s, state);
         s->stats.told += fresh;

@@ -1,6 +1,7 @@
 /* share_inside.h: a shared engine, as its own files see it.
  *
- *     share.c         parts, hands and ties
+ *     share.c         parts and hands
+ *     share_ties.c    ties
  *     share_scene.c   the scene on its way
  *     share_params.c  parameters */
 #ifndef FLR_CONTROLLER_SHARE_INSIDE_H
@@ -114,6 +115,16 @@ struct flr_share {
 int64_t flr_share_now(const flr_share *share);
 /* The engine has the scene: parts are known from now on. */
 void flr_share_take_parts(flr_share *share);
+
+/* share_ties.c */
+/* Ties of a part as the roll wants them; what does not get through to the loop is tried when it is called again. */
+void flr_share_match(flr_share *share, uint32_t part);
+/* FLR_WORLD_TIES: none. `member` 0: that of its rest. */
+uint32_t flr_share_find_tie(const flr_share *share, uint32_t part, uint16_t member);
+/* Is something caught between the instances of a part? One who is together with the others is not, if another is. */
+void flr_share_tell_diverged(flr_share *share, uint32_t part);
+/* Physics on or off. */
+void flr_share_set_solid(flr_share *share, flr_shared_part *part, bool solid);
 
 /* share_params.c */
 void flr_share_params_begin(flr_share *share);
