@@ -84,13 +84,28 @@ async function touch_butterfly() {
   await until(page, () => window.feeler.pointing, 'and the button touches');
 }
 
-/** takes the bracket up into the empty height, and when it is there against the rib, which begins 70 mm to the right */
+/** takes the bracket up into the empty height, and when it is there against the rib, which begins 70 mm to the right; who drops it takes it again */
 async function press_rib(by) {
-  const place = await take(page, 'bracket');
-  await drag_by(page, place, [0.09, 0.06, 0]);
-  await until(page, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] > 0.02, 'it is above', 30000);
-  await drag_by(page, place, [by, 0.09, 0]);
-  await until(page, () => window.feeler.contacts > 0 && window.feeler.force > 0, 'it presses', 30000);
+  for (let left = 2; ; left--) {
+    const place = await take(page, 'bracket');
+    await drag_by(page, place, [0.09, 0.06, 0]);
+    try {
+      await until(page, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[1] > 0.02, 'it is above', 15000);
+      await drag_by(page, place, [by, 0.09, 0]);
+      await until(page, () => window.feeler.contacts > 0 && window.feeler.force > 0, 'it presses', 15000);
+      return;
+    } catch (error) {
+      const seen = await page.evaluate(() => ({
+        holding: window.feeler.holding, hands: window.feeler.state.hands.map((hand) => [hand.held, hand.T_world_hand.p]), parts: window.feeler.parts.map((part) => part.pose.p),
+        paused: window.feeler.state.paused, says: [...document.querySelectorAll('.toast')].map((toast) => toast.textContent),
+      }));
+      console.log(`    ${error.message}: ${JSON.stringify(seen)}`);
+      await page.mouse.up();
+      if (!left) throw error;
+      await page.keyboard.press('Backspace');
+      await settled(page, 'bracket');
+    }
+  }
 }
 
 let page = null;
