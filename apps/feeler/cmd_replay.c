@@ -15,6 +15,7 @@
 typedef struct replay_values {
     flr_common common;
     bool anyway, no_cache;
+    uint64_t memory;
 } replay_values;
 
 typedef struct job {
@@ -55,6 +56,9 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
     if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
     flr_stage_def like = flr_default_stage_def();
     like.cache = &cache;
+    like.memory = values->memory;
+    result = flr_check_memory(like.memory, &cache, &j->from.setup.params, error);
+    if (result != FLR_OK) return result;
     like.progress = show_stage;
     like.warn = flr_warn_about;
     like.context = cli;
@@ -154,6 +158,16 @@ static json_t *result_json(const job *j)
     return o;
 }
 
+static int fail_with(flr_cli *cli, flr_result did, const flr_error *error)
+{
+    return flr_fail_with(cli,
+                         did == FLR_CANCELLED      ? FLR_EXIT_STOPPED
+                         : did == FLR_BAD_ARGUMENT ? FLR_EXIT_USAGE
+                         : did == FLR_TIMEOUT      ? FLR_EXIT_FAILED
+                                                   : flr_exit_of_input(did),
+                         error);
+}
+
 /* ---- a recording of the controller ---- */
 
 static bool show_live(void *context, uint64_t done, const char *what)
@@ -198,6 +212,10 @@ static int run_live(flr_cli *cli, const replay_values *values, const char *scene
                          .context = cli};
     if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
     flr_result did = flr_recorded_scene(cli, &j->from, scene, &error);
+    if (did == FLR_OK && values->memory)
+        did = flr_fail(&error, FLR_BAD_ARGUMENT,
+                       "--memory: a recording that feeler serve made is run again with all voxels "
+                       "in memory; leave it out");
     def.scene = j->from.scene;
     if (did == FLR_OK) did = flr_rerun(&def, &r, &error);
     flr_progress_end(cli);
@@ -225,8 +243,7 @@ static int run_live(flr_cli *cli, const replay_values *values, const char *scene
         code = r.same ? FLR_EXIT_OK : FLR_EXIT_FAILED;
     }
     free_job(j);
-    if (did == FLR_CANCELLED) return flr_fail_with(cli, FLR_EXIT_STOPPED, &error);
-    return did == FLR_OK ? code : flr_fail_with(cli, flr_exit_of_input(did), &error);
+    return did == FLR_OK ? code : fail_with(cli, did, &error);
 }
 
 /* ---- the command ---- */
@@ -256,8 +273,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
                                     : FLR_EXIT_FAILED;
     }
     free_job(&j);
-    if (did == FLR_CANCELLED) return flr_fail_with(cli, FLR_EXIT_STOPPED, &error);
-    return did == FLR_OK ? code : flr_fail_with(cli, flr_exit_of_input(did), &error);
+    return did == FLR_OK ? code : fail_with(cli, did, &error);
 }
 
 static const char *const usage[] = {"RECORDING [SCENE] [options]", NULL};
@@ -267,17 +283,20 @@ static const flr_option options[] = {
              "things begin to differ",
      .offset = offsetof(replay_values, anyway)},
     FLR_NO_CACHE_OPTION(offsetof(replay_values, no_cache)),
+    FLR_MEMORY_OPTION(offsetof(replay_values, memory)),
     {.name = NULL},
 };
 static const flr_example examples[] = {
     {"feeler replay turn.mcap", "does the same come out, to the bit?"},
+    {"feeler replay turn.mcap --memory 8MiB", "where the voxels are larger than the memory"},
     {"feeler replay turn.mcap ball/scene.json --json",
      "with the scene where it is now, for a program"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "every frame is the same"},
-    {FLR_EXIT_FAILED, "a frame differs; memory ran out, or the output could not be written"},
+    {FLR_EXIT_FAILED, "a frame differs; memory ran out, the output could not be written, or "
+                      "voxels did not come from the disk"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT,
      "the recording or its scene cannot be used, or parts have changed since it was made"},

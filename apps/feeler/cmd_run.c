@@ -108,20 +108,12 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
     flr_stage_def like = flr_default_stage_def();
     like.cache = &cache;
     like.memory = values->memory;
-    if (values->memory && !cache.folder)
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "--memory reads voxels from the cache; leave out --no-cache");
-    if (values->memory && (values->memory < 1 << 20 || values->memory > (uint64_t)8 << 30))
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "--memory needs 1MiB to 8GiB for the voxels of parts that stay");
     like.progress = show_stage;
     like.warn = flr_warn_about;
     like.context = cli;
     j->setup = setup_of(values, j->scene);
-    if (values->memory && j->setup.params.engine == FLR_ENGINE_SPHERES)
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "--memory: sphere trees need all voxels in memory; leave it out, or take "
-                        "--engine shell");
+    result = flr_check_memory(like.memory, &cache, &j->setup.params, error);
+    if (result != FLR_OK) return result;
     if (j->setup.tool == FLR_TOOL_POINT && values->part)
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "a point holds no part; leave out --part, or --tool grip takes one");
@@ -565,13 +557,7 @@ static const flr_option options[] = {
      .help = "do not check that the way of a part is free; then fast motion can pass through",
      .offset = offsetof(run_values, no_march)},
     FLR_NO_CACHE_OPTION(offsetof(run_values, no_cache)),
-    {.name = "memory",
-     .type = FLR_OPTION_BYTES,
-     .argument = "SIZE",
-     .help =
-         "so much memory for the voxels of parts that stay, 1MiB or more; the rest is read from "
-         "the cache when parts come near; default: all of them are in memory",
-     .offset = offsetof(run_values, memory)},
+    FLR_MEMORY_OPTION(offsetof(run_values, memory)),
     {.name = "state",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",

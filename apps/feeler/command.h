@@ -51,6 +51,13 @@ typedef struct flr_option {
         .name = "no-cache", .help = "neither look for voxels in the cache nor store them there",   \
         .offset = at                                                                               \
     }
+#define FLR_MEMORY_OPTION(at)                                                                      \
+    {                                                                                              \
+        .name = "memory", .type = FLR_OPTION_BYTES, .argument = "SIZE",                            \
+        .help = "so much memory for the voxels of parts that stay, 1MiB or more; the rest is "     \
+                "read from the cache when parts come near; default: all of them are in memory",    \
+        .offset = at                                                                               \
+    }
 #define FLR_THREADS_OPTION(at)                                                                     \
     {                                                                                              \
         .name = "threads", .letter = 't', .type = FLR_OPTION_INTEGER, .argument = "N",             \

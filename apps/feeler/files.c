@@ -50,6 +50,23 @@ flr_result flr_find_cache(const char *given, char folder[FLR_CACHE_PATH_SIZE], f
                             getenv("HOME"), folder, error);
 }
 
+flr_result flr_check_memory(uint64_t memory, const flr_cache *cache, const flr_world_params *params,
+                            flr_error *error)
+{
+    if (!memory) return FLR_OK;
+    if (!cache->folder)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory reads voxels from the cache; leave out --no-cache");
+    if (memory < 1 << 20 || memory > (uint64_t)8 << 30)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory needs 1MiB to 8GiB for the voxels of parts that stay");
+    if (params->engine == FLR_ENGINE_SPHERES)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory: sphere trees need all voxels in memory; leave it out, or take "
+                        "--engine shell");
+    return FLR_OK;
+}
+
 bool flr_is_scene(const char *path)
 {
     size_t size = strlen(path);

@@ -7,6 +7,7 @@
 #include "feeler/cache.h"
 #include "feeler/mesh_io.h"
 #include "feeler/units.h"
+#include "feeler/world.h"
 
 enum { FLR_PATH_MAX = 4096 };
 
@@ -112,6 +113,10 @@ void flr_hint_scene(flr_env *env, const char *path, flr_error *error);
 
 /* The folder of the cache of voxel files: `given`, or where NULL what the environment says; see flr_cache_folder(). */
 flr_result flr_find_cache(const char *given, char folder[FLR_CACHE_PATH_SIZE], flr_error *error);
+
+/* Whether voxels can be paged with so many bytes (--memory; 0: they are not) of FLR_MEMORY_OPTION. */
+flr_result flr_check_memory(uint64_t memory, const flr_cache *cache, const flr_world_params *params,
+                            flr_error *error);
 
 /* ---- output ---- */
 

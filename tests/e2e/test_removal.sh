@@ -34,6 +34,8 @@ json '.verdict == "fail" and .contact_frames > 0 and .max_force > 0 and .meeting
 # run again, with what was done meanwhile, the same comes out
 expect 0 feeler replay ../tapes/out.mcap --json
 json '.same and .complete and .not_replayed == 0 and .frames > 1000'
+expect 2 feeler replay ../tapes/press.mcap --memory 8MiB
+says 'run again with all voxels in memory'
 expect 0 feeler replay ../tapes/press.mcap
 tells 'same: '
 finish

@@ -95,6 +95,13 @@ tail -n 1 out.txt | awk '{ exit !($4 > 25) }' && pass || fail "the ball was not 
 printf '0 0 0 0 1 0 0 0\n1e300 0 0 1 1 0 0 0\n' >endless.txt
 refuse 2 "sphere trees need all voxels in memory" run $scene --engine spheres --memory 5MiB
 refuse 2 "needs 1MiB to 8GiB" run $scene --memory 9GiB
+# ---- voxels that do not all come into memory: what was recorded with all of them is replayed to the same bits ----
+expect 0 feeler run $scene --hand builtin:removal --voxel 0.2mm --moving-voxel 1mm --frames 300 --record fine.mcap
+expect 0 feeler replay fine.mcap --memory 2MiB --json
+json '.same and .frames == 300 and .run.paging.bytes_read > 0'
+refuse 1 'give --memory [2-9]MiB or more' replay fine.mcap --memory 1MiB
+refuse 2 'needs 1MiB to 8GiB' replay fine.mcap --memory 1KiB
+refuse 2 'leave out --no-cache' replay fine.mcap --memory 2MiB --no-cache
 refuse 2 'say how far with --frames' run $scene --hand endless.txt
 expect 0 feeler run $scene --hand endless.txt --frames 10
 
