@@ -23,6 +23,8 @@ interface Pending {
 const LAST = new Set<string>(['done', 'pong', 'health', 'clearance', 'record_data', 'state']);
 const PING_MS = 2000;
 const LONGEST_WAIT_MS = 8000;
+const FULL = 65536; // bytes that the browser has not sent yet
+const FULL_MS = 20; // until inputs look again whether there is room
 
 export class Connection {
   readonly status = new Signal<Status>();
@@ -43,6 +45,7 @@ export class Connection {
   private wait_ms = 250;
   private timer = 0;
   private pinger = 0;
+  private waiting = new Map<string, number>();
   /** when the next attempt is due, on performance.now() */
   retry_at = 0;
 
@@ -87,10 +90,13 @@ export class Connection {
     this.open();
   }
 
-  /** an input: not answered; dropped when the wire is full, as the next one is newer anyway */
+  /** an input: not answered; when the wire is full (an upload) only the latest of each name waits until there is room */
   input<Name extends keyof Messages>(name: Name, body: Partial<Messages[Name]>): void {
-    if (this.state !== 'open' || !this.socket || this.socket.bufferedAmount > 65536) return;
-    this.socket.send(encode(name, body, 0, this.minor));
+    clearTimeout(this.waiting.get(name));
+    this.waiting.delete(name);
+    if (this.state !== 'open' || !this.socket) return;
+    if (this.socket.bufferedAmount > FULL) this.waiting.set(name, window.setTimeout(() => this.input(name, body), FULL_MS));
+    else this.socket.send(encode(name, body, 0, this.minor));
   }
 
   /** a command; resolves with what answers it. `piece` gets what comes before the end, as chunks of a mesh. */

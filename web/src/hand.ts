@@ -20,10 +20,14 @@ export class PageHand {
   private confirmed = false;
   /** between the wish to grab and the controller's answer: the hand stands still */
   private taking = false;
+  /** the number of the latest wish, and the end of the one before */
+  private wish = 0;
+  private before: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly model: Model) {
     model.on_state.on((state) => {
-      if (this.holding === NONE) return;
+      // while it is being taken, states still tell of the time before: the same part may have been let go of just now
+      if (this.holding === NONE || this.taking) return;
       const held = state.hands[this.number]?.held;
       if (held === this.holding) this.confirmed = true;
       // the controller let go: reset, undo, another page, or the part is gone
@@ -72,39 +76,49 @@ export class PageHand {
     this.send(0);
   }
 
-  async grab(part: number, at: Vec3): Promise<boolean> {
+  /** whether it is held in the end; a wish waits for the one before, since the controller answers each */
+  grab(part: number, at: Vec3): Promise<boolean> {
     const pose = this.model.pose(part);
-    if (!pose || !this.model.movable(part) || this.model.replaying || this.pointing) return false;
-    let hand = this.hand;
-    const state = this.model.state;
-    // another page has this hand full: take one that is empty
-    if (state && state.hands[hand] && state.hands[hand]!.held !== NONE)
-      hand = this.hands().find((one) => state.hands[one]?.held === NONE) ?? hand;
-    this.number = hand;
+    if (!pose || !this.model.movable(part) || this.model.replaying || this.pointing) return Promise.resolve(false);
+    this.number = this.hand;
     this.holding = part;
     this.confirmed = false;
     this.grip = unapply(pose, at);
     this.pose = { p: [...at], q: [1, 0, 0, 0] };
     this.model.select(part);
     this.taking = true;
-    this.send(0);
+    const wish = ++this.wish, start = this.pose;
+    const taken = this.before.then(() => this.take(part, start, wish));
+    this.before = taken;
+    return taken;
+  }
+
+  private async take(part: number, start: Pose, wish: number): Promise<boolean> {
+    const wanted = () => this.wish === wish && this.holding === part;
     try {
+      if (!wanted()) return false;
+      // another page has this hand full: take one that is empty
+      const hands = this.model.state?.hands ?? [];
+      if (hands[this.number] && hands[this.number]!.held !== NONE)
+        this.number = this.hands().find((one) => hands[one]?.held === NONE) ?? this.number;
+      const hand = this.number;
+      this.send(0, start);
       // the part is gripped where the loop has the hand: it must have arrived, or the part would be pulled after it
-      await this.arrival(hand, this.pose.p);
-      if (this.holding !== part) {
-        this.taking = false; // let go in the meantime
-        return false;
-      }
+      await this.arrival(hand, start.p);
+      if (!wanted()) return false;
       await this.model.connection.ask('grab', { hand, part });
-      this.taking = false;
-      if (this.holding === part) this.send(1);
-      else this.model.connection.ask('release', { hand }).catch(() => undefined);
-      return true;
+      if (wanted()) {
+        this.send(1);
+        return true;
+      }
+      await this.model.connection.ask('release', { hand }); // let go of in the meantime
+      return false;
     } catch (error) {
-      this.taking = false;
-      if (this.holding === part) this.holding = NONE;
+      if (wanted()) this.holding = NONE;
       this.failed.emit(error instanceof Error ? error.message : String(error));
       return false;
+    } finally {
+      if (this.wish === wish) this.taking = false;
     }
   }
 
@@ -137,7 +151,7 @@ export class PageHand {
     const hand = this.number;
     this.holding = NONE;
     this.confirmed = false;
-    if (this.taking) return; // grab() sees it
+    if (this.taking) return; // take() sees it
     this.model.connection.ask('release', { hand }).catch(() => undefined);
     this.model.connection.input('hand_input', { hand, buttons: 0, time_us: now_us(), T_world_hand: this.pose });
   }
@@ -149,9 +163,9 @@ export class PageHand {
     return { p: [target.p[0] + offset[0], target.p[1] + offset[1], target.p[2] + offset[2]], q: multiply(turned, start.hand.q) };
   }
 
-  private send(buttons: number): void {
+  private send(buttons: number, pose = this.pose): void {
     this.sent_at = performance.now();
-    this.model.connection.input('hand_input', { hand: this.hand, buttons, time_us: now_us(), T_world_hand: this.pose });
+    this.model.connection.input('hand_input', { hand: this.hand, buttons, time_us: now_us(), T_world_hand: pose });
   }
 }
 
