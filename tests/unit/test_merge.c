@@ -9,7 +9,7 @@
 #include "voxel/voxmap_format.h"
 
 #ifdef FLR_SANITIZED
-enum { STEPS = 8 }; /* the sanitizers take their time */
+enum { STEPS = 5 }; /* the sanitizers take their time */
 #else
 enum { STEPS = 20 };
 #endif

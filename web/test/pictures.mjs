@@ -14,6 +14,7 @@ const trouble = [];
 const shot = async (page, name) => {
   // toasts go, and the picture becomes sharp: after some thirty frames without motion
   await page.waitForTimeout(2500 + 30000 / Math.max(1, await page.evaluate(() => window.feeler?.fps || 60)));
+  await page.evaluate(() => document.activeElement?.blur()); // the frame of the keyboard's focus
   await page.screenshot({ path: join(folder, `${name}.png`) });
   console.log(name, await page.evaluate(() => [document.getElementById('rate').textContent, `${window.feeler.contacts} contacts`, `${window.feeler.force.toFixed(2)} N`, `${window.feeler.fps.toFixed(0)} pictures a second`].join(', ')));
 };
