@@ -106,34 +106,9 @@ static void apply(const char *text, const uint8_t *data, size_t size)
         if (strncmp(error.message, "fuzz", 4) != 0) abort();
         return;
     }
-    switch (deed.kind) {
-    case FLR_DEED_PARAMS:
-        flr_world_set_params(world, &deed.params);
-        break;
-    case FLR_DEED_GRAB:
-        flr_world_grab(world, deed.hand, deed.part);
-        break;
-    case FLR_DEED_RELEASE:
-        flr_world_release(world, deed.hand);
-        break;
-    case FLR_DEED_PLACE:
-        flr_world_place(world, deed.part, deed.pose);
-        break;
-    case FLR_DEED_TOOL:
-        flr_world_set_tool(world, deed.hand, (flr_tool)deed.part);
-        break;
-    case FLR_DEED_SOLID:
-        flr_world_set_solid(world, deed.part, deed.hand != 0);
-        break;
-    case FLR_DEED_FIRM:
-        flr_world_set_firm(world, deed.hand, deed.part != 0);
-        break;
-    case FLR_DEED_GROUND:
+    if (deed.kind == FLR_DEED_GROUND)
         for (size_t i = 0; i < deed.size / 4; i++) flr_deed_ground(&deed, i);
-        break;
-    default:
-        break;
-    }
+    flr_deed_do(&deed, world);
 }
 
 static size_t read_note(const uint8_t *bytes, size_t size)

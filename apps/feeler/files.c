@@ -62,8 +62,8 @@ flr_result flr_check_memory(uint64_t memory, const flr_cache *cache, const flr_w
                         "--memory needs 1MiB to 8GiB for the voxels of parts that stay");
     if (params->engine == FLR_ENGINE_SPHERES)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "--memory: sphere trees need all voxels in memory; leave it out, or take "
-                        "--engine shell");
+                        "--memory: sphere trees need all voxels in memory; leave it out, or use "
+                        "feeler run --engine shell");
     return FLR_OK;
 }
 

@@ -119,6 +119,35 @@ static double get_f64(const uint8_t *from)
     return value;
 }
 
+void flr_deed_do(const flr_deed_note *deed, flr_world *world)
+{
+    switch (deed->kind) {
+    case FLR_DEED_PARAMS:
+        flr_world_set_params(world, &deed->params);
+        break;
+    case FLR_DEED_GRAB:
+        flr_world_grab(world, deed->hand, deed->part);
+        break;
+    case FLR_DEED_RELEASE:
+        flr_world_release(world, deed->hand);
+        break;
+    case FLR_DEED_PLACE:
+        flr_world_place(world, deed->part, deed->pose);
+        break;
+    case FLR_DEED_TOOL:
+        flr_world_set_tool(world, deed->hand, (flr_tool)deed->part);
+        break;
+    case FLR_DEED_SOLID:
+        flr_world_set_solid(world, deed->part, deed->hand != 0);
+        break;
+    case FLR_DEED_FIRM:
+        flr_world_set_firm(world, deed->hand, deed->part != 0);
+        break;
+    default:
+        break;
+    }
+}
+
 uint32_t flr_deed_ground(const flr_deed_note *note, size_t index)
 {
     const uint8_t *from = note->data + 4 * index;

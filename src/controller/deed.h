@@ -1,4 +1,4 @@
-/* deed.h: what was done to a world between two frames, as notes of a recording. Written by record.c, read by rerun.c.
+/* deed.h: what was done to a world between two frames, as notes of a recording. Written by record.c, done again by rerun.c.
  *
  *     text              data
  *     start             the world's state, as flr_world_save() gives it
@@ -9,6 +9,7 @@
  *     place PART        x y z qw qx qy qz, f64 each, little endian: numbers to the bit
  *     tool HAND TOOL
  *     solid FLAG PART   1 or 0: whether it touches anything
+ *     firm HAND FLAG    1 or 0: whether it keeps the direction of what it takes
  *     tie               a part is tied to one of another controller
  *     cast              parts have come, gone or got other voxels
  *     lost              some are missing here: there was no room for them
@@ -31,6 +32,9 @@ typedef struct flr_deed_note {
     const uint8_t *data; /* of a ground or a state */
     size_t size;
 } flr_deed_note;
+
+/* Does it to a world. One that needs more than that (start, ground, cast, tie, lost) changes nothing. */
+void flr_deed_do(const flr_deed_note *deed, flr_world *world);
 
 /* The part in place `index` of a ground; there are size / 4. */
 uint32_t flr_deed_ground(const flr_deed_note *note, size_t index);

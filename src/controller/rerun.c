@@ -326,35 +326,11 @@ static flr_result apply(rerun *r, const note *n, flr_error *error)
 {
     flr_record_note given = {n->frame, n->text, n->data, n->size};
     flr_deed_note deed;
-    flr_world *world = r->cast->world;
     flr_result result = flr_deed_read(&given, r->def->path, &deed, error);
     if (result != FLR_OK) return result;
     switch (deed.kind) {
-    case FLR_DEED_PARAMS:
-        flr_world_set_params(world, &deed.params);
-        break;
     case FLR_DEED_GROUND:
         return change_ground(r, &deed, error);
-    case FLR_DEED_GRAB:
-        flr_world_grab(world, deed.hand, deed.part);
-        break;
-    case FLR_DEED_RELEASE:
-        flr_world_release(world, deed.hand);
-        break;
-    case FLR_DEED_PLACE:
-        flr_world_place(world, deed.part, deed.pose);
-        break;
-    case FLR_DEED_TOOL:
-        flr_world_set_tool(world, deed.hand, (flr_tool)deed.part);
-        break;
-    case FLR_DEED_SOLID:
-        flr_world_set_solid(world, deed.part, deed.hand != 0);
-        break;
-    case FLR_DEED_FIRM:
-        flr_world_set_firm(world, deed.hand, deed.part != 0);
-        break;
-    case FLR_DEED_START:
-        break;
     case FLR_DEED_CAST:
     case FLR_DEED_TIE:
     case FLR_DEED_LOST:
@@ -367,8 +343,10 @@ static flr_result apply(rerun *r, const note *n, flr_error *error)
                   "file does not hold"
                 : "the disk was too slow for what was done there");
         return FLR_CLOSED;
+    default:
+        flr_deed_do(&deed, r->cast->world);
+        return FLR_OK;
     }
-    return FLR_OK;
 }
 
 /* ---- running ---- */
