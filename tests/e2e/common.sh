@@ -31,8 +31,8 @@ run() {
 # empty FILE...: before a command in the background writes there: it opens its files when it gets to run, and until then what an
 # earlier one said would be read
 empty() { for file in "$@"; do : >"$file"; done; }
-# until_so COMMAND...: repeats it until it succeeds; fails when it is still not so after $patience
-until_so() {
+# await COMMAND...: repeats it until it succeeds; fails when it is still not so after $patience
+await() {
   local end=$((SECONDS + patience))
   until "$@"; do
     [ "$SECONDS" -lt "$end" ] || return 1
@@ -41,7 +41,7 @@ until_so() {
 }
 # waits REGEX FILE: until a line of the file has it
 waits() {
-  if until_so grep -qsE -- "$1" "$2"; then pass; else fail "$2 lacks /$1/: $(head -c 600 "$2")"; fi
+  if await grep -qsE -- "$1" "$2"; then pass; else fail "$2 lacks /$1/: $(head -c 600 "$2")"; fi
 }
 # served FILE: until the address of a page stands there; sets $port
 served() {

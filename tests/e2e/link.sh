@@ -49,7 +49,7 @@ link_set() {
   said=$(grep -c '^done$' "$scratch/link.out")
   echo "$*" >&"$link_orders"
   link_said() { [ "$(grep -c '^done$' "$scratch/link.out")" -gt "$said" ]; }
-  until_so link_said || fail "lossy_link does not do: $*"
+  await link_said || fail "lossy_link does not do: $*"
 }
 link_drain() { link_set drain; }
 link_cut() { link_set cut "$1"; }

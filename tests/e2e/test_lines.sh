@@ -17,7 +17,7 @@ talk_at() {
 # event SIDE NAME N: waits until that has happened N times there
 said() { [ "$(grep -c "\"event\": \"$2\"" "$scratch/talk.$1")" -ge "$3" ]; }
 event() {
-  if until_so said "$@"; then pass; else
+  if await said "$@"; then pass; else
     fail "side $1: not $3 times $2"
     cat "$scratch/talk.$1"
   fi

@@ -12,7 +12,7 @@ flow_from() {
   # not by link_run: the pid shall be the taker's own
   nsenter --net="/proc/${link_sides[to]}/ns/net" "$flow" take "0.0.0.0:9000" "$count" >"$scratch/out" 2>"$scratch/err" &
   local taker=$!
-  until_so grep -q ready "$scratch/out" || fail "udp_flow does not get ready"
+  await grep -q ready "$scratch/out" || fail "udp_flow does not get ready"
   link_run "$from" "$flow" send "10.77.0.$to:9000" "$count" "$size" "$micros"
   link_drain
   kill -TERM $taker
@@ -79,7 +79,7 @@ ran="seeds"
 link_begin 2 seconds 0.2
 ran="its own end"
 ended() { ! kill -0 "$link_pid" 2>/dev/null; }
-until_so ended && pass || fail "it does not end by itself"
+await ended && pass || fail "it does not end by itself"
 expect 2 "$build_dir/tests/lossy_link" 1
 expect 2 "$build_dir/tests/lossy_link" 2 loss 1.5
 finish
