@@ -34,8 +34,10 @@ static volatile sig_atomic_t asked, stopped;
 
 static void on_signal(int signal)
 {
-    if (signal == SIGTERM) stopped = 1;
-    else asked = 1;
+    if (signal == SIGTERM)
+        stopped = 1;
+    else
+        asked = 1;
 }
 
 static talk *find(uint32_t line)
@@ -105,7 +107,8 @@ static void hear(const flr_lines_event *event, int64_t now)
 
 static void report(void)
 {
-    printf("{\"event\": \"report\", \"opened\": %llu, \"closed\": %llu, \"refused\": %llu, \"messages\": %llu, \"wrong\": "
+    printf("{\"event\": \"report\", \"opened\": %llu, \"closed\": %llu, \"refused\": %llu, "
+           "\"messages\": %llu, \"wrong\": "
            "%llu, "
            "\"lines\": [",
            (unsigned long long)opened, (unsigned long long)closed, (unsigned long long)refused,
