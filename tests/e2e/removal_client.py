@@ -54,14 +54,14 @@ if __name__ == "__main__":
     arrived(client, way[0][1])
     client.ask(RECORD_START, text(name))
     client.ask(GRAB, struct.pack("<II", 0, part))
-    before = way[0][0]
+    began = time.monotonic()
     for i, (t, pose) in enumerate(way):
         for key, value in (given.split("=") for given in sys.argv[6:] if i == len(way) // 2):
             client.ask(SET, struct.pack("<d", float(value)) + text(key))
-        time.sleep((t - before) / speed)
-        before = t
+        late = time.monotonic() - began - t / speed
+        began += max(0, late)  # who is late goes on later: the hand goes no faster than the path
+        time.sleep(max(0, -late))
         point(client, pose)
-        arrived(client, pose)  # who is late goes on later: the hand goes no faster than the path
     arrived(client, way[-1][1], 300)
     client.ask(RELEASE, struct.pack("<I", 0))
     client.ask(RECORD_STOP)
