@@ -61,7 +61,7 @@ static const struct {
     {"reorder", offsetof(conditions, reorder), 1},
     {"rate", offsetof(conditions, rate), 1e12},
     {"seed", offsetof(conditions, seed), 9e15},
-    {"seconds", offsetof(conditions, seconds), 3600},
+    {"seconds", offsetof(conditions, seconds), 100000},
 };
 
 /* one word with its value; false: it is none */
