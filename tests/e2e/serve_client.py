@@ -52,8 +52,12 @@ class Client:
             frame = self.exactly(size)
             if kind & 15 == 8:
                 raise ConnectionError("closed")
+            if kind & 15 == 9:  # who does not answer is dropped after a while
+                self.socket.sendall(bytes([0x8A, 0x80 | len(frame), 0, 0, 0, 0]) + frame)
             if kind & 15 == 2:
                 _, message, _, _, request, _ = struct.unpack_from("<IHBBII", frame)
+                if message == PING:
+                    self.send(PONG, frame[16:24] + bytes(8), request)
                 return message, request, frame[16:]
 
     def expect(self, message):

@@ -250,7 +250,15 @@ class Sampler(threading.Thread):
                     self.trouble = f"part {part} has two owners in epoch {now['epoch']}: controllers {side} and {other}"
 
 
-def converge(controllers, clients):
+def poses_at(controller):
+    client = controller.client()
+    try:
+        return whole_state(client)[2]
+    finally:
+        client.socket.close()
+
+
+def converge(controllers):
     """Waits until all know the same of each other and have every part at the same bits of a pose; seconds it took."""
     began = time.monotonic()
     seen = {}
@@ -266,8 +274,11 @@ def converge(controllers, clients):
             if m["open_parts"] or sum(p["ready"] and not p["away"] for p in m["list"]) != len(controllers):
                 seen["why"] = m
                 return False
-        for client in clients:
-            poses.append(whole_state(client)[2])
+        for controller in controllers:
+            try:
+                poses.append(poses_at(controller))
+            except (OSError, ConnectionError):
+                return False  # the machine is busy: another try
         seen["why"] = (views, poses)
         return all(v == views[0] for v in views) and all(p == poses[0] for p in poses) and len(poses[0]) == PARTS
 
@@ -291,11 +302,8 @@ def main():
         controllers[0].start("serve", f"{folder}/scene/scene.json", "--share")
         for controller in controllers[1:]:
             controller.start("join", "10.77.0.1")
-        first = [controller.client() for controller in controllers]
-        worst = converge(controllers, first)
-        parts = sorted(whole_state(first[0])[2])
-        for client in first:
-            client.socket.close()
+        worst = converge(controllers)
+        parts = sorted(poses_at(controllers[0]))
         users = [User(controller, seed * 10 + controller.side, parts) for controller in controllers]
         for thread in [sampler, *users]:
             thread.start()
@@ -318,13 +326,11 @@ def main():
             time.sleep(max(0, began + 0.7 * period - time.monotonic()))
             for user in users:
                 user.pause()
-            looks = [controller.client() for controller in controllers]
-            took = converge(controllers, looks)
-            for client in looks:
-                client.socket.close()
+            took = converge(controllers)
             worst = max(worst, took)
+            epoch = await_it(controllers[0].health, "a member answers")["membership"]["epoch"]
             print(f"  {turn + 1} of {kills}: controller {victim.side} was killed{' (it led)' if victim in leads else ''} and joined {address}; all agree after "
-                  f"{took:.1f} s; epoch {controllers[0].health()['membership']['epoch']}, {sum(u.carried for u in users)} carried", flush=True)
+                  f"{took:.1f} s; epoch {epoch}, {sum(u.carried for u in users)} carried", flush=True)
             if sampler.trouble:
                 raise Trouble(sampler.trouble)
         carried = sum(user.carried for user in users)

@@ -18,7 +18,8 @@ from serve_client import Client, RECORD_START, RECORD_STOP, text
 
 GRAB, WATCH = 64, 13
 PATIENCE = 600
-GROWTH_PER_SECOND, NOISE = (1 << 20) / 600, 1 << 20  # a MiB in ten minutes, and what one allocation may add at any time
+# a MiB in ten minutes, and what one allocation may add at any time; in the first minutes the heap grows to what it needs
+GROWTH_PER_SECOND, NOISE, WARM_UP, WARM_UP_SECONDS = (1 << 20) / 600, 1 << 20, 32 << 20, 240
 
 
 class Trouble(Exception):
@@ -78,6 +79,15 @@ def viewer(port, chance, seconds):
             client.socket.close()
     except (OSError, ConnectionError):
         pass  # dropped, as it may be where it does not read
+
+
+def stay(client):
+    """Reads, and answers pings, until the end."""
+    try:
+        while True:
+            client.receive()
+    except (OSError, ConnectionError):
+        pass
 
 
 def record(port, client, name, seconds):
@@ -167,6 +177,7 @@ def main():
     # the hand takes the part that moves, for as long as who asked for it stays
     holder = Client(port)
     holder.ask(GRAB, struct.pack("<II", 0, 1))
+    threading.Thread(target=stay, args=(holder,), daemon=True).start()
     watcher, began = Watcher(pid), time.monotonic()
     watcher.start()
     rests, viewers, frames, number = [], 0, 0, 0
@@ -187,7 +198,7 @@ def main():
         looped, seconds = health(port)["frames"] - before, time.monotonic() - began
         half = [r for r in rests if r[0] >= seconds / 2] if len(rests) > 3 else rests[1:]
         growth = slope(half)
-        allowed = NOISE / max(1, half[-1][0] - half[0][0]) + GROWTH_PER_SECOND
+        allowed = (NOISE if seconds > WARM_UP_SECONDS else WARM_UP) / max(1, half[-1][0] - half[0][0]) + GROWTH_PER_SECOND
         measured = (f"{seconds:.0f} s, {looped / seconds:.0f} frames a second, {viewers} viewers, {number} recordings of {frames} frames: "
                     f"{rests[1][1] / (1 << 20):.2f} MiB private at the second rest, {rests[-1][1] / (1 << 20):.2f} MiB at the last ({watcher.memory / (1 << 20):.2f} at most), "
                     f"{growth * 600 / (1 << 20):+.2f} MiB per 10 minutes in the second half, {len(rests[-1][2])} descriptors ({watcher.files} at most), "

@@ -60,8 +60,19 @@ const same = async (name) => {
 /** a client without a page does something at a controller: see member.mjs */
 const client = (member, ...words) =>
   promisify(execFile)(process.execPath, [fileURLToPath(new URL('member.mjs', import.meta.url)), new URL(member.url).port, ...words.map(String)], { timeout: PATIENCE });
-const shared_status = (page, wanted, what) =>
-  until(page, (pattern) => new RegExp(pattern).test(document.getElementById('status-shared').textContent) && !document.getElementById('status-shared').hidden, what, wanted);
+/** how often a controller said that another is not heard: on a machine that stalls for 2.5 s that is so, and hands are empty after it */
+const losses = () => session.members.reduce((sum, member) => sum + (member.said().match(/not heard/g)?.length ?? 0), 0);
+/** tries again where the machine has stalled meanwhile */
+const patiently = async (action) => {
+  for (let left = 5; ; left--) {
+    const before = losses();
+    if (await action(() => losses() > before)) return;
+    if (losses() === before || !left) throw new Error('not so, though all were heard all the time');
+    console.log('    somebody was not heard for a while: once more');
+    for (const page of [a, b])
+      await until(page, () => window.feeler.people.every((person) => person.bits & 4 && !(person.bits & 8)), 'all are heard again');
+  }
+};
 
 const session = await share(feeler);
 const browser = await launch();
@@ -126,6 +137,13 @@ await step('both hold it and carry it together', async () => {
 await step('Ada lets go, Bob carries it on; then it lies at one place', async () => {
   await a.mouse.up();
   await until(b, () => window.feeler.guests.parts.every((part) => part.member === 0), 'Bob has it alone');
+  await patiently(async () => {
+    if (await b.evaluate(() => window.feeler.state.hands.some((one) => one.held !== 4294967295))) return true;
+    if (!losses()) return false;
+    await b.mouse.up();
+    place_b = await take(b, 'bracket');
+    return true;
+  });
   place_b = { ...place_b, ...(await b.evaluate(() => {
     const hand = window.feeler.state.hands.find((one) => one.held !== 4294967295);
     return { at: hand.T_world_hand.p, ...window.feeler.project(hand.T_world_hand.p) };
@@ -151,19 +169,26 @@ await step('parts do not come or go', async () => {
 
 await step('a wall is caught between two instances: who follows is told, and it heals', async () => {
   const [ada, bob] = session.members;
-  await client(ada, 'path', 'bracket', 0, ...await a.evaluate(() => {
-    const { p } = window.feeler.parts.find((part) => part.name === 'bracket').pose;
-    return [0, 0, 60, ...[-0.13 - p[0], 0.09 - p[1], 0].map((value) => 1000 * value), 0, 0, 1000 * (0.05 - p[2]) - 60];
-  }));
-  await same('bracket');
-  // what Bob has stands still while Ada goes over the wall; then his goes straight to hers
-  await client(bob, 'pause', 1);
-  const holds = client(ada, 'path', 'bracket', 600, 0, 0, 150, 180, 0, 0, 0, 0, -150);
-  holds.catch(() => undefined);
-  await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] > 0.04, 'Ada is at the other side');
-  await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[2] < 0.06, 'and down there');
-  await client(bob, 'pause', 0);
-  await shared_status(b, 'caught between bracket here and at Ada', 'Bob is told of the wall between');
+  let holds = null;
+  await patiently(async (lost) => {
+    await client(ada, 'path', 'bracket', 0, ...await a.evaluate(() => {
+      const { p } = window.feeler.parts.find((part) => part.name === 'bracket').pose;
+      return [0, 0, 150, ...[-0.13 - p[0], 0.09 - p[1], 0].map((value) => 1000 * value), 0, 0, 1000 * (0.05 - p[2]) - 150];
+    }));
+    await same('bracket');
+    // what Bob has stands still while Ada goes over the wall; then his goes straight to hers
+    await client(bob, 'pause', 1);
+    holds = client(ada, 'path', 'bracket', 600, 0, 0, 150, 180, 0, 0, 0, 0, -150);
+    holds.catch(() => undefined);
+    await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] > 0.04, 'Ada is at the other side');
+    await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[2] < 0.06, 'and down there');
+    await client(bob, 'pause', 0);
+    const caught = () => b.evaluate(() => /caught between bracket here and at Ada/.test(document.getElementById('status-shared').textContent));
+    for (const limit = performance.now() + PATIENCE; performance.now() < limit && !lost(); await b.waitForTimeout(100)) if (await caught()) return true;
+    await client(ada, 'release');
+    await holds;
+    return false;
+  });
   if (shots) await b.screenshot({ path: join(shots, 'caught.png') });
   // what is said in between goes by in seconds: a listener in the page hears it, however slowly the test looks
   await b.evaluate(() => {
