@@ -204,6 +204,7 @@ def main():
                     f"{growth * 600 / (1 << 20):+.2f} MiB per 10 minutes in the second half, {len(rests[-1][2])} descriptors ({watcher.files} at most), "
                     f"{rests[-1][3]} threads, the same hashes without viewers")
         if growth > allowed:
+            print("  private MiB at the rests:", " ".join(f"{r[0]:.0f}s:{r[1] / (1 << 20):.2f}" for r in rests))
             raise Trouble(f"memory grows: {measured}")
         print(f"soak: {measured}: held")
         return 0
