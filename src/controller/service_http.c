@@ -211,7 +211,11 @@ static char *health_text(flr_service *service)
         (json_int_t)h.loop.faulty, "parts", (int)scene.parts, "clients",
         (int)flr_hub_clients(service->hub), "jobs", (int)h.jobs, "memory", (json_int_t)h.memory,
         "compute_us", times(&h.loop.compute), "wakeup_us", times(&h.loop.wakeup));
-    if (json && service->share) json_object_set_new(json, "share", share_health(service->share));
+    if (json && service->share) {
+        json_t *share = share_health(service->share);
+        json_object_set_new(share, "membership", flr_service_membership(service));
+        json_object_set_new(json, "share", share);
+    }
     char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
     json_decref(json);
     return text;

@@ -2,6 +2,7 @@
 #ifndef FLR_CONTROLLER_SERVICE_INSIDE_H
 #define FLR_CONTROLLER_SERVICE_INSIDE_H
 
+#include <jansson.h>
 #include <libwebsockets.h>
 #include <pthread.h>
 #include <sched.h>
@@ -60,6 +61,8 @@ struct flr_service {
 
 /* ---- service_share.c ---- */
 void flr_service_end_share(flr_service *service);
+/* Who is in the shared session as this controller knows it, its epoch, and which parts this controller owns; for /health. */
+json_t *flr_service_membership(const flr_service *service);
 
 /* ---- service_http.c; each returns what lws wants of its callback ---- */
 int flr_http_request(flr_connection *connection, const char *path);

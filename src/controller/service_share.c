@@ -60,3 +60,32 @@ void flr_service_end_share(flr_service *service)
     if (service->shared[0]) flr_upload_folder_remove(service->def.engine.env, service->shared);
     service->shared[0] = 0;
 }
+
+static json_t *members_of(const flr_party *party)
+{
+    json_t *members = json_array();
+    flr_party_person person;
+    for (uint32_t i = 0; flr_party_person_at(party, i, &person); i++)
+        json_array_append_new(members, json_pack("{s:i,s:s,s:b,s:b,s:b}", "member", person.member,
+                                                 "name", person.name, "leads", person.leader,
+                                                 "ready", person.ready, "away", person.away));
+    return members;
+}
+
+json_t *flr_service_membership(const flr_service *service)
+{
+    const flr_party *party = flr_share_party(service->share);
+    const flr_roll *roll = flr_party_roll(party);
+    flr_epoch epoch = flr_party_epoch(party);
+    char address[FLR_ADDRESS_TEXT_SIZE];
+    flr_address_print(flr_lines_address(flr_party_lines((flr_party *)party)), address);
+    json_t *owned = json_array();
+    for (uint32_t i = 0; i < roll->part_count; i++)
+        if (flr_party_owns(party, roll->parts[i].part))
+            json_array_append_new(owned, json_integer(roll->parts[i].part));
+    return json_pack("{s:s,s:i,s:[I,i],s:I,s:i,s:o,s:o}", "address", address, "self",
+                     (int)flr_party_self(party), "epoch", (json_int_t)epoch.count,
+                     (int)epoch.leader, "changes", (json_int_t)flr_party_changes(party),
+                     "open_parts", (int)roll->part_count, "owned", owned, "list",
+                     members_of(party));
+}

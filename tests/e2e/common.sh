@@ -13,7 +13,8 @@ export PATH=$build_dir:$PATH HOME=$scratch/home
 mkdir "$HOME"
 unset NO_COLOR XDG_CACHE_HOME FEELER_CACHE
 passed=0 failed=0
-limit=60
+# seconds after which a command or a wait counts as hung: a condition is awaited, however busy the machine is
+limit=600 patience=600
 sanitized=no
 grep -q '^FLR_SANITIZE:STRING=..*' "$build_dir/CMakeCache.txt" && sanitized=yes
 
@@ -30,10 +31,17 @@ run() {
 # empty FILE...: before a command in the background writes there: it opens its files when it gets to run, and until then what an
 # earlier one said would be read
 empty() { for file in "$@"; do : >"$file"; done; }
-# waits REGEX FILE: until a line of the file has it; a minute, for the machine may be busy
+# await COMMAND...: repeats it until it succeeds; fails when it is still not so after $patience
+await() {
+  local end=$((SECONDS + patience))
+  until "$@"; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.05
+  done
+}
+# waits REGEX FILE: until a line of the file has it
 waits() {
-  for _ in $(seq 1200); do grep -qE -- "$1" "$2" 2>/dev/null && { pass; return; }; sleep 0.05; done
-  fail "$2 lacks /$1/: $(head -c 600 "$2")"
+  if await grep -qsE -- "$1" "$2"; then pass; else fail "$2 lacks /$1/: $(head -c 600 "$2")"; fi
 }
 # served FILE: until the address of a page stands there; sets $port
 served() {

@@ -5,6 +5,7 @@
 #   link_run SIDE COMMAND...           runs a command on side 1, 2, …, which has the address 10.77.0.SIDE
 #   link_set WORD VALUE [...]          changes the network: delay, jitter, hold, queue (ms), loss, duplicate, reorder, rate
 #   link_cut SIDE · link_heal          nothing to or from that side · all again
+#   link_drain                         waits until nothing is under way any more
 #   link_end                           ends it; what it counted is then in $scratch/link.json
 #
 # A test that ends in any way ends the network with it, and the network its namespaces and what runs in them may no longer be
@@ -16,12 +17,12 @@ link_begin() {
   empty "$scratch/link.out" "$scratch/link.err"
   # open for both, so that neither side waits; when the test ends, the link's input does, too
   exec {link_orders}<>"$scratch/link.orders"
-  "$build_dir/tests/lossy_link" "$@" <"$scratch/link.orders" >"$scratch/link.out" 2>"$scratch/link.err" {link_orders}>&- &
+  # longer than a test may take; a later word has the last say
+  "$build_dir/tests/lossy_link" "$1" seconds 1800 "${@:2}" <"$scratch/link.orders" >"$scratch/link.out" 2>"$scratch/link.err" {link_orders}>&- &
   link_pid=$!
   cleanups+=(link_stop)
-  local i
-  for ((i = 0; i < 3000; i++)); do # a minute: the machine may be busy
-    grep -q '^ready$' "$scratch/link.out" && break
+  local end=$((SECONDS + patience))
+  until grep -q '^ready$' "$scratch/link.out" || [ "$SECONDS" -ge "$end" ]; do
     if ! kill -0 "$link_pid" 2>/dev/null; then
       wait "$link_pid"
       local code=$?
@@ -42,7 +43,15 @@ link_begin() {
 }
 
 link_run() { local side=$1; shift; nsenter --net="/proc/${link_sides[side]}/ns/net" "$@"; }
-link_set() { echo "$*" >&"$link_orders"; sleep 0.05; }
+# an order is in force when the link has said so
+link_set() {
+  local said
+  said=$(grep -c '^done$' "$scratch/link.out")
+  echo "$*" >&"$link_orders"
+  link_said() { [ "$(grep -c '^done$' "$scratch/link.out")" -gt "$said" ]; }
+  await link_said || fail "lossy_link does not do: $*"
+}
+link_drain() { link_set drain; }
 link_cut() { link_set cut "$1"; }
 link_heal() { link_set heal; }
 

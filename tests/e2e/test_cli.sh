@@ -249,7 +249,13 @@ says 'cannot write to standard output'
 expect 1 bash -c "feeler completion bash >/dev/full"
 expect 1 bash -c "feeler info '$ball' --json >/dev/full"
 # the reader of a pipe is gone before anything is written
-{ sleep 0.3; feeler info "$ball" 2>pipe.txt; echo $? >>pipe.txt; } | true
+python3 - "$ball" 2>pipe.txt <<'END'
+import os, subprocess, sys
+read, write = os.pipe()
+os.close(read)
+code = subprocess.run(["feeler", "info", sys.argv[1]], stdout=write).returncode
+print(code, file=sys.stderr)
+END
 [ "$(cat pipe.txt)" = "$(printf 'feeler: cannot write to standard output: nobody reads it any more\n1')" ] && pass || fail "a closed pipe gives: $(cat pipe.txt)"
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
   cleanups+=("umount $scratch/here/small")
@@ -292,7 +298,8 @@ done
 mkdir bench
 feeler bench mesh --scratch bench >/dev/null 2>bench.txt &
 pid=$!
-for _ in $(seq 600); do [ -n "$(ls bench)" ] && break; sleep 0.1; done # it is at work
+at_work() { [ -n "$(ls bench)" ]; }
+await at_work || fail "bench mesh writes nothing"
 kill -TERM $pid
 wait $pid
 [ $? = 130 ] && pass || fail "a stopped bench: $(cat bench.txt)"

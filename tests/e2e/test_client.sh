@@ -3,7 +3,7 @@
 source "$(dirname "$0")/common.sh"
 host=$build_dir/examples/14_host_application
 [ -x "$host" ] || exit 77
-feeler serve --port 0 --no-devices --seconds 50 >serve.out 2>serve.err &
+feeler serve --port 0 --no-devices --seconds 1800 >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
 cleanups+=(stop_server)

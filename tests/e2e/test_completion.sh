@@ -73,7 +73,7 @@ zpty -r -m shell out '*done*'
 print -r -- "$out"
 END
   check_zsh() { # WANTED LINE: what feeler is called with after Tab and Enter
-    grep -qF -- "<$1>" <<<"$(timeout 60 zsh -f tab.zsh "$2" 2>&1)" && pass || fail "zsh: '$2' does not complete to $1"
+    grep -qF -- "<$1>" <<<"$(timeout 600 zsh -f tab.zsh "$2" 2>&1)" && pass || fail "zsh: '$2' does not complete to $1"
   }
   check_zsh "completion" "feeler compl"
   check_zsh "help --json" "feeler help --js"

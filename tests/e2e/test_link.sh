@@ -6,13 +6,16 @@ flow=$build_dir/tests/udp_flow
 
 # flow_from A B COUNT SIZE MICROS: packets from side A to side B; what came is in $scratch/out
 flow_from() {
-  local from=$1 to=$2 count=$3 size=$4 micros=$5 i
+  local from=$1 to=$2 count=$3 size=$4 micros=$5
   ran="flow from $from to $to"
   empty "$scratch/out"
-  link_run "$to" "$flow" take "0.0.0.0:9000" "$count" 0.4 >"$scratch/out" 2>"$scratch/err" &
+  # not by link_run: the pid shall be the taker's own
+  nsenter --net="/proc/${link_sides[to]}/ns/net" "$flow" take "0.0.0.0:9000" "$count" >"$scratch/out" 2>"$scratch/err" &
   local taker=$!
-  for ((i = 0; i < 200; i++)); do grep -q ready "$scratch/out" && break; sleep 0.02; done
+  await grep -q ready "$scratch/out" || fail "udp_flow does not get ready"
   link_run "$from" "$flow" send "10.77.0.$to:9000" "$count" "$size" "$micros"
+  link_drain
+  kill -TERM $taker
   wait $taker
   sed -i 1d "$scratch/out"
 }
@@ -75,8 +78,8 @@ ran="seeds"
 # it ends by itself
 link_begin 2 seconds 0.2
 ran="its own end"
-for ((i = 0; i < 100; i++)); do kill -0 "$link_pid" 2>/dev/null || break; sleep 0.05; done
-kill -0 "$link_pid" 2>/dev/null && fail "it does not end by itself" || pass
+ended() { ! kill -0 "$link_pid" 2>/dev/null; }
+await ended && pass || fail "it does not end by itself"
 expect 2 "$build_dir/tests/lossy_link" 1
 expect 2 "$build_dir/tests/lossy_link" 2 loss 1.5
 finish

@@ -108,10 +108,8 @@ expect 0 feeler run $scene --hand endless.txt --frames 10
 # ---- a recorder that is killed leaves what it had written ----
 feeler run $scene --hand builtin:aggressive --frames 100000 --paced --record killed.mcap >/dev/null 2>&1 &
 writer=$!
-for _ in $(seq 100); do
-  [ -f killed.mcap ] && [ "$(stat -c %s killed.mcap)" -gt 100000 ] && break
-  sleep 0.1
-done
+written() { [ -f killed.mcap ] && [ "$(stat -c %s killed.mcap)" -gt 100000 ]; }
+await written || fail "nothing is recorded"
 kill -9 $writer
 wait $writer 2>/dev/null
 expect 0 feeler replay killed.mcap

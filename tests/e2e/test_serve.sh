@@ -36,7 +36,7 @@ says "127.0.0.1:$port"
 says '--port 0'
 ends TERM 0
 [ -s "$scratch/serve.err" ] && fail "stderr: $(cat "$scratch/serve.err")" || pass
-serve --seconds 100
+serve --seconds 1800
 ends TERM 0
 
 # scenes that cannot be
@@ -107,15 +107,16 @@ serve --listen 0.0.0.0
 grep -qE '#token=[0-9a-f]{32}$' "$scratch/serve.out" && pass || fail "no token was printed: $(cat "$scratch/serve.out")"
 ends TERM 0
 
-# who is connected is answered while a scene is loaded and voxelized: the control thread waits for nobody. A busy machine gets another try
+# who is connected is answered while a scene is loaded and voxelized: the control thread waits for nobody. Measured by how long the
+# work takes on this machine, now: no ping waits for half of it. A machine that stalls gets another try
 for _ in 1 2 3; do
   serve --no-cache
-  worst=$(python3 "$client" "$port" wait bay)
+  read -r answers worst all < <(python3 "$client" "$port" wait bay)
   ends TERM 0
-  [ "${worst:-9999}" -lt 400 ] && break
+  [ "${answers:-0}" -ge 5 ] && [ $((2 * worst)) -lt "$all" ] && break
 done
-echo "  a ping waited ${worst} ms at worst"
-[ "${worst:-9999}" -lt 400 ] && pass || fail "a ping waited ${worst:-for ever} ms"
+echo "  $answers pings were answered in $all ms of work; one waited $worst ms at worst"
+[ "${answers:-0}" -ge 5 ] && [ $((2 * worst)) -lt "$all" ] && pass || fail "of $all ms a ping waited ${worst:-for ever} ms"
 
 # killed at any moment, from its first on: finished recordings, saved scenes and the cache are whole, and what was under way is cleared away
 seed=${FLR_TEST_SEED:-$RANDOM}

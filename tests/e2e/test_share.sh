@@ -17,7 +17,7 @@ says '0.0.0.0'
 expect 2 feeler serve --share --share-port 0 --port 0 --no-devices
 says 'needs a scene'
 sed -E 's/"voxel": *[^,]*,/"voxel": 500,/' ball/scene.json >ball/coarse.json
-run feeler serve ball/coarse.json --share --share-port 0 --port 0 --no-devices --seconds 20
+run feeler serve ball/coarse.json --share --share-port 0 --port 0 --no-devices --seconds 600
 [ "$code" != 0 ] && pass || fail "a scene with parts that have no voxels is shared"
 says 'shared only with voxels of all its parts'
 
@@ -68,7 +68,7 @@ says 'does not answer'
 
 # in the browser
 if [ "$sanitized" = no ] && command -v node >/dev/null && [ -d "$source_dir/web/node_modules/playwright-core" ] && grep -aq 'viewer\.js' "$feeler"; then
-  limit=240
+  limit=1500
   run node "$source_dir/web/test/share.mjs" --feeler "$feeler"
   cat "$scratch/out"
   [ "$code" = 77 ] && finish

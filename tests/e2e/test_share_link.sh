@@ -12,7 +12,7 @@ pids=() ports=() looks=()
 end_all() { for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; done; }
 cleanups+=(end_all)
 
-link_begin 3 delay 20 jitter 10 loss 0.05 duplicate 0.02 seed 5 seconds 280
+link_begin 3 delay 20 jitter 10 loss 0.05 duplicate 0.02 seed 5
 # begin SIDE COMMAND…: a controller there; sets pids[SIDE] and ports[SIDE]
 begin() {
   local side=$1
@@ -35,16 +35,15 @@ at() {
   shift
   client "$side" "$@" >"$scratch/said$side" 2>&1 && pass || fail "side $side: $*: $(head -c 800 "$scratch/said$side")"
 }
-# one_place PART SIDE…: it lies at the same place on all sides, to the last bit
-one_place() {
+# one_place PART SIDE…: it comes to lie at the same place on all sides, to the last bit
+look_at() {
   local part=$1 side
   shift
   for side in "$@"; do client "$side" pose "$part" >"$scratch/pose$side" 2>&1 & looks[side]=$!; done
-  for side in "$@"; do wait "${looks[side]}" && pass || fail "$part does not come to rest: $(head -c 800 "$scratch/pose$side")"; done
-  for side in "${@:2}"; do
-    cmp -s "$scratch/pose$1" "$scratch/pose$side" && pass || fail "$part: side $1 $(cat "$scratch/pose$1"), side $side $(cat "$scratch/pose$side")"
-  done
+  for side in "$@"; do wait "${looks[side]}" || { fail "$part does not come to rest: $(head -c 800 "$scratch/pose$side")"; return 0; }; done
+  for side in "${@:2}"; do cmp -s "$scratch/pose$1" "$scratch/pose$side" || return 1; done
 }
+one_place() { await look_at "$@" && pass || fail "$1 lies at different places: $(cat "$scratch"/pose*)"; }
 
 begin 1 serve bay/scene.json --share --user Ada --token-file token
 begin 2 join 10.77.0.1 --user Bob --token-file token
@@ -57,18 +56,18 @@ one_place bracket 1 2 3
 at 2 carry bracket 0 -40 0
 one_place bracket 1 2 3
 # two hold it at once and carry it together, while a third carries another part
-client 1 carry bracket -10 50 0 3 &
+client 1 carry bracket -10 50 0 900 &
 first=$!
 client 3 carry tube 20 0 10 2 &
 third=$!
-sleep 1
 at 2 others bracket 1
 at 2 carry bracket 10 0 0 1
+at 1 release
 wait $first && pass || fail "side 1 did not carry the bracket"
 wait $third && pass || fail "side 3 did not carry the tube"
 for part in bracket tube; do one_place $part 1 2 3; done
 # one dies while it holds a part: the others say so and go on; what it held may be taken later
-client 3 carry tube 0 0 5 60 >/dev/null 2>&1 &
+client 3 carry tube 0 0 5 900 >/dev/null 2>&1 &
 holder=$!
 at 2 others tube 1
 kill -9 "${pids[3]}"
@@ -77,7 +76,7 @@ at 1 away Cleo
 at 2 away Cleo
 at 1 carry bracket 0 -20 0
 one_place bracket 1 2
-sleep 10
+at 2 free tube
 at 2 carry tube 0 0 -5
 one_place tube 1 2
 # who led dies: the other inherits, and goes on alone

@@ -10,7 +10,7 @@ certificate() {
 }
 certificate one && certificate other || exit 77
 
-feeler serve --port 0 --no-devices --listen 0.0.0.0 --name localhost --tls-cert one.crt --tls-key one.key --seconds 50 >serve.out 2>serve.err &
+feeler serve --port 0 --no-devices --listen 0.0.0.0 --name localhost --tls-cert one.crt --tls-key one.key --seconds 1800 >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
 cleanups+=(stop_server)
@@ -24,7 +24,7 @@ get() {
   run python3 -c '
 import socket, ssl, sys
 port, path, header = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-link = ssl.create_default_context(cafile="one.crt").wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=20), server_hostname="localhost")
+link = ssl.create_default_context(cafile="one.crt").wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=600), server_hostname="localhost")
 link.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\n{header}Connection: close\r\n\r\n".encode())
 while piece := link.recv(65536):
     sys.stdout.buffer.write(piece)' "$port" "$1" "${2:-}"

@@ -8,12 +8,11 @@ command -v node >/dev/null || skip "node is not installed"
 [ -d "$source_dir/web/node_modules/playwright-core" ] || skip "the viewer's packages are not there"
 grep -aq 'viewer\.js' "$feeler" || skip "feeler was built without the viewer"
 
-limit=120
 expect 0 node "$source_dir/web/node_modules/typescript/bin/tsc" --noEmit -p "$source_dir/web"
 expect 0 node --test "$source_dir/web/test/unit/"
 tells '^# fail 0'
 
-limit=400
+limit=1500
 cad=()
 [ -x "$build_dir/tests/make_cad" ] && mkdir cad && "$build_dir/tests/make_cad" cad >/dev/null && cad=(--cad "$PWD/cad")
 run node "$source_dir/web/test/page.mjs" --feeler "$feeler" "${cad[@]}"

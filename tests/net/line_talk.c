@@ -4,8 +4,9 @@
  *
  * Opens lines at LOCAL ("10.77.0.1:7000"), calls the addresses, and again when that fails or a line ends. On each line that is
  * open it sends RATE states a second and ten numbered messages, and checks those that come: each once, in order. Prints "ready"
- * first, a line of JSON when a line opens or ends, and one with all that was counted at its end. Exit code 1: a message was
- * missing, came twice or out of order. */
+ * first, a line of JSON when a line opens, is refused or ends and after every 25 messages, and one with all that was counted at
+ * SIGUSR1. Ends at SIGTERM, or after SECONDS. Exit code 1: a message was missing, came twice or out of order. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,15 @@ static uint32_t calls[ADDRESSES]; /* under way or open; 0: call again at… */
 static int64_t call_ns[ADDRESSES];
 static int address_count;
 static uint64_t opened, closed, refused, wrong, messages;
+static volatile sig_atomic_t asked, stopped;
+
+static void on_signal(int signal)
+{
+    if (signal == SIGTERM)
+        stopped = 1;
+    else
+        asked = 1;
+}
 
 static talk *find(uint32_t line)
 {
@@ -67,6 +77,7 @@ static void hear(const flr_lines_event *event, int64_t now)
         break;
     case FLR_LINES_REFUSED:
         refused++;
+        say("refused", event);
         gone(event->line, now);
         break;
     case FLR_LINES_CLOSED:
@@ -86,13 +97,18 @@ static void hear(const flr_lines_event *event, int64_t now)
         if (event->size < 8 || flr_get_u64(event->bytes) != with->came) wrong++;
         with->came++;
         messages++;
+        if (messages % 25 == 0) {
+            printf("{\"event\": \"messages\", \"count\": %llu}\n", (unsigned long long)messages);
+            fflush(stdout);
+        }
         break;
     }
 }
 
 static void report(void)
 {
-    printf("{\"opened\": %llu, \"closed\": %llu, \"refused\": %llu, \"messages\": %llu, \"wrong\": "
+    printf("{\"event\": \"report\", \"opened\": %llu, \"closed\": %llu, \"refused\": %llu, "
+           "\"messages\": %llu, \"wrong\": "
            "%llu, "
            "\"lines\": [",
            (unsigned long long)opened, (unsigned long long)closed, (unsigned long long)refused,
@@ -117,6 +133,7 @@ static void report(void)
         first = false;
     }
     printf("]}\n");
+    fflush(stdout);
 }
 
 static void speak(bool state, bool message)
@@ -136,25 +153,25 @@ static void run(double seconds, double rate)
 {
     int64_t now = flr_clock_ns(env), end = now + (int64_t)(seconds * 1e9), state_ns = now,
             message_ns = now, wake = now;
-    while ((now = flr_clock_ns(env)) < end) {
+    while (!stopped && (now = flr_clock_ns(env)) < end) {
         flr_lines_event event;
         while (flr_lines_next(lines, &event)) hear(&event, now);
         for (int i = 0; i < address_count; i++) {
             if (!calls[i] && now >= call_ns[i])
                 calls[i] = flr_lines_call(lines, addresses[i], NULL, 0);
         }
-        // in the last second nothing new, so that what was sent can come
-        bool quiet = end - now < 1000000000;
-        bool state = now >= state_ns, message = now >= message_ns && !quiet;
+        bool state = now >= state_ns, message = now >= message_ns;
         speak(state, message);
         if (state) state_ns = now + (int64_t)(1e9 / rate);
         if (message) message_ns = now + 100000000;
         wake = flr_lines_service(lines);
         if (state_ns < wake) wake = state_ns;
-        if (!quiet && message_ns < wake) wake = message_ns;
+        if (message_ns < wake) wake = message_ns;
         if (wake > now + 50000000) wake = now + 50000000;
         flr_wait wait = {.socket = flr_lines_socket(lines), .wanted = FLR_WAIT_READ};
         flr_env_wait(env, &wait, 1, wake, NULL);
+        if (asked) report();
+        asked = 0;
     }
 }
 
@@ -175,10 +192,11 @@ int main(int count, char **arguments)
         fprintf(stderr, "line_talk: %s\n", error.message);
         return 2;
     }
+    signal(SIGTERM, on_signal);
+    signal(SIGUSR1, on_signal);
     printf("ready\n");
     fflush(stdout);
     run(seconds, rate);
-    report();
     flr_lines_destroy(lines);
     return wrong ? 1 : 0;
 }

@@ -10,7 +10,7 @@
  *
  * Prints for each side "side N ADDRESS PID": commands run there by  nsenter --net=/proc/PID/ns/net COMMAND.  Then "ready".
  * Reads orders from standard input, a line each: the words above with their values, "cut N" (nothing to or from side N),
- * "heal", "stats". Ends at "quit", at the end of its input, after `seconds` (120), or by a signal; prints what it counted as one
+ * "heal", "stats", "drain" (waits until no packet is under way). Prints "done" after each line, when it is in force. Ends at "quit", at the end of its input, after `seconds` (120), or by a signal; prints what it counted as one
  * line of JSON. With it the namespaces end: they are held by children that die with it.
  *
  * Exit codes: 0 ok, 2 usage, 77 may not make namespaces or interfaces here. */
@@ -61,7 +61,7 @@ static const struct {
     {"reorder", offsetof(conditions, reorder), 1},
     {"rate", offsetof(conditions, rate), 1e12},
     {"seed", offsetof(conditions, seed), 9e15},
-    {"seconds", offsetof(conditions, seconds), 3600},
+    {"seconds", offsetof(conditions, seconds), 100000},
 };
 
 /* one word with its value; false: it is none */
@@ -107,6 +107,7 @@ static struct {
     uint64_t sent, delivered, lost, duplicated, held, overtaken, overflowed, cut, other;
 } counts;
 static volatile sig_atomic_t stopped;
+static bool draining; /* "done" is printed when nothing is under way any more */
 
 static int64_t clock_ns(void)
 {
@@ -353,6 +354,12 @@ static void print_counts(void)
     fflush(stdout);
 }
 
+static void acknowledge(void)
+{
+    printf("done\n");
+    fflush(stdout);
+}
+
 static void obey(char *line)
 {
     char *place, *word = strtok_r(line, " \t", &place);
@@ -364,6 +371,8 @@ static void obey(char *line)
             memset(is_cut, 0, sizeof is_cut);
         } else if (!strcmp(word, "stats")) {
             print_counts();
+        } else if (!strcmp(word, "drain")) {
+            draining = true;
         } else if (value = strtok_r(NULL, " \t", &place), !strcmp(word, "cut")) {
             int side = value ? atoi(value) : 0;
             if (side >= 1 && side <= sides) is_cut[side - 1] = true;
@@ -372,6 +381,7 @@ static void obey(char *line)
         }
         word = strtok_r(NULL, " \t", &place);
     }
+    if (!draining) acknowledge();
 }
 
 /* false: the input has ended */
@@ -410,7 +420,14 @@ static void carry(void)
         int64_t next = heap_count > 0 && heap[0].due_ns < end ? heap[0].due_ns : end;
         int64_t wait = next > now ? next - now : 0;
         struct timespec pause = {wait / 1000000000, wait % 1000000000};
-        if (ppoll(polls, (nfds_t)sides + 1, &pause, NULL) <= 0) continue;
+        // drained: nothing waits here, and nothing new is found on the way in
+        if (draining && heap_count == 0) pause = (struct timespec){0};
+        int found = ppoll(polls, (nfds_t)sides + 1, &pause, NULL);
+        if (found == 0 && draining && heap_count == 0) {
+            draining = false;
+            acknowledge();
+        }
+        if (found <= 0) continue;
         now = clock_ns();
         for (int i = 0; i < sides; i++) {
             if (polls[i].revents) take_from(i, now);

@@ -1,13 +1,14 @@
 /* udp_flow: numbered, timed datagrams one way, and what came of them
  *
- *     udp_flow take ADDRESS:PORT COUNT SECONDS       waits for COUNT packets, prints what came as one line of JSON
+ *     udp_flow take ADDRESS:PORT COUNT               takes up to COUNT packets, prints what came as one line of JSON
  *     udp_flow send ADDRESS:PORT COUNT SIZE MICROS   sends COUNT of SIZE bytes, one each MICROS
  *
- * Both ends must be on one machine: they share its clock. The taker says "ready" first and stops SECONDS after the last packet
- * or, where none came, three after its start. */
+ * Both ends must be on one machine: they share its clock. The taker says "ready" first and stops at
+ * SIGTERM, after what has come by then; or after ten minutes without a packet. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,15 @@
 
 #include "feeler/env.h"
 
-enum { MOST = 1000000, PATIENCE = 3 };
+enum { MOST = 1000000, PATIENCE = 600 };
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -58,20 +67,27 @@ static int open_wide(flr_address local)
     return fd;
 }
 
-static int take(flr_address local, uint32_t count, double seconds)
+static int take(flr_address local, uint32_t count)
 {
     flr_env *env = flr_env_real();
     int fd = open_wide(local);
     uint8_t *came = calloc(count, 1);
     double *delays = malloc(2 * (size_t)count * sizeof *delays);
     if (!came || !delays) return 1;
+    // arrives only while it waits, so that none comes between the look and the wait
+    sigset_t blocked, open;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    sigprocmask(SIG_BLOCK, &blocked, &open);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
     printf("ready\n");
     fflush(stdout);
     uint32_t got = 0, twice = 0, overtaken = 0, newest = 0;
     size_t bytes = 0;
     int64_t first = 0, last = 0;
     struct pollfd wait = {fd, POLLIN, 0};
-    while (poll(&wait, 1, (int)(1e3 * (first ? seconds : PATIENCE))) > 0) {
+    for (bool more = true; more;) {
+        more = ppoll(&wait, 1, &(struct timespec){PATIENCE, 0}, &open) > 0 && !stopped;
         uint8_t packet[2048];
         ssize_t size;
         while ((size = recv(fd, packet, sizeof packet, 0)) >= 0) {
@@ -124,10 +140,10 @@ int main(int count, char **arguments)
 {
     flr_address address;
     flr_error error;
-    bool takes = count == 5 && !strcmp(arguments[1], "take");
+    bool takes = count == 4 && !strcmp(arguments[1], "take");
     bool sends = count == 6 && !strcmp(arguments[1], "send");
     if (!takes && !sends) {
-        fprintf(stderr, "usage: udp_flow take ADDRESS:PORT COUNT SECONDS\n"
+        fprintf(stderr, "usage: udp_flow take ADDRESS:PORT COUNT\n"
                         "       udp_flow send ADDRESS:PORT COUNT SIZE MICROS\n");
         return 2;
     }
@@ -137,7 +153,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "udp_flow: a bad address or count\n");
         return 2;
     }
-    if (takes) return take(address, packets, strtod(arguments[4], NULL));
+    if (takes) return take(address, packets);
     size_t size = strtoul(arguments[4], NULL, 10);
     if (size < 12 || size > 2048) return 2;
     return send_all(address, packets, size, strtod(arguments[5], NULL));

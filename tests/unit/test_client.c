@@ -354,7 +354,7 @@ static flr_client_def def_of(char address[64])
     snprintf(address, 64, "ws://127.0.0.1:%d", fake.port);
     def.address = address;
     def.token = secret;
-    def.timeout = 5;
+    def.timeout = 300; // the machine may be busy
     return def;
 }
 
@@ -393,7 +393,7 @@ static void a_session(void **state)
     assert_false(flr_client_hand(client, 99, T, 0));
     assert_true(flr_client_hand(client, 0, T, 1));
     flr_client_frame_state frame;
-    for (int i = 0; got.p.x != 0.25 && i < 5000; i++, nap())
+    for (int i = 0; got.p.x != 0.25 && i < 300000; i++, nap())
         if (flr_client_frame(client, &frame)) flr_client_pose(client, 1, &got);
     assert_true(got.p.x == 0.25);
     flr_client_frame(client, &frame);
@@ -517,7 +517,7 @@ static void refused(void **state)
 
 static void wait_connections(flr_client *client, uint32_t count)
 {
-    for (int i = 0; flr_client_connections(client) < count; i++, nap()) assert_true(i < 9000);
+    for (int i = 0; flr_client_connections(client) < count; i++, nap()) assert_true(i < 300000);
 }
 
 static void lost_and_back(void **state)
@@ -527,7 +527,7 @@ static void lost_and_back(void **state)
     flr_error error;
     fake.drop = 1;
     lws_cancel_service(fake.context);
-    for (int i = 0; flr_client_connected(client); i++, nap()) assert_true(i < 5000);
+    for (int i = 0; flr_client_connected(client); i++, nap()) assert_true(i < 300000);
     assert_int_equal(flr_client_reset(client, &error), FLR_CLOSED);
     assert_non_null(strstr(error.message, "tried again"));
     wait_connections(client, 2);
@@ -548,7 +548,7 @@ static void too_slow(void **state)
     (void)state;
     char address[64];
     flr_client_def def = def_of(address);
-    def.timeout = 0.2;
+    def.timeout = 3; // what is answered at all comes sooner
     flr_client *client = NULL;
     flr_error error;
     assert_ok(flr_client_connect(&def, &client, &error), error);
@@ -556,7 +556,9 @@ static void too_slow(void **state)
     assert_int_equal(flr_client_reset(client, &error), FLR_TIMEOUT);
     fake.trick = NO_TRICK;
     assert_ok(flr_client_reset(client, &error), error);
+    flr_client_close(client);
     // lost while a command waits
+    client = connect_one();
     fake.trick = SILENT;
     fake.drop = 1;
     assert_int_equal(flr_client_reset(client, &error), FLR_CLOSED);

@@ -245,7 +245,7 @@ static void parts_come_and_go(void **state)
 
 static void wait_for(flr_test_stand *s, flr_engine_event_kind kind, flr_engine_event *event)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 60000; i++) {
         flr_test_stand_pass(s, 10);
         while (flr_engine_next(s->engine, event))
             if (event->kind == kind) return;

@@ -39,7 +39,7 @@ static flr_device_sample newest(flr_device *device)
 {
     flr_device_sample sample = {0};
     for (int fresh = 0, i = 0; fresh < 3; i++, nap()) { // the first ones may be from before
-        assert_true(i < 5000);
+        assert_true(i < 300000);
         fresh += flr_device_read(device, 1 + i, &sample);
     }
     return sample;
@@ -78,7 +78,7 @@ static flr_guard *guard_of(flr_device *device)
 /* waits until the stub got zero several times in a row */
 static void wait_zero(stub_arm *arm)
 {
-    for (int i = 0; arm->zeros < 3; i++, nap()) assert_true(i < 5000);
+    for (int i = 0; arm->zeros < 3; i++, nap()) assert_true(i < 300000);
 }
 
 /* ---- the same for both ---- */
@@ -135,12 +135,17 @@ static void works(const arm_case *c)
     // force, by the guard, in the vendor's
     flr_guard *guard = guard_of(device);
     flr_wrench wrench = {.force = {1, 0.5, 0.25}, .torque = {0.004, 0.002, 0.001}};
-    push(device, guard, wrench, 60);
-    assert_true(fabs(along(arm->force, c->right) - 1) < 1e-9);
-    assert_true(fabs(along(arm->force, c->away) - 0.5) < 1e-9);
-    assert_true(fabs(along(arm->force, c->up) - 0.25) < 1e-9);
-    assert_true(fabs(along(arm->torque, c->right) - 0.004 * c->torque_unit) < 1e-9);
-    assert_true(fabs(along(arm->torque, c->up) - 0.001 * c->torque_unit) < 1e-9);
+    // a machine that stalls makes the guard take the force away, and it comes back: all of it, once
+    bool right = false;
+    for (int i = 0; i < 300000 && !right; i++) {
+        push(device, guard, wrench, 1);
+        right = fabs(along(arm->force, c->right) - 1) < 1e-9 &&
+                fabs(along(arm->force, c->away) - 0.5) < 1e-9 &&
+                fabs(along(arm->force, c->up) - 0.25) < 1e-9 &&
+                fabs(along(arm->torque, c->right) - 0.004 * c->torque_unit) < 1e-9 &&
+                fabs(along(arm->torque, c->up) - 0.001 * c->torque_unit) < 1e-9;
+    }
+    assert_true(right);
 
     // more than it bears is cut
     push(device, guard, (flr_wrench){.force = {1000, 0, 0}}, 40);
@@ -162,10 +167,12 @@ static void cable_pulled(const arm_case *c)
     flr_device *device = open_one(c->text);
     newest(device);
     flr_guard *guard = guard_of(device);
-    push(device, guard, (flr_wrench){.force = {1, 0, 0}}, 50);
-    assert_true(along(arm->force, c->right) > 0.5);
+    for (int i = 0; along(arm->force, c->right) <= 0.5; i++) {
+        push(device, guard, (flr_wrench){.force = {1, 0, 0}}, 1);
+        assert_true(i < 300000);
+    }
     arm->broken = 1;
-    for (int i = 0; i < 30; i++, nap()) {
+    for (int i = 0; i < 300000 && flr_guard_get_stats(guard).counts[9] == 0; i++, nap()) {
         flr_guard_input input = {.wrench = {.force = {1, 0, 0}},
                                  .now_ns = flr_clock_ns(flr_env_real()),
                                  .data_fresh = true};

@@ -470,7 +470,7 @@ static void threads(void **state)
     // control sends and looks while it runs
     shown s = {0, 0};
     uint32_t sent = 0;
-    for (int i = 0; i < 300 && s.number < 100; i++) {
+    for (int i = 0; i < 300000 && s.number < 100; i++) {
         flr_loop_view(w.loop, &s);
         assert_true(s.x == (double)s.number / 2);
         sent += flr_loop_send(w.loop, &(uint32_t){7});
@@ -533,7 +533,7 @@ static void watchdog_thread(void **state)
     hang = true;
     // the machine may stall as it likes: wait for what must come, not for how long
     uint64_t taken = 0;
-    for (int i = 0; i < 2000 && taken < 10; i++) {
+    for (int i = 0; i < 300000 && taken < 10; i++) {
         nap(1);
         taken = flr_guard_get_stats(flr_loop_guard(loop, 0)).counts[10];
     }

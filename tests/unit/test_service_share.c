@@ -114,7 +114,7 @@ static void test_two(void **state)
     for (int i = 0;
          i < 1000 && !(seen && fabs(hand - 0.055) < 0.001 && fabs(block - 0.055) < 0.001); i++) {
         send_hand(&b, 0.055);
-        assert_true(flr_test_ws_receive(&a, 10, &message));
+        assert_true(flr_test_ws_receive(&a, 300, &message));
         if (message.id == FLR_MSG_STATE)
             for (uint32_t k = 0; k < message.as.state.parts_count; k++)
                 if (message.as.state.parts[k].part == part)
@@ -148,7 +148,7 @@ static void test_two(void **state)
     assert_int_equal(person.member, bob_number);
     bool left = true;
     for (int i = 0; i < 1000 && left; i++) {
-        assert_true(flr_test_ws_receive(&a, 10, &message));
+        assert_true(flr_test_ws_receive(&a, 300, &message));
         if (message.id == FLR_MSG_GUESTS) left = message.as.guests.hands_count > 0;
     }
     assert_false(left);

@@ -96,7 +96,7 @@ typedef bool (*condition)(const flr_device_sample *sample);
 /* reads at one moment of the device's time until the condition holds */
 static void wait_for(flr_device *device, int64_t now, condition holds, flr_device_sample *sample)
 {
-    for (int i = 0; i < 5000; i++, nap())
+    for (int i = 0; i < 300000; i++, nap())
         if (flr_device_read(device, now, sample) && holds(sample)) return;
     fail_msg("what was sent did not arrive");
 }
@@ -104,7 +104,7 @@ static void wait_for(flr_device *device, int64_t now, condition holds, flr_devic
 static void wait_lost(flr_device *device, int64_t now)
 {
     flr_device_sample sample;
-    for (int i = 0; i < 5000; i++, nap())
+    for (int i = 0; i < 300000; i++, nap())
         if (!flr_device_read(device, now, &sample)) return;
     fail_msg("the loss was not noticed");
 }

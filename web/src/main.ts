@@ -226,6 +226,8 @@ async function main(): Promise<void> {
       get fps() { return status.fps; },
       get pointing() { return hand.pointing; },
       get hand() { return hand.hand; },
+      get hand_pose() { return hand.pose; },
+      get gizmo_hot() { return gizmo.hot; },
       get eye() { return { p: eye.camera.position.toArray(), target: eye.controls.target.toArray() }; },
       get seen() { return { ...overlays.seen, proxy: proxies.seen, colliding: overlays.colliding(), coloured: [...stage.parts.values()].filter((object) => object.coloured).map((object) => object.part) }; },
       get people() { return [...model.people.values()]; },

@@ -3,6 +3,10 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
+/** ms after which a wait counts as hung. Whatever a test waits for is a condition: how long it takes is the machine's affair. */
+export const PATIENCE = 300000;
+export const NONE = 4294967295;
+
 /** the first Chromium on the path; null: none */
 export function find_chromium() {
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -20,13 +24,21 @@ export function find_chromium() {
 export async function launch() {
   return chromium.launch({
     executablePath: find_chromium(),
+    timeout: PATIENCE,
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   });
 }
 
+/** an empty page that waits as long as the tests do */
+export async function new_page(browser, options) {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(PATIENCE);
+  return page;
+}
+
 /** a page that shows the scene; `trouble` collects what its console says about errors */
 export async function open_page(browser, url, trouble, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1120, height: 640 }, colorScheme: 'dark', ...options });
+  const page = await new_page(browser, { viewport: { width: 1120, height: 640 }, colorScheme: 'dark', ...options });
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') {
       // about the test machine's graphics, not about the page
@@ -38,15 +50,15 @@ export async function open_page(browser, url, trouble, options = {}) {
     if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host) trouble.push(`request to ${request.url()}`);
   });
   await page.goto(url);
-  await until(page, () => window.feeler?.connected && window.feeler.loaded && window.feeler.state !== null, 'the scene is shown', 45000);
+  await until(page, () => window.feeler?.connected && window.feeler.loaded && window.feeler.state !== null, 'the scene is shown');
   return page;
 }
 
-export async function until(page, predicate, what, timeout = 15000, argument = undefined) {
+export async function until(page, predicate, what, argument = undefined) {
   try {
-    await page.waitForFunction(predicate, argument, { timeout, polling: 50 });
-  } catch {
-    throw new Error(`did not happen: ${what}`);
+    await page.waitForFunction(predicate, argument, { timeout: PATIENCE, polling: 50 });
+  } catch (error) {
+    throw new Error(`did not happen: ${what} (${String(error.message).split('\n')[0]})`);
   }
 }
 
@@ -69,21 +81,39 @@ export async function find_part(page, name) {
   return place;
 }
 
-/** presses on a part; a page that is drawn slowly may show it where it was, so it is tried again */
+/** presses on a part. A page that is drawn slowly may have shown it where it was: then the press found nothing, and is made again */
 export async function take(page, name) {
-  for (let left = 2; ; left--) {
+  for (const limit = performance.now() + PATIENCE; performance.now() < limit;) {
     const place = await find_part(page, name);
     await page.mouse.move(place.x, place.y);
     await page.mouse.down();
-    try {
-      await until(page, () => window.feeler.state.hands.some((hand) => hand.held !== 4294967295), `'${name}' is held`, left ? 5000 : undefined);
-      return place;
-    } catch (error) {
-      await page.mouse.up();
-      if (!left) throw error;
-      await settled(page, name);
-    }
+    // the page knows at once whether it has found something to take; the controller says whether it is held
+    await until(page, () => window.feeler.holding === 4294967295 || window.feeler.state.hands[window.feeler.hand].held === window.feeler.holding, `'${name}' is held or was not found`);
+    if ((await page.evaluate(() => window.feeler.holding)) === (await part_of(page, name)).part) return place;
+    await page.mouse.up();
+    await settled(page, name);
   }
+  throw new Error(`'${name}' cannot be taken`);
+}
+
+/** waits until the controller has the hand where this page has put it */
+export async function arrived(page) {
+  await until(page, () => {
+    const { state, hand, hand_pose } = window.feeler;
+    return Math.hypot(...state.hands[hand].T_world_hand.p.map((value, k) => value - hand_pose.p[k])) < 1e-5;
+  }, 'the hand is where the pointer is');
+}
+
+/** waits for so many frames of the controller's loop */
+export async function frames(page, count) {
+  const from = await page.evaluate(() => window.feeler.state.frame);
+  await until(page, ([since, wanted]) => window.feeler.state.frame >= since + wanted, `${count} frames`, [from, count]);
+}
+
+/** lifts the button: the hand is empty, here and at the controller */
+export async function let_go(page) {
+  await page.mouse.up();
+  await until(page, () => window.feeler.holding === 4294967295 && window.feeler.state.hands[window.feeler.hand].held === 4294967295, 'let go');
 }
 
 /** moves the hand by a vector of the world, as far as the view plane allows; the button stays down */
@@ -95,17 +125,19 @@ export async function drag_by(page, place, by, steps = 8) {
     await page.mouse.move(place.x + ((to.x - from.x) * i) / steps, place.y + ((to.y - from.y) * i) / steps);
     await page.waitForTimeout(25);
   }
+  await arrived(page);
   return { x: place.x + to.x - from.x, y: place.y + to.y - from.y, at: target };
 }
 
-/** waits until a part stands still, and says where */
+/** waits until a part has stood still for 150 frames, and says where; a page that gets no states sees no frames */
 export async function settled(page, name) {
-  let before = (await part_of(page, name)).pose.p;
-  for (let i = 0; i < 60; i++) {
-    await page.waitForTimeout(120);
-    const now = (await part_of(page, name)).pose.p;
-    if (Math.hypot(...now.map((value, k) => value - before[k])) < 2e-5) return now;
-    before = now;
+  const look = () => page.evaluate((wanted) => ({ p: window.feeler.parts.find((part) => part.name === wanted).pose.p, frame: window.feeler.state.frame }), name);
+  let since = await look();
+  for (const limit = performance.now() + PATIENCE; performance.now() < limit;) {
+    await page.waitForTimeout(50);
+    const now = await look();
+    if (Math.hypot(...now.p.map((value, k) => value - since.p[k])) >= 2e-5 || now.frame < since.frame) since = now;
+    else if (now.frame >= since.frame + 150) return now.p;
   }
-  return before;
+  throw new Error(`'${name}' does not come to rest`);
 }

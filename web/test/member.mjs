@@ -2,12 +2,13 @@
 //   people N                       waits until N members are ready and heard
 //   away NAME                      waits until a member is not heard
 //   others PART N                  waits until N others hold the part
+//   free PART                      waits until nobody holds the part and it is not frozen
 //   carry PART X Y Z [SECONDS]     takes a part, moves it by so many millimetres in a second, holds it for SECONDS, lets go
 //   path PART SECONDS X Y Z…       the same by several moves, one after the other; holds it for SECONDS then
 //   release                        opens the hand, whoever closed it
 //   leads                          waits until this controller leads, and prints after how many seconds
 //   pause 0|1                      lets everything stand still here, or go on
-//   pose PART                      waits until it lies and nobody brings it anywhere, and prints where it is
+//   pose PART                      waits until it lies for 1000 frames and nobody brings it anywhere, and prints where it is
 import WebSocket from 'ws';
 import { ability, decode, encode, NONE, person_bit, role, want } from '../src/protocol.mjs';
 
@@ -17,6 +18,7 @@ socket.binaryType = 'arraybuffer';
 const people = new Map(), parts = new Map(), answers = new Map();
 let guests = { hands: [], parts: [] }, state = null, request = 0;
 
+const PATIENCE = 300000; // ms after which a wait counts as hung
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const send = (name, body, number = 0) => socket.send(encode(name, body, number));
 const ask = (name, body) => new Promise((resolve, reject) => {
@@ -52,8 +54,8 @@ function end(code, sentence) {
   process.exit(code);
 }
 
-async function until(condition, wanted, seconds = 30) {
-  for (const limit = performance.now() + 1000 * seconds; !condition(); await sleep(20))
+async function until(condition, wanted) {
+  for (const limit = performance.now() + PATIENCE; !condition(); await sleep(20))
     if (performance.now() > limit)
       end(1, `did not happen: ${wanted}: ${JSON.stringify({ people: [...people.values()], guests, hands: state?.hands })}`);
 }
@@ -82,14 +84,14 @@ async function path(name, seconds, ...moves) {
 }
 
 async function pose(name) {
-  let since = performance.now(), before = '';
+  let since = -Infinity, before = '';
   await until(() => {
     const part = find(name);
     const now = JSON.stringify(part.T_world_part);
-    if (now !== before || guests.parts.some((one) => one.part === part.part)) since = performance.now();
+    if (now !== before || guests.parts.some((one) => one.part === part.part)) since = state.frame;
     before = now;
-    return performance.now() - since > 1000;
-  }, 'it lies', 40);
+    return state.frame - since > 1000;
+  }, 'it lies');
   console.log(before);
 }
 
@@ -98,9 +100,10 @@ async function begin() {
   await until(() => state !== null, 'a state comes');
   const others = () => guests.parts.filter((one) => one.part === find(given[0]).part && one.member !== 0).length;
   const heard = (person) => person.bits & person_bit.PERSON_READY && !(person.bits & person_bit.PERSON_AWAY);
-  if (what === 'people') await until(() => [...people.values()].filter(heard).length === Number(given[0]), `${given[0]} are ready`, 60);
+  if (what === 'people') await until(() => [...people.values()].filter(heard).length === Number(given[0]), `${given[0]} are ready`);
   else if (what === 'away') await until(() => people.size > 0 && [...people.values()].every((person) => person.name !== given[0] || !heard(person)), 'it is not heard');
   else if (what === 'others') await until(() => others() === Number(given[1]), `${given[1]} others hold it`);
+  else if (what === 'free') await until(() => !guests.parts.some((one) => one.part === find(given[0]).part), 'it is free');
   else if (what === 'carry') await path(given[0], given[4] ?? 0, ...given.slice(1, 4));
   else if (what === 'path') await path(...given);
   else if (what === 'release') await ask('release', { hand: 0 });

@@ -36,12 +36,12 @@ async function lead(page, place, ways, steps = 10) {
 }
 
 async function take(page, name) {
-  await until(page, () => window.feeler.parts.every((part) => part.ready), 'all parts are ready', 200000);
+  await until(page, () => window.feeler.parts.every((part) => part.ready), 'all parts are ready');
   const place = await find_part(page, name);
   await page.mouse.move(place.x, place.y);
-  await until(page, () => window.feeler.hover !== 4294967295, 'it is green', 30000);
+  await until(page, () => window.feeler.hover !== 4294967295, 'it is green');
   await page.mouse.down();
-  await until(page, () => window.feeler.state.hands.some((hand) => hand.held !== 4294967295), 'held', 30000);
+  await until(page, () => window.feeler.state.hands.some((hand) => hand.held !== 4294967295), 'held');
   return place;
 }
 
@@ -53,9 +53,9 @@ if (wanted !== 'gear') {
   const place = await take(page, 'pump');
   // out of its rails, then against the bottle on the left
   await lead(page, place, [[0, 0, 0.08], [-0.12, -0.1, 0.02]]);
-  await until(page, () => window.feeler.contacts > 0 && window.feeler.seen.coloured.length > 0, 'it presses', 20000);
+  await until(page, () => window.feeler.contacts > 0 && window.feeler.seen.coloured.length > 0, 'it presses');
   await settled(page, 'pump');
-  await until(page, rate_held, 'the rate is held', 30000).catch((error) => console.log(error.message));
+  await until(page, rate_held, 'the rate is held').catch((error) => console.log(error.message));
   await shot(page, 'viewer');
   await page.keyboard.press('t');
   await shot(page, 'viewer-light');
@@ -68,7 +68,7 @@ if (wanted !== 'bay') {
   const shown = await demo(feeler, 'gear');
   const page = await open_page(browser, shown.url, trouble, { ...size, colorScheme: 'dark' });
   console.log(`gear: shown after ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  await until(page, () => window.feeler.parts.every((part) => part.ready), 'all parts are ready', 200000);
+  await until(page, () => window.feeler.parts.every((part) => part.ready), 'all parts are ready');
   console.log(`gear: ready after ${((performance.now() - began) / 1000).toFixed(1)} s`);
   await shot(page, 'viewer-gear');
   await page.close();

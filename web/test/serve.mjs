@@ -18,7 +18,7 @@ function begin(feeler, folder, options) {
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
     child.on('exit', (code) => reject(new Error(`feeler ${options[0]} ended (${code}): ${said}`)));
-    setTimeout(() => reject(new Error(`feeler ${options[0]} did not say its address: ${said}`)), 30000).unref();
+    setTimeout(() => reject(new Error(`feeler ${options[0]} did not say its address: ${said}`)), 300000).unref();
   });
   url.catch(() => undefined);
   return { child, url, said: () => said };
@@ -32,7 +32,7 @@ function end(child) {
     }
     child.once('exit', resolve);
     child.kill('SIGTERM');
-    setTimeout(() => child.kill('SIGKILL'), 8000).unref();
+    setTimeout(() => child.kill('SIGKILL'), 120000).unref();
   });
 }
 
@@ -55,7 +55,7 @@ export async function serve(feeler) {
     about_recording: (command, ...options) => {
       const [name] = readdirSync(join(folder, 'recordings')).filter((file) => file.endsWith('.mcap'));
       const environment = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
-      return JSON.parse(execFileSync(feeler, [command, join(folder, 'recordings', name), '--json', ...options], { cwd: folder, env: environment, timeout: 60000 }));
+      return JSON.parse(execFileSync(feeler, [command, join(folder, 'recordings', name), '--json', ...options], { cwd: folder, env: environment, timeout: 600000 }));
     },
     close: async () => {
       await end(child);

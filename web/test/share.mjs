@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drag_by, find_chromium, find_part, launch, open_page, part_of, settled, take, until } from './browser.mjs';
+import { drag_by, find_chromium, find_part, frames, launch, let_go, open_page, part_of, PATIENCE, settled, take, until } from './browser.mjs';
 import { share } from './serve.mjs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -39,7 +39,7 @@ const distance = (a, b) => Math.hypot(...a.map((value, k) => value - b[k]));
 /** the part is at the same place on both pages, within so many metres */
 const together = async (name, within, what) => {
   let far = Infinity;
-  for (let i = 0; i < 80 && far > within; i++) {
+  for (const limit = performance.now() + PATIENCE; far > within && performance.now() < limit;) {
     const [here, there] = await Promise.all([part_of(a, name), part_of(b, name)]);
     far = distance(here.pose.p, there.pose.p);
     if (far > within) await a.waitForTimeout(100);
@@ -49,7 +49,7 @@ const together = async (name, within, what) => {
 /** all have let go: the same to the last bit */
 const same = async (name) => {
   let is = false;
-  for (let i = 0; i < 80 && !is; i++) {
+  for (const limit = performance.now() + PATIENCE; !is && performance.now() < limit;) {
     const [here, there] = await Promise.all([part_of(a, name), part_of(b, name)]);
     is = JSON.stringify(here.pose) === JSON.stringify(there.pose);
     if (!is) await a.waitForTimeout(100);
@@ -59,9 +59,20 @@ const same = async (name) => {
 
 /** a client without a page does something at a controller: see member.mjs */
 const client = (member, ...words) =>
-  promisify(execFile)(process.execPath, [fileURLToPath(new URL('member.mjs', import.meta.url)), new URL(member.url).port, ...words.map(String)], { timeout: 60000 });
-const shared_status = (page, wanted, what, timeout = 15000) =>
-  until(page, (pattern) => new RegExp(pattern).test(document.getElementById('status-shared').textContent) && !document.getElementById('status-shared').hidden, what, timeout, wanted);
+  promisify(execFile)(process.execPath, [fileURLToPath(new URL('member.mjs', import.meta.url)), new URL(member.url).port, ...words.map(String)], { timeout: PATIENCE });
+/** how often a controller said that another is not heard: on a machine that stalls for 2.5 s that is so, and hands are empty after it */
+const losses = () => session.members.reduce((sum, member) => sum + (member.said().match(/not heard/g)?.length ?? 0), 0);
+/** tries again where the machine has stalled meanwhile */
+const patiently = async (action) => {
+  for (let left = 5; ; left--) {
+    const before = losses();
+    if (await action(() => losses() > before)) return;
+    if (losses() === before || !left) throw new Error('not so, though all were heard all the time');
+    console.log('    somebody was not heard for a while: once more');
+    for (const page of [a, b])
+      await until(page, () => window.feeler.people.every((person) => person.bits & 4 && !(person.bits & 8)), 'all are heard again');
+  }
+};
 
 const session = await share(feeler);
 const browser = await launch();
@@ -70,7 +81,7 @@ await step('one shares, one joins, each has a page', async () => {
   const second = await session.join('Bob');
   [a, b] = await Promise.all([...[session.members[0], second].map(({ url }) => open_page(browser, `${url}?quality=low`, trouble, { viewport: { width: 900, height: 560 } }))]);
   for (const page of [a, b]) {
-    await until(page, () => window.feeler.people.length === 2 && window.feeler.people.every((person) => person.bits & 4), 'both are in and ready', 30000);
+    await until(page, () => window.feeler.people.length === 2 && window.feeler.people.every((person) => person.bits & 4), 'both are in and ready');
     await page.keyboard.press('3');
   }
   const people = await b.evaluate(() => window.feeler.people);
@@ -86,7 +97,7 @@ await step('each sees the other’s hand', async () => {
     await page.mouse.move(place.x + 3, place.y);
     await page.mouse.move(place.x, place.y);
     await until(other, () => window.feeler.guests.hands.length > 0, 'a hand is seen');
-    await until(other, (wanted) => [...document.querySelectorAll('.guest-label')].some((label) => label.textContent === wanted), 'with its name', 10000, name);
+    await until(other, (wanted) => [...document.querySelectorAll('.guest-label')].some((label) => label.textContent === wanted), 'with its name', name);
   }
 });
 
@@ -117,7 +128,7 @@ await step('both hold it and carry it together', async () => {
   if (shots)
     for (const [page, name] of [[a, 'ada'], [b, 'bob']]) {
       // a picture of a controller that keeps up, without haste: toasts go, edges become smooth
-      await until(page, () => /^\s*\d+ Hz held/.test(document.getElementById('rate').textContent), 'the rate is held', 60000).catch((error) => console.log(error.message));
+      await until(page, () => /^\s*\d+ Hz held/.test(document.getElementById('rate').textContent), 'the rate is held').catch((error) => console.log(error.message));
       await page.waitForTimeout(3000);
       await page.screenshot({ path: join(shots, `${name}.png`) });
     }
@@ -126,6 +137,13 @@ await step('both hold it and carry it together', async () => {
 await step('Ada lets go, Bob carries it on; then it lies at one place', async () => {
   await a.mouse.up();
   await until(b, () => window.feeler.guests.parts.every((part) => part.member === 0), 'Bob has it alone');
+  await patiently(async () => {
+    if (await b.evaluate(() => window.feeler.state.hands.some((one) => one.held !== 4294967295))) return true;
+    if (!losses()) return false;
+    await b.mouse.up();
+    place_b = await take(b, 'bracket');
+    return true;
+  });
   place_b = { ...place_b, ...(await b.evaluate(() => {
     const hand = window.feeler.state.hands.find((one) => one.held !== 4294967295);
     return { at: hand.T_world_hand.p, ...window.feeler.project(hand.T_world_hand.p) };
@@ -143,33 +161,45 @@ await step('parts do not come or go', async () => {
   const said = await a.evaluate(async () => {
     const remove = [...document.querySelectorAll('#parts button')].find((button) => /remove/i.test(button.title + button.ariaLabel));
     remove?.click();
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    return { clicked: Boolean(remove), parts: window.feeler.parts.length, toasts: document.getElementById('toasts').textContent };
+    return { clicked: Boolean(remove), parts: window.feeler.parts.length };
   });
-  check(!said.clicked || /shared/.test(said.toasts), `refused with a sentence: ${JSON.stringify(said)}`);
+  if (said.clicked) await until(a, () => /shared/.test(document.getElementById('toasts').textContent), 'refused with a sentence');
+  check((await a.evaluate(() => window.feeler.parts.length)) === said.parts, 'all parts are still there');
 });
 
 await step('a wall is caught between two instances: who follows is told, and it heals', async () => {
   const [ada, bob] = session.members;
-  await client(ada, 'path', 'bracket', 0, ...await a.evaluate(() => {
-    const { p } = window.feeler.parts.find((part) => part.name === 'bracket').pose;
-    return [0, 0, 60, ...[-0.13 - p[0], 0.09 - p[1], 0].map((value) => 1000 * value), 0, 0, 1000 * (0.05 - p[2]) - 60];
-  }));
-  await same('bracket');
-  // what Bob has stands still while Ada goes over the wall; then his goes straight to hers
-  await client(bob, 'pause', 1);
-  const holds = client(ada, 'path', 'bracket', 20, 0, 0, 150, 180, 0, 0, 0, 0, -150);
-  holds.catch(() => undefined);
-  await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] > 0.04, 'Ada is at the other side');
-  await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[2] < 0.06, 'and down there');
-  await client(bob, 'pause', 0);
-  await shared_status(b, 'caught between bracket here and at Ada', 'Bob is told of the wall between');
+  let holds = null;
+  await patiently(async (lost) => {
+    await client(ada, 'path', 'bracket', 0, ...await a.evaluate(() => {
+      const { p } = window.feeler.parts.find((part) => part.name === 'bracket').pose;
+      return [0, 0, 150, ...[-0.13 - p[0], 0.09 - p[1], 0].map((value) => 1000 * value), 0, 0, 1000 * (0.05 - p[2]) - 150];
+    }));
+    await same('bracket');
+    // what Bob has stands still while Ada goes over the wall; then his goes straight to hers
+    await client(bob, 'pause', 1);
+    holds = client(ada, 'path', 'bracket', 600, 0, 0, 150, 180, 0, 0, 0, 0, -150);
+    holds.catch(() => undefined);
+    await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] > 0.04, 'Ada is at the other side');
+    await until(a, () => window.feeler.parts.find((part) => part.name === 'bracket').pose.p[2] < 0.06, 'and down there');
+    await client(bob, 'pause', 0);
+    const caught = () => b.evaluate(() => /caught between bracket here and at Ada/.test(document.getElementById('status-shared').textContent));
+    for (const limit = performance.now() + PATIENCE; performance.now() < limit && !lost(); await b.waitForTimeout(100)) if (await caught()) return true;
+    await client(ada, 'release');
+    await holds;
+    return false;
+  });
   if (shots) await b.screenshot({ path: join(shots, 'caught.png') });
+  // what is said in between goes by in seconds: a listener in the page hears it, however slowly the test looks
+  await b.evaluate(() => {
+    const status = document.getElementById('status-shared');
+    window.heard = '';
+    new MutationObserver(() => (window.heard += `${status.textContent}\n`)).observe(status, { childList: true, characterData: true, subtree: true, attributes: true });
+  });
   await client(ada, 'release');
   await holds;
-  // a slow page may miss the ten seconds in which the way is tried
-  await shared_status(b, 'bracket (goes to where it was let go|passes through everything)', 'it is brought home', 30000);
-  await until(b, () => document.getElementById('status-shared').hidden, 'nothing is wrong any more', 40000);
+  await until(b, () => /bracket (goes to where it was let go|passes through everything)/.test(window.heard), 'it is brought home');
+  await until(b, () => document.getElementById('status-shared').hidden, 'nothing is wrong any more');
   await same('bracket');
 });
 
@@ -177,15 +207,14 @@ await step('Bob’s controller dies while he holds a part: Ada is told and goes 
   await take(b, 'bracket');
   await until(a, () => window.feeler.guests.parts.some((part) => part.member !== 0), 'Bob holds it');
   session.members[1].child.kill('SIGKILL');
-  await until(a, () => window.feeler.people.every((person) => person.name !== 'Bob' || person.bits & 8), 'Bob is not heard', 15000);
+  await until(a, () => window.feeler.people.every((person) => person.name !== 'Bob' || person.bits & 8), 'Bob is not heard');
   await until(a, () => /frozen/.test(document.getElementById('status-shared').textContent) && window.feeler.guests.hands.length === 0, 'what he held is frozen, his hand is gone');
-  const frames = await a.evaluate(() => window.feeler.state.frame);
-  await until(a, (before) => window.feeler.state.frame > before + 500, 'the loop goes on', 5000, frames);
+  await frames(a, 500); // the loop goes on
   if (shots) await a.screenshot({ path: join(shots, 'away.png') });
-  await until(a, () => !window.feeler.guests.parts.some((part) => part.bits & 2), 'after a while it may be taken', 20000);
+  await until(a, () => !window.feeler.guests.parts.some((part) => part.bits & 2), 'after a while it may be taken');
   const place = await take(a, 'bracket');
   await drag_by(a, place, [0, 0.02, 0]);
-  await a.mouse.up();
+  await let_go(a);
 });
 
 const real = trouble.filter((line) => !/WebSocket|ERR_CONNECTION/.test(line)); // Bob's page has lost its controller

@@ -71,7 +71,7 @@ child.kill();
 // the scene
 ({ url, child } = await serve('bay/removal.json'));
 page = await open_page(browser, url, trouble, size);
-await until(page, () => /mm/.test(document.getElementById('clearance-value').textContent), 'the clearance where it stands', 60000);
+await until(page, () => /mm/.test(document.getElementById('clearance-value').textContent), 'the clearance where it stands');
 await shot(page, 'open');
 await page.click('#tool-record');
 await until(page, () => window.feeler.state.recording, 'it records');
@@ -83,7 +83,7 @@ await page.waitForTimeout(500);
 // up, over the tank, until the pipe in front stops it
 let at = await slide(page, start, [0, -60]);
 at = await slide(page, at, [-150, 25]);
-await until(page, () => window.feeler.seen.colliding.length > 0, 'it touches', 60000);
+await until(page, () => window.feeler.seen.colliding.length > 0, 'it touches');
 await settled(page, 'pump');
 await shot(page, 'touch');
 // back, and out: nearer with the wheel
