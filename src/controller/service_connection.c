@@ -209,8 +209,7 @@ int64_t flr_connection_look(flr_connection *c, int64_t now)
     bool ending = c->session ? flr_session_ending(c->session) : false;
     if (c->stage == FLR_CONNECTION_CLOSING || ending) stall = farewell_ns;
     if (c->asked && now - c->since > stall) {
-        if (c->session)
-            flr_session_end(c->session, FLR_TIMEOUT, "it took nothing that was sent");
+        if (c->session) flr_session_end(c->session, FLR_TIMEOUT, "it took nothing that was sent");
         flr_connection_cut(c);
         return INT64_MAX;
     }

@@ -18,8 +18,7 @@ static const flr_asset *find_asset(const char *path)
     return NULL;
 }
 
-static int send_asset(flr_connection *connection, const flr_http_head *head,
-                      const flr_asset *asset)
+static int send_asset(flr_connection *connection, const flr_http_head *head, const flr_asset *asset)
 {
     char etag[64];
     const char *accepted = head->header[FLR_HTTP_ACCEPT_ENCODING];
@@ -38,7 +37,8 @@ static int send_asset(flr_connection *connection, const flr_http_head *head,
     if (gzip) flr_reply_add(&r, "content-encoding", "gzip");
     connection->body = (flr_http_body){.bytes = gzip ? asset->gzip : asset->bytes,
                                        .size = gzip ? asset->gzip_size : asset->size};
-    return flr_reply_finish(&r, same ? 0 : connection->body.size, !same && head->method == FLR_HTTP_GET);
+    return flr_reply_finish(&r, same ? 0 : connection->body.size,
+                            !same && head->method == FLR_HTTP_GET);
 }
 
 /* ---- what is behind the token ---- */
@@ -124,8 +124,7 @@ static void safe_name(const char *name, char *out, size_t size)
     out[at] = 0;
 }
 
-static int send_recording(flr_connection *connection, const flr_http_head *head,
-                          const char *number)
+static int send_recording(flr_connection *connection, const flr_http_head *head, const char *number)
 {
     flr_engine *engine = connection->service->engine;
     char *end;
@@ -136,7 +135,8 @@ static int send_recording(flr_connection *connection, const flr_http_head *head,
         for (uint32_t i = 0; !found && flr_engine_recording_at(engine, i, &recording); i++)
             found = recording.recording == wanted;
     if (!found) return flr_reply_say(connection, 404, "There is no such recording.\n");
-    if (!recording.finished) return flr_reply_say(connection, 409, "This recording has not ended yet.\n");
+    if (!recording.finished)
+        return flr_reply_say(connection, 409, "This recording has not ended yet.\n");
     flr_file *file;
     uint64_t size;
     if (flr_file_open(connection->service->def.engine.env, recording.path, FLR_FILE_READ, &file,

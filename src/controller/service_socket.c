@@ -100,8 +100,7 @@ static void take_piece(flr_connection *connection, const flr_ws_event *event, in
         flr_session_refuse(session, "the controller has no memory left");
     }
     if (!connection->refused && connection->message_size) {
-        size_t allowed =
-            flr_session_allows(session, connection->message, connection->message_size);
+        size_t allowed = flr_session_allows(session, connection->message, connection->message_size);
         if (connection->message_size > allowed) {
             connection->refused = true;
             flr_session_refuse(session, "a message is longer than it may be");

@@ -23,8 +23,7 @@ static bool is_bad_start(const flr_ws_reader *reader)
     bool final = reader->head[0] & 0x80, masked = reader->head[1] & 0x80;
     /* reserved bits are extensions', and none was agreed on; a client must mask */
     if ((reader->head[0] & 0x70) || !masked) return true;
-    if (is_control(opcode))
-        return opcode > FLR_WS_PONGING || !final || length > FLR_WS_MAX_CONTROL;
+    if (is_control(opcode)) return opcode > FLR_WS_PONGING || !final || length > FLR_WS_MAX_CONTROL;
     if (opcode > FLR_WS_BINARY) return true;
     /* a continuation needs a message, a new message the end of the one before */
     return (opcode == FLR_WS_CONTINUATION) != reader->open;

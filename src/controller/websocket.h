@@ -29,9 +29,9 @@ enum {
 };
 
 typedef enum flr_ws_kind {
-    FLR_WS_MORE,  /* nothing yet: more bytes are needed */
-    FLR_WS_DATA,  /* a piece of a message */
-    FLR_WS_PING,  /* answer with a pong of the same bytes */
+    FLR_WS_MORE, /* nothing yet: more bytes are needed */
+    FLR_WS_DATA, /* a piece of a message */
+    FLR_WS_PING, /* answer with a pong of the same bytes */
     FLR_WS_PONG,
     FLR_WS_CLOSE, /* the client closes, with `code`; 1005: it gave none */
     FLR_WS_BAD    /* close with `code` */
@@ -39,7 +39,8 @@ typedef enum flr_ws_kind {
 
 typedef struct flr_ws_event {
     flr_ws_kind kind;
-    uint8_t *bytes; /* unmasked; in the input or, of a control frame, in the reader; NULL where size is 0 */
+    uint8_t *
+        bytes; /* unmasked; in the input or, of a control frame, in the reader; NULL where size is 0 */
     size_t size;
     bool binary, first, last; /* of a message: its kind, its first piece, its last */
     uint16_t code;
@@ -48,10 +49,10 @@ typedef struct flr_ws_event {
 typedef struct flr_ws_reader {
     uint8_t head[14], head_size;
     uint8_t opcode, mask[4];
-    bool final, inside;  /* of the frame that is being read; its head is read */
-    bool open, binary;   /* a message is under way; of which kind */
-    bool begun;          /* … and a piece of it was handed out */
-    uint64_t left, at;   /* bytes of the payload */
+    bool final, inside; /* of the frame that is being read; its head is read */
+    bool open, binary;  /* a message is under way; of which kind */
+    bool begun;         /* … and a piece of it was handed out */
+    uint64_t left, at;  /* bytes of the payload */
     uint8_t control[FLR_WS_MAX_CONTROL];
 } flr_ws_reader;
 
