@@ -50,7 +50,8 @@ static char *until_closed(const char *request, size_t size)
 static void refused(const char *request, const char *status)
 {
     char *answer = until_closed(request, strlen(request));
-    if (!strstr(answer, status)) fail_msg("%s\nis not answered by %s but\n%s", request, status, answer);
+    if (!strstr(answer, status))
+        fail_msg("%s\nis not answered by %s but\n%s", request, status, answer);
     free(answer);
     healthy();
 }
@@ -73,8 +74,9 @@ static void test_bodies(void **state)
         FIRST "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
         FIRST "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
         FIRST FIRST "GET / HTTP/1.1\r\nHost: evil\r\nContent-Length: 5\r\n\r\nhello",
-        FIRST "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
-              "0\r\n\r\n",
+        FIRST
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+        "0\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof second / sizeof second[0]; i++)
         refused(second[i], "HTTP/1.1 413");
@@ -88,9 +90,10 @@ static void test_upgrades(void **state)
                 "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n",
                 "HTTP/1.1 400");
     refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1 505");
-    refused("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket, h2c\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
-            "HTTP/1.1 400");
+    refused(
+        "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket, h2c\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+        "HTTP/1.1 400");
     refused("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 8\r\n\r\n",
             "HTTP/1.1 426");
@@ -175,8 +178,10 @@ static void test_proxy(void **state)
         flr_message hello = {.id = FLR_MSG_HELLO}, welcome;
         snprintf(host, sizeof host, "localhost\r\n%s", lines[i]);
         /* the client ends the line of the host itself */
-        if (lines[i][0]) host[strlen(host) - 2] = 0;
-        else host[strlen("localhost")] = 0;
+        if (lines[i][0])
+            host[strlen(host) - 2] = 0;
+        else
+            host[strlen("localhost")] = 0;
         assert_true(flr_test_ws_open(&ws, server.port, host, NULL));
         hello.as.hello.abilities = UINT32_MAX;
         assert_true(flr_test_ws_send_message(&ws, &hello));
