@@ -50,7 +50,8 @@ static const char *const requests[] = {
     "GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
-    "PUT /health HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    "PUT /health HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+    "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "CONNECT localhost:22 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -64,14 +65,12 @@ static const char *const requests[] = {
     NULL,
 };
 
-static const char *const methods[] = {"GET",   "HEAD",    "POST",  "PUT", "DELETE", "PATCH",
+static const char *const methods[] = {"GET",   "HEAD",    "POST", "PUT", "DELETE", "PATCH",
                                       "TRACE", "OPTIONS", "BREW", "get", "",       NULL};
-static const char *const lengths[] = {"0",  "1",    "5",   "-1",         "99999999999999999999",
-                                      "+5", "0x10", "5 5", "4294967296", "",
-                                      NULL};
-static const char *const upgrades[] = {"h2c",       "h2",       "websocket", "WebSocket, h2c",
-                                       "TLS/1.0",   "HTTP/2.0", "raw",       "",
-                                       "websocket ", NULL};
+static const char *const lengths[] = {
+    "0", "1", "5", "-1", "99999999999999999999", "+5", "0x10", "5 5", "4294967296", "", NULL};
+static const char *const upgrades[] = {"h2c",      "h2",  "websocket", "WebSocket, h2c", "TLS/1.0",
+                                       "HTTP/2.0", "raw", "",          "websocket ",     NULL};
 
 static void make_truncated(network_case *c, flr_test_random *random)
 {
@@ -108,8 +107,8 @@ static void make_chunked(network_case *c, flr_test_random *random)
 {
     static const char *const sizes[] = {"5",  "0",  "ffffffffffffffff", "-1",
                                         "5;", "G;", "00000000000005",   NULL};
-    static const char *const codings[] = {"chunked", "gzip, chunked", "identity", "chunked, chunked",
-                                          "",        NULL};
+    static const char *const codings[] = {
+        "chunked", "gzip, chunked", "identity", "chunked, chunked", "", NULL};
     char text[512];
     c->kind = "a chunked body";
     if (below(random, 2)) put_text(c, requests[0]);
@@ -173,7 +172,7 @@ static void make_mutated(network_case *c, flr_test_random *random)
             memmove(c->bytes + at, c->bytes + at + 1, --c->size - at);
             break;
         case 2:
-            c->bytes[at] = (uint8_t)"\r\n\0 :\t\x7F\xFF"[below(random, 8)];
+            c->bytes[at] = (uint8_t) "\r\n\0 :\t\x7F\xFF"[below(random, 8)];
             break;
         default:
             memmove(c->bytes + at + 1, c->bytes + at, c->size - at);
@@ -246,14 +245,16 @@ static void put_message(network_case *c, flr_test_random *random, const flr_mess
 {
     static uint8_t bytes[1 << 16];
     size_t size;
-    if (flr_protocol_encode(message, FLR_PROTOCOL_MINOR, bytes, sizeof bytes, &size, NULL) == FLR_OK)
+    if (flr_protocol_encode(message, FLR_PROTOCOL_MINOR, bytes, sizeof bytes, &size, NULL) ==
+        FLR_OK)
         put_frame(c, random, 0x82, bytes, size, true);
 }
 
 static void put_hello(network_case *c, flr_test_random *random)
 {
     flr_message hello = {.id = FLR_MSG_HELLO};
-    hello.as.hello.role = (uint8_t)(below(random, 8) ? FLR_WIRE_ROLE_VIEWER : FLR_WIRE_ROLE_WATCHER);
+    hello.as.hello.role =
+        (uint8_t)(below(random, 8) ? FLR_WIRE_ROLE_VIEWER : FLR_WIRE_ROLE_WATCHER);
     hello.as.hello.abilities = UINT32_MAX;
     put_message(c, random, &hello);
 }
@@ -261,10 +262,10 @@ static void put_hello(network_case *c, flr_test_random *random)
 /* values that arithmetic likes least, and ids that there may be */
 static void spoil(uint8_t *bytes, size_t size, flr_test_random *random)
 {
-    static const double reals[] = {NAN,   INFINITY, -INFINITY, 1e300, -1e300, 1e-310, -0.0,
-                                   1e9,   -1e9,     1e-12,     1e38,  0.5,    1,      1e-3};
-    static const uint64_t wholes[] = {0, 1, 2, 3, 255, 256, 0x7FFFFFFF, 0x80000000, UINT32_MAX,
-                                      UINT64_MAX, UINT64_C(1) << 63};
+    static const double reals[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e-310, -0.0,
+                                   1e9, -1e9,     1e-12,     1e38,  0.5,    1,      1e-3};
+    static const uint64_t wholes[] = {
+        0, 1, 2, 3, 255, 256, 0x7FFFFFFF, 0x80000000, UINT32_MAX, UINT64_MAX, UINT64_C(1) << 63};
     enum { HEAD = 16 };
     for (uint32_t i = below(random, 6); i > 0 && size > HEAD; i--) {
         size_t at = HEAD + below(random, (uint32_t)(size - HEAD));
@@ -303,8 +304,7 @@ static void put_hostile(network_case *c, flr_test_random *random)
     size_t size;
     const flr_wire_message *types = flr_wire_messages(&count), *type;
     /* what a client may send, and now and then what it may not */
-    do
-        type = &types[below(random, count)];
+    do type = &types[below(random, count)];
     while (!(type->direction & FLR_TO_CONTROLLER) && below(random, 16));
     flr_message message = flr_test_message(type, random, below(random, 16) ? 8 : 600);
     if (flr_protocol_encode(&message, FLR_PROTOCOL_MINOR, bytes, sizeof bytes, &size, NULL) ==
@@ -361,7 +361,8 @@ static void make_fragments(network_case *c, flr_test_random *random)
     uint32_t count = 2 + below(random, below(random, 8) ? 20 : 4000);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t first = (uint8_t)((i == 0 ? 2 : 0) | (i + 1 == count ? 0x80 : 0));
-        put_frame(c, random, first, bytes, below(random, 4) ? below(random, sizeof bytes) : 0, true);
+        put_frame(c, random, first, bytes, below(random, 4) ? below(random, sizeof bytes) : 0,
+                  true);
         if (below(random, 4) == 0)
             put_frame(c, random, (uint8_t)(0x89 + below(random, 2)), bytes,
                       below(random, sizeof bytes), true);

@@ -8,13 +8,13 @@ enum { NETWORK_CASE_BYTES = 1 << 17, NETWORK_CASE_PIECES = 64 };
 
 /* What a hostile client does. */
 typedef struct network_case {
-    const char *kind;                      /* for people */
-    uint8_t bytes[NETWORK_CASE_BYTES];     /* what it sends, … */
+    const char *kind;                  /* for people */
+    uint8_t bytes[NETWORK_CASE_BYTES]; /* what it sends, … */
     size_t size;
-    size_t cuts[NETWORK_CASE_PIECES];      /* … a piece up to each of these at a time, … */
-    unsigned cut_count;                    /* … then the rest */
-    unsigned messages;                     /* WebSocket frames among it */
-    bool half_close, reads;                /* ends its side when all is sent; waits for an answer */
+    size_t cuts[NETWORK_CASE_PIECES]; /* … a piece up to each of these at a time, … */
+    unsigned cut_count;               /* … then the rest */
+    unsigned messages;                /* WebSocket frames among it */
+    bool half_close, reads;           /* ends its side when all is sent; waits for an answer */
 } network_case;
 
 /* The case with this number. `scene`: a file that a hostile client may load; NULL: none. */
