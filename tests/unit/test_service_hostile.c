@@ -138,25 +138,36 @@ static void test_frames(void **state)
     assert_int_not_equal(code_after(nothing, sizeof nothing), 0);
 }
 
-/* Who says nothing must make way for those who do. */
+/* How long somebody new waits while many connections are open that say nothing. Seconds. */
+static double wait_beside(int *sockets, int count, flr_test_ws *ws)
+{
+    for (int i = 0; i < count; i++) {
+        sockets[i] = flr_test_connect(server.port);
+        assert_int_equal(send(sockets[i], "GET / HT", 8, MSG_NOSIGNAL), 8);
+    }
+    int64_t started = flr_clock_ns(flr_env_real());
+    healthy();
+    flr_test_server_join(&server, ws);
+    return 1e-9 * (double)(flr_clock_ns(flr_env_real()) - started);
+}
+
+/* Who says nothing must make way for those who do, long before it would be closed after 10 s. */
 static void test_half_open(void **state)
 {
     (void)state;
     enum { COUNT = 200 };
     int sockets[COUNT];
-    for (int i = 0; i < COUNT; i++) {
-        sockets[i] = flr_test_connect(server.port);
-        assert_int_equal(send(sockets[i], "GET / HT", 8, MSG_NOSIGNAL), 8);
-    }
-    /* answered long before any of them would time out */
-    int64_t started = flr_clock_ns(flr_env_real());
-    healthy();
     flr_test_ws ws;
-    flr_test_server_join(&server, &ws);
-    double seconds = 1e-9 * (double)(flr_clock_ns(flr_env_real()) - started);
+    /* a machine may be busy with others for some seconds, but hardly three times */
+    double seconds = wait_beside(sockets, COUNT, &ws);
+    for (int i = 0; i < 2 && seconds > 8; i++) {
+        flr_test_ws_close(&ws);
+        for (int k = 0; k < COUNT; k++) close(sockets[k]);
+        seconds = wait_beside(sockets, COUNT, &ws);
+    }
     if (seconds > 8) fail_msg("new clients waited %g s", seconds);
-    /* the client stays, whatever comes */
     for (int i = 0; i < COUNT; i++) close(sockets[i]);
+    /* a client stays, whatever comes */
     for (int i = 0; i < COUNT; i++) sockets[i] = flr_test_connect(server.port);
     flr_message ask = {.id = FLR_MSG_PARAMETERS_ASK, .request = 9}, message;
     assert_true(flr_test_ws_send_message(&ws, &ask));
@@ -170,18 +181,14 @@ static void test_half_open(void **state)
 static void test_proxy(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"", "X-Forwarded-For: 203.0.113.7\r\n",
-                                        "Forwarded: for=203.0.113.7\r\n", "Via: 1.1 gate\r\n"};
+    static const char *const lines[] = {"", "X-Forwarded-For: 203.0.113.7",
+                                        "Forwarded: for=203.0.113.7", "Via: 1.1 gate"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char host[128];
         flr_test_ws ws;
         flr_message hello = {.id = FLR_MSG_HELLO}, welcome;
-        snprintf(host, sizeof host, "localhost\r\n%s", lines[i]);
-        /* the client ends the line of the host itself */
-        if (lines[i][0])
-            host[strlen(host) - 2] = 0;
-        else
-            host[strlen("localhost")] = 0;
+        /* the header goes behind the host's, whose line the client ends */
+        snprintf(host, sizeof host, "localhost%s%s", lines[i][0] ? "\r\n" : "", lines[i]);
         assert_true(flr_test_ws_open(&ws, server.port, host, NULL));
         hello.as.hello.abilities = UINT32_MAX;
         assert_true(flr_test_ws_send_message(&ws, &hello));
