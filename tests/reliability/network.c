@@ -82,8 +82,10 @@ typedef struct ordinary {
     pid_t pid;
     pthread_t thread;
     atomic_bool stop, lost;
+    atomic_ullong number;    /* of the batch that is being sent */
     double worst, worst_raw; /* seconds: less what other processes took, and as the clock has it */
     uint64_t count, slow;    /* pings; those that took more than 25 ms */
+    uint64_t worst_at;       /* case that was being sent during the worst */
 } ordinary;
 
 static void *run_ordinary(void *context)
@@ -110,7 +112,7 @@ static void *run_ordinary(void *context)
         double waited = now() - sent;
         if (waited > o->worst_raw) o->worst_raw = waited;
         waited -= read_delays(&machine) - before;
-        if (waited > o->worst) o->worst = waited;
+        if (waited > o->worst) o->worst = waited, o->worst_at = atomic_load(&o->number);
         o->slow += waited > 0.025;
         usleep(PING_US);
     }
@@ -157,12 +159,10 @@ static void send_case(int s, const network_case *c)
     if (c->half_close) shutdown(s, SHUT_WR);
 }
 
-/* Takes what has come until nothing is there; waits a little for the first of it. */
-static void drain(int s, bool wait)
+/* Takes what has come. */
+static void drain(int s)
 {
     static char bytes[65536];
-    struct pollfd ready = {.fd = s, .events = POLLIN};
-    if (wait && poll(&ready, 1, 2) <= 0) return;
     while (recv(s, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
 }
 
@@ -196,18 +196,17 @@ static double ask_health(const options *o, const delays *machine, double *second
 /* ---- the run ---- */
 
 typedef struct run {
-    uint64_t number, connections, messages, refused;
+    uint64_t number, connections, messages;
     double worst_answer;      /* seconds, of /health */
     double frames, frames_at; /* of the loop, and when they changed */
     delays machine;
     char kinds[512]; /* of the last batch */
 } run;
 
-static bool send_batch(const options *o, run *r)
+/* Opens the connections of a batch and sends. Those that do not read end at once, while the controller is busy with them. */
+static void send_batch(const options *o, run *r, int sockets[BATCH])
 {
     static network_case c;
-    int sockets[BATCH];
-    bool reads[BATCH];
     r->kinds[0] = 0;
     for (int i = 0; i < BATCH; i++, r->number++) {
         network_make_case(&c, o->seed, r->number, o->scene);
@@ -215,19 +214,24 @@ static bool send_batch(const options *o, run *r)
         if (!strstr(r->kinds, c.kind))
             snprintf(r->kinds + used, sizeof r->kinds - used, "%s%s", used ? ", " : "", c.kind);
         sockets[i] = open_from(o->port, 1 + (uint32_t)(r->number * 7 % ADDRESSES));
-        reads[i] = c.reads;
-        r->connections += sockets[i] >= 0;
-        r->refused += sockets[i] < 0;
         if (sockets[i] < 0) continue;
+        r->connections++;
         send_case(sockets[i], &c);
         r->messages += c.messages;
+        if (c.reads) continue;
+        close(sockets[i]);
+        sockets[i] = -1;
     }
+}
+
+/* /health was answered after what was sent before it: whatever answers there are have come. */
+static void end_batch(const int sockets[BATCH])
+{
     for (int i = 0; i < BATCH; i++) {
         if (sockets[i] < 0) continue;
-        drain(sockets[i], reads[i]);
+        drain(sockets[i]);
         close(sockets[i]);
     }
-    return true;
 }
 
 static const char *check(const options *o, run *r, ordinary *other)
@@ -239,8 +243,6 @@ static const char *check(const options *o, run *r, ordinary *other)
     if (frames > r->frames) r->frames = frames, r->frames_at = now();
     if (now() - r->frames_at > 10 * o->answer) return "the loop does not tick";
     if (atomic_load(&other->lost)) return "the ordinary client lost its connection";
-    if (o->latency > 0 && other->worst * 1e3 > o->latency)
-        return "the ordinary client waited too long";
     return NULL;
 }
 
@@ -293,19 +295,25 @@ int main(int count, char **words)
     while (!why && now() - started < 60 * o.minutes &&
            (r.connections < o.connections || r.messages < o.messages)) {
         batch = r.number;
-        send_batch(&o, &r);
+        atomic_store(&other.number, batch);
+        int sockets[BATCH];
+        send_batch(&o, &r, sockets);
         why = check(&o, &r, &other);
+        end_batch(sockets);
     }
     atomic_store(&other.stop, true);
     pthread_join(other.thread, NULL);
     if (!why) why = check(&o, &r, &other);
+    /* judged at the end, for one long wait should not keep the rest from being tried */
+    if (!why && o.latency > 0 && other.worst * 1e3 > o.latency)
+        why = "the ordinary client waited too long";
     printf(
         "%llu HTTP connections and %llu WebSocket messages in %.0f s; /health within %.0f ms; an "
         "ordinary client's %llu pings within %.0f ms, %llu over 25 ms (%.0f ms with the time that "
-        "other processes took)\n",
+        "other processes took; the longest near case %llu)\n",
         (unsigned long long)r.connections, (unsigned long long)r.messages, now() - started,
         r.worst_answer * 1e3, (unsigned long long)other.count, other.worst * 1e3,
-        (unsigned long long)other.slow, other.worst_raw * 1e3);
+        (unsigned long long)other.slow, other.worst_raw * 1e3, (unsigned long long)other.worst_at);
     close_delays(&r.machine);
     if (why)
         printf("%s, in or before the batch of %d from --seed %llu --first %llu: %s\n", why, BATCH,

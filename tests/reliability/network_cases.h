@@ -14,7 +14,7 @@ typedef struct network_case {
     size_t cuts[NETWORK_CASE_PIECES]; /* … a piece up to each of these at a time, … */
     unsigned cut_count;               /* … then the rest */
     unsigned messages;                /* WebSocket frames among it */
-    bool half_close, reads;           /* ends its side when all is sent; waits for an answer */
+    bool half_close, reads; /* ends its side when all is sent; stays until answers have come */
 } network_case;
 
 /* The case with this number. `scene`: a file that a hostile client may load; NULL: none. */
