@@ -91,7 +91,7 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
 static bool has_clients(const flr_service *service)
 {
     for (const flr_connection *c = service->connections; c; c = c->next)
-        if (c->session) return true;
+        if (c->session || (c->stage == FLR_CONNECTION_CLOSING && !c->lingers)) return true;
     return false;
 }
 

@@ -9,6 +9,7 @@
 /* until a request must be there; a client that is told goodbye has so long to take it; a WebSocket that is silent is pinged, and
  * closed when it stays silent */
 static const int64_t request_ns = INT64_C(10000000000), farewell_ns = INT64_C(3000000000);
+static const int64_t linger_ns = INT64_C(1000000000);
 static const int64_t ping_ns = INT64_C(30000000000), silence_ns = INT64_C(60000000000);
 
 int64_t flr_service_now(flr_service *service) { return flr_clock_ns(service->def.engine.env); }
@@ -172,11 +173,36 @@ static int go_on(flr_connection *c)
     return 0;
 }
 
+/* All is written. Closing now would reset the connection where something of the client is still unread, and the client would lose
+ * what it was just told: so it gets a moment to close first, and what it sends is thrown away. */
+static int linger(flr_connection *c)
+{
+    if (c->lingers) return 0;
+    bool socket = c->session;
+    if (socket) flr_socket_end(c); /* hands let go now */
+    if (lws_partial_buffered(c->wsi)) {
+        flr_connection_ask(c, flr_service_now(c->service));
+        return 0;
+    }
+    /* only lws can end TLS properly, and then it closes */
+    bool tls = c->service->def.certificate;
+    if (tls && !socket) return -1;
+    if (!tls) shutdown(lws_get_socket_fd(c->wsi), SHUT_WR);
+    c->lingers = true;
+    c->deadline = flr_service_now(c->service) + linger_ns;
+    free(c->input);
+    c->input = NULL;
+    c->input_size = 0;
+    set_reading(c, true);
+    return 0;
+}
+
 int flr_connection_writable(flr_connection *c)
 {
     c->asked = false;
     int result = c->session ? flr_socket_writable(c) : flr_http_writable(c);
-    if (result < 0 || c->stage == FLR_CONNECTION_CLOSING) return -1;
+    if (result < 0) return -1;
+    if (c->stage == FLR_CONNECTION_CLOSING) return linger(c);
     if (c->session) c->held_back = flr_socket_must_wait(c, flr_service_now(c->service));
     return go_on(c);
 }
@@ -215,7 +241,7 @@ int64_t flr_connection_look(flr_connection *c, int64_t now)
     }
     bool late = c->stage == FLR_CONNECTION_HTTP        ? !c->answering && now > c->deadline
                 : c->stage == FLR_CONNECTION_WEBSOCKET ? now - c->heard > silence_ns
-                                                       : false;
+                                                       : c->lingers && now > c->deadline;
     if (late) {
         flr_connection_cut(c);
         return INT64_MAX;

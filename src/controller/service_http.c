@@ -84,19 +84,16 @@ void flr_reply_begin(flr_reply *reply, flr_connection *connection, unsigned stat
     flr_reply_add(reply, "cross-origin-opener-policy", "same-origin");
 }
 
-/* The last byte of an answer is written. -1: close. */
+/* The last byte of an answer is written. */
 static int end_answer(flr_connection *connection)
 {
     flr_http_end(connection);
-    if (connection->keep_alive) {
-        /* the next request is looked at in the next round, so that a pipelined flood does not keep others waiting */
-        int64_t now = flr_service_now(connection->service);
-        connection->deadline = now + request_ns;
-        flr_connection_ask(connection, now);
-        return 0;
-    }
-    connection->stage = FLR_CONNECTION_CLOSING;
-    return -1;
+    /* the next request is looked at in the next round, so that a pipelined flood does not keep others waiting */
+    int64_t now = flr_service_now(connection->service);
+    connection->deadline = now + request_ns;
+    if (!connection->keep_alive) connection->stage = FLR_CONNECTION_CLOSING;
+    flr_connection_ask(connection, now);
+    return 0;
 }
 
 /* Writes the next piece of the body behind `used` bytes that are in the buffer already. */

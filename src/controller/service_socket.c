@@ -163,8 +163,7 @@ static int write_close(flr_connection *connection, uint16_t code, const char *re
     memcpy(payload + 2, reason, size);
     connection->close_code = 0;
     connection->stage = FLR_CONNECTION_CLOSING;
-    write_frame(connection, FLR_WS_CLOSING, size + 2);
-    return -1;
+    return write_frame(connection, FLR_WS_CLOSING, size + 2) ? 0 : -1;
 }
 
 int flr_socket_writable(flr_connection *connection)
@@ -173,7 +172,7 @@ int flr_socket_writable(flr_connection *connection)
     flr_session *session = connection->session;
     int64_t now = flr_service_now(service);
     if (connection->close_code) return write_close(connection, connection->close_code, "");
-    if (connection->stage == FLR_CONNECTION_CLOSING) return -1;
+    if (connection->stage == FLR_CONNECTION_CLOSING) return 0;
     uint8_t *payload = service->buffer + LWS_PRE + FLR_WS_MAX_HEAD;
     if (connection->pong_due) {
         memcpy(payload, connection->pong, connection->pong_size);
