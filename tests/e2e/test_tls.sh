@@ -10,7 +10,7 @@ certificate() {
 }
 certificate one && certificate other || exit 77
 
-feeler serve --port 0 --no-devices --listen 0.0.0.0 --name localhost --tls-cert one.crt --tls-key one.key --seconds 50 >serve.out 2>serve.err &
+feeler serve --port 0 --no-devices --listen 0.0.0.0 --name localhost --tls-cert one.crt --tls-key one.key --seconds 300 >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
 cleanups+=(stop_server)
