@@ -20,7 +20,7 @@ network=$build_dir/tests/network
 echo "seed $seed"
 # a short run says how long others wait, but does not judge it: the machine may be busy with other tests
 bounds=(--latency 250 --seconds-to-answer 1)
-[ "$short" = yes ] && count=4000 minutes=2 bounds=(--seconds-to-answer 60)
+[ "$short" = yes ] && count=2000 minutes=2 bounds=(--seconds-to-answer 60)
 # sanitizers slow the controller down several times
 [ "$sanitized" = yes ] && bounds=(--seconds-to-answer 60)
 
