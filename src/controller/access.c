@@ -56,11 +56,12 @@ bool flr_access_token(const flr_access *access, const char *token, size_t size)
 /* the name of "name:port" or "[::1]:port"; 0: it is none */
 static size_t name_size(const char *host)
 {
-    if (host[0] == '[') {
-        const char *end = strchr(host, ']');
-        return end && (end[1] == 0 || end[1] == ':') ? (size_t)(end - host) + 1 : 0;
-    }
-    return strcspn(host, ":");
+    const char *end = host[0] == '[' ? strchr(host, ']') : host + strcspn(host, ":");
+    if (!end) return 0;
+    end += host[0] == '[';
+    /* the text goes into headers of answers: nothing but a port may follow */
+    if (*end && (*end != ':' || end[1 + strspn(end + 1, "0123456789")])) return 0;
+    return (size_t)(end - host);
 }
 
 /* four numbers, or something in brackets: no name service can make that point elsewhere */

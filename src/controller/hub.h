@@ -77,8 +77,9 @@ void flr_hub_close(flr_hub *hub, flr_result code, const char *sentence);
 
 /* ---- sessions ---- */
 
-/* Somebody connected. `from`: an address for the log; copied. `loopback`: from this machine. NULL: no memory. */
-flr_session *flr_session_open(flr_hub *hub, const char *from, bool loopback, int64_t now);
+/* A connection was opened. `from`: an address for the log; copied. `local`: from this machine, and no proxy handed it on. NULL: no
+ * memory. */
+flr_session *flr_session_open(flr_hub *hub, const char *from, bool local, int64_t now);
 /* Is gone: hands that it held let go, its uploads are thrown away. NULL allowed. */
 void flr_session_close(flr_session *session);
 
@@ -104,5 +105,7 @@ bool flr_session_over(const flr_session *session);
 /* Ends it with a bye; `code` and `sentence` say why. */
 void flr_session_end(flr_session *session, flr_result code, const char *sentence);
 uint32_t flr_session_number(const flr_session *session);
+/* Has it said hello, with the token where one is needed? */
+bool flr_session_welcome(const flr_session *session);
 
 #endif

@@ -8,7 +8,9 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "controller/http.h"
 #include "controller/service.h"
+#include "controller/websocket.h"
 
 /* what is sent as answer to a request */
 typedef struct flr_http_body {
@@ -18,22 +20,47 @@ typedef struct flr_http_body {
     uint64_t size, at;
 } flr_http_body;
 
-/* one connection; lws makes it, filled with zeros */
+/* where a connection stands */
+typedef enum flr_connection_stage {
+    FLR_CONNECTION_HTTP,      /* a request is being read or answered */
+    FLR_CONNECTION_WEBSOCKET, /* … and this was one that opened a WebSocket */
+    FLR_CONNECTION_CLOSING    /* its last bytes are on their way; what it sends is thrown away */
+} flr_connection_stage;
+
+/* One connection, from the moment it is accepted (before TLS) until it is gone; lws makes it, filled with zeros. lws gives us
+ * its bytes as they are: its own HTTP and WebSocket parsers never see them. */
 typedef struct flr_connection {
     flr_service *service;
     struct lws *wsi;
-    /* a WebSocket */
-    flr_session *session; /* NULL: plain HTTP */
     struct flr_connection *next;
-    uint8_t *frame; /* that is being received */
-    size_t frame_size, frame_capacity;
-    bool refused;   /* the rest of this message is not looked at */
-    bool held_back; /* nothing is read from it now */
-    int64_t paid;   /* when what it has asked for is made up for by time for others */
-    bool asked;     /* for a chance to write … */
-    int64_t since;  /* … at this time */
+    flr_connection_stage stage;
+    char from[64]; /* its address, as text */
+    int64_t opened;
+    int64_t deadline; /* of HTTP: when it is closed unless something happens */
+    bool asked;       /* for a chance to write … */
+    int64_t since;    /* … at this time */
+    uint8_t *input;   /* [input_size]: received, and not looked at yet */
+    size_t input_size;
+    bool stopped; /* nothing is read from it now */
+    bool lingers; /* all is written; it is closed when the client closes, or at the deadline */
     /* HTTP */
+    flr_http_reader reader;
     flr_http_body body;
+    bool answering;  /* the next request waits until this one's answer is written */
+    bool keep_alive; /* … and there may be a next one */
+    /* WebSocket */
+    flr_session *session;
+    flr_ws_reader frames;
+    uint8_t *message; /* that is being received */
+    size_t message_size, message_capacity;
+    bool refused;   /* the rest of this message is not looked at */
+    bool held_back; /* it asked for so much that others come first */
+    int64_t paid;   /* when what it has asked for is made up for by time for others */
+    int64_t heard;  /* when something came from it */
+    bool pinged;    /* … and since then it was asked whether it is there */
+    bool pong_due, ping_due;
+    uint8_t pong[FLR_WS_MAX_CONTROL], pong_size;
+    uint16_t close_code; /* of the close frame that is to be sent; 0: none */
 } flr_connection;
 
 struct flr_service {
@@ -41,9 +68,10 @@ struct flr_service {
     struct lws_context *context;
     flr_engine *engine;
     flr_hub *hub;
-    flr_connection *connections; /* WebSockets */
+    flr_connection *connections; /* the youngest first */
+    char arriving[64];           /* address of the connection that is being accepted */
     flr_address address;
-    uint8_t *buffer; /* [LWS_PRE + buffer_size] */
+    uint8_t *buffer; /* [LWS_PRE + FLR_WS_MAX_HEAD + buffer_size] */
     size_t buffer_size;
     lws_sorted_usec_list_t tick;
     char uploads[FLR_CACHE_PATH_SIZE];
@@ -64,11 +92,59 @@ void flr_service_end_share(flr_service *service);
 /* Who is in the shared session as this controller knows it, its epoch, and which parts this controller owns; for /health. */
 json_t *flr_service_membership(const flr_service *service);
 
-/* ---- service_http.c; each returns what lws wants of its callback ---- */
-int flr_http_request(flr_connection *connection, const char *path);
+/* ---- service_connection.c; an int is what lws wants of its callback: -1 closes ---- */
+enum {
+    FLR_SERVICE_READ = 65536, /* bytes that are read at once */
+    FLR_SERVICE_SPARE =
+        64, /* connections beside clients: pages being loaded, requests that are not complete */
+    FLR_SERVICE_PER_ADDRESS = 48 /* of these for one address */
+};
+int64_t flr_service_now(flr_service *service);
+void flr_connection_begin(flr_service *service, flr_connection *connection, struct lws *wsi);
+void flr_connection_end(flr_connection *connection);
+/* Makes room for a connection that is about to be accepted: closes the oldest one that has not become a client. */
+void flr_connection_make_room(flr_service *service, lws_sockfd_type socket);
+int flr_connection_receive(flr_connection *connection, uint8_t *bytes, size_t size);
+int flr_connection_writable(flr_connection *connection);
+/* Asks for flr_connection_writable(). */
+void flr_connection_ask(flr_connection *connection, int64_t now);
+/* Looks at its times and whether it may be heard again. Returns when to look again. May end the connection. */
+int64_t flr_connection_look(flr_connection *connection, int64_t now);
+/* Closes it at once; it is gone afterwards. */
+void flr_connection_cut(flr_connection *connection);
+
+/* ---- service_socket.c: WebSockets ---- */
+int flr_socket_begin(flr_connection *connection);
+void flr_socket_end(flr_connection *connection);
+/* Takes some of the bytes and returns how many. */
+size_t flr_socket_read(flr_connection *connection, uint8_t *bytes, size_t size);
+int flr_socket_writable(flr_connection *connection);
+/* Must it wait before it is heard again? */
+bool flr_socket_must_wait(const flr_connection *connection, int64_t now);
+
+/* ---- service_http.c ---- */
+/* Takes some of the bytes and returns how many; less than 0: close. */
+ptrdiff_t flr_http_feed(flr_connection *connection, const uint8_t *bytes, size_t size);
 int flr_http_writable(flr_connection *connection);
 void flr_http_end(flr_connection *connection);
-/* May this WebSocket be opened? 0: yes; else it was answered. */
-int flr_http_upgrade(flr_service *service, struct lws *wsi);
+
+/* ---- service_page.c: the page's files, how the controller is, recordings ---- */
+int flr_page_request(flr_connection *connection, const flr_http_head *head);
+
+/* An answer in the making. */
+enum { FLR_REPLY_HEADERS = 4096 };
+typedef struct flr_reply {
+    flr_connection *connection;
+    char text[FLR_REPLY_HEADERS];
+    size_t size;
+    bool full;
+} flr_reply;
+
+void flr_reply_begin(flr_reply *reply, flr_connection *connection, unsigned status);
+void flr_reply_add(flr_reply *reply, const char *name, const char *value);
+/* Sends the headers, and connection->body if `with_body`; `size` is the body's also where it is not sent. */
+int flr_reply_finish(flr_reply *reply, uint64_t size, bool with_body);
+/* A sentence with a status. */
+int flr_reply_say(flr_connection *connection, unsigned status, const char *sentence);
 
 #endif

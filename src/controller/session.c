@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-flr_session *flr_session_open(flr_hub *hub, const char *from, bool loopback, int64_t now)
+flr_session *flr_session_open(flr_hub *hub, const char *from, bool local, int64_t now)
 {
     flr_session *session = calloc(1, sizeof *session);
     if (!session) return NULL;
     session->hub = hub;
     session->number = ++hub->next_number;
-    session->loopback = loopback;
+    session->local = local;
     session->opened = now;
     session->minor = FLR_PROTOCOL_MINOR;
     session->near_vertex = UINT32_MAX;
@@ -70,6 +70,11 @@ flr_session *flr_session_find(const flr_hub *hub, uint32_t number)
 }
 
 uint32_t flr_session_number(const flr_session *session) { return session->number; }
+
+bool flr_session_welcome(const flr_session *session)
+{
+    return session->state == FLR_SESSION_TALKING;
+}
 
 /* ---- what it is told ---- */
 
@@ -242,7 +247,7 @@ static void welcome(flr_session *session, const flr_msg_hello *hello)
         granted |= FLR_WIRE_ABILITY_COMMAND | FLR_WIRE_ABILITY_HAND | FLR_WIRE_ABILITY_UPLOAD |
                    FLR_WIRE_ABILITY_RECORD;
         /* names of files are for those who sit at this machine */
-        if (session->loopback) granted |= FLR_WIRE_ABILITY_LOAD;
+        if (session->local) granted |= FLR_WIRE_ABILITY_LOAD;
     }
     session->role = hello->role;
     session->abilities = hello->abilities & granted;

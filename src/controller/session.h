@@ -38,7 +38,7 @@ struct flr_session {
     flr_session *next; /* in the hub */
     uint32_t number;
     char from[64];
-    bool loopback;
+    bool local; /* it may name files of this machine */
     int64_t opened;
     enum { FLR_SESSION_NEW, FLR_SESSION_TALKING, FLR_SESSION_ENDING } state;
     uint8_t minor, role;

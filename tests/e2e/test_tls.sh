@@ -37,6 +37,20 @@ tells '^HTTP/1.1 401 '
 get /health "Authorization: Bearer $token"$'\r\n'
 tells '"rate_held"'
 
+# HTTP/2 is refused here, too: it is not agreed on in the handshake, and no upgrade leads to it
+get / 'Upgrade: h2c'$'\r\n''HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'$'\r\n'
+tells '^HTTP/1.1 400 '
+run python3 -c '
+import socket, ssl, sys
+context = ssl.create_default_context(cafile="one.crt")
+context.set_alpn_protocols(["h2", "http/1.1"])
+link = context.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20), server_hostname="localhost")
+print("agreed on", link.selected_alpn_protocol())
+link.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9))
+print(link.recv(65536).decode())' "$port"
+tells 'agreed on http/1.1'
+tells '^HTTP/1.1 505 '
+
 # the WebSocket
 export CA=one.crt
 TOKEN=$token expect 0 python3 "$client" "$port" hello

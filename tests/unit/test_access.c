@@ -14,6 +14,7 @@ static void test_host(void **state)
                                           "evil.example",
                                           "evil.example:7878",
                                           "localhost.evil.example",
+                                          "localhost:80; script-src *",
                                           "127.0.0.1.evil.example",
                                           "127.0.0.1@evil.example",
                                           "evil.example/localhost",
