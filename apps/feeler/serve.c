@@ -58,7 +58,6 @@ static flr_result choose_folders(server *s, flr_error *error)
     flr_result result = FLR_OK;
     if (flr_find_cache(NULL, s->cache_folder, NULL) == FLR_OK) {
         s->cache.folder = s->options->no_cache ? NULL : s->cache_folder;
-        s->cache.lazy = true;
         s->def.engine.cache = &s->cache;
         result = join(s->scratch, sizeof s->scratch, s->cache_folder, "scenarios", error);
         if (result == FLR_OK)
