@@ -112,7 +112,7 @@ typedef struct flr_map {
  * outlives the file object, and also the file's name: one that is replaced by a rename or removed
  * stays as it was for those who have it mapped. A file that is changed in place changes in the map,
  * too; where one is cut short, or the disk fails, zeros take the place of the bytes from there on,
- * and flr_map_failed() says so: ask it before you use what you made of the bytes. The first map
+ * and flr_map_failed() says so: ask it before you use what you made of the bytes. Mapping
  * installs a handler for SIGBUS, which passes on what does not concern a map to the handler that was
  * there before. In a simulated env the map is a copy. `room`:
  * bytes of address space to set aside behind the file, so that a wrong index in it leads to zeros

@@ -24,7 +24,7 @@ typedef struct watched_map {
 } watched_map;
 
 static _Atomic(watched_map *) watched;
-static struct sigaction previous; /* written once, before the handler is in place */
+static struct sigaction previous; /* written before our handler is put in its place */
 
 static watched_map *add_watched(void)
 {
@@ -62,11 +62,15 @@ static watched_map *find_watched(uintptr_t at)
 
 /* ---- the signal ---- */
 
+/* To whom it concerned before; a handler that was put over ours may call ours again. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    if (previous.sa_flags & SA_SIGINFO) {
+    static _Thread_local volatile sig_atomic_t passing;
+    if (!passing && previous.sa_flags & SA_SIGINFO) {
+        passing = 1;
         previous.sa_sigaction(number, info, context);
-    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    } else if (!passing && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        passing = 1;
         previous.sa_handler(number);
     } else {
         /* as if there were no handler: it comes again when this one returns */
@@ -74,6 +78,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
         sigaction(number, &usual, NULL);
         raise(number);
     }
+    passing = 0;
 }
 
 /* Everything from the lost page on becomes zeros: behind the end of a shortened file nothing can be had, and one call for
@@ -94,13 +99,20 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = code;
 }
 
+/* With every map: somebody may have put another handler there since the last. */
 static void install_handler(void)
 {
-    struct sigaction ours = {.sa_sigaction = on_bus_error,
-                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct sigaction now,
+        ours = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigemptyset(&ours.sa_mask);
-    sigaction(SIGBUS, NULL, &previous);
-    sigaction(SIGBUS, &ours, NULL);
+    pthread_mutex_lock(&lock);
+    if (sigaction(SIGBUS, NULL, &now) == 0 &&
+        !(now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_bus_error)) {
+        previous = now;
+        sigaction(SIGBUS, &ours, NULL);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- mapping ---- */
@@ -134,13 +146,12 @@ static int map_into(flr_file *file, size_t size, size_t room, flr_map *map)
 
 int flr_real_file_map(flr_file *file, size_t room, flr_map *map)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     uint64_t size;
     int code = flr_real_file_size(file, &size);
     if (code) return code;
     if (size > SIZE_MAX) return ENOMEM;
     if (size == 0) return 0; // an empty map is refused by the system
-    pthread_once(&once, install_handler);
+    install_handler();
     watched_map *w = add_watched();
     if (!w) return ENOMEM;
     code = map_into(file, (size_t)size, room, map);
