@@ -48,6 +48,8 @@ FLR_API flr_result flr_cache_folder(const char *own, const char *cache_home, con
  * that was killed more than an hour ago. */
 typedef struct flr_cache {
     const char *folder; /* borrowed; need not exist yet. NULL: no cache, everything is built */
+    /* nothing is stored: the folder is one that others fill, or that cannot be written */
+    bool read_only;
     /* bytes: after storing, the oldest files go until no more than this is left; 0: no limit */
     uint64_t limit;
     /* hand out what was built before it is stored, which takes as long as the disk does; then call

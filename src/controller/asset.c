@@ -153,7 +153,7 @@ static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *h
         result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
                                         &made->table, error);
     if (result != FLR_OK) return result;
-    made->fresh = def->cache && def->cache->folder && !report.found;
+    made->fresh = def->cache && def->cache->folder && !def->cache->read_only && !report.found;
     if (*report.broken) memcpy(made->broken, report.broken, sizeof made->broken);
     made->touch = flr_pairs_shape_make(made->shell, made->table);
     made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +

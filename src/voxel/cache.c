@@ -241,7 +241,7 @@ static flr_result get(flr_env *env, const flr_cache *cache, opening purpose, con
     if (report->streamed)
         return stream(env, cache, path, purpose, mesh, def, voxmap, shell, report, error);
     result = flr_voxelize(env, mesh, def, voxmap, shell, &report->voxelize, error);
-    if (result == FLR_OK && cache->folder && !cache->later)
+    if (result == FLR_OK && cache->folder && !cache->later && !cache->read_only)
         store_now(env, cache, path, *voxmap, shell ? *shell : NULL, report);
     return result;
 }
@@ -287,6 +287,9 @@ flr_result flr_cache_file(flr_env *env, const flr_cache *cache, const flr_mesh *
     if (result != FLR_OK) return result;
     flr_voxmap_destroy(made);
     flr_shell_destroy(points);
+    if (!ours.found && cache->read_only)
+        return flr_fail(error, FLR_DENIED,
+                        "%s: its voxels are not there, and the cache cannot be written", place);
     if (!ours.found && !ours.stored) return flr_fail(error, FLR_IO, "%s", ours.not_stored);
     memcpy(path, place, sizeof place);
     if (report) *report = ours;
@@ -298,7 +301,7 @@ flr_result flr_cache_store(flr_env *env, const flr_cache *cache, const flr_mesh 
                            const flr_shell *shell, flr_error *error)
 {
     FLR_ASSERT(env && cache && mesh && def && voxmap);
-    if (!cache->folder) return FLR_OK;
+    if (!cache->folder || cache->read_only) return FLR_OK;
     char path[FLR_CACHE_PATH_SIZE];
     bool stored;
     flr_result result = path_of(cache, flr_cache_key(mesh, def), path, error);
