@@ -29,8 +29,9 @@ flr_result flr_scratch_make(char folder[FLR_CACHE_PATH_SIZE], flr_error *error)
     int length = snprintf(folder, FLR_CACHE_PATH_SIZE, "%s/feeler-XXXXXX", parent);
     if (length > 0 && length < FLR_CACHE_PATH_SIZE - 300 && mkdtemp(folder)) return FLR_OK;
     folder[0] = 0;
-    return flr_fail(error, FLR_IO, "%s: cannot make a folder there: %s; set TMPDIR to one that can "
-                                   "be written",
+    return flr_fail(error, FLR_IO,
+                    "%s: cannot make a folder there: %s; set TMPDIR to one that can "
+                    "be written",
                     parent, strerror(errno));
 }
 
@@ -44,8 +45,7 @@ static bool remove_entry(void *context, const char *name)
     const emptying *e = context;
     char path[FLR_CACHE_PATH_SIZE + 300];
     int length = snprintf(path, sizeof path, "%s/%s", e->folder, name);
-    if (length > 0 && (size_t)length < sizeof path &&
-        flr_path_remove(e->env, path, NULL) != FLR_OK)
+    if (length > 0 && (size_t)length < sizeof path && flr_path_remove(e->env, path, NULL) != FLR_OK)
         flr_scratch_remove(e->env, path); // a folder that is not empty
     return true;
 }

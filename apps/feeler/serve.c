@@ -16,8 +16,8 @@
 #include "models/models.h"
 #include "output.h"
 #include "scenarios.h"
-#include "scratch.h"
 #include "scene/scene.h"
+#include "scratch.h"
 
 enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
 
@@ -30,7 +30,8 @@ typedef struct server {
     flr_cache cache;
     char cache_folder[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE],
         uploads[FLR_CACHE_PATH_SIZE], recordings[FLR_CACHE_PATH_SIZE], shared[FLR_CACHE_PATH_SIZE];
-    char temporary[FLR_CACHE_PATH_SIZE]; /* where the cache cannot be written: removed at the end; "" */
+    char temporary
+        [FLR_CACHE_PATH_SIZE]; /* where the cache cannot be written: removed at the end; "" */
     char share_token[FLR_TOKEN_SIZE];
     flr_address host_address; /* who is asked to be let in */
     bool joined;              /* the shared session's scene is here */

@@ -54,9 +54,9 @@ static void die(const char *what, const char *why)
 /* ---- an engine, as feeler serve has one ---- */
 
 typedef struct outcome {
-    bool failed, warned;  /* an error or a warning was reported */
-    bool loaded;          /* there is an answer … */
-    flr_hash answer;      /* … of all that can be seen and felt */
+    bool failed, warned; /* an error or a warning was reported */
+    bool loaded;         /* there is an answer … */
+    flr_hash answer;     /* … of all that can be seen and felt */
     char said[FLR_ERROR_MESSAGE_SIZE];
 } outcome;
 
@@ -67,10 +67,10 @@ typedef struct session {
     char cache_folder[PATH], scene[PATH], recordings[PATH];
     flr_engine *engine;
     sem_t woken;
-    unsigned workers;  /* threads; 0: jobs are done by the thread that calls */
-    uint32_t job;      /* that is waited for */
-    bool ended;        /* … and is over */
-    bool answered;     /* a clearance has come */
+    unsigned workers; /* threads; 0: jobs are done by the thread that calls */
+    uint32_t job;     /* that is waited for */
+    bool ended;       /* … and is over */
+    bool answered;    /* a clearance has come */
     flr_engine_clearance clearance;
     outcome *outcome;
 } session;
@@ -159,8 +159,7 @@ static void load(session *s)
 {
     flr_error error;
     s->ended = false;
-    if (flr_engine_load(s->engine, s->scene, &s->job, &error) != FLR_OK)
-        die("load", error.message);
+    if (flr_engine_load(s->engine, s->scene, &s->job, &error) != FLR_OK) die("load", error.message);
     await(s, &s->ended, "loading");
 }
 
@@ -325,7 +324,8 @@ static double metres_per_unit(const json_t *unit)
     static const struct {
         const char *name;
         double metres;
-    } units[] = {{"um", 1e-6}, {"mm", 1e-3}, {"cm", 1e-2}, {"m", 1}, {"in", 0.0254}, {"ft", 0.3048}};
+    } units[] = {{"um", 1e-6}, {"mm", 1e-3},   {"cm", 1e-2},
+                 {"m", 1},     {"in", 0.0254}, {"ft", 0.3048}};
     if (!unit) return 1;
     if (json_is_number(unit)) return json_number_value(unit);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -342,8 +342,8 @@ static bool same_pose(flr_pose pose, const json_t *said, double unit)
                  *turn = json_object_get(said, "orientation");
     for (size_t i = 0; at && i < 3; i++) want[i] = unit * json_number_value(json_array_get(at, i));
     for (size_t i = 0; turn && i < 4; i++) want[3 + i] = json_number_value(json_array_get(turn, i));
-    double length = sqrt(want[3] * want[3] + want[4] * want[4] + want[5] * want[5] +
-                         want[6] * want[6]);
+    double length =
+        sqrt(want[3] * want[3] + want[4] * want[4] + want[5] * want[5] + want[6] * want[6]);
     return near(pose.p.x, want[0]) && near(pose.p.y, want[1]) && near(pose.p.z, want[2]) &&
            near(pose.q.w, want[3] / length) && near(pose.q.x, want[4] / length) &&
            near(pose.q.y, want[5] / length) && near(pose.q.z, want[6] / length);
@@ -468,14 +468,15 @@ static void write_scene(const session *s, char files[PARTS][100])
     snprintf(path, sizeof path, "%s/scene_parts", s->folder);
     mkdir(path, 0700);
     for (int i = 0; i < PARTS; i++) write_part(s->folder, i == 1, files[i]);
-    snprintf(text, sizeof text,
-             "{\n  \"feeler\": 1,\n  \"name\": \"plan\",\n  \"unit\": \"mm\",\n  \"voxel\": 0.8,\n"
-             "  \"contact\": { \"stiffness\": 800, \"friction\": 0.25 },\n  \"parts\": [\n"
-             "    { \"name\": \"plate\", \"file\": \"%s\", \"unit\": \"m\", \"colour\": \"#8899aa\" },\n"
-             "    { \"name\": \"ring\", \"file\": \"%s\", \"unit\": \"m\", \"moving\": true,\n"
-             "      \"pose\": { \"position\": [0.5, 0.25, 8.5], \"orientation\": [1, 0, 0, 0] },\n"
-             "      \"density\": 7850 }\n  ]\n}\n",
-             files[0], files[1]);
+    snprintf(
+        text, sizeof text,
+        "{\n  \"feeler\": 1,\n  \"name\": \"plan\",\n  \"unit\": \"mm\",\n  \"voxel\": 0.8,\n"
+        "  \"contact\": { \"stiffness\": 800, \"friction\": 0.25 },\n  \"parts\": [\n"
+        "    { \"name\": \"plate\", \"file\": \"%s\", \"unit\": \"m\", \"colour\": \"#8899aa\" },\n"
+        "    { \"name\": \"ring\", \"file\": \"%s\", \"unit\": \"m\", \"moving\": true,\n"
+        "      \"pose\": { \"position\": [0.5, 0.25, 8.5], \"orientation\": [1, 0, 0, 0] },\n"
+        "      \"density\": 7850 }\n  ]\n}\n",
+        files[0], files[1]);
     flr_content content = {(uint8_t *)text, strlen(text)};
     write_content(s->scene, &content);
 }
@@ -489,7 +490,8 @@ typedef struct file {
 
 typedef struct trial {
     session s;
-    file files[FLR_CONTENT_KINDS][PARTS]; /* JSON and recording: the first is damaged, the second lends pieces */
+    file files[FLR_CONTENT_KINDS]
+              [PARTS]; /* JSON and recording: the first is damaged, the second lends pieces */
     flr_content damaged;
     outcome scene, recording; /* of sound files */
     uint64_t listed;
@@ -596,8 +598,8 @@ static bool try_case(trial *t, uint64_t seed, uint64_t number)
     bool pair = kind == FLR_CONTENT_VOXELS || kind == FLR_CONTENT_MESH;
     size_t which = pair ? flr_chance(&chance, PARTS) : 0;
     file *f = &t->files[kind][which];
-    const char *what = flr_mutate(kind, &t->damaged, &f->sound, &t->files[kind][1 - which].sound,
-                                  &chance);
+    const char *what =
+        flr_mutate(kind, &t->damaged, &f->sound, &t->files[kind][1 - which].sound, &chance);
     outcome o;
     /* threads that give way to all others take their time: with them one case of 16 */
     t->s.workers = number % 16 == 0;
@@ -608,9 +610,10 @@ static bool try_case(trial *t, uint64_t seed, uint64_t number)
         char path[2 * PATH];
         snprintf(path, sizeof path, "%s/wrong", t->s.folder);
         write_content(path, &t->damaged);
-        printf("case %llu of seed %llu: %s, %s: silently wrong (loaded %d, failed %d, warned %d) %s\n",
-               (unsigned long long)number, (unsigned long long)seed, words[kind], what, o.loaded,
-               o.failed, o.warned, o.said);
+        printf(
+            "case %llu of seed %llu: %s, %s: silently wrong (loaded %d, failed %d, warned %d) %s\n",
+            (unsigned long long)number, (unsigned long long)seed, words[kind], what, o.loaded,
+            o.failed, o.warned, o.said);
     }
     write_content(f->path, &f->sound);
     return right;
@@ -634,7 +637,8 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
     }
-    printf("%llu damaged files (%llu of voxels, %llu recordings, %llu scenes, %llu meshes), %llu reported, the others without "
+    printf("%llu damaged files (%llu of voxels, %llu recordings, %llu scenes, %llu meshes), %llu "
+           "reported, the others without "
            "any effect or as the file says; %llu silently wrong\n",
            (unsigned long long)done, (unsigned long long)t.cases[0], (unsigned long long)t.cases[1],
            (unsigned long long)t.cases[2], (unsigned long long)t.cases[3],

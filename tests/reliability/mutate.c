@@ -98,10 +98,9 @@ static const char *forge_header(flr_content *c, uint64_t *seed)
     size_t at = flr_chance(seed, FIELDS / 4) * 4;
     uint32_t value;
     memcpy(&value, c->bytes + at, sizeof value);
-    const uint32_t choices[] = {value + 1,    value - 1,         0,
-                                value + 4096, value - 4096,      UINT32_MAX,
-                                value ^ 3,    (uint32_t)*seed,   value * 2,
-                                value / 2,    value + (1 << 16), 1};
+    const uint32_t choices[] = {
+        value + 1, value - 1,       0,         value + 4096, value - 4096,      UINT32_MAX,
+        value ^ 3, (uint32_t)*seed, value * 2, value / 2,    value + (1 << 16), 1};
     value = choices[flr_chance(seed, sizeof choices / sizeof *choices)];
     memcpy(c->bytes + at, &value, sizeof value);
     flr_test_reseal(c->bytes, c->size);
@@ -161,8 +160,7 @@ const char *flr_mutate(flr_content_kind kind, flr_content *content, const flr_co
         memcpy(content->bytes, sound->bytes, sound->size);
         content->size = sound->size;
         const char *what = mutate_once(kind, content, other, seed);
-        if (content->size != sound->size ||
-            memcmp(content->bytes, sound->bytes, sound->size) != 0)
+        if (content->size != sound->size || memcmp(content->bytes, sound->bytes, sound->size) != 0)
             return what;
     }
 }
