@@ -63,7 +63,13 @@ static int convert_voxels(flr_cli *cli, const char *from, const char *to)
     flr_release_signals();
     flr_progress_end(cli);
     flr_voxmap_info info = flr_voxmap_get_info(voxmap);
+    /* it is mapped while it is written: what was lost meanwhile has become zeros */
+    flr_result whole = result == FLR_OK ? flr_voxfile_verify(voxmap, 0, &error) : FLR_OK;
     flr_voxmap_destroy(voxmap);
+    if (whole != FLR_OK) {
+        flr_path_remove(cli->env, to, NULL);
+        return flr_fail_with(cli, flr_exit_of_input(whole), &error);
+    }
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
 
     flr_path_info file = {0};

@@ -203,10 +203,12 @@ static flr_result draw_voxels_of(flr_cli *cli, const info_values *values, const 
     flr_voxmap *voxmap;
     flr_voxelize_def def = flr_default_voxelize_def();
     def.voxel = values->options.voxel;
-    flr_result result = mesh ? flr_voxelize(cli->env, mesh, &def, &voxmap, NULL, NULL, error)
-                             : flr_voxfile_open(cli->env, path, 0, &voxmap, NULL, error);
+    flr_result result =
+        mesh ? flr_voxelize(cli->env, mesh, &def, &voxmap, NULL, NULL, error)
+             : flr_voxfile_open(cli->env, path, FLR_VOXFILE_VERIFY, &voxmap, NULL, error);
     if (result != FLR_OK) return result;
     result = draw_voxels(cli, values, voxmap, error);
+    if (result == FLR_OK) result = flr_voxfile_verify(voxmap, 0, error);
     flr_voxmap_destroy(voxmap);
     return result;
 }

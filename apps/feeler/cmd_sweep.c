@@ -152,8 +152,10 @@ static flr_result compare_file(flr_cli *cli, const sweep_values *values, job *j,
             flr_voxfile_open(cli->env, path, FLR_VOXFILE_VERIFY, &voxmap, NULL, error);
         if (result != FLR_OK) return result;
         compare(j, voxmap, flr_pose_identity());
+        result =
+            flr_voxfile_verify(voxmap, 0, error); /* mapped: it may have been cut short meanwhile */
         flr_voxmap_destroy(voxmap);
-        return FLR_OK;
+        return result;
     }
     flr_mesh *mesh;
     flr_result result = open_mesh(cli, values, path, &mesh, error);

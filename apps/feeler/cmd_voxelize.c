@@ -178,6 +178,8 @@ static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_
     if (result == FLR_OK) {
         flr_progress(cli, 100, 100, "leaks");
         result = flr_leak_find(j->mesh, j->voxmap, def.threads, values->memory, &j->leaks, error);
+        /* what was built slab by slab is mapped: it may have been cut short meanwhile */
+        if (result == FLR_OK) result = flr_voxfile_verify(j->voxmap, 0, error);
     }
     if (result == FLR_OK && flr_stop_wanted() && !in_place) return stopped(error);
     if (result != FLR_OK || !values->out || in_place) return result;

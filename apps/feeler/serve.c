@@ -17,6 +17,7 @@
 #include "output.h"
 #include "scenarios.h"
 #include "scene/scene.h"
+#include "scratch.h"
 
 enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
 
@@ -29,6 +30,8 @@ typedef struct server {
     flr_cache cache;
     char cache_folder[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE],
         uploads[FLR_CACHE_PATH_SIZE], recordings[FLR_CACHE_PATH_SIZE], shared[FLR_CACHE_PATH_SIZE];
+    char temporary
+        [FLR_CACHE_PATH_SIZE]; /* where the cache cannot be written: removed at the end; "" */
     char share_token[FLR_TOKEN_SIZE];
     flr_address host_address; /* who is asked to be let in */
     bool joined;              /* the shared session's scene is here */
@@ -53,18 +56,37 @@ static flr_result join(char *path, size_t size, const char *folder, const char *
     return flr_fail(error, FLR_TOO_LARGE, "the name of the folder %s is too long", folder);
 }
 
+/* Where files can be made: in the cache, or, where that cannot be written, in a folder of ours until the end. What is in the
+ * cache is used all the same. */
+static flr_result choose_writable(server *s, const char **folder, flr_error *error)
+{
+    flr_error why;
+    *folder = s->cache_folder;
+    if (flr_scratch_try(s->cli->env, s->cache_folder, &why) == FLR_OK) return FLR_OK;
+    s->cache.read_only = true;
+    *folder = s->temporary;
+    flr_result result = flr_scratch_make(s->temporary, error);
+    if (result == FLR_OK)
+        flr_warn(s->cli,
+                 "the cache cannot be written, so voxels are not kept and are made again the next "
+                 "time: %s; set FEELER_CACHE to a folder that can be written",
+                 why.message);
+    return result;
+}
+
 static flr_result choose_folders(server *s, flr_error *error)
 {
     flr_result result = FLR_OK;
     if (flr_find_cache(NULL, s->cache_folder, NULL) == FLR_OK) {
+        const char *folder;
         s->cache.folder = s->options->no_cache ? NULL : s->cache_folder;
-        s->cache.lazy = true;
         s->def.engine.cache = &s->cache;
-        result = join(s->scratch, sizeof s->scratch, s->cache_folder, "scenarios", error);
+        result = choose_writable(s, &folder, error);
         if (result == FLR_OK)
-            result = join(s->uploads, sizeof s->uploads, s->cache_folder, "uploads", error);
+            result = join(s->scratch, sizeof s->scratch, folder, "scenarios", error);
         if (result == FLR_OK)
-            result = join(s->shared, sizeof s->shared, s->cache_folder, "shared", error);
+            result = join(s->uploads, sizeof s->uploads, folder, "uploads", error);
+        if (result == FLR_OK) result = join(s->shared, sizeof s->shared, folder, "shared", error);
         s->def.engine.scratch = s->scratch;
         s->def.uploads = s->uploads;
     }
@@ -580,6 +602,7 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
         }
     }
     flr_service_destroy(s->service);
+    flr_scratch_remove(cli->env, s->temporary);
     for (size_t i = 0; i < s->device_count; i++) flr_device_close(s->devices[i]);
     flr_log_destroy(s->log);
     memset(&s->def.access, 0, sizeof s->def.access);

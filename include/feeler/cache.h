@@ -5,9 +5,10 @@
  *
  * A cache is a folder of voxel files (feeler/voxfile.h), each named by a hash of the mesh, of all
  * parameters and of the version of the format. So there is nothing to keep in step: another mesh,
- * parameter or version is another name. A file that is damaged, cut off or something else is told
- * about, built again and replaced. A cache that cannot be written is no failure either: what was
- * asked for is built and handed out.
+ * parameter or version is another name. A file is read into memory and all its checksums are
+ * compared before anything is handed out, so nothing that happens to it later matters. A file that
+ * is damaged, cut off or something else is reported, built again and replaced. A cache that cannot
+ * be written is no failure either: what was asked for is built and handed out.
  *
  * Several processes may use one folder at once: files appear whole, by a rename, and whoever has
  * one open keeps it when it is replaced or removed. If two build the same, the last one's file
@@ -47,16 +48,16 @@ FLR_API flr_result flr_cache_folder(const char *own, const char *cache_home, con
  * that was killed more than an hour ago. */
 typedef struct flr_cache {
     const char *folder; /* borrowed; need not exist yet. NULL: no cache, everything is built */
-    /* hand out a large file before all its checksums were compared: milliseconds, whatever its
-     * size; then call flr_voxfile_verify() when it suits. false: compare them first */
-    bool lazy;
+    /* nothing is stored: the folder is one that others fill, or that cannot be written */
+    bool read_only;
     /* bytes: after storing, the oldest files go until no more than this is left; 0: no limit */
     uint64_t limit;
     /* hand out what was built before it is stored, which takes as long as the disk does; then call
      * flr_cache_store() when it suits */
     bool later;
     /* what does not fit into memory (def->memory_limit) is built slab by slab, straight into its
-     * file (flr_voxelize_file()), and mapped from there, as if lazy. false: it is refused */
+     * file (flr_voxelize_file()), and mapped from there (feeler/voxfile.h says what that means where
+     * the file is changed in place). false: it is refused */
     bool stream;
 } flr_cache;
 
@@ -72,8 +73,9 @@ typedef struct flr_cache_report {
     flr_voxelize_report voxelize; /* of the building; when found, the counts alone */
 } flr_cache_report;
 
-/* What flr_voxelize() does, by way of the cache: opens the file when it is there and sound, else
- * builds and stores it. `shell` or `voxmap` may be NULL, not both; a file stored without a shell is
+/* What flr_voxelize() does, by way of the cache: reads the file when it is there and sound, else
+ * builds and stores it. FLR_TOO_LARGE where it is there and has more than def->memory_limit bytes,
+ * unless cache->stream. `shell` or `voxmap` may be NULL, not both; a file stored without a shell is
  * built again when one is asked for. `report` may be NULL. */
 FLR_API flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
                                       const flr_voxelize_def *def, flr_voxmap **voxmap,

@@ -105,17 +105,23 @@ typedef struct flr_map {
     const uint8_t *bytes; /* NULL when size is 0; begins at a page */
     size_t size;          /* when it was mapped */
     size_t room;          /* so many bytes behind the file, at least, can be read, too: zeros */
+    void *watched;        /* the env's own */
 } flr_map;
 
 /* Maps a file opened for reading: nothing is read until it is looked at, whatever the size. The map
  * outlives the file object, and also the file's name: one that is replaced by a rename or removed
- * stays as it was for those who have it mapped. But a file that is cut short in place takes the
- * bytes away: looking at them then ends the process (SIGBUS), as does a disk that fails. So map
- * only files that are written as flr_output does. In a simulated env the map is a copy. `room`:
+ * stays as it was for those who have it mapped. A file that is changed in place changes in the map,
+ * too; where one is cut short, or the disk fails, zeros take the place of the bytes from there on,
+ * and flr_map_failed() says so: ask it before you use what you made of the bytes. Mapping
+ * installs a handler for SIGBUS, which passes on what does not concern a map to the handler that was
+ * there before. In a simulated env the map is a copy. `room`:
  * bytes of address space to set aside behind the file, so that a wrong index in it leads to zeros
  * and not out of the process; it costs no memory. 0: none. Where that much cannot be had, or in a
  * simulated env, map.room is 0. */
 FLR_API flr_result flr_file_map(flr_file *file, size_t room, flr_map *map, flr_error *error);
+
+/* Could some of the bytes not be read since it was mapped? False for an empty map. RT safe. */
+FLR_API bool flr_map_failed(const flr_map *map);
 
 /* Gives it back; leaves an empty map. NULL and an empty map allowed. */
 FLR_API void flr_file_unmap(flr_map *map);

@@ -1,4 +1,4 @@
-/* feeler/voxfile.h: voxels and surface points as a file: mapped, not read.
+/* feeler/voxfile.h: voxels and surface points as a file: mapped or read.
  *
  *     flr_voxfile_write(env, "part.flrvox", voxmap, shell, &error);
  *     ...
@@ -20,10 +20,12 @@
  *
  * The checksums find damage, not forgery: a file from somebody who wishes ill may hold any voxels.
  *
- * A file that is mapped must not be changed in place: cutting it short ends every process that has
- * it open (SIGBUS). flr_voxfile_write() and the cache never do: a file is written under another
- * name and put in place whole, and those who have the old one open keep it. Where others might, or
- * a disk may fail, or page faults disturb, use FLR_VOXFILE_LOAD.
+ * A file that is mapped must not be changed in place: the changes show in the voxels.
+ * flr_voxfile_write() and the cache never do that: a file is written under another name and put in
+ * place whole, and those who have the old one open keep it. Where a mapped file is cut short, or the
+ * disk fails, what is lost reads as zeros and flr_voxfile_verify() fails from then on: call it again
+ * before you use what was computed. Where others might change the file, or page faults disturb, use
+ * FLR_VOXFILE_LOAD.
  *
  * Thread: any; not RT safe.
  */
@@ -45,8 +47,9 @@ extern "C" {
 
 enum {
     FLR_VOXFILE_VERIFY = 1, /* all checksums before anything is handed out */
-    /* read into memory of its own, on large pages: takes as long as reading takes, but lookups are
-     * faster afterwards, and nothing that happens to the file matters */
+    /* read into memory of its own, on large pages, with all checksums compared on the way: takes as
+     * long as reading takes, but lookups are faster afterwards, and nothing that happens to the file
+     * matters */
     FLR_VOXFILE_LOAD = 2
 };
 
@@ -85,8 +88,9 @@ FLR_API flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned fla
                                     flr_voxmap **voxmap, flr_shell **shell, flr_error *error);
 
 /* Checks all checksums of the file a voxmap was opened from, on `threads` threads (0: one per
- * processor). FLR_BAD_INPUT where one is wrong. At once FLR_OK when it was done before, and for a
- * voxmap that is from no file. */
+ * processor). FLR_BAD_INPUT where one is wrong, or where a mapped file has become shorter or could
+ * not be read since it was opened. Else at once FLR_OK when it was done before, and for a voxmap
+ * that is from no file. */
 FLR_API flr_result flr_voxfile_verify(const flr_voxmap *voxmap, unsigned threads, flr_error *error);
 
 /* What the file is made of. false: the voxmap is from no file, `info` is untouched. RT safe. */

@@ -193,6 +193,12 @@ flr_result flr_file_map(flr_file *file, size_t room, flr_map *map, flr_error *er
     return FLR_OK;
 }
 
+bool flr_map_failed(const flr_map *map)
+{
+    FLR_ASSERT(map);
+    return map->size > 0 && map->env->ops->map_failed && map->env->ops->map_failed(map);
+}
+
 void flr_file_unmap(flr_map *map)
 {
     if (!map) return;

@@ -31,7 +31,8 @@ typedef struct flr_env_ops {
     int (*reads_take)(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got);
     void (*reads_close)(flr_reads *reads);
     int (*file_map)(flr_file *file, size_t room,
-                    flr_map *map); // all but env; size 0: none to unmap
+                    flr_map *map);          // all but env; size 0: none to unmap
+    bool (*map_failed)(const flr_map *map); // NULL: never
     void (*file_unmap)(flr_map *map);
     void (*file_close)(flr_file *file); // frees it, except the path
 
@@ -104,8 +105,12 @@ flr_result flr_fail_errno(flr_error *error, const char *path, const char *action
 char *flr_path_parent(const char *path);
 
 /* The real machine's operations (env_real.c); its sockets (env_real_socket.c); io_uring
- * (env_real_uring.c). */
+ * (env_real_uring.c); maps (env_real_map.c). */
 int flr_real_descriptor(const flr_file *file);
+int flr_real_file_size(flr_file *file, uint64_t *size);
+int flr_real_file_map(flr_file *file, size_t room, flr_map *map);
+bool flr_real_map_failed(const flr_map *map);
+void flr_real_file_unmap(flr_map *map);
 int flr_real_reads_open(flr_file *file, unsigned depth, flr_reads **reads);
 void flr_real_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, size_t count);
 int flr_real_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got);

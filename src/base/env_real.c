@@ -1,4 +1,5 @@
-/* env: the real machine: clock, random numbers, files; its sockets are in env_real_socket.c */
+/* env: the real machine: clock, random numbers, files; its sockets are in env_real_socket.c, maps in
+ * env_real_map.c */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -156,7 +156,7 @@ static int real_file_write(flr_file *file, uint64_t offset, const void *bytes, s
     return 0;
 }
 
-static int real_file_size(flr_file *file, uint64_t *size)
+int flr_real_file_size(flr_file *file, uint64_t *size)
 {
     struct stat info;
     if (fstat(((real_file *)file)->fd, &info) != 0) return errno;
@@ -175,43 +175,6 @@ static int sync_descriptor(int fd)
 }
 
 static int real_file_sync(flr_file *file) { return sync_descriptor(((real_file *)file)->fd); }
-
-/* Address space without memory behind it: zeros to whoever reads there. NULL where there is not enough. */
-static void *set_aside(size_t size, size_t room)
-{
-    if (room == 0 || size > SIZE_MAX - room) return NULL;
-    void *space =
-        mmap(NULL, size + room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) return NULL;
-    madvise(space, size + room, MADV_DONTDUMP); // a core file need not tell of it
-    return space;
-}
-
-static int real_file_map(flr_file *file, size_t room, flr_map *map)
-{
-    uint64_t size;
-    int code = real_file_size(file, &size);
-    if (code) return code;
-    if (size > SIZE_MAX) return ENOMEM;
-    if (size == 0) return 0; // an empty map is refused by the system
-    void *space = set_aside((size_t)size, room);
-    void *bytes = mmap(space, (size_t)size, PROT_READ, MAP_SHARED | (space ? MAP_FIXED : 0),
-                       ((real_file *)file)->fd, 0);
-    if (bytes == MAP_FAILED) {
-        code = errno == ENODEV ? ENOTSUP : errno; // a file system without maps, not a device
-        if (space) munmap(space, (size_t)size + room);
-        return code;
-    }
-    map->bytes = bytes;
-    map->size = (size_t)size;
-    map->room = space ? room : 0;
-    return 0;
-}
-
-static void real_file_unmap(flr_map *map)
-{
-    munmap((void *)(uintptr_t)map->bytes, map->size + map->room);
-}
 
 static void real_file_close(flr_file *file)
 {
@@ -381,14 +344,15 @@ static const flr_env_ops real_ops = {
     .file_open = real_file_open,
     .file_read = real_file_read,
     .file_write = real_file_write,
-    .file_size = real_file_size,
+    .file_size = flr_real_file_size,
     .file_sync = real_file_sync,
     .reads_open = flr_real_reads_open,
     .reads_add = flr_real_reads_add,
     .reads_take = flr_real_reads_take,
     .reads_close = flr_real_reads_close,
-    .file_map = real_file_map,
-    .file_unmap = real_file_unmap,
+    .file_map = flr_real_file_map,
+    .map_failed = flr_real_map_failed,
+    .file_unmap = flr_real_file_unmap,
     .file_close = real_file_close,
     .path_look = real_path_look,
     .path_follow = real_path_follow,

@@ -128,8 +128,10 @@ static flr_result page(const flr_shape_def *def, const flr_voxelize_def *how, fl
                        flr_error *error)
 {
     if (!def->memory || !def->cache || !def->cache->folder) return FLR_OK;
+    flr_cache_report report = {0};
     flr_result result = flr_stage_page(def->env, def->cache, def->mesh->mesh, how, def->memory,
-                                       false, &made->pager, NULL, error);
+                                       false, &made->pager, &report, error);
+    if (result == FLR_OK) memcpy(made->broken, report.broken, sizeof made->broken);
     if (result != FLR_OK || !made->pager) return result;
     made->table = (flr_contact_table *)(uintptr_t)flr_pager_table(made->pager);
     made->touch = flr_pairs_shape_make(NULL, made->table);
@@ -151,7 +153,8 @@ static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *h
         result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
                                         &made->table, error);
     if (result != FLR_OK) return result;
-    made->fresh = def->cache && def->cache->folder && !report.found;
+    made->fresh = def->cache && def->cache->folder && !def->cache->read_only && !report.found;
+    if (*report.broken) memcpy(made->broken, report.broken, sizeof made->broken);
     made->touch = flr_pairs_shape_make(made->shell, made->table);
     made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +
                   flr_contact_table_bytes(made->table);

@@ -61,7 +61,9 @@ typedef struct flr_shape {
     flr_engine_kept *mesh;
     double voxel; /* metres; of a bare one: that it shall have */
     bool hollow;
-    bool fresh;         /* built, not found in the cache */
+    bool fresh; /* built, not found in the cache */
+    /* what was wrong with the cache's file, which was built again; "" */
+    char broken[FLR_ERROR_MESSAGE_SIZE];
     flr_voxmap *voxmap; /* NULL: bare; likewise shell and table */
     flr_shell *shell;
     flr_contact_table *table;

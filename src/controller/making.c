@@ -127,8 +127,19 @@ static void store_drop(flr_job *job)
     free(job);
 }
 
+/* Nothing is wrong with the part, but perhaps with the disk: whoever looks after the machine wants to know. */
+static void warn_of_damage(flr_engine *e, const flr_shape *shape)
+{
+    const char *name = "";
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (e->members.list[i].shape == shape) name = e->members.list[i].name;
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "part \"%s\": %s",
+                    name, shape->broken);
+}
+
 void flr_engine_store(flr_engine *e, flr_shape *shape)
 {
+    if (*shape->broken) warn_of_damage(e, shape);
     store_job *s = shape->fresh ? calloc(1, sizeof *s) : NULL;
     if (!s) return; /* there already; or no memory: then the next time makes it again */
     s->maker = flr_maker_of(e);

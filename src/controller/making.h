@@ -40,7 +40,7 @@ double flr_making_voxel(double asked, double scene, double common, const flr_mes
 
 /* What depends on the least voxel of all parts. */
 void flr_engine_set_voxel(flr_engine *engine);
-/* Puts voxels that were built into the cache, in the background. */
+/* Puts voxels that were built into the cache, in the background; warns where they replace a damaged file. */
 void flr_engine_store(flr_engine *engine, flr_shape *shape);
 
 #endif

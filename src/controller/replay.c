@@ -56,6 +56,7 @@ typedef struct reel_job {
     uint32_t recording;
     flr_recording *file; /* NULL: not open yet */
     double length;       /* seconds; 0: not known */
+    flr_error lost;      /* what damage has cost; FLR_OK: there is none */
     reel reel;
 } reel_job;
 
@@ -79,11 +80,7 @@ static bool grow(reel *r)
 
 static bool keep(reel *r, const flr_record_view *view)
 {
-    if (r->count == 0) {
-        r->hands = view->hand_count < FLR_ENGINE_HANDS ? view->hand_count : FLR_ENGINE_HANDS;
-        r->parts = view->part_count;
-    }
-    if (!grow(r) || view->part_count < r->parts || view->hand_count < r->hands) return false;
+    if (!grow(r)) return false;
     moment *m = &r->moments[r->count];
     m->frame = view->frame;
     if (m->frame.contacts_given > CONTACTS) m->frame.contacts_given = CONTACTS;
@@ -121,7 +118,16 @@ static flr_result read_moments(reel_job *j, flr_error *error)
     int64_t end_ns = flr_clock_ns(j->env) + slice_ns;
     while ((result = flr_recording_next(j->file, &view, error)) == FLR_OK) {
         flr_recording_skip_to(j->file, view.frame.time_ns + apart_ns);
-        if (!keep(&j->reel, &view)) return flr_engine_no_memory(error);
+        reel *r = &j->reel;
+        if (r->count == 0) {
+            r->hands = view.hand_count < FLR_ENGINE_HANDS ? view.hand_count : FLR_ENGINE_HANDS;
+            r->parts = view.part_count;
+        }
+        if (view.part_count < r->parts || view.hand_count < r->hands)
+            return flr_fail(error, FLR_BAD_INPUT,
+                            "%s: damaged: frame %llu has fewer parts or hands than those before it",
+                            j->path, (unsigned long long)view.frame.frame);
+        if (!keep(r, &view)) return flr_engine_no_memory(error);
         if (flr_clock_ns(j->env) < end_ns) continue;
         double done = 1e-9 * (double)view.frame.time_ns;
         if (!flr_job_progress(&j->job, j->length > done ? done / j->length : 0.5,
@@ -131,6 +137,11 @@ static flr_result read_moments(reel_job *j, flr_error *error)
         return FLR_OK;
     }
     if (result != FLR_CLOSED) return result;
+    if (!flr_recording_damaged(j->file, &j->lost) && !flr_recording_complete(j->file))
+        flr_fail(&j->lost, FLR_BAD_INPUT,
+                 "%s is cut off: its writer was stopped, or the file was; it is shown up to its "
+                 "last whole chunk",
+                 j->path);
     return j->reel.count > 0
                ? read_names(j->file, &j->reel, error)
                : flr_fail(error, FLR_BAD_INPUT,
@@ -185,6 +196,9 @@ static void reel_done(flr_engine *e, flr_job *job)
                       .since_ns = flr_clock_ns(e->def.env)};
     memset(&j->reel, 0, sizeof j->reel);
     e->replay = r;
+    if (j->lost.code != FLR_OK)
+        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+                        j->lost.message);
     send_pause(e, true);
     flr_engine_tell(e, FLR_ENGINE_EVENT_REPLAY);
 }

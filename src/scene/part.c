@@ -71,6 +71,48 @@ void flr_scene_loader_end(flr_scene_loader *loader)
     loader->file = NULL;
 }
 
+/* Is this a mesh of a scene that was saved: NAME_parts/ and the hash of its mesh? Then it goes to `hash`. */
+static bool named_by_content(const char *file, char hash[FLR_HASH_TEXT_SIZE])
+{
+    static const char folder[] = "_parts";
+    const char *slash = strrchr(file, '/');
+    if (!slash || (size_t)(slash - file) < sizeof folder - 1 ||
+        memcmp(slash - (sizeof folder - 1), folder, sizeof folder - 1) != 0)
+        return false;
+    const char *name = slash + 1;
+    if (strspn(name, "0123456789abcdef") != FLR_HASH_TEXT_SIZE - 1 ||
+        strcmp(name + FLR_HASH_TEXT_SIZE - 1, ".ply") != 0)
+        return false;
+    memcpy(hash, name, FLR_HASH_TEXT_SIZE - 1);
+    hash[FLR_HASH_TEXT_SIZE - 1] = 0;
+    return true;
+}
+
+/* A saved mesh is in metres and was welded before: what is read in another way is read once more, to be compared. */
+static flr_result check_content(const flr_scene_loader *loader, const flr_mesh_options *options,
+                                flr_error *error)
+{
+    char wanted[FLR_HASH_TEXT_SIZE], found[FLR_HASH_TEXT_SIZE];
+    if (!named_by_content(loader->file, wanted)) return FLR_OK;
+    flr_mesh *plain = NULL;
+    flr_result result = FLR_OK;
+    if (options->unit != 1 || options->weld > 0) {
+        flr_mesh_options as_saved = *options;
+        as_saved.unit = 1;
+        as_saved.weld = 0;
+        result = flr_mesh_open(loader->env, loader->file, &as_saved, &plain, NULL, error);
+    }
+    if (result != FLR_OK) return result;
+    flr_hash_print(flr_mesh_hash(plain ? plain : loader->mesh), found);
+    flr_mesh_destroy(plain);
+    if (strcmp(found, wanted) == 0) return FLR_OK;
+    return flr_fail(
+        error, FLR_BAD_INPUT,
+        "%s: damaged: it is not the mesh that was saved under this name; take a copy of "
+        "it if there is one, or rename it to use it as it is",
+        loader->file);
+}
+
 /* makes loader->mesh the whole of `file`, which is taken over; opens it unless it is that already */
 static flr_result keep_file(flr_scene_loader *loader, char *file, const flr_mesh_options *options,
                             flr_error *error)
@@ -84,7 +126,14 @@ static flr_result keep_file(flr_scene_loader *loader, char *file, const flr_mesh
     loader->file = file;
     loader->unit = options->unit;
     loader->chord = options->chord;
-    return flr_mesh_open(loader->env, file, options, &loader->mesh, &loader->report, error);
+    flr_result result =
+        flr_mesh_open(loader->env, file, options, &loader->mesh, &loader->report, error);
+    if (result == FLR_OK) result = check_content(loader, options, error);
+    if (result != FLR_OK) {
+        flr_mesh_destroy(loader->mesh);
+        loader->mesh = NULL;
+    }
+    return result;
 }
 
 flr_result flr_scene_loader_load(flr_scene_loader *loader, size_t part, flr_mesh **mesh,

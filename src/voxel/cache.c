@@ -7,7 +7,8 @@
 
 #include "feeler/assert.h"
 #include "feeler/voxfile.h"
-#include "voxel/voxmap_format.h"
+#include "voxel/voxelize.h"
+#include "voxel/voxfile_format.h"
 
 #define SUFFIX ".flrvox"
 
@@ -112,17 +113,26 @@ static void tell_broken(const char *message, flr_cache_report *report)
              length < 480 ? length : 480, message);
 }
 
+/* What is the file opened for? */
+typedef enum opening {
+    TO_USE, /* its voxels: read into memory, where nothing that happens to the file matters, all checksums compared */
+    TO_FIND /* its name, for a pager, which compares checksums as it reads: its upper levels are checked, mapped */
+} opening;
+
 /* FLR_OK with *voxmap, or without: then there is none that can be used, and the report says if one is broken. */
-static flr_result look_up(flr_env *env, const flr_cache *cache, const char *path,
-                          const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
-                          flr_shell **shell, flr_cache_report *report, flr_error *error)
+static flr_result look_up(flr_env *env, const char *path, opening purpose, const flr_mesh *mesh,
+                          const flr_voxelize_def *def, flr_voxmap **voxmap, flr_shell **shell,
+                          flr_cache_report *report, flr_error *error)
 {
     flr_error why;
     int64_t begin = flr_clock_ns(env);
-    unsigned flags = cache->lazy || report->streamed ? 0 : FLR_VOXFILE_VERIFY;
-    flr_result result = flr_voxfile_open(env, path, flags, voxmap, shell, &why);
+    unsigned flags = purpose == TO_FIND ? 0
+                     : report->streamed ? FLR_VOXFILE_VERIFY
+                                        : FLR_VOXFILE_LOAD;
+    flr_result result = flr_voxfile_open_within(
+        env, path, flags, (uint64_t)flr_voxelize_memory_limit(def), voxmap, shell, &why);
     report->open_seconds = seconds_since(env, begin);
-    if (result == FLR_NO_MEMORY) {
+    if (result == FLR_NO_MEMORY || result == FLR_TOO_LARGE) {
         if (error) *error = why;
         return result;
     }
@@ -191,7 +201,7 @@ static void store_now(flr_env *env, const flr_cache *cache, const char *path,
 }
 
 /* Straight into its file, which is then opened. */
-static flr_result stream(flr_env *env, const flr_cache *cache, const char *path,
+static flr_result stream(flr_env *env, const flr_cache *cache, const char *path, opening purpose,
                          const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
                          flr_shell **shell, flr_cache_report *report, flr_error *error)
 {
@@ -199,7 +209,8 @@ static flr_result stream(flr_env *env, const flr_cache *cache, const char *path,
     flr_result result = prepare_folder(env, cache, error);
     if (result == FLR_OK)
         result = flr_voxelize_file(env, mesh, def, path, shell != NULL, &report->voxelize, error);
-    if (result == FLR_OK) result = flr_voxfile_open(env, path, 0, voxmap, shell, error);
+    const unsigned flags = purpose == TO_FIND ? 0 : FLR_VOXFILE_VERIFY;
+    if (result == FLR_OK) result = flr_voxfile_open(env, path, flags, voxmap, shell, error);
     if (result != FLR_OK) return result;
     report->stored = true;
     if (prune(env, cache, &why) != FLR_OK) tell_not_stored(&why, report);
@@ -207,7 +218,7 @@ static flr_result stream(flr_env *env, const flr_cache *cache, const char *path,
 }
 
 /* What is asked for, found or built; `path` is filled in where there is a folder. */
-static flr_result get(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+static flr_result get(flr_env *env, const flr_cache *cache, opening purpose, const flr_mesh *mesh,
                       const flr_voxelize_def *def, char path[FLR_CACHE_PATH_SIZE],
                       flr_voxmap **voxmap, flr_shell **shell, flr_cache_report *report,
                       flr_error *error)
@@ -220,16 +231,17 @@ static flr_result get(flr_env *env, const flr_cache *cache, const flr_mesh *mesh
             cache->stream && flr_voxelize_estimate(mesh, def, &needs, NULL) == FLR_TOO_LARGE;
         result = path_of(cache, report->key, path, error);
         if (result == FLR_OK)
-            result = look_up(env, cache, path, mesh, def, voxmap, shell, report, error);
+            result = look_up(env, path, purpose, mesh, def, voxmap, shell, report, error);
     }
     if (result != FLR_OK || *voxmap) {
         report->streamed = false;
         return result;
     }
     if (shell) *shell = NULL;
-    if (report->streamed) return stream(env, cache, path, mesh, def, voxmap, shell, report, error);
+    if (report->streamed)
+        return stream(env, cache, path, purpose, mesh, def, voxmap, shell, report, error);
     result = flr_voxelize(env, mesh, def, voxmap, shell, &report->voxelize, error);
-    if (result == FLR_OK && cache->folder && !cache->later)
+    if (result == FLR_OK && cache->folder && !cache->later && !cache->read_only)
         store_now(env, cache, path, *voxmap, shell ? *shell : NULL, report);
     return result;
 }
@@ -244,7 +256,7 @@ flr_result flr_cache_voxelize(flr_env *env, const flr_cache *cache, const flr_me
     flr_voxmap *made = NULL;
     flr_shell *points = NULL;
     flr_result result =
-        get(env, cache, mesh, def, path, &made, shell ? &points : NULL, &ours, error);
+        get(env, cache, TO_USE, mesh, def, path, &made, shell ? &points : NULL, &ours, error);
     if (result != FLR_OK) return result;
     if (voxmap)
         *voxmap = made;
@@ -269,13 +281,15 @@ flr_result flr_cache_file(flr_env *env, const flr_cache *cache, const flr_mesh *
     flr_cache_report ours;
     flr_voxmap *made = NULL;
     flr_shell *points = NULL;
-    at_once.lazy = true;
     at_once.later = false;
     flr_result result =
-        get(env, &at_once, mesh, def, place, &made, shell ? &points : NULL, &ours, error);
+        get(env, &at_once, TO_FIND, mesh, def, place, &made, shell ? &points : NULL, &ours, error);
     if (result != FLR_OK) return result;
     flr_voxmap_destroy(made);
     flr_shell_destroy(points);
+    if (!ours.found && cache->read_only)
+        return flr_fail(error, FLR_DENIED,
+                        "%s: its voxels are not there, and the cache cannot be written", place);
     if (!ours.found && !ours.stored) return flr_fail(error, FLR_IO, "%s", ours.not_stored);
     memcpy(path, place, sizeof place);
     if (report) *report = ours;
@@ -287,7 +301,7 @@ flr_result flr_cache_store(flr_env *env, const flr_cache *cache, const flr_mesh 
                            const flr_shell *shell, flr_error *error)
 {
     FLR_ASSERT(env && cache && mesh && def && voxmap);
-    if (!cache->folder) return FLR_OK;
+    if (!cache->folder || cache->read_only) return FLR_OK;
     char path[FLR_CACHE_PATH_SIZE];
     bool stored;
     flr_result result = path_of(cache, flr_cache_key(mesh, def), path, error);

@@ -352,14 +352,11 @@ flr_result flr_nanovdb_parse(const char *name, const uint8_t *bytes, size_t size
 flr_result flr_nanovdb_read(flr_env *env, const char *path, const flr_nanovdb_options *options,
                             flr_voxmap **voxmap, flr_error *error)
 {
-    flr_file *file;
-    flr_map map;
-    flr_result result = flr_file_open(env, path, FLR_FILE_READ, &file, error);
+    /* read, not mapped: what has been checked must not change in place */
+    flr_blob blob;
+    flr_result result = flr_file_read_all(env, path, SIZE_MAX / 2, &blob, error);
     if (result != FLR_OK) return result;
-    result = flr_file_map(file, 0, &map, error);
-    flr_file_close(file);
-    if (result != FLR_OK) return result;
-    result = flr_nanovdb_parse(path, map.bytes, map.size, options, voxmap, error);
-    flr_file_unmap(&map);
+    result = flr_nanovdb_parse(path, blob.bytes, blob.size, options, voxmap, error);
+    flr_blob_free(&blob);
     return result;
 }

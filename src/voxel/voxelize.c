@@ -121,14 +121,18 @@ double flr_voxelize_larger(flr_box3 box, const flr_voxelize_def *def, double par
     return round_up(fmax(def->voxel / sqrt(part) * 1.05, largest / 1e5));
 }
 
+double flr_voxelize_memory_limit(const flr_voxelize_def *def)
+{
+    if (def->memory_limit) return (double)def->memory_limit;
+    return 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
                                    double *bytes, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     double s = def->voxel;
-    double limit = def->memory_limit
-                       ? (double)def->memory_limit
-                       : 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double limit = flr_voxelize_memory_limit(def);
     double need = estimate(area_of(mesh), box, def, NULL);
     *bytes = need;
     if (need <= limit && !flr_voxelize_is_wide(box, def)) return FLR_OK;

@@ -9,6 +9,9 @@
 /* Are the parameters within their ranges? */
 flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error);
 
+/* Bytes of memory that voxels may take. */
+double flr_voxelize_memory_limit(const flr_voxelize_def *def);
+
 /* Is there room for what a mesh within `box` will need: about so many bytes? */
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
                                    double *bytes, flr_error *error);

@@ -53,9 +53,11 @@ void flr_voxfile_release(flr_voxfile *file)
     free(file);
 }
 
-static const flr_voxfile_header *header_of(const flr_voxfile *file)
+/* A copy, made once: what happens to a mapped file after it was checked changes no offset or size. */
+static void copy_header(flr_voxfile *file)
 {
-    return (const flr_voxfile_header *)file->bytes;
+    const size_t size = file->size < sizeof file->header ? file->size : sizeof file->header;
+    if (size) memcpy(&file->header, file->bytes, size);
 }
 
 /* what to do about it is the same for all damage */
@@ -77,8 +79,8 @@ static flr_result verify_piece(void *context, size_t number, unsigned worker)
 {
     (void)worker;
     verify_job *job = context;
-    const flr_voxfile_header *header = header_of(job->file);
-    const flr_hash *table = (const flr_hash *)(header + 1);
+    const flr_voxfile_header *header = &job->file->header;
+    const flr_hash *table = (const flr_hash *)(job->file->bytes + sizeof *header);
     uint64_t first = job->first + number * BLOCKS_PER_PIECE, end = first + BLOCKS_PER_PIECE;
     for (uint64_t block = first; block < end && block < job->end; block++) {
         uint64_t offset = header->data + block * FLR_VOXFILE_BLOCK, size = header->size - offset;
@@ -90,11 +92,19 @@ static flr_result verify_piece(void *context, size_t number, unsigned worker)
     return FLR_OK;
 }
 
-/* Compares the checksums of all blocks that [from, to) touches; the range lies behind the table. */
+static flr_result fail_unreadable(const flr_voxfile *file, flr_error *error)
+{
+    return fail_damaged(file, error, "it became shorter or could not be read while it was open");
+}
+
+/* Compares the checksums of all blocks that [from, to) touches. The range lies behind the table, unless the numbers that
+ * it was computed from were lost meanwhile. */
 static flr_result verify_range(const flr_voxfile *file, uint64_t from, uint64_t to,
                                unsigned threads, flr_error *error)
 {
-    const flr_voxfile_header *header = header_of(file);
+    const flr_voxfile_header *header = &file->header;
+    if (from < header->data || to < from || to > header->size)
+        return fail_damaged(file, error, "a range lies outside of it");
     verify_job job = {.file = file,
                       .first = (from - header->data) / FLR_VOXFILE_BLOCK,
                       .end = (to - header->data + FLR_VOXFILE_BLOCK - 1) / FLR_VOXFILE_BLOCK};
@@ -109,9 +119,8 @@ static flr_result verify_range(const flr_voxfile *file, uint64_t from, uint64_t 
 /* What kind of file is it, and is its first page whole? */
 static flr_result check_first_page(const flr_voxfile *file, flr_error *error)
 {
-    const flr_voxfile_header *h = header_of(file);
-    if (file->size < sizeof h->magic ||
-        memcmp(file->bytes, FLR_VOXFILE_MAGIC, sizeof h->magic) != 0)
+    const flr_voxfile_header *h = &file->header;
+    if (file->size < sizeof h->magic || memcmp(h->magic, FLR_VOXFILE_MAGIC, sizeof h->magic) != 0)
         return flr_fail(error, FLR_BAD_INPUT, "%s: is not a voxel file of feeler", file->path);
     if (file->size < sizeof *h) return fail_damaged(file, error, "it is cut off");
     if (!right_machine() || h->byte_order == __builtin_bswap32(BYTE_ORDER_MARK))
@@ -131,7 +140,7 @@ static flr_result check_first_page(const flr_voxfile *file, flr_error *error)
 /* Sizes, the checksums of the checksums, and the places of the sections. */
 static flr_result check_table(const flr_voxfile *file, flr_error *error)
 {
-    const flr_voxfile_header *h = header_of(file);
+    const flr_voxfile_header *h = &file->header;
     if (h->size != file->size)
         return flr_fail(error, FLR_BAD_INPUT,
                         "%s: damaged: has %zu bytes and should have %" PRIu64
@@ -149,14 +158,15 @@ static flr_result check_table(const flr_voxfile *file, flr_error *error)
             s->size > h->size - s->offset || s->size < 1)
             return fail_damaged(file, error, "a section lies outside of it");
     }
-    if (!flr_hash_equal(flr_hash_bytes(h + 1, h->data - sizeof *h), h->table_hash))
+    if (!flr_hash_equal(flr_hash_bytes(file->bytes + sizeof *h, h->data - sizeof *h),
+                        h->table_hash))
         return fail_damaged(file, error, "the checksum of its checksums is wrong");
     return FLR_OK;
 }
 
 static const flr_voxfile_section *find_section(const flr_voxfile *file, flr_section_kind kind)
 {
-    const flr_voxfile_header *h = header_of(file);
+    const flr_voxfile_header *h = &file->header;
     for (uint32_t i = 0; i < h->section_count; i++)
         if (h->sections[i].kind == (uint32_t)kind) return &h->sections[i];
     return NULL;
@@ -250,8 +260,9 @@ static flr_result check_shell(const flr_voxfile *file, const flr_voxfile_section
 
 static flr_result verify_all(const flr_voxfile *file, unsigned threads, flr_error *error)
 {
-    const flr_voxfile_header *header = header_of(file);
-    return verify_range(file, header->data, header->size, threads, error);
+    flr_result result = verify_range(file, file->header.data, file->header.size, threads, error);
+    if (result == FLR_OK && flr_map_failed(&file->map)) result = fail_unreadable(file, error);
+    return result;
 }
 
 /* ---- opening ---- */
@@ -291,7 +302,8 @@ static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **vox
     const bool paged = flags & FLR_VOXFILE_DIRECTORY;
     flr_result result = file->loaded ? FLR_OK : check_first_page(file, error);
     if (result == FLR_OK && !file->loaded) result = check_table(file, error);
-    if (result == FLR_OK && !paged && (flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE)) {
+    const bool all = flags & FLR_VOXFILE_VERIFY || file->size <= WHOLE_AT_ONCE;
+    if (result == FLR_OK && !paged && all && !atomic_load(&file->verified)) {
         result = verify_all(file, 0, error);
         atomic_store(&file->verified, result == FLR_OK);
     }
@@ -301,6 +313,7 @@ static flr_result open_bytes(flr_voxfile *file, unsigned flags, flr_voxmap **vox
     result = check_voxmap(file, section, flags, error);
     section = shell ? find_section(file, FLR_SECTION_SHELL) : NULL;
     if (result == FLR_OK && section) result = check_shell(file, section, error);
+    if (result == FLR_OK && flr_map_failed(&file->map)) result = fail_unreadable(file, error);
     return result == FLR_OK ? hand_out(file, paged, voxmap, shell, error) : result;
 }
 
@@ -317,26 +330,7 @@ static flr_voxfile *new_file(const char *name, flr_error *error)
     return file;
 }
 
-/* The whole file into memory of its own. */
-static flr_result load(flr_file *from, flr_voxfile *file, flr_error *error)
-{
-    uint64_t size;
-    flr_result result = flr_file_size(from, &size, error);
-    if (result != FLR_OK || size == 0) return result;
-    uint8_t *pages = size <= SIZE_MAX ? flr_pages_alloc((size_t)size) : NULL;
-    if (!pages)
-        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to read it", file->path);
-    file->bytes = file->pages = pages;
-    file->size = (size_t)size;
-    for (size_t done = 0, got; done < file->size; done += got) {
-        result = flr_file_read(from, done, pages + done, file->size - done, &got, error);
-        if (result != FLR_OK) return result;
-        if (got == 0) return fail_damaged(file, error, "it became shorter while it was read");
-    }
-    return FLR_OK;
-}
-
-/* Reading a directory of hundreds of megabytes: by several threads, all but the first with the file opened for itself. */
+/* Reading hundreds of megabytes: by several threads, all but the first with the file opened for itself. */
 typedef struct load_job {
     flr_env *env;
     flr_voxfile *file;
@@ -400,7 +394,7 @@ static flr_result load_with(load_job *job, flr_file *first, unsigned threads, fl
 static flr_result load_range(flr_env *env, flr_file *from_file, flr_voxfile *file, uint64_t from,
                              uint64_t to, flr_error *error)
 {
-    const uint64_t data = from < sizeof(flr_voxfile_header) ? 0 : header_of(file)->data;
+    const uint64_t data = from < sizeof(flr_voxfile_header) ? 0 : file->header.data;
     const bool verify = from >= data && data > 0;
     if (verify) {
         from -= (from - data) % FLR_VOXFILE_BLOCK;
@@ -409,8 +403,7 @@ static flr_result load_range(flr_env *env, flr_file *from_file, flr_voxfile *fil
     if (to > file->size) to = file->size;
     if (from >= to) return FLR_OK;
     if (!flr_pages_open((uint8_t *)file->pages + from, aligned(to) - from))
-        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory for its directory",
-                        file->path);
+        return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to read it", file->path);
     load_job job = {.env = env, .file = file, .from = from, .to = to, .verify = verify};
     unsigned threads = to - from <= LOAD_ALONE ? 1 : flr_parallel_threads(0);
     flr_result result = load_with(&job, from_file, threads, error);
@@ -419,10 +412,9 @@ static flr_result load_range(flr_env *env, flr_file *from_file, flr_voxfile *fil
     return result;
 }
 
-/* What a paged voxmap keeps in memory. What is read is checked before it tells where to read on; open_bytes() checks the
- * rest. */
-static flr_result load_directory(flr_env *env, flr_file *from, flr_voxfile *file, unsigned flags,
-                                 flr_error *error)
+/* Sets aside address space for a file, then reads its header and checksums and checks them: what is read is checked before
+ * it tells where to read on, and a damaged file takes no more memory than that. */
+static flr_result load_begin(flr_env *env, flr_file *from, flr_voxfile *file, flr_error *error)
 {
     uint64_t size;
     flr_result result = flr_file_size(from, &size, error);
@@ -434,12 +426,39 @@ static flr_result load_directory(flr_env *env, flr_file *from, flr_voxfile *file
     file->bytes = file->pages;
     file->size = (size_t)size;
     result = load_range(env, from, file, 0, sizeof(flr_voxfile_header), error);
-    if (result == FLR_OK) result = check_first_page(file, error);
-    const flr_voxfile_header *h = header_of(file);
+    if (result != FLR_OK) return result;
+    copy_header(file);
+    result = check_first_page(file, error);
+    const flr_voxfile_header *h = &file->header;
+    if (result == FLR_OK && h->size != size) return check_table(file, error);
     if (result == FLR_OK && (h->data < sizeof *h || h->data > size || h->data % FLR_SECTION_ALIGN))
         result = fail_damaged(file, error, "its header contradicts itself");
     if (result == FLR_OK) result = load_range(env, from, file, 0, h->data, error);
-    if (result == FLR_OK) result = check_table(file, error);
+    return result == FLR_OK ? check_table(file, error) : result;
+}
+
+/* The whole file into memory of its own, each block compared with its checksum. */
+static flr_result load(flr_env *env, flr_file *from, flr_voxfile *file, uint64_t limit,
+                       flr_error *error)
+{
+    flr_result result = load_begin(env, from, file, error);
+    if (result != FLR_OK) return result;
+    const flr_voxfile_header *h = &file->header;
+    if (h->size > limit)
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "%s: its voxels take %.3g GiB, and there are %.3g GiB of memory for them; "
+                        "take larger voxels, or page them with --memory",
+                        file->path, (double)h->size / 0x1p30, (double)limit / 0x1p30);
+    result = load_range(env, from, file, h->data, h->size, error);
+    atomic_store(&file->verified, result == FLR_OK);
+    return result;
+}
+
+/* What a paged voxmap keeps in memory; open_bytes() checks the rest. */
+static flr_result load_directory(flr_env *env, flr_file *from, flr_voxfile *file, unsigned flags,
+                                 flr_error *error)
+{
+    flr_result result = load_begin(env, from, file, error);
     if (result != FLR_OK) return result;
     const flr_voxfile_section *s = find_section(file, FLR_SECTION_VOXMAP);
     if (!s) return fail_damaged(file, error, "there is no voxmap in it");
@@ -466,6 +485,12 @@ static flr_result load_directory(flr_env *env, flr_file *from, flr_voxfile *file
 flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_voxmap **voxmap,
                             flr_shell **shell, flr_error *error)
 {
+    return flr_voxfile_open_within(env, path, flags, UINT64_MAX, voxmap, shell, error);
+}
+
+flr_result flr_voxfile_open_within(flr_env *env, const char *path, unsigned flags, uint64_t limit,
+                                   flr_voxmap **voxmap, flr_shell **shell, flr_error *error)
+{
     FLR_ASSERT(env && path && voxmap);
     flr_file *from;
     flr_result result = flr_file_open(env, path, FLR_FILE_READ, &from, error);
@@ -478,7 +503,7 @@ flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_
     if (flags & FLR_VOXFILE_DIRECTORY) {
         result = load_directory(env, from, file, flags, error);
     } else if (flags & FLR_VOXFILE_LOAD) {
-        result = load(from, file, error);
+        result = load(env, from, file, limit, error);
     } else {
         uint64_t size;
         result = flr_file_size(from, &size, error);
@@ -486,6 +511,7 @@ flr_result flr_voxfile_open(flr_env *env, const char *path, unsigned flags, flr_
         if (result == FLR_OK) result = flr_file_map(from, room, &file->map, error);
         file->bytes = file->map.bytes;
         file->size = file->map.size;
+        copy_header(file);
     }
     flr_file_close(from);
     if (result == FLR_OK) result = open_bytes(file, flags, voxmap, shell, error);
@@ -500,6 +526,7 @@ flr_result flr_voxfile_parse(const char *name, const void *bytes, size_t size, u
     if (!file) return FLR_NO_MEMORY;
     file->bytes = bytes;
     file->size = size;
+    copy_header(file);
     flr_result result = open_bytes(file, flags, voxmap, shell, error);
     flr_voxfile_release(file);
     return result;
@@ -511,6 +538,10 @@ flr_result flr_voxfile_verify(const flr_voxmap *voxmap, unsigned threads, flr_er
 {
     FLR_ASSERT(voxmap);
     flr_voxfile *file = voxmap->file;
+    if (file && flr_map_failed(&file->map)) {
+        atomic_store(&file->verified, false);
+        return fail_unreadable(file, error);
+    }
     if (!file || voxmap->paged || atomic_load(&file->verified)) return FLR_OK;
     flr_result result = verify_all(file, threads, error);
     if (result != FLR_OK) return result;
@@ -524,7 +555,7 @@ bool flr_voxfile_get_info(const flr_voxmap *voxmap, flr_voxfile_info *info)
 {
     FLR_ASSERT(voxmap && info);
     if (!voxmap->file) return false;
-    const flr_voxfile_header *h = header_of(voxmap->file);
+    const flr_voxfile_header *h = &voxmap->file->header;
     *info = (flr_voxfile_info){.version = h->version,
                                .verified = atomic_load(&voxmap->file->verified),
                                .size = h->size,

@@ -50,12 +50,17 @@ typedef struct flr_voxfile {
     bool loaded; /* with FLR_VOXFILE_DIRECTORY: what is there was compared as it was read */
     const uint8_t *bytes;
     size_t size;
-    flr_map map; /* what `bytes` is, … */
+    flr_voxfile_header header; /* a copy, as it was when it was checked */
+    flr_map map;               /* what `bytes` is, … */
     void *pages; /* … or this (FLR_VOXFILE_LOAD, FLR_VOXFILE_DIRECTORY); else borrowed */
     char *path;
 } flr_voxfile;
 
 void flr_voxfile_release(flr_voxfile *file); /* NULL allowed */
+
+/* What flr_voxfile_open() does; with FLR_VOXFILE_LOAD, FLR_TOO_LARGE where a sound file has more than `limit` bytes. */
+flr_result flr_voxfile_open_within(flr_env *env, const char *path, unsigned flags, uint64_t limit,
+                                   flr_voxmap **voxmap, flr_shell **shell, flr_error *error);
 
 /* What flr_voxfile_open() does, on bytes in memory that begin at a multiple of 64 and stay until all that is
  * opened is destroyed. `name` is for messages. */

@@ -32,6 +32,8 @@ struct flr_mcap_reader {
     flr_bytes block;    /* the record in hand, or the records of a chunk */
     size_t chunk_at, chunk_end;
     bool complete, chunked; /* chunked: messages stand in chunks, which have checksums */
+    uint64_t summed;        /* bytes from the start of the file … */
+    uint32_t crc;           /* … that have this checksum */
     flr_mcap_damage damage;
     const char *what; /* was damaged last */
     schema *schemas;
@@ -262,8 +264,24 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
     }
     r->block.size = (size_t)size;
     result = fetch(r, r->at + sizeof head, r->block.data, (size_t)size, error);
-    if (result == FLR_OK) r->at += sizeof head + size;
+    if (result != FLR_OK) return result;
+    /* the end of the data is not part of what its checksum covers; the first chunk is read twice */
+    if (r->summed == r->at && *opcode != MCAP_DATA_END) {
+        r->crc = flr_crc32(flr_crc32(r->crc, head, sizeof head), r->block.data, (size_t)size);
+        r->summed += sizeof head + size;
+    }
+    r->at += sizeof head + size;
     return result;
+}
+
+/* The end of the data: its checksum tells damage outside of chunks, to names and parameters, for one. */
+static flr_result take_data_end(flr_mcap_reader *r, look l, flr_error *error)
+{
+    uint32_t crc = (uint32_t)number(&l, 4);
+    r->complete = true;
+    if (crc == 0 || r->damage.places > 0 || (crc == r->crc && r->summed == r->record_at))
+        return FLR_OK;
+    return damaged(r, "the checksum over all data is wrong", error);
 }
 
 /* Deals with one record. FLR_OK with a topic set: a message. */
@@ -283,8 +301,7 @@ static flr_result take(flr_mcap_reader *r, uint8_t opcode, look l, bool inside,
     case MCAP_CHUNK:
         return inside ? damaged(r, "a chunk within a chunk", error) : take_chunk(r, l, error);
     case MCAP_DATA_END:
-        r->complete = !inside;
-        return FLR_OK;
+        return inside ? FLR_OK : take_data_end(r, l, error);
     default:
         return FLR_OK; /* indexes, and what later versions may add */
     }
@@ -358,7 +375,8 @@ flr_result flr_mcap_open(flr_env *env, const char *path, flr_mcap_reader **reade
     if (result == FLR_OK && memcmp(magic, flr_mcap_magic, sizeof magic) != 0)
         result = flr_fail(error, FLR_BAD_INPUT,
                           "%s: this is no MCAP file; give a recording made by feeler", path);
-    r->at = sizeof magic;
+    r->at = r->summed = sizeof magic;
+    r->crc = flr_crc32(0, magic, sizeof magic);
     if (result == FLR_OK) result = read_front(r, error);
     if (result != FLR_OK) {
         flr_mcap_close(r);
@@ -396,6 +414,27 @@ static bool take_statistics(const flr_mcap_reader *r, look l, const char *wanted
     return true;
 }
 
+/* Is the checksum of the summary, which begins at `at`, right? It covers the footer, too, up to itself. */
+static bool summary_is_sound(flr_mcap_reader *r, uint64_t at, const uint8_t footer[FOOTER])
+{
+    enum { PIECE = 1 << 16 };
+    flr_error ignored;
+    look l = {footer + FOOTER - 4, 4, false};
+    uint32_t wanted = (uint32_t)number(&l, 4), crc = 0;
+    uint64_t end = r->size - FOOTER - sizeof flr_mcap_magic;
+    if (wanted == 0) return true; /* its writer made none */
+    uint8_t *bytes = malloc(PIECE);
+    bool read = bytes && at <= end;
+    while (read && at < end) {
+        size_t now = end - at < PIECE ? (size_t)(end - at) : PIECE;
+        read = fetch(r, at, bytes, now, &ignored) == FLR_OK;
+        if (read) crc = flr_crc32(crc, bytes, now);
+        at += now;
+    }
+    free(bytes);
+    return read && flr_crc32(crc, footer, FOOTER - 4) == wanted;
+}
+
 bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages, uint64_t *first,
                       uint64_t *last)
 {
@@ -408,6 +447,7 @@ bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages
     bool footer = number(&l, 1) == MCAP_FOOTER && number(&l, 8) == 20;
     uint64_t at = number(&l, 8), stop = r->size - sizeof end;
     if (!footer || memcmp(end + FOOTER, flr_mcap_magic, sizeof flr_mcap_magic) != 0) return false;
+    if (!summary_is_sound(r, at, end)) return false;
     for (int i = 0; i < SUMMARY_RECORDS && at > 0 && at < stop && stop - at > sizeof head; i++) {
         if (fetch(r, at, head, sizeof head, &ignored) != FLR_OK) return false;
         look h = {head + 1, 8, false};

@@ -105,7 +105,8 @@ enum { MOST_CHANNELS = 64, MOST_SCHEMAS = 64 };
 
 struct flr_mcap_writer {
     flr_file *file;
-    uint64_t at; /* bytes written */
+    uint64_t at;  /* bytes written … */
+    uint32_t crc; /* … and their checksum */
     flr_bytes chunk;
     uint64_t first, last; /* times in the chunk */
     flr_bytes described;  /* schema and channel records */
@@ -129,7 +130,10 @@ static flr_result no_memory(flr_error *error)
 static flr_result put(flr_mcap_writer *w, const void *data, size_t size, flr_error *error)
 {
     flr_result result = flr_file_write(w->file, w->at, data, size, error);
-    if (result == FLR_OK) w->at += size;
+    if (result == FLR_OK) {
+        w->at += size;
+        w->crc = flr_crc32(w->crc, data, size);
+    }
     return result;
 }
 
@@ -352,7 +356,7 @@ static flr_result write_end(flr_mcap_writer *w, flr_error *error)
     flr_bytes *b = &w->scratch;
     b->size = 0;
     size_t begin = begin_record(b, MCAP_DATA_END);
-    flr_bytes_u32(b, 0); /* no checksum over all: the chunks have theirs */
+    flr_bytes_u32(b, w->crc); /* chunks have their own, too, which say where damage is */
     end_record(b, begin);
     size_t summary = b->size;
     uint64_t summary_at = w->at + summary;

@@ -117,7 +117,7 @@ static void a_shell_is_added_when_asked_for(void **state)
     assert_int_equal(count_files(env, "/c", NULL), 1);
 
     // the shell alone
-    flr_cache cache = {.folder = "/c", .lazy = true};
+    flr_cache cache = {.folder = "/c"};
     flr_shell *shell = NULL;
     assert_ok(flr_cache_voxelize(env, &cache, flr_test_shape_mesh(&the_shape), &the_def, NULL,
                                  &shell, &report, &error),

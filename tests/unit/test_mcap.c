@@ -1,6 +1,7 @@
 /* MCAP files: the checksum; writing and reading them is tested with recordings */
 #include "world/mcap.h"
 
+#include "feeler/sim.h"
 #include "support/test.h"
 
 static void checksum(void **state)
@@ -23,10 +24,87 @@ static void checksum(void **state)
     assert_int_equal(flr_crc32(flr_crc32(0, "12345", 5), "6789", 4), 0xCBF43926);
 }
 
+/* a bit of byte `at` of the file is turned over */
+static void turn(flr_env *env, uint64_t at)
+{
+    flr_error error;
+    flr_file *file;
+    uint8_t byte;
+    size_t got;
+    assert_ok(flr_file_open(env, "/x.mcap", FLR_FILE_UPDATE, &file, &error), error);
+    assert_ok(flr_file_read(file, at, &byte, 1, &got, &error), error);
+    byte ^= 1;
+    assert_ok(flr_file_write(file, at, &byte, 1, &error), error);
+    flr_file_close(file);
+}
+
+/* Reads all; is it as it was written, as far as the reader says? */
+static bool reads_as_sound(flr_env *env)
+{
+    flr_error error;
+    flr_mcap_reader *reader;
+    flr_mcap_message message;
+    flr_result result = flr_mcap_open(env, "/x.mcap", &reader, &error);
+    if (result != FLR_OK) return false;
+    uint64_t messages, first, last;
+    bool summary = flr_mcap_summary(reader, "schema", &messages, &first, &last);
+    /* 0: what the messages are called is damaged */
+    if (summary) assert_true((messages == 3 || messages == 0) && first == 0 && last == 2);
+    while ((result = flr_mcap_next(reader, &message, &error)) == FLR_OK) continue;
+    bool sound = result == FLR_CLOSED && flr_mcap_complete(reader) &&
+                 flr_mcap_get_damage(reader).places == 0;
+    const char *value = flr_mcap_metadata(reader, "setup", "part");
+    if (sound) assert_string_equal(value, "ring");
+    flr_mcap_close(reader);
+    return sound;
+}
+
+/* Wherever it is: before the chunks, in them, or behind them, where only the summary stands. */
+static void every_bit_of_the_data_counts(void **state)
+{
+    (void)state;
+    flr_sim_def def = flr_default_sim_def();
+    flr_address address = {.family = 4, .ip = {10, 0, 0, 1}};
+    flr_sim *sim = flr_sim_create(&def);
+    flr_env *env = flr_sim_node(sim, address);
+    flr_error error;
+    flr_mcap_writer *writer;
+    uint16_t schema, channel;
+    const char *const pairs[] = {"part", "ring", NULL};
+    assert_ok(flr_mcap_create(env, "/x.mcap", "", "test", &writer, &error), error);
+    assert_ok(flr_mcap_add_schema(writer, "schema", "protobuf", "abc", 3, &schema, &error), error);
+    assert_ok(flr_mcap_add_channel(writer, schema, "/frame", "protobuf", &channel, &error), error);
+    assert_ok(flr_mcap_add_metadata(writer, "setup", pairs, &error), error);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_ok(flr_mcap_add(writer, channel, i, i, "message", 7, &error), error);
+        assert_ok(flr_mcap_flush(writer, &error), error);
+    }
+    assert_ok(flr_mcap_finish(writer, &error), error);
+    flr_blob blob;
+    assert_ok(flr_file_read_all(env, "/x.mcap", 1 << 20, &blob, &error), error);
+    /* the record that ends the data: opcode, length 4, checksum */
+    static const uint8_t end[] = {0x0F, 4, 0, 0, 0, 0, 0, 0, 0};
+    size_t data = 0;
+    for (size_t i = 0; i + sizeof end < blob.size && !data; i++)
+        if (!memcmp(blob.bytes + i, end, sizeof end)) data = i;
+    assert_true(data > 0);
+    assert_true(reads_as_sound(env));
+    for (uint64_t at = 0; at < blob.size; at++) {
+        turn(env, at);
+        bool sound = reads_as_sound(env);
+        if (at <= data && sound) fail_msg("byte %llu does not count", (unsigned long long)at);
+        turn(env, at);
+    }
+    assert_true(reads_as_sound(env));
+    flr_blob_free(&blob);
+    flr_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum),
+        cmocka_unit_test(every_bit_of_the_data_counts),
     };
     return cmocka_run_group_tests_name("mcap", tests, NULL, NULL);
 }

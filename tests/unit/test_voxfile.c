@@ -597,9 +597,85 @@ static void large_files_open_in_milliseconds(void **state)
     assert_true(flr_voxfile_get_info(opened, &info));
     assert_false(info.verified);
     flr_voxmap_destroy(opened);
-    assert_int_equal(flr_voxfile_open(env, path, FLR_VOXFILE_VERIFY, &opened, NULL, &error),
-                     FLR_BAD_INPUT);
+    for (int flag = FLR_VOXFILE_VERIFY; flag <= FLR_VOXFILE_LOAD; flag++)
+        assert_int_equal(flr_voxfile_open(env, path, (unsigned)flag, &opened, NULL, &error),
+                         FLR_BAD_INPUT);
     munmap(large.mapping, large.mapping_size);
+    flr_test_folder_remove(folder);
+}
+
+/* ---- files that are damaged while they are open ---- */
+
+static void open_in(const char *path, unsigned flags, flr_voxmap **voxmap)
+{
+    assert_ok(flr_voxfile_write(flr_env_real(), path, the_voxmap, NULL, &error), error);
+    assert_ok(flr_voxfile_open(flr_env_real(), path, flags, voxmap, NULL, &error), error);
+    assert_ok(flr_voxfile_verify(*voxmap, 0, &error), error);
+}
+
+static uint64_t sum_of(const flr_voxmap *voxmap)
+{
+    const uint8_t *bytes = (const uint8_t *)voxmap->header;
+    uint64_t sum = 0, size = the_voxmap->header->size;
+    for (uint64_t i = 0; i < size; i++) sum += bytes[i];
+    return sum;
+}
+
+/* A mapped one reads as zeros and says so; a loaded one is as it was. */
+static void a_file_cut_short_ends_nobody(void **state)
+{
+    (void)state;
+    char *folder = flr_test_folder(), path[600];
+    snprintf(path, sizeof path, "%s/x.flrvox", folder);
+    const uint64_t sound = sum_of(the_voxmap);
+    flr_voxfile_info info;
+    flr_voxmap *voxmap;
+    open_in(path, 0, &voxmap);
+    assert_true(sum_of(voxmap) == sound);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_true(sum_of(voxmap) == 0);
+    assert_int_equal(flr_voxfile_verify(voxmap, 0, &error), FLR_BAD_INPUT);
+    assert_says("became shorter or could not be read");
+    assert_true(flr_voxfile_get_info(voxmap, &info));
+    assert_false(info.verified);
+    assert_true(info.size > 0);
+    flr_voxmap_destroy(voxmap);
+
+    for (int zeroed = 0; zeroed < 2; zeroed++) {
+        open_in(path, FLR_VOXFILE_LOAD, &voxmap);
+        assert_true(flr_voxfile_get_info(voxmap, &info));
+        assert_true(info.verified);
+        assert_int_equal(truncate(path, 0), 0);
+        if (zeroed) assert_int_equal(truncate(path, (off_t)info.size), 0);
+        assert_true(sum_of(voxmap) == sound);
+        assert_ok(flr_voxfile_verify(voxmap, 0, &error), error);
+        flr_voxmap_destroy(voxmap);
+    }
+    flr_test_folder_remove(folder);
+}
+
+/* A sound file that is too large is refused; a damaged one is damaged, however large it says it is. */
+static void a_limit_holds_for_loading(void **state)
+{
+    (void)state;
+    flr_voxmap *voxmap = NULL;
+    assert_int_equal(flr_voxfile_open_within(the_disk, "/part.flrvox", FLR_VOXFILE_LOAD,
+                                             the_size - 1, &voxmap, NULL, &error),
+                     FLR_TOO_LARGE);
+    assert_null(voxmap);
+    assert_ok(flr_voxfile_open_within(the_disk, "/part.flrvox", FLR_VOXFILE_LOAD, the_size, &voxmap,
+                                      NULL, &error),
+              error);
+    flr_voxmap_destroy(voxmap);
+    char *folder = flr_test_folder(), path[600];
+    snprintf(path, sizeof path, "%s/x.flrvox", folder);
+    assert_ok(flr_voxfile_write(flr_env_real(), path, the_voxmap, NULL, &error), error);
+    assert_int_equal(truncate(path, (off_t)1 << 42), 0); /* of holes */
+    voxmap = NULL;
+    assert_int_equal(flr_voxfile_open_within(flr_env_real(), path, FLR_VOXFILE_LOAD, the_size,
+                                             &voxmap, NULL, &error),
+                     FLR_BAD_INPUT);
+    assert_null(voxmap);
     flr_test_folder_remove(folder);
 }
 
@@ -615,6 +691,8 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(survives_without_memory),
         cmocka_unit_test(large_files_open_in_milliseconds),
+        cmocka_unit_test(a_file_cut_short_ends_nobody),
+        cmocka_unit_test(a_limit_holds_for_loading),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
