@@ -126,7 +126,11 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_DEVICE,    /* `index` of the device */
     FLR_ENGINE_EVENT_RECORDING, /* `index` of the recording that began or ended */
     FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
-    FLR_ENGINE_EVENT_REPLAY /* playing began or ended */
+    FLR_ENGINE_EVENT_REPLAY, /* playing began or ended */
+    /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
+     * Ends of jobs, answers and new scenes come as events all the same; `index`: how many of these were lost, because there was
+     * no memory left */
+    FLR_ENGINE_EVENT_RESYNC
 } flr_engine_event_kind;
 
 typedef struct flr_engine_job {
@@ -159,7 +163,8 @@ typedef struct flr_engine_event {
     char sentence[FLR_ERROR_MESSAGE_SIZE];
 } flr_engine_event;
 
-/* The oldest that was not taken yet. False: no more. When nobody takes them, old ones are lost. */
+/* The oldest that was not taken yet. False: no more. Where many wait, FLR_ENGINE_EVENT_RESYNC stands for those that only say
+ * that something has changed. */
 bool flr_engine_next(flr_engine *engine, flr_engine_event *event);
 
 /* ---- the scene ---- */

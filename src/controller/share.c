@@ -506,7 +506,8 @@ static void take_event(flr_share *s, const flr_party_event *event)
 void flr_share_event(flr_share *s, const flr_engine_event *event)
 {
     if (event->kind == FLR_ENGINE_EVENT_JOB) flr_share_scene_job(s, &event->job);
-    if (event->kind == FLR_ENGINE_EVENT_PARAMETER) s->params_new = true;
+    if (event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_RESYNC)
+        s->params_new = true;
 }
 
 int64_t flr_share_service(flr_share *s)
