@@ -75,6 +75,7 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_FAILED, "nobody is there, the token or the scene is another one, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT, "the file of the token cannot be used, or the host is not known"},
+    {FLR_EXIT_STALLED, "its control thread did nothing for 2 s: forces were brought to zero first"},
     {0, NULL},
 };
 

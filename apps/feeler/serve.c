@@ -17,6 +17,7 @@
 #include "output.h"
 #include "scenarios.h"
 #include "scene/scene.h"
+#include "serve_watch.h"
 
 enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
 
@@ -41,6 +42,7 @@ typedef struct server {
     bool failed;  /* … and has failed */
     flr_error error;
     int64_t end_ns; /* 0: none */
+    flr_serve_watch watch;
 } server;
 
 /* ---- folders ---- */
@@ -468,6 +470,7 @@ static bool seen(void *context, const flr_engine_event *event)
 static bool stop(void *context)
 {
     server *s = context;
+    flr_serve_watch_round(&s->watch);
     if (s->options->join && !s->joined) look_at_share(s);
     return flr_stop_wanted() || s->failed || (s->end_ns && flr_clock_ns(s->cli->env) >= s->end_ns);
 }
@@ -536,6 +539,8 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
                           "--share needs a scene, since no part comes or goes while others are in "
                           "it: feeler serve SCENE --share");
     if (result == FLR_OK) result = choose_address(s, error);
+    if (result == FLR_OK) result = flr_serve_watch_begin(&s->watch, s->cli->env, error);
+    s->def.engine.stall = s->watch.stall;
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);
     if (result == FLR_OK) result = add_devices(s, error);
     flr_engine *engine = result == FLR_OK ? flr_service_engine(s->service) : NULL;
@@ -556,6 +561,7 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
     }
     s->cli = cli;
     s->options = options;
+    s->watch.notify = -1;
     flr_catch_stop();
     signal(SIGPIPE, SIG_IGN);
     flr_result result = begin(s, scene, &error);
@@ -570,7 +576,9 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
         if (ready) ready(context, url);
         if (options->seconds > 0)
             s->end_ns = flr_clock_ns(cli->env) + (int64_t)(options->seconds * 1e9);
+        flr_serve_watch_ready(&s->watch);
         flr_service_run(s->service, stop, s);
+        flr_serve_watch_rest(&s->watch);
         flr_progress_end(cli);
         if (s->failed) {
             error = s->error;
@@ -580,6 +588,7 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
         }
     }
     flr_service_destroy(s->service);
+    flr_serve_watch_end(&s->watch);
     for (size_t i = 0; i < s->device_count; i++) flr_device_close(s->devices[i]);
     flr_log_destroy(s->log);
     memset(&s->def.access, 0, sizeof s->def.access);

@@ -104,7 +104,9 @@ static flr_result make_loop(flr_engine *e, flr_error *error)
     def.home = e->cpu;
     def.lock_memory = e->def.lock_memory;
     flr_result result = flr_engine_open_devices(e, &def, error);
-    return result == FLR_OK ? flr_loop_create(&def, &e->loop, error) : result;
+    if (result == FLR_OK) result = flr_loop_create(&def, &e->loop, error);
+    if (result == FLR_OK) flr_loop_watch_control(e->loop, e->def.stall);
+    return result;
 }
 
 flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr_error *error)
@@ -308,6 +310,11 @@ static void end_job(flr_engine *e, flr_job *job)
     flr_job_end(job);
     if (job->info.job > 0) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
     job->drop(job);
+}
+
+flr_stall_doing flr_engine_doing(flr_engine *e, const char *doing, const char *what)
+{
+    return flr_stall_set_doing(e->def.stall, doing, what);
 }
 
 void flr_engine_service(flr_engine *e)

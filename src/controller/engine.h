@@ -41,6 +41,7 @@
 #include "feeler/result.h"
 #include "feeler/world.h"
 #include "protocol/messages.h"
+#include "realtime/stall.h"
 #include "scene/scene.h"
 
 #define FLR_ENGINE_NONE UINT32_MAX /* no part, no hand, no device */
@@ -82,6 +83,9 @@ typedef struct flr_engine_def {
     int priority;             /* of the loop, as in flr_loop_def; default 80 */
     int cpu;                  /* default -1 */
     bool lock_memory;         /* default true */
+    /* Control's, which the caller beats: forces fade while it stalls, and what control does is noted in it. NULL: none. Outlives
+     * the engine. */
+    flr_stall *stall;
     /* Called from any thread but the loop's when flr_engine_service() has something to do: must not
      * call the engine, may not block. NULL: none. */
     void (*wake)(void *context);
@@ -109,6 +113,9 @@ void flr_engine_stop(flr_engine *engine); /* waits for the frame it is in; force
 bool flr_engine_is_running(const flr_engine *engine);
 /* Frames in the calling thread, for tests and programs without a person. Not while it runs. */
 void flr_engine_run(flr_engine *engine, uint64_t frames);
+
+/* What control does from now on, for flr_stall_set_doing(). */
+flr_stall_doing flr_engine_doing(flr_engine *engine, const char *doing, const char *what);
 
 /* Takes over what workers made, frees what the loop has let go of, keeps merges and recordings
  * going. Without workers it does one job that waits: of a load the next part of it. */

@@ -176,9 +176,8 @@ bool flr_engine_next(flr_engine *e, flr_engine_event *event)
         e->resync = false;
         forget_told(e);
     }
-    flr_member *member = event->kind == FLR_ENGINE_EVENT_PART
-                             ? flr_members_find(&e->members, event->part)
-                             : NULL;
+    flr_member *member =
+        event->kind == FLR_ENGINE_EVENT_PART ? flr_members_find(&e->members, event->part) : NULL;
     if (member) member->told = false;
     return true;
 }

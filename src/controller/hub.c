@@ -299,7 +299,10 @@ static bool count_news(flr_hub *hub)
 
 int64_t flr_hub_pump(flr_hub *hub, int64_t now)
 {
+    flr_stall_doing before =
+        flr_engine_doing(hub->def.engine, "taking over what workers have made", "");
     flr_engine_service(hub->def.engine);
+    flr_engine_doing(hub->def.engine, "passing on what has happened", "");
     flr_engine_event *event = &hub->event;
     begin_second_of_news(hub, now);
     while (flr_engine_next(hub->def.engine, event)) {
@@ -325,5 +328,8 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
     }
     flr_engine_want_near(hub->def.engine, wants & FLR_WIRE_WANT_PROXIMITY,
                          wants & FLR_WIRE_WANT_VOXELS);
-    return hub->share ? flr_hub_pump_share(hub, now) : INT64_MAX;
+    flr_engine_doing(hub->def.engine, "serving the shared session", "");
+    int64_t next = hub->share ? flr_hub_pump_share(hub, now) : INT64_MAX;
+    flr_engine_doing(hub->def.engine, before.doing, before.what);
+    return next;
 }

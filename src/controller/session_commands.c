@@ -528,8 +528,11 @@ void flr_session_command(flr_session *session, const flr_message *message, int64
                           type->name, ability_name(found->ability));
     else if (session->hub->share)
         result = flr_hub_check_share(session->hub, message->id, &c.error);
+    flr_stall_doing before =
+        flr_engine_doing(c.engine, "carrying out a client's command", type->name);
     if (result == FLR_OK)
         found->run(&c);
     else if (type->kind != FLR_KIND_INPUT)
         flr_session_fail(session, message, &c.error);
+    flr_engine_doing(c.engine, before.doing, before.what);
 }

@@ -37,13 +37,13 @@ static void write_plan(desk *d)
     assert_ok(flr_path_make_folder(d->stand.env, "/plans", &error), error);
     assert_ok(flr_engine_save(d->stand.engine, "/plans/plan.json", &job, &error), error);
     flr_test_stand_settle(&d->stand);
-    size_t size = (size_t)160 * PARTS, used = 0;
+    size_t size = (size_t)360 * PARTS, used = 0;
     char *text = malloc(size);
-    used += (size_t)snprintf(text, size,
-                             "{ \"feeler\": 1, \"name\": \"many\", \"voxel\": \"4mm\", \"parts\": [");
+    used += (size_t)snprintf(
+        text, size, "{ \"feeler\": 1, \"name\": \"many\", \"voxel\": \"4mm\", \"parts\": [");
     for (int i = 0; i < PARTS; i++)
         used += (size_t)snprintf(text + used, size - used,
-                                 "%s { \"name\": \"part %d\", \"file\": \"plan_parts/0.ply\", "
+                                 "%s { \"name\": \"part %0200d\", \"file\": \"plan_parts/0.ply\", "
                                  "\"unit\": 1, \"pose\": { \"position\": [%d, %d, 0] } }",
                                  i ? "," : "", i, i % 50, i / 50);
     used += (size_t)snprintf(text + used, size - used, " ] }\n");
@@ -89,9 +89,8 @@ static void say(desk *d, flr_session *session, const flr_message *message)
     flr_error error;
     size_t size;
     uint8_t bytes[512];
-    assert_ok(
-        flr_protocol_encode(message, FLR_PROTOCOL_MINOR, bytes, sizeof bytes, &size, &error),
-        error);
+    assert_ok(flr_protocol_encode(message, FLR_PROTOCOL_MINOR, bytes, sizeof bytes, &size, &error),
+              error);
     flr_session_receive(session, bytes, size, now(d));
 }
 
@@ -150,9 +149,9 @@ static size_t read_frames(desk *d, viewer *v, int most)
     size_t size, all = 0;
     for (int i = 0;
          i < most && flr_session_next(v->session, now(d), d->frame, d->frame_size, &size); i++) {
-        assert_ok(flr_protocol_decode(d->frame, size, FLR_TO_CLIENT, d->room, d->room_size, &m,
-                                      &error),
-                  error);
+        assert_ok(
+            flr_protocol_decode(d->frame, size, FLR_TO_CLIENT, d->room, d->room_size, &m, &error),
+            error);
         take(v, &m);
         all += size;
     }
