@@ -55,18 +55,18 @@ static void end_process(void *context, const flr_stall_report *report)
 {
     flr_env *env = context;
     char message[400], text[FLR_LOG_TEXT_SIZE + 1];
-    snprintf(message, sizeof message,
-             "the control thread did nothing for %.1f s%s%s%s%s; all forces were brought to zero, and "
-             "feeler ends with exit code %d",
-             report->seconds, report->doing[0] ? " while " : "", report->doing,
-             report->what[0] ? ": " : "", report->what, FLR_EXIT_STALLED);
+    snprintf(
+        message, sizeof message,
+        "the control thread did nothing for %.1f s%s%s%s%s; all forces were brought to zero, and "
+        "feeler ends with exit code %d",
+        report->seconds, report->doing[0] ? " while " : "", report->doing,
+        report->what[0] ? ": " : "", report->what, FLR_EXIT_STALLED);
     const flr_log_line line = {FLR_LOG_ERROR, flr_clock_wall_ns(env), message};
     flr_log_format(&line, text);
     size_t size = strlen(text);
     text[size] = '\n';
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (poll(&out, 1, 0) == 1 && out.revents & POLLOUT)
-        (void)!write(STDERR_FILENO, text, size + 1);
+    if (poll(&out, 1, 0) == 1 && out.revents & POLLOUT) (void)!write(STDERR_FILENO, text, size + 1);
     _exit(FLR_EXIT_STALLED);
 }
 

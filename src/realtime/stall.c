@@ -127,8 +127,8 @@ flr_result flr_stall_start(flr_stall *stall, flr_error *error)
     int code = pthread_create(&stall->thread, NULL, look_thread, stall);
     stall->made = code == 0;
     if (code == 0) return FLR_OK;
-    return flr_fail(error, FLR_NO_MEMORY, "cannot make a thread that watches the control thread: %s",
-                    strerror(code));
+    return flr_fail(error, FLR_NO_MEMORY,
+                    "cannot make a thread that watches the control thread: %s", strerror(code));
 }
 
 /* ---- the loop ---- */

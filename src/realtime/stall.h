@@ -26,8 +26,9 @@ typedef struct flr_stall flr_stall;
 
 /* What control was at when it stalled. Texts are constants. */
 typedef struct flr_stall_report {
-    double seconds;           /* for which control did not come round, at least */
-    const char *doing, *what; /* such as "carrying out the command" and its name; "" where not known */
+    double seconds; /* for which control did not come round, at least */
+    const char *doing,
+        *what; /* such as "carrying out the command" and its name; "" where not known */
 } flr_stall_report;
 
 typedef struct flr_stall_def {

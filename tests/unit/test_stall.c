@@ -258,7 +258,8 @@ static void come_round(int ready)
     def.limit_ns = 600 * MS;
     def.look_ns = 60 * MS;
     def.stalled = exit_badly;
-    if (flr_stall_create(&def, &stall, &error) != FLR_OK || flr_stall_start(stall, &error) != FLR_OK)
+    if (flr_stall_create(&def, &stall, &error) != FLR_OK ||
+        flr_stall_start(stall, &error) != FLR_OK)
         _exit(2);
     for (int i = 0; i < 200; i++) {
         flr_stall_beat(stall);
