@@ -164,6 +164,10 @@ static flr_result check_files(server *s, const flr_scene *scene, flr_error *erro
 static flr_result check_scene(server *s, const char *scene, flr_error *error)
 {
     if (flr_scenario_find(scene)) return FLR_OK;
+    if (!scene[0])
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the name of the scene is empty; give a scene file or a scenario such as "
+                        "bay, or leave it out to start without parts");
     flr_path_info info;
     flr_result result = flr_path_look(s->cli->env, scene, &info, error);
     if (result != FLR_OK) return result;
@@ -268,6 +272,10 @@ static void centre_devices(server *s)
 /* HOST[:PORT], a name or a number; [HOST]:PORT where the number has colons. */
 static flr_result find_host(const char *text, flr_address *address, flr_error *error)
 {
+    if (!text[0])
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the name of the host is empty; give HOST or HOST:PORT, as the one who "
+                        "shares sees it");
     if (flr_address_parse(text, FLR_SHARE_PORT, address, NULL) == FLR_OK) return FLR_OK;
     char host[256];
     const char *colon = strrchr(text, ':');
@@ -360,6 +368,7 @@ static flr_result begin_share(server *s, flr_error *error)
     def.barrier = options->barrier;
     def.rate = options->state_rate;
     def.folder = s->shared[0] ? s->shared : NULL;
+    if (options->scene_limit) def.scene_limit = options->scene_limit;
     result = flr_service_set_share(s->service, &def, error);
     if (result != FLR_OK && options->share_listen && result == FLR_NOT_FOUND) {
         flr_error why = *error;

@@ -428,7 +428,8 @@ enum {
     FLR_ENGINE_PULSES = 5,
     FLR_ENGINE_LATE =
         4 * FLR_ENGINE_HANDS + 2, /* release, leave, tool, base of each hand; pause, tuning */
-    FLR_ENGINE_JOBS = 256         /* that may wait; new parts are counted as parts */
+    FLR_ENGINE_JOBS = 256,        /* that may wait; new parts are counted as parts */
+    FLR_ENGINE_OVERLAYS = 64      /* that may wait */
 };
 
 /* What the loop had counted at some moment. */
@@ -513,6 +514,8 @@ struct flr_engine {
     int64_t looked_ns;
     struct flr_look *look; /* the newest; NULL: none */
     uint64_t look_number;
+
+    uint32_t overlays; /* jobs that gather some */
 
     // what stands inside others
     struct {

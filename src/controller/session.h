@@ -186,6 +186,7 @@ size_t flr_session_mesh(flr_session *session, void *bytes, size_t capacity);
 bool flr_session_mesh_due(flr_session *session);
 /* False: too much is asked for already. A wish is the session's from then on, also on failure. */
 bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most);
+bool flr_session_can_ask_overlay(const flr_session *session);
 bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay_wish *wish);
 void flr_session_forget_meshes(flr_session *session);
 size_t flr_session_encode(const flr_session *session, const flr_message *message, void *bytes,

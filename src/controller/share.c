@@ -15,7 +15,11 @@ static const double stuck = 0.01;  /* m/s, rad/s: slower than this, it will not 
 
 flr_share_def flr_default_share_def(void)
 {
-    return (flr_share_def){.colour = UINT32_MAX, .rate = 100, .patience = 10, .name = ""};
+    return (flr_share_def){.colour = UINT32_MAX,
+                           .rate = 100,
+                           .patience = 10,
+                           .name = "",
+                           .scene_limit = (uint64_t)2 << 30};
 }
 
 int64_t flr_share_now(const flr_share *share) { return flr_clock_ns(share->def.env); }

@@ -25,9 +25,12 @@ typedef struct engine {
 } engine;
 
 static const engine engines[] = {
-    {"shell", NULL, 0, false, false},         {"smooth", "model", 1, false, false},
-    {"awareness", "awareness", 1, false, false}, {"spheres", "engine", 1, false, false},
-    {"point", NULL, 0, true, false},          {"paged", NULL, 0, false, true},
+    {"shell", NULL, 0, false, false},
+    {"smooth", "model", 1, false, false},
+    {"awareness", "awareness", 1, false, false},
+    {"spheres", "engine", 1, false, false},
+    {"point", NULL, 0, true, false},
+    {"paged", NULL, 0, false, true},
 };
 
 static const char token[] = "a-token-of-24-characters";
@@ -261,7 +264,9 @@ static void rest(void) { flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_re
     do {                                                                                           \
         int tries = 0;                                                                             \
         while (!(condition)) {                                                                     \
-            if (tries % 40 == 0) { __VA_ARGS__; }                                                  \
+            if (tries % 40 == 0) {                                                                 \
+                __VA_ARGS__;                                                                       \
+            }                                                                                      \
             if (tries++ > 12000) fail_msg("%s: waited in vain for %s", name_now, what);            \
             rest();                                                                                \
         }                                                                                          \
@@ -419,8 +424,7 @@ static void the_loop_is_quiet(void **state)
     for (size_t i = 0; i < sizeof engines / sizeof engines[0] && result == 0; i++) {
         if (!is_chosen(&engines[i])) continue;
         if (!watch_engine(folder, &engines[i], false, free_frames)) result = 77;
-        if (result == 0 && paced_frames > 0)
-            watch_engine(folder, &engines[i], true, paced_frames);
+        if (result == 0 && paced_frames > 0) watch_engine(folder, &engines[i], true, paced_frames);
     }
     flr_test_folder_remove(folder);
 }

@@ -242,7 +242,7 @@ static void one_that_fell_behind_catches_up(void **state)
     load(&d);
     viewer *slow = join(&d);
     read_frames(&d, slow, 10);
-    for (uint32_t round = 0; round < 60; round++) {
+    for (uint32_t round = 0; round < 30; round++) {
         for (uint32_t i = 100; i < PARTS; i++)
             assert_ok(flr_engine_set_kind(d.stand.engine, i,
                                           round % 2 ? FLR_PART_STATIC : FLR_PART_FREE, &error),
@@ -274,7 +274,7 @@ static void one_that_fell_behind_gets_another_scene(void **state)
     write_plan(&d);
     load(&d);
     viewer *slow = join(&d);
-    for (uint32_t round = 0; round < 60; round++) {
+    for (uint32_t round = 0; round < 30; round++) {
         for (uint32_t i = 0; i < PARTS; i++)
             assert_ok(flr_engine_set_kind(d.stand.engine, i,
                                           round % 2 ? FLR_PART_STATIC : FLR_PART_FREE, &error),
@@ -297,7 +297,7 @@ static void one_that_fell_behind_gets_another_scene(void **state)
 static void every_end_of_a_job_is_told(void **state)
 {
     (void)state;
-    enum { JOBS = 1500 };
+    enum { JOBS = 1100 };
     desk d;
     begin(&d);
     for (int i = 0; i < JOBS; i++)
@@ -366,6 +366,42 @@ static void a_hand_is_let_go_although_the_loop_is_busy(void **state)
     end(&d);
 }
 
+/* watchers that ask for overlays over and over cannot fill the queue of jobs: one that is posted after them is done soon */
+static void overlays_do_not_fill_the_queue(void **state)
+{
+    (void)state;
+    enum { WATCHERS = 40, TIMES = 100, SOON = 80 };
+    desk d;
+    flr_error error;
+    uint32_t job;
+    begin(&d);
+    viewer *watchers[WATCHERS];
+    for (int i = 0; i < WATCHERS; i++) {
+        watchers[i] = join(&d);
+        read_all(&d, watchers[i]);
+    }
+    for (uint32_t t = 0; t < TIMES; t++)
+        for (int i = 0; i < WATCHERS; i++) {
+            flr_message ask = {.id = FLR_MSG_OVERLAY_ASK, .request = 100 + t};
+            ask.as.overlay_ask.part = d.stand.block;
+            ask.as.overlay_ask.limit = 1000;
+            say(&d, watchers[i]->session, &ask);
+        }
+    assert_ok(flr_path_make_folder(d.stand.env, "/plans", &error), error);
+    assert_ok(flr_engine_save(d.stand.engine, "/plans/plan.json", &job, &error), error);
+    int rounds = 0; /* without workers one job is done in each */
+    while (flr_engine_jobs(d.stand.engine) > 0 && rounds < 10000) {
+        flr_engine_service(d.stand.engine);
+        rounds++;
+    }
+    assert_in_range(rounds, 1, SOON);
+    for (int i = 0; i < WATCHERS; i++) {
+        assert_false(flr_session_ending(watchers[i]->session));
+        free(watchers[i]);
+    }
+    end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +411,7 @@ int main(void)
         cmocka_unit_test(every_end_of_a_job_is_told),
         cmocka_unit_test(a_flood_of_events_is_reported),
         cmocka_unit_test(a_hand_is_let_go_although_the_loop_is_busy),
+        cmocka_unit_test(overlays_do_not_fill_the_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
