@@ -123,7 +123,13 @@ LOCK(sem_post, (sem_t * semaphore), (semaphore))
 #if defined(__x86_64__)
 
 /* The one place from which the filter lets calls through: behind this instruction. */
-__attribute__((noinline, noclone)) static long pass_call(long number, const long a[6])
+#ifdef __clang__
+__attribute__((noinline))
+#else
+__attribute__((noinline, noclone)) /* its label must be there once */
+#endif
+static long
+pass_call(long number, const long a[6])
 {
     register long r10 __asm__("r10") = a[3];
     register long r8 __asm__("r8") = a[4];
