@@ -338,6 +338,9 @@ static int check_arguments(flr_cli *cli, const convert_values *values, int count
     if (count < 2)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler convert needs a file to write, or --split DIR");
+    if (!arguments[1][0])
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "the name of the file to write is empty; give one");
     if (flr_is_recording(arguments[0]) != flr_is_csv(arguments[1]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s: feeler writes recordings (.mcap), and nothing else, as .csv",

@@ -145,6 +145,7 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_OK, "it was stopped, or its time was over"},
     {FLR_EXIT_FAILED, "the port cannot be had, or memory ran out"},
     {FLR_EXIT_USAGE, "there is no such scenario, or the command line is wrong; nothing was done"},
+    {FLR_EXIT_STALLED, "its control thread did nothing for 2 s: forces were brought to zero first"},
     {0, NULL},
 };
 

@@ -42,6 +42,11 @@ static const flr_option options[] = {
      .help = "the token itself; others on this machine can read command lines, so a file is better",
      .offset = AT(share_token)},
     FLR_SHARE_OPTIONS(AT),
+    {.name = "scene-limit",
+     .type = FLR_OPTION_BYTES,
+     .argument = "SIZE",
+     .help = "how large the scene that the host sends may be, all files together; default 2GiB",
+     .offset = AT(scene_limit)},
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
@@ -75,6 +80,7 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_FAILED, "nobody is there, the token or the scene is another one, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT, "the file of the token cannot be used, or the host is not known"},
+    {FLR_EXIT_STALLED, "its control thread did nothing for 2 s: forces were brought to zero first"},
     {0, NULL},
 };
 

@@ -110,6 +110,7 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_FAILED, "the port cannot be had, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT, "the scene, a certificate or the file of the token cannot be used"},
+    {FLR_EXIT_STALLED, "its control thread did nothing for 2 s: forces were brought to zero first"},
     {0, NULL},
 };
 

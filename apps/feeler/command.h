@@ -17,6 +17,7 @@ enum {
     FLR_EXIT_FAILED = 1,
     FLR_EXIT_USAGE = 2,
     FLR_EXIT_INPUT = 3,
+    FLR_EXIT_STALLED = 4,  /* the control thread of a controller */
     FLR_EXIT_STOPPED = 130 /* by Ctrl-C, as shells count it */
 };
 

@@ -18,6 +18,7 @@
 #include "scenarios.h"
 #include "scene/scene.h"
 #include "scratch.h"
+#include "serve_watch.h"
 
 enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
 
@@ -44,6 +45,7 @@ typedef struct server {
     bool failed;  /* … and has failed */
     flr_error error;
     int64_t end_ns; /* 0: none */
+    flr_serve_watch watch;
 } server;
 
 /* ---- folders ---- */
@@ -184,6 +186,10 @@ static flr_result check_files(server *s, const flr_scene *scene, flr_error *erro
 static flr_result check_scene(server *s, const char *scene, flr_error *error)
 {
     if (flr_scenario_find(scene)) return FLR_OK;
+    if (!scene[0])
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the name of the scene is empty; give a scene file or a scenario such as "
+                        "bay, or leave it out to start without parts");
     flr_path_info info;
     flr_result result = flr_path_look(s->cli->env, scene, &info, error);
     if (result != FLR_OK) return result;
@@ -288,6 +294,10 @@ static void centre_devices(server *s)
 /* HOST[:PORT], a name or a number; [HOST]:PORT where the number has colons. */
 static flr_result find_host(const char *text, flr_address *address, flr_error *error)
 {
+    if (!text[0])
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "the name of the host is empty; give HOST or HOST:PORT, as the one who "
+                        "shares sees it");
     if (flr_address_parse(text, FLR_SHARE_PORT, address, NULL) == FLR_OK) return FLR_OK;
     char host[256];
     const char *colon = strrchr(text, ':');
@@ -380,6 +390,7 @@ static flr_result begin_share(server *s, flr_error *error)
     def.barrier = options->barrier;
     def.rate = options->state_rate;
     def.folder = s->shared[0] ? s->shared : NULL;
+    if (options->scene_limit) def.scene_limit = options->scene_limit;
     result = flr_service_set_share(s->service, &def, error);
     if (result != FLR_OK && options->share_listen && result == FLR_NOT_FOUND) {
         flr_error why = *error;
@@ -490,6 +501,7 @@ static bool seen(void *context, const flr_engine_event *event)
 static bool stop(void *context)
 {
     server *s = context;
+    flr_serve_watch_round(&s->watch);
     if (s->options->join && !s->joined) look_at_share(s);
     return flr_stop_wanted() || s->failed || (s->end_ns && flr_clock_ns(s->cli->env) >= s->end_ns);
 }
@@ -558,6 +570,8 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
                           "--share needs a scene, since no part comes or goes while others are in "
                           "it: feeler serve SCENE --share");
     if (result == FLR_OK) result = choose_address(s, error);
+    if (result == FLR_OK) result = flr_serve_watch_begin(&s->watch, s->cli->env, error);
+    s->def.engine.stall = s->watch.stall;
     if (result == FLR_OK) result = flr_service_create(&s->def, &s->service, error);
     if (result == FLR_OK) result = add_devices(s, error);
     flr_engine *engine = result == FLR_OK ? flr_service_engine(s->service) : NULL;
@@ -578,6 +592,7 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
     }
     s->cli = cli;
     s->options = options;
+    s->watch.notify = -1;
     flr_catch_stop();
     signal(SIGPIPE, SIG_IGN);
     flr_result result = begin(s, scene, &error);
@@ -592,7 +607,9 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
         if (ready) ready(context, url);
         if (options->seconds > 0)
             s->end_ns = flr_clock_ns(cli->env) + (int64_t)(options->seconds * 1e9);
+        flr_serve_watch_ready(&s->watch);
         flr_service_run(s->service, stop, s);
+        flr_serve_watch_rest(&s->watch);
         flr_progress_end(cli);
         if (s->failed) {
             error = s->error;
@@ -603,6 +620,7 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
     }
     flr_service_destroy(s->service);
     flr_scratch_remove(cli->env, s->temporary);
+    flr_serve_watch_end(&s->watch);
     for (size_t i = 0; i < s->device_count; i++) flr_device_close(s->devices[i]);
     flr_log_destroy(s->log);
     memset(&s->def.access, 0, sizeof s->def.access);

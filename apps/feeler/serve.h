@@ -8,8 +8,8 @@
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu;
-    uint64_t upload_limit, memory;
-    double rate, voxel, seconds; /* seconds 0: until it is stopped */
+    uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
+    double rate, voxel, seconds;                /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
     /* a shared session */

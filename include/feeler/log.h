@@ -11,8 +11,9 @@
  *
  * A line holds one message of at most FLR_LOG_MESSAGE_SIZE - 1 bytes; longer ones are
  * shortened. Control characters and broken UTF-8 become '?', so that a file name or a packet cannot
- * drive the terminal or forge a line. Repetitions are held back: of lines that come faster
- * than `burst` plus `per_second` allow, only the number is reported, later, as one line.
+ * drive the terminal or forge a line. Of a message that comes again within `repeat_ns`, only the
+ * number of repetitions is reported, with the first line after that time or at the end. Of lines that
+ * come faster than `burst` plus `per_second` allow, only the number is reported, later, as one line.
  * Errors are never held back.
  *
  * Thread: any; a log may be shared, its sink is called by one thread at a time.
@@ -60,9 +61,11 @@ typedef struct flr_log_def {
     void *context;       /* given to the sink */
     uint32_t burst;      /* lines that may come at once… */
     uint32_t per_second; /* …and how many more each second; 0: no limit at all */
+    int64_t repeat_ns;   /* the same message is written once in such a time; 0: always */
 } flr_log_def;
 
-/* The real clock, warnings and errors to stderr, 200 lines at once and 50 per second. */
+/* The real clock, warnings and errors to stderr, 200 lines at once and 50 per second, the same message
+ * once in 10 s. */
 FLR_API flr_log_def flr_default_log_def(void);
 
 /* Makes a log; NULL where there is no memory (and then stays silent, as a NULL log is). */

@@ -11,6 +11,17 @@
 #include "base/text.h"
 #include "feeler/assert.h"
 
+enum { RECENT = 16 }; /* messages that are compared with new ones */
+
+/* a message that was written not long ago */
+typedef struct recent {
+    bool used;
+    flr_log_level level;
+    int64_t until_ns;  /* until then it is not written again */
+    uint64_t repeated; /* times that it came since */
+    char message[FLR_LOG_MESSAGE_SIZE];
+} recent;
+
 struct flr_log {
     flr_log_def def;
     pthread_mutex_t lock; /* guards what follows, and the sink */
@@ -18,6 +29,7 @@ struct flr_log {
     int64_t refilled_ns;  /* when the allowance was last brought up to date */
     uint64_t held_back;   /* lines not written since the last one that was */
     char message[FLR_LOG_MESSAGE_SIZE];
+    recent recent[RECENT];
 };
 
 flr_log_def flr_default_log_def(void)
@@ -29,6 +41,7 @@ flr_log_def flr_default_log_def(void)
         .context = NULL,
         .burst = 200,
         .per_second = 50,
+        .repeat_ns = INT64_C(10000000000),
     };
     return def;
 }
@@ -59,9 +72,55 @@ static void report_held_back(flr_log *log)
     log->def.sink(log->def.context, &line);
 }
 
+/* ---- repetitions, with the lock held ---- */
+
+static void forget(flr_log *log, recent *r)
+{
+    if (r->used && r->repeated > 0) {
+        char text[FLR_LOG_MESSAGE_SIZE + 40];
+        snprintf(text, sizeof text, "%s (repeated %" PRIu64 " time%s)", r->message, r->repeated,
+                 r->repeated == 1 ? "" : "s");
+        flr_log_line line = {r->level, flr_clock_wall_ns(log->def.env), text};
+        log->def.sink(log->def.context, &line);
+    }
+    r->used = false;
+}
+
+/* True: log->message was written not long ago. Says of others how often they came meanwhile. */
+static bool is_repeated(flr_log *log, flr_log_level level, int64_t now)
+{
+    bool found = false;
+    for (int i = 0; i < RECENT; i++) {
+        recent *r = &log->recent[i];
+        if (r->used && now >= r->until_ns) forget(log, r);
+        if (found || !r->used || r->level != level || strcmp(r->message, log->message) != 0)
+            continue;
+        r->repeated++;
+        found = true;
+    }
+    return found;
+}
+
+/* It takes the place of the one that is forgotten first. */
+static void remember(flr_log *log, flr_log_level level, int64_t now)
+{
+    recent *to = &log->recent[0];
+    for (int i = 0; i < RECENT && to->used; i++) {
+        recent *r = &log->recent[i];
+        if (!r->used || r->until_ns < to->until_ns) to = r;
+    }
+    forget(log, to);
+    to->used = true;
+    to->level = level;
+    to->until_ns = now + log->def.repeat_ns;
+    to->repeated = 0;
+    memcpy(to->message, log->message, sizeof to->message);
+}
+
 void flr_log_destroy(flr_log *log)
 {
     if (!log) return;
+    for (int i = 0; i < RECENT; i++) forget(log, &log->recent[i]);
     report_held_back(log);
     pthread_mutex_destroy(&log->lock);
     free(log);
@@ -93,14 +152,17 @@ void flr_log_write(flr_log *log, flr_log_level level, const char *format, ...)
     FLR_ASSERT((unsigned)level < FLR_LOG_LEVEL_COUNT && format);
     if (!flr_log_enabled(log, level)) return;
     pthread_mutex_lock(&log->lock);
-    if (may_write(log, level)) {
+    int64_t now = flr_clock_ns(log->def.env);
+    va_list arguments;
+    va_start(arguments, format);
+    flr_text_print(log->message, sizeof log->message, format, arguments);
+    va_end(arguments);
+    bool once = log->def.repeat_ns > 0 && level != FLR_LOG_ERROR;
+    if (!(once && is_repeated(log, level, now)) && may_write(log, level)) {
         report_held_back(log);
-        va_list arguments;
-        va_start(arguments, format);
-        flr_text_print(log->message, sizeof log->message, format, arguments);
-        va_end(arguments);
         flr_log_line line = {level, flr_clock_wall_ns(log->def.env), log->message};
         log->def.sink(log->def.context, &line);
+        if (once) remember(log, level, now);
     }
     pthread_mutex_unlock(&log->lock);
 }

@@ -1,6 +1,5 @@
-/* the engine: making it, what control does again and again, events, state */
+/* the engine: making it, what control does again and again, state; events.c has the events */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +63,9 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
 {
     flr_framer *f = e->framer = calloc(1, sizeof *f);
     e->state = calloc(1, sizeof *e->state);
-    e->events = calloc(FLR_ENGINE_EVENTS + 1, sizeof *e->events);
     e->pulses = calloc(FLR_ENGINE_PULSES, sizeof *e->pulses);
-    if (!f || !e->state || !e->events || !e->pulses) return flr_engine_no_memory(error);
+    if (!f || !e->state || !flr_engine_make_events(e) || !e->pulses)
+        return flr_engine_no_memory(error);
     f->env = e->def.env;
     f->hand_count = e->def.hands;
     f->paced = e->def.paced;
@@ -105,7 +104,9 @@ static flr_result make_loop(flr_engine *e, flr_error *error)
     def.home = e->cpu;
     def.lock_memory = e->def.lock_memory;
     flr_result result = flr_engine_open_devices(e, &def, error);
-    return result == FLR_OK ? flr_loop_create(&def, &e->loop, error) : result;
+    if (result == FLR_OK) result = flr_loop_create(&def, &e->loop, error);
+    if (result == FLR_OK) flr_loop_watch_control(e->loop, e->def.stall);
+    return result;
 }
 
 flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr_error *error)
@@ -153,7 +154,7 @@ static void welcome_parts(flr_engine *e)
         if (!m->sent || m->there) continue;
         m->there = true;
         flr_engine_suspect_overlaps(e);
-        flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = m->part;
+        flr_engine_tell_part(e, m);
     }
 }
 
@@ -207,6 +208,14 @@ static void take_notices(flr_engine *e)
 {
     flr_notice notice;
     while (flr_ring_pop(e->framer->notices, &notice)) take_notice(e, &notice);
+    uint32_t lost = (uint32_t)atomic_load_explicit(&e->framer->notices_lost, memory_order_relaxed);
+    if (lost == e->notices_lost) return;
+    flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                    "%u events of the loop were left out: too many happened at once",
+                    lost - e->notices_lost);
+    e->notices_lost = lost;
+    /* parts may have been put somewhere */
+    flr_engine_suspect_overlaps(e);
 }
 
 /* ---- ending ---- */
@@ -266,6 +275,31 @@ bool flr_engine_is_running(const flr_engine *e) { return flr_loop_is_running(e->
 
 void flr_engine_run(flr_engine *e, uint64_t frames) { flr_loop_run(e->loop, frames); }
 
+static bool replaces(const flr_order *order, const flr_order *before)
+{
+    bool same = order->kind == before->kind && order->hand == before->hand;
+    /* a hand that is gone is more than one that lets go */
+    return same && (order->kind != FLR_ORDER_RELEASE || order->flag == before->flag);
+}
+
+void flr_engine_send_surely(flr_engine *e, const flr_order *order)
+{
+    if (e->late_count == 0 && flr_loop_send(e->loop, order)) return;
+    uint32_t i = 0;
+    while (i < e->late_count && !replaces(order, &e->late[i])) i++;
+    FLR_ASSERT(i < FLR_ENGINE_LATE);
+    e->late[i] = *order;
+    if (i == e->late_count) e->late_count++;
+}
+
+static void send_late(flr_engine *e)
+{
+    uint32_t sent = 0;
+    while (sent < e->late_count && flr_loop_send(e->loop, &e->late[sent])) sent++;
+    e->late_count -= sent;
+    memmove(e->late, e->late + sent, e->late_count * sizeof *e->late);
+}
+
 static void end_job(flr_engine *e, flr_job *job)
 {
     if (job->done) job->done(e, job);
@@ -278,10 +312,16 @@ static void end_job(flr_engine *e, flr_job *job)
     job->drop(job);
 }
 
+flr_stall_doing flr_engine_doing(flr_engine *e, const char *doing, const char *what)
+{
+    return flr_stall_set_doing(e->def.stall, doing, what);
+}
+
 void flr_engine_service(flr_engine *e)
 {
     flr_engine_job changed;
     flr_job *ended;
+    send_late(e);
     take_notices(e);
     flr_jobs_do_one(e->jobs);
     while (flr_jobs_changed(e->jobs, &changed))
@@ -300,60 +340,9 @@ void flr_engine_service(flr_engine *e)
 
 /* ---- telling ---- */
 
-/* News have half of the ring at most, so that they cannot drive out what must be told; what does not go in is filled in
- * one slot beside it, and forgotten. */
-flr_engine_event *flr_engine_tell(flr_engine *e, flr_engine_event_kind kind)
-{
-    flr_engine_event *event = &e->events[FLR_ENGINE_EVENTS];
-    bool news = kind == FLR_ENGINE_EVENT_NEWS;
-    if (!news || e->event_count < FLR_ENGINE_EVENTS / 2) {
-        if (e->event_count == FLR_ENGINE_EVENTS) {
-            e->event_first = (e->event_first + 1) % FLR_ENGINE_EVENTS;
-            e->event_count--;
-        }
-        event = &e->events[(e->event_first + e->event_count++) % FLR_ENGINE_EVENTS];
-    }
-    memset(event, 0, sizeof *event);
-    event->kind = kind;
-    event->part = event->hand = FLR_ENGINE_NONE;
-    event->frame = e->state->frame;
-    return event;
-}
-
-void flr_engine_tell_change(flr_engine *e, uint32_t index)
-{
-    for (uint32_t i = 0; i < e->event_count; i++) {
-        const flr_engine_event *event = &e->events[(e->event_first + i) % FLR_ENGINE_EVENTS];
-        if (event->kind == FLR_ENGINE_EVENT_PARAMETER && event->index == index) return;
-    }
-    flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = index;
-}
-
-void flr_engine_news(flr_engine *e, uint8_t news, uint32_t part, uint32_t hand, const char *format,
-                     ...)
-{
-    flr_engine_event *event = flr_engine_tell(e, FLR_ENGINE_EVENT_NEWS);
-    event->news = news;
-    event->part = part;
-    event->hand = hand;
-    va_list arguments;
-    va_start(arguments, format);
-    flr_text_print(event->sentence, sizeof event->sentence, format, arguments);
-    va_end(arguments);
-}
-
-bool flr_engine_next(flr_engine *e, flr_engine_event *event)
-{
-    if (e->event_count == 0) return false;
-    *event = e->events[e->event_first];
-    e->event_first = (e->event_first + 1) % FLR_ENGINE_EVENTS;
-    e->event_count--;
-    return true;
-}
-
 flr_result flr_engine_send(flr_engine *e, const flr_order *order, flr_error *error)
 {
-    if (flr_loop_send(e->loop, order)) return FLR_OK;
+    if (e->late_count == 0 && flr_loop_send(e->loop, order)) return FLR_OK; /* none overtakes */
     return flr_fail(error, FLR_AGAIN, "too much is on its way to the loop; try again");
 }
 

@@ -41,6 +41,7 @@
 #include "feeler/result.h"
 #include "feeler/world.h"
 #include "protocol/messages.h"
+#include "realtime/stall.h"
 #include "scene/scene.h"
 
 #define FLR_ENGINE_NONE UINT32_MAX /* no part, no hand, no device */
@@ -82,6 +83,9 @@ typedef struct flr_engine_def {
     int priority;             /* of the loop, as in flr_loop_def; default 80 */
     int cpu;                  /* default -1 */
     bool lock_memory;         /* default true */
+    /* Control's, which the caller beats: forces fade while it stalls, and what control does is noted in it. NULL: none. Outlives
+     * the engine. */
+    flr_stall *stall;
     /* Called from any thread but the loop's when flr_engine_service() has something to do: must not
      * call the engine, may not block. NULL: none. */
     void (*wake)(void *context);
@@ -110,6 +114,9 @@ bool flr_engine_is_running(const flr_engine *engine);
 /* Frames in the calling thread, for tests and programs without a person. Not while it runs. */
 void flr_engine_run(flr_engine *engine, uint64_t frames);
 
+/* What control does from now on, for flr_stall_set_doing(). */
+flr_stall_doing flr_engine_doing(flr_engine *engine, const char *doing, const char *what);
+
 /* Takes over what workers made, frees what the loop has let go of, keeps merges and recordings
  * going. Without workers it does one job that waits: of a load the next part of it. */
 void flr_engine_service(flr_engine *engine);
@@ -126,7 +133,11 @@ typedef enum flr_engine_event_kind {
     FLR_ENGINE_EVENT_DEVICE,    /* `index` of the device */
     FLR_ENGINE_EVENT_RECORDING, /* `index` of the recording that began or ended */
     FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
-    FLR_ENGINE_EVENT_REPLAY /* playing began or ended */
+    FLR_ENGINE_EVENT_REPLAY, /* playing began or ended */
+    /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
+     * Ends of jobs, answers and new scenes come as events all the same; `index`: how many of these were lost, because there was
+     * no memory left */
+    FLR_ENGINE_EVENT_RESYNC
 } flr_engine_event_kind;
 
 typedef struct flr_engine_job {
@@ -159,7 +170,8 @@ typedef struct flr_engine_event {
     char sentence[FLR_ERROR_MESSAGE_SIZE];
 } flr_engine_event;
 
-/* The oldest that was not taken yet. False: no more. When nobody takes them, old ones are lost. */
+/* The oldest that was not taken yet. False: no more. Where many wait, FLR_ENGINE_EVENT_RESYNC stands for those that only say
+ * that something has changed. */
 bool flr_engine_next(flr_engine *engine, flr_engine_event *event);
 
 /* ---- the scene ---- */

@@ -12,14 +12,18 @@ enum { RESOLVES = 4096 };
 
 static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 
-/* What is only news may get lost, before it takes the room of things that go back: those that can be on their way are few. */
+/* What is only news is left out, and counted, before it takes the room of things that go back: those that can be on their way
+ * are few. */
 static void notify(flr_framer *f, flr_notice notice)
 {
     enum { KEPT_FREE = 64 };
     bool news = notice.kind == FLR_NOTICE_GRABBED || notice.kind == FLR_NOTICE_RELEASED ||
                 notice.kind == FLR_NOTICE_FAULT || notice.kind == FLR_NOTICE_WAITING ||
                 notice.kind == FLR_NOTICE_PLACED || notice.kind == FLR_NOTICE_UNDONE;
-    if (news && flr_ring_count(f->notices) + KEPT_FREE > flr_ring_capacity(f->notices)) return;
+    if (news && flr_ring_count(f->notices) + KEPT_FREE > flr_ring_capacity(f->notices)) {
+        atomic_fetch_add_explicit(&f->notices_lost, 1, memory_order_relaxed);
+        return;
+    }
     notice.frame = f->frame.number;
     (void)flr_ring_push(f->notices, &notice);
 }

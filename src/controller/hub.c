@@ -7,6 +7,8 @@
 
 #include "controller/session.h"
 
+enum { NEWS_MOST = 500 }; /* in a second */
+
 flr_hub_limits flr_default_hub_limits(void)
 {
     return (flr_hub_limits){
@@ -127,22 +129,36 @@ static void answer_question(flr_hub *hub, const flr_engine_event *event)
     }
 }
 
+/* Is it part of what flr_session_resync() sends? */
+static bool can_wait(const flr_engine_event *event)
+{
+    return event->kind == FLR_ENGINE_EVENT_SCENE || event->kind == FLR_ENGINE_EVENT_RESYNC ||
+           event->kind == FLR_ENGINE_EVENT_PART || event->kind == FLR_ENGINE_EVENT_PART_GONE ||
+           event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_DEVICE ||
+           event->kind == FLR_ENGINE_EVENT_RECORDING ||
+           (event->kind == FLR_ENGINE_EVENT_JOB && event->job.state != FLR_WIRE_JOB_ENDED);
+}
+
 static void hand_on(flr_hub *hub, flr_session *session, const flr_engine_event *event)
 {
     flr_engine_part part;
+    flr_engine_scene scene;
     flr_message message = {0};
+    if (can_wait(event) && flr_session_fell_behind(session)) return;
     switch (event->kind) {
     case FLR_ENGINE_EVENT_SCENE:
-        flr_session_send_scene(session);
+        flr_engine_get_scene(hub->def.engine, &scene);
+        if (session->known_scene != scene.scene) flr_session_send_scene(session);
+        break;
+    case FLR_ENGINE_EVENT_RESYNC:
+        flr_session_resync(session);
         break;
     case FLR_ENGINE_EVENT_PART:
         if (flr_engine_get_part(hub->def.engine, event->part, &part, NULL) == FLR_OK)
             flr_session_send_part(session, &part);
         break;
     case FLR_ENGINE_EVENT_PART_GONE:
-        message.id = FLR_MSG_PART_GONE;
-        message.as.part_gone.part = event->part;
-        flr_session_send(session, &message);
+        flr_session_send_gone(session, event->part);
         break;
     case FLR_ENGINE_EVENT_JOB:
         if (session->wants & FLR_WIRE_WANT_JOBS) flr_session_send_job(session, &event->job);
@@ -191,21 +207,32 @@ static void log_event(flr_hub *hub, const flr_engine_event *event)
         flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s%s%s", named ? "" : job->name,
                       named ? "" : ": ", job->sentence);
     }
+    if (event->kind == FLR_ENGINE_EVENT_RESYNC && event->index > 0)
+        flr_log_write(hub->def.log, FLR_LOG_ERROR,
+                      "out of memory: %u events about jobs and measurements did not reach clients",
+                      event->index);
 }
 
-void flr_hub_tell_replay(flr_hub *hub)
+void flr_session_send_replay(flr_session *session)
 {
     flr_engine_replay_state now;
-    flr_engine_get_replay(hub->def.engine, &now);
+    flr_engine_get_replay(session->hub->def.engine, &now);
     flr_message message = {.id = FLR_MSG_REPLAYING};
     message.as.replaying.recording = now.active ? now.recording : FLR_ENGINE_NONE;
     message.as.replaying.playing = now.playing;
     message.as.replaying.seconds = now.seconds;
     message.as.replaying.length = now.length;
     message.as.replaying.speed = now.speed;
+    flr_session_send(session, &message);
+}
+
+void flr_hub_tell_replay(flr_hub *hub)
+{
+    flr_engine_replay_state now;
+    flr_engine_get_replay(hub->def.engine, &now);
     for (flr_session *session = hub->sessions; session; session = session->next) {
         if (session->state == FLR_SESSION_TALKING && session->wants & FLR_WIRE_WANT_EVENTS)
-            flr_session_send(session, &message);
+            flr_session_send_replay(session);
     }
     hub->replaying = now.active;
     hub->replay_at = flr_clock_ns(hub->def.env);
@@ -247,24 +274,40 @@ static void discount_upload(flr_hub *hub, uint32_t job)
     }
 }
 
-/* Somebody who grabs and lets go ten thousand times a second shall not fill everybody's line with it. */
-static bool count_news(flr_hub *hub, int64_t now)
+/* Somebody who grabs and lets go ten thousand times a second shall not fill everybody's line with it: all are sent how many
+ * events they do not see. */
+static void begin_second_of_news(flr_hub *hub, int64_t now)
 {
-    enum { MOST = 500 };
-    if (now - hub->news_at >= INT64_C(1000000000)) {
-        hub->news_at = now;
-        hub->news = 0;
-    }
-    return hub->news++ < MOST;
+    if (now - hub->news_at < INT64_C(1000000000)) return;
+    uint32_t left_out = hub->news_left_out;
+    hub->news_at = now;
+    hub->news = hub->news_left_out = 0;
+    if (left_out == 0) return;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    snprintf(sentence, sizeof sentence,
+             "%u events were left out: more than %d happened in one second", left_out, NEWS_MOST);
+    flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s", sentence);
+    flr_hub_tell(hub, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, sentence);
+}
+
+static bool count_news(flr_hub *hub)
+{
+    if (hub->news++ < NEWS_MOST) return true;
+    hub->news_left_out++;
+    return false;
 }
 
 int64_t flr_hub_pump(flr_hub *hub, int64_t now)
 {
+    flr_stall_doing before =
+        flr_engine_doing(hub->def.engine, "taking over what workers have made", "");
     flr_engine_service(hub->def.engine);
+    flr_engine_doing(hub->def.engine, "passing on what has happened", "");
     flr_engine_event *event = &hub->event;
+    begin_second_of_news(hub, now);
     while (flr_engine_next(hub->def.engine, event)) {
         if (hub->share) flr_share_event(hub->share, event);
-        if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub, now)) continue;
+        if (event->kind == FLR_ENGINE_EVENT_NEWS && !count_news(hub)) continue;
         if (!hub->def.seen || !hub->def.seen(hub->def.context, event)) log_event(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_CLEARANCE) answer_question(hub, event);
         if (event->kind == FLR_ENGINE_EVENT_REPLAY) take_replay(hub);
@@ -285,5 +328,8 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
     }
     flr_engine_want_near(hub->def.engine, wants & FLR_WIRE_WANT_PROXIMITY,
                          wants & FLR_WIRE_WANT_VOXELS);
-    return hub->share ? flr_hub_pump_share(hub, now) : INT64_MAX;
+    flr_engine_doing(hub->def.engine, "serving the shared session", "");
+    int64_t next = hub->share ? flr_hub_pump_share(hub, now) : INT64_MAX;
+    flr_engine_doing(hub->def.engine, before.doing, before.what);
+    return next;
 }

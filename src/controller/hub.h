@@ -27,10 +27,12 @@
 
 /* What a client may cost. */
 typedef struct flr_hub_limits {
-    uint32_t clients;     /* default 64 */
-    uint64_t upload;      /* bytes of one upload; default 512 MiB */
-    uint64_t uploads;     /* bytes of all that are under way; default 2 GiB */
-    size_t queue;         /* bytes that wait for a client that does not read; default 8 MiB */
+    uint32_t clients; /* default 64 */
+    uint64_t upload;  /* bytes of one upload; default 512 MiB */
+    uint64_t uploads; /* bytes of all that are under way; default 2 GiB */
+    /* bytes that may wait for a client; default 8 MiB. One for which half of them wait is sent no further changes of the scene,
+     * but the difference when it has read them; so half of it has to be enough for a whole scene, 2 MiB */
+    size_t queue;
     uint32_t malformed;   /* frames that cannot be read before it is dropped; default 16 */
     uint32_t per_second;  /* messages; default 20000 */
     double hello_seconds; /* until a client must have said hello; default 10 */

@@ -5,7 +5,7 @@
  *     frame.c     what happens in a frame; tape.c: what of it is recorded; ties.c: parts that other
  *                 controllers hold, too. Only these run in the loop's thread
  *     jobs.c      workers and their queues
- *     engine.c    making, servicing, events, state; health.c: how the loop does
+ *     engine.c    making, servicing, state; events.c: what has happened; health.c: how the loop does
  *     scene.c     the list of parts, orders to the loop, parameters
  *     making.c    what jobs that make parts have in common
  *     load.c      a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
@@ -116,6 +116,7 @@ typedef struct flr_member {
     bool has_goal;
     flr_shape *shape;
     bool sent, there;    /* to the loop; taken over by it */
+    bool told;           /* an event about it waits */
     flr_overlap overlap; /* when that was looked at last */
 } flr_member;
 
@@ -350,7 +351,8 @@ typedef struct flr_framer {
     flr_pager_waits waits; /* for voxels from the disk */
     bool given_up;         /* paused because they did not come */
     flr_undo undo;
-    flr_ring *notices; /* flr_notice: to control */
+    flr_ring *notices;                 /* flr_notice: to control */
+    atomic_uint_fast32_t notices_lost; /* news that had no room, ever; control reads it */
 } flr_framer;
 
 /* The loop's side of a recording; all may be called without one. */
@@ -423,10 +425,13 @@ typedef struct flr_pointer { /* a device as control knows it */
 } flr_pointer;
 
 enum {
-    FLR_ENGINE_EVENTS = 1024,
+    FLR_ENGINE_EVENTS = 1024, /* more only where they cannot be asked for again */
     FLR_ENGINE_POINTERS = 64,
     FLR_ENGINE_PULSES = 5,
-    FLR_ENGINE_JOBS = 256 /* that may wait; new parts are counted as parts */
+    FLR_ENGINE_LATE =
+        4 * FLR_ENGINE_HANDS + 2, /* release, leave, tool, base of each hand; pause, tuning */
+    FLR_ENGINE_JOBS = 256,        /* that may wait; new parts are counted as parts */
+    FLR_ENGINE_OVERLAYS = 64      /* that may wait */
 };
 
 /* What the loop had counted at some moment. */
@@ -457,8 +462,17 @@ struct flr_engine {
     uint64_t pulse_count;
 
     // events: a ring of control's own
-    flr_engine_event *events; /* [FLR_ENGINE_EVENTS + 1] */
-    uint32_t event_first, event_count;
+    flr_engine_event
+        *events; /* [event_capacity + 1]; the last one is filled with what is left out */
+    uint32_t event_first, event_count, event_capacity;
+    bool resync;           /* FLR_ENGINE_EVENT_RESYNC waits in it */
+    uint32_t events_lost;  /* for lack of memory */
+    uint64_t news_lost;    /* … and news, because there were too many */
+    uint32_t notices_lost; /* of framer->notices_lost, how many control knows of */
+
+    // orders that had no room on their way to the loop and must not be left out; the newest of each kind and hand
+    flr_order late[FLR_ENGINE_LATE];
+    uint32_t late_count;
 
     // the scene
     uint32_t scene, next_part, next_mesh, next_job;
@@ -503,6 +517,8 @@ struct flr_engine {
     struct flr_look *look; /* the newest; NULL: none */
     uint64_t look_number;
 
+    uint32_t overlays; /* jobs that gather some */
+
     // what stands inside others
     struct {
         bool suspected; /* parts came or changed place: they are to be looked at */
@@ -518,7 +534,11 @@ struct flr_engine {
 };
 
 flr_result flr_engine_no_memory(flr_error *error);
+/* events.c */
+bool flr_engine_make_events(flr_engine *engine); /* false: no memory */
 flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind);
+/* A part is new or has changed: once, however often it has changed since the last event was fetched. */
+void flr_engine_tell_part(flr_engine *engine, flr_member *member);
 /* Once, however often it has changed since the last one was fetched. */
 void flr_engine_tell_change(flr_engine *engine, uint32_t index);
 void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
@@ -530,6 +550,8 @@ void flr_engine_tell_waiting(flr_engine *engine, bool there);
 void flr_engine_tell_paged(flr_engine *engine, const char *name, const flr_shape *shape);
 void flr_engine_page(flr_engine *engine);
 flr_result flr_engine_send(flr_engine *engine, const flr_order *order, flr_error *error);
+/* The same for an order that the loop gets later where there is no room for it now. Only for those that FLR_ENGINE_LATE counts. */
+void flr_engine_send_surely(flr_engine *engine, const flr_order *order);
 /* The newest of the loop, in engine->state; false: there is none yet. */
 bool flr_engine_refresh(flr_engine *engine);
 /* FLR_NOT_FOUND, FLR_DENIED: it is static and cannot be `what`; FLR_AGAIN: the loop does not have it yet. */
@@ -561,7 +583,7 @@ bool flr_engine_show_replay(flr_engine *engine, flr_engine_state *state); /* rep
 void flr_engine_free_replay(flr_engine *engine);
 flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_error *error);
 void flr_engine_close_devices(flr_engine *engine);
-flr_result flr_engine_send_base(flr_engine *engine, uint32_t hand, flr_error *error);
+void flr_engine_send_base(flr_engine *engine, uint32_t hand);
 flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_member **member,
                            flr_error *error);
 

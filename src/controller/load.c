@@ -245,7 +245,7 @@ static void take_scene(flr_engine *e, load_job *l)
         e->tools[h] = flr_scene_tool(l->scene, h);
         e->probes |= e->tools[h] == FLR_TOOL_POINT;
         e->firm[h] = flr_scene_firm(l->scene, h);
-        flr_engine_send_base(e, h, NULL);
+        flr_engine_send_base(e, h);
     }
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);

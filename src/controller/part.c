@@ -132,7 +132,7 @@ static void take_part(flr_engine *e, part_job *p)
     p->kept->number = e->next_mesh++; /* nobody else knows this mesh yet */
     e->altered = true;
     flr_engine_set_voxel(e);
-    flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = p->member.part;
+    flr_engine_tell_part(e, flr_members_find(&e->members, p->member.part));
 }
 
 static void add_done(flr_engine *e, flr_job *job)
@@ -173,7 +173,7 @@ static void revoxelize_done(flr_engine *e, flr_job *job)
     flr_engine_store(e, p->shape);
     flr_engine_set_voxel(e);
     e->dirty = true;
-    flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = member->part;
+    flr_engine_tell_part(e, member);
 }
 
 /* Points for another model of force: in all parts of this shape. */
@@ -194,7 +194,7 @@ static void reshape_done(flr_engine *e, flr_job *job)
         if (member->shape != p->old) continue;
         flr_shape_drop(member->shape);
         member->shape = flr_shape_use(p->shape);
-        flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = member->part;
+        flr_engine_tell_part(e, member);
     }
     flr_engine_store(e, p->shape);
     e->dirty = true;

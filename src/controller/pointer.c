@@ -81,7 +81,7 @@ static flr_result check(const flr_engine *e, uint32_t hand, uint32_t device, flr
     return FLR_OK;
 }
 
-flr_result flr_engine_send_base(flr_engine *e, uint32_t hand, flr_error *error)
+void flr_engine_send_base(flr_engine *e, uint32_t hand)
 {
     const flr_pointer *p = &e->pointers[e->selected[hand]];
     // a dead-man button is held all the time: the next one takes
@@ -92,7 +92,7 @@ flr_result flr_engine_send_base(flr_engine *e, uint32_t hand, flr_error *error)
                        .pose = p->T_world_base,
                        .scale = p->scale,
                        .grab_button = dead_man == 0 ? 1 : 0};
-    return flr_engine_send(e, &order, error);
+    flr_engine_send_surely(e, &order);
 }
 
 flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_error *error)
@@ -116,10 +116,11 @@ flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_
     p->info.hand = hand;
     e->selected[hand] = device;
     memset(&e->guards[hand], 0, sizeof e->guards[hand]);
-    flr_engine_release(e, hand, NULL);
+    flr_engine_send_surely(e, &(flr_order){.kind = FLR_ORDER_RELEASE, .hand = hand});
     flr_engine_tell(e, FLR_ENGINE_EVENT_DEVICE)->index = before;
     flr_engine_tell(e, FLR_ENGINE_EVENT_DEVICE)->index = device;
-    return flr_engine_send_base(e, hand, error);
+    flr_engine_send_base(e, hand);
+    return FLR_OK;
 }
 
 flr_result flr_engine_place_device(flr_engine *e, uint32_t device, flr_pose T_world_base,
@@ -132,7 +133,8 @@ flr_result flr_engine_place_device(flr_engine *e, uint32_t device, flr_pose T_wo
     e->pointers[device].T_world_base = T_world_base;
     e->pointers[device].scale = scale;
     uint32_t hand = e->pointers[device].info.hand;
-    return hand < e->def.hands ? flr_engine_send_base(e, hand, error) : FLR_OK;
+    if (hand < e->def.hands) flr_engine_send_base(e, hand);
+    return FLR_OK;
 }
 
 flr_result flr_engine_hand_input(flr_engine *e, uint32_t hand, flr_pose T_world_hand,

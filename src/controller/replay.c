@@ -166,7 +166,7 @@ static void reel_work(flr_job *job)
 static void send_pause(flr_engine *e, bool paused)
 {
     flr_order order = {.kind = FLR_ORDER_PAUSE, .flag = paused};
-    flr_engine_send(e, &order, NULL);
+    flr_engine_send_surely(e, &order);
 }
 
 static void reel_done(flr_engine *e, flr_job *job)

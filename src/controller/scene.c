@@ -135,7 +135,7 @@ static void send_tools(flr_engine *e)
 {
     for (uint32_t h = 0; h < e->def.hands && e->probes; h++) {
         flr_order order = {.kind = FLR_ORDER_TOOL, .hand = h, .steps = (uint32_t)e->tools[h]};
-        flr_engine_send(e, &order, NULL);
+        flr_engine_send_surely(e, &order);
     }
 }
 
@@ -248,7 +248,7 @@ flr_result flr_engine_set_kind(flr_engine *e, uint32_t part, flr_part_kind kind,
     }
     member->kind = kind;
     e->dirty = e->altered = true;
-    flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = part;
+    flr_engine_tell_part(e, member);
     return FLR_OK;
 }
 
@@ -321,7 +321,8 @@ flr_result flr_engine_leave(flr_engine *e, uint32_t hand, flr_error *error)
     if (result != FLR_OK) return result;
     flr_remote_clear(e->pointers[hand].remote);
     flr_order order = {.kind = FLR_ORDER_RELEASE, .hand = hand, .flag = true};
-    return flr_engine_send(e, &order, error);
+    flr_engine_send_surely(e, &order); /* nobody is left who could try again */
+    return FLR_OK;
 }
 
 flr_result flr_engine_reset(flr_engine *e, flr_error *error)
@@ -391,9 +392,7 @@ void flr_engine_send_tuning(flr_engine *e)
     order.what.tuning.world.contact.model = e->model;
     order.what.tuning.world.engine = e->kind;
     order.what.tuning.reach = e->tuning.reach;
-    if (flr_engine_send(e, &order, NULL) != FLR_OK)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "parameters did not reach the loop; set one again");
+    flr_engine_send_surely(e, &order);
 }
 
 flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_error *error)

@@ -55,6 +55,7 @@ void flr_session_close(flr_session *session)
     flr_session_forget_meshes(session);
     free(session->transfers);
     free(session->sent);
+    free(session->known);
     free_frames(session);
     flr_log_write(hub->def.log, FLR_LOG_INFO, "client %u from %s is gone", session->number,
                   session->from);
@@ -180,6 +181,8 @@ bool flr_session_take(flr_session *session, void *bytes, size_t capacity, size_t
 bool flr_session_next(flr_session *session, int64_t now, void *bytes, size_t capacity, size_t *size)
 {
     size_t count = 0;
+    if (session->behind && !session->first && session->state == FLR_SESSION_TALKING)
+        flr_session_resync(session);
     if (flr_session_take(session, bytes, capacity, size)) return true;
     if (session->state == FLR_SESSION_TALKING) {
         if (flr_session_state_due(session, now))
@@ -198,7 +201,8 @@ int64_t flr_session_due(flr_session *session, int64_t now)
 {
     if (session->first) return now;
     if (session->state != FLR_SESSION_TALKING) return INT64_MAX;
-    if (session->guests_due || flr_session_mesh_due(session) || flr_session_near_due(session))
+    if (session->behind || session->guests_due || flr_session_mesh_due(session) ||
+        flr_session_near_due(session))
         return now;
     bool states = session->wants & FLR_WIRE_WANT_STATE && session->period > 0;
     return states ? session->due : INT64_MAX;

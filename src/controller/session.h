@@ -50,6 +50,13 @@ struct flr_session {
     flr_transfer *transfers;
     uint32_t transfer_count, transfer_capacity;
 
+    /* which parts it knows of; one that reads too slowly to be sent every change gets the difference when its queue is empty */
+    uint32_t *known; /* [known_count]: parts, rising */
+    uint32_t known_count, known_capacity;
+    uint32_t known_scene; /* the one sent last */
+    bool known_lost; /* no memory for the list: the whole scene is sent in place of a difference */
+    bool behind;     /* changes were left out: it needs the difference */
+
     /* state frames */
     int64_t period, due;         /* ns; period 0: only when asked */
     bool guests_due;             /* hands of others come after it */
@@ -111,6 +118,7 @@ struct flr_hub {
     flr_wire_guest_part guest_parts[FLR_HUB_GUEST_PARTS];
     int64_t news_at;          /* when the present second of news began */
     uint32_t news;            /* told in it */
+    uint32_t news_left_out;   /* … and not told */
     flr_engine_health health; /* as of health_at */
     flr_engine_event event;
     flr_wire_part_state parts[FLR_ENGINE_PARTS]; /* of the state that is being encoded */
@@ -139,6 +147,11 @@ void flr_session_command(flr_session *session, const flr_message *message, int64
 /* ---- session_scene.c ---- */
 void flr_session_send_scene(flr_session *session);
 void flr_session_send_part(flr_session *session, const flr_engine_part *part);
+void flr_session_send_gone(flr_session *session, uint32_t part);
+/* Is the queue too long for changes that flr_session_resync() can send later? Then it is behind from now on. */
+bool flr_session_fell_behind(flr_session *session);
+/* Sends what it needs to know everything as it is now. */
+void flr_session_resync(flr_session *session);
 void flr_session_send_job(flr_session *session, const flr_engine_job *job);
 void flr_session_send_parameter(flr_session *session, uint32_t request, uint32_t index);
 void flr_session_send_device(flr_session *session, uint32_t request, uint32_t index);
@@ -150,8 +163,9 @@ void flr_hub_tell(flr_hub *hub, uint8_t kind, uint32_t part, uint32_t hand, cons
 void flr_hub_count_upload(flr_hub *hub, uint32_t job, uint64_t bytes);
 const flr_engine_health *flr_hub_health(flr_hub *hub, int64_t now);
 
-/* Where a replay is, to all who want to know. */
+/* Where a replay is, to all who want to know, or to one. */
 void flr_hub_tell_replay(flr_hub *hub);
+void flr_session_send_replay(flr_session *session);
 flr_wire_timing flr_timing_of(const flr_percentiles *times); /* of ns */
 
 /* ---- session_share.c ---- */
@@ -172,6 +186,7 @@ size_t flr_session_mesh(flr_session *session, void *bytes, size_t capacity);
 bool flr_session_mesh_due(flr_session *session);
 /* False: too much is asked for already. A wish is the session's from then on, also on failure. */
 bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh, uint32_t most);
+bool flr_session_can_ask_overlay(const flr_session *session);
 bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay_wish *wish);
 void flr_session_forget_meshes(flr_session *session);
 size_t flr_session_encode(const flr_session *session, const flr_message *message, void *bytes,

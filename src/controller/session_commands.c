@@ -90,11 +90,15 @@ static void do_overlay(call *c)
 {
     const flr_msg_overlay_ask *ask = &c->message->as.overlay_ask;
     flr_overlay_wish *wish = NULL;
-    flr_result result =
-        flr_overlay_begin(c->engine, ask->part, ask->kind, ask->limit, &wish, &c->error);
-    if (result == FLR_OK && !flr_session_ask_overlay(c->session, c->message->request, wish))
+    /* before a job is posted: what is refused must cost nothing */
+    flr_result result = FLR_OK;
+    if (!flr_session_can_ask_overlay(c->session))
         result =
             flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
+    if (result == FLR_OK)
+        result = flr_overlay_begin(c->engine, ask->part, ask->kind, ask->limit, &wish, &c->error);
+    if (result == FLR_OK && !flr_session_ask_overlay(c->session, c->message->request, wish))
+        result = flr_fail(&c->error, FLR_NO_MEMORY, "the controller has no memory left");
     if (result != FLR_OK) answer(c, result, 0);
 }
 
@@ -528,8 +532,11 @@ void flr_session_command(flr_session *session, const flr_message *message, int64
                           type->name, ability_name(found->ability));
     else if (session->hub->share)
         result = flr_hub_check_share(session->hub, message->id, &c.error);
+    flr_stall_doing before =
+        flr_engine_doing(c.engine, "carrying out a client's command", type->name);
     if (result == FLR_OK)
         found->run(&c);
     else if (type->kind != FLR_KIND_INPUT)
         flr_session_fail(session, message, &c.error);
+    flr_engine_doing(c.engine, before.doing, before.what);
 }

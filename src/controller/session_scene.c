@@ -1,4 +1,5 @@
 /* what there is, as messages */
+#include <stdlib.h>
 #include <string.h>
 
 #include "controller/session.h"
@@ -14,8 +15,60 @@ static flr_wire_text text_of(const char *text, size_t most)
     return (flr_wire_text){text, (uint32_t)size};
 }
 
+/* ---- parts that it knows of ---- */
+
+/* the first that is not below `part` */
+static uint32_t known_place(const flr_session *session, uint32_t part)
+{
+    uint32_t low = 0, high = session->known_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (session->known[middle] < part)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void know(flr_session *session, uint32_t part)
+{
+    uint32_t place = known_place(session, part);
+    if (place < session->known_count && session->known[place] == part) return;
+    if (session->known_count == session->known_capacity) {
+        uint32_t capacity = session->known_capacity ? 2 * session->known_capacity : 64;
+        uint32_t *more = realloc(session->known, capacity * sizeof *more);
+        if (!more) {
+            session->known_lost = true;
+            return;
+        }
+        session->known = more;
+        session->known_capacity = capacity;
+    }
+    memmove(session->known + place + 1, session->known + place,
+            (session->known_count++ - place) * sizeof *session->known);
+    session->known[place] = part;
+}
+
+static void forget(flr_session *session, uint32_t part)
+{
+    uint32_t place = known_place(session, part);
+    if (place == session->known_count || session->known[place] != part) return;
+    memmove(session->known + place, session->known + place + 1,
+            (--session->known_count - place) * sizeof *session->known);
+}
+
+void flr_session_send_gone(flr_session *session, uint32_t part)
+{
+    flr_message message = {.id = FLR_MSG_PART_GONE};
+    message.as.part_gone.part = part;
+    flr_session_send(session, &message);
+    forget(session, part);
+}
+
 void flr_session_send_part(flr_session *session, const flr_engine_part *part)
 {
+    know(session, part->part);
     flr_message message = {.id = FLR_MSG_PART};
     flr_msg_part *body = &message.as.part;
     body->part = part->part;
@@ -39,6 +92,9 @@ void flr_session_send_scene(flr_session *session)
     flr_session_forget_meshes(session);
     session->shown = false;
     session->sent_count = 0;
+    session->known_count = 0;
+    session->known_scene = scene.scene;
+    session->known_lost = false;
     flr_message message = {.id = FLR_MSG_SCENE};
     message.as.scene.scene = scene.scene;
     message.as.scene.parts = scene.parts;
@@ -150,4 +206,52 @@ void flr_session_send_health(flr_session *session, uint32_t request, int64_t now
     body->sentence = text_of(health->sentence, 512);
     body->rights = text_of(health->rights, 512);
     flr_session_send(session, &message);
+}
+
+/* ---- one that fell behind ---- */
+
+bool flr_session_fell_behind(flr_session *session)
+{
+    if (session->queued > session->hub->def.limits.queue / 2) session->behind = true;
+    return session->behind;
+}
+
+/* A scene that is the same is not sent anew: a page would build it again and lose what its user has chosen. */
+static void resync_scene(flr_session *session)
+{
+    flr_engine *engine = session->hub->def.engine;
+    flr_engine_scene scene;
+    flr_engine_part part;
+    flr_engine_get_scene(engine, &scene);
+    if (session->known_lost || session->known_scene != scene.scene) {
+        flr_session_send_scene(session);
+        return;
+    }
+    for (uint32_t i = session->known_count; i-- > 0;) {
+        uint32_t known = session->known[i];
+        if (flr_engine_get_part(engine, known, &part, NULL) != FLR_OK)
+            flr_session_send_gone(session, known);
+    }
+    for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)
+        flr_session_send_part(session, &part);
+}
+
+void flr_session_resync(flr_session *session)
+{
+    flr_engine *engine = session->hub->def.engine;
+    session->behind = false;
+    resync_scene(session);
+    if (session->wants & FLR_WIRE_WANT_EVENTS) {
+        for (uint32_t i = 0; i < flr_engine_parameters(engine); i++)
+            flr_session_send_parameter(session, 0, i);
+        for (uint32_t i = 0; i < flr_engine_devices(engine); i++)
+            flr_session_send_device(session, 0, i);
+        for (uint32_t i = 0; i < flr_engine_recordings(engine); i++)
+            flr_session_send_recording(session, 0, i);
+        flr_session_send_replay(session);
+    }
+    flr_engine_job job;
+    for (uint32_t i = 0; session->wants & FLR_WIRE_WANT_JOBS && flr_engine_job_at(engine, i, &job);
+         i++)
+        flr_session_send_job(session, &job);
 }

@@ -325,15 +325,19 @@ bool flr_session_ask_mesh(flr_session *session, uint32_t request, uint32_t mesh,
     return add_transfer(session, (flr_transfer){.request = request, .mesh = mesh, .most = most});
 }
 
-bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay_wish *wish)
+bool flr_session_can_ask_overlay(const flr_session *session)
 {
     /* each holds memory, so there are few */
     enum { MOST = 4 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->transfer_count; i++)
         count += session->transfers[i].wish != NULL;
-    if (count < MOST && add_transfer(session, (flr_transfer){.request = request, .wish = wish}))
-        return true;
+    return count < MOST && session->transfer_count < FLR_SESSION_TRANSFERS;
+}
+
+bool flr_session_ask_overlay(flr_session *session, uint32_t request, flr_overlay_wish *wish)
+{
+    if (add_transfer(session, (flr_transfer){.request = request, .wish = wish})) return true;
     flr_overlay_end(wish);
     return false;
 }

@@ -15,7 +15,11 @@ static const double stuck = 0.01;  /* m/s, rad/s: slower than this, it will not 
 
 flr_share_def flr_default_share_def(void)
 {
-    return (flr_share_def){.colour = UINT32_MAX, .rate = 100, .patience = 10, .name = ""};
+    return (flr_share_def){.colour = UINT32_MAX,
+                           .rate = 100,
+                           .patience = 10,
+                           .name = "",
+                           .scene_limit = (uint64_t)2 << 30};
 }
 
 int64_t flr_share_now(const flr_share *share) { return flr_clock_ns(share->def.env); }
@@ -506,7 +510,8 @@ static void take_event(flr_share *s, const flr_party_event *event)
 void flr_share_event(flr_share *s, const flr_engine_event *event)
 {
     if (event->kind == FLR_ENGINE_EVENT_JOB) flr_share_scene_job(s, &event->job);
-    if (event->kind == FLR_ENGINE_EVENT_PARAMETER) s->params_new = true;
+    if (event->kind == FLR_ENGINE_EVENT_PARAMETER || event->kind == FLR_ENGINE_EVENT_RESYNC)
+        s->params_new = true;
 }
 
 int64_t flr_share_service(flr_share *s)

@@ -45,6 +45,7 @@ typedef struct flr_share_def {
     double patience;    /* s; default 10 */
     bool barrier;       /* states are sent in step with frames, not by the clock; default false */
     const char *folder; /* for scenes on their way; made where needed. NULL: scenes do not travel */
+    uint64_t scene_limit; /* bytes of all files of a scene that comes; default 2 GiB */
 } flr_share_def;
 
 flr_share_def flr_default_share_def(void);

@@ -55,6 +55,8 @@ typedef struct flr_share_file {
     flr_hash hash;
 } flr_share_file;
 
+typedef struct flr_share_listing flr_share_listing;
+
 /* A member who has got all parameters. */
 typedef struct flr_share_told {
     uint16_t member;
@@ -78,6 +80,7 @@ struct flr_share {
     flr_share_phase phase;
     bool can_send; /* the files are there */
     uint32_t job;
+    flr_share_listing *listing; /* a worker makes the list of files; NULL: none does */
     flr_share_file *files;
     uint32_t file_count,
         file_at;     /* file_at: those before it are whole, also where it is begun anew */

@@ -50,70 +50,160 @@ static void end_output(flr_share *s)
     s->output = NULL;
 }
 
-void flr_share_scene_free(flr_share *s)
-{
-    end_output(s);
-    free(s->files);
-    s->files = NULL;
-}
-
 /* ---- the side that has it ---- */
 
-static flr_result add_file(flr_share *s, const char *name, flr_error *error)
+/* The share's and the job's together: whoever is last frees it. Meshes may have gigabytes, so a worker reads and hashes them. */
+struct flr_share_listing {
+    atomic_uint users;
+    atomic_bool done, unwanted;
+    flr_env *env;
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_share_file *files; /* [FLR_SHARE_FILES], count; the worker's until it is done */
+    uint32_t count;
+    flr_result result;
+    flr_error error;
+};
+
+typedef struct listing_job {
+    flr_job job;
+    flr_share_listing *listing;
+} listing_job;
+
+static void drop_listing(flr_share_listing *l)
 {
-    char path[FLR_CACHE_PATH_SIZE];
-    flr_blob blob;
-    flr_share_file *file = &s->files[s->file_count];
-    path_of(s, name, path);
-    flr_result result = flr_file_read_all(s->def.env, path, (uint64_t)4 << 30, &blob, error);
+    if (!l || atomic_fetch_sub(&l->users, 1) != 1) return;
+    free(l->files);
+    free(l);
+}
+
+static flr_result hash_file(flr_share_listing *l, const char *path, flr_share_file *to,
+                            flr_error *error)
+{
+    enum { CHUNK = 1 << 20 };
+    flr_file *file;
+    flr_hasher hasher = flr_hasher_begin();
+    flr_result result = flr_file_open(l->env, path, FLR_FILE_READ, &file, error);
+    if (result != FLR_OK) return result;
+    uint8_t *bytes = malloc(CHUNK);
+    if (!bytes) result = flr_engine_no_memory(error);
+    to->size = 0;
+    for (size_t got = 1; result == FLR_OK && got > 0;) {
+        if (atomic_load(&l->unwanted)) result = flr_fail(error, FLR_CANCELLED, "cancelled");
+        if (result == FLR_OK) result = flr_file_read(file, to->size, bytes, CHUNK, &got, error);
+        if (result != FLR_OK) break;
+        flr_hasher_add(&hasher, bytes, got);
+        to->size += got;
+    }
+    to->hash = flr_hasher_end(&hasher);
+    free(bytes);
+    flr_file_close(file);
+    return result;
+}
+
+static flr_result add_file(flr_share_listing *l, const char *name, flr_error *error)
+{
+    char path[FLR_CACHE_PATH_SIZE + 300];
+    flr_share_file *file = &l->files[l->count];
+    snprintf(path, sizeof path, "%s/%s", l->folder, name);
+    flr_result result = hash_file(l, path, file, error);
     if (result != FLR_OK) return result;
     snprintf(file->name, sizeof file->name, "%s", name);
-    file->size = blob.size;
-    file->hash = flr_hash_bytes(blob.bytes, blob.size);
-    flr_blob_free(&blob);
-    s->file_count++;
+    l->count++;
     return FLR_OK;
 }
 
-typedef struct listing {
-    flr_share *share;
-    flr_result result;
-    flr_error error;
-} listing;
-
 static bool visit(void *context, const char *name)
 {
-    listing *l = context;
+    flr_share_listing *l = context;
     char path[300];
-    if (l->share->file_count == FLR_SHARE_FILES) {
+    if (l->count == FLR_SHARE_FILES) {
         l->result = flr_fail(&l->error, FLR_TOO_LARGE, "it has more than %d files with meshes",
                              FLR_SHARE_FILES - 1);
         return false;
     }
     snprintf(path, sizeof path, "scene_parts/%s", name);
-    l->result = add_file(l->share, path, &l->error);
+    l->result = add_file(l, path, &l->error);
     return l->result == FLR_OK;
 }
 
 /* What was saved is what is sent. */
-static void list_files(flr_share *s)
+static void listing_work(flr_job *job)
 {
-    char folder[FLR_CACHE_PATH_SIZE];
-    listing l = {.share = s};
-    free(s->files);
-    s->files = calloc(FLR_SHARE_FILES, sizeof *s->files);
-    s->file_count = 0;
-    if (!s->files) return;
-    path_of(s, "scene_parts", folder);
-    l.result = add_file(s, "scene.json", &l.error);
-    if (l.result == FLR_OK) {
-        flr_result list = flr_path_list(s->def.env, folder, visit, &l, &l.error);
-        if (l.result == FLR_OK) l.result = list;
+    flr_share_listing *l = ((listing_job *)job)->listing;
+    char folder[FLR_CACHE_PATH_SIZE + 20];
+    flr_error error;
+    snprintf(folder, sizeof folder, "%s/scene_parts", l->folder);
+    l->result = add_file(l, "scene.json", &l->error);
+    if (l->result == FLR_OK) {
+        flr_result list = flr_path_list(l->env, folder, visit, l, &error);
+        if (l->result == FLR_OK && list != FLR_OK) {
+            l->result = list;
+            l->error = error;
+        }
     }
-    s->can_send = l.result == FLR_OK;
-    if (!s->can_send)
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "the scene cannot be sent to who joins: %s", l.error.message);
+    atomic_store(&l->done, true);
+}
+
+static void listing_drop(flr_job *job)
+{
+    drop_listing(((listing_job *)job)->listing);
+    free(job);
+}
+
+static void cannot_send(flr_share *s, const char *why)
+{
+    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+                    "the scene cannot be sent to who joins: %s", why);
+}
+
+/* False: no memory. */
+static bool begin_listing(flr_share *s)
+{
+    listing_job *job = calloc(1, sizeof *job);
+    flr_share_listing *l = calloc(1, sizeof *l);
+    flr_share_file *files = calloc(FLR_SHARE_FILES, sizeof *files);
+    if (!job || !l || !files) {
+        free(job), free(l), free(files);
+        return false;
+    }
+    atomic_init(&l->users, 2);
+    l->env = s->def.env;
+    l->files = files;
+    snprintf(l->folder, sizeof l->folder, "%s", s->folder);
+    job->listing = s->listing = l;
+    job->job.work = listing_work;
+    job->job.drop = listing_drop;
+    return flr_engine_post(s->def.engine, &job->job, 0, FLR_ENGINE_NONE, NULL, NULL) == FLR_OK;
+}
+
+static void end_listing(flr_share *s)
+{
+    if (s->listing) atomic_store(&s->listing->unwanted, true);
+    drop_listing(s->listing);
+    s->listing = NULL;
+}
+
+/* True: it is done. */
+static bool take_listing(flr_share *s)
+{
+    flr_share_listing *l = s->listing;
+    if (!atomic_load(&l->done)) return false;
+    free(s->files);
+    s->files = l->files;
+    s->file_count = l->count;
+    l->files = NULL;
+    s->can_send = l->result == FLR_OK;
+    if (!s->can_send) cannot_send(s, l->error.message);
+    end_listing(s);
+    return true;
+}
+
+void flr_share_scene_free(flr_share *s)
+{
+    end_output(s);
+    end_listing(s);
+    free(s->files);
+    s->files = NULL;
 }
 
 /* None at all: it could not be saved here. */
@@ -265,6 +355,36 @@ static void on_none(flr_share *s)
                 "disk is full; what its controller said tells more");
 }
 
+/* Is it more than this side is ready to take, or has room for? What the host announces here is the most that it can make this
+ * side write, since a piece that goes beyond is refused. */
+static bool too_much(flr_share *s, bool all)
+{
+    uint64_t total = 0, room = 0;
+    const double mib = 1024 * 1024;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    for (uint32_t i = 0; i < s->file_count; i++) total += s->files[i].size;
+    if (total > s->def.scene_limit) {
+        snprintf(sentence, sizeof sentence,
+                 "the scene has %.1f MiB or more, and only %.1f MiB may come; join with a larger "
+                 "--scene-limit if you trust the host",
+                 (double)total / mib, (double)s->def.scene_limit / mib);
+        fail(s, sentence);
+        return true;
+    }
+    for (uint32_t i = 0; i < s->file_at && i < s->file_count; i++) total -= s->files[i].size;
+    char path[FLR_CACHE_PATH_SIZE];
+    path_of(s, "scene.json", path);
+    if (!all || flr_path_make_folder(s->def.env, s->folder, NULL) != FLR_OK ||
+        flr_path_room(s->def.env, path, &room, NULL) != FLR_OK || room >= total)
+        return false;
+    snprintf(sentence, sizeof sentence,
+             "the scene needs %.1f MiB in %.200s, and there are %.1f MiB left; free some, or name "
+             "another folder by FEELER_CACHE",
+             (double)total / mib, s->folder, (double)room / mib);
+    fail(s, sentence);
+    return true;
+}
+
 static void on_file(flr_share *s, const flr_msg_peer_file *file)
 {
     if (s->phase == FLR_SHARE_LISTING && file->files == 0) {
@@ -290,7 +410,7 @@ static void on_file(flr_share *s, const flr_msg_peer_file *file)
     if (!same && s->file_at > s->file_count) s->file_at = s->file_count;
     s->file_count++;
     s->scene_ns = flr_share_now(s);
-    if (s->file_count < file->files) return;
+    if (too_much(s, s->file_count == file->files) || s->file_count < file->files) return;
     if (s->file_at >= s->file_count) s->file_at = s->file_count - 1;
     s->phase = FLR_SHARE_FETCHING;
     s->ask_file = s->file_at;
@@ -382,7 +502,8 @@ void flr_share_scene_job(flr_share *s, const flr_engine_job *job)
     if (!s->job || job->job != s->job || job->state != FLR_WIRE_JOB_ENDED) return;
     s->job = 0;
     if (s->phase == FLR_SHARE_SAVING) {
-        if (job->result == FLR_OK) list_files(s);
+        if (job->result == FLR_OK && begin_listing(s)) return;
+        if (job->result == FLR_OK) cannot_send(s, "the controller is out of memory");
         become_ready(s);
     } else if (s->phase == FLR_SHARE_LOADING) {
         if (job->result != FLR_OK)
@@ -421,6 +542,7 @@ void flr_share_scene_service(flr_share *s)
 {
     int64_t now = flr_share_now(s);
     give_up(s, now);
+    if (s->listing && take_listing(s)) become_ready(s);
     if (!flr_party_is_in(s->party)) return;
     if (s->phase == FLR_SHARE_NONE && !s->def.join) {
         char path[FLR_CACHE_PATH_SIZE];
@@ -436,8 +558,7 @@ void flr_share_scene_service(flr_share *s)
         flr_error error;
         if (flr_path_make_folder(s->def.env, s->folder, &error) != FLR_OK ||
             flr_engine_save(s->def.engine, path, &s->job, &error) != FLR_OK) {
-            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                            "the scene cannot be sent to who joins: %s", error.message);
+            cannot_send(s, error.message);
             become_ready(s);
         }
         return;

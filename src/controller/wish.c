@@ -42,6 +42,12 @@ static void wish_work(flr_job *job)
     atomic_store(&wish->done, true);
 }
 
+static void wish_done(flr_engine *e, flr_job *job)
+{
+    (void)job;
+    e->overlays--;
+}
+
 static void wish_drop(flr_job *job)
 {
     wish_job *w = (wish_job *)job;
@@ -58,6 +64,10 @@ flr_result flr_overlay_begin(flr_engine *e, uint32_t part, uint8_t kind, uint32_
     if (result != FLR_OK) return result;
     if (flr_shape_is_bare(member->shape))
         return flr_fail(error, FLR_AGAIN, "%s has no voxels yet", member->name);
+    /* those that nobody wants any more count, too, until a worker has passed them over */
+    if (e->overlays == FLR_ENGINE_OVERLAYS)
+        return flr_fail(error, FLR_AGAIN, "%d overlays are being gathered already; try again soon",
+                        FLR_ENGINE_OVERLAYS);
     wish_job *w = calloc(1, sizeof *w);
     flr_overlay_wish *made = calloc(1, sizeof *made);
     if (!w || !made) {
@@ -79,8 +89,10 @@ flr_result flr_overlay_begin(flr_engine *e, uint32_t part, uint8_t kind, uint32_
     w->limit = limit;
     w->job.quick = true;
     w->job.work = wish_work;
+    w->job.done = wish_done;
     w->job.drop = wish_drop;
     *wish = made;
+    e->overlays++;
     return flr_engine_post(e, &w->job, 0, part, NULL, NULL);
 }
 

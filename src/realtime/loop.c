@@ -193,6 +193,17 @@ static bool step_world(flr_loop *loop, flr_loop_frame *frame, flr_stats_frame *r
     return valid;
 }
 
+/* Nobody listens to the user any more when control stalls: the guards see that as a loss of data. Frames are counted, not time:
+ * a machine that slept had none. */
+static bool control_stalls(flr_loop *loop)
+{
+    if (!loop->stall || !loop->def.paced) return false;
+    uint64_t beats = flr_stall_beats(loop->stall);
+    loop->stale = beats == loop->beats && !flr_stall_rests(loop->stall) ? loop->stale + 1 : 0;
+    loop->beats = beats;
+    return loop->stale > loop->stale_most || flr_stall_has_stalled(loop->stall);
+}
+
 static void write_forces(flr_loop *loop, const flr_loop_frame *frame, bool valid,
                          flr_stats_frame *record)
 {
@@ -245,6 +256,7 @@ static bool one_frame(flr_loop *loop)
         return false;
     }
     int64_t stepped = flr_clock_ns(env);
+    if (control_stalls(loop)) valid = false;
     write_forces(loop, &frame, valid, &record);
     int64_t written = flr_clock_ns(env);
 

@@ -9,6 +9,7 @@
 #include "feeler/latest.h"
 #include "feeler/loop.h"
 #include "feeler/ring.h"
+#include "realtime/stall.h"
 #include "realtime/stats.h"
 
 /* its two threads */
@@ -44,7 +45,9 @@ struct flr_loop {
     void *command;           /* room for one */
     flr_latest *state;       /* NULL: none */
     atomic_bool end, paused;
-    uint64_t frames; /* to be done by its thread; 0: no end */
+    uint64_t frames;        /* to be done by its thread; 0: no end */
+    const flr_stall *stall; /* control's; NULL: nobody watches it */
+    uint64_t stale_most;    /* frames that control may take for a round */
 
     // the loop's thread, and control while that does not run
     bool faded;              /* no frame has been since the forces were brought to zero */
@@ -56,6 +59,7 @@ struct flr_loop {
     flr_wrench wrenches[FLR_LOOP_DEVICES];
     flr_wrench sent[FLR_LOOP_DEVICES]; /* by the guards, last */
     bool fresh[FLR_LOOP_DEVICES];      /* gave a new sample in this frame */
+    uint64_t beats, stale;             /* of control, and frames since they changed */
 
     flr_stats stats;
     flr_loop_threads threads;

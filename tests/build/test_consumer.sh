@@ -67,7 +67,7 @@ done
 
 # the service template gives the loop its rights, and systemd understands it
 unit="$prefix/lib/systemd/system/feeler@.service"
-for line in LimitRTPRIO=85 LimitMEMLOCK=infinity; do
+for line in LimitRTPRIO=85 LimitMEMLOCK=infinity Type=notify WatchdogSec=10 Restart=on-failure; do
   grep -qx "$line" "$unit" || fail "the service template lacks $line"
 done
 if command -v systemd-analyze >/dev/null; then

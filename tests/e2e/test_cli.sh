@@ -348,4 +348,21 @@ json '.checks | map(select(.name == "sharing")) | length == 1 and .[0].numbers.p
 json '.checks[] | select(.name == "timer") | .numbers | .p50_us <= .worst_us and .holds_hz >= 0'
 json '[.checks[].name] | index("kernel") != null and index("governor") != null and index("isolated") != null'
 [ -e "$HOME/.cache/feeler" ] && fail "doctor left its folder behind" || pass
+# a name that is empty: a sentence that says so, never one that begins with a colon
+printf 'solid\nendsolid\n' >empty.stl
+while read -r what command; do
+  eval "expect ${what%%:*} feeler $command"
+  says "${what#*:}"
+  ! grep -qE '(^|feeler: ): ' "$scratch/err" && pass || fail "$command: a name is missing: $(cat "$scratch/err")"
+done <<'END'
+2:name.of.the.scene.is.empty serve ''
+2:name.of.the.scene.is.empty serve '' --share
+2:name.of.the.host.is.empty join '' --token 123456789012345678901234
+2:name.of.the.file.to.write.is.empty convert empty.stl ''
+3:file.name.is.empty info ''
+3:file.name.is.empty check ''
+2:file.name.is.empty run ''
+3:file.name.is.empty convert '' x.ply
+END
+
 finish

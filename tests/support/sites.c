@@ -56,6 +56,7 @@ void flr_test_site_start(flr_test_site *s, const flr_test_site *host)
     share.join = host;
     if (host) share.host = host->address;
     share.folder = "/shared";
+    if (s->scene_limit) share.scene_limit = s->scene_limit;
     assert_ok(flr_share_create(&share, &s->share, &error), error);
     s->up = true;
     s->joined = false;

@@ -28,8 +28,9 @@ typedef struct flr_test_site {
     flr_share *share;
     bool up, joined;
     int64_t frame_ns, service_ns, due_ns;
-    double slow;     /* a host that does not keep up runs every so-many-th frame */
-    flr_vec3 at, to; /* the hand, and where it goes at 0.3 m/s */
+    uint64_t scene_limit; /* of what it takes from others; 0: the default */
+    double slow;          /* a host that does not keep up runs every so-many-th frame */
+    flr_vec3 at, to;      /* the hand, and where it goes at 0.3 m/s */
     bool press;
     double energy;
     double released;                      /* s: when its user let go last */

@@ -166,6 +166,14 @@ bool flr_test_ws_send_message(flr_test_ws *ws, const flr_message *message)
     return sent;
 }
 
+/* Without an answer the controller takes the connection for dead after a minute. */
+static void answer_ping(flr_test_ws *ws, size_t size)
+{
+    uint8_t pong[6 + 125] = {0x8A, (uint8_t)(0x80 | size)};
+    if (size) memcpy(pong + 6, ws->frame, size);
+    (void)send_all(ws->socket, pong, 6 + size);
+}
+
 bool flr_test_ws_receive(flr_test_ws *ws, double seconds, flr_message *message)
 {
     double until = seconds_now() + seconds;
@@ -193,7 +201,8 @@ bool flr_test_ws_receive(flr_test_ws *ws, double seconds, flr_message *message)
             ws->close_code = size >= 2 ? ws->frame[0] << 8 | ws->frame[1] : 1005;
             return false;
         }
-        if (opcode != 2) continue; /* pings */
+        if (opcode == 9 && size < 126) answer_ping(ws, size);
+        if (opcode != 2) continue;
         flr_error error;
         assert_ok(flr_protocol_decode(ws->frame, size, FLR_TO_CLIENT, ws->room,
                                       FLR_PROTOCOL_ROOM(ws->capacity), message, &error),

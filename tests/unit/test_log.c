@@ -1,3 +1,4 @@
+#include "feeler/sim.h"
 #include "support/test.h"
 
 #include <sys/wait.h>
@@ -85,7 +86,7 @@ static void floods_are_held_back_but_errors_pass(void **state)
     (void)state;
     capture kept = {0};
     flr_log *log = make_log(&kept, FLR_LOG_DEBUG, 10, 1);
-    for (int i = 0; i < 1000; i++) flr_log_write(log, FLR_LOG_INFO, "line");
+    for (int i = 0; i < 1000; i++) flr_log_write(log, FLR_LOG_INFO, "line %d", i);
     assert_in_range(kept.count, 10, 20); // a slow machine may earn some more meanwhile
     int held_back = 1000 - kept.count;
     flr_log_write(log, FLR_LOG_ERROR, "bad");
@@ -96,10 +97,56 @@ static void floods_are_held_back_but_errors_pass(void **state)
 
     // what is held back at the end is reported at the end
     int count = kept.count;
-    for (int i = 0; i < 10; i++) flr_log_write(log, FLR_LOG_INFO, "line");
+    for (int i = 0; i < 10; i++) flr_log_write(log, FLR_LOG_INFO, "more %d", i);
     flr_log_destroy(log);
     assert_true(kept.count > count);
     assert_non_null(strstr(kept.message, "held back"));
+}
+
+/* on a simulated clock */
+static void what_repeats_is_written_once(void **state)
+{
+    (void)state;
+    capture kept = {0};
+    flr_sim_def machine = flr_default_sim_def();
+    flr_sim *sim = flr_sim_create(&machine);
+    flr_log_def def = flr_default_log_def();
+    def.env = flr_sim_node(sim, (flr_address){.family = 4, .ip = {10, 0, 0, 1}});
+    def.sink = keep;
+    def.context = &kept;
+    flr_log *log = flr_log_create(&def);
+    for (int i = 0; i < 23; i++) {
+        flr_log_write(log, FLR_LOG_WARNING, "the step saw faults 0x%x", 4);
+        flr_sim_advance(sim, 300 * FLR_SIM_MS);
+    }
+    assert_int_equal(kept.count, 1);
+    // another one is written meanwhile, and an error always
+    flr_log_write(log, FLR_LOG_WARNING, "the step saw faults 0x8");
+    assert_int_equal(kept.count, 2);
+    for (int i = 0; i < 3; i++) flr_log_write(log, FLR_LOG_ERROR, "bad");
+    assert_int_equal(kept.count, 5);
+    // how often it came is said after that time, before the next line
+    flr_sim_advance(sim, 4000 * FLR_SIM_MS);
+    flr_log_write(log, FLR_LOG_WARNING, "later");
+    assert_int_equal(kept.count, 7);
+    assert_string_equal(kept.before, "the step saw faults 0x4 (repeated 22 times)");
+    assert_string_equal(kept.message, "later");
+    // then it is new again
+    flr_log_write(log, FLR_LOG_WARNING, "the step saw faults 0x4");
+    assert_int_equal(kept.count, 8);
+    // many different ones: the oldest is forgotten, with what it counted
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 40; i++) {
+            flr_log_write(log, FLR_LOG_WARNING, "message %d", i);
+            flr_sim_advance(sim, FLR_SIM_MS);
+        }
+    assert_int_equal(kept.count, 128);
+    // the end says the rest
+    flr_log_write(log, FLR_LOG_WARNING, "message 39");
+    flr_log_destroy(log);
+    assert_int_equal(kept.count, 129);
+    assert_string_equal(kept.message, "message 39 (repeated 1 time)");
+    flr_sim_destroy(sim);
 }
 
 static void format_of_time(void **state)
@@ -159,6 +206,7 @@ int main(void)
         cmocka_unit_test(no_log_is_silence),
         cmocka_unit_test(lines_are_clean_and_bounded),
         cmocka_unit_test(floods_are_held_back_but_errors_pass),
+        cmocka_unit_test(what_repeats_is_written_once),
         cmocka_unit_test(format_of_time),
         cmocka_unit_test(default_goes_to_stderr),
     };
