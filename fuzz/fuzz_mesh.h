@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "feeler/mesh_io.h"
+#include "fuzz/support/memory.h"
 #include "tests/support/guarantees.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -26,7 +27,9 @@ static inline flr_mesh *flr_fuzz_parse_once(const char *name, const uint8_t *byt
     flr_mesh *mesh = NULL;
     flr_mesh_report report;
     flr_error error;
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR);
     flr_result result = flr_mesh_parse(name, bytes, size, &options, &mesh, &report, &error);
+    flr_fuzz_memory_end();
     if (result != FLR_OK) {
         // a refusal names the file, and leaves the output alone
         flr_fuzz_expect(!mesh, "a mesh in spite of a refusal");

@@ -5,6 +5,7 @@
 
 #include "feeler/sim.h"
 #include "feeler/voxelize.h"
+#include "fuzz/support/memory.h"
 #include "voxel/nanovdb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -49,7 +50,10 @@ static void parse(const uint8_t *bytes, size_t size)
     flr_nanovdb_options options = flr_default_nanovdb_options();
     options.threads = 1;
     options.bits = 2; /* what takes time is making the distances, and those are tested elsewhere */
-    if (flr_nanovdb_parse("fuzz.nvdb", bytes, size, &options, &voxmap, &error) != FLR_OK) {
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR_LARGE);
+    flr_result result = flr_nanovdb_parse("fuzz.nvdb", bytes, size, &options, &voxmap, &error);
+    flr_fuzz_memory_end();
+    if (result != FLR_OK) {
         if (voxmap || strncmp(error.message, "fuzz.nvdb", 9) != 0) abort();
         return;
     }
