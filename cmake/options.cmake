@@ -23,7 +23,9 @@ if(FLR_SANITIZE)
     target_compile_options(flr_options INTERFACE -fno-sanitize-recover=undefined)
   endif()
 endif()
-if(FLR_FUZZ)
+if(FLR_FUZZ_STATIC) # the fast build: which way was taken, but not what was compared
+  target_compile_options(flr_options INTERFACE -fsanitize-coverage=inline-8bit-counters,pc-table)
+elseif(FLR_FUZZ)
   target_compile_options(flr_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(FLR_FUZZ_STATIC) # the choice among clones is made before libFuzzer's counters can be used

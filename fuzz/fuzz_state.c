@@ -20,7 +20,7 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { PARTS = 3, HANDS = 2, STEPS = 40 };
+enum { PARTS = 3, HANDS = 2, STEPS = 12 };
 
 /* Only written notes release a merged scene, and this target writes none. */
 struct flr_ground;

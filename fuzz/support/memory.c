@@ -93,8 +93,9 @@ static void report(void)
 __attribute__((constructor)) static void start(void)
 {
     /* blocks come from the heap and stay there: no system call per input */
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 16 << 20);
 #ifdef FLR_SANITIZED
     __sanitizer_install_malloc_and_free_hooks(allocated, freed);
 #endif
