@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/support/memory.h"
 #include "scene/kim.h"
 #include "scene/scene.h"
 
@@ -19,7 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size) memcpy(text + before, bytes, size);
     flr_scene *scene, *copy;
     flr_error error;
+    flr_fuzz_memory_begin(before + size, FLR_FUZZ_FLOOR_LARGE);
     flr_result result = flr_scene_parse("fuzz.cfg", text, before + size, &scene, &error);
+    flr_fuzz_memory_end();
     free(text);
     if (result != FLR_OK) {
         if (strncmp(error.message, "fuzz.cfg:", 9) != 0) abort();

@@ -5,6 +5,7 @@
 
 #include "feeler/sim.h"
 #include "feeler/voxelize.h"
+#include "fuzz/support/memory.h"
 #include "voxel/nanovdb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -49,7 +50,10 @@ static void parse(const uint8_t *bytes, size_t size)
     flr_nanovdb_options options = flr_default_nanovdb_options();
     options.threads = 1;
     options.bits = 2; /* what takes time is making the distances, and those are tested elsewhere */
-    if (flr_nanovdb_parse("fuzz.nvdb", bytes, size, &options, &voxmap, &error) != FLR_OK) {
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR_LARGE);
+    flr_result result = flr_nanovdb_parse("fuzz.nvdb", bytes, size, &options, &voxmap, &error);
+    flr_fuzz_memory_end();
+    if (result != FLR_OK) {
         if (voxmap || strncmp(error.message, "fuzz.nvdb", 9) != 0) abort();
         return;
     }
@@ -61,20 +65,31 @@ static void parse(const uint8_t *bytes, size_t size)
     flr_voxmap_destroy(voxmap);
 }
 
+/* every other time where the structure is */
+static size_t place_of(const uint8_t *bytes, size_t size)
+{
+    uint32_t place;
+    memcpy(&place, bytes, 4);
+    return place % (place & 0x80000000u ? (uint32_t)size : 1100);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+    /* a block of exactly this size, so that the sanitizer sees a look beyond its end; changes are undone afterwards */
     static flr_blob good;
-    if (!good.bytes) good = make_file();
-    uint8_t *changed = malloc(good.size);
-    if (!changed) return 0;
-    memcpy(changed, good.bytes, good.size);
-    for (; size >= 5; bytes += 5, size -= 5) {
-        uint32_t place;
-        memcpy(&place, bytes, 4);
-        /* every other time where the structure is */
-        changed[place % (place & 0x80000000u ? (uint32_t)good.size : 1100)] = bytes[4];
+    static uint8_t *changed;
+    if (!good.bytes) {
+        good = make_file();
+        changed = malloc(good.size);
+        if (!changed) abort();
+        memcpy(changed, good.bytes, good.size);
     }
+    for (size_t i = 0; i + 5 <= size; i += 5)
+        changed[place_of(bytes + i, good.size)] = bytes[i + 4];
     parse(changed, good.size);
-    free(changed);
+    for (size_t i = 0; i + 5 <= size; i += 5) {
+        size_t place = place_of(bytes + i, good.size);
+        changed[place] = good.bytes[place];
+    }
     return 0;
 }

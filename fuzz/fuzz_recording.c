@@ -7,6 +7,7 @@
 
 #include "feeler/recording.h"
 #include "feeler/sim.h"
+#include "fuzz/support/memory.h"
 #include "world/mcap_records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -40,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     free(copy);
     flr_recording *recording;
     flr_error error;
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR_LARGE);
     if (flr_recording_open(env, "/r", &recording, &error) == FLR_OK) {
         flr_record_view view;
         uint64_t frames = 0;
@@ -52,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         }
         flr_recording_close(recording);
     }
+    flr_fuzz_memory_end();
     flr_sim_destroy(sim);
     return 0;
 }

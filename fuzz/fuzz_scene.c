@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/support/memory.h"
 #include "scene/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -10,7 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     flr_scene *scene, *copy;
     flr_error error;
-    if (flr_scene_parse("fuzz.json", bytes, size, &scene, &error) != FLR_OK) {
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR_LARGE);
+    flr_result result = flr_scene_parse("fuzz.json", bytes, size, &scene, &error);
+    flr_fuzz_memory_end();
+    if (result != FLR_OK) {
         if (strncmp(error.message, "fuzz.json:", 10) != 0) abort();
         return 0;
     }

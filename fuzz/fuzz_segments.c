@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/support/memory.h"
 #include "scene/segments.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -12,7 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     flr_segment_list list;
     flr_error error;
-    if (flr_segment_list_parse("fuzz.txt", bytes, size, 0.001, &list, &error) != FLR_OK) {
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR);
+    flr_result result = flr_segment_list_parse("fuzz.txt", bytes, size, 0.001, &list, &error);
+    flr_fuzz_memory_end();
+    if (result != FLR_OK) {
         if (strncmp(error.message, "fuzz.txt:", 9) != 0) abort();
         return 0;
     }

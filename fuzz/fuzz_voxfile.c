@@ -13,6 +13,7 @@
 #include "feeler/pager.h"
 #include "feeler/sim.h"
 #include "feeler/voxelize.h"
+#include "fuzz/support/memory.h"
 #include "tests/support/reseal.h"
 #include "voxel/voxfile_format.h"
 
@@ -180,7 +181,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     flr_voxmap *voxmap = NULL;
     flr_shell *shell = NULL;
     flr_error error;
+    flr_fuzz_memory_begin(length, FLR_FUZZ_FLOOR);
     flr_result result = flr_voxfile_parse("fuzz", copy, length, 0, &voxmap, &shell, &error);
+    flr_fuzz_memory_end();
     if (result == FLR_OK) {
         if (damaged && changed)
             abort(); /* every change is found where the checksums are not mended */

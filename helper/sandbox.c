@@ -47,7 +47,14 @@ static bool leave_network(void)
     return unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
 }
 
-/* ---- files: landlock ---- */
+/* ---- files: a root of its own, and landlock ---- */
+
+/* What can be opened at all is what lies in and below the input's folder, whatever path is given and wherever links in it
+ * lead. */
+static bool change_root(const flr_sandbox_def *def)
+{
+    return fchdir(def->folder) == 0 && chroot(".") == 0;
+}
 
 static bool allow_reading(int ruleset, int descriptor, uint64_t rights)
 {
@@ -136,16 +143,25 @@ static int allow_abort(scmp_filter_ctx filter)
                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 }
 
+/* Opening for reading alone. A filter sees the arguments, but not what they point to: a path is the business of landlock
+ * and the changed root, and calls whose flags stand in memory are not there at all. */
 static int allow_files(scmp_filter_ctx filter, const flr_sandbox_def *def)
 {
-    int failed = 0;
-    if (def->open) {
-        const scmp_datum_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
-        failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-                                   SCMP_A2(SCMP_CMP_MASKED_EQ, writing, O_RDONLY));
-    }
-    if (def->open_beneath) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat2), 0);
-    return failed;
+    const scmp_datum_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE;
+    struct scmp_arg_cmp reading =
+        SCMP_A2(SCMP_CMP_MASKED_EQ, writing & ~(scmp_datum_t)O_DIRECTORY, O_RDONLY);
+    if (def->open) return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, reading);
+    if (!def->open_beneath) return 0;
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 2,
+                            SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)def->folder & UINT32_MAX, 0),
+                            reading);
+}
+
+/* These take their flags from memory. "Not there" lets callers fall back to openat and clone, which the filter can judge. */
+static int deny_unseen(scmp_filter_ctx filter)
+{
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) |
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
 /* everything else fails with "not permitted", which readers survive */
@@ -156,7 +172,8 @@ static bool filter_calls(const flr_sandbox_def *def)
     int failed = 0;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; ++i)
         failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
-    failed |= allow_memory(filter) | allow_abort(filter) | allow_files(filter, def);
+    failed |=
+        allow_memory(filter) | allow_abort(filter) | allow_files(filter, def) | deny_unseen(filter);
     bool ok = !failed && seccomp_load(filter) == 0;
     seccomp_release(filter);
     return ok;
@@ -170,7 +187,14 @@ void flr_sandbox_enter(const flr_sandbox_def *def, char active[FLR_SANDBOX_TEXT_
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     note(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? active : missing, "no new privileges");
     note(leave_network() ? active : missing, "no network");
-    note(lock_files(def) ? active : missing, "landlock");
+    // files are opened by the path that the input names, which one of these two has to confine; else none is opened
+    flr_sandbox_def allowed_files = *def;
+    bool beneath = def->open_beneath && !def->open && def->folder >= 0;
+    bool rooted = beneath && change_root(def);
+    if (beneath) note(rooted ? active : missing, "own root");
+    bool locked = lock_files(def);
+    note(locked ? active : missing, "landlock");
+    allowed_files.open_beneath = beneath && (rooted || locked);
     note(set_limits(def) ? active : missing, "resource limits");
-    note(filter_calls(def) ? active : missing, "seccomp");
+    note(filter_calls(&allowed_files) ? active : missing, "seccomp");
 }

@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 typedef struct flr_sandbox_def {
-    unsigned seconds;  /* of processor time */
-    uint64_t memory;   /* bytes of address space */
-    int input;         /* may be opened again; -1: none */
-    int folder;        /* files in and below it may be opened for reading; -1: none */
-    bool open;         /* open() for reading stays possible */
-    bool open_beneath; /* openat2() stays possible: files that the input names */
+    unsigned seconds; /* of processor time */
+    uint64_t memory;  /* bytes of address space */
+    int input;        /* may be opened again; -1: none */
+    int folder;       /* files in and below it may be opened for reading; -1: none */
+    bool open;        /* open() for reading stays possible */
+    bool
+        open_beneath; /* openat() from `folder` for reading stays possible, for files that the input names; not with `open` */
 } flr_sandbox_def;
 
 enum { FLR_SANDBOX_TEXT_SIZE = 256 };

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "doctor.h"
 #include "feeler/import.h"
 #include "feeler/simd.h"
@@ -121,23 +122,27 @@ void flr_doctor_simd(flr_doctor *doctor, flr_env *env)
 
 void flr_doctor_memory(flr_doctor *doctor, flr_env *env)
 {
-    (void)env;
-    char text[64], total_text[FLR_COUNT_TEXT_SIZE], free_text[FLR_COUNT_TEXT_SIZE], value[160];
-    uint64_t total = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    char text[64], total_text[FLR_COUNT_TEXT_SIZE], free_text[FLR_COUNT_TEXT_SIZE], value[200];
+    char machine_text[FLR_COUNT_TEXT_SIZE];
+    // a container or a service may be allowed less than the machine has
+    flr_memory memory = flr_memory_look(env);
+    uint64_t total = memory.limit;
     look_up("/proc/meminfo", "MemAvailable", text, sizeof text);
     uint64_t available = strtoull(text, NULL, 10) * 1024;
 
-    // a container may be allowed less than the machine has
-    char *limit_text = flr_doctor_first_line("/sys/fs/cgroup/memory.max");
-    uint64_t limit = limit_text ? strtoull(limit_text, NULL, 10) : 0; // "max" gives 0
-    free(limit_text);
-    if (limit && limit < total) total = limit;
     if (available > total) available = total;
 
-    snprintf(value, sizeof value, "%s, %s of it available", flr_bytes_print(total, total_text),
-             flr_bytes_print(available, free_text));
+    if (memory.limit < memory.machine)
+        snprintf(value, sizeof value,
+                 "a control group allows %s of the machine's %s, %s of it available",
+                 flr_bytes_print(total, total_text), flr_bytes_print(memory.machine, machine_text),
+                 flr_bytes_print(available, free_text));
+    else
+        snprintf(value, sizeof value, "%s, %s of it available", flr_bytes_print(total, total_text),
+                 flr_bytes_print(available, free_text));
     json_t *numbers = flr_json_object();
     flr_json_set(numbers, "total_bytes", flr_json_count(total));
+    flr_json_set(numbers, "machine_bytes", flr_json_count(memory.machine));
     flr_json_set(numbers, "available_bytes", flr_json_count(available));
     flr_doctor_say(doctor, "memory", available >= 4000000000u, value,
                    "large scenes want 4 GB or more: close other programs or use larger voxels",

@@ -1,8 +1,8 @@
 /* meshes and shapes: made once, shared by parts, workers and senders, freed by whoever is last */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/memory.h"
 #include "contact/table.h"
 #include "controller/inside.h"
 #include "scene/stage.h"
@@ -77,12 +77,9 @@ flr_body_def flr_kept_inertia(flr_engine_kept *kept, double density)
 
 /* ---- shapes ---- */
 
-/* One part may take half of the machine's memory: others are there, too, and a controller that is killed for want of it
+/* One part may take half of the memory that this process may: others are there, too, and a controller that is killed for want of it
  * lets go of the hand at a device. */
-static uint64_t memory_most(void)
-{
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
-}
+static uint64_t memory_most(void) { return flr_memory_look(flr_env_real()).limit / 2; }
 
 /* The flat table has an entry for every chunk of the box, also where there is nothing. */
 static flr_result check_table(const flr_shape_def *def, uint64_t most, flr_error *error)

@@ -6,6 +6,9 @@
  * one without a near enough kept vertex is kept itself. So the outcome depends on the order of
  * the positions alone, and no vertex moves by more than the distance: chains do not creep.
  *
+ * The hash has a random seed: otherwise a file could be made whose positions all fall on one slot, and welding them would
+ * take time in the square of their number. The outcome does not depend on it, as numbers follow the order of positions.
+ *
  * The table is larger than the caches, so a batch first computes all hashes and asks for the
  * slots, then for the vertices behind them, and only then looks: the misses overlap. */
 #include "mesh/weld.h"
@@ -13,6 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "feeler/env.h"
 
 void *flr_budget_grow(flr_budget *budget, void *array, size_t *capacity, size_t need, size_t size,
                       flr_result *result)
@@ -53,14 +58,14 @@ static uint64_t fold(uint64_t a, uint64_t b)
 }
 
 /* 32 well mixed bits of three numbers; equal numbers give equal bits (zeros are positive) */
-static uint32_t tag_of(flr_vec3 p)
+static uint32_t tag_of(const flr_weld *weld, flr_vec3 p)
 {
     uint64_t x, y, z;
     memcpy(&x, &p.x, 8);
     memcpy(&y, &p.y, 8);
     memcpy(&z, &p.z, 8);
-    uint64_t h = fold(x ^ 0x9E3779B97F4A7C15u, y ^ 0xE7037ED1A0B428DBu);
-    return (uint32_t)(fold(h ^ 0x8EBC6AF09C88C6E3u, z ^ 0x589965CC75374CC3u) >> 32);
+    uint64_t h = fold(x ^ weld->seed[0], y ^ weld->seed[1]);
+    return (uint32_t)(fold(h ^ weld->seed[2], z ^ weld->seed[3]) >> 32);
 }
 
 static size_t home_of(const flr_weld *weld, uint32_t tag) { return tag >> (32 - weld->bits); }
@@ -73,7 +78,7 @@ static size_t next_of(const flr_weld *weld, size_t place)
 static void put(flr_weld *weld, uint32_t tag, uint32_t number)
 {
     size_t place = home_of(weld, tag);
-    while (weld->slots[place].vertex) place = next_of(weld, place);
+    for (; weld->slots[place].vertex; place = next_of(weld, place)) weld->probes++;
     weld->slots[place] = (flr_weld_slot){tag, number + 1};
 }
 
@@ -96,6 +101,7 @@ static flr_result enlarge_table(flr_weld *weld, flr_budget *budget, unsigned bit
     flr_weld_slot *slots = calloc(places, sizeof *slots);
     if (!slots) return FLR_NO_MEMORY;
     budget->used += bytes;
+    if (!weld->slots) flr_random_bytes(flr_env_real(), weld->seed, sizeof weld->seed);
     flr_weld old = *weld;
     weld->slots = slots;
     weld->bits = bits;
@@ -133,6 +139,7 @@ static uint32_t find_exact(flr_weld *weld, flr_vec3 p, uint32_t tag)
 {
     size_t place = home_of(weld, tag);
     for (; weld->slots[place].vertex; place = next_of(weld, place)) {
+        weld->probes++;
         if (weld->slots[place].tag != tag) continue;
         uint32_t number = weld->slots[place].vertex - 1;
         const flr_vec3 *v = &weld->vertices[number];
@@ -149,7 +156,7 @@ static void add_exact(flr_weld *weld, const flr_vec3 *positions, size_t count, u
     uint32_t tags[FLR_WELD_BATCH];
     for (size_t i = 0; i < count; i++) {
         p[i] = (flr_vec3){positions[i].x + 0.0, positions[i].y + 0.0, positions[i].z + 0.0};
-        tags[i] = tag_of(p[i]);
+        tags[i] = tag_of(weld, p[i]);
         __builtin_prefetch(&weld->slots[home_of(weld, tags[i])]);
     }
     for (size_t i = 0; i < count; i++) {
@@ -177,10 +184,11 @@ static uint32_t find_near(flr_weld *weld, flr_vec3 p)
     cells_of(p.y, edge, y);
     cells_of(p.z, edge, z);
     for (unsigned i = 0; i < 8; i++) {
-        uint32_t tag = tag_of((flr_vec3){x[i & 1], y[i >> 1 & 1], z[i >> 2]});
+        uint32_t tag = tag_of(weld, (flr_vec3){x[i & 1], y[i >> 1 & 1], z[i >> 2]});
         if (i == 0) own = tag;
         size_t place = home_of(weld, tag);
         for (; weld->slots[place].vertex; place = next_of(weld, place)) {
+            weld->probes++;
             if (weld->slots[place].tag != tag) continue;
             uint32_t number = weld->slots[place].vertex - 1;
             const flr_vec3 *v = &weld->vertices[number];

@@ -40,6 +40,8 @@ typedef struct flr_weld {
     size_t count, capacity;
     flr_weld_slot *slots; /* [1 << bits], linear probing from tag >> (32 - bits) */
     unsigned bits;        /* 0: no table yet */
+    uint64_t seed[4]; /* of the hash, random for each table; the outcome does not depend on it */
+    uint64_t probes;  /* slots looked at so far */
 } flr_weld;
 
 /* Is this a weld distance we can work with? */

@@ -20,7 +20,7 @@ typedef struct config {
     bool haptic, barrier;
     flr_scene_part *parts;
     char **texts; /* of each part: its file, its name */
-    size_t count, wanted;
+    size_t count, capacity, wanted;
 } config;
 
 bool flr_kim_recognize(const void *bytes, size_t size)
@@ -123,6 +123,25 @@ static char *make_name(const config *c, const char *file)
     return name;
 }
 
+/* Room for one more model. The arrays grow with the models that are there: how many the file says there will be costs
+ * nothing. */
+static bool grow(config *c)
+{
+    if (c->count < c->capacity) return true;
+    size_t capacity = c->capacity ? 2 * c->capacity : 8;
+    flr_scene_part *parts = realloc(c->parts, capacity * sizeof *parts);
+    if (parts) c->parts = parts;
+    char **texts = parts ? realloc(c->texts, 2 * capacity * sizeof *texts) : NULL;
+    if (!texts) {
+        flr_fail(c->error, FLR_NO_MEMORY, "%s: no memory for the scene", c->lines.name);
+        return false;
+    }
+    memset(texts + 2 * c->capacity, 0, 2 * (capacity - c->capacity) * sizeof *texts);
+    c->texts = texts;
+    c->capacity = capacity;
+    return true;
+}
+
 /* "FILE x y z scale voxel" */
 static bool read_model(config *c)
 {
@@ -132,6 +151,7 @@ static bool read_model(config *c)
         snprintf(text, sizeof text, "%zu of %zu are there", c->count, c->wanted);
         return flr_rows_fail(r, "the file ends before all models: ", text);
     }
+    if (!grow(c)) return false;
     flr_scene_part *part = &c->parts[c->count];
     *part = flr_default_scene_part();
     part->line = r->line;
@@ -177,12 +197,6 @@ static bool read_config(config *c)
         return false;
     if (wanted < 1) return flr_rows_fail(&c->lines, "a scene has at least one model", "");
     c->wanted = (size_t)wanted;
-    c->parts = calloc(c->wanted, sizeof *c->parts);
-    c->texts = calloc(2 * c->wanted, sizeof *c->texts);
-    if (!c->parts || !c->texts) {
-        flr_fail(c->error, FLR_NO_MEMORY, "%s: no memory for the scene", c->lines.name);
-        return false;
-    }
     while (c->count < c->wanted)
         if (!read_model(c)) return false;
     if (!read_whole(c, "Barrier synchronization", 1, &barrier)) return false;
@@ -228,7 +242,7 @@ flr_result flr_kim_read(const char *name, const void *bytes, size_t size,
         result = why.code;
         if (error) *error = why;
     }
-    for (size_t i = 0; c.texts && i < 2 * c.count + 2 && i < 2 * c.wanted; i++) free(c.texts[i]);
+    for (size_t i = 0; i < 2 * c.capacity; i++) free(c.texts[i]);
     free(c.texts);
     free(c.parts);
     return result;

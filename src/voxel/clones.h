@@ -3,7 +3,8 @@
 #ifndef FLR_VOXEL_CLONES_H
 #define FLR_VOXEL_CLONES_H
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(FLR_NO_SIMD) && !defined(FLR_SANITIZED)
+#if defined(__x86_64__) && defined(__linux__) && !defined(FLR_NO_SIMD) &&                          \
+    !defined(FLR_SANITIZED) && !defined(FLR_NO_CLONES)
 #define FLR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FLR_CLONES

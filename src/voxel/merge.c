@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "feeler/units.h"
 #include "voxel/field.h"
@@ -185,12 +184,13 @@ static flr_result check_part(const flr_merge *merge, const flr_merge_part *part,
 {
     char voxel[FLR_SIZE_TEXT_SIZE];
     flr_voxelize_def def = merge->def;
-    double held = 0, limit = def.memory_limit ? (double)def.memory_limit
-                                              : 0.9 * (double)sysconf(_SC_PHYS_PAGES) *
-                                                    (double)sysconf(_SC_PAGESIZE);
+    double held = 0,
+           limit = def.memory_limit ? (double)def.memory_limit : flr_voxelize_default_limit();
     for (uint32_t i = 0; i < merge->count; i++) held += merge->parts[i]->bytes;
     def.memory_limit = limit - held > 1 ? (uint64_t)(limit - held) : 1;
-    flr_result result = flr_voxelize_check_room(part->mesh, box, &def, bytes, error);
+    flr_voxelize_needs needs;
+    flr_result result = flr_voxelize_check_room(part->mesh, box, &def, &needs, error);
+    *bytes = (double)needs.memory;
     if (result != FLR_OK) return result;
 
     flr_voxmap_header header = flr_voxelize_header(&def);

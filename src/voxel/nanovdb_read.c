@@ -125,6 +125,20 @@ static bool is_surface(reading *r, float value)
     return value >= -r->limit && value <= r->limit;
 }
 
+/* The same for a row of tiles: is any of them? */
+static bool any_surface(reading *r, const uint8_t *cells, unsigned count)
+{
+    float limit = r->limit;
+    unsigned below = 0, near = 0;
+    for (unsigned n = 0; n < count; n++) {
+        float value = flr_nv_f32(cells + 8 * n);
+        below |= value < -limit;
+        near |= value >= -limit && value <= limit;
+    }
+    r->inside |= below != 0;
+    return near != 0;
+}
+
 static flr_result read_leaf(reading *r, uint64_t offset, const int32_t at[3])
 {
     const uint8_t *values = r->grid + offset + FLR_NV_LEAF_VALUES;
@@ -182,6 +196,12 @@ static flr_result read_upper(reading *r, uint64_t here, const int32_t at[3])
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_UPPER_CELLS;
     flr_result result = FLR_OK;
     for (unsigned n = 0; n < 32768 && result == FLR_OK; n++) {
+        /* nearly all of them are 64 tiles in a row that are not on the surface */
+        if (n % 64 == 0 && !flr_nv_u64(node + FLR_NV_UPPER_CHILDREN + n / 8) &&
+            !any_surface(r, cells + 8 * n, 64)) {
+            n += 63;
+            continue;
+        }
         if (!flr_nv_get_bit(node + FLR_NV_UPPER_CHILDREN, n)) {
             if (is_surface(r, flr_nv_f32(cells + 8 * n))) result = surface_tile(r);
             continue;

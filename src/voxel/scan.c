@@ -69,6 +69,26 @@ typedef struct sort_job {
     uint32_t primitive_count, slice;
 } sort_job;
 
+/* The hyperchunks of a cube of them that a primitive touches, eighth by eighth: a long one costs by its length, not by its
+ * box. */
+static bool sort_cube(const flr_build *build, pair_list *list, const flr_overlap *t,
+                      const int32_t at[3], int32_t side, uint32_t primitive)
+{
+    if (!flr_overlap_block(t, at[0] * 64, at[1] * 64, at[2] * 64, side * 64)) return true;
+    if (side == 1) {
+        uint64_t number =
+            flr_build_hyper_number(build, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]);
+        return pair_add(list, number << 32 | primitive);
+    }
+    int32_t half = side / 2;
+    for (int i = 0; i < 8; i++) {
+        const int32_t eighth[3] = {at[0] + (i & 1 ? half : 0), at[1] + (i & 2 ? half : 0),
+                                   at[2] + (i & 4 ? half : 0)};
+        if (!sort_cube(build, list, t, eighth, half, primitive)) return false;
+    }
+    return true;
+}
+
 static flr_result sort_slice(void *context, size_t piece, unsigned worker)
 {
     sort_job *job = context;
@@ -88,15 +108,16 @@ static flr_result sort_slice(void *context, size_t piece, unsigned worker)
         bool ask =
             primitive % 1024 == 0 || high[0] - low[0] + high[1] - low[1] + high[2] - low[2] > 64;
         if (ask && flr_build_go_on(build, worker, 0) != FLR_OK) return FLR_CANCELLED;
-        for (int32_t z = low[2]; z <= high[2]; z++)
-            for (int32_t y = low[1]; y <= high[1]; y++)
-                for (int32_t x = low[0]; x <= high[0]; x++) {
-                    if (!one && !flr_overlap_block(&t, x * 64, y * 64, z * 64, 64)) continue;
-                    uint64_t number =
-                        flr_build_hyper_number(build, (uint32_t)x, (uint32_t)y, (uint32_t)z);
-                    if (!pair_add(&job->lists[piece], number << 32 | primitive))
-                        return FLR_NO_MEMORY;
-                }
+        if (one) {
+            uint64_t number =
+                flr_build_hyper_number(build, (uint32_t)low[0], (uint32_t)low[1], (uint32_t)low[2]);
+            if (!pair_add(&job->lists[piece], number << 32 | primitive)) return FLR_NO_MEMORY;
+            continue;
+        }
+        int32_t side = 1;
+        for (int axis = 0; axis < 3; axis++)
+            while (side <= high[axis] - low[axis]) side *= 2;
+        if (!sort_cube(build, &job->lists[piece], &t, low, side, primitive)) return FLR_NO_MEMORY;
     }
     return FLR_OK;
 }

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "feeler/assert.h"
 #include "feeler/units.h"
@@ -242,7 +242,7 @@ flr_result flr_stream_build(flr_env *env, const flr_mesh *mesh, const flr_voxeli
                     .share = -1,
                     .error = error};
     s.limit = def->memory_limit;
-    if (!s.limit) s.limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    if (!s.limit) s.limit = flr_memory_look(flr_env_real()).limit / 2;
     s.stages = flr_stages_begin(env, def, error);
     flr_result result = check(&s, &box);
     if (result == FLR_OK) result = run(&s, box);

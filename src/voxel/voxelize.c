@@ -2,8 +2,8 @@
 #include "feeler/voxelize.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/memory.h"
 #include "feeler/features.h"
 #include "feeler/units.h"
 #include "voxel/field.h"
@@ -48,35 +48,6 @@ flr_box3 flr_voxelize_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh)
     return box;
 }
 
-static double area_of(const flr_mesh *mesh)
-{
-    double area = 0;
-    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        const uint32_t *t = mesh->triangles[i].v;
-        flr_vec3 e = flr_vec3_sub(mesh->vertices[t[1]], mesh->vertices[t[0]]);
-        flr_vec3 f = flr_vec3_sub(mesh->vertices[t[2]], mesh->vertices[t[0]]);
-        area += flr_vec3_length(flr_vec3_cross(e, f)) / 2;
-    }
-    return area;
-}
-
-/* Bytes, roughly: a surface of area A has 1.5 A / s^2 surface voxels, and a field of range 8 takes about 12 bytes
- * for each of them (measured: 9 to 13), a point of the shell 11. Working masks come on top at the peak. */
-static double estimate(double area, flr_box3 box, const flr_voxelize_def *def, double *result)
-{
-    double s = def->voxel;
-    flr_vec3 size = flr_box3_size(box);
-    double voxels = 1.5 * area / (s * s) + 1000;
-    double cells = (size.x / s + 16) * (size.y / s + 16) * (size.z / s + 16);
-    if (voxels > cells) voxels = cells;
-    double fields = def->features ? 3 : 1;
-    double roots = (size.x / (512 * s) + 1) * (size.y / (512 * s) + 1) * (size.z / (512 * s) + 1);
-    if (result)
-        *result =
-            voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 11) + roots * 32;
-    return voxels * (12.0 * fields * def->bits / 4 * fmax(1, def->range / 8.0) + 16) + roots * 400;
-}
-
 /* Two significant digits, rounded up: a size one would type. */
 static double round_up(double size)
 {
@@ -109,9 +80,9 @@ bool flr_voxelize_is_wide(flr_box3 box, const flr_voxelize_def *def)
 
 double flr_voxelize_result_bytes(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def)
 {
-    double bytes;
-    estimate(area_of(mesh), box, def, &bytes);
-    return bytes;
+    flr_voxelize_needs needs;
+    flr_voxelize_measure(mesh, box, def, flr_voxelize_default_limit(), &needs);
+    return (double)needs.result;
 }
 
 double flr_voxelize_larger(flr_box3 box, const flr_voxelize_def *def, double part)
@@ -121,20 +92,26 @@ double flr_voxelize_larger(flr_box3 box, const flr_voxelize_def *def, double par
     return round_up(fmax(def->voxel / sqrt(part) * 1.05, largest / 1e5));
 }
 
+/* The memory is that of this process, also where its files are those of a simulated machine. */
+double flr_voxelize_default_limit(void)
+{
+    return 0.9 * (double)flr_memory_look(flr_env_real()).limit;
+}
+
 double flr_voxelize_memory_limit(const flr_voxelize_def *def)
 {
-    if (def->memory_limit) return (double)def->memory_limit;
-    return 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return def->memory_limit ? (double)def->memory_limit : flr_voxelize_default_limit();
 }
 
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
-                                   double *bytes, flr_error *error)
+                                   flr_voxelize_needs *needs, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     double s = def->voxel;
     double limit = flr_voxelize_memory_limit(def);
-    double need = estimate(area_of(mesh), box, def, NULL);
-    *bytes = need;
+    if (flr_voxelize_measure(mesh, box, def, limit, needs) != FLR_OK)
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory for voxels");
+    double need = (double)needs->memory;
     if (need <= limit && !flr_voxelize_is_wide(box, def)) return FLR_OK;
     double better = flr_voxelize_larger(box, def, limit / need);
     return flr_fail(error, FLR_TOO_LARGE,
@@ -144,26 +121,23 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
 }
 
 static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, flr_box3 *box,
-                            flr_error *error)
+                            flr_voxelize_needs *needs, flr_error *error)
 {
     flr_result result = flr_voxelize_check(def, error);
     if (result != FLR_OK) return result;
     *box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
     if ((result = flr_voxelize_check_size(*box, def, error)) != FLR_OK) return result;
-    double bytes;
-    return flr_voxelize_check_room(mesh, *box, def, &bytes, error);
+    return flr_voxelize_check_room(mesh, *box, def, needs, error);
 }
 
 flr_result flr_voxelize_estimate(const flr_mesh *mesh, const flr_voxelize_def *def,
                                  flr_voxelize_needs *needs, flr_error *error)
 {
     flr_box3 box;
-    flr_result result = check_all(mesh, def, &box, error);
-    if (result != FLR_OK) return result;
-    double end;
-    needs->memory = (uint64_t)estimate(area_of(mesh), box, def, &end);
-    needs->result = (uint64_t)end;
-    return FLR_OK;
+    flr_voxelize_needs found;
+    flr_result result = check_all(mesh, def, &box, &found, error);
+    if (result == FLR_OK) *needs = found;
+    return result;
 }
 
 /* ---- features as the scan wants them ---- */
@@ -327,7 +301,8 @@ flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_voxelize_d
                         flr_error *error)
 {
     flr_box3 box;
-    flr_result result = check_all(mesh, def, &box, error);
+    flr_voxelize_needs needs;
+    flr_result result = check_all(mesh, def, &box, &needs, error);
     if (result != FLR_OK) return result;
 
     flr_voxelize_report ours = {0};

@@ -9,12 +9,20 @@
 /* Are the parameters within their ranges? */
 flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error);
 
-/* Bytes of memory that voxels may take. */
+/* Bytes that voxelizing may take where the caller says nothing: most of what this process may. */
+double flr_voxelize_default_limit(void);
+/* The same, or what the caller says. */
 double flr_voxelize_memory_limit(const flr_voxelize_def *def);
 
-/* Is there room for what a mesh within `box` will need: about so many bytes? */
+/* estimate.c: what voxelizing a mesh within `box` will need. Counts no farther than to where it is clear that it needs more than
+ * `limit` bytes of memory; then it is a guess, and more than that. Fails with FLR_NO_MEMORY only, and then it is a
+ * guess, too. */
+flr_result flr_voxelize_measure(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
+                                double limit, flr_voxelize_needs *needs);
+
+/* Is there room for what a mesh within `box` will need? */
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
-                                   double *bytes, flr_error *error);
+                                   flr_voxelize_needs *needs, flr_error *error);
 
 /* The box of the mesh in the voxmap's frame: of its vertices, not of its box. */
 flr_box3 flr_voxelize_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh);

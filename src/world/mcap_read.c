@@ -21,8 +21,18 @@ typedef struct channel {
 } channel;
 
 typedef struct pair {
-    char *name, *key, *value;
+    char *
+        name; /* of the record, once for all its pairs: a long one would be kept a thousand times */
+    char *key, *value;
+    bool owner; /* of the name: the first pair of its record */
 } pair;
+
+static void free_pair(pair *p)
+{
+    if (p->owner) free(p->name);
+    free(p->key);
+    free(p->value);
+}
 
 struct flr_mcap_reader {
     flr_file *file;
@@ -159,18 +169,18 @@ static flr_result take_metadata(flr_mcap_reader *r, look l, flr_error *error)
     look name = l;
     piece(&l, 4);
     look map = piece(&l, 4);
+    char *shared = NULL;
     while (!map.bad && map.left) {
         if (r->pair_count == MOST) return damaged(r, "too much metadata", error);
-        look again = name;
-        pair p = {.name = text(&again), .key = text(&map)};
+        pair p = {.name = shared ? shared : text(&name), .owner = !shared};
+        p.key = text(&map);
         p.value = text(&map);
         if (!p.name || !p.key || !p.value ||
             !grow((void **)&r->pairs, r->pair_count, sizeof *r->pairs)) {
-            free(p.name);
-            free(p.key);
-            free(p.value);
+            free_pair(&p);
             return no_memory(r, error);
         }
+        shared = p.name;
         r->pairs[r->pair_count++] = p;
     }
     return l.bad || map.bad ? damaged(r, "metadata that is cut off", error) : FLR_OK;
@@ -514,11 +524,7 @@ void flr_mcap_close(flr_mcap_reader *r)
         free(r->channels[i].topic);
         free(r->channels[i].encoding);
     }
-    for (size_t i = 0; i < r->pair_count; i++) {
-        free(r->pairs[i].name);
-        free(r->pairs[i].key);
-        free(r->pairs[i].value);
-    }
+    for (size_t i = 0; i < r->pair_count; i++) free_pair(&r->pairs[i]);
     free(r->schemas);
     free(r->channels);
     free(r->pairs);

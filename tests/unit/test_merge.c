@@ -517,7 +517,7 @@ static void bad_arguments_are_refused(void **state)
     flr_merge_destroy(merge);
 
     /* the parts together must fit into memory */
-    def.memory_limit = 400000;
+    def.memory_limit = 3000000;
     merge = begin(&def);
     flr_result result = FLR_OK;
     for (int i = 0; i < 50 && result == FLR_OK; i++)

@@ -90,6 +90,79 @@ static void estimates_are_rather_high(void **state)
     }
 }
 
+/* A soup of triangles within a box: their corners at random, the third at `width` from the first (metres). */
+static void make_soup(flr_test_random *random, flr_mesh *mesh, uint32_t count, flr_vec3 size,
+                      double width)
+{
+    flr_vec3 *vertices = calloc(3 * (size_t)count, sizeof *vertices);
+    flr_triangle *triangles = calloc(count, sizeof *triangles);
+    flr_box3 bounds = flr_box3_empty();
+    for (uint32_t i = 0; i < 3 * count; i++) {
+        double *p = &vertices[i].x;
+        const double *from = i % 3 == 2 ? &vertices[i - 2].x : NULL;
+        for (int k = 0; k < 3; k++)
+            p[k] = from ? from[k] + flr_test_random_range(random, 0, width)
+                        : flr_test_random_range(random, 0, (&size.x)[k]);
+        triangles[i / 3].v[i % 3] = i;
+    }
+    if (count == 1) vertices[0] = flr_vec3_make(0, 0, 0);
+    if (count == 1) vertices[1] = size;
+    for (uint32_t i = 0; i < 3 * count; i++) bounds = flr_box3_add(bounds, vertices[i]);
+    *mesh = (flr_mesh){.vertices = vertices,
+                       .vertex_count = 3 * count,
+                       .triangles = triangles,
+                       .triangle_count = count,
+                       .bounds = bounds};
+}
+
+/* The area says nothing about a long triangle without any, or about wires: what has marks is the chunks along them. */
+static void estimates_hold_for_thin_things(void **state)
+{
+    (void)state;
+    flr_test_random random = flr_test_random_begin("estimates_hold_for_thin_things");
+    static const struct {
+        uint32_t count;
+        flr_vec3 size;
+        double width;
+        double voxel;
+        bool features;
+    } cases[] = {
+        {1, {1, 1, 1}, 1e-6, 5e-4, false},        /* one long diagonal */
+        {1, {1, 0.7, 0.4}, 1e-6, 5e-4, true},     /* with features */
+        {1, {1, 0, 0}, 1e-6, 2e-4, false},        /* along an axis */
+        {200, {0.2, 0.2, 0.2}, 1e-6, 5e-4, true}, /* wires */
+        {20, {0.2, 0.2, 1e-4}, 0.1, 5e-4, false}, /* thin plates */
+        {300, {0.1, 0.1, 0.1}, 0.1, 5e-4, true},  /* a dense soup */
+        {20000, {0.1, 0.1, 0.1}, 1e-4, 1e-3, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        flr_mesh mesh = {0};
+        make_soup(&random, &mesh, cases[i].count, cases[i].size, cases[i].width);
+        flr_voxelize_def def = def_of(cases[i].voxel);
+        def.features = cases[i].features;
+        def.hollow = true;
+        flr_voxelize_needs needs;
+        flr_voxmap *voxmap;
+        flr_shell *shell;
+        flr_error error;
+        assert_ok(flr_voxelize_estimate(&mesh, &def, &needs, &error), error);
+        assert_ok(flr_voxelize(flr_env_real(), &mesh, &def, &voxmap, &shell, NULL, &error), error);
+        double is = (double)flr_voxmap_get_info(voxmap).stats.bytes + (double)shell->bytes;
+        print_message("case %zu: %.2f of %.1f MiB\n", i, (double)needs.result / is, is / 0x1p20);
+        assert_true(needs.memory >= needs.result);
+        assert_true((double)needs.result >= is);
+        assert_true((double)needs.result < 5 * is);
+        // and it is refused where that is too much, with something better to do
+        def.memory_limit = needs.memory - 1;
+        assert_int_equal(flr_voxelize_estimate(&mesh, &def, &needs, &error), FLR_TOO_LARGE);
+        assert_non_null(strstr(error.message, "--voxel"));
+        flr_voxmap_destroy(voxmap);
+        flr_shell_destroy(shell);
+        free((void *)(uintptr_t)mesh.vertices);
+        free((void *)(uintptr_t)mesh.triangles);
+    }
+}
+
 typedef struct watcher {
     int calls, stop_at; /* 0: never */
     double last;
@@ -156,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_parameters_are_refused),
         cmocka_unit_test(estimates_are_rather_high),
+        cmocka_unit_test(estimates_hold_for_thin_things),
         cmocka_unit_test(progress_rises_and_stops),
     };
     return cmocka_run_group_tests_name("voxelize", tests, make_ball, free_ball);

@@ -101,6 +101,59 @@ static void many_vertices(void **state)
     free(positions);
 }
 
+/* the hash as it was when it had no seed, for a file that is made against it */
+static uint32_t unseeded_tag(flr_vec3 p)
+{
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t bits[3];
+    memcpy(bits, &p, sizeof bits);
+    wide first = (wide)(bits[0] ^ 0x9E3779B97F4A7C15u) * (bits[1] ^ 0xE7037ED1A0B428DBu);
+    uint64_t h = (uint64_t)first ^ (uint64_t)(first >> 64);
+    wide second = (wide)(h ^ 0x8EBC6AF09C88C6E3u) * (bits[2] ^ 0x589965CC75374CC3u);
+    return (uint32_t)(((uint64_t)second ^ (uint64_t)(second >> 64)) >> 32);
+}
+
+static void crafted_positions_are_as_fast_as_others(void **state)
+{
+    (void)state;
+    enum { COUNT = 4096, BITS = 12 };
+    flr_test_random random = flr_test_random_begin("crafted");
+    flr_vec3 *crafted = malloc(COUNT * sizeof *crafted), *other = malloc(COUNT * sizeof *other);
+    for (size_t found = 0, tried = 0; found < COUNT; tried++) {
+        flr_vec3 p = flr_vec3_make((double)(tried % 1024), (double)(tried / 1024 % 1024),
+                                   1 + (double)(tried / (1024 * 1024)));
+        if (unseeded_tag(p) >> (32 - BITS) == 0) crafted[found++] = p;
+    }
+    fill(&random, other, COUNT, 1e3, 1e-6);
+    welded bad = weld_all(crafted, COUNT, 0, FLR_WELD_BATCH);
+    welded usual = weld_all(other, COUNT, 0, FLR_WELD_BATCH);
+    check_by_hand(crafted, COUNT, 0, &bad);
+    // without a seed the crafted ones take about COUNT / 4 probes each, some hundred times as many
+    assert_true(usual.weld.probes < 16 * COUNT);
+    assert_true(bad.weld.probes < 16 * COUNT);
+    free_welded(&bad);
+    free_welded(&usual);
+
+    // cells of a grid are hashed alike
+    bad = weld_all(crafted, COUNT, 0.25, FLR_WELD_BATCH);
+    assert_int_equal(bad.weld.count, COUNT);
+    assert_true(bad.weld.probes < 64 * COUNT);
+    free_welded(&bad);
+    free(crafted);
+    free(other);
+}
+
+static void every_table_has_its_own_seed(void **state)
+{
+    (void)state;
+    const flr_vec3 positions[] = {{1, 2, 3}, {4, 5, 6}};
+    welded a = weld_all(positions, 2, 0, 2), b = weld_all(positions, 2, 0, 2);
+    assert_memory_not_equal(a.weld.seed, b.weld.seed, sizeof a.weld.seed);
+    assert_memory_equal(a.numbers, b.numbers, 2 * sizeof *a.numbers);
+    free_welded(&a);
+    free_welded(&b);
+}
+
 static void zeros_are_one(void **state)
 {
     (void)state;
@@ -200,6 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact),
+        cmocka_unit_test(crafted_positions_are_as_fast_as_others),
+        cmocka_unit_test(every_table_has_its_own_seed),
         cmocka_unit_test(many_vertices),
         cmocka_unit_test(zeros_are_one),
         cmocka_unit_test(within_a_distance),

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Malformed files: fuzzes all families of readers and checks that none crashes, hangs or takes more than 8 times the memory of
+# its file (or a fixed floor: 64 KiB; 1 MiB for scenes, text configurations, recordings and NanoVDB).
+#
+#   files.sh SOURCE_DIR BUILD_DIR [--short] [--seed N] [--count N] [--minutes N]
+#
+# --count: executions per family (default 10^8), --minutes: at most so long (default 20). Uses the programs of build-fuzz-fast/
+# (without sanitizers) and, where it is there, of build-fuzz/ (ASan and UBSan). --short takes what was built before and skips
+# without; otherwise they are built first.
+. "$1/tests/e2e/common.sh"
+source_dir=$1 short=0 seed=1 count=100000000 minutes=20
+shift 2
+while [ $# -gt 0 ]; do
+  case $1 in
+    --short) short=1; shift ;;
+    --seed) seed=$2; shift 2 ;;
+    --count) count=$2; shift 2 ;;
+    --minutes) minutes=$2; shift 2 ;;
+    *) echo "files.sh: no option '$1'" >&2; exit 2 ;;
+  esac
+done
+families="stl obj ply itri scene poses segments kim recording voxfile nanovdb mesh_stream state"
+command -v clang >/dev/null && command -v flock >/dev/null || { echo "files: needs clang with libFuzzer, and flock"; exit 77; }
+if [ "$short" -eq 0 ]; then
+  for preset in fuzz-fast fuzz; do
+    (cd "$source_dir" && cmake --preset $preset >/dev/null && ninja -C build-$preset $(printf 'fuzz_%s ' $families) >/dev/null) ||
+      { echo "files: the targets of the preset $preset do not build"; exit 77; }
+  done
+else
+  [ -x "$source_dir/build-fuzz-fast/fuzz_state" ] ||
+    { echo "files: no build-fuzz-fast/; cmake --preset fuzz-fast && ninja -C build-fuzz-fast makes it"; exit 77; }
+  count=2000
+fi
+kit=$(mktemp -d) out=$source_dir/build-fuzz-fast/files
+mkdir -p "$kit/corpus"
+trap 'rm -rf "$kit"' EXIT
+ln -s "$source_dir/build-fuzz-fast" "$kit/fast"
+[ "$short" -eq 1 ] || ln -s "$source_dir/build-fuzz" "$kit/asan"
+for family in $families; do
+  cp -r "$source_dir/fuzz/corpus/$family" "$kit/corpus/" 2>/dev/null || mkdir "$kit/corpus/$family"
+  [ ! -f "$source_dir/fuzz/$family.dict" ] || cp -L "$source_dir/fuzz/$family.dict" "$kit/"
+done
+rm -rf "$out"
+echo "seed $seed"
+if [ "$short" -eq 1 ]; then seconds=60; else seconds=$((minutes * 60)); fi
+if bash "$source_dir/fuzz/support/readers.sh" "$kit" "$seconds" "$out" "$count" "$seed"; then verdict=held status=0; else verdict="NOT HELD" status=1; fi
+least=$(for family in $families; do echo $(($(cat "$out/count/$family.fast" 2>/dev/null || echo 0) + $(cat "$out/count/$family.asan" 2>/dev/null || echo 0))); done | sort -n | head -n 1)
+echo "files: 13 families of readers, at least $least executions each (target $count), no crash, no hang, memory within 8 times the file: $verdict"
+exit $status
