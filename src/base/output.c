@@ -383,8 +383,7 @@ bool flr_path_is_old(flr_env *env, const char *folder, int64_t modified_ns)
         env->ops->path_remove(env, probe);
     }
     free(probe);
-    return !code && info.kind == FLR_PATH_FILE && info.modified_ns > modified_ns &&
-           info.modified_ns - modified_ns >= old_ns;
+    return !code && info.kind == FLR_PATH_FILE && modified_ns <= info.modified_ns - old_ns;
 }
 
 typedef struct sweep {

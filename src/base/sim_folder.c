@@ -12,6 +12,7 @@ int flr_sim_file_lock(flr_file *file)
     sim_file *mine = (sim_file *)file;
     sim_inode *inode = mine->inode;
     if (!node->up || mine->crashes != node->crashes) return EIO;
+    if (node->disk.def.no_locks) return ENOTSUP;
     // those who went down with the node hold nothing
     const sim_file *holder = (const sim_file *)inode->locked;
     if (holder && holder != mine && holder->crashes == node->crashes) return EWOULDBLOCK;

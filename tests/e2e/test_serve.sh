@@ -117,6 +117,25 @@ done
 echo "  a ping waited ${worst} ms at worst"
 [ "${worst:-9999}" -lt 400 ] && pass || fail "a ping waited ${worst:-for ever} ms"
 
+# a folder of uploads that is a link, named by a process that is gone: what it points to is none of feeler's
+cache=$HOME/.cache/feeler
+mkdir -p "$cache/uploads" victim && echo dear >victim/letter
+sleep 0 & gone=$!
+wait "$gone"
+ln -s "$PWD/victim" "$cache/uploads/uploads-$gone"
+serve
+ends TERM 0
+[ "$(cat victim/letter)" = dear ] && pass || fail "what a link among the uploads points to was removed"
+rm "$cache/uploads/uploads-$gone"
+# a second controller leaves the folder of the first, which runs, alone
+serve
+first=$server folder=$(ls -d "$cache"/uploads/uploads-*[0-9a-f])
+serve
+[ -d "$folder" ] && pass || fail "a controller removed the folder of another that runs"
+ends TERM 0
+kill "$first" && wait "$first"
+holds "$cache/uploads"
+
 # killed at any moment, from its first on: finished recordings, saved scenes and the cache are whole, and what was under way is cleared away
 seed=${FLR_TEST_SEED:-$RANDOM}
 RANDOM=$seed

@@ -68,7 +68,8 @@ static bool count_name(void *context, const char *name)
 {
     names *n = context;
     size_t length = strlen(name);
-    bool mesh = length == 36 && strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, ".ply");
+    bool mesh =
+        length == 36 && strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, ".ply");
     n->meshes += mesh;
     n->others += !mesh;
     return true;
