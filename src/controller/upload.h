@@ -41,6 +41,8 @@ flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_
  * taken for such folders. `folder` has `size` bytes. */
 flr_result flr_upload_folder(flr_env *env, const char *parent, char *folder, size_t size,
                              flr_file **lock, flr_error *error);
+/* Only removes those of controllers that have ended. */
+void flr_upload_folder_sweep(flr_env *env, const char *parent);
 /* Removes it with all that is in it, and ends the lock. */
 void flr_upload_folder_remove(flr_env *env, const char *folder, flr_file *lock);
 

@@ -63,6 +63,14 @@ static bool remove_stale(void *context, const char *name)
     return true;
 }
 
+void flr_upload_folder_sweep(flr_env *env, const char *parent)
+{
+    sweep s = {env, parent};
+    flr_path_info info;
+    if (flr_path_look_no_link(env, parent, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FOLDER)
+        flr_path_list(env, parent, remove_stale, &s, NULL);
+}
+
 /* Makes the lock file of a new name and locks it. FLR_AGAIN: somebody who cleans up took it for one of the past. */
 static flr_result claim(flr_env *env, const char *parent, char *folder, size_t size,
                         flr_file **lock, flr_error *error)
@@ -91,8 +99,7 @@ flr_result flr_upload_folder(flr_env *env, const char *parent, char *folder, siz
 {
     flr_result result = flr_path_make_private(env, parent, FLR_OPEN_NO_LINK, error);
     if (result != FLR_OK) return result;
-    sweep s = {env, parent};
-    flr_path_list(env, parent, remove_stale, &s, NULL);
+    flr_upload_folder_sweep(env, parent);
     result = FLR_AGAIN;
     for (int i = 0; i < ATTEMPTS && result == FLR_AGAIN; i++)
         result = claim(env, parent, folder, size, lock, error);

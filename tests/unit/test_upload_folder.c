@@ -238,7 +238,8 @@ static void simulated(void **state)
         flr_file *lock, *second;
         flr_path_info info;
         assert_ok(flr_upload_folder(env, "/up", folder, sizeof folder, &lock, &error), error);
-        flr_sim_disk disk = {.fail_at = n, .fail_on = n % 2}, sound = {0}, plain = {.no_locks = true};
+        flr_sim_disk disk = {.fail_at = n, .fail_on = n % 2}, sound = {0},
+                     plain = {.no_locks = true};
         flr_sim_set_disk(env, &disk);
         if (flr_upload_folder(env, "/up", again, sizeof again, &second, &error) == FLR_OK)
             flr_upload_folder_remove(env, again, second);
@@ -263,12 +264,9 @@ static void simulated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_are_not_followed),
-        cmocka_unit_test(a_link_for_all_is_refused),
-        cmocka_unit_test(the_living_stay),
-        cmocka_unit_test(the_dead_go),
-        cmocka_unit_test(older_versions),
-        cmocka_unit_test(simulated),
+        cmocka_unit_test(links_are_not_followed), cmocka_unit_test(a_link_for_all_is_refused),
+        cmocka_unit_test(the_living_stay),        cmocka_unit_test(the_dead_go),
+        cmocka_unit_test(older_versions),         cmocka_unit_test(simulated),
     };
     return cmocka_run_group_tests_name("upload_folder", tests, NULL, NULL);
 }
