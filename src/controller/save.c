@@ -21,6 +21,7 @@ typedef struct save_job {
     flr_file *lock;      /* of the folder of meshes, while they are written */
     bool locked;         /* it is held: the file system has locks */
     bool reused;         /* a mesh was there already */
+    bool named;          /* by a user: the access rights are those of any file */
 } save_job;
 
 /* "dir/plan.json" has its meshes in "dir/plan_parts". */
@@ -275,7 +276,9 @@ static void save_work(flr_job *job)
     char(*files)[FLR_CACHE_PATH_SIZE] = calloc(s->members.count, sizeof *files);
     flr_result result = parts && files ? FLR_OK : flr_engine_no_memory(&job->error);
     if (result == FLR_OK) result = check_path(s, folder, &job->error);
-    if (result == FLR_OK) result = flr_path_make_folder(s->env, folder, &job->error);
+    if (result == FLR_OK && s->named) result = flr_path_make_folder(s->env, folder, &job->error);
+    if (result == FLR_OK && !s->named)
+        result = flr_path_make_private(s->env, folder, 0, &job->error);
     if (result == FLR_OK) result = lock_folder(s, folder, &job->error);
     // what another save wrote while this one waited counts
     if (result == FLR_OK) result = check_path(s, folder, &job->error);
@@ -294,7 +297,8 @@ static void save_drop(flr_job *job)
     free(s);
 }
 
-flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, flr_error *error)
+static flr_result save_to(flr_engine *e, const char *path, bool named, uint32_t *number,
+                          flr_error *error)
 {
     if (e->members.count == 0)
         return flr_fail(error, FLR_BAD_ARGUMENT, "there is no part to be saved");
@@ -317,6 +321,7 @@ flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, fl
         flr_shape_use(member.shape);
     }
     s->env = e->def.env;
+    s->named = named;
     memcpy(s->path, path, strlen(path) + 1);
     memcpy(s->name, e->name, sizeof s->name);
     s->unit = e->unit_metres;
@@ -331,6 +336,12 @@ flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, fl
     s->job.work = save_work;
     s->job.drop = save_drop;
     return flr_engine_post(e, &s->job, FLR_WIRE_JOB_SAVE, FLR_ENGINE_NONE, path, number);
+}
+
+/* For a recording or those who join: nobody has named it, and it holds all geometry. */
+flr_result flr_engine_save(flr_engine *e, const char *path, uint32_t *number, flr_error *error)
+{
+    return save_to(e, path, false, number, error);
 }
 
 /* ---- by name ---- */
@@ -376,5 +387,5 @@ flr_result flr_engine_save_as(flr_engine *e, const char *name, uint32_t *number,
                           apart ? "/" : "", size, e->path, name);
     if (length < 0 || (size_t)length >= sizeof path)
         return flr_fail(error, FLR_TOO_LARGE, "the name of the folder of the scene is too long");
-    return flr_engine_save(e, path, number, error);
+    return save_to(e, path, true, number, error);
 }

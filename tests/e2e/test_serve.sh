@@ -136,6 +136,25 @@ ends TERM 0
 kill "$first" && wait "$first"
 holds "$cache/uploads"
 
+# geometry is confidential: what nobody has named is for its owner only, also where an older version was more generous
+chmod 755 "$cache"
+(
+  umask 022
+  serve ball/scene.json --recordings "$scratch/private"
+  waits 'is loaded' "$scratch/serve.out"
+  ROUND=p PART=1 python3 "$client" "$port" work >"$scratch/work" 2>/dev/null &
+  waits finished "$scratch/work"
+  ends TERM 0
+  wait
+  exit "$failed"
+) || fail "no recording was made"
+for path in "$cache" "$cache/uploads" "$scratch/private" "$cache"/*.flrvox "$scratch/private"/*.mcap; do
+  case $(stat -c %a "$path") in
+    700 | 600) pass ;;
+    *) fail "$path has access rights $(stat -c %a "$path")" ;;
+  esac
+done
+
 # killed at any moment, from its first on: finished recordings, saved scenes and the cache are whole, and what was under way is cleared away
 seed=${FLR_TEST_SEED:-$RANDOM}
 RANDOM=$seed

@@ -130,6 +130,11 @@ class Work:
         self.kept = []         # … that were in the scene when it was last saved
         self.recorded = []
         self.failure = None
+        self.first = threading.Event()  # something was acknowledged, or nothing will be
+
+    def done(self, kind):
+        acknowledged[kind] += 1
+        self.first.set()
 
     def save(self, client, name):
         return client.ends_well(client.ask(SAVE, text(name)))
@@ -145,10 +150,10 @@ class Work:
                     if "not ready" not in str(trouble):
                         raise
                     time.sleep(0.005)
-            before = Work.attempts - 1  # the loop may take the last one a frame later
             if self.save(client, "plan.json"):
-                self.saved = before
-                acknowledged["save"] += 1
+                # what is there now was acknowledged; the loop may have taken the last move after it was saved
+                self.saved = state_of("ball/plan.json")
+                self.done("save")
 
     def do_record(self, client):
         while True:
@@ -160,7 +165,7 @@ class Work:
             while name not in client.finished:
                 client.receive()
             self.recorded.append(name)
-            acknowledged["record"] += 1
+            self.done("record")
 
     def do_upload(self, client):
         while True:
@@ -173,7 +178,7 @@ class Work:
             end = struct.pack("<IBxxxIxxxxd", upload, 1, 0, 0.0005) + pose(0.2 + 0.02 * (Work.attempts % 50))
             if client.ends_well(client.ask(UPLOAD_END, end)):
                 self.uploaded.append(name)
-                acknowledged["upload"] += 1
+                self.done("upload")
             there = list(self.uploaded)
             if self.save(client, "up.json"):
                 self.kept = there
@@ -185,12 +190,20 @@ class Work:
             pass  # the server is gone
         except (RuntimeError, AssertionError) as trouble:
             self.failure = f"{kind}: {trouble}"
+        finally:
+            self.first.set()
 
 
 chance_for_work = random.Random(seed + 1)
 
 
 # ---- what must hold afterwards ----
+
+def state_of(path):
+    with open(path, encoding="utf-8") as file:
+        moved = next(part for part in json.load(file)["parts"] if part.get("moving"))
+    return round(moved.get("pose", {}).get("position", [0])[0] / 0.1)  # in mm, the unit of the scene
+
 
 def check_scene(path, least, names):
     """The scene that is there is whole; with this number at least, and these parts."""
@@ -211,12 +224,8 @@ def check_scene(path, least, names):
     checked = run("info", path, *{os.path.join(os.path.dirname(path), part["file"]) for part in scene["parts"]})
     if checked.returncode != 0:
         problem(f"{path}: {checked.stderr.strip()}")
-    if least is not None:
-        moved = next(part for part in scene["parts"] if part.get("moving"))
-        x = moved.get("pose", {}).get("position", [0])[0]  # in mm, the unit of the scene
-        number = round(x / 0.1)
-        if number < least:
-            problem(f"{path}: holds state {number}, but {least} was acknowledged")
+    if least is not None and state_of(path) < least:
+        problem(f"{path}: holds state {state_of(path)}, but {least} was acknowledged")
 
 
 def check_recordings(names):
@@ -234,17 +243,21 @@ def check_cache():
         problem(f"the cache: {checked.stdout.strip()} {checked.stderr.strip()}")
 
 
-def check_left_overs(running):
-    """After a start: of all folders for one controller only those of the running ones are there, and no temporary file."""
+def temporary_files():
+    return {name for name in os.listdir(cache) if name.endswith(".tmp")} if os.path.isdir(cache) else set()
+
+
+def check_left_overs(running, before):
+    """After a start: of all folders for one controller only those of the running ones are there, and of the temporary
+    files that were there before none: the running ones may have made others."""
     for kind in ("uploads", "shared"):
         folder = os.path.join(cache, kind)
         names = os.listdir(folder) if os.path.isdir(folder) else []
         folders = [name for name in names if not name.endswith(".lock")]
         if len(folders) > running or len(names) > 2 * running:
             problem(f"{folder} holds {names} of {running} running")
-    left = [name for name in os.listdir(cache) if name.endswith(".tmp")] if os.path.isdir(cache) else []
-    if left:
-        problem(f"temporary files stay in the cache: {left}")
+    if temporary_files() & before:
+        problem(f"temporary files stay in the cache: {temporary_files() & before}")
 
 
 # ---- rounds ----
@@ -254,6 +267,7 @@ def serve_round(kind):
     scene = "ball/plan.json" if kind == "save" and len(scenes) > 1 else chance.choice(scenes)
     if kind == "upload":
         scene = "ball/scene.json"
+    before = temporary_files()
     server = Server("serve", scene, "--port", "0", "--no-devices", "--recordings", "recordings")
     address = server.wait(r"://[^:]*:([0-9]+)/")
     loaded = server.wait("is loaded")
@@ -261,11 +275,14 @@ def serve_round(kind):
         problem(f"feeler serve {scene}: {server.lines}")
         server.kill()
         return
-    check_left_overs(1)
+    check_left_overs(1, before)
     work = Work(int(address[1]))
     worker = threading.Thread(target=work.go, args=(kind,), daemon=True)
     worker.start()
-    time.sleep(chance.random() * 0.4)
+    # some at once, most when something was acknowledged, however slow the machine is
+    if chance.random() < 0.7:
+        work.first.wait(PATIENCE)
+    time.sleep(chance.random() * 0.3)
     server.kill()
     worker.join()
     if work.failure:
@@ -279,9 +296,11 @@ def serve_round(kind):
 
 
 def voxelize_round(kind):
-    deadline = time.monotonic() + chance.random() * 0.3
+    deadline = time.monotonic() + (chance.random() * 0.3 if chance.random() < 0.3 else PATIENCE)
     stored = []
     while True:
+        if stored and (chance.random() < 0.5 or len(stored) > 3):
+            deadline = time.monotonic() + chance.random() * 0.1  # in the middle of the next one
         voxel = f"{0.4 + chance.random():.6f}mm"
         process = subprocess.Popen(["feeler", "voxelize", "ball/ball.stl", "--voxel", voxel, "--json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -354,10 +373,11 @@ while done < count and len(problems) < 20:
         print(f"  {done} kills, {time.monotonic() - started:.0f} s, acknowledged {acknowledged}", flush=True)
 check_recordings(recordings)
 # one more that ends well leaves nothing behind
+before = temporary_files()
 server = Server("serve", "ball/scene.json", "--port", "0", "--no-devices", "--recordings", "recordings")
 port = server.wait(r"://[^:]*:([0-9]+)/")
 server.wait("is loaded")
-check_left_overs(1)
+check_left_overs(1, before)
 client = Client(int(port[1]))
 for name in ("plan.json", "up.json"):
     if not client.ends_well(client.ask(SAVE, text(name))):
@@ -368,7 +388,7 @@ for folder, _, names in os.walk("ball"):
     left = [name for name in names if name.startswith(".feeler-")]
     if left:
         problem(f"{folder} holds {left}")
-check_left_overs(0)
+check_left_overs(0, temporary_files())
 each = ", ".join(f"{kind} {number}" for kind, number in kills.items())
 verdict = "NOT HELD" if problems else "held"
 print(f"durability: {done} kills ({each}) in {time.monotonic() - started:.0f} s, {sum(acknowledged.values())} acknowledged "
