@@ -7,7 +7,7 @@ shift 2
 count=1000 seed=$RANDOM
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) count=15; shift ;;
+    --short) count=10; shift ;;
     --seed) seed=$2; shift 2 ;;
     --count) count=$2; shift 2 ;;
     --minutes) shift 2 ;; # the number of kills is the measure
