@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
+#include "controller/upload.h"
 #include "feeler/hardware.h"
 #include "files.h"
 #include "models/models.h"
@@ -82,6 +83,9 @@ static flr_result choose_folders(server *s, flr_error *error)
     if (flr_find_cache(NULL, s->cache_folder, NULL) == FLR_OK) {
         const char *folder;
         s->cache.folder = s->options->no_cache ? NULL : s->cache_folder;
+        // what killed ones left goes now, not with the next part that is stored; a cache that cannot be written works, too
+        if (s->cache.folder && flr_cache_make_folder(s->cli->env, s->cache.folder, NULL) == FLR_OK)
+            (void)flr_output_sweep(s->cli->env, s->cache.folder, NULL);
         s->def.engine.cache = &s->cache;
         result = choose_writable(s, &folder, error);
         if (result == FLR_OK)
@@ -89,6 +93,7 @@ static flr_result choose_folders(server *s, flr_error *error)
         if (result == FLR_OK)
             result = join(s->uploads, sizeof s->uploads, folder, "uploads", error);
         if (result == FLR_OK) result = join(s->shared, sizeof s->shared, folder, "shared", error);
+        if (result == FLR_OK) flr_upload_folder_sweep(s->cli->env, s->shared); // shared or not
         s->def.engine.scratch = s->scratch;
         s->def.uploads = s->uploads;
     }

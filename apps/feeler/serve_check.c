@@ -80,7 +80,7 @@ static flr_result check_recordings(flr_env *env, const char *path, flr_error *er
                             "--recordings %s: there is no folder %s; make it first, or mend the "
                             "name",
                             path, parent);
-        result = flr_path_make_folder(env, path, &why);
+        result = flr_path_make_private(env, path, 0, &why);
     }
     if (result != FLR_OK) return flr_fail(error, FLR_BAD_INPUT, "--recordings: %s", why.message);
     /* rights alone do not tell: file systems can be read-only or full */

@@ -112,6 +112,11 @@ typedef struct flr_cache_entry {
     int64_t modified_ns; /* wall clock, when it was written */
 } flr_cache_entry;
 
+/* Makes the folder of a cache where it is missing, for its owner only (mode 0700): voxels show
+ * geometry. One of this user that others can read becomes so, too, unless something else than
+ * feeler's own files is in it. */
+FLR_API flr_result flr_cache_make_folder(flr_env *env, const char *folder, flr_error *error);
+
 /* The files in a cache, oldest first; what has other names is not the cache's and left alone. Free
  * `*entries` with flr_cache_list_free(); it is NULL where there is none. A folder that does not
  * exist is empty. */
@@ -120,8 +125,8 @@ FLR_API flr_result flr_cache_list(flr_env *env, const char *folder, flr_cache_en
 FLR_API void flr_cache_list_free(flr_cache_entry *entries); /* NULL allowed */
 
 /* Removes the oldest files until what is left has at most `limit` bytes (0: no limit, as in
- * flr_cache), and what a writer left that was killed more than an hour ago. Both counts are filled
- * in, also on failure. */
+ * flr_cache), and the temporary files of writers that were killed (flr_output_sweep()). Links are
+ * left alone. Both counts are filled in, also on failure. */
 FLR_API flr_result flr_cache_prune(flr_env *env, const char *folder, uint64_t limit,
                                    uint64_t *removed_files, uint64_t *removed_bytes,
                                    flr_error *error);

@@ -67,7 +67,7 @@ typedef enum flr_path_kind {
     FLR_PATH_NONE, /* nothing there */
     FLR_PATH_FILE,
     FLR_PATH_FOLDER,
-    FLR_PATH_OTHER /* pipe, socket, device */
+    FLR_PATH_OTHER /* pipe, socket, device; a link, where links are not followed */
 } flr_path_kind;
 
 typedef struct flr_path_info {
@@ -76,10 +76,27 @@ typedef struct flr_path_info {
     int64_t modified_ns; /* wall clock */
 } flr_path_info;
 
+/* Flags of what is opened or made. */
+enum {
+    FLR_OPEN_PRIVATE = 1, /* a new file is for its owner only: mode 0600 */
+    FLR_OPEN_NO_LINK = 2  /* a symbolic link in place of the file is refused (FLR_DENIED); links
+                             among the folders above it are followed as ever */
+};
+
 /* Opens a file. Folders, pipes, sockets and devices are refused with a sentence that
  * says what they are; opening a pipe never blocks. `path` is UTF-8, not NULL. */
 FLR_API flr_result flr_file_open(flr_env *env, const char *path, flr_file_mode mode,
                                  flr_file **file, flr_error *error);
+/* The same with flags (FLR_OPEN_…); 0: none. */
+FLR_API flr_result flr_file_open_with(flr_env *env, const char *path, flr_file_mode mode,
+                                      unsigned flags, flr_file **file, flr_error *error);
+
+/* Locks a file that was opened for writing, against all who lock it, too: in this process, in
+ * others, also in other containers, and on other machines where the file system supports that.
+ * Never waits. The lock ends when the file is closed or the process ends, however that happens.
+ * FLR_AGAIN (no message): somebody else holds it, or the file was removed before it could be
+ * locked. FLR_UNSUPPORTED: this file system has no locks. */
+FLR_API flr_result flr_file_lock(flr_file *file, flr_error *error);
 
 /* Reads up to `count` bytes at `offset`. `*got` is what came: less than `count` may
  * happen at any time, 0 only at the end of the file. */
@@ -159,6 +176,9 @@ FLR_API void flr_reads_close(flr_reads *reads);
  * FLR_PATH_NONE. */
 FLR_API flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info,
                                  flr_error *error);
+/* The same without following a link in place of `path` itself: that is FLR_PATH_OTHER. */
+FLR_API flr_result flr_path_look_no_link(flr_env *env, const char *path, flr_path_info *info,
+                                         flr_error *error);
 
 /* Bytes that this user may still write to the disk that the folder of `path` lies on; UINT64_MAX
  * where there is no limit. */
@@ -171,8 +191,21 @@ FLR_API flr_result flr_path_rename(flr_env *env, const char *from, const char *t
 /* Removes a file or an empty folder. */
 FLR_API flr_result flr_path_remove(flr_env *env, const char *path, flr_error *error);
 
+/* Removes a folder with everything in it, or a file; nothing there is fine. A link is removed,
+ * whatever it points to: nothing outside of the folder is ever touched, not even if somebody
+ * exchanges folders for links meanwhile. Goes on after a failure and reports the first. */
+FLR_API flr_result flr_path_remove_tree(flr_env *env, const char *path, flr_error *error);
+
 /* Makes a folder, and its parents where missing. A folder that exists is fine. */
 FLR_API flr_result flr_path_make_folder(flr_env *env, const char *path, flr_error *error);
+/* The same for confidential files: what is made is for its owner only (mode 0700), and a folder of
+ * this user that exists and that others can read but not write becomes so, too. `flags`:
+ * FLR_OPEN_NO_LINK, or 0. */
+FLR_API flr_result flr_path_make_private(flr_env *env, const char *path, unsigned flags,
+                                         flr_error *error);
+
+/* Waits until the names in a folder, as they are now, are on the disk. */
+FLR_API flr_result flr_path_sync_folder(flr_env *env, const char *path, flr_error *error);
 
 /* Calls `visit` with the name (not the path) of each entry of a folder, except . and ..,
  * sorted bytewise; stops early when `visit` returns false. */
@@ -203,6 +236,10 @@ typedef struct flr_output flr_output;
 
 FLR_API flr_result flr_output_begin(flr_env *env, const char *path, flr_output **output,
                                     flr_error *error);
+/* The same with flags. FLR_OPEN_PRIVATE: the file is for its owner only, whatever the access rights of
+ * one that is replaced. FLR_OPEN_NO_LINK: a link in the file's place is replaced, not followed. */
+FLR_API flr_result flr_output_begin_with(flr_env *env, const char *path, unsigned flags,
+                                         flr_output **output, flr_error *error);
 FLR_API flr_result flr_output_write(flr_output *output, const void *bytes, size_t count,
                                     flr_error *error);
 FLR_API flr_result flr_output_print(flr_output *output, flr_error *error, const char *format, ...)
@@ -221,6 +258,16 @@ FLR_API uint64_t flr_output_size(const flr_output *output);
 FLR_API flr_result flr_output_commit(flr_output *output, flr_error *error);
 /* Removes the temporary file and frees `output`; NULL allowed. */
 FLR_API void flr_output_abandon(flr_output *output);
+
+/* Removes the temporary files that outputs of processes which are gone left in a folder. An output
+ * locks its temporary file, so one that can be locked here belongs to nobody. On a file system
+ * without locks a temporary file must be a day old, by the clock of that file system. A folder
+ * that does not exist is fine. */
+FLR_API flr_result flr_output_sweep(flr_env *env, const char *folder, flr_error *error);
+/* Whether something last changed at `modified_ns` is a day old by the clock of the file system of
+ * `folder`: it is compared with a file that is made there now, not with this machine's clock. What
+ * lies in the future is not old. False where no file can be made. */
+FLR_API bool flr_path_is_old(flr_env *env, const char *folder, int64_t modified_ns);
 
 /* ---- sockets ---- */
 

@@ -120,6 +120,11 @@ FLR_API flr_result flr_mesh_open(flr_env *env, const char *path, const flr_mesh_
 FLR_API flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, double unit,
                                   flr_error *error);
 
+/* Whether `path` is a file with exactly the bytes that flr_mesh_write() writes for a .ply, and waits
+ * until they are on the disk if so. Not for a link, a folder, or where nothing is. */
+FLR_API flr_result flr_mesh_is_in_ply(flr_env *env, const char *path, const flr_mesh *mesh,
+                                      double unit, bool *same, flr_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -77,6 +77,7 @@ typedef struct flr_sim_disk {
     bool fail_on;            /* …and all after that one */
     flr_sim_failure how;
     uint64_t capacity; /* bytes in all files together; 0: no limit */
+    bool no_locks;     /* flr_file_lock() is not supported */
 } flr_sim_disk;
 
 typedef struct flr_sim_def {

@@ -126,13 +126,13 @@ void flr_random_bytes(flr_env *env, void *bytes, size_t count)
 
 /* ---- files ---- */
 
-int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                       flr_file **file)
+int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, unsigned flags,
+                       const char *like, flr_file **file)
 {
     char *copy = strdup(path);
     if (!copy) return ENOMEM;
     flr_file *opened;
-    int code = env->ops->file_open(env, path, mode, like, &opened);
+    int code = env->ops->file_open(env, path, mode, flags, like, &opened);
     if (code) {
         free(copy);
         return code;
@@ -143,13 +143,26 @@ int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const
     return 0;
 }
 
+/* a link where none is followed: its name is all there is to say */
+static flr_result fail_link(flr_error *error, const char *path)
+{
+    return flr_fail(error, FLR_DENIED, "%s: is a link, and none is followed here; remove it", path);
+}
+
 flr_result flr_file_open(flr_env *env, const char *path, flr_file_mode mode, flr_file **file,
                          flr_error *error)
+{
+    return flr_file_open_with(env, path, mode, 0, file, error);
+}
+
+flr_result flr_file_open_with(flr_env *env, const char *path, flr_file_mode mode, unsigned flags,
+                              flr_file **file, flr_error *error)
 {
     static const char *const actions[] = {"read", "create", "change"};
     FLR_ASSERT(env && path && file && (unsigned)mode <= FLR_FILE_UPDATE);
     if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the file name is empty; give one");
-    int code = flr_file_open_like(env, path, mode, NULL, file);
+    int code = flr_file_open_like(env, path, mode, flags, NULL, file);
+    if (code == ELOOP && (flags & FLR_OPEN_NO_LINK)) return fail_link(error, path);
     return code ? flr_fail_errno(error, path, actions[mode], code) : FLR_OK;
 }
 
@@ -181,6 +194,16 @@ flr_result flr_file_sync(flr_file *file, flr_error *error)
     FLR_ASSERT(file);
     int code = file->env->ops->file_sync(file);
     return code ? flr_fail_errno(error, file->path, "write", code) : FLR_OK;
+}
+
+flr_result flr_file_lock(flr_file *file, flr_error *error)
+{
+    FLR_ASSERT(file);
+    int code = file->env->ops->file_lock(file);
+    if (code == EWOULDBLOCK || code == ESTALE) return FLR_AGAIN;
+    if (code == ENOTSUP)
+        return flr_fail(error, FLR_UNSUPPORTED, "%s: this file system has no locks", file->path);
+    return code ? flr_fail_errno(error, file->path, "lock", code) : FLR_OK;
 }
 
 flr_result flr_file_map(flr_file *file, size_t room, flr_map *map, flr_error *error)
@@ -226,15 +249,27 @@ char *flr_path_parent(const char *path)
     return strndup(path, length);
 }
 
-flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info, flr_error *error)
+static flr_result look(flr_env *env, const char *path, bool follow, flr_path_info *info,
+                       flr_error *error)
 {
     FLR_ASSERT(env && path && info);
     flr_path_info found = {FLR_PATH_NONE, 0, 0};
-    int code = env->ops->path_look(env, path, &found);
+    int code = env->ops->path_look(env, path, follow, &found);
     if (code && code != ENOENT && code != ENOTDIR)
         return flr_fail_errno(error, path, "look at", code);
     *info = found;
     return FLR_OK;
+}
+
+flr_result flr_path_look(flr_env *env, const char *path, flr_path_info *info, flr_error *error)
+{
+    return look(env, path, true, info, error);
+}
+
+flr_result flr_path_look_no_link(flr_env *env, const char *path, flr_path_info *info,
+                                 flr_error *error)
+{
+    return look(env, path, false, info, error);
 }
 
 flr_result flr_path_room(flr_env *env, const char *path, uint64_t *bytes, flr_error *error)
@@ -272,10 +307,24 @@ flr_result flr_path_remove(flr_env *env, const char *path, flr_error *error)
     return code ? flr_fail_errno(error, path, "remove", code) : FLR_OK;
 }
 
-/* one level, where being there already is fine */
-static flr_result make_one_folder(flr_env *env, const char *path, flr_error *error)
+flr_result flr_path_remove_tree(flr_env *env, const char *path, flr_error *error)
 {
-    int code = env->ops->folder_make(env, path);
+    FLR_ASSERT(env && path && path[0]);
+    int code = env->ops->tree_remove(env, path);
+    return code && code != ENOENT ? flr_fail_errno(error, path, "remove", code) : FLR_OK;
+}
+
+flr_result flr_path_sync_folder(flr_env *env, const char *path, flr_error *error)
+{
+    FLR_ASSERT(env && path);
+    int code = env->ops->folder_sync(env, path);
+    return code ? flr_fail_errno(error, path, "sync", code) : FLR_OK;
+}
+
+/* one level, where being there already is fine */
+static flr_result make_one_folder(flr_env *env, const char *path, bool private_, flr_error *error)
+{
+    int code = env->ops->folder_make(env, path, private_);
     if (code == EEXIST || code == EISDIR) {
         flr_path_info info;
         flr_result result = flr_path_look(env, path, &info, error);
@@ -286,7 +335,7 @@ static flr_result make_one_folder(flr_env *env, const char *path, flr_error *err
     return code ? flr_fail_errno(error, path, "create", code) : FLR_OK;
 }
 
-flr_result flr_path_make_folder(flr_env *env, const char *path, flr_error *error)
+static flr_result make_folders(flr_env *env, const char *path, bool private_, flr_error *error)
 {
     FLR_ASSERT(env && path);
     if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the folder name is empty; give one");
@@ -302,12 +351,26 @@ flr_result flr_path_make_folder(flr_env *env, const char *path, flr_error *error
         *c = 0;
         result = flr_path_look(env, part, &info, error);
         if (result == FLR_OK && info.kind != FLR_PATH_FOLDER)
-            result = make_one_folder(env, part, error);
+            result = make_one_folder(env, part, private_, error);
         *c = '/';
     }
-    if (result == FLR_OK) result = make_one_folder(env, part, error);
+    if (result == FLR_OK) result = make_one_folder(env, part, private_, error);
     free(part);
     return result;
+}
+
+flr_result flr_path_make_folder(flr_env *env, const char *path, flr_error *error)
+{
+    return make_folders(env, path, false, error);
+}
+
+flr_result flr_path_make_private(flr_env *env, const char *path, unsigned flags, flr_error *error)
+{
+    flr_result result = make_folders(env, path, true, error);
+    if (result != FLR_OK) return result;
+    int code = env->ops->folder_tighten(env, path, flags);
+    if (code == ELOOP && (flags & FLR_OPEN_NO_LINK)) return fail_link(error, path);
+    return code ? flr_fail_errno(error, path, "open", code) : FLR_OK;
 }
 
 static int compare_names(const void *a, const void *b)

@@ -16,9 +16,11 @@ typedef struct flr_env_ops {
 
     // files; what is not a regular file is refused with EISDIR (folder), ESPIPE (pipe),
     // ENOTSOCK (socket) or ENODEV (device). With FLR_FILE_CREATE the new file takes the access
-    // rights of the file `like`, where that is not NULL and exists.
-    int (*file_open)(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                     flr_file **file);
+    // rights of the file `like`, where that is not NULL and exists. `flags`: FLR_OPEN_…, ELOOP for a link.
+    // lock: EWOULDBLOCK: another has it; ESTALE: it has no name any more; ENOTSUP: no locks here
+    int (*file_open)(flr_env *env, const char *path, flr_file_mode mode, unsigned flags,
+                     const char *like, flr_file **file);
+    int (*file_lock)(flr_file *file);
     int (*file_read)(flr_file *file, uint64_t offset, void *bytes, size_t count, size_t *got);
     int (*file_write)(flr_file *file, uint64_t offset, const void *bytes, size_t count);
     int (*file_size)(flr_file *file, uint64_t *size);
@@ -37,12 +39,14 @@ typedef struct flr_env_ops {
     void (*file_close)(flr_file *file); // frees it, except the path
 
     // paths
-    int (*path_look)(flr_env *env, const char *path, flr_path_info *info);
+    int (*path_look)(flr_env *env, const char *path, bool follow, flr_path_info *info);
     int (*path_follow)(flr_env *env, const char *path, char **target); // through links; malloc
     int (*path_writable)(flr_env *env, const char *path); // 0, or why an existing file is not
     int (*path_rename)(flr_env *env, const char *from, const char *to);
     int (*path_remove)(flr_env *env, const char *path);
-    int (*folder_make)(flr_env *env, const char *path); // one level
+    int (*tree_remove)(flr_env *env, const char *path);
+    int (*folder_make)(flr_env *env, const char *path, bool private_); // one level
+    int (*folder_tighten)(flr_env *env, const char *path, unsigned flags);
     int (*folder_sync)(flr_env *env, const char *path);
     int (*folder_room)(flr_env *env, const char *path, uint64_t *bytes);
     int (*folder_list)(flr_env *env, const char *path, char ***names, size_t *count);
@@ -93,9 +97,9 @@ struct flr_socket {
     uint64_t dropped;        /* datagrams that did not fit the caller's buffer */
 };
 
-/* Opens like flr_file_open(), with `like` as above. 0 or an errno value. */
-int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                       flr_file **file);
+/* Opens like flr_file_open_with(), with `like` as above. 0 or an errno value. */
+int flr_file_open_like(flr_env *env, const char *path, flr_file_mode mode, unsigned flags,
+                       const char *like, flr_file **file);
 
 /* One sentence for an errno value: what could not be done (`action`: "read", "write"…) with
  * which path, why, and what to do about it. */
@@ -104,13 +108,16 @@ flr_result flr_fail_errno(flr_error *error, const char *path, const char *action
 /* The folder that holds `path` ("." for a plain name). NULL: no memory. Free it. */
 char *flr_path_parent(const char *path);
 
-/* The real machine's operations (env_real.c); its sockets (env_real_socket.c); io_uring
- * (env_real_uring.c); maps (env_real_map.c). */
+/* The real machine's operations (env_real.c); its folders and locks (env_real_folder.c); its sockets
+ * (env_real_socket.c); io_uring (env_real_uring.c); maps (env_real_map.c). */
 int flr_real_descriptor(const flr_file *file);
 int flr_real_file_size(flr_file *file, uint64_t *size);
 int flr_real_file_map(flr_file *file, size_t room, flr_map *map);
 bool flr_real_map_failed(const flr_map *map);
 void flr_real_file_unmap(flr_map *map);
+int flr_real_file_lock(flr_file *file);
+int flr_real_tree_remove(flr_env *env, const char *path);
+int flr_real_folder_tighten(flr_env *env, const char *path, unsigned flags);
 int flr_real_reads_open(flr_file *file, unsigned depth, flr_reads **reads);
 void flr_real_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, size_t count);
 int flr_real_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, size_t *got);

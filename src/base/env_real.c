@@ -99,20 +99,21 @@ static int open_retrying(const char *path, int flags, mode_t rights)
     return fd;
 }
 
-static int real_file_open(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                          flr_file **file)
+static int real_file_open(flr_env *env, const char *path, flr_file_mode mode, unsigned wanted,
+                          const char *like, flr_file **file)
 {
     (void)env;
     // without O_NONBLOCK a pipe that nobody writes to would hang us here
     int flags = mode == FLR_FILE_READ     ? O_RDONLY | O_NONBLOCK
                 : mode == FLR_FILE_CREATE ? O_RDWR | O_CREAT | O_EXCL
                                           : O_RDWR | O_NONBLOCK;
+    if (wanted & FLR_OPEN_NO_LINK) flags |= O_NOFOLLOW;
     struct stat info;
-    int fd = open_retrying(path, flags, 0644);
+    int fd = open_retrying(path, flags, wanted & FLR_OPEN_PRIVATE ? 0600 : 0644);
     if (fd < 0) {
         // a socket cannot be opened at all, a folder not for writing: say what it is
         int code = errno;
-        if (mode != FLR_FILE_CREATE && code != ENOENT && stat(path, &info) == 0 &&
+        if (mode != FLR_FILE_CREATE && code != ENOENT && code != ELOOP && stat(path, &info) == 0 &&
             refuse_kind(info.st_mode))
             code = refuse_kind(info.st_mode);
         return code;
@@ -184,11 +185,11 @@ static void real_file_close(flr_file *file)
 
 /* ---- paths ---- */
 
-static int real_path_look(flr_env *env, const char *path, flr_path_info *found)
+static int real_path_look(flr_env *env, const char *path, bool follow, flr_path_info *found)
 {
     (void)env;
     struct stat info;
-    if (stat(path, &info) != 0) return errno;
+    if (fstatat(AT_FDCWD, path, &info, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0) return errno;
     found->kind = S_ISREG(info.st_mode)   ? FLR_PATH_FILE
                   : S_ISDIR(info.st_mode) ? FLR_PATH_FOLDER
                                           : FLR_PATH_OTHER;
@@ -267,10 +268,10 @@ static int real_path_remove(flr_env *env, const char *path)
     return remove(path) == 0 ? 0 : errno;
 }
 
-static int real_folder_make(flr_env *env, const char *path)
+static int real_folder_make(flr_env *env, const char *path, bool private_)
 {
     (void)env;
-    return mkdir(path, 0777) == 0 ? 0 : errno;
+    return mkdir(path, private_ ? 0700 : 0777) == 0 ? 0 : errno;
 }
 
 static int real_folder_sync(flr_env *env, const char *path)
@@ -342,6 +343,7 @@ static const flr_env_ops real_ops = {
     .sleep_until = real_sleep_until,
     .random_bytes = real_random_bytes,
     .file_open = real_file_open,
+    .file_lock = flr_real_file_lock,
     .file_read = real_file_read,
     .file_write = real_file_write,
     .file_size = flr_real_file_size,
@@ -359,7 +361,9 @@ static const flr_env_ops real_ops = {
     .path_writable = real_path_writable,
     .path_rename = real_path_rename,
     .path_remove = real_path_remove,
+    .tree_remove = flr_real_tree_remove,
     .folder_make = real_folder_make,
+    .folder_tighten = flr_real_folder_tighten,
     .folder_sync = real_folder_sync,
     .folder_room = real_folder_room,
     .folder_list = real_folder_list,

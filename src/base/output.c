@@ -84,6 +84,10 @@ flr_result flr_file_read_all(flr_env *env, const char *path, uint64_t limit, flr
 
 enum { BUFFER_SIZE = 1 << 16 };
 
+/* of temporary names: a random number between them */
+#define PREFIX ".feeler-"
+#define SUFFIX ".tmp"
+
 struct flr_output {
     flr_env *env;
     char *path;      /* as the caller named it, for messages */
@@ -92,6 +96,7 @@ struct flr_output {
     flr_file *file;
     uint64_t written; /* bytes in the file */
     size_t held;      /* bytes in the buffer */
+    unsigned flags;   /* FLR_OPEN_… */
     bool failed;
     uint8_t buffer[BUFFER_SIZE];
 };
@@ -112,16 +117,37 @@ static char *make_temporary_name(flr_env *env, const char *target)
     uint64_t number;
     flr_random_bytes(env, &number, sizeof number);
     char *name;
-    if (asprintf(&name, "%s/.feeler-%016" PRIx64 ".tmp", folder, number) < 0) name = NULL;
+    if (asprintf(&name, "%s/" PREFIX "%016" PRIx64 SUFFIX, folder, number) < 0) name = NULL;
     free(folder);
     return name;
+}
+
+/* Makes the temporary file and locks it: what can be locked is of nobody, and flr_output_sweep() removes it. One that
+ * comes between the two has it, and we take another name. */
+static int make_temporary(flr_output *output)
+{
+    flr_env *env = output->env;
+    const char *like = output->flags & FLR_OPEN_PRIVATE ? NULL : output->target;
+    for (int attempt = 0; attempt < 8; attempt++) {
+        output->temporary = make_temporary_name(env, output->target);
+        if (!output->temporary) return ENOMEM;
+        int code = flr_file_open_like(env, output->temporary, FLR_FILE_CREATE,
+                                      output->flags | FLR_OPEN_NO_LINK, like, &output->file);
+        if (code) return code;
+        code = env->ops->file_lock(output->file);
+        if (code != EWOULDBLOCK && code != ESTALE) return 0; // without locks it goes, too
+        flr_file_close(output->file);
+        output->file = NULL;
+        free(output->temporary);
+        output->temporary = NULL;
+    }
+    return EBUSY;
 }
 
 /* opens the temporary file; the user knows the target, not our temporary name */
 static flr_result open_temporary(flr_output *output, flr_error *error)
 {
-    int code = flr_file_open_like(output->env, output->temporary, FLR_FILE_CREATE, output->target,
-                                  &output->file);
+    int code = make_temporary(output);
     if (!code) return FLR_OK;
     char *folder = flr_path_parent(output->target);
     if (!folder) return flr_fail_errno(error, output->path, "write", ENOMEM);
@@ -143,17 +169,32 @@ static flr_result open_temporary(flr_output *output, flr_error *error)
 static flr_result find_target(flr_output *output, flr_error *error)
 {
     flr_env *env = output->env;
-    int code = env->ops->path_follow(env, output->path, &output->target);
+    bool follow = !(output->flags & FLR_OPEN_NO_LINK);
+    int code = 0;
+    if (follow)
+        code = env->ops->path_follow(env, output->path, &output->target);
+    else if (!(output->target = strdup(output->path)))
+        code = ENOMEM;
     if (code) return flr_fail_errno(error, output->path, "write", code);
     size_t length = strlen(output->target);
     if (output->target[length - 1] == '/')
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: names a folder, not a file", output->path);
-    code = env->ops->path_writable(env, output->target);
+    // a link that is not followed is replaced, whether what it points to may be written or not
+    flr_path_info info = {.kind = FLR_PATH_NONE};
+    if (!follow) code = env->ops->path_look(env, output->target, false, &info);
+    if (follow || info.kind == FLR_PATH_FILE || info.kind == FLR_PATH_FOLDER)
+        code = env->ops->path_writable(env, output->target);
     if (code && code != ENOENT) return flr_fail_errno(error, output->path, "write", code);
     return FLR_OK;
 }
 
 flr_result flr_output_begin(flr_env *env, const char *path, flr_output **output, flr_error *error)
+{
+    return flr_output_begin_with(env, path, 0, output, error);
+}
+
+flr_result flr_output_begin_with(flr_env *env, const char *path, unsigned flags,
+                                 flr_output **output, flr_error *error)
 {
     FLR_ASSERT(env && path && output);
     if (!path[0]) return flr_fail(error, FLR_BAD_ARGUMENT, "the file name is empty; give one");
@@ -161,14 +202,11 @@ flr_result flr_output_begin(flr_env *env, const char *path, flr_output **output,
     if (!made) return flr_fail_errno(error, path, "write", ENOMEM);
     memset(made, 0, offsetof(flr_output, buffer));
     made->env = env;
+    made->flags = flags;
     made->path = strdup(path);
     flr_result result =
         made->path ? find_target(made, error) : flr_fail_errno(error, path, "write", ENOMEM);
-    if (result == FLR_OK) {
-        made->temporary = make_temporary_name(env, made->target);
-        result = made->temporary ? open_temporary(made, error)
-                                 : flr_fail_errno(error, path, "write", ENOMEM);
-    }
+    if (result == FLR_OK) result = open_temporary(made, error);
     if (result != FLR_OK) {
         free_output(made);
         return result;
@@ -321,4 +359,86 @@ void flr_output_abandon(flr_output *output)
     flr_file_close(output->file);
     output->env->ops->path_remove(output->env, output->temporary);
     free_output(output);
+}
+
+/* ---- what processes that are gone left ---- */
+
+static const int64_t old_ns = INT64_C(24) * 3600 * 1000000000;
+
+bool flr_path_is_old(flr_env *env, const char *folder, int64_t modified_ns)
+{
+    FLR_ASSERT(env && folder);
+    uint64_t number;
+    char *probe;
+    flr_random_bytes(env, &number, sizeof number);
+    if (asprintf(&probe, "%s/" PREFIX "%016" PRIx64 SUFFIX, folder, number) < 0) return false;
+    // opening alone gives it the time of the file system's own clock
+    flr_file *file;
+    flr_path_info info = {.kind = FLR_PATH_NONE};
+    int code = flr_file_open_like(env, probe, FLR_FILE_CREATE, FLR_OPEN_PRIVATE | FLR_OPEN_NO_LINK,
+                                  NULL, &file);
+    if (!code) {
+        code = env->ops->path_look(env, probe, false, &info);
+        flr_file_close(file);
+        env->ops->path_remove(env, probe);
+    }
+    free(probe);
+    return !code && info.kind == FLR_PATH_FILE && modified_ns <= info.modified_ns - old_ns;
+}
+
+typedef struct sweep {
+    flr_env *env;
+    const char *folder;
+    int code; /* of the first that could not be removed */
+} sweep;
+
+static bool is_temporary(const char *name)
+{
+    const size_t prefix = sizeof PREFIX - 1;
+    return strncmp(name, PREFIX, prefix) == 0 && strspn(name + prefix, "0123456789abcdef") == 16 &&
+           strcmp(name + prefix + 16, SUFFIX) == 0;
+}
+
+static int remove_if_left(const sweep *s, const char *path)
+{
+    flr_env *env = s->env;
+    flr_file *file;
+    int code = flr_file_open_like(env, path, FLR_FILE_UPDATE, FLR_OPEN_NO_LINK, NULL, &file);
+    if (code) return 0; // of somebody else, a link, or gone meanwhile
+    code = env->ops->file_lock(file);
+    bool left = code == 0;
+    if (code == ENOTSUP) {
+        flr_path_info info = {.kind = FLR_PATH_NONE};
+        left = env->ops->path_look(env, path, false, &info) == 0 &&
+               flr_path_is_old(env, s->folder, info.modified_ns);
+    }
+    // still locked while it goes, so that nobody takes it for his
+    code = left ? env->ops->path_remove(env, path) : 0;
+    flr_file_close(file);
+    return code == ENOENT ? 0 : code;
+}
+
+static bool sweep_one(void *context, const char *name)
+{
+    sweep *s = context;
+    char *path;
+    if (!is_temporary(name)) return true;
+    int code = asprintf(&path, "%s/%s", s->folder, name) < 0 ? ENOMEM : 0;
+    if (!code) {
+        code = remove_if_left(s, path);
+        free(path);
+    }
+    if (!s->code) s->code = code;
+    return true;
+}
+
+flr_result flr_output_sweep(flr_env *env, const char *folder, flr_error *error)
+{
+    FLR_ASSERT(env && folder);
+    sweep s = {env, folder, 0};
+    flr_result result = flr_path_list(env, folder, sweep_one, &s, error);
+    if (result == FLR_NOT_FOUND) return FLR_OK;
+    if (result == FLR_OK && s.code)
+        result = flr_fail_errno(error, folder, "remove temporary files from", s.code);
+    return result;
 }

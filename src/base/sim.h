@@ -30,7 +30,15 @@ typedef struct sim_inode {
     size_t synced_size;
     bool dirty;
     int64_t modified_ns;
+    const flr_file *locked; /* who holds the lock; NULL: nobody */
 } sim_inode;
+
+typedef struct sim_file {
+    flr_file base;
+    sim_inode *inode;
+    flr_file_mode mode;
+    uint64_t crashes; /* of its node, when it was opened: another number means it is lost */
+} sim_file;
 
 typedef struct sim_entry {
     char *path;       /* from the root, without needless parts; "/a/b" */
@@ -54,8 +62,9 @@ typedef struct sim_disk_state {
 
 void flr_sim_disk_free(sim_disk_state *disk);
 void flr_sim_disk_crash(sim_disk_state *disk);
-int flr_sim_file_open(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                      flr_file **file);
+int flr_sim_file_open(flr_env *env, const char *path, flr_file_mode mode, unsigned flags,
+                      const char *like, flr_file **file);
+int flr_sim_file_lock(flr_file *file);
 int flr_sim_file_read(flr_file *file, uint64_t offset, void *bytes, size_t count, size_t *got);
 int flr_sim_file_write(flr_file *file, uint64_t offset, const void *bytes, size_t count);
 int flr_sim_file_size(flr_file *file, uint64_t *size);
@@ -67,12 +76,14 @@ void flr_sim_reads_close(flr_reads *reads);
 int flr_sim_file_map(flr_file *file, size_t room, flr_map *map);
 void flr_sim_file_unmap(flr_map *map);
 void flr_sim_file_close(flr_file *file);
-int flr_sim_path_look(flr_env *env, const char *path, flr_path_info *info);
+int flr_sim_path_look(flr_env *env, const char *path, bool follow, flr_path_info *info);
 int flr_sim_path_follow(flr_env *env, const char *path, char **target);
 int flr_sim_path_writable(flr_env *env, const char *path);
 int flr_sim_path_rename(flr_env *env, const char *from, const char *to);
 int flr_sim_path_remove(flr_env *env, const char *path);
-int flr_sim_folder_make(flr_env *env, const char *path);
+int flr_sim_tree_remove(flr_env *env, const char *path);
+int flr_sim_folder_make(flr_env *env, const char *path, bool private_);
+int flr_sim_folder_tighten(flr_env *env, const char *path, unsigned flags);
 int flr_sim_folder_sync(flr_env *env, const char *path);
 int flr_sim_folder_room(flr_env *env, const char *path, uint64_t *bytes);
 int flr_sim_folder_list(flr_env *env, const char *path, char ***names, size_t *count);

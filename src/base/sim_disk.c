@@ -6,13 +6,6 @@
 
 #include "base/sim.h"
 
-typedef struct sim_file {
-    flr_file base;
-    sim_inode *inode;
-    flr_file_mode mode;
-    uint64_t crashes; /* of its node, when it was opened: another number means it is lost */
-} sim_file;
-
 /* ---- operations: time and faults ---- */
 
 static int64_t delay(sim_disk_state *disk)
@@ -180,10 +173,10 @@ static int make_inode(sim_node *node, char **path, sim_inode **made)
     return 0;
 }
 
-int flr_sim_file_open(flr_env *env, const char *path, flr_file_mode mode, const char *like,
-                      flr_file **file)
+int flr_sim_file_open(flr_env *env, const char *path, flr_file_mode mode, unsigned flags,
+                      const char *like, flr_file **file)
 {
-    (void)like; // there are no access rights here
+    (void)like, (void)flags; // there are no access rights and no links here
     sim_node *node = (sim_node *)env;
     sim_file *opened = calloc(1, sizeof *opened);
     if (!opened) return ENOMEM;
@@ -413,14 +406,16 @@ void flr_sim_file_unmap(flr_map *map) { free((void *)(uintptr_t)map->bytes); }
 void flr_sim_file_close(flr_file *file)
 {
     ((sim_node *)file->env)->disk.open_files--;
+    if (((sim_file *)file)->inode->locked == file) ((sim_file *)file)->inode->locked = NULL;
     drop_inode(((sim_file *)file)->inode);
     free(file);
 }
 
 /* ---- paths ---- */
 
-int flr_sim_path_look(flr_env *env, const char *path, flr_path_info *info)
+int flr_sim_path_look(flr_env *env, const char *path, bool follow, flr_path_info *info)
 {
+    (void)follow;
     char *whole;
     int code = begin_path(env, path, &whole);
     if (code) return code;
@@ -449,7 +444,7 @@ int flr_sim_path_follow(flr_env *env, const char *path, char **target)
 int flr_sim_path_writable(flr_env *env, const char *path)
 {
     flr_path_info info;
-    int code = flr_sim_path_look(env, path, &info);
+    int code = flr_sim_path_look(env, path, true, &info);
     return !code && info.kind == FLR_PATH_FOLDER ? EISDIR : code;
 }
 
@@ -495,8 +490,9 @@ int flr_sim_path_remove(flr_env *env, const char *path)
     return code;
 }
 
-int flr_sim_folder_make(flr_env *env, const char *path)
+int flr_sim_folder_make(flr_env *env, const char *path, bool private_)
 {
+    (void)private_;
     sim_names *names = names_of(env);
     char *whole;
     int code = begin_path(env, path, &whole);

@@ -283,6 +283,13 @@ static void close_file(flr_taping *t)
         flr_recorder_abandon(recorder);
     else
         t->result = flr_recorder_finish(recorder, &t->error);
+    // a file that is on the disk without its name would be lost with the power
+    char folder[FLR_CACHE_PATH_SIZE];
+    flr_text_copy(folder, sizeof folder, t->path);
+    char *slash = strrchr(folder, '/');
+    if (slash) *slash = 0;
+    if (!atomic_load(&t->failed) && t->result == FLR_OK && slash && slash > folder)
+        t->result = flr_path_sync_folder(t->env, folder, &t->error);
     if (flr_path_look(t->env, t->path, &info, NULL) == FLR_OK) t->bytes = info.size;
     atomic_store(&t->done, true);
 }
@@ -307,12 +314,21 @@ static void free_taping(flr_taping *t)
 
 /* ---- beginning and ending ---- */
 
+/* For its owner only; one that is there is as its user wants it. */
+static flr_result make_folder(const flr_engine *e, flr_error *error)
+{
+    flr_path_info info;
+    flr_result result = flr_path_look(e->def.env, e->def.recordings, &info, error);
+    if (result != FLR_OK || info.kind == FLR_PATH_FOLDER) return result;
+    return flr_path_make_private(e->def.env, e->def.recordings, 0, error);
+}
+
 static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_error *error)
 {
     flr_texts texts = {0};
     flr_recorder_def def = flr_default_recorder_def();
     flr_result result = (t->tape = make_tape(e)) ? FLR_OK : flr_engine_no_memory(error);
-    if (result == FLR_OK) result = flr_path_make_folder(e->def.env, e->def.recordings, error);
+    if (result == FLR_OK) result = make_folder(e, error);
     if (result == FLR_OK) {
         char scene[FLR_CACHE_PATH_SIZE];
         save_beside(e, path, scene);

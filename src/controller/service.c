@@ -249,7 +249,7 @@ flr_result flr_service_create(const flr_service_def *def, flr_service **service,
     if (result == FLR_OK) result = open_port(made, error);
     if (result == FLR_OK && def->uploads)
         result = flr_upload_folder(def->engine.env, def->uploads, made->uploads,
-                                   sizeof made->uploads, error);
+                                   sizeof made->uploads, &made->uploads_lock, error);
     made->def.engine.wake = flr_service_wake;
     made->def.engine.wake_context = made;
     if (result == FLR_OK) result = flr_engine_create(&made->def.engine, &made->engine, error);
@@ -278,7 +278,8 @@ void flr_service_destroy(flr_service *service)
     service->hub = NULL;
     flr_engine_destroy(service->engine);
     if (context) lws_context_destroy(context);
-    if (service->uploads[0]) flr_upload_folder_remove(service->def.engine.env, service->uploads);
+    if (service->uploads_lock)
+        flr_upload_folder_remove(service->def.engine.env, service->uploads, service->uploads_lock);
     if (service->known) sched_setaffinity(0, sizeof service->processors, &service->processors);
     free(service->buffer);
     free(service);

@@ -75,10 +75,12 @@ struct flr_service {
     size_t buffer_size;
     lws_sorted_usec_list_t tick;
     char uploads[FLR_CACHE_PATH_SIZE];
+    flr_file *uploads_lock; /* NULL: there is no such folder */
     /* a shared session; its packets wake the service */
     flr_share *share;
     char shared[FLR_CACHE_PATH_SIZE]; /* folder; "": none */
-    double share_rate;                /* Hz: of states */
+    flr_file *shared_lock;
+    double share_rate; /* Hz: of states */
     pthread_t watcher;
     bool watching;
     _Atomic bool ending;

@@ -34,8 +34,8 @@ flr_result flr_service_set_share(flr_service *service, const flr_share_def *def,
     mine.engine = service->engine;
     mine.env = env;
     if (def->folder) {
-        result =
-            flr_upload_folder(env, def->folder, service->shared, sizeof service->shared, error);
+        result = flr_upload_folder(env, def->folder, service->shared, sizeof service->shared,
+                                   &service->shared_lock, error);
         mine.folder = service->shared;
     }
     if (result == FLR_OK) result = flr_share_create(&mine, &service->share, error);
@@ -57,7 +57,9 @@ void flr_service_end_share(flr_service *service)
     if (service->hub) flr_hub_set_share(service->hub, NULL);
     flr_share_destroy(service->share);
     service->share = NULL;
-    if (service->shared[0]) flr_upload_folder_remove(service->def.engine.env, service->shared);
+    if (service->shared_lock)
+        flr_upload_folder_remove(service->def.engine.env, service->shared, service->shared_lock);
+    service->shared_lock = NULL;
     service->shared[0] = 0;
 }
 

@@ -1,13 +1,10 @@
 /* pieces to a file or to a mesh */
 #include "controller/upload.h"
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct flr_upload {
     flr_env *env;
@@ -72,10 +69,11 @@ static flr_result begin_file(flr_upload *upload, const char *folder, const flr_m
             "\"%.60s\": a file's name must end in its format, such as .stl, .obj, .ply, "
             ".step or .glb",
             name);
-    flr_result result = flr_path_make_folder(upload->env, folder, error);
+    flr_result result = flr_path_make_private(upload->env, folder, FLR_OPEN_NO_LINK, error);
     if (result != FLR_OK) return result;
     snprintf(upload->path, sizeof upload->path, "%s/upload-%u%s", folder, upload->number, ending);
-    return flr_file_open(upload->env, upload->path, FLR_FILE_CREATE, &upload->file, error);
+    return flr_file_open_with(upload->env, upload->path, FLR_FILE_CREATE,
+                              FLR_OPEN_PRIVATE | FLR_OPEN_NO_LINK, &upload->file, error);
 }
 
 flr_result flr_upload_begin(flr_env *env, const char *folder, uint64_t limit, uint32_t number,
@@ -248,62 +246,4 @@ flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_
     else
         flr_upload_abandon(upload);
     return result;
-}
-
-/* ---- the folder ---- */
-
-enum { PREFIX = 8 };
-static const char prefix[] = "uploads-";
-
-typedef struct sweep {
-    flr_env *env;
-    const char *parent;
-} sweep;
-
-static bool remove_file(void *context, const char *name)
-{
-    const sweep *s = context;
-    char path[FLR_CACHE_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", s->parent, name);
-    flr_path_info info;
-    if (flr_path_look(s->env, path, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FOLDER)
-        flr_upload_folder_remove(s->env, path);
-    else
-        flr_path_remove(s->env, path, NULL);
-    return true;
-}
-
-void flr_upload_folder_remove(flr_env *env, const char *folder)
-{
-    sweep s = {env, folder};
-    flr_path_list(env, folder, remove_file, &s, NULL);
-    flr_path_remove(env, folder, NULL);
-}
-
-/* a folder is named by its process; where that is gone, nobody else will clean up */
-static bool remove_stale(void *context, const char *name)
-{
-    const sweep *s = context;
-    if (strncmp(name, prefix, PREFIX) != 0) return true;
-    char *end;
-    long process = strtol(name + PREFIX, &end, 10);
-    if (*end || process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH) return true;
-    char path[FLR_CACHE_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", s->parent, name);
-    flr_upload_folder_remove(s->env, path);
-    return true;
-}
-
-flr_result flr_upload_folder(flr_env *env, const char *parent, char *folder, size_t size,
-                             flr_error *error)
-{
-    flr_result result = flr_path_make_folder(env, parent, error);
-    if (result != FLR_OK) return result;
-    sweep s = {env, parent};
-    flr_path_list(env, parent, remove_stale, &s, NULL);
-    int length = snprintf(folder, size, "%s/%s%ld", parent, prefix, (long)getpid());
-    if (length < 0 || (size_t)length >= size)
-        return flr_fail(error, FLR_TOO_LARGE, "the name of the folder %s is too long", parent);
-    flr_upload_folder_remove(env, folder);
-    return FLR_OK;
 }

@@ -1,6 +1,6 @@
 /* upload.h: a file or a mesh that comes in pieces
  *
- * A file is written to a folder of its own process and goes to the engine by name; a mesh is gathered in memory, with no more
+ * A file is written to a folder of this controller alone and goes to the engine by name; a mesh is gathered in memory, with no more
  * of it set aside than has come. What ends before its end leaves nothing. Thread: control. */
 #ifndef FLR_CONTROLLER_UPLOAD_H
 #define FLR_CONTROLLER_UPLOAD_H
@@ -34,10 +34,16 @@ flr_result flr_upload_triangles(flr_upload *upload, const flr_msg_upload_triangl
 flr_result flr_upload_end(flr_upload *upload, flr_engine *engine, const flr_msg_upload_end *end,
                           uint32_t *job, flr_error *error);
 
-/* A folder below `parent` for this process alone, and an end to those of processes that are gone. `folder` has `size` bytes. */
+/* A folder below `parent` for this controller alone: with a random name, readable by its owner only, and with a file beside
+ * it, NAME.lock, that stays locked until flr_upload_folder_remove(). Folders whose lock can be had belong to controllers
+ * that have ended and are removed; so are, once they are a day old, those of versions that did not lock. That holds
+ * for controllers in other containers and on other machines that share the disk, too. Links are neither followed nor
+ * taken for such folders. `folder` has `size` bytes. */
 flr_result flr_upload_folder(flr_env *env, const char *parent, char *folder, size_t size,
-                             flr_error *error);
-/* Removes it with all that is in it. */
-void flr_upload_folder_remove(flr_env *env, const char *folder);
+                             flr_file **lock, flr_error *error);
+/* Only removes those of controllers that have ended. */
+void flr_upload_folder_sweep(flr_env *env, const char *parent);
+/* Removes it with all that is in it, and ends the lock. */
+void flr_upload_folder_remove(flr_env *env, const char *folder, flr_file *lock);
 
 #endif

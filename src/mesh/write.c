@@ -5,6 +5,7 @@
  * possible for a mesh that was read with the same unit; else the last bit may differ. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,11 +14,19 @@
 #include "feeler/units.h"
 #include "mesh/builder.h"
 
+enum { PIECE_SIZE = 1 << 16 };
+
 typedef struct writer {
-    flr_output *output;
+    flr_output *output; /* NULL: what would be written is compared with `file` */
     const flr_mesh *mesh;
     double unit;
     flr_error *error;
+    flr_file *file;
+    uint64_t at; /* bytes compared */
+    uint8_t
+        *piece; /* [PIECE_SIZE] of the file, of which the bytes [piece_at, piece_end) are to come */
+    size_t piece_at, piece_end;
+    bool differs;
 } writer;
 
 static double in_unit(double metres, double unit)
@@ -48,6 +57,32 @@ static void put_double(unsigned char *to, double value)
     memcpy(&bits, &value, sizeof bits);
     put_u32(to, (uint32_t)bits);
     put_u32(to + 4, (uint32_t)(bits >> 32));
+}
+
+/* Compares with the next bytes of the file; FLR_CANCELLED: they differ. */
+static flr_result compare(writer *w, const uint8_t *bytes, size_t count)
+{
+    while (count > 0) {
+        if (w->piece_at == w->piece_end) {
+            w->piece_at = w->piece_end = 0;
+            flr_result result =
+                flr_file_read(w->file, w->at, w->piece, PIECE_SIZE, &w->piece_end, w->error);
+            if (result != FLR_OK) return result;
+        }
+        size_t some = w->piece_end - w->piece_at;
+        if (some > count) some = count;
+        w->differs = some == 0 || memcmp(w->piece + w->piece_at, bytes, some) != 0;
+        if (w->differs) return FLR_CANCELLED;
+        w->piece_at += some, w->at += some;
+        bytes += some, count -= some;
+    }
+    return FLR_OK;
+}
+
+static flr_result put(writer *w, const void *bytes, size_t count)
+{
+    return w->output ? flr_output_write(w->output, bytes, count, w->error)
+                     : compare(w, bytes, count);
 }
 
 /* ---- STL ---- */
@@ -117,24 +152,27 @@ static flr_result write_obj(writer *w)
 static flr_result write_ply(writer *w)
 {
     const flr_mesh *mesh = w->mesh;
-    flr_result result = flr_output_print(
-        w->output, w->error,
-        "ply\nformat binary_little_endian 1.0\ncomment by feeler, unit %g m\n"
-        "element vertex %u\nproperty double x\nproperty double y\nproperty double z\n"
-        "element face %u\nproperty list uchar %s vertex_indices\nend_header\n",
-        w->unit, mesh->vertex_count, mesh->triangle_count,
-        mesh->vertex_count <= INT32_MAX ? "int" : "uint");
+    char header[512];
+    int length =
+        snprintf(header, sizeof header,
+                 "ply\nformat binary_little_endian 1.0\ncomment by feeler, unit %g m\n"
+                 "element vertex %u\nproperty double x\nproperty double y\nproperty double z\n"
+                 "element face %u\nproperty list uchar %s vertex_indices\nend_header\n",
+                 w->unit, mesh->vertex_count, mesh->triangle_count,
+                 mesh->vertex_count <= INT32_MAX ? "int" : "uint");
+    FLR_ASSERT(length > 0 && (size_t)length < sizeof header);
+    flr_result result = put(w, header, (size_t)length);
     for (uint32_t i = 0; result == FLR_OK && i < mesh->vertex_count; i++) {
         unsigned char vertex[24];
         put_double(vertex, in_unit(mesh->vertices[i].x, w->unit));
         put_double(vertex + 8, in_unit(mesh->vertices[i].y, w->unit));
         put_double(vertex + 16, in_unit(mesh->vertices[i].z, w->unit));
-        result = flr_output_write(w->output, vertex, sizeof vertex, w->error);
+        result = put(w, vertex, sizeof vertex);
     }
     for (uint32_t t = 0; result == FLR_OK && t < mesh->triangle_count; t++) {
         unsigned char face[13] = {3};
         for (unsigned i = 0; i < 3; i++) put_u32(face + 1 + 4 * i, mesh->triangles[t].v[i]);
-        result = flr_output_write(w->output, face, sizeof face, w->error);
+        result = put(w, face, sizeof face);
     }
     return result;
 }
@@ -185,4 +223,27 @@ flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, 
     if (result == FLR_OK) return flr_output_commit(w.output, error);
     flr_output_abandon(w.output);
     return result;
+}
+
+flr_result flr_mesh_is_in_ply(flr_env *env, const char *path, const flr_mesh *mesh, double unit,
+                              bool *same, flr_error *error)
+{
+    FLR_ASSERT(env && path && mesh && same);
+    writer w = {.mesh = mesh, .unit = unit == 0 ? 0.001 : unit, .error = error};
+    flr_path_info info;
+    *same = false;
+    flr_result result = flr_path_look_no_link(env, path, &info, error);
+    if (result != FLR_OK || info.kind != FLR_PATH_FILE) return result;
+    result = flr_file_open_with(env, path, FLR_FILE_READ, FLR_OPEN_NO_LINK, &w.file, error);
+    if (result != FLR_OK) return result;
+    w.piece = malloc(PIECE_SIZE);
+    result = w.piece ? write_ply(&w) : flr_fail(error, FLR_NO_MEMORY, "%s: no memory", path);
+    uint64_t size = 0;
+    if (result == FLR_OK) result = flr_file_size(w.file, &size, error);
+    if (result == FLR_OK) *same = size == w.at;
+    // written by somebody else perhaps, and not yet on the disk
+    if (result == FLR_OK && *same) result = flr_file_sync(w.file, error);
+    free(w.piece);
+    flr_file_close(w.file);
+    return w.differs ? FLR_OK : result;
 }

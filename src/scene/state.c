@@ -60,7 +60,7 @@ flr_result flr_run_state_write(flr_env *env, const char *path, const flr_run_sta
     flr_hash hash = flr_hash_bytes(bytes, size);
     memcpy(bytes + size, &hash, sizeof hash);
     flr_output *output;
-    flr_result result = flr_output_begin(env, path, &output, error);
+    flr_result result = flr_output_begin_with(env, path, FLR_OPEN_PRIVATE, &output, error);
     if (result == FLR_OK) {
         result = flr_output_write(output, bytes, size + sizeof hash, error);
         if (result == FLR_OK)

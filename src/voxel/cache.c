@@ -157,13 +157,36 @@ static flr_result look_up(flr_env *env, const char *path, opening purpose, const
     return FLR_OK;
 }
 
-static void remove_left_overs(flr_env *env, const char *folder);
+/* Notes that something else than feeler's own is there. */
+static bool see_name(void *context, const char *name)
+{
+    static const char *const own[] = {"scenarios", "shared", "uploads"};
+    size_t length = strlen(name);
+    bool ours = !strncmp(name, ".feeler-", 8) ||
+                (length > sizeof SUFFIX && !strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX));
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) ours = ours || !strcmp(name, own[i]);
+    if (!ours) *(bool *)context = true;
+    return ours;
+}
+
+flr_result flr_cache_make_folder(flr_env *env, const char *folder, flr_error *error)
+{
+    FLR_ASSERT(env && folder);
+    bool others = false;
+    flr_path_info info;
+    flr_result result = flr_path_look(env, folder, &info, error);
+    if (result == FLR_OK && info.kind == FLR_PATH_FOLDER)
+        result = flr_path_list(env, folder, see_name, &others, error);
+    if (result != FLR_OK) return result;
+    return others ? flr_path_make_folder(env, folder, error)
+                  : flr_path_make_private(env, folder, 0, error);
+}
 
 /* The folder to store in, without what others that were killed left there: of a large part that is more than itself. */
 static flr_result prepare_folder(flr_env *env, const flr_cache *cache, flr_error *error)
 {
-    flr_result result = flr_path_make_folder(env, cache->folder, error);
-    if (result == FLR_OK) remove_left_overs(env, cache->folder);
+    flr_result result = flr_cache_make_folder(env, cache->folder, error);
+    if (result == FLR_OK) flr_output_sweep(env, cache->folder, NULL);
     return result;
 }
 
@@ -333,9 +356,10 @@ static bool add_entry(void *context, const char *name)
     char path[FLR_CACHE_PATH_SIZE];
     flr_path_info info;
     list->result = make_path(list->folder, name, path, list->error);
-    if (list->result == FLR_OK) list->result = flr_path_look(list->env, path, &info, list->error);
+    if (list->result == FLR_OK)
+        list->result = flr_path_look_no_link(list->env, path, &info, list->error);
     if (list->result != FLR_OK) return false;
-    if (info.kind != FLR_PATH_FILE) return true; // also one that was removed meanwhile
+    if (info.kind != FLR_PATH_FILE) return true; // also one that was removed meanwhile, and links
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
         flr_cache_entry *larger = realloc(list->entries, room * sizeof *larger);
@@ -391,41 +415,12 @@ flr_result flr_cache_list(flr_env *env, const char *folder, flr_cache_entry **en
 
 void flr_cache_list_free(flr_cache_entry *entries) { free(entries); }
 
-/* Removes the temporary file of a writer that is no more. */
-static bool remove_left_over(void *context, const char *name)
-{
-    const int64_t hour_ns = INT64_C(3600) * 1000000000;
-    listing *list = context;
-    size_t length = strlen(name);
-    if (strncmp(name, ".feeler-", 8) != 0 || length < 4 || strcmp(name + length - 4, ".tmp") != 0)
-        return true;
-    char path[FLR_CACHE_PATH_SIZE];
-    flr_path_info info;
-    list->result = make_path(list->folder, name, path, list->error);
-    if (list->result == FLR_OK) list->result = flr_path_look(list->env, path, &info, list->error);
-    if (list->result != FLR_OK) return false;
-    if (info.kind != FLR_PATH_FILE || flr_clock_wall_ns(list->env) - info.modified_ns < hour_ns)
-        return true;
-    list->result = flr_path_remove(list->env, path, list->error);
-    if (list->result == FLR_NOT_FOUND) list->result = FLR_OK;
-    return list->result == FLR_OK;
-}
-
-/* Trouble here hinders nobody. */
-static void remove_left_overs(flr_env *env, const char *folder)
-{
-    flr_error why;
-    listing list = {.env = env, .folder = folder, .error = &why};
-    (void)visit_folder(env, folder, remove_left_over, &list, &why);
-}
-
 /* what was left over, then the oldest until at most `limit` bytes are there */
 static flr_result make_room(flr_env *env, const char *folder, uint64_t limit,
                             uint64_t *removed_files, uint64_t *removed_bytes, flr_error *error)
 {
     *removed_files = *removed_bytes = 0;
-    listing list = {.env = env, .folder = folder, .error = error};
-    flr_result result = visit_folder(env, folder, remove_left_over, &list, error);
+    flr_result result = flr_output_sweep(env, folder, error);
     flr_cache_entry *entries = NULL;
     size_t count = 0;
     if (result == FLR_OK) result = flr_cache_list(env, folder, &entries, &count, error);

@@ -30,7 +30,8 @@ flr_result flr_slabs_begin(flr_env *env, const char *path, flr_build *build, uns
     slabs->held = malloc((build->hyper_count + (size_t)1) * sizeof *slabs->held);
     if (!slabs->places || !slabs->held) return no_memory(error);
     for (uint32_t i = 0; i < build->hyper_count; i++) build->hypers[i].away = true;
-    return flr_output_begin(env, path, &slabs->file, error);
+    return flr_output_begin_with(env, path, FLR_OPEN_PRIVATE | FLR_OPEN_NO_LINK, &slabs->file,
+                                 error);
 }
 
 /* the masks of those that are in memory belong to us, not to the build */

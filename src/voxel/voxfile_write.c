@@ -97,7 +97,8 @@ flr_result flr_voxfile_begin(flr_env *env, const char *path, const flr_voxfile_s
     made->table = calloc(1, made->header.data - sizeof made->header + 1);
     made->path = strdup(path);
     flr_result result = made->table && made->path
-                            ? flr_output_begin(env, path, &made->output, error)
+                            ? flr_output_begin_with(env, path, FLR_OPEN_PRIVATE | FLR_OPEN_NO_LINK,
+                                                    &made->output, error)
                             : no_memory(path, error);
     if (result != FLR_OK) {
         free_writer(made);

@@ -157,7 +157,9 @@ flr_result flr_mcap_create(flr_env *env, const char *path, const char *profile, 
 {
     flr_mcap_writer *w = calloc(1, sizeof *w);
     if (!w) return no_memory(error);
-    flr_result result = flr_file_open(env, path, FLR_FILE_CREATE, &w->file, error);
+    // what is recorded shows geometry: for its owner only
+    flr_result result =
+        flr_file_open_with(env, path, FLR_FILE_CREATE, FLR_OPEN_PRIVATE, &w->file, error);
     if (result != FLR_OK) {
         free(w);
         return result;

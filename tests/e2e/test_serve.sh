@@ -118,6 +118,44 @@ done
 echo "  $answers pings were answered in $all ms of work; one waited $worst ms at worst"
 [ "${answers:-0}" -ge 5 ] && [ $((2 * worst)) -lt "$all" ] && pass || fail "of $all ms a ping waited ${worst:-for ever} ms"
 
+# a folder of uploads that is a link, named by a process that is gone: what it points to is none of feeler's
+cache=$HOME/.cache/feeler
+mkdir -p "$cache/uploads" victim && echo dear >victim/letter
+sleep 0 & gone=$!
+wait "$gone"
+ln -s "$PWD/victim" "$cache/uploads/uploads-$gone"
+serve
+ends TERM 0
+[ "$(cat victim/letter)" = dear ] && pass || fail "what a link among the uploads points to was removed"
+rm "$cache/uploads/uploads-$gone"
+# a second controller leaves the folder of the first, which runs, alone
+serve
+first=$server folder=$(ls -d "$cache"/uploads/uploads-*[0-9a-f])
+serve
+[ -d "$folder" ] && pass || fail "a controller removed the folder of another that runs"
+ends TERM 0
+kill "$first" && wait "$first"
+holds "$cache/uploads"
+
+# geometry is confidential: what nobody has named is for its owner only, also where an older version was more generous
+chmod 755 "$cache"
+(
+  umask 022
+  serve ball/scene.json --recordings "$scratch/private"
+  waits 'is loaded' "$scratch/serve.out"
+  ROUND=p PART=1 python3 "$client" "$port" work >"$scratch/work" 2>/dev/null &
+  waits finished "$scratch/work"
+  ends TERM 0
+  wait
+  exit "$failed"
+) || fail "no recording was made"
+for path in "$cache" "$cache/uploads" "$scratch/private" "$cache"/*.flrvox "$scratch/private"/*.mcap; do
+  case $(stat -c %a "$path") in
+    700 | 600) pass ;;
+    *) fail "$path has access rights $(stat -c %a "$path")" ;;
+  esac
+done
+
 # killed at any moment, from its first on: finished recordings, saved scenes and the cache are whole, and what was under way is cleared away
 seed=${FLR_TEST_SEED:-$RANDOM}
 RANDOM=$seed

@@ -1,6 +1,7 @@
 /* the cache: found when there, built when not, never in the way */
 #include "feeler/cache.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,20 @@ static flr_cache_report go(flr_env *env, const char *folder, const flr_voxelize_
     flr_voxmap_destroy(voxmap);
     flr_shell_destroy(shell);
     return report;
+}
+
+static void touch(flr_env *env, const char *path)
+{
+    flr_file *file;
+    assert_ok(flr_file_open(env, path, FLR_FILE_CREATE, &file, &error), error);
+    flr_file_close(file);
+}
+
+static bool is_there(flr_env *env, const char *path)
+{
+    flr_path_info info;
+    assert_ok(flr_path_look(env, path, &info, &error), error);
+    return info.kind != FLR_PATH_NONE;
 }
 
 static size_t count_files(flr_env *env, const char *folder, flr_cache_entry *first)
@@ -286,13 +301,8 @@ static void the_oldest_go_first(void **state)
 
     // others' files are left alone, however they are named
     const char *const names[] = {"/c/note.txt", "/c/0123.flrvox",
-                                 "/c/0123456789abcdef0123456789abcdeX.flrvox",
-                                 "/c/.feeler-0000000000000001.tmp"};
-    for (int i = 0; i < 4; i++) {
-        flr_file *file;
-        assert_ok(flr_file_open(env, names[i], FLR_FILE_CREATE, &file, &error), error);
-        flr_file_close(file);
-    }
+                                 "/c/0123456789abcdef0123456789abcdeX.flrvox"};
+    for (int i = 0; i < 3; i++) touch(env, names[i]);
     uint64_t files, bytes;
     assert_ok(flr_cache_prune(env, "/c", total, &files, &bytes, &error), error);
     assert_int_equal(files, 0);
@@ -317,29 +327,88 @@ static void the_oldest_go_first(void **state)
     flr_voxmap_destroy(voxmap);
     assert_int_equal(count_files(env, "/c", NULL), 0);
 
-    // what a writer left goes when it is old
-    flr_path_info info;
-    assert_ok(flr_path_look(env, names[3], &info, &error), error);
-    assert_int_equal(info.kind, FLR_PATH_FILE);
-    flr_sim_advance(sim, 3601 * FLR_SIM_S);
-    flr_file *again;
-    assert_ok(
-        flr_file_open(env, "/c/.feeler-0000000000000002.tmp", FLR_FILE_CREATE, &again, &error),
-        error);
-    flr_file_close(again);
-    go(env, "/c", &def, false); // also by who stores something; others may be writing
-    assert_ok(flr_path_look(env, names[3], &info, &error), error);
-    assert_int_equal(info.kind, FLR_PATH_NONE);
-    assert_ok(flr_path_look(env, "/c/.feeler-0000000000000002.tmp", &info, &error), error);
-    assert_int_equal(info.kind, FLR_PATH_FILE);
     assert_ok(flr_cache_clear(env, "/c", &files, &bytes, &error), error);
-    assert_int_equal(files, 1);
-    for (int i = 0; i < 4; i++) {
-        assert_ok(flr_path_look(env, names[i], &info, &error), error);
-        assert_int_equal(info.kind, i < 3 ? FLR_PATH_FILE : FLR_PATH_NONE);
-    }
+    for (int i = 0; i < 3; i++) assert_true(is_there(env, names[i]));
     assert_ok(flr_cache_clear(env, "/nothing", &files, &bytes, &error), error);
     flr_sim_destroy(sim);
+}
+
+/* What a writer left that is gone goes with whoever stores next, and what one is writing stays. */
+static void temporary_files_of_the_dead_go(void **state)
+{
+    (void)state;
+    static const char left[] = "/c/.feeler-0000000000000001.tmp";
+    flr_sim *sim;
+    flr_env *env = make_disk(1, &sim);
+    flr_output *output;
+    assert_ok(flr_path_make_folder(env, "/c", &error), error);
+    touch(env, left);
+    assert_ok(flr_output_begin(env, "/c/live", &output, &error), error);
+    go(env, "/c", &the_def, false);
+    assert_false(is_there(env, left));
+    assert_ok(flr_output_commit(output, &error), error);
+    assert_true(is_there(env, "/c/live"));
+
+    // without locks its age tells, by the clock of the disk; and the future is not old
+    flr_sim_disk disk = {.no_locks = true};
+    uint64_t files, bytes;
+    flr_sim_set_disk(env, &disk);
+    flr_sim_set_clock(env, 48 * 3600 * FLR_SIM_S);
+    touch(env, left);
+    flr_sim_advance(sim, 23 * 3600 * FLR_SIM_S);
+    assert_ok(flr_cache_prune(env, "/c", 0, &files, &bytes, &error), error);
+    assert_true(is_there(env, left));
+    flr_sim_advance(sim, 2 * 3600 * FLR_SIM_S);
+    assert_ok(flr_cache_prune(env, "/c", 0, &files, &bytes, &error), error);
+    assert_false(is_there(env, left));
+    assert_false(flr_path_is_old(env, "/c", INT64_MAX));
+    assert_true(flr_path_is_old(env, "/c", INT64_MIN / 2));
+    flr_sim_destroy(sim);
+}
+
+/* On the real machine: a link in place of an entry is replaced and what it points to stays; only the owner can read. */
+static void links_are_replaced(void **state)
+{
+    (void)state;
+    flr_env *env = flr_env_real();
+    char *folder = flr_test_folder();
+    char cache[512], entry[1024], victim[512], text[16] = "";
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    assert_int_equal(mkdir(cache, 0755), 0);
+    assert_int_equal(chmod(cache, 0755), 0);
+    FILE *file = fopen(victim, "w");
+    assert_non_null(file);
+    fputs("precious", file);
+    fclose(file);
+    char hash[FLR_HASH_TEXT_SIZE];
+    flr_hash_print(flr_cache_key(flr_test_shape_mesh(&the_shape), &the_def), hash);
+    snprintf(entry, sizeof entry, "%s/%s.flrvox", cache, hash);
+    assert_int_equal(symlink(victim, entry), 0);
+    flr_cache_report report = go(env, cache, &the_def, true);
+    assert_true(report.stored);
+    file = fopen(victim, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "precious");
+    struct stat info;
+    assert_int_equal(lstat(entry, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(lstat(cache, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    assert_true(go(env, cache, &the_def, true).found);
+    // a folder that has something of the user's in it keeps its access rights
+    assert_int_equal(chmod(cache, 0755), 0);
+    snprintf(entry, sizeof entry, "%s/letter.txt", cache);
+    file = fopen(entry, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_ok(flr_cache_make_folder(env, cache, &error), error);
+    assert_int_equal(lstat(cache, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0755);
+    flr_test_folder_remove(folder);
 }
 
 static void the_folder_is_where_users_expect_it(void **state)
@@ -507,6 +576,8 @@ int main(void)
         cmocka_unit_test(no_fault_of_the_disk_hinders),
         cmocka_unit_test(bad_parameters_stay_bad),
         cmocka_unit_test(the_oldest_go_first),
+        cmocka_unit_test(temporary_files_of_the_dead_go),
+        cmocka_unit_test(links_are_replaced),
         cmocka_unit_test(the_folder_is_where_users_expect_it),
         cmocka_unit_test(processes_share_a_folder),
         cmocka_unit_test(survives_without_memory),

@@ -4,6 +4,8 @@
 
 #include "support/stand.h"
 
+#include "feeler/mesh_io.h"
+
 static const char plan[] = "/plans/plan.json";
 
 /* the stand's scene as a file */
@@ -132,17 +134,27 @@ static void cancelled_parts_stay_to_be_seen(void **state)
     flr_test_stand_free(&s);
 }
 
+static void write_box(flr_env *env, const char *path, flr_vec3 size)
+{
+    flr_error error;
+    flr_mesh *mesh = flr_test_stand_box(size);
+    assert_ok(flr_mesh_write(env, path, mesh, 1, &error), error);
+    flr_mesh_destroy(mesh);
+}
+
 static void one_that_cannot_be_made_hinders_no_other(void **state)
 {
     (void)state;
     static const char text[] =
         "{ \"feeler\": 1, \"name\": \"odd\", \"voxel\": \"2mm\", \"parts\": [ { \"name\": \"a\", "
-        "\"file\": \"plan_parts/0.ply\", \"unit\": 1, \"voxel\": 1e-9 }, { \"name\": \"b\", "
-        "\"file\": \"plan_parts/1.ply\", \"unit\": 1, \"moving\": true } ] }\n";
+        "\"file\": \"a.ply\", \"unit\": 1, \"voxel\": 1e-9 }, { \"name\": \"b\", "
+        "\"file\": \"b.ply\", \"unit\": 1, \"moving\": true } ] }\n";
     flr_test_stand s;
     flr_error error;
     uint32_t told;
     save_plan(&s);
+    write_box(s.env, "/plans/a.ply", flr_vec3_make(0.16, 0.08, 0.02));
+    write_box(s.env, "/plans/b.ply", flr_vec3_make(0.02, 0.02, 0.02));
     flr_file *file;
     assert_ok(flr_file_open(s.env, "/plans/odd.json", FLR_FILE_CREATE, &file, &error), error);
     assert_ok(flr_file_write(file, 0, text, sizeof text - 1, &error), error);

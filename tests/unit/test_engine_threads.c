@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "feeler/hand.h"
+#include "feeler/mesh_io.h"
 #include "support/probe_device.h"
 #include "support/stand.h"
 
@@ -124,20 +125,22 @@ static void devices_change_places(void **state)
 /* A scene file may say from where one looks and what hands work with; saved, it still does. */
 static void keeps_camera_and_tools(flr_test_stand *s, const char *folder)
 {
-    char path[256];
-    flr_engine_part part;
+    char path[256], mesh_path[256];
     flr_engine_scene scene;
+    flr_error error;
     uint32_t job;
-    assert_true(flr_engine_part_at(s->engine, 0, &part));
     snprintf(path, sizeof path, "%s/look.json", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file,
             "{ \"feeler\": 1, \"name\": \"look\", \"voxel\": \"1mm\", \"parts\": [ { \"name\": "
-            "\"a\", \"file\": \"scene_parts/%u.ply\", \"unit\": 1 } ], \"hands\": [ { \"tool\": "
-            "\"point\" } ], \"camera\": { \"eye\": [1, 2, 3], \"target\": [0, 0, 1] } }\n",
-            part.mesh);
+            "\"a\", \"file\": \"look.ply\", \"unit\": 1 } ], \"hands\": [ { \"tool\": "
+            "\"point\" } ], \"camera\": { \"eye\": [1, 2, 3], \"target\": [0, 0, 1] } }\n");
     fclose(file);
+    snprintf(mesh_path, sizeof mesh_path, "%s/look.ply", folder);
+    flr_mesh *mesh = flr_test_stand_box(flr_vec3_make(0.02, 0.02, 0.02));
+    assert_ok(flr_mesh_write(s->env, mesh_path, mesh, 1, &error), error);
+    flr_mesh_destroy(mesh);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(flr_engine_load(s->engine, path, &job, NULL), FLR_OK);
         flr_test_stand_settle(s);

@@ -288,7 +288,7 @@ static unsigned files_below(const char *path)
     DIR *folder = opendir(path);
     if (!folder) return 0;
     for (struct dirent *item; (item = readdir(folder));) {
-        if (item->d_name[0] == '.') continue;
+        if (item->d_name[0] == '.' || strstr(item->d_name, ".lock")) continue;
         char below[2048];
         snprintf(below, sizeof below, "%.1024s/%s", path, item->d_name);
         count += item->d_type == DT_DIR ? files_below(below) : 1;
