@@ -154,7 +154,7 @@ static void begin_site(site *s, const char *folder, const char *name, const engi
     memset(s, 0, sizeof *s);
     snprintf(s->recordings, sizeof s->recordings, "%s/%s", folder, name);
     snprintf(s->cache_folder, sizeof s->cache_folder, "%s/cache", folder);
-    s->cache = (flr_cache){.folder = s->cache_folder, .lazy = true};
+    s->cache = (flr_cache){.folder = s->cache_folder};
     flr_service_def def = flr_default_service_def();
     def.address.port = 0;
     def.engine.workers = 1;
