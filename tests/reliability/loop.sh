@@ -7,7 +7,7 @@ frames=10000000 paced=20000
 shift 2
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) frames=100000 paced=300 ;;
+    --short) frames=100000 paced=200 ;;
     --count) frames=$2; shift ;;
     --seed | --minutes) shift ;;
     *) echo "loop.sh: no option '$1'" >&2; exit 2 ;;
@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
 done
 program=$build_dir/tests/loop_engines
 [ -x "$program" ] || { echo "loop: not built with sanitizers"; exit 77; }
-engines=(shell smooth awareness spheres point paged)
+engines=(shell smooth awareness spheres point)
 echo "loop: seed none"
 "$program" "$frames" "$paced" "${engines[@]}" 2>&1 | tee loop.out
 code=${PIPESTATUS[0]}

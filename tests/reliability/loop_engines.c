@@ -21,16 +21,15 @@ typedef struct engine {
     const char *name;
     const char *parameter; /* NULL: none is changed */
     double value;
-    bool point, paged;
+    bool point;
 } engine;
 
 static const engine engines[] = {
-    {"shell", NULL, 0, false, false},
-    {"smooth", "model", 1, false, false},
-    {"awareness", "awareness", 1, false, false},
-    {"spheres", "engine", 1, false, false},
-    {"point", NULL, 0, true, false},
-    {"paged", NULL, 0, false, true},
+    {"shell", NULL, 0, false},
+    {"smooth", "model", 1, false},
+    {"awareness", "awareness", 1, false},
+    {"spheres", "engine", 1, false},
+    {"point", NULL, 0, true},
 };
 
 static const char token[] = "a-token-of-24-characters";
@@ -164,11 +163,6 @@ static void begin_site(site *s, const char *folder, const char *name, const engi
     def.engine.paced = paced;
     def.engine.recordings = s->recordings;
     def.engine.cache = &s->cache;
-    if (kind->paged) { /* voxels so fine that they do not fit */
-        def.engine.memory = (uint64_t)1 << 20;
-        def.engine.voxel = 0.0004;
-        def.engine.voxel_of_all = true;
-    }
     assert_ok(flr_service_create(&def, &s->service, &error), error);
     s->port = flr_service_address(s->service).port;
     flr_engine *e = flr_service_engine(s->service);
@@ -206,7 +200,7 @@ typedef struct viewer {
     flr_test_ws ws;
     pthread_t thread;
     atomic_bool end;
-    _Atomic uint64_t states, bytes, paged;
+    _Atomic uint64_t states, bytes;
     _Atomic uint32_t contacts, proxies, guests, held;
     atomic_bool recording;
 } viewer;
@@ -219,7 +213,6 @@ static void take_state(viewer *v, const flr_msg_state *m)
         v->proxies += m->proxies[i].part != FLR_ENGINE_NONE;
     v->held = m->hands_count ? m->hands[0].held : FLR_ENGINE_NONE;
     v->recording = m->recording;
-    v->paged = m->paged_memory;
 }
 
 static void *look(void *context)
@@ -352,8 +345,8 @@ static bool watch_engine(const char *folder, const engine *kind, bool paced, uin
     until(v->guests > 0, "the guest's hand", send_hand(&other, 0.05));
     until(v->recording, "a recording", record(v, true));
     atomic_store(&h.go, true);
-    until(kind->point ? v->proxies > 0 : v->contacts > 0, "contact", send_hand(&other, 0.05));
-    assert_true(!kind->paged == !v->paged);
+    until(kind->point ? v->proxies > 0 : v->contacts > 0, "contact",
+          send_hand(&other, h.lowest)); /* both press */
     uint64_t states = v->states;
     int64_t began = flr_clock_ns(flr_env_real());
     atomic_store(&h.watch, true);
