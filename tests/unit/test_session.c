@@ -29,6 +29,13 @@ typedef struct desk {
 
 static const char plan[] = "/plans/many.json";
 
+/* the first name in a folder */
+static bool take_name(void *context, const char *name)
+{
+    snprintf(context, 80, "%s", name);
+    return false;
+}
+
 /* many parts of one shape, so that their voxels are made at once and all become ready in the same frame */
 static void write_plan(desk *d)
 {
@@ -37,15 +44,17 @@ static void write_plan(desk *d)
     assert_ok(flr_path_make_folder(d->stand.env, "/plans", &error), error);
     assert_ok(flr_engine_save(d->stand.engine, "/plans/plan.json", &job, &error), error);
     flr_test_stand_settle(&d->stand);
-    size_t size = (size_t)360 * PARTS, used = 0;
+    char mesh[80] = "";
+    assert_ok(flr_path_list(d->stand.env, "/plans/plan_parts", take_name, mesh, &error), error);
+    size_t size = (size_t)400 * PARTS, used = 0;
     char *text = malloc(size);
     used += (size_t)snprintf(
         text, size, "{ \"feeler\": 1, \"name\": \"many\", \"voxel\": \"4mm\", \"parts\": [");
     for (int i = 0; i < PARTS; i++)
         used += (size_t)snprintf(text + used, size - used,
-                                 "%s { \"name\": \"part %0200d\", \"file\": \"plan_parts/0.ply\", "
+                                 "%s { \"name\": \"part %0200d\", \"file\": \"plan_parts/%s\", "
                                  "\"unit\": 1, \"pose\": { \"position\": [%d, %d, 0] } }",
-                                 i ? "," : "", i, i % 50, i / 50);
+                                 i ? "," : "", i, mesh, i % 50, i / 50);
     used += (size_t)snprintf(text + used, size - used, " ] }\n");
     flr_file *file;
     assert_ok(flr_file_open(d->stand.env, plan, FLR_FILE_CREATE, &file, &error), error);
