@@ -65,7 +65,8 @@ static watched_map *find_watched(uintptr_t at)
 /* To whom it concerned before; a handler that was put over ours may call ours again. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    static _Thread_local volatile sig_atomic_t passing;
+    /* in the thread's own block from the start: a signal handler must not have the loader allocate it */
+    static _Thread_local volatile sig_atomic_t passing __attribute__((tls_model("initial-exec")));
     if (!passing && previous.sa_flags & SA_SIGINFO) {
         passing = 1;
         previous.sa_sigaction(number, info, context);

@@ -58,7 +58,8 @@ static void lower_by_groups(flr_env *env, uint64_t *limit)
     if (!read_text(env, "/proc/self/cgroup", text)) return;
     /* "number:controllers:path"; the unified hierarchy has number 0 and no controllers */
     while ((line = strsep(&rest, "\n"))) {
-        char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        char *controllers = strchr(line, ':'),
+             *path = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!path) continue;
         *controllers++ = 0;
         *path++ = 0;

@@ -6,7 +6,8 @@
 
 typedef struct flr_memory {
     uint64_t machine; /* bytes that the machine has */
-    uint64_t limit;   /* bytes that this process may take: the machine's, or fewer where a control group says so */
+    uint64_t
+        limit; /* bytes that this process may take: the machine's, or fewer where a control group says so */
 } flr_memory;
 
 /* Reads /proc/meminfo, /proc/self/cgroup and the limits of the group and of all groups above it (version 2: memory.max and

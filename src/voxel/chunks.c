@@ -49,8 +49,7 @@ static bool enlarge(flr_chunks *chunks)
     if (!larger.slots) return false;
     memset(larger.slots, 0, places * sizeof *larger.slots);
     for (size_t i = 0; chunks->bits && i < (size_t)1 << chunks->bits; i++)
-        if (chunks->slots[i].key)
-            *place_of(&larger, chunks->slots[i].key) = chunks->slots[i];
+        if (chunks->slots[i].key) *place_of(&larger, chunks->slots[i].key) = chunks->slots[i];
     free(chunks->slots);
     larger.last = NULL;
     *chunks = larger;

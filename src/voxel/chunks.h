@@ -21,10 +21,10 @@ typedef struct flr_chunks_slot {
 typedef struct flr_chunks {
     flr_chunks_slot *slots; /* [1 << bits], linear probing */
     unsigned bits;
-    size_t hypers;        /* in use */
-    size_t most;          /* hyperchunks it may hold; 0: no limit */
-    bool full;            /* it was to hold more */
-    uint64_t seed;        /* of the hash, random: keys come from files */
+    size_t hypers;         /* in use */
+    size_t most;           /* hyperchunks it may hold; 0: no limit */
+    bool full;             /* it was to hold more */
+    uint64_t seed;         /* of the hash, random: keys come from files */
     flr_chunks_slot *last; /* found; NULL: none */
 } flr_chunks;
 

@@ -13,13 +13,13 @@
 
 /* what the mesh touches */
 typedef struct touched {
-    double voxels;   /* surface voxels, at most */
-    double chunks;   /* with surface voxels */
-    double hypers;   /* with surface voxels */
-    double stored;   /* chunks with marks */
-    double around;   /* hyperchunks with marks */
-    double distant;  /* hyperchunks whose chunks differ in how far they are from the surface */
-    double roots;    /* root cells with any of them */
+    double voxels;  /* surface voxels, at most */
+    double chunks;  /* with surface voxels */
+    double hypers;  /* with surface voxels */
+    double stored;  /* chunks with marks */
+    double around;  /* hyperchunks with marks */
+    double distant; /* hyperchunks whose chunks differ in how far they are from the surface */
+    double roots;   /* root cells with any of them */
     double all_roots;
 } touched;
 
@@ -95,8 +95,9 @@ static void add_up(const flr_mesh *mesh, const flr_voxelize_def *def, const touc
                    flr_voxelize_needs *needs)
 {
     double fields = def->features ? FLR_FIELD_COUNT : 1;
-    double result = t->stored * 64 * def->bits * fields + t->around * sizeof(flr_field_hyper) * fields +
-                    t->distant * 256 + t->roots * 2048 * (fields + 1) + t->all_roots * 4 * (fields + 1) +
+    double result = t->stored * 64 * def->bits * fields +
+                    t->around * sizeof(flr_field_hyper) * fields + t->distant * 256 +
+                    t->roots * 2048 * (fields + 1) + t->all_roots * 4 * (fields + 1) +
                     t->voxels * 11 + t->chunks * 64;
     double masks = t->chunks * sizeof(flr_mask) * (def->features ? 4 : 2);
     double work = masks + t->hypers * sizeof(flr_build_hyper) +
@@ -108,7 +109,7 @@ static void add_up(const flr_mesh *mesh, const flr_voxelize_def *def, const touc
 }
 
 flr_result flr_voxelize_measure(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
-                          double limit, flr_voxelize_needs *needs)
+                                double limit, flr_voxelize_needs *needs)
 {
     flr_vec3 size = flr_box3_size(box);
     double root = 512 * def->voxel;

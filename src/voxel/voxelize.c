@@ -103,6 +103,22 @@ double flr_voxelize_memory_limit(const flr_voxelize_def *def)
     return def->memory_limit ? (double)def->memory_limit : flr_voxelize_default_limit();
 }
 
+/* A size whose voxels fit; what was measured at another size is a guess for this one, so it is measured, too. */
+static double size_that_fits(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
+                             double need, double limit)
+{
+    enum { TRIES = 8 };
+    flr_voxelize_def other = *def;
+    flr_voxelize_needs needs;
+    for (int i = 0; i < TRIES; i++) {
+        other.voxel = flr_voxelize_larger(box, &other, fmin(1, limit / need));
+        if (flr_voxelize_measure(mesh, box, &other, limit, &needs) != FLR_OK) break;
+        need = (double)needs.memory;
+        if (need <= limit && !flr_voxelize_is_wide(box, &other)) break;
+    }
+    return other.voxel;
+}
+
 flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
                                    flr_voxelize_needs *needs, flr_error *error)
 {
@@ -113,7 +129,7 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for voxels");
     double need = (double)needs->memory;
     if (need <= limit && !flr_voxelize_is_wide(box, def)) return FLR_OK;
-    double better = flr_voxelize_larger(box, def, limit / need);
+    double better = size_that_fits(mesh, box, def, need, limit);
     return flr_fail(error, FLR_TOO_LARGE,
                     "voxels of %s need about %.3g GiB, and there are %.3g; try --voxel %s",
                     flr_size_print(s, voxel), need / 0x1p30, limit / 0x1p30,

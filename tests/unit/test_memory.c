@@ -106,7 +106,8 @@ static void version_1(void **state)
 {
     (void)state;
     put_machine();
-    put("/proc/self/cgroup", "12:cpu,cpuacct:/x\n5:hugetlb,memory:/job/1\n1:name=systemd:/y\n0::/\n");
+    put("/proc/self/cgroup",
+        "12:cpu,cpuacct:/x\n5:hugetlb,memory:/job/1\n1:name=systemd:/y\n0::/\n");
     put("/sys/fs/cgroup/memory/job/1/memory.limit_in_bytes", "9223372036854771712\n");
     put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "5368709120\n");
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -135,9 +136,9 @@ static void this_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(machine_alone), TEST(unknown_machine), TEST(own_group),
-                                       TEST(high_counts),   TEST(groups_above),    TEST(container),
-                                       TEST(version_1),     TEST(nonsense_sets_no_limit),
-                                       TEST(this_machine)};
+    const struct CMUnitTest tests[] = {
+        TEST(machine_alone), TEST(unknown_machine),        TEST(own_group),
+        TEST(high_counts),   TEST(groups_above),           TEST(container),
+        TEST(version_1),     TEST(nonsense_sets_no_limit), TEST(this_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
