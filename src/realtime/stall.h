@@ -9,7 +9,8 @@
  *
  * A stall is counted in looks of that thread and in frames of the loop, never by the clock alone: a process that was stopped or a
  * machine that slept has seen neither, so it does not find its control thread late when it goes on. A look that came late counts
- * as one.
+ * as one. Time in which the control thread was ready to run but had no processor does not count either: a busy machine slows it
+ * down, but that is no stall.
  *
  * Thread: control, where a function does not say otherwise. */
 #ifndef FLR_REALTIME_STALL_H
