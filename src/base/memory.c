@@ -1,6 +1,7 @@
 /* how much memory this process may take: containers and services are often allowed less than the machine has */
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,4 +86,14 @@ flr_memory flr_memory_look(flr_env *env)
     memory.limit = memory.machine;
     lower_by_groups(env, &memory.limit);
     return memory;
+}
+
+uint64_t flr_memory_heap(void)
+{
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 info = mallinfo2();
+    return (uint64_t)info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
 }

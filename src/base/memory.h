@@ -15,4 +15,9 @@ typedef struct flr_memory {
  * counts as one of 8 GiB. */
 flr_memory flr_memory_look(flr_env *env);
 
+/* Bytes that are allocated in this process now, of all threads; mapped files and stacks are not among them. Blocks that a
+ * thread keeps for its next allocation count as allocated: some 100 KiB per thread at most. 0: the C library does not
+ * say. Takes the allocator's locks one after the other, for microseconds. */
+uint64_t flr_memory_heap(void);
+
 #endif
