@@ -20,7 +20,7 @@ from serve_client import Client, STATE, STATE_ASK
 
 GRAB, RELEASE, HAND_INPUT = 64, 65, 69
 NOBODY, TOKEN, PATIENCE = 0xFFFFFFFF, "0123456789abcdef0123456789abcdef", 600
-PARTS = 4
+PARTS, FLOOR = 4, 0
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -136,7 +136,9 @@ class Controller:
 
 
 def whole_state(client):
-    """Hand 0 (where it is, what it holds) and the bytes of every part's pose, by number."""
+    """Hand 0 (where it is, what it holds) and the bytes of the pose of every part that moves, by number.
+
+    A state lists the floor, too, once something has touched it at this controller."""
     client.number += 1
     client.send(STATE_ASK, b"", client.number)
     while True:
@@ -149,7 +151,9 @@ def whole_state(client):
     at = 112 + 184 * hands
     count, = struct.unpack_from("<I", body, at)
     at += 8
-    return held, place, {struct.unpack_from("<I", body, at + 64 * i)[0]: body[at + 64 * i + 8:at + 64 * i + 64] for i in range(count)}
+    poses = {struct.unpack_from("<I", body, at + 64 * i)[0]: body[at + 64 * i + 8:at + 64 * i + 64] for i in range(count)}
+    poses.pop(FLOOR, None)
+    return held, place, poses
 
 
 class User(threading.Thread):
