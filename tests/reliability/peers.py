@@ -80,9 +80,13 @@ class Controller:
                 stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=self.folder)
         self.port = int(await_it(self.said_port, f"controller {self.side} says its address"))
 
-    def said_port(self):
+    def check(self):
+        """One that nobody killed must be running."""
         if self.process.poll() is not None:
-            raise Trouble(f"controller {self.side} ended: {open(self.log).read()}")
+            raise Trouble(f"controller {self.side} ended by itself with exit code {self.process.returncode}: {open(self.log).read()[-600:]}")
+
+    def said_port(self):
+        self.check()
         found = re.search(r"://[^:/]*:([0-9]+)/", open(self.log).read())
         return found and found[1]
 
@@ -117,7 +121,7 @@ class Controller:
                 while len(body) < size:
                     body += self.piece()
                 return json.loads(body).get("share")
-            except OSError:
+            except (OSError, ValueError, TypeError):  # it may end in the middle of an answer
                 if self.http:
                     self.http.close()
                 self.http = None
@@ -177,7 +181,7 @@ class User(threading.Thread):
             try:
                 client = client or self.controller.client()
                 self.carry(client)
-            except (OSError, ConnectionError, struct.error, AssertionError):
+            except (OSError, RuntimeError, struct.error, AssertionError):  # killed, or not ready yet
                 self.lost += 1
                 client = None
                 time.sleep(0.2)
@@ -216,7 +220,9 @@ class User(threading.Thread):
     def pause(self):
         self.going.clear()
         self.idle.clear()
-        self.idle.wait()
+        while not self.idle.wait(1):
+            if not self.is_alive():
+                raise Trouble(f"the user at controller {self.controller.side} has given up")
 
 
 class Sampler(threading.Thread):
@@ -270,6 +276,7 @@ def converge(controllers):
     def same():
         views, poses = [], []
         for controller in controllers:
+            controller.check()
             share = controller.health()
             if not share:
                 return False
@@ -281,7 +288,7 @@ def converge(controllers):
         for controller in controllers:
             try:
                 poses.append(poses_at(controller))
-            except (OSError, ConnectionError):
+            except (OSError, RuntimeError, AssertionError):
                 return False  # the machine is busy: another try
         seen["why"] = (views, poses)
         return all(v == views[0] for v in views) and all(p == poses[0] for p in poses) and len(poses[0]) == PARTS
@@ -325,7 +332,8 @@ def main():
             time.sleep(chance.uniform(0, 5))
             others = [c for c in controllers if c is not victim]
             host = chance.choice(others)
-            address = await_it(lambda: host.health(), "a member answers")["membership"]["address"]
+            host.check()
+            address = await_it(host.health, "a member answers")["membership"]["address"]
             victim.start("join", address)
             time.sleep(max(0, began + 0.7 * period - time.monotonic()))
             for user in users:
@@ -335,8 +343,8 @@ def main():
             epoch = await_it(controllers[0].health, "a member answers")["membership"]["epoch"]
             print(f"  {turn + 1} of {kills}: controller {victim.side} was killed{' (it led)' if victim in leads else ''} and joined {address}; all agree after "
                   f"{took:.1f} s; epoch {epoch}, {sum(u.carried for u in users)} carried", flush=True)
-            if sampler.trouble:
-                raise Trouble(sampler.trouble)
+            if sampler.trouble or not sampler.is_alive():
+                raise Trouble(sampler.trouble or "nobody looks at owners any more")
         carried = sum(user.carried for user in users)
         if carried < 3 or not sampler.brackets:
             raise Trouble(f"hardly anything was tried: {carried} parts carried, {sampler.brackets} times seen in a hand")
