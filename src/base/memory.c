@@ -97,3 +97,12 @@ uint64_t flr_memory_heap(void)
     return 0;
 #endif
 }
+
+void flr_memory_return_large_blocks(void)
+{
+#ifdef __GLIBC__
+    /* setting one of them ends the library's own adaptation of both */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
+#endif
+}

@@ -20,4 +20,9 @@ flr_memory flr_memory_look(flr_env *env);
  * say. Takes the allocator's locks one after the other, for microseconds. */
 uint64_t flr_memory_heap(void);
 
+/* For a process that runs for days: from now on blocks of a MiB and more go back to the system when they are freed. By default the C
+ * library begins to cut them out of the heap as soon as one was freed; there the small blocks of others come to lie between
+ * them, and each recording could add its 7 MiB of buffers again. Call it before threads are made. */
+void flr_memory_return_large_blocks(void);
+
 #endif

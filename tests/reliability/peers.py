@@ -19,6 +19,7 @@ import time
 from serve_client import Client, STATE, STATE_ASK
 
 GRAB, RELEASE, HAND_INPUT = 64, 65, 69
+STALLED = 4
 NOBODY, TOKEN, PATIENCE = 0xFFFFFFFF, "0123456789abcdef0123456789abcdef", 600
 PARTS, FLOOR = 4, 0
 libc = ctypes.CDLL(None, use_errno=True)
@@ -68,7 +69,7 @@ class Controller:
     def __init__(self, feeler, folder, side, pid):
         self.feeler, self.folder, self.side, self.pid = feeler, folder, side, pid
         self.lock, self.inside = threading.Lock(), f"/proc/{pid}/ns/net"
-        self.log, self.process, self.http, self.port, self.starts = f"{folder}/controller{side}.log", None, None, 0, 0
+        self.log, self.process, self.http, self.port, self.starts, self.stalls = f"{folder}/controller{side}.log", None, None, 0, 0, 0
 
     def start(self, *command):
         self.starts += 1
@@ -80,9 +81,16 @@ class Controller:
                 stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=self.folder)
         self.port = int(await_it(self.said_port, f"controller {self.side} says its address"))
 
-    def check(self):
-        """One that nobody killed must be running."""
-        if self.process.poll() is not None:
+    def check(self, others=()):
+        """One that nobody killed must be running. Only where the machine gave it no processor for two seconds it may have ended, with an
+        exit code of its own (docs/serve.md): then it joins one of the others again, as its service manager would have it."""
+        code = self.process.poll()
+        alive = [c for c in others if c is not self and c.process.poll() is None]
+        if code == STALLED and alive:
+            self.stalls += 1
+            self.health()  # the connection is gone
+            self.start("join", await_it(alive[0].health, "a member answers")["membership"]["address"])
+        elif code is not None:
             raise Trouble(f"controller {self.side} ended by itself with exit code {self.process.returncode}: {open(self.log).read()[-600:]}")
 
     def said_port(self):
@@ -276,7 +284,7 @@ def converge(controllers):
     def same():
         views, poses = [], []
         for controller in controllers:
-            controller.check()
+            controller.check(controllers)
             share = controller.health()
             if not share:
                 return False
@@ -332,7 +340,7 @@ def main():
             time.sleep(chance.uniform(0, 5))
             others = [c for c in controllers if c is not victim]
             host = chance.choice(others)
-            host.check()
+            host.check(others)
             address = await_it(host.health, "a member answers")["membership"]["address"]
             victim.start("join", address)
             time.sleep(max(0, began + 0.7 * period - time.monotonic()))
@@ -348,7 +356,8 @@ def main():
         carried = sum(user.carried for user in users)
         if carried < 3 or not sampler.brackets:
             raise Trouble(f"hardly anything was tried: {carried} parts carried, {sampler.brackets} times seen in a hand")
-        print(f"peers: {kills} kills ({leaders} of the leader), {carried} parts carried, {sampler.samples} samples with {sampler.owned} owned parts: "
+        stalls = sum(controller.stalls for controller in controllers)
+        print(f"peers: {kills} kills ({leaders} of the leader), {stalls} more ends because the machine was busy, {carried} parts carried, {sampler.samples} samples with {sampler.owned} owned parts: "
               f"never two owners in an epoch, all agree to the bit after {worst:.1f} s at most: held")
     except Trouble as trouble:
         print(f"peers: {trouble}: NOT HELD")

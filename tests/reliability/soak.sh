@@ -13,7 +13,7 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exi
 minutes=30 rounds=0 length=10 seed=$RANDOM
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) rounds=4 length=1; shift ;;
+    --short) rounds=4 length=0.8; shift ;;
     --minutes) minutes=$2; shift 2 ;;
     --count) rounds=$2; shift 2 ;;
     --seed) seed=$2; shift 2 ;;
