@@ -325,7 +325,7 @@ static bool watch_engine(const char *folder, const engine *kind, bool paced, uin
     memset(&h, 0, sizeof h);
     h.lowest = kind->point ? 0.005 : 0.015;
     /* by the clock a way takes its time: contact is awaited before the watch begins */
-    h.cycle = paced ? 1000 : 3000;
+    h.cycle = paced ? 500 : 3000;
     atomic_store(&h.wanted, frames);
     name_now = kind->name;
     flr_share_def share = flr_default_share_def();
