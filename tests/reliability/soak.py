@@ -32,7 +32,7 @@ GRAB, RELEASE, WATCH = 64, 65, 13
 PATIENCE = 600
 KIB, MIB = 1 << 10, 1 << 20
 HEAP_PER_RECORDING, HEAP_NOISE = KIB, 192 * KIB
-# so many look in for a moment during each recording, at least: in a short run a KiB that each leaves behind shows
+# so many look in for a moment during each recording, at least: in a short run 2 KiB that each leaves behind show
 SHORT_VISITS = 80
 # for all of a run; of a run that is longer than some minutes, for its second half, per second and at any time
 PAGES, PAGES_PER_SECOND, PAGES_NOISE, LONG_RUN = 16 * MIB, MIB / 600, MIB, 240
