@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "controller/upload.h"
 #include "feeler/hardware.h"
@@ -600,6 +601,7 @@ int flr_serve(flr_cli *cli, const flr_serve_options *options, const char *scene,
     s->watch.notify = -1;
     flr_catch_stop();
     signal(SIGPIPE, SIG_IGN);
+    flr_memory_return_large_blocks();
     flr_result result = begin(s, scene, &error);
     int code = result == FLR_OK                                        ? FLR_EXIT_OK
                : result == FLR_BAD_ARGUMENT || result == FLR_TOO_LARGE ? FLR_EXIT_USAGE

@@ -1,6 +1,7 @@
 /* how much memory this process may take: containers and services are often allowed less than the machine has */
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,4 +86,23 @@ flr_memory flr_memory_look(flr_env *env)
     memory.limit = memory.machine;
     lower_by_groups(env, &memory.limit);
     return memory;
+}
+
+uint64_t flr_memory_heap(void)
+{
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 info = mallinfo2();
+    return (uint64_t)info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+void flr_memory_return_large_blocks(void)
+{
+#ifdef __GLIBC__
+    /* setting one of them ends the library's own adaptation of both */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
+#endif
 }

@@ -15,4 +15,14 @@ typedef struct flr_memory {
  * counts as one of 8 GiB. */
 flr_memory flr_memory_look(flr_env *env);
 
+/* Bytes that are allocated in this process now, of all threads; mapped files and stacks are not among them. Blocks that a
+ * thread keeps for its next allocation count as allocated: some 100 KiB per thread at most. 0: the C library does not
+ * say. Takes the allocator's locks one after the other, for microseconds. */
+uint64_t flr_memory_heap(void);
+
+/* For a process that runs for days: from now on blocks of a MiB and more go back to the system when they are freed. By default the C
+ * library begins to cut them out of the heap as soon as one was freed; there the small blocks of others come to lie between
+ * them, and each recording could add its 7 MiB of buffers again. Call it before threads are made. */
+void flr_memory_return_large_blocks(void);
+
 #endif

@@ -496,7 +496,7 @@ typedef struct flr_engine_recording {
     uint64_t frames, lost; /* in it, and not; 0 where not known: its writer died */
     double seconds;        /* if its writer died: as far as it can be read; 0: not known */
     char name[FLR_ENGINE_NAME_SIZE];
-    char path[FLR_CACHE_PATH_SIZE]; /* of the file */
+    const char *path; /* of the file; valid as long as the engine */
 } flr_engine_recording;
 
 /* `name` NULL or empty: the time of day. One at a time. */

@@ -527,7 +527,7 @@ struct flr_engine {
     } overlaps;
 
     // recordings
-    flr_engine_recording *recordings;
+    flr_engine_recording *recordings; /* grows with each: entries are small, and own their path */
     uint32_t recording_count, recording_room;
     flr_taping *taping; /* NULL: none */
     flr_replay *replay; /* NULL: none */

@@ -52,6 +52,9 @@ static flr_engine_recording *add_recording(flr_engine *e)
     return r;
 }
 
+/* Takes back the entry that was added last. */
+static void remove_last(flr_engine *e) { free((char *)e->recordings[--e->recording_count].path); }
+
 static bool found_file(void *context, const char *name)
 {
     flr_engine *e = context;
@@ -66,7 +69,11 @@ static bool found_file(void *context, const char *name)
         return true;
     flr_engine_recording *r = add_recording(e);
     if (!r) return false;
-    memcpy(r->path, path, sizeof path);
+    r->path = strdup(path);
+    if (!r->path) {
+        remove_last(e);
+        return false;
+    }
     snprintf(r->name, sizeof r->name, "%.*s", (int)(length - sizeof ending + 1), name);
     r->bytes = info.size;
     r->finished = true;
@@ -221,7 +228,7 @@ static flr_tape *make_tape(const flr_engine *e)
 static flr_result choose_path(flr_engine *e, const char *name, flr_engine_recording *r,
                               flr_error *error)
 {
-    char safe[128], stamp[32];
+    char safe[128], stamp[32], path[FLR_CACHE_PATH_SIZE];
     if (!name || !name[0]) {
         time_t now = (time_t)(flr_clock_wall_ns(e->def.env) / 1000000000);
         struct tm utc;
@@ -241,13 +248,14 @@ static flr_result choose_path(flr_engine *e, const char *name, flr_engine_record
         char suffix[16] = "";
         if (n > 1) snprintf(suffix, sizeof suffix, "_%u", n);
         int size =
-            snprintf(r->path, sizeof r->path, "%s/%s%s%s", e->def.recordings, safe, suffix, ending);
-        if (size < 0 || (size_t)size >= sizeof r->path) break;
-        flr_result result = flr_path_look(e->def.env, r->path, &info, error);
+            snprintf(path, sizeof path, "%s/%s%s%s", e->def.recordings, safe, suffix, ending);
+        if (size < 0 || (size_t)size >= sizeof path) break;
+        flr_result result = flr_path_look(e->def.env, path, &info, error);
         if (result != FLR_OK) return result;
         if (info.kind != FLR_PATH_NONE) continue;
         flr_text_copy(r->name, sizeof r->name, name);
-        return FLR_OK;
+        r->path = strdup(path);
+        return r->path ? FLR_OK : flr_engine_no_memory(error);
     }
     return flr_fail(error, FLR_BAD_ARGUMENT, "%s: no name for a recording is free there",
                     e->def.recordings);
@@ -388,7 +396,7 @@ flr_result flr_engine_record_start(flr_engine *e, const char *name, uint32_t *re
     if (result != FLR_OK) {
         end_writing(t);
         free_taping(t);
-        e->recording_count--;
+        remove_last(e);
         return result;
     }
     e->taping = t;
@@ -457,5 +465,6 @@ void flr_engine_keep_taping(flr_engine *e)
 void flr_engine_free_recordings(flr_engine *e)
 {
     if (e->taping) conclude(e);
+    while (e->recording_count > 0) remove_last(e);
     free(e->recordings);
 }

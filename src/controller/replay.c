@@ -224,7 +224,7 @@ flr_result flr_engine_replay(flr_engine *e, uint32_t recording, uint32_t *number
     if (!j) return flr_engine_no_memory(error);
     j->env = e->def.env;
     j->recording = recording;
-    memcpy(j->path, info.path, sizeof j->path);
+    flr_text_copy(j->path, sizeof j->path, info.path);
     j->job.quick = true;
     j->job.work = reel_work;
     j->job.done = reel_done;

@@ -7,7 +7,7 @@ frames=10000000 paced=20000
 shift 2
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) frames=100000 paced=200 ;;
+    --short) frames=20000 paced=100 ;;
     --count) frames=$2; shift ;;
     --seed | --minutes) shift ;;
     *) echo "loop.sh: no option '$1'" >&2; exit 2 ;;

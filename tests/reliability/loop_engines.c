@@ -41,9 +41,9 @@ typedef struct hand {
     _Atomic uint64_t frames, wanted;
     atomic_bool done, cannot, blind;
     interposed counts;
-    double lowest; /* metres: where it goes down to */
-    uint64_t step;
-    double most; /* N: the largest force it was given */
+    double lowest;        /* metres: where it goes down to */
+    uint64_t step, cycle; /* frames: since it moves; of one way down and up */
+    double most;          /* N: the largest force it was given */
 } hand;
 
 static void watch_thread(hand *h)
@@ -82,7 +82,9 @@ static bool hand_read(void *state, int64_t now_ns, flr_device_sample *sample)
 {
     hand *h = state;
     watch_thread(h);
-    double phase = atomic_load(&h->go) ? 6.283185307179586 * (double)(h->step++ % 3000) / 3000 : 0;
+    double phase = atomic_load(&h->go)
+                       ? 6.283185307179586 * (double)(h->step++ % h->cycle) / (double)h->cycle
+                       : 0;
     sample->T_base_grip = flr_pose_identity();
     sample->T_base_grip.p.z = 0.05 - (0.05 - h->lowest) * 0.5 * (1 - cos(phase));
     sample->T_base_grip.p.x = 0.02 * sin(phase);
@@ -322,6 +324,8 @@ static bool watch_engine(const char *folder, const engine *kind, bool paced, uin
     viewer viewers[VIEWERS], other;
     memset(&h, 0, sizeof h);
     h.lowest = kind->point ? 0.005 : 0.015;
+    /* by the clock a way takes its time: contact is awaited before the watch begins */
+    h.cycle = paced ? 500 : 3000;
     atomic_store(&h.wanted, frames);
     name_now = kind->name;
     flr_share_def share = flr_default_share_def();

@@ -38,10 +38,10 @@ port=$(sed -nE 's,.*://[^:]*:([0-9]+)/.*,\1,p' serve.out)
 code=$?
 # it must end when it is asked to, whatever came before
 kill "$server" 2>/dev/null
-( sleep 30; kill -9 "$server" 2>/dev/null ) & killer=$!
+gone() { ! kill -0 "$server" 2>/dev/null; }
+await gone || kill -9 "$server"
 wait "$server"
 ended=$?
-kill "$killer" 2>/dev/null
 [ "$code" = 0 ] && [ "$ended" != 0 ] && { code=1; echo "feeler serve ended with $ended"; tail -n 40 serve.err; }
 if [ "$code" = 0 ]; then
   echo "network: $(head -n 1 result.txt): held"

@@ -19,8 +19,9 @@ import time
 from serve_client import Client, STATE, STATE_ASK
 
 GRAB, RELEASE, HAND_INPUT = 64, 65, 69
+STALLED = 4
 NOBODY, TOKEN, PATIENCE = 0xFFFFFFFF, "0123456789abcdef0123456789abcdef", 600
-PARTS = 4
+PARTS, FLOOR = 4, 0
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -68,7 +69,7 @@ class Controller:
     def __init__(self, feeler, folder, side, pid):
         self.feeler, self.folder, self.side, self.pid = feeler, folder, side, pid
         self.lock, self.inside = threading.Lock(), f"/proc/{pid}/ns/net"
-        self.log, self.process, self.http, self.port, self.starts = f"{folder}/controller{side}.log", None, None, 0, 0
+        self.log, self.process, self.http, self.port, self.starts, self.stalls = f"{folder}/controller{side}.log", None, None, 0, 0, 0
 
     def start(self, *command):
         self.starts += 1
@@ -80,9 +81,20 @@ class Controller:
                 stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=self.folder)
         self.port = int(await_it(self.said_port, f"controller {self.side} says its address"))
 
+    def check(self, others=()):
+        """One that nobody killed must be running. Only where the machine gave it no processor for two seconds it may have ended, with an
+        exit code of its own (docs/serve.md): then it joins one of the others again, as its service manager would have it."""
+        code = self.process.poll()
+        alive = [c for c in others if c is not self and c.process.poll() is None]
+        if code == STALLED and alive:
+            self.stalls += 1
+            self.health()  # the connection is gone
+            self.start("join", await_it(alive[0].health, "a member answers")["membership"]["address"])
+        elif code is not None:
+            raise Trouble(f"controller {self.side} ended by itself with exit code {self.process.returncode}: {open(self.log).read()[-600:]}")
+
     def said_port(self):
-        if self.process.poll() is not None:
-            raise Trouble(f"controller {self.side} ended: {open(self.log).read()}")
+        self.check()
         found = re.search(r"://[^:/]*:([0-9]+)/", open(self.log).read())
         return found and found[1]
 
@@ -117,7 +129,7 @@ class Controller:
                 while len(body) < size:
                     body += self.piece()
                 return json.loads(body).get("share")
-            except OSError:
+            except (OSError, ValueError, TypeError):  # it may end in the middle of an answer
                 if self.http:
                     self.http.close()
                 self.http = None
@@ -136,7 +148,9 @@ class Controller:
 
 
 def whole_state(client):
-    """Hand 0 (where it is, what it holds) and the bytes of every part's pose, by number."""
+    """Hand 0 (where it is, what it holds) and the bytes of the pose of every part that moves, by number.
+
+    A state lists the floor, too, once something has touched it at this controller."""
     client.number += 1
     client.send(STATE_ASK, b"", client.number)
     while True:
@@ -149,7 +163,9 @@ def whole_state(client):
     at = 112 + 184 * hands
     count, = struct.unpack_from("<I", body, at)
     at += 8
-    return held, place, {struct.unpack_from("<I", body, at + 64 * i)[0]: body[at + 64 * i + 8:at + 64 * i + 64] for i in range(count)}
+    poses = {struct.unpack_from("<I", body, at + 64 * i)[0]: body[at + 64 * i + 8:at + 64 * i + 64] for i in range(count)}
+    poses.pop(FLOOR, None)
+    return held, place, poses
 
 
 class User(threading.Thread):
@@ -173,7 +189,7 @@ class User(threading.Thread):
             try:
                 client = client or self.controller.client()
                 self.carry(client)
-            except (OSError, ConnectionError, struct.error, AssertionError):
+            except (OSError, RuntimeError, struct.error, AssertionError):  # killed, or not ready yet
                 self.lost += 1
                 client = None
                 time.sleep(0.2)
@@ -212,7 +228,9 @@ class User(threading.Thread):
     def pause(self):
         self.going.clear()
         self.idle.clear()
-        self.idle.wait()
+        while not self.idle.wait(1):
+            if not self.is_alive():
+                raise Trouble(f"the user at controller {self.controller.side} has given up")
 
 
 class Sampler(threading.Thread):
@@ -266,6 +284,7 @@ def converge(controllers):
     def same():
         views, poses = [], []
         for controller in controllers:
+            controller.check(controllers)
             share = controller.health()
             if not share:
                 return False
@@ -277,7 +296,7 @@ def converge(controllers):
         for controller in controllers:
             try:
                 poses.append(poses_at(controller))
-            except (OSError, ConnectionError):
+            except (OSError, RuntimeError, AssertionError):
                 return False  # the machine is busy: another try
         seen["why"] = (views, poses)
         return all(v == views[0] for v in views) and all(p == poses[0] for p in poses) and len(poses[0]) == PARTS
@@ -321,7 +340,8 @@ def main():
             time.sleep(chance.uniform(0, 5))
             others = [c for c in controllers if c is not victim]
             host = chance.choice(others)
-            address = await_it(lambda: host.health(), "a member answers")["membership"]["address"]
+            host.check(others)
+            address = await_it(host.health, "a member answers")["membership"]["address"]
             victim.start("join", address)
             time.sleep(max(0, began + 0.7 * period - time.monotonic()))
             for user in users:
@@ -331,12 +351,13 @@ def main():
             epoch = await_it(controllers[0].health, "a member answers")["membership"]["epoch"]
             print(f"  {turn + 1} of {kills}: controller {victim.side} was killed{' (it led)' if victim in leads else ''} and joined {address}; all agree after "
                   f"{took:.1f} s; epoch {epoch}, {sum(u.carried for u in users)} carried", flush=True)
-            if sampler.trouble:
-                raise Trouble(sampler.trouble)
+            if sampler.trouble or not sampler.is_alive():
+                raise Trouble(sampler.trouble or "nobody looks at owners any more")
         carried = sum(user.carried for user in users)
         if carried < 3 or not sampler.brackets:
             raise Trouble(f"hardly anything was tried: {carried} parts carried, {sampler.brackets} times seen in a hand")
-        print(f"peers: {kills} kills ({leaders} of the leader), {carried} parts carried, {sampler.samples} samples with {sampler.owned} owned parts: "
+        stalls = sum(controller.stalls for controller in controllers)
+        print(f"peers: {kills} kills ({leaders} of the leader), {stalls} more ends because the machine was busy, {carried} parts carried, {sampler.samples} samples with {sampler.owned} owned parts: "
               f"never two owners in an epoch, all agree to the bit after {worst:.1f} s at most: held")
     except Trouble as trouble:
         print(f"peers: {trouble}: NOT HELD")

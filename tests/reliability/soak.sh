@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# guarantee: soak. A controller runs at 1000 Hz with a scripted hand that carries a part against another; viewers come and go, some of them
-# without manners; recordings start and stop. Memory and file descriptors stay flat, and what was recorded has the same state hashes when
-# it runs again without viewers.
+# guarantee: soak. A controller runs at 1000 Hz with a scripted hand that takes a part, carries it against another and lets it go; viewers
+# connect and leave, some of them rudely; recordings start and stop. Allocated bytes, memory pages, file descriptors and threads stay flat
+# (soak.py has the bounds), and what was recorded has the same state hashes when it runs again without viewers.
 #
 #   tests/reliability/soak.sh SOURCE_DIR BUILD_DIR [--short] [--seed N] [--count N] [--minutes N]
 #
-# --minutes N: how long (30). --count N: so many rounds of viewers instead. --short: three short rounds.
+# --minutes N: how long (30). --count N: so many rounds of viewers instead. --short: four short rounds.
 source "$(dirname "$0")/../e2e/common.sh"
 shift 2
 command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
@@ -13,7 +13,7 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exi
 minutes=30 rounds=0 length=10 seed=$RANDOM
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) rounds=3 length=1.5; shift ;;
+    --short) rounds=4 length=0.8; shift ;;
     --minutes) minutes=$2; shift 2 ;;
     --count) rounds=$2; shift 2 ;;
     --seed) seed=$2; shift 2 ;;
@@ -23,7 +23,6 @@ done
 echo "soak: seed $seed"
 mkdir devices && cp "$build_dir/examples/plugin/my_device.so" devices/
 expect 0 feeler make ball --out ball --quiet
-# where recordings and the cache are written must not count as the process's memory, so samples take private pages only
 FEELER_DEVICES=$PWD/devices feeler serve ball/scene.json --voxel 2mm --port 0 --device my_device:0.01 --recordings tapes >serve.out 2>serve.err &
 server=$!
 stop_server() { kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; }

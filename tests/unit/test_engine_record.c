@@ -1,6 +1,7 @@
 /* recordings of the engine: what they say about parts, and that distances can be measured by them later */
 #include <math.h>
 
+#include "base/memory.h"
 #include "feeler/recording.h"
 #include "scene/setup.h"
 #include "support/stand.h"
@@ -166,6 +167,47 @@ static void found_ones_have_a_length(void **state)
     flr_test_stand_free(&s);
 }
 
+/* Bytes that an engine has allocated which finds the recordings of this folder; there are so many. */
+static uint64_t heap_of_engine(flr_env *env, const char *folder, uint32_t count)
+{
+    flr_error error = {0};
+    flr_engine *engine;
+    flr_engine_def def = flr_threadless_engine_def(env);
+    def.recordings = folder;
+    uint64_t before = flr_memory_heap();
+    assert_int_equal(flr_engine_create(&def, &engine, &error), FLR_OK);
+    uint64_t heap = flr_memory_heap() - before;
+    assert_int_equal(flr_engine_recordings(engine), count);
+    flr_engine_destroy(engine);
+    return heap;
+}
+
+/* The list is kept as long as the controller runs. 4 KiB for each path would show after a day of short recordings. */
+static void the_list_is_small(void **state)
+{
+    (void)state;
+    if (flr_memory_heap() == 0) skip(); /* another C library, or the allocator of a sanitizer */
+    enum { RECORDINGS = 500 };
+    flr_sim_def def = flr_default_sim_def();
+    flr_sim *sim = flr_sim_create(&def);
+    flr_env *env = flr_sim_node(sim, (flr_address){.family = 4, .ip = {10, 0, 0, 1}});
+    flr_error error = {0};
+    assert_int_equal(flr_path_make_folder(env, "/none", &error), FLR_OK);
+    assert_int_equal(flr_path_make_folder(env, "/many", &error), FLR_OK);
+    for (int i = 0; i < RECORDINGS; i++) {
+        flr_file *file;
+        char path[64];
+        snprintf(path, sizeof path, "/many/%d.mcap", i);
+        assert_int_equal(flr_file_open(env, path, FLR_FILE_CREATE, &file, &error), FLR_OK);
+        flr_file_close(file);
+    }
+    heap_of_engine(env, "/many", RECORDINGS); /* what is allocated once */
+    uint64_t none = heap_of_engine(env, "/none", 0),
+             many = heap_of_engine(env, "/many", RECORDINGS);
+    assert_in_range(many - none, RECORDINGS * sizeof(flr_engine_recording), RECORDINGS * 1024);
+    flr_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_scene_that_was_saved_is_named),
         cmocka_unit_test(another_scene_ends_it),
         cmocka_unit_test(found_ones_have_a_length),
+        cmocka_unit_test(the_list_is_small),
     };
     return cmocka_run_group_tests_name("engine_record", tests, NULL, NULL);
 }

@@ -132,13 +132,30 @@ static void this_machine(void **state)
     assert_true(memory.limit > 16 << 20);
 }
 
+static void heap_counts_what_is_allocated(void **state)
+{
+    (void)state;
+    if (flr_memory_heap() == 0) skip(); /* another C library, or the allocator of a sanitizer */
+    const size_t sizes[] = {1000, 100000, 50000000}; /* from the heap, and mapped */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t before = flr_memory_heap();
+        char *volatile bytes = malloc(sizes[i]);
+        assert_non_null(bytes);
+        uint64_t grown = flr_memory_heap() - before;
+        assert_true(grown >= sizes[i] && grown < sizes[i] + 10000);
+        free(bytes);
+        if (sizes[i] > 1000) assert_true(flr_memory_heap() < before + 10000);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(machine_alone), TEST(unknown_machine),        TEST(own_group),
-        TEST(high_counts),   TEST(groups_above),           TEST(container),
-        TEST(version_1),     TEST(nonsense_sets_no_limit), TEST(this_machine)};
+    const struct CMUnitTest tests[] = {TEST(machine_alone), TEST(unknown_machine),
+                                       TEST(own_group),     TEST(high_counts),
+                                       TEST(groups_above),  TEST(container),
+                                       TEST(version_1),     TEST(nonsense_sets_no_limit),
+                                       TEST(this_machine),  TEST(heap_counts_what_is_allocated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ static void test_pages(void **state)
     has(flr_test_get(server.port, "/nothing"), "HTTP/1.1 404");
     has(flr_test_get(server.port, "/../../etc/passwd"), "HTTP/1.1 40");
     has(flr_test_get(server.port, "/health"), "\"rate_held\"");
+    has(flr_test_get(server.port, "/health"), "\"heap\": ");
     has(flr_test_get(server.port, "/recordings/99.mcap"), "HTTP/1.1 404");
     has(flr_test_http(server.port,
                       "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"),
