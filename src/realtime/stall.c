@@ -1,11 +1,14 @@
 /* a control thread that does not come round any more */
 #include "realtime/stall.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "feeler/assert.h"
 #include "realtime/loop.h"
@@ -15,9 +18,11 @@ struct flr_stall {
     _Atomic uint64_t beats;
     atomic_bool rests, stalled;
     _Atomic(const char *) doing, what;
+    atomic_int control; /* its thread; 0: not known yet */
 
     // of whoever looks
     uint64_t seen;      /* beats at the last look */
+    uint64_t ran;       /* time that control had run then */
     int64_t late_ns;    /* looks since then, in time that they stand for */
     int64_t stalled_ns; /* likewise, since it stalled */
     bool called;
@@ -61,6 +66,7 @@ void flr_stall_destroy(flr_stall *stall)
 void flr_stall_beat(flr_stall *stall)
 {
     if (!stall) return;
+    if (atomic_load(&stall->rests)) atomic_store(&stall->control, (int)gettid());
     atomic_fetch_add(&stall->beats, 1);
     atomic_store(&stall->rests, false);
 }
@@ -81,8 +87,13 @@ flr_stall_doing flr_stall_set_doing(flr_stall *stall, const char *doing, const c
 
 /* ---- looking ---- */
 
-bool flr_stall_look(flr_stall *stall)
+bool flr_stall_look(flr_stall *stall) { return flr_stall_look_at(stall, '?', 0); }
+
+bool flr_stall_look_at(flr_stall *stall, char state, uint64_t ran)
 {
+    /* ready, and it has not run since the last look: others had the processor */
+    bool waits = state == 'R' && ran == stall->ran;
+    stall->ran = ran;
     uint64_t beats = atomic_load(&stall->beats);
     if (stall->called) return true;
     if (beats != stall->seen || atomic_load(&stall->rests)) {
@@ -91,6 +102,7 @@ bool flr_stall_look(flr_stall *stall)
         atomic_store(&stall->stalled, false);
         return false;
     }
+    if (waits) return atomic_load(&stall->stalled);
     stall->late_ns += stall->def.look_ns;
     if (stall->late_ns <= stall->def.limit_ns) return false;
     /* the loop has seen that by itself, or does now; the process goes on for as long as its forces fade */
@@ -107,13 +119,36 @@ bool flr_stall_look(flr_stall *stall)
     return true;
 }
 
+/* "PID (NAME) STATE …": the state, and utime and stime, fields 14 and 15. False: not known. */
+static bool read_control(int thread, char *state, uint64_t *ran)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = 0;
+    const char *at = strrchr(text, ')'); /* a name may hold anything */
+    unsigned long long user, system;
+    if (!at || sscanf(at, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", state, &user,
+                      &system) != 3)
+        return false;
+    *ran = user + system;
+    return true;
+}
+
 static void *look_thread(void *context)
 {
     flr_stall *stall = context;
     prctl(PR_SET_NAME, "feeler-stall", 0, 0, 0);
     while (!atomic_load(&stall->end)) {
         flr_sleep_until(stall->def.env, flr_clock_ns(stall->def.env) + stall->def.look_ns);
-        flr_stall_look(stall);
+        char control = '?';
+        uint64_t ran = 0;
+        int thread = atomic_load(&stall->control);
+        if (thread && !read_control(thread, &control, &ran)) control = '?';
+        flr_stall_look_at(stall, control, ran);
     }
     return NULL;
 }
