@@ -3,8 +3,10 @@
 source "$(dirname "$0")/common.sh"
 hold=$build_dir/tests/hold_thread
 
-# the control thread alone is held: exit code, and one line that says so
-run "$hold" 'Ctrl-C' 60 feeler serve --port 0 --no-devices --seconds 50
+# the control thread alone is held, once it comes round, as the note that the scene is loaded shows: exit code, and one line that
+# says so
+feeler make ball --out ball --quiet || { fail "there is no scene"; finish; }
+run "$hold" 'is loaded' 300 feeler serve ball/scene.json --port 0 --no-devices --seconds 250
 [ "$code" = 77 ] && exit 77
 [ "$code" = 4 ] && pass || fail "a control thread that hangs: exit $code, not 4"
 says '^[0-9TZ:.-]+ error: the control thread did nothing for 2\.[0-9] s while .*; all forces were brought to zero, and feeler ends with exit code 4$'
