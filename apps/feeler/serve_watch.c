@@ -1,12 +1,14 @@
 /* the watchdog of a controller's control thread, and signs of life for systemd */
 #include "serve_watch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -49,12 +51,12 @@ static void notify(const flr_serve_watch *watch, const char *text)
 
 /* ---- the control thread ---- */
 
-/* Control may hang in the log and hold its lock, or in a terminal that takes nothing: the line goes out past both, or not at all.
- * Nothing is cleaned up, since control may hold what that needs; the next start does it. */
+/* Control may hang in the log and hold its lock: the line goes out past that, and nobody waits for it. Nothing is cleaned up, since
+ * control may hold what that needs; the next start does it. */
 static void end_process(void *context, const flr_stall_report *report)
 {
     flr_env *env = context;
-    char message[400], text[FLR_LOG_TEXT_SIZE + 1];
+    char message[400];
     snprintf(
         message, sizeof message,
         "the control thread did nothing for %.1f s%s%s%s%s; all forces were brought to zero, and "
@@ -62,17 +64,55 @@ static void end_process(void *context, const flr_stall_report *report)
         report->seconds, report->doing[0] ? " while " : "", report->doing,
         report->what[0] ? ": " : "", report->what, FLR_EXIT_STALLED);
     const flr_log_line line = {FLR_LOG_ERROR, flr_clock_wall_ns(env), message};
-    flr_log_format(&line, text);
-    size_t size = strlen(text);
-    text[size] = '\n';
-    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (poll(&out, 1, 0) == 1 && out.revents & POLLOUT) (void)!write(STDERR_FILENO, text, size + 1);
+    flr_log_stderr(NULL, &line);
     _exit(FLR_EXIT_STALLED);
+}
+
+/* ---- output ---- */
+
+/* Opens a terminal or pipe once more for writing without waiting: O_NONBLOCK belongs to the open file, and the one that feeler was
+ * given is also the shell's. -1: it stays as it is. */
+static int open_without_waiting(int fd)
+{
+    struct stat info;
+    char path[32];
+    if (fstat(fd, &info) != 0 || (!S_ISFIFO(info.st_mode) && !isatty(fd))) return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Ctrl-S, or a reader that has stopped, must not hold up the control thread: progress and notes that do not fit are lost. */
+static void stop_waiting(flr_serve_watch *watch)
+{
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        int fd = STDOUT_FILENO + i, other = open_without_waiting(fd);
+        if (other < 0) continue;
+        watch->output[i] = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (watch->output[i] >= 0) dup2(other, fd);
+        close(other);
+    }
+}
+
+static void wait_again(flr_serve_watch *watch)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    fflush(stdout);
+    /* what was lost because it had to wait is no failure of standard output; a reader that is gone is one */
+    if (watch->output[0] >= 0 && poll(&out, 1, 0) >= 0 && !(out.revents & (POLLERR | POLLHUP)))
+        clearerr(stdout);
+    for (int i = 0; i < 2; i++) {
+        if (watch->output[i] < 0) continue;
+        dup2(watch->output[i], STDOUT_FILENO + i);
+        close(watch->output[i]);
+        watch->output[i] = -1;
+    }
 }
 
 flr_result flr_serve_watch_begin(flr_serve_watch *watch, flr_env *env, flr_error *error)
 {
-    *watch = (flr_serve_watch){.env = env, .notify = open_notify(), .period_ns = notify_period()};
+    *watch = (flr_serve_watch){
+        .env = env, .notify = open_notify(), .period_ns = notify_period(), .output = {-1, -1}};
     /* what feeler starts, such as a browser, is not the service */
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
@@ -86,7 +126,11 @@ flr_result flr_serve_watch_begin(flr_serve_watch *watch, flr_env *env, flr_error
     return result == FLR_OK ? flr_stall_start(watch->stall, error) : result;
 }
 
-void flr_serve_watch_ready(flr_serve_watch *watch) { notify(watch, "READY=1"); }
+void flr_serve_watch_ready(flr_serve_watch *watch)
+{
+    stop_waiting(watch);
+    notify(watch, "READY=1");
+}
 
 void flr_serve_watch_round(flr_serve_watch *watch)
 {
@@ -102,6 +146,7 @@ void flr_serve_watch_rest(flr_serve_watch *watch)
 {
     flr_stall_rest(watch->stall);
     notify(watch, "STOPPING=1");
+    wait_again(watch);
 }
 
 void flr_serve_watch_end(flr_serve_watch *watch)

@@ -87,7 +87,9 @@ enum { FLR_LOG_TEXT_SIZE = FLR_LOG_MESSAGE_SIZE + 64 };
 /* "2026-03-01T12:30:00.123Z warning: message" without a newline; returns `text`. */
 FLR_API const char *flr_log_format(const flr_log_line *line, char text[FLR_LOG_TEXT_SIZE]);
 
-/* A sink that writes formatted lines to stderr, each in one piece; `context` is not used. */
+/* A sink that writes formatted lines to stderr, each in one piece; `context` is not used. It does not wait for a pipe
+ * that is full, a socket or a stopped terminal: lines that they do not take are counted, and the next one that they take
+ * comes after a line with that number. A terminal must be in O_NONBLOCK for that to hold while it takes part of a line. */
 FLR_API void flr_log_stderr(void *context, const flr_log_line *line);
 
 #ifdef __cplusplus

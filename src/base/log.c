@@ -1,11 +1,15 @@
 /* log lines */
 #include "feeler/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -203,14 +207,51 @@ const char *flr_log_format(const flr_log_line *line, char text[FLR_LOG_TEXT_SIZE
     return text;
 }
 
+/* ---- standard error ---- */
+
+/* of this process, as standard error is */
+static _Atomic uint64_t left_out; /* lines that it did not take */
+static atomic_bool torn;          /* it took only the begin of the last one */
+
+/* Writes what can be written now. A terminal that was stopped or a pipe that nobody empties would hold up the thread
+ * that logs, and in a controller the watchdog would then end the process. */
+static size_t write_now(const char *text, size_t size)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT)) return 0;
+    // a socket may have less room than the line needs; a pipe has room for it, since it is shorter than PIPE_BUF
+    ssize_t done = send(STDERR_FILENO, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (done < 0 && errno == ENOTSOCK) done = write(STDERR_FILENO, text, size);
+    return done > 0 ? (size_t)done : 0;
+}
+
+/* One call for each line, so that lines of several processes do not mix. */
+static bool write_line(const flr_log_line *line)
+{
+    char text[FLR_LOG_TEXT_SIZE + 2] = "\n";
+    size_t begin = atomic_load(&torn) ? 1 : 0;
+    flr_log_format(line, text + begin);
+    size_t size = begin + strlen(text + begin);
+    text[size++] = '\n';
+    size_t done = write_now(text, size);
+    if (done > 0) atomic_store(&torn, done < size);
+    return done == size;
+}
+
 void flr_log_stderr(void *context, const flr_log_line *line)
 {
     (void)context;
-    char text[FLR_LOG_TEXT_SIZE + 1];
-    flr_log_format(line, text);
-    size_t length = strlen(text);
-    text[length] = '\n';
-    // one call, so that lines of several processes do not mix; nowhere to report a failure to
-    ssize_t done = write(STDERR_FILENO, text, length + 1);
-    (void)done;
+    const int code = errno;
+    uint64_t before = atomic_exchange(&left_out, 0);
+    if (before > 0) {
+        char message[80];
+        snprintf(message, sizeof message,
+                 "%" PRIu64 " line%s left out: standard error took nothing more", before,
+                 before == 1 ? "" : "s");
+        const flr_log_line report = {FLR_LOG_WARNING, line->wall_ns, message};
+        if (write_line(&report)) before = 0;
+    }
+    if (before > 0 || !write_line(line)) before++;
+    atomic_fetch_add(&left_out, before);
+    errno = code;
 }

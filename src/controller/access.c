@@ -133,3 +133,16 @@ bool flr_access_is_origin(const char *text)
     size_t digits = strspn(port, "0123456789");
     return digits > 0 && digits <= 5 && port[digits] == 0 && strtol(port, NULL, 10) <= 65535;
 }
+
+void flr_access_network(int family, const uint8_t *ip, uint8_t network[16])
+{
+    static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+    memset(network, 0, 16);
+    if (family == 6 && memcmp(ip, mapped, sizeof mapped) != 0) {
+        memcpy(network, ip, 8);
+        network[15] = 1; /* ::1 and the like are not "any other family" */
+    } else if (family == 4 || family == 6) {
+        memcpy(network, mapped, sizeof mapped);
+        memcpy(network + 12, family == 4 ? ip : ip + 12, 4);
+    }
+}

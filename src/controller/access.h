@@ -48,4 +48,9 @@ bool flr_access_is_host_name(const char *text);
 /* "http://host[:port]" or "https://host[:port]", as browsers write it: nothing behind it. */
 bool flr_access_is_origin(const char *text);
 
+/* Whose connections are counted together: one address of IPv4 (family 4), or a network of IPv6 (family 6), of which everybody has
+ * at least a /64 with 2^64 addresses to come from. Addresses of IPv4 that are written as IPv6 (::ffff:a.b.c.d) count as IPv4.
+ * Any other family: all zeros. */
+void flr_access_network(int family, const uint8_t *ip, uint8_t network[16]);
+
 #endif

@@ -25,16 +25,19 @@ void flr_connection_ask(flr_connection *connection, int64_t now)
 
 /* ---- how many there may be ---- */
 
-static void address_of(lws_sockfd_type socket, char text[64])
+static void address_of(lws_sockfd_type socket, char text[64], uint8_t network[16])
 {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
     const void *bytes = NULL;
     snprintf(text, 64, "somewhere");
+    flr_access_network(0, NULL, network);
     if (getpeername(socket, (struct sockaddr *)&address, &size) != 0) return;
     if (address.ss_family == AF_INET) bytes = &((struct sockaddr_in *)&address)->sin_addr;
     if (address.ss_family == AF_INET6) bytes = &((struct sockaddr_in6 *)&address)->sin6_addr;
-    if (bytes) inet_ntop(address.ss_family, bytes, text, 64);
+    if (!bytes) return;
+    inet_ntop(address.ss_family, bytes, text, 64);
+    flr_access_network(address.ss_family == AF_INET ? 4 : 6, bytes, network);
 }
 
 /* a client has shown the token, where one is needed; all others may have to make way */
@@ -45,7 +48,7 @@ static bool is_client(const flr_connection *c)
 
 void flr_connection_make_room(flr_service *service, lws_sockfd_type socket)
 {
-    address_of(socket, service->arriving);
+    address_of(socket, service->arriving, service->arriving_network);
     unsigned all = 0, same = 0;
     /* the list begins with the youngest: what is found last is the oldest */
     flr_connection *oldest = NULL, *oldest_same = NULL;
@@ -53,7 +56,7 @@ void flr_connection_make_room(flr_service *service, lws_sockfd_type socket)
         if (is_client(c)) continue;
         all++;
         oldest = c;
-        if (strcmp(c->from, service->arriving) != 0) continue;
+        if (memcmp(c->network, service->arriving_network, sizeof c->network) != 0) continue;
         same++;
         oldest_same = c;
     }
@@ -67,6 +70,7 @@ void flr_connection_begin(flr_service *service, flr_connection *connection, stru
 {
     *connection = (flr_connection){.service = service, .wsi = wsi};
     memcpy(connection->from, service->arriving, sizeof connection->from);
+    memcpy(connection->network, service->arriving_network, sizeof connection->network);
     connection->opened = flr_service_now(service);
     connection->deadline = connection->opened + request_ns;
     connection->next = service->connections;

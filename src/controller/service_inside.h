@@ -34,7 +34,8 @@ typedef struct flr_connection {
     struct lws *wsi;
     struct flr_connection *next;
     flr_connection_stage stage;
-    char from[64]; /* its address, as text */
+    char from[64];       /* its address, as text */
+    uint8_t network[16]; /* … and with whose connections it is counted */
     int64_t opened;
     int64_t deadline; /* of HTTP: when it is closed unless something happens */
     bool asked;       /* for a chance to write … */
@@ -70,6 +71,7 @@ struct flr_service {
     flr_hub *hub;
     flr_connection *connections; /* the youngest first */
     char arriving[64];           /* address of the connection that is being accepted */
+    uint8_t arriving_network[16];
     flr_address address;
     uint8_t *buffer; /* [LWS_PRE + FLR_WS_MAX_HEAD + buffer_size] */
     size_t buffer_size;
@@ -99,7 +101,7 @@ enum {
     FLR_SERVICE_READ = 65536, /* bytes that are read at once */
     FLR_SERVICE_SPARE =
         64, /* connections beside clients: pages being loaded, requests that are not complete */
-    FLR_SERVICE_PER_ADDRESS = 48 /* of these for one address */
+    FLR_SERVICE_PER_ADDRESS = 48 /* of these for one address, or one /64 of IPv6 */
 };
 int64_t flr_service_now(flr_service *service);
 void flr_connection_begin(flr_service *service, flr_connection *connection, struct lws *wsi);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "feeler/assert.h"
@@ -19,14 +18,11 @@ struct flr_stall {
     _Atomic uint64_t beats;
     atomic_bool rests, stalled;
     _Atomic(const char *) doing, what;
-
-    _Atomic int control;          /* id of the control thread; 0: not known yet */
-    _Atomic int32_t control_time; /* clock of the time that it ran */
+    atomic_int control; /* its thread; 0: not known yet */
 
     // of whoever looks
-    bool measures;      /* from another thread than control: what control does can be seen */
-    int64_t ran_ns;     /* by control, at the last look */
     uint64_t seen;      /* beats at the last look */
+    uint64_t ran;       /* time that control had run then */
     int64_t late_ns;    /* looks since then, in time that they stand for */
     int64_t stalled_ns; /* likewise, since it stalled */
     bool called;
@@ -70,13 +66,7 @@ void flr_stall_destroy(flr_stall *stall)
 void flr_stall_beat(flr_stall *stall)
 {
     if (!stall) return;
-    if (!atomic_load(&stall->control)) {
-        clockid_t clock;
-        if (pthread_getcpuclockid(pthread_self(), &clock) == 0) {
-            atomic_store(&stall->control_time, (int32_t)clock);
-            atomic_store(&stall->control, (int)gettid());
-        }
-    }
+    if (atomic_load(&stall->rests)) atomic_store(&stall->control, (int)gettid());
     atomic_fetch_add(&stall->beats, 1);
     atomic_store(&stall->rests, false);
 }
@@ -97,53 +87,23 @@ flr_stall_doing flr_stall_set_doing(flr_stall *stall, const char *doing, const c
 
 /* ---- looking ---- */
 
-/* Is the control thread ready to run, whether it has a processor or not? */
-static bool is_runnable(int thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    if (size <= 0) return false;
-    text[size] = 0;
-    const char *name_end = strrchr(text, ')'); /* the state follows the name */
-    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
-}
+bool flr_stall_look(flr_stall *stall) { return flr_stall_look_at(stall, '?', 0); }
 
-static int64_t ran(const flr_stall *stall)
+bool flr_stall_look_at(flr_stall *stall, char state, uint64_t ran)
 {
-    struct timespec time;
-    clockid_t clock = (clockid_t)atomic_load(&stall->control_time);
-    if (!atomic_load(&stall->control) || clock_gettime(clock, &time) != 0) return 0;
-    return INT64_C(1000000000) * time.tv_sec + time.tv_nsec;
-}
-
-/* How much of the time since the last look control is to blame for. One that waits for a processor on a busy machine does
- * nothing wrong: then only the time that it ran counts, so that an endless loop is found all the same. */
-static int64_t blame(flr_stall *stall)
-{
-    int64_t period = stall->def.look_ns;
-    if (!stall->measures) return period;
-    int64_t now = ran(stall), used = now - stall->ran_ns;
-    stall->ran_ns = now;
-    if (!is_runnable(atomic_load(&stall->control)) || used > period) return period;
-    return used > 0 ? used : 0;
-}
-
-bool flr_stall_look(flr_stall *stall)
-{
+    /* ready, and it has not run since the last look: others had the processor */
+    bool waits = state == 'R' && ran == stall->ran;
+    stall->ran = ran;
     uint64_t beats = atomic_load(&stall->beats);
     if (stall->called) return true;
     if (beats != stall->seen || atomic_load(&stall->rests)) {
         stall->seen = beats;
         stall->late_ns = stall->stalled_ns = 0;
-        if (stall->measures) stall->ran_ns = ran(stall);
         atomic_store(&stall->stalled, false);
         return false;
     }
-    stall->late_ns += blame(stall);
+    if (waits) return atomic_load(&stall->stalled);
+    stall->late_ns += stall->def.look_ns;
     if (stall->late_ns <= stall->def.limit_ns) return false;
     /* the loop has seen that by itself, or does now; the process goes on for as long as its forces fade */
     atomic_store(&stall->stalled, true);
@@ -159,14 +119,36 @@ bool flr_stall_look(flr_stall *stall)
     return true;
 }
 
+/* "PID (NAME) STATE …": the state, and utime and stime, fields 14 and 15. False: not known. */
+static bool read_control(int thread, char *state, uint64_t *ran)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = 0;
+    const char *at = strrchr(text, ')'); /* a name may hold anything */
+    unsigned long long user, system;
+    if (!at || sscanf(at, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", state, &user,
+                      &system) != 3)
+        return false;
+    *ran = user + system;
+    return true;
+}
+
 static void *look_thread(void *context)
 {
     flr_stall *stall = context;
     prctl(PR_SET_NAME, "feeler-stall", 0, 0, 0);
-    stall->measures = true;
     while (!atomic_load(&stall->end)) {
         flr_sleep_until(stall->def.env, flr_clock_ns(stall->def.env) + stall->def.look_ns);
-        flr_stall_look(stall);
+        char control = '?';
+        uint64_t ran = 0;
+        int thread = atomic_load(&stall->control);
+        if (thread && !read_control(thread, &control, &ran)) control = '?';
+        flr_stall_look_at(stall, control, ran);
     }
     return NULL;
 }

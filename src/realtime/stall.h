@@ -9,8 +9,8 @@
  *
  * A stall is counted in looks of that thread and in frames of the loop, never by the clock alone: a process that was stopped or a
  * machine that slept has seen neither, so it does not find its control thread late when it goes on. A look that came late counts
- * as one. Time in which the control thread was ready to run but had no processor does not count either: a busy machine slows it
- * down, but that is no stall.
+ * as one; one that finds the control thread ready while the machine runs others does not count, since ending a process that only
+ * waits for a processor helps nobody. The loop's forces fade all the same.
  *
  * Thread: control, where a function does not say otherwise. */
 #ifndef FLR_REALTIME_STALL_H
@@ -63,6 +63,9 @@ flr_stall_doing flr_stall_set_doing(flr_stall *stall, const char *doing, const c
 
 /* One look, for those without the thread. True: control has stalled. */
 bool flr_stall_look(flr_stall *stall);
+/* The same with what the system says of the control thread: its state as in proc(5), 'R' where it runs or could, and the time that
+ * it has run up to now, in any unit. */
+bool flr_stall_look_at(flr_stall *stall, char state, uint64_t ran);
 
 /* ---- for the loop; RT safe ---- */
 

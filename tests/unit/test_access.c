@@ -117,12 +117,40 @@ static void test_token_file(void **state)
     flr_test_folder_remove(folder);
 }
 
+static bool counted_together(const char *one, const char *other)
+{
+    uint8_t networks[2][16];
+    const char *text[] = {one, other};
+    for (int i = 0; i < 2; i++) {
+        flr_address address;
+        assert_int_equal(flr_address_parse(text[i], 1, &address, NULL), FLR_OK);
+        flr_access_network(address.family, address.ip, networks[i]);
+    }
+    return memcmp(networks[0], networks[1], 16) == 0;
+}
+
+static void connections_are_counted_by_network(void **state)
+{
+    (void)state;
+    assert_true(counted_together("192.0.2.1", "192.0.2.1"));
+    assert_false(counted_together("192.0.2.1", "192.0.2.2"));
+    assert_true(counted_together("[2001:db8:1:2::1]", "[2001:db8:1:2:ffff:ffff:ffff:ffff]"));
+    assert_false(counted_together("[2001:db8:1:2::1]", "[2001:db8:1:3::1]"));
+    assert_true(counted_together("[::ffff:192.0.2.1]", "192.0.2.1"));
+    assert_false(counted_together("[::ffff:192.0.2.1]", "[::ffff:192.0.2.2]"));
+    assert_false(counted_together("[::1]", "[::ffff:127.0.0.1]"));
+    uint8_t none[16], nowhere[16] = {0};
+    flr_access_network(0, NULL, none);
+    assert_memory_equal(none, nowhere, 16);
+    assert_false(counted_together("[::1]", "0.0.0.0"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host),       cmocka_unit_test(test_origin),
         cmocka_unit_test(test_spelling),   cmocka_unit_test(test_token),
-        cmocka_unit_test(test_token_file),
+        cmocka_unit_test(test_token_file), cmocka_unit_test(connections_are_counted_by_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

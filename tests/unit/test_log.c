@@ -1,6 +1,9 @@
 #include "feeler/sim.h"
 #include "support/test.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -199,6 +202,56 @@ static void default_goes_to_stderr(void **state)
     assert_null(strstr(text, "by the way"));
 }
 
+/* Fills what the child has as standard error, and lets it log; it must come back. */
+static void check_that_nothing_waits(const int ends[2])
+{
+    static char filler[512];
+    memset(filler, '.', sizeof filler);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    while (write(ends[1], filler, sizeof filler) > 0) {}
+    while (write(ends[1], filler, 1) > 0) {}
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        dup2(ends[1], STDERR_FILENO);
+        const flr_log_line line = {FLR_LOG_WARNING, 0, "lost"}, last = {FLR_LOG_WARNING, 0, "kept"};
+        for (int i = 0; i < 3; i++) flr_log_stderr(NULL, &line);
+        kill(getpid(), SIGSTOP);
+        flr_log_stderr(NULL, &last);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status)); /* else the alarm ended it */
+    close(ends[1]);
+    static char text[1 << 20];
+    size_t size = 0;
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    for (ssize_t got; (got = read(ends[0], text, sizeof text)) > 0;) {}
+    kill(child, SIGCONT);
+    assert_int_equal(fcntl(ends[0], F_SETFL, 0), 0);
+    for (ssize_t got; (got = read(ends[0], text + size, sizeof text - 1 - size)) > 0;)
+        size += (size_t)got;
+    text[size] = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    close(ends[0]);
+    assert_null(strstr(text, "lost"));
+    const char *report = strstr(text, "warning: 3 lines left out: standard error took nothing");
+    assert_non_null(report);
+    assert_non_null(strstr(report, "warning: kept\n"));
+}
+
+static void stderr_that_takes_nothing_is_not_waited_for(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    check_that_nothing_waits(ends);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    check_that_nothing_waits(ends);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +262,7 @@ int main(void)
         cmocka_unit_test(what_repeats_is_written_once),
         cmocka_unit_test(format_of_time),
         cmocka_unit_test(default_goes_to_stderr),
+        cmocka_unit_test(stderr_that_takes_nothing_is_not_waited_for),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

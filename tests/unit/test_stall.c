@@ -57,6 +57,32 @@ static void end(desk *d)
     flr_sim_destroy(d->sim);
 }
 
+static void one_that_waits_for_a_processor_does_not_stall(void **state)
+{
+    (void)state;
+    desk d;
+    begin(&d);
+    flr_stall_beat(d.stall);
+    assert_false(flr_stall_look_at(d.stall, 'R', 7));
+    /* ready, and never run */
+    for (int i = 0; i < 1000; i++) assert_false(flr_stall_look_at(d.stall, 'R', 7));
+    assert_int_equal(d.seen.count, 0);
+    /* it runs, and still does not come round */
+    int looks = 0;
+    while (looks < 100 && !flr_stall_look_at(d.stall, 'R', 8 + (uint64_t)looks)) looks++;
+    assert_int_equal(looks, 20);
+    for (int i = 0; i < 3; i++) flr_stall_look_at(d.stall, 'R', 200 + (uint64_t)i);
+    assert_int_equal(d.seen.count, 1);
+    end(&d);
+    /* it sleeps, and what it slept for does not come */
+    begin(&d);
+    flr_stall_beat(d.stall);
+    assert_false(flr_stall_look_at(d.stall, 'S', 7));
+    for (looks = 0; looks < 100 && !flr_stall_look_at(d.stall, 'S', 7);) looks++;
+    assert_int_equal(looks, 20);
+    end(&d);
+}
+
 static void two_seconds_are_a_stall(void **state)
 {
     (void)state;
@@ -291,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_seconds_are_a_stall),
+        cmocka_unit_test(one_that_waits_for_a_processor_does_not_stall),
         cmocka_unit_test(one_that_comes_round_or_rests_does_not_stall),
         cmocka_unit_test(forces_fade_while_control_stalls),
         cmocka_unit_test(a_thread_that_blocks_is_noticed),
