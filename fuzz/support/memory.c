@@ -84,6 +84,25 @@ void __wrap_free(void *block)
 }
 #endif
 
+/* large blocks, straight from the system: feeler's own functions, so the linker's names serve every build */
+void *__real_flr_pages_alloc(size_t size);
+void __real_flr_pages_free(void *pages, size_t size);
+void *__wrap_flr_pages_alloc(size_t size);
+void __wrap_flr_pages_free(void *pages, size_t size);
+
+void *__wrap_flr_pages_alloc(size_t size)
+{
+    void *pages = __real_flr_pages_alloc(size);
+    if (pages) count_more(size);
+    return pages;
+}
+
+void __wrap_flr_pages_free(void *pages, size_t size)
+{
+    if (pages) count_less(size);
+    __real_flr_pages_free(pages, size);
+}
+
 static void report(void)
 {
     fprintf(stderr, "memory: worst factor %.2f (%zu bytes for a file of %zu)\n", worst, worst_peak,

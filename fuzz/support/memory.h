@@ -3,7 +3,7 @@
  * A reader may take FLR_FUZZ_FACTOR times the size of the file, or a fixed floor where that is more: tables and buffers of
  * a fixed size do not shrink with the file. More is a finding: the target aborts and says how much it was.
  *
- * What counts is the peak of the heap between begin and end, above what was there before, in bytes asked for. At its end
+ * What counts is the peak of the heap and of flr_pages_alloc() between begin and end, above what was there before, in bytes. At its end
  * the process prints the worst factor that it saw. */
 #ifndef FLR_FUZZ_MEMORY_H
 #define FLR_FUZZ_MEMORY_H
