@@ -24,8 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t lines = 1;
     for (size_t i = 0; i < before + size; i++) lines += text[i] == '\n';
     if (lines > 4096 + 3) lines = 4096 + 3;
-    flr_fuzz_memory_begin(before + size,
-                          FLR_FUZZ_FLOOR + lines * 3072 + FLR_FUZZ_FACTOR * (before + size));
+    flr_fuzz_memory_begin(before + size, FLR_FUZZ_FIXED + lines * 3072);
     flr_result result = flr_scene_parse("fuzz.cfg", text, before + size, &scene, &error);
     flr_fuzz_memory_end();
     free(text);

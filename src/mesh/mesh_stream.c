@@ -379,7 +379,8 @@ static flr_result read_triangles(reader *r)
     flr_result result = chunk_count(r, sizeof(flr_triangle), r->triangles, total, &count);
     if (result != FLR_OK) return result;
     void *array = r->content->triangles;
-    result = take_array(r, &array, &r->triangle_room, r->triangles, count, total, sizeof(flr_triangle));
+    result =
+        take_array(r, &array, &r->triangle_room, r->triangles, count, total, sizeof(flr_triangle));
     r->content->triangles = array;
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;

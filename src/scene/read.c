@@ -373,10 +373,11 @@ flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr
 
     flr_json_position where;
     if (flr_scene_cost(text, size, FLR_SCENE_MAX_MEMORY, &where) > FLR_SCENE_MAX_MEMORY)
-        return flr_fail(error, FLR_TOO_LARGE,
-                        "%s:%u:%u: too many values: up to here the scene takes %d MiB of memory, and "
-                        "more is not allowed; make several scenes of it",
-                        name, where.line, where.column, (int)(FLR_SCENE_MAX_MEMORY >> 20));
+        return flr_fail(
+            error, FLR_TOO_LARGE,
+            "%s:%u:%u: too many values: up to here the scene takes %d MiB of memory, and "
+            "more is not allowed; make several scenes of it",
+            name, where.line, where.column, (int)(FLR_SCENE_MAX_MEMORY >> 20));
 
     json_error_t syntax;
     size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;

@@ -285,11 +285,12 @@ static flr_result check_reach(const reading *r, const flr_voxelize_def *def, con
     double all = 512.0 * grid->hypers[0] * grid->hypers[1] * grid->hypers[2];
     double chunks = fmin((double)r->count * side * side * side, all);
     if (chunks * 64 * (def->bits + 1) <= MEMORY_FACTOR * (double)r->size) return FLR_OK;
-    return flr_fail(r->error, FLR_TOO_LARGE,
-                    "%s: the background value stands for distances of %u voxels, but the grid holds "
-                    "far too few values for that; write the level set with the background that "
-                    "fits its band",
-                    r->name, def->range);
+    return flr_fail(
+        r->error, FLR_TOO_LARGE,
+        "%s: the background value stands for distances of %u voxels, but the grid holds "
+        "far too few values for that; write the level set with the background that "
+        "fits its band",
+        r->name, def->range);
 }
 
 /* The grid for all parts and `range` voxels around them; `low` is its corner, a multiple of 64 voxels, in leaves. */
@@ -314,10 +315,11 @@ static flr_result place_grid(const reading *r, unsigned range, flr_grid *grid, i
     }
     /* every root takes memory, also where nothing is in it: no more of them than the file is worth */
     if (roots > fmax(ROOTS_ALWAYS, (double)r->size / BYTES_PER_ROOT) || roots > 8e6)
-        return flr_fail(r->error, FLR_TOO_LARGE,
-                        "%s: the voxels lie too far apart for so small a file; write what lies apart "
-                        "to files of their own",
-                        r->name);
+        return flr_fail(
+            r->error, FLR_TOO_LARGE,
+            "%s: the voxels lie too far apart for so small a file; write what lies apart "
+            "to files of their own",
+            r->name);
     grid->voxel = r->voxel;
     grid->origin = flr_vec3_make(origin[0], origin[1], origin[2]);
     return FLR_OK;

@@ -538,12 +538,18 @@ static void memory_follows_what_arrives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),     cmocka_unit_test(many_blocks),
-        cmocka_unit_test(error_messages), cmocka_unit_test(truncated),
-        cmocka_unit_test(changed_bytes),  cmocka_unit_test(bad_start),
-        cmocka_unit_test(bad_head),       cmocka_unit_test(bad_content),
-        cmocka_unit_test(bad_blocks),     cmocka_unit_test(too_large),
-        cmocka_unit_test(failing_ends),   cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(many_blocks),
+        cmocka_unit_test(error_messages),
+        cmocka_unit_test(truncated),
+        cmocka_unit_test(changed_bytes),
+        cmocka_unit_test(bad_start),
+        cmocka_unit_test(bad_head),
+        cmocka_unit_test(bad_content),
+        cmocka_unit_test(bad_blocks),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(failing_ends),
+        cmocka_unit_test(allocation_failures),
         cmocka_unit_test(memory_follows_what_arrives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -383,9 +383,12 @@ static void memory_is_bounded_by_the_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_comes_back),    cmocka_unit_test(large_solids_have_tiles),
-        cmocka_unit_test(its_own_reader_agrees), cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(mutations_do_no_harm),  cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(written_comes_back),
+        cmocka_unit_test(large_solids_have_tiles),
+        cmocka_unit_test(its_own_reader_agrees),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(mutations_do_no_harm),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(memory_is_bounded_by_the_file),
     };
     return cmocka_run_group_tests_name("nanovdb", tests, NULL, NULL);

@@ -60,8 +60,7 @@ static void what_it_takes_is_known(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (size_t count = 1; count < 20000; count = count * 7 / 4 + 1) {
             size_t size;
-            char *text =
-                repeat(shapes[i].before, shapes[i].what, count, shapes[i].behind, &size);
+            char *text = repeat(shapes[i].before, shapes[i].what, count, shapes[i].behind, &size);
             flr_json_position where;
             uint64_t cost = flr_scene_cost(text, size, UINT64_MAX, &where), peak;
             flr_error error;
