@@ -14,7 +14,8 @@
 enum {
     FLR_FUZZ_FACTOR = 8,
     FLR_FUZZ_FIXED = 16 << 10, /* most readers: tables of the first elements, hash tables */
-    FLR_FUZZ_FIXED_RECORDING = 500 << 10, /* room for the largest frame */
+    FLR_FUZZ_FIXED_RECORDING =
+        592 << 10, /* room for the largest frame, 64 KiB of the file, 1024 pairs of metadata */
 };
 
 /* A file of `size` bytes is read from here on … */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Malformed files: fuzzes all families of readers and checks that none crashes, hangs or takes more than 8 times the memory of
-# its file beside a fixed amount (16 KiB; 500 KiB for recordings). Scenes and text configurations, which take more than that as
+# its file beside a fixed amount (16 KiB; 592 KiB for recordings). Scenes and text configurations, which take more than that as
 # trees, must take no more than was computed before they were read.
 #
 #   files.sh SOURCE_DIR BUILD_DIR [--short] [--seed N] [--count N] [--minutes N]
