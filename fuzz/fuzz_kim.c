@@ -20,7 +20,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size) memcpy(text + before, bytes, size);
     flr_scene *scene, *copy;
     flr_error error;
-    flr_fuzz_memory_begin(before + size, FLR_FUZZ_FLOOR_LARGE);
+    /* a model takes a line, and in memory a part and its JSON; there may be 4096 */
+    size_t lines = 1;
+    for (size_t i = 0; i < before + size; i++) lines += text[i] == '\n';
+    if (lines > 4096 + 3) lines = 4096 + 3;
+    flr_fuzz_memory_begin(before + size, FLR_FUZZ_FIXED + lines * 3072);
     flr_result result = flr_scene_parse("fuzz.cfg", text, before + size, &scene, &error);
     flr_fuzz_memory_end();
     free(text);

@@ -27,7 +27,7 @@ static inline flr_mesh *flr_fuzz_parse_once(const char *name, const uint8_t *byt
     flr_mesh *mesh = NULL;
     flr_mesh_report report;
     flr_error error;
-    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR);
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FIXED);
     flr_result result = flr_mesh_parse(name, bytes, size, &options, &mesh, &report, &error);
     flr_fuzz_memory_end();
     if (result != FLR_OK) {

@@ -27,7 +27,7 @@ static void read_stream(const uint8_t *bytes, size_t size)
     input in = {bytes, size, 0};
     flr_stream_content content;
     flr_error error = {FLR_OK, ""};
-    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR);
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FIXED);
     flr_result result = flr_stream_read((flr_stream_source){read_input, &in}, "x.step",
                                         UINT64_C(64) << 20, &content, &error);
     flr_fuzz_memory_end();

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     flr_pose_list list;
     flr_error error;
-    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR);
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FIXED);
     flr_result result = flr_pose_list_parse("fuzz.txt", bytes, size, 0.001, &list, &error);
     flr_fuzz_memory_end();
     if (result != FLR_OK) {

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     free(copy);
     flr_recording *recording;
     flr_error error;
-    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR_LARGE);
+    flr_fuzz_memory_begin(size, FLR_FUZZ_FIXED_RECORDING);
     if (flr_recording_open(env, "/r", &recording, &error) == FLR_OK) {
         flr_record_view view;
         uint64_t frames = 0;

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "fuzz/support/memory.h"
+#include "scene/cost.h"
 #include "scene/scene.h"
+
+enum { FIXED = 4 << 10 }; /* what every scene takes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -11,7 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     flr_scene *scene, *copy;
     flr_error error;
-    flr_fuzz_memory_begin(size, FLR_FUZZ_FLOOR_LARGE);
+    /* a tree takes more than 8 times its text; what it takes must be known beforehand, since large ones are refused by it */
+    flr_json_position where;
+    uint64_t cost = flr_scene_cost((const char *)bytes, size, FLR_SCENE_MAX_MEMORY, &where);
+    size_t factor = FLR_FUZZ_FACTOR * size;
+    flr_fuzz_memory_begin(size, cost > factor ? (size_t)cost - factor + FIXED : FIXED);
     flr_result result = flr_scene_parse("fuzz.json", bytes, size, &scene, &error);
     flr_fuzz_memory_end();
     if (result != FLR_OK) {

@@ -20,7 +20,7 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { PARTS = 3, HANDS = 2, STEPS = 12 };
+enum { PARTS = 3, HANDS = 2, STEPS = 6 };
 
 /* Only written notes release a merged scene, and this target writes none. */
 struct flr_ground;
@@ -112,7 +112,7 @@ static void apply(const char *text, const uint8_t *data, size_t size)
     flr_record_note note = {0, text, data, size};
     flr_deed_note deed;
     flr_error error;
-    flr_fuzz_memory_begin(strlen(text) + size, FLR_FUZZ_FLOOR);
+    flr_fuzz_memory_begin(strlen(text) + size, FLR_FUZZ_FIXED);
     flr_result result = flr_deed_read(&note, "fuzz", &deed, &error);
     flr_fuzz_memory_end();
     if (result != FLR_OK) {
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             break;
         case 1:
             if (!flr_world_load(world, state, state_size)) memcpy(state, good, state_size);
-            step(3), steps += 3;
+            step(2), steps += 2;
             break;
         case 2:
             taken = read_note(from, left);
@@ -172,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             if (left < taken) break;
             inputs[from[0] % HANDS].T_world_hand.p = flr_vec3_make(
                 0.01 * (int8_t)from[1], 0.01 * (int8_t)from[2], 0.01 * (int8_t)from[3]);
-            step(2), steps += 2;
+            step(1), steps += 1;
             break;
         }
         at += 1 + (taken < left ? taken : left);

@@ -3,7 +3,8 @@
  * An input is a list of changes to a small file that is made here, so that the corpus survives changes of the format.
  * Then the checksums are put right, as a forger would: otherwise nearly every input would end at the first of them.
  *
- *     byte 0      bit 0: leave the checksums wrong; bit 1: a file with features and 8 bits; bit 2: cut off; bit 3: and page it
+ *     byte 0      bit 0: leave the checksums wrong; bit 1: a file with features and 8 bits; bit 2: cut off; bits 3 and 4: and
+ *                 page it, which takes longest
  *     bytes 1, 2  where it is cut off, in 32nds of a page from the start
  *     then        7 bytes per change: part of the file, place in it (2), new value (4) */
 #include <stdlib.h>
@@ -181,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     flr_voxmap *voxmap = NULL;
     flr_shell *shell = NULL;
     flr_error error;
-    flr_fuzz_memory_begin(length, FLR_FUZZ_FLOOR);
+    flr_fuzz_memory_begin(length, FLR_FUZZ_FIXED);
     flr_result result = flr_voxfile_parse("fuzz", copy, length, 0, &voxmap, &shell, &error);
     flr_fuzz_memory_end();
     if (result == FLR_OK) {
@@ -194,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     flr_voxmap_destroy(voxmap);
     flr_shell_destroy(shell);
-    if (bytes[0] & 8) page(copy, length);
+    if ((bytes[0] & 24) == 24) page(copy, length);
     free(copy);
     return 0;
 }

@@ -66,6 +66,7 @@ typedef struct reader {
     uint32_t blocks; /* read so far */
     uint32_t messages;
     uint64_t vertices, triangles; /* arrived so far */
+    uint64_t vertex_room, triangle_room;
 
     /* the block at hand */
     uint32_t type;
@@ -248,14 +249,44 @@ static flr_result read_mesh(reader *r)
     return check_head(r, &r->content->head);
 }
 
+/* Room for one more than the `have` elements of an array of `total`. Memory follows what has arrived, never what was promised:
+ * a helper that promises much and sends little must not cost more than a page. */
+static bool reserve(void **array, uint64_t *room, uint64_t have, uint64_t total, size_t size)
+{
+    enum { FIRST = 4096 };
+    if (have < *room) return true;
+    uint64_t more = *room ? 2 * *room : FIRST / size;
+    if (more > total) more = total;
+    void *bigger = realloc(*array, (size_t)more * size);
+    if (!bigger) return false;
+    *array = bigger;
+    *room = more;
+    return true;
+}
+
+/* `count` more elements of the block at hand, behind the `have` that are there */
+static flr_result take_array(reader *r, void **array, uint64_t *room, uint64_t have, uint64_t count,
+                             uint64_t total, size_t size)
+{
+    for (uint64_t end = have + count; have < end;) {
+        if (!reserve(array, room, have, total, size)) return no_memory(r);
+        uint64_t now = (*room < end ? *room : end) - have;
+        flr_result result = take_hashed(r, (char *)*array + have * size, (size_t)now * size);
+        if (result != FLR_OK) return result;
+        have += now;
+    }
+    return FLR_OK;
+}
+
 static flr_result read_names(reader *r)
 {
     flr_stream_content *content = r->content;
     size_t size = (size_t)content->head.names_size;
     if (r->size != size) return broken(r, "names of wrong size");
-    content->names = malloc(size);
-    if (!content->names) return no_memory(r);
-    flr_result result = take_hashed(r, content->names, size);
+    void *names = NULL;
+    uint64_t room = 0;
+    flr_result result = take_array(r, &names, &room, 0, size, size, 1);
+    content->names = names;
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;
     if (content->names[size - 1] != 0) return broken(r, "names are not terminated");
@@ -288,12 +319,13 @@ static flr_result read_groups(reader *r)
     flr_stream_content *content = r->content;
     size_t count = (size_t)content->head.group_count;
     if (r->size != count * FLR_STREAM_GROUP_SIZE) return broken(r, "groups of wrong size");
-    content->groups = malloc(count * sizeof *content->groups);
-    if (!content->groups) return no_memory(r);
 
-    uint64_t next = 0;
+    void *groups = NULL;
+    uint64_t next = 0, room = 0;
     for (size_t i = 0; i < count; ++i) {
         uint8_t bytes[FLR_STREAM_GROUP_SIZE];
+        if (!reserve(&groups, &room, i, count, sizeof *content->groups)) return no_memory(r);
+        content->groups = groups;
         flr_result result = take_hashed(r, bytes, sizeof bytes);
         if (result != FLR_OK) return result;
         double pose[7];
@@ -313,19 +345,6 @@ static flr_result read_groups(reader *r)
     return end_block(r);
 }
 
-static uint64_t power_above(uint64_t count)
-{
-    return count == 0 ? 0 : UINT64_C(1) << (64 - __builtin_clzll(count));
-}
-
-/* room for `count` more of `total` things: memory follows what has arrived, not what was promised */
-static void *grow(void *array, uint64_t have, uint64_t count, uint64_t total, size_t size)
-{
-    uint64_t want = power_above(have + count);
-    if (array && want == power_above(have)) return array;
-    return realloc(array, (size_t)(want > total ? total : want) * size);
-}
-
 /* checks the size of a block of vertices or triangles, `*count` of `total` with `have` here */
 static flr_result chunk_count(reader *r, size_t size, uint64_t have, uint64_t total,
                               uint64_t *count)
@@ -342,14 +361,12 @@ static flr_result read_vertices(reader *r)
     uint64_t count, total = r->content->head.vertex_count;
     flr_result result = chunk_count(r, sizeof(flr_vec3), r->vertices, total, &count);
     if (result != FLR_OK) return result;
-    flr_vec3 *vertices = grow(r->content->vertices, r->vertices, count, total, sizeof *vertices);
-    if (!vertices) return no_memory(r);
-    r->content->vertices = vertices;
-
-    flr_vec3 *chunk = vertices + r->vertices;
-    result = take_hashed(r, chunk, (size_t)count * sizeof *chunk);
+    void *array = r->content->vertices;
+    result = take_array(r, &array, &r->vertex_room, r->vertices, count, total, sizeof(flr_vec3));
+    r->content->vertices = array;
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;
+    const flr_vec3 *chunk = r->content->vertices + r->vertices;
     for (uint64_t i = 0; i < count; ++i)
         if (!in_range(chunk[i])) return broken(r, "coordinate out of range");
     r->vertices += count;
@@ -361,16 +378,14 @@ static flr_result read_triangles(reader *r)
     uint64_t count, total = r->content->head.triangle_count;
     flr_result result = chunk_count(r, sizeof(flr_triangle), r->triangles, total, &count);
     if (result != FLR_OK) return result;
-    flr_triangle *triangles =
-        grow(r->content->triangles, r->triangles, count, total, sizeof *triangles);
-    if (!triangles) return no_memory(r);
-    r->content->triangles = triangles;
-
-    flr_triangle *chunk = triangles + r->triangles;
-    result = take_hashed(r, chunk, (size_t)count * sizeof *chunk);
+    void *array = r->content->triangles;
+    result =
+        take_array(r, &array, &r->triangle_room, r->triangles, count, total, sizeof(flr_triangle));
+    r->content->triangles = array;
     if (result == FLR_OK) result = end_block(r);
     if (result != FLR_OK) return result;
     uint64_t bound = r->content->head.vertex_count;
+    const flr_triangle *chunk = r->content->triangles + r->triangles;
     for (uint64_t i = 0; i < count; ++i)
         if (chunk[i].v[0] >= bound || chunk[i].v[1] >= bound || chunk[i].v[2] >= bound)
             return broken(r, "index out of range");

@@ -92,6 +92,13 @@ static void advance(flr_json_position *position, const char *text, size_t from, 
     }
 }
 
+flr_json_position flr_json_position_of(const char *text, size_t at)
+{
+    flr_json_position position = {1, 1};
+    advance(&position, text, 0, at);
+    return position;
+}
+
 /* as far down the chain as it leads */
 static scanner follow(const char *text, size_t size, const size_t *chain, size_t depth, bool at_key)
 {

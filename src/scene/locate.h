@@ -25,4 +25,7 @@ flr_json_position flr_json_locate(const char *text, size_t size, const size_t *c
 void flr_json_locate_each(const char *text, size_t size, const size_t *chain, size_t depth,
                           flr_json_position *positions, size_t count);
 
+/* The line and column of a byte. */
+flr_json_position flr_json_position_of(const char *text, size_t at);
+
 #endif

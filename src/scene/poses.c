@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feeler/assert.h"
 #include "feeler/mesh.h"
 #include "feeler/units.h"
 #include "scene/length.h"
@@ -46,42 +47,39 @@ static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *p
     return true;
 }
 
-static bool append(flr_pose_list *list, size_t *room, flr_timed_pose pose)
+/* gives back what was not needed, where that is much */
+static void shrink(flr_pose_list *list, size_t room)
 {
-    if (list->count == *room) {
-        size_t more = *room ? *room * 2 : 64;
-        flr_timed_pose *grown = realloc(list->poses, more * sizeof *grown);
-        if (!grown) return false;
-        list->poses = grown;
-        *room = more;
-    }
-    list->poses[list->count++] = pose;
-    return true;
+    if (list->count > room / 2) return;
+    flr_timed_pose *less = realloc(list->poses, list->count * sizeof *less);
+    if (less) list->poses = less;
 }
 
 flr_result flr_pose_list_parse(const char *name, const void *bytes, size_t size, double unit,
                                flr_pose_list *list, flr_error *error)
 {
     flr_pose_list found = {0};
-    size_t room = 0;
     flr_error why = {0};
     flr_rows r = flr_rows_begin(name, bytes, size, &why);
+    size_t room = flr_rows_most(&r, COLUMNS);
+    found.poses = malloc(room ? room * sizeof *found.poses : 1);
+    if (!found.poses) return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the poses", name);
     while (flr_rows_next(&r)) {
         double before = found.count ? found.poses[found.count - 1].t : -INFINITY;
         flr_timed_pose pose = {0};
-        bool ok = read_pose(&r, unit, before, &pose);
-        if (ok && !append(&found, &room, pose)) {
-            flr_fail(&why, FLR_NO_MEMORY, "%s: no memory for the poses", name);
-            ok = false;
-        }
-        if (!ok) {
+        if (!read_pose(&r, unit, before, &pose)) {
             flr_pose_list_free(&found);
             if (error) *error = why;
             return why.code;
         }
+        FLR_ASSERT(found.count < room);
+        found.poses[found.count++] = pose;
     }
-    if (!found.count)
+    if (!found.count) {
+        flr_pose_list_free(&found);
         return flr_fail(error, FLR_BAD_INPUT, "%s:%u:1: no pose in the file", name, r.line);
+    }
+    shrink(&found, room);
     *list = found;
     return FLR_OK;
 }

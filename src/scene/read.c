@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scene/cost.h"
 #include "scene/kim.h"
 #include "scene/scene.h"
 #include "scene/value.h"
@@ -210,12 +211,16 @@ static bool begin_array(const flr_value *array, size_t least, size_t element_siz
     size_t count = json_array_size(array->json);
     if (count < least) return flr_value_fail(array, "must have at least %zu element", least);
     if (!count) return true;
-    *elements = calloc(count, element_size);
-    table->names = calloc(count, sizeof *table->names);
-    table->positions = calloc(count, sizeof *table->positions);
-    table->count = count;
+    // reading ends at the first element that is no object: room for more would cost many times the text of them
+    size_t room = 0;
+    while (room < count && json_is_object(json_array_get(array->json, room))) room++;
+    if (room < count) room++;
+    *elements = calloc(room, element_size);
+    table->names = calloc(room, sizeof *table->names);
+    table->positions = calloc(room, sizeof *table->positions);
+    table->count = room;
     if (!*elements || !table->names || !table->positions) return fail_memory(array);
-    flr_value_places(array, table->positions);
+    flr_value_places(array, table->positions, room);
     return true;
 }
 
@@ -358,12 +363,21 @@ flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr
     const char *text = bytes;
     if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) text += 3, size -= 3;
     if (size > FLR_SCENE_MAX_BYTES)
-        return flr_fail(error, FLR_TOO_LARGE, "%s: a scene file has at most %d bytes", name,
-                        (int)FLR_SCENE_MAX_BYTES);
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "%s:1:1: a scene file has at most %d MiB; make several scenes of it", name,
+                        (int)(FLR_SCENE_MAX_BYTES >> 20));
     if (flr_kim_recognize(text, size)) {
         adoption a = {name, scene};
         return flr_kim_read(name, text, size, adopt, &a, error);
     }
+
+    flr_json_position where;
+    if (flr_scene_cost(text, size, FLR_SCENE_MAX_MEMORY, &where) > FLR_SCENE_MAX_MEMORY)
+        return flr_fail(
+            error, FLR_TOO_LARGE,
+            "%s:%u:%u: too many values: up to here the scene takes %d MiB of memory, and "
+            "more is not allowed; make several scenes of it",
+            name, where.line, where.column, (int)(FLR_SCENE_MAX_MEMORY >> 20));
 
     json_error_t syntax;
     size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;

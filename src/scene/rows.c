@@ -13,6 +13,14 @@ flr_rows flr_rows_begin(const char *name, const void *bytes, size_t size, flr_er
     return (flr_rows){name, text, NULL, text + size, 0, error};
 }
 
+size_t flr_rows_most(const flr_rows *r, size_t columns)
+{
+    size_t size = (size_t)(r->end - r->at), fit = (size + 1) / (2 * columns), count = 1;
+    const char *at = r->at;
+    while (count < fit && (at = memchr(at, '\n', (size_t)(r->end - at)))) at++, count++;
+    return count < fit ? count : fit;
+}
+
 bool flr_rows_fail(const flr_rows *r, const char *sentence, const char *detail)
 {
     unsigned column = 1;

@@ -33,8 +33,9 @@
 #include "feeler/world.h"
 
 enum {
-    FLR_SCENE_FORMAT = 1,         /* the "feeler" key of files written here */
-    FLR_SCENE_MAX_BYTES = 1 << 26 /* of a scene file; larger ones are refused */
+    FLR_SCENE_FORMAT = 1,          /* the "feeler" key of files written here */
+    FLR_SCENE_MAX_BYTES = 1 << 25, /* of a scene file; larger ones are refused */
+    FLR_SCENE_MAX_MEMORY = 1 << 28 /* bytes that reading one takes; more are refused */
 };
 
 #define FLR_SCENE_NO_COLOUR UINT32_MAX

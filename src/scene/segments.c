@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "feeler/assert.h"
 #include "scene/rows.h"
 
 enum { COLUMNS = 6 };
@@ -26,41 +27,39 @@ static bool read_segment(flr_rows *lines, double unit, flr_segment *segment)
     return flr_rows_end(lines, "a segment has six numbers; there is more");
 }
 
-static bool append(flr_segment_list *list, size_t *room, flr_segment segment)
+/* gives back what was not needed, where that is much */
+static void shrink(flr_segment_list *list, size_t room)
 {
-    if (list->count == *room) {
-        size_t more = *room ? *room * 2 : 64;
-        flr_segment *grown = realloc(list->segments, more * sizeof *grown);
-        if (!grown) return false;
-        list->segments = grown;
-        *room = more;
-    }
-    list->segments[list->count++] = segment;
-    return true;
+    if (list->count > room / 2) return;
+    flr_segment *less = realloc(list->segments, list->count * sizeof *less);
+    if (less) list->segments = less;
 }
 
 flr_result flr_segment_list_parse(const char *name, const void *bytes, size_t size, double unit,
                                   flr_segment_list *list, flr_error *error)
 {
     flr_segment_list found = {0};
-    size_t room = 0;
     flr_error why = {0};
     flr_rows lines = flr_rows_begin(name, bytes, size, &why);
+    size_t room = flr_rows_most(&lines, COLUMNS);
+    found.segments = malloc(room ? room * sizeof *found.segments : 1);
+    if (!found.segments)
+        return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the segments", name);
     while (flr_rows_next(&lines)) {
         flr_segment segment = {0};
-        bool ok = read_segment(&lines, unit, &segment);
-        if (ok && !append(&found, &room, segment)) {
-            flr_fail(&why, FLR_NO_MEMORY, "%s: no memory for the segments", name);
-            ok = false;
-        }
-        if (!ok) {
+        if (!read_segment(&lines, unit, &segment)) {
             flr_segment_list_free(&found);
             if (error) *error = why;
             return why.code;
         }
+        FLR_ASSERT(found.count < room);
+        found.segments[found.count++] = segment;
     }
-    if (!found.count)
+    if (!found.count) {
+        flr_segment_list_free(&found);
         return flr_fail(error, FLR_BAD_INPUT, "%s:%u:1: no segment in the file", name, lines.line);
+    }
+    shrink(&found, room);
     *list = found;
     return FLR_OK;
 }

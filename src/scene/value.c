@@ -49,11 +49,11 @@ static size_t chain_of(const flr_value *value, size_t chain[DEPTH_MAX])
     return depth;
 }
 
-void flr_value_places(const flr_value *array, flr_json_position *positions)
+void flr_value_places(const flr_value *array, flr_json_position *positions, size_t count)
 {
     size_t chain[DEPTH_MAX], depth = chain_of(array, chain);
     flr_json_locate_each(array->context->text, array->context->size, chain, depth, positions,
-                         json_array_size(array->json));
+                         count);
 }
 
 /* "parts[2].voxel", from the root down; returns the end */

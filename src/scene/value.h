@@ -39,8 +39,8 @@ flr_value flr_value_element(const flr_value *array, size_t index);
 bool flr_value_fail(const flr_value *value, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Lines and columns of the elements of an array; `positions` has room for all of them. */
-void flr_value_places(const flr_value *array, flr_json_position *positions);
+/* Lines and columns of the elements of an array; of the first `count` ones. */
+void flr_value_places(const flr_value *array, flr_json_position *positions, size_t count);
 
 /* An object with no unknown and no missing keys. */
 bool flr_value_object(const flr_value *value, flr_scene_object kind);

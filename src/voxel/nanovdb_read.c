@@ -22,6 +22,7 @@ typedef struct reading {
     bool inside;            /* there are values below -limit */
     float background;       /* metres: beyond all distances */
     uint64_t left[3];       /* leaves, lowers, uppers that may still be met: none is shared */
+    uint64_t tiles_left;    /* surface tiles of 8 voxels each way that may still be met */
     part *parts;
     size_t count, room;
     flr_error *error;
@@ -161,6 +162,26 @@ static flr_result find_child(reading *r, uint64_t parent, uint64_t distance, uin
     return FLR_OK;
 }
 
+static flr_result surface_tile(const reading *r, int voxels)
+{
+    return flr_fail(r->error, FLR_UNSUPPORTED,
+                    "%s: %s of %d voxels or more %s one value near zero; this is no level set",
+                    r->name, voxels > 8 ? "a block" : "too many blocks", voxels,
+                    voxels > 8 ? "has" : "have");
+}
+
+/* One value for eight voxels each way. A block full of surface is rare; as a tile it takes 8 bytes of the file and thousands in
+ * memory, so there may be no more of them than leaves would fit into the file. */
+static flr_result read_tile(reading *r, float value, const int32_t leaf[3])
+{
+    if (!is_surface(r, value)) return FLR_OK;
+    if (!r->tiles_left) return surface_tile(r, 8);
+    r->tiles_left--;
+    flr_mask full;
+    memset(&full, 255, sizeof full);
+    return add_part(r, leaf, &full);
+}
+
 static flr_result read_lower(reading *r, uint64_t here, const int32_t at[3])
 {
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_LOWER_CELLS;
@@ -170,10 +191,7 @@ static flr_result read_lower(reading *r, uint64_t here, const int32_t at[3])
                                  at[1] * 16 + (int32_t)(n >> 4 & 15),
                                  at[2] * 16 + (int32_t)(n & 15)};
         if (!flr_nv_get_bit(node + FLR_NV_LOWER_CHILDREN, n)) {
-            /* one value for eight voxels each way */
-            flr_mask full;
-            memset(&full, 255, sizeof full);
-            if (is_surface(r, flr_nv_f32(cells + 8 * n))) result = add_part(r, leaf, &full);
+            result = read_tile(r, flr_nv_f32(cells + 8 * n), leaf);
             continue;
         }
         uint64_t child;
@@ -181,14 +199,6 @@ static flr_result read_lower(reading *r, uint64_t here, const int32_t at[3])
         if (result == FLR_OK) result = read_leaf(r, child, leaf);
     }
     return result;
-}
-
-static flr_result surface_tile(const reading *r)
-{
-    return flr_fail(r->error, FLR_UNSUPPORTED,
-                    "%s: a block of 128 voxels or more has one value near zero; this is no level "
-                    "set",
-                    r->name);
 }
 
 static flr_result read_upper(reading *r, uint64_t here, const int32_t at[3])
@@ -203,7 +213,7 @@ static flr_result read_upper(reading *r, uint64_t here, const int32_t at[3])
             continue;
         }
         if (!flr_nv_get_bit(node + FLR_NV_UPPER_CHILDREN, n)) {
-            if (is_surface(r, flr_nv_f32(cells + 8 * n))) result = surface_tile(r);
+            if (is_surface(r, flr_nv_f32(cells + 8 * n))) result = surface_tile(r, 128);
             continue;
         }
         const int32_t lower[3] = {at[0] * 32 + (int32_t)(n >> 10),
@@ -231,6 +241,7 @@ static flr_result read_tree(reading *r)
     const uint64_t sizes[3] = {FLR_NV_LEAF, FLR_NV_LOWER, FLR_NV_UPPER};
     for (int i = 0; i < 3; i++)
         if (r->left[i] > r->size / sizes[i]) return damaged(r, "more nodes than fit into it");
+    r->tiles_left = r->size / FLR_NV_LEAF;
 
     uint64_t root = FLR_NV_GRID + flr_nv_u64(tree + FLR_NV_TREE_OFFSETS + 24);
     if (root < FLR_NV_GRID + FLR_NV_TREE || root > r->size - FLR_NV_ROOT)
@@ -239,14 +250,14 @@ static flr_result read_tree(reading *r)
     if (count > (r->size - root - FLR_NV_ROOT) / FLR_NV_TILE)
         return damaged(r, "the root has more tiles than fit into the grid");
     r->background = flr_nv_f32(r->grid + root + FLR_NV_ROOT_BACKGROUND);
-    if (is_surface(r, r->background)) return surface_tile(r);
+    if (is_surface(r, r->background)) return surface_tile(r, 128);
     flr_result result = FLR_OK;
     for (uint64_t i = 0; i < count && result == FLR_OK; i++) {
         const uint8_t *tile = r->grid + root + FLR_NV_ROOT + i * FLR_NV_TILE;
         uint64_t key = flr_nv_u64(tile), distance = flr_nv_u64(tile + FLR_NV_TILE_CHILD), child;
         const int32_t at[3] = {key_place(key >> 42), key_place(key >> 21), key_place(key)};
         if (!distance) {
-            if (is_surface(r, flr_nv_f32(tile + FLR_NV_TILE_VALUE))) result = surface_tile(r);
+            if (is_surface(r, flr_nv_f32(tile + FLR_NV_TILE_VALUE))) result = surface_tile(r, 128);
             continue;
         }
         result = find_child(r, root, distance, FLR_NV_UPPER, 2, &child);
@@ -259,6 +270,28 @@ static flr_result read_tree(reading *r)
 }
 
 /* ---- the voxmap ---- */
+
+enum {
+    ROOTS_ALWAYS = 8192, /* blocks of 512 voxels each way that any file may stretch over */
+    BYTES_PER_ROOT = 64, /* of the file, beyond those */
+    MEMORY_FACTOR = 6    /* bytes of marks for a byte of the file */
+};
+
+/* How far distances are marked is what the background value says, and a single byte of it may ask for gigabytes. A level set
+ * holds the values that far out: marks for many times as many voxels are not its own. */
+static flr_result check_reach(const reading *r, const flr_voxelize_def *def, const flr_grid *grid)
+{
+    double side = 2 * ((def->range + 7) / 8) + 1; /* chunks around one with surface */
+    double all = 512.0 * grid->hypers[0] * grid->hypers[1] * grid->hypers[2];
+    double chunks = fmin((double)r->count * side * side * side, all);
+    if (chunks * 64 * (def->bits + 1) <= MEMORY_FACTOR * (double)r->size) return FLR_OK;
+    return flr_fail(
+        r->error, FLR_TOO_LARGE,
+        "%s: the background value stands for distances of %u voxels, but the grid holds "
+        "far too few values for that; write the level set with the background that "
+        "fits its band",
+        r->name, def->range);
+}
 
 /* The grid for all parts and `range` voxels around them; `low` is its corner, a multiple of 64 voxels, in leaves. */
 static flr_result place_grid(const reading *r, unsigned range, flr_grid *grid, int64_t low[3])
@@ -280,8 +313,13 @@ static flr_result place_grid(const reading *r, unsigned range, flr_grid *grid, i
         origin[axis] = r->shift[axis] + ((double)corner * 64 - 0.5) * r->voxel;
         roots *= ceil(grid->hypers[axis] / 8.0);
     }
-    if (roots > 8e6)
-        return flr_fail(r->error, FLR_TOO_LARGE, "%s: the voxels lie too far apart", r->name);
+    /* every root takes memory, also where nothing is in it: no more of them than the file is worth */
+    if (roots > fmax(ROOTS_ALWAYS, (double)r->size / BYTES_PER_ROOT) || roots > 8e6)
+        return flr_fail(
+            r->error, FLR_TOO_LARGE,
+            "%s: the voxels lie too far apart for so small a file; write what lies apart "
+            "to files of their own",
+            r->name);
     grid->voxel = r->voxel;
     grid->origin = flr_vec3_make(origin[0], origin[1], origin[2]);
     return FLR_OK;
@@ -340,6 +378,7 @@ static flr_result make_voxmap(const reading *r, const flr_nanovdb_options *optio
     flr_voxmap_header header = flr_voxelize_header(&def);
     int64_t low[3];
     result = place_grid(r, header.range, &header.grid, low);
+    if (result == FLR_OK && !options->range) result = check_reach(r, &def, &header.grid);
     if (result != FLR_OK) return result;
 
     flr_build build = {.grid = header.grid, .threads = options->threads};

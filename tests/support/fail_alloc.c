@@ -2,10 +2,11 @@
 #include "support/fail_alloc.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 
 static _Atomic uint64_t asked, failed, fail_first, fail_last;
-static _Atomic int64_t live;
+static _Atomic int64_t live, held, peak, held_before;
 
 void flr_fail_alloc_at(uint64_t n)
 {
@@ -25,6 +26,21 @@ uint64_t flr_fail_alloc_asked(void) { return asked; }
 uint64_t flr_fail_alloc_failed(void) { return failed; }
 int64_t flr_fail_alloc_live(void) { return live; }
 
+void flr_fail_alloc_peak_begin(void)
+{
+    held_before = held;
+    peak = held;
+}
+
+uint64_t flr_fail_alloc_peak(void) { return (uint64_t)(peak - held_before); }
+
+static void hold(void *block)
+{
+    int64_t now = held += (int64_t)malloc_usable_size(block);
+    int64_t most = peak;
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {}
+}
+
 /* one more is asked for: does it fail? */
 static bool fails(void)
 {
@@ -37,7 +53,9 @@ static bool fails(void)
 
 static void *count_block(void *block)
 {
-    if (block) live++;
+    if (!block) return NULL;
+    live++;
+    hold(block);
     return block;
 }
 
@@ -75,8 +93,11 @@ void *__wrap_realloc(void *block, size_t size)
 {
     if (fails()) return NULL;
     if (!block) return count_block(__real_realloc(NULL, size));
+    int64_t old = (int64_t)malloc_usable_size(block);
     void *moved = __real_realloc(block, size);
     if (!moved && size == 0) live--; // freed
+    if (moved) hold(moved);
+    if (moved || size == 0) held -= old;
     return moved;
 }
 
@@ -125,7 +146,10 @@ int __wrap_asprintf(char **text, const char *format, ...)
 
 void __wrap_free(void *block)
 {
-    if (block) live--;
+    if (block) {
+        live--;
+        held -= (int64_t)malloc_usable_size(block);
+    }
     __real_free(block);
 }
 

@@ -1,4 +1,5 @@
-/* fail_alloc.h: makes the n-th memory allocation fail, to see what a function does then.
+/* fail_alloc.h: makes the n-th memory allocation fail, to see what a function does then, and counts
+ * how much memory a function takes.
  *
  * All tests are linked so that malloc, calloc, realloc, reallocarray, aligned_alloc,
  * posix_memalign, strdup, strndup, asprintf, vasprintf and free, where called by feeler or by the
@@ -39,5 +40,10 @@ uint64_t flr_fail_alloc_failed(void);
 
 /* Blocks handed out and not freed, since the program began; compare before and after. */
 int64_t flr_fail_alloc_live(void);
+
+/* How much memory a function takes: from the first call to the second, the peak of what is held above what was held at
+ * the first, in bytes. While a block is moved to a larger one, both count. */
+void flr_fail_alloc_peak_begin(void);
+uint64_t flr_fail_alloc_peak(void);
 
 #endif

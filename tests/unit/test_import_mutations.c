@@ -1,6 +1,6 @@
 /* damaged files through the real helper: never more than a sentence, and nothing left behind.
- * FLR_MUTATIONS=N sets how many damaged files are tried; FLR_KEEP_CRASHES=FOLDER collects those
- * that end the helper. */
+ * FLR_MUTATIONS=N sets how many damaged files are tried, FLR_MUTATIONS_SECONDS=N for how long at most;
+ * FLR_KEEP_CRASHES=FOLDER collects those that end the helper. tests/reliability/files.sh runs it for long. */
 #include "feeler/import.h"
 #include "support/test.h"
 
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HELPER FLR_BINARY_DIR "/feeler-import"
@@ -133,9 +134,11 @@ static void mutations(void **state)
     if (access(HELPER, X_OK) != 0) skip();
     flr_test_random random = flr_test_random_begin("mutations");
     const char *wanted = getenv("FLR_MUTATIONS");
-    int runs = wanted ? atoi(wanted) : RUNS, counts[FLR_RESULT_COUNT] = {0};
+    const char *seconds = getenv("FLR_MUTATIONS_SECONDS");
+    int runs = wanted ? atoi(wanted) : RUNS, done = 0, counts[FLR_RESULT_COUNT] = {0};
+    time_t end = seconds ? time(NULL) + atoi(seconds) : 0;
     static uint8_t bytes[SIZE_MAX_BYTES];
-    for (int i = 0; i < runs; ++i) {
+    for (int i = 0; i < runs && (!end || time(NULL) < end); ++i, ++done) {
         size_t which = (size_t)i % sample_count;
         memcpy(bytes, samples[which].bytes, samples[which].size);
         size_t size = damage(&random, bytes, samples[which].size);
@@ -148,7 +151,7 @@ static void mutations(void **state)
 
         flr_mesh_options options = flr_default_mesh_options();
         options.helper = HELPER;
-        options.helper_seconds = 3;
+        options.helper_seconds = seconds ? 30 : 3; // beside much else a long run waits longer
         options.helper_memory = UINT64_C(1) << 30;
         options.tolerant = i % 2;
         flr_mesh *mesh = NULL;
@@ -170,6 +173,7 @@ static void mutations(void **state)
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
         assert_int_equal(errno, ECHILD);
     }
+    print_message("files: %d\n", done);
     for (int i = 0; i < FLR_RESULT_COUNT; ++i)
         if (counts[i]) print_message("%s: %d\n", flr_result_name((flr_result)i), counts[i]);
 }

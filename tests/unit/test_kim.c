@@ -1,6 +1,7 @@
 /* Kim's text configuration as a scene */
 #include "scene/kim.h"
 
+#include <jansson.h>
 #include <math.h>
 
 #include "support/fail_alloc.h"
@@ -160,6 +161,35 @@ static void no_memory(void **state)
     assert_true(n > 20);
 }
 
+/* How many models there will be costs nothing until they come, and 4096 are the most. */
+static void memory_follows_the_models(void **state)
+{
+    (void)state;
+    json_set_alloc_funcs(malloc, free); // its blocks are counted, too
+    const char *head = "Haptic device: 0\nNumber of models: 4096\n";
+    const char *line = "a 0 0 0 1 1\n", *end = "Barrier_synchronization: 0\n";
+    char *text = malloc(64 + 4096 * strlen(line) + strlen(end));
+    assert_non_null(text);
+    size_t size = strlen(head);
+    memcpy(text, head, size);
+    flr_scene *scene = NULL;
+    flr_error error;
+    flr_fail_alloc_peak_begin();
+    assert_int_equal(flr_scene_parse("f", text, size, &scene, &error), FLR_BAD_INPUT);
+    assert_non_null(strstr(error.message, "0 of 4096 are there"));
+    assert_true(flr_fail_alloc_peak() < 8 << 10);
+
+    for (int i = 0; i < 4096; i++, size += strlen(line)) memcpy(text + size, line, strlen(line));
+    memcpy(text + size, end, strlen(end));
+    size += strlen(end);
+    flr_fail_alloc_peak_begin();
+    assert_ok(flr_scene_parse("f", text, size, &scene, &error), error);
+    assert_true(flr_fail_alloc_peak() < 16 << 20);
+    assert_int_equal(scene->part_count, 4096);
+    flr_scene_destroy(scene);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +197,7 @@ int main(void)
         cmocka_unit_test(variations),
         cmocka_unit_test(refused),
         cmocka_unit_test(no_memory),
+        cmocka_unit_test(memory_follows_the_models),
     };
     return cmocka_run_group_tests_name("kim", tests, NULL, NULL);
 }

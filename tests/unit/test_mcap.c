@@ -2,6 +2,7 @@
 #include "world/mcap.h"
 
 #include "feeler/sim.h"
+#include "support/fail_alloc.h"
 #include "support/test.h"
 
 static void checksum(void **state)
@@ -100,11 +101,52 @@ static void every_bit_of_the_data_counts(void **state)
     flr_sim_destroy(sim);
 }
 
+/* A record of metadata has one name and many pairs: however long the name is, it is kept once. */
+static void a_long_name_is_kept_once(void **state)
+{
+    (void)state;
+    enum { LENGTH = 100000, PAIRS = 1000 };
+    flr_sim_def def = flr_default_sim_def();
+    flr_address address = {.family = 4, .ip = {10, 0, 0, 1}};
+    flr_sim *sim = flr_sim_create(&def);
+    flr_env *env = flr_sim_node(sim, address);
+    flr_error error;
+    flr_mcap_writer *writer;
+    flr_mcap_reader *reader;
+    uint16_t schema, channel;
+    char *name = malloc(LENGTH + 1);
+    assert_non_null(name);
+    memset(name, 'n', LENGTH);
+    name[LENGTH] = 0;
+    static char keys[PAIRS][8];
+    static const char *pairs[2 * PAIRS + 1];
+    for (int i = 0; i < PAIRS; i++) {
+        snprintf(keys[i], sizeof keys[i], "k%d", i);
+        pairs[2 * i] = keys[i], pairs[2 * i + 1] = keys[i] + 1;
+    }
+    assert_ok(flr_mcap_create(env, "/x.mcap", "", "test", &writer, &error), error);
+    assert_ok(flr_mcap_add_schema(writer, "schema", "protobuf", "abc", 3, &schema, &error), error);
+    assert_ok(flr_mcap_add_channel(writer, schema, "/frame", "protobuf", &channel, &error), error);
+    assert_ok(flr_mcap_add_metadata(writer, name, pairs, &error), error);
+    assert_ok(flr_mcap_add(writer, channel, 0, 0, "message", 7, &error), error);
+    assert_ok(flr_mcap_finish(writer, &error), error);
+
+    flr_fail_alloc_peak_begin();
+    assert_ok(flr_mcap_open(env, "/x.mcap", &reader, &error), error);
+    assert_true(flr_fail_alloc_peak() < 8 * LENGTH);
+    assert_string_equal(flr_mcap_metadata(reader, name, "k0"), "0");
+    assert_string_equal(flr_mcap_metadata(reader, name, "k999"), "999");
+    flr_mcap_close(reader);
+    free(name);
+    flr_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum),
         cmocka_unit_test(every_bit_of_the_data_counts),
+        cmocka_unit_test(a_long_name_is_kept_once),
     };
     return cmocka_run_group_tests_name("mcap", tests, NULL, NULL);
 }

@@ -499,15 +499,58 @@ static void allocation_failures(void **state)
     free(b.data);
 }
 
+/* A helper that promises much and stops early costs what it sent, however large the block at hand says it is. */
+static void memory_follows_what_arrives(void **state)
+{
+    (void)state;
+    enum { NAMES = 1 << 20, GROUPS = 20000, VERTICES = 200000 };
+    flr_stream_content in = sample();
+    in.head.names_size = NAMES, in.head.group_count = GROUPS;
+    in.head.vertex_count = VERTICES, in.head.triangle_count = VERTICES;
+    in.names = calloc(NAMES, 1);
+    in.groups = calloc(GROUPS, sizeof *in.groups);
+    in.vertices = calloc(VERTICES, sizeof *in.vertices);
+    in.triangles = calloc(VERTICES, sizeof *in.triangles);
+    assert_true(in.names && in.groups && in.vertices && in.triangles);
+    for (uint32_t i = 0; i < GROUPS; i++)
+        in.groups[i] = (flr_mesh_group){0, i * 10, 10, {{0, 0, 0}, {1, 0, 0, 0}}};
+    bytes b = write_content(&in);
+    size_t whole = b.size;
+    uint64_t limit = 0;
+    for (size_t cut = 100; cut < whole + whole / 8; cut += 1 + cut / 8) {
+        b.size = cut < whole ? cut : whole;
+        flr_stream_content out;
+        flr_error error;
+        flr_fail_alloc_peak_begin();
+        flr_result result = read_back(&b, UINT64_MAX, &out, &error);
+        uint64_t peak = flr_fail_alloc_peak();
+        assert_int_equal(result, b.size < whole ? FLR_CLOSED : FLR_OK);
+        if (result == FLR_OK) flr_stream_content_free(&out);
+        limit = 8 * (uint64_t)b.size > 8 << 10 ? 8 * (uint64_t)b.size : 8 << 10;
+        if (peak > limit)
+            fail_msg("%llu bytes of memory for %zu", (unsigned long long)peak, b.size);
+    }
+    assert_true(limit == 8 * (uint64_t)whole);
+    free(b.data);
+    flr_stream_content_free(&in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),     cmocka_unit_test(many_blocks),
-        cmocka_unit_test(error_messages), cmocka_unit_test(truncated),
-        cmocka_unit_test(changed_bytes),  cmocka_unit_test(bad_start),
-        cmocka_unit_test(bad_head),       cmocka_unit_test(bad_content),
-        cmocka_unit_test(bad_blocks),     cmocka_unit_test(too_large),
-        cmocka_unit_test(failing_ends),   cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(many_blocks),
+        cmocka_unit_test(error_messages),
+        cmocka_unit_test(truncated),
+        cmocka_unit_test(changed_bytes),
+        cmocka_unit_test(bad_start),
+        cmocka_unit_test(bad_head),
+        cmocka_unit_test(bad_content),
+        cmocka_unit_test(bad_blocks),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(failing_ends),
+        cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(memory_follows_what_arrives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

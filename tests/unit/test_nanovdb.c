@@ -311,12 +311,85 @@ static void memory_may_run_out(void **state)
     flr_test_folder_remove(folder);
 }
 
+/* small boxes so far apart that each has an upper node of its own */
+static flr_blob distant_file(void)
+{
+    char *folder = flr_test_folder(), *path = file_in(folder, "a.nvdb");
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(0.01, 0.01, 0.01), 1);
+    size_t first = shape.vertex_count;
+    flr_test_shape_box(&shape, flr_vec3_make(0.01, 0.01, 0.01), 1);
+    flr_pose T = flr_pose_identity();
+    T.p.x = 5;
+    flr_test_shape_move(&shape, (uint32_t)first, T, 1);
+    flr_voxmap *voxmap = voxelize(flr_test_shape_mesh(&shape), 0.001, 4, 8, false);
+    flr_blob blob;
+    flr_error error;
+    assert_ok(flr_nanovdb_write(flr_env_real(), path, voxmap, &error), error);
+    assert_ok(flr_file_read_all(flr_env_real(), path, 1 << 24, &blob, &error), error);
+    flr_voxmap_destroy(voxmap);
+    flr_test_shape_free(&shape);
+    free(path);
+    flr_test_folder_remove(folder);
+    return blob;
+}
+
+/* A few bytes of a small file must not ask for hundreds of megabytes. */
+static void memory_is_bounded_by_the_file(void **state)
+{
+    (void)state;
+    flr_blob blob = distant_file();
+    flr_voxmap *voxmap;
+    flr_error error;
+    assert_ok(flr_nanovdb_parse("x.nvdb", blob.bytes, blob.size, NULL, &voxmap, &error), error);
+    flr_voxmap_destroy(voxmap);
+    uint8_t *grid = blob.bytes + FLR_NV_FILE + FLR_NV_META + sizeof "surface";
+    uint8_t *root = grid + FLR_NV_GRID + FLR_NV_TREE, *tile = root + FLR_NV_ROOT + FLR_NV_TILE;
+    assert_int_equal(flr_nv_u32(root + FLR_NV_ROOT_COUNT), 2);
+
+    // the second box 100 upper nodes away to two sides
+    uint64_t key = flr_nv_u64(tile);
+    flr_nv_put_u64(tile, key | UINT64_C(100) << 42 | UINT64_C(100) << 21);
+    flr_fail_alloc_peak_begin();
+    refuse(&blob, blob.size, FLR_TOO_LARGE, "too far apart");
+    assert_true(flr_fail_alloc_peak() < blob.size);
+    flr_nv_put_u64(tile, key);
+
+    // a background of 200 voxels, and values of 9
+    const float background = 0.2f;
+    memcpy(root + FLR_NV_ROOT_BACKGROUND, &background, sizeof background);
+    flr_fail_alloc_peak_begin();
+    refuse(&blob, blob.size, FLR_TOO_LARGE, "background");
+    assert_true(flr_fail_alloc_peak() < blob.size);
+    // who asks for that range gets it
+    flr_nanovdb_options options = {.range = 30, .threads = 1};
+    assert_ok(flr_nanovdb_parse("x.nvdb", blob.bytes, blob.size, &options, &voxmap, &error), error);
+    assert_int_equal(flr_voxmap_get_info(voxmap).range, 30);
+    flr_voxmap_destroy(voxmap);
+    flr_blob_free(&blob);
+
+    // a lower node full of tiles on the surface: 32 KiB that stand for two million surface voxels
+    blob = sphere_file();
+    grid = blob.bytes + FLR_NV_FILE + FLR_NV_META + sizeof "surface";
+    uint8_t *lower = grid + FLR_NV_GRID + flr_nv_u64(grid + FLR_NV_GRID + FLR_NV_TREE_OFFSETS + 8);
+    memset(lower + FLR_NV_LOWER_CHILDREN, 0, 512);
+    memset(lower + FLR_NV_LOWER_CELLS, 0, (size_t)4096 * 8);
+    flr_fail_alloc_peak_begin();
+    refuse(&blob, blob.size, FLR_UNSUPPORTED, "too many blocks of 8 voxels");
+    assert_true(flr_fail_alloc_peak() < blob.size);
+    flr_blob_free(&blob);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_comes_back),    cmocka_unit_test(large_solids_have_tiles),
-        cmocka_unit_test(its_own_reader_agrees), cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(mutations_do_no_harm),  cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(written_comes_back),
+        cmocka_unit_test(large_solids_have_tiles),
+        cmocka_unit_test(its_own_reader_agrees),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(mutations_do_no_harm),
+        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(memory_is_bounded_by_the_file),
     };
     return cmocka_run_group_tests_name("nanovdb", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "scene/poses.h"
+#include "support/fail_alloc.h"
 
 static void comments_blanks_and_units(void **state)
 {
@@ -91,12 +92,35 @@ static void written_poses_read_back_the_same(void **state)
     flr_test_folder_remove(folder);
 }
 
+static void memory_is_bounded_by_the_file(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"0 0 0 0 1 0 0 0\n", "\n", "#\n"};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t count = 100; count < 50000; count += 1 + count / 3) {
+            size_t length = strlen(lines[k]), size = length * count;
+            char *text = malloc(size);
+            assert_non_null(text);
+            for (size_t i = 0; i < count; i++) memcpy(text + i * length, lines[k], length);
+            flr_pose_list list = {0};
+            flr_error error;
+            flr_fail_alloc_peak_begin();
+            flr_result result = flr_pose_list_parse("p.txt", text, size, 1, &list, &error);
+            assert_true(flr_fail_alloc_peak() < 5 * size);
+            assert_int_equal(result, k == 0 ? FLR_OK : FLR_BAD_INPUT);
+            assert_int_equal(list.count, k == 0 ? count : 0);
+            flr_pose_list_free(&list);
+            free(text);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comments_blanks_and_units),
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(written_poses_read_back_the_same),
+        cmocka_unit_test(memory_is_bounded_by_the_file),
     };
     return cmocka_run_group_tests_name("poses", tests, NULL, NULL);
 }

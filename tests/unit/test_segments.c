@@ -59,7 +59,47 @@ static void memory_runs_out(void **state)
     (void)state;
     char text[200 * 12 + 1] = "";
     for (int i = 0; i < 200; i++) memcpy(text + 12 * i, "1 2 3 4 5 6\n", 13);
-    assert_true(flr_fail_alloc_each(parse, text) > 1);
+    assert_true(flr_fail_alloc_each(parse, text) == 1);
+}
+
+/* Peak memory of reading `count` copies of a line, by the size of the text. */
+static double factor(const char *line, size_t count, bool good)
+{
+    size_t length = strlen(line), size = length * count;
+    char *text = malloc(size);
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++) memcpy(text + i * length, line, length);
+    flr_segment_list list = {0};
+    flr_error error;
+    flr_fail_alloc_peak_begin();
+    flr_result result = flr_segment_list_parse("s.txt", text, size, 1, &list, &error);
+    uint64_t peak = flr_fail_alloc_peak();
+    assert_int_equal(result == FLR_OK, good);
+    if (good) assert_int_equal(list.count, count);
+    flr_segment_list_free(&list);
+    free(text);
+    return (double)peak / (double)size;
+}
+
+static void memory_is_bounded_by_the_file(void **state)
+{
+    (void)state;
+    for (size_t count = 50; count < 100000; count += 1 + count / 3)
+        assert_true(factor("0 0 0 0 0 0\n", count, true) < 5);
+    assert_true(factor("\n", 100000, false) < 5);
+    assert_true(factor("#\n", 100000, false) < 5);
+    // room for many, and few there: given back
+    const char *few = "1 2 3 4 5 6\n";
+    char text[40000];
+    memset(text, '\n', sizeof text);
+    memcpy(text, few, strlen(few));
+    flr_segment_list list;
+    flr_error error;
+    flr_fail_alloc_peak_begin();
+    assert_ok(flr_segment_list_parse("s.txt", text, sizeof text, 1, &list, &error), error);
+    assert_true(flr_fail_alloc_peak() < 5 * sizeof text);
+    assert_int_equal(list.count, 1);
+    flr_segment_list_free(&list);
 }
 
 int main(void)
@@ -68,6 +108,7 @@ int main(void)
         cmocka_unit_test(reads),
         cmocka_unit_test(refuses),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(memory_is_bounded_by_the_file),
     };
     return cmocka_run_group_tests_name("segments", tests, NULL, NULL);
 }

@@ -1,0 +1,116 @@
+/* what a scene takes in memory: known before it is read, and bounded */
+#include "scene/cost.h"
+
+#include <jansson.h>
+
+#include "scene/scene.h"
+#include "support/fail_alloc.h"
+#include "support/test.h"
+
+enum { FIXED = 4 << 10 }; /* what every scene takes */
+
+/* `before`, `count` times `what` with commas between, `behind`; free it */
+static char *repeat(const char *before, const char *what, size_t count, const char *behind,
+                    size_t *size)
+{
+    size_t length = strlen(what), at = strlen(before);
+    char *text = malloc(at + count * (length + 1) + strlen(behind) + 1);
+    assert_non_null(text);
+    memcpy(text, before, at);
+    for (size_t i = 0; i < count; i++) {
+        if (i) text[at++] = ',';
+        memcpy(text + at, what, length);
+        at += length;
+    }
+    memcpy(text + at, behind, strlen(behind) + 1);
+    *size = at + strlen(behind);
+    return text;
+}
+
+static flr_result parse(const char *text, size_t size, uint64_t *peak, flr_error *error)
+{
+    flr_scene *scene = NULL;
+    flr_fail_alloc_peak_begin();
+    flr_result result = flr_scene_parse("s.json", text, size, &scene, error);
+    *peak = flr_fail_alloc_peak();
+    if (result == FLR_OK) flr_scene_destroy(scene);
+    return result;
+}
+
+static const struct {
+    const char *before, *what, *behind;
+} shapes[] = {
+    {"[", "[]", "]"},
+    {"[", "{}", "]"},
+    {"[", "1", "]"},
+    {"[", "\"\"", "]"},
+    {"[", "true", "]"},
+    {"{\"feeler\":1,\"name\":\"n\",\"parts\":[", "{}", "]}"},
+    {"{\"feeler\":1,\"name\":\"n\",\"parts\":[", "0", "]}"},
+    {"{\"feeler\":1,\"name\":\"n\",\"parts\":[", "{\"name\":\"\",\"file\":\"\"}", "]}"},
+    {"{\"feeler\":1,\"name\":\"n\",\"parts\":[",
+     "{\"name\":\"a\",\"file\":\"b\",\"pose\":{\"position\":[0,0,0]}}", "]}"},
+    {"{", "\"a\":{\"b\":[{\"c\":[]}]}", "}"},
+    {"{\"name\":\"", "0123456789", "\"}"},
+};
+
+static void what_it_takes_is_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t count = 1; count < 20000; count = count * 7 / 4 + 1) {
+            size_t size;
+            char *text = repeat(shapes[i].before, shapes[i].what, count, shapes[i].behind, &size);
+            flr_json_position where;
+            uint64_t cost = flr_scene_cost(text, size, UINT64_MAX, &where), peak;
+            flr_error error;
+            parse(text, size, &peak, &error);
+            if (peak > cost + FIXED)
+                fail_msg("%zu times %s: %llu bytes, estimated %llu", count, shapes[i].what,
+                         (unsigned long long)peak, (unsigned long long)cost);
+            free(text);
+        }
+}
+
+static void too_many_values_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        size_t size, length = strlen(shapes[i].what) + 1;
+        char *text = repeat(shapes[i].before, shapes[i].what, (FLR_SCENE_MAX_BYTES - 99) / length,
+                            shapes[i].behind, &size);
+        flr_json_position where;
+        bool over = flr_scene_cost(text, size, FLR_SCENE_MAX_MEMORY, &where) > FLR_SCENE_MAX_MEMORY;
+        flr_error error;
+        uint64_t peak;
+        if (over) {
+            assert_int_equal(where.line, 1);
+            assert_int_equal(parse(text, size, &peak, &error), FLR_TOO_LARGE);
+            assert_non_null(strstr(error.message, "too many values"));
+            assert_memory_equal(error.message, "s.json:1:", 9);
+            assert_true(peak < 1 << 16);
+        }
+        // all but the long string, which is no tree
+        assert_int_equal(over, strlen(shapes[i].what) != 10);
+        free(text);
+    }
+    size_t size;
+    char *text = repeat("", " ", (FLR_SCENE_MAX_BYTES / 2) + 1, "", &size);
+    flr_error error;
+    uint64_t peak;
+    assert_int_equal(parse(text, size, &peak, &error), FLR_TOO_LARGE);
+    assert_string_equal(error.message,
+                        "s.json:1:1: a scene file has at most 32 MiB; make several scenes of it");
+    free(text);
+}
+
+int main(void)
+{
+    // from here its blocks are counted, too
+    json_set_alloc_funcs(malloc, free);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_it_takes_is_known),
+        cmocka_unit_test(too_many_values_are_refused),
+    };
+    return cmocka_run_group_tests_name("scene_cost", tests, NULL, NULL);
+}
