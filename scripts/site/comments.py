@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Doxygen's input filter: turns the plain comments of a public header into documentation comments.
+
+A comment directly above a declaration documents it, one behind a declaration on the same line
+documents that one, and the first comment of a header documents the header. All others, for
+instance between includes or inside inline functions, stay plain.
+"""
+import re
+import sys
+
+ESCAPED = re.compile(r'([\\@<>#%&])')
+
+
+def escape(text):
+    """Keeps doxygen from reading commands and HTML in prose; code in backquotes stays as it is."""
+    parts = text.split('`')
+    return '`'.join(ESCAPED.sub(r'\\\1', part) if i % 2 == 0 else part for i, part in enumerate(parts))
+
+
+def prose(lines):
+    """Escapes the lines of a comment (without its delimiters) and marks indented ones as code."""
+    out = []
+    in_list = False
+    pad = None  # inside code: how far to move it, so that Markdown takes it for code
+    for i, line in enumerate(lines):
+        star = re.match(r'^(\s*\*)(?: (.*))?$', line) if i else None
+        head, text = (star[1], star[2] or '') if star else ('', line)
+        indent = len(text) - len(text.lstrip())
+        if re.match(r'\s*(-|\d+\.) ', text):
+            in_list = True
+        elif not text.strip() or indent == 0:
+            in_list = False
+        if star and text.strip() and indent >= 2 and not in_list:
+            if pad is None:
+                pad = ' ' * max(0, 4 - indent)
+                out.append(head)  # Markdown wants an empty line before code
+            out.append(f'{head} {pad}{text}')
+        else:
+            if text.strip():
+                pad = None
+            out.append(f'{head} {escape(text)}' if star else escape(text))
+    return out
+
+
+def documents_next(after):
+    """Whether a comment that stands alone documents the line behind it."""
+    after = after.strip()
+    if not after or after.startswith(('/*', '}', 'extern "C"')):
+        return False
+    return not after.startswith('#') or after.startswith('#define')
+
+
+def convert(text):
+    lines = text.split('\n')
+    out = []
+    in_body = False
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        if line == '{':
+            in_body = True
+        elif line == '}':
+            in_body = False
+        start = line.find('/*')
+        if in_body or start < 0 or line.startswith('#include') or line.lstrip().startswith('//'):
+            out.append(line)
+            i += 1
+            continue
+        end = i
+        while '*/' not in lines[end][start + 2 if end == i else 0:]:
+            end += 1
+        block = [line[start + 2:]] + lines[i + 1:end + 1]
+        close = block[-1].rfind('*/')
+        block[-1], tail = block[-1][:close], block[-1][close:]
+        code = line[:start]
+        if i == 0:
+            title = re.match(r' feeler/(\S+\.h): (.)(.*)', block[0])
+            block[0] = f' @file {title[1]} @brief {escape(title[2].upper() + title[3])}'
+            block = block[:1] + prose([''] + block[1:])[1:]
+            opener = '/**'
+        elif code.strip():
+            opener = '/*' if code.rstrip().endswith('{') else '/**<'
+            block = prose(block)
+        elif documents_next(lines[end + 1] if end + 1 < len(lines) else ''):
+            opener = '/**'
+            block = prose(block)
+        else:
+            opener = '/*'
+        block[-1] += tail
+        out.append(code + opener + block[0])
+        out.extend(block[1:])
+        i = end + 1
+    return '\n'.join(out)
+
+
+if __name__ == '__main__':
+    with open(sys.argv[1], encoding='utf-8') as file:
+        sys.stdout.reconfigure(encoding='utf-8')
+        sys.stdout.write(convert(file.read()))
