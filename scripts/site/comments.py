@@ -13,8 +13,10 @@ ESCAPED = re.compile(r'([\\@<>#%&])')
 
 def escape(text):
     """Keeps doxygen from reading commands and HTML in prose; code in backquotes stays as it is."""
+    text = text.replace('et al. ', 'et al.\0')
     parts = text.split('`')
-    return '`'.join(ESCAPED.sub(r'\\\1', part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    text = '`'.join(ESCAPED.sub(r'\\\1', part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    return text.replace('\0', '\\ ')  # the brief description does not end here
 
 
 def prose(lines):

@@ -19,7 +19,7 @@ import xml.etree.ElementTree as xml
 
 # pages outside docs/ that belong to the site
 OUTSIDE = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md']
-LINK = re.compile(r'(?<=\]\()([^)\s]+)(?=\))')
+LINK = re.compile(r'\[([^\[\]]*)\]\(([^)\s]+)\)')
 LIST_ITEM = re.compile(r'^(-|\*|\d+\.) ')
 
 
@@ -32,7 +32,7 @@ class Stage:
     def __init__(self, root, work):
         self.root = root
         self.pages = os.path.join(work, 'pages')
-        self.headers = {}  # header -> (page, sentence, [(name, address)])
+        self.headers = {}  # header -> (page, [(function, address)])
         for node in xml.parse(os.path.join(work, 'api.tag')).getroot():
             if node.get('kind') == 'file':
                 page = 'api/' + node.findtext('filename')
@@ -59,15 +59,24 @@ class Stage:
             return target[:-2] + '.md'
         return target
 
+    def title(self, target):
+        """The heading of a page, without what would be a link inside a link."""
+        path = os.path.join(self.root, target)
+        heading = re.match(r'# (.+)', read(path)) if target.endswith('.md') and os.path.isfile(path) else None
+        return heading[1] if heading and '[' not in heading[1] else None
+
     def relink(self, source, page, text):
         """Rewrites the links of `source`, a file of the repository that becomes `page`."""
         def link(match):
-            url, _, anchor = match[1].partition('#')
+            label, (url, _, anchor) = match[1], match[2].partition('#')
             if not url or re.match(r'[a-z]+:', url):
-                return match[1]
+                return match[0]
             target = posixpath.normpath(posixpath.join(posixpath.dirname(source), url))
+            # a link that shows a file name shows the title of that page
+            if label.endswith('.md') and target.endswith('/' + label) or label == target:
+                label = self.title(target) or label
             to = posixpath.relpath(self.site_path(target), posixpath.dirname(page) or '.')
-            return to + ('#' + anchor if anchor else '')
+            return f"[{label}]({to}{'#' + anchor if anchor else ''})"
 
         lines, fenced, before = [], False, ''
         for line in text.split('\n'):
@@ -86,7 +95,9 @@ class Stage:
 
     def add(self, source):
         page = self.site_path(source)
-        self.write(page, self.relink(source, page, read(os.path.join(self.root, source))))
+        text = self.relink(source, page, read(os.path.join(self.root, source)))
+        # the home page is a table of contents already
+        self.write(page, '---\nhide: [navigation]\n---\n' + text if page == 'README.md' else text)
 
     def add_docs(self):
         for folder, _, names in os.walk(os.path.join(self.root, 'docs')):
@@ -149,6 +160,10 @@ def main():
     stage.add_examples()
     stage.add_reference()
     shutil.copytree(os.path.join(work, 'api'), os.path.join(stage.pages, 'api'))
+    # doxygen's main page is empty
+    stage.write('api/index.html', '<!doctype html><meta http-equiv="refresh" content="0; url=../reference.html">\n'
+                                  '<a href="../reference.html">API reference</a>\n')
+    shutil.copyfile(os.path.join(root, 'scripts/site/site.css'), os.path.join(stage.pages, 'site.css'))
 
 
 if __name__ == '__main__':
