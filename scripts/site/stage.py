@@ -19,7 +19,8 @@ import xml.etree.ElementTree as xml
 
 # pages outside docs/ that belong to the site
 OUTSIDE = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md']
-LINK = re.compile(r'\[([^\[\]]*)\]\(([^)\s]+)\)')
+# a block of code, which stays as it is, or a link
+LINK = re.compile(r'^ *```.*?^ *```|\[([^\[\]]*)\]\(([^)\s]+)\)', re.M | re.S)
 LIST_ITEM = re.compile(r'^(-|\*|\d+\.) ')
 
 
@@ -68,7 +69,7 @@ class Stage:
     def relink(self, source, page, text):
         """Rewrites the links of `source`, a file of the repository that becomes `page`."""
         def link(match):
-            label, (url, _, anchor) = match[1], match[2].partition('#')
+            label, (url, _, anchor) = match[1], (match[2] or '').partition('#')
             if not url or re.match(r'[a-z]+:', url):
                 return match[0]
             target = posixpath.normpath(posixpath.join(posixpath.dirname(source), url))
@@ -79,11 +80,10 @@ class Stage:
             return f"[{label}]({to}{'#' + anchor if anchor else ''})"
 
         lines, fenced, before = [], False, ''
-        for line in text.split('\n'):
+        for line in LINK.sub(link, text).split('\n'):
             if line.lstrip().startswith('```'):
                 fenced = not fenced
             elif not fenced:
-                line = LINK.sub(link, line)
                 # Python's Markdown wants an empty line before a list or a table, GitHub's does not
                 for block in (LIST_ITEM.match, lambda text: text.startswith('|')):
                     if block(line) and before.strip() and not before.startswith((' ', '|', '#')) and not block(before):
