@@ -77,7 +77,9 @@ def convert(text):
         code = line[:start]
         if i == 0:
             title = re.match(r' feeler/(\S+\.h): (.)(.*)', block[0])
-            block[0] = f' @file {title[1]} @brief {escape(title[2].upper() + title[3])}'
+            # doxygen shows brief descriptions of files without Markdown
+            brief = (title[2].upper() + title[3]).replace('`', '')
+            block[0] = f' @file {title[1]} @brief {escape(brief)}'
             block = block[:1] + prose([''] + block[1:])[1:]
             opener = '/**'
         elif code.strip():
