@@ -5,21 +5,43 @@ A comment directly above a declaration documents it, one behind a declaration on
 documents that one, and the first comment of a header documents the header. All others, for
 instance between includes or inside inline functions, stay plain.
 """
+import glob
+import os
 import re
 import sys
 
 ESCAPED = re.compile(r'([\\@<>#%&])')
+NAME = re.compile(r'\b(flr|FLR)_\w+\b(?![(_…*])')
 
 
-def escape(text):
+class Names:
+    """The functions and constants that all headers of a folder declare, for links between them."""
+    def __init__(self, folder):
+        self.functions, self.constants = set(), set()
+        for path in glob.glob(os.path.join(folder, '*.h')):
+            with open(path, encoding='utf-8') as file:
+                code = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
+            self.functions |= set(re.findall(r'\b(flr_\w+)\(', code))
+            for body in re.findall(r'\benum\b[^;{]*\{([^}]*)\}', code):
+                self.constants |= set(re.findall(r'(?:^|,)\s*(FLR_\w+)', body))
+
+    def link(self, text):
+        """Writes names as doxygen wants them for a link."""
+        def mark(match):
+            name = match[0]
+            return name + '()' if name in self.functions else '#' + name if name in self.constants else name
+        return NAME.sub(mark, text)
+
+
+def escape(text, names):
     """Keeps doxygen from reading commands and HTML in prose; code in backquotes stays as it is."""
     text = text.replace('et al. ', 'et al.\0')
     parts = text.split('`')
-    text = '`'.join(ESCAPED.sub(r'\\\1', part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    text = '`'.join(names.link(ESCAPED.sub(r'\\\1', part)) if i % 2 == 0 else part for i, part in enumerate(parts))
     return text.replace('\0', '\\ ')  # the brief description does not end here
 
 
-def prose(lines):
+def prose(lines, names):
     """Escapes the lines of a comment (without its delimiters) and marks indented ones as code."""
     out = []
     in_list = False
@@ -40,7 +62,7 @@ def prose(lines):
         else:
             if text.strip():
                 pad = None
-            out.append(f'{head} {escape(text)}' if star else escape(text))
+            out.append(f'{head} {escape(text, names)}' if star else escape(text, names))
     return out
 
 
@@ -52,7 +74,7 @@ def documents_next(after):
     return not after.startswith('#') or after.startswith('#define')
 
 
-def convert(text):
+def convert(text, names):
     lines = text.split('\n')
     out = []
     in_body = False
@@ -79,15 +101,15 @@ def convert(text):
             title = re.match(r' feeler/(\S+\.h): (.)(.*)', block[0])
             # doxygen shows brief descriptions of files without Markdown
             brief = (title[2].upper() + title[3]).replace('`', '')
-            block[0] = f' @file {title[1]} @brief {escape(brief)}'
-            block = block[:1] + prose([''] + block[1:])[1:]
+            block[0] = f' @file {title[1]} @brief {escape(brief, names)}'
+            block = block[:1] + prose([''] + block[1:], names)[1:]
             opener = '/**'
         elif code.strip():
             opener = '/*' if code.rstrip().endswith('{') else '/**<'
-            block = prose(block)
+            block = prose(block, names)
         elif documents_next(lines[end + 1] if end + 1 < len(lines) else ''):
             opener = '/**'
-            block = prose(block)
+            block = prose(block, names)
         else:
             opener = '/*'
         block[-1] += tail
@@ -100,4 +122,4 @@ def convert(text):
 if __name__ == '__main__':
     with open(sys.argv[1], encoding='utf-8') as file:
         sys.stdout.reconfigure(encoding='utf-8')
-        sys.stdout.write(convert(file.read()))
+        sys.stdout.write(convert(file.read(), Names(os.path.dirname(sys.argv[1]))))
