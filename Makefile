@@ -2,6 +2,7 @@
 #   make          build/feeler, release mode
 #   make demo     set everything up and open the viewer on a scene (NAME=gear: another one)
 #   make test     set everything up and run the tests
+#   make docs     the documentation site with API reference and search, in build/site/
 #   make install  PREFIX=/usr/local
 .DELETE_ON_ERROR:
 DEPS ?= yes
@@ -24,6 +25,9 @@ test: deps-test
 check: deps-check
 	@.ci/run
 
+docs: deps-docs
+	@scripts/docs
+
 install: all
 	cmake --install build --prefix $(PREFIX)
 
@@ -39,4 +43,4 @@ clean:
 deps-%:
 	@[ "$(DEPS)" = no ] || scripts/deps $*
 
-.PHONY: all configure demo test check install deb format clean
+.PHONY: all configure demo test check docs install deb format clean
