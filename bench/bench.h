@@ -52,8 +52,8 @@ flr_result flr_bench_smooth(flr_env *env, const flr_bench_options *options, FILE
                             flr_error *error);
 
 /* The continuous check: what it costs, slow and fast, along the actuator's way out and in the ball's socket. */
-flr_result flr_bench_march(flr_env *env, const flr_bench_options *options, FILE *out,
-                           flr_error *error);
+flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options, FILE *out,
+                                  flr_error *error);
 
 /* The exact distance: what it costs along the scenarios' own motions, with and without a witness. */
 flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FILE *out,

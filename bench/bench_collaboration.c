@@ -9,10 +9,10 @@
 
 #include "bench/bench.h"
 #include "bench/session.h"
-#include "controller/engine.h"
 #include "feeler/hand.h"
 #include "feeler/sim.h"
 #include "picture/plot.h"
+#include "sim/engine.h"
 
 enum { SIDES = 2, DELAYS = 5, LINE = 256, MOVED = 2, MOST_FRAMES = 20000 };
 static const double delays[DELAYS] = {0, 0.02, 0.12, 0.5, 1}; /* s, one way */
@@ -33,7 +33,7 @@ static const char *const words[SITUATIONS] = {
 typedef struct row {
     situation situation;
     double delay;
-    double stiffness;        /* N/m, of the tie; 0: none */
+    double stiffness;        /* N/m, of the remote coupling; 0: none */
     double jump, jump_max;   /* N: of a hand's force from frame to frame; p99 */
     double force;            /* N: p99 */
     double apart50, apart99; /* metres, between instances at the same time */
@@ -43,7 +43,7 @@ typedef struct row {
 } row;
 
 typedef struct post {
-    flr_engine_tie_sample sample;
+    flr_engine_coupling_sample sample;
     int64_t due_ns;
     uint32_t part; /* 0 or 1 */
 } post;
@@ -174,8 +174,8 @@ static void send(bench *b, side *from)
     for (int i = 0; i < MOVED; i++) {
         if (!from->holds[i]) continue;
         double put = 0, late = b->row->delay * (1 + jitter * (chance(b) - 0.5));
-        for (uint32_t t = 0; t < state->tie_count; t++)
-            if (state->ties[t].tie == (uint32_t)i) put = state->ties[t].put;
+        for (uint32_t t = 0; t < state->coupling_count; t++)
+            if (state->couplings[t].coupling == (uint32_t)i) put = state->couplings[t].put;
         if (chance(b) < loss) continue;
         flr_engine_part_state part = look(from, i);
         from->line[from->sent++ % LINE] =
@@ -193,20 +193,20 @@ static flr_result receive(side *from, side *to, flr_error *error)
          k++) {
         post *p = &from->line[k % LINE];
         if (p->due_ns > now) continue;
-        result = flr_engine_tie_input(to->engine, p->part, &p->sample, error);
+        result = flr_engine_coupling_input(to->engine, p->part, &p->sample, error);
         p->due_ns = INT64_MAX;
     }
     return result;
 }
 
-static flr_result tie(side *s, int part, bool mutual, const flr_pose *rest, flr_error *error)
+static flr_result coupling(side *s, int part, bool mutual, const flr_pose *rest, flr_error *error)
 {
-    flr_world_tie_def def = flr_default_world_tie_def();
+    flr_remote_coupling_def def = flr_default_remote_coupling_def();
     def.part = s->parts[part];
     def.mutual = mutual;
     def.rest = rest != NULL;
     if (rest) def.T_world_rest = *rest;
-    return flr_engine_set_tie(s->engine, (uint32_t)part, &def, error);
+    return flr_engine_set_coupling(s->engine, (uint32_t)part, &def, error);
 }
 
 /* ---- measuring ---- */
@@ -247,7 +247,7 @@ static flr_result pass(bench *b, double seconds, bool measured, flr_error *error
     return flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped") : result;
 }
 
-/* Who holds what, and who is tied. */
+/* Who holds what, and who is coupled. */
 static flr_result begin(bench *b, flr_error *error)
 {
     situation kind = b->row->situation;
@@ -261,7 +261,7 @@ static flr_result begin(bench *b, flr_error *error)
         bool takes = i == 0 || kind != CARRY, mutual = kind >= TOGETHER;
         b->sides[i].holds[own] = takes;
         if (kind == MEET || i == 1 || mutual)
-            result = tie(&b->sides[i], kind == MEET ? !i : 0, mutual, NULL, error);
+            result = coupling(&b->sides[i], kind == MEET ? !i : 0, mutual, NULL, error);
         if (takes && result == FLR_OK) result = give_hand(&b->sides[i], error);
         wait(&b->sides[i], 20); /* of both: their clocks go together */
         if (takes && result == FLR_OK)
@@ -280,7 +280,7 @@ static flr_result release(bench *b, flr_error *error)
         if (b->sides[i].hand) result = flr_engine_release(b->sides[i].engine, 0, error);
     for (int i = 0; i < SIDES && result == FLR_OK; i++)
         for (uint32_t t = 0; t < MOVED && result == FLR_OK; t++)
-            result = flr_engine_set_tie(b->sides[i].engine, t, NULL, error);
+            result = flr_engine_set_coupling(b->sides[i].engine, t, NULL, error);
     if (result == FLR_OK) result = pass(b, 0.002, false, error);
     for (int i = 0; i < MOVED; i++) {
         rest[i] = look(&b->sides[0], i).T_world_part;
@@ -289,7 +289,7 @@ static flr_result release(bench *b, flr_error *error)
     /* the decision goes the same way */
     if (result == FLR_OK) result = pass(b, b->row->delay, false, error);
     for (int i = 0; i < MOVED && result == FLR_OK; i++)
-        result = tie(&b->sides[1], i, false, &rest[i], error);
+        result = coupling(&b->sides[1], i, false, &rest[i], error);
     b->row->agreed = NAN;
     for (int ms = 0; ms < 10000 && result == FLR_OK && !isfinite(b->row->agreed); ms++) {
         bool same = true;
@@ -322,7 +322,7 @@ static flr_result measure(const flr_bench_options *options, row *r, flr_error *e
     if (result == FLR_OK) result = pass(b, settle + 4 * r->delay, false, error);
     if (result == FLR_OK) {
         const flr_engine_state *state = flr_engine_view(b->sides[1].engine);
-        r->stiffness = state->tie_count ? state->ties[0].stiffness : 0;
+        r->stiffness = state->coupling_count ? state->couplings[0].stiffness : 0;
         r->energy = state->energy + flr_engine_view(b->sides[0].engine)->energy;
         for (int i = 0; i < MOVED; i++)
             r->rest = fmax(r->rest, flr_vec3_distance(look(&b->sides[0], i).T_world_part.p,

@@ -46,8 +46,8 @@ static flr_result run_loop(flr_env *env, flr_device *device, uint64_t frames, ro
     if (r->paced) {
         result = flr_loop_start(loop, frames, error);
         if (result == FLR_OK) flr_loop_wait(loop);
-        r->fifo = flr_loop_rights(loop)->fifo;
-        r->locked = flr_loop_rights(loop)->locked;
+        r->fifo = flr_loop_privileges(loop)->fifo;
+        r->locked = flr_loop_privileges(loop)->locked;
     } else {
         flr_loop_run(loop, frames);
     }

@@ -12,9 +12,9 @@
 
 #include "bench/bench.h"
 #include "bench/viewers.h"
-#include "controller/service.h"
 #include "feeler/hand.h"
 #include "feeler/histogram.h"
+#include "server/service.h"
 
 static const double settle_s = 0.7, window_s = 2; /* divided for a quick look */
 static const double patience_seconds = 60;

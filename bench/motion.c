@@ -9,8 +9,7 @@
 #include "feeler/loop.h"
 #include "feeler/voxelize.h"
 
-#define BRISK                                                                                      \
-    20.0 /* m/s^2: by which a hand's spring may accelerate the part, as in scene/stage.c */
+#define BRISK 20.0 /* m/s^2: by which a hand's spring may accelerate the part, as in sim/stage.c */
 
 /* ---- the scene ---- */
 

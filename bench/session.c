@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "controller/share.h"
+#include "collab/share.h"
 #include "feeler/sim.h"
 
 enum { USERS = 15, SIZES = 5, RATE = 1000 };
@@ -189,9 +189,9 @@ static void close_session(session *s)
 
 static void count_bytes(session *s)
 {
-    flr_party_person person;
-    flr_party *party = flr_share_party(s->users[s->count - 1].share);
-    for (uint32_t i = 0; flr_party_person_at(party, i, &person); i++) {
+    flr_session_person person;
+    flr_session *shared = flr_share_session(s->users[s->count - 1].share);
+    for (uint32_t i = 0; flr_session_person_at(shared, i, &person); i++) {
         s->bytes_in += person.bytes_in;
         s->bytes_out += person.bytes_out;
     }

@@ -3,7 +3,7 @@
 #define FLR_BENCH_SESSION_H
 
 #include "bench/bench.h"
-#include "controller/engine.h"
+#include "sim/engine.h"
 
 /* A box of 1 mm voxels in an engine; its id in `*part`. */
 flr_result flr_bench_add_box(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,

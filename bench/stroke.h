@@ -4,7 +4,7 @@
 #define FLR_BENCH_STROKE_H
 
 #include "feeler/probe.h"
-#include "scene/segments.h"
+#include "scene/segment_file.h"
 /* Fills `strokes`, each the tip's way in one frame: it goes around the model in a slow spiral along the first surface seen
  * from outside, at a hand's speed (0.3 % of the model's size a frame), and in and out by 1 % of that size every 40 frames.
  * Where it would jump from one part of the model to another, the frame is left out. Always the same. Returns how many it

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "bench/session.h"
-#include "controller/service.h"
 #include "feeler/hand.h"
 #include "feeler/histogram.h"
 #include "models/models.h"
+#include "server/service.h"
 
 enum { LEAST = 2, MOST = 4, RATES = 2, ROWS = (MOST - LEAST + 1) * RATES * 2 };
 static const double rates[RATES] = {100, 1000};
@@ -204,7 +204,7 @@ static flr_result step(user *u, flr_error *error)
     flr_result result = FLR_OK;
     switch (u->phase) {
     case JOINING: {
-        uint32_t people = flr_party_count(flr_share_party(flr_service_share(u->service)));
+        uint32_t people = flr_session_count(flr_share_session(flr_service_share(u->service)));
         if (flr_share_ready(flr_service_share(u->service)) && people == s->count) go_on(u, TAKING);
         break;
     }
@@ -371,10 +371,10 @@ static flr_result measure(session *s, row *r, flr_error *error)
     s->seconds = 1e-9 * (double)(flr_clock_ns(s->env) - began);
     for (uint32_t i = 0; i < s->count; i++)
         if (s->users[i].started) pthread_join(s->users[i].thread, NULL);
-    flr_party_person person;
+    flr_session_person person;
     for (uint32_t i = 0; i < s->count && result == FLR_OK; i++) {
-        flr_party *party = flr_share_party(flr_service_share(s->users[i].service));
-        for (uint32_t k = 0; flr_party_person_at(party, k, &person); k++) {
+        flr_session *shared = flr_share_session(flr_service_share(s->users[i].service));
+        for (uint32_t k = 0; flr_session_person_at(shared, k, &person); k++) {
             r->packets += (person.packets_in + person.packets_out) / s->count;
             r->bytes += (person.bytes_in + person.bytes_out) / s->count;
         }

@@ -71,7 +71,7 @@ static int run(flr_device *device)
         flr_loop_destroy(loop);
         return fail(&error);
     }
-    printf("%s\n", flr_loop_rights(loop)->sentence);
+    printf("%s\n", flr_loop_privileges(loop)->sentence);
 
     for (int i = 1; i <= 5; i++) {
         int64_t now = flr_clock_ns(def.env);

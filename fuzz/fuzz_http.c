@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/http.h"
-#include "controller/websocket.h"
+#include "server/http.h"
+#include "server/websocket.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

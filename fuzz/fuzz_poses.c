@@ -1,11 +1,11 @@
-/* pose files: what is accepted obeys the promises of scene/poses.h */
+/* pose files: what is accepted obeys the promises of scene/pose_file.h */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/support/memory.h"
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -8,7 +8,7 @@
 #include "feeler/recording.h"
 #include "feeler/sim.h"
 #include "fuzz/support/memory.h"
-#include "world/mcap_records.h"
+#include "record/mcap_records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,11 +1,11 @@
-/* segment files: what is accepted obeys the promises of scene/segments.h */
+/* segment files: what is accepted obeys the promises of scene/segment_file.h */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/support/memory.h"
-#include "scene/segments.h"
+#include "scene/segment_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/hub.h"
 #include "feeler/sim.h"
 #include "protocol/codec.h"
+#include "server/hub.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -75,11 +75,11 @@ static void begin(void)
 }
 
 /* what goes out must be what the table allows, in the direction it goes */
-static void drain(flr_session *session)
+static void drain(flr_client_session *session)
 {
     size_t size;
-    for (int i = 0; i < 64 && flr_session_next(session, flr_clock_ns(env), out, out_size, &size);
-         i++) {
+    for (int i = 0;
+         i < 64 && flr_client_session_next(session, flr_clock_ns(env), out, out_size, &size); i++) {
         flr_protocol_head head;
         if (flr_protocol_read_head(out, size, &head, NULL) != FLR_OK) abort();
         const flr_wire_message *type = flr_wire_message_find(head.id);
@@ -96,7 +96,7 @@ static bool is_costly(uint16_t id)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (!hub) begin();
-    flr_session *session = flr_session_open(hub, "fuzz", true, flr_clock_ns(env));
+    flr_client_session *session = flr_client_session_open(hub, "fuzz", true, flr_clock_ns(env));
     flr_message hello = {.id = FLR_MSG_HELLO};
     hello.as.hello.abilities = UINT32_MAX;
     uint8_t first[512];
@@ -104,9 +104,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!session || flr_protocol_encode(&hello, FLR_PROTOCOL_MINOR, first, sizeof first, &count,
                                         NULL) != FLR_OK)
         abort();
-    flr_session_receive(session, first, count, flr_clock_ns(env));
+    flr_client_session_receive(session, first, count, flr_clock_ns(env));
     drain(session);
-    while (size >= 2 && !flr_session_ending(session)) {
+    while (size >= 2 && !flr_client_session_ending(session)) {
         size_t length = (size_t)bytes[0] | (size_t)bytes[1] << 8;
         bytes += 2, size -= 2;
         if (length > size) length = size;
@@ -117,14 +117,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         memcpy(frame + 4, bytes, length);
         bytes += length, size -= length;
         uint16_t id = length >= 2 ? (uint16_t)(frame[4] | frame[5] << 8) : 0;
-        if (!is_costly(id) && said <= flr_session_allows(session, frame, said))
-            flr_session_receive(session, frame, said, flr_clock_ns(env));
+        if (!is_costly(id) && said <= flr_client_session_allows(session, frame, said))
+            flr_client_session_receive(session, frame, said, flr_clock_ns(env));
         free(frame);
         drain(session);
     }
     flr_engine_run(engine, 1);
     flr_hub_pump(hub, flr_clock_ns(env));
     drain(session);
-    flr_session_close(session);
+    flr_client_session_close(session);
     return 0;
 }

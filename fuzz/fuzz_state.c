@@ -1,4 +1,4 @@
-/* the state of a world and what was done to it, as files of others say it: a recording's "start" and its deeds, and the states of
+/* the state of a world and what was done to it, as files of others say it: a recording's "start" and its journal entries, and the states of
  * feeler run --resume. What is taken can be stepped, and no part ends up nowhere.
  *
  * The input is a list of orders, a byte each, with values behind them:
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/deed.h"
 #include "feeler/sim.h"
 #include "feeler/voxelize.h"
 #include "feeler/world.h"
 #include "fuzz/support/memory.h"
+#include "sim/journal.h"
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 enum { PARTS = 3, HANDS = 2, STEPS = 6 };
 
 /* Only written notes release a merged scene, and this target writes none. */
-struct flr_ground;
-void flr_ground_drop(struct flr_ground *ground);
-void flr_ground_drop(struct flr_ground *ground)
+struct flr_static_scene;
+void flr_static_scene_release(struct flr_static_scene *ground);
+void flr_static_scene_release(struct flr_static_scene *ground)
 {
     (void)ground;
     abort();
@@ -110,18 +110,18 @@ static void step(int times)
 static void apply(const char *text, const uint8_t *data, size_t size)
 {
     flr_record_note note = {0, text, data, size};
-    flr_deed_note deed;
+    flr_journal_note entry;
     flr_error error;
     flr_fuzz_memory_begin(strlen(text) + size, FLR_FUZZ_FIXED);
-    flr_result result = flr_deed_read(&note, "fuzz", &deed, &error);
+    flr_result result = flr_journal_read(&note, "fuzz", &entry, &error);
     flr_fuzz_memory_end();
     if (result != FLR_OK) {
         if (strncmp(error.message, "fuzz", 4) != 0) abort();
         return;
     }
-    if (deed.kind == FLR_DEED_GROUND)
-        for (size_t i = 0; i < deed.size / 4; i++) flr_deed_ground(&deed, i);
-    flr_deed_do(&deed, world);
+    if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
+        for (size_t i = 0; i < entry.size / 4; i++) flr_journal_static_scene(&entry, i);
+    flr_journal_do(&entry, world);
 }
 
 static size_t read_note(const uint8_t *bytes, size_t size)

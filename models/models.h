@@ -21,7 +21,7 @@
 #include "feeler/env.h"
 #include "feeler/mesh.h"
 #include "feeler/result.h"
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 #include "scene/scene.h"
 
 struct flr_kit; /* models/kit.h */

@@ -10,7 +10,7 @@
 #include "feeler/units.h"
 #include "files.h"
 #include "output.h"
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 #include "scene/scene.h"
 
 typedef struct check_values {

@@ -11,9 +11,9 @@
 #include "files.h"
 #include "info.h"
 #include "output.h"
-#include "scene/path.h"
 #include "scene/scene.h"
-#include "scene/stage.h"
+#include "scene/scene_path.h"
+#include "sim/stage.h"
 #include "touch.h"
 
 static const char *const engine_choices[] = {"culled", "reference", "coherent", "spheres", NULL};
@@ -21,7 +21,7 @@ static const char *const engine_choices[] = {"culled", "reference", "coherent", 
 typedef struct contacts_values {
     flr_common common;
     flr_input input;
-    flr_touch touch;
+    flr_touch_options touch;
     const char *poses, *path;
     double pose_unit, voxel, moving_voxel; /* 0: not given */
     int64_t tests;                         /* 0: not given */

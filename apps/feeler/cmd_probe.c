@@ -7,7 +7,7 @@
 #include "feeler/probe.h"
 #include "files.h"
 #include "output.h"
-#include "scene/segments.h"
+#include "scene/segment_file.h"
 
 static const char *const method_choices[] = {"best", "grid", "tree", "hybrid", NULL};
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/rerun.h"
 #include "feeler/cache.h"
 #include "feeler/version.h"
 #include "files.h"
 #include "output.h"
 #include "recorded.h"
 #include "run_report.h"
-#include "scene/replay.h"
+#include "sim/replay.h"
+#include "sim/rerun.h"
 
 typedef struct replay_values {
     flr_common common;

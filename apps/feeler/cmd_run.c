@@ -15,11 +15,11 @@
 #include "info.h"
 #include "output.h"
 #include "run_report.h"
-#include "scene/hand.h"
-#include "scene/run.h"
 #include "scene/scene.h"
-#include "scene/setup.h"
-#include "scene/stage.h"
+#include "scene/scene_hand.h"
+#include "sim/run.h"
+#include "sim/setup.h"
+#include "sim/stage.h"
 #include "touch.h"
 
 #define MOST_FRAMES 1e12
@@ -30,7 +30,7 @@ static const char *const integrator_choices[] = {"implicit", "explicit", "quasi-
 typedef struct run_values {
     flr_common common;
     flr_input input;
-    flr_touch touch;
+    flr_touch_options touch;
     const char *hand, *part, *record, *poses, *device, *state, *resume;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;

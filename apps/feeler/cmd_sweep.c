@@ -12,8 +12,8 @@
 #include "files.h"
 #include "info.h"
 #include "output.h"
-#include "scene/path.h"
 #include "scene/scene.h"
+#include "scene/scene_path.h"
 
 typedef struct sweep_values {
     flr_common common;

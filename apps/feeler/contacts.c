@@ -169,7 +169,7 @@ void flr_contacts_ask(flr_cli *cli, flr_contacts_job *j)
 
 void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *j)
 {
-    flr_march_params params = flr_default_march_params();
+    flr_motion_check_params params = flr_default_motion_check_params();
     if (j->params.force_layer < params.layer) params.layer = j->params.force_layer;
     params.displacement = j->params.displacement;
     params.unchecked = 0;
@@ -182,8 +182,8 @@ void flr_contacts_sweep(flr_cli *cli, flr_contacts_job *j)
             flr_pose_span shell = {j->poses.poses[i - 1].T_world_part,
                                    j->poses.poses[i].T_world_part},
                           voxmap = {o->T_world_voxmap, o->T_world_voxmap};
-            flr_march_result r;
-            flr_contact_march(o->pair, shell, voxmap, &params, &r);
+            flr_motion_check_result r;
+            flr_contact_check_motion(o->pair, shell, voxmap, &params, &r);
             if (!(r.fraction < a->free)) continue;
             a->free = r.fraction;
             a->stopped = r.stopped;

@@ -7,7 +7,7 @@
 #include "feeler/contact.h"
 #include "feeler/gauge.h"
 #include "feeler/spheres.h"
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 
 struct json_t;
 

@@ -17,7 +17,7 @@ static bool do_nothing(void *context, flr_loop_frame *frame)
 }
 
 /* A loop of a second that does nothing, with what rights there are. */
-static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_rights_info *rights,
+static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_privileges_info *rights,
                           flr_error *error)
 {
     enum { FRAMES = 1000 };
@@ -32,7 +32,7 @@ static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_rights_i
     if (result == FLR_OK) {
         flr_loop_wait(loop);
         flr_loop_get_stats(loop, stats);
-        *rights = *flr_loop_rights(loop);
+        *rights = *flr_loop_privileges(loop);
     }
     flr_loop_destroy(loop);
     return result;
@@ -51,7 +51,7 @@ static unsigned rate_for(double late_us)
 void flr_doctor_timer(flr_doctor *doctor, flr_env *env)
 {
     flr_loop_stats stats;
-    flr_loop_rights_info rights;
+    flr_loop_privileges_info rights;
     flr_error error;
     if (measure(env, &stats, &rights, &error) != FLR_OK) {
         flr_doctor_say(doctor, "timer", false, error.message, "close other programs", NULL);

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "feeler/recording.h"
-#include "scene/setup.h"
+#include "sim/setup.h"
 
 typedef struct flr_recorded {
     const char *path;

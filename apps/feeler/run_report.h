@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "output.h"
-#include "scene/run.h"
+#include "sim/run.h"
 
 /* Text for people; nothing with --json. */
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,

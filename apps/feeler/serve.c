@@ -12,7 +12,6 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "controller/upload.h"
 #include "feeler/hardware.h"
 #include "files.h"
 #include "models/models.h"
@@ -21,6 +20,7 @@
 #include "scene/scene.h"
 #include "scratch.h"
 #include "serve_watch.h"
+#include "server/upload.h"
 
 enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
 

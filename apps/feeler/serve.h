@@ -3,7 +3,7 @@
 #define FLR_SERVE_H
 
 #include "command.h"
-#include "controller/service.h"
+#include "server/service.h"
 
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
 typedef struct flr_serve_options {

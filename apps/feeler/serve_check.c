@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "controller/access.h"
 #include "files.h"
 #include "output.h"
 #include "serve.h"
+#include "server/access.h"
 
 enum { LEAST_UPLOAD = 1024 };
 

@@ -3,7 +3,7 @@
 
 const char *const flr_touch_switch[] = {"off", "on", NULL};
 
-void flr_touch_apply(const flr_touch *touch, flr_contact_params *params)
+void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
 {
     if (touch->force_layer >= 0) params->force_layer = (unsigned)touch->force_layer;
     if (!isnan(touch->displace)) params->displacement = touch->displace;

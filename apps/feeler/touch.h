@@ -9,11 +9,11 @@
 #include "scene/scene.h"
 
 /* A member of the values of every command that lets parts touch. */
-typedef struct flr_touch {
+typedef struct flr_touch_options {
     int64_t force_layer;        /* -1: not given */
     double displace, stiffness; /* metres, N/m; NAN: not given */
     int model, awareness;       /* -1: not given */
-} flr_touch;
+} flr_touch_options;
 
 #define FLR_TOUCH_NOT_GIVEN                                                                        \
     {                                                                                              \
@@ -23,9 +23,9 @@ typedef struct flr_touch {
 extern const char *const flr_touch_switch[]; /* "off", "on", NULL */
 
 /* Puts what is given in place of what is there. */
-void flr_touch_apply(const flr_touch *touch, flr_contact_params *params);
+void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params);
 
-/* The options for a table of a struct `values` with a member `flr_touch touch`. */
+/* The options for a table of a struct `values` with a member `flr_touch_options touch`. */
 #define FLR_TOUCH_OPTIONS(values)                                                                  \
     {.name = "force-layer",                                                                        \
      .type = FLR_OPTION_INTEGER,                                                                   \

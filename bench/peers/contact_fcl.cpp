@@ -25,7 +25,7 @@
 extern "C" {
 #include "bench/bench.h"
 #include "models/models.h"
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 }
 
 namespace

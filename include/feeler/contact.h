@@ -185,8 +185,8 @@ typedef struct flr_pose_span {
     flr_pose from, to;
 } flr_pose_span;
 
-/* How a motion is checked. Fill with flr_default_march_params(). */
-typedef struct flr_march_params {
+/* How a motion is checked. Fill with flr_default_motion_check_params(). */
+typedef struct flr_motion_check_params {
     /* no point shall come into a voxel at this distance from the surface, in voxels, or nearer;
      * default 1: where exact surfaces may meet. 0: surface voxels; more than the range of the
      * voxmap is its range */
@@ -212,23 +212,23 @@ typedef struct flr_march_params {
     /* lookups, of which those that are made many at a time count an eighth; 0, the default: as many as
      * it takes */
     uint64_t budget;
-} flr_march_params;
+} flr_motion_check_params;
 
-FLR_API flr_march_params flr_default_march_params(void);
+FLR_API flr_motion_check_params flr_default_motion_check_params(void);
 
 /* A plane that a point of the shell would pass: the layer around where the motion would take it. */
-typedef struct flr_march_plane {
+typedef struct flr_motion_check_plane {
     flr_vec3 point;  /* world's frame, metres: where the point is at the beginning */
     flr_vec3 normal; /* world's frame at the beginning, unit, out of the layer */
     double gap;      /* metres: from the point to the plane; below 0: it is behind */
     uint32_t index;  /* in the shell */
     uint8_t label;   /* an flr_label */
-} flr_march_plane;
+} flr_motion_check_plane;
 
-enum { FLR_MARCH_PLANES = 8 };
+enum { FLR_MOTION_CHECK_PLANES = 8 };
 
 /* Plain data. */
-typedef struct flr_march_result {
+typedef struct flr_motion_check_result {
     /* 0 … 1: of the motion, up to which no point comes into the layer; 1: all of it is free */
     double fraction;
     double travel; /* metres: no point moves farther in all of the motion */
@@ -243,11 +243,11 @@ typedef struct flr_march_result {
     /* smooth, and no point goes farther than half a voxel: of the points that the whole motion would
      * take into the layer, some that are deep or far from each other, by which the motion can be
      * changed so that it is free */
-    flr_march_plane planes[FLR_MARCH_PLANES];
+    flr_motion_check_plane planes[FLR_MOTION_CHECK_PLANES];
     uint32_t plane_count;
     uint64_t lookups;
     uint64_t spent; /* of the budget */
-} flr_march_result;
+} flr_motion_check_result;
 
 /* How far can a part move before it would touch? Every point, against the surface field, along its
  * own path, voxel by voxel, so that nothing can be jumped over at any speed: a point enters no
@@ -257,7 +257,7 @@ typedef struct flr_march_result {
  *
  * The motion is that of the shell's part as seen from the voxmap's: its `centre` moves along a
  * straight line, its orientation turns at a constant rate the shorter way, from the one relative
- * pose to the other. flr_march_poses() tells where that is.
+ * pose to the other. flr_motion_check_poses() tells where that is.
  *
  * A point that is in the layer when checking begins stops the motion only where it comes deeper
  * than it was then (smooth: than the next whole voxel below the layer's end); interior is the
@@ -266,14 +266,16 @@ typedef struct flr_march_result {
  *
  * Poses that make no sense, shells without points: nothing stops them. A pair that is not aimed
  * at anything: likewise. Thread: one at a time per pair; RT safe, with a budget of bounded time. */
-FLR_API void flr_contact_march(flr_contact_pair *pair, flr_pose_span shell, flr_pose_span voxmap,
-                               const flr_march_params *params, flr_march_result *result);
+FLR_API void flr_contact_check_motion(flr_contact_pair *pair, flr_pose_span shell,
+                                      flr_pose_span voxmap, const flr_motion_check_params *params,
+                                      flr_motion_check_result *result);
 
 /* Where the two parts are when a fraction of that motion is done. The voxmap's part moves straight
  * and turns at a constant rate in the world; the shell's part does where it stands still. RT
  * safe. */
-FLR_API void flr_march_poses(flr_pose_span shell, flr_pose_span voxmap, flr_vec3 centre,
-                             double fraction, flr_pose *T_world_shell, flr_pose *T_world_voxmap);
+FLR_API void flr_motion_check_poses(flr_pose_span shell, flr_pose_span voxmap, flr_vec3 centre,
+                                    double fraction, flr_pose *T_world_shell,
+                                    flr_pose *T_world_voxmap);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@
  *     def.step = step, def.context = world;
  *     flr_loop_create(&def, &loop, &error);
  *     flr_loop_start(loop, 0, &error);          // a thread of its own
- *     puts(flr_loop_rights(loop)->sentence);    // with which rights
+ *     puts(flr_loop_privileges(loop)->sentence);    // with which rights
  *     ...
  *     flr_loop_stop(loop);
  *     flr_loop_destroy(loop);
@@ -118,7 +118,7 @@ FLR_API void flr_loop_destroy(flr_loop *loop);
 
 /* Begins in a thread of its own, for `frames` frames (0: until stopped), with the watchdog beside
  * it when paced. Where the system refuses real-time priority or locked memory the loop runs
- * without, and flr_loop_rights() says so. May be started again after it has stopped: numbers, grid
+ * without, and flr_loop_privileges() says so. May be started again after it has stopped: numbers, grid
  * and statistics go on. Not with a simulated env. */
 FLR_API flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error);
 
@@ -160,15 +160,15 @@ FLR_API flr_result flr_loop_exchange(flr_loop *loop, uint32_t index, flr_device 
 FLR_API bool flr_loop_exchanging(flr_loop *loop, uint32_t index);
 
 /* What the system granted. */
-typedef struct flr_loop_rights_info {
+typedef struct flr_loop_privileges_info {
     bool fifo;          /* real-time priority */
     bool locked;        /* memory */
     bool pinned;        /* to a processor, where one was named */
     char sentence[400]; /* for a person: what is missing, what it means, what to do */
-} flr_loop_rights_info;
+} flr_loop_privileges_info;
 
 /* Of the last start. Never NULL; valid as long as the loop. */
-FLR_API const flr_loop_rights_info *flr_loop_rights(const flr_loop *loop);
+FLR_API const flr_loop_privileges_info *flr_loop_privileges(const flr_loop *loop);
 
 /* ---- talking to it ---- */
 

@@ -178,11 +178,11 @@ typedef struct flr_part_total {
 FLR_API void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion);
 
 /* How far the two parts of a pair can go from where they were in the last update to these poses:
- * flr_contact_march(), turning about the centre of the part that gives the shell, which the pairs
+ * flr_contact_check_motion(), turning about the centre of the part that gives the shell, which the pairs
  * fill in, as they do the displacement. The pose of a ground is not read. */
 FLR_API void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                             flr_pose T_world_voxmap, const flr_march_params *params,
-                             flr_march_result *result);
+                             flr_pose T_world_voxmap, const flr_motion_check_params *params,
+                             flr_motion_check_result *result);
 
 /* Answers of the last query; valid until the next update. */
 FLR_API const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count);

@@ -78,13 +78,13 @@ FLR_API flr_step_params flr_default_step_params(void);
 
 /* What went wrong in a step; the step is taken all the same, without it. */
 enum {
-    FLR_FAULT_BODY = 1,    /* the body is not valid: it stays where it is, at rest */
-    FLR_FAULT_TOUCH = 2,   /* a contact or what came with it is not finite or out of range */
-    FLR_FAULT_HANDLE = 4,  /* a handle or its coupling is not finite */
-    FLR_FAULT_PUSH = 8,    /* a wrench is not finite */
-    FLR_FAULT_PARAMS = 16, /* a parameter is out of range: the body stays, at rest */
-    FLR_FAULT_FULL = 32,   /* more contacts or handles than there is room for */
-    FLR_FAULT_SOLVE = 64   /* the solver ran out of iterations: the best so far is taken */
+    FLR_STEP_FAULT_BODY = 1,    /* the body is not valid: it stays where it is, at rest */
+    FLR_STEP_FAULT_TOUCH = 2,   /* a contact or what came with it is not finite or out of range */
+    FLR_STEP_FAULT_HANDLE = 4,  /* a handle or its coupling is not finite */
+    FLR_STEP_FAULT_PUSH = 8,    /* a wrench is not finite */
+    FLR_STEP_FAULT_PARAMS = 16, /* a parameter is out of range: the body stays, at rest */
+    FLR_STEP_FAULT_FULL = 32,   /* more contacts or handles than there is room for */
+    FLR_STEP_FAULT_SOLVE = 64   /* the solver ran out of iterations: the best so far is taken */
 };
 
 /* What a contact query found, as it acts on the body. */

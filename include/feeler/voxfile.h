@@ -18,7 +18,7 @@
  *                 changed. What does more than ask for marks and points (converting, merging) must
  *                 verify first.
  *
- * The checksums find damage, not forgery: a file from somebody who wishes ill may hold any voxels.
+ * The checksums find damage, not forgery: a file of malicious origin may hold any voxels.
  *
  * A file that is mapped must not be changed in place: the changes show in the voxels.
  * flr_voxfile_write() and the cache never do that: a file is written under another name and put in

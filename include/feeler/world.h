@@ -11,7 +11,7 @@
  *
  * A step asks every pair that may touch (feeler/pairs.h), lets every body answer to contacts, hands
  * and gravity (feeler/step.h), checks that the way is free where a point goes far
- * (flr_contact_march), and moves. Then each hand gets its wrench, through the passivity controller.
+ * (flr_contact_check_motion), and moves. Then each hand gets its wrench, through the passivity controller.
  *
  * The same parts, parameters and inputs give the same bits, frame by frame; flr_world_frame.hash
  * stands for all that has happened so far. The whole state can be saved and put back in a few
@@ -31,7 +31,7 @@
  * (feeler/proxy.h), friction and force shading included. What moves and is touched gets the opposite
  * force; what moves takes the point along.
  *
- * A part that somebody holds in another world has an *instance* in each: a tie (flr_world_set_tie)
+ * A part that somebody holds in another world has an *instance* in each: a remote coupling (flr_world_set_remote_coupling)
  * pulls the one here to the one there by a spring and a damper in all six directions, and keeps
  * energy from coming out of the delay between the two.
  *
@@ -64,7 +64,7 @@
 extern "C" {
 #endif
 
-enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 4096, FLR_WORLD_TIES = 64 };
+enum { FLR_WORLD_HANDS = 8, FLR_WORLD_PARTS = 4096, FLR_WORLD_REMOTE_COUPLINGS = 64 };
 #define FLR_NO_PART UINT32_MAX
 
 typedef enum flr_part_kind {
@@ -189,16 +189,16 @@ FLR_API bool flr_world_grip(const flr_world *world, uint32_t hand, flr_pose *T_p
  * is static, or the pose makes no sense. */
 FLR_API bool flr_world_place(flr_world *world, uint32_t part, flr_pose T_world_part);
 
-/* ---- ties; RT safe ---- */
+/* ---- remote couplings; RT safe ---- */
 
 /* What pulls a part to its instance in another world (McNeely et al. 2005, section 6.1, figure 8).
- * Fill with flr_default_world_tie_def(). */
-typedef struct flr_world_tie_def {
+ * Fill with flr_default_remote_coupling_def(). */
+typedef struct flr_remote_coupling_def {
     uint32_t part;    /* of this world; not static */
     double stiffness; /* N/m without delay; default 0: that of params.coupling */
     double damping;   /* as a share of the critical one; default 1 */
-    /* The other world has a tie to this instance, too: somebody holds the part here and somebody
-     * there. What comes back is counted then, see flr_world_tie_input. default false: the other
+    /* The other world has a remote coupling to this instance, too: somebody holds the part here and somebody
+     * there. What comes back is counted then, see flr_remote_coupling_input. default false: the other
      * instance goes its way whatever this one does, as a hand */
     bool mutual;
     /* Released but not released: the part was let go elsewhere, and this is where it shall lie. Near
@@ -206,45 +206,47 @@ typedef struct flr_world_tie_def {
      * needed. default false */
     bool rest;
     flr_pose T_world_rest;
-} flr_world_tie_def;
+} flr_remote_coupling_def;
 
-FLR_API flr_world_tie_def flr_default_world_tie_def(void);
+FLR_API flr_remote_coupling_def flr_default_remote_coupling_def(void);
 
-/* Ties a part, or, with NULL, unties it. `tie` 0 … FLR_WORLD_TIES - 1 is the caller's choice. A
- * movable part that is tied moves though no hand holds it, and stays where it is when the last tie
- * and the last hand let go. Nothing jumps: a tie begins with the first input, and one that is set
- * again for the same part goes on as it was. Several ties and hands may pull one part, FLR_STEP_PULLS
- * of them. False, and nothing is changed: no such tie or part, a static part, numbers that make no
+/* Ties a part, or, with NULL, uncouples it. `remote coupling` 0 … FLR_WORLD_REMOTE_COUPLINGS - 1 is the caller's choice. A
+ * movable part that is coupled moves though no hand holds it, and stays where it is when the last remote coupling
+ * and the last hand let go. Nothing jumps: a remote coupling begins with the first input, and one that is set
+ * again for the same part goes on as it was. Several remote couplings and hands may pull one part, FLR_STEP_PULLS
+ * of them. False, and nothing is changed: no such remote coupling or part, a static part, numbers that make no
  * sense. */
-FLR_API bool flr_world_set_tie(flr_world *world, uint32_t tie, const flr_world_tie_def *def);
+FLR_API bool flr_world_set_remote_coupling(flr_world *world, uint32_t coupling,
+                                           const flr_remote_coupling_def *def);
 
 /* Where the other instance is, for the steps to come. */
-typedef struct flr_world_tie_input {
+typedef struct flr_remote_coupling_input {
     flr_pose T_world_part; /* of the other instance */
     flr_twist twist;       /* its own, about its centre of mass, world's axes */
-    /* s: how old what is known of it is, not below 0; the stiffness of a mutual tie falls with it, in
+    /* s: how old what is known of it is, not below 0; the stiffness of a mutual remote coupling falls with it, in
      * proportion, to a twentieth at 1 s and more */
     double delay;
-    /* mutual ties: flr_world_tie.put of the other side, as last heard; it never falls */
+    /* mutual remote couplings: flr_remote_coupling.put of the other side, as last heard; it never falls */
     double put;
-} flr_world_tie_input;
+} flr_remote_coupling_input;
 
-/* Before the next step. A tie for which nothing comes takes the other instance to stand still where
- * it was. False: no such tie, or numbers that make no sense; it goes on as if nothing had come. */
-FLR_API bool flr_world_tie_follow(flr_world *world, uint32_t tie, const flr_world_tie_input *input);
+/* Before the next step. A remote coupling for which nothing comes takes the other instance to stand still where
+ * it was. False: no such remote coupling, or numbers that make no sense; it goes on as if nothing had come. */
+FLR_API bool flr_remote_coupling_follow(flr_world *world, uint32_t coupling,
+                                        const flr_remote_coupling_input *input);
 
-/* How a tie is. Plain data; world's frame. */
-typedef struct flr_world_tie {
+/* How a remote coupling is. Plain data; world's frame. */
+typedef struct flr_remote_coupling {
     uint32_t part;
     flr_vec3 shift,
         turn;          /* metres, rad: from the instance here to the other, at the centre of mass */
     double stretch;    /* metres: no point of the part is farther from its place there */
     flr_wrench wrench; /* on the body, about its centre of mass, in the last step */
     double stiffness;  /* N/m, at this delay */
-    /* joules since the tie was set: what the body here gave to the tie, what it got from it; what the
+    /* joules since the remote coupling was set: what the body here gave to the remote coupling, what it got from it; what the
      * damping below took. The other side is told `put` */
     double put, got, taken;
-    double account; /* joules that the tie may still give */
+    double account; /* joules that the remote coupling may still give */
     double damping; /* N s/m: on the body, against the world, at present; 0: there is no surplus */
     double gain;    /* 0 … 1: what is left of the wrench, at present; 1: there is no surplus */
     bool begun;     /* there was an input, or it has a rest */
@@ -252,17 +254,18 @@ typedef struct flr_world_tie {
      * second: something is caught between the two. Ends when it is within one voxel */
     bool diverged;
     bool settled; /* a rest: the part lies exactly there */
-} flr_world_tie;
+} flr_remote_coupling;
 
-/* NULL: no such tie, or it is not set. Valid until the next call that changes the world. */
-FLR_API const flr_world_tie *flr_world_get_tie(const flr_world *world, uint32_t tie);
+/* NULL: no such remote coupling, or it is not set. Valid until the next call that changes the world. */
+FLR_API const flr_remote_coupling *flr_world_get_remote_coupling(const flr_world *world,
+                                                                 uint32_t coupling);
 
-/* Physics of a part on (the default) or off: then it touches nothing, nothing touches it, and ties
+/* Physics of a part on (the default) or off: then it touches nothing, nothing touches it, and remote couplings
  * and hands take it wherever they go. False: no such part. */
 FLR_API bool flr_world_set_solid(flr_world *world, uint32_t part, bool solid);
 FLR_API bool flr_world_is_solid(const flr_world *world, uint32_t part);
 
-/* Does it move: by itself, or in some hand, or by some tie? False: it lies where it is. */
+/* Does it move: by itself, or in some hand, or by some remote coupling? False: it lies where it is. */
 FLR_API bool flr_world_moves(const flr_world *world, uint32_t part);
 
 /* ---- a step; RT safe ---- */
@@ -358,7 +361,7 @@ FLR_API const flr_world_impact *flr_world_impacts(const flr_world *world, uint32
 
 /* ---- all of its state; RT safe ---- */
 
-/* Bodies, hands, ties, frame number and hash as plain bytes, good for a world made from the same
+/* Bodies, hands, remote couplings, frame number and hash as plain bytes, good for a world made from the same
  * definition. Parameters, ground and parts are not in it. */
 FLR_API size_t flr_world_state_size(const flr_world *world);
 FLR_API void flr_world_save(const flr_world *world, void *state);
@@ -367,7 +370,7 @@ FLR_API bool flr_world_load(flr_world *world, const void *state, size_t size);
 
 /* Goes on where another world was: when parts have come, gone or got other voxels. before[i]: which
  * part of `from` the part i is, or FLR_NO_PART: a new one, which stays where it is. What moves gets
- * pose and velocity; hands and ties keep what they hold, where it is still there; frame number and
+ * pose and velocity; hands and remote couplings keep what they hold, where it is still there; frame number and
  * hash go on. Parameters and ground are not taken. */
 FLR_API void flr_world_adopt(flr_world *world, const flr_world *from, const uint32_t *before);
 

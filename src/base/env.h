@@ -1,6 +1,6 @@
 /* what stands behind flr_env: a table of operations, one for the real machine, one simulated
  *
- * The operations do the deed and answer with an errno value (0: done). The sentences are made
+ * The operations do the work and answer with an errno value (0: done). The sentences are made
  * in one place, env.c, so that a simulated fault reads like a real one. */
 #ifndef FLR_BASE_ENV_H
 #define FLR_BASE_ENV_H

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/commands.h"
-#include "client/inside.h"
+#include "client/client_internal.h"
+#include "client/client_requests.h"
 #include "feeler/assert.h"
 
 flr_client_def flr_default_client_def(void)

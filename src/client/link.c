@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/inside.h"
+#include "client/client_internal.h"
 
 static const lws_usec_t again_us = 250000;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "client/inside.h"
+#include "client/client_internal.h"
 
 /* ---- parts ---- */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/touched.h"
+#include "base/prefault.h"
 
 enum { AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
 
@@ -56,17 +56,17 @@ flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
     /* one more than needed: no block is empty */
     b->slots = slots;
     b->capacity = capacity;
-    b->boxes = flr_touched_calloc((size_t)slots + 1, sizeof *b->boxes);
-    b->flags = flr_touched_calloc((size_t)slots + 1, 1);
-    b->cells = flr_touched_calloc(cells_of(slots) + 1, 1);
-    b->open = flr_touched_calloc((size_t)slots + 1, sizeof *b->open);
-    b->where = flr_touched_calloc((size_t)slots + 1, sizeof *b->where);
+    b->boxes = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->boxes);
+    b->flags = flr_prefaulted_calloc((size_t)slots + 1, 1);
+    b->cells = flr_prefaulted_calloc(cells_of(slots) + 1, 1);
+    b->open = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->open);
+    b->where = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->where);
     bool enough = b->boxes && b->flags && b->cells && b->open && b->where;
     for (int i = 0; i < AXES; i++)
         enough &=
-            (b->rows[i] = flr_touched_calloc(2 * (size_t)slots + 1, sizeof *b->rows[i])) != NULL;
+            (b->rows[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->rows[i])) != NULL;
     for (int i = 0; i < 2; i++)
-        enough &= (b->lists[i] = flr_touched_calloc(capacity + 1, sizeof *b->lists[i])) != NULL;
+        enough &= (b->lists[i] = flr_prefaulted_calloc(capacity + 1, sizeof *b->lists[i])) != NULL;
     if (!enough) {
         flr_broad_destroy(b);
         return NULL;

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
+#include "contact/contact_table.h"
 #include "contact/point.h"
 #include "contact/queues.h"
-#include "contact/table.h"
 
 enum {
     MANDATORY = 0, /* the queue of what is looked at in each query */

@@ -1,7 +1,7 @@
 /* the points of one hyperchunk of the shell: skip the chunks that are far, scan the others, judge what touches */
 #include <string.h>
 
-#include "contact/engine.h"
+#include "contact/contact_engine.h"
 
 #define FREE  (FLR_UNIFORM | FLR_MARK_FREE)
 #define SQRT3 1.7320508075688772

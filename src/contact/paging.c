@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
 #include "voxel/voxfile_format.h"
 
 /* ---- the table ---- */

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "contact/table.h"
+#include "contact/contact_table.h"
 #include "feeler/latest.h"
 #include "feeler/shell.h"
 

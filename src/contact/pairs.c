@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/touched.h"
+#include "base/prefault.h"
 #include "contact/broad.h"
+#include "contact/contact_table.h"
 #include "contact/point.h"
-#include "contact/table.h"
 
 #define SQRT3    1.7320508075688772
 #define FARTHEST 4e9 /* metres: what is asked is nearer to everything */
@@ -152,12 +152,12 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     flr_result result = flr_contact_pair_create(&asker, &made->asker, error);
     if (result != FLR_OK) return result;
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
-    made->places = flr_touched_calloc((size_t)def->parts + 1, sizeof *made->places);
-    made->totals = flr_touched_calloc((size_t)def->parts + 1, sizeof *made->totals);
+    made->places = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->places);
+    made->totals = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->totals);
     for (int i = 0; i < 2; i++)
-        made->lists[i] = flr_touched_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
-    made->results = flr_touched_calloc((size_t)def->pairs + 1, sizeof *made->results);
-    made->contacts = flr_touched_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
+        made->lists[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
+    made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
+    made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
     if (made->broad && made->places && made->totals && made->lists[0] && made->lists[1] &&
         made->results && made->contacts)
         return FLR_OK;
@@ -519,19 +519,19 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
 }
 
 void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                     flr_pose T_world_voxmap, const flr_march_params *params,
-                     flr_march_result *result)
+                     flr_pose T_world_voxmap, const flr_motion_check_params *params,
+                     flr_motion_check_result *result)
 {
     bool ground = pair.voxmap == FLR_PAIRS_GROUND;
     const flr_pairs_part *a = &pairs->places[pair.shell].part,
                          *b = &pairs->places[ground ? pairs->def.parts : pair.voxmap].part;
-    flr_march_params march = *params;
-    march.centre = a->centre;
-    march.displacement = pairs->def.params.displacement;
+    flr_motion_check_params check = *params;
+    check.centre = a->centre;
+    check.displacement = pairs->def.params.displacement;
     flr_pose_span of_shell = {a->T_world_part, T_world_shell},
                   of_voxmap = {b->T_world_part, ground ? b->T_world_part : T_world_voxmap};
     flr_contact_pair_aim(pairs->asker, a->shape.shell, b->shape.table);
-    flr_contact_march(pairs->asker, of_shell, of_voxmap, &march, result);
+    flr_contact_check_motion(pairs->asker, of_shell, of_voxmap, &check, result);
 }
 
 const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)

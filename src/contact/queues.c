@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
 
 bool flr_queues_make(flr_queues *queues, uint32_t items)
 {

@@ -1,7 +1,7 @@
 /* the smooth law for a batch of points */
 #include <string.h>
 
-#include "contact/engine.h"
+#include "contact/contact_engine.h"
 
 #define EACH UINT64_C(0x0101010101010101)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/touched.h"
+#include "base/prefault.h"
 #include "dynamics/bound.h"
 #include "dynamics/solve.h"
 
@@ -85,8 +85,8 @@ flr_result flr_step_create(uint32_t capacity, flr_step **step, flr_error *error)
     if (capacity > 1u << 20)
         return flr_fail(error, FLR_TOO_LARGE, "%u contacts in a step: at most 1048576", capacity);
     flr_step *made = calloc(1, sizeof *made);
-    flr_touch *touches = flr_touched_calloc(capacity ? capacity : 1, sizeof *touches);
-    cluster *clusters = flr_touched_calloc(capacity ? capacity : 1, sizeof *clusters);
+    flr_touch *touches = flr_prefaulted_calloc(capacity ? capacity : 1, sizeof *touches);
+    cluster *clusters = flr_prefaulted_calloc(capacity ? capacity : 1, sizeof *clusters);
     if (!made || !touches || !clusters) {
         free(made);
         free(touches);
@@ -97,7 +97,7 @@ flr_result flr_step_create(uint32_t capacity, flr_step **step, flr_error *error)
     made->clusters = clusters;
     made->problem.touches = touches;
     made->problem.springs = made->springs;
-    made->faults = FLR_FAULT_BODY; /* until there is one */
+    made->faults = FLR_STEP_FAULT_BODY; /* until there is one */
     *step = made;
     return FLR_OK;
 }
@@ -146,9 +146,9 @@ void flr_step_begin(flr_step *step, const flr_body *body, const flr_step_params 
     step->deepest = step->stiffness = step->stiffest = 0;
     step->touching = step->pulls = 0;
     step->problem = (flr_problem){.touches = step->problem.touches, .springs = step->springs};
-    if (!params_are_valid(params)) step->faults |= FLR_FAULT_PARAMS;
+    if (!params_are_valid(params)) step->faults |= FLR_STEP_FAULT_PARAMS;
     if (!body_is_usable(body)) {
-        step->faults |= FLR_FAULT_BODY;
+        step->faults |= FLR_STEP_FAULT_BODY;
         return;
     }
     step->centre = flr_body_centre(body);
@@ -159,7 +159,7 @@ void flr_step_begin(flr_step *step, const flr_body *body, const flr_step_params 
 /* nothing can be gathered for a step that will not be made */
 static bool stopped(const flr_step *step)
 {
-    return step->faults & (FLR_FAULT_BODY | FLR_FAULT_PARAMS);
+    return step->faults & (FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_PARAMS);
 }
 
 /* A contact that is deeper than it may be comes back by a tenth of the excess a step, and slowly
@@ -233,7 +233,7 @@ static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t
         flr_vec3 normal = touches->walls ? touches->walls[i] : contact->normal;
         if (!sane3(contact->point) || !sane(contact->depth) ||
             !(fabs(flr_vec3_length2(normal) - 1) < 1e-3)) {
-            step->faults |= FLR_FAULT_TOUCH;
+            step->faults |= FLR_STEP_FAULT_TOUCH;
             continue;
         }
         if (!(contact->depth > 0)) continue;
@@ -258,7 +258,7 @@ static void take_braking(flr_step *step, const flr_touches *touches)
 {
     const flr_contact_result *r = touches->result;
     if (!sane3(r->braking) || !sane3(r->braking_turn)) {
-        step->faults |= FLR_FAULT_TOUCH;
+        step->faults |= FLR_STEP_FAULT_TOUCH;
         return;
     }
     double sign = touches->reversed ? -1 : 1;
@@ -302,7 +302,7 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
         !sane3(touches->other.linear) || !(touches->limit > 0) || !(touches->friction >= 0) ||
         !sane(touches->friction) || !(touches->asked->stiffness > 0) ||
         !sane(touches->asked->stiffness)) {
-        step->faults |= FLR_FAULT_TOUCH;
+        step->faults |= FLR_STEP_FAULT_TOUCH;
         return;
     }
     take_braking(step, touches);
@@ -313,7 +313,7 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
     uint32_t room = step->capacity - step->problem.touch_count, used = r->listed;
     if (used > room) {
         used = room;
-        step->faults |= FLR_FAULT_FULL;
+        step->faults |= FLR_STEP_FAULT_FULL;
     }
     double share = share_of(touches, used);
     if (used > 0) share *= (double)r->contacts / used;
@@ -322,7 +322,7 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
 
     /* the engine's wrench is of all contacts: what the list has too little or too much of */
     if (!sane3(r->wrench.force) || !sane3(r->wrench.torque)) {
-        step->faults |= FLR_FAULT_TOUCH;
+        step->faults |= FLR_STEP_FAULT_TOUCH;
         return;
     }
     flr_wrench all =
@@ -344,13 +344,13 @@ void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *han
     if (stopped(step)) return;
     flr_stretch s;
     if (step->pulls == FLR_STEP_PULLS) {
-        step->faults |= FLR_FAULT_FULL;
+        step->faults |= FLR_STEP_FAULT_FULL;
         return;
     }
     if (!sane3(handle->T_world_handle.p) || !sane3(handle->twist.linear) ||
         !sane3(handle->twist.angular) || !coupling_is_valid(coupling) ||
         !flr_coupling_stretch(coupling, &step->body, handle, &s)) {
-        step->faults |= FLR_FAULT_HANDLE;
+        step->faults |= FLR_STEP_FAULT_HANDLE;
         return;
     }
     step->holds[step->pulls++] = (hold){*coupling, s, handle->twist};
@@ -359,7 +359,7 @@ void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *han
 void flr_step_push(flr_step *step, flr_wrench wrench)
 {
     if (!sane3(wrench.force) || !sane3(wrench.torque))
-        step->faults |= FLR_FAULT_PUSH;
+        step->faults |= FLR_STEP_FAULT_PUSH;
     else
         step->push = flr_wrench_add(step->push, wrench);
 }
@@ -494,7 +494,7 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
     for (uint32_t i = 0; i < step->pulls; i++) add_hold(step, &step->holds[i]);
     flr_solution solution;
     flr_solve(problem, &solution);
-    if (!solution.converged) step->faults |= FLR_FAULT_SOLVE;
+    if (!solution.converged) step->faults |= FLR_STEP_FAULT_SOLVE;
     result->contact = flr_wrench_add(solution.contact, step->unlisted);
     result->pull = solution.pull;
     result->iterations = solution.iterations;
@@ -520,7 +520,7 @@ void flr_step_solve(flr_step *step, flr_step_result *result)
     body.twist = twist_of(x);
     if (!flr_vec3_is_finite(body.twist.angular) || !flr_vec3_is_finite(body.twist.linear) ||
         !wrench_is_finite(result->contact) || !wrench_is_finite(result->pull)) {
-        step->faults |= FLR_FAULT_SOLVE;
+        step->faults |= FLR_STEP_FAULT_SOLVE;
         body.twist = (flr_twist){0};
         result->contact = result->pull = (flr_wrench){0};
     }

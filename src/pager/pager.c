@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
 #include "feeler/assert.h"
 #include "pager/pager.h"
 #include "voxel/voxfile_format.h"

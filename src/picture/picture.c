@@ -194,7 +194,7 @@ static flr_vec3 key_direction(const flr_camera *eye)
 }
 
 /* the floor is there before the parts are drawn; it ends where it is far away */
-static void lay_ground(flr_stage *stage)
+static void lay_ground(flr_shading *stage)
 {
     const flr_camera *eye = &stage->eye;
     const flr_vec3 under = {eye->centre.x, eye->centre.y, stage->ground};
@@ -218,7 +218,7 @@ static void lay_ground(flr_stage *stage)
         }
 }
 
-static void set_cameras(flr_stage *stage)
+static void set_cameras(flr_shading *stage)
 {
     const flr_picture_def *def = stage->def;
     flr_camera *eye = &stage->eye, *light = &stage->light;
@@ -231,10 +231,10 @@ static void set_cameras(flr_stage *stage)
     place(light, def, NULL, 0, 0.01);
 }
 
-static flr_result draw_all(flr_stage *stage, flr_error *error)
+static flr_result draw_all(flr_shading *stage, flr_error *error)
 {
-    const flr_target seen = {.camera = &stage->eye, .samples = stage->samples};
-    const flr_target shadow = {.camera = &stage->light, .nearness = stage->shadow_map};
+    const flr_raster seen = {.camera = &stage->eye, .samples = stage->samples};
+    const flr_raster shadow = {.camera = &stage->light, .nearness = stage->shadow_map};
     for (size_t i = 0; i < stage->def->part_count; i++) {
         flr_result result = flr_raster_part(&seen, stage->def, i, error);
         if (result == FLR_OK && stage->shadow_map)
@@ -244,7 +244,7 @@ static flr_result draw_all(flr_stage *stage, flr_error *error)
     return FLR_OK;
 }
 
-static flr_result render(flr_stage *stage, uint8_t *rgb, flr_error *error)
+static flr_result render(flr_shading *stage, uint8_t *rgb, flr_error *error)
 {
     const flr_picture_def *def = stage->def;
     const size_t count = (size_t)stage->eye.width * stage->eye.height;
@@ -263,7 +263,7 @@ flr_result flr_picture_render(const flr_picture_def *def, flr_picture *picture, 
 {
     flr_result result = check(def, error);
     if (result != FLR_OK) return result;
-    flr_stage stage = {.def = def};
+    flr_shading stage = {.def = def};
     stage.eye.width = def->width * def->samples, stage.eye.height = def->height * def->samples;
     uint8_t *rgb = malloc((size_t)def->width * def->height * 3);
     stage.samples = calloc((size_t)stage.eye.width * stage.eye.height, sizeof *stage.samples);

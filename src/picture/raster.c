@@ -65,7 +65,7 @@ static screen_corner to_screen(const flr_camera *camera, const corner *c)
                            flr_camera_nearness(camera, c->p.z), c->n};
 }
 
-static void put(const flr_target *target, size_t at, double nearness, const screen_corner *s,
+static void put(const flr_raster *target, size_t at, double nearness, const screen_corner *s,
                 const double weights[3], uint32_t tag)
 {
     if (target->nearness) {
@@ -85,7 +85,7 @@ static void put(const flr_target *target, size_t at, double nearness, const scre
     for (int i = 0; i < 3; i++) sample->normal[i] = (int16_t)lrint(n[i] * k);
 }
 
-static void fill(const flr_target *target, screen_corner s[3], uint32_t tag)
+static void fill(const flr_raster *target, screen_corner s[3], uint32_t tag)
 {
     const flr_camera *camera = target->camera;
     double area = (s[1].x - s[0].x) * (s[2].y - s[0].y) - (s[1].y - s[0].y) * (s[2].x - s[0].x);
@@ -159,7 +159,7 @@ static int clip(const corner *in, int count, const double plane[4], corner *out)
     return kept;
 }
 
-static void draw(const flr_target *target, const corner corners[3], const double *cut, uint32_t tag)
+static void draw(const flr_raster *target, const corner corners[3], const double *cut, uint32_t tag)
 {
     corner first[5], second[5];
     for (int i = 0; i < 3; i++) first[i] = corners[i];
@@ -231,7 +231,7 @@ static void triangles_around(const flr_mesh *mesh, ready_part *ready)
     ready->first[0] = 0;
 }
 
-static bool make_ready(const flr_target *target, const flr_picture_part *part, ready_part *ready)
+static bool make_ready(const flr_raster *target, const flr_picture_part *part, ready_part *ready)
 {
     const flr_mesh *mesh = part->mesh;
     ready->points = malloc(mesh->vertex_count * sizeof *ready->points);
@@ -283,7 +283,7 @@ void flr_camera_cut(const flr_camera *camera, const flr_picture_def *def, double
     plane[3] = -(plane[0] * p.x + plane[1] * p.y + plane[2] * p.z);
 }
 
-flr_result flr_raster_part(const flr_target *target, const flr_picture_def *def, size_t index,
+flr_result flr_raster_part(const flr_raster *target, const flr_picture_def *def, size_t index,
                            flr_error *error)
 {
     const flr_picture_part *part = def->parts + index;

@@ -49,14 +49,14 @@ typedef struct flr_sample {
 enum { FLR_TAG_GROUND = 1 };
 
 /* Where triangles go: samples for the eye, or plain nearness for a light. Exactly one is set. */
-typedef struct flr_target {
+typedef struct flr_raster {
     const flr_camera *camera;
     flr_sample *samples; /* [height * width] or NULL */
     float *nearness;     /* [height * width] or NULL */
-} flr_target;
+} flr_raster;
 
 /* Draws one part. FLR_NO_MEMORY. */
-flr_result flr_raster_part(const flr_target *target, const flr_picture_def *def, size_t part,
+flr_result flr_raster_part(const flr_raster *target, const flr_picture_def *def, size_t part,
                            flr_error *error);
 
 #endif

@@ -44,7 +44,7 @@ static vec point_of(const flr_camera *eye, const flr_sample *sample, uint32_t x,
 
 /* A ray that meets the back of a surface first has come into a solid through the section: what
  * is seen there is the section itself. */
-void flr_shade_caps(flr_stage *stage)
+void flr_shade_caps(flr_shading *stage)
 {
     if (!stage->def->cut) return;
     const flr_camera *eye = &stage->eye;
@@ -74,7 +74,7 @@ void flr_shade_caps(flr_stage *stage)
 enum { TILE = 4, TAPS = 14 };
 
 /* how much light the neighbourhood takes away at one sample, 0..1 */
-static float occluded(const flr_stage *stage, uint32_t x, uint32_t y,
+static float occluded(const flr_shading *stage, uint32_t x, uint32_t y,
                       const float offsets[TILE * TILE][TAPS][2])
 {
     const flr_camera *eye = &stage->eye;
@@ -113,7 +113,7 @@ static void spiral(float offsets[TILE * TILE][TAPS][2])
         }
 }
 
-flr_result flr_shade_occlusion(flr_stage *stage, flr_error *error)
+flr_result flr_shade_occlusion(flr_shading *stage, flr_error *error)
 {
     const flr_camera *eye = &stage->eye;
     const size_t count = (size_t)eye->width * eye->height;
@@ -182,7 +182,7 @@ static vec plus(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
 static vec mixed(vec a, vec b, float t) { return plus(scaled(a, 1 - t), scaled(b, t)); }
 
 /* the share of the key light that arrives at a point of the eye's frame */
-static float lit(const flr_stage *stage, const lighting *lamps, vec p, vec n)
+static float lit(const flr_shading *stage, const lighting *lamps, vec p, vec n)
 {
     static const float ring[12][2] = {{0.35f, 0.1f},   {-0.1f, 0.35f}, {-0.35f, -0.1f},
                                       {0.1f, -0.35f},  {0.7f, 0.55f},  {-0.55f, 0.7f},
@@ -216,7 +216,7 @@ static float lit(const flr_stage *stage, const lighting *lamps, vec p, vec n)
 }
 
 /* how dark the outline is at a sample, 0..1 */
-static float outline(const flr_stage *stage, uint32_t x, uint32_t y)
+static float outline(const flr_shading *stage, uint32_t x, uint32_t y)
 {
     const flr_camera *eye = &stage->eye;
     const flr_sample *sample = stage->samples + (size_t)y * eye->width + x;
@@ -244,7 +244,7 @@ static float outline(const flr_stage *stage, uint32_t x, uint32_t y)
     return dark;
 }
 
-static vec shade_part(const flr_stage *stage, const lighting *lamps, const flr_sample *sample,
+static vec shade_part(const flr_shading *stage, const lighting *lamps, const flr_sample *sample,
                       uint32_t x, uint32_t y)
 {
     const vec albedo = lamps->colours[sample->tag / 2 - 1];
@@ -279,14 +279,14 @@ static vec shade_part(const flr_stage *stage, const lighting *lamps, const flr_s
     return scaled(colour, 1 - line);
 }
 
-static vec background(const flr_stage *stage, uint32_t y)
+static vec background(const flr_shading *stage, uint32_t y)
 {
     if (!stage->def->background) return (vec){1, 1, 1};
     const float t = (float)y / (float)stage->eye.height;
     return mixed((vec){0.93f, 0.95f, 0.975f}, (vec){0.74f, 0.79f, 0.85f}, t);
 }
 
-static vec shade_ground(const flr_stage *stage, const lighting *lamps, const flr_sample *sample,
+static vec shade_ground(const flr_shading *stage, const lighting *lamps, const flr_sample *sample,
                         uint32_t x, uint32_t y)
 {
     const vec p = point_of(&lamps->eye, sample, x, y);
@@ -295,7 +295,7 @@ static vec shade_ground(const flr_stage *stage, const lighting *lamps, const flr
     return scaled(background(stage, y), dark * (0.35f + 0.65f * open));
 }
 
-static void set_lamps(const flr_stage *stage, lighting *lamps)
+static void set_lamps(const flr_shading *stage, lighting *lamps)
 {
     const flr_camera *eye = &stage->eye, *light = &stage->light;
     lamps->eye = *eye, lamps->light = *light;
@@ -318,7 +318,7 @@ static void set_lamps(const flr_stage *stage, lighting *lamps)
     }
 }
 
-static vec shade_sample(const flr_stage *stage, const lighting *lamps, uint32_t x, uint32_t y)
+static vec shade_sample(const flr_shading *stage, const lighting *lamps, uint32_t x, uint32_t y)
 {
     const flr_sample *sample = stage->samples + (size_t)y * stage->eye.width + x;
     if (sample->tag == 0) return background(stage, y);
@@ -326,7 +326,7 @@ static vec shade_sample(const flr_stage *stage, const lighting *lamps, uint32_t 
     return shade_part(stage, lamps, sample, x, y);
 }
 
-flr_result flr_shade_picture(const flr_stage *stage, uint8_t *rgb, flr_error *error)
+flr_result flr_shade_picture(const flr_shading *stage, uint8_t *rgb, flr_error *error)
 {
     const flr_picture_def *def = stage->def;
     lighting lamps;

@@ -8,7 +8,7 @@
 
 #include "feeler/units.h"
 #include "picture/cubes.h"
-#include "picture/text.h"
+#include "picture/labels.h"
 
 static const flr_colour paper = {0.975f, 0.975f, 0.97f}, panel_colour = {1, 1, 1},
                         ink = {0.18f, 0.21f, 0.25f}, faint = {0.55f, 0.58f, 0.62f},

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "probe/exact.h"
+#include "probe/exact_segment.h"
 
 /* A product of three differences of doubles, six of them summed, is wrong by less than 48 roundings of the product of the
  * largest differences. What lies below `tiny` may have lost more, by underflow. Beyond `enormous` nothing is tried here. */

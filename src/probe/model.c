@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/pages.h"
-#include "probe/kernel.h"
+#include "base/large_pages.h"
+#include "probe/probe_kernel.h"
 
 /* In a hybrid, cells with more triangles than this hold trees: two blocks are scanned faster than a tree is walked. */
 enum { CROWDED = 32 };

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "probe/kernel.h"
+#include "probe/probe_kernel.h"
 
 /* Adds those of a block whose boxes are met. Apart from the loop over boxes: most have none. */
 TARGET static __attribute__((noinline)) uint32_t add(const flr_probe_block *block, const segment *s,

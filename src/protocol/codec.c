@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "feeler/assert.h"
-#include "protocol/check.h"
+#include "protocol/message_check.h"
 
 /* where and why a message is refused; becomes a sentence only when somebody wants to read it */
 typedef struct wire_fault {

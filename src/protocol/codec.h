@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "feeler/result.h"
+#include "protocol/message_table.h"
 #include "protocol/messages.h"
-#include "protocol/table.h"
 
 enum {
     FLR_PROTOCOL_HEAD = 16,    /* bytes */

@@ -22,7 +22,7 @@ typedef struct flr_loop_threads {
     sem_t ready;                  /* the loop's knows its rights */
     _Atomic uint64_t page_faults; /* of the loop's in its frames, when it has ended */
     int fifo, pinned; /* errno of asking for them; the loop's until ready, then control's */
-    flr_loop_rights_info rights;
+    flr_loop_privileges_info rights;
 } flr_loop_threads;
 
 /* A device on its way into a place. */

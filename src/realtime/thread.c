@@ -6,7 +6,7 @@
 
 #include "feeler/assert.h"
 #include "realtime/loop.h"
-#include "realtime/rights.h"
+#include "realtime/privileges.h"
 
 enum { STACK_SIZE = 4 << 20 };           /* of which what is touched takes memory */
 static const int64_t watch_ns = 1000000; /* between two looks of the watchdog */
@@ -25,12 +25,12 @@ static void *loop_thread(void *context)
 {
     flr_loop *loop = context;
     flr_loop_threads *t = &loop->threads;
-    flr_rights_prepare_thread("feeler-loop");
-    if (loop->def.priority > 0) t->fifo = flr_rights_set_priority(loop->def.priority);
+    flr_privileges_prepare_thread("feeler-loop");
+    if (loop->def.priority > 0) t->fifo = flr_privileges_set_priority(loop->def.priority);
     if (loop->def.cpu >= 0)
-        t->pinned = flr_rights_set_cpu(loop->def.cpu);
+        t->pinned = flr_privileges_set_cpu(loop->def.cpu);
     else
-        flr_rights_begin_on(loop->def.home);
+        flr_privileges_begin_on(loop->def.home);
     uint64_t frames = loop->frames;
     sem_post(&t->ready);
     uint64_t before = faults_so_far();
@@ -43,10 +43,10 @@ static void *loop_thread(void *context)
 static void *watchdog_thread(void *context)
 {
     flr_loop *loop = context;
-    flr_rights_prepare_thread("feeler-watchdog");
-    flr_rights_keep_off(loop->def.cpu >= 0 ? loop->def.cpu : loop->def.home);
+    flr_privileges_prepare_thread("feeler-watchdog");
+    flr_privileges_keep_off(loop->def.cpu >= 0 ? loop->def.cpu : loop->def.home);
     // above the loop: when that spins for ever, somebody must still come through
-    if (loop->def.priority > 0) (void)flr_rights_set_priority(loop->def.priority + 1);
+    if (loop->def.priority > 0) (void)flr_privileges_set_priority(loop->def.priority + 1);
     int64_t next = flr_clock_ns(loop->def.env);
     while (atomic_load(&loop->threads.watch)) {
         flr_loop_watch(loop);
@@ -105,8 +105,8 @@ flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error)
     int code = watched ? make_thread(&t->watchdog, watchdog_thread, loop) : 0;
     t->watchdog_made = watched && code == 0;
     if (code) return no_thread(loop, code, error);
-    int locked = loop->def.lock_memory ? flr_rights_lock_memory() : 0;
-    if (loop->def.lock_memory) flr_rights_touch_program();
+    int locked = loop->def.lock_memory ? flr_privileges_lock_memory() : 0;
+    if (loop->def.lock_memory) flr_privileges_touch_program();
     t->locked = loop->def.lock_memory && locked == 0;
     if (sem_init(&t->ready, 0, 0) != 0) return no_thread(loop, errno, error);
     code = make_thread(&t->loop, loop_thread, loop);
@@ -115,7 +115,7 @@ flr_result flr_loop_start(flr_loop *loop, uint64_t frames, flr_error *error)
         while (sem_wait(&t->ready) != 0 && errno == EINTR) {}
     sem_destroy(&t->ready);
     if (code) return no_thread(loop, code, error);
-    flr_rights_explain(&t->rights, &loop->def, t->fifo, locked, t->pinned);
+    flr_privileges_explain(&t->rights, &loop->def, t->fifo, locked, t->pinned);
     return FLR_OK;
 }
 
@@ -125,7 +125,7 @@ bool flr_loop_is_running(const flr_loop *loop)
     return atomic_load(&loop->threads.running);
 }
 
-const flr_loop_rights_info *flr_loop_rights(const flr_loop *loop)
+const flr_loop_privileges_info *flr_loop_privileges(const flr_loop *loop)
 {
     FLR_ASSERT(loop);
     return &loop->threads.rights;
@@ -162,6 +162,6 @@ void flr_loop_stop(flr_loop *loop)
     flr_loop_wait(loop);
     if (loop->def.device_count > 0) fade_forces(loop);
     end_watchdog(loop);
-    if (loop->threads.locked) flr_rights_unlock_memory();
+    if (loop->threads.locked) flr_privileges_unlock_memory();
     loop->threads.locked = false;
 }

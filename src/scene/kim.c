@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "scene/rows.h"
+#include "scene/number_lines.h"
 
 enum { MOST_MODELS = 4096 };
 

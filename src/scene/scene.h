@@ -56,7 +56,7 @@ typedef struct flr_scene_part {
     unsigned line, column; /* where it stands in the file it was read from, from 1; else 0 */
 } flr_scene_part;
 
-/* A prepared motion of a moving part, in a pose file (see scene/poses.h). */
+/* A prepared motion of a moving part, in a pose file (see scene/pose_file.h). */
 typedef struct flr_scene_path {
     const char *name;      /* unique among the paths, not empty */
     const char *part;      /* the name of a moving part */

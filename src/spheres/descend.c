@@ -86,7 +86,7 @@ flr_result flr_spheres_create(const flr_spheres_def *def, flr_spheres **spheres,
     }
     flr_enclose_fill(&s->enclose);
     if (def->threads > 1) {
-        flr_result result = flr_crew_create(def->threads - 1, work, s, &s->crew, error);
+        flr_result result = flr_worker_pool_create(def->threads - 1, work, s, &s->pool, error);
         if (result != FLR_OK) {
             flr_spheres_destroy(s);
             return result;
@@ -99,7 +99,7 @@ flr_result flr_spheres_create(const flr_spheres_def *def, flr_spheres **spheres,
 void flr_spheres_destroy(flr_spheres *s)
 {
     if (!s) return;
-    flr_crew_destroy(s->crew);
+    flr_worker_pool_destroy(s->pool);
     for (unsigned i = 0; s->workers && s->def.threads > 1 && i < s->def.threads; i++)
         free(s->workers[i].out);
     free(s->pairs);
@@ -249,7 +249,7 @@ static bool step_together(flr_spheres *s, uint32_t *count, uint64_t *tests)
         w->tests = 0;
     }
     s->stage = FLR_SPHERES_EXPAND;
-    flr_crew_run(s->crew, block_count(s->count));
+    flr_worker_pool_run(s->pool, block_count(s->count));
     bool room = true;
     for (unsigned i = 0; i < s->def.threads; i++) {
         room &= !s->workers[i].full;
@@ -262,7 +262,7 @@ static bool step_together(flr_spheres *s, uint32_t *count, uint64_t *tests)
     }
     if (!room || sum > s->def.pairs) return false;
     s->stage = FLR_SPHERES_COLLECT;
-    flr_crew_run(s->crew, block_count(s->count));
+    flr_worker_pool_run(s->pool, block_count(s->count));
     *count = (uint32_t)sum;
     return true;
 }
@@ -282,7 +282,7 @@ static void descend(flr_spheres *s, const flr_spheres_params *params, flr_sphere
         s->twice = !params->budget && more[0] && more[1] && f->heights[0] == 1 &&
                    f->heights[1] == 1 && f->trees[0]->shift == 1 && f->trees[1]->shift == 1;
         uint32_t count = 0;
-        bool alone = !s->crew || s->count <= 2 * FLR_SPHERES_BLOCK;
+        bool alone = !s->pool || s->count <= 2 * FLR_SPHERES_BLOCK;
         uint64_t tests = 0;
         if (!(alone ? step_alone(s, &count, &tests) : step_together(s, &count, &tests))) {
             result->out_of_room = true;
@@ -319,8 +319,8 @@ void flr_spheres_query(flr_spheres *s, const flr_spheres_side *a, const flr_sphe
     }
     result->resolution = fmax(result->side_a, result->side_b);
     s->stage = FLR_SPHERES_TELL;
-    if (s->crew && s->listed > 2 * FLR_SPHERES_BLOCK)
-        flr_crew_run(s->crew, block_count(s->listed));
+    if (s->pool && s->listed > 2 * FLR_SPHERES_BLOCK)
+        flr_worker_pool_run(s->pool, block_count(s->listed));
     else
         flr_spheres_tell(s, 0, s->listed);
 }

@@ -2,7 +2,7 @@
 #ifndef FLR_SPHERES_DESCEND_H
 #define FLR_SPHERES_DESCEND_H
 
-#include "contact/crew.h"
+#include "contact/worker_pool.h"
 #include "spheres/tree.h"
 
 /* two cubes; side 0 is a, side 1 is b */
@@ -49,7 +49,7 @@ typedef struct flr_spheres_frame {
 struct flr_spheres {
     flr_spheres_def def;
     flr_enclose enclose;
-    flr_crew *crew;              /* NULL: alone */
+    flr_worker_pool *pool;       /* NULL: alone */
     flr_cube_pair *pairs;        /* [def.pairs], the level that is being expanded */
     uint32_t count;              /* of these */
     flr_cube_pair *next;         /* [def.pairs], the level below */

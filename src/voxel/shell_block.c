@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
 #include "voxel/shell_format.h"
 #include "voxel/voxfile_format.h"
 

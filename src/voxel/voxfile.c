@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
 #include "base/parallel.h"
 #include "feeler/assert.h"
 #include "voxel/voxfile_format.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/pages.h"
+#include "base/large_pages.h"
 #include "feeler/assert.h"
 #include "voxel/field.h"
 #include "voxel/marks.h"

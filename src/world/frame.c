@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "world/inside.h"
+#include "world/world_internal.h"
 
 #define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
 #define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
@@ -19,7 +19,7 @@ static unsigned follow(flr_world_hand_state *hand, const flr_world_input *in, do
 {
     flr_twist still = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
     flr_handle *handle = &hand->handle;
-    unsigned fault = in->fresh && !flr_pose_is_valid(in->T_world_hand) ? FLR_FAULT_HANDLE : 0;
+    unsigned fault = in->fresh && !flr_pose_is_valid(in->T_world_hand) ? FLR_STEP_FAULT_HANDLE : 0;
     if (fault || !in->fresh) {
         handle->twist = still;
         return fault;
@@ -74,7 +74,7 @@ static void feel(flr_world *w, flr_world_frame *frame)
             hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
             continue;
         }
-        hand->coupling.pulled = flr_ties_pull(w, hand->part);
+        hand->coupling.pulled = flr_couplings_pull(w, hand->part);
         flr_wrench wrench =
             flr_coupling_feel(&hand->coupling, &w->state->bodies[hand->part], &hand->handle,
                               w->plans[hand->part].result.touching > 0, w->def.dt);
@@ -114,7 +114,7 @@ static flr_hash chain(flr_world *w)
         if (w->state->hands[i].tool == FLR_TOOL_POINT)
             to = number_vec3(to, w->state->hands[i].point.shown.position);
     }
-    to = flr_ties_number(w, to);
+    to = flr_couplings_number(w, to);
     return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);
 }
 
@@ -142,9 +142,9 @@ static void step_shell(flr_world *w, double range, flr_world_frame *frame)
     flr_pairs_query(w->pairs, w->twists);
     sum_up(w, frame);
     for (uint32_t i = 0; i < w->def.part_count; i++)
-        if (w->plans[i].moves) flr_ways_plan(w, i, range, frame);
+        if (w->plans[i].moves) flr_motion_checks_plan(w, i, range, frame);
     w->spent = 0;
-    flr_ways_check(w, range, frame);
+    flr_motion_checks_check(w, range, frame);
     for (uint32_t i = 0; i < w->def.part_count; i++)
         if (w->plans[i].moves)
             flr_step_move(&w->plans[i].result, w->plans[i].fraction, &w->state->bodies[i]);
@@ -199,7 +199,7 @@ static void step_spheres(flr_world *w, const flr_pairs_report *near, double rang
 {
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         flr_world_plan *p = &w->plans[i];
-        if (p->moves) flr_ways_plan(w, i, range, frame);
+        if (p->moves) flr_motion_checks_plan(w, i, range, frame);
         bool calm = flr_world_slow(w->state, w->def.part_count)[i] > CALM;
         flr_impacts_set_body(w->impacts, i, &w->state->bodies[i], p->result.twist, p->moves, calm);
     }
@@ -263,7 +263,7 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
                 flr_pairs_set_moving(w->pairs, hand->part, flr_world_is_moving(w, hand->part));
         }
     }
-    flr_ties_begin(w);
+    flr_couplings_begin(w);
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         const flr_body *body = &state->bodies[i];
         w->plans[i].moves = flr_world_is_moving(w, i);
@@ -284,12 +284,12 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     else
         step_shell(w, range, &frame);
 
-    flr_ties_end(w);
+    flr_couplings_end(w);
     state->travel = 0;
     for (uint32_t i = 0; i < w->def.part_count; i++) {
         flr_world_plan *p = &w->plans[i];
         if (!p->moves) continue;
-        double travel = flr_ways_travel(w, i);
+        double travel = flr_motion_checks_travel(w, i);
         if (travel > state->travel) state->travel = travel;
         frame.limited += p->limited;
         frame.stopped += p->stopped;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/touched.h"
+#include "base/prefault.h"
 
 #define SLOP                                                                                       \
     0.25 /* voxels of depth that are left, so that a part that lies on another keeps touching it */
@@ -39,9 +39,9 @@ flr_result flr_impacts_create(uint32_t parts, uint32_t contacts, unsigned thread
     if (made) {
         made->part_count = parts;
         made->list_room = contacts;
-        made->entries = flr_touched_calloc((size_t)parts + 1, sizeof *made->entries);
-        made->bodies = flr_touched_calloc((size_t)parts + 1, sizeof *made->bodies);
-        made->list = flr_touched_calloc((size_t)contacts + 1, sizeof *made->list);
+        made->entries = flr_prefaulted_calloc((size_t)parts + 1, sizeof *made->entries);
+        made->bodies = flr_prefaulted_calloc((size_t)parts + 1, sizeof *made->bodies);
+        made->list = flr_prefaulted_calloc((size_t)contacts + 1, sizeof *made->list);
     }
     if (!made || !made->entries || !made->bodies || !made->list)
         result =

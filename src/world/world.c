@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/touched.h"
-#include "contact/table.h"
+#include "base/prefault.h"
+#include "contact/contact_table.h"
 #include "feeler/voxmap.h"
-#include "world/inside.h"
+#include "world/world_internal.h"
 
 /* ---- defaults ---- */
 
@@ -92,17 +92,18 @@ static flr_result allocate(flr_world *w, flr_error *error)
             flr_impacts_create(parts, 16 * w->def.contacts, w->def.threads, &w->impacts, error);
     if (result != FLR_OK) return result;
     w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double) + 1);
-    w->state = flr_touched_calloc(1, w->state_size);
-    w->kinds = flr_touched_calloc((size_t)parts + 1, sizeof *w->kinds);
-    w->shapes = flr_touched_calloc((size_t)parts + 1, sizeof *w->shapes);
-    w->probes = flr_touched_calloc((size_t)parts + 1, sizeof *w->probes);
-    if (trees) w->trees = flr_touched_calloc((size_t)parts + 1, sizeof *w->trees);
-    w->voxels = flr_touched_calloc((size_t)parts + 1, sizeof *w->voxels);
-    w->poses = flr_touched_calloc((size_t)parts + 1, sizeof *w->poses);
-    w->twists = flr_touched_calloc((size_t)parts + 1, sizeof *w->twists);
-    w->plans = flr_touched_calloc((size_t)parts + 1, sizeof *w->plans);
-    w->numbers = flr_touched_calloc(
-        13 * (size_t)parts + 9 * FLR_WORLD_HANDS + 12 * FLR_WORLD_TIES + 2, sizeof *w->numbers);
+    w->state = flr_prefaulted_calloc(1, w->state_size);
+    w->kinds = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->kinds);
+    w->shapes = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->shapes);
+    w->probes = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->probes);
+    if (trees) w->trees = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->trees);
+    w->voxels = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->voxels);
+    w->poses = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->poses);
+    w->twists = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->twists);
+    w->plans = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->plans);
+    w->numbers = flr_prefaulted_calloc(13 * (size_t)parts + 9 * FLR_WORLD_HANDS +
+                                           12 * FLR_WORLD_REMOTE_COUPLINGS + 2,
+                                       sizeof *w->numbers);
     w->points = flr_points_create(parts);
     if (w->points && w->state && w->kinds && w->shapes && w->probes && (w->trees || !trees) &&
         w->voxels && w->poses && w->twists && w->plans && w->numbers)
@@ -206,8 +207,8 @@ bool flr_world_is_held(const flr_world *w, uint32_t part)
 bool flr_world_is_moving(const flr_world *w, uint32_t part)
 {
     if (w->kinds[part] == FLR_PART_STATIC) return false;
-    if (flr_world_is_held(w, part) || flr_ties_pull(w, part)) return true;
-    return w->kinds[part] == FLR_PART_FREE && !flr_ties_keep(w, part);
+    if (flr_world_is_held(w, part) || flr_couplings_pull(w, part)) return true;
+    return w->kinds[part] == FLR_PART_FREE && !flr_couplings_keep(w, part);
 }
 
 bool flr_world_moves(const flr_world *w, uint32_t part)
@@ -349,7 +350,7 @@ bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
     flr_body *body = &w->state->bodies[part];
     body->T_world_part = T_world_part;
     body->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    flr_ties_unsettle(w, part);
+    flr_couplings_unsettle(w, part);
     flr_world_tell_pairs(w, part);
     for (uint32_t i = 0; i < w->def.hand_count; i++)
         if (w->state->hands[i].part == part && !w->state->hands[i].waiting)

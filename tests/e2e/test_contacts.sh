@@ -172,8 +172,8 @@ if [ "$sanitized" = no ]; then
   json '(.cost | length) == 8 and (.slide | length) == 2 and .slide[1].jump < .slide[0].jump / 5'
   [ -s slide/contact-slide.svg ] && pass || fail "no plot of the slide"
   expect 0 feeler bench smooth --divide 10000 --repeat 1 --json
-  expect 0 feeler bench march --divide 10 --repeat 1 --json
-  json '(.march | length) > 12 and (.march | map(select(.voxels < 0.5)) | all(.lookups == 0 and .stopped == 0))'
+  expect 0 feeler bench motion-check --divide 10 --repeat 1 --json
+  json '(."motion-check" | length) > 12 and (."motion-check" | map(select(.voxels < 0.5)) | all(.lookups == 0 and .stopped == 0))'
   expect 0 feeler bench contact --divide 10 --repeat 1 --json --plots plots
   json '(.contact | length) >= 36 and (.contact | map(.scenario) | unique | length) == 6'
   json '.contact | all(.us.p50 <= .us.p99 and .us.p99 <= .us.max and .points_per_ms > 0)'

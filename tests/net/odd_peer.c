@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "peer/party.h"
+#include "session/session.h"
 #include "support/version.h"
 
 static const int64_t ms = 1000000;
@@ -23,32 +23,32 @@ static flr_address any_port(flr_address like)
 
 static int crowd(flr_address host, uint32_t count)
 {
-    flr_party *parties[FLR_PARTY_MEMBERS];
+    flr_session *sessions[FLR_SESSION_MEMBERS];
     flr_error error;
     bool told = false;
-    if (count > FLR_PARTY_MEMBERS) return 2;
+    if (count > FLR_SESSION_MEMBERS) return 2;
     for (uint32_t i = 0; i < count; i++) {
-        flr_party_def def = flr_default_party_def();
+        flr_session_def def = flr_default_session_def();
         def.env = env;
         def.local = any_port(host);
         def.token = token;
         def.name = "one of many";
-        if (flr_party_create(&def, &parties[i], &error) != FLR_OK) {
+        if (flr_session_create(&def, &sessions[i], &error) != FLR_OK) {
             fprintf(stderr, "odd_peer: %s\n", error.message);
             return 1;
         }
-        flr_party_join(parties[i], host);
+        flr_session_join(sessions[i], host);
     }
     for (;;) {
         uint32_t in = 0;
-        flr_party_event event;
+        flr_session_event event;
         for (uint32_t i = 0; i < count; i++) {
-            while (flr_party_next(parties[i], &event)) {
-                if (event.kind == FLR_PARTY_REFUSED)
+            while (flr_session_next(sessions[i], &event)) {
+                if (event.kind == FLR_SESSION_REFUSED)
                     fprintf(stderr, "odd_peer: %s\n", event.sentence);
             }
-            (void)flr_party_service(parties[i]);
-            in += flr_party_is_in(parties[i]);
+            (void)flr_session_service(sessions[i]);
+            in += flr_session_is_in(sessions[i]);
         }
         if (in == count && !told) {
             told = true;

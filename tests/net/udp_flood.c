@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "peer/bytes.h"
-#include "peer/inside.h"
+#include "net/bytes.h"
+#include "net/net_internal.h"
 
 enum {
     BATCH = 32,

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/env.h"
-#include "controller/engine.h"
 #include "feeler/mesh_io.h"
 #include "mutate.h"
+#include "sim/engine.h"
 #include "support/shapes.h"
 #include "voxel/shell_format.h"
 #include "voxel/voxmap_format.h"

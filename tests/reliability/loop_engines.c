@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "controller/service.h"
 #include "interposer.h"
+#include "server/service.h"
 #include "support/server.h"
 #include "support/stand.h"
 

@@ -3,7 +3,7 @@
 #ifndef FLR_TEST_RECORDED_H
 #define FLR_TEST_RECORDED_H
 
-#include "scene/setup.h"
+#include "sim/setup.h"
 #include "support/test.h"
 
 typedef struct flr_test_recorded {

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "controller/service.h"
+#include "server/service.h"
 #include "support/test.h"
 #include "support/websocket.h"
 

@@ -17,13 +17,15 @@ flr_sim_network flr_test_bad_network(uint64_t seed, flr_test_random *random)
     return network;
 }
 
-void flr_test_print_roll(const flr_roll *roll)
+void flr_test_print_membership(const flr_membership *membership)
 {
-    printf("epoch %u of %u, roll %u:", roll->epoch.count, roll->epoch.leader, roll->number);
-    for (uint32_t i = 0; i < roll->member_count; i++)
-        printf(" %u%s", roll->members[i].member, roll->members[i].away ? " (away)" : "");
-    for (uint32_t i = 0; i < roll->part_count; i++) {
-        const flr_roll_part *p = &roll->parts[i];
+    printf("epoch %u of %u, membership %u:", membership->epoch.count, membership->epoch.leader,
+           membership->number);
+    for (uint32_t i = 0; i < membership->member_count; i++)
+        printf(" %u%s", membership->members[i].member,
+               membership->members[i].away ? " (away)" : "");
+    for (uint32_t i = 0; i < membership->part_count; i++) {
+        const flr_membership_part *p = &membership->parts[i];
         printf("; part %u number %u frozen %u, held by", p->part, p->number, p->frozen);
         for (uint32_t k = 0; k < p->holder_count; k++) printf(" %u", p->holders[k]);
         printf(", owed by");

@@ -131,9 +131,10 @@ static void check_owners(flr_test_sites *s)
             for (uint32_t k = 0; k < i; k++) {
                 const flr_test_site *a = &s->sites[i], *b = &s->sites[k];
                 if (!a->up || !b->up) continue;
-                flr_party *p = flr_share_party(a->share), *q = flr_share_party(b->share);
-                if (flr_party_owns(p, part) && flr_party_owns(q, part))
-                    sites_check(s, flr_epoch_compare(flr_party_epoch(p), flr_party_epoch(q)) != 0);
+                flr_session *p = flr_share_session(a->share), *q = flr_share_session(b->share);
+                if (flr_session_owns(p, part) && flr_session_owns(q, part))
+                    sites_check(s,
+                                flr_epoch_compare(flr_session_epoch(p), flr_session_epoch(q)) != 0);
             }
 }
 
@@ -141,7 +142,7 @@ static void check_owners(flr_test_sites *s)
 static void check_takeover(flr_test_sites *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        if (s->sites[i].up && flr_party_leads(flr_share_party(s->sites[i].share)))
+        if (s->sites[i].up && flr_session_hosts(flr_share_session(s->sites[i].share)))
             s->leaderless = 0;
     sites_check(s, s->leaderless == 0 || flr_test_sites_now(s) < s->leaderless + 5);
 }
@@ -232,8 +233,8 @@ bool flr_test_sites_agree(flr_test_sites *s)
     double turn, way = flr_test_sites_apart(s, &turn);
     for (uint32_t i = 0; i < s->count; i++) {
         const flr_test_site *t = &s->sites[i];
-        if (t->up &&
-            (!flr_share_ready(t->share) || flr_party_roll(flr_share_party(t->share))->part_count))
+        if (t->up && (!flr_share_ready(t->share) ||
+                      flr_session_membership(flr_share_session(t->share))->part_count))
             return false;
     }
     return way <= 1e-6 && turn <= 1e-6;
@@ -244,13 +245,13 @@ void flr_test_sites_describe(flr_test_sites *s)
     for (uint32_t i = 0; i < s->count; i++) {
         flr_test_site *t = &s->sites[i];
         if (!t->up) continue;
-        const flr_party *party = flr_share_party(t->share);
+        const flr_session *session = flr_share_session(t->share);
         const char *why;
         bool failed = flr_share_failed(t->share, &why);
-        printf("site %u: member %u %s %s job %u, ", i, flr_party_self(party),
+        printf("site %u: member %u %s %s job %u, ", i, flr_session_self(session),
                flr_share_ready(t->share) ? "ready" : "not ready", failed ? why : "",
                flr_engine_jobs(t->engine));
-        flr_test_print_roll(flr_party_roll(party));
+        flr_test_print_membership(flr_session_membership(session));
         for (uint32_t part = 1; part <= FLR_TEST_MOVED; part++) {
             flr_pose pose;
             if (flr_test_site_pose(t, part, &pose))

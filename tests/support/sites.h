@@ -13,7 +13,7 @@
 #ifndef FLR_TEST_SITES_H
 #define FLR_TEST_SITES_H
 
-#include "controller/share.h"
+#include "collab/share.h"
 #include "support/accounts.h"
 #include "support/shared.h"
 

@@ -2,8 +2,8 @@
 #ifndef FLR_TEST_STAND_H
 #define FLR_TEST_STAND_H
 
-#include "controller/engine.h"
 #include "feeler/sim.h"
+#include "sim/engine.h"
 #include "support/test.h"
 
 typedef struct flr_test_stand {

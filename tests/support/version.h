@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "peer/inside.h"
+#include "net/net_internal.h"
 
 /* Changes the version of a HELLO, and of the COOKIE that answers the last one; `key` keeps the caller's between the two. Other
  * packets stay as they are. False: the seal is wrong. */

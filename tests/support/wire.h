@@ -3,7 +3,7 @@
 #define FLR_TEST_WIRE_H
 
 #include "feeler/sim.h"
-#include "peer/lines.h"
+#include "net/connections.h"
 #include "support/test.h"
 
 enum { FLR_WIRE_SIDES = 4 };
@@ -14,16 +14,16 @@ typedef struct flr_wire flr_wire;
 typedef struct flr_wire_side {
     flr_wire *wire;
     flr_env *env;
-    flr_lines *lines;
-    flr_lines_event last[5]; /* of each kind; bytes and why are not valid */
-    uint32_t told[5];        /* how often each kind came */
-    char why[512];           /* of the last REFUSED or CLOSED */
-    uint8_t hello[FLR_LINES_HELLO];
+    flr_connections *lines;
+    flr_connections_event last[5]; /* of each kind; bytes and why are not valid */
+    uint32_t told[5];              /* how often each kind came */
+    char why[512];                 /* of the last REFUSED or CLOSED */
+    uint8_t hello[FLR_CONNECTIONS_HELLO];
     uint32_t line;  /* of the last OPEN; 0 after it was CLOSED */
     uint32_t opens; /* lines open now */
     int64_t opened_ns;
     /* called for each event, after it was noted; may be NULL */
-    void (*on_event)(struct flr_wire_side *side, const flr_lines_event *event);
+    void (*on_event)(struct flr_wire_side *side, const flr_connections_event *event);
     /* called in each step before service; returns when to be called next */
     int64_t (*on_step)(struct flr_wire_side *side, int64_t now);
     void *context;
@@ -40,7 +40,7 @@ struct flr_wire {
 /* `count` sides at 10.0.0.1:7000, 10.0.0.2:7000, … with one token, defaults otherwise; `change` (may be NULL) may alter the
  * definition of each. */
 void flr_wire_begin(flr_wire *wire, uint32_t count, const flr_sim_def *def,
-                    void (*change)(flr_lines_def *def, uint32_t side));
+                    void (*change)(flr_connections_def *def, uint32_t side));
 void flr_wire_end(flr_wire *wire);
 flr_address flr_wire_address(uint32_t side);
 

@@ -1,6 +1,6 @@
-/* tests of controller/access: tokens, names, origins */
-#include "controller/access.h"
+/* tests of server/access: tokens, names, origins */
 #include "feeler/sim.h"
+#include "server/access.h"
 #include "support/test.h"
 
 static void test_host(void **state)

@@ -113,11 +113,11 @@ static uint64_t ask(void *context)
             flr_contact_query(s->pairs[k], s->poses[i], flr_pose_identity(), &params, &r);
             touching += r.contacts > 0;
             flr_pose here = flr_pose_identity();
-            flr_march_params march = flr_default_march_params();
-            flr_march_result way;
+            flr_motion_check_params check = flr_default_motion_check_params();
+            flr_motion_check_result way;
             if (i % 20) continue;
-            flr_contact_march(s->pairs[k], (flr_pose_span){s->poses[i], s->poses[i / 2]},
-                              (flr_pose_span){here, here}, &march, &way);
+            flr_contact_check_motion(s->pairs[k], (flr_pose_span){s->poses[i], s->poses[i / 2]},
+                                     (flr_pose_span){here, here}, &check, &way);
             touching += way.stopped;
         }
         if (i % 10) continue;

@@ -1,8 +1,8 @@
 /* an engine whose static part is paged: as in memory; a disk that stalls pauses it with a word, and it goes on */
 #include <math.h>
 
-#include "controller/engine.h"
 #include "feeler/sim.h"
+#include "sim/engine.h"
 #include "support/parts.h"
 
 static flr_error error;

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "feeler/recording.h"
-#include "scene/setup.h"
+#include "sim/setup.h"
 #include "support/stand.h"
 
 /* records while the hand takes the part up; the file's name */

@@ -1,5 +1,5 @@
 /* the head of an HTTP request: what is read, what is refused, at any cut */
-#include "controller/http.h"
+#include "server/http.h"
 
 #include "support/test.h"
 

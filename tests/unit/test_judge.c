@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "probe/exact.h"
+#include "probe/exact_segment.h"
 #include "support/test.h"
 
 #ifdef FLR_SANITIZED

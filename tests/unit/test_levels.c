@@ -2,7 +2,7 @@
 #include <math.h>
 #include <meshoptimizer.h>
 
-#include "controller/levels.h"
+#include "server/mesh_levels.h"
 #include "support/test.h"
 
 /* a wavy plate of 2 n^2 triangles */

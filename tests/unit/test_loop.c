@@ -462,11 +462,11 @@ static void threads(void **state)
     w.env = flr_env_real();
     make_loop(&w, 1000, true);
     flr_error error;
-    assert_string_equal(flr_loop_rights(w.loop)->sentence, "");
+    assert_string_equal(flr_loop_privileges(w.loop)->sentence, "");
     assert_ok(flr_loop_start(w.loop, 0, &error), error);
     assert_true(flr_loop_is_running(w.loop));
-    print_message("%s\n", flr_loop_rights(w.loop)->sentence);
-    assert_non_null(strstr(flr_loop_rights(w.loop)->sentence, "the loop runs"));
+    print_message("%s\n", flr_loop_privileges(w.loop)->sentence);
+    assert_non_null(strstr(flr_loop_privileges(w.loop)->sentence, "the loop runs"));
     // control sends and looks while it runs
     shown s = {0, 0};
     uint32_t sent = 0;

@@ -1,5 +1,5 @@
 /* MCAP files: the checksum; writing and reading them is tested with recordings */
-#include "world/mcap.h"
+#include "record/mcap.h"
 
 #include "feeler/sim.h"
 #include "support/fail_alloc.h"

@@ -1,5 +1,5 @@
 /* hands whose tool is a point: what they touch in a world, what parts get of it */
-#include "world/point.h"
+#include "world/point_tool.h"
 
 #include <math.h>
 #include <string.h>

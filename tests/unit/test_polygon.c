@@ -155,7 +155,7 @@ static void hopeless_ones(void **state)
     static const char *const texts[] = {
         "v 0 0 0\nv 1 0 0\nf 1 1 1 1\nf 1 2 1 2\nf 1 1 2 2 1 1\n",
         "v 0 3 0\nv 2 -3 0\nv -3 1 0\nv 3 1 0\nv -2 -3 0\nf 1 2 3 4 5\n",     // pentagram
-        "v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 4\n",                    // bow tie
+        "v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 4\n",                    // bow remote coupling
         "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nf 1 2 3 4 3 2\n",                // all on a line
         "v 1 0 0\nv 0 1 0\nv -1 0 0\nv 0 -1 0\nf 1 2 3 4 1 2 3 4 1 4 3 2\n"}; // round and round
     static const uint32_t triangles[] = {8, 3, 2, 4, 10};

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 #include "support/fail_alloc.h"
 
 static void comments_blanks_and_units(void **state)

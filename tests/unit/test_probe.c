@@ -328,7 +328,7 @@ static void bad_arguments(void **state)
     }
 }
 
-/* ---- ties, witness, contact ---- */
+/* ---- remote couplings, witness, contact ---- */
 
 static void the_lowest_number_wins(void **state)
 {

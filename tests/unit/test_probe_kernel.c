@@ -1,5 +1,5 @@
 /* the kernels: all instruction sets give the same bits; boxes are never missed, and rarely met for nothing */
-#include "probe/kernel.h"
+#include "probe/probe_kernel.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* frames and notes as bytes: what is put comes back to the bit; what is cut off or too much is refused */
-#include "world/record_format.h"
+#include "record/record_format.h"
 
 #include "support/frames.h"
 

@@ -1,5 +1,5 @@
 /* an ordered stream over packets that get lost, and sides that lie */
-#include "peer/reliable.h"
+#include "net/reliable.h"
 
 #include "support/fail_alloc.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
 /* a run is recorded and replayed: the same hashes, whatever the device does; what differs is found */
-#include "scene/replay.h"
+#include "sim/replay.h"
 
 #include <math.h>
 

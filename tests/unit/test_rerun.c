@@ -1,5 +1,5 @@
 /* recordings of the engine run again: with all that was done to the world, the same comes out; without, it does not */
-#include "controller/rerun.h"
+#include "sim/rerun.h"
 
 #include <math.h>
 
@@ -205,7 +205,7 @@ static void copy_without(flr_env *env, const char *from, const char *to, copying
 static void without_a_deed_it_differs(void **state)
 {
     (void)state;
-    static const char *const deeds[] = {"grab", "release", "params", "place", "ground"};
+    static const char *const entries[] = {"grab", "release", "params", "place", "ground"};
     flr_test_stand s;
     flr_error error = {0};
     flr_engine_recording info;
@@ -213,16 +213,16 @@ static void without_a_deed_it_differs(void **state)
     begin(&s);
     act(&s);
     end(&s, &info);
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
-        copying c = {.without = deeds[i]};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        copying c = {.without = entries[i]};
         char path[64];
-        snprintf(path, sizeof path, "/tapes/without_%s.mcap", deeds[i]);
+        snprintf(path, sizeof path, "/tapes/without_%s.mcap", entries[i]);
         copy_without(s.env, info.path, path, &c);
         assert_true(c.left_out);
         assert_ok(rerun(s.env, path, &r, &error), error);
         /* what stays is one only while nothing touches it here, so that the hash is the same with and without */
-        if (strcmp(deeds[i], "ground") == 0) continue;
-        if (r.same) fail_msg("the same without \"%s\"", deeds[i]);
+        if (strcmp(entries[i], "ground") == 0) continue;
+        if (r.same) fail_msg("the same without \"%s\"", entries[i]);
         assert_true(r.first >= c.frame);
     }
     copying c = {.without = "start"};

@@ -2,7 +2,7 @@
  * the run can go on; never anything else
  *
  * FLR_PAGED_CASES: how many chance cases, default 8. */
-#include "scene/run.h"
+#include "sim/run.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* scenes and pose files when memory is short */
 #include "support/fail_alloc.h"
 
-#include "scene/poses.h"
+#include "scene/pose_file.h"
 #include "scene/scene.h"
 
 static const char text[] =

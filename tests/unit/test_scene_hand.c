@@ -1,5 +1,5 @@
 /* hands for a scene: built in, along its paths, from a file; what is wrong, in words */
-#include "scene/hand.h"
+#include "scene/scene_hand.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* keys and seals: what was closed opens once with the right key, and nothing else does */
-#include "peer/seal.h"
+#include "net/seal.h"
 
 #include "feeler/sim.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
 /* segment files: what is read, what is refused and how */
-#include "scene/segments.h"
+#include "scene/segment_file.h"
 
 #include "support/fail_alloc.h"
 #include "support/test.h"

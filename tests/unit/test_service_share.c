@@ -172,7 +172,7 @@ static void test_watcher(void **state)
     flr_message grab = {.id = FLR_MSG_GRAB, .as.grab = {.hand = 0, .part = part}};
     expect_refused(&b, grab, "only watches");
     expect_refused(&b, (flr_message){.id = FLR_MSG_RESET}, "only watches");
-    // looking about is no deed
+    // looking about is no journal entry
     flr_message ask = {.id = FLR_MSG_HEALTH_ASK, .request = 9};
     assert_true(flr_test_ws_send_message(&b, &ask));
     flr_test_ws_expect(&b, FLR_MSG_HEALTH, &message);

@@ -1,5 +1,5 @@
 /* what determines a run comes back from a recording to the bit, and what has changed is told */
-#include "scene/setup.h"
+#include "sim/setup.h"
 
 #include <math.h>
 

@@ -53,7 +53,7 @@ static void trouble(flr_test_sites *s)
         break;
     case 2:
         if (!t->up || up < 3) break;
-        if (flr_party_leads(flr_share_party(t->share))) s->leaderless = flr_test_sites_now(s);
+        if (flr_session_hosts(flr_share_session(t->share))) s->leaderless = flr_test_sites_now(s);
         flr_sim_crash(t->env);
         flr_test_site_stop(t);
         break;

@@ -57,8 +57,8 @@ static void test_same_frame(void **state)
         }
         flr_test_sites_pass(&s, 1);
         for (uint32_t k = 0; k < 3; k++) {
-            flr_roll_part part;
-            assert_true(flr_party_part(flr_share_party(s.sites[k].share), 1, &part));
+            flr_membership_part part;
+            assert_true(flr_session_part(flr_share_session(s.sites[k].share), 1, &part));
             assert_int_equal(part.holder_count, 3);
         }
         drop_all(&s);

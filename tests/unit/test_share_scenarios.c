@@ -48,7 +48,7 @@ static void test_hand_over(void **state)
     uint32_t at = 0;
     do {
         assert_true(flr_share_hand_at(s.sites[0].share, at++, &hand));
-    } while (hand.member != flr_party_self(flr_share_party(s.sites[1].share)));
+    } while (hand.member != flr_session_self(flr_share_session(s.sites[1].share)));
     assert_true(hand.held != FLR_ENGINE_NONE);
     assert_true(flr_vec3_distance(hand.T_world_hand.p, s.sites[1].at) < 1e-3);
     // another takes it, too, and the first lets go
@@ -98,9 +98,9 @@ static void test_source_gone(void **state)
     flr_test_sites_await_ready(&s, 5);
     flr_test_site_start(&s.sites[1], &s.sites[0]);
     const flr_share *joins = s.sites[1].share;
-    for (int i = 0; i < 1000 && !flr_party_is_in(flr_share_party(s.sites[1].share)); i++)
+    for (int i = 0; i < 1000 && !flr_session_is_in(flr_share_session(s.sites[1].share)); i++)
         flr_test_sites_pass(&s, 0.001);
-    assert_true(flr_party_is_in(flr_share_party(s.sites[1].share)) && !flr_share_ready(joins));
+    assert_true(flr_session_is_in(flr_share_session(s.sites[1].share)) && !flr_share_ready(joins));
     flr_sim_set_group(s.sites[0].env, 1);
     const char *sentence;
     flr_test_sites_pass(&s, 25);
@@ -182,10 +182,10 @@ static void test_free_parts(void **state)
     assert_true(await_agreed(&s) < 3);
     assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.z < 0.04 && pose.p.y > 0.04);
     // nothing is told any more
-    uint32_t number = flr_party_roll(flr_share_party(s.sites[0].share))->number;
+    uint32_t number = flr_session_membership(flr_share_session(s.sites[0].share))->number;
     flr_test_sites_pass(&s, 3);
     assert_true(flr_test_sites_agree(&s));
-    assert_int_equal(flr_party_roll(flr_share_party(s.sites[0].share))->number, number);
+    assert_int_equal(flr_session_membership(flr_share_session(s.sites[0].share))->number, number);
     flr_test_sites_end(&s);
 }
 
@@ -273,7 +273,7 @@ static void test_parameters(void **state)
     flr_test_sites_end(&s);
 }
 
-/* More parts are moved at once than there are ties: they are brought home one after the other. */
+/* More parts are moved at once than there are remote couplings: they are brought home one after the other. */
 static void test_more_than_ties(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void test_more_than_ties(void **state)
     double turn;
     flr_engine_part part;
     flr_test_sites_begin(&s, 6, &flr_test_lan, 2, 250);
-    s.moved = FLR_WORLD_TIES + 20;
+    s.moved = FLR_WORLD_REMOTE_COUPLINGS + 20;
     flr_test_sites_open(&s);
     for (uint32_t i = 1; i <= s.moved; i++) {
         assert_true(flr_engine_part_at(s.sites[0].engine, i, &part));
@@ -305,13 +305,13 @@ static void test_full_roll(void **state)
     flr_test_sites_begin(&s, 9, &flr_test_lan, 2, 250);
     flr_test_sites_open(&s);
     // parts that no scene has stand for those of a large one
-    flr_party *leader = flr_share_party(s.sites[0].share),
-              *guest = flr_share_party(s.sites[1].share);
-    const flr_roll *roll = flr_party_roll(leader);
-    for (uint32_t i = 0; i < FLR_PARTY_PARTS; i++) flr_party_hold(leader, 1000 + i);
+    flr_session *leader = flr_share_session(s.sites[0].share),
+                *guest = flr_share_session(s.sites[1].share);
+    const flr_membership *membership = flr_session_membership(leader);
+    for (uint32_t i = 0; i < FLR_SESSION_PARTS; i++) flr_session_hold(leader, 1000 + i);
     flr_test_sites_pass(&s, 1);
-    assert_int_equal(roll->part_count, FLR_PARTY_PARTS);
-    assert_int_equal(flr_party_roll(guest)->part_count, FLR_PARTY_PARTS);
+    assert_int_equal(membership->part_count, FLR_SESSION_PARTS);
+    assert_int_equal(flr_session_membership(guest)->part_count, FLR_SESSION_PARTS);
     // taken: the hand is opened again; what it was moved by meanwhile stays here alone
     s.sites[1].at = s.sites[1].to = flr_vec3_make(-0.05, 0, 0.05);
     flr_test_sites_pass(&s, 0.05);
@@ -325,25 +325,25 @@ static void test_full_roll(void **state)
     // let go of before the leader has said no
     flr_engine_part part;
     assert_true(flr_engine_part_at(s.sites[1].engine, 1, &part));
-    flr_party_hold(guest, 1);
+    flr_session_hold(guest, 1);
     flr_pose moved = part.T_world_part;
     moved.p.y += 0.05;
     assert_int_equal(flr_engine_place(s.sites[1].engine, part.part, moved, NULL), FLR_OK);
-    flr_party_release(guest, 1, moved);
+    flr_session_release(guest, 1, moved);
     s.sites[1].warning[0] = 0;
     flr_test_sites_pass(&s, 1);
     assert_non_null(strstr(s.sites[1].warning, "the others see"));
     assert_true(flr_test_sites_apart(&s, &turn) > 0.04);
     // room again: all see it where it was put
-    for (uint32_t i = 0; i < FLR_PARTY_PARTS; i++)
-        flr_party_release(leader, 1000 + i, flr_pose_identity());
-    for (int round = 0; round < 100 && roll->part_count; round++) {
+    for (uint32_t i = 0; i < FLR_SESSION_PARTS; i++)
+        flr_session_release(leader, 1000 + i, flr_pose_identity());
+    for (int round = 0; round < 100 && membership->part_count; round++) {
         flr_test_sites_pass(&s, 0.05);
         for (uint32_t i = 0; i < 2; i++) {
-            flr_party *party = flr_share_party(s.sites[i].share);
-            for (uint32_t k = 0; k < flr_party_roll(party)->part_count; k++) {
-                const flr_roll_part *p = &flr_party_roll(party)->parts[k];
-                if (p->part >= 1000) flr_party_settle(party, p->part, p->number);
+            flr_session *session = flr_share_session(s.sites[i].share);
+            for (uint32_t k = 0; k < flr_session_membership(session)->part_count; k++) {
+                const flr_membership_part *p = &flr_session_membership(session)->parts[k];
+                if (p->part >= 1000) flr_session_settle(session, p->part, p->number);
             }
         }
     }

@@ -1,5 +1,5 @@
 /* the scene of a shared session on its way: how much a guest takes from a host, and who makes the list of files */
-#include "controller/inside.h"
+#include "sim/engine_internal.h"
 #include "support/sites.h"
 
 /* until the guest has it, or has failed; what it says then */

@@ -1,5 +1,5 @@
 /* a scene becomes a world */
-#include "scene/stage.h"
+#include "sim/stage.h"
 
 #include <math.h>
 

@@ -114,7 +114,7 @@ static void nothing_that_is_not_a_number_gets_in(void **state)
         flr_step_solve(rig.step, &rig.result);
         flr_step_move(&rig.result, rig.result.fraction, &rig.body);
         seen |= rig.result.faults;
-        if (rig.result.faults & (FLR_FAULT_BODY | FLR_FAULT_PARAMS)) {
+        if (rig.result.faults & (FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_PARAMS)) {
             assert_memory_equal(&rig.body.T_world_part, &before.T_world_part, sizeof(flr_pose));
             assert_within(flr_vec3_length(rig.body.twist.linear), 0, 0);
         } else {
@@ -128,9 +128,9 @@ static void nothing_that_is_not_a_number_gets_in(void **state)
             flr_vec3_length(is.twist.linear) < 10)
             rig.body = is;
     }
-    assert_int_equal(seen & ~(unsigned)(FLR_FAULT_FULL | FLR_FAULT_SOLVE),
-                     FLR_FAULT_BODY | FLR_FAULT_TOUCH | FLR_FAULT_HANDLE | FLR_FAULT_PUSH |
-                         FLR_FAULT_PARAMS);
+    assert_int_equal(seen & ~(unsigned)(FLR_STEP_FAULT_FULL | FLR_STEP_FAULT_SOLVE),
+                     FLR_STEP_FAULT_BODY | FLR_STEP_FAULT_TOUCH | FLR_STEP_FAULT_HANDLE |
+                         FLR_STEP_FAULT_PUSH | FLR_STEP_FAULT_PARAMS);
     flr_test_rig_end(&rig);
 }
 
@@ -155,11 +155,11 @@ static void too_much_is_reported(void **state)
     flr_step_begin(step, &rig.body, &rig.params);
     flr_step_touch(step, &touches);
     flr_step_solve(step, &rig.result);
-    assert_int_equal(rig.result.faults, FLR_FAULT_FULL);
+    assert_int_equal(rig.result.faults, FLR_STEP_FAULT_FULL);
     flr_step_begin(step, &rig.body, &rig.params);
     for (int i = 0; i < FLR_STEP_PULLS + 1; i++) flr_step_pull(step, &rig.coupling, &rig.handle);
     flr_step_solve(step, &rig.result);
-    assert_int_equal(rig.result.faults, FLR_FAULT_FULL);
+    assert_int_equal(rig.result.faults, FLR_STEP_FAULT_FULL);
     flr_step_destroy(step);
     flr_step_destroy(NULL);
     flr_test_rig_end(&rig);

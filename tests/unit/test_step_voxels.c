@@ -15,7 +15,7 @@ typedef struct bench {
     flr_body body;
     flr_coupling coupling;
     flr_handle handle;
-    bool walls, march;
+    bool walls, check;
     flr_vec3 wall[1024];
     flr_contact_result contact;
     flr_step_result result;
@@ -79,13 +79,13 @@ static void step_to(bench *b, flr_vec3 p)
     flr_step_pull(b->step, &b->coupling, &b->handle);
     flr_step_solve(b->step, &b->result);
     double fraction = b->result.fraction;
-    if (b->march) {
-        flr_march_params march = flr_default_march_params();
-        flr_march_result way_free;
-        march.centre = b->asked.centre;
+    if (b->check) {
+        flr_motion_check_params check = flr_default_motion_check_params();
+        flr_motion_check_result way_free;
+        check.centre = b->asked.centre;
         flr_pose to = flr_motion_apply(&b->body, b->result.motion, fraction);
-        flr_contact_march(b->pair, (flr_pose_span){b->body.T_world_part, to},
-                          (flr_pose_span){fixed, fixed}, &march, &way_free);
+        flr_contact_check_motion(b->pair, (flr_pose_span){b->body.T_world_part, to},
+                                 (flr_pose_span){fixed, fixed}, &check, &way_free);
         fraction *= way_free.fraction;
     }
     flr_step_move(&b->result, fraction, &b->body);
@@ -153,14 +153,14 @@ static void walls_are_those_of_the_voxmap(void **state)
     end(&b);
 }
 
-/* Thrown at 5 m/s, ten voxels a step, without a travel limit: the march keeps it out. */
+/* Thrown at 5 m/s, ten voxels a step, without a travel limit: the motion check keeps it out. */
 static void a_fast_part_does_not_pass(void **state)
 {
     (void)state;
     bench b;
     begin(&b, FLR_TEST_SPHERE, 0);
     b.params.travel = INFINITY;
-    b.march = true;
+    b.check = true;
     flr_vec3 from = b.handle.T_world_handle.p;
     for (int i = 0; i < 200; i++) {
         double down = fmin(0.08, 0.005 * (i % 100));

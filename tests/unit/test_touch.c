@@ -6,7 +6,7 @@
 static void given_replaces(void **state)
 {
     (void)state;
-    flr_touch none = FLR_TOUCH_NOT_GIVEN;
+    flr_touch_options none = FLR_TOUCH_NOT_GIVEN;
     flr_contact_params params = flr_default_contact_params();
     params.force_layer = 5;
     params.displacement = -1e-3;
@@ -15,7 +15,7 @@ static void given_replaces(void **state)
     flr_contact_params before = params;
     flr_touch_apply(&none, &params);
     assert_memory_equal(&params, &before, sizeof params);
-    flr_touch all = {.force_layer = 0, .displace = 0, .stiffness = 10, .awareness = 1};
+    flr_touch_options all = {.force_layer = 0, .displace = 0, .stiffness = 10, .awareness = 1};
     flr_touch_apply(&all, &params);
     assert_int_equal(params.force_layer, 0);
     assert_true(params.displacement == 0 && params.stiffness == 10);

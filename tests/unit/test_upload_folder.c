@@ -1,5 +1,5 @@
 /* folders of controllers: one's own stays, those of the dead go, and nothing else is touched */
-#include "controller/upload.h"
+#include "server/upload.h"
 
 #include <fcntl.h>
 #include <signal.h>

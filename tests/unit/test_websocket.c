@@ -1,5 +1,5 @@
 /* frames: what a client may send, at any cut, and what it may not */
-#include "controller/websocket.h"
+#include "server/websocket.h"
 
 #include "support/test.h"
 

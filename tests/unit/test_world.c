@@ -451,7 +451,7 @@ static void nonsense_in_a_state(void **state)
     for (int i = 0; i < 1500; i++) {
         memcpy(bad, good, size);
         size_t place = flr_test_random_below(&random, (uint32_t)(size / 8)) * (size_t)8;
-        /* most of a state are ties: half of the changes where the first hand is */
+        /* most of a state are remote couplings: half of the changes where the first hand is */
         if (i % 2) place %= 1024;
         memcpy(bad + place, patterns[i % 3], i % 4 ? 8 : 1);
         if (!flr_world_load(world, bad, size)) {

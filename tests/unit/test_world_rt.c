@@ -83,14 +83,15 @@ static uint64_t play(const subject *s)
         if (i % 50 == 0) flr_world_grab(s->world, 0, 1);
         if (i % 50 == 20) flr_world_grab(s->world, 1, i % 100 == 20 ? 1 : 2);
         if (i % 50 == 40) flr_world_release(s->world, 1);
-        flr_world_tie_def tie = flr_default_world_tie_def();
-        tie.part = 1 + (uint32_t)(i / 35 % 2);
-        tie.mutual = i % 70 < 35;
-        tie.rest = i % 105 > 70;
-        if (i % 35 == 0) flr_world_set_tie(s->world, 2, i % 140 == 105 ? NULL : &tie);
-        flr_world_tie_input other = {.T_world_part = flr_pose_identity(), .delay = 0.01 * i};
+        flr_remote_coupling_def coupling = flr_default_remote_coupling_def();
+        coupling.part = 1 + (uint32_t)(i / 35 % 2);
+        coupling.mutual = i % 70 < 35;
+        coupling.rest = i % 105 > 70;
+        if (i % 35 == 0)
+            flr_world_set_remote_coupling(s->world, 2, i % 140 == 105 ? NULL : &coupling);
+        flr_remote_coupling_input other = {.T_world_part = flr_pose_identity(), .delay = 0.01 * i};
         other.T_world_part.p.z = 0.02;
-        flr_world_tie_follow(s->world, 2, &other);
+        flr_remote_coupling_follow(s->world, 2, &other);
         if (i % 60 == 30) flr_world_set_solid(s->world, 2, i % 120 == 90);
         if (i % 90 == 80)
             flr_world_place(s->world, 2,

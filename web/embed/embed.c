@@ -2,7 +2,7 @@
  *
  *     flr_embed FOLDER OUT.c
  *
- * writes the table flr_assets of controller/assets.h: every file below FOLDER with its path, content type, bytes, the
+ * writes the table flr_assets of server/page_assets.h: every file below FOLDER with its path, content type, bytes, the
  * same bytes compressed (where that is shorter) and an etag made from the content. The table is sorted by path, so that
  * the same files give the same bytes. Maps and hidden files are left out. */
 #define _XOPEN_SOURCE 700
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     qsort(entries, entry_count, sizeof *entries, by_path);
     FILE *out = fopen(argv[2], "wb");
     if (!out) die("cannot be written", argv[2]);
-    fprintf(out, "/* written by flr_embed */\n#include \"controller/assets.h\"\n");
+    fprintf(out, "/* written by flr_embed */\n#include \"server/page_assets.h\"\n");
     char(*rows)[2 * PATH_SIZE] = or_die(calloc(entry_count + 1, sizeof *rows));
     for (size_t i = 0; i < entry_count; i++) {
         char path[2 * PATH_SIZE];

@@ -18,10 +18,10 @@ export class PageHand {
   private number = 0;
   private sent_at = 0;
   private confirmed = false;
-  /** between the wish to grab and the controller's answer: the hand stands still */
+  /** between the request to grab and the controller's answer: the hand stands still */
   private taking = false;
-  /** the number of the latest wish, and the end of the one before */
-  private wish = 0;
+  /** the number of the latest request, and the end of the one before */
+  private request = 0;
   private before: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly model: Model) {
@@ -76,7 +76,7 @@ export class PageHand {
     this.send(0);
   }
 
-  /** whether it is held in the end; a wish waits for the one before, since the controller answers each */
+  /** whether it is held in the end; a request waits for the one before, since the controller answers each */
   grab(part: number, at: Vec3): Promise<boolean> {
     const pose = this.model.pose(part);
     if (!pose || !this.model.movable(part) || this.model.replaying || this.pointing) return Promise.resolve(false);
@@ -87,14 +87,14 @@ export class PageHand {
     this.pose = { p: [...at], q: [1, 0, 0, 0] };
     this.model.select(part);
     this.taking = true;
-    const wish = ++this.wish, start = this.pose;
-    const taken = this.before.then(() => this.take(part, start, wish));
+    const request = ++this.request, start = this.pose;
+    const taken = this.before.then(() => this.take(part, start, request));
     this.before = taken;
     return taken;
   }
 
-  private async take(part: number, start: Pose, wish: number): Promise<boolean> {
-    const wanted = () => this.wish === wish && this.holding === part;
+  private async take(part: number, start: Pose, request: number): Promise<boolean> {
+    const wanted = () => this.request === request && this.holding === part;
     try {
       if (!wanted()) return false;
       // another page has this hand full: take one that is empty
@@ -118,7 +118,7 @@ export class PageHand {
       this.failed.emit(error instanceof Error ? error.message : String(error));
       return false;
     } finally {
-      if (this.wish === wish) this.taking = false;
+      if (this.request === request) this.taking = false;
     }
   }
 

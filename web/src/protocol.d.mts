@@ -386,7 +386,7 @@ export interface contact {
   other: number;
 }
 
-/** a member, in a roll */
+/** a member, in a membership */
 export interface peer_entry {
   /** its number */
   member: number;
@@ -394,19 +394,19 @@ export interface peer_entry {
   spare: number;
   /** peer_bit */
   bits: number;
-  /** the last of its claims that is in this roll */
+  /** the last of its claims that is in this membership */
   seen: number;
   /** as it chose it: where the network was parted, two may have got one number */
   nonce: number;
 }
 
-/** a part that is held, or that not everybody has at its place yet, in a roll */
+/** a part that is held, or that not everybody has at its place yet, in a membership */
 export interface peer_place {
   /** its number */
   part: number;
   /** peer_bit */
   bits: number;
-  /** of the roll in which it got the place */
+  /** of the membership in which it got the place */
   number: number;
   /** who held it, where it is frozen; 0: nobody */
   member: number;
@@ -416,7 +416,7 @@ export interface peer_place {
   T_world_part: Pose;
 }
 
-/** a part and a member, in a roll */
+/** a part and a member, in a membership */
 export interface peer_pair {
   /** number of the part */
   part: number;
@@ -427,7 +427,7 @@ export interface peer_pair {
 }
 
 /** what a member says about a part, in a claim */
-export interface peer_deed {
+export interface peer_command {
   /** number of the part */
   part: number;
   /** counts up with everything that the member does */
@@ -553,7 +553,7 @@ export interface Messages {
   peer_welcome: message_peer_welcome;
   peer_refused: message_peer_refused;
   peer_card: message_peer_card;
-  peer_roll: message_peer_roll;
+  peer_membership: message_peer_membership;
   peer_claim: message_peer_claim;
   peer_state: message_peer_state;
   peer_files_ask: message_peer_files_ask;
@@ -1326,7 +1326,7 @@ export interface message_peer_join {
   scene: Uint32Array;
 }
 
-/** the leader's answer: now it is a member; cards and a roll follow */
+/** the leader's answer: now it is a member; cards and a membership follow */
 export interface message_peer_welcome {
   /** chosen by the first member */
   session: number;
@@ -1338,7 +1338,7 @@ export interface message_peer_welcome {
   count: number;
   /** of the epoch */
   leader: number;
-  /** of the first roll that has it */
+  /** of the first membership that has it */
   number: number;
   /** hash of the scene */
   scene: Uint32Array;
@@ -1375,14 +1375,14 @@ export interface message_peer_card {
 }
 
 /** who is in and who holds what, from the leader */
-export interface message_peer_roll {
+export interface message_peer_membership {
   /** which */
   session: number;
   /** of the epoch: a higher one is believed */
   count: number;
   /** of the epoch; of two with one count the older member is believed */
   leader: number;
-  /** of the roll in its epoch and all before: the highest is believed */
+  /** of the membership in its epoch and all before: the highest is believed */
   number: number;
   /** peer_bit: of the session */
   bits: number;
@@ -1406,7 +1406,7 @@ export interface message_peer_claim {
   count: number;
   /** of that epoch */
   leader: number;
-  /** of the roll that it has */
+  /** of the membership that it has */
   number: number;
   /** milliseconds since it heard the leader */
   heard: number;
@@ -1416,8 +1416,8 @@ export interface message_peer_claim {
   delay: number;
   /** of the last thing that it did */
   serial: number;
-  /** what it holds, and what it has let go of that is not in a roll yet */
-  deeds: peer_deed[];
+  /** what it holds, and what it has let go of that is not in a membership yet */
+  commands: peer_command[];
   /** parts that it has at their places */
   settled: peer_settled[];
 }

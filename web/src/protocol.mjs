@@ -198,7 +198,7 @@ const structs = {
     ['member', 'one', 'u16', 1, 1, '', 4],
     ['spare', 'one', 'u16', 1, 1, '', 6],
   ] },
-  peer_deed: { size: 72, align: 8, fields: [
+  peer_command: { size: 72, align: 8, fields: [
     ['part', 'one', 'u32', 1, 1, '', 0],
     ['serial', 'one', 'u32', 1, 1, '', 4],
     ['bits', 'one', 'u32', 1, 1, '', 8],
@@ -639,7 +639,7 @@ const messages = [
     ['name', 'text', 'u8', 64, 1, '', 24],
     ['address', 'text', 'u8', 64, 1, '', 40],
   ] },
-  { id: 132, name: 'peer_roll', kind: 'peer', direction: 4, fields: [
+  { id: 132, name: 'peer_membership', kind: 'peer', direction: 4, fields: [
     ['session', 'one', 'u64', 1, 1, '', 8],
     ['count', 'one', 'u32', 1, 1, '', 16],
     ['leader', 'one', 'u16', 1, 1, '', 20],
@@ -660,7 +660,7 @@ const messages = [
     ['bits', 'one', 'u32', 1, 1, '', 36],
     ['delay', 'one', 'f32', 1, 1, '', 40],
     ['serial', 'one', 'u32', 1, 1, '', 44],
-    ['deeds', 'list', 'struct', 256, 1, 'peer_deed', 48],
+    ['commands', 'list', 'struct', 256, 1, 'peer_command', 48],
     ['settled', 'list', 'struct', 256, 1, 'peer_settled', 64],
   ] },
   { id: 134, name: 'peer_state', kind: 'peer', direction: 4, fields: [

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "protocol/codec.h"
-#include "protocol/table.h"
+#include "protocol/message_table.h"
 
 void flr_gen_page_messages(FILE *out); /* docs: a section for each message */
 void flr_gen_page_types(FILE *out);    /* docs: structures, enumerations, bits */

@@ -1,0 +1,122 @@
+/* engine.h: what the parts of the fast engine share: a pair made ready, a query under way, the scratch of a thread. */
+#ifndef FLR_CONTACT_CONTACT_ENGINE_H
+#define FLR_CONTACT_CONTACT_ENGINE_H
+
+#include "contact/contact_table.h"
+#include "contact/kernel.h"
+
+/* a query under way; does not change while points are looked at */
+typedef struct flr_query {
+    flr_contact_frame frame;
+    const flr_kernel *kernel;
+    const flr_flat_field *fields; /* [FLR_FIELD_COUNT] */
+    double around;                /* voxels: what is added to a radius: displacement, rounding */
+    double reach;     /* voxels: layers that matter, with the near one; infinite: do not cull */
+    double per_metre; /* voxels */
+    float slack;      /* voxels: what single precision may be off by */
+    flr_scan_job job; /* what all chunks have in common */
+    bool moving;      /* there may be something to brake */
+} flr_query;
+
+/* what came out for a hyperchunk of the shell, or for several */
+typedef struct flr_part {
+    flr_contact_sums sums;
+    double least; /* voxels: of what was skipped, the nearest that the other part can be */
+    uint64_t tested;
+} flr_part;
+
+/* Points of a shell chunk that a query found near, as bits. Words beyond the chunk's points stand for nothing. */
+typedef struct flr_near_chunk {
+    uint32_t chunk;
+    uint16_t touch[FLR_SCAN_WORDS]; /* in the force layer or deeper, and unsure ones */
+    uint16_t near[FLR_SCAN_WORDS];  /* in the layer before it */
+} flr_near_chunk;
+
+enum { FLR_NEAR_CHUNKS = 4096 };
+
+/* What the last query found near, so that the check of the way from there need not look for it again. */
+typedef struct flr_near_notes {
+    bool known;  /* all of it is here; false: what follows stands for nothing */
+    bool taking; /* a query is under way that may be noted, and there was room so far */
+    uint32_t count;
+    uint32_t limit; /* all points with marks 1 … limit are noted; `near` ones have this mark */
+    const flr_shell *shell;
+    const flr_voxmap *voxmap;
+    double displacement; /* voxels */
+    flr_pose T_world_shell, T_world_voxmap;
+    flr_near_chunk chunks[FLR_NEAR_CHUNKS];
+} flr_near_notes;
+
+/* what a thread works in */
+typedef struct flr_scratch {
+    _Alignas(64) uint32_t local[FLR_LOCAL];
+    flr_scan_job job;
+    flr_scan_hits hits;
+    flr_batch touch, near;
+    flr_pick pick;
+    double at[3][FLR_SCAN_POINTS]; /* voxels: centres of the chunks of a hyperchunk */
+    flr_contact *contacts;         /* [capacity] */
+    uint32_t capacity;
+    uint32_t listed; /* contacts of this query, where several threads work */
+    /* gets the points that touch or may do so, in place of the sums; NULL: nobody asks */
+    void (*visit)(void *context, uint32_t chunk, uint32_t point, flr_label label);
+    void *context;
+    flr_near_notes *notes; /* where near points are noted; NULL: nowhere */
+} flr_scratch;
+
+/* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
+static inline bool flr_skip(const flr_query *q, double far, double radius, flr_part *part)
+{
+    double gap = far - 1 - radius - q->around;
+    if (!(gap >= q->reach)) return false;
+    if (gap < part->least) part->least = gap;
+    return true;
+}
+
+/* Points that were near when a motion was last checked: a world checks several from the same place, one after the other. */
+enum { FLR_MOTION_CHECK_POINTS = 8192 };
+
+typedef struct flr_motion_check_point {
+    uint32_t chunk, point;
+    uint32_t label; /* an flr_label */
+    flr_vec3 at;    /* voxels */
+} flr_motion_check_point;
+
+typedef struct flr_motion_check_memory {
+    bool known; /* false: what follows stands for nothing */
+    uint32_t count, near;
+    const flr_shell *shell;
+    const flr_voxmap *voxmap;
+    double displacement;
+    flr_pose T_world_shell, T_world_voxmap;
+    flr_motion_check_point points[FLR_MOTION_CHECK_POINTS];
+} flr_motion_check_memory;
+
+/* ---- engine.c ---- */
+
+/* Forgotten with every query and every other shell or voxmap. */
+flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair);
+const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair);
+
+/* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
+ * order; false: marks do not reach so far. The poses make sense. */
+bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose T_world_voxmap,
+                       double displacement, uint32_t limit,
+                       void (*visit)(void *context, uint32_t chunk, uint32_t point,
+                                     flr_label label),
+                       void *context, uint64_t *tested);
+
+/* ---- hyper.c ---- */
+
+/* Looks at the points of a hyperchunk of the shell. The contacts go to the list of the scratch, of which the first
+ * `part->sums.listed` are taken. */
+void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_part *part);
+
+flr_part flr_no_part(void);
+
+/* ---- smooth.c ---- */
+
+/* Judges points by the smooth law, in place of kernel->touch(). */
+void flr_smooth_judge(const flr_query *q, flr_batch *batch, flr_contact_sums *sums);
+
+#endif

@@ -1,0 +1,42 @@
+/* rows.h: text files of numbers, line by line: poses, segments.
+ *
+ * Blanks or tabs between numbers; empty lines and what follows a # are skipped. A sentence about trouble begins with
+ * "FILE:LINE:COLUMN:". Thread: any. Not RT safe. */
+#ifndef FLR_SCENE_NUMBER_LINES_H
+#define FLR_SCENE_NUMBER_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "feeler/result.h"
+
+/* where the reader is */
+typedef struct flr_rows {
+    const char *name; /* of the file, in sentences */
+    const char *at, *line_start, *end;
+    unsigned line; /* from 1 */
+    flr_error *error;
+} flr_rows;
+
+/* `bytes` need not end with 0; NULL allowed where size is 0. `error` is not NULL. */
+flr_rows flr_rows_begin(const char *name, const void *bytes, size_t size, flr_error *error);
+
+/* The most lines of `columns` numbers that the text can have: no more than it has lines, nor than fit into it, since a
+ * number takes two bytes with what parts it from the next. With this room an array never has to grow. */
+size_t flr_rows_most(const flr_rows *lines, size_t columns);
+
+/* Goes to the next line that has something in it, the first time to the first. False: there is none. */
+bool flr_rows_next(flr_rows *lines);
+
+/* Reads the next number of the line. `missing` is what to say where the line ends before it, followed by `what`. `*start`
+ * (may be NULL) gets where it begins. False: the error is set. */
+bool flr_rows_number(flr_rows *lines, const char *missing, const char *what, const char **start,
+                     double *value);
+
+/* Nothing may follow. False: the error says `sentence`. */
+bool flr_rows_end(flr_rows *lines, const char *sentence);
+
+/* Sets the error to "FILE:LINE:COLUMN: sentence detail", where the reader is; returns false. */
+bool flr_rows_fail(const flr_rows *lines, const char *sentence, const char *detail);
+
+#endif

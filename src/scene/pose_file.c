@@ -1,0 +1,143 @@
+/* pose files */
+#include "scene/pose_file.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/assert.h"
+#include "feeler/mesh.h"
+#include "feeler/units.h"
+#include "scene/length.h"
+#include "scene/number_lines.h"
+
+enum { COLUMNS = 8 };
+
+static const char *const column_names[COLUMNS] = {"t", "x", "y", "z", "qw", "qx", "qy", "qz"};
+
+/* the eight numbers of a line, checked; `before` is the time of the pose before */
+static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *pose)
+{
+    double n[COLUMNS];
+    const char *starts[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        if (!flr_rows_number(r, "a pose is t x y z qw qx qy qz; the line ends before ",
+                             column_names[i], &starts[i], &n[i]))
+            return false;
+    if (!flr_rows_end(r, "a pose has eight numbers; there is more")) return false;
+
+    if (n[0] < before) {
+        r->at = starts[0];
+        return flr_rows_fail(r, "the time goes back", "");
+    }
+    for (int i = 1; i <= 3; i++) {
+        n[i] = n[i] * unit + 0.0;
+        if (fabs(n[i]) <= FLR_MESH_MAX_COORDINATE) continue;
+        r->at = starts[i];
+        return flr_rows_fail(r, "farther out than 1e9 m: ", column_names[i]);
+    }
+    flr_quat q = {n[4], n[5], n[6], n[7]};
+    if (!flr_quat_read(&q)) {
+        r->at = starts[4];
+        return flr_rows_fail(r, "qw qx qy qz is not a unit quaternion", "");
+    }
+    *pose = (flr_timed_pose){n[0], {{n[1], n[2], n[3]}, q}};
+    return true;
+}
+
+/* gives back what was not needed, where that is much */
+static void shrink(flr_pose_list *list, size_t room)
+{
+    if (list->count > room / 2) return;
+    flr_timed_pose *less = realloc(list->poses, list->count * sizeof *less);
+    if (less) list->poses = less;
+}
+
+flr_result flr_pose_list_parse(const char *name, const void *bytes, size_t size, double unit,
+                               flr_pose_list *list, flr_error *error)
+{
+    flr_pose_list found = {0};
+    flr_error why = {0};
+    flr_rows r = flr_rows_begin(name, bytes, size, &why);
+    size_t room = flr_rows_most(&r, COLUMNS);
+    found.poses = malloc(room ? room * sizeof *found.poses : 1);
+    if (!found.poses) return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the poses", name);
+    while (flr_rows_next(&r)) {
+        double before = found.count ? found.poses[found.count - 1].t : -INFINITY;
+        flr_timed_pose pose = {0};
+        if (!read_pose(&r, unit, before, &pose)) {
+            flr_pose_list_free(&found);
+            if (error) *error = why;
+            return why.code;
+        }
+        FLR_ASSERT(found.count < room);
+        found.poses[found.count++] = pose;
+    }
+    if (!found.count) {
+        flr_pose_list_free(&found);
+        return flr_fail(error, FLR_BAD_INPUT, "%s:%u:1: no pose in the file", name, r.line);
+    }
+    shrink(&found, room);
+    *list = found;
+    return FLR_OK;
+}
+
+flr_result flr_pose_list_read(flr_env *env, const char *path, double unit, flr_pose_list *list,
+                              flr_error *error)
+{
+    flr_blob text = {0};
+    flr_result result = flr_file_read_all(env, path, FLR_POSES_MAX_BYTES, &text, error);
+    if (result != FLR_OK) return result;
+    result = flr_pose_list_parse(path, text.bytes, text.size, unit, list, error);
+    flr_blob_free(&text);
+    return result;
+}
+
+void flr_pose_list_free(flr_pose_list *list)
+{
+    if (!list) return;
+    free(list->poses);
+    *list = (flr_pose_list){0};
+}
+
+static flr_result write_poses(flr_output *output, const flr_pose_list *list, double unit,
+                              const char *comment, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    if (comment) result = flr_output_print(output, error, "# %s\n", comment);
+    if (result == FLR_OK) result = flr_output_print(output, error, "# t x y z qw qx qy qz\n");
+    for (size_t i = 0; i < list->count && result == FLR_OK; i++) {
+        const flr_timed_pose *p = &list->poses[i];
+        const double numbers[COLUMNS] = {p->t,
+                                         flr_length_in(p->T_world_part.p.x, unit),
+                                         flr_length_in(p->T_world_part.p.y, unit),
+                                         flr_length_in(p->T_world_part.p.z, unit),
+                                         p->T_world_part.q.w,
+                                         p->T_world_part.q.x,
+                                         p->T_world_part.q.y,
+                                         p->T_world_part.q.z};
+        char line[COLUMNS * FLR_NUMBER_TEXT_SIZE];
+        size_t length = 0;
+        for (int k = 0; k < COLUMNS; k++) {
+            flr_number_print(numbers[k], line + length);
+            length += strlen(line + length);
+            line[length++] = k + 1 < COLUMNS ? ' ' : '\n';
+        }
+        result = flr_output_write(output, line, length, error);
+    }
+    return result;
+}
+
+flr_result flr_pose_list_write(flr_env *env, const char *path, const flr_pose_list *list,
+                               double unit, const char *comment, flr_error *error)
+{
+    flr_output *output;
+    flr_result result = flr_output_begin(env, path, &output, error);
+    if (result != FLR_OK) return result;
+    result = write_poses(output, list, unit, comment, error);
+    if (result == FLR_OK) return flr_output_commit(output, error);
+    flr_output_abandon(output);
+    return result;
+}

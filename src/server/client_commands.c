@@ -1,0 +1,547 @@
+/* what a client may ask for, one function each */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/client_session.h"
+
+typedef struct call {
+    flr_client_session *session;
+    flr_hub *hub;
+    flr_engine *engine;
+    const flr_message *message;
+    int64_t now;
+    flr_error error;
+} call;
+
+static void answer(call *c, flr_result result, uint32_t value)
+{
+    flr_client_session_answer(c->session, c->message, result, value, &c->error);
+}
+
+/* ---- talk ---- */
+
+static void do_bye(call *c) { flr_client_session_end(c->session, FLR_OK, "goodbye"); }
+
+static void do_ping(call *c)
+{
+    flr_message pong = {.id = FLR_MSG_PONG, .request = c->message->request};
+    pong.as.pong.stamp = c->message->as.ping.stamp;
+    pong.as.pong.time_us = (uint64_t)(c->now - c->hub->began) / 1000;
+    flr_client_session_send(c->session, &pong);
+}
+
+static void do_nothing(call *c) { (void)c; }
+
+static void do_health(call *c)
+{
+    flr_client_session_send_health(c->session, c->message->request, c->now);
+}
+
+static void do_watch(call *c)
+{
+    flr_client_session *session = c->session;
+    const flr_msg_watch *watch = &c->message->as.watch;
+    uint32_t rate = watch->state_rate;
+    if (rate > c->hub->def.limits.state_rate_at_most) rate = c->hub->def.limits.state_rate_at_most;
+    uint32_t before = session->wants;
+    session->wants = watch->wants;
+    session->period = rate > 0 ? INT64_C(1000000000) / rate : 0;
+    session->due = c->now;
+    if (watch->wants & ~before & FLR_WIRE_WANT_PROXIMITY) session->near_number = 0;
+    if (watch->wants & ~before & FLR_WIRE_WANT_VOXELS) session->voxels_number = 0;
+    flr_client_session_done(session, c->message->request, 0);
+    /* who begins to watch is told what was told before it came, and still is so */
+    flr_message message = {.id = FLR_MSG_EVENT};
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+    if ((watch->wants & ~before & FLR_WIRE_WANT_EVENTS) &&
+        flr_engine_overlap(c->engine, &message.as.event.part, sentence)) {
+        message.as.event.kind = FLR_WIRE_EVENT_WARNING;
+        message.as.event.hand = FLR_ENGINE_NONE;
+        message.as.event.sentence = flr_wire_text_of(sentence);
+        flr_client_session_send(session, &message);
+    }
+    flr_engine_job job;
+    if (watch->wants & ~before & FLR_WIRE_WANT_JOBS)
+        for (uint32_t i = 0; flr_engine_job_at(c->engine, i, &job); i++)
+            flr_client_session_send_job(session, &job);
+}
+
+static void do_state(call *c)
+{
+    size_t size = flr_client_session_state(c->session, c->message->request, true, c->now,
+                                           c->hub->scratch, c->hub->scratch_size);
+    flr_client_session_queue(c->session, c->hub->scratch, size);
+}
+
+static void do_mesh(call *c)
+{
+    const flr_msg_mesh_ask *ask = &c->message->as.mesh_ask;
+    if (!flr_engine_mesh(c->engine, ask->mesh, NULL)) {
+        answer(c, flr_fail(&c->error, FLR_NOT_FOUND, "there is no mesh %u", ask->mesh), 0);
+        return;
+    }
+    if (!flr_client_session_ask_mesh(c->session, c->message->request, ask->mesh, ask->triangles))
+        answer(c,
+               flr_fail(&c->error, FLR_AGAIN,
+                        "too many meshes are asked for; wait for those on their way"),
+               0);
+}
+
+static void do_overlay(call *c)
+{
+    const flr_msg_overlay_ask *ask = &c->message->as.overlay_ask;
+    flr_overlay_request *wanted = NULL;
+    /* before a job is posted: what is refused must cost nothing */
+    flr_result result = FLR_OK;
+    if (!flr_client_session_can_ask_overlay(c->session))
+        result =
+            flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
+    if (result == FLR_OK)
+        result = flr_overlay_begin(c->engine, ask->part, ask->kind, ask->limit, &wanted, &c->error);
+    if (result == FLR_OK &&
+        !flr_client_session_ask_overlay(c->session, c->message->request, wanted))
+        result = flr_fail(&c->error, FLR_NO_MEMORY, "the controller has no memory left");
+    if (result != FLR_OK) answer(c, result, 0);
+}
+
+/* ---- hands and parts ---- */
+
+static void mark_hand(call *c, uint32_t hand)
+{
+    if (hand >= FLR_ENGINE_HANDS) return;
+    /* it is whose who used it last: others that go do not let go of what it holds */
+    for (flr_client_session *other = c->hub->sessions; other; other = other->next)
+        other->hands &= ~(1u << hand);
+    c->session->hands |= 1u << hand;
+}
+
+static void do_grab(call *c)
+{
+    const flr_msg_grab *grab = &c->message->as.grab;
+    flr_result result = flr_engine_grab(c->engine, grab->hand, grab->part, &c->error);
+    if (result == FLR_OK) mark_hand(c, grab->hand);
+    answer(c, result, 0);
+}
+
+static void do_release(call *c)
+{
+    answer(c, flr_engine_release(c->engine, c->message->as.release.hand, &c->error), 0);
+}
+
+static void do_reset(call *c)
+{
+    flr_result result = flr_engine_reset(c->engine, &c->error);
+    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
+    answer(c, result, 0);
+}
+
+static void do_undo(call *c)
+{
+    flr_result result = flr_engine_undo(c->engine, c->message->as.undo.steps, &c->error);
+    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
+    answer(c, result, 0);
+}
+
+static void do_place(call *c)
+{
+    const flr_msg_place *place = &c->message->as.place;
+    flr_result result = flr_engine_place(c->engine, place->part, place->T_world_part, &c->error);
+    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, place->part);
+    answer(c, result, 0);
+}
+
+static void do_hand_input(call *c)
+{
+    const flr_msg_hand_input *input = &c->message->as.hand_input;
+    if (flr_engine_hand_input(c->engine, input->hand, input->T_world_hand, input->buttons,
+                              &c->error) == FLR_OK)
+        mark_hand(c, input->hand);
+}
+
+static void do_pause(call *c)
+{
+    answer(c, flr_engine_pause(c->engine, c->message->as.pause.paused, &c->error), 0);
+}
+
+static void do_tool(call *c)
+{
+    const flr_msg_tool *tool = &c->message->as.tool;
+    answer(c, flr_engine_set_tool(c->engine, tool->hand, (flr_tool)tool->tool, &c->error), 0);
+}
+
+/* ---- parameters, devices ---- */
+
+static void do_parameters(call *c)
+{
+    for (uint32_t i = 0; i < flr_engine_parameters(c->engine); i++)
+        flr_client_session_send_parameter(c->session, c->message->request, i);
+    flr_client_session_done(c->session, c->message->request, 0);
+}
+
+static void do_set(call *c)
+{
+    const flr_msg_set *set = &c->message->as.set;
+    char name[65];
+    snprintf(name, sizeof name, "%.*s", (int)set->name.size, set->name.size ? set->name.bytes : "");
+    answer(c, flr_engine_set(c->engine, name, set->value, &c->error), 0);
+}
+
+static void do_devices(call *c)
+{
+    for (uint32_t i = 0; i < flr_engine_devices(c->engine); i++)
+        flr_client_session_send_device(c->session, c->message->request, i);
+    flr_client_session_done(c->session, c->message->request, 0);
+}
+
+static void do_select(call *c)
+{
+    const flr_msg_device_select *select = &c->message->as.device_select;
+    answer(c, flr_engine_select(c->engine, select->hand, select->device, &c->error), 0);
+}
+
+/* ---- recordings ---- */
+
+static void do_record_start(call *c)
+{
+    const flr_wire_text *name = &c->message->as.record_start.name;
+    uint32_t recording = 0;
+    flr_result result =
+        flr_engine_record_start(c->engine, name->size ? name->bytes : NULL, &recording, &c->error);
+    answer(c, result, recording);
+}
+
+static void do_record_stop(call *c) { answer(c, flr_engine_record_stop(c->engine, &c->error), 0); }
+
+static void do_recordings(call *c)
+{
+    for (uint32_t i = 0; i < flr_engine_recordings(c->engine); i++)
+        flr_client_session_send_recording(c->session, c->message->request, i);
+    flr_client_session_done(c->session, c->message->request, 0);
+}
+
+static flr_result read_piece(call *c, const char *path, uint8_t *bytes, uint32_t wanted,
+                             size_t *got, uint64_t *total)
+{
+    flr_file *file;
+    flr_result result = flr_file_open(c->hub->def.env, path, FLR_FILE_READ, &file, &c->error);
+    if (result != FLR_OK) return result;
+    result = flr_file_size(file, total, &c->error);
+    uint64_t offset = c->message->as.record_fetch.offset;
+    *got = 0;
+    while (result == FLR_OK && *got < wanted && offset + *got < *total) {
+        size_t more = 0;
+        result = flr_file_read(file, offset + *got, bytes + *got, wanted - *got, &more, &c->error);
+        if (more == 0) break;
+        *got += more;
+    }
+    flr_file_close(file);
+    return result;
+}
+
+static void do_record_fetch(call *c)
+{
+    enum { PIECE = 262144 };
+    const flr_msg_record_fetch *fetch = &c->message->as.record_fetch;
+    flr_engine_recording recording = {0};
+    bool found = false;
+    for (uint32_t i = 0; !found && flr_engine_recording_at(c->engine, i, &recording); i++)
+        found = recording.recording == fetch->recording;
+    if (!found || !recording.finished) {
+        answer(c,
+               flr_fail(&c->error, found ? FLR_AGAIN : FLR_NOT_FOUND,
+                        found ? "recording %u has not ended yet" : "there is no recording %u",
+                        fetch->recording),
+               0);
+        return;
+    }
+    uint32_t wanted = fetch->size < PIECE ? fetch->size : PIECE;
+    uint8_t *bytes = malloc(wanted ? wanted : 1);
+    flr_message data = {.id = FLR_MSG_RECORD_DATA, .request = c->message->request};
+    size_t got = 0;
+    uint64_t total = 0;
+    flr_result result =
+        bytes ? read_piece(c, recording.path, bytes, wanted, &got, &total)
+              : flr_fail(&c->error, FLR_NO_MEMORY, "the controller has no memory left");
+    if (result == FLR_OK) {
+        data.as.record_data.recording = fetch->recording;
+        data.as.record_data.offset = fetch->offset;
+        data.as.record_data.total = total;
+        data.as.record_data.bytes = bytes;
+        data.as.record_data.bytes_count = (uint32_t)got;
+        flr_client_session_send(c->session, &data);
+    } else {
+        answer(c, result, 0);
+    }
+    free(bytes);
+}
+
+/* a recording has to be read first; what is wanted for it happens then */
+static void do_replay(call *c)
+{
+    const flr_msg_replay *replay = &c->message->as.replay;
+    flr_engine_replay_state now;
+    flr_engine_get_replay(c->engine, &now);
+    flr_result result = FLR_OK;
+    uint32_t job = 0;
+    c->hub->wanting = false;
+    if (replay->recording == FLR_ENGINE_NONE) {
+        if (now.active) result = flr_engine_replay_end(c->engine, &c->error);
+    } else if (now.active && now.recording == replay->recording) {
+        result = flr_engine_replay_seek(c->engine, replay->seconds, &c->error);
+        if (result == FLR_OK)
+            result = flr_engine_replay_play(c->engine, replay->playing, replay->speed, &c->error);
+        if (result == FLR_OK) flr_hub_tell_replay(c->hub);
+    } else {
+        result = flr_engine_replay(c->engine, replay->recording, &job, &c->error);
+        c->hub->wanted = *replay;
+        c->hub->wanting = result == FLR_OK;
+    }
+    answer(c, result, job);
+}
+
+/* ---- scenes and meshes ---- */
+
+static void do_load(call *c)
+{
+    uint32_t job = 0;
+    const flr_wire_text *path = &c->message->as.load.path;
+    flr_result result = path->size ? flr_engine_load(c->engine, path->bytes, &job, &c->error)
+                                   : flr_fail(&c->error, FLR_BAD_ARGUMENT, "a scene has a name");
+    answer(c, result, job);
+}
+
+static flr_upload **find_upload(call *c, uint32_t number)
+{
+    for (int i = 0; i < FLR_CLIENT_SESSION_UPLOADS; i++) {
+        flr_upload **at = &c->session->uploads[i];
+        if (*at && flr_upload_number(*at) == number) return at;
+    }
+    flr_fail(&c->error, FLR_NOT_FOUND, "there is no upload %u", number);
+    return NULL;
+}
+
+static void do_upload(call *c)
+{
+    flr_hub *hub = c->hub;
+    const flr_msg_upload *def = &c->message->as.upload;
+    flr_upload **at = NULL;
+    for (int i = 0; i < FLR_CLIENT_SESSION_UPLOADS && !at; i++) {
+        if (!c->session->uploads[i]) at = &c->session->uploads[i];
+    }
+    flr_upload *upload = NULL;
+    flr_result result = FLR_OK;
+    if (!at)
+        result = flr_fail(&c->error, FLR_AGAIN, "%d uploads are under way; end one of them first",
+                          FLR_CLIENT_SESSION_UPLOADS);
+    else
+        result = flr_upload_begin(hub->def.env, hub->def.uploads, hub->def.limits.upload,
+                                  ++hub->next_upload, def, &upload, &c->error);
+    if (result == FLR_OK && hub->upload_bytes + flr_upload_size(upload) > hub->def.limits.uploads) {
+        flr_upload_abandon(upload);
+        result = flr_fail(&c->error, FLR_AGAIN,
+                          "too much is being uploaded at present; try again later");
+    }
+    if (result == FLR_OK) {
+        *at = upload;
+        hub->upload_bytes += flr_upload_size(upload);
+    }
+    answer(c, result, hub->next_upload);
+}
+
+static void forget_upload(call *c, flr_upload **at)
+{
+    c->hub->upload_bytes -= flr_upload_size(*at);
+    *at = NULL;
+}
+
+/* a piece that does not fit ends the upload: what would follow does not fit either */
+static void after_piece(call *c, flr_upload **at, flr_result result)
+{
+    if (at && result != FLR_OK) {
+        flr_upload *upload = *at;
+        forget_upload(c, at);
+        flr_upload_abandon(upload);
+    }
+    answer(c, at ? result : FLR_NOT_FOUND, 0);
+}
+
+static void do_upload_bytes(call *c)
+{
+    const flr_msg_upload_bytes *piece = &c->message->as.upload_bytes;
+    flr_upload **at = find_upload(c, piece->upload);
+    after_piece(c, at, at ? flr_upload_bytes(*at, piece, &c->error) : FLR_NOT_FOUND);
+}
+
+static void do_upload_triangles(call *c)
+{
+    const flr_msg_upload_triangles *piece = &c->message->as.upload_triangles;
+    flr_upload **at = find_upload(c, piece->upload);
+    after_piece(c, at, at ? flr_upload_triangles(*at, piece, &c->error) : FLR_NOT_FOUND);
+}
+
+static void do_upload_end(call *c)
+{
+    flr_upload **at = find_upload(c, c->message->as.upload_end.upload);
+    uint32_t job = 0;
+    flr_result result = FLR_NOT_FOUND;
+    if (at) {
+        flr_upload *upload = *at;
+        uint64_t bytes = flr_upload_size(upload);
+        forget_upload(c, at);
+        result = flr_upload_end(upload, c->engine, &c->message->as.upload_end, &job, &c->error);
+        if (result == FLR_OK) flr_hub_count_upload(c->hub, job, bytes);
+    }
+    answer(c, result, job);
+}
+
+static void do_remove(call *c)
+{
+    answer(c, flr_engine_remove(c->engine, c->message->as.remove.part, &c->error), 0);
+}
+
+static void do_voxelize(call *c)
+{
+    const flr_msg_voxelize *voxelize = &c->message->as.voxelize;
+    uint32_t job = 0;
+    flr_result result =
+        flr_engine_voxelize(c->engine, voxelize->part, voxelize->voxel, &job, &c->error);
+    answer(c, result, job);
+}
+
+static void do_kind(call *c)
+{
+    const flr_msg_kind *kind = &c->message->as.kind;
+    answer(c, flr_engine_set_kind(c->engine, kind->part, (flr_part_kind)kind->kind, &c->error), 0);
+}
+
+static void do_save(call *c)
+{
+    uint32_t job = 0;
+    const flr_wire_text *name = &c->message->as.save.path;
+    flr_result result =
+        flr_engine_save_as(c->engine, name->size ? name->bytes : "", &job, &c->error);
+    answer(c, result, job);
+}
+
+static void do_cancel(call *c)
+{
+    answer(c, flr_engine_cancel(c->engine, c->message->as.cancel.job, &c->error), 0);
+}
+
+static void do_clearance(call *c)
+{
+    const flr_msg_clearance_ask *ask = &c->message->as.clearance_ask;
+    flr_question *question = NULL;
+    for (int i = 0; i < FLR_HUB_QUESTIONS && !question; i++) {
+        if (c->hub->questions[i].token == 0) question = &c->hub->questions[i];
+    }
+    if (!question) {
+        answer(c, flr_fail(&c->error, FLR_AGAIN, "too many clearances are being measured"), 0);
+        return;
+    }
+    if (++c->hub->next_token == 0) ++c->hub->next_token;
+    *question = (flr_question){c->hub->next_token, c->session->number, c->message->request};
+    flr_result result = flr_engine_clearance_ask(c->engine, ask->part, ask->other, ask->exact,
+                                                 question->token, &c->error);
+    if (result == FLR_OK) return;
+    question->token = 0;
+    answer(c, result, 0);
+}
+
+/* ---- which of them who may ---- */
+
+typedef struct command {
+    uint16_t id;
+    uint32_t ability; /* 0: everybody */
+    void (*run)(call *c);
+} command;
+
+static const command commands[] = {
+    {FLR_MSG_BYE, 0, do_bye},
+    {FLR_MSG_PING, 0, do_ping},
+    {FLR_MSG_PONG, 0, do_nothing},
+    {FLR_MSG_HEALTH_ASK, 0, do_health},
+    {FLR_MSG_WATCH, 0, do_watch},
+    {FLR_MSG_MESH_ASK, 0, do_mesh},
+    {FLR_MSG_OVERLAY_ASK, 0, do_overlay},
+    {FLR_MSG_STATE_ASK, 0, do_state},
+    {FLR_MSG_GRAB, FLR_WIRE_ABILITY_COMMAND, do_grab},
+    {FLR_MSG_RELEASE, FLR_WIRE_ABILITY_COMMAND, do_release},
+    {FLR_MSG_RESET, FLR_WIRE_ABILITY_COMMAND, do_reset},
+    {FLR_MSG_UNDO, FLR_WIRE_ABILITY_COMMAND, do_undo},
+    {FLR_MSG_PLACE, FLR_WIRE_ABILITY_COMMAND, do_place},
+    {FLR_MSG_HAND_INPUT, FLR_WIRE_ABILITY_HAND, do_hand_input},
+    {FLR_MSG_PAUSE, FLR_WIRE_ABILITY_COMMAND, do_pause},
+    {FLR_MSG_TOOL, FLR_WIRE_ABILITY_COMMAND, do_tool},
+    {FLR_MSG_PARAMETERS_ASK, 0, do_parameters},
+    {FLR_MSG_SET, FLR_WIRE_ABILITY_COMMAND, do_set},
+    {FLR_MSG_DEVICES_ASK, 0, do_devices},
+    {FLR_MSG_DEVICE_SELECT, FLR_WIRE_ABILITY_COMMAND, do_select},
+    {FLR_MSG_RECORD_START, FLR_WIRE_ABILITY_RECORD, do_record_start},
+    {FLR_MSG_RECORD_STOP, FLR_WIRE_ABILITY_RECORD, do_record_stop},
+    {FLR_MSG_RECORDINGS_ASK, 0, do_recordings},
+    {FLR_MSG_RECORD_FETCH, FLR_WIRE_ABILITY_RECORD, do_record_fetch},
+    {FLR_MSG_REPLAY, FLR_WIRE_ABILITY_RECORD, do_replay},
+    {FLR_MSG_LOAD, FLR_WIRE_ABILITY_LOAD, do_load},
+    {FLR_MSG_UPLOAD, FLR_WIRE_ABILITY_UPLOAD, do_upload},
+    {FLR_MSG_UPLOAD_BYTES, FLR_WIRE_ABILITY_UPLOAD, do_upload_bytes},
+    {FLR_MSG_UPLOAD_TRIANGLES, FLR_WIRE_ABILITY_UPLOAD, do_upload_triangles},
+    {FLR_MSG_UPLOAD_END, FLR_WIRE_ABILITY_UPLOAD, do_upload_end},
+    {FLR_MSG_REMOVE, FLR_WIRE_ABILITY_COMMAND, do_remove},
+    {FLR_MSG_VOXELIZE, FLR_WIRE_ABILITY_COMMAND, do_voxelize},
+    {FLR_MSG_KIND, FLR_WIRE_ABILITY_COMMAND, do_kind},
+    {FLR_MSG_SAVE, FLR_WIRE_ABILITY_LOAD, do_save},
+    {FLR_MSG_CANCEL, FLR_WIRE_ABILITY_COMMAND, do_cancel},
+    {FLR_MSG_CLEARANCE_ASK, 0, do_clearance},
+};
+
+static const char *ability_name(uint32_t ability)
+{
+    switch (ability) {
+    case FLR_WIRE_ABILITY_COMMAND:
+        return "to give commands";
+    case FLR_WIRE_ABILITY_HAND:
+        return "to move a hand";
+    case FLR_WIRE_ABILITY_UPLOAD:
+        return "to upload";
+    case FLR_WIRE_ABILITY_RECORD:
+        return "to record";
+    default:
+        return "to name files of the controller's machine";
+    }
+}
+
+void flr_client_session_command(flr_client_session *session, const flr_message *message,
+                                int64_t now)
+{
+    call c = {.session = session,
+              .hub = session->hub,
+              .engine = session->hub->def.engine,
+              .message = message,
+              .now = now};
+    const flr_wire_message *type = flr_wire_message_find(message->id);
+    const command *found = NULL;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0] && !found; i++) {
+        if (commands[i].id == message->id) found = &commands[i];
+    }
+    flr_result result = FLR_OK;
+    if (!found)
+        result = flr_fail(&c.error, FLR_UNSUPPORTED, "this controller cannot do '%s'", type->name);
+    else if (type->kind == FLR_KIND_COMMAND && message->request == 0)
+        result = flr_fail(&c.error, FLR_BAD_INPUT,
+                          "message '%s': a command has a request number other than 0", type->name);
+    else if (found->ability && !(session->abilities & found->ability))
+        result = flr_fail(&c.error, FLR_DENIED, "message '%s': you were not given the right %s",
+                          type->name, ability_name(found->ability));
+    else if (session->hub->share)
+        result = flr_hub_check_share(session->hub, message->id, &c.error);
+    flr_stall_doing before =
+        flr_engine_doing(c.engine, "carrying out a client's command", type->name);
+    if (result == FLR_OK)
+        found->run(&c);
+    else if (type->kind != FLR_KIND_INPUT)
+        flr_client_session_fail(session, message, &c.error);
+    flr_engine_doing(c.engine, before.doing, before.what);
+}

@@ -1,0 +1,259 @@
+/* what there is, as messages */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/client_session.h"
+
+/* as much of a text as the table allows, not cut inside a character */
+static flr_wire_text text_of(const char *text, size_t most)
+{
+    size_t size = text ? strlen(text) : 0;
+    if (size > most) {
+        size = most;
+        while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80) size--;
+    }
+    return (flr_wire_text){text, (uint32_t)size};
+}
+
+/* ---- parts that it knows of ---- */
+
+/* the first that is not below `part` */
+static uint32_t known_place(const flr_client_session *session, uint32_t part)
+{
+    uint32_t low = 0, high = session->known_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (session->known[middle] < part)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void know(flr_client_session *session, uint32_t part)
+{
+    uint32_t place = known_place(session, part);
+    if (place < session->known_count && session->known[place] == part) return;
+    if (session->known_count == session->known_capacity) {
+        uint32_t capacity = session->known_capacity ? 2 * session->known_capacity : 64;
+        uint32_t *more = realloc(session->known, capacity * sizeof *more);
+        if (!more) {
+            session->known_lost = true;
+            return;
+        }
+        session->known = more;
+        session->known_capacity = capacity;
+    }
+    memmove(session->known + place + 1, session->known + place,
+            (session->known_count++ - place) * sizeof *session->known);
+    session->known[place] = part;
+}
+
+static void forget(flr_client_session *session, uint32_t part)
+{
+    uint32_t place = known_place(session, part);
+    if (place == session->known_count || session->known[place] != part) return;
+    memmove(session->known + place, session->known + place + 1,
+            (--session->known_count - place) * sizeof *session->known);
+}
+
+void flr_client_session_send_gone(flr_client_session *session, uint32_t part)
+{
+    flr_message message = {.id = FLR_MSG_PART_GONE};
+    message.as.part_gone.part = part;
+    flr_client_session_send(session, &message);
+    forget(session, part);
+}
+
+void flr_client_session_send_part(flr_client_session *session, const flr_engine_part *part)
+{
+    know(session, part->part);
+    flr_message message = {.id = FLR_MSG_PART};
+    flr_msg_part *body = &message.as.part;
+    body->part = part->part;
+    body->mesh = part->mesh;
+    body->kind = (uint8_t)part->kind;
+    body->ready = part->ready;
+    body->colour = part->colour & 0xFFFFFF;
+    body->points = part->points;
+    body->voxel = part->voxel;
+    body->T_world_part = part->T_world_part;
+    body->name = text_of(part->name, 256);
+    flr_client_session_send(session, &message);
+}
+
+void flr_client_session_send_scene(flr_client_session *session)
+{
+    flr_engine *engine = session->hub->def.engine;
+    flr_engine_scene scene;
+    flr_engine_get_scene(engine, &scene);
+    /* meshes of the scene before are of no use any more */
+    flr_client_session_forget_meshes(session);
+    session->shown = false;
+    session->sent_count = 0;
+    session->known_count = 0;
+    session->known_scene = scene.scene;
+    session->known_lost = false;
+    flr_message message = {.id = FLR_MSG_SCENE};
+    message.as.scene.scene = scene.scene;
+    message.as.scene.parts = scene.parts;
+    message.as.scene.meshes = scene.meshes;
+    message.as.scene.hands = scene.hands;
+    if (scene.bounds.low.x <= scene.bounds.high.x) {
+        message.as.scene.low = scene.bounds.low;
+        message.as.scene.high = scene.bounds.high;
+    }
+    message.as.scene.name = text_of(scene.name, 256);
+    message.as.scene.unit = text_of(scene.unit, 16);
+    if (scene.camera.given) {
+        message.as.scene.has_camera = true;
+        message.as.scene.eye = scene.camera.eye;
+        message.as.scene.target = scene.camera.target;
+        message.as.scene.up = scene.camera.up;
+    }
+    flr_client_session_send(session, &message);
+    flr_engine_part part;
+    for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)
+        flr_client_session_send_part(session, &part);
+}
+
+void flr_client_session_send_job(flr_client_session *session, const flr_engine_job *job)
+{
+    flr_message message = {.id = FLR_MSG_JOB};
+    message.as.job.job = job->job;
+    message.as.job.kind = job->kind;
+    message.as.job.state = job->state;
+    message.as.job.result = (uint8_t)job->result;
+    message.as.job.part = job->part;
+    message.as.job.fraction = job->fraction;
+    message.as.job.name = text_of(job->name, 256);
+    message.as.job.sentence = text_of(job->sentence, 512);
+    flr_client_session_send(session, &message);
+}
+
+void flr_client_session_send_parameter(flr_client_session *session, uint32_t request,
+                                       uint32_t index)
+{
+    flr_engine_parameter parameter;
+    if (!flr_engine_parameter_at(session->hub->def.engine, index, &parameter)) return;
+    flr_message message = {.id = FLR_MSG_PARAMETER, .request = request};
+    message.as.parameter.value = parameter.value;
+    message.as.parameter.low = parameter.low;
+    message.as.parameter.high = parameter.high;
+    message.as.parameter.preset = parameter.preset;
+    message.as.parameter.name = text_of(parameter.name, 64);
+    message.as.parameter.unit = text_of(parameter.unit, 16);
+    message.as.parameter.words = text_of(parameter.words, 256);
+    message.as.parameter.doc = text_of(parameter.doc, 512);
+    flr_client_session_send(session, &message);
+}
+
+void flr_client_session_send_device(flr_client_session *session, uint32_t request, uint32_t index)
+{
+    flr_engine_device device;
+    if (!flr_engine_device_at(session->hub->def.engine, index, &device)) return;
+    flr_message message = {.id = FLR_MSG_DEVICE, .request = request};
+    message.as.device.device = device.device;
+    message.as.device.kind = device.kind;
+    message.as.device.present = device.present;
+    message.as.device.hand = device.hand;
+    message.as.device.max_force = device.max_force;
+    message.as.device.max_torque = device.max_torque;
+    message.as.device.name = text_of(device.name, 128);
+    message.as.device.sentence = text_of(device.sentence, 512);
+    flr_client_session_send(session, &message);
+}
+
+void flr_client_session_send_recording(flr_client_session *session, uint32_t request,
+                                       uint32_t index)
+{
+    flr_engine_recording recording;
+    if (!flr_engine_recording_at(session->hub->def.engine, index, &recording)) return;
+    flr_message message = {.id = FLR_MSG_RECORDING, .request = request};
+    message.as.recording.recording = recording.recording;
+    message.as.recording.finished = recording.finished;
+    message.as.recording.bytes = recording.bytes;
+    message.as.recording.frames = recording.frames;
+    message.as.recording.seconds = recording.seconds;
+    message.as.recording.name = text_of(recording.name, 128);
+    flr_client_session_send(session, &message);
+}
+
+flr_wire_timing flr_timing_of(const flr_percentiles *times)
+{
+    return (flr_wire_timing){(float)((double)times->p50 * 1e-3), (float)((double)times->p99 * 1e-3),
+                             (float)((double)times->max * 1e-3)};
+}
+
+void flr_client_session_send_health(flr_client_session *session, uint32_t request, int64_t now)
+{
+    flr_hub *hub = session->hub;
+    const flr_engine_health *health = flr_hub_health(hub, now);
+    const flr_loop_stats *loop = &health->loop;
+    flr_message message = {.id = FLR_MSG_HEALTH, .request = request};
+    flr_msg_health *body = &message.as.health;
+    body->frames = loop->frames;
+    body->overruns = loop->overruns;
+    body->skipped = loop->skipped;
+    body->late_input = loop->late_input;
+    body->faulty = loop->faulty;
+    body->memory = health->memory;
+    body->uptime = health->uptime;
+    body->compute = flr_timing_of(&loop->compute);
+    body->wakeup = flr_timing_of(&loop->wakeup);
+    body->clients = flr_hub_clients(hub);
+    body->jobs = health->jobs;
+    body->rate_held = health->rate_held;
+    body->sentence = text_of(health->sentence, 512);
+    body->rights = text_of(health->rights, 512);
+    flr_client_session_send(session, &message);
+}
+
+/* ---- one that fell behind ---- */
+
+bool flr_client_session_fell_behind(flr_client_session *session)
+{
+    if (session->queued > session->hub->def.limits.queue / 2) session->behind = true;
+    return session->behind;
+}
+
+/* A scene that is the same is not sent anew: a page would build it again and lose what its user has chosen. */
+static void resync_scene(flr_client_session *session)
+{
+    flr_engine *engine = session->hub->def.engine;
+    flr_engine_scene scene;
+    flr_engine_part part;
+    flr_engine_get_scene(engine, &scene);
+    if (session->known_lost || session->known_scene != scene.scene) {
+        flr_client_session_send_scene(session);
+        return;
+    }
+    for (uint32_t i = session->known_count; i-- > 0;) {
+        uint32_t known = session->known[i];
+        if (flr_engine_get_part(engine, known, &part, NULL) != FLR_OK)
+            flr_client_session_send_gone(session, known);
+    }
+    for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)
+        flr_client_session_send_part(session, &part);
+}
+
+void flr_client_session_resync(flr_client_session *session)
+{
+    flr_engine *engine = session->hub->def.engine;
+    session->behind = false;
+    resync_scene(session);
+    if (session->wants & FLR_WIRE_WANT_EVENTS) {
+        for (uint32_t i = 0; i < flr_engine_parameters(engine); i++)
+            flr_client_session_send_parameter(session, 0, i);
+        for (uint32_t i = 0; i < flr_engine_devices(engine); i++)
+            flr_client_session_send_device(session, 0, i);
+        for (uint32_t i = 0; i < flr_engine_recordings(engine); i++)
+            flr_client_session_send_recording(session, 0, i);
+        flr_client_session_send_replay(session);
+    }
+    flr_engine_job job;
+    for (uint32_t i = 0; session->wants & FLR_WIRE_WANT_JOBS && flr_engine_job_at(engine, i, &job);
+         i++)
+        flr_client_session_send_job(session, &job);
+}

@@ -1,0 +1,526 @@
+/* engine.h: the simulation side of the controller: a scene, its loop, its hands and its workers.
+ *
+ *     flr_engine_def def = flr_default_engine_def();
+ *     def.cache = &cache, def.recordings = folder, def.wake = wake, def.wake_context = server;
+ *     flr_engine_create(&def, &engine, &error);
+ *     flr_engine_load(engine, "scene.json", &job, &error);      a file, or a scenario's name
+ *     flr_engine_start(engine, &error);                         the loop, in a thread of its own
+ *     again and again, every 20 ms at the latest and whenever wake() was called:
+ *         flr_engine_service(engine);
+ *         while (flr_engine_next(engine, &event)) …             what has happened
+ *         state = flr_engine_view(engine);                      where everything is
+ *     flr_engine_destroy(engine);
+ *
+ * Three kinds of thread, as everywhere in feeler. The loop's steps the world; what it is told goes
+ * through a ring, by value, and what it shows is a latest value. *Control* is the one thread that
+ * calls the functions here; none of them waits for the loop, for a disk or for a worker. *Workers*
+ * read, voxelize, merge and measure; what they made is taken over in flr_engine_service().
+ *
+ * Without threads (flr_threadless_engine_def(), and flr_engine_run() in place of
+ * flr_engine_start()) everything happens in the calling thread, jobs inside flr_engine_service():
+ * with a simulated env the same calls give the same bits.
+ *
+ * Numbers of parts and meshes are never used again within a scene, those of jobs, recordings and
+ * devices within an engine. Words and numbers are those of protocol/messages.def.
+ *
+ * Thread: control, where a function does not say otherwise. Nothing here is RT safe. */
+#ifndef FLR_SIM_ENGINE_H
+#define FLR_SIM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/cache.h"
+#include "feeler/device.h"
+#include "feeler/env.h"
+#include "feeler/loop.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_io.h"
+#include "feeler/pager.h"
+#include "feeler/result.h"
+#include "feeler/world.h"
+#include "protocol/messages.h"
+#include "realtime/stall.h"
+#include "scene/scene.h"
+
+#define FLR_ENGINE_NONE UINT32_MAX /* no part, no hand, no device */
+
+enum {
+    FLR_ENGINE_HANDS = FLR_WORLD_HANDS,
+    FLR_ENGINE_PARTS = FLR_WORLD_PARTS, /* in a scene */
+    FLR_ENGINE_CONTACTS = 256,          /* in a state */
+    FLR_ENGINE_NAME_SIZE = 257,
+    FLR_ENGINE_UNDO = 64 /* steps that can be taken back */
+};
+
+typedef struct flr_engine flr_engine;
+
+/* ---- making and running ---- */
+
+/* Fill with flr_default_engine_def(). Texts are copied. */
+typedef struct flr_engine_def {
+    flr_env *env;     /* default the real one */
+    double rate;      /* Hz; default 1000 */
+    bool paced;       /* by the clock; default true. false: as fast as it goes, flr_engine_run() */
+    uint32_t hands;   /* 1 … 8; default 2 */
+    unsigned workers; /* threads for jobs; default 2; 0: jobs are done in flr_engine_service() */
+    unsigned threads; /* that one job may use; default 0: one per processor */
+    bool
+        merge; /* what stays is made one, by a job: worth it from some ten parts on; default true */
+    const flr_cache *cache; /* of voxels; NULL: none. Its folder is copied */
+    /* bytes: of the voxels of parts of a scene that never move no more than this are in memory, the rest is read from the cache
+     * when parts come near (feeler/pager.h); default 0: all of them are. Such parts are not merged with others, have no
+     * overlays, no colours of proximity and no geometrical awareness; distances to them are measured by triangles. Without workers,
+     * flr_engine_service() reads */
+    uint64_t memory;
+    const char *recordings; /* folder, made when needed; NULL: there are none */
+    const char *scratch;    /* folder for scenarios that are made; NULL: they cannot be loaded */
+    const char *folder; /* that names of files begin in, as recordings tell them; NULL: not said */
+    flr_mesh_options options; /* of reading meshes */
+    double voxel;             /* metres: of parts that have none; 0: what fits the part */
+    bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
+    int priority;             /* of the loop, as in flr_loop_def; default 80 */
+    int cpu;                  /* default -1 */
+    bool lock_memory;         /* default true */
+    /* Control's, which the caller beats: forces fade while it stalls, and what control does is noted in it. NULL: none. Outlives
+     * the engine. */
+    flr_stall *stall;
+    /* Called from any thread but the loop's when flr_engine_service() has something to do: must not
+     * call the engine, may not block. NULL: none. */
+    void (*wake)(void *context);
+    void *wake_context;
+} flr_engine_def;
+
+flr_engine_def flr_default_engine_def(void);
+/* The same for an engine without threads, such as one on a simulated machine: no workers, one thread in a job, neither priority
+ * nor locked memory. */
+flr_engine_def flr_threadless_engine_def(flr_env *env);
+
+/* An empty scene, ready for parts. FLR_NO_MEMORY, FLR_BAD_ARGUMENT. On success the caller owns it. */
+flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr_error *error);
+/* Ends the loop and the jobs, finishes a recording, frees. NULL allowed. Devices that were given
+ * stay the caller's. */
+void flr_engine_destroy(flr_engine *engine);
+
+/* The calling thread, and those that it makes, keep off the processor that the loop would like to have
+ * for itself. Where there is only one, or the loop has no priority, nothing is changed. Thread: any. */
+void flr_engine_keep_off(const flr_engine *engine);
+
+/* The loop in a thread of its own. Refused by a simulated env, and where it runs already. */
+flr_result flr_engine_start(flr_engine *engine, flr_error *error);
+void flr_engine_stop(flr_engine *engine); /* waits for the frame it is in; forces fade */
+bool flr_engine_is_running(const flr_engine *engine);
+/* Frames in the calling thread, for tests and programs without a person. Not while it runs. */
+void flr_engine_run(flr_engine *engine, uint64_t frames);
+
+/* What control does from now on, for flr_stall_set_doing(). */
+flr_stall_doing flr_engine_doing(flr_engine *engine, const char *doing, const char *what);
+
+/* Takes over what workers made, frees what the loop has let go of, keeps merges and recordings
+ * going. Without workers it does one job that waits: of a load the next part of it. */
+void flr_engine_service(flr_engine *engine);
+
+/* ---- what has happened ---- */
+
+typedef enum flr_engine_event_kind {
+    FLR_ENGINE_EVENT_NEWS,      /* `sentence`: an `event` message, its kind in `news` */
+    FLR_ENGINE_EVENT_SCENE,     /* another scene: ask for everything anew */
+    FLR_ENGINE_EVENT_PART,      /* `part` is new or changed */
+    FLR_ENGINE_EVENT_PART_GONE, /* `part` is gone */
+    FLR_ENGINE_EVENT_JOB,       /* `job` */
+    FLR_ENGINE_EVENT_PARAMETER, /* `index` of the parameter that has another value */
+    FLR_ENGINE_EVENT_DEVICE,    /* `index` of the device */
+    FLR_ENGINE_EVENT_RECORDING, /* `index` of the recording that began or ended */
+    FLR_ENGINE_EVENT_CLEARANCE, /* `clearance` answers the request `token`, or `result` and `sentence` */
+    FLR_ENGINE_EVENT_REPLAY, /* playing began or ended */
+    /* More has happened than the engine remembers one by one: ask for parts, parameters, devices, recordings and jobs anew.
+     * Ends of jobs, answers and new scenes come as events all the same; `index`: how many of these were lost, because there was
+     * no memory left */
+    FLR_ENGINE_EVENT_RESYNC
+} flr_engine_event_kind;
+
+typedef struct flr_engine_job {
+    uint32_t job;      /* number, from 1 */
+    uint32_t part;     /* that it is about, or FLR_ENGINE_NONE */
+    uint8_t kind;      /* FLR_WIRE_JOB_LOAD … */
+    uint8_t state;     /* FLR_WIRE_JOB_WAITING, _RUNNING, _ENDED */
+    flr_result result; /* when it has ended */
+    float fraction;    /* 0 … 1 */
+    char name[FLR_ENGINE_NAME_SIZE];
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+} flr_engine_job;
+
+typedef struct flr_engine_clearance {
+    uint32_t part, other; /* FLR_ENGINE_NONE: nothing in reach */
+    double lower, upper;  /* metres; INFINITY allowed */
+    flr_vec3 from, to;    /* world: nearest points; zero when not known */
+    bool exact;           /* from triangles */
+} flr_engine_clearance;
+
+/* Plain data; `kind` tells what is filled. */
+typedef struct flr_engine_event {
+    flr_engine_event_kind kind;
+    uint8_t news;   /* FLR_WIRE_EVENT_NOTE … */
+    uint64_t frame; /* of the loop; 0 where none is meant */
+    uint32_t part, hand, index, token;
+    flr_result result; /* of a clearance */
+    flr_engine_job job;
+    flr_engine_clearance clearance;
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+} flr_engine_event;
+
+/* The oldest that was not taken yet. False: no more. Where many wait, FLR_ENGINE_EVENT_RESYNC stands for those that only say
+ * that something has changed. */
+bool flr_engine_next(flr_engine *engine, flr_engine_event *event);
+
+/* ---- the scene ---- */
+
+typedef struct flr_engine_scene {
+    uint32_t scene; /* number; counts up with every load */
+    uint32_t parts, meshes, hands;
+    flr_box3 bounds;         /* metres, of all parts where they start; empty: no part */
+    double voxel;            /* metres: the least that something is touched with; 0: none */
+    const char *name, *unit; /* "mm"; valid until the next flr_engine_service() */
+    const char *path;        /* of its file; "" */
+    flr_scene_camera camera; /* from where one first looks */
+} flr_engine_scene;
+
+void flr_engine_get_scene(const flr_engine *engine, flr_engine_scene *scene);
+
+typedef struct flr_engine_part {
+    uint32_t part, mesh;
+    flr_part_kind kind;
+    bool ready; /* has voxels, and the loop has it: takes part in contact */
+    bool hollow;
+    uint32_t colour;       /* 0xrrggbb */
+    uint32_t points;       /* of its shell */
+    double voxel;          /* metres; 0: none yet */
+    flr_pose T_world_part; /* now */
+    flr_pose T_start;      /* where reset puts it */
+    bool has_goal;
+    flr_pose T_goal;          /* where it should get to: the end of its path in the scene */
+    const char *name;         /* valid until the next flr_engine_service() */
+    const flr_mesh *geometry; /* likewise; see flr_engine_retain_mesh() */
+    const flr_voxmap *voxmap; /* NULL: none; likewise */
+    const flr_shell *shell;
+} flr_engine_part;
+
+/* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
+bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
+/* By number; FLR_NOT_FOUND. */
+flr_result flr_engine_get_part(const flr_engine *engine, uint32_t part, flr_engine_part *out,
+                               flr_error *error);
+/* Does a part that may move stand inside another, as far as that was looked at? A sentence says which and what it means;
+ * FLR_ENGINE_EVENT_NEWS tells it when it is found, and when such a part is taken. */
+bool flr_engine_overlap(const flr_engine *engine, uint32_t *part,
+                        char sentence[FLR_ERROR_MESSAGE_SIZE]);
+/* By number of a mesh; NULL: no such. Parts of one shape share one. `hash` may be NULL. */
+const flr_mesh *flr_engine_mesh(const flr_engine *engine, uint32_t mesh, flr_hash *hash);
+
+/* So that a mesh outlives its part, for somebody who sends it: NULL when there is no such. Let go of
+ * it by flr_mesh_asset_release(), from any thread; it may outlive the engine, too. */
+typedef struct flr_mesh_asset flr_mesh_asset;
+flr_mesh_asset *flr_engine_retain_mesh(flr_engine *engine, uint32_t mesh);
+const flr_mesh *flr_mesh_asset_mesh(const flr_mesh_asset *asset); /* thread: any */
+void flr_mesh_asset_release(flr_mesh_asset *asset);               /* thread: any; NULL allowed */
+
+/* ---- jobs ---- */
+
+/* Loads a scene file or makes a scenario. When its meshes are read, it takes the place of what is
+ * there, with parts that are not ready; they become so as their voxels are made, and the job ends
+ * with the last. A part whose voxels cannot be made, or are cancelled, stays as it is. */
+flr_result flr_engine_load(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
+
+/* A part to be added. */
+typedef struct flr_engine_add_def {
+    const char *name; /* copied */
+    flr_mesh *mesh;   /* the engine owns it from then on, also on failure; or NULL: */
+    const char *file; /* is read by the job; copied; or NULL: */
+    /* [vertex_count], [triangle_count], by malloc(): the job makes a mesh of them. The engine owns
+     * both from then on, also on failure */
+    flr_vec3 *vertices;
+    flr_triangle *triangles;
+    uint32_t vertex_count, triangle_count;
+    double unit;        /* metres per unit of file or vertices; 0: as the file says */
+    bool remove_file;   /* when it was read: an upload's */
+    flr_part_kind kind; /* default static */
+    bool hollow;
+    uint32_t colour; /* 0xrrggbb; default FLR_ENGINE_NONE: the engine chooses */
+    double voxel;    /* metres; 0: the scene's */
+    flr_pose T_world_part;
+} flr_engine_add_def;
+
+flr_engine_add_def flr_default_engine_add_def(void);
+/* The part has its number (`*part`, may be NULL) at once. It is there when the job has read its
+ * mesh, and ready some time after it has made its voxels. */
+flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, uint32_t *part,
+                          uint32_t *job, flr_error *error);
+/* Takes a part out; a hand that holds it lets go. */
+flr_result flr_engine_remove(flr_engine *engine, uint32_t part, flr_error *error);
+/* How a part may move from now on. One that becomes static stays where it is, also after a reset. */
+flr_result flr_engine_set_kind(flr_engine *engine, uint32_t part, flr_part_kind kind,
+                               flr_error *error);
+/* Voxels of another size; until they are there, the old ones serve. */
+flr_result flr_engine_voxelize(flr_engine *engine, uint32_t part, double voxel, uint32_t *job,
+                               flr_error *error);
+/* The scene as it is now as a file, with meshes beside it (NAME_parts/…). `path` ends in .json and is the job's name; the
+ * job fails with FLR_DENIED where it is the name of something else than a scene that was saved so. */
+flr_result flr_engine_save(flr_engine *engine, const char *path, uint32_t *job, flr_error *error);
+/* The same for a client, who gives a name without folders: beside the scene that was opened, or in def.folder where that is
+ * none of the user's files. */
+flr_result flr_engine_save_as(flr_engine *engine, const char *name, uint32_t *job,
+                              flr_error *error);
+
+/* Asks a job to stop; it ends with FLR_CANCELLED, or was done already. FLR_NOT_FOUND. */
+flr_result flr_engine_cancel(flr_engine *engine, uint32_t job, flr_error *error);
+uint32_t flr_engine_jobs(const flr_engine *engine); /* waiting or running */
+/* The job in place `index` of those. False: no such. */
+bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job *job);
+
+/* ---- hands and parts; each counts from the next frame on ---- */
+
+/* `part` FLR_ENGINE_NONE: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
+ * FLR_DENIED (static), FLR_AGAIN (the part is not ready, and why; or too much is on its way to the
+ * loop). */
+flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
+flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
+/* Who moved the hand is gone: it lets go and is not seen until something moves it again. */
+flr_result flr_engine_leave(flr_engine *engine, uint32_t hand, flr_error *error);
+/* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has
+ * sorted the triangles of all parts. */
+flr_result flr_engine_set_tool(flr_engine *engine, uint32_t hand, flr_tool tool, flr_error *error);
+flr_result flr_engine_reset(flr_engine *engine, flr_error *error);
+/* Back to before the last grab, place or reset, `steps` times. Hands let go. */
+flr_result flr_engine_undo(flr_engine *engine, uint32_t steps, flr_error *error);
+flr_result flr_engine_place(flr_engine *engine, uint32_t part, flr_pose T_world_part,
+                            flr_error *error);
+/* While paused frames go on and forces fade, but nothing moves. */
+flr_result flr_engine_pause(flr_engine *engine, bool paused, flr_error *error);
+
+/* ---- remote couplings: parts that are held by other controllers, too; see flr_world_set_remote_coupling() ---- */
+
+/* `def->part` is the engine's number; NULL: uncouples. Ties of a part that goes away are uncoupled. FLR_NOT_FOUND, FLR_DENIED
+ * (static), FLR_BAD_ARGUMENT, FLR_AGAIN. */
+flr_result flr_engine_set_coupling(flr_engine *engine, uint32_t coupling,
+                                   const flr_remote_coupling_def *def, flr_error *error);
+
+/* How the other instance was at some moment. */
+typedef struct flr_engine_coupling_sample {
+    int64_t sent_ns;       /* when, by our own clock (flr_clock_ns of the engine's env) */
+    flr_pose T_world_part; /* of the other instance */
+    flr_twist twist;       /* about its centre of mass, world's axes */
+    double put;            /* joules: flr_engine_coupling_state.put of the other side */
+} flr_engine_coupling_sample;
+
+/* The newest counts; one that is older than the last is left out. The loop goes on from it by its
+ * twist, at an even pace whatever the jitter, for 30 ms or two samples; then it stands. Never fails
+ * but by a bad `remote coupling` or numbers that make no sense (FLR_BAD_ARGUMENT). */
+flr_result flr_engine_coupling_input(flr_engine *engine, uint32_t coupling,
+                                     const flr_engine_coupling_sample *sample, flr_error *error);
+
+/* Physics of a part on or off. FLR_NOT_FOUND, FLR_AGAIN. */
+flr_result flr_engine_set_solid(flr_engine *engine, uint32_t part, bool solid, flr_error *error);
+
+/* ---- devices ---- */
+
+/* Every hand has a *remote* device of its own, fed by flr_engine_hand_input(): devices 0 … hands - 1.
+ * More are given by flr_engine_add_device(). */
+typedef struct flr_engine_device {
+    uint32_t device;
+    uint8_t kind; /* FLR_WIRE_DEVICE_PAGE … */
+    bool present;
+    uint32_t hand; /* that it moves, or FLR_ENGINE_NONE */
+    double max_force, max_torque;
+    char name[FLR_DEVICE_NAME_SIZE];
+    char sentence[FLR_ERROR_MESSAGE_SIZE]; /* why it cannot be used */
+} flr_engine_device;
+
+/* Borrowed until flr_engine_destroy(); the engine makes its guard. `device` NULL: one that is known
+ * and cannot be used, as `sentence` says. `T_world_base`: where its base stands; `scale`: metres in
+ * the world for a metre of the device. `number` may be NULL. */
+flr_result flr_engine_add_device(flr_engine *engine, flr_device *device, uint8_t kind,
+                                 const char *name, const char *sentence, flr_pose T_world_base,
+                                 double scale, uint32_t *number, flr_error *error);
+uint32_t flr_engine_devices(const flr_engine *engine);
+bool flr_engine_device_at(const flr_engine *engine, uint32_t index, flr_engine_device *device);
+/* Lets a device move a hand; FLR_ENGINE_NONE: the hand's own remote one. The force of the one before
+ * fades first, then the change happens between two frames; other hands go on. */
+flr_result flr_engine_select(flr_engine *engine, uint32_t hand, uint32_t device, flr_error *error);
+/* Moves a device's base, as when the view turns. A part that is held is taken anew. */
+flr_result flr_engine_place_device(flr_engine *engine, uint32_t device, flr_pose T_world_base,
+                                   double scale, flr_error *error);
+/* Where the page or the host has a hand; the newest counts. Button 0 takes and lets go. */
+flr_result flr_engine_hand_input(flr_engine *engine, uint32_t hand, flr_pose T_world_hand,
+                                 uint32_t buttons, flr_error *error);
+
+/* ---- parameters ---- */
+
+typedef struct flr_engine_parameter {
+    const char *name, *unit, *words, *doc; /* constants */
+    double value, low, high, preset;
+} flr_engine_parameter;
+
+uint32_t flr_engine_parameters(const flr_engine *engine);
+bool flr_engine_parameter_at(const flr_engine *engine, uint32_t index, flr_engine_parameter *out);
+/* FLR_NOT_FOUND (with a guess), FLR_BAD_ARGUMENT (out of range). */
+flr_result flr_engine_set(flr_engine *engine, const char *name, double value, flr_error *error);
+
+/* ---- state ---- */
+
+typedef struct flr_engine_part_state {
+    uint32_t part;
+    uint32_t look; /* FLR_WIRE_LOOK_PLAIN … */
+    flr_pose T_world_part;
+    flr_twist twist; /* about the centre of mass, world's axes */
+    bool moves;      /* some hand or remote coupling holds it, or it moves by itself */
+    bool solid;
+} flr_engine_part_state;
+
+/* A remote coupling, in the order of their numbers; as in flr_remote_coupling, which says more. */
+typedef struct flr_engine_coupling_state {
+    uint32_t coupling, part;
+    double stretch, angle; /* metres: of any point; rad */
+    double delay;          /* s: how old what is known of the other instance is, smoothed */
+    double stiffness;      /* N/m */
+    double force;          /* N: the remote coupling's, on the part */
+    double put, got, taken, account, damping, gain;
+    bool begun, diverged, settled;
+} flr_engine_coupling_state;
+
+typedef struct flr_engine_hand_state {
+    uint32_t held, touched; /* part, or FLR_ENGINE_NONE */
+    uint32_t bits;          /* FLR_WIRE_HAND_PRESENT … */
+    uint32_t buttons, faults;
+    flr_pose T_world_hand, T_world_ghost;
+    flr_pose T_part_hand; /* where it holds the part; the identity when it holds none */
+    flr_wrench wrench;    /* given: world's axes, about the hand's origin */
+} flr_engine_hand_state;
+
+typedef struct flr_engine_contact {
+    flr_vec3 point, force; /* world: metres, newtons on `part` */
+    double depth;          /* metres */
+    uint32_t part, other;  /* other FLR_ENGINE_NONE: not known */
+} flr_engine_contact;
+
+/* The point of a hand that touches with one; world's frame. */
+typedef struct flr_engine_proxy {
+    uint32_t hand, part; /* part that it touches, or FLR_ENGINE_NONE */
+    flr_vec3 point;      /* metres */
+    flr_vec3 normal;     /* unit, away from the surface; zero: it touches nothing */
+    flr_vec3 force;      /* newtons, on the hand */
+    double depth;        /* metres: how far the hand is below the surface */
+    bool sticking;
+} flr_engine_proxy;
+
+typedef struct flr_engine_state {
+    uint64_t frame;
+    int64_t time_ns; /* since the loop began */
+    uint64_t points_tested;
+    uint32_t scene;
+    uint32_t contact_count; /* all of them */
+    double lower, upper, deepest;
+    uint32_t limited, stopped, faults;
+    uint32_t skipped; /* periods without a frame, so far */
+    double compute_last_us;
+    double energy;
+    flr_hash hash; /* of all that has happened in the world */
+    bool paused, recording, replaying;
+    bool waiting;           /* for voxels from the disk: nothing moves, hands feel nothing */
+    flr_pager_waits waits;  /* … so far */
+    flr_pager_stats paging; /* of all parts whose voxels are paged; `slots` 0: there are none */
+    bool ground;            /* static parts are one at present */
+    uint32_t undo;          /* steps that can be taken back */
+    uint32_t hand_count, part_count, contacts_given, proxy_count, coupling_count;
+    flr_engine_hand_state hands[FLR_ENGINE_HANDS];
+    flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
+    flr_engine_coupling_state couplings[FLR_WORLD_REMOTE_COUPLINGS]; /* [coupling_count] */
+    flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
+    /* [part_count]: those that may move, and static ones that something has touched */
+    flr_engine_part_state parts[FLR_ENGINE_PARTS];
+} flr_engine_state;
+
+/* The newest, or the replay's; valid until the next call. Never NULL. */
+const flr_engine_state *flr_engine_view(flr_engine *engine);
+
+typedef struct flr_engine_health {
+    flr_loop_stats loop; /* times in ns */
+    bool rate_held;
+    char sentence[FLR_ERROR_MESSAGE_SIZE]; /* "1000 Hz held", or why not */
+    char rights[FLR_ERROR_MESSAGE_SIZE];
+    uint64_t memory; /* bytes of meshes, voxels and worlds */
+    double uptime;   /* seconds */
+    uint32_t jobs;
+} flr_engine_health;
+
+void flr_engine_get_health(flr_engine *engine, flr_engine_health *health);
+/* How long the loop's frames took, in ns, for those who compare moments. Thread: any. */
+const flr_histogram *flr_engine_compute(const flr_engine *engine);
+
+/* ---- measuring ---- */
+
+/* How far is a part from another or from all (FLR_ENGINE_NONE); FLR_ENGINE_EVENT_CLEARANCE with
+ * `token` answers. */
+flr_result flr_engine_clearance_ask(flr_engine *engine, uint32_t part, uint32_t other, bool exact,
+                                    uint32_t token, flr_error *error);
+
+typedef struct flr_engine_near_voxel {
+    uint32_t part;   /* whose it is */
+    float centre[3]; /* metres, that part's frame */
+} flr_engine_near_voxel;
+
+/* What is near a held part: looked for by a worker, 20 times a second at most, while somebody wants
+ * it. */
+typedef struct flr_engine_near {
+    uint64_t number; /* counts up; 0: none yet */
+    uint64_t frame;
+    uint32_t part;                       /* that is held */
+    uint32_t vertices;                   /* of its mesh */
+    double greatest;                     /* metres: distances from here on are not told apart */
+    const float *distances;              /* [vertices] metres; INFINITY: far; NULL: not wanted */
+    const flr_engine_near_voxel *voxels; /* [voxel_count], sorted by part; NULL: not wanted */
+    uint32_t voxel_count;
+    double voxel; /* metres: size of the largest */
+} flr_engine_near;
+
+void flr_engine_want_near(flr_engine *engine, bool distances, bool voxels);
+/* The newest; valid until the next flr_engine_service(). False: there is none (nothing is held). */
+bool flr_engine_get_near(const flr_engine *engine, flr_engine_near *near);
+
+/* ---- recordings ---- */
+
+typedef struct flr_engine_recording {
+    uint32_t recording;
+    bool finished;
+    uint64_t bytes;        /* of the file, when it is finished */
+    uint64_t frames, lost; /* in it, and not; 0 where not known: its writer died */
+    double seconds;        /* if its writer died: as far as it can be read; 0: not known */
+    char name[FLR_ENGINE_NAME_SIZE];
+    const char *path; /* of the file; valid as long as the engine */
+} flr_engine_recording;
+
+/* `name` NULL or empty: the time of day. One at a time. */
+flr_result flr_engine_record_start(flr_engine *engine, const char *name, uint32_t *recording,
+                                   flr_error *error);
+flr_result flr_engine_record_stop(flr_engine *engine, flr_error *error);
+/* Those in the folder when the engine was made, and those made since. */
+uint32_t flr_engine_recordings(const flr_engine *engine);
+bool flr_engine_recording_at(const flr_engine *engine, uint32_t index, flr_engine_recording *out);
+
+/* Shows a recording in place of the loop's state; the loop is paused meanwhile. Its file is read by a
+ * job. Parts are matched by name. */
+flr_result flr_engine_replay(flr_engine *engine, uint32_t recording, uint32_t *job,
+                             flr_error *error);
+flr_result flr_engine_replay_seek(flr_engine *engine, double seconds, flr_error *error);
+flr_result flr_engine_replay_play(flr_engine *engine, bool play, double speed, flr_error *error);
+flr_result flr_engine_replay_end(flr_engine *engine, flr_error *error);
+
+typedef struct flr_engine_replay_state {
+    bool active, playing;
+    uint32_t recording;
+    double seconds, length, speed;
+} flr_engine_replay_state;
+
+void flr_engine_get_replay(flr_engine *engine, flr_engine_replay_state *state);
+
+#endif

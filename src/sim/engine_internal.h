@@ -1,0 +1,596 @@
+/* inside.h: the engine, as its own files see it.
+ *
+ *     asset.c     meshes and shapes: shared, counted, immutable
+ *     world instance.c      a world with its parts, and the ground: what control hands to the loop
+ *     frame.c     what happens in a frame; recording tap.c: what of it is recorded; remote couplings.c: parts that other
+ *                 controllers hold, too. Only these run in the loop's thread
+ *     jobs.c      workers and their queues
+ *     engine.c    making, servicing, state; events.c: what has happened; health.c: how the loop does
+ *     scene.c     the list of parts, orders to the loop, parameters
+ *     making.c    what jobs that make parts have in common
+ *     load.c      a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
+ *     pointer.c   devices and which hand they move
+ *     ground.c    the merging of what stays
+ *     measure.c   clearance, and what is near; overlap.c: what stands inside others; request.c: overlays
+ *     record.c    recordings; journal entry.c: what was done to the world, as texts in them; replay.c: showing
+ *                 them; rerun.c: running them again */
+#ifndef FLR_SIM_ENGINE_INTERNAL_H
+#define FLR_SIM_ENGINE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "feeler/gauge.h"
+#include "feeler/latest.h"
+#include "feeler/merge.h"
+#include "feeler/pager.h"
+#include "feeler/recording.h"
+#include "feeler/remote.h"
+#include "feeler/ring.h"
+#include "scene/scene.h"
+#include "sim/engine.h"
+#include "sim/parameters.h"
+
+/* ---- assets ---- */
+
+/* A mesh that parts share. Counted, since workers and senders outlive parts. */
+struct flr_mesh_asset {
+    atomic_uint users;
+    uint32_t number; /* of the mesh */
+    flr_hash hash;
+    flr_mesh *mesh;
+    pthread_mutex_t lock;  /* of what follows: made by the worker that needs it first */
+    flr_gauge_part *gauge; /* NULL: not yet */
+    flr_probe_model *probe;
+    bool weighed;
+    double density; /* … with which */
+    flr_body_def inertia;
+};
+
+/* Takes the mesh over, also on failure. */
+flr_result flr_mesh_asset_make(flr_mesh *mesh, uint32_t number, flr_mesh_asset **asset,
+                               flr_error *error);
+flr_mesh_asset *flr_mesh_asset_retain(flr_mesh_asset *asset);
+flr_result flr_mesh_asset_gauge(flr_mesh_asset *asset, const flr_gauge_part **gauge,
+                                flr_error *error);
+flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **probe,
+                                flr_error *error);
+/* As flr_stage_inertia() has it; worked out once. */
+flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density);
+
+/* Voxels and points of a mesh; a *bare* one does not have them yet: it can be looked at, not touched. */
+typedef struct flr_shape {
+    atomic_uint users;
+    flr_mesh_asset *mesh;
+    double voxel; /* metres; of a bare one: that it shall have */
+    bool hollow;
+    bool fresh; /* built, not found in the cache */
+    /* what was wrong with the cache's file, which was built again; "" */
+    char broken[FLR_ERROR_MESSAGE_SIZE];
+    flr_voxmap *voxmap; /* NULL: bare; likewise shell and table */
+    flr_shell *shell;
+    flr_contact_table *table;
+    /* NULL: all voxels are in memory. Else only the loop can look at them: there is no voxmap and no shell, and the table is
+     * the pager's */
+    flr_pager *pager;
+    flr_pairs_shape touch;
+    flr_sphere_tree *tree; /* NULL: not yet; guarded by the mesh's lock */
+    size_t bytes;
+} flr_shape;
+
+typedef struct flr_shape_def {
+    flr_env *env;
+    const flr_cache *cache;
+    flr_mesh_asset *mesh; /* used, not taken over */
+    double voxel;
+    bool hollow, on_surface;
+    unsigned threads;
+    uint64_t memory; /* bytes: what is larger is paged from the cache; 0: nothing is */
+    bool reads;      /* a pager has a thread that reads */
+    bool (*progress)(void *context, double done, const char *stage);
+    void *context;
+} flr_shape_def;
+
+flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
+flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface);
+/* NULL: no memory. */
+flr_shape *flr_shape_bare(flr_mesh_asset *mesh, double voxel, bool hollow);
+static inline bool flr_shape_is_bare(const flr_shape *shape) { return !shape->table; }
+flr_shape *flr_shape_retain(flr_shape *shape);
+flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error);
+void flr_shape_release(flr_shape *shape); /* NULL allowed; thread: any */
+
+/* ---- parts, as control knows them ---- */
+
+/* What a part stands in. */
+typedef struct flr_part_overlap {
+    bool there;
+    uint32_t other; /* the one that it is deepest in */
+    double depth;   /* metres, of the deepest point that was measured; 0: not known */
+} flr_part_overlap;
+
+typedef struct flr_part_entry {
+    uint32_t part;
+    char name[FLR_ENGINE_NAME_SIZE];
+    flr_part_kind kind;
+    uint32_t colour;
+    double density;
+    flr_pose T_start, T_goal;
+    bool has_goal;
+    flr_shape *shape;
+    bool sent, there;         /* to the loop; taken over by it */
+    bool told;                /* an event about it waits */
+    flr_part_overlap overlap; /* when that was looked at last */
+} flr_part_entry;
+
+/* Owns its members' shapes. */
+typedef struct flr_part_list {
+    flr_part_entry *list;
+    uint32_t count, room;
+} flr_part_list;
+
+bool flr_part_list_add(flr_part_list *members,
+                       const flr_part_entry *member); /* takes over; false: no memory */
+void flr_part_list_free(flr_part_list *members);
+flr_part_entry *flr_part_list_find(const flr_part_list *members, uint32_t part);
+
+/* ---- what the loop works with ---- */
+
+/* A world and whose it is. Made by a worker, given to the loop, freed by control. */
+typedef struct flr_world_instance {
+    uint32_t scene;
+    uint32_t count;
+    uint32_t *ids;        /* [count] rising */
+    flr_part_kind *kinds; /* [count] */
+    flr_pose *starts;     /* [count] */
+    flr_shape **shapes;   /* [count] used */
+    uint32_t *before;     /* [count]: place in the world instance before; filled by the loop */
+    bool *hit;            /* [count]: touched in this frame; the loop's */
+    bool *shown;          /* [count]: in the state: moves, or was touched once; the loop's */
+    flr_world *world;     /* NULL: there are no parts */
+} flr_world_instance;
+
+/* With probes, points can touch the parts; with sphere trees where the tuning says so. */
+flr_result flr_world_instance_make(const flr_part_list *members, uint32_t scene,
+                                   const flr_engine_def *def, const flr_parameters *tuning,
+                                   bool probes, flr_world_instance **instance, flr_error *error);
+void flr_world_instance_free(flr_world_instance *instance);
+/* Has a worker free them: giving gigabytes back takes longer than control has. Either may be NULL; members are empty then. */
+void flr_engine_discard(flr_engine *engine, flr_world_instance *instance, flr_part_list *members);
+/* The place of a part; UINT32_MAX: none. RT safe. */
+uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part);
+
+/* What stays, as one. */
+typedef struct flr_static_scene {
+    atomic_uint users; /* the loop, and the worker that makes the next from it */
+    flr_voxmap *voxmap;
+    flr_contact_table *table;
+    flr_pairs_shape touch;
+    uint32_t count;
+    uint32_t *ids;      /* [count] */
+    flr_pose *poses;    /* [count] as they were merged */
+    flr_shape **shapes; /* [count] used */
+} flr_static_scene;
+
+flr_static_scene *flr_static_scene_retain(flr_static_scene *ground);
+void flr_static_scene_release(flr_static_scene *ground);
+
+/* A recorder and which parts it is about. */
+typedef struct flr_recording_tap {
+    flr_recorder *recorder;
+    uint32_t all;           /* parts when it began */
+    uint32_t *numbers;      /* [all] their ids, rising; frames speak of them by place in here */
+    uint64_t frames;        /* pushed so far, lost ones included; the loop's */
+    int64_t last_ns;        /* of the last of them, from the first on; the loop's */
+    uint32_t count;         /* of those that may move */
+    uint32_t *ids;          /* [count] */
+    uint32_t *places;       /* [count] in the loop's world instance; the loop's */
+    flr_record_part *parts; /* [count]; the loop's */
+    uint32_t scene;
+    flr_ring *entries; /* flr_journal_entry: from the loop to the writer */
+    uint8_t *
+        state; /* [state_room]: of the world when it began, filled before the first journal entry */
+    size_t state_room, state_size;
+} flr_recording_tap;
+
+/* What was done to the world between two frames: with these and the hands' inputs it can be run again. */
+typedef enum flr_journal_kind {
+    FLR_JOURNAL_START, /* from here on everything is known: the world's state is on the recording tap */
+    FLR_JOURNAL_PARAMS, /* what.params */
+    FLR_JOURNAL_STATIC_SCENE, /* what.ground, used: whoever takes the journal entry from the ring drops it */
+    FLR_JOURNAL_GRAB, /* hand, part */
+    FLR_JOURNAL_RELEASE,
+    FLR_JOURNAL_PLACE, /* part, pose */
+    FLR_JOURNAL_TOOL,  /* hand; part: the tool */
+    FLR_JOURNAL_INSTANCE, /* parts have come, gone or got other voxels: what follows cannot be run again */
+    FLR_JOURNAL_SOLID, /* part; hand: 1 or 0 */
+    FLR_JOURNAL_COUPLING, /* a part is coupled to one of another controller: cannot be run again either */
+    FLR_JOURNAL_FIRM, /* hand; part: 1 or 0 */
+    FLR_JOURNAL_LOST  /* the writer's: there was no room for some */
+} flr_journal_kind;
+
+typedef struct flr_journal_entry {
+    flr_journal_kind kind;
+    uint64_t frame; /* of the recording, before which it was done */
+    uint32_t hand,
+        part; /* part: as the recording numbers them; given to flr_recording_tap_entry() as place */
+    flr_pose pose;
+    union {
+        flr_world_params params;
+        flr_static_scene *ground;
+    } what;
+} flr_journal_entry;
+
+/* ---- to the loop and back ---- */
+
+typedef enum flr_sim_command_kind {
+    FLR_SIM_COMMAND_INSTANCE,
+    FLR_SIM_COMMAND_STATIC_SCENE,
+    FLR_SIM_COMMAND_TAPE,
+    FLR_SIM_COMMAND_GRAB,
+    FLR_SIM_COMMAND_RELEASE, /* flag: and the hand is gone */
+    FLR_SIM_COMMAND_RESET,
+    FLR_SIM_COMMAND_UNDO,
+    FLR_SIM_COMMAND_PLACE,
+    FLR_SIM_COMMAND_PAUSE,
+    FLR_SIM_COMMAND_TUNING,
+    FLR_SIM_COMMAND_TOOL, /* steps: which */
+    FLR_SIM_COMMAND_BASE,
+    FLR_SIM_COMMAND_TIE,  /* steps: which; hand: its turn; flag: set it to what.remote coupling */
+    FLR_SIM_COMMAND_SOLID /* part, flag */
+} flr_sim_command_kind;
+
+typedef struct flr_sim_command {
+    flr_sim_command_kind kind;
+    uint32_t hand, part, steps;
+    bool flag;
+    flr_pose pose;
+    double scale;
+    uint32_t grab_button;
+    union {
+        flr_world_instance *instance;
+        flr_static_scene *ground;
+        flr_recording_tap *tap;
+        struct {
+            flr_world_params world;
+            double reach;
+        } tuning;
+        flr_remote_coupling_def coupling; /* its part is the engine's number */
+    } what;
+} flr_sim_command;
+
+typedef enum flr_notice_kind {
+    FLR_NOTICE_INSTANCE,     /* let go of `what.world instance` */
+    FLR_NOTICE_STATIC_SCENE, /* … of `what.ground`; `flag`: it was not taken */
+    FLR_NOTICE_TAPE,         /* … of `what.recording tap` */
+    FLR_NOTICE_GRABBED,      /* hand, part */
+    FLR_NOTICE_RELEASED,
+    FLR_NOTICE_FAULT,  /* part: the bits that are new */
+    FLR_NOTICE_PLACED, /* parts were put somewhere else */
+    FLR_NOTICE_UNDONE, /* there was nothing, or with `flag` nothing more, to be taken back */
+    FLR_NOTICE_WAITING /* paused, because voxels did not come from the disk; `flag`: now they are there */
+} flr_notice_kind;
+
+typedef struct flr_notice {
+    flr_notice_kind kind;
+    uint32_t hand, part;
+    uint64_t frame;
+    bool flag;
+    union {
+        flr_world_instance *instance;
+        flr_static_scene *ground;
+        flr_recording_tap *tap;
+    } what;
+} flr_notice;
+
+/* ---- the loop's own ---- */
+
+typedef struct flr_undo_entry {
+    uint32_t part;
+    flr_pose T_world_part;
+} flr_undo_entry;
+
+enum { FLR_UNDO_ENTRIES = 16384 };
+
+/* What was where: steps of entries, in rings; numbers count up for ever. */
+typedef struct flr_undo {
+    flr_undo_entry entries[FLR_UNDO_ENTRIES];
+    uint64_t first[FLR_ENGINE_UNDO]; /* of each step, the entry it begins with */
+    uint64_t step_count;             /* ever */
+    uint32_t steps;                  /* that are left */
+    uint64_t next;                   /* entry */
+} flr_undo;
+
+typedef struct flr_stepper_hand {
+    flr_pose T_world_base;
+    double scale;
+    uint64_t seen; /* number of the last sample */
+    flr_pose T_world_hand;
+    uint32_t buttons;
+    uint32_t grab_button;
+    uint32_t touched; /* place in the world instance */
+    uint32_t held;    /* part, as told to control */
+    bool present, by_button, anew;
+    bool
+        firm; /* its device gives no torque, or the scene says so: keeps the direction of what it holds */
+} flr_stepper_hand;
+
+/* A sample on its way to the loop. */
+typedef struct flr_coupled_news {
+    uint32_t turn; /* of the remote coupling: it counts up whenever it is set to another part */
+    flr_engine_coupling_sample sample;
+} flr_coupled_news;
+
+/* A remote coupling, as the loop follows it. */
+typedef struct flr_stepper_coupling {
+    flr_latest *news; /* flr_coupled_news: from control; made with the engine */
+    bool set, begun;
+    uint32_t part, turn;
+    uint64_t seen; /* number of the last sample */
+    flr_engine_coupling_sample newest;
+    double delay, interval; /* s: age of samples when they come, time between them; smoothed */
+    flr_pose T_world_part;  /* where the other instance was taken to be in the last frame */
+    flr_motion left;        /* of the jump that the newest sample made, about the centre of mass */
+    double fade;            /* s: in which it goes */
+    int64_t came_ns;        /* when the newest came */
+} flr_stepper_coupling;
+
+typedef struct flr_stepper {
+    flr_env *env;
+    uint32_t hand_count;
+    flr_world_instance *instance;
+    flr_static_scene *ground; /* set in the world, or dropped from it; NULL: none */
+    flr_recording_tap *tap;
+    flr_world_params params;
+    double reach;
+    bool paced, paused, begun;
+    int64_t first_ns;
+    int64_t tape_ns;
+    uint32_t skipped, faults;
+    double last_us; /* the frame before took */
+    flr_stepper_hand hands[FLR_ENGINE_HANDS];
+    uint32_t coupling_end; /* no remote coupling from here on is set */
+    flr_stepper_coupling couplings[FLR_WORLD_REMOTE_COUPLINGS];
+    uint32_t scratch[FLR_ENGINE_PARTS];
+    flr_world_frame frame; /* the last */
+    flr_pager_waits waits; /* for voxels from the disk */
+    bool given_up;         /* paused because they did not come */
+    flr_undo undo;
+    flr_ring *notices;                 /* flr_notice: to control */
+    atomic_uint_fast32_t notices_lost; /* news that had no room, ever; control reads it */
+} flr_stepper;
+
+/* The loop's side of a recording; all may be called without one. */
+void flr_recording_tap_begin(flr_stepper *stepper);   /* stepper->recording tap is another one */
+void flr_recording_tap_rebuild(flr_stepper *stepper); /* stepper->world instance is another one */
+void flr_recording_tap_entry(flr_stepper *stepper,
+                             flr_journal_entry entry); /* is about to be done, or was */
+void flr_recording_tap_frame(flr_stepper *stepper, const flr_loop_frame *frame,
+                             const flr_world_input *inputs, int64_t began);
+
+bool flr_stepper_step(void *stepper, flr_loop_frame *frame);
+
+/* remote couplings.c: RT safe. An order; another world instance, whose world has adopted the remote couplings of parts that are still there; a frame
+ * that begins now; what is shown. */
+void flr_stepper_couple(flr_stepper *stepper, const flr_sim_command *order);
+void flr_stepper_keep_couplings(flr_stepper *stepper);
+void flr_stepper_follow(flr_stepper *stepper, int64_t now);
+void flr_stepper_show_couplings(const flr_stepper *stepper, flr_engine_state *state);
+/* Not RT safe: room for samples; false: no memory. */
+bool flr_stepper_make_couplings(flr_stepper *stepper);
+void flr_stepper_free_couplings(flr_stepper *stepper);
+
+void flr_stepper_take(void *stepper, const void *order);
+
+/* ---- jobs ---- */
+
+typedef struct flr_job flr_job;
+struct flr_job {
+    flr_engine_job info; /* guarded by the queue's lock; number 0: not shown to anybody */
+    bool quick;          /* goes to the worker that does nothing long */
+    atomic_bool cancelled;
+    bool told; /* control: progress has been told since it changed; guarded likewise */
+    bool more; /* set by `work`: after `done` has taken what there is so far, `work` goes on */
+    flr_result result;
+    flr_error error;
+    struct flr_jobs *jobs;
+    flr_job *next;
+    void (*work)(flr_job *job);                     /* a worker; fills result, error */
+    void (*done)(flr_engine *engine, flr_job *job); /* control, then `drop` */
+    void (*drop)(flr_job *job);                     /* frees the job and what is in it */
+};
+
+typedef struct flr_jobs flr_jobs;
+
+/* Their threads keep off processor `cpu` (-1: use any), which is the loop's. */
+flr_result flr_jobs_create(unsigned workers, int cpu, void (*wake)(void *), void *context,
+                           flr_jobs **jobs, flr_error *error);
+void flr_jobs_destroy(flr_jobs *jobs); /* cancels, waits, drops all; NULL allowed */
+void flr_jobs_post(flr_jobs *jobs, flr_job *job);
+/* Without workers: does the next one. False: none waits. */
+bool flr_jobs_do_one(flr_jobs *jobs);
+/* One that has ended, or has more to do and waits for control to see how far it is; NULL: none. */
+flr_job *flr_jobs_take_ended(flr_jobs *jobs);
+void flr_job_end(flr_job *job); /* fills its info; of one that was taken */
+bool flr_jobs_cancel(flr_jobs *jobs, uint32_t number);
+uint32_t flr_jobs_count(flr_jobs *jobs);
+bool flr_jobs_at(flr_jobs *jobs, uint32_t index, flr_engine_job *info);
+/* One whose progress has changed since it was asked for here. False: none. */
+bool flr_jobs_changed(flr_jobs *jobs, flr_engine_job *info);
+/* From within `work`: how far it is. False: it shall stop. */
+bool flr_job_progress(flr_job *job, double fraction, const char *format, ...) FLR_PRINTF(3, 4);
+
+/* ---- the engine ---- */
+
+typedef struct flr_pointer { /* a device as control knows it */
+    flr_engine_device info;
+    flr_device *device; /* NULL: cannot be used */
+    flr_remote *remote; /* its own ones */
+    flr_pose T_world_base;
+    double scale;
+} flr_pointer;
+
+enum {
+    FLR_ENGINE_EVENTS = 1024, /* more only where they cannot be asked for again */
+    FLR_ENGINE_POINTERS = 64,
+    FLR_ENGINE_PULSES = 5,
+    FLR_ENGINE_LATE =
+        4 * FLR_ENGINE_HANDS + 2, /* release, leave, tool, base of each hand; pause, tuning */
+    FLR_ENGINE_JOBS = 256,        /* that may wait; new parts are counted as parts */
+    FLR_ENGINE_OVERLAYS = 64      /* that may wait */
+};
+
+/* What the loop had counted at some moment. */
+typedef struct flr_loop_count {
+    int64_t time_ns;
+    uint64_t frames, skipped;
+    flr_histogram compute;
+} flr_loop_count;
+
+typedef struct flr_replay flr_replay;
+typedef struct flr_taping flr_taping;
+
+struct flr_engine {
+    flr_engine_def def;
+    flr_cache cache;
+    char *texts[4]; /* cache folder, recordings, scratch, folder */
+    int64_t began_ns;
+    int cpu; /* the loop's, which others keep off; -1: none */
+    flr_loop *loop;
+    flr_stepper *stepper;
+    flr_jobs *jobs;
+    flr_engine_state *state; /* the last view */
+    flr_parameters tuning, preset;
+    /* of the tuning, what needs other points or trees: as the loop has it, until they are there */
+    flr_force_model model;
+    flr_world_engine kind;
+    flr_loop_count *pulses; /* [FLR_ENGINE_PULSES]: a ring, a second apart */
+    uint64_t pulse_count;
+
+    // events: a ring of control's own
+    flr_engine_event
+        *events; /* [event_capacity + 1]; the last one is filled with what is left out */
+    uint32_t event_first, event_count, event_capacity;
+    bool resync;           /* FLR_ENGINE_EVENT_RESYNC waits in it */
+    uint32_t events_lost;  /* for lack of memory */
+    uint64_t news_lost;    /* … and news, because there were too many */
+    uint32_t notices_lost; /* of stepper->notices_lost, how many control knows of */
+
+    // orders that had no room on their way to the loop and must not be left out; the newest of each kind and hand
+    flr_sim_command late[FLR_ENGINE_LATE];
+    uint32_t late_count;
+
+    // the scene
+    uint32_t scene, next_part, next_mesh, next_job;
+    char name[FLR_ENGINE_NAME_SIZE], unit[16], path[FLR_CACHE_PATH_SIZE];
+    char file_hash[FLR_HASH_TEXT_SIZE]; /* of the scene that was read from `path` */
+    bool altered;                       /* parts have come or gone since */
+    double unit_metres, voxel;
+    flr_scene_camera camera;
+    flr_part_list members;
+    flr_tool tools[FLR_ENGINE_HANDS];
+    bool firm[FLR_ENGINE_HANDS]; /* by the scene */
+    bool probes;                 /* some hand has, or had, a point */
+    bool dirty;                  /* the loop's world instance is not what the members are */
+    bool casting;                /* a worker makes one, or it is on its way to the loop */
+    bool shaping;                /* a worker makes points for another model of force */
+    bool unstored;               /* voxels could not be put into the cache */
+    uint32_t loading;            /* job that makes the voxels of the scene; 0: none */
+    int64_t cast_ns;             /* when the last world was begun */
+    size_t state_size;           /* bytes: of the state of the world that was sent last */
+
+    // ground
+    flr_static_scene *ground; /* the one given to the loop last, used; NULL: none */
+    bool merging;
+    int64_t ground_ns;       /* when that was looked at last */
+    int64_t settled_ns;      /* since when what stays has stayed */
+    flr_hash settled;        /* what that is */
+    struct flr_merging *mix; /* the merge and its parts; a worker's while merging */
+
+    // devices
+    flr_pointer pointers[FLR_ENGINE_POINTERS];
+    uint32_t pointer_count;
+    uint32_t selected[FLR_ENGINE_HANDS]; /* device of each hand */
+    flr_guard_stats guards[FLR_ENGINE_HANDS];
+
+    // remote couplings
+    uint32_t tie_parts[FLR_WORLD_REMOTE_COUPLINGS]; /* part + 1; 0: not set */
+    uint32_t tie_turns[FLR_WORLD_REMOTE_COUPLINGS];
+
+    // near
+    bool want_distances, want_voxels, looking;
+    int64_t looked_ns;
+    struct flr_look *look; /* the newest; NULL: none */
+    uint64_t look_number;
+
+    uint32_t overlays; /* jobs that gather some */
+
+    // what stands inside others
+    struct {
+        bool suspected; /* parts came or changed place: they are to be looked at */
+        bool looking;   /* a worker does */
+        int64_t due_ns; /* not before */
+    } overlaps;
+
+    // recordings
+    flr_engine_recording *recordings; /* grows with each: entries are small, and own their path */
+    uint32_t recording_count, recording_room;
+    flr_taping *taping; /* NULL: none */
+    flr_replay *replay; /* NULL: none */
+};
+
+flr_result flr_engine_no_memory(flr_error *error);
+/* events.c */
+bool flr_engine_make_events(flr_engine *engine); /* false: no memory */
+flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind);
+/* A part is new or has changed: once, however often it has changed since the last event was fetched. */
+void flr_engine_tell_part(flr_engine *engine, flr_part_entry *member);
+/* Once, however often it has changed since the last one was fetched. */
+void flr_engine_tell_change(flr_engine *engine, uint32_t index);
+void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t hand,
+                     const char *format, ...) FLR_PRINTF(5, 6);
+
+/* paging.c: voxels did not come within the time given, or are `there` now; what a part that is paged takes of memory; reading
+ * without workers. */
+void flr_engine_tell_waiting(flr_engine *engine, bool there);
+void flr_engine_tell_paged(flr_engine *engine, const char *name, const flr_shape *shape);
+void flr_engine_page(flr_engine *engine);
+flr_result flr_engine_send(flr_engine *engine, const flr_sim_command *order, flr_error *error);
+/* The same for an order that the loop gets later where there is no room for it now. Only for those that FLR_ENGINE_LATE counts. */
+void flr_engine_send_surely(flr_engine *engine, const flr_sim_command *order);
+/* The newest of the loop, in engine->state; false: there is none yet. */
+bool flr_engine_refresh(flr_engine *engine);
+/* FLR_NOT_FOUND, FLR_DENIED: it is static and cannot be `what`; FLR_AGAIN: the loop does not have it yet. */
+flr_result flr_engine_check_movable(const flr_engine *engine, uint32_t part, const char *what,
+                                    flr_error *error);
+/* FLR_AGAIN: too many jobs wait. */
+flr_result flr_engine_can_post(const flr_engine *engine, flr_error *error);
+flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,
+                           const char *name, uint32_t *number);
+void flr_engine_send_tuning(flr_engine *engine);
+void flr_engine_tell_parameter(flr_engine *engine, const char *name);
+void flr_engine_recast(flr_engine *engine);      /* scene.c: posts a job when there is need */
+void flr_engine_keep_ground(flr_engine *engine); /* ground.c: likewise */
+void flr_engine_free_ground(flr_engine *engine);
+void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
+void flr_engine_free_look(flr_engine *engine);
+void flr_engine_keep_overlaps(flr_engine *engine); /* overlap.c */
+/* Parts came or were put somewhere; some were let go of; one was taken, which is told where it stands in another. */
+void flr_engine_suspect_overlaps(flr_engine *engine);
+void flr_engine_settle_overlaps(flr_engine *engine);
+void flr_engine_tell_overlap(flr_engine *engine, uint32_t part);
+void flr_engine_keep_taping(flr_engine *engine); /* record.c */
+void flr_engine_keep_shapes(flr_engine *engine); /* part.c: likewise */
+void flr_engine_feel_pulse(flr_engine *engine);  /* health.c */
+void flr_engine_tape_back(flr_engine *engine, flr_recording_tap *tap);
+flr_result flr_engine_list_recordings(flr_engine *engine, flr_error *error);
+void flr_engine_free_recordings(flr_engine *engine);
+bool flr_engine_show_replay(flr_engine *engine, flr_engine_state *state); /* replay.c */
+void flr_engine_free_replay(flr_engine *engine);
+flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_error *error);
+void flr_engine_close_devices(flr_engine *engine);
+void flr_engine_send_base(flr_engine *engine, uint32_t hand);
+flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_part_entry **member,
+                           flr_error *error);
+
+#endif

@@ -1,0 +1,343 @@
+/* a scene: its meshes are read, then their voxels are made */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "models/models.h"
+#include "scene/pose_file.h"
+#include "sim/build_job.h"
+#include "sim/setup.h"
+#include "sim/stage.h"
+
+#define READING 0.05 /* of a scene's loading, until its parts are seen */
+
+/* First the meshes are read, and all parts are there to be looked at; then voxels are made, shape by shape, of what stays
+ * first, so that nothing can be moved through what is not ready yet. */
+typedef struct load_job {
+    flr_job job;
+    flr_maker maker;
+    flr_mesh_options options;
+    double common;  /* voxel */
+    double instead; /* … of all parts, whatever the scene says; 0: as it says */
+    char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
+    flr_part_list members; /* read; the engine's once it has taken them */
+    flr_scene *scene;
+    char hash[FLR_HASH_TEXT_SIZE]; /* of what the scene says */
+    uint32_t meshes;
+    bool taken;      /* by the engine, as … */
+    uint32_t number; /* … this scene */
+    struct bare {
+        flr_shape *shape; /* used */
+        const char *name; /* of a part that has it; the scene's */
+        double density;   /* … and how it weighs */
+        double work;      /* that it will be, in some unit */
+        bool stays;       /* no part that has it ever moves: may be paged */
+    } * bare;             /* [bare_count]: all shapes, in the order in which voxels are made */
+    uint32_t bare_count, next, staying;
+    uint64_t memory; /* bytes, for all that stay together; 0: as much as it takes */
+    double work, done;
+    flr_shape *made;  /* the voxels of the last one; NULL: it failed */
+    uint32_t failed;  /* shapes without voxels … */
+    flr_error reason; /* … and why the first has none */
+} load_job;
+
+/* A scenario by its name becomes a folder first. */
+static flr_result make_scenario(load_job *l, flr_error *error)
+{
+    const flr_scenario *scenario = flr_scenario_find(l->path);
+    if (!scenario) return FLR_OK;
+    flr_path_info info;
+    flr_result result = flr_path_look(l->maker.env, l->path, &info, error);
+    if (result != FLR_OK || info.kind == FLR_PATH_FILE) return result;
+    if (!l->scratch[0])
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "scenario %s: there is no folder to make it in; write it by feeler make",
+                        l->path);
+    char folder[FLR_CACHE_PATH_SIZE];
+    snprintf(folder, sizeof folder, "%.3900s/%.100s", l->scratch, l->path);
+    if (!flr_job_progress(&l->job, 0, "making the scenario %s", l->path))
+        return flr_fail(error, FLR_CANCELLED, "cancelled");
+    result = flr_scenario_make(l->maker.env, scenario, NULL, folder, error);
+    if (result == FLR_OK) snprintf(l->path, sizeof l->path, "%.4000s/scene.json", folder);
+    return result;
+}
+
+/* Where a part should get to: the end of its path. */
+static void find_goal(const load_job *l, flr_part_entry *member)
+{
+    for (size_t i = 0; i < l->scene->path_count && !member->has_goal; i++) {
+        const flr_scene_path *path = &l->scene->paths[i];
+        if (strcmp(path->part, member->name) != 0) continue;
+        char *file = flr_scene_file(l->scene, path->poses);
+        flr_pose_list list;
+        // a path that cannot be read is no reason not to show the part
+        if (file && flr_pose_list_read(l->maker.env, file, l->scene->unit, &list, NULL) == FLR_OK) {
+            member->has_goal = true;
+            member->T_goal = list.poses[list.count - 1].T_world_part;
+            flr_pose_list_free(&list);
+        }
+        free(file);
+    }
+}
+
+static flr_result keep_mesh(load_job *l, flr_mesh *mesh, flr_mesh_asset **asset, flr_error *error)
+{
+    flr_hash hash = flr_mesh_hash(mesh);
+    for (uint32_t i = 0; i < l->members.count; i++) {
+        flr_mesh_asset *other = l->members.list[i].shape->mesh;
+        if (other->hash.low != hash.low || other->hash.high != hash.high) continue;
+        flr_mesh_destroy(mesh);
+        *asset = flr_mesh_asset_retain(other);
+        return FLR_OK;
+    }
+    return flr_mesh_asset_make(mesh, l->meshes++, asset, error);
+}
+
+static flr_result load_shape(load_job *l, flr_mesh *mesh, uint32_t i, flr_shape **shape,
+                             flr_error *error)
+{
+    const flr_scene_part *from = &l->scene->parts[i];
+    double asked = l->instead > 0 ? l->instead : flr_scene_part_voxel(l->scene, i);
+    double voxel = flr_build_job_voxel(asked, 0, l->common, mesh);
+    flr_mesh_asset *asset;
+    flr_result result = keep_mesh(l, mesh, &asset, error);
+    if (result != FLR_OK) return result;
+    for (uint32_t k = 0; k < l->members.count; k++) {
+        flr_shape *other = l->members.list[k].shape;
+        if (other->mesh != asset || other->voxel != voxel || other->hollow != from->hollow)
+            continue;
+        *shape = flr_shape_retain(other);
+        flr_mesh_asset_release(asset);
+        return FLR_OK;
+    }
+    flr_shape *bare = flr_shape_bare(asset, voxel, from->hollow);
+    flr_mesh_asset_release(asset);
+    if (!bare) return flr_engine_no_memory(error);
+    *shape = bare;
+    return FLR_OK;
+}
+
+static flr_result load_part(load_job *l, flr_scene_loader *loader, uint32_t i, flr_error *error)
+{
+    const flr_scene_part *from = &l->scene->parts[i];
+    bool falls = flr_vec3_length2(l->scene->gravity) > 0 || l->scene->contact.spheres;
+    flr_part_entry member = {.part = i,
+                             .kind = !from->moving ? FLR_PART_STATIC
+                                     : falls       ? FLR_PART_FREE
+                                                   : FLR_PART_MOVABLE,
+                             .colour = flr_build_job_colour(from->colour, i),
+                             .density = from->density,
+                             .T_start = from->T_world_part};
+    flr_text_copy(member.name, sizeof member.name, from->name);
+    flr_mesh *mesh;
+    if (!flr_job_progress(&l->job, READING * i / (double)l->scene->part_count, "%s: reading",
+                          from->name))
+        return flr_fail(error, FLR_CANCELLED, "cancelled");
+    flr_result result = flr_scene_loader_load(loader, i, &mesh, NULL, error);
+    if (result == FLR_OK) result = load_shape(l, mesh, i, &member.shape, error);
+    if (result != FLR_OK) return result;
+    find_goal(l, &member);
+    if (flr_part_list_add(&l->members, &member)) return FLR_OK;
+    flr_shape_release(member.shape);
+    return flr_engine_no_memory(error);
+}
+
+/* Each shape once. */
+static void add_bare(load_job *l, bool moving)
+{
+    for (uint32_t i = 0; i < l->members.count; i++) {
+        const flr_part_entry *m = &l->members.list[i];
+        bool known = (m->kind != FLR_PART_STATIC) != moving;
+        for (uint32_t k = 0; k < l->bare_count && !known; k++) known = l->bare[k].shape == m->shape;
+        if (known) continue;
+        flr_vec3 size = flr_box3_size(m->shape->mesh->mesh->bounds);
+        double area = size.x * size.y + size.y * size.z + size.z * size.x;
+        double work = 1e4 + area / (m->shape->voxel * m->shape->voxel);
+        bool stays = !l->scene->contact.spheres;
+        for (uint32_t k = 0; k < l->members.count; k++)
+            stays = stays && (l->members.list[k].shape != m->shape ||
+                              l->members.list[k].kind == FLR_PART_STATIC);
+        l->staying += stays;
+        l->bare[l->bare_count++] = (struct bare){
+            flr_shape_retain(m->shape), l->scene->parts[m->part].name, m->density, work, stays};
+        l->work += work;
+    }
+}
+
+static void read_work(load_job *l)
+{
+    flr_job *job = &l->job;
+    flr_error *error = &job->error;
+    job->result = make_scenario(l, error);
+    if (job->result == FLR_OK)
+        job->result = flr_scene_read(l->maker.env, l->path, &l->scene, error);
+    if (job->result == FLR_OK) job->result = flr_setup_hash_scene(l->scene, l->hash, error);
+    if (job->result != FLR_OK) return;
+    if (l->scene->part_count > FLR_ENGINE_PARTS) {
+        job->result = flr_fail(error, FLR_TOO_LARGE, "%s: %zu parts; %d at most", l->path,
+                               l->scene->part_count, FLR_ENGINE_PARTS);
+        return;
+    }
+    l->maker.on_surface = l->scene->contact.model == FLR_FORCE_SMOOTH;
+    flr_scene_loader loader = flr_scene_loader_begin(l->maker.env, l->scene, &l->options);
+    for (uint32_t i = 0; i < l->scene->part_count && job->result == FLR_OK; i++)
+        job->result = load_part(l, &loader, i, error);
+    flr_scene_loader_end(&loader);
+    if (job->result != FLR_OK) return;
+    if (!(l->bare = calloc((size_t)l->members.count + 1, sizeof *l->bare))) {
+        job->result = flr_engine_no_memory(error);
+        return;
+    }
+    add_bare(l, false);
+    add_bare(l, true);
+    job->more = true; /* also where nothing is left: the job ends when all is there */
+}
+
+static void load_work(flr_job *job)
+{
+    load_job *l = (load_job *)job;
+    if (!l->taken) {
+        read_work(l);
+        return;
+    }
+    job->result = FLR_OK;
+    if (l->next == l->bare_count) return;
+    const struct bare *b = &l->bare[l->next];
+    double from = READING + (1 - READING) * l->done / l->work,
+           to = READING + (1 - READING) * (l->done + b->work) / l->work;
+    flr_build_job_progress p = {.job = job, .name = b->name, .from = from, .to = to};
+    flr_maker maker = l->maker;
+    if (b->stays) maker.memory = l->memory / l->staying;
+    job->result = flr_build_job_shape(&maker, b->shape->mesh, b->shape->voxel, b->shape->hollow, &p,
+                                      &l->made, &job->error);
+    if (job->result == FLR_OK)
+        flr_mesh_asset_inertia(b->shape->mesh, b->density); /* will be asked for */
+    job->more = l->next + 1 < l->bare_count && job->result != FLR_CANCELLED;
+}
+
+/* The meshes are read: their parts take the place of what is there. */
+static void take_scene(flr_engine *e, load_job *l)
+{
+    flr_jobs_cancel(e->jobs, e->loading); /* voxels of a scene that is gone */
+    e->loading = l->job.info.job;
+    flr_engine_discard(e, NULL, &e->members);
+    e->members = l->members;
+    memset(&l->members, 0, sizeof l->members);
+    l->taken = true;
+    l->number = ++e->scene;
+    e->next_part = e->members.count;
+    e->next_mesh = l->meshes;
+    e->voxel = l->scene->voxel;
+    e->unit_metres = l->scene->unit;
+    e->camera = l->scene->camera;
+    const char *unit = l->scene->unit == 1 ? "m" : l->scene->unit == 0.0254 ? "in" : "mm";
+    flr_text_copy(e->unit, sizeof e->unit, unit);
+    flr_text_copy(e->name, sizeof e->name, l->scene->name);
+    flr_text_copy(e->path, sizeof e->path, l->path);
+    memcpy(e->file_hash, l->hash, sizeof l->hash);
+    e->altered = false;
+    e->tuning.world = flr_scene_params(l->scene);
+    e->tuning.world.step.gravity = l->scene->gravity;
+    e->tuning.world.step.travel = flr_default_parameters().world.step.travel;
+    e->preset = e->tuning;
+    flr_engine_set_voxel(e);
+    flr_engine_send_tuning(e);
+    for (uint32_t h = 0; h < e->def.hands; h++) {
+        e->tools[h] = flr_scene_tool(l->scene, h);
+        e->probes |= e->tools[h] == FLR_TOOL_POINT;
+        e->firm[h] = flr_scene_firm(l->scene, h);
+        flr_engine_send_base(e, h);
+    }
+    e->dirty = true;
+    flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);
+    for (uint32_t i = 0; i < flr_parameters_count(); i++)
+        flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
+}
+
+/* Voxels of one shape more are there: parts that still wait for them get them. */
+static void take_shape(flr_engine *e, load_job *l)
+{
+    flr_shape *bare = l->bare[l->next].shape;
+    l->done += l->bare[l->next++].work;
+    if (l->job.result != FLR_OK) {
+        if (l->failed++ == 0) l->reason = l->job.error;
+        return;
+    }
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_part_entry *member = &e->members.list[i];
+        if (member->shape != bare) continue;
+        flr_shape_release(member->shape);
+        member->shape = flr_shape_retain(l->made);
+        e->dirty = true;
+    }
+    flr_engine_store(e, l->made);
+    if (l->made->pager) flr_engine_tell_paged(e, l->bare[l->next - 1].name, l->made);
+    flr_shape_release(l->made);
+    l->made = NULL;
+}
+
+/* All voxels that could be had are there: what is left is told. */
+static void end_load(flr_engine *e, load_job *l)
+{
+    flr_job *job = &l->job;
+    uint32_t bare = 0;
+    for (uint32_t i = 0; i < e->members.count; i++)
+        bare += flr_shape_is_bare(e->members.list[i].shape);
+    if (e->loading == job->info.job) e->loading = 0;
+    if (l->failed == 0) return;
+    job->result = l->reason.code;
+    flr_fail(&job->error, l->reason.code,
+             "%s; %u of %u parts have no voxels: they are shown, but nothing touches them",
+             l->reason.message, bare, e->members.count);
+}
+
+static void load_done(flr_engine *e, flr_job *job)
+{
+    load_job *l = (load_job *)job;
+    if (!l->taken) {
+        if (job->result == FLR_OK) take_scene(e, l);
+        return;
+    }
+    if (l->number != e->scene) {
+        job->more = false;
+        job->result = flr_fail(&job->error, FLR_CANCELLED, "another scene was loaded meanwhile");
+        return;
+    }
+    if (l->next < l->bare_count) take_shape(e, l);
+    if (!job->more) end_load(e, l);
+}
+
+static void load_drop(flr_job *job)
+{
+    load_job *l = (load_job *)job;
+    for (uint32_t i = 0; i < l->bare_count; i++) flr_shape_release(l->bare[i].shape);
+    free(l->bare);
+    flr_shape_release(l->made);
+    flr_part_list_free(&l->members);
+    flr_scene_destroy(l->scene);
+    free(l);
+}
+
+flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, flr_error *error)
+{
+    if (!path[0] || strlen(path) >= FLR_CACHE_PATH_SIZE)
+        return flr_fail(error, FLR_BAD_ARGUMENT, "\"%.60s\" is no name of a scene", path);
+    flr_result result = flr_engine_can_post(e, error);
+    if (result != FLR_OK) return result;
+    load_job *l = calloc(1, sizeof *l);
+    if (!l) return flr_engine_no_memory(error);
+    l->maker = flr_maker_of(e);
+    l->memory = e->def.memory;
+    l->options = e->def.options;
+    l->options.go_on = flr_build_job_goes_on;
+    l->options.context = &l->job;
+    l->common = e->def.voxel;
+    l->instead = e->def.voxel_of_all ? e->def.voxel : 0;
+    memcpy(l->path, path, strlen(path) + 1);
+    if (e->def.scratch) flr_text_copy(l->scratch, sizeof l->scratch, e->def.scratch);
+    l->job.work = load_work;
+    l->job.done = load_done;
+    l->job.drop = load_drop;
+    return flr_engine_post(e, &l->job, FLR_WIRE_JOB_LOAD, FLR_ENGINE_NONE, path, number);
+}

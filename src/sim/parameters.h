@@ -1,0 +1,43 @@
+/* tuning.h: what may be changed while everything runs, by name: one table for the controller's
+ * parameters, their ranges and what people are told about them.
+ *
+ * Thread: any; plain data. Not RT safe. */
+#ifndef FLR_SIM_PARAMETERS_H
+#define FLR_SIM_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "feeler/result.h"
+#include "feeler/world.h"
+
+/* All that the table changes. */
+typedef struct flr_parameters {
+    flr_world_params world;
+    double reach;     /* metres: a hand so near to a part's surface touches it */
+    double clearance; /* metres: the force layer times the scene's voxel, and back */
+    double voxel;     /* metres, of the scene; 0: none yet. Not in the table */
+} flr_parameters;
+
+typedef struct flr_parameters_entry {
+    const char *name, *unit, *words, *doc;
+    double low, high;
+} flr_parameters_entry;
+
+flr_parameters flr_default_parameters(void);
+
+uint32_t flr_parameters_count(void);
+const flr_parameters_entry *flr_parameters_at(uint32_t index);
+double flr_parameters_get(const flr_parameters *tuning, uint32_t index);
+/* The greatest value at present: of the clearance it depends on the voxels. */
+double flr_parameters_high(const flr_parameters *tuning, uint32_t index);
+
+/* Changes one. `*index`: which it was. FLR_NOT_FOUND, with the name that was probably meant;
+ * FLR_BAD_ARGUMENT, with the range. */
+flr_result flr_parameters_set(flr_parameters *tuning, const char *name, double value,
+                              uint32_t *index, flr_error *error);
+
+/* The scene's voxels are of this size from now on: what depends on it follows. */
+void flr_parameters_set_voxel(flr_parameters *tuning, double voxel);
+
+#endif

@@ -1,0 +1,131 @@
+/* what the loop gives to a recording: frames, and what was done to the world between them. All of this runs in the loop's
+ * thread, as frame.c does, and keeps to the same rules */
+#include "sim/engine_internal.h"
+
+enum { RECORDED = 16 };
+
+/* What the recording calls a part: its place among those that were there when it began. */
+static uint32_t number_of(const flr_stepper *f, uint32_t part)
+{
+    const flr_recording_tap *tap = f->tap;
+    uint32_t low = 0, high = tap->scene == f->instance->scene ? tap->all : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tap->numbers[middle] == part) return middle;
+        if (tap->numbers[middle] < part)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return FLR_ENGINE_NONE;
+}
+
+/* ---- journal entries ---- */
+
+void flr_recording_tap_entry(flr_stepper *f, flr_journal_entry entry)
+{
+    if (!f->tap) return;
+    entry.frame = f->tap->frames;
+    if (entry.kind == FLR_JOURNAL_GRAB || entry.kind == FLR_JOURNAL_PLACE ||
+        entry.kind == FLR_JOURNAL_SOLID)
+        entry.part = entry.part < f->instance->count ? number_of(f, f->instance->ids[entry.part])
+                                                     : FLR_ENGINE_NONE;
+    if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
+        flr_static_scene_retain(entry.what.ground); /* the writer's */
+    if (!flr_ring_push(f->tap->entries, &entry) && entry.kind == FLR_JOURNAL_STATIC_SCENE)
+        flr_static_scene_release(
+            entry.what.ground); /* the loop has it still: nothing is freed here */
+}
+
+static void map(flr_stepper *f)
+{
+    for (uint32_t i = 0; i < f->tap->count; i++)
+        f->tap->places[i] = f->tap->scene == f->instance->scene
+                                ? flr_world_instance_find(f->instance, f->tap->ids[i])
+                                : FLR_ENGINE_NONE;
+}
+
+void flr_recording_tap_begin(flr_stepper *f)
+{
+    flr_recording_tap *tap = f->tap;
+    flr_world *world = f->instance->world;
+    f->tape_ns = -1;
+    if (!tap) return;
+    map(f);
+    /* without this it cannot be run again: parts have come or gone while it was on its way here */
+    bool same = world && tap->scene == f->instance->scene && tap->all == f->instance->count;
+    for (uint32_t i = 0; same && i < tap->all; i++) same = tap->numbers[i] == f->instance->ids[i];
+    if (!same || flr_world_state_size(world) > tap->state_room) return;
+    tap->state_size = flr_world_state_size(world);
+    flr_world_save(world, tap->state);
+    flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_START});
+    flr_recording_tap_entry(
+        f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .what.params = f->params});
+    if (f->coupling_end > 0)
+        flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
+    if (f->ground && flr_pairs_has_ground(flr_world_pairs(world)))
+        flr_recording_tap_entry(
+            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE, .what.ground = f->ground});
+}
+
+void flr_recording_tap_rebuild(flr_stepper *f)
+{
+    if (!f->tap) return;
+    flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_INSTANCE});
+    map(f);
+}
+
+/* ---- frames ---- */
+
+void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
+                             const flr_world_input *inputs, int64_t began)
+{
+    flr_recording_tap *tap = f->tap;
+    const flr_engine_state *s = frame->state;
+    const flr_world_frame *w = &f->frame;
+    if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
+    tap->last_ns = frame->time_ns - f->tape_ns;
+    flr_record_frame head = {.frame = tap->frames++,
+                             .time_ns = frame->time_ns - f->tape_ns,
+                             .compute_us = f->last_us,
+                             .wakeup_us = f->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
+                             .points_tested = w->points_tested,
+                             .contacts = w->contacts,
+                             .penetrations = w->penetrations,
+                             .lower = w->lower,
+                             .upper = w->upper,
+                             .energy = w->energy,
+                             .travel_limited = w->limited > 0,
+                             .stopped = w->stopped > 0,
+                             .faults = w->faults,
+                             .hash = w->hash.low,
+                             .waited_us = 1e6 * f->waits.ended,
+                             .paged_needed = s->paging.needed,
+                             .paged_hits = s->paging.hits,
+                             .paged_read = s->paging.bytes_read,
+                             .paged_resident = (uint64_t)s->paging.resident * FLR_PAGER_BLOCK,
+                             .paged_directory = s->paging.directory};
+    flr_record_hand hands[FLR_ENGINE_HANDS];
+    for (uint32_t h = 0; h < f->hand_count; h++)
+        hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,
+                                     .twist = inputs[h].twist,
+                                     .has_twist = inputs[h].has_twist,
+                                     .fresh = inputs[h].fresh,
+                                     .buttons = f->hands[h].buttons,
+                                     .part = number_of(f, f->hands[h].held),
+                                     .wrench = flr_world_wrench(f->instance->world, h),
+                                     .has_sent = inputs[h].has_sent,
+                                     .sent = inputs[h].sent};
+    for (uint32_t i = 0; i < tap->count; i++) {
+        if (tap->places[i] >= f->instance->count) continue; /* gone: where it was */
+        const flr_body *body = flr_world_body(f->instance->world, tap->places[i]);
+        tap->parts[i] = (flr_record_part){body->T_world_part, body->twist};
+    }
+    flr_record_contact list[RECORDED];
+    for (uint32_t i = 0; i < s->contacts_given && i < RECORDED; i++) {
+        const flr_engine_contact *c = &s->contacts[i];
+        list[head.contacts_given++] = (flr_record_contact){c->point, flr_vec3_normalize(c->force),
+                                                           c->depth, number_of(f, c->part)};
+    }
+    flr_recorder_push(tap->recorder, &head, hands, tap->parts, list);
+}

@@ -1,0 +1,506 @@
+/* a stage, a hand and a number of frames */
+#include "sim/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/recording.h"
+#include "sim/run_state.h"
+
+enum { BATCH = 512, CONTACTS = 16 };
+#define PATIENCE 2.0 /* s: for voxels that are read from a disk */
+
+/* what the step of the loop works with; all of it made before */
+typedef struct runner {
+    const flr_run_def *def;
+    flr_world *world;
+    flr_recorder *recorder;
+    uint32_t *moving; /* numbers of the parts that may move */
+    uint32_t moving_count;
+    flr_record_part *parts;
+    uint64_t seen;             /* number of the last sample */
+    int64_t first_ns;          /* time of the first frame */
+    flr_pose T_start, T_first; /* of the part; of a relative device */
+    bool placed;               /* T_first is known */
+    flr_loop *loop;
+    uint64_t frames; /* to be done */
+    bool given_up;   /* voxels did not come */
+    bool begun;      /* first_ns is known */
+    flr_histogram points, times;
+    flr_run_result result;
+} runner;
+
+flr_run_def flr_default_run_def(void)
+{
+    return (flr_run_def){
+        .env = flr_env_real(), .T_point = flr_pose_identity(), .frames = 1000, .rate = 1000};
+}
+
+/* ---- in the loop ---- */
+
+/* Does a part begin so near to another that nothing keeps them apart? */
+static void look_at_start(runner *r)
+{
+    flr_run_result *to = &r->result;
+    uint32_t count;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(r->world), &count);
+    for (uint32_t i = 0; i < count && to->sunk == UINT32_MAX; i++)
+        if (pairs[i].contact.penetrations > 0) to->sunk = pairs[i].pair.shell;
+    if (flr_world_get_params(r->world)->contact.force_layer < 2) to->sunk = UINT32_MAX;
+    to->gap = 2 * r->def->stage->voxel;
+}
+
+static void count(runner *r, const flr_world_frame *f)
+{
+    flr_run_result *to = &r->result;
+    if (to->frames == 0) look_at_start(r);
+    to->frames++;
+    to->contact_frames += f->contacts > 0 || f->penetrations > 0;
+    to->penetration_frames += f->penetrations > 0;
+    to->limited_frames += f->limited > 0;
+    to->stopped_frames += f->stopped > 0;
+    to->faulty_frames += f->faults != 0;
+    to->contacts += f->contacts;
+    to->penetrations += f->penetrations;
+    const flr_world_point *point = flr_world_proxy(r->world, 0);
+    if (point) {
+        to->touching_frames += point->touching;
+        to->pinched_frames += point->pinched;
+        to->segments += point->queries;
+        to->max_depth = fmax(to->max_depth, point->depth);
+    }
+    if (f->contacts > to->most_contacts) to->most_contacts = f->contacts;
+    if (f->lower < to->lower) to->lower = f->lower;
+    if (f->upper < to->upper) to->upper = f->upper;
+    if (f->energy > to->max_energy) to->max_energy = f->energy;
+    to->energy = f->energy;
+    to->hash = f->hash;
+    flr_histogram_add(&r->points, f->points_tested);
+}
+
+static void record(runner *r, const flr_loop_frame *frame, const flr_world_input *input,
+                   const flr_world_frame *f, int64_t began, int64_t took)
+{
+    flr_record_frame head = {.frame = f->number,
+                             .time_ns = frame->time_ns - r->first_ns,
+                             .compute_us = (double)took * 1e-3,
+                             .wakeup_us =
+                                 r->def->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
+                             .points_tested = f->points_tested,
+                             .contacts = f->contacts,
+                             .penetrations = f->penetrations,
+                             .lower = f->lower,
+                             .upper = f->upper,
+                             .energy = f->energy,
+                             .travel_limited = f->limited > 0,
+                             .stopped = f->stopped > 0,
+                             .faults = f->faults,
+                             .hash = f->hash.low};
+    const flr_pager_stats paged = flr_stage_paging(r->def->stage);
+    head.waited_us = 1e6 * r->result.waits.ended;
+    head.paged_needed = paged.needed;
+    head.paged_hits = paged.hits;
+    head.paged_read = paged.bytes_read;
+    head.paged_resident = (uint64_t)paged.resident * FLR_PAGER_BLOCK;
+    head.paged_directory = paged.directory;
+    flr_record_hand hand = {.T_world_hand = input->T_world_hand,
+                            .twist = input->twist,
+                            .has_twist = input->has_twist,
+                            .fresh = input->fresh,
+                            .buttons = frame->samples[0].buttons,
+                            .part = flr_world_held(r->world, 0),
+                            .wrench = frame->wrenches[0],
+                            .has_sent = input->has_sent,
+                            .sent = input->sent};
+    for (uint32_t i = 0; i < r->moving_count; i++) {
+        const flr_body *body = flr_world_body(r->world, r->moving[i]);
+        r->parts[i] = (flr_record_part){body->T_world_part, body->twist};
+    }
+    uint32_t pair_count, contact_count;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(r->world), &pair_count);
+    const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(r->world), &contact_count);
+    flr_record_contact list[CONTACTS];
+    for (uint32_t i = 0; i < pair_count; i++)
+        for (uint32_t k = 0; k < pairs[i].contact.listed && head.contacts_given < CONTACTS; k++) {
+            const flr_contact *c = &contacts[pairs[i].first + k];
+            list[head.contacts_given++] =
+                (flr_record_contact){c->point, c->normal, c->depth, pairs[i].pair.shell};
+        }
+    uint32_t impact_count;
+    const flr_world_impact *impacts = flr_world_impacts(r->world, &impact_count);
+    for (uint32_t i = 0; i < impact_count && head.contacts_given < CONTACTS; i++)
+        list[head.contacts_given++] = (flr_record_contact){impacts[i].point, impacts[i].normal,
+                                                           impacts[i].depth, impacts[i].part_a};
+    /* a point's contact: what it does to the part */
+    const flr_world_point *point = flr_world_proxy(r->world, 0);
+    if (point && point->part != FLR_NO_PART && head.contacts_given < CONTACTS)
+        list[head.contacts_given++] = (flr_record_contact){
+            point->position, flr_vec3_neg(point->normal), point->depth, point->part};
+    flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
+}
+
+/* Where the hand is. A device that stands on a table knows nothing of the scene: its axes are the
+ * world's, and its first pose is that of the part. */
+static flr_pose place_hand(runner *r, const flr_device_sample *sample)
+{
+    flr_pose T = sample->T_base_grip;
+    if (!r->def->relative) return T;
+    if (sample->number == 0) return r->T_start; // nothing came yet
+    if (!r->placed) {
+        r->placed = true;
+        r->T_first = T;
+    }
+    flr_quat turned = flr_quat_mul(T.q, flr_quat_conjugate(r->T_first.q));
+    return flr_pose_make(flr_vec3_add(r->T_start.p, flr_vec3_sub(T.p, r->T_first.p)),
+                         flr_quat_normalize(flr_quat_mul(turned, r->T_start.q)));
+}
+
+static void poll_pagers(const flr_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (stage->parts[i].pager) flr_pager_poll(stage->parts[i].pager);
+}
+
+/* A step of the world. Where voxels that it needs are not in memory it does not happen: paced, it is tried again in the next
+ * frame and the device gets nothing meanwhile; else the frame is done again a moment later, since nobody waits for it, and all goes
+ * on as if they had been there. After PATIENCE seconds the run ends. */
+static bool step_world(runner *r, flr_loop_frame *frame, const flr_world_input *input,
+                       flr_world_frame *f)
+{
+    if (r->def->single) poll_pagers(r->def->stage);
+    flr_world_step(r->world, input, f);
+    int64_t now = r->def->paced ? frame->time_ns : flr_clock_ns(r->def->env);
+    double lasts = flr_pager_waits_note(&r->result.waits, f->missing, now);
+    if (!f->missing) return true;
+    if (lasts >= PATIENCE) {
+        r->given_up = true;
+        flr_loop_end(r->loop);
+    } else if (!r->def->paced) {
+        flr_sleep_until(r->def->env, now + 200000);
+    }
+    frame->again = true;
+    return false;
+}
+
+static bool step(void *context, flr_loop_frame *frame)
+{
+    runner *r = context;
+    const flr_device_sample *sample = &frame->samples[0];
+    flr_world_input input = {.T_world_hand = place_hand(r, sample),
+                             .twist = sample->twist,
+                             .has_twist = sample->has_twist,
+                             .fresh = sample->number > r->seen,
+                             .has_sent = true,
+                             .sent = frame->sent[0]};
+    if (r->def->sent) {
+        const flr_run_sent *sent = &r->def->sent[r->result.frames];
+        input.has_sent = sent->known;
+        input.sent = sent->wrench;
+    }
+    if (!r->begun) r->first_ns = frame->time_ns;
+    r->begun = true;
+    flr_world_frame f;
+    int64_t began = flr_clock_ns(r->def->env);
+    if (!step_world(r, frame, &input, &f)) return false;
+    int64_t took = flr_clock_ns(r->def->env) - began;
+    r->seen = sample->number;
+    if (r->result.frames == 0) r->result.first = f.number;
+    flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
+    frame->wrenches[0] = flr_world_wrench(r->world, 0);
+    frame->notes[0] = f.points_tested;
+    frame->notes[1] = f.contacts;
+    if (r->def->poses)
+        for (uint32_t i = 0; i < r->moving_count; i++)
+            r->def->poses[r->result.frames * r->moving_count + i] =
+                flr_world_body(r->world, r->moving[i])->T_world_part;
+    count(r, &f);
+    if (r->recorder) record(r, frame, &input, &f, began, took);
+    if (r->def->seen) r->def->seen(r->def->context, &f);
+    return true;
+}
+
+/* ---- around it ---- */
+
+static flr_result make_ready(runner *r, flr_error *error)
+{
+    const flr_stage *stage = r->def->stage;
+    r->world = stage->world;
+    r->moving = calloc((size_t)stage->part_count + 1, sizeof *r->moving);
+    r->parts = calloc((size_t)stage->part_count + 1, sizeof *r->parts);
+    if (!r->moving || !r->parts)
+        return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
+    for (uint32_t i = 0; i < stage->part_count; i++)
+        if (stage->parts[i].moving) r->moving[r->moving_count++] = i;
+    r->result.lower = r->result.upper = INFINITY;
+    r->result.sunk = UINT32_MAX;
+    bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
+    r->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
+    if (grips && !r->def->resume && !flr_world_grab(r->world, 0, r->def->part))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "part %u cannot be picked up", r->def->part);
+    if (!r->def->record) return FLR_OK;
+    flr_recorder_def recorder = flr_default_recorder_def();
+    recorder.path = r->def->record;
+    recorder.hands = 1;
+    recorder.parts = r->moving_count;
+    recorder.contacts = CONTACTS;
+    recorder.texts = r->def->texts;
+    return flr_recorder_create(r->def->env, &recorder, &r->recorder, error);
+}
+
+/* Takes recorded frames to the file and asks whether to go on. */
+static flr_result service(runner *r, bool *go_on, flr_error *error)
+{
+    if (r->def->progress && !r->def->progress(r->def->context, r->result.frames)) {
+        r->result.stopped = true;
+        *go_on = false;
+    }
+    return r->recorder ? flr_recorder_service(r->recorder, error) : FLR_OK;
+}
+
+static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    bool go_on = true;
+    for (uint64_t left = r->frames; left && go_on && result == FLR_OK;) {
+        uint64_t now = left < BATCH ? left : BATCH;
+        flr_loop_run(loop, now);
+        left -= now;
+        result = service(r, &go_on, error);
+        go_on = go_on && !r->given_up;
+    }
+    return result;
+}
+
+/* Paced in the calling thread: with a simulated clock. */
+static flr_result run_single(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    bool go_on = true;
+    for (uint64_t left = r->frames; left && go_on && !r->given_up && result == FLR_OK; left--) {
+        flr_loop_run(loop, 1);
+        result = service(r, &go_on, error);
+    }
+    return result;
+}
+
+static flr_result run_paced(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_result result = flr_loop_start(loop, r->frames, error);
+    bool go_on = true;
+    while (result == FLR_OK && go_on && flr_loop_is_running(loop)) {
+        flr_sleep_until(r->def->env, flr_clock_ns(r->def->env) + 10000000);
+        result = service(r, &go_on, error);
+    }
+    flr_loop_stop(loop);
+    return result;
+}
+
+/* The pagers begin to read; what they did; why nothing came. */
+static flr_result start_pagers(const flr_stage *stage, flr_error *error)
+{
+    flr_result result = FLR_OK;
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++)
+        if (stage->parts[i].pager) result = flr_pager_start(stage->parts[i].pager, error);
+    return result;
+}
+
+/* What the first step looks at is read before the run begins. */
+static void wait_for_first(runner *r)
+{
+    flr_env *env = r->def->env;
+    const int64_t begin = flr_clock_ns(env);
+    while (!flr_world_ready(r->world) && !r->given_up) {
+        flr_sleep_until(env, flr_clock_ns(env) + 200000);
+        if (r->def->single) poll_pagers(r->def->stage);
+        r->result.load_seconds = 1e-9 * (double)(flr_clock_ns(env) - begin);
+        r->given_up = r->result.load_seconds >= PATIENCE;
+    }
+}
+
+static unsigned long long in_mib(uint64_t bytes) { return bytes >> 20; }
+
+/* How many parts share the memory given. */
+static uint32_t staying(const flr_stage *stage)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stage->part_count; i++) count += !stage->parts[i].moving;
+    return count;
+}
+
+static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *error)
+{
+    for (uint32_t i = 0; i < stage->part_count; i++) {
+        flr_pager *pager = stage->parts[i].pager;
+        flr_error why;
+        if (!pager) continue;
+        flr_result result = flr_pager_trouble(pager, &why);
+        /* a damaged file of the cache does not mend: without it the next run builds it again */
+        if (result == FLR_BAD_INPUT && flr_path_remove(env, flr_pager_path(pager), NULL) == FLR_OK)
+            return flr_fail(error, result,
+                            "part \"%s\": %.*s; it has been removed from the cache, and the next "
+                            "run builds it again",
+                            stage->parts[i].name, (int)strcspn(why.message, ";"), why.message);
+        if (result != FLR_OK)
+            return flr_fail(error, result, "part \"%s\": %s", stage->parts[i].name, why.message);
+        const flr_pager_stats stats = flr_pager_get_stats(pager);
+        if (stats.refused > 0 && stats.reach > stats.slots)
+            return flr_fail(
+                error, FLR_NO_MEMORY,
+                "part \"%s\": what can be reached at once takes %llu MiB, and its share "
+                "of the memory given is %llu MiB; give --memory %lluMiB or more",
+                stage->parts[i].name, in_mib(flr_pager_least(&stats)),
+                in_mib((uint64_t)stats.slots * FLR_PAGER_BLOCK),
+                in_mib(flr_pager_least(&stats) * staying(stage)));
+    }
+    return flr_fail(error, FLR_TIMEOUT,
+                    "voxels did not come from the disk within %g s; it is too slow or too busy",
+                    PATIENCE);
+}
+
+static void conclude(runner *r, flr_loop *loop)
+{
+    flr_run_result *to = &r->result;
+    to->pager = flr_stage_paging(r->def->stage);
+    flr_loop_get_stats(loop, &to->loop);
+    flr_guard_stats guard = flr_guard_get_stats(flr_loop_guard(loop, 0));
+    const flr_passivity *port = flr_world_passivity(r->world, 0);
+    to->max_force = guard.max_force;
+    to->max_torque = guard.max_torque;
+    to->guard_trips = guard.trips;
+    to->put = port->put;
+    to->got = port->got;
+    to->deficit = port->deficit;
+    to->agility = port->agility;
+    to->turn_agility = port->turn_agility;
+    to->bound = flr_world_get_params(r->world)->passivity.bound;
+    to->points = flr_histogram_percentiles(&r->points);
+    to->step_ns = flr_histogram_percentiles(&r->times);
+}
+
+/* ---- going on ---- */
+
+static flr_result resume(runner *r, flr_loop *loop, flr_error *error)
+{
+    flr_run_state state;
+    const char *path = r->def->resume;
+    flr_result result = flr_run_state_read(r->def->env, path, &state, error);
+    if (result != FLR_OK) return result;
+    if (!flr_hash_equal(state.identity, r->def->identity))
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s: the state of another run; give the scene, the hand and the options "
+                          "of that one",
+                          path);
+    else if (state.done >= r->def->frames)
+        result = flr_fail(error, FLR_BAD_ARGUMENT,
+                          "%s: that run has come to its end after %llu frames; --frames gives more",
+                          path, (unsigned long long)state.done);
+    else if (!flr_world_load(r->world, state.world, state.world_size) ||
+             !flr_loop_load(loop, state.loop, state.loop_size))
+        result = flr_fail(error, FLR_BAD_INPUT,
+                          "%s: does not fit this run; begin it anew, without --resume", path);
+    if (result == FLR_OK) {
+        r->frames = r->def->frames - state.done;
+        r->result.first = state.done;
+        /* a device on a table is somewhere else by now: it takes the part where that is */
+        bool stays = !r->def->relative;
+        r->seen = stays ? state.seen : 0;
+        r->first_ns = state.first_ns;
+        r->begun = stays && !r->def->paced;
+        if (stays) r->T_start = state.T_start, r->T_first = state.T_first, r->placed = state.placed;
+    }
+    flr_run_state_free(&state);
+    return result;
+}
+
+static flr_result keep(runner *r, flr_loop *loop, flr_error *error)
+{
+    const char *path = r->def->state;
+    if (!path || (r->def->only_if_given_up && !r->given_up)) return FLR_OK;
+    flr_run_state state = {.identity = r->def->identity,
+                           .done = r->def->frames - r->frames + r->result.frames,
+                           .seen = r->seen,
+                           .first_ns = r->first_ns,
+                           .T_start = r->T_start,
+                           .T_first = r->placed ? r->T_first : flr_pose_identity(),
+                           .placed = r->placed,
+                           .world_size = flr_world_state_size(r->world),
+                           .loop_size = flr_loop_state_size(loop)};
+    state.world = malloc(state.world_size);
+    state.loop = malloc(state.loop_size);
+    flr_result result = FLR_OK;
+    if (!state.world || !state.loop) {
+        result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for the state of the run");
+    } else {
+        flr_world_save(r->world, state.world);
+        flr_loop_save(loop, state.loop);
+        result = flr_run_state_write(r->def->env, path, &state, error);
+    }
+    flr_run_state_free(&state);
+    return result;
+}
+
+/* Why a run was given up, and how it goes on. */
+static flr_result give_up(const runner *r, flr_error *error)
+{
+    flr_error why;
+    flr_result result = why_missing(r->def->env, r->def->stage, &why);
+    if (!r->def->state) return flr_fail(error, result, "%s", why.message);
+    return flr_fail(error, result, "%.*s; the state is kept: --resume %s goes on", 600, why.message,
+                    r->def->state);
+}
+
+/* ---- all of it ---- */
+
+static flr_result make_loop(runner *r, flr_error *error)
+{
+    const flr_run_def *def = r->def;
+    flr_loop_def how = flr_default_loop_def();
+    how.env = def->env;
+    how.rate = def->rate;
+    how.paced = def->paced;
+    how.devices[0] = def->device;
+    how.device_count = 1;
+    how.step = step;
+    how.context = r;
+    return flr_loop_create(&how, &r->loop, error);
+}
+
+static flr_result run_loop(runner *r, flr_error *error)
+{
+    if (!r->def->paced) return run_free(r, r->loop, error);
+    return r->def->single ? run_single(r, r->loop, error) : run_paced(r, r->loop, error);
+}
+
+flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *error)
+{
+    runner *r = calloc(1, sizeof *r);
+    if (!r) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
+    r->def = def;
+    r->frames = def->frames;
+    flr_result did = make_ready(r, error);
+    if (did == FLR_OK) did = make_loop(r, error);
+    if (did == FLR_OK && def->resume) {
+        did = resume(r, r->loop, error);
+        if (def->bad_resume && did != FLR_OK) *def->bad_resume = true;
+    }
+    if (did == FLR_OK && !def->single) did = start_pagers(def->stage, error);
+    if (did == FLR_OK) wait_for_first(r);
+    if (did == FLR_OK && !r->given_up) did = run_loop(r, error);
+    if (did == FLR_OK) did = keep(r, r->loop, error);
+    if (did == FLR_OK) conclude(r, r->loop);
+    flr_loop_destroy(r->loop);
+    if (r->recorder) {
+        r->result.lost = flr_recorder_lost(r->recorder);
+        if (did == FLR_OK)
+            did = flr_recorder_finish(r->recorder, error); /* also of a run that was given up */
+        else
+            flr_recorder_abandon(r->recorder);
+    }
+    if (did == FLR_OK && r->given_up) did = give_up(r, error);
+    if (did == FLR_OK) *result = r->result;
+    free(r->moving);
+    free(r->parts);
+    free(r);
+    return did;
+}

@@ -1,0 +1,353 @@
+/* all that determines a run but the way of the hand */
+#include "sim/setup.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/hash.h"
+#include "feeler/units.h"
+
+flr_setup flr_default_setup(void)
+{
+    return (flr_setup){.options = flr_default_mesh_options(),
+                       .rate = 1000,
+                       .params = flr_default_world_params(),
+                       .dead_man = -1};
+}
+
+flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene *scene,
+                           const flr_stage_def *like, flr_stage **stage, flr_error *error)
+{
+    flr_stage_def def = *like;
+    def.scene = scene;
+    def.options = setup->options;
+    def.voxel = setup->voxel;
+    def.moving_voxel = setup->moving_voxel;
+    def.dt = 1 / setup->rate;
+    def.params = setup->params;
+    def.has_tool = true;
+    def.tool = setup->tool;
+    return flr_stage_create(env, &def, stage, error);
+}
+
+/* ---- texts ---- */
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory to describe the run");
+}
+
+flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, const char *format,
+                         ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char **list = realloc(texts->list, (texts->count + 3) * sizeof *list);
+    if (!list) return no_memory(error);
+    texts->list = list;
+    list[texts->count] = NULL;
+    char *copy = strdup(key), *value = size < 0 ? NULL : malloc((size_t)size + 1);
+    if (!copy || !value) {
+        free(copy);
+        free(value);
+        return no_memory(error);
+    }
+    va_start(arguments, format);
+    vsnprintf(value, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    list[texts->count++] = copy;
+    list[texts->count++] = value;
+    list[texts->count] = NULL;
+    return FLR_OK;
+}
+
+void flr_texts_free(flr_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++) free(texts->list[i]);
+    free(texts->list);
+    *texts = (flr_texts){NULL, 0};
+}
+
+const char *flr_texts_find(const flr_texts *texts, const char *key)
+{
+    for (size_t i = 0; i + 1 < texts->count; i += 2)
+        if (strcmp(texts->list[i], key) == 0) return texts->list[i + 1];
+    return NULL;
+}
+
+/* ---- the numbers ---- */
+
+/* a newer flag is missing in older recordings: then the default counts */
+typedef enum field_kind { NUMBER, COUNT, FLAG, NEWER_FLAG, WORD } field_kind;
+
+typedef struct field {
+    const char *key;
+    size_t offset; /* in flr_setup */
+    field_kind kind;
+    const char *const *words; /* of WORD: an enum from 0, NULL-ended */
+    double low, high;
+} field;
+
+static const char *const integrators[] = {"implicit", "explicit", "quasi-static", NULL};
+_Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) == sizeof(int) &&
+                   sizeof(flr_world_engine) == sizeof(int) && sizeof(flr_tool) == sizeof(int),
+               "words are kept as int");
+
+#define AT(member) offsetof(flr_setup, member)
+#define ANY        -INFINITY, INFINITY
+static const field fields[] = {
+    {"rate", AT(rate), NUMBER, NULL, 250, 10000},
+    {"voxel", AT(voxel), NUMBER, NULL, 0, INFINITY},
+    {"moving_voxel", AT(moving_voxel), NUMBER, NULL, 0, INFINITY},
+    {"mesh.unit", AT(options.unit), NUMBER, NULL, 0, INFINITY},
+    {"mesh.weld", AT(options.weld), NUMBER, NULL, 0, INFINITY},
+    {"mesh.chord", AT(options.chord), NUMBER, NULL, 0, INFINITY},
+    {"mesh.tolerant", AT(options.tolerant), FLAG, NULL, 0, 1},
+    {"contact.force_layer", AT(params.contact.force_layer), COUNT, NULL, 0, 252},
+    {"contact.model", AT(params.contact.model), WORD, flr_scene_models, 0, 0},
+    {"contact.awareness", AT(params.contact.awareness), FLAG, NULL, 0, 1},
+    {"contact.stiffness", AT(params.contact.stiffness), NUMBER, NULL, 0, INFINITY},
+    {"contact.full", AT(params.contact.full), COUNT, NULL, 0, UINT32_MAX},
+    {"contact.displace", AT(params.contact.displacement), NUMBER, NULL, ANY},
+    {"contact.engine", AT(params.engine), WORD, flr_scene_engines, 0, 0},
+    {"contact.restitution", AT(params.restitution), NUMBER, NULL, 0, 1},
+    {"friction", AT(params.friction), NUMBER, NULL, 0, INFINITY},
+    {"depth", AT(params.depth), NUMBER, NULL, 0, INFINITY},
+    {"unchecked", AT(params.unchecked), NUMBER, NULL, 0, INFINITY},
+    {"step.integrator", AT(params.step.integrator), WORD, integrators, 0, 0},
+    {"step.gravity.x", AT(params.step.gravity.x), NUMBER, NULL, ANY},
+    {"step.gravity.y", AT(params.step.gravity.y), NUMBER, NULL, ANY},
+    {"step.gravity.z", AT(params.step.gravity.z), NUMBER, NULL, ANY},
+    {"step.damping", AT(params.step.damping), NUMBER, NULL, 0, INFINITY},
+    {"step.braking", AT(params.step.braking), NUMBER, NULL, 0, 1},
+    {"step.bounded", AT(params.step.bounded), FLAG, NULL, 0, 1},
+    {"step.travel", AT(params.step.travel), NUMBER, NULL, 0, INFINITY},
+    {"coupling.stiffness", AT(params.coupling.stiffness), NUMBER, NULL, 0, INFINITY},
+    {"coupling.turn_stiffness", AT(params.coupling.turn_stiffness), NUMBER, NULL, 0, INFINITY},
+    {"coupling.damping", AT(params.coupling.damping), NUMBER, NULL, 0, INFINITY},
+    {"coupling.stretch", AT(params.coupling.stretch), NUMBER, NULL, 0, INFINITY},
+    {"coupling.turn", AT(params.coupling.turn), NUMBER, NULL, 0, INFINITY},
+    {"coupling.firm", AT(params.coupling.firm), NEWER_FLAG, NULL, 0, 1},
+    {"coupling.hold", AT(params.coupling.hold), NUMBER, NULL, 0, INFINITY},
+    {"coupling.fade", AT(params.coupling.fade), NUMBER, NULL, 0, INFINITY},
+    {"passivity.control", AT(params.passivity.control), FLAG, NULL, 0, 1},
+    {"passivity.store", AT(params.passivity.store), NUMBER, NULL, 0, INFINITY},
+    {"passivity.damping", AT(params.passivity.damping), NUMBER, NULL, 0, INFINITY},
+    {"passivity.radius", AT(params.passivity.radius), NUMBER, NULL, 0, INFINITY},
+    {"passivity.bound", AT(params.passivity.bound), NUMBER, NULL, 0, INFINITY},
+    {"passivity.agility", AT(params.passivity.agility), NUMBER, NULL, 0, INFINITY},
+    {"passivity.turn_agility", AT(params.passivity.turn_agility), NUMBER, NULL, 0, INFINITY},
+    {"passivity.delay", AT(params.passivity.delay), NUMBER, NULL, 0, 1},
+    {"passivity.slew", AT(params.passivity.slew), NUMBER, NULL, 0, INFINITY},
+    {"passivity.turn_slew", AT(params.passivity.turn_slew), NUMBER, NULL, 0, INFINITY},
+    {"tool", AT(tool), WORD, flr_scene_tools, 0, 0},
+    {"point.stiffness", AT(params.proxy.stiffness), NUMBER, NULL, 0, INFINITY},
+    {"point.static_friction", AT(params.proxy.static_friction), NUMBER, NULL, 0, INFINITY},
+    {"point.dynamic_friction", AT(params.proxy.dynamic_friction), NUMBER, NULL, 0, INFINITY},
+    {"point.shading", AT(params.proxy.shading), FLAG, NULL, 0, 1},
+    {"device.force", AT(device_force), NUMBER, NULL, 0, 1e4},
+    {"device.torque", AT(device_torque), NUMBER, NULL, 0, 1e4},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static flr_result write_field(const field *f, const flr_setup *setup, flr_texts *texts,
+                              flr_error *error)
+{
+    const void *at = (const char *)setup + f->offset;
+    char text[FLR_NUMBER_TEXT_SIZE];
+    switch (f->kind) {
+    case NUMBER: {
+        double value = *(const double *)at;
+        return flr_texts_add(texts, error, f->key, "%s",
+                             isfinite(value) ? flr_number_print(value, text) : "inf");
+    }
+    case COUNT:
+        return flr_texts_add(texts, error, f->key, "%u", *(const unsigned *)at);
+    case FLAG:
+    case NEWER_FLAG:
+        return flr_texts_add(texts, error, f->key, "%s", *(const bool *)at ? "true" : "false");
+    case WORD:
+        break;
+    }
+    return flr_texts_add(texts, error, f->key, "%s", f->words[*(const int *)at]);
+}
+
+/* false: the text is no such value */
+static bool read_field(const field *f, const char *text, flr_setup *setup)
+{
+    void *at = (char *)setup + f->offset;
+    double number = INFINITY;
+    const char *end = text;
+    if (f->kind == WORD) {
+        for (int i = 0; f->words[i]; i++)
+            if (strcmp(f->words[i], text) == 0) {
+                *(int *)at = i;
+                return true;
+            }
+        return false;
+    }
+    if (f->kind == FLAG || f->kind == NEWER_FLAG) {
+        *(bool *)at = strcmp(text, "true") == 0;
+        return *(bool *)at || strcmp(text, "false") == 0;
+    }
+    if (strcmp(text, "inf") != 0 && (flr_number_parse(text, &number, &end, NULL) != FLR_OK || *end))
+        return false;
+    if (!(number >= f->low && number <= f->high)) return false;
+    if (f->kind == NUMBER)
+        *(double *)at = number;
+    else
+        *(unsigned *)at = (unsigned)number;
+    return true;
+}
+
+/* ---- the whole ---- */
+
+flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
+                                flr_error *error)
+{
+    flr_blob text;
+    flr_result result = flr_scene_print(scene, &text, error);
+    if (result != FLR_OK) return result;
+    flr_hash_print(flr_hash_bytes(text.bytes, text.size), hash);
+    flr_blob_free(&text);
+    return FLR_OK;
+}
+
+flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
+                                flr_texts *texts, flr_error *error)
+{
+    char key[48], hash[FLR_HASH_TEXT_SIZE];
+    snprintf(key, sizeof key, "parts.%u.name", number);
+    flr_result result = flr_texts_add(texts, error, key, "%s", name);
+    snprintf(key, sizeof key, "parts.%u.moving", number);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, key, "%s", moving ? "true" : "false");
+    snprintf(key, sizeof key, "parts.%u.mesh", number);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, key, "%s", flr_hash_print(mesh, hash));
+    return result;
+}
+
+flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error)
+{
+    flr_result result = flr_texts_add(texts, error, "device.dead_man", "%d", setup->dead_man);
+    if (result == FLR_OK && setup->live) result = flr_texts_add(texts, error, "source", "serve");
+    for (size_t i = 0; i < FIELDS && result == FLR_OK; i++)
+        result = write_field(&fields[i], setup, texts, error);
+    return result;
+}
+
+flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const flr_stage *stage,
+                           flr_texts *texts, flr_error *error)
+{
+    char hash[FLR_HASH_TEXT_SIZE], number[FLR_NUMBER_TEXT_SIZE];
+    uint32_t held = flr_stage_find(stage, setup->part);
+    flr_result result = flr_setup_hash_scene(scene, hash, error);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene", "%s", setup->scene);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.name", "%s", scene->name);
+    if (result == FLR_OK) result = flr_texts_add(texts, error, "scene.hash", "%s", hash);
+    if (result == FLR_OK)
+        result =
+            flr_texts_add(texts, error, "scene.unit", "%s", flr_number_print(scene->unit, number));
+    if (result == FLR_OK && setup->tool == FLR_TOOL_POINT)
+        result = flr_texts_add(texts, error, "part", "%s", "");
+    else if (result == FLR_OK && held < stage->part_count)
+        result = flr_texts_add(texts, error, "part", "%s", stage->parts[held].name);
+    if (result == FLR_OK)
+        result = flr_texts_add(texts, error, "voxel.least", "%s",
+                               flr_number_print(stage->voxel, number));
+    if (result == FLR_OK) result = flr_setup_write_numbers(setup, texts, error);
+    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
+        const flr_stage_part *part = &stage->parts[i];
+        result = flr_setup_write_part(i, part->name, part->moving, flr_mesh_hash(part->mesh), texts,
+                                      error);
+    }
+    return result;
+}
+
+flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const char *key),
+                                  const void *context, const char *path, flr_setup *setup,
+                                  flr_error *error)
+{
+    flr_setup found = *setup;
+    const char *dead_man = text(context, "device.dead_man"), *source = text(context, "source");
+    if (!dead_man)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: \"device.dead_man\" is missing", path);
+    found.live = source && strcmp(source, "serve") == 0;
+    found.dead_man = (int)strtol(dead_man, NULL, 10);
+    if (found.dead_man < -1 || found.dead_man > 31)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: \"device.dead_man\" cannot be \"%s\"", path,
+                        dead_man);
+    for (size_t i = 0; i < FIELDS; i++) {
+        const char *value = text(context, fields[i].key);
+        if (!value && fields[i].kind == NEWER_FLAG) continue;
+        if (!value)
+            return flr_fail(error, FLR_BAD_INPUT,
+                            "%s: \"%s\" is missing; it was made by another version of feeler", path,
+                            fields[i].key);
+        if (!read_field(&fields[i], value, &found))
+            return flr_fail(error, FLR_BAD_INPUT, "%s: \"%s\" cannot be \"%.60s\"", path,
+                            fields[i].key, value);
+    }
+    *setup = found;
+    return FLR_OK;
+}
+
+static const char *recorded_text(const void *recording, const char *key)
+{
+    return flr_recording_text(recording, key);
+}
+
+flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
+                          flr_error *error)
+{
+    flr_setup found = flr_default_setup();
+    found.scene = flr_recording_text(recording, "scene");
+    found.part = flr_recording_text(recording, "part");
+    if (!found.scene || !found.part || !flr_recording_text(recording, "device.dead_man"))
+        return flr_fail(error, FLR_BAD_INPUT,
+                        "%s does not say which scene was run; it is no recording of feeler run "
+                        "or feeler serve",
+                        path);
+    flr_result result = flr_setup_read_numbers(recorded_text, recording, path, &found, error);
+    if (result == FLR_OK) *setup = found;
+    return result;
+}
+
+flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
+                             const flr_mesh *const *meshes, bool *scene_changed, flr_error *error)
+{
+    const char *file = scene->path ? scene->path : scene->name;
+    char key[48], hash[FLR_HASH_TEXT_SIZE];
+    flr_result result = flr_setup_hash_scene(scene, hash, error);
+    if (result != FLR_OK) return result;
+    const char *then = flr_recording_text(recording, "scene.hash");
+    *scene_changed = !then || (then[0] && strcmp(then, hash) != 0);
+    for (size_t i = 0; i < scene->part_count; i++) {
+        const flr_scene_part *part = &scene->parts[i];
+        snprintf(key, sizeof key, "parts.%zu.name", i);
+        const char *name = flr_recording_text(recording, key);
+        if (!name || strcmp(name, part->name) != 0)
+            return flr_fail(error, FLR_BAD_INPUT,
+                            "%s: part \"%s\" was not there, or at another place, when this was "
+                            "recorded",
+                            file, part->name);
+        snprintf(key, sizeof key, "parts.%zu.mesh", i);
+        const char *mesh = flr_recording_text(recording, key);
+        if (!mesh || strcmp(mesh, flr_hash_print(flr_mesh_hash(meshes[i]), hash)) != 0)
+            return flr_fail(error, FLR_BAD_INPUT,
+                            "%s: the mesh of part \"%s\" has changed since this was recorded", file,
+                            part->name);
+    }
+    snprintf(key, sizeof key, "parts.%zu.name", scene->part_count);
+    const char *missing = flr_recording_text(recording, key);
+    if (missing)
+        return flr_fail(error, FLR_BAD_INPUT, "%s: part \"%s\", which was recorded, is missing",
+                        file, missing);
+    return FLR_OK;
+}

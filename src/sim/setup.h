@@ -1,0 +1,83 @@
+/* setup.h: all that determines a run but the way of the hand: as values, as texts in a recording, as
+ * a stage. `feeler run` makes it from its command line, `feeler replay` from a recording; both then
+ * do the same.
+ *
+ * Thread: control. */
+#ifndef FLR_SIM_SETUP_H
+#define FLR_SIM_SETUP_H
+
+#include "feeler/hash.h"
+#include "feeler/recording.h"
+#include "sim/stage.h"
+
+typedef struct flr_setup {
+    const char *scene;          /* its file; borrowed */
+    const char *part;           /* what the hand holds; borrowed; NULL: the first that moves */
+    flr_mesh_options options;   /* of reading; unit, weld, chord and tolerant are kept */
+    double rate;                /* Hz */
+    double voxel, moving_voxel; /* metres; 0: as the scene says */
+    flr_world_params params;
+    double device_force, device_torque; /* limits of the device, N and N m */
+    int dead_man;                       /* its button; -1: none */
+    flr_tool tool;                      /* of the hand; a point holds no part: then "" */
+    /* made while the controller ran: hands took and let go, parameters changed; that is in its notes,
+     * see sim/rerun.h */
+    bool live;
+} flr_setup;
+
+/* Defaults of everything; with the law of contact of a scene: set params to flr_scene_params(). */
+flr_setup flr_default_setup(void);
+
+/* Makes the stage of a scene that was read from setup->scene. `like` gives what a result does not
+ * depend on: cache, threads, progress. */
+flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene *scene,
+                           const flr_stage_def *like, flr_stage **stage, flr_error *error);
+
+/* ---- texts ---- */
+
+/* Keys and values in turn, then NULL, as flr_recorder_def wants them. Zero it to begin. */
+typedef struct flr_texts {
+    char **list;
+    size_t count; /* without the NULL */
+} flr_texts;
+
+/* Adds a key and its value. FLR_NO_MEMORY. */
+flr_result flr_texts_add(flr_texts *texts, flr_error *error, const char *key, const char *format,
+                         ...) FLR_PRINTF(4, 5);
+void flr_texts_free(flr_texts *texts);
+/* The value of a key that was added; NULL: none. */
+const char *flr_texts_find(const flr_texts *texts, const char *key);
+
+/* Adds the whole setup, and of the scene and its parts the names and hashes of what they are made
+ * of: scene, scene.name, scene.unit, scene.hash, part, voxel.least, parts.N.name, .moving, .mesh
+ * (hash), and all numbers. */
+flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const flr_stage *stage,
+                           flr_texts *texts, flr_error *error);
+
+/* The pieces of that, for those who have no stage. The numbers of a setup: */
+flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr_error *error);
+/* … and back from texts, wherever they are; `text` gives NULL where there is none. `path` is for
+ * sentences. The rest of `setup` stays. */
+flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const char *key),
+                                  const void *context, const char *path, flr_setup *setup,
+                                  flr_error *error);
+/* parts.N.name and so on. Frames speak of the part by this number, too. */
+flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
+                                flr_texts *texts, flr_error *error);
+/* What scene.hash is. */
+flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
+                                flr_error *error);
+
+/* Back from a recording, whose texts it borrows. The sentence names the key that is missing or makes
+ * no sense. */
+flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
+                          flr_error *error);
+
+/* Has anything changed since? `meshes` are those of the scene's parts. FLR_BAD_INPUT, with a sentence that names the first part whose mesh is
+ * another one, which is missing or new. `*scene_changed`: the scene file says something else than
+ * then (where parts stand, voxels, names …), whether it matters or not; false where that was not
+ * kept. */
+flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
+                             const flr_mesh *const *meshes, bool *scene_changed, flr_error *error);
+
+#endif

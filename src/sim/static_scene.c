@@ -1,0 +1,279 @@
+/* what stays, merged into one voxmap in the background. A part that a hand takes leaves it at once, in the loop; the
+ * rest is merged again when it has stood still for a while */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine_internal.h"
+
+static const int64_t settle_ns = 250000000;
+
+/* the merge, and which parts are in it */
+typedef struct flr_merging {
+    flr_merge *merge;
+    double voxel;
+    uint32_t count, room;
+    struct merged {
+        flr_shape *shape; /* used */
+        flr_pose pose;
+        uint32_t id;
+        bool wanted;
+    } * parts;
+} merging;
+
+static void free_mix(merging *mix)
+{
+    if (!mix) return;
+    for (uint32_t i = 0; i < mix->count; i++) flr_shape_release(mix->parts[i].shape);
+    flr_merge_destroy(mix->merge);
+    free(mix->parts);
+    free(mix);
+}
+
+void flr_engine_free_ground(flr_engine *e)
+{
+    flr_static_scene_release(e->ground);
+    free_mix(e->mix);
+}
+
+/* ---- the worker ---- */
+
+typedef struct ground_job {
+    flr_job job;
+    flr_static_scene *ground; /* wanted: ids, poses, shapes; filled with voxels */
+    flr_static_scene *before; /* used; NULL: none */
+    merging *mix;
+    unsigned threads;
+} ground_job;
+
+static bool same(const struct merged *m, const flr_static_scene *g, uint32_t i)
+{
+    return m->shape == g->shapes[i] && memcmp(&m->pose, &g->poses[i], sizeof m->pose) == 0;
+}
+
+/* Takes out what is not wanted any more. */
+static flr_result take_out(merging *mix, const flr_static_scene *g, flr_error *error)
+{
+    uint32_t asset = 0;
+    flr_result result = FLR_OK;
+    for (uint32_t k = 0; k < mix->count; k++) {
+        struct merged *m = &mix->parts[k];
+        m->wanted = false;
+        for (uint32_t i = 0; i < g->count && !m->wanted; i++) m->wanted = same(m, g, i);
+        if (!m->wanted && result == FLR_OK) result = flr_merge_remove(mix->merge, m->id, error);
+        if (m->wanted)
+            mix->parts[asset++] = *m;
+        else
+            flr_shape_release(m->shape);
+    }
+    mix->count = asset;
+    return result;
+}
+
+static flr_result put_in(merging *mix, flr_job *job, const flr_static_scene *g, uint32_t i,
+                         flr_error *error)
+{
+    for (uint32_t k = 0; k < mix->count; k++)
+        if (same(&mix->parts[k], g, i)) return FLR_OK;
+    if (!flr_job_progress(job, 0.8 * i / g->count, "merging"))
+        return flr_fail(error, FLR_CANCELLED, "cancelled");
+    if (mix->count == mix->room) {
+        uint32_t room = mix->room ? 2 * mix->room : 16;
+        struct merged *parts = realloc(mix->parts, room * sizeof *parts);
+        if (!parts) return flr_engine_no_memory(error);
+        mix->parts = parts;
+        mix->room = room;
+    }
+    flr_merge_part part = flr_default_merge_part();
+    part.mesh = g->shapes[i]->mesh->mesh;
+    part.T_voxmap_part = g->poses[i];
+    part.hollow = g->shapes[i]->hollow;
+    struct merged *m = &mix->parts[mix->count];
+    flr_result result = flr_merge_add(mix->merge, &part, &m->id, error);
+    if (result != FLR_OK) return result;
+    m->shape = flr_shape_retain(g->shapes[i]);
+    m->pose = g->poses[i];
+    mix->count++;
+    return FLR_OK;
+}
+
+static void ground_work(flr_job *job)
+{
+    ground_job *g = (ground_job *)job;
+    flr_error *error = &job->error;
+    merging *mix = g->mix;
+    job->result = FLR_OK;
+    if (!mix->merge) {
+        flr_merge_def def = flr_default_merge_def();
+        def.voxel = mix->voxel;
+        def.threads = g->threads;
+        job->result = flr_merge_create(&def, &mix->merge, error);
+    }
+    if (job->result == FLR_OK) job->result = take_out(mix, g->ground, error);
+    for (uint32_t i = 0; i < g->ground->count && job->result == FLR_OK; i++)
+        job->result = put_in(mix, job, g->ground, i, error);
+    if (job->result == FLR_OK) {
+        flr_job_progress(job, 0.8, "merging");
+        job->result = flr_merge_build(mix->merge, g->before ? g->before->voxmap : NULL,
+                                      &g->ground->voxmap, NULL, error);
+    }
+    if (job->result == FLR_OK)
+        job->result = flr_contact_table_create(g->ground->voxmap, &g->ground->table, error);
+    if (job->result == FLR_OK) g->ground->touch = flr_pairs_shape_make(NULL, g->ground->table);
+}
+
+static void ground_done(flr_engine *e, flr_job *job)
+{
+    ground_job *g = (ground_job *)job;
+    e->merging = false;
+    e->mix = g->mix;
+    g->mix = NULL;
+    if (job->result != FLR_OK) {
+        free_mix(e->mix); /* half of it may be there: begin anew */
+        e->mix = NULL;
+        return;
+    }
+    flr_sim_command order = {.kind = FLR_SIM_COMMAND_STATIC_SCENE, .what.ground = g->ground};
+    flr_static_scene_retain(g->ground); /* the loop's */
+    if (flr_engine_send(e, &order, NULL) != FLR_OK) {
+        flr_static_scene_release(g->ground);
+        return;
+    }
+    flr_static_scene_release(e->ground);
+    e->ground = g->ground;
+    g->ground = NULL;
+}
+
+static void ground_drop(flr_job *job)
+{
+    ground_job *g = (ground_job *)job;
+    flr_static_scene_release(g->ground);
+    flr_static_scene_release(g->before);
+    free_mix(g->mix);
+    free(g);
+}
+
+/* ---- control ---- */
+
+/* The size that most of what stays has voxels of. */
+static double common_voxel(const flr_engine *e)
+{
+    double best = 0;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        uint32_t count = 0;
+        if (e->members.list[i].shape->voxel == best) continue;
+        for (uint32_t k = 0; k < e->members.count; k++)
+            count += e->members.list[k].shape->voxel == e->members.list[i].shape->voxel &&
+                     e->members.list[k].kind != FLR_PART_FREE &&
+                     !flr_shape_is_bare(e->members.list[k].shape);
+        if (count > most) best = e->members.list[i].shape->voxel, most = count;
+    }
+    return best;
+}
+
+static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, flr_pose *pose)
+{
+    const flr_engine_state *s = e->state;
+    *pose = m->T_start;
+    if (m->shape->voxel != voxel || m->kind == FLR_PART_FREE || flr_shape_is_bare(m->shape) ||
+        m->shape->pager)
+        return false;
+    if (m->kind == FLR_PART_STATIC) return true;
+    for (uint32_t i = 0; i < s->part_count; i++)
+        if (s->parts[i].part == m->part) {
+            *pose = s->parts[i].T_world_part;
+            return !s->parts[i].moves && s->parts[i].solid;
+        }
+    return false;
+}
+
+/* What should be one now. NULL: nothing, or no memory. */
+static flr_static_scene *wanted_ground(const flr_engine *e, double voxel)
+{
+    flr_static_scene *g = calloc(1, sizeof *g);
+    size_t n = (size_t)e->members.count + 1;
+    if (!g) return NULL;
+    atomic_init(&g->users, 1);
+    g->ids = calloc(n, sizeof *g->ids);
+    g->poses = calloc(n, sizeof *g->poses);
+    g->shapes = calloc(n, sizeof *g->shapes);
+    for (uint32_t i = 0; g->ids && g->poses && g->shapes && i < e->members.count; i++) {
+        const flr_part_entry *m = &e->members.list[i];
+        if (!stays(e, m, voxel, &g->poses[g->count])) continue;
+        g->ids[g->count] = m->part;
+        g->shapes[g->count++] = flr_shape_retain(m->shape);
+    }
+    if (g->count > 1) return g;
+    flr_static_scene_release(g);
+    return NULL;
+}
+
+static flr_hash hash_ground(const flr_static_scene *g)
+{
+    flr_hash ids = flr_hash_bytes(g->ids, g->count * sizeof *g->ids),
+             poses = flr_hash_bytes(g->poses, g->count * sizeof *g->poses),
+             shapes = flr_hash_bytes(g->shapes, g->count * sizeof(flr_shape *));
+    return (flr_hash){ids.low ^ 3 * poses.low ^ 5 * shapes.low,
+                      ids.high ^ 7 * poses.high ^ 11 * shapes.high};
+}
+
+static bool equal(const flr_static_scene *a, const flr_static_scene *b)
+{
+    return a && b && a->count == b->count &&
+           memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0 &&
+           memcmp(a->poses, b->poses, a->count * sizeof *a->poses) == 0 &&
+           memcmp(a->shapes, b->shapes, a->count * sizeof(flr_shape *)) == 0;
+}
+
+static void post_merge(flr_engine *e, flr_static_scene *wanted, double voxel)
+{
+    ground_job *g = calloc(1, sizeof *g);
+    merging *mix = e->mix;
+    if (mix && mix->voxel != voxel) {
+        free_mix(mix);
+        mix = e->mix = NULL;
+    }
+    if (!mix) mix = calloc(1, sizeof *mix);
+    if (!g || !mix) {
+        free(g);
+        if (mix != e->mix) free(mix);
+        flr_static_scene_release(wanted);
+        return;
+    }
+    mix->voxel = voxel;
+    *g = (ground_job){.ground = wanted, .mix = mix, .threads = e->def.threads};
+    // marks that have not changed are copied from the one before, if the merge still knows it
+    if (e->ground && e->mix && e->mix->merge) g->before = flr_static_scene_retain(e->ground);
+    g->job.work = ground_work;
+    g->job.done = ground_done;
+    g->job.drop = ground_drop;
+    e->mix = NULL;
+    e->merging = true;
+    flr_engine_post(e, &g->job, FLR_WIRE_JOB_MERGE, FLR_ENGINE_NONE, "what stays", NULL);
+}
+
+void flr_engine_keep_ground(flr_engine *e)
+{
+    if (!e->def.merge || e->merging || e->dirty || e->casting || e->replay || e->loading) return;
+    if (e->kind == FLR_ENGINE_SPHERES) return; /* trees are asked one by one */
+    int64_t now = flr_clock_ns(e->def.env);
+    if (now - e->ground_ns < settle_ns / 5) return;
+    if (!flr_engine_refresh(e) || e->state->scene != e->scene) return;
+    e->ground_ns = now;
+    double voxel = common_voxel(e);
+    flr_static_scene *wanted = wanted_ground(e, voxel);
+    if (!wanted || (equal(wanted, e->ground) && e->state->ground)) {
+        flr_static_scene_release(wanted);
+        return;
+    }
+    flr_hash hash = hash_ground(wanted);
+    bool settled = hash.low == e->settled.low && hash.high == e->settled.high;
+    if (!settled) {
+        e->settled = hash;
+        e->settled_ns = now;
+    }
+    if (settled && now - e->settled_ns >= settle_ns)
+        post_merge(e, wanted, voxel);
+    else
+        flr_static_scene_release(wanted);
+}

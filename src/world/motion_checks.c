@@ -1,0 +1,295 @@
+/* ways: where bodies would go in a step, and how far that way is free */
+#include <math.h>
+
+#include "world/world_internal.h"
+
+#define BEFORE 1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
+#define CLEAR                                                                                      \
+    0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
+#define REST  1e-6 /* voxels: who moves less in a step rests */
+#define HALF  0.5  /* voxels: what contact alone keeps safe in a step */
+#define PRESS 0.01 /* voxels: the depth that is given to what stops a body */
+enum {
+    FIRM = 2,   /* stops, before contacts give way to them */
+    SLIDES = 8, /* ways that are tried so that a body slides along its stops */
+    STAIRS = 2, /* the same where the layer is not smooth, which leads less far */
+    PASSES = 4  /* over pairs of moving bodies that stop each other */
+};
+
+/* ---- plans ---- */
+
+/* The motion of a part about another point than its centre of mass. */
+static flr_twist motion_about(const flr_world *w, uint32_t part, flr_vec3 point)
+{
+    flr_twist none = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
+    if (part == FLR_PAIRS_GROUND || !w->plans[part].moves) return none;
+    const flr_body *body = &w->state->bodies[part];
+    return flr_twist_make(body->twist.angular, flr_body_velocity(body, point));
+}
+
+static double voxel_of_pair(const flr_world *w, flr_pair pair)
+{
+    return pair.voxmap == FLR_PAIRS_GROUND ? w->ground_voxel : w->voxels[pair.voxmap];
+}
+
+/* Gives a body what its pairs found. */
+static void touch(flr_world *w, uint32_t part)
+{
+    uint32_t count, contact_count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    const flr_contact *contacts = flr_pairs_contacts(w->pairs, &contact_count);
+    /* below layer 2 nothing is kept apart, and a part may lie in its seat; where the way is not free, that limits a part that is
+     * wedged, and contacts which are deeper than they may be must not push it there */
+    bool firm = w->params.contact.force_layer > 1 && w->plans[part].stop_count < FIRM;
+    double depth = firm ? w->params.depth : fmax(w->params.depth, HALF);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_pair_result *r = &results[i];
+        bool reversed = r->pair.voxmap == part;
+        if ((!reversed && r->pair.shell != part) || (!r->contact.contacts && !r->contact.near))
+            continue;
+        flr_vec3 centre = flr_body_centre(&w->state->bodies[r->pair.shell]);
+        flr_touches touches = {
+            .list = r->contact.listed ? contacts + r->first : NULL,
+            .result = &r->contact,
+            .asked = &w->params.contact,
+            .reversed = reversed,
+            .centre = centre,
+            .other = motion_about(w, reversed ? r->pair.shell : r->pair.voxmap, centre),
+            .limit = depth * voxel_of_pair(w, r->pair),
+            .friction = w->params.friction};
+        flr_step_touch(w->step, &touches);
+    }
+}
+
+/* Gives a body what its way would meet: a contact that may get no deeper than the gap, so that the body slides along it. */
+static void touch_stops(flr_world *w, const flr_world_plan *p)
+{
+    for (uint32_t i = 0; i < p->stop_count; i++) {
+        const flr_world_stop *s = &p->stops[i];
+        flr_contact_result one = {.contacts = 1, .listed = 1};
+        flr_touches touches = {.list = &s->contact,
+                               .result = &one,
+                               .asked = &w->params.contact,
+                               .reversed = s->reversed,
+                               .centre = s->contact.point,
+                               .other = s->other,
+                               .limit = s->limit,
+                               .friction = w->params.friction};
+        flr_step_touch(w->step, &touches);
+    }
+}
+
+/* Gives a body what points push it with: a spring from the hand to where it touches, as it will be at the end of the step. */
+static void touch_points(flr_world *w, uint32_t part)
+{
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        const flr_world_hand_state *hand = &w->state->hands[i];
+        for (uint32_t k = 0; hand->tool == FLR_TOOL_POINT && k < hand->point.push_count; k++) {
+            const flr_point_push *push = &hand->point.pushes[k];
+            double force = flr_vec3_length(push->force);
+            if (push->part != part || !(force > 0) || !(w->params.proxy.stiffness > 0)) continue;
+            flr_contact contact = {.point = hand->point.shown.position,
+                                   .normal = flr_vec3_scale(push->force, 1 / force),
+                                   .depth = force / w->params.proxy.stiffness,
+                                   .mark = FLR_MARK_SURFACE};
+            flr_contact_result one = {.contacts = 1, .listed = 1};
+            flr_contact_params asked = w->params.contact;
+            asked.stiffness = w->params.proxy.stiffness;
+            flr_touches touches = {.list = &contact,
+                                   .result = &one,
+                                   .asked = &asked,
+                                   .centre = contact.point,
+                                   .other =
+                                       flr_twist_make(flr_vec3_zero(), hand->handle.twist.linear),
+                                   .limit = INFINITY};
+            one.wrench = flr_wrench_make(flr_vec3_zero(), push->force);
+            flr_step_touch(w->step, &touches);
+        }
+    }
+}
+
+void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world_frame *frame)
+{
+    flr_world_plan *p = &w->plans[part];
+    const flr_body *body = &w->state->bodies[part];
+    flr_step_params how = w->params.step;
+    bool held = flr_world_is_held(w, part), coupled = flr_couplings_pull(w, part);
+    if (coupled && !held) how.gravity = flr_vec3_zero(); /* whoever holds it elsewhere bears it */
+    flr_step_begin(w->step, body, &how);
+    touch(w, part);
+    touch_stops(w, p);
+    touch_points(w, part);
+    for (uint32_t i = 0; i < w->def.hand_count; i++) {
+        flr_world_hand_state *hand = &w->state->hands[i];
+        if (hand->part == part && !hand->waiting)
+            flr_step_pull(w->step, &hand->coupling, &hand->handle);
+    }
+    if (coupled) flr_couplings_act(w, part);
+    flr_step_solve(w->step, &p->result);
+    /* both of a pair may go half of the way that the pairs were made for; without voxels there are none */
+    double most = w->voxel > 0 ? flr_motion_fraction(p->result.motion, body->reach, range / 2) : 1;
+    p->fraction = p->result.fraction < most ? p->result.fraction : most;
+    p->limited = p->fraction < 1;
+    frame->faults |= p->result.faults;
+    if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;
+}
+
+/* ---- checks ---- */
+
+/* Where a part would be at the end of the step. */
+static flr_pose end_of(const flr_world *w, uint32_t part)
+{
+    const flr_world_plan *p = &w->plans[part];
+    return p->moves ? flr_motion_apply(&w->state->bodies[part], p->result.motion, p->fraction)
+                    : w->poses[part];
+}
+
+double flr_motion_checks_travel(const flr_world *w, uint32_t part)
+{
+    const flr_world_plan *p = &w->plans[part];
+    return p->moves
+               ? p->fraction * flr_motion_travel(p->result.motion, w->state->bodies[part].reach)
+               : 0;
+}
+
+/* Notes a stop for one of the two bodies of a pair. */
+static void note_stop(flr_world *w, uint32_t part, uint32_t other, const flr_world_stop *found,
+                      bool reversed)
+{
+    flr_world_plan *p = &w->plans[part];
+    if (!p->moves || p->stop_count == FLR_WORLD_STOPS) return;
+    flr_world_stop *to = &p->stops[p->stop_count++];
+    *to = *found;
+    to->reversed = reversed;
+    to->other = motion_about(w, other, found->contact.point);
+    p->again = true;
+}
+
+/* Notes for both bodies of a pair that a point may go no farther than `gap` against a normal. */
+static void note_gap(flr_world *w, flr_pair pair, const flr_contact *contact, double gap)
+{
+    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    bool two = !ground && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
+    double least = BEFORE * voxel_of_pair(w, pair), depth = PRESS * voxel_of_pair(w, pair);
+    flr_world_stop s = {.contact = *contact, .limit = depth + gap * (two ? 0.5 : 1) - least};
+    s.contact.depth = depth;
+    s.contact.mark = FLR_MARK_SURFACE;
+    if (!(s.limit > depth / 2)) s.limit = depth / 2;
+    note_stop(w, pair.shell, pair.voxmap, &s, false);
+    if (!ground) note_stop(w, pair.voxmap, pair.shell, &s, true);
+}
+
+/* What a motion check ran into, as it is at the beginning of the step. */
+static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span voxmap,
+                 const flr_motion_check_result *found)
+{
+    /* the whole motion's end shows several planes; where it stops shows the right one */
+    for (uint32_t i = 0; w->pass % 2 == 1 && i < found->plane_count; i++) {
+        const flr_motion_check_plane *p = &found->planes[i];
+        flr_contact contact = {
+            .point = p->point, .normal = p->normal, .index = p->index, .label = p->label};
+        note_gap(w, pair, &contact, p->gap);
+    }
+    if (found->plane_count > 0 && w->pass % 2 == 1) return;
+    bool smooth = w->params.contact.force_layer > 1; /* the normal is that of the voxmap's layer */
+    flr_pose T_shell, T_voxmap;
+    flr_motion_check_poses(shell, voxmap, w->state->bodies[pair.shell].inertia.centre,
+                           found->fraction, &T_shell, &T_voxmap);
+    flr_pose back = flr_pose_mul(shell.from, flr_pose_inverse(T_shell)),
+             met = flr_pose_mul(voxmap.from, flr_pose_inverse(T_voxmap));
+    flr_contact contact = {.point = flr_pose_apply(back, found->point),
+                           .normal = flr_quat_rotate(smooth ? met.q : back.q, found->normal),
+                           .index = found->index,
+                           .label = found->label};
+    flr_vec3 away = flr_vec3_sub(contact.point, flr_pose_apply(met, found->point));
+    note_gap(w, pair, &contact, flr_vec3_dot(contact.normal, away));
+}
+
+/* Shortens a way, and says so. */
+static void shorten(flr_world *w, uint32_t part, double fraction)
+{
+    if (part == FLR_PAIRS_GROUND || !w->plans[part].moves) return;
+    w->plans[part].fraction *= fraction;
+    w->plans[part].stopped = true;
+    w->plans[part].newest = w->pass + 1;
+}
+
+/* Has the way of one of them changed since they were checked? */
+static bool is_new(const flr_world *w, flr_pair pair)
+{
+    return w->plans[pair.shell].newest >= w->pass ||
+           (pair.voxmap != FLR_PAIRS_GROUND && w->plans[pair.voxmap].newest >= w->pass);
+}
+
+/* Checks the way of one pair; true when something is in it: then its bodies are to go another way, or else (`last`) only as
+ * far as it is free. */
+static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *frame)
+{
+    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    double travel = flr_motion_checks_travel(w, pair.shell) +
+                    (ground ? 0 : flr_motion_checks_travel(w, pair.voxmap));
+    double voxel = voxel_of_pair(w, pair);
+    /* what lies below the force layer: with layer 2 and more, where exact surfaces may meet. With less they may meet anyway,
+     * and points that nobody pushes out must not hold the part: only fast motion is checked */
+    unsigned layer = w->params.contact.force_layer;
+    flr_motion_check_params check = flr_default_motion_check_params();
+    check.layer = layer > 1 ? 1 : 0;
+    check.interior = layer == 0;
+    check.margin = layer > 1 ? CLEAR : 0;
+    check.planes = !last && w->pass % 2 == 1;
+    check.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, HALF);
+    if (!(travel > fmax(check.unchecked, REST) * voxel)) return false;
+    flr_pose still = flr_pose_identity();
+    flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
+                  voxmap = {ground ? still : w->poses[pair.voxmap],
+                            ground ? still : end_of(w, pair.voxmap)};
+    flr_motion_check_result found = {.exhausted = true};
+    if (!(w->budget && w->spent >= w->budget)) {
+        check.budget = w->budget ? w->budget - w->spent : 0;
+        flr_pairs_march(w->pairs, pair, shell.to, voxmap.to, &check, &found);
+        w->spent += found.spent;
+        frame->points_tested += found.lookups;
+    }
+    if (found.exhausted) { /* what contact alone keeps safe */
+        frame->exhausted++;
+        found.fraction = fmin(1, HALF * voxel / travel);
+        if (!(found.fraction < 1)) return false;
+        shorten(w, pair.shell, found.fraction);
+        shorten(w, pair.voxmap, found.fraction);
+        return true;
+    }
+    if (!(found.fraction < 1)) return false;
+    if (!last) {
+        if (found.stopped || found.plane_count > 0) note(w, pair, shell, voxmap, &found);
+        return true;
+    }
+    double fraction = fmax(0, found.fraction - BEFORE * voxel / travel);
+    shorten(w, pair.shell, fraction);
+    shorten(w, pair.voxmap, fraction);
+    return true;
+}
+
+void flr_motion_checks_check(flr_world *w, double range, flr_world_frame *frame)
+{
+    uint32_t count;
+    const flr_pair_result *results = flr_pairs_results(w->pairs, &count);
+    /* forces as they are at the beginning know no limits along which to slide */
+    int slides = w->params.step.integrator == FLR_INTEGRATOR_EXPLICIT ? 0
+                 : w->params.contact.force_layer > 1                  ? SLIDES
+                                                                      : STAIRS;
+    bool again = count > 0 && w->params.unchecked < INFINITY;
+    for (w->pass = 0; again && w->pass < slides + PASSES; w->pass++) {
+        bool last = w->pass >= slides;
+        again = false;
+        for (uint32_t i = 0; i < count; i++)
+            if (is_new(w, results[i].pair)) again |= check_pair(w, results[i].pair, last, frame);
+        for (uint32_t part = 0; again && part < w->def.part_count; part++)
+            if (w->plans[part].again) {
+                w->plans[part].again = false;
+                w->plans[part].newest = w->pass + 1;
+                flr_motion_checks_plan(w, part, range, frame);
+            }
+    }
+    for (uint32_t part = 0; again && part < w->def.part_count; part++)
+        if (w->plans[part].moves) w->plans[part].fraction = 0, w->plans[part].stopped = true;
+}

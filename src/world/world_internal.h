@@ -1,0 +1,159 @@
+/* inside.h: what a world is made of, for those who work on it: world.c makes and keeps it, state.c saves it, remote couplings.c remote couplings
+ * parts to instances elsewhere, ways.c plans where its bodies go, frame.c does the step. Nothing else includes it. */
+#ifndef FLR_WORLD_WORLD_INTERNAL_H
+#define FLR_WORLD_WORLD_INTERNAL_H
+
+#include "feeler/world.h"
+#include "world/impacts.h"
+#include "world/paged_parts.h"
+#include "world/point_tool.h"
+
+/* places that a body slides along, of those that its way would meet */
+enum { FLR_WORLD_STOPS = 32 };
+
+typedef struct flr_world_hand_state {
+    flr_handle handle;
+    flr_coupling coupling;
+    flr_passivity passivity;
+    flr_wrench wrench;
+    uint32_t part;
+    flr_tool tool;
+    flr_point point; /* while the tool is one */
+    bool seen;       /* there was an input */
+    bool waiting;    /* takes `part` when there is one */
+    bool firm;       /* keeps the direction of what it takes */
+} flr_world_hand_state;
+
+/* what pulls a part to its instance in another world */
+typedef struct flr_coupled {
+    flr_remote_coupling_def def;
+    flr_remote_coupling shown;
+    flr_coupling coupling; /* without delay and whole; the grip is the centre of mass */
+    flr_handle handle;     /* where that of the other instance is */
+    flr_pose
+        T_goal; /* where it is pulled: there, or, while it meets a part that is held here, after it */
+    double share;    /* of the stiffness, at this delay */
+    double delay;    /* s */
+    double told;     /* joules: `put` of the other side, as last heard */
+    double apart;    /* s: for how long it has touched something, stretched */
+    double slowness; /* s: in which the goal follows */
+    double held_off; /* s: for how long something has kept it from its rest */
+    flr_vec3 lift;   /* metres: from its rest to where it is pulled first, off what is in the way */
+    bool set;
+    bool heard; /* told is known */
+    bool fresh; /* there was an input since the last step */
+} flr_coupled;
+
+/* all that changes: one block, so that it can be saved whole */
+typedef struct flr_world_state {
+    uint64_t number;
+    flr_hash hash;
+    double travel; /* metres: the longest way of the step before */
+    flr_world_hand_state hands[FLR_WORLD_HANDS];
+    uint32_t coupling_end; /* no remote coupling from here on is set */
+    flr_coupled couplings[FLR_WORLD_REMOTE_COUPLINGS];
+    /* [part_count]; after them, in doubles: for how long each was slow, s; then in bytes: which are not solid */
+    flr_body bodies[];
+} flr_world_state;
+
+/* where a point of a body would meet something on its way, if nothing were done about it */
+typedef struct flr_world_stop {
+    flr_contact contact; /* as it is at the beginning of the step */
+    bool reversed;       /* the body is the one that gives the voxels */
+    double limit;        /* metres: how deep it may get: the way that is free, besides its depth */
+    flr_twist other;     /* of the other part, about `contact.point` */
+} flr_world_stop;
+
+/* what a step works out for a part */
+typedef struct flr_world_plan {
+    flr_step_result result;
+    double fraction;
+    bool moves, limited, stopped;
+    bool again; /* to be worked out anew */
+    int newest; /* pass of the checks in which its way was changed last */
+    uint32_t stop_count;
+    flr_world_stop stops[FLR_WORLD_STOPS];
+} flr_world_plan;
+
+struct flr_world {
+    flr_world_def def;
+    flr_world_params params;
+    flr_pairs *pairs;
+    flr_step *step;
+    flr_points *points;   /* what hands touch whose tool is one */
+    flr_impacts *impacts; /* NULL: no part has a sphere tree */
+    flr_pages *pages;     /* NULL: all voxels are in memory */
+    flr_part_kind *kinds;
+    flr_pairs_shape *shapes;        /* [part_count] */
+    const flr_sphere_tree **trees;  /* [part_count]; NULL as `impacts` is */
+    const flr_probe_model **probes; /* [part_count] */
+    double *voxels;                 /* metres: of each part's voxmap; 0: it has none */
+    double voxel;                   /* the least of them */
+    uint64_t budget;                /* of checks in a step; 0: no limit */
+    uint64_t spent;                 /* of it in this step */
+    int pass;                       /* of them */
+    double ground_voxel;
+    flr_pose *poses;
+    flr_twist *twists;
+    flr_world_plan *plans;
+    double *numbers; /* to be hashed */
+    flr_world_state *state;
+    size_t state_size;
+};
+
+/* Is it in some hand, or about to be? */
+bool flr_world_is_held(const flr_world *world, uint32_t part);
+
+/* Does it go where forces push it in this step? */
+bool flr_world_is_moving(const flr_world *world, uint32_t part);
+
+/* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
+void flr_world_take(flr_world *world, flr_world_hand_state *hand);
+
+/* The pairs are told that a part was put somewhere, begins or ceases to move; that it gets or loses its physics. */
+void flr_world_tell_pairs(flr_world *world, uint32_t part);
+void flr_world_tell_shape(flr_world *world, uint32_t part);
+
+/* [part_count], in the state. */
+double *flr_world_slow(flr_world_state *state, uint32_t part_count);
+uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count);
+
+/* ---- remote couplings (remote couplings.c): RT safe ---- */
+
+/* Does some remote coupling move the part? Does one keep it where it lies? */
+bool flr_couplings_pull(const flr_world *world, uint32_t part);
+bool flr_couplings_keep(const flr_world *world, uint32_t part);
+
+/* A step begins: what was told of the other instances is used. */
+void flr_couplings_begin(flr_world *world);
+
+/* Gives a body what its remote couplings pull it with. */
+void flr_couplings_act(flr_world *world, uint32_t part);
+
+/* The bodies have moved: what remote couplings gave and got, what lies where it shall. */
+void flr_couplings_end(flr_world *world);
+
+/* Numbers for the hash: of those that are set. Returns the end of what it wrote, 12 a remote coupling at most. */
+double *flr_couplings_number(const flr_world *world, double *to);
+
+/* The part was put somewhere else by hand. */
+void flr_couplings_unsettle(flr_world *world, uint32_t part);
+
+/* Could this be a remote coupling of this world? */
+bool flr_coupled_is_valid(const flr_world *world, const flr_coupled *coupling);
+
+/* ---- ways (ways.c): RT safe ---- */
+
+/* Works out where a body would go, from what touches it and what pulls it, and from the stops that were noted. `range`:
+ * metres within which pairs were asked. */
+void flr_motion_checks_plan(flr_world *world, uint32_t part, double range, flr_world_frame *frame);
+
+/* Checks all ways. A body that would run into something is let slide along it, at several places at most; what still is not
+ * free is shortened. Where two bodies move, shortening one changes what was checked for another: again, until nothing
+ * changes; if that takes too long, nothing moves. */
+void flr_motion_checks_check(flr_world *world, double range, flr_world_frame *frame);
+
+/* How far any point of the part goes at most, metres. */
+double flr_motion_checks_travel(const flr_world *world, uint32_t part);
+
+#endif
