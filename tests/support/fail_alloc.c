@@ -36,7 +36,7 @@ uint64_t flr_fail_alloc_peak(void) { return (uint64_t)(peak - held_before); }
 
 static void hold(void *block)
 {
-    int64_t now = held += (int64_t)malloc_usable_size(block);
+    int64_t size = (int64_t)malloc_usable_size(block), now = atomic_fetch_add(&held, size) + size;
     int64_t most = peak;
     while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {}
 }
