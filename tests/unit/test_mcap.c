@@ -118,7 +118,7 @@ static void a_long_name_is_kept_once(void **state)
     assert_non_null(name);
     memset(name, 'n', LENGTH);
     name[LENGTH] = 0;
-    static char keys[PAIRS][8];
+    static char keys[PAIRS][16];
     static const char *pairs[2 * PAIRS + 1];
     for (int i = 0; i < PAIRS; i++) {
         snprintf(keys[i], sizeof keys[i], "k%d", i);
