@@ -111,7 +111,7 @@ static void run(int64_t milliseconds)
 static flr_wire_peer_place places[32];
 static flr_wire_peer_pair pairs[2][64];
 static flr_wire_peer_entry entries[32];
-static flr_wire_peer_command entries[32];
+static flr_wire_peer_command commands[32];
 static flr_wire_peer_settled settled[16];
 static flr_wire_peer_hand hands[8];
 static flr_wire_peer_part parts[8];
@@ -168,11 +168,11 @@ static void lie_claim(flr_message *m, const flr_membership *membership)
                               .bits = take(),
                               .delay = take() == 3 ? 1e38f : 0.1f,
                               .serial = take_number(),
-                              .entries = entries,
+                              .commands = commands,
                               .settled = settled};
     c->commands_count = take() % 32, c->settled_count = take() % 16;
     for (uint32_t i = 0; i < c->commands_count; i++)
-        entries[i] = (flr_wire_peer_command){.part = take_number(),
+        commands[i] = (flr_wire_peer_command){.part = take_number(),
                                              .serial = take_number(),
                                              .bits = take(),
                                              .T_world_part = take_pose()};
