@@ -147,7 +147,7 @@ flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options
     if (options->json) fputs("{", out);
     flr_bench_print_conditions(&conditions, options->json, out);
     if (options->json)
-        fputs(", \"march\": [", out);
+        fputs(", \"motion-check\": [", out);
     else
         fprintf(out, "best of %u for each motion\n%-12s %8s %8s %8s %9s %9s %9s %10s\n",
                 options->repeat, "motion", "voxels", "motions", "stopped", "p50 [us]", "p99 [us]",

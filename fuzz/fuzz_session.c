@@ -173,9 +173,9 @@ static void lie_claim(flr_message *m, const flr_membership *membership)
     c->commands_count = take() % 32, c->settled_count = take() % 16;
     for (uint32_t i = 0; i < c->commands_count; i++)
         commands[i] = (flr_wire_peer_command){.part = take_number(),
-                                             .serial = take_number(),
-                                             .bits = take(),
-                                             .T_world_part = take_pose()};
+                                              .serial = take_number(),
+                                              .bits = take(),
+                                              .T_world_part = take_pose()};
     for (uint32_t i = 0; i < c->settled_count; i++)
         settled[i] = (flr_wire_peer_settled){take() % 8, membership->number - take() % 4};
 }
