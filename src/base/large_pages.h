@@ -1,4 +1,4 @@
-/* pages.h: large blocks of memory, zeroed, straight from the system, on large pages where there are some: scattered
+/* large_pages.h: large blocks of memory, zeroed, straight from the system, on large pages where there are some: scattered
  * lookups in a block of gigabytes take a fifth less time then. Not RT safe. */
 #ifndef FLR_BASE_LARGE_PAGES_H
 #define FLR_BASE_LARGE_PAGES_H

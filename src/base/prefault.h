@@ -1,4 +1,4 @@
-/* touched.h: memory for the real-time thread: the pages are there before it looks */
+/* prefault.h: memory for the real-time thread: the pages are there before it looks */
 #ifndef FLR_BASE_PREFAULT_H
 #define FLR_BASE_PREFAULT_H
 

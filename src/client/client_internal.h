@@ -1,4 +1,4 @@
-/* inside.h: what the sources of the client share. Everything below `lock` is guarded by it; who waits, waits for `news`. */
+/* client_internal.h: what the sources of the client share. Everything below `lock` is guarded by it; who waits, waits for `news`. */
 #ifndef FLR_CLIENT_CLIENT_INTERNAL_H
 #define FLR_CLIENT_CLIENT_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* commands.h: waiting, for the sources of the client. Thread: any. */
+/* client_requests.h: waiting, for the sources of the client. Thread: any. */
 #ifndef FLR_CLIENT_CLIENT_REQUESTS_H
 #define FLR_CLIENT_CLIENT_REQUESTS_H
 

@@ -1,4 +1,4 @@
-/* share_inside.h: a shared engine, as its own files see it.
+/* share_internal.h: a shared engine, as its own files see it.
  *
  *     share.c         parts and hands
  *     share_ties.c    remote couplings

@@ -1,4 +1,4 @@
-/* engine.h: what the parts of the fast engine share: a pair made ready, a query under way, the scratch of a thread. */
+/* contact_engine.h: what the parts of the fast engine share: a pair made ready, a query under way, the scratch of a thread. */
 #ifndef FLR_CONTACT_CONTACT_ENGINE_H
 #define FLR_CONTACT_CONTACT_ENGINE_H
 

@@ -1,4 +1,4 @@
-/* table.h: a voxmap's fields, flattened for lookups; shared by all pairs of that voxmap. What a lookup says about
+/* contact_table.h: a voxmap's fields, flattened for lookups; shared by all pairs of that voxmap. What a lookup says about
  * distance. Everything is in voxels from the grid's corner. */
 #ifndef FLR_CONTACT_CONTACT_TABLE_H
 #define FLR_CONTACT_CONTACT_TABLE_H

@@ -1,4 +1,4 @@
-/* motion check.h: what the parts of the continuous check share: a motion under way, a point's path, the end of a smooth layer.
+/* motion_check.h: what the parts of the continuous check share: a motion under way, a point's path, the end of a smooth layer.
  *
  * All lengths are in voxels, time runs from 0 to 1. */
 #ifndef FLR_CONTACT_MOTION_CHECK_H

@@ -1,4 +1,4 @@
-/* worker pool.h: threads that help one other thread, which never waits for the system.
+/* worker_pool.h: threads that help one other thread, which never waits for the system.
  *
  * The caller publishes a number of items and takes them one after the other, as do the helpers that happen to be awake; in
  * the end it waits for what others have taken, and for nothing else. Helpers look for work on their own: for a moment

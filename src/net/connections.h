@@ -1,4 +1,4 @@
-/* lines.h: one UDP socket with sealed lines to other controllers
+/* connections.h: one UDP socket with sealed lines to other controllers
  *
  * A line joins two controllers that know the same token. It carries states (small, sent once, may be lost) and messages (up to
  * 64 KiB each, exactly once, in order), all of it encrypted; it measures delay, loss and how far the other's clock is from

@@ -1,8 +1,8 @@
-/* inside.h: what the files of the lines share: the packets' layout, one line, all lines
+/* net_internal.h: what the files of the connections share: the packets' layout, one connection, all connections
  *
- *   lines.c    the interface: creation, events, sending, service
- *   call.c     the handshake: HELLO, COOKIE, WELCOME, and who keeps which line
- *   packet.c   sealed packets of a line: what is in them, where the other is
+ *   connections.c  the interface: creation, events, sending, service
+ *   handshake.c     the handshake: HELLO, COOKIE, WELCOME, and who keeps which line
+ *   packets.c   sealed packets of a line: what is in them, where the other is
  *
  * Thread: as in lines.h. */
 #ifndef FLR_NET_NET_INTERNAL_H
@@ -160,7 +160,7 @@ void flr_connection_wake(flr_connections *lines, flr_connection *line, int64_t t
 /* Refills the buckets of handshakes and bandwidth. */
 void flr_connections_count(flr_connections *lines, int64_t now);
 
-/* ---- call.c ---- */
+/* ---- handshake.c ---- */
 
 void flr_call_begin(flr_connections *lines, flr_connection *line, const void *hello, size_t size,
                     int64_t now);
@@ -173,7 +173,7 @@ void flr_call_packet(flr_connections *lines, flr_address from, size_t size, int6
 /* The first sealed packet of a call that was welcomed: it becomes a line. False: it does not. */
 bool flr_call_confirmed(flr_connections *lines, flr_connection *line, int64_t now);
 
-/* ---- packet.c ---- */
+/* ---- packets.c ---- */
 
 /* A sealed packet, of `size` bytes in lines->packet. */
 void flr_packet_came(flr_connections *lines, flr_address from, size_t size, int64_t now);

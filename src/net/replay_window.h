@@ -1,4 +1,4 @@
-/* window.h: which of the newest packets came already
+/* replay_window.h: which of the newest packets came already
  *
  * Packets of one direction of a line are numbered from 1. The window remembers the highest number and, for the
  * FLR_WINDOW_BITS numbers up to it, whether they came: each is taken once, whatever the order; what is older is refused because

@@ -1,4 +1,4 @@
-/* text.h: short labels in pictures, in a font of 5x7 dots. Private to src/picture. */
+/* labels.h: short labels in pictures, in a font of 5x7 dots. Private to src/picture. */
 #ifndef FLR_PICTURE_LABELS_H
 #define FLR_PICTURE_LABELS_H
 

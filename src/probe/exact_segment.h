@@ -1,4 +1,4 @@
-/* exact.h: on which side of a plane or a line a point lies, without any rounding.
+/* exact_segment.h: on which side of a plane or a line a point lies, without any rounding.
  *
  * The coordinates are doubles and taken as what they are. Differences, products and sums are carried as expansions: sums
  * of numbers that do not overlap (after Dekker 1971 and Shewchuk 1997). They are of type long double, whose range holds

@@ -1,4 +1,4 @@
-/* kernel.h: which of 16 triangles or boxes may a segment meet? In several instruction sets that give the same answer.
+/* probe_kernel.h: which of 16 triangles or boxes may a segment meet? In several instruction sets that give the same answer.
  *
  * Triangles: the segment's box must overlap the triangle's, its ends must not lie on the same side of the triangle's
  * plane, and where it crosses that must be in the triangle's box. All but the last in small integers. Boxes: the test of section 3.4 with six axes, in single precision with slack. Both say yes

@@ -1,4 +1,4 @@
-/* rights.h: what a real-time thread asks of the system, and what it says when that is refused. */
+/* privileges.h: what a real-time thread asks of the system, and what it says when that is refused. */
 #ifndef FLR_REALTIME_PRIVILEGES_H
 #define FLR_REALTIME_PRIVILEGES_H
 

@@ -1,4 +1,4 @@
-/* rows.h: text files of numbers, line by line: poses, segments.
+/* number_lines.h: text files of numbers, line by line: poses, segments.
  *
  * Blanks or tabs between numbers; empty lines and what follows a # are skipped. A sentence about trouble begins with
  * "FILE:LINE:COLUMN:". Thread: any. Not RT safe. */

@@ -1,4 +1,4 @@
-/* poses.h: pose files: a motion, or a set of poses, as text.
+/* pose_file.h: pose files: a motion, or a set of poses, as text.
  *
  *     # a comment
  *     0      0.1 0 0   1 0 0 0

@@ -1,4 +1,4 @@
-/* hand.h: what a hand shall do with a part of a scene, from one word of a command line.
+/* scene_hand.h: what a hand shall do with a part of a scene, from one word of a command line.
  *
  *     builtin:slide     a built-in hand: idle, slide, aggressive, wedge, removal; the last follows
  *                       the scene's path for the part, the one called "removal" where there are

@@ -1,4 +1,4 @@
-/* path.h: the motions that a scene names. */
+/* scene_path.h: the motions that a scene names. */
 #ifndef FLR_SCENE_SCENE_PATH_H
 #define FLR_SCENE_SCENE_PATH_H
 

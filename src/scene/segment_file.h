@@ -1,4 +1,4 @@
-/* segments.h: segment files: what a probe asks.
+/* segment_file.h: segment files: what a probe asks.
  *
  *     # a comment
  *     0 0 10   0 0 -10     # x0 y0 z0 x1 y1 z1

@@ -1,4 +1,4 @@
-/* session.h: the inside of hub and session, for their sources alone; server/hub.h is what others read */
+/* client_session.h: the inside of hub and session, for their sources alone; server/hub.h is what others read */
 #ifndef FLR_SERVER_CLIENT_SESSION_H
 #define FLR_SERVER_CLIENT_SESSION_H
 

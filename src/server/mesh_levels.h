@@ -1,4 +1,4 @@
-/* levels.h: meshes as clients get them: coarser where they want less, in chunks, compressed
+/* mesh_levels.h: meshes as clients get them: coarser where they want less, in chunks, compressed
  *
  *     switch (flr_levels_get(levels, engine, mesh, most_triangles, packed, &level)) {
  *     case FLR_AGAIN: …          a worker makes it; wake() is called when it is there: ask again

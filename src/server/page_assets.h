@@ -1,4 +1,4 @@
-/* assets.h: the files of the viewer's page, inside the program
+/* page_assets.h: the files of the viewer's page, inside the program
  *
  * The table is written by web/embed/embed.c from what the page's build leaves in its folder. Where the viewer was not built
  * (no npm, or -DFLR_VIEWER=OFF) it holds one plain page that says how to. Thread: any. */

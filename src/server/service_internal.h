@@ -1,4 +1,4 @@
-/* service_inside.h: shared by the sources of the service alone */
+/* service_internal.h: shared by the sources of the service alone */
 #ifndef FLR_SERVER_SERVICE_INTERNAL_H
 #define FLR_SERVER_SERVICE_INTERNAL_H
 

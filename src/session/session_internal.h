@@ -1,4 +1,4 @@
-/* party_inside.h: a session, as its own files see it.
+/* session_internal.h: a session, as its own files see it.
  *
  *     session.c         making, asking, what the user does, looking
  *     party_join.c    members: who is known, letting in, being let in

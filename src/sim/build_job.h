@@ -1,4 +1,4 @@
-/* making.h: how jobs make parts; for load.c and part.c */
+/* build_job.h: how jobs make parts; for load.c and part.c */
 #ifndef FLR_SIM_BUILD_JOB_H
 #define FLR_SIM_BUILD_JOB_H
 

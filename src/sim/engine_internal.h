@@ -1,19 +1,19 @@
-/* inside.h: the engine, as its own files see it.
+/* engine_internal.h: the engine, as its own files see it.
  *
- *     asset.c     meshes and shapes: shared, counted, immutable
- *     world instance.c      a world with its parts, and the ground: what control hands to the loop
- *     frame.c     what happens in a frame; recording tap.c: what of it is recorded; remote couplings.c: parts that other
- *                 controllers hold, too. Only these run in the loop's thread
- *     jobs.c      workers and their queues
- *     engine.c    making, servicing, state; events.c: what has happened; health.c: how the loop does
- *     scene.c     the list of parts, orders to the loop, parameters
- *     making.c    what jobs that make parts have in common
- *     load.c      a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
- *     pointer.c   devices and which hand they move
- *     ground.c    the merging of what stays
- *     measure.c   clearance, and what is near; overlap.c: what stands inside others; request.c: overlays
- *     record.c    recordings; journal entry.c: what was done to the world, as texts in them; replay.c: showing
- *                 them; rerun.c: running them again */
+ *     asset.c           meshes and shapes: shared, counted, immutable
+ *     world_instance.c  a world with its parts, and the merged static scene: what control hands to the loop
+ *     stepper.c         what happens in a frame; recording_tap.c: what of it is recorded; remote_samples.c: parts that
+ *                       other controllers hold, too. Only these run in the loop's thread
+ *     jobs.c            workers and their queues
+ *     engine.c          creating, servicing, state; events.c: what has happened; health.c: how the loop does
+ *     scene_parts.c     the list of parts, commands to the loop, parameters
+ *     build_job.c       what jobs that build parts have in common
+ *     load.c            a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
+ *     hand_devices.c    devices and which hand they move
+ *     static_scene.c    the merging of static parts
+ *     measure.c         clearance, and what is near; part_overlap.c: parts inside others; overlay_job.c: overlays
+ *     recordings.c      recordings; journal.c: what was done to the world, as texts in them; playback.c: showing
+ *                       them; rerun.c: running them again */
 #ifndef FLR_SIM_ENGINE_INTERNAL_H
 #define FLR_SIM_ENGINE_INTERNAL_H
 
@@ -570,7 +570,7 @@ flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint3
 void flr_engine_send_tuning(flr_engine *engine);
 void flr_engine_tell_parameter(flr_engine *engine, const char *name);
 void flr_engine_recast(flr_engine *engine);      /* scene.c: posts a job when there is need */
-void flr_engine_keep_ground(flr_engine *engine); /* ground.c: likewise */
+void flr_engine_keep_ground(flr_engine *engine); /* static_scene.c: likewise */
 void flr_engine_free_ground(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
 void flr_engine_free_look(flr_engine *engine);

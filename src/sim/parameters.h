@@ -1,4 +1,4 @@
-/* tuning.h: what may be changed while everything runs, by name: one table for the controller's
+/* parameters.h: what may be changed while everything runs, by name: one table for the controller's
  * parameters, their ranges and what people are told about them.
  *
  * Thread: any; plain data. Not RT safe. */

@@ -1,5 +1,5 @@
 /* what the loop gives to a recording: frames, and what was done to the world between them. All of this runs in the loop's
- * thread, as frame.c does, and keeps to the same rules */
+ * thread, as stepper.c does, and keeps to the same rules */
 #include "sim/engine_internal.h"
 
 enum { RECORDED = 16 };

@@ -1,4 +1,4 @@
-/* state.h: a run that was interrupted, as a file: where its world, its hand and its loop are, so that it can go on.
+/* run_state.h: a run that was interrupted, as a file: where its world, its hand and its loop are, so that it can go on.
  *
  * Thread: control. */
 #ifndef FLR_SIM_RUN_STATE_H

@@ -1,4 +1,4 @@
-/* pages.h: parts of a world whose voxels are read as they are needed (feeler/pager.h). */
+/* paged_parts.h: parts of a world whose voxels are read as they are needed (feeler/pager.h). */
 #ifndef FLR_WORLD_PAGED_PARTS_H
 #define FLR_WORLD_PAGED_PARTS_H
 

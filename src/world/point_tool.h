@@ -1,4 +1,4 @@
-/* point.h: hands whose tool is a point: what they touch, and what parts get of it.
+/* point_tool.h: hands whose tool is a point: what they touch, and what parts get of it.
  *
  * Each step, after the parts have moved: those that came over a proxy, or hold it by friction, carry it along; then it
  * follows its hand among all parts that are near (probe/among.h).
