@@ -1,7 +1,7 @@
 /* share_internal.h: a shared engine, as its own files see it.
  *
  *     share.c         parts and hands
- *     share_ties.c    remote couplings
+ *     share_couplings.c    remote couplings
  *     share_scene.c   the scene on its way
  *     share_params.c  parameters */
 #ifndef FLR_COLLAB_SHARE_INTERNAL_H
@@ -119,7 +119,7 @@ int64_t flr_share_now(const flr_share *share);
 /* The engine has the scene: parts are known from now on. */
 void flr_share_take_parts(flr_share *share);
 
-/* share_ties.c */
+/* share_couplings.c */
 /* Ties of a part as the membership wants them; what does not get through to the loop is tried when it is called again. */
 void flr_share_match(flr_share *share, uint32_t part);
 /* FLR_WORLD_REMOTE_COUPLINGS: none. `member` 0: that of its rest. */

@@ -125,7 +125,7 @@ static inline double flr_motion_check_floor(double height)
     return height > -FLR_MOTION_CHECK_SHALLOW ? height : floor(height);
 }
 
-/* ---- motion check.c ---- */
+/* ---- motion_check.c ---- */
 
 /* A point from a time on, to another. One that is in the layer when checking begins may go on there, but not deeper, until it
  * has left; it is marched to the end at once, and true is returned. */
@@ -137,7 +137,7 @@ bool flr_motion_check_point_on(flr_motion_check *m, uint32_t chunk, uint32_t poi
 bool flr_motion_check_smoothly(flr_motion_check *m, uint32_t chunk, uint32_t point, flr_label label,
                                double t, double to);
 
-/* ---- march_near.c ---- */
+/* ---- motion_check_near.c ---- */
 
 /* A motion of a few voxels, by the points that are near. False: it goes too far for that. */
 bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_pose_span shell,

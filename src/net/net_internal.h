@@ -1,10 +1,10 @@
 /* net_internal.h: what the files of the connections share: the packets' layout, one connection, all connections
  *
  *   connections.c  the interface: creation, events, sending, service
- *   handshake.c     the handshake: HELLO, COOKIE, WELCOME, and who keeps which line
- *   packets.c   sealed packets of a line: what is in them, where the other is
+ *   handshake.c    the handshake: HELLO, COOKIE, WELCOME, and who keeps which connection
+ *   packets.c      sealed packets of a connection: what is in them, where the other is
  *
- * Thread: as in lines.h. */
+ * Thread: as in connections.h. */
 #ifndef FLR_NET_NET_INTERNAL_H
 #define FLR_NET_NET_INTERNAL_H
 
@@ -141,7 +141,7 @@ struct flr_connections {
     char why[FLR_CONNECTIONS_WHY + 160];
 };
 
-/* ---- lines.c ---- */
+/* ---- connections.c ---- */
 
 /* A free place in the table, made ready; NULL: none. */
 flr_connection *flr_connection_make(flr_connections *lines, flr_connection_stage stage,

@@ -143,11 +143,11 @@ void flr_client_session_fail(flr_client_session *session, const flr_message *com
 void flr_client_session_answer(flr_client_session *session, const flr_message *command,
                                flr_result result, uint32_t value, const flr_error *error);
 
-/* ---- session_commands.c ---- */
+/* ---- client_commands.c ---- */
 void flr_client_session_command(flr_client_session *session, const flr_message *message,
                                 int64_t now);
 
-/* ---- session_scene.c ---- */
+/* ---- client_scene.c ---- */
 void flr_client_session_send_scene(flr_client_session *session);
 void flr_client_session_send_part(flr_client_session *session, const flr_engine_part *part);
 void flr_client_session_send_gone(flr_client_session *session, uint32_t part);
@@ -173,14 +173,14 @@ void flr_hub_tell_replay(flr_hub *hub);
 void flr_client_session_send_replay(flr_client_session *session);
 flr_wire_timing flr_timing_of(const flr_percentiles *times); /* of ns */
 
-/* ---- session_share.c ---- */
+/* ---- client_share.c ---- */
 int64_t flr_hub_pump_share(flr_hub *hub, int64_t now);
 /* May this command be carried out while the session is shared? FLR_DENIED, and the sentence says why. */
 flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error);
 /* Bytes; 0: nothing was written. */
 size_t flr_client_session_guests(flr_client_session *session, void *bytes, size_t capacity);
 
-/* ---- session_stream.c: what is made when there is room to send it ---- */
+/* ---- client_stream.c: what is made when there is room to send it ---- */
 /* The functions that write return bytes; 0: nothing was written. */
 size_t flr_client_session_state(flr_client_session *session, uint32_t request, bool whole,
                                 int64_t now, void *bytes, size_t capacity);

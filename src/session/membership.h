@@ -8,8 +8,8 @@
  * its own command, so there are never two.
  *
  * Plain data. Thread: one at a time. */
-#ifndef FLR_CLIENT_SESSION_MEMBERSHIP_H
-#define FLR_CLIENT_SESSION_MEMBERSHIP_H
+#ifndef FLR_SESSION_MEMBERSHIP_H
+#define FLR_SESSION_MEMBERSHIP_H
 
 #include <stdbool.h>
 #include <stdint.h>

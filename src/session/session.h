@@ -20,8 +20,8 @@
  * where everything is.
  *
  * Everything goes through the env; nothing waits. Thread: control. Not RT safe. */
-#ifndef FLR_CLIENT_SESSION_SESSION_H
-#define FLR_CLIENT_SESSION_SESSION_H
+#ifndef FLR_SESSION_SESSION_H
+#define FLR_SESSION_SESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* session_internal.h: a session, as its own files see it.
  *
  *     session.c         making, asking, what the user does, looking
- *     party_join.c    members: who is known, letting in, being let in
- *     party_roll.c    commands and claims: how the membership comes about
- *     party_lead.c    who leads: who is not heard any more, taking over
- *     party_talk.c    lines and messages: who is called, what is sent when, what came
- *     party_state.c   states: what is shown, dead-band, relay */
-#ifndef FLR_CLIENT_SESSION_SESSION_INTERNAL_H
-#define FLR_CLIENT_SESSION_SESSION_INTERNAL_H
+ *     session_join.c    members: who is known, letting in, being let in
+ *     session_membership.c    commands and claims: how the membership comes about
+ *     session_lead.c    who leads: who is not heard any more, taking over
+ *     session_messages.c    connections and messages: who is called, what is sent when, what came
+ *     session_state.c   states: what is shown, dead-band, relay */
+#ifndef FLR_SESSION_SESSION_INTERNAL_H
+#define FLR_SESSION_SESSION_INTERNAL_H
 
 #include "protocol/codec.h"
 #include "session/session.h"
@@ -136,7 +136,7 @@ void flr_session_tell(flr_session *session, flr_session_event event);
 double flr_session_delay(double told);
 void flr_session_news(flr_session *session, const char *format, ...) FLR_PRINTF(2, 3);
 
-/* party_join.c */
+/* session_join.c */
 void flr_session_on_join(flr_session *session, uint32_t line, const flr_msg_peer_join *join);
 void flr_session_on_welcome(flr_session *session, uint32_t line,
                             const flr_msg_peer_welcome *welcome);
@@ -156,7 +156,7 @@ bool flr_session_is_sent_on(const flr_session *session, int64_t now);
 /* Another side of the session has won: ask its leader, or whoever told. */
 void flr_session_seek(flr_session *session, uint16_t leader, uint32_t line);
 
-/* party_roll.c */
+/* session_membership.c */
 void flr_session_on_roll(flr_session *session, uint32_t line,
                          const flr_msg_peer_membership *membership);
 void flr_session_on_claim(flr_session *session, uint32_t line, const flr_msg_peer_claim *claim);
@@ -167,13 +167,13 @@ void flr_session_own_commands(flr_session *session);
 bool flr_session_put_place(flr_session *session, uint32_t part, uint32_t number,
                            flr_pose T_world_part);
 
-/* party_lead.c */
+/* session_lead.c */
 void flr_session_on_closed(flr_session *session, uint32_t line, flr_connections_cause cause,
                            const char *why);
 /* Takes over, takes out who is away too long, asks to be let in. */
 void flr_session_lead_service(flr_session *session, int64_t now);
 
-/* party_talk.c */
+/* session_messages.c */
 /* Gives lines to members who have none yet. */
 void flr_session_bind(flr_session *session);
 void flr_session_close_connection(flr_session *session, uint32_t line, const char *why);
@@ -184,7 +184,7 @@ bool flr_session_push(flr_session *session, uint32_t line, const flr_message *me
 void flr_session_send_roll(flr_session *session, flr_peer *peer, int64_t now);
 void flr_session_messages_service(flr_session *session, int64_t now);
 
-/* party_state.c */
+/* session_state.c */
 /* True: the event is filled. */
 bool flr_session_on_state(flr_session *session, const flr_connections_event *from,
                           flr_session_event *event);

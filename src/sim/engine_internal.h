@@ -370,7 +370,7 @@ void flr_recording_tap_frame(flr_stepper *stepper, const flr_loop_frame *frame,
 
 bool flr_stepper_step(void *stepper, flr_loop_frame *frame);
 
-/* remote couplings.c: RT safe. An order; another world instance, whose world has adopted the remote couplings of parts that are still there; a frame
+/* remote_samples.c: RT safe. An order; another world instance, whose world has adopted the remote couplings of parts that are still there; a frame
  * that begins now; what is shown. */
 void flr_stepper_couple(flr_stepper *stepper, const flr_sim_command *order);
 void flr_stepper_keep_couplings(flr_stepper *stepper);
@@ -569,7 +569,7 @@ flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint3
                            const char *name, uint32_t *number);
 void flr_engine_send_tuning(flr_engine *engine);
 void flr_engine_tell_parameter(flr_engine *engine, const char *name);
-void flr_engine_recast(flr_engine *engine);      /* scene.c: posts a job when there is need */
+void flr_engine_recast(flr_engine *engine);      /* scene_parts.c: posts a job when there is need */
 void flr_engine_keep_ground(flr_engine *engine); /* static_scene.c: likewise */
 void flr_engine_free_ground(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
@@ -579,7 +579,7 @@ void flr_engine_keep_overlaps(flr_engine *engine); /* overlap.c */
 void flr_engine_suspect_overlaps(flr_engine *engine);
 void flr_engine_settle_overlaps(flr_engine *engine);
 void flr_engine_tell_overlap(flr_engine *engine, uint32_t part);
-void flr_engine_keep_taping(flr_engine *engine); /* record.c */
+void flr_engine_keep_taping(flr_engine *engine); /* recordings.c */
 void flr_engine_keep_shapes(flr_engine *engine); /* part.c: likewise */
 void flr_engine_feel_pulse(flr_engine *engine);  /* health.c */
 void flr_engine_tape_back(flr_engine *engine, flr_recording_tap *tap);

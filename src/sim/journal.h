@@ -1,4 +1,4 @@
-/* journal.h: what was done to a world between two frames, as notes of a recording. Written by record.c, done again by rerun.c.
+/* journal.h: what was done to a world between two frames, as notes of a recording. Written by recordings.c, done again by rerun.c.
  *
  *     text              data
  *     start             the world's state, as flr_world_save() gives it

@@ -1,7 +1,7 @@
 /* rerun.h: a recording of the controller run again: does the same come out, to the bit?
  *
  * The scene is loaded as a controller loads it; the world begins in the state that the recording begins with; then, frame by
- * frame, what the hands did is taken from the frames and what was done to the world from the notes (journal entry.h), and the hash of
+ * frame, what the hands did is taken from the frames and what was done to the world from the notes (journal.h), and the hash of
  * each frame is compared with that of then. Where parts came, went or got other voxels while it was recorded, it ends: their
  * meshes are not in the file.
  *

@@ -118,7 +118,7 @@ void flr_world_tell_shape(flr_world *world, uint32_t part);
 double *flr_world_slow(flr_world_state *state, uint32_t part_count);
 uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count);
 
-/* ---- remote couplings (remote couplings.c): RT safe ---- */
+/* ---- remote couplings (remote_coupling.c): RT safe ---- */
 
 /* Does some remote coupling move the part? Does one keep it where it lies? */
 bool flr_couplings_pull(const flr_world *world, uint32_t part);
@@ -142,7 +142,7 @@ void flr_couplings_unsettle(flr_world *world, uint32_t part);
 /* Could this be a remote coupling of this world? */
 bool flr_coupled_is_valid(const flr_world *world, const flr_coupled *coupling);
 
-/* ---- ways (ways.c): RT safe ---- */
+/* ---- ways (motion_checks.c): RT safe ---- */
 
 /* Works out where a body would go, from what touches it and what pulls it, and from the stops that were noted. `range`:
  * metres within which pairs were asked. */
