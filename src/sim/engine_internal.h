@@ -2,8 +2,9 @@
  *
  *     asset.c           meshes and shapes: shared, counted, immutable
  *     world_instance.c  a world with its parts, and the merged static scene: what control hands to the loop
- *     stepper.c         what happens in a frame; recording_tap.c: what of it is recorded; remote_samples.c: parts that
- *                       other controllers hold, too. Only these run in the loop's thread
+ *     stepper.c         what happens in a frame; stepper_commands.c: what commands do before it; recording_tap.c: what of
+ *                       it is recorded; remote_samples.c: parts that other controllers hold, too. Only these run in the
+ *                       loop's thread
  *     jobs.c            workers and their queues
  *     engine.c          creating, servicing, state; events.c: what has happened; health.c: how the loop does
  *     scene_parts.c     the list of parts, commands to the loop, parameters
@@ -380,7 +381,13 @@ void flr_stepper_show_couplings(const flr_stepper *stepper, flr_engine_state *st
 bool flr_stepper_make_couplings(flr_stepper *stepper);
 void flr_stepper_free_couplings(flr_stepper *stepper);
 
+/* stepper_commands.c: RT safe. Applies one command (flr_sim_command) before the frame; and what a hand's button does likewise:
+ * grabbing the part at this place of the world instance (false: it cannot be), releasing what the hand holds. Notices go to
+ * control. */
 void flr_stepper_take(void *stepper, const void *order);
+bool flr_stepper_grab(flr_stepper *stepper, uint32_t hand, uint32_t place, bool by_button);
+void flr_stepper_release(flr_stepper *stepper, uint32_t hand);
+void flr_stepper_notify(flr_stepper *stepper, flr_notice notice);
 
 /* ---- jobs ---- */
 
