@@ -11,7 +11,9 @@
 #include "base/prefault.h"
 
 enum { AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
-enum { FEW = 8 }; /* slots for one that has moved: with fewer, its ends are put in order one by one */
+enum {
+    FEW = 8
+}; /* slots for one that has moved: with fewer, its ends are put in order one by one */
 
 /* an end of a box on one axis */
 typedef struct box_end {
@@ -34,8 +36,8 @@ struct flr_broad {
     uint32_t *index[AXES];        /* [2 slots]: where an end is in its row, by its name */
     bool indexed;                 /* … if that is right */
     uint32_t flagged[CHANGES / 16], flagged_count; /* whose flags are others since then */
-    uint64_t *lists[2]; /* [capacity] */
-    int current;        /* which of them holds the last answer */
+    uint64_t *lists[2];                            /* [capacity] */
+    int current;                                   /* which of them holds the last answer */
     size_t count, dropped;
     uint64_t changes[CHANGES];
     size_t change_count; /* more than CHANGES: the list is made anew */
@@ -70,8 +72,8 @@ flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
     b->where = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->where);
     b->moved = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->moved);
     b->has_moved = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->has_moved);
-    bool enough = b->boxes && b->flags && b->cells && b->open && b->where && b->moved &&
-                  b->has_moved;
+    bool enough =
+        b->boxes && b->flags && b->cells && b->open && b->where && b->moved && b->has_moved;
     for (int i = 0; i < AXES; i++) {
         b->rows[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->rows[i]);
         b->index[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->index[i]);
@@ -148,7 +150,10 @@ static inline box_end end_of(const flr_broad *b, int axis, uint32_t name)
     const flr_box3 *box = &b->boxes[name >> 1];
     const flr_vec3 *corner = side ? &box->high : &box->low;
     bool nothing = box->low.x > box->high.x;
-    return (box_end){nothing ? INFINITY : axis == 0 ? corner->x : axis == 1 ? corner->y : corner->z,
+    return (box_end){nothing     ? INFINITY
+                     : axis == 0 ? corner->x
+                     : axis == 1 ? corner->y
+                                 : corner->z,
                      nothing ? name + 2 : side, name};
 }
 

@@ -169,8 +169,8 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
-    if (made->broad && made->movers && made->fallen && made->places && made->totals && made->lists[0] && made->lists[1] &&
-        made->results && made->contacts)
+    if (made->broad && made->movers && made->fallen && made->places && made->totals &&
+        made->lists[0] && made->lists[1] && made->results && made->contacts)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);

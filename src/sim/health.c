@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 static const int64_t pulse_ns = 1000000000; /* so far apart are the moments that are kept */
 
@@ -43,7 +43,7 @@ static void recent(const flr_engine *e, const flr_loop_stats *s, flr_loop_count 
 
 static uint64_t memory_of(const flr_engine *e)
 {
-    uint64_t bytes = sizeof *e + sizeof *e->stepper + 4 * sizeof *e->state;
+    uint64_t bytes = sizeof *e + sizeof *e->stepper + sizeof *e->view + 3 * sizeof(flr_snapshot);
     for (uint32_t i = 0; i < e->members.count; i++) {
         const flr_shape *shape = e->members.list[i].shape;
         bool shared = false;

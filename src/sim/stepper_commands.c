@@ -17,6 +17,7 @@ void flr_stepper_notify(flr_stepper *f, flr_notice notice)
         atomic_fetch_add_explicit(&f->notices_lost, 1, memory_order_relaxed);
         return;
     }
+    f->retired += flr_notice_retires(&notice);
     notice.frame = f->frame.number;
     (void)flr_ring_push(f->notices, &notice);
 }
@@ -79,7 +80,8 @@ void flr_stepper_release(flr_stepper *f, uint32_t hand)
     flr_stepper_hand *h = &f->hands[hand];
     world_release(f, hand);
     if (h->held != FLR_ENGINE_NONE)
-        flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_RELEASED, .hand = hand, .part = h->held});
+        flr_stepper_notify(
+            f, (flr_notice){.kind = FLR_NOTICE_RELEASED, .hand = hand, .part = h->held});
     h->held = FLR_ENGINE_NONE;
     h->by_button = false;
 }
@@ -131,19 +133,16 @@ static void change_ground(flr_stepper *f, flr_static_scene *ground)
         flr_recording_tap_entry(
             f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE, .what.ground = ground});
     if (out)
-        flr_stepper_notify(f,
-               (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .flag = !taken, .what.ground = out});
+        flr_stepper_notify(
+            f, (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .flag = !taken, .what.ground = out});
 }
 
 static void change_cast(flr_stepper *f, flr_world_instance *instance)
 {
     flr_world_instance *old = f->instance;
     bool same = old->scene == instance->scene;
-    for (uint32_t i = 0; i < instance->count; i++) {
-        uint32_t was = instance->before[i] =
-            same ? flr_world_instance_find(old, instance->ids[i]) : FLR_NO_PART;
-        instance->shown[i] = was < old->count && old->shown[was];
-    }
+    for (uint32_t i = 0; i < instance->count; i++)
+        instance->before[i] = same ? flr_world_instance_find(old, instance->ids[i]) : FLR_NO_PART;
     f->instance = instance;
     if (instance->world) {
         if (old->world) flr_world_adopt(instance->world, old->world, instance->before);
@@ -162,8 +161,9 @@ static void change_cast(flr_stepper *f, flr_world_instance *instance)
     if (!same) f->undo.steps = 0;
     flr_recording_tap_rebuild(f);
     if (f->ground && !set_ground(f, f->ground)) {
-        flr_stepper_notify(f, (flr_notice){
-                      .kind = FLR_NOTICE_STATIC_SCENE, .flag = true, .what.ground = f->ground});
+        flr_stepper_notify(
+            f,
+            (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .flag = true, .what.ground = f->ground});
         f->ground = NULL;
     }
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_INSTANCE, .what.instance = old});
@@ -228,7 +228,8 @@ static void change_base(flr_stepper *f, const flr_sim_command *order)
     uint32_t at = flr_world_instance_find(f->instance, h->held);
     world_release(f, order->hand);
     h->anew = true;
-    if (at >= f->instance->count || !world_grab(f, order->hand, at)) flr_stepper_release(f, order->hand);
+    if (at >= f->instance->count || !world_grab(f, order->hand, at))
+        flr_stepper_release(f, order->hand);
 }
 
 static void grab(flr_stepper *f, uint32_t hand, uint32_t part)
@@ -250,7 +251,8 @@ void flr_stepper_take(void *stepper, const void *given)
         change_ground(f, order->what.ground);
         break;
     case FLR_SIM_COMMAND_TAPE:
-        if (f->tap) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_TAPE, .what.tap = f->tap});
+        if (f->tap)
+            flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_TAPE, .what.tap = f->tap});
         f->tap = order->what.tap;
         flr_recording_tap_begin(f);
         break;

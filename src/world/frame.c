@@ -323,7 +323,7 @@ static void sum_motion(flr_world *w, flr_world_frame *frame)
  * all that has happened. */
 static void note_step(flr_world *w, flr_world_frame *frame)
 {
-    w->generation++;
+    if (w->active_count > 0) w->generation++;
     for (uint32_t i = 0; i < w->active_count; i++) flr_world_note_motion(w, w->active[i]);
     w->state->number++;
     w->state->hash = frame->hash = chain(w);
