@@ -63,7 +63,8 @@ typedef struct flr_snapshot {
     flr_snapshot_hand hands[FLR_ENGINE_HANDS];
     flr_snapshot_coupling couplings[FLR_WORLD_REMOTE_COUPLINGS];
     flr_snapshot_contact contacts[FLR_ENGINE_CONTACTS];
-    uint64_t hit[FLR_SNAPSHOT_WORDS]; /* a bit per place: touches another part, or the static scene */
+    uint64_t
+        hit[FLR_SNAPSHOT_WORDS]; /* a bit per place: touches another part, or the static scene */
     /* [instance->count] by place, as they were when the world had this generation */
     uint64_t serial, generation; /* serial: of the instance */
     flr_snapshot_part parts[FLR_ENGINE_PARTS];

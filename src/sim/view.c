@@ -15,7 +15,7 @@ static uint32_t resolve(const flr_static_scene *g, flr_vec3 point, uint32_t *loo
 {
     uint32_t found = FLR_ENGINE_NONE;
     int least = 0;
-    for (uint32_t i = 0; g && i < g->count && *looks > 0; i++, --*looks) {
+    for (uint32_t i = 0; g && i<g->count && * looks> 0; i++, --*looks) {
         const flr_shape *shape = g->shapes[i];
         flr_vec3 at = flr_pose_apply_inverse(g->poses[i], point);
         if (flr_vec3_distance(at, shape->touch.middle) > shape->touch.radius + 16 * shape->voxel)
@@ -28,7 +28,10 @@ static uint32_t resolve(const flr_static_scene *g, flr_vec3 point, uint32_t *loo
     return found;
 }
 
-static bool is_hit(const uint64_t *hit, uint32_t place) { return hit[place / 64] >> place % 64 & 1; }
+static bool is_hit(const uint64_t *hit, uint32_t place)
+{
+    return hit[place / 64] >> place % 64 & 1;
+}
 
 /* Names the contacts; what they are with counts as hit, too. */
 static void show_contacts(const flr_snapshot *from, uint64_t *hit, flr_engine_state *to)
@@ -274,16 +277,16 @@ const flr_engine_state *flr_engine_view(flr_engine *e)
     return &e->view->state;
 }
 
-const flr_engine_part_state *flr_engine_state_part(const flr_engine_state *state, uint32_t part)
+uint32_t flr_engine_state_find(const flr_engine_state *state, uint32_t part)
 {
     uint32_t low = 0, high = state->part_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (state->parts[middle].part == part) return &state->parts[middle];
+        if (state->parts[middle].part == part) return middle;
         if (state->parts[middle].part < part)
             low = middle + 1;
         else
             high = middle;
     }
-    return NULL;
+    return FLR_ENGINE_NONE;
 }
