@@ -104,8 +104,8 @@ static flr_result control_send(flr_engine *e, flr_sim_command *command, flr_erro
         if (field->kind == FLR_KIND_pose) {
             memcpy(&pose, at, sizeof pose);
             if (!flr_pose_is_valid(pose))
-                result = flr_fail(error, FLR_BAD_ARGUMENT, "%s: %s is no pose", type->name,
-                                  field->name);
+                result =
+                    flr_fail(error, FLR_BAD_ARGUMENT, "%s: %s is no pose", type->name, field->name);
         } else if (field->kind == FLR_KIND_u32) {
             memcpy(&number, at, sizeof number);
             if (strcmp(field->name, "hand") == 0) result = check_hand(e, number, error);
