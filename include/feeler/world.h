@@ -323,6 +323,15 @@ FLR_API uint32_t flr_world_part_count(const flr_world *world);
 FLR_API uint32_t flr_world_hand_count(const flr_world *world);
 /* NULL when there is no such part. */
 FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
+/* How many parts moved in the last step: held, coupled or free ones. A step costs as much as these, whatever else is there. */
+FLR_API uint32_t flr_world_active(const flr_world *world);
+/* A number that rises whenever a body may have changed, and [part_count] the one of each part's last change: what is greater
+ * than the number at some moment has changed since (its pose, its twist, whether it moves or is solid). */
+FLR_API uint64_t flr_world_generation(const flr_world *world);
+FLR_API const uint64_t *flr_world_changed(const flr_world *world);
+/* The first part from `from` on whose bounding sphere is within so many metres of a point; FLR_NO_PART: none. */
+FLR_API uint32_t flr_world_next_near(const flr_world *world, uint32_t from, flr_vec3 point,
+                                     double within);
 /* For the device of a hand: world's axes, about the hand's origin; zero for a hand that holds
  * and touches nothing. Where the guard sends something else, the next input says so (`sent`). */
 FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);

@@ -447,8 +447,10 @@ typedef struct flr_engine_state {
     flr_engine_part_state parts[FLR_ENGINE_PARTS];
 } flr_engine_state;
 
-/* The newest, or the replay's; valid until the next call. Never NULL. */
+/* The newest, or the replay's; valid until the next call. Never NULL. Made once for a frame: asking again costs nothing. */
 const flr_engine_state *flr_engine_view(flr_engine *engine);
+/* Where a part is in its list; FLR_ENGINE_NONE: it is not. */
+uint32_t flr_engine_state_find(const flr_engine_state *state, uint32_t part);
 
 typedef struct flr_engine_health {
     flr_loop_stats loop; /* times in ns */

@@ -3,8 +3,9 @@
  *     asset.c           meshes and shapes: shared, counted, immutable
  *     world_instance.c  a world with its parts, and the merged static scene: what control hands to the loop
  *     stepper.c         what happens in a frame; stepper_commands.c: what commands do before it; recording_tap.c: what of
- *                       it is recorded; remote_samples.c: parts that other controllers hold, too. Only these run in the
- *                       loop's thread
+ *                       it is recorded; remote_samples.c: parts that other controllers hold, too; snapshot.c: what is
+ *                       shown of it, raw. Only these run in the loop's thread
+ *     view.c            what clients see, made of a snapshot
  *     jobs.c            workers and their queues
  *     engine.c          creating, servicing, state; events.c: what has happened; health.c: how the loop does
  *     scene_parts.c     the list of parts, commands to the loop, parameters
@@ -147,8 +148,6 @@ struct flr_world_instance {
     flr_pose *starts;     /* [count] */
     flr_shape **shapes;   /* [count] used */
     uint32_t *before;     /* [count]: place in the world instance before; filled by the loop */
-    bool *hit;            /* [count]: touched in this frame; the loop's */
-    bool *shown;          /* [count]: in the state: moves, or was touched once; the loop's */
     flr_world *world;     /* NULL: there are no parts */
 };
 
@@ -220,6 +219,12 @@ typedef struct flr_notice {
         flr_recording_tap *tap;
     } what;
 } flr_notice;
+
+/* Does it give back what snapshots point to? */
+static inline bool flr_notice_retires(const flr_notice *notice)
+{
+    return notice->kind == FLR_NOTICE_INSTANCE || notice->kind == FLR_NOTICE_STATIC_SCENE;
+}
 
 /* ---- the loop's own ---- */
 
@@ -296,6 +301,11 @@ typedef struct flr_stepper {
     flr_undo undo;
     flr_ring *notices;                 /* flr_notice: to control */
     atomic_uint_fast32_t notices_lost; /* news that had no room, ever; control reads it */
+    uint64_t retired;                  /* notices that gave back what snapshots point to, ever */
+    // snapshots
+    uint64_t published, serial;                   /* of the last snapshot; of the instance in it */
+    const flr_world_instance *published_instance; /* … which is this */
+    uint64_t parts_copied;                        /* into snapshots, ever */
 } flr_stepper;
 
 /* The loop's side of a recording; all may be called without one. */
@@ -311,11 +321,10 @@ void flr_recording_tap_frame(flr_stepper *stepper, const flr_loop_frame *frame,
 bool flr_stepper_step(void *stepper, flr_loop_frame *frame);
 
 /* remote_samples.c: RT safe. An order; another world instance, whose world has adopted the remote couplings of parts that are still there; a frame
- * that begins now; what is shown. */
+ * that begins now. */
 void flr_stepper_couple(flr_stepper *stepper, const flr_loop_couple *command);
 void flr_stepper_keep_couplings(flr_stepper *stepper);
 void flr_stepper_follow(flr_stepper *stepper, int64_t now);
-void flr_stepper_show_couplings(const flr_stepper *stepper, flr_engine_state *state);
 /* Not RT safe: room for samples; false: no memory. */
 bool flr_stepper_make_couplings(flr_stepper *stepper);
 void flr_stepper_free_couplings(flr_stepper *stepper);
@@ -397,6 +406,19 @@ typedef struct flr_loop_count {
 typedef struct flr_replay flr_replay;
 typedef struct flr_taping flr_taping;
 
+/* What clients see, and of which snapshot it was made. */
+typedef struct flr_view {
+    flr_engine_state state;
+    uint64_t number;  /* of the snapshot; 0: none */
+    uint64_t derived; /* times that a view was made of one */
+    bool overlaid;    /* a replay is shown over it */
+    uint64_t serial;  /* of the world instance that `shown` is about */
+    uint32_t shown_count;
+    uint32_t
+        shown_ids[FLR_ENGINE_PARTS]; /* [shown_count]: static parts that something has touched */
+    bool shown[FLR_ENGINE_PARTS];    /* by place: is it one of these? */
+} flr_view;
+
 struct flr_engine {
     flr_engine_def def;
     flr_cache cache;
@@ -406,7 +428,8 @@ struct flr_engine {
     flr_loop *loop;
     flr_stepper *stepper;
     flr_jobs *jobs;
-    flr_engine_state *state; /* the last view */
+    flr_view *view;
+    const flr_engine_state *state; /* the view's: as it was last asked for */
     flr_parameters tuning, preset;
     /* of the tuning, what needs other points or trees: as the loop has it, until they are there */
     flr_force_model model;
@@ -422,6 +445,10 @@ struct flr_engine {
     uint32_t events_lost;  /* for lack of memory */
     uint64_t news_lost;    /* … and news, because there were too many */
     uint32_t notices_lost; /* of stepper->notices_lost, how many control knows of */
+    flr_notice
+        notice; /* the next one, where it has to wait: a snapshot may point to what it gives back */
+    bool notice_waits;
+    uint64_t retired; /* of stepper->retired, how many were taken */
 
     // orders that had no room on their way to the loop and must not be left out; the newest of each kind and hand
     flr_sim_command late[FLR_COMMANDS_LATE];
@@ -505,7 +532,7 @@ void flr_engine_page(flr_engine *engine);
 flr_result flr_engine_send(flr_engine *engine, const flr_sim_command *command, flr_error *error);
 /* The same for a command that the loop gets later where there is no room for it now: one whose row says so (commands.def). */
 void flr_engine_send_surely(flr_engine *engine, const flr_sim_command *command);
-/* The newest of the loop, in engine->state; false: there is none yet. */
+/* view.c: the newest of the loop, in engine->state; false: there is none yet. */
 bool flr_engine_refresh(flr_engine *engine);
 /* FLR_NOT_FOUND, FLR_DENIED: it is static and cannot be `what`; FLR_AGAIN: the loop does not have it yet. */
 flr_result flr_engine_check_movable(const flr_engine *engine, uint32_t part, const char *what,

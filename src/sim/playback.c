@@ -332,11 +332,10 @@ static uint64_t moment_at(const reel *r, double seconds)
 
 static void show_part(flr_engine_state *s, uint32_t part, flr_pose pose, uint32_t look)
 {
-    for (uint32_t i = 0; i < s->part_count; i++)
-        if (s->parts[i].part == part) {
-            s->parts[i].T_world_part = pose;
-            s->parts[i].look = look;
-        }
+    uint32_t at = flr_engine_state_find(s, part);
+    if (at == FLR_ENGINE_NONE) return;
+    s->parts[at].T_world_part = pose;
+    s->parts[at].look = look;
 }
 
 /* The part that a frame means; FLR_ENGINE_NONE: none, or it is not in the scene. */

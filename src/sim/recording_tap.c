@@ -1,6 +1,6 @@
 /* what the loop gives to a recording: frames, and what was done to the world between them. All of this runs in the loop's
  * thread, as stepper.c does, and keeps to the same rules */
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 enum { RECORDED = 16 };
 
@@ -84,7 +84,8 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
                              const flr_world_input *inputs, int64_t began)
 {
     flr_recording_tap *tap = f->tap;
-    const flr_engine_state *s = frame->state;
+    const flr_snapshot *s = frame->state;
+    const flr_pager_stats paging = flr_world_instance_paging(f->instance);
     const flr_world_frame *w = &f->frame;
     if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
     tap->last_ns = frame->time_ns - f->tape_ns;
@@ -103,11 +104,11 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
                              .faults = w->faults,
                              .hash = w->hash.low,
                              .waited_us = 1e6 * f->waits.ended,
-                             .paged_needed = s->paging.needed,
-                             .paged_hits = s->paging.hits,
-                             .paged_read = s->paging.bytes_read,
-                             .paged_resident = (uint64_t)s->paging.resident * FLR_PAGER_BLOCK,
-                             .paged_directory = s->paging.directory};
+                             .paged_needed = paging.needed,
+                             .paged_hits = paging.hits,
+                             .paged_read = paging.bytes_read,
+                             .paged_resident = (uint64_t)paging.resident * FLR_PAGER_BLOCK,
+                             .paged_directory = paging.directory};
     flr_record_hand hands[FLR_ENGINE_HANDS];
     for (uint32_t h = 0; h < f->hand_count; h++)
         hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,
@@ -125,10 +126,11 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
         tap->parts[i] = (flr_record_part){body->T_world_part, body->twist};
     }
     flr_record_contact list[RECORDED];
-    for (uint32_t i = 0; i < s->contacts_given && i < RECORDED; i++) {
-        const flr_engine_contact *c = &s->contacts[i];
-        list[head.contacts_given++] = (flr_record_contact){c->point, flr_vec3_normalize(c->force),
-                                                           c->depth, number_of(f, c->part)};
+    for (uint32_t i = 0; i < s->contact_count && i < RECORDED; i++) {
+        const flr_snapshot_contact *c = &s->contacts[i];
+        flr_vec3 force = flr_vec3_scale(c->normal, c->stiffness * c->depth);
+        list[head.contacts_given++] = (flr_record_contact){
+            c->point, flr_vec3_normalize(force), c->depth, number_of(f, f->instance->ids[c->part])};
     }
     flr_recorder_push(tap->recorder, &head, hands, tap->parts, list);
 }

@@ -7,7 +7,7 @@
  * to where it may be by now: a prediction over 20 ms doubles what vibrates at 15 Hz, and two who predict each other ring. */
 #include <math.h>
 
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 #define LEAD   0.02 /* s */
 #define HOLD   0.03 /* s: with the lead, 50 ms */
@@ -130,30 +130,15 @@ void flr_stepper_follow(flr_stepper *f, int64_t now)
     }
 }
 
-void flr_stepper_show_couplings(const flr_stepper *f, flr_engine_state *s)
+void flr_stepper_copy_couplings(const flr_stepper *f, flr_snapshot *s)
 {
     for (uint32_t t = 0; t < f->coupling_end; t++) {
         const flr_stepper_coupling *coupling = &f->couplings[t];
-        const flr_remote_coupling *w =
+        const flr_remote_coupling *is =
             coupling->set ? flr_world_get_remote_coupling(f->instance->world, t) : NULL;
-        if (!w) continue;
-        s->couplings[s->coupling_count++] =
-            (flr_engine_coupling_state){.coupling = t,
-                                        .part = coupling->part,
-                                        .stretch = w->stretch,
-                                        .angle = flr_vec3_length(w->turn),
-                                        .delay = coupling->delay,
-                                        .stiffness = w->stiffness,
-                                        .force = flr_vec3_length(w->wrench.force),
-                                        .put = w->put,
-                                        .got = w->got,
-                                        .taken = w->taken,
-                                        .account = w->account,
-                                        .damping = w->damping,
-                                        .gain = w->gain,
-                                        .begun = w->begun,
-                                        .diverged = w->diverged,
-                                        .settled = w->settled};
+        if (is)
+            s->couplings[s->coupling_count++] = (flr_snapshot_coupling){
+                .coupling = t, .part = coupling->part, .delay = coupling->delay, .is = *is};
     }
 }
 

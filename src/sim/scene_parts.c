@@ -76,8 +76,8 @@ static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_pa
                              .voxmap = m->shape->voxmap,
                              .shell = m->shape->shell};
     const flr_engine_state *s = e->state;
-    for (uint32_t i = 0; s->scene == e->scene && i < s->part_count; i++)
-        if (s->parts[i].part == m->part) out->T_world_part = s->parts[i].T_world_part;
+    uint32_t at = s->scene == e->scene ? flr_engine_state_find(s, m->part) : FLR_ENGINE_NONE;
+    if (at != FLR_ENGINE_NONE) out->T_world_part = s->parts[at].T_world_part;
 }
 
 bool flr_engine_part_at(const flr_engine *e, uint32_t index, flr_engine_part *part)

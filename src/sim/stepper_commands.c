@@ -17,6 +17,7 @@ void flr_stepper_notify(flr_stepper *f, flr_notice notice)
         atomic_fetch_add_explicit(&f->notices_lost, 1, memory_order_relaxed);
         return;
     }
+    f->retired += flr_notice_retires(&notice);
     notice.frame = f->frame.number;
     (void)flr_ring_push(f->notices, &notice);
 }
@@ -153,11 +154,8 @@ static void apply_instance(flr_stepper *f, const flr_loop_instance *c)
 {
     flr_world_instance *instance = c->instance, *old = f->instance;
     bool same = old->scene == instance->scene;
-    for (uint32_t i = 0; i < instance->count; i++) {
-        uint32_t was = instance->before[i] =
-            same ? flr_world_instance_find(old, instance->ids[i]) : FLR_NO_PART;
-        instance->shown[i] = was < old->count && old->shown[was];
-    }
+    for (uint32_t i = 0; i < instance->count; i++)
+        instance->before[i] = same ? flr_world_instance_find(old, instance->ids[i]) : FLR_NO_PART;
     f->instance = instance;
     if (instance->world) {
         if (old->world) flr_world_adopt(instance->world, old->world, instance->before);

@@ -13,10 +13,8 @@ static bool allocate(flr_world_instance *instance, uint32_t count)
     instance->starts = calloc(n, sizeof *instance->starts);
     instance->shapes = calloc(n, sizeof *instance->shapes);
     instance->before = calloc(n, sizeof *instance->before);
-    instance->hit = calloc(n, sizeof *instance->hit);
-    instance->shown = calloc(n, sizeof *instance->shown);
     return instance->ids && instance->kinds && instance->starts && instance->shapes &&
-           instance->before && instance->hit && instance->shown;
+           instance->before;
 }
 
 static double least_voxel(const flr_part_list *members)
@@ -89,8 +87,6 @@ void flr_world_instance_free(flr_world_instance *instance)
     free(instance->starts);
     free(instance->shapes);
     free(instance->before);
-    free(instance->hit);
-    free(instance->shown);
     free(instance);
 }
 
