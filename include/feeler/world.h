@@ -158,6 +158,9 @@ FLR_API bool flr_world_set_ground(flr_world *world, const flr_pairs_ground *grou
  * the part is static, the hand's tool is a point, or there is no such hand or part. A hand that holds another lets go of it
  * first. Up to FLR_STEP_PULLS hands may hold one part. */
 FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
+/* The same with the hand at a pose, at rest: it takes the part there. False also where it is no pose. */
+FLR_API bool flr_world_grab_at(flr_world *world, uint32_t hand, uint32_t part,
+                               flr_pose T_world_hand);
 FLR_API void flr_world_release(flr_world *world, uint32_t hand);
 /* What it holds, or is about to; FLR_NO_PART: nothing. */
 FLR_API uint32_t flr_world_held(const flr_world *world, uint32_t hand);

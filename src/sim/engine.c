@@ -125,6 +125,7 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
     e->tuning = e->preset = flr_default_parameters();
     e->unit_metres = 0.001;
     memcpy(e->unit, "mm", 3);
+    for (int i = 0; i < FLR_WORLD_REMOTE_COUPLINGS; i++) e->coupled_parts[i] = FLR_ENGINE_NONE;
     flr_result result = copy_texts(e) ? FLR_OK : flr_engine_no_memory(error);
     if (result == FLR_OK) result = make_framer(e, error);
     if (result == FLR_OK) result = make_loop(e, error);
@@ -169,7 +170,8 @@ static void take_notice(flr_engine *e, const flr_notice *n)
         welcome_parts(e);
         break;
     case FLR_NOTICE_STATIC_SCENE:
-        if (n->flag && e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
+        if (n->refused &&
+            e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
             flr_static_scene_release(e->ground);
             e->ground = NULL;
         }
@@ -189,7 +191,7 @@ static void take_notice(flr_engine *e, const flr_notice *n)
     case FLR_NOTICE_UNDONE:
         flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
                         "there is nothing %sto undo: no part was taken, placed or reset before",
-                        n->flag ? "more " : "");
+                        n->partly ? "more " : "");
         break;
     case FLR_NOTICE_RELEASED:
         flr_engine_settle_overlaps(e);
@@ -197,11 +199,11 @@ static void take_notice(flr_engine *e, const flr_notice *n)
                         n->hand, name_of(e, n->part));
         break;
     case FLR_NOTICE_WAITING:
-        flr_engine_tell_waiting(e, n->flag);
+        flr_engine_tell_waiting(e, n->there);
         break;
     case FLR_NOTICE_FAULT:
         flr_engine_news(e, FLR_WIRE_EVENT_FAULT, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "the step saw faults 0x%x; what was wrong was left out", n->part);
+                        "the step saw faults 0x%x; what was wrong was left out", n->faults);
         break;
     }
 }
@@ -291,20 +293,14 @@ bool flr_engine_is_running(const flr_engine *e) { return flr_loop_is_running(e->
 
 void flr_engine_run(flr_engine *e, uint64_t frames) { flr_loop_run(e->loop, frames); }
 
-static bool replaces(const flr_sim_command *order, const flr_sim_command *before)
+void flr_engine_send_surely(flr_engine *e, const flr_sim_command *command)
 {
-    bool same = order->kind == before->kind && order->hand == before->hand;
-    /* a hand that is gone is more than one that lets go */
-    return same && (order->kind != FLR_SIM_COMMAND_RELEASE || order->flag == before->flag);
-}
-
-void flr_engine_send_surely(flr_engine *e, const flr_sim_command *order)
-{
-    if (e->late_count == 0 && flr_loop_send(e->loop, order)) return;
+    FLR_ASSERT(flr_sim_command_row_of(command->kind)->late != FLR_SIM_COMMAND_LATE_NEVER);
+    if (e->late_count == 0 && flr_loop_send(e->loop, command)) return;
     uint32_t i = 0;
-    while (i < e->late_count && !replaces(order, &e->late[i])) i++;
-    FLR_ASSERT(i < FLR_ENGINE_LATE);
-    e->late[i] = *order;
+    while (i < e->late_count && !flr_sim_command_replaces(command, &e->late[i])) i++;
+    FLR_ASSERT(i < FLR_COMMANDS_LATE);
+    e->late[i] = *command;
     if (i == e->late_count) e->late_count++;
 }
 
@@ -356,9 +352,9 @@ void flr_engine_service(flr_engine *e)
 
 /* ---- telling ---- */
 
-flr_result flr_engine_send(flr_engine *e, const flr_sim_command *order, flr_error *error)
+flr_result flr_engine_send(flr_engine *e, const flr_sim_command *command, flr_error *error)
 {
-    if (e->late_count == 0 && flr_loop_send(e->loop, order)) return FLR_OK; /* none overtakes */
+    if (e->late_count == 0 && flr_loop_send(e->loop, command)) return FLR_OK; /* none overtakes */
     return flr_fail(error, FLR_AGAIN, "too much is on its way to the loop; try again");
 }
 

@@ -165,8 +165,8 @@ static void reel_work(flr_job *job)
 
 static void send_pause(flr_engine *e, bool paused)
 {
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_PAUSE, .flag = paused};
-    flr_engine_send_surely(e, &order);
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_PAUSE, .as.pause = {.paused = paused}};
+    flr_engine_send_surely(e, &command);
 }
 
 static void reel_done(flr_engine *e, flr_job *job)

@@ -20,21 +20,23 @@ static uint32_t number_of(const flr_stepper *f, uint32_t part)
     return FLR_ENGINE_NONE;
 }
 
+uint32_t flr_recording_tap_part(const flr_stepper *f, uint32_t place)
+{
+    return f->tap && place < f->instance->count ? number_of(f, f->instance->ids[place])
+                                                : FLR_ENGINE_NONE;
+}
+
 /* ---- journal entries ---- */
 
 void flr_recording_tap_entry(flr_stepper *f, flr_journal_entry entry)
 {
     if (!f->tap) return;
     entry.frame = f->tap->frames;
-    if (entry.kind == FLR_JOURNAL_GRAB || entry.kind == FLR_JOURNAL_PLACE ||
-        entry.kind == FLR_JOURNAL_SOLID)
-        entry.part = entry.part < f->instance->count ? number_of(f, f->instance->ids[entry.part])
-                                                     : FLR_ENGINE_NONE;
-    if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
-        flr_static_scene_retain(entry.what.ground); /* the writer's */
-    if (!flr_ring_push(f->tap->entries, &entry) && entry.kind == FLR_JOURNAL_STATIC_SCENE)
-        flr_static_scene_release(
-            entry.what.ground); /* the loop has it still: nothing is freed here */
+    flr_static_scene *scene =
+        entry.kind == FLR_JOURNAL_STATIC_SCENE ? entry.as.static_scene.parts.scene : NULL;
+    if (scene) flr_static_scene_retain(scene); /* the writer's */
+    if (!flr_ring_push(f->tap->entries, &entry) && scene)
+        flr_static_scene_release(scene); /* the loop has it still: nothing is freed here */
 }
 
 static void map(flr_stepper *f)
@@ -60,12 +62,13 @@ void flr_recording_tap_begin(flr_stepper *f)
     flr_world_save(world, tap->state);
     flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_START});
     flr_recording_tap_entry(
-        f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .what.params = f->params});
+        f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .as.params = {.params = f->params}});
     if (f->coupling_end > 0)
         flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
     if (f->ground && flr_pairs_has_ground(flr_world_pairs(world)))
         flr_recording_tap_entry(
-            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE, .what.ground = f->ground});
+            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE,
+                                   .as.static_scene = {.parts = {.scene = f->ground}}});
 }
 
 void flr_recording_tap_rebuild(flr_stepper *f)

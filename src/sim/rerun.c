@@ -236,7 +236,7 @@ static flr_result load(rerun *r, flr_error *error)
 static flr_result begin(rerun *r, flr_error *error)
 {
     flr_parameters tuning = flr_default_parameters();
-    flr_journal_note entry;
+    flr_journal_entry entry;
     const char *probes = flr_recording_text(r->def->recording, "probes");
     tuning.world = r->def->setup->params;
     for (size_t i = 0; i < r->note_count; i++) {
@@ -245,7 +245,7 @@ static flr_result begin(rerun *r, flr_error *error)
         if (strcmp(n->text, "params") != 0) continue;
         flr_result result = flr_journal_read(&given, r->def->path, &entry, error);
         if (result != FLR_OK) return result;
-        tuning.world = entry.params;
+        tuning.world = entry.as.params.params;
         break;
     }
     flr_result result = same_law(r, &tuning.world, error);
@@ -266,18 +266,18 @@ static flr_result begin(rerun *r, flr_error *error)
 
 /* ---- journal entries ---- */
 
-static flr_result merge(rerun *r, const flr_journal_note *entry, flr_static_scene **made,
+static flr_result merge(rerun *r, const flr_noted_parts *parts, flr_static_scene **made,
                         flr_error *error)
 {
     const flr_part_list *all = &r->engine->members;
-    size_t count = entry->size / 4;
+    size_t count = parts->count;
     flr_static_scene *ground = calloc(1, sizeof *ground);
     uint32_t *places = calloc(count + 1, sizeof *places);
     flr_merge *merging = NULL;
     flr_merge_def how = flr_default_merge_def();
     flr_result result = ground && places ? FLR_OK : no_memory(r, error);
     for (size_t i = 0; i < count && result == FLR_OK; i++) {
-        places[i] = flr_journal_static_scene(entry, i);
+        places[i] = flr_journal_part(parts, i);
         if (places[i] >= all->count)
             result = flr_fail(error, FLR_BAD_INPUT, "%s: a ground of parts that are not there",
                               r->def->path);
@@ -314,10 +314,10 @@ static flr_result merge(rerun *r, const flr_journal_note *entry, flr_static_scen
     return result;
 }
 
-static flr_result change_ground(rerun *r, const flr_journal_note *entry, flr_error *error)
+static flr_result change_ground(rerun *r, const flr_noted_parts *parts, flr_error *error)
 {
     flr_static_scene *made = NULL;
-    flr_result result = merge(r, entry, &made, error);
+    flr_result result = merge(r, parts, &made, error);
     if (result != FLR_OK) return result;
     flr_static_scene_release(r->ground);
     r->ground = made;
@@ -328,28 +328,16 @@ static flr_result change_ground(rerun *r, const flr_journal_note *entry, flr_err
 static flr_result apply(rerun *r, const note *n, flr_error *error)
 {
     flr_record_note given = {n->frame, n->text, n->data, n->size};
-    flr_journal_note entry;
+    flr_journal_entry entry;
     flr_result result = flr_journal_read(&given, r->def->path, &entry, error);
     if (result != FLR_OK) return result;
-    switch (entry.kind) {
-    case FLR_JOURNAL_STATIC_SCENE:
-        return change_ground(r, &entry, error);
-    case FLR_JOURNAL_INSTANCE:
-    case FLR_JOURNAL_COUPLING:
-    case FLR_JOURNAL_LOST:
-        snprintf(
-            r->result->why, sizeof r->result->why, "%s",
-            entry.kind == FLR_JOURNAL_INSTANCE
-                ? "parts came, went or got other voxels there, which the file does not hold"
-            : entry.kind == FLR_JOURNAL_COUPLING
-                ? "parts of a shared session were tied to what other controllers tell, which the "
-                  "file does not hold"
-                : "the disk was too slow for what was done there");
-        return FLR_CLOSED;
-    default:
-        flr_journal_do(&entry, r->instance->world);
-        return FLR_OK;
-    }
+    const char *why;
+    if (flr_journal_repeats(entry.kind, &why)) flr_journal_do(&entry, r->instance->world);
+    if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
+        return change_ground(r, &entry.as.static_scene.parts, error);
+    if (!why) return FLR_OK;
+    flr_text_copy(r->result->why, sizeof r->result->why, why);
+    return FLR_CLOSED;
 }
 
 /* ---- running ---- */

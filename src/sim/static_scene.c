@@ -132,9 +132,10 @@ static void ground_done(flr_engine *e, flr_job *job)
         e->mix = NULL;
         return;
     }
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_STATIC_SCENE, .what.ground = g->ground};
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_STATIC_SCENE,
+                               .as.static_scene = {g->ground}};
     flr_static_scene_retain(g->ground); /* the loop's */
-    if (flr_engine_send(e, &order, NULL) != FLR_OK) {
+    if (flr_engine_send(e, &command, NULL) != FLR_OK) {
         flr_static_scene_release(g->ground);
         return;
     }

@@ -22,7 +22,7 @@ static int nearness(const flr_stepper *f, uint32_t place, flr_vec3 point)
 }
 
 /* The part that a hand would take: the nearest of those that its grip is in or near. */
-static uint32_t find_touched(const flr_stepper *f, flr_vec3 point)
+uint32_t flr_stepper_find_touched(const flr_stepper *f, flr_vec3 point)
 {
     uint32_t found = FLR_ENGINE_NONE;
     int least = 0;
@@ -80,11 +80,11 @@ static void use_hand(flr_stepper *f, uint32_t hand, uint32_t buttons)
     h->buttons = buttons;
     bool grips = f->instance->world && flr_world_tool(f->instance->world, hand) == FLR_TOOL_GRIP;
     h->touched = h->held == FLR_ENGINE_NONE && h->present && grips
-                     ? find_touched(f, h->T_world_hand.p)
+                     ? flr_stepper_find_touched(f, h->T_world_hand.p)
                      : FLR_ENGINE_NONE;
     if (released && h->by_button) flr_stepper_release(f, hand);
     if (!pressed || h->touched == FLR_ENGINE_NONE) return;
-    flr_stepper_grab(f, hand, h->touched, true);
+    flr_stepper_grab(f, hand, h->touched, NULL, true);
     h->touched = FLR_ENGINE_NONE;
 }
 
@@ -104,7 +104,7 @@ static void wait_for_voxels(flr_stepper *f)
 static void look_for_voxels(flr_stepper *f)
 {
     if (f->paused && !(f->instance->world && flr_world_ready(f->instance->world))) return;
-    if (f->paused) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_WAITING, .flag = true});
+    if (f->paused) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_WAITING, .there = true});
     f->given_up = f->waits.waiting = false;
 }
 
@@ -143,7 +143,7 @@ static void step_world(flr_stepper *f, const flr_loop_frame *frame, const flr_wo
     if (f->frame.missing) wait_for_voxels(f);
     f->faults = f->frame.faults;
     if (f->faults & ~before)
-        flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_FAULT, .part = f->faults & ~before});
+        flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_FAULT, .faults = f->faults & ~before});
 }
 
 /* Reads what hands feel in the world; writes the wrenches of their devices. */

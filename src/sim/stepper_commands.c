@@ -39,14 +39,16 @@ static void remember(flr_undo *u, uint32_t part, flr_pose pose)
         u->steps--;
 }
 
-/* A step in which this part is going to move (FLR_ENGINE_NONE: all of them), and those that move by themselves. */
-static void remember_step(flr_stepper *f, uint32_t place)
+/* An undo step, as the command's row has it: of the part at `place` or of all, and of those that move by themselves. */
+static void remember_step(flr_stepper *f, flr_sim_command_kind kind, uint32_t place)
 {
     const flr_world_instance *instance = f->instance;
+    flr_sim_command_undo undo = flr_sim_command_row_of(kind)->undo;
+    if (undo == FLR_SIM_COMMAND_UNDO_NONE) return;
     begin_step(&f->undo);
     for (uint32_t i = 0; i < instance->count; i++)
         if (instance->kinds[i] != FLR_PART_STATIC &&
-            (place == FLR_ENGINE_NONE || i == place || instance->kinds[i] == FLR_PART_FREE))
+            (undo == FLR_SIM_COMMAND_UNDO_ALL || i == place || instance->kinds[i] == FLR_PART_FREE))
             remember(&f->undo, instance->ids[i], flr_world_body(instance->world, i)->T_world_part);
 }
 
@@ -55,21 +57,28 @@ static void remember_step(flr_stepper *f, uint32_t place)
 static void world_release(flr_stepper *f, uint32_t hand)
 {
     if (!f->instance->world) return;
-    flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_RELEASE, .hand = hand});
+    flr_recording_tap_entry(
+        f, (flr_journal_entry){.kind = FLR_JOURNAL_RELEASE, .as.release = {.hand = hand}});
     flr_world_release(f->instance->world, hand);
 }
 
-static bool world_grab(flr_stepper *f, uint32_t hand, uint32_t place)
+/* `T_world_hand` NULL: where it was seen last. */
+static bool world_grab(flr_stepper *f, uint32_t hand, uint32_t place, const flr_pose *T_world_hand)
 {
-    flr_recording_tap_entry(
-        f, (flr_journal_entry){.kind = FLR_JOURNAL_GRAB, .hand = hand, .part = place});
-    return flr_world_grab(f->instance->world, hand, place);
+    flr_journal_entry entry = {.kind = FLR_JOURNAL_GRAB,
+                               .as.grab = {.hand = hand, .part = flr_recording_tap_part(f, place)}};
+    if (T_world_hand) entry.as.grab.T_world_hand = (flr_noted_optional_pose){true, *T_world_hand};
+    flr_recording_tap_entry(f, entry);
+    return T_world_hand ? flr_world_grab_at(f->instance->world, hand, place, *T_world_hand)
+                        : flr_world_grab(f->instance->world, hand, place);
 }
 
 static void world_place(flr_stepper *f, uint32_t place, flr_pose pose)
 {
     flr_recording_tap_entry(
-        f, (flr_journal_entry){.kind = FLR_JOURNAL_PLACE, .part = place, .pose = pose});
+        f, (flr_journal_entry){
+               .kind = FLR_JOURNAL_PLACE,
+               .as.place = {.part = flr_recording_tap_part(f, place), .T_world_part = pose}});
     flr_world_place(f->instance->world, place, pose);
 }
 
@@ -86,20 +95,21 @@ void flr_stepper_release(flr_stepper *f, uint32_t hand)
     h->by_button = false;
 }
 
-bool flr_stepper_grab(flr_stepper *f, uint32_t hand, uint32_t place, bool by_button)
+bool flr_stepper_grab(flr_stepper *f, uint32_t hand, uint32_t place, const flr_pose *T_world_hand,
+                      bool by_button)
 {
     flr_stepper_hand *h = &f->hands[hand];
     if (!f->instance->world || place >= f->instance->count) return false;
     flr_stepper_release(f, hand);
-    remember_step(f, place);
-    if (!world_grab(f, hand, place)) return false;
+    remember_step(f, FLR_SIM_COMMAND_GRAB, place);
+    if (!world_grab(f, hand, place, T_world_hand)) return false;
     h->held = f->instance->ids[place];
     h->by_button = by_button;
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_GRABBED, .hand = hand, .part = h->held});
     return true;
 }
 
-/* ---- orders ---- */
+/* ---- commands: apply_NAME for each row of commands.def ---- */
 
 /* What stays as one, if it still stays where it was merged. */
 static bool set_ground(flr_stepper *f, const flr_static_scene *ground)
@@ -124,22 +134,25 @@ static bool set_ground(flr_stepper *f, const flr_static_scene *ground)
     return right && flr_world_set_ground(instance->world, &how);
 }
 
-static void change_ground(flr_stepper *f, flr_static_scene *ground)
+static void apply_static_scene(flr_stepper *f, const flr_loop_static_scene *c)
 {
+    flr_static_scene *ground = c->scene;
     bool taken = set_ground(f, ground);
     flr_static_scene *out = taken ? f->ground : ground;
     if (taken) f->ground = ground;
     if (taken)
         flr_recording_tap_entry(
-            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE, .what.ground = ground});
+            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE,
+                                   .as.static_scene = {.parts = {.scene = ground}}});
     if (out)
         flr_stepper_notify(
-            f, (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .flag = !taken, .what.ground = out});
+            f,
+            (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .refused = !taken, .what.ground = out});
 }
 
-static void change_cast(flr_stepper *f, flr_world_instance *instance)
+static void apply_instance(flr_stepper *f, const flr_loop_instance *c)
 {
-    flr_world_instance *old = f->instance;
+    flr_world_instance *instance = c->instance, *old = f->instance;
     bool same = old->scene == instance->scene;
     for (uint32_t i = 0; i < instance->count; i++)
         instance->before[i] = same ? flr_world_instance_find(old, instance->ids[i]) : FLR_NO_PART;
@@ -161,9 +174,9 @@ static void change_cast(flr_stepper *f, flr_world_instance *instance)
     if (!same) f->undo.steps = 0;
     flr_recording_tap_rebuild(f);
     if (f->ground && !set_ground(f, f->ground)) {
-        flr_stepper_notify(
-            f,
-            (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .flag = true, .what.ground = f->ground});
+        flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE,
+                                           .refused = true,
+                                           .what.ground = f->ground});
         f->ground = NULL;
     }
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_INSTANCE, .what.instance = old});
@@ -174,20 +187,22 @@ static void let_all_go(flr_stepper *f)
     for (uint32_t h = 0; h < f->hand_count; h++) flr_stepper_release(f, h);
 }
 
-static void reset(flr_stepper *f)
+static void apply_reset(flr_stepper *f, const flr_msg_reset *c)
 {
+    (void)c;
     if (!f->instance->world) return;
     let_all_go(f);
-    remember_step(f, FLR_ENGINE_NONE);
+    remember_step(f, FLR_SIM_COMMAND_RESET, FLR_ENGINE_NONE);
     for (uint32_t i = 0; i < f->instance->count; i++)
         if (f->instance->kinds[i] != FLR_PART_STATIC) world_place(f, i, f->instance->starts[i]);
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_PLACED});
 }
 
-static void undo(flr_stepper *f, uint32_t steps)
+static void apply_undo(flr_stepper *f, const flr_msg_undo *c)
 {
     flr_undo *u = &f->undo;
     bool some = f->instance->world && u->steps > 0;
+    uint32_t steps = c->steps;
     for (; some && steps > 0 && u->steps > 0; steps--, u->steps--) {
         uint64_t first = u->first[--u->step_count % FLR_ENGINE_UNDO];
         let_all_go(f);
@@ -198,112 +213,118 @@ static void undo(flr_stepper *f, uint32_t steps)
         }
     }
     if (some) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_PLACED});
-    if (steps > 0) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_UNDONE, .flag = some});
+    if (steps > 0) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_UNDONE, .partly = some});
 }
 
-static void place(flr_stepper *f, uint32_t part, flr_pose T_world_part)
+static void apply_place(flr_stepper *f, const flr_msg_place *c)
 {
-    uint32_t at = flr_world_instance_find(f->instance, part);
+    uint32_t at = flr_world_instance_find(f->instance, c->part);
     if (at >= f->instance->count || !f->instance->world) return;
-    remember_step(f, at);
-    world_place(f, at, T_world_part);
+    remember_step(f, FLR_SIM_COMMAND_PLACE, at);
+    world_place(f, at, c->T_world_part);
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_PLACED});
 }
 
-/* A device stands somewhere else: what it holds is taken anew where the hand is now. */
-static void change_base(flr_stepper *f, const flr_sim_command *order)
+/* What the hand holds is taken anew where the hand is now. */
+static void apply_base(flr_stepper *f, const flr_loop_base *c)
 {
-    flr_stepper_hand *h = &f->hands[order->hand];
-    h->T_world_base = order->pose;
-    h->scale = order->scale;
-    h->grab_button = order->grab_button;
-    if (h->firm != order->flag && f->instance->world) {
-        flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_FIRM,
-                                                       .hand = order->hand,
-                                                       .part = order->flag});
-        flr_world_set_firm(f->instance->world, order->hand, order->flag);
+    flr_stepper_hand *h = &f->hands[c->hand];
+    h->T_world_base = c->T_world_base;
+    h->scale = c->scale;
+    h->grab_button = c->grab_button;
+    if (h->firm != c->firm && f->instance->world) {
+        flr_recording_tap_entry(f,
+                                (flr_journal_entry){.kind = FLR_JOURNAL_FIRM,
+                                                    .as.firm = {.hand = c->hand, .firm = c->firm}});
+        flr_world_set_firm(f->instance->world, c->hand, c->firm);
     }
-    h->firm = order->flag;
+    h->firm = c->firm;
     if (h->held == FLR_ENGINE_NONE || !f->instance->world) return;
     uint32_t at = flr_world_instance_find(f->instance, h->held);
-    world_release(f, order->hand);
+    world_release(f, c->hand);
     h->anew = true;
-    if (at >= f->instance->count || !world_grab(f, order->hand, at))
-        flr_stepper_release(f, order->hand);
+    if (at >= f->instance->count || !world_grab(f, c->hand, at, NULL))
+        flr_stepper_release(f, c->hand);
 }
 
-static void grab(flr_stepper *f, uint32_t hand, uint32_t part)
+static void apply_grab(flr_stepper *f, const flr_msg_grab *c)
 {
-    uint32_t at = part == FLR_ENGINE_NONE ? f->hands[hand].touched
-                                          : flr_world_instance_find(f->instance, part);
-    if (at < f->instance->count) flr_stepper_grab(f, hand, at, false);
+    flr_stepper_hand *h = &f->hands[c->hand];
+    if (c->has_pose) {
+        h->T_world_hand = c->T_world_hand;
+        h->present = true;
+        if (c->part == FLR_ENGINE_NONE) h->touched = flr_stepper_find_touched(f, c->T_world_hand.p);
+    }
+    uint32_t at =
+        c->part == FLR_ENGINE_NONE ? h->touched : flr_world_instance_find(f->instance, c->part);
+    if (at < f->instance->count)
+        flr_stepper_grab(f, c->hand, at, c->has_pose ? &c->T_world_hand : NULL, false);
+}
+
+static void apply_release(flr_stepper *f, const flr_msg_release *c)
+{
+    flr_stepper_release(f, c->hand);
+}
+
+static void apply_leave(flr_stepper *f, const flr_loop_leave *c)
+{
+    flr_stepper_release(f, c->hand);
+    f->hands[c->hand].present = false;
+}
+
+static void apply_pause(flr_stepper *f, const flr_msg_pause *c) { f->paused = c->paused; }
+
+static void apply_parameters(flr_stepper *f, const flr_loop_parameters *c)
+{
+    f->params = c->world;
+    f->reach = c->reach;
+    flr_recording_tap_entry(
+        f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .as.params = {.params = f->params}});
+    if (f->instance->world) flr_world_set_params(f->instance->world, &f->params);
+}
+
+static void apply_tool(flr_stepper *f, const flr_msg_tool *c)
+{
+    if (c->tool != FLR_TOOL_GRIP) flr_stepper_release(f, c->hand);
+    flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_TOOL,
+                                                   .as.tool = {.hand = c->hand, .tool = c->tool}});
+    if (f->instance->world) flr_world_set_tool(f->instance->world, c->hand, (flr_tool)c->tool);
+}
+
+static void apply_couple(flr_stepper *f, const flr_loop_couple *c)
+{
+    if (c->set) flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
+    flr_stepper_couple(f, c);
+}
+
+static void apply_solid(flr_stepper *f, const flr_loop_solid *c)
+{
+    uint32_t place = flr_world_instance_find(f->instance, c->part);
+    flr_recording_tap_entry(
+        f, (flr_journal_entry){
+               .kind = FLR_JOURNAL_SOLID,
+               .as.solid = {.solid = c->solid, .part = flr_recording_tap_part(f, place)}});
+    if (f->instance->world) flr_world_set_solid(f->instance->world, place, c->solid);
+}
+
+static void apply_record(flr_stepper *f, const flr_loop_record *c)
+{
+    if (f->tap) flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_TAPE, .what.tap = f->tap});
+    f->tap = c->tap;
+    flr_recording_tap_begin(f);
 }
 
 void flr_stepper_take(void *stepper, const void *given)
 {
     flr_stepper *f = stepper;
-    const flr_sim_command *order = given;
-    switch (order->kind) {
-    case FLR_SIM_COMMAND_INSTANCE:
-        change_cast(f, order->what.instance);
-        break;
-    case FLR_SIM_COMMAND_STATIC_SCENE:
-        change_ground(f, order->what.ground);
-        break;
-    case FLR_SIM_COMMAND_TAPE:
-        if (f->tap)
-            flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_TAPE, .what.tap = f->tap});
-        f->tap = order->what.tap;
-        flr_recording_tap_begin(f);
-        break;
-    case FLR_SIM_COMMAND_GRAB:
-        grab(f, order->hand, order->part);
-        break;
-    case FLR_SIM_COMMAND_RELEASE:
-        flr_stepper_release(f, order->hand);
-        if (order->flag) f->hands[order->hand].present = false;
-        break;
-    case FLR_SIM_COMMAND_RESET:
-        reset(f);
-        break;
-    case FLR_SIM_COMMAND_UNDO:
-        undo(f, order->steps);
-        break;
-    case FLR_SIM_COMMAND_PLACE:
-        place(f, order->part, order->pose);
-        break;
-    case FLR_SIM_COMMAND_PAUSE:
-        f->paused = order->flag;
-        break;
-    case FLR_SIM_COMMAND_TUNING:
-        f->params = order->what.tuning.world;
-        f->reach = order->what.tuning.reach;
-        flr_recording_tap_entry(
-            f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .what.params = f->params});
-        if (f->instance->world) flr_world_set_params(f->instance->world, &f->params);
-        break;
-    case FLR_SIM_COMMAND_TOOL:
-        if (order->steps != FLR_TOOL_GRIP) flr_stepper_release(f, order->hand);
-        flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_TOOL,
-                                                       .hand = order->hand,
-                                                       .part = order->steps});
-        if (f->instance->world)
-            flr_world_set_tool(f->instance->world, order->hand, (flr_tool)order->steps);
-        break;
-    case FLR_SIM_COMMAND_BASE:
-        change_base(f, order);
-        break;
-    case FLR_SIM_COMMAND_TIE:
-        if (order->flag)
-            flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
-        flr_stepper_couple(f, order);
-        break;
-    case FLR_SIM_COMMAND_SOLID:
-        flr_recording_tap_entry(
-            f, (flr_journal_entry){.kind = FLR_JOURNAL_SOLID,
-                                   .part = flr_world_instance_find(f->instance, order->part),
-                                   .hand = order->flag});
-        flr_stepper_couple(f, order);
+    const flr_sim_command *command = given;
+    switch (command->kind) {
+        /* clang-format off */
+#define FLR_COMMAND(id, NAME, name, control, UNDO, SHARE, LATE, journal, doc) case FLR_SIM_COMMAND_##NAME: apply_##name(f, &command->as.name); break;
+#define FLR_LOOP_COMMAND(NAME, name, LATE, journal, doc) case FLR_SIM_COMMAND_##NAME: apply_##name(f, &command->as.name); break;
+#include "protocol/command_rows.h"
+        /* clang-format on */
+    case FLR_SIM_COMMANDS:
         break;
     }
 }

@@ -293,6 +293,15 @@ bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)
     return h->part == part;
 }
 
+bool flr_world_grab_at(flr_world *w, uint32_t hand, uint32_t part, flr_pose T_world_hand)
+{
+    if (hand >= w->def.hand_count || !flr_pose_is_valid(T_world_hand)) return false;
+    flr_world_hand_state *h = &w->state->hands[hand];
+    h->handle = (flr_handle){.T_world_handle = T_world_hand};
+    h->seen = true;
+    return flr_world_grab(w, hand, part);
+}
+
 void flr_world_release(flr_world *w, uint32_t hand)
 {
     if (hand >= w->def.hand_count) return;
