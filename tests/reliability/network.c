@@ -154,8 +154,7 @@ static void drain(network_channel *c, answers *a)
     static uint8_t bytes[1 << 20];
     size_t size = 0;
     int got;
-    while (size < sizeof bytes &&
-           (got = network_receive(c, bytes + size, sizeof bytes - size)) > 0)
+    while (size < sizeof bytes && (got = network_receive(c, bytes + size, sizeof bytes - size)) > 0)
         size += (size_t)got;
     count_answers(bytes, size, a);
 }

@@ -61,7 +61,8 @@ static bool await_tls(const network_channel *c, int code, int milliseconds)
 {
     int why = SSL_get_error(c->tls, code);
     if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) return false;
-    struct pollfd ready = {.fd = c->socket, .events = why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT};
+    struct pollfd ready = {.fd = c->socket,
+                           .events = why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT};
     return poll(&ready, 1, milliseconds) > 0;
 }
 
@@ -160,7 +161,8 @@ static void send_first_message(network_channel *c, uint64_t way)
     SSL_free(tls);
 }
 
-network_channel network_open_broken(uint16_t port, uint32_t address, const network_case *made, uint64_t way)
+network_channel network_open_broken(uint16_t port, uint32_t address, const network_case *made,
+                                    uint64_t way)
 {
     network_channel c = {.socket = -1};
     switch (way % 4) {
@@ -197,7 +199,8 @@ static void pump(network_relay *relay, int client)
     network_channel c = network_open(relay->target, 0);
     uint8_t bytes[1 << 16];
     while (c.socket >= 0 && !atomic_load(&relay->stop)) {
-        struct pollfd ready[2] = {{.fd = client, .events = POLLIN}, {.fd = c.socket, .events = POLLIN}};
+        struct pollfd ready[2] = {{.fd = client, .events = POLLIN},
+                                  {.fd = c.socket, .events = POLLIN}};
         if (!SSL_pending(c.tls) && poll(ready, 2, 100) <= 0) continue;
         if (ready[0].revents) {
             ssize_t got = recv(client, bytes, sizeof bytes, MSG_DONTWAIT);

@@ -28,7 +28,8 @@ void network_close(network_channel *c);
 
 /* Sends the case over TLS as a client that breaks TLS itself, in one of several ways chosen by `way`: without TLS, with a damaged
  * or cut first message, with bytes that are no record behind the handshake, with many changes of keys. */
-network_channel network_open_broken(uint16_t port, uint32_t address, const network_case *made, uint64_t way);
+network_channel network_open_broken(uint16_t port, uint32_t address, const network_case *made,
+                                    uint64_t way);
 
 /* A port of this process that leads to `port` over TLS, for one client at a time that knows no TLS. */
 typedef struct network_relay {

@@ -7,8 +7,8 @@
 
 enum {
     FACTOR = 8,
-    FIXED = 16 << 10,      /* the first tables */
-    LARGEST = 1 << 20      /* of the files made here */
+    FIXED = 16 << 10, /* the first tables */
+    LARGEST = 1 << 20 /* of the files made here */
 };
 
 typedef struct text {
@@ -78,21 +78,27 @@ static const struct {
     {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "v 1 1 1\n", ""},
     {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 ", "# ", ""},
     {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1", " x", ""},
-    {"a.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
-              "endloop\nendfacet\nendsolid\n", "solid\nendsolid\n", ""},
-    {"a.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
-              "property float z\nelement face 9999999\nproperty list uchar int vertex_indices\n"
-              "end_header\n0 0 0 1 0 0 0 1 0\n", "4 0 1 2 1 ", ""},
+    {"a.stl",
+     "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+     "endloop\nendfacet\nendsolid\n",
+     "solid\nendsolid\n", ""},
+    {"a.ply",
+     "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+     "property float z\nelement face 9999999\nproperty list uchar int vertex_indices\n"
+     "end_header\n0 0 0 1 0 0 0 1 0\n",
+     "4 0 1 2 1 ", ""},
 };
 
 static void repetitions(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof repeated / sizeof *repeated; i++)
-        for (size_t count = 100; count < LARGEST / strlen(repeated[i].what); count = count * 5 / 2) {
+        for (size_t count = 100; count < LARGEST / strlen(repeated[i].what);
+             count = count * 5 / 2) {
             text file = {0};
             print(&file, "%s", repeated[i].before);
-            for (size_t k = 0; k < count; k++) put(&file, repeated[i].what, strlen(repeated[i].what));
+            for (size_t k = 0; k < count; k++)
+                put(&file, repeated[i].what, strlen(repeated[i].what));
             print(&file, "%s", repeated[i].behind);
             check(repeated[i].name, &file, repeated[i].what);
             free(file.bytes);
@@ -167,7 +173,8 @@ static void what_is_right_is_read(void **state)
         put(&file, head, sizeof head);
         put(&file, &n, 4);
         for (unsigned i = 0; i < n; i++) {
-            const float facet[12] = {0, 0, 1, (float)i, 0, 0, (float)i + 0.5f, 0, 0, (float)i, 1, 0};
+            const float facet[12] = {0, 0, 1,        (float)i, 0, 0, (float)i + 0.5f,
+                                     0, 0, (float)i, 1,        0};
             put(&file, facet, sizeof facet);
             put(&file, "\0", 2);
         }
@@ -207,7 +214,8 @@ static void faces_of_several_corners(void **state)
             for (unsigned k = 0; k < 6; k++) {
                 unsigned next = (k + 1) % 6;
                 const uint16_t corners[4] = {(uint16_t)(12 * i + k), (uint16_t)(12 * i + next),
-                                             (uint16_t)(12 * i + next + 6), (uint16_t)(12 * i + k + 6)};
+                                             (uint16_t)(12 * i + next + 6),
+                                             (uint16_t)(12 * i + k + 6)};
                 put(&file, "\4", 1);
                 put(&file, corners, sizeof corners);
             }
