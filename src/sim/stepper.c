@@ -626,7 +626,8 @@ bool flr_stepper_step(void *stepper, flr_loop_frame *frame)
         uint32_t before = f->faults;
         flr_stepper_follow(f, began);
         flr_world_step(world, inputs, &f->frame);
-        flr_pager_waits_note(&f->waits, f->frame.missing, frame->time_ns);
+        // frames of a loop that runs free take no time, and the disk takes its own
+        flr_pager_waits_note(&f->waits, f->frame.missing, f->paced ? frame->time_ns : began);
         if (f->frame.missing) wait_for_voxels(f);
         f->faults = f->frame.faults;
         if (f->faults & ~before)
