@@ -16,7 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     flr_error error;
     /* a tree takes more than 8 times its text; what it takes must be known beforehand, since large ones are refused by it */
     flr_json_position where;
-    uint64_t cost = flr_scene_cost((const char *)bytes, size, FLR_SCENE_MAX_MEMORY, &where);
+    uint64_t limit = flr_scene_memory_limit(size);
+    uint64_t cost = flr_scene_cost((const char *)bytes, size, limit, &where);
+    if (cost > limit) cost = limit;
     size_t factor = FLR_FUZZ_FACTOR * size;
     flr_fuzz_memory_begin(size, cost > factor ? (size_t)cost - factor + FIXED : FIXED);
     flr_result result = flr_scene_parse("fuzz.json", bytes, size, &scene, &error);

@@ -43,6 +43,15 @@ flr_result flr_builder_expect(flr_builder *builder, size_t triangles, size_t ver
 
 /* ---- groups ---- */
 
+void flr_builder_expect_groups(flr_builder *builder, size_t groups, size_t names)
+{
+    flr_result ignored;
+    builder->groups = flr_budget_grow(&builder->budget, builder->groups, &builder->group_capacity,
+                                      groups, sizeof *builder->groups, &ignored);
+    builder->names = flr_budget_grow(&builder->budget, builder->names, &builder->names_capacity,
+                                     names, 1, &ignored);
+}
+
 static flr_result add_group(flr_builder *builder, const char *name, size_t length,
                             flr_mesh_group group)
 {
@@ -134,13 +143,6 @@ flr_result flr_builder_indexed(flr_builder *builder, const flr_vec3 *positions, 
 
 /* ---- the end ---- */
 
-/* gives back what is not used; a shrinking realloc that fails leaves the block as it was */
-static void *shrink(void *array, size_t bytes)
-{
-    void *smaller = realloc(array, bytes);
-    return smaller ? smaller : array;
-}
-
 flr_result flr_builder_finish(flr_builder *builder, flr_mesh **mesh)
 {
     if (builder->weld.count > FLR_MESH_MAX_COUNT) return FLR_TOO_LARGE;
@@ -153,17 +155,23 @@ flr_result flr_builder_finish(flr_builder *builder, flr_mesh **mesh)
     flr_mesh *made = malloc(sizeof *made);
     if (!made) return FLR_NO_MEMORY;
 
-    flr_weld_free_table(&builder->weld, &builder->budget);
-    const flr_vec3 *v = shrink(builder->weld.vertices, builder->weld.count * sizeof *v);
+    // what is not used is given back
+    flr_budget *budget = &builder->budget;
+    flr_weld *weld = &builder->weld;
+    flr_weld_free_table(weld, budget);
+    const flr_vec3 *v =
+        flr_budget_trim(budget, weld->vertices, &weld->capacity, weld->count, sizeof *v);
     flr_box3 bounds = flr_box3_empty();
-    for (size_t i = 0; i < builder->weld.count; i++) bounds = flr_box3_add(bounds, v[i]);
+    for (size_t i = 0; i < weld->count; i++) bounds = flr_box3_add(bounds, v[i]);
     *made = (flr_mesh){
         .vertices = v,
-        .triangles =
-            shrink(builder->triangles, builder->triangle_count * sizeof *builder->triangles),
-        .groups = shrink(builder->groups, builder->group_count * sizeof *builder->groups),
-        .names = shrink(builder->names, builder->names_size),
-        .vertex_count = (uint32_t)builder->weld.count,
+        .triangles = flr_budget_trim(budget, builder->triangles, &builder->triangle_capacity,
+                                     builder->triangle_count, sizeof *builder->triangles),
+        .groups = flr_budget_trim(budget, builder->groups, &builder->group_capacity,
+                                  builder->group_count, sizeof *builder->groups),
+        .names = flr_budget_trim(budget, builder->names, &builder->names_capacity,
+                                 builder->names_size, 1),
+        .vertex_count = (uint32_t)weld->count,
         .triangle_count = (uint32_t)builder->triangle_count,
         .group_count = (uint32_t)builder->group_count,
         .names_size = (uint32_t)builder->names_size,
@@ -190,8 +198,10 @@ flr_result flr_builder_fail(const flr_builder *builder, flr_result result, const
         return flr_fail(error, result,
                         "%s%smore than %u triangles or vertices; split the mesh into parts", name,
                         colon, FLR_MESH_MAX_COUNT);
+    size_t limit = builder->budget.limit;
     return flr_fail(error, result,
-                    "%s%swould take more than %zu MB of memory, too much for a file of its size; "
+                    "%s%swould take more than %zu %s of memory, too much for a file of its size; "
                     "split its polygons into triangles or write it as binary STL",
-                    name, colon, builder->budget.limit >> 20);
+                    name, colon, limit >> (limit >= 1 << 24 ? 20 : 10),
+                    limit >= 1 << 24 ? "MB" : "kB");
 }

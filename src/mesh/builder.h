@@ -37,6 +37,9 @@ void flr_builder_free(flr_builder *builder);
 /* What will probably come: spares copying, nothing else. */
 flr_result flr_builder_expect(flr_builder *builder, size_t triangles, size_t vertices);
 
+/* How many groups there will be at most, with names of so many bytes: spares copying, nothing else. */
+void flr_builder_expect_groups(flr_builder *builder, size_t groups, size_t names);
+
 /* From here on, triangles belong to a group of this name (bytes from a file: made valid UTF-8). */
 flr_result flr_builder_group(flr_builder *builder, const char *name, size_t length, flr_pose pose);
 

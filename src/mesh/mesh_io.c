@@ -137,7 +137,6 @@ flr_result flr_mesh_parse(const char *name, const uint8_t *bytes, size_t size,
     };
     flr_builder_begin(&reader.builder, options->weld,
                       FLR_MEMORY_FACTOR * size + FLR_MEMORY_CONSTANT);
-    reader.builder.budget.used = size;
     result = read_format(&reader, report->format);
     if (result == FLR_OK && reader.builder.triangle_count == 0) result = fail_empty(&reader);
     if (result == FLR_OK)

@@ -1,7 +1,9 @@
 /* OBJ: v, f, g and o; everything else is passed over
  *
  * Two passes over the text: the vertices first, because a face may name vertices that come later
- * and its polygon can be cut only when they are known; then the faces. */
+ * and its polygon can be cut only when they are known; then the faces. The first pass also counts what
+ * the second will make: a polygon takes six times its text as triangles, too much to be copied
+ * while they grow. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,6 +20,9 @@ typedef struct obj {
     size_t group_length;
     const char *current; /* name of the group that is open */
     size_t current_length;
+    /* first pass: what the second will make at most */
+    size_t triangles, groups, names; /* names: bytes, with a zero behind each */
+    size_t corners;                  /* of the largest face */
 } obj;
 
 /* ---- lines and words ---- */
@@ -109,15 +114,89 @@ static flr_result read_vertex(obj *o, const char *line)
                               flr_vec3_make(value[0] * unit, value[1] * unit, value[2] * unit));
 }
 
+/* a group begins where a g or o with another name came before a face */
+static bool begins_group(obj *o)
+{
+    const char *name = o->group;
+    size_t length = o->group_length;
+    o->group = NULL;
+    if (!name || (o->current && length == o->current_length && !memcmp(name, o->current, length)))
+        return false;
+    o->current = name;
+    o->current_length = length;
+    return true;
+}
+
+/* how many words begin between `c`, which is none, and `end`. Blanks are all bytes up to ' ', so there may be more words
+ * than corners, never fewer. Eight bytes at once: the top bit of each says whether it belongs to a word. */
+static size_t count_words(const char *c, const char *end)
+{
+    const uint64_t top = UINT64_C(0x8080808080808080), above = UINT64_C(0x5f5f5f5f5f5f5f5f);
+    size_t words = 0;
+    bool inside = false;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; end - c >= 8; c += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, c, 8);
+        uint64_t word = (((bytes & ~top) + above) | bytes) & top;
+        words += (size_t)__builtin_popcountll(word & ~(word << 8 | (inside ? 0x80 : 0)));
+        inside = word >> 63;
+    }
+#endif
+    for (; c < end; c++) {
+        bool before = inside;
+        inside = (unsigned char)*c > ' ';
+        words += inside && !before;
+    }
+    return words;
+}
+
+static void count_face(obj *o, const char *line, const char *end)
+{
+    size_t words = count_words(line + 1, end);
+    if (words >= 3) o->triangles += words - 2;
+    if (words > o->corners) o->corners = words;
+    if (!begins_group(o)) return;
+    o->names += o->current_length + 1;
+    o->groups++;
+}
+
+static void read_group(obj *o, const char *line, const char *end)
+{
+    const char *c = line + 1;
+    while (c < end && is_blank(o, *c)) c++;
+    while (end > c && is_blank(o, end[-1])) end--;
+    o->group = c;
+    o->group_length = (size_t)(end - c);
+}
+
+/* Room for what was counted. Where the budget has none, there are words that are no corners, or the file will be
+ * refused when it has made too much. */
+static void expect_counted(obj *o)
+{
+    flr_builder *builder = &o->reader->builder;
+    // triangles before the first group are in one without a name; a file without groups has one, too
+    flr_builder_expect_groups(builder, o->groups + 1, o->names + 1);
+    flr_faces_expect_corners(&o->faces, o->reader, o->corners);
+    (void)flr_builder_expect(builder, o->triangles, 0);
+    o->group = o->current = NULL;
+    o->group_length = o->current_length = 0;
+}
+
 static flr_result read_vertices(obj *o)
 {
     const char *end = o->reader->end, *c = o->reader->bytes;
     flr_result result = FLR_OK;
     while (result == FLR_OK && c < end) {
         c = skip_blanks(o, c);
-        if (is_line_of(o, c, 'v')) result = read_vertex(o, c);
-        c = line_end(o, c);
-        if (c < end) c++;
+        const char *behind = line_end(o, c);
+        if (is_line_of(o, c, 'v'))
+            result = read_vertex(o, c);
+        else if (is_line_of(o, c, 'f'))
+            count_face(o, c, behind);
+        else if (is_line_of(o, c, 'g') || is_line_of(o, c, 'o'))
+            read_group(o, c, behind);
+        c = behind < end ? behind + 1 : end;
     }
     return result;
 }
@@ -174,17 +253,11 @@ static flr_result read_corners(obj *o, const char *line, bool *good)
 /* a new group, if a g or o with another name came before this face */
 static flr_result open_group(obj *o)
 {
-    const char *name = o->group;
-    size_t length = o->group_length;
-    o->group = NULL;
-    if (!name || (o->current && length == o->current_length && !memcmp(name, o->current, length)))
-        return FLR_OK;
-    o->current = name;
-    o->current_length = length;
+    if (!begins_group(o)) return FLR_OK;
     flr_result result = flr_faces_flush(&o->faces, o->reader);
     if (result != FLR_OK) return result;
-    return flr_reader_built(
-        o->reader, flr_builder_group(&o->reader->builder, name, length, flr_pose_identity()));
+    return flr_reader_built(o->reader, flr_builder_group(&o->reader->builder, o->current,
+                                                         o->current_length, flr_pose_identity()));
 }
 
 static flr_result read_face(obj *o, const char *line)
@@ -200,19 +273,11 @@ static flr_result read_face(obj *o, const char *line)
     return result == FLR_OK ? flr_faces_add(&o->faces, o->reader, line) : result;
 }
 
-static void read_group(obj *o, const char *line)
-{
-    const char *c = line + 1, *end = line_end(o, line);
-    while (c < end && is_blank(o, *c)) c++;
-    while (end > c && is_blank(o, end[-1])) end--;
-    o->group = c;
-    o->group_length = (size_t)(end - c);
-}
-
 static flr_result read_faces(obj *o)
 {
     const char *end = o->reader->end, *c = o->reader->bytes;
     flr_result result = flr_faces_begin(&o->faces, o->reader);
+    if (result == FLR_OK) expect_counted(o);
     while (result == FLR_OK && c < end) {
         c = skip_blanks(o, c);
         if (is_line_of(o, c, 'f'))
@@ -220,7 +285,7 @@ static flr_result read_faces(obj *o)
         else if (is_line_of(o, c, 'v'))
             o->seen++;
         else if (is_line_of(o, c, 'g') || is_line_of(o, c, 'o'))
-            read_group(o, c);
+            read_group(o, c, line_end(o, c));
         c = line_end(o, c);
         if (c < end) c++;
     }

@@ -243,6 +243,7 @@ static flr_result read_indices(ply *p, const flr_ply_property *property, bool st
     size_t length;
     *ended = !read_length(p, property, &length);
     if (*ended) return FLR_OK;
+    flr_faces_expect_corners(&p->faces, p->reader, p->faces.corner_count + length);
     for (size_t i = 0; i < length; i++) {
         double index;
         if (!read_value(p, property->type, &index)) {

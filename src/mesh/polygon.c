@@ -15,7 +15,6 @@ void flr_faces_free(flr_faces *faces, flr_reader *reader)
     flr_budget_free(budget, faces->positions, faces->capacity, sizeof *faces->positions);
     flr_budget_free(budget, faces->numbers, faces->numbers_capacity, sizeof *faces->numbers);
     flr_budget_free(budget, faces->corners, faces->corner_capacity, sizeof *faces->corners);
-    flr_budget_free(budget, faces->scratch, faces->scratch_capacity, sizeof *faces->scratch);
     memset(faces, 0, sizeof *faces);
 }
 
@@ -31,13 +30,24 @@ flr_result flr_faces_reserve(flr_faces *faces, flr_reader *reader, size_t more)
 
 flr_result flr_faces_begin(flr_faces *faces, flr_reader *reader)
 {
+    flr_budget *budget = &reader->builder.budget;
     flr_result result;
-    faces->numbers =
-        flr_budget_grow(&reader->builder.budget, faces->numbers, &faces->numbers_capacity,
-                        faces->count, sizeof *faces->numbers, &result);
+    faces->positions = flr_budget_trim(budget, faces->positions, &faces->capacity, faces->count,
+                                       sizeof *faces->positions);
+    faces->numbers = flr_budget_grow(budget, faces->numbers, &faces->numbers_capacity, faces->count,
+                                     sizeof *faces->numbers, &result);
+    reader->builder.weld.max_count = faces->count;
     if (result == FLR_OK && faces->count)
         memset(faces->numbers, 0, faces->count * sizeof *faces->numbers);
     return flr_reader_built(reader, result);
+}
+
+void flr_faces_expect_corners(flr_faces *faces, flr_reader *reader, size_t count)
+{
+    flr_result ignored;
+    faces->corners =
+        flr_budget_grow(&reader->builder.budget, faces->corners, &faces->corner_capacity, count,
+                        sizeof *faces->corners, &ignored);
 }
 
 /* ---- one triangle ---- */
@@ -103,98 +113,115 @@ static flr_result add_fan(flr_faces *faces, flr_builder *builder)
 
 /* ---- ears ---- */
 
-/* projects along the normal's largest component, so that the polygon turns counter-clockwise,
- * and links the corners to a ring */
-static void make_ring(const flr_faces *faces, flr_vec3 normal, flr_polygon_corner *ring)
+/* a polygon on its way to triangles: the faces, with the ring in them, and how it lies in the plane */
+typedef struct cutting {
+    flr_faces *faces;
+    unsigned
+        axis; /* projected along this one: the largest of the normal, so that the polygon covers most */
+    bool mirror; /* so that the polygon turns counter-clockwise */
+} cutting;
+
+/* a corner in the plane */
+typedef struct spot {
+    double x, y;
+} spot;
+
+static spot spot_of(const cutting *cut, uint32_t corner)
+{
+    flr_vec3 p = position_of(cut->faces, corner);
+    double u = cut->axis == 0 ? p.y : cut->axis == 1 ? p.z : p.x;
+    double v = cut->axis == 0 ? p.z : cut->axis == 1 ? p.x : p.y;
+    return (spot){cut->mirror ? -u : u, v};
+}
+
+/* chooses the plane and links the corners to a ring */
+static cutting begin_cutting(flr_faces *faces, flr_vec3 normal)
 {
     double x = fabs(normal.x), y = fabs(normal.y), z = fabs(normal.z);
-    uint32_t count = (uint32_t)faces->corner_count;
-    for (uint32_t i = 0; i < count; i++) {
-        flr_vec3 p = position_of(faces, i);
-        double u = p.x, v = p.y;
-        bool mirror = normal.z < 0;
-        if (x >= y && x >= z)
-            u = p.y, v = p.z, mirror = normal.x < 0;
-        else if (y >= z)
-            u = p.z, v = p.x, mirror = normal.y < 0;
-        ring[i].x = mirror ? -u : u;
-        ring[i].y = v;
-        ring[i].previous = i ? i - 1 : count - 1;
-        ring[i].next = i + 1 < count ? i + 1 : 0;
+    cutting cut = {.faces = faces, .axis = 2, .mirror = normal.z < 0};
+    if (x >= y && x >= z)
+        cut.axis = 0, cut.mirror = normal.x < 0;
+    else if (y >= z)
+        cut.axis = 1, cut.mirror = normal.y < 0;
+    size_t count = faces->corner_count;
+    for (size_t i = 0; i < count; i++) {
+        faces->previous[i] = (uint16_t)(i ? i - 1 : count - 1);
+        faces->next[i] = (uint16_t)(i + 1 < count ? i + 1 : 0);
     }
+    return cut;
 }
 
 /* twice the signed area of a triangle in the plane */
-static double turn(const flr_polygon_corner *a, const flr_polygon_corner *b,
-                   const flr_polygon_corner *c)
+static double turn(spot a, spot b, spot c)
 {
-    return (b->x - a->x) * (c->y - a->y) - (b->y - a->y) * (c->x - a->x);
+    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-static double turn_at(const flr_polygon_corner *ring, uint32_t corner)
+static double turn_at(const cutting *cut, uint32_t corner)
 {
-    return turn(&ring[ring[corner].previous], &ring[corner], &ring[ring[corner].next]);
+    return turn(spot_of(cut, cut->faces->previous[corner]), spot_of(cut, corner),
+                spot_of(cut, cut->faces->next[corner]));
 }
 
-static bool same_place(const flr_polygon_corner *a, const flr_polygon_corner *b)
-{
-    return a->x == b->x && a->y == b->y;
-}
+static bool same_place(spot a, spot b) { return a.x == b.x && a.y == b.y; }
 
 /* A corner is an ear when it turns left and no corner that does not lies in its triangle. Corners
  * in the same place as one of the triangle's do not count: slits to holes run there and back. */
-static bool is_ear(const flr_polygon_corner *ring, uint32_t corner, uint64_t *work)
+static bool is_ear(const cutting *cut, uint32_t corner, uint64_t *work)
 {
-    const flr_polygon_corner *b = &ring[corner], *a = &ring[b->previous], *c = &ring[b->next];
+    const uint16_t *next = cut->faces->next;
+    uint32_t before = cut->faces->previous[corner], after = next[corner];
+    spot a = spot_of(cut, before), b = spot_of(cut, corner), c = spot_of(cut, after);
     if (!(turn(a, b, c) > 0)) return false;
-    for (uint32_t i = c->next; i != b->previous; i = ring[i].next) {
-        const flr_polygon_corner *p = &ring[i];
+    for (uint32_t i = next[after]; i != before; i = next[i]) {
+        spot p = spot_of(cut, i);
         ++*work;
         if (turn(a, b, p) < 0 || turn(b, c, p) < 0 || turn(c, a, p) < 0) continue;
         if (same_place(p, a) || same_place(p, b) || same_place(p, c)) continue;
-        if (turn_at(ring, i) <= 0) return false;
+        if (turn_at(cut, i) <= 0) return false;
     }
     return true;
 }
 
 /* no ear left: what to cut so that the rest has one again. A corner that encloses no area first,
  * then one that turns left, then any. */
-static uint32_t pick_anyway(const flr_polygon_corner *ring, uint32_t start)
+static uint32_t pick_anyway(const cutting *cut, uint32_t start)
 {
     uint32_t left = start, i = start;
     bool found = false;
     do {
-        double area = turn_at(ring, i);
+        double area = turn_at(cut, i);
         if (area == 0) return i;
         if (area > 0 && !found) left = i, found = true;
-        i = ring[i].next;
+        i = cut->faces->next[i];
     } while (i != start);
     return left;
 }
 
-static flr_result clip_ears(flr_faces *faces, flr_builder *builder, flr_polygon_corner *ring)
+static flr_result clip_ears(flr_faces *faces, flr_builder *builder, flr_vec3 normal)
 {
+    cutting cut = begin_cutting(faces, normal);
     uint64_t count = faces->corner_count, work = 0, allowed = 2 * count * count + 64;
     uint32_t corner = 0;
     uint64_t missed = 0;
     while (count > 3) {
         bool stuck = missed > count || work > allowed;
-        if (!stuck && !is_ear(ring, corner, &work)) {
-            corner = ring[corner].next;
+        if (!stuck && !is_ear(&cut, corner, &work)) {
+            corner = faces->next[corner];
             missed++;
             continue;
         }
-        if (missed > count) corner = pick_anyway(ring, corner);
-        uint32_t a = ring[corner].previous, c = ring[corner].next;
+        if (missed > count) corner = pick_anyway(&cut, corner);
+        uint16_t a = faces->previous[corner], c = faces->next[corner];
         flr_result result = add_triangle(faces, builder, a, corner, c);
         if (result != FLR_OK) return result;
-        ring[a].next = c;
-        ring[c].previous = a;
+        faces->next[a] = c;
+        faces->previous[c] = a;
         corner = c;
         missed = 0;
         count--;
     }
-    return add_triangle(faces, builder, ring[corner].previous, corner, ring[corner].next);
+    return add_triangle(faces, builder, faces->previous[corner], corner, faces->next[corner]);
 }
 
 /* ---- faces ---- */
@@ -221,11 +248,5 @@ flr_result flr_faces_add(flr_faces *faces, flr_reader *reader, const char *at)
                                    "%d, so let the program that wrote it make triangles",
                                    count, FLR_POLYGON_MAX_CORNERS);
     }
-    flr_result result;
-    faces->scratch =
-        flr_budget_grow(&reader->builder.budget, faces->scratch, &faces->scratch_capacity, count,
-                        sizeof *faces->scratch, &result);
-    if (result != FLR_OK) return flr_reader_built(reader, result);
-    make_ring(faces, normal, faces->scratch);
-    return flr_reader_built(reader, clip_ears(faces, &reader->builder, faces->scratch));
+    return flr_reader_built(reader, clip_ears(faces, &reader->builder, normal));
 }

@@ -9,12 +9,6 @@
 /* Polygons that are no fan are cut only up to this many corners: the work grows with the square. */
 enum { FLR_POLYGON_MAX_CORNERS = 4096 };
 
-/* A corner while its polygon is cut. */
-typedef struct flr_polygon_corner {
-    double x, y; /* in the polygon's plane, counter-clockwise */
-    uint32_t next, previous;
-} flr_polygon_corner;
-
 typedef struct flr_faces {
     flr_vec3 *positions; /* [count], metres, as in the file, not checked */
     size_t count, capacity;
@@ -22,8 +16,8 @@ typedef struct flr_faces {
     size_t numbers_capacity;
     uint32_t *corners; /* [corner_count], the face at hand, as indices below count */
     size_t corner_count, corner_capacity;
-    flr_polygon_corner *scratch;
-    size_t scratch_capacity;
+    /* the corners that are left while a polygon is cut, as a ring */
+    uint16_t next[FLR_POLYGON_MAX_CORNERS], previous[FLR_POLYGON_MAX_CORNERS];
     flr_triangle waiting[FLR_WELD_BATCH / 3]; /* cut, not yet welded */
     size_t waiting_count;
 } flr_faces;
@@ -44,8 +38,11 @@ static inline flr_result flr_faces_position(flr_faces *faces, flr_reader *reader
     return FLR_OK;
 }
 
-/* All positions are there. */
+/* All positions are there. Gives back the memory that they do not use. */
 flr_result flr_faces_begin(flr_faces *faces, flr_reader *reader);
+
+/* Room for faces of up to `count` corners: spares copying, nothing else. */
+void flr_faces_expect_corners(flr_faces *faces, flr_reader *reader, size_t count);
 
 /* Appends to the face at hand. */
 static inline flr_result flr_faces_corner(flr_faces *faces, flr_reader *reader, uint32_t corner)

@@ -8,10 +8,10 @@
 #include "feeler/mesh_io.h"
 #include "mesh/builder.h"
 
-/* A file may take this many times its size in memory, the file itself included, */
+/* A file may take this many times its size in memory while it is read, not counting the file itself, */
 #define FLR_MEMORY_FACTOR 8
-/* and this many bytes beside. */
-#define FLR_MEMORY_CONSTANT ((size_t)16 << 20)
+/* and this many bytes beside: the first tables, which do not shrink with the file. */
+#define FLR_MEMORY_CONSTANT ((size_t)15 << 10)
 
 typedef struct flr_reader {
     const char *name;        /* of the file, for sentences */

@@ -24,10 +24,11 @@ void *flr_budget_grow(flr_budget *budget, void *array, size_t *capacity, size_t 
 {
     *result = FLR_OK;
     if (need <= *capacity) return array;
-    size_t room = (budget->limit - budget->used) / size + *capacity;
+    size_t left = budget->limit > budget->used ? budget->limit - budget->used : 0;
+    size_t room = left / size, first = size < 16 ? 64 : 1024 / size;
     size_t wanted = *capacity + *capacity / 2;
     if (wanted < need) wanted = need;
-    if (wanted < 64) wanted = 64;
+    if (wanted < first) wanted = first;
     *result = FLR_TOO_LARGE;
     if (need > room) return array;
     // near the limit half of what is left: neither element by element nor all from the others
@@ -39,6 +40,18 @@ void *flr_budget_grow(flr_budget *budget, void *array, size_t *capacity, size_t 
     budget->used += (wanted - *capacity) * size;
     *capacity = wanted;
     return larger;
+}
+
+void *flr_budget_trim(flr_budget *budget, void *array, size_t *capacity, size_t count, size_t size)
+{
+    size_t unused = *capacity - count;
+    if (!count || unused < count / 16 + 8) return array;
+    if (budget->used > budget->limit || count * size > budget->limit - budget->used) return array;
+    void *smaller = realloc(array, count * size);
+    if (!smaller) return array;
+    budget->used -= unused * size;
+    *capacity = count;
+    return smaller;
 }
 
 void flr_budget_free(flr_budget *budget, void *array, size_t capacity, size_t size)
@@ -115,6 +128,7 @@ static flr_result enlarge_table(flr_weld *weld, flr_budget *budget, unsigned bit
 flr_result flr_weld_reserve(flr_weld *weld, flr_budget *budget, size_t more)
 {
     size_t need = weld->count + more;
+    if (weld->max_count && need > weld->max_count) need = weld->max_count;
     if (need > FLR_MESH_MAX_COUNT + (size_t)FLR_WELD_BATCH) return FLR_TOO_LARGE;
     flr_result result;
     weld->vertices = flr_budget_grow(budget, weld->vertices, &weld->capacity, need,

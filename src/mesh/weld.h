@@ -17,10 +17,14 @@ typedef struct flr_budget {
 } flr_budget;
 
 /* `array` made to hold at least `need` elements of `size` bytes, half as much again where the
- * budget allows, less near its limit; returns where it is now. `*result` becomes FLR_OK, FLR_NO_MEMORY, or
- * FLR_TOO_LARGE beyond the budget; on failure nothing has changed. */
+ * budget allows, less near its limit; returns where it is now. While the array is copied, the old and the new one
+ * count. `*result` becomes FLR_OK, FLR_NO_MEMORY, or FLR_TOO_LARGE beyond the budget; on failure nothing has
+ * changed. */
 void *flr_budget_grow(flr_budget *budget, void *array, size_t *capacity, size_t need, size_t size,
                       flr_result *result);
+
+/* `array` cut to `count` elements, where that saves memory and the budget allows the copy; returns where it is now. */
+void *flr_budget_trim(flr_budget *budget, void *array, size_t *capacity, size_t count, size_t size);
 
 /* Frees an array of the given capacity and takes it off the budget. */
 void flr_budget_free(flr_budget *budget, void *array, size_t capacity, size_t size);
@@ -38,6 +42,7 @@ typedef struct flr_weld {
     double distance; /* metres; 0: equal positions only */
     flr_vec3 *vertices;
     size_t count, capacity;
+    size_t max_count;     /* there will be no more vertices than this; 0: unknown */
     flr_weld_slot *slots; /* [1 << bits], linear probing from tag >> (32 - bits) */
     unsigned bits;        /* 0: no table yet */
     uint64_t seed[4]; /* of the hash, random for each table; the outcome does not depend on it */

@@ -20,6 +20,12 @@ enum {
 /* what an element of "parts" or "paths" takes beside the tree: itself, its name and its place */
 enum { ELEMENT = sizeof(flr_scene_part) + 48 };
 
+uint64_t flr_scene_memory_limit(size_t size)
+{
+    uint64_t limit = (uint64_t)FLR_SCENE_MEMORY_FACTOR * size + FLR_SCENE_MEMORY_BESIDE;
+    return limit < FLR_SCENE_MAX_MEMORY ? limit : FLR_SCENE_MAX_MEMORY;
+}
+
 /* behind the string that begins at `at` */
 static size_t string_end(const char *text, size_t size, size_t at)
 {

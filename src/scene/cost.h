@@ -13,4 +13,8 @@
  * then `*where` is that place. */
 uint64_t flr_scene_cost(const char *text, size_t size, uint64_t limit, flr_json_position *where);
 
+/* Bytes that reading a text of `size` bytes may take: enough for parts as short as they can be written, not for a text of
+ * empty lists and objects. */
+uint64_t flr_scene_memory_limit(size_t size);
+
 #endif

@@ -35,7 +35,10 @@
 enum {
     FLR_SCENE_FORMAT = 1,          /* the "feeler" key of files written here */
     FLR_SCENE_MAX_BYTES = 1 << 25, /* of a scene file; larger ones are refused */
-    FLR_SCENE_MAX_MEMORY = 1 << 28 /* bytes that reading one takes; more are refused */
+    /* bytes that reading one may take: so many times its size and so many beside, but never more than the maximum */
+    FLR_SCENE_MEMORY_FACTOR = 48,
+    FLR_SCENE_MEMORY_BESIDE = 1 << 16,
+    FLR_SCENE_MAX_MEMORY = 1 << 28
 };
 
 #define FLR_SCENE_NO_COLOUR UINT32_MAX

@@ -1,4 +1,5 @@
 /* scenes from JSON */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,12 +373,14 @@ flr_result flr_scene_parse(const char *name, const void *bytes, size_t size, flr
     }
 
     flr_json_position where;
-    if (flr_scene_cost(text, size, FLR_SCENE_MAX_MEMORY, &where) > FLR_SCENE_MAX_MEMORY)
-        return flr_fail(
-            error, FLR_TOO_LARGE,
-            "%s:%u:%u: too many values: up to here the scene takes %d MiB of memory, and "
-            "more is not allowed; make several scenes of it",
-            name, where.line, where.column, (int)(FLR_SCENE_MAX_MEMORY >> 20));
+    uint64_t limit = flr_scene_memory_limit(size);
+    if (flr_scene_cost(text, size, limit, &where) > limit)
+        return flr_fail(error, FLR_TOO_LARGE,
+                        "%s:%u:%u: too many values: up to here the scene takes %" PRIu64
+                        " %s of memory, and a "
+                        "file of its size may take no more; make several scenes of it",
+                        name, where.line, where.column, limit >> (limit >= 1 << 24 ? 20 : 10),
+                        limit >= 1 << 24 ? "MiB" : "KiB");
 
     json_error_t syntax;
     size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;

@@ -148,6 +148,9 @@ static void set_reading(flr_service_connection *c, bool reading)
 int flr_service_connection_receive(flr_service_connection *c, uint8_t *bytes, size_t size)
 {
     size_t used = 0;
+    /* lws starts a timeout with the TLS handshake and does not end it with it: the connection would be closed in the midst of work */
+    if (!c->timed) lws_set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
+    c->timed = true;
     /* lws may hand on what it had read before it was asked to stop */
     if (!c->input_size && feed(c, bytes, size, &used) < 0) return -1;
     if (used == size) return 0;

@@ -43,6 +43,7 @@ typedef struct flr_service_connection {
     uint8_t *input;   /* [input_size]: received, and not looked at yet */
     size_t input_size;
     bool stopped; /* nothing is read from it now */
+    bool timed;   /* by this service alone, not by lws any more */
     bool lingers; /* all is written; it is closed when the client closes, or at the deadline */
     /* HTTP */
     flr_http_reader reader;

@@ -135,11 +135,13 @@ static void use_hands(flr_stepper *f, const flr_loop_frame *frame)
 
 /* Reads the inputs and the remote couplings; writes the world and what it reports of this step. A new fault, and voxels that are
  * missing for too long, become notices. */
-static void step_world(flr_stepper *f, const flr_loop_frame *frame, const flr_world_input *inputs)
+static void step_world(flr_stepper *f, const flr_loop_frame *frame, int64_t began,
+                       const flr_world_input *inputs)
 {
     uint32_t before = f->faults;
     flr_world_step(f->instance->world, inputs, &f->frame);
-    flr_pager_waits_note(&f->waits, f->frame.missing, frame->time_ns);
+    // frames of a loop that runs free take no time, and the disk takes its own
+    flr_pager_waits_note(&f->waits, f->frame.missing, f->paced ? frame->time_ns : began);
     if (f->frame.missing) wait_for_voxels(f);
     f->faults = f->frame.faults;
     if (f->faults & ~before)
@@ -176,7 +178,7 @@ bool flr_stepper_step(void *stepper, flr_loop_frame *frame)
     if (!f->paused) use_hands(f, frame);
     if (f->instance->world && !f->paused) {
         flr_stepper_follow(f, began); /* remote couplings: remote_samples.c */
-        step_world(f, frame, inputs);
+        step_world(f, frame, began, inputs);
         give_forces(f, frame);
     } else {
         stand_still(f, frame);

@@ -103,6 +103,13 @@ if __name__ == "__main__":
     client = Client(int(sys.argv[1]), **given)
     if what == "hello":
         print("welcome")
+    elif what == "stay":  # asks now and then, for so many seconds
+        end = time.monotonic() + float(sys.argv[3])
+        while time.monotonic() < end:
+            client.send(PING, bytes(8), 1)
+            client.expect(PONG)
+            time.sleep(0.2)
+        print("stayed")
     elif what == "wait":  # pings, one after the other, while a scene is loaded and its voxels are made
         # prints how many were answered, how long one waited at worst and how long it all took, in ms
         began = time.monotonic()

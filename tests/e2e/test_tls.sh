@@ -19,6 +19,10 @@ port=$(sed -nE 's,.*https://localhost:([0-9]+)/#token=.*,\1,p' serve.out)
 token=$(sed -nE 's,.*#token=([0-9a-f]{32})$,\1,p' serve.out)
 [ -n "$port" ] && [ -n "$token" ] && pass || { fail "no address with a token: $(cat serve.out serve.err)"; finish; exit; }
 
+# a client that stays longer than a handshake may take; looked at in the end
+CA=one.crt TOKEN=$token python3 "$client" "$port" stay 12 >stay.out 2>&1 &
+stays=$!
+
 # get PATH [HEADER]: by https; the answer goes to $scratch/out
 get() {
   run python3 -c '
@@ -78,6 +82,7 @@ if [ -x "$host" ]; then
   expect 1 "$host" "wss://localhost:$port" wrong one.crt
   says 'token is not right'
 fi
+wait "$stays" && pass || fail "a client over TLS was dropped: $(tail -n 1 stay.out)"
 kill -0 "$server" && pass || fail "feeler serve has ended: $(cat serve.err)"
 stop_server
 # libwebsockets 4.1 loses 72 bytes of a virtual host that it could not make

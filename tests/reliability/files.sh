@@ -3,21 +3,23 @@
 # its file beside a fixed amount (16 KiB; 592 KiB for recordings). Scenes and text configurations, which take more than that as
 # trees, must take no more than was computed before they were read.
 #
-#   files.sh SOURCE_DIR BUILD_DIR [--short] [--seed N] [--count N] [--minutes N]
+#   files.sh SOURCE_DIR BUILD_DIR [--short] [--seed N] [--count N] [--minutes N] [--jobs N] [--prebuilt]
 #
 # --count: executions per family (default 10^8), --minutes: at most so long (default 20). Uses the programs of build-fuzz-fast/
-# (without sanitizers) and, where it is there, of build-fuzz/ (ASan and UBSan). --short takes what was built before and skips
-# without; otherwise they are built first.
+# (without sanitizers) and, where it is there, of build-fuzz/ (ASan and UBSan). --short and --prebuilt take what was built before and
+# skip without; otherwise they are built first. --jobs: so many processes at once (default: one for each processor).
 #
 # Behind them the family "import": damaged CAD files through the real feeler-import, a process for each, so that there are only
 # COUNT / 10,000 of them (20 with --short), reported on a line of their own. What the helper does is its own affair and counted;
 # feeler must answer every file with a mesh or a sentence and leave no process behind.
 . "$1/tests/e2e/common.sh"
-source_dir=$1 build_dir=$2 short=0 seed=1 count=100000000 minutes=20
+source_dir=$1 build_dir=$2 short=0 prebuilt=0 seed=1 count=100000000 minutes=20 jobs=$(nproc)
 shift 2
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) short=1; shift ;;
+    --short) short=1 prebuilt=1; shift ;;
+    --prebuilt) prebuilt=1; shift ;;
+    --jobs) jobs=$2; shift 2 ;;
     --seed) seed=$2; shift 2 ;;
     --count) count=$2; shift 2 ;;
     --minutes) minutes=$2; shift 2 ;;
@@ -25,8 +27,9 @@ while [ $# -gt 0 ]; do
   esac
 done
 families="stl obj ply itri scene poses segments kim recording voxfile nanovdb mesh_stream state"
-command -v clang >/dev/null && command -v flock >/dev/null || { echo "files: needs clang with libFuzzer, and flock"; exit 77; }
-if [ "$short" -eq 0 ]; then
+command -v flock >/dev/null || { echo "files: needs flock"; exit 77; }
+if [ "$prebuilt" -eq 0 ]; then
+  command -v clang >/dev/null || { echo "files: needs clang with libFuzzer"; exit 77; }
   for preset in fuzz-fast fuzz; do
     (cd "$source_dir" && cmake --preset $preset >/dev/null && ninja -C build-$preset $(printf 'fuzz_%s ' $families) >/dev/null) ||
       { echo "files: the targets of the preset $preset do not build"; exit 77; }
@@ -34,13 +37,13 @@ if [ "$short" -eq 0 ]; then
 else
   [ -x "$source_dir/build-fuzz-fast/fuzz_state" ] ||
     { echo "files: no build-fuzz-fast/; cmake --preset fuzz-fast && ninja -C build-fuzz-fast makes it"; exit 77; }
-  count=2000
+  [ "$short" -eq 0 ] || count=2000
 fi
 kit=$(mktemp -d) out=$source_dir/build-fuzz-fast/files
 mkdir -p "$kit/corpus"
 trap 'rm -rf "$kit"' EXIT
 ln -s "$source_dir/build-fuzz-fast" "$kit/fast"
-[ "$short" -eq 1 ] || ln -s "$source_dir/build-fuzz" "$kit/asan"
+[ "$short" -eq 1 ] || [ ! -d "$source_dir/build-fuzz" ] || ln -s "$source_dir/build-fuzz" "$kit/asan"
 for family in $families; do
   cp -r "$source_dir/fuzz/corpus/$family" "$kit/corpus/" 2>/dev/null || mkdir "$kit/corpus/$family"
   [ ! -f "$source_dir/fuzz/$family.dict" ] || cp -L "$source_dir/fuzz/$family.dict" "$kit/"
@@ -48,7 +51,7 @@ done
 rm -rf "$out"
 echo "seed $seed"
 if [ "$short" -eq 1 ]; then seconds=60; else seconds=$((minutes * 60)); fi
-if bash "$source_dir/fuzz/support/readers.sh" "$kit" "$seconds" "$out" "$count" "$seed"; then verdict=held status=0; else verdict="NOT HELD" status=1; fi
+if FLR_FUZZ_CORES=$jobs bash "$source_dir/fuzz/support/readers.sh" "$kit" "$seconds" "$out" "$count" "$seed"; then verdict=held status=0; else verdict="NOT HELD" status=1; fi
 least=$(for family in $families; do echo $(($(cat "$out/count/$family.fast" 2>/dev/null || echo 0) + $(cat "$out/count/$family.asan" 2>/dev/null || echo 0))); done | sort -n | head -n 1)
 
 # number WORDS LOGS...: the sum of what stands behind the words in all logs
@@ -56,7 +59,7 @@ number() { local words=$1; shift; sed -nE "s/^$words: ([0-9]+)\$/\1/p" "$@" | aw
 
 test=$build_dir/tests/test_import_mutations
 if [ -x "$test" ] && [ -x "$build_dir/feeler-import" ] && [ -x "$build_dir/tests/make_cad" ]; then
-  if [ "$short" -eq 1 ]; then wanted=20 workers=1; else wanted=$((count / 10000)) workers=$(nproc); fi
+  if [ "$short" -eq 1 ]; then wanted=20 workers=1; else wanted=$((count / 10000)) workers=$jobs; fi
   [ "$wanted" -ge "$workers" ] || workers=1
   mkdir -p "$out/import"
   pids=()

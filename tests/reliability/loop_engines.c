@@ -3,7 +3,9 @@
  *
  * For each engine that a user can choose: a controller with its sockets, two viewers that read everything, a recording, and a
  * peer in a shared session that holds the same part. A device moves a hand that presses that part onto a plate. FRAMES run as
- * fast as they go, in the loop's own thread, then PACED_FRAMES by the clock. Exit 77: this machine cannot count. */
+ * fast as they go, in the loop's own thread, then PACED_FRAMES by the clock. Exit 77: this machine cannot count.
+ *
+ * "paged" has a larger plate, and memory for a part of its voxels: they come from the disk and go again as the hand moves. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,14 +24,16 @@ typedef struct engine {
     const char *parameter; /* NULL: none is changed */
     double value;
     bool point;
+    uint64_t memory; /* for the marks of voxels; 0: all are in memory */
 } engine;
 
 static const engine engines[] = {
-    {"shell", NULL, 0, false},
-    {"smooth", "model", 1, false},
-    {"awareness", "awareness", 1, false},
-    {"spheres", "engine", 1, false},
-    {"point", NULL, 0, true},
+    {.name = "shell"},
+    {.name = "smooth", .parameter = "model", .value = 1},
+    {.name = "awareness", .parameter = "awareness", .value = 1},
+    {.name = "spheres", .parameter = "engine", .value = 1},
+    {.name = "point", .point = true},
+    {.name = "paged", .memory = 2 << 20},
 };
 
 static const char token[] = "a-token-of-24-characters";
@@ -42,6 +46,7 @@ typedef struct hand {
     atomic_bool done, cannot, blind;
     interposed counts;
     double lowest;        /* metres: where it goes down to */
+    double reach;         /* metres: how far it goes along the plate */
     uint64_t step, cycle; /* frames: since it moves; of one way down and up */
     double most;          /* N: the largest force it was given */
 } hand;
@@ -87,7 +92,7 @@ static bool hand_read(void *state, int64_t now_ns, flr_device_sample *sample)
                        : 0;
     sample->T_base_grip = flr_pose_identity();
     sample->T_base_grip.p.z = 0.05 - (0.05 - h->lowest) * 0.5 * (1 - cos(phase));
-    sample->T_base_grip.p.x = 0.02 * sin(phase);
+    sample->T_base_grip.p.x = h->reach * sin(phase);
     sample->buttons = 0;
     sample->time_ns = now_ns;
     return true;
@@ -165,6 +170,7 @@ static void begin_site(site *s, const char *folder, const char *name, const engi
     def.engine.paced = paced;
     def.engine.recordings = s->recordings;
     def.engine.cache = &s->cache;
+    def.engine.memory = kind->memory;
     assert_ok(flr_service_create(&def, &s->service, &error), error);
     s->port = flr_service_address(s->service).port;
     flr_engine *e = flr_service_engine(s->service);
@@ -176,7 +182,7 @@ static void begin_site(site *s, const char *folder, const char *name, const engi
         assert_ok(flr_engine_select(e, 0, device, &error), error);
     }
     char path[600];
-    snprintf(path, sizeof path, "%s/scene.json", folder);
+    snprintf(path, sizeof path, "%s/%s.json", folder, kind->memory ? "large" : "small");
     assert_ok(flr_engine_load(e, path, &job, &error), error);
     settle(e);
     if (kind->parameter) assert_ok(flr_engine_set(e, kind->parameter, kind->value, &error), error);
@@ -204,7 +210,8 @@ typedef struct viewer {
     atomic_bool end;
     _Atomic uint64_t states, bytes;
     _Atomic uint32_t contacts, proxies, guests, held;
-    atomic_bool recording;
+    _Atomic uint64_t read; /* bytes of voxels that came from the disk */
+    atomic_bool recording, paused;
 } viewer;
 
 static void take_state(viewer *v, const flr_msg_state *m)
@@ -215,6 +222,8 @@ static void take_state(viewer *v, const flr_msg_state *m)
         v->proxies += m->proxies[i].part != FLR_ENGINE_NONE;
     v->held = m->hands_count ? m->hands[0].held : FLR_ENGINE_NONE;
     v->recording = m->recording;
+    v->read = m->paged_read;
+    v->paused = m->paused;
 }
 
 static void *look(void *context)
@@ -325,6 +334,7 @@ static bool watch_engine(const char *folder, const engine *kind, bool paced, uin
     viewer viewers[VIEWERS], other;
     memset(&h, 0, sizeof h);
     h.lowest = kind->point ? 0.005 : 0.015;
+    h.reach = kind->memory ? 0.16 : 0.02;
     /* by the clock a way takes its time: contact is awaited before the watch begins */
     h.cycle = paced ? 500 : 3000;
     atomic_store(&h.wanted, frames);
@@ -352,12 +362,14 @@ static bool watch_engine(const char *folder, const engine *kind, bool paced, uin
     atomic_store(&h.go, true);
     until(kind->point ? v->proxies > 0 : v->contacts > 0, "contact",
           send_hand(&other, h.lowest)); /* both press */
-    uint64_t states = v->states;
+    uint64_t states = v->states, read = v->read;
     int64_t began = flr_clock_ns(flr_env_real());
     atomic_store(&h.watch, true);
     await_frames(&h, &host, v);
     double seconds = (double)(flr_clock_ns(flr_env_real()) - began) * 1e-9;
     until(v->states > states, "states for the viewer", (void)0);
+    assert_false(v->paused);
+    if (kind->memory) until(v->read > read, "voxels from the disk", (void)0);
     states = v->states - states;
     end_viewer(&other);
     for (int i = 0; i < VIEWERS; i++) end_viewer(&viewers[i]);
@@ -394,7 +406,8 @@ static bool is_chosen(const engine *kind)
     return found;
 }
 
-static void make_scene(const char *folder)
+/* a block above a plate of `size` metres */
+static void make_scene(const char *folder, const char *name, flr_vec3 size, double voxel)
 {
     flr_error error;
     flr_engine *e;
@@ -403,12 +416,11 @@ static void make_scene(const char *folder)
     flr_engine_def def = flr_threadless_engine_def(flr_env_real());
     def.paced = false;
     assert_ok(flr_engine_create(&def, &e, &error), error);
-    flr_test_stand_add(e, "plate", flr_vec3_make(0.1, 0.1, 0.02), flr_vec3_make(0, 0, 0),
-                       FLR_PART_STATIC, 0.004);
+    flr_test_stand_add(e, "plate", size, flr_vec3_zero(), FLR_PART_STATIC, voxel);
     flr_test_stand_add(e, "block", flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(0, 0, 0.05),
                        FLR_PART_MOVABLE, 0.004);
     settle(e);
-    snprintf(path, sizeof path, "%s/scene.json", folder);
+    snprintf(path, sizeof path, "%s/%s.json", folder, name);
     assert_ok(flr_engine_save(e, path, &job, &error), error);
     settle(e);
     flr_engine_destroy(e);
@@ -418,7 +430,8 @@ static void the_loop_is_quiet(void **state)
 {
     (void)state;
     char *folder = flr_test_folder();
-    make_scene(folder);
+    make_scene(folder, "small", flr_vec3_make(0.1, 0.1, 0.02), 0.004);
+    make_scene(folder, "large", flr_vec3_make(0.5, 0.4, 0.02), 0.0007);
     for (size_t i = 0; i < sizeof engines / sizeof engines[0] && result == 0; i++) {
         if (!is_chosen(&engines[i])) continue;
         if (!watch_engine(folder, &engines[i], false, free_frames)) result = 77;

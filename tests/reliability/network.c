@@ -1,29 +1,25 @@
 /* network PORT PID [--seed N] [--first N] [--connections N] [--messages N] [--minutes N] [--seconds-to-answer S]
- *         [--latency MS] [--scene FILE]: hostile clients of a controller at 127.0.0.1
+ *         [--latency MS] [--scene FILE] [--tls 1]: hostile clients of a controller at 127.0.0.1
  *
  * Sends cases in batches until both counts are reached or the time is over, each from an address of 127.0.0.0/8 by chance. After
  * each batch a new connection asks for /health: it must be answered in time, and frames of the loop must go on. All the while one
  * ordinary client sends a ping every few milliseconds; its longest wait is measured and, with --latency, bounded. Time in which the
  * machine ran other processes in place of the controller or the client does not count. A failure names
- * the first case of the batch: --first repeats from there. Talks to loopback only, and ends by itself. */
-#include <arpa/inet.h>
-#include <errno.h>
+ * the first case of the batch: --first repeats from there. Talks to loopback only, and ends by itself.
+ *
+ * With --tls 1 the same cases go over TLS, and one of 16 clients breaks TLS itself. */
 #include <fcntl.h>
 #include <math.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "network_cases.h"
+#include "network_channel.h"
 #include "support/websocket.h"
 
-enum { BATCH = 32, ADDRESSES = 200, PING_US = 4000, PATIENCE_S = 60 };
+enum { BATCH = 32, ADDRESSES = 200, PING_US = 4000, PATIENCE_S = 60, BREAKS_TLS = 16 };
 
 typedef struct options {
     uint16_t port;
@@ -31,6 +27,7 @@ typedef struct options {
     uint64_t seed, first, connections, messages;
     double minutes, answer, latency;
     const char *scene;
+    bool tls;
 } options;
 
 static double now(void)
@@ -123,42 +120,6 @@ static void *run_ordinary(void *context)
 
 /* ---- hostile ones ---- */
 
-/* A connection from 127.0.0.X; -1: there is none. */
-static int open_from(uint16_t port, uint32_t address)
-{
-    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-    if (s < 0) return -1;
-    /* a reset in place of a farewell: no port stays taken for a minute */
-    struct linger hard = {.l_onoff = 1, .l_linger = 0};
-    setsockopt(s, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
-    setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    setsockopt(s, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
-    struct sockaddr_in from = {.sin_family = AF_INET}, to = {.sin_family = AF_INET};
-    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + address);
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(s, (struct sockaddr *)&from, sizeof from) == 0 &&
-        connect(s, (struct sockaddr *)&to, sizeof to) == 0)
-        return s;
-    close(s);
-    return -1;
-}
-
-/* Sends what there is room for; the other side may have had enough. */
-static void send_case(int s, const network_case *c)
-{
-    size_t at = 0;
-    for (unsigned i = 0; i <= c->cut_count; i++) {
-        size_t end = i < c->cut_count ? c->cuts[i] : c->size;
-        if (end > c->size) end = c->size;
-        if (end <= at) continue;
-        ssize_t sent = send(s, c->bytes + at, end - at, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < (ssize_t)(end - at)) return;
-        at = end;
-    }
-    if (c->half_close) shutdown(s, SHUT_WR);
-}
-
 /* What the controller answered to hostile clients: that commands were looked at, and not only sent. */
 typedef struct answers {
     uint64_t welcomes, done, errors;
@@ -188,13 +149,12 @@ static void count_answers(const uint8_t *bytes, size_t size, answers *a)
 }
 
 /* Takes what has come. */
-static void drain(int s, answers *a)
+static void drain(network_channel *c, answers *a)
 {
     static uint8_t bytes[1 << 20];
     size_t size = 0;
-    ssize_t got;
-    while (size < sizeof bytes &&
-           (got = recv(s, bytes + size, sizeof bytes - size, MSG_DONTWAIT)) > 0)
+    int got;
+    while (size < sizeof bytes && (got = network_receive(c, bytes + size, sizeof bytes - size)) > 0)
         size += (size_t)got;
     count_answers(bytes, size, a);
 }
@@ -204,21 +164,19 @@ static double ask_health(const options *o, const delays *machine, double *second
 {
     static const char request[] =
         "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    static network_case get = {.size = sizeof request - 1};
+    memcpy(get.bytes, request, get.size);
     char text[8192];
     size_t size = 0;
     double started = now(), before = read_delays(machine), frames = -1;
-    int s = open_from(o->port, 0);
-    if (s < 0) return -1;
-    if (send(s, request, sizeof request - 1, MSG_NOSIGNAL) == sizeof request - 1)
-        while (size + 1 < sizeof text) {
-            double left = PATIENCE_S - (now() - started);
-            struct pollfd ready = {.fd = s, .events = POLLIN};
-            if (left <= 0 || poll(&ready, 1, (int)(left * 1000) + 1) <= 0) break;
-            ssize_t got = recv(s, text + size, sizeof text - 1 - size, 0);
-            if (got <= 0) break;
-            size += (size_t)got;
-        }
-    close(s);
+    network_channel c = network_open(o->port, 0);
+    if (c.socket < 0) return -1;
+    network_send(&c, &get);
+    int got;
+    while (size + 1 < sizeof text && (got = network_await(&c, text + size, sizeof text - 1 - size,
+                                                          PATIENCE_S - (now() - started))) > 0)
+        size += (size_t)got;
+    network_close(&c);
     text[size] = 0;
     const char *at = strstr(text, "\"frames\": ");
     if (at && !strncmp(text, "HTTP/1.1 200", 12)) frames = strtod(at + 10, NULL);
@@ -238,7 +196,7 @@ typedef struct run {
 } run;
 
 /* Opens the connections of a batch and sends. Those that do not read end at once, while the controller is busy with them. */
-static void send_batch(const options *o, run *r, int sockets[BATCH])
+static void send_batch(const options *o, run *r, network_channel channels[BATCH])
 {
     static network_case c;
     r->kinds[0] = 0;
@@ -247,24 +205,25 @@ static void send_batch(const options *o, run *r, int sockets[BATCH])
         size_t used = strlen(r->kinds);
         if (!strstr(r->kinds, c.kind))
             snprintf(r->kinds + used, sizeof r->kinds - used, "%s%s", used ? ", " : "", c.kind);
-        sockets[i] = open_from(o->port, 1 + (uint32_t)(r->number * 7 % ADDRESSES));
-        if (sockets[i] < 0) continue;
+        uint32_t address = 1 + (uint32_t)(r->number * 7 % ADDRESSES);
+        bool broken = o->tls && r->number % BREAKS_TLS == 0;
+        channels[i] = broken ? network_open_broken(o->port, address, &c, r->number / BREAKS_TLS)
+                             : network_open(o->port, address);
+        if (channels[i].socket < 0) continue;
         r->connections++;
-        send_case(sockets[i], &c);
-        r->messages += c.messages;
-        if (c.reads) continue;
-        close(sockets[i]);
-        sockets[i] = -1;
+        if (!broken) network_send(&channels[i], &c);
+        if (!broken) r->messages += c.messages;
+        if (!c.reads) network_close(&channels[i]);
     }
 }
 
 /* /health was answered after what was sent before it: whatever answers there are have come. */
-static void end_batch(run *r, const int sockets[BATCH])
+static void end_batch(run *r, network_channel channels[BATCH])
 {
     for (int i = 0; i < BATCH; i++) {
-        if (sockets[i] < 0) continue;
-        drain(sockets[i], &r->answers);
-        close(sockets[i]);
+        if (channels[i].socket < 0) continue;
+        drain(&channels[i], &r->answers);
+        network_close(&channels[i]);
     }
 }
 
@@ -310,6 +269,8 @@ static bool read_options(int count, char **words, options *o)
             o->latency = strtod(value, NULL);
         else if (!strcmp(name, "--scene"))
             o->scene = value;
+        else if (!strcmp(name, "--tls"))
+            o->tls = whole != 0;
         else
             return false;
     }
@@ -324,7 +285,10 @@ int main(int count, char **words)
         return 2;
     }
     static ordinary other;
-    other.port = o.port;
+    static network_relay relay;
+    if (o.tls) network_use_tls();
+    if (o.tls && !network_relay_begin(&relay, o.port)) return 2;
+    other.port = o.tls ? relay.port : o.port;
     other.pid = o.pid;
     run r = {.number = o.first, .frames = -1, .machine = open_delays(o.pid)};
     double started = now();
@@ -335,13 +299,14 @@ int main(int count, char **words)
            (r.connections < o.connections || r.messages < o.messages)) {
         batch = r.number;
         atomic_store(&other.number, batch);
-        int sockets[BATCH];
-        send_batch(&o, &r, sockets);
+        network_channel channels[BATCH];
+        send_batch(&o, &r, channels);
         why = check(&o, &r, &other);
-        end_batch(&r, sockets);
+        end_batch(&r, channels);
     }
     atomic_store(&other.stop, true);
     pthread_join(other.thread, NULL);
+    if (o.tls) network_relay_end(&relay);
     if (!why) why = check(&o, &r, &other);
     /* else nothing was tried */
     if (!why && r.messages >= 1000 && (!r.answers.welcomes || !r.answers.done || !r.answers.errors))

@@ -72,6 +72,38 @@ static void what_it_takes_is_known(void **state)
         }
 }
 
+/* what it takes follows its size: empty values are refused, parts and poses as short as they can be written are not */
+static void memory_follows_the_size(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *what, *behind;
+        bool refused;
+    } texts[] = {
+        {"[", "[]", "]", true},
+        {"{\"feeler\":1,\"parts\":[", "{}", "]}", true},
+        {"{\"feeler\":1,\"parts\":[", "{\"file\":\"b.stl\"}", "]}", false},
+        {"{\"feeler\":1,\"parts\":[", "{\"name\":\"a\",\"file\":\"b\"}", "]}", false},
+        {"{\"feeler\":1,\"parts\":[", "{\"file\":\"b\",\"pose\":{\"position\":[0,0,0]}}", "]}",
+         false},
+        {"[", "[0,0,0]", "]", false},
+        {"[", "[0,0,0,1,0,0,0]", "]", false},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t count = 1; count < 50000; count = count * 3 + 1) {
+            size_t size;
+            char *text = repeat(texts[i].before, texts[i].what, count, texts[i].behind, &size);
+            flr_error error;
+            uint64_t peak;
+            flr_result result = parse(text, size, &peak, &error);
+            assert_true(peak <=
+                        (uint64_t)FLR_SCENE_MEMORY_FACTOR * size + FLR_SCENE_MEMORY_BESIDE + FIXED);
+            if (!texts[i].refused) assert_int_not_equal(result, FLR_TOO_LARGE);
+            if (texts[i].refused && count > 5000) assert_int_equal(result, FLR_TOO_LARGE);
+            free(text);
+        }
+}
+
 static void too_many_values_are_refused(void **state)
 {
     (void)state;
@@ -80,7 +112,8 @@ static void too_many_values_are_refused(void **state)
         char *text = repeat(shapes[i].before, shapes[i].what, (FLR_SCENE_MAX_BYTES - 99) / length,
                             shapes[i].behind, &size);
         flr_json_position where;
-        bool over = flr_scene_cost(text, size, FLR_SCENE_MAX_MEMORY, &where) > FLR_SCENE_MAX_MEMORY;
+        uint64_t limit = flr_scene_memory_limit(size);
+        bool over = flr_scene_cost(text, size, limit, &where) > limit;
         flr_error error;
         uint64_t peak;
         if (over) {
@@ -110,6 +143,7 @@ int main(void)
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_takes_is_known),
+        cmocka_unit_test(memory_follows_the_size),
         cmocka_unit_test(too_many_values_are_refused),
     };
     return cmocka_run_group_tests_name("scene_cost", tests, NULL, NULL);

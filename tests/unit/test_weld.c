@@ -219,26 +219,39 @@ static void distances_that_work(void **state)
 static void budget(void **state)
 {
     (void)state;
-    flr_budget budget = {.limit = 1000};
+    flr_budget budget = {.limit = 2000};
     size_t capacity = 0;
     flr_result result;
     void *array = flr_budget_grow(&budget, NULL, &capacity, 10, 8, &result);
     assert_int_equal(result, FLR_OK);
     assert_int_equal(capacity, 64);
     assert_int_equal(budget.used, 512);
-    // half as much again would fit, then only what is needed, then nothing
+    // half as much again fits beside what is there, then nothing does
     array = flr_budget_grow(&budget, array, &capacity, 70, 8, &result);
     assert_int_equal(result, FLR_OK);
     assert_int_equal(capacity, 96);
     array = flr_budget_grow(&budget, array, &capacity, 125, 8, &result);
     assert_int_equal(result, FLR_OK);
-    assert_int_equal(capacity, 125);
-    array = flr_budget_grow(&budget, array, &capacity, 126, 8, &result);
+    assert_int_equal(capacity, 144);
+    array = flr_budget_grow(&budget, array, &capacity, 145, 8, &result);
     assert_int_equal(result, FLR_TOO_LARGE);
-    assert_int_equal(capacity, 125);
+    assert_int_equal(capacity, 144);
+    // cut to what is used; not where little would be saved
+    budget.limit = 3000;
+    array = flr_budget_trim(&budget, array, &capacity, 140, 8);
+    assert_int_equal(capacity, 144);
+    array = flr_budget_trim(&budget, array, &capacity, 100, 8);
+    assert_int_equal(capacity, 100);
+    assert_int_equal(budget.used, 800);
+    // near the limit what is needed and half of what is left
+    budget.limit = 2000;
+    array = flr_budget_grow(&budget, array, &capacity, 140, 8, &result);
+    assert_int_equal(result, FLR_OK);
+    assert_int_equal(capacity, 150);
     flr_budget_free(&budget, array, capacity, 8);
     assert_int_equal(budget.used, 0);
 
+    budget.limit = 1000;
     // a table and vertices beyond the limit
     flr_weld weld = {0};
     assert_int_equal(flr_weld_reserve(&weld, &budget, 100), FLR_TOO_LARGE);
