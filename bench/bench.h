@@ -19,6 +19,7 @@ typedef struct flr_bench_options {
     const char *plots;   /* an existing folder for plots (SVG); NULL: none */
     const char
         *scene; /* a scene's file or a scenario's name, where a subject has one; NULL: its own */
+    const char *models; /* folder of the shared models; NULL: ../shared/models */
 } flr_bench_options;
 
 flr_bench_options flr_default_bench_options(void);
@@ -85,6 +86,10 @@ flr_result flr_bench_motions(flr_env *env, const flr_bench_options *options, FIL
 /* Stability: a peg in a hand rests, slides, is wedged, drops …; what lasts above 100 Hz, over stiffness, mass and rate. */
 flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, FILE *out,
                                flr_error *error);
+
+/* Fits: a simulated hand takes every tight fit apart, with each engine; FCL, ODE and Bullet beside, where they are built in. */
+flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
+                          flr_error *error);
 
 /* ---- shared by the subjects ---- */
 

@@ -224,12 +224,6 @@ static flr_result build(const flr_fit_options *options, flr_model *model, flr_er
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "thread: no size M%g; there are M3, M4, M5, M6, M8, M10, M12, M16 and M20",
                         options->size / mm);
-    /* the nut's crest must not vanish */
-    double most = 0.1 * metric->pitch * mm;
-    if (options->gap > most * (1 + 1e-9))
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "thread M%g: the gap goes from %g to %g mm, a tenth of the pitch, not %g",
-                        metric->d, FLR_FIT_MIN_GAP / mm, most / mm, options->gap / mm);
     flr_fit_scratch *scratch = flr_fit_scratch_make(error);
     if (!scratch) return FLR_NO_MEMORY;
     thread t = plan(metric, options);
@@ -246,5 +240,6 @@ const flr_fit flr_fit_thread = {.name = "thread",
                                 .size = 8e-3,
                                 .min_size = 3e-3,
                                 .max_size = 20e-3,
-                                .max_gap = 0.05,
+                                /* a tenth of the pitch, or the nut's crest would vanish */
+                                .max_gap = 0.0125,
                                 .build = build};

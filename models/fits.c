@@ -31,8 +31,8 @@ const flr_fit *flr_fit_find(const char *name)
 flr_fit_options flr_fit_complete(const flr_fit *fit, const flr_fit_options *options)
 {
     flr_fit_options all = options ? *options : (flr_fit_options){0};
-    if (all.gap == 0) all.gap = FLR_FIT_GAP;
     if (all.size == 0) all.size = fit->size;
+    if (all.gap == 0) all.gap = fmin(FLR_FIT_GAP, fit->max_gap * all.size);
     if (all.chord == 0) all.chord = fmax(all.gap / 150, 0.25e-6);
     return all;
 }
@@ -83,14 +83,13 @@ static void choose_voxels(flr_model *model, const flr_fit_options *options)
     const double voxels = 1.5e6, reach = 2.6;
     double most = fmax(area(model->meshes[0].mesh), area(model->meshes[1].mesh));
     double voxel = fmax(options->gap / 3, sqrt(most / voxels));
-    /* two digits are enough */
-    double digit = 1e-7;
-    while (digit * 100 < voxel) digit *= 10;
-    voxel = digit * ceil(voxel / digit - 1e-9);
+    /* whole tenths of a micrometre, or micrometres */
+    double parts = voxel < 10e-6 ? 1e7 : 1e6;
+    voxel = ceil(voxel * parts - 1e-9) / parts;
     model->scene.voxel = voxel;
     model->scene.contact.force_layer = 0;
     double missing = reach * voxel - options->gap;
-    if (missing > 0) model->scene.contact.displace = -digit * ceil(missing / digit);
+    if (missing > 0) model->scene.contact.displace = -ceil(missing * parts) / parts;
 }
 
 static void choose_camera(flr_model *model)

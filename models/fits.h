@@ -42,7 +42,7 @@ typedef struct flr_fit {
     flr_result (*build)(const flr_fit_options *options, flr_model *model, flr_error *error);
 } flr_fit;
 
-#define FLR_FIT_GAP     0.1e-3  /* metres: default */
+#define FLR_FIT_GAP     0.1e-3  /* metres: default, where a fit of that size takes so much */
 #define FLR_FIT_MIN_GAP 0.01e-3 /* metres */
 
 /* All fits in the order of a list; by name, NULL when there is none. */

@@ -115,10 +115,11 @@ static void every_thread_size(void **state)
     static const double sizes[] = {3, 4, 5, 6, 8, 10, 12, 16, 20};
     const flr_fit *fit = flr_fit_find("thread");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        flr_model model = build(fit, 0.05e-3, sizes[i] * 1e-3);
+        const double gap = fmin(0.05e-3, fit->max_gap * sizes[i] * 1e-3);
+        flr_model model = build(fit, gap, sizes[i] * 1e-3);
         for (size_t k = 0; k < model.mesh_count; k++)
             check_mesh(fit->name, model.meshes[k].file, model.meshes[k].mesh);
-        check_path(fit, &model, 0.05e-3, steps_for(&model, 200000));
+        check_path(fit, &model, gap, steps_for(&model, 200000));
         flr_model_free(&model);
     }
 }
