@@ -19,6 +19,7 @@ typedef struct flr_bench_options {
     const char *plots;   /* an existing folder for plots (SVG); NULL: none */
     const char
         *scene; /* a scene's file or a scenario's name, where a subject has one; NULL: its own */
+    const char *models; /* folder of the shared models; NULL: ../shared/models */
 } flr_bench_options;
 
 flr_bench_options flr_default_bench_options(void);
@@ -89,6 +90,10 @@ flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, F
 /* Parts: what a frame and an iteration of control cost with 1 to 1000 movable parts, idle and with one of them carried. */
 flr_result flr_bench_parts(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error);
+
+/* Fits: a simulated hand takes every tight fit apart, with each engine; FCL, ODE and Bullet beside, where they are built in. */
+flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
+                          flr_error *error);
 
 /* ---- shared by the subjects ---- */
 

@@ -11,7 +11,7 @@
 typedef struct bench_values {
     flr_common common;
     int64_t repeat, divide;
-    const char *scratch, *plots, *scene;
+    const char *scratch, *plots, *scene, *models;
     bool list;
 } bench_values;
 
@@ -56,6 +56,9 @@ static const struct subject {
      "1 to 1000 movable parts, idle or one of them carried: microseconds a frame and an "
      "iteration of control",
      flr_bench_parts},
+    {"fits",
+     "a hand takes tight fits apart: microseconds of a frame, distances; FCL, ODE, Bullet beside",
+     flr_bench_fits},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -128,6 +131,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     options.scratch = values->scratch;
     options.plots = values->plots;
     options.scene = values->scene;
+    options.models = values->models;
     return run_subject(cli, subject, &options);
 }
 
@@ -161,8 +165,15 @@ static const flr_option options[] = {
     {.name = "scene",
      .type = FLR_OPTION_PATH,
      .argument = "SCENE",
-     .help = "scene file or name of a scenario, for serve; default bay",
+     .help = "scene file or name of a scenario, for serve; default bay. For fits: only those whose "
+             "name begins so",
      .offset = offsetof(bench_values, scene)},
+    {.name = "models",
+     .type = FLR_OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "folder of the shared models, for fits; default ../shared/models; assemblies that are "
+             "not there are left out",
+     .offset = offsetof(bench_values, models)},
     {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
     {.name = NULL},
 };

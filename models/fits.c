@@ -1,0 +1,144 @@
+/* fits.c: the list of fits; their limits; what is common to their scenes. */
+#include "models/fits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "feeler/gauge.h"
+#include "feeler/units.h"
+#include "models/fit_kit.h"
+
+/* ---- the list ---- */
+
+/* in the order of the table in docs/fits.md */
+static const flr_fit *const fits[] = {
+    &flr_fit_thread,   &flr_fit_round_peg, &flr_fit_square_peg, &flr_fit_key,  &flr_fit_splines,
+    &flr_fit_dovetail, &flr_fit_bayonet,   &flr_fit_hook,       &flr_fit_gears};
+
+size_t flr_fit_count(void) { return sizeof fits / sizeof *fits; }
+
+const flr_fit *flr_fit_at(size_t index) { return index < flr_fit_count() ? fits[index] : NULL; }
+
+const flr_fit *flr_fit_find(const char *name)
+{
+    for (size_t i = 0; i < flr_fit_count(); i++)
+        if (strcmp(fits[i]->name, name) == 0) return fits[i];
+    return NULL;
+}
+
+/* ---- options ---- */
+
+flr_fit_options flr_fit_complete(const flr_fit *fit, const flr_fit_options *options)
+{
+    flr_fit_options all = options ? *options : (flr_fit_options){0};
+    if (all.size == 0) all.size = fit->size;
+    if (all.gap == 0) all.gap = fmin(FLR_FIT_GAP, fit->max_gap * all.size);
+    if (all.chord == 0) all.chord = fmax(all.gap / 150, 0.25e-6);
+    return all;
+}
+
+flr_result flr_fit_parse_size(const char *text, double *size, flr_error *error)
+{
+    bool metric = (text[0] == 'M' || text[0] == 'm') && text[1] >= '0' && text[1] <= '9';
+    return flr_size_parse(metric ? text + 1 : text, 1e-3, size, error);
+}
+
+static flr_result check(const flr_fit *fit, const flr_fit_options *o, flr_error *error)
+{
+    /* a little more than the limit is the limit, written in another unit */
+    const double slack = 1 + 1e-9, mm = 1e3;
+    if (!(o->size * slack >= fit->min_size && o->size <= fit->max_size * slack))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "%s: the size (%s) goes from %g to %g mm, not %g",
+                        fit->name, fit->measure, fit->min_size * mm, fit->max_size * mm,
+                        o->size * mm);
+    if (!(o->gap * slack >= FLR_FIT_MIN_GAP && o->gap <= fit->max_gap * o->size * slack))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s of size %g mm: the gap goes from %g to %g mm, not %g", fit->name,
+                        o->size * mm, FLR_FIT_MIN_GAP * mm, fit->max_gap * o->size * mm,
+                        o->gap * mm);
+    if (!(o->chord >= 0.05e-6 && o->chord <= o->gap / 2))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "%s: the chord error goes from 0.00005 mm to half the gap, not %g mm",
+                        fit->name, o->chord * mm);
+    return FLR_OK;
+}
+
+/* ---- scenes ---- */
+
+static double area(const flr_mesh *mesh)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *v = mesh->triangles[i].v;
+        flr_vec3 a = mesh->vertices[v[0]];
+        sum += v3_length(v3_cross(v3_sub(mesh->vertices[v[1]], a), v3_sub(mesh->vertices[v[2]], a)));
+    }
+    return sum / 2;
+}
+
+/* Voxels that see the gap where memory allows; points are moved inwards by what is missing. A point
+ * is up to half a voxel's diagonal off its surface, and a surface voxel reaches a whole one. */
+static void choose_voxels(flr_model *model, const flr_fit_options *options)
+{
+    const double voxels = 1.5e6, reach = 2.6;
+    double most = fmax(area(model->meshes[0].mesh), area(model->meshes[1].mesh));
+    double voxel = fmax(options->gap / 3, sqrt(most / voxels));
+    /* whole tenths of a micrometre, or micrometres */
+    double parts = voxel < 10e-6 ? 1e7 : 1e6;
+    voxel = ceil(voxel * parts - 1e-9) / parts;
+    model->scene.voxel = voxel;
+    model->scene.contact.force_layer = 0;
+    double missing = reach * voxel - options->gap;
+    if (missing > 0) model->scene.contact.displace = -ceil(missing * parts) / parts;
+}
+
+static void choose_camera(flr_model *model)
+{
+    flr_box3 box = model->meshes[0].mesh->bounds;
+    flr_vec3 middle = v3_mix(box.low, box.high, 0.5), size = v3_sub(box.high, box.low);
+    double far = 1.6 * v3_length(size);
+    model->scene.camera = (flr_scene_camera){
+        .given = true,
+        .eye = v3_add(middle, v3_mul(v3_unit(v3(0.55, -0.65, 0.6)), far)),
+        .target = v3_add(middle, v3(0, 0, 0.2 * size.z)),
+        .up = {0, 0, 1}};
+}
+
+flr_result flr_fit_build(const flr_fit *fit, const flr_fit_options *options, flr_model *model,
+                         flr_error *error)
+{
+    flr_fit_options all = flr_fit_complete(fit, options);
+    flr_result result = check(fit, &all, error);
+    if (result != FLR_OK) return result;
+    flr_model built;
+    memset(&built, 0, sizeof built);
+    built.scene = flr_default_scene();
+    built.scene.name = fit->name;
+    built.scene.description = fit->summary;
+    built.scene.unit = 0.001;
+    result = fit->build(&all, &built, error);
+    if (result != FLR_OK) {
+        flr_model_free(&built);
+        return result;
+    }
+    choose_voxels(&built, &all);
+    choose_camera(&built);
+    *model = built;
+    return FLR_OK;
+}
+
+flr_result flr_fit_measure(const flr_model *model, size_t pose, double *distance, flr_error *error)
+{
+    flr_gauge_part *fixed = NULL, *moving = NULL;
+    flr_result result = flr_gauge_part_create(model->meshes[0].mesh, &fixed, error);
+    if (result == FLR_OK) result = flr_gauge_part_create(model->meshes[1].mesh, &moving, error);
+    if (result == FLR_OK) {
+        flr_gauge_result r;
+        flr_gauge_distance(fixed, moving, model->parts[0].T_world_part,
+                           model->paths[0].poses[pose].T_world_part, NULL, NULL, &r);
+        *distance = r.meet ? 0 : r.upper;
+    }
+    flr_gauge_part_destroy(fixed);
+    flr_gauge_part_destroy(moving);
+    return result;
+}
