@@ -33,9 +33,7 @@ static int begin(void **state)
         flr_world_part *part = &k->parts[i];
         *part = flr_default_world_part();
         part->shape = k->shapes[i % 2];
-        part->kind = i == 0           ? FLR_PART_STATIC
-                     : i == PARTS - 1 ? FLR_PART_FREE
-                                      : FLR_PART_MOVABLE;
+        part->kind = i == 0 ? FLR_PART_STATIC : i == PARTS - 1 ? FLR_PART_FREE : FLR_PART_MOVABLE;
         flr_test_part *of = i % 2 ? &k->ball : &k->box;
         assert_ok(
             flr_body_def_from_mesh(flr_test_shape_mesh(&of->shape), 8000, &part->body, &error),
@@ -113,17 +111,16 @@ static flr_hash chain(const flr_world *world, const kit *k, flr_hash before)
     for (uint32_t i = 0; i < flr_world_part_count(world); i++) {
         if (k->parts[i].kind == FLR_PART_STATIC) continue;
         const flr_body *b = flr_world_body(world, i);
-        const double of[13] = {b->T_world_part.p.x,   b->T_world_part.p.y,   b->T_world_part.p.z,
-                               b->T_world_part.q.w,   b->T_world_part.q.x,   b->T_world_part.q.y,
-                               b->T_world_part.q.z,   b->twist.linear.x,     b->twist.linear.y,
-                               b->twist.linear.z,     b->twist.angular.x,    b->twist.angular.y,
+        const double of[13] = {b->T_world_part.p.x, b->T_world_part.p.y, b->T_world_part.p.z,
+                               b->T_world_part.q.w, b->T_world_part.q.x, b->T_world_part.q.y,
+                               b->T_world_part.q.z, b->twist.linear.x,   b->twist.linear.y,
+                               b->twist.linear.z,   b->twist.angular.x,  b->twist.angular.y,
                                b->twist.angular.z};
         memcpy(to, of, sizeof of);
         to += 13;
     }
     flr_wrench w = flr_world_wrench(world, 0);
-    const double of[6] = {w.force.x,  w.force.y,  w.force.z,
-                          w.torque.x, w.torque.y, w.torque.z};
+    const double of[6] = {w.force.x, w.force.y, w.force.z, w.torque.x, w.torque.y, w.torque.z};
     memcpy(to, of, sizeof of);
     to += 6;
     return flr_hash_bytes(numbers, (size_t)(to - numbers) * sizeof *to);
@@ -184,8 +181,8 @@ static void near_parts_are_found(void **state)
     flr_world *world = make(k, PARTS);
     uint32_t found = 0;
     for (int n = 0; n < 50; n++) {
-        flr_vec3 point = flr_vec3_add(flr_test_random_pose(&random, 0.1).p,
-                                      flr_vec3_make(0.09, 0.09, 0.09));
+        flr_vec3 point =
+            flr_vec3_add(flr_test_random_pose(&random, 0.1).p, flr_vec3_make(0.09, 0.09, 0.09));
         double within = flr_test_random_range(&random, 0, 0.03);
         uint32_t next = flr_world_next_near(world, 0, point, within);
         for (uint32_t i = 0; i < PARTS; i++) {
