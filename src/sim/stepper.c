@@ -143,7 +143,8 @@ static void step_world(flr_stepper *f, const flr_loop_frame *frame, const flr_wo
     if (f->frame.missing) wait_for_voxels(f);
     f->faults = f->frame.faults;
     if (f->faults & ~before)
-        flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_FAULT, .faults = f->faults & ~before});
+        flr_stepper_notify(f,
+                           (flr_notice){.kind = FLR_NOTICE_FAULT, .faults = f->faults & ~before});
 }
 
 /* Reads what hands feel in the world; writes the wrenches of their devices. */
