@@ -53,7 +53,7 @@ typedef struct side {
     flr_env *env;
     flr_engine *engine;
     flr_device *hand;
-    uint32_t plate, parts[MOVED];
+    flr_part_id plate, parts[MOVED];
     bool holds[MOVED];
     post line[LINE]; /* to the other */
     uint32_t sent;
@@ -112,7 +112,7 @@ static flr_result give_hand(side *s, flr_error *error)
     if (result == FLR_OK)
         result = flr_engine_add_device(s->engine, s->hand, FLR_WIRE_DEVICE_SIMULATED, "hand", NULL,
                                        flr_pose_identity(), 1, &device, error);
-    return result == FLR_OK ? flr_engine_select(s->engine, 0, device, error) : result;
+    return result == FLR_OK ? flr_engine_select(s->engine, flr_hand(0), device, error) : result;
 }
 
 static void wait(side *s, int frames)
@@ -155,8 +155,8 @@ static flr_engine_part_state look(side *s, int part)
 {
     const flr_engine_state *state = flr_engine_view(s->engine);
     for (uint32_t i = 0; i < state->part_count; i++)
-        if (state->parts[i].part == s->parts[part]) return state->parts[i];
-    return (flr_engine_part_state){.part = FLR_ENGINE_NONE, .T_world_part = flr_pose_identity()};
+        if (flr_same_part(state->parts[i].part, s->parts[part])) return state->parts[i];
+    return (flr_engine_part_state){.part = FLR_NO_PART_ID, .T_world_part = flr_pose_identity()};
 }
 
 /* ---- between them ---- */
@@ -202,11 +202,10 @@ static flr_result receive(side *from, side *to, flr_error *error)
 static flr_result coupling(side *s, int part, bool mutual, const flr_pose *rest, flr_error *error)
 {
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
-    def.part = s->parts[part];
     def.mutual = mutual;
     def.rest = rest != NULL;
     if (rest) def.T_world_rest = *rest;
-    return flr_engine_set_coupling(s->engine, (uint32_t)part, &def, error);
+    return flr_engine_set_coupling(s->engine, (uint32_t)part, s->parts[part], &def, error);
 }
 
 /* ---- measuring ---- */
@@ -265,7 +264,8 @@ static flr_result begin(bench *b, flr_error *error)
         if (takes && result == FLR_OK) result = give_hand(&b->sides[i], error);
         wait(&b->sides[i], 20); /* of both: their clocks go together */
         if (takes && result == FLR_OK)
-            result = flr_engine_grab(b->sides[i].engine, 0, b->sides[i].parts[own], error);
+            result =
+                flr_engine_grab(b->sides[i].engine, flr_hand(0), b->sides[i].parts[own], error);
     }
     return result;
 }
@@ -277,10 +277,10 @@ static flr_result release(bench *b, flr_error *error)
     flr_result result = FLR_OK;
     flr_pose rest[MOVED];
     for (int i = 0; i < SIDES && result == FLR_OK; i++)
-        if (b->sides[i].hand) result = flr_engine_release(b->sides[i].engine, 0, error);
+        if (b->sides[i].hand) result = flr_engine_release(b->sides[i].engine, flr_hand(0), error);
     for (int i = 0; i < SIDES && result == FLR_OK; i++)
         for (uint32_t t = 0; t < MOVED && result == FLR_OK; t++)
-            result = flr_engine_set_coupling(b->sides[i].engine, t, NULL, error);
+            result = flr_engine_set_coupling(b->sides[i].engine, t, FLR_NO_PART_ID, NULL, error);
     if (result == FLR_OK) result = pass(b, 0.002, false, error);
     for (int i = 0; i < MOVED; i++) {
         rest[i] = look(&b->sides[0], i).T_world_part;

@@ -24,7 +24,7 @@ typedef struct host {
     flr_env *env;
     flr_engine *engine;
     flr_share *share;
-    uint32_t first; /* id of the first part */
+    flr_part_id first; /* the first part */
     samples frames, iterations;
 } host;
 
@@ -34,7 +34,7 @@ static flr_result add_parts(host *h, uint32_t count, flr_error *error)
     flr_result result = FLR_OK;
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
         char name[24];
-        uint32_t part;
+        flr_part_id part;
         flr_vec3 at = {pitch * (i % 10), pitch * (i / 10 % 10), pitch * (i / 100)};
         snprintf(name, sizeof name, "part %u", i);
         result = flr_bench_add_box(h->engine, name, flr_vec3_make(0.02, 0.012, 0.008), at,
@@ -102,8 +102,8 @@ static void measure(host *h, size_t frames, bool carries)
         /* up and down, 3 mm, along the part beside it */
         flr_vec3 at = {0, 0, 0.003 * (double)(i % 200 < 100 ? i % 100 : 100 - i % 100) / 100};
         if (carries)
-            (void)flr_engine_hand_input(h->engine, 0, flr_pose_make(at, flr_quat_identity()), 1,
-                                        NULL);
+            (void)flr_engine_hand_input(h->engine, flr_hand(0),
+                                        flr_pose_make(at, flr_quat_identity()), 1, NULL);
         pass(h);
     }
 }
@@ -148,7 +148,7 @@ static flr_result bench_count(const flr_bench_options *options, uint32_t count, 
         bool carries = i == 1;
         /* parts that came last are looked at, and the hand takes its part, before anything is measured */
         measure(h, 1000, carries);
-        if (carries && flr_engine_view(h->engine)->hands[0].held != h->first) {
+        if (carries && !flr_same_part(flr_engine_view(h->engine)->hands[0].held, h->first)) {
             result = flr_fail(error, FLR_CLOSED, "the hand did not take its part");
             break;
         }

@@ -55,7 +55,8 @@ typedef struct bench {
     flr_device *hand;
     flr_pose T_start; /* of the part that is held */
     double size;      /* metres: of the circle */
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     char loop_stat[96], loop_status[96]; /* files that tell about the loop's thread */
     row *rows;
     uint32_t row_count, round, at;
@@ -68,7 +69,8 @@ typedef struct bench {
     flr_loop_stats stats;
     counts counted;
     uint64_t states, last_frame, lost;
-    uint32_t far_part, far_job; /* FLR_ENGINE_NONE, 0: none */
+    flr_part_id far_part;
+    uint32_t far_job; /* 0: none */
     bool far_there;
     bool recording; /* from its start until its file is whole */
     char far_file[1100];
@@ -111,7 +113,7 @@ static flr_result take_part(bench *b, flr_error *error)
     if (result == FLR_OK)
         result = flr_engine_add_device(b->engine, b->hand, FLR_WIRE_DEVICE_SIMULATED, "script",
                                        NULL, flr_pose_identity(), 1, &device, error);
-    return result == FLR_OK ? flr_engine_select(b->engine, 0, device, error) : result;
+    return result == FLR_OK ? flr_engine_select(b->engine, flr_hand(0), device, error) : result;
 }
 
 /* ---- the loop's thread ---- */
@@ -305,9 +307,9 @@ static flr_result next_row(bench *b, flr_error *error)
 /* The scene's part with the most triangles, as a file, in a unit that makes it as large as wanted. */
 static flr_result write_far(bench *b, double voxel, flr_error *error)
 {
-    flr_engine_part part, chosen = {.part = FLR_ENGINE_NONE};
+    flr_engine_part part, chosen = {.part = FLR_NO_PART_ID};
     for (uint32_t i = 0; flr_engine_part_at(b->engine, i, &part); i++)
-        if (chosen.part == FLR_ENGINE_NONE ||
+        if (!flr_is_part(chosen.part) ||
             part.geometry->triangle_count > chosen.geometry->triangle_count)
             chosen = part;
     flr_vec3 size = flr_box3_size(chosen.geometry->bounds);
@@ -330,10 +332,11 @@ static flr_result step(bench *b, flr_error *error)
         go_on(b, TAKING);
         break;
     case TAKING: /* the hand's device changes, and the loop has the parts a little later than control */
-        if (flr_engine_view(b->engine)->hands[0].held == b->part) return begin_row(b, error);
+        if (flr_same_part(flr_engine_view(b->engine)->hands[0].held, b->part))
+            return begin_row(b, error);
         if (passed(b) < 1) break;
         b->since_ns = flr_clock_ns(b->env);
-        result = flr_engine_grab(b->engine, 0, b->part, error);
+        result = flr_engine_grab(b->engine, flr_hand(0), b->part, error);
         if (result == FLR_AGAIN) result = FLR_OK;
         break;
     case SETTLING:
@@ -546,7 +549,7 @@ flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE 
         b->folder = folder;
         b->rows = measured;
         b->row_count = sizeof rows / sizeof *rows;
-        b->far_part = FLR_ENGINE_NONE;
+        b->far_part = FLR_NO_PART_ID;
         flr_bench_catch_begin();
         result = run(b, out, error);
         tree all = {env, folder};

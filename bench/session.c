@@ -49,7 +49,7 @@ static flr_vec3 place(uint32_t index)
 }
 
 flr_result flr_bench_add_box(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
-                             flr_part_kind kind, uint32_t *part, flr_error *error)
+                             flr_part_kind kind, flr_part_id *part, flr_error *error)
 {
     flr_vec3 corners[8];
     uint32_t triangles[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
@@ -80,7 +80,7 @@ static flr_result start(user *u, flr_error *error)
     def.paced = false;
     def.hands = 1;
     def.merge = false;
-    uint32_t part;
+    flr_part_id part;
     flr_result result = flr_engine_create(&def, &u->engine, error);
     if (result == FLR_OK)
         result = flr_bench_add_box(u->engine, "plate", flr_vec3_make(0.3, 0.2, 0.01),
@@ -112,12 +112,12 @@ static void move(user *u, int64_t now)
 {
     double t = (double)now * 1e-9 * 6.283185307;
     flr_vec3 at = place(u->index);
-    bool holds = flr_engine_view(u->engine)->hands[0].held != FLR_ENGINE_NONE;
+    bool holds = flr_is_part(flr_engine_view(u->engine)->hands[0].held);
     if (holds) {
         at.x += 0.01 * sin(t);
         at.z += 0.005 * (1 - cos(t));
     }
-    (void)flr_engine_hand_input(u->engine, 0, flr_pose_make(at, flr_quat_identity()),
+    (void)flr_engine_hand_input(u->engine, flr_hand(0), flr_pose_make(at, flr_quat_identity()),
                                 flr_share_ready(u->share), NULL);
 }
 
@@ -173,7 +173,7 @@ static flr_result open_session(session *s, flr_error *error)
     if (result == FLR_OK) pass(s, 2);
     for (uint32_t i = 0; i < s->count && result == FLR_OK; i++)
         if (!flr_share_ready(s->users[i].share) ||
-            flr_engine_view(s->users[i].engine)->hands[0].held == FLR_ENGINE_NONE)
+            !flr_is_part(flr_engine_view(s->users[i].engine)->hands[0].held))
             result = flr_fail(error, FLR_CLOSED, "user %u of the session holds nothing", i + 1);
     return result;
 }

@@ -7,7 +7,7 @@
 
 /* A box of 1 mm voxels in an engine; its id in `*part`. */
 flr_result flr_bench_add_box(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
-                             flr_part_kind kind, uint32_t *part, flr_error *error);
+                             flr_part_kind kind, flr_part_id *part, flr_error *error);
 
 /* Sessions of 1 to 15 users, all in this process on simulated machines: time per frame and user of loop and network, bytes. */
 flr_result flr_bench_session(const flr_bench_options *options, FILE *out, flr_error *error);

@@ -42,7 +42,7 @@ typedef struct user {
     flr_service *service;
     flr_engine *engine;
     flr_device *hand;
-    uint32_t part;
+    flr_part_id part;
     flr_pose T_start;
     double way;   /* metres along x, to one neighbour and then to the other */
     double began; /* s, of the hand: when it began to move; negative: not yet */
@@ -126,7 +126,8 @@ static flr_result add_part(user *u, flr_model *model, size_t at, flr_error *erro
     add.voxel = model->scene.voxel;
     add.T_world_part = from->T_world_part;
     flr_box3 bounds = add.mesh->bounds;
-    uint32_t id, job;
+    flr_part_id id;
+    uint32_t job;
     for (uint32_t i = 0; i < u->session->count; i++) {
         if (strcmp(held[i], from->name) != 0) continue;
         flr_vec3 centre = {u->session->row_x[i], 0.3, 2.2};
@@ -160,7 +161,7 @@ static flr_result give_hand(user *u, flr_error *error)
     if (result == FLR_OK)
         result = flr_engine_add_device(u->engine, u->hand, FLR_WIRE_DEVICE_SIMULATED, "script",
                                        NULL, flr_pose_identity(), 1, &device, error);
-    return result == FLR_OK ? flr_engine_select(u->engine, 0, device, error) : result;
+    return result == FLR_OK ? flr_engine_select(u->engine, flr_hand(0), device, error) : result;
 }
 
 /* ---- a user, in the thread of the service ---- */
@@ -209,11 +210,11 @@ static flr_result step(user *u, flr_error *error)
         break;
     }
     case TAKING:
-        if (flr_engine_view(u->engine)->hands[0].held == u->part) {
+        if (flr_same_part(flr_engine_view(u->engine)->hands[0].held, u->part)) {
             atomic_store(&u->moves, true);
             go_on(u, SETTLING);
         } else if (all_reached(s, TAKING)) {
-            result = flr_engine_grab(u->engine, 0, u->part, error);
+            result = flr_engine_grab(u->engine, flr_hand(0), u->part, error);
             if (result == FLR_AGAIN) result = FLR_OK;
         }
         break;

@@ -253,7 +253,7 @@ static flr_result add_device(server *s, const flr_device_driver *driver, const c
         s->devices[s->device_count] = device;
         s->device_numbers[s->device_count++] = number;
     }
-    return text ? flr_engine_select(engine, 0, number, error) : FLR_OK;
+    return text ? flr_engine_select(engine, flr_hand(0), number, error) : FLR_OK;
 }
 
 /* Those that are there can be chosen in the viewer; of the others it tells what they lack. */

@@ -24,7 +24,7 @@ flr_share_def flr_default_share_def(void)
 
 int64_t flr_share_now(const flr_share *share) { return flr_clock_ns(share->def.env); }
 
-static const flr_engine_part_state *state_of(const flr_engine_state *state, uint32_t id)
+static const flr_engine_part_state *state_of(const flr_engine_state *state, flr_part_id id)
 {
     uint32_t at = flr_engine_state_find(state, id);
     return at == FLR_ENGINE_NONE ? NULL : &state->parts[at];
@@ -135,17 +135,17 @@ void flr_share_take_parts(flr_share *s)
     }
 }
 
-static uint32_t place_of(const flr_share *s, uint32_t id)
+static uint32_t place_of(const flr_share *s, flr_part_id id)
 {
     for (uint32_t i = 0; i < s->part_count; i++)
-        if (s->parts[i].id == id) return i;
+        if (flr_same_part(s->parts[i].id, id)) return i;
     return FLR_ENGINE_NONE;
 }
 
-static bool held_here(const flr_engine_state *state, uint32_t id)
+static bool held_here(const flr_engine_state *state, flr_part_id id)
 {
     for (uint32_t h = 0; h < state->hand_count; h++)
-        if (state->hands[h].held == id) return true;
+        if (flr_same_part(state->hands[h].held, id)) return true;
     return false;
 }
 
@@ -179,7 +179,7 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         const flr_engine_coupling_state *t = &state->couplings[i];
         flr_shared_coupling *mine =
             t->coupling < FLR_WORLD_REMOTE_COUPLINGS ? &s->couplings[t->coupling] : NULL;
-        if (!mine || !mine->used || s->parts[mine->part].id != t->part) continue;
+        if (!mine || !mine->used || !flr_same_part(s->parts[mine->part].id, t->part)) continue;
         flr_shared_part *p = &s->parts[mine->part];
         if (mine->diverged != t->diverged && !mine->rest) {
             mine->diverged = t->diverged;
@@ -203,7 +203,7 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         if (p->homing_ns && !p->ghost &&
             flr_share_now(s) - p->homing_ns > (int64_t)(s->def.patience * 1e9)) {
             flr_share_set_solid(s, p, false);
-            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
+            flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,
                             "the way to where it was let go is not free here: it passes through");
         }
     }
@@ -304,7 +304,7 @@ static void show(flr_share *s, const flr_engine_state *state)
         if (!(hand->bits & FLR_WIRE_HAND_PRESENT)) continue;
         hands[hand_count++] = (flr_wire_peer_hand){
             .hand = h,
-            .held = hand->held == FLR_ENGINE_NONE ? UINT32_MAX : place_of(s, hand->held),
+            .held = flr_is_part(hand->held) ? place_of(s, hand->held) : UINT32_MAX,
             .T_world_hand = hand->T_world_hand};
     }
     for (uint32_t i = 0; i < s->part_count && part_count < FLR_SESSION_SHOWN; i++) {
@@ -344,7 +344,7 @@ static void on_hands(flr_share *s, const flr_session_event *event)
         s->hands[s->hand_count++] = (flr_share_hand){
             .member = event->member,
             .hand = h->hand,
-            .held = h->held < s->part_count ? s->parts[h->held].id : FLR_ENGINE_NONE,
+            .held = h->held < s->part_count ? s->parts[h->held].id : FLR_NO_PART_ID,
             .T_world_hand = h->T_world_hand};
     }
 }
@@ -359,7 +359,7 @@ static void compare_voxels(flr_share *s, uint16_t member, const flr_wire_peer_pa
     flr_session_person person;
     bool known = flr_session_person_find(s->session, member, &person);
     p->odd = true;
-    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
+    flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,
                     "%s touches with voxels of %g mm where there are %g mm here: the finer side "
                     "pushes before it is pushed",
                     known ? person.name : "another member", there * 1e3, p->voxel * 1e3);
@@ -409,21 +409,22 @@ static void on_lost(flr_share *s, uint32_t part)
     bool full = !in && membership->part_count >= flr_membership_most(membership);
     p->kept = false;
     for (uint32_t h = 0; h < state->hand_count; h++) {
-        if (state->hands[h].held != p->id) continue;
+        if (!flr_same_part(state->hands[h].held, p->id)) continue;
         held = p->lost = true;
-        (void)flr_engine_release(s->def.engine, h, NULL);
-        flr_engine_news(
-            s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, h, "this part cannot be held now: %s",
-            in && entry.frozen                                ? "who held it before is not heard"
-            : in && entry.holder_count == FLR_SESSION_HOLDERS ? "as many hold it already as can"
-            : full ? "too many parts are held or on their way; take it "
-                     "again when some of them lie"
-                   : "this controller was away");
+        (void)flr_engine_release(s->def.engine, flr_hand(h), NULL);
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, h,
+                        "this part cannot be held now: %s",
+                        in && entry.frozen ? "who held it before is not heard"
+                        : in && entry.holder_count == FLR_SESSION_HOLDERS
+                            ? "as many hold it already as can"
+                        : full ? "too many parts are held or on their way; take it "
+                                 "again when some of them lie"
+                               : "this controller was away");
     }
     // it is where the others have it or, when there is room, they are told where it is: by whoever notices that it is elsewhere
     (void)flr_session_place(s->session, part, &p->known);
     if (full && !held)
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id, FLR_ENGINE_NONE,
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,
                         "too many parts are held or on their way: the others see where this one "
                         "lies when some of them have come to rest");
     flr_share_match(s, part);
@@ -534,19 +535,20 @@ int64_t flr_share_service(flr_share *s)
     return flr_session_service(s->session);
 }
 
-void flr_share_tell_held(flr_share *s, uint32_t part)
+void flr_share_tell_held(flr_share *s, flr_part_id part)
 {
     const flr_membership *membership = flr_session_membership(s->session);
     uint16_t self = flr_session_self(s->session);
     for (uint32_t i = 0; i < membership->part_count; i++) {
         const flr_membership_part *entry = &membership->parts[i];
         if (entry->part >= s->part_count) continue;
-        uint32_t id = s->parts[entry->part].id, k = 0;
+        flr_part_id id = s->parts[entry->part].id;
+        uint32_t k = 0;
         while (k < entry->holder_count && entry->holders[k] == self) k++;
-        if (k == entry->holder_count || (part != FLR_ENGINE_NONE && part != id)) continue;
+        if (k == entry->holder_count || (flr_is_part(part) && !flr_same_part(part, id))) continue;
         flr_session_person person;
         bool known = flr_session_person_find(s->session, entry->holders[k], &person);
-        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, id, FLR_ENGINE_NONE,
+        flr_engine_news(s->def.engine, FLR_WIRE_EVENT_NOTE, id.index, FLR_ENGINE_NONE,
                         "this part stays where it is: %s holds it",
                         known ? person.name : "another member");
     }

@@ -56,8 +56,8 @@ void flr_share_destroy(flr_share *share); /* says goodbye; NULL allowed */
 int64_t flr_share_service(flr_share *share);
 /* To be called with every event of the engine. */
 void flr_share_event(flr_share *share, const flr_engine_event *event);
-/* After an undo, a reset or a place: tells that this part (FLR_ENGINE_NONE: every part) which somebody else holds stays. */
-void flr_share_tell_held(flr_share *share, uint32_t part);
+/* After an undo, a reset or a place: tells that this part (FLR_NO_PART_ID: every part) which somebody else holds stays. */
+void flr_share_tell_held(flr_share *share, flr_part_id part);
 
 /* For flr_env_wait(). */
 flr_socket *flr_share_socket(const flr_share *share);
@@ -75,7 +75,8 @@ bool flr_share_progress(const flr_share *share, uint64_t *done, uint64_t *total)
 /* A hand of somebody else. */
 typedef struct flr_share_hand {
     uint16_t member;
-    uint32_t hand, held; /* part of the engine, or FLR_ENGINE_NONE */
+    uint32_t hand;    /* index at its controller */
+    flr_part_id held; /* of the engine, or FLR_NO_PART_ID */
     flr_pose T_world_hand;
 } flr_share_hand;
 
@@ -96,7 +97,7 @@ const flr_share_stats *flr_share_get_stats(const flr_share *share);
 
 /* How parts stand, for people: held by others, diverged, frozen, being brought home, physics off. */
 typedef struct flr_share_part {
-    uint32_t part; /* of the engine */
+    flr_part_id part; /* of the engine */
     uint16_t holders[FLR_SESSION_HOLDERS];
     uint32_t holder_count;
     bool diverged, frozen, homing, ghost;

@@ -12,7 +12,7 @@ void flr_share_set_solid(flr_share *s, flr_shared_part *p, bool solid)
 
 static void uncouple(flr_share *s, uint32_t coupling)
 {
-    if (flr_engine_set_coupling(s->def.engine, coupling, NULL, NULL) == FLR_OK)
+    if (flr_engine_set_coupling(s->def.engine, coupling, FLR_NO_PART_ID, NULL, NULL) == FLR_OK)
         s->couplings[coupling] = (flr_shared_coupling){0};
 }
 
@@ -39,12 +39,11 @@ static void coupling(flr_share *s, uint32_t part, uint16_t member, bool mutual,
         if (!s->couplings[i].used) at = i;
     if (at >= FLR_WORLD_REMOTE_COUPLINGS) return; /* more than that cannot be felt apart */
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
-    def.part = s->parts[part].id;
     def.mutual = mutual;
     def.rest = rest;
     if (rest) def.T_world_rest = rest->T_world_part;
     // what does not get through now is tried in the next round
-    if (flr_engine_set_coupling(s->def.engine, at, &def, NULL) != FLR_OK) return;
+    if (flr_engine_set_coupling(s->def.engine, at, s->parts[part].id, &def, NULL) != FLR_OK) return;
     double put = s->couplings[at].used ? s->couplings[at].put : 0;
     s->couplings[at] = (flr_shared_coupling){.used = true,
                                              .rest = rest,
@@ -73,8 +72,8 @@ void flr_share_tell_diverged(flr_share *s, uint32_t part)
     s->changes++;
     bool known = flr_session_person_find(s->session, member, &person);
     if (!member) return; /* nobody else holds it any more */
-    flr_engine_news(s->def.engine, diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE, p->id,
-                    FLR_ENGINE_NONE,
+    flr_engine_news(s->def.engine, diverged ? FLR_WIRE_EVENT_WARNING : FLR_WIRE_EVENT_NOTE,
+                    p->id.index, FLR_ENGINE_NONE,
                     diverged ? "something is caught between this part here and at %s's"
                              : "the part here and at %s's are together again",
                     known ? person.name : "another member");

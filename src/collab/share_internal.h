@@ -11,7 +11,7 @@
 #include "sim/engine_internal.h"
 
 typedef struct flr_shared_part {
-    uint32_t id; /* the engine's */
+    flr_part_id id; /* the engine's */
     flr_part_kind kind;
     double voxel;
     flr_pose known; /* where all agree that it is */

@@ -21,6 +21,11 @@ static void answer(call *c, flr_result result, uint32_t value)
     flr_client_session_answer(c->session, c->message, result, value, &c->error);
 }
 
+static flr_part_id part_of(const call *c, uint32_t index)
+{
+    return flr_engine_part_id(c->engine, index);
+}
+
 /* ---- talk ---- */
 
 static void do_bye(call *c) { flr_client_session_end(c->session, FLR_OK, "goodbye"); }
@@ -56,8 +61,10 @@ static void do_watch(call *c)
     /* who begins to watch is told what was told before it came, and still is so */
     flr_message message = {.id = FLR_MSG_EVENT};
     char sentence[FLR_ERROR_MESSAGE_SIZE];
+    flr_part_id part;
     if ((watch->wants & ~before & FLR_WIRE_WANT_EVENTS) &&
-        flr_engine_overlap(c->engine, &message.as.event.part, sentence)) {
+        flr_engine_overlap(c->engine, &part, sentence)) {
+        message.as.event.part = part.index;
         message.as.event.kind = FLR_WIRE_EVENT_WARNING;
         message.as.event.hand = FLR_ENGINE_NONE;
         message.as.event.sentence = flr_wire_text_of(sentence);
@@ -79,11 +86,12 @@ static void do_state(call *c)
 static void do_mesh(call *c)
 {
     const flr_msg_mesh_ask *ask = &c->message->as.mesh_ask;
-    if (!flr_engine_mesh(c->engine, ask->mesh, NULL)) {
+    flr_mesh_id mesh = flr_engine_mesh_id(c->engine, ask->mesh);
+    if (!flr_engine_mesh(c->engine, mesh, NULL)) {
         answer(c, flr_fail(&c->error, FLR_NOT_FOUND, "there is no mesh %u", ask->mesh), 0);
         return;
     }
-    if (!flr_client_session_ask_mesh(c->session, c->message->request, ask->mesh, ask->triangles))
+    if (!flr_client_session_ask_mesh(c->session, c->message->request, mesh, ask->triangles))
         answer(c,
                flr_fail(&c->error, FLR_AGAIN,
                         "too many meshes are asked for; wait for those on their way"),
@@ -100,7 +108,8 @@ static void do_overlay(call *c)
         result =
             flr_fail(&c->error, FLR_AGAIN, "too much is asked for; wait for what is on its way");
     if (result == FLR_OK)
-        result = flr_overlay_begin(c->engine, ask->part, ask->kind, ask->limit, &wanted, &c->error);
+        result = flr_overlay_begin(c->engine, part_of(c, ask->part), ask->kind, ask->limit, &wanted,
+                                   &c->error);
     if (result == FLR_OK &&
         !flr_client_session_ask_overlay(c->session, c->message->request, wanted))
         result = flr_fail(&c->error, FLR_NO_MEMORY, "the controller has no memory left");
@@ -127,16 +136,16 @@ static void do_command(call *c)
     memcpy(&shared, (const char *)&c->message->as + row->shared, sizeof shared);
     if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_HAND) mark_hand(c, shared);
     if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_PART && c->hub->share)
-        flr_share_tell_held(c->hub->share, shared);
+        flr_share_tell_held(c->hub->share, part_of(c, shared));
     if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_ALL && c->hub->share)
-        flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
+        flr_share_tell_held(c->hub->share, FLR_NO_PART_ID);
     answer(c, result, 0);
 }
 
 static void do_hand_input(call *c)
 {
     const flr_msg_hand_input *input = &c->message->as.hand_input;
-    if (flr_engine_hand_input(c->engine, input->hand, input->T_world_hand, input->buttons,
+    if (flr_engine_hand_input(c->engine, flr_hand(input->hand), input->T_world_hand, input->buttons,
                               &c->error) == FLR_OK)
         mark_hand(c, input->hand);
 }
@@ -168,7 +177,7 @@ static void do_devices(call *c)
 static void do_select(call *c)
 {
     const flr_msg_device_select *select = &c->message->as.device_select;
-    answer(c, flr_engine_select(c->engine, select->hand, select->device, &c->error), 0);
+    answer(c, flr_engine_select(c->engine, flr_hand(select->hand), select->device, &c->error), 0);
 }
 
 /* ---- recordings ---- */
@@ -368,22 +377,25 @@ static void do_upload_end(call *c)
 
 static void do_remove(call *c)
 {
-    answer(c, flr_engine_remove(c->engine, c->message->as.remove.part, &c->error), 0);
+    answer(c, flr_engine_remove(c->engine, part_of(c, c->message->as.remove.part), &c->error), 0);
 }
 
 static void do_voxelize(call *c)
 {
     const flr_msg_voxelize *voxelize = &c->message->as.voxelize;
     uint32_t job = 0;
-    flr_result result =
-        flr_engine_voxelize(c->engine, voxelize->part, voxelize->voxel, &job, &c->error);
+    flr_result result = flr_engine_voxelize(c->engine, part_of(c, voxelize->part), voxelize->voxel,
+                                            &job, &c->error);
     answer(c, result, job);
 }
 
 static void do_kind(call *c)
 {
     const flr_msg_kind *kind = &c->message->as.kind;
-    answer(c, flr_engine_set_kind(c->engine, kind->part, (flr_part_kind)kind->kind, &c->error), 0);
+    answer(c,
+           flr_engine_set_kind(c->engine, part_of(c, kind->part), (flr_part_kind)kind->kind,
+                               &c->error),
+           0);
 }
 
 static void do_save(call *c)
@@ -413,8 +425,9 @@ static void do_clearance(call *c)
     }
     if (++c->hub->next_token == 0) ++c->hub->next_token;
     *question = (flr_question){c->hub->next_token, c->session->number, c->message->request};
-    flr_result result = flr_engine_clearance_ask(c->engine, ask->part, ask->other, ask->exact,
-                                                 question->token, &c->error);
+    flr_result result =
+        flr_engine_clearance_ask(c->engine, part_of(c, ask->part), part_of(c, ask->other),
+                                 ask->exact, question->token, &c->error);
     if (result == FLR_OK) return;
     question->token = 0;
     answer(c, result, 0);

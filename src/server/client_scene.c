@@ -68,11 +68,11 @@ void flr_client_session_send_gone(flr_client_session *session, uint32_t part)
 
 void flr_client_session_send_part(flr_client_session *session, const flr_engine_part *part)
 {
-    know(session, part->part);
+    know(session, part->part.index);
     flr_message message = {.id = FLR_MSG_PART};
     flr_msg_part *body = &message.as.part;
-    body->part = part->part;
-    body->mesh = part->mesh;
+    body->part = part->part.index;
+    body->mesh = part->mesh.index;
     body->kind = (uint8_t)part->kind;
     body->ready = part->ready;
     body->colour = part->colour & 0xFFFFFF;
@@ -125,7 +125,7 @@ void flr_client_session_send_job(flr_client_session *session, const flr_engine_j
     message.as.job.kind = job->kind;
     message.as.job.state = job->state;
     message.as.job.result = (uint8_t)job->result;
-    message.as.job.part = job->part;
+    message.as.job.part = job->part.index;
     message.as.job.fraction = job->fraction;
     message.as.job.name = text_of(job->name, 256);
     message.as.job.sentence = text_of(job->sentence, 512);
@@ -157,7 +157,7 @@ void flr_client_session_send_device(flr_client_session *session, uint32_t reques
     message.as.device.device = device.device;
     message.as.device.kind = device.kind;
     message.as.device.present = device.present;
-    message.as.device.hand = device.hand;
+    message.as.device.hand = device.hand.index;
     message.as.device.max_force = device.max_force;
     message.as.device.max_torque = device.max_torque;
     message.as.device.name = text_of(device.name, 128);
@@ -231,7 +231,8 @@ static void resync_scene(flr_client_session *session)
     }
     for (uint32_t i = session->known_count; i-- > 0;) {
         uint32_t known = session->known[i];
-        if (flr_engine_get_part(engine, known, &part, NULL) != FLR_OK)
+        flr_part_id id = flr_engine_part_id(engine, known);
+        if (flr_engine_get_part(engine, id, &part, NULL) != FLR_OK)
             flr_client_session_send_gone(session, known);
     }
     for (uint32_t i = 0; flr_engine_part_at(engine, i, &part); i++)

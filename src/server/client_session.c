@@ -45,7 +45,7 @@ void flr_client_session_close(flr_client_session *session)
     hub->session_count--;
     /* nobody is left to let go of what it held */
     for (uint32_t i = 0; i < FLR_ENGINE_HANDS; i++) {
-        if (session->hands & 1u << i) flr_engine_leave(hub->def.engine, i, NULL);
+        if (session->hands & 1u << i) flr_engine_leave(hub->def.engine, flr_hand(i), NULL);
     }
     for (int i = 0; i < FLR_CLIENT_SESSION_UPLOADS; i++) {
         if (!session->uploads[i]) continue;

@@ -25,7 +25,8 @@ typedef struct flr_queued_frame {
 
 /* a mesh that is asked for, or being sent; or an overlay */
 typedef struct flr_transfer {
-    uint32_t request, mesh, most;
+    uint32_t request, most;
+    flr_mesh_id mesh;
     uint32_t chunk;              /* next to be sent; of an overlay: position */
     bool begun;                  /* the message `mesh`, or a piece of the overlay, was sent */
     const flr_level *level;      /* NULL: not known to be there yet */
@@ -72,8 +73,9 @@ struct flr_client_session {
     uint64_t voxels_number;
     uint32_t near_vertex;        /* next to be sent; UINT32_MAX: all sent */
     const flr_level *near_level; /* numbering of the vertices */
-    uint32_t near_mesh;
-    uint32_t near_parts[FLR_CLIENT_SESSION_NEAR_PARTS], near_part_count;
+    flr_mesh_id near_mesh;
+    flr_part_id near_parts[FLR_CLIENT_SESSION_NEAR_PARTS];
+    uint32_t near_part_count;
 
     /* its manners */
     uint32_t malformed;
@@ -190,7 +192,7 @@ bool flr_client_session_near_due(flr_client_session *session);
 size_t flr_client_session_mesh(flr_client_session *session, void *bytes, size_t capacity);
 bool flr_client_session_mesh_due(flr_client_session *session);
 /* False: too much is asked for already. A request is the session's from then on, also on failure. */
-bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, uint32_t mesh,
+bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, flr_mesh_id mesh,
                                  uint32_t most);
 bool flr_client_session_can_ask_overlay(const flr_client_session *session);
 bool flr_client_session_ask_overlay(flr_client_session *session, uint32_t request,

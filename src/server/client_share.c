@@ -118,7 +118,7 @@ static uint32_t gather_hands(flr_hub *hub)
     while (count < FLR_HUB_GUEST_HANDS && flr_share_hand_at(hub->share, count, &hand))
         hub->guest_hands[count++] = (flr_wire_guest_hand){.member = hand.member,
                                                           .hand = (uint16_t)hand.hand,
-                                                          .held = hand.held,
+                                                          .held = hand.held.index,
                                                           .T_world_hand = hand.T_world_hand};
     return count;
 }
@@ -134,11 +134,11 @@ static uint32_t gather_parts(flr_hub *hub)
             if (part.holders[k] == self) continue;
             others = true;
             hub->guest_parts[count++] = (flr_wire_guest_part){
-                .part = part.part, .member = part.holders[k], .bits = bits_of(&part)};
+                .part = part.part.index, .member = part.holders[k], .bits = bits_of(&part)};
         }
         if (!others && bits_of(&part) && count < FLR_HUB_GUEST_PARTS)
             hub->guest_parts[count++] =
-                (flr_wire_guest_part){.part = part.part, .bits = bits_of(&part)};
+                (flr_wire_guest_part){.part = part.part.index, .bits = bits_of(&part)};
     }
     return count;
 }

@@ -29,7 +29,7 @@ bool flr_client_session_state_due(const flr_client_session *session, int64_t now
 
 static bool same_part(const flr_engine_part_state *a, const flr_engine_part_state *b)
 {
-    return a->part == b->part && a->look == b->look &&
+    return flr_same_part(a->part, b->part) && a->look == b->look &&
            memcmp(&a->T_world_part, &b->T_world_part, sizeof a->T_world_part) == 0;
 }
 
@@ -49,14 +49,15 @@ static uint32_t choose_parts(flr_client_session *session, const flr_engine_state
                  session->sent_count == view->part_count &&
                  view->part_count <= session->sent_capacity;
     for (uint32_t i = 0; known && i < view->part_count; i++)
-        known = session->sent[i].part == view->parts[i].part;
+        known = flr_same_part(session->sent[i].part, view->parts[i].part);
     *whole = *whole || !known;
     uint32_t count = 0;
     for (uint32_t i = 0; i < view->part_count; i++) {
         const flr_engine_part_state *part = &view->parts[i];
         if (!*whole && same_part(&session->sent[i], part)) continue;
-        parts[count++] = (flr_wire_part_state){
-            .part = part->part, .look = (uint8_t)part->look, .T_world_part = part->T_world_part};
+        parts[count++] = (flr_wire_part_state){.part = part->part.index,
+                                               .look = (uint8_t)part->look,
+                                               .T_world_part = part->T_world_part};
         if (i < session->sent_capacity) session->sent[i] = *part;
     }
     bool kept = view->part_count <= session->sent_capacity;
@@ -66,8 +67,8 @@ static uint32_t choose_parts(flr_client_session *session, const flr_engine_state
 
 static void fill_hand(const flr_engine_hand_state *from, flr_wire_hand_state *to)
 {
-    *to = (flr_wire_hand_state){.held = from->held,
-                                .touched = from->touched,
+    *to = (flr_wire_hand_state){.held = from->held.index,
+                                .touched = from->touched.index,
                                 .bits = from->bits,
                                 .buttons = from->buttons,
                                 .faults = from->faults,
@@ -83,8 +84,8 @@ static flr_wire_vec3f narrow(flr_vec3 v)
 
 static void fill_proxy(const flr_engine_proxy *from, flr_wire_proxy_state *to)
 {
-    *to = (flr_wire_proxy_state){.hand = from->hand,
-                                 .part = from->part,
+    *to = (flr_wire_proxy_state){.hand = from->hand.index,
+                                 .part = from->part.index,
                                  .point = from->point,
                                  .normal = narrow(from->normal),
                                  .force = narrow(from->force),
@@ -157,8 +158,8 @@ size_t flr_client_session_state(flr_client_session *session, uint32_t request, b
             hub->contacts[i] = (flr_wire_contact){.point = narrow(contact->point),
                                                   .force = narrow(contact->force),
                                                   .depth = (float)contact->depth,
-                                                  .part = contact->part,
-                                                  .other = contact->other};
+                                                  .part = contact->part.index,
+                                                  .other = contact->other.index};
         }
         body->contacts = hub->contacts;
         body->contacts_count = view->contacts_given;
@@ -204,7 +205,7 @@ static size_t send_proximity(flr_client_session *session, const flr_engine_near 
         session->near_vertex = UINT32_MAX;
         return 0;
     }
-    if (session->near_mesh != part.mesh || !session->near_level) {
+    if (!flr_same_mesh(session->near_mesh, part.mesh) || !session->near_level) {
         flr_levels_drop(hub->levels, session->near_level);
         session->near_level = NULL;
         bool packed = session->abilities & FLR_WIRE_ABILITY_PACKED;
@@ -231,7 +232,7 @@ static size_t send_proximity(flr_client_session *session, const flr_engine_near 
     }
     flr_message message = {.id = FLR_MSG_PROXIMITY};
     message.as.proximity.frame = near->frame;
-    message.as.proximity.part = near->part;
+    message.as.proximity.part = near->part.index;
     message.as.proximity.first_vertex = first;
     message.as.proximity.greatest = (float)near->greatest;
     message.as.proximity.distances = distances;
@@ -241,9 +242,9 @@ static size_t send_proximity(flr_client_session *session, const flr_engine_near 
     return flr_client_session_encode(session, &message, bytes, capacity);
 }
 
-static size_t encode_voxels(flr_client_session *session, const flr_engine_near *near, uint32_t part,
-                            const flr_engine_near_voxel *voxels, uint32_t count, void *bytes,
-                            size_t capacity)
+static size_t encode_voxels(flr_client_session *session, const flr_engine_near *near,
+                            flr_part_id part, const flr_engine_near_voxel *voxels, uint32_t count,
+                            void *bytes, size_t capacity)
 {
     float *centres = session->hub->distances;
     for (uint32_t i = 0; i < count; i++)
@@ -252,7 +253,7 @@ static size_t encode_voxels(flr_client_session *session, const flr_engine_near *
     bool known = flr_engine_get_part(session->hub->def.engine, part, &info, NULL) == FLR_OK;
     flr_message message = {.id = FLR_MSG_NEAR_VOXELS};
     message.as.near_voxels.frame = near->frame;
-    message.as.near_voxels.part = part;
+    message.as.near_voxels.part = part.index;
     message.as.near_voxels.size = (float)(known && info.voxel > 0 ? info.voxel : near->voxel);
     message.as.near_voxels.centres = centres;
     message.as.near_voxels.centres_count = 3 * count;
@@ -264,24 +265,26 @@ static size_t send_voxels(flr_client_session *session, const flr_engine_near *ne
                           size_t capacity)
 {
     flr_hub *hub = session->hub;
-    uint32_t now_parts[FLR_CLIENT_SESSION_NEAR_PARTS], now_count = 0;
+    flr_part_id now_parts[FLR_CLIENT_SESSION_NEAR_PARTS];
+    uint32_t now_count = 0;
     session->voxels_number = near->number;
     for (uint32_t i = 0; i < near->voxel_count && now_count < FLR_CLIENT_SESSION_NEAR_PARTS; i++) {
-        if (i == 0 || near->voxels[i].part != near->voxels[i - 1].part)
+        if (i == 0 || !flr_same_part(near->voxels[i].part, near->voxels[i - 1].part))
             now_parts[now_count++] = near->voxels[i].part;
     }
     for (uint32_t i = 0; i < session->near_part_count; i++) {
         bool still = false;
         for (uint32_t k = 0; k < now_count; k++)
-            still = still || now_parts[k] == session->near_parts[i];
+            still = still || flr_same_part(now_parts[k], session->near_parts[i]);
         if (still) continue;
         size_t size = encode_voxels(session, near, session->near_parts[i], NULL, 0, hub->scratch,
                                     hub->scratch_size);
         flr_client_session_queue(session, hub->scratch, size);
     }
     for (uint32_t i = 0, next; i < near->voxel_count; i = next) {
-        uint32_t part = near->voxels[i].part;
-        for (next = i; next < near->voxel_count && near->voxels[next].part == part;) next++;
+        flr_part_id part = near->voxels[i].part;
+        next = i;
+        while (next < near->voxel_count && flr_same_part(near->voxels[next].part, part)) next++;
         uint32_t count = next - i < VOXEL_PIECE ? next - i : VOXEL_PIECE;
         size_t size = encode_voxels(session, near, part, near->voxels + i, count, hub->scratch,
                                     hub->scratch_size);
@@ -320,7 +323,7 @@ static bool add_transfer(flr_client_session *session, flr_transfer transfer)
     return true;
 }
 
-bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, uint32_t mesh,
+bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, flr_mesh_id mesh,
                                  uint32_t most)
 {
     return add_transfer(session, (flr_transfer){.request = request, .mesh = mesh, .most = most});
@@ -388,7 +391,7 @@ static uint32_t ready_transfer(flr_client_session *session)
             flr_fail(&error, result,
                      result == FLR_NOT_FOUND ? "mesh %u is not there any more"
                                              : "not enough memory for mesh %u",
-                     transfer->mesh);
+                     transfer->mesh.index);
         end_transfer(session, i--);
         flr_client_session_fail(session, &command, &error);
     }
@@ -407,7 +410,7 @@ static size_t send_mesh(flr_client_session *session, flr_transfer *transfer, voi
     char hash[FLR_HASH_TEXT_SIZE];
     flr_message message = {.id = FLR_MSG_MESH, .request = transfer->request};
     flr_msg_mesh *body = &message.as.mesh;
-    body->mesh = transfer->mesh;
+    body->mesh = transfer->mesh.index;
     body->level = level->level;
     body->vertices = level->vertices;
     body->triangles = level->triangles;
@@ -428,7 +431,7 @@ static size_t send_chunk(flr_client_session *session, flr_transfer *transfer, vo
     if (level->packed) {
         message.id = FLR_MSG_MESH_PACKED;
         flr_msg_mesh_packed *body = &message.as.mesh_packed;
-        body->mesh = transfer->mesh;
+        body->mesh = transfer->mesh.index;
         body->level = level->level;
         body->chunk = transfer->chunk;
         body->first_vertex = chunk->first_vertex;
@@ -441,7 +444,7 @@ static size_t send_chunk(flr_client_session *session, flr_transfer *transfer, vo
         body->packed_indices_count = chunk->packed_indices_size;
     } else {
         flr_msg_mesh_chunk *body = &message.as.mesh_chunk;
-        body->mesh = transfer->mesh;
+        body->mesh = transfer->mesh.index;
         body->level = level->level;
         body->chunk = transfer->chunk;
         body->first_vertex = chunk->first_vertex;
@@ -463,7 +466,7 @@ static size_t send_overlay(flr_client_session *session, flr_transfer *transfer, 
     if (count > OVERLAY_PIECE) count = OVERLAY_PIECE;
     flr_message message = {.id = FLR_MSG_OVERLAY, .request = transfer->request};
     flr_msg_overlay *body = &message.as.overlay;
-    body->part = overlay->part;
+    body->part = overlay->part.index;
     body->kind = overlay->kind;
     body->first = transfer->chunk;
     body->count = overlay->count;

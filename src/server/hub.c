@@ -118,8 +118,8 @@ static void answer_question(flr_hub *hub, const flr_engine_event *event)
             flr_client_session_fail(session, &command, &error);
             return;
         }
-        answer.as.clearance.part = c->part;
-        answer.as.clearance.other = c->other;
+        answer.as.clearance.part = c->part.index;
+        answer.as.clearance.other = c->other.index;
         answer.as.clearance.lower = c->lower;
         answer.as.clearance.upper = c->upper;
         answer.as.clearance.from = c->from;
@@ -158,7 +158,7 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
             flr_client_session_send_part(session, &part);
         break;
     case FLR_ENGINE_EVENT_PART_GONE:
-        flr_client_session_send_gone(session, event->part);
+        flr_client_session_send_gone(session, event->part.index);
         break;
     case FLR_ENGINE_EVENT_JOB:
         if (session->wants & FLR_WIRE_WANT_JOBS) flr_client_session_send_job(session, &event->job);
@@ -180,8 +180,8 @@ static void hand_on(flr_hub *hub, flr_client_session *session, const flr_engine_
         message.id = FLR_MSG_EVENT;
         message.as.event.kind = event->news;
         message.as.event.frame = event->frame;
-        message.as.event.part = event->part;
-        message.as.event.hand = event->hand;
+        message.as.event.part = event->part.index;
+        message.as.event.hand = event->hand.index;
         message.as.event.sentence = flr_wire_text_of(event->sentence);
         flr_client_session_send(session, &message);
         break;

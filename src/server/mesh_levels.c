@@ -147,7 +147,7 @@ static entry *find(flr_levels *levels, flr_hash hash, uint32_t number, bool pack
     return NULL;
 }
 
-static entry *add(flr_levels *levels, flr_engine *engine, uint32_t mesh, flr_hash hash,
+static entry *add(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh, flr_hash hash,
                   uint32_t number, bool packed)
 {
     trim(levels);
@@ -164,7 +164,7 @@ static entry *add(flr_levels *levels, flr_engine *engine, uint32_t mesh, flr_has
     return e;
 }
 
-flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, uint32_t mesh, uint32_t most,
+flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh, uint32_t most,
                           bool packed, const flr_level **level)
 {
     flr_hash hash;

@@ -77,7 +77,7 @@ flr_result flr_levels_create(const flr_levels_def *def, flr_levels **levels, flr
 void flr_levels_destroy(flr_levels *levels); /* waits for the worker; NULL allowed */
 
 /* FLR_OK: `*level` is yours until flr_levels_drop(). FLR_AGAIN: later. FLR_NOT_FOUND: no such mesh. FLR_NO_MEMORY. */
-flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, uint32_t mesh, uint32_t most,
+flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh, uint32_t most,
                           bool packed, const flr_level **level);
 void flr_levels_drop(flr_levels *levels, const flr_level *level); /* NULL allowed */
 

@@ -66,7 +66,7 @@ static bool is_voxelized(const flr_engine *e, uint32_t part)
 {
     flr_engine_job job;
     for (uint32_t i = 0; flr_jobs_at(e->jobs, i, &job); i++)
-        if (job.part == part || job.job == e->loading) return true;
+        if (job.part.index == part || job.job == e->loading) return true;
     return false;
 }
 
@@ -186,24 +186,28 @@ flr_result flr_engine_command(flr_engine *e, const flr_message *message, flr_err
 
 /* ---- by name ---- */
 
-flr_result flr_engine_grab(flr_engine *e, uint32_t hand, uint32_t part, flr_error *error)
+flr_result flr_engine_grab(flr_engine *e, flr_hand_id hand, flr_part_id part, flr_error *error)
 {
-    flr_message message = {.id = FLR_MSG_GRAB, .as.grab = {.hand = hand, .part = part}};
-    return flr_engine_command(e, &message, error);
+    flr_message message = {.id = FLR_MSG_GRAB, .as.grab = {.hand = hand.index, .part = part.index}};
+    flr_result result = flr_engine_check_id(e, part, error);
+    return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
 }
 
-flr_result flr_engine_grab_at(flr_engine *e, uint32_t hand, uint32_t part, flr_pose T_world_hand,
-                              flr_error *error)
+flr_result flr_engine_grab_at(flr_engine *e, flr_hand_id hand, flr_part_id part,
+                              flr_pose T_world_hand, flr_error *error)
 {
-    flr_message message = {
-        .id = FLR_MSG_GRAB,
-        .as.grab = {.hand = hand, .part = part, .has_pose = true, .T_world_hand = T_world_hand}};
-    return flr_engine_command(e, &message, error);
+    flr_message message = {.id = FLR_MSG_GRAB,
+                           .as.grab = {.hand = hand.index,
+                                       .part = part.index,
+                                       .has_pose = true,
+                                       .T_world_hand = T_world_hand}};
+    flr_result result = flr_engine_check_id(e, part, error);
+    return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
 }
 
-flr_result flr_engine_release(flr_engine *e, uint32_t hand, flr_error *error)
+flr_result flr_engine_release(flr_engine *e, flr_hand_id hand, flr_error *error)
 {
-    flr_message message = {.id = FLR_MSG_RELEASE, .as.release = {.hand = hand}};
+    flr_message message = {.id = FLR_MSG_RELEASE, .as.release = {.hand = hand.index}};
     return flr_engine_command(e, &message, error);
 }
 
@@ -218,11 +222,13 @@ flr_result flr_engine_undo(flr_engine *e, uint32_t steps, flr_error *error)
     return flr_engine_command(e, &message, error);
 }
 
-flr_result flr_engine_place(flr_engine *e, uint32_t part, flr_pose T_world_part, flr_error *error)
+flr_result flr_engine_place(flr_engine *e, flr_part_id part, flr_pose T_world_part,
+                            flr_error *error)
 {
     flr_message message = {.id = FLR_MSG_PLACE,
-                           .as.place = {.part = part, .T_world_part = T_world_part}};
-    return flr_engine_command(e, &message, error);
+                           .as.place = {.part = part.index, .T_world_part = T_world_part}};
+    flr_result result = flr_engine_check_id(e, part, error);
+    return result == FLR_OK ? flr_engine_command(e, &message, error) : result;
 }
 
 flr_result flr_engine_pause(flr_engine *e, bool paused, flr_error *error)
@@ -231,18 +237,19 @@ flr_result flr_engine_pause(flr_engine *e, bool paused, flr_error *error)
     return flr_engine_command(e, &message, error);
 }
 
-flr_result flr_engine_set_tool(flr_engine *e, uint32_t hand, flr_tool tool, flr_error *error)
+flr_result flr_engine_set_tool(flr_engine *e, flr_hand_id hand, flr_tool tool, flr_error *error)
 {
-    flr_message message = {.id = FLR_MSG_TOOL, .as.tool = {.hand = hand, .tool = (uint8_t)tool}};
+    flr_message message = {.id = FLR_MSG_TOOL,
+                           .as.tool = {.hand = hand.index, .tool = (uint8_t)tool}};
     return flr_engine_command(e, &message, error);
 }
 
-flr_result flr_engine_leave(flr_engine *e, uint32_t hand, flr_error *error)
+flr_result flr_engine_leave(flr_engine *e, flr_hand_id hand, flr_error *error)
 {
-    flr_result result = check_hand(e, hand, error);
+    flr_result result = check_hand(e, hand.index, error);
     if (result != FLR_OK) return result;
-    flr_remote_clear(e->pointers[hand].remote);
-    flr_sim_command command = {.kind = FLR_SIM_COMMAND_LEAVE, .as.leave = {.hand = hand}};
+    flr_remote_clear(e->pointers[hand.index].remote);
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_LEAVE, .as.leave = {.hand = hand.index}};
     flr_engine_send_surely(e, &command); /* nobody is left who could try again */
     return FLR_OK;
 }

@@ -367,7 +367,7 @@ flr_result flr_engine_post(flr_engine *e, flr_job *job, uint8_t kind, uint32_t p
         job->info.kind = kind;
         flr_text_copy(job->info.name, sizeof job->info.name, name);
     }
-    job->info.part = part;
+    job->info.part = flr_engine_part_id(e, part);
     if (number) *number = job->info.job;
     if (name) flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = job->info;
     flr_jobs_post(e->jobs, job);

@@ -43,8 +43,9 @@
 #include "protocol/messages.h"
 #include "realtime/stall.h"
 #include "scene/scene.h"
+#include "sim/ids.h"
 
-#define FLR_ENGINE_NONE UINT32_MAX /* no part, no hand, no device */
+#define FLR_ENGINE_NONE UINT32_MAX /* no device; on the wire: no part, no hand */
 
 enum {
     FLR_ENGINE_HANDS = FLR_WORLD_HANDS,
@@ -142,7 +143,7 @@ typedef enum flr_engine_event_kind {
 
 typedef struct flr_engine_job {
     uint32_t job;      /* number, from 1 */
-    uint32_t part;     /* that it is about, or FLR_ENGINE_NONE */
+    flr_part_id part;  /* that it is about, or FLR_NO_PART_ID */
     uint8_t kind;      /* FLR_WIRE_JOB_LOAD … */
     uint8_t state;     /* FLR_WIRE_JOB_WAITING, _RUNNING, _ENDED */
     flr_result result; /* when it has ended */
@@ -152,10 +153,10 @@ typedef struct flr_engine_job {
 } flr_engine_job;
 
 typedef struct flr_engine_clearance {
-    uint32_t part, other; /* FLR_ENGINE_NONE: nothing in reach */
-    double lower, upper;  /* metres; INFINITY allowed */
-    flr_vec3 from, to;    /* world: nearest points; zero when not known */
-    bool exact;           /* from triangles */
+    flr_part_id part, other; /* other FLR_NO_PART_ID: nothing in reach */
+    double lower, upper;     /* metres; INFINITY allowed */
+    flr_vec3 from, to;       /* world: nearest points; zero when not known */
+    bool exact;              /* from triangles */
 } flr_engine_clearance;
 
 /* Plain data; `kind` tells what is filled. */
@@ -163,7 +164,9 @@ typedef struct flr_engine_event {
     flr_engine_event_kind kind;
     uint8_t news;   /* FLR_WIRE_EVENT_NOTE … */
     uint64_t frame; /* of the loop; 0 where none is meant */
-    uint32_t part, hand, index, token;
+    flr_part_id part;
+    flr_hand_id hand;
+    uint32_t index, token;
     flr_result result; /* of a clearance */
     flr_engine_job job;
     flr_engine_clearance clearance;
@@ -189,7 +192,8 @@ typedef struct flr_engine_scene {
 void flr_engine_get_scene(const flr_engine *engine, flr_engine_scene *scene);
 
 typedef struct flr_engine_part {
-    uint32_t part, mesh;
+    flr_part_id part;
+    flr_mesh_id mesh;
     flr_part_kind kind;
     bool ready; /* has voxels, and the loop has it: takes part in contact */
     bool hollow;
@@ -208,20 +212,23 @@ typedef struct flr_engine_part {
 
 /* The part in the place `index`, 0 … parts - 1, in order of numbers. False: no such place. */
 bool flr_engine_part_at(const flr_engine *engine, uint32_t index, flr_engine_part *part);
-/* By number; FLR_NOT_FOUND. */
-flr_result flr_engine_get_part(const flr_engine *engine, uint32_t part, flr_engine_part *out,
+/* The part that has this index on the wire in the present scene, there or not; UINT32_MAX: none. Likewise for a mesh. */
+flr_part_id flr_engine_part_id(const flr_engine *engine, uint32_t index);
+flr_mesh_id flr_engine_mesh_id(const flr_engine *engine, uint32_t index);
+/* FLR_NOT_FOUND. */
+flr_result flr_engine_get_part(const flr_engine *engine, flr_part_id part, flr_engine_part *out,
                                flr_error *error);
 /* Does a part that may move stand inside another, as far as that was looked at? A sentence says which and what it means;
  * FLR_ENGINE_EVENT_NEWS tells it when it is found, and when such a part is taken. */
-bool flr_engine_overlap(const flr_engine *engine, uint32_t *part,
+bool flr_engine_overlap(const flr_engine *engine, flr_part_id *part,
                         char sentence[FLR_ERROR_MESSAGE_SIZE]);
-/* By number of a mesh; NULL: no such. Parts of one shape share one. `hash` may be NULL. */
-const flr_mesh *flr_engine_mesh(const flr_engine *engine, uint32_t mesh, flr_hash *hash);
+/* NULL: no such mesh. Parts of one shape share one. `hash` may be NULL. */
+const flr_mesh *flr_engine_mesh(const flr_engine *engine, flr_mesh_id mesh, flr_hash *hash);
 
 /* So that a mesh outlives its part, for somebody who sends it: NULL when there is no such. Let go of
  * it by flr_mesh_asset_release(), from any thread; it may outlive the engine, too. */
 typedef struct flr_mesh_asset flr_mesh_asset;
-flr_mesh_asset *flr_engine_retain_mesh(flr_engine *engine, uint32_t mesh);
+flr_mesh_asset *flr_engine_retain_mesh(flr_engine *engine, flr_mesh_id mesh);
 const flr_mesh *flr_mesh_asset_mesh(const flr_mesh_asset *asset); /* thread: any */
 void flr_mesh_asset_release(flr_mesh_asset *asset);               /* thread: any; NULL allowed */
 
@@ -252,17 +259,17 @@ typedef struct flr_engine_add_def {
 } flr_engine_add_def;
 
 flr_engine_add_def flr_default_engine_add_def(void);
-/* The part has its number (`*part`, may be NULL) at once. It is there when the job has read its
+/* The part has its id (`*part`, may be NULL) at once. It is there when the job has read its
  * mesh, and ready some time after it has made its voxels. */
-flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, uint32_t *part,
+flr_result flr_engine_add(flr_engine *engine, const flr_engine_add_def *def, flr_part_id *part,
                           uint32_t *job, flr_error *error);
 /* Takes a part out; a hand that holds it lets go. */
-flr_result flr_engine_remove(flr_engine *engine, uint32_t part, flr_error *error);
+flr_result flr_engine_remove(flr_engine *engine, flr_part_id part, flr_error *error);
 /* How a part may move from now on. One that becomes static stays where it is, also after a reset. */
-flr_result flr_engine_set_kind(flr_engine *engine, uint32_t part, flr_part_kind kind,
+flr_result flr_engine_set_kind(flr_engine *engine, flr_part_id part, flr_part_kind kind,
                                flr_error *error);
 /* Voxels of another size; until they are there, the old ones serve. */
-flr_result flr_engine_voxelize(flr_engine *engine, uint32_t part, double voxel, uint32_t *job,
+flr_result flr_engine_voxelize(flr_engine *engine, flr_part_id part, double voxel, uint32_t *job,
                                flr_error *error);
 /* The scene as it is now as a file, with meshes beside it (NAME_parts/…). `path` ends in .json and is the job's name; the
  * job fails with FLR_DENIED where it is the name of something else than a scene that was saved so. */
@@ -283,33 +290,35 @@ bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job 
 /* Carries out a message of protocol/commands.def; the functions below do the same by name. FLR_UNSUPPORTED: it is none. */
 flr_result flr_engine_command(flr_engine *engine, const flr_message *message, flr_error *error);
 
-/* `part` FLR_ENGINE_NONE: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
+/* `part` FLR_NO_PART_ID: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
  * FLR_DENIED (static), FLR_AGAIN (the part is not ready, and why; or too much is on its way to the
  * loop). */
-flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
+flr_result flr_engine_grab(flr_engine *engine, flr_hand_id hand, flr_part_id part,
+                           flr_error *error);
 /* The same with the hand at a pose: it is there at once, and takes the part there. Where a device moves the hand, the pose has no
  * effect. FLR_BAD_ARGUMENT: it is no pose. */
-flr_result flr_engine_grab_at(flr_engine *engine, uint32_t hand, uint32_t part,
+flr_result flr_engine_grab_at(flr_engine *engine, flr_hand_id hand, flr_part_id part,
                               flr_pose T_world_hand, flr_error *error);
-flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
+flr_result flr_engine_release(flr_engine *engine, flr_hand_id hand, flr_error *error);
 /* Who moved the hand is gone: it lets go and is not seen until something moves it again. */
-flr_result flr_engine_leave(flr_engine *engine, uint32_t hand, flr_error *error);
+flr_result flr_engine_leave(flr_engine *engine, flr_hand_id hand, flr_error *error);
 /* Gives a hand another tool; what it holds is let go. The first point has to wait until a worker has
  * sorted the triangles of all parts. */
-flr_result flr_engine_set_tool(flr_engine *engine, uint32_t hand, flr_tool tool, flr_error *error);
+flr_result flr_engine_set_tool(flr_engine *engine, flr_hand_id hand, flr_tool tool,
+                               flr_error *error);
 flr_result flr_engine_reset(flr_engine *engine, flr_error *error);
 /* Back to before the last grab, place or reset, `steps` times. Hands let go. */
 flr_result flr_engine_undo(flr_engine *engine, uint32_t steps, flr_error *error);
-flr_result flr_engine_place(flr_engine *engine, uint32_t part, flr_pose T_world_part,
+flr_result flr_engine_place(flr_engine *engine, flr_part_id part, flr_pose T_world_part,
                             flr_error *error);
 /* While paused frames go on and forces fade, but nothing moves. */
 flr_result flr_engine_pause(flr_engine *engine, bool paused, flr_error *error);
 
 /* ---- remote couplings: parts that are held by other controllers, too; see flr_world_set_remote_coupling() ---- */
 
-/* `def->part` is the engine's number; NULL: uncouples. Ties of a part that goes away are uncoupled. FLR_NOT_FOUND, FLR_DENIED
+/* Couples a part as `def` says, whose own part is not read; NULL: uncouples. Couplings of a part that goes away are uncoupled. FLR_NOT_FOUND, FLR_DENIED
  * (static), FLR_BAD_ARGUMENT, FLR_AGAIN. */
-flr_result flr_engine_set_coupling(flr_engine *engine, uint32_t coupling,
+flr_result flr_engine_set_coupling(flr_engine *engine, uint32_t coupling, flr_part_id part,
                                    const flr_remote_coupling_def *def, flr_error *error);
 
 /* How the other instance was at some moment. */
@@ -327,7 +336,7 @@ flr_result flr_engine_coupling_input(flr_engine *engine, uint32_t coupling,
                                      const flr_engine_coupling_sample *sample, flr_error *error);
 
 /* Physics of a part on or off. FLR_NOT_FOUND, FLR_AGAIN. */
-flr_result flr_engine_set_solid(flr_engine *engine, uint32_t part, bool solid, flr_error *error);
+flr_result flr_engine_set_solid(flr_engine *engine, flr_part_id part, bool solid, flr_error *error);
 
 /* ---- devices ---- */
 
@@ -337,7 +346,7 @@ typedef struct flr_engine_device {
     uint32_t device;
     uint8_t kind; /* FLR_WIRE_DEVICE_PAGE … */
     bool present;
-    uint32_t hand; /* that it moves, or FLR_ENGINE_NONE */
+    flr_hand_id hand; /* that it moves, or FLR_NO_HAND_ID */
     double max_force, max_torque;
     char name[FLR_DEVICE_NAME_SIZE];
     char sentence[FLR_ERROR_MESSAGE_SIZE]; /* why it cannot be used */
@@ -353,12 +362,13 @@ uint32_t flr_engine_devices(const flr_engine *engine);
 bool flr_engine_device_at(const flr_engine *engine, uint32_t index, flr_engine_device *device);
 /* Lets a device move a hand; FLR_ENGINE_NONE: the hand's own remote one. The force of the one before
  * fades first, then the change happens between two frames; other hands go on. */
-flr_result flr_engine_select(flr_engine *engine, uint32_t hand, uint32_t device, flr_error *error);
+flr_result flr_engine_select(flr_engine *engine, flr_hand_id hand, uint32_t device,
+                             flr_error *error);
 /* Moves a device's base, as when the view turns. A part that is held is taken anew. */
 flr_result flr_engine_place_device(flr_engine *engine, uint32_t device, flr_pose T_world_base,
                                    double scale, flr_error *error);
 /* Where the page or the host has a hand; the newest counts. Button 0 takes and lets go. */
-flr_result flr_engine_hand_input(flr_engine *engine, uint32_t hand, flr_pose T_world_hand,
+flr_result flr_engine_hand_input(flr_engine *engine, flr_hand_id hand, flr_pose T_world_hand,
                                  uint32_t buttons, flr_error *error);
 
 /* ---- parameters ---- */
@@ -376,7 +386,7 @@ flr_result flr_engine_set(flr_engine *engine, const char *name, double value, fl
 /* ---- state ---- */
 
 typedef struct flr_engine_part_state {
-    uint32_t part;
+    flr_part_id part;
     uint32_t look; /* FLR_WIRE_LOOK_PLAIN … */
     flr_pose T_world_part;
     flr_twist twist; /* about the centre of mass, world's axes */
@@ -386,7 +396,8 @@ typedef struct flr_engine_part_state {
 
 /* A remote coupling, in the order of their numbers; as in flr_remote_coupling, which says more. */
 typedef struct flr_engine_coupling_state {
-    uint32_t coupling, part;
+    uint32_t coupling;
+    flr_part_id part;
     double stretch, angle; /* metres: of any point; rad */
     double delay;          /* s: how old what is known of the other instance is, smoothed */
     double stiffness;      /* N/m */
@@ -396,8 +407,8 @@ typedef struct flr_engine_coupling_state {
 } flr_engine_coupling_state;
 
 typedef struct flr_engine_hand_state {
-    uint32_t held, touched; /* part, or FLR_ENGINE_NONE */
-    uint32_t bits;          /* FLR_WIRE_HAND_PRESENT … */
+    flr_part_id held, touched; /* or FLR_NO_PART_ID */
+    uint32_t bits;             /* FLR_WIRE_HAND_PRESENT … */
     uint32_t buttons, faults;
     flr_pose T_world_hand, T_world_ghost;
     flr_pose T_part_hand; /* where it holds the part; the identity when it holds none */
@@ -405,18 +416,19 @@ typedef struct flr_engine_hand_state {
 } flr_engine_hand_state;
 
 typedef struct flr_engine_contact {
-    flr_vec3 point, force; /* world: metres, newtons on `part` */
-    double depth;          /* metres */
-    uint32_t part, other;  /* other FLR_ENGINE_NONE: not known */
+    flr_vec3 point, force;   /* world: metres, newtons on `part` */
+    double depth;            /* metres */
+    flr_part_id part, other; /* other FLR_NO_PART_ID: not known */
 } flr_engine_contact;
 
 /* The point of a hand that touches with one; world's frame. */
 typedef struct flr_engine_proxy {
-    uint32_t hand, part; /* part that it touches, or FLR_ENGINE_NONE */
-    flr_vec3 point;      /* metres */
-    flr_vec3 normal;     /* unit, away from the surface; zero: it touches nothing */
-    flr_vec3 force;      /* newtons, on the hand */
-    double depth;        /* metres: how far the hand is below the surface */
+    flr_hand_id hand;
+    flr_part_id part; /* that it touches, or FLR_NO_PART_ID */
+    flr_vec3 point;   /* metres */
+    flr_vec3 normal;  /* unit, away from the surface; zero: it touches nothing */
+    flr_vec3 force;   /* newtons, on the hand */
+    double depth;     /* metres: how far the hand is below the surface */
     bool sticking;
 } flr_engine_proxy;
 
@@ -450,7 +462,7 @@ typedef struct flr_engine_state {
 /* The newest, or the replay's; valid until the next call. Never NULL. Made once for a frame: asking again costs nothing. */
 const flr_engine_state *flr_engine_view(flr_engine *engine);
 /* Where a part is in its list; FLR_ENGINE_NONE: it is not. */
-uint32_t flr_engine_state_find(const flr_engine_state *state, uint32_t part);
+uint32_t flr_engine_state_find(const flr_engine_state *state, flr_part_id part);
 
 typedef struct flr_engine_health {
     flr_loop_stats loop; /* times in ns */
@@ -468,14 +480,14 @@ const flr_histogram *flr_engine_compute(const flr_engine *engine);
 
 /* ---- measuring ---- */
 
-/* How far is a part from another or from all (FLR_ENGINE_NONE); FLR_ENGINE_EVENT_CLEARANCE with
+/* How far is a part from another or from all (FLR_NO_PART_ID); FLR_ENGINE_EVENT_CLEARANCE with
  * `token` answers. */
-flr_result flr_engine_clearance_ask(flr_engine *engine, uint32_t part, uint32_t other, bool exact,
-                                    uint32_t token, flr_error *error);
+flr_result flr_engine_clearance_ask(flr_engine *engine, flr_part_id part, flr_part_id other,
+                                    bool exact, uint32_t token, flr_error *error);
 
 typedef struct flr_engine_near_voxel {
-    uint32_t part;   /* whose it is */
-    float centre[3]; /* metres, that part's frame */
+    flr_part_id part; /* whose it is */
+    float centre[3];  /* metres, that part's frame */
 } flr_engine_near_voxel;
 
 /* What is near a held part: looked for by a worker, 20 times a second at most, while somebody wants
@@ -483,7 +495,7 @@ typedef struct flr_engine_near_voxel {
 typedef struct flr_engine_near {
     uint64_t number; /* counts up; 0: none yet */
     uint64_t frame;
-    uint32_t part;                       /* that is held */
+    flr_part_id part;                    /* that is held */
     uint32_t vertices;                   /* of its mesh */
     double greatest;                     /* metres: distances from here on are not told apart */
     const float *distances;              /* [vertices] metres; INFINITY: far; NULL: not wanted */

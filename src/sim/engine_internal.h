@@ -103,6 +103,13 @@ flr_shape *flr_shape_retain(flr_shape *shape);
 flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error);
 void flr_shape_release(flr_shape *shape); /* NULL allowed; thread: any */
 
+/* The id of the part with this index of a scene; FLR_ENGINE_NONE: none. */
+static inline flr_part_id flr_part_id_of(uint32_t scene, uint32_t index)
+{
+    flr_part_id id = {index, index == FLR_ENGINE_NONE ? 0 : scene};
+    return id;
+}
+
 /* ---- parts, as control knows them ---- */
 
 /* What a part stands in. */
@@ -565,7 +572,17 @@ void flr_engine_free_replay(flr_engine *engine);
 flr_result flr_engine_open_devices(flr_engine *engine, flr_loop_def *loop, flr_error *error);
 void flr_engine_close_devices(flr_engine *engine);
 void flr_engine_send_base(flr_engine *engine, uint32_t hand);
+/* By index of the present scene, and by id; FLR_NOT_FOUND. */
+/* By index of the present scene, and by id; FLR_NOT_FOUND. */
 flr_result flr_engine_find(const flr_engine *engine, uint32_t part, flr_part_entry **member,
                            flr_error *error);
+flr_result flr_engine_find_id(const flr_engine *engine, flr_part_id part, flr_part_entry **member,
+                              flr_error *error);
+/* FLR_NOT_FOUND: an id of a scene that is gone. FLR_NO_PART_ID passes. */
+flr_result flr_engine_check_id(const flr_engine *engine, flr_part_id part, flr_error *error);
+flr_result flr_engine_find_id(const flr_engine *engine, flr_part_id part, flr_part_entry **member,
+                              flr_error *error);
+/* FLR_NOT_FOUND: an id of a scene that is gone. FLR_NO_PART_ID passes. */
+flr_result flr_engine_check_id(const flr_engine *engine, flr_part_id part, flr_error *error);
 
 #endif

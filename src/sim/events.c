@@ -51,7 +51,8 @@ static void clear(flr_engine *e, flr_engine_event *event, flr_engine_event_kind 
 {
     memset(event, 0, sizeof *event);
     event->kind = kind;
-    event->part = event->hand = FLR_ENGINE_NONE;
+    event->part = FLR_NO_PART_ID;
+    event->hand = FLR_NO_HAND_ID;
     event->frame = e->state->frame;
 }
 
@@ -128,7 +129,7 @@ void flr_engine_tell_part(flr_engine *e, flr_part_entry *member)
 {
     if (member->told) return;
     member->told = true;
-    uint32_t part = member->part;
+    flr_part_id part = flr_engine_part_id(e, member->part);
     flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = part;
 }
 
@@ -146,8 +147,8 @@ void flr_engine_news(flr_engine *e, uint8_t news, uint32_t part, uint32_t hand, 
 {
     flr_engine_event *event = flr_engine_tell(e, FLR_ENGINE_EVENT_NEWS);
     event->news = news;
-    event->part = part;
-    event->hand = hand;
+    event->part = flr_engine_part_id(e, part);
+    event->hand = flr_hand(hand);
     va_list arguments;
     va_start(arguments, format);
     flr_text_print(event->sentence, sizeof event->sentence, format, arguments);
@@ -176,8 +177,9 @@ bool flr_engine_next(flr_engine *e, flr_engine_event *event)
         e->resync = false;
         forget_told(e);
     }
-    flr_part_entry *member =
-        event->kind == FLR_ENGINE_EVENT_PART ? flr_part_list_find(&e->members, event->part) : NULL;
+    flr_part_entry *member = event->kind == FLR_ENGINE_EVENT_PART
+                                 ? flr_part_list_find(&e->members, event->part.index)
+                                 : NULL;
     if (member) member->told = false;
     return true;
 }

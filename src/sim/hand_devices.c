@@ -18,7 +18,7 @@ flr_result flr_engine_open_devices(flr_engine *e, flr_loop_def *loop, flr_error 
         p->T_world_base = flr_pose_identity();
         p->scale = 1;
         p->info = (flr_engine_device){
-            .device = h, .kind = FLR_WIRE_DEVICE_PAGE, .present = true, .hand = h};
+            .device = h, .kind = FLR_WIRE_DEVICE_PAGE, .present = true, .hand = flr_hand(h)};
         snprintf(p->info.name, sizeof p->info.name, "page or host, hand %u", h);
         e->pointer_count = h + 1;
         e->selected[h] = h;
@@ -46,7 +46,7 @@ flr_result flr_engine_add_device(flr_engine *e, flr_device *device, uint8_t kind
     flr_pointer *p = &e->pointers[e->pointer_count];
     *p = (flr_pointer){.device = device, .T_world_base = T_world_base, .scale = scale};
     p->info = (flr_engine_device){
-        .device = e->pointer_count, .kind = kind, .present = device, .hand = FLR_ENGINE_NONE};
+        .device = e->pointer_count, .kind = kind, .present = device, .hand = FLR_NO_HAND_ID};
     if (device) {
         const flr_device_info *info = flr_device_get_info(device);
         p->info.max_force = info->force;
@@ -95,8 +95,9 @@ void flr_engine_send_base(flr_engine *e, uint32_t hand)
     flr_engine_send_surely(e, &command);
 }
 
-flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_error *error)
+flr_result flr_engine_select(flr_engine *e, flr_hand_id id, uint32_t device, flr_error *error)
 {
+    uint32_t hand = id.index;
     if (device == FLR_ENGINE_NONE) device = hand;
     flr_result result = check(e, hand, device, error);
     if (result != FLR_OK || e->selected[hand] == device) return result;
@@ -104,16 +105,16 @@ flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_
     if (!p->device)
         return flr_fail(error, FLR_DENIED, "device \"%s\" cannot be used: %s", p->info.name,
                         p->info.sentence);
-    if (p->info.hand != FLR_ENGINE_NONE)
+    if (flr_is_hand(p->info.hand))
         return flr_fail(error, FLR_DENIED, "device \"%s\" moves hand %u already", p->info.name,
-                        p->info.hand);
+                        p->info.hand.index);
     if (flr_loop_exchanging(e->loop, hand))
         return flr_fail(error, FLR_AGAIN, "hand %u is getting another device already", hand);
     result = flr_loop_exchange(e->loop, hand, p->device, error);
     if (result != FLR_OK) return result;
     uint32_t before = e->selected[hand];
-    e->pointers[before].info.hand = FLR_ENGINE_NONE;
-    p->info.hand = hand;
+    e->pointers[before].info.hand = FLR_NO_HAND_ID;
+    p->info.hand = id;
     e->selected[hand] = device;
     memset(&e->guards[hand], 0, sizeof e->guards[hand]);
     flr_sim_command release = {.kind = FLR_SIM_COMMAND_RELEASE, .as.release = {.hand = hand}};
@@ -133,14 +134,15 @@ flr_result flr_engine_place_device(flr_engine *e, uint32_t device, flr_pose T_wo
         return flr_fail(error, FLR_BAD_ARGUMENT, "device %u cannot stand there", device);
     e->pointers[device].T_world_base = T_world_base;
     e->pointers[device].scale = scale;
-    uint32_t hand = e->pointers[device].info.hand;
+    uint32_t hand = e->pointers[device].info.hand.index;
     if (hand < e->def.hands) flr_engine_send_base(e, hand);
     return FLR_OK;
 }
 
-flr_result flr_engine_hand_input(flr_engine *e, uint32_t hand, flr_pose T_world_hand,
+flr_result flr_engine_hand_input(flr_engine *e, flr_hand_id id, flr_pose T_world_hand,
                                  uint32_t buttons, flr_error *error)
 {
+    uint32_t hand = id.index;
     flr_result result = check(e, hand, 0, error);
     if (result == FLR_OK && !flr_remote_set(e->pointers[hand].remote, T_world_hand, buttons))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for hand %u", hand);

@@ -12,6 +12,7 @@ enum { VOXELS_MOST = 16384 };
 /* ---- where parts are, for a worker ---- */
 
 typedef struct setting {
+    uint32_t scene;
     uint32_t count, self; /* self: place of the part that is asked about */
     uint32_t *ids;
     flr_pose *poses;
@@ -31,7 +32,8 @@ static void free_setting(setting *s)
 static bool take_setting(flr_engine *e, uint32_t part, uint32_t other, bool voxels, setting *s)
 {
     size_t n = (size_t)e->members.count + 1;
-    *s = (setting){.self = UINT32_MAX,
+    *s = (setting){.scene = e->scene,
+                   .self = UINT32_MAX,
                    .ids = calloc(n, sizeof *s->ids),
                    .poses = calloc(n, sizeof *s->poses),
                    .shapes = calloc(n, sizeof *s->shapes)};
@@ -77,7 +79,7 @@ static flr_result measure_voxels(clearance_job *c, flr_error *error)
         if (r.far || !(r.upper < c->found.upper)) continue;
         c->found.upper = r.upper;
         c->found.lower = r.lower;
-        c->found.other = s->ids[i];
+        c->found.other = flr_part_id_of(s->scene, s->ids[i]);
     }
     return FLR_OK;
 }
@@ -101,7 +103,7 @@ static flr_result measure_triangles(clearance_job *c, flr_error *error)
         c->found.upper = r.upper;
         c->found.from = r.a.point;
         c->found.to = r.b.point;
-        c->found.other = s->ids[i];
+        c->found.other = flr_part_id_of(s->scene, s->ids[i]);
     }
     return result;
 }
@@ -132,30 +134,31 @@ static void clearance_drop(flr_job *job)
     free(c);
 }
 
-flr_result flr_engine_clearance_ask(flr_engine *e, uint32_t part, uint32_t other, bool exact,
+flr_result flr_engine_clearance_ask(flr_engine *e, flr_part_id part, flr_part_id other, bool exact,
                                     uint32_t token, flr_error *error)
 {
     flr_part_entry *member = NULL, *second = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
-    if (result == FLR_OK && other != FLR_ENGINE_NONE)
-        result = flr_engine_find(e, other, &second, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
+    if (result == FLR_OK && flr_is_part(other))
+        result = flr_engine_find_id(e, other, &second, error);
     if (result != FLR_OK) return result;
     if (second && flr_shape_is_bare(second->shape)) member = second;
     if (!exact && flr_shape_is_bare(member->shape))
         return flr_fail(error, FLR_AGAIN,
                         "part \"%s\" has no voxels yet; measure by triangles (exact)",
                         member->name);
-    if (part == other) return flr_fail(error, FLR_BAD_ARGUMENT, "a part has no distance to itself");
+    if (flr_same_part(part, other))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a part has no distance to itself");
     flr_engine_view(e);
     clearance_job *c = calloc(1, sizeof *c);
-    if (!c || !take_setting(e, part, other, !exact, &c->at)) {
+    if (!c || !take_setting(e, part.index, other.index, !exact, &c->at)) {
         free(c);
         return flr_engine_no_memory(error);
     }
     c->exact = exact;
     c->token = token;
     c->found = (flr_engine_clearance){.part = part,
-                                      .other = FLR_ENGINE_NONE,
+                                      .other = FLR_NO_PART_ID,
                                       .lower = INFINITY,
                                       .upper = INFINITY,
                                       .exact = exact};
@@ -163,7 +166,7 @@ flr_result flr_engine_clearance_ask(flr_engine *e, uint32_t part, uint32_t other
     c->job.work = clearance_work;
     c->job.done = clearance_done;
     c->job.drop = clearance_drop;
-    return flr_engine_post(e, &c->job, 0, part, NULL, NULL);
+    return flr_engine_post(e, &c->job, 0, part.index, NULL, NULL);
 }
 
 /* ---- what is near ---- */
@@ -247,8 +250,8 @@ static flr_result look_at_voxels(look_job *l, flr_error *error)
         uint64_t count = flr_query_near_voxels(&def, found, VOXELS_MOST - total);
         for (uint64_t k = 0; k < count && total < VOXELS_MOST; k++) {
             flr_vec3 c = flr_pose_apply_inverse(s->poses[i], found[k].centre);
-            look->voxels[total++] =
-                (flr_engine_near_voxel){s->ids[i], {(float)c.x, (float)c.y, (float)c.z}};
+            look->voxels[total++] = (flr_engine_near_voxel){flr_part_id_of(s->scene, s->ids[i]),
+                                                            {(float)c.x, (float)c.y, (float)c.z}};
         }
         if (count > 0) look->near.voxel = fmax(look->near.voxel, s->shapes[i]->voxel);
     }
@@ -290,11 +293,11 @@ void flr_engine_want_near(flr_engine *e, bool distances, bool voxels)
     e->want_voxels = voxels;
 }
 
-static uint32_t held_part(const flr_engine_state *s)
+static flr_part_id held_part(const flr_engine_state *s)
 {
     for (uint32_t h = 0; h < s->hand_count; h++)
-        if (s->hands[h].held != FLR_ENGINE_NONE) return s->hands[h].held;
-    return FLR_ENGINE_NONE;
+        if (flr_is_part(s->hands[h].held)) return s->hands[h].held;
+    return FLR_NO_PART_ID;
 }
 
 void flr_engine_keep_looking(flr_engine *e)
@@ -304,14 +307,15 @@ void flr_engine_keep_looking(flr_engine *e)
         return;
     e->looked_ns = now;
     const flr_engine_state *state = flr_engine_view(e);
-    uint32_t part = held_part(state);
-    if (part == FLR_ENGINE_NONE || !flr_part_list_find(&e->members, part)) {
+    flr_part_id part = held_part(state);
+    flr_part_entry *member = NULL;
+    if (flr_engine_find_id(e, part, &member, NULL) != FLR_OK) {
         flr_engine_free_look(e);
         return;
     }
     look_job *l = calloc(1, sizeof *l);
     if (l) l->look = calloc(1, sizeof *l->look);
-    if (!l || !l->look || !take_setting(e, part, FLR_ENGINE_NONE, true, &l->at)) {
+    if (!l || !l->look || !take_setting(e, part.index, FLR_ENGINE_NONE, true, &l->at)) {
         if (l) free(l->look);
         free(l);
         return;
@@ -325,7 +329,7 @@ void flr_engine_keep_looking(flr_engine *e)
     l->job.done = look_done;
     l->job.drop = look_drop;
     e->looking = true;
-    flr_engine_post(e, &l->job, 0, part, NULL, NULL);
+    flr_engine_post(e, &l->job, 0, part.index, NULL, NULL);
 }
 
 bool flr_engine_get_near(const flr_engine *e, flr_engine_near *near)

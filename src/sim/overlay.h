@@ -10,7 +10,7 @@
 enum { FLR_OVERLAY_MOST = 1000000 }; /* positions, whatever is asked for */
 
 typedef struct flr_overlay {
-    uint32_t part;
+    flr_part_id part;
     uint8_t kind;      /* FLR_WIRE_OVERLAY_VOXELS or _POINTS */
     uint32_t count;    /* gathered, evenly from … */
     uint32_t total;    /* … all that there are */
@@ -29,7 +29,7 @@ void flr_overlay_free(flr_overlay *overlay); /* NULL allowed */
 typedef struct flr_overlay_request flr_overlay_request;
 
 /* On success the caller owns `*request`. The engine's wake() is called when the worker is done. */
-flr_result flr_overlay_begin(flr_engine *engine, uint32_t part, uint8_t kind, uint32_t limit,
+flr_result flr_overlay_begin(flr_engine *engine, flr_part_id part, uint8_t kind, uint32_t limit,
                              flr_overlay_request **request, flr_error *error);
 /* FLR_OK: `*overlay`, the request's own. FLR_AGAIN: not yet. Else what flr_overlay_make() said. */
 flr_result flr_overlay_get(const flr_overlay_request *request, const flr_overlay **overlay,

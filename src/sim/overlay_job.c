@@ -57,11 +57,11 @@ static void wish_drop(flr_job *job)
     free(w);
 }
 
-flr_result flr_overlay_begin(flr_engine *e, uint32_t part, uint8_t kind, uint32_t limit,
+flr_result flr_overlay_begin(flr_engine *e, flr_part_id part, uint8_t kind, uint32_t limit,
                              flr_overlay_request **request, flr_error *error)
 {
     flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
     if (result != FLR_OK) return result;
     if (flr_shape_is_bare(member->shape))
         return flr_fail(error, FLR_AGAIN, "%s has no voxels yet", member->name);
@@ -94,7 +94,7 @@ flr_result flr_overlay_begin(flr_engine *e, uint32_t part, uint8_t kind, uint32_
     w->job.drop = wish_drop;
     *request = made;
     e->overlays++;
-    return flr_engine_post(e, &w->job, 0, part, NULL, NULL);
+    return flr_engine_post(e, &w->job, 0, part.index, NULL, NULL);
 }
 
 flr_result flr_overlay_get(const flr_overlay_request *request, const flr_overlay **overlay,

@@ -167,7 +167,7 @@ static void revoxelize_done(flr_engine *e, flr_job *job)
 {
     part_job *p = (part_job *)job;
     flr_part_entry *member =
-        p->scene == e->scene ? flr_part_list_find(&e->members, job->info.part) : NULL;
+        p->scene == e->scene ? flr_part_list_find(&e->members, job->info.part.index) : NULL;
     if (job->result != FLR_OK || !member || member->shape->mesh != p->asset) return;
     flr_shape_release(member->shape);
     member->shape = flr_shape_retain(p->shape);
@@ -232,7 +232,7 @@ static part_job *make_part_job(flr_engine *e, void (*done)(flr_engine *, flr_job
     return p;
 }
 
-flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, uint32_t *part,
+flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part_id *part,
                           uint32_t *number, flr_error *error)
 {
     flr_result result = FLR_OK;
@@ -270,16 +270,16 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, uint32_t
     const char *name = def->name && def->name[0] ? def->name : "part";
     flr_text_copy(p->name, sizeof p->name, name);
     memcpy(p->member.name, p->name, sizeof p->name);
-    if (part) *part = p->member.part;
+    if (part) *part = flr_engine_part_id(e, p->member.part);
     uint8_t kind = file || raw ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
     return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
 }
 
-flr_result flr_engine_voxelize(flr_engine *e, uint32_t part, double voxel, uint32_t *number,
+flr_result flr_engine_voxelize(flr_engine *e, flr_part_id part, double voxel, uint32_t *number,
                                flr_error *error)
 {
     flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
     if (result != FLR_OK) return result;
     if (!(voxel > 0 && isfinite(voxel)))
         return flr_fail(error, FLR_BAD_ARGUMENT, "voxels of %g m cannot be", voxel);
@@ -290,7 +290,7 @@ flr_result flr_engine_voxelize(flr_engine *e, uint32_t part, double voxel, uint3
     p->voxel = voxel;
     p->hollow = member->shape->hollow;
     memcpy(p->name, member->name, sizeof p->name);
-    return flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, part, p->name, number);
+    return flr_engine_post(e, &p->job, FLR_WIRE_JOB_VOXELIZE, part.index, p->name, number);
 }
 
 /* The smooth model wants points on the exact surface, the other one in the middle of voxels: where a part has others,

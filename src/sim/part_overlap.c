@@ -208,7 +208,8 @@ static void tell(flr_engine *e, const flr_part_entry *part, uint32_t more)
     flr_engine_news(e, FLR_WIRE_EVENT_WARNING, part->part, FLR_ENGINE_NONE, "%s", sentence);
 }
 
-bool flr_engine_overlap(const flr_engine *e, uint32_t *part, char sentence[FLR_ERROR_MESSAGE_SIZE])
+bool flr_engine_overlap(const flr_engine *e, flr_part_id *part,
+                        char sentence[FLR_ERROR_MESSAGE_SIZE])
 {
     const flr_part_entry *first = NULL;
     uint32_t count = 0;
@@ -219,7 +220,7 @@ bool flr_engine_overlap(const flr_engine *e, uint32_t *part, char sentence[FLR_E
         count++;
     }
     if (!first) return false;
-    *part = first->part;
+    *part = flr_engine_part_id(e, first->part);
     print_overlap(e, first, count - 1, sentence);
     return true;
 }

@@ -330,7 +330,7 @@ static uint64_t moment_at(const reel *r, double seconds)
     return low;
 }
 
-static void show_part(flr_engine_state *s, uint32_t part, flr_pose pose, uint32_t look)
+static void show_part(flr_engine_state *s, flr_part_id part, flr_pose pose, uint32_t look)
 {
     uint32_t at = flr_engine_state_find(s, part);
     if (at == FLR_ENGINE_NONE) return;
@@ -338,12 +338,12 @@ static void show_part(flr_engine_state *s, uint32_t part, flr_pose pose, uint32_
     s->parts[at].look = look;
 }
 
-/* The part that a frame means; FLR_ENGINE_NONE: none, or it is not in the scene. */
-static uint32_t part_of(const flr_replay *r, uint32_t number)
+/* The part that a frame means; none, if it is not in the scene. */
+static flr_part_id part_of(const flr_replay *r, uint32_t scene, uint32_t number)
 {
     for (uint32_t i = 0; i < r->reel.parts; i++)
-        if (r->reel.numbers[i] == number) return r->ids[i];
-    return FLR_ENGINE_NONE;
+        if (r->reel.numbers[i] == number) return flr_part_id_of(scene, r->ids[i]);
+    return FLR_NO_PART_ID;
 }
 
 bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
@@ -371,17 +371,18 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
         uint32_t look = FLR_WIRE_LOOK_PLAIN;
         for (uint32_t k = 0; k < m->frame.contacts_given; k++)
             if (m->contacts[k].part == film->numbers[i]) look = FLR_WIRE_LOOK_COLLIDING;
-        show_part(s, r->ids[i], film->part[at * film->parts + i].T_world_part, look);
+        show_part(s, flr_part_id_of(s->scene, r->ids[i]),
+                  film->part[at * film->parts + i].T_world_part, look);
     }
     for (uint32_t h = 0; h < s->hand_count; h++) {
         flr_engine_hand_state *to = &s->hands[h];
-        to->held = to->touched = FLR_ENGINE_NONE;
+        to->held = to->touched = FLR_NO_PART_ID;
         if (h >= film->hands) continue;
         const flr_record_hand *hand = &film->hand[at * film->hands + h];
         to->T_world_hand = to->T_world_ghost = hand->T_world_hand;
         to->wrench = hand->wrench;
         to->buttons = hand->buttons;
-        to->held = part_of(r, hand->part);
+        to->held = part_of(r, s->scene, hand->part);
     }
     for (uint32_t i = 0; i < s->contacts_given; i++) {
         const flr_record_contact *c = &m->contacts[i];
@@ -390,8 +391,8 @@ bool flr_engine_show_replay(flr_engine *e, flr_engine_state *s)
         s->contacts[i] = (flr_engine_contact){.point = c->point,
                                               .force = flr_vec3_scale(c->normal, force),
                                               .depth = c->depth,
-                                              .part = part_of(r, c->part),
-                                              .other = FLR_ENGINE_NONE};
+                                              .part = part_of(r, s->scene, c->part),
+                                              .other = FLR_NO_PART_ID};
     }
     return true;
 }

@@ -153,7 +153,7 @@ static flr_result check_tie(uint32_t coupling, flr_error *error)
 
 static bool amount(double x) { return x >= 0 && isfinite(x); }
 
-flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling,
+flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling, flr_part_id part,
                                    const flr_remote_coupling_def *def, flr_error *error)
 {
     flr_sim_command command = {.kind = FLR_SIM_COMMAND_COUPLE,
@@ -161,19 +161,20 @@ flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling,
     flr_loop_couple *couple = &command.as.couple;
     flr_result result = check_tie(coupling, error);
     if (result == FLR_OK && def) {
-        result = flr_engine_check_movable(e, def->part, "tied", error);
+        result = flr_engine_check_id(e, part, error);
+        if (result == FLR_OK) result = flr_engine_check_movable(e, part.index, "tied", error);
         if (result == FLR_OK && (!amount(def->stiffness) || !amount(def->damping) ||
                                  (def->rest && !flr_pose_is_valid(def->T_world_rest))))
             result = flr_fail(error, FLR_BAD_ARGUMENT,
                               "tie %u: stiffness and damping must be numbers not below 0, and a "
                               "rest a pose",
                               coupling);
-        couple->part = def->part;
+        couple->part = part.index;
         couple->set = true;
         couple->def = *def;
     }
     if (result != FLR_OK) return result;
-    bool other = def && e->coupled_parts[coupling] != def->part;
+    bool other = def && e->coupled_parts[coupling] != part.index;
     couple->generation = e->coupling_generations[coupling] + other;
     result = flr_engine_send(e, &command, error);
     if (result != FLR_OK) return result;
@@ -196,11 +197,11 @@ flr_result flr_engine_coupling_input(flr_engine *e, uint32_t coupling,
     return FLR_OK;
 }
 
-flr_result flr_engine_set_solid(flr_engine *e, uint32_t part, bool solid, flr_error *error)
+flr_result flr_engine_set_solid(flr_engine *e, flr_part_id part, bool solid, flr_error *error)
 {
     flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
     flr_sim_command command = {.kind = FLR_SIM_COMMAND_SOLID,
-                               .as.solid = {.part = part, .solid = solid}};
+                               .as.solid = {.part = part.index, .solid = solid}};
     return result == FLR_OK ? flr_engine_send(e, &command, error) : result;
 }

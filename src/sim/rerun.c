@@ -195,7 +195,8 @@ static flr_result same_parts(rerun *r, flr_error *error)
         if (!text || flr_number_parse(text, &voxel, &end, NULL) != FLR_OK ||
             voxel == m->shape->voxel)
             continue;
-        result = flr_engine_voxelize(r->engine, m->part, voxel, &job, error);
+        result = flr_engine_voxelize(r->engine, flr_engine_part_id(r->engine, m->part), voxel, &job,
+                                     error);
         if (result == FLR_OK) result = work(r, job, error);
     }
     return result;

@@ -19,10 +19,35 @@ flr_result flr_engine_find(const flr_engine *e, uint32_t part, flr_part_entry **
     return FLR_OK;
 }
 
-static const flr_mesh_asset *mesh_of(const flr_engine *e, uint32_t mesh)
+flr_result flr_engine_check_id(const flr_engine *e, flr_part_id part, flr_error *error)
 {
-    for (uint32_t i = 0; i < e->members.count; i++)
-        if (e->members.list[i].shape->mesh->number == mesh) return e->members.list[i].shape->mesh;
+    if (!flr_is_part(part) || part.generation == e->scene) return FLR_OK;
+    return flr_fail(error, FLR_NOT_FOUND, "part %u is of a scene that is gone", part.index);
+}
+
+flr_result flr_engine_find_id(const flr_engine *e, flr_part_id part, flr_part_entry **member,
+                              flr_error *error)
+{
+    flr_result result = flr_engine_check_id(e, part, error);
+    return result == FLR_OK ? flr_engine_find(e, part.index, member, error) : result;
+}
+
+flr_part_id flr_engine_part_id(const flr_engine *e, uint32_t index)
+{
+    return flr_part_id_of(e->scene, index);
+}
+
+flr_mesh_id flr_engine_mesh_id(const flr_engine *e, uint32_t index)
+{
+    return (flr_mesh_id){index, e->scene};
+}
+
+static flr_mesh_asset *mesh_of(const flr_engine *e, flr_mesh_id mesh)
+{
+    for (uint32_t i = 0; i < e->members.count && mesh.generation == e->scene; i++) {
+        flr_mesh_asset *asset = e->members.list[i].shape->mesh;
+        if (asset->number == mesh.index) return asset;
+    }
     return NULL;
 }
 
@@ -59,8 +84,8 @@ void flr_engine_get_scene(const flr_engine *e, flr_engine_scene *scene)
 
 static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_part *out)
 {
-    *out = (flr_engine_part){.part = m->part,
-                             .mesh = m->shape->mesh->number,
+    *out = (flr_engine_part){.part = flr_engine_part_id(e, m->part),
+                             .mesh = flr_engine_mesh_id(e, m->shape->mesh->number),
                              .kind = m->kind,
                              .ready = m->there && !flr_shape_is_bare(m->shape),
                              .hollow = m->shape->hollow,
@@ -76,7 +101,7 @@ static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_pa
                              .voxmap = m->shape->voxmap,
                              .shell = m->shape->shell};
     const flr_engine_state *s = e->state;
-    uint32_t at = s->scene == e->scene ? flr_engine_state_find(s, m->part) : FLR_ENGINE_NONE;
+    uint32_t at = flr_engine_state_find(s, out->part);
     if (at != FLR_ENGINE_NONE) out->T_world_part = s->parts[at].T_world_part;
 }
 
@@ -87,28 +112,26 @@ bool flr_engine_part_at(const flr_engine *e, uint32_t index, flr_engine_part *pa
     return true;
 }
 
-flr_result flr_engine_get_part(const flr_engine *e, uint32_t part, flr_engine_part *out,
+flr_result flr_engine_get_part(const flr_engine *e, flr_part_id part, flr_engine_part *out,
                                flr_error *error)
 {
     flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
     if (result == FLR_OK) describe(e, member, out);
     return result;
 }
 
-const flr_mesh *flr_engine_mesh(const flr_engine *e, uint32_t mesh, flr_hash *hash)
+const flr_mesh *flr_engine_mesh(const flr_engine *e, flr_mesh_id mesh, flr_hash *hash)
 {
     const flr_mesh_asset *asset = mesh_of(e, mesh);
     if (asset && hash) *hash = asset->hash;
     return asset ? asset->mesh : NULL;
 }
 
-flr_mesh_asset *flr_engine_retain_mesh(flr_engine *e, uint32_t mesh)
+flr_mesh_asset *flr_engine_retain_mesh(flr_engine *e, flr_mesh_id mesh)
 {
-    for (uint32_t i = 0; i < e->members.count; i++)
-        if (e->members.list[i].shape->mesh->number == mesh)
-            return flr_mesh_asset_retain(e->members.list[i].shape->mesh);
-    return NULL;
+    flr_mesh_asset *asset = mesh_of(e, mesh);
+    return asset ? flr_mesh_asset_retain(asset) : NULL;
 }
 
 /* ---- another world for the loop ---- */
@@ -216,10 +239,10 @@ void flr_engine_recast(flr_engine *e)
     flr_engine_post(e, &c->job, 0, FLR_ENGINE_NONE, NULL, NULL);
 }
 
-flr_result flr_engine_remove(flr_engine *e, uint32_t part, flr_error *error)
+flr_result flr_engine_remove(flr_engine *e, flr_part_id part, flr_error *error)
 {
     flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
     if (result != FLR_OK) return result;
     flr_shape_release(member->shape);
     size_t behind = (size_t)(&e->members.list[--e->members.count] - member);
@@ -229,10 +252,11 @@ flr_result flr_engine_remove(flr_engine *e, uint32_t part, flr_error *error)
     return FLR_OK;
 }
 
-flr_result flr_engine_set_kind(flr_engine *e, uint32_t part, flr_part_kind kind, flr_error *error)
+flr_result flr_engine_set_kind(flr_engine *e, flr_part_id part, flr_part_kind kind,
+                               flr_error *error)
 {
     flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
+    flr_result result = flr_engine_find_id(e, part, &member, error);
     if (result != FLR_OK) return result;
     if (kind != FLR_PART_STATIC && kind != FLR_PART_MOVABLE && kind != FLR_PART_FREE)
         return flr_fail(error, FLR_BAD_ARGUMENT, "there is no kind %d of parts", (int)kind);

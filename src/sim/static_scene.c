@@ -202,7 +202,7 @@ static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, fl
         m->shape->pager)
         return false;
     if (m->kind == FLR_PART_STATIC) return true;
-    uint32_t at = flr_engine_state_find(s, m->part);
+    uint32_t at = flr_engine_state_find(s, flr_engine_part_id(e, m->part));
     if (at == FLR_ENGINE_NONE) return false;
     *pose = s->parts[at].T_world_part;
     return !s->parts[at].moves && s->parts[at].solid;

@@ -145,7 +145,8 @@ static void step_world(flr_stepper *f, const flr_loop_frame *frame, int64_t bega
     if (f->frame.missing) wait_for_voxels(f);
     f->faults = f->frame.faults;
     if (f->faults & ~before)
-        flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_FAULT, .faults = f->faults & ~before});
+        flr_stepper_notify(f,
+                           (flr_notice){.kind = FLR_NOTICE_FAULT, .faults = f->faults & ~before});
 }
 
 /* Reads what hands feel in the world; writes the wrenches of their devices. */

@@ -8,6 +8,12 @@
 /* Contacts with the merged static scene are given to parts by looking at all that are merged: so many looks for a view. */
 enum { RESOLVES = 4096 };
 
+static flr_part_id id_at(const flr_world_instance *instance, uint32_t place)
+{
+    return flr_part_id_of(instance->scene,
+                          place < instance->count ? instance->ids[place] : FLR_ENGINE_NONE);
+}
+
 /* ---- contacts ---- */
 
 /* Which of the merged parts a point touches; `looks` is what may still be spent. */
@@ -49,18 +55,13 @@ static void show_contacts(const flr_snapshot *from, uint64_t *hit, flr_engine_st
             (flr_engine_contact){.point = c->point,
                                  .force = flr_vec3_scale(c->normal, c->stiffness * c->depth),
                                  .depth = c->depth,
-                                 .part = instance->ids[c->part],
-                                 .other = other};
+                                 .part = id_at(instance, c->part),
+                                 .other = flr_part_id_of(instance->scene, other)};
     }
     to->contacts_given = from->contact_count;
 }
 
 /* ---- hands and remote couplings ---- */
-
-static uint32_t id_at(const flr_world_instance *instance, uint32_t place)
-{
-    return place < instance->count ? instance->ids[place] : FLR_ENGINE_NONE;
-}
 
 static void show_hands(const flr_snapshot *from, flr_engine_state *to)
 {
@@ -68,7 +69,7 @@ static void show_hands(const flr_snapshot *from, flr_engine_state *to)
     for (uint32_t h = 0; h < from->hand_count; h++) {
         const flr_snapshot_hand *hand = &from->hands[h];
         flr_engine_hand_state *out = &to->hands[h];
-        *out = (flr_engine_hand_state){.held = hand->held,
+        *out = (flr_engine_hand_state){.held = flr_part_id_of(from->instance->scene, hand->held),
                                        .touched = id_at(from->instance, hand->touched),
                                        .bits = hand->present ? FLR_WIRE_HAND_PRESENT : 0,
                                        .buttons = hand->buttons,
@@ -85,7 +86,7 @@ static void show_hands(const flr_snapshot *from, flr_engine_state *to)
         if (!hand->points) continue;
         out->bits |= FLR_WIRE_HAND_POINT;
         to->proxies[to->proxy_count++] =
-            (flr_engine_proxy){.hand = h,
+            (flr_engine_proxy){.hand = flr_hand(h),
                                .part = id_at(from->instance, hand->proxy.part),
                                .point = hand->proxy.position,
                                .normal = hand->proxy.normal,
@@ -101,22 +102,23 @@ static void show_couplings(const flr_snapshot *from, flr_engine_state *to)
     for (uint32_t i = 0; i < from->coupling_count; i++) {
         const flr_snapshot_coupling *c = &from->couplings[i];
         const flr_remote_coupling *w = &c->is;
-        to->couplings[i] = (flr_engine_coupling_state){.coupling = c->coupling,
-                                                       .part = c->part,
-                                                       .stretch = w->stretch,
-                                                       .angle = flr_vec3_length(w->turn),
-                                                       .delay = c->delay,
-                                                       .stiffness = w->stiffness,
-                                                       .force = flr_vec3_length(w->wrench.force),
-                                                       .put = w->put,
-                                                       .got = w->got,
-                                                       .taken = w->taken,
-                                                       .account = w->account,
-                                                       .damping = w->damping,
-                                                       .gain = w->gain,
-                                                       .begun = w->begun,
-                                                       .diverged = w->diverged,
-                                                       .settled = w->settled};
+        to->couplings[i] =
+            (flr_engine_coupling_state){.coupling = c->coupling,
+                                        .part = flr_part_id_of(from->instance->scene, c->part),
+                                        .stretch = w->stretch,
+                                        .angle = flr_vec3_length(w->turn),
+                                        .delay = c->delay,
+                                        .stiffness = w->stiffness,
+                                        .force = flr_vec3_length(w->wrench.force),
+                                        .put = w->put,
+                                        .got = w->got,
+                                        .taken = w->taken,
+                                        .account = w->account,
+                                        .damping = w->damping,
+                                        .gain = w->gain,
+                                        .begun = w->begun,
+                                        .diverged = w->diverged,
+                                        .settled = w->settled};
     }
 }
 
@@ -165,7 +167,7 @@ static void show_parts(flr_view *view, const flr_snapshot *from, const uint64_t 
             view->shown_ids[view->shown_count++] = instance->ids[i];
         }
         const flr_snapshot_part *part = &from->parts[i];
-        to->parts[to->part_count++] = (flr_engine_part_state){.part = instance->ids[i],
+        to->parts[to->part_count++] = (flr_engine_part_state){.part = id_at(instance, i),
                                                               .look = look_of(from, hit, i),
                                                               .T_world_part = part->T_world_part,
                                                               .twist = part->twist,
@@ -247,7 +249,7 @@ static void show_nothing(flr_engine *e)
     s->hand_count = e->def.hands;
     s->lower = s->upper = INFINITY;
     for (uint32_t h = 0; h < e->def.hands; h++) {
-        s->hands[h].held = s->hands[h].touched = FLR_ENGINE_NONE;
+        s->hands[h].held = s->hands[h].touched = FLR_NO_PART_ID;
         s->hands[h].T_world_hand = s->hands[h].T_world_ghost = flr_pose_identity();
     }
 }
@@ -277,13 +279,13 @@ const flr_engine_state *flr_engine_view(flr_engine *e)
     return &e->view->state;
 }
 
-uint32_t flr_engine_state_find(const flr_engine_state *state, uint32_t part)
+uint32_t flr_engine_state_find(const flr_engine_state *state, flr_part_id part)
 {
-    uint32_t low = 0, high = state->part_count;
+    uint32_t low = 0, high = state->scene == part.generation ? state->part_count : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (state->parts[middle].part == part) return middle;
-        if (state->parts[middle].part < part)
+        if (state->parts[middle].part.index == part.index) return middle;
+        if (state->parts[middle].part.index < part.index)
             low = middle + 1;
         else
             high = middle;

@@ -187,12 +187,12 @@ static void add_state(flr_hasher *hasher, const flr_engine_state *state)
 {
     for (uint32_t i = 0; i < state->part_count; i++) {
         const flr_engine_part_state *p = &state->parts[i];
-        flr_hasher_add(hasher, &p->part, sizeof p->part);
+        flr_hasher_add(hasher, &p->part.index, sizeof p->part.index);
         flr_hasher_add(hasher, &p->look, sizeof p->look);
         flr_hasher_add(hasher, &p->T_world_part, sizeof p->T_world_part);
     }
     for (uint32_t i = 0; i < state->hand_count; i++) {
-        flr_hasher_add(hasher, &state->hands[i].held, sizeof state->hands[i].held);
+        flr_hasher_add(hasher, &state->hands[i].held.index, sizeof(uint32_t));
         flr_hasher_add(hasher, &state->hands[i].T_world_hand, sizeof(flr_pose));
         flr_hasher_add(hasher, &state->hands[i].wrench, sizeof(flr_wrench));
     }
@@ -221,14 +221,16 @@ static void add_parts(session *s, flr_hasher *hasher)
 static void press(session *s, flr_hasher *hasher, int count)
 {
     flr_error error;
-    if (flr_engine_grab(s->engine, 0, 1, &error) != FLR_OK) die("grab", error.message);
+    if (flr_engine_grab(s->engine, flr_hand(0), flr_engine_part_id(s->engine, 1), &error) != FLR_OK)
+        die("grab", error.message);
     for (int i = 0; i < count; i++) {
         flr_vec3 at = flr_vec3_make(0.004 * sin(0.02 * i), 0, -0.006 * fmin(1, i / 24.0));
-        flr_engine_hand_input(s->engine, 0, flr_pose_make(at, flr_quat_identity()), 0, NULL);
+        flr_engine_hand_input(s->engine, flr_hand(0), flr_pose_make(at, flr_quat_identity()), 0,
+                              NULL);
         frames(s, 1);
         if (hasher && i % 4 == 0) add_state(hasher, flr_engine_view(s->engine));
     }
-    flr_engine_release(s->engine, 0, NULL);
+    flr_engine_release(s->engine, flr_hand(0), NULL);
     frames(s, 2);
 }
 
@@ -238,10 +240,12 @@ static void ask_distance(session *s, flr_hasher *hasher)
     flr_error error;
     for (int i = 0; i < 2; i++) {
         flr_pose pose = flr_pose_make(flr_vec3_make(0.003, 0.001, heights[i]), flr_quat_identity());
-        if (flr_engine_place(s->engine, 1, pose, &error) != FLR_OK) die("place", error.message);
+        if (flr_engine_place(s->engine, flr_engine_part_id(s->engine, 1), pose, &error) != FLR_OK)
+            die("place", error.message);
         frames(s, 3);
         s->answered = false;
-        if (flr_engine_clearance_ask(s->engine, 1, 0, false, 1, &error) != FLR_OK)
+        if (flr_engine_clearance_ask(s->engine, flr_engine_part_id(s->engine, 1),
+                                     flr_engine_part_id(s->engine, 0), false, 1, &error) != FLR_OK)
             die("distance", error.message);
         await(s, &s->answered, "a distance");
         flr_hasher_add(hasher, &s->clearance.lower, sizeof s->clearance.lower);

@@ -179,14 +179,15 @@ static void begin_site(site *s, const char *folder, const char *name, const engi
         assert_ok(flr_engine_add_device(e, s->device, FLR_WIRE_DEVICE_FORCE, "watched", "",
                                         flr_pose_identity(), 1, &device, &error),
                   error);
-        assert_ok(flr_engine_select(e, 0, device, &error), error);
+        assert_ok(flr_engine_select(e, flr_hand(0), device, &error), error);
     }
     char path[600];
     snprintf(path, sizeof path, "%s/%s.json", folder, kind->memory ? "large" : "small");
     assert_ok(flr_engine_load(e, path, &job, &error), error);
     settle(e);
     if (kind->parameter) assert_ok(flr_engine_set(e, kind->parameter, kind->value, &error), error);
-    if (kind->point && h) assert_ok(flr_engine_set_tool(e, 0, FLR_TOOL_POINT, &error), error);
+    if (kind->point && h)
+        assert_ok(flr_engine_set_tool(e, flr_hand(0), FLR_TOOL_POINT, &error), error);
     settle(e);
     assert_ok(flr_service_set_share(s->service, share, &error), error);
     assert_ok(flr_engine_start(e, &error), error);

@@ -75,7 +75,8 @@ static inline void flr_test_accounts_see(flr_test_accounts *a, uint32_t site, fl
     for (uint32_t i = 0; i < state->coupling_count; i++) {
         const flr_engine_coupling_state *t = &state->couplings[i];
         const flr_shared_coupling *coupling = &share->couplings[t->coupling];
-        if (!coupling->used || coupling->rest || share->parts[coupling->part].id != t->part)
+        if (!coupling->used || coupling->rest ||
+            !flr_same_part(share->parts[coupling->part].id, t->part))
             continue;
         there[t->coupling] = true;
         flr_test_account_end(a, &a->ends[site][t->coupling], flr_session_self(share->session),

@@ -88,8 +88,8 @@ static int64_t run(void *context, flr_env *env)
         flr_vec3 way = flr_vec3_sub(s->to, s->at);
         double length = flr_vec3_length(way);
         s->at = length > step ? flr_vec3_add(s->at, flr_vec3_scale(way, step / length)) : s->to;
-        (void)flr_engine_hand_input(s->engine, 0, flr_pose_make(s->at, flr_quat_identity()),
-                                    s->press, NULL);
+        (void)flr_engine_hand_input(s->engine, flr_hand(0),
+                                    flr_pose_make(s->at, flr_quat_identity()), s->press, NULL);
         flr_engine_run(s->engine, 1);
         s->session->frames++;
         s->frame_ns += (int64_t)(s->slow * (double)period);
@@ -198,7 +198,7 @@ bool flr_test_site_pose(flr_test_site *s, uint32_t index, flr_pose *pose)
     if (!flr_engine_part_at(s->engine, index, &part)) return false;
     const flr_engine_state *state = flr_engine_view(s->engine);
     for (uint32_t i = 0; i < state->part_count; i++)
-        if (state->parts[i].part == part.part) {
+        if (flr_same_part(state->parts[i].part, part.part)) {
             *pose = state->parts[i].T_world_part;
             return true;
         }

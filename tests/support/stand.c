@@ -20,11 +20,12 @@ flr_mesh *flr_test_stand_box(flr_vec3 size)
     return mesh;
 }
 
-uint32_t flr_test_stand_add(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
-                            flr_part_kind kind, double voxel)
+flr_part_id flr_test_stand_add(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
+                               flr_part_kind kind, double voxel)
 {
     flr_engine_add_def def = flr_default_engine_add_def();
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     flr_error error;
     def.name = name;
     def.mesh = flr_test_stand_box(size);
@@ -95,16 +96,17 @@ void flr_test_stand_move(flr_test_stand *s, uint32_t hand, flr_vec3 to, uint32_t
     for (uint64_t i = 10; i <= frames; i += 10) {
         flr_pose pose =
             flr_pose_make(flr_vec3_lerp(from, to, (double)i / (double)frames), flr_quat_identity());
-        assert_int_equal(flr_engine_hand_input(s->engine, hand, pose, buttons, NULL), FLR_OK);
+        assert_int_equal(flr_engine_hand_input(s->engine, flr_hand(hand), pose, buttons, NULL),
+                         FLR_OK);
         flr_test_stand_pass(s, 10);
     }
 }
 
-flr_engine_part_state flr_test_stand_part(flr_test_stand *s, uint32_t part)
+flr_engine_part_state flr_test_stand_part(flr_test_stand *s, flr_part_id part)
 {
     const flr_engine_state *state = flr_engine_view(s->engine);
     for (uint32_t i = 0; i < state->part_count; i++)
-        if (state->parts[i].part == part) return state->parts[i];
-    fail_msg("part %u is not in the state", part);
+        if (flr_same_part(state->parts[i].part, part)) return state->parts[i];
+    fail_msg("part %u is not in the state", part.index);
     return state->parts[0];
 }

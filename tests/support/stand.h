@@ -4,13 +4,14 @@
 
 #include "feeler/sim.h"
 #include "sim/engine.h"
+#include "support/part_ids.h"
 #include "support/test.h"
 
 typedef struct flr_test_stand {
     flr_sim *sim; /* NULL: the real machine */
     flr_env *env;
     flr_engine *engine;
-    uint32_t plate, block,
+    flr_part_id plate, block,
         ball; /* parts: top of the plate at z = 0; 20 mm, at z = 30 mm, x = 0 and 50 mm */
 } flr_test_stand;
 
@@ -21,9 +22,9 @@ void flr_test_stand_free(flr_test_stand *stand);
 
 /* A closed box or ball of this size, owned by the caller. */
 flr_mesh *flr_test_stand_box(flr_vec3 size);
-/* A box of this size becomes a part of any engine; its number. */
-uint32_t flr_test_stand_add(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
-                            flr_part_kind kind, double voxel);
+/* A box of this size becomes a part of any engine. */
+flr_part_id flr_test_stand_add(flr_engine *engine, const char *name, flr_vec3 size, flr_vec3 at,
+                               flr_part_kind kind, double voxel);
 
 /* Services and runs frames until no job is left and nothing is on its way, then 20 frames more. */
 void flr_test_stand_settle(flr_test_stand *stand);
@@ -33,6 +34,6 @@ void flr_test_stand_pass(flr_test_stand *stand, uint64_t frames);
 void flr_test_stand_move(flr_test_stand *stand, uint32_t hand, flr_vec3 to, uint32_t buttons,
                          uint64_t frames);
 /* The part in a state, as it is now. */
-flr_engine_part_state flr_test_stand_part(flr_test_stand *stand, uint32_t part);
+flr_engine_part_state flr_test_stand_part(flr_test_stand *stand, flr_part_id part);
 
 #endif

@@ -182,8 +182,8 @@ static void assert_knows(desk *d, const viewer *v)
     for (uint32_t i = 0; flr_engine_part_at(d->stand.engine, i, &part); i++) {
         there++;
         there_ready += part.ready;
-        assert_true(v->known[part.part] && v->ready[part.part] == part.ready);
-        assert_int_equal(v->kind[part.part], part.kind);
+        assert_true(v->known[part.part.index] && v->ready[part.part.index] == part.ready);
+        assert_int_equal(v->kind[part.part.index], part.kind);
     }
     assert_int_equal(known, there);
     assert_int_equal(ready, there_ready);
@@ -254,7 +254,7 @@ static void one_that_fell_behind_catches_up(void **state)
     read_frames(&d, slow, 10);
     for (uint32_t round = 0; round < 30; round++) {
         for (uint32_t i = 100; i < PARTS; i++)
-            assert_ok(flr_engine_set_kind(d.stand.engine, i,
+            assert_ok(flr_engine_set_kind(d.stand.engine, flr_engine_part_id(d.stand.engine, i),
                                           round % 2 ? FLR_PART_STATIC : FLR_PART_FREE, &error),
                       error);
         pump(&d, 1);
@@ -262,7 +262,9 @@ static void one_that_fell_behind_catches_up(void **state)
         assert_false(flr_client_session_ending(slow->session));
     }
     for (uint32_t i = 0; i < 50; i++)
-        assert_ok(flr_engine_remove(d.stand.engine, 2 * i, &error), error);
+        assert_ok(
+            flr_engine_remove(d.stand.engine, flr_engine_part_id(d.stand.engine, 2 * i), &error),
+            error);
     pump(&d, 40);
     assert_int_equal(flr_client_session_due(slow->session, now(&d)), now(&d));
     read_all(&d, slow);
@@ -286,7 +288,7 @@ static void one_that_fell_behind_gets_another_scene(void **state)
     viewer *slow = join(&d);
     for (uint32_t round = 0; round < 30; round++) {
         for (uint32_t i = 0; i < PARTS; i++)
-            assert_ok(flr_engine_set_kind(d.stand.engine, i,
+            assert_ok(flr_engine_set_kind(d.stand.engine, flr_engine_part_id(d.stand.engine, i),
                                           round % 2 ? FLR_PART_STATIC : FLR_PART_FREE, &error),
                       error);
         pump(&d, 1);
@@ -360,19 +362,19 @@ static void a_hand_is_let_go_although_the_loop_is_busy(void **state)
     viewer *v = join(&d);
     flr_message grab = {.id = FLR_MSG_GRAB, .request = 2};
     grab.as.grab.hand = 0;
-    grab.as.grab.part = d.stand.block;
+    grab.as.grab.part = d.stand.block.index;
     grab.as.grab.T_world_hand = flr_pose_identity();
-    assert_ok(flr_engine_hand_input(d.stand.engine, 0,
+    assert_ok(flr_engine_hand_input(d.stand.engine, flr_hand(0),
                                     flr_pose_make(flr_vec3_make(0, 0, 0.03), flr_quat_identity()),
                                     0, &error),
               error);
     say(&d, v->session, &grab);
     pump(&d, 5);
-    assert_int_equal(flr_engine_view(d.stand.engine)->hands[0].held, d.stand.block);
+    assert_part_equal(flr_engine_view(d.stand.engine)->hands[0].held, d.stand.block);
     while (flr_engine_pause(d.stand.engine, false, NULL) == FLR_OK) continue;
     flr_client_session_close(v->session);
     pump(&d, 200);
-    assert_int_equal(flr_engine_view(d.stand.engine)->hands[0].held, FLR_ENGINE_NONE);
+    assert_part_equal(flr_engine_view(d.stand.engine)->hands[0].held, FLR_NO_PART_ID);
     free(v);
     end(&d);
 }
@@ -394,7 +396,7 @@ static void overlays_do_not_fill_the_queue(void **state)
     for (uint32_t t = 0; t < TIMES; t++)
         for (int i = 0; i < WATCHERS; i++) {
             flr_message ask = {.id = FLR_MSG_OVERLAY_ASK, .request = 100 + t};
-            ask.as.overlay_ask.part = d.stand.block;
+            ask.as.overlay_ask.part = d.stand.block.index;
             ask.as.overlay_ask.limit = 1000;
             say(&d, watchers[i]->session, &ask);
         }

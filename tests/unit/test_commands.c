@@ -26,7 +26,7 @@ static void command(flr_test_stand *s, flr_message message)
 static void hold(flr_test_stand *s)
 {
     flr_test_stand_move(s, 0, block, 0, 50);
-    assert_int_equal(flr_engine_grab(s->engine, 0, s->block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s->engine, flr_hand(0), s->block, NULL), FLR_OK);
     flr_test_stand_move(s, 0, (flr_vec3){0, 0, 0.04}, 0, 100);
 }
 
@@ -34,7 +34,7 @@ static void do_grab(flr_test_stand *s)
 {
     command(s, (flr_message){.id = FLR_MSG_GRAB,
                              .as.grab = {.hand = 1,
-                                         .part = s->ball,
+                                         .part = s->ball.index,
                                          .has_pose = true,
                                          .T_world_hand = at((flr_vec3){0.05, 0, 0.04})}});
 }
@@ -51,7 +51,7 @@ static void do_place(flr_test_stand *s)
 {
     flr_pose there = at((flr_vec3){0.03, 0.02, 0.05});
     command(s, (flr_message){.id = FLR_MSG_PLACE,
-                             .as.place = {.part = s->ball, .T_world_part = there}});
+                             .as.place = {.part = s->ball.index, .T_world_part = there}});
 }
 
 static void do_pause(flr_test_stand *s)
@@ -77,7 +77,7 @@ static void point_before(flr_test_stand *s)
 
 static void do_leave(flr_test_stand *s)
 {
-    assert_int_equal(flr_engine_leave(s->engine, 0, NULL), FLR_OK);
+    assert_int_equal(flr_engine_leave(s->engine, flr_hand(0), NULL), FLR_OK);
 }
 
 static void do_parameters(flr_test_stand *s)
@@ -97,8 +97,7 @@ static void do_base(flr_test_stand *s)
 static void do_couple(flr_test_stand *s)
 {
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
-    def.part = s->ball;
-    assert_int_equal(flr_engine_set_coupling(s->engine, 3, &def, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set_coupling(s->engine, 3, s->ball, &def, NULL), FLR_OK);
 }
 
 static void do_solid(flr_test_stand *s)
@@ -255,8 +254,8 @@ static void found_by_their_messages(void **state)
     assert_int_equal(flr_engine_command(s.engine, &(flr_message){.id = FLR_MSG_PING}, &error),
                      FLR_UNSUPPORTED);
     assert_int_equal(
-        flr_engine_command(s.engine,
-                           &(flr_message){.id = FLR_MSG_RELEASE, .as.release = {.hand = 9}}, &error),
+        flr_engine_command(
+            s.engine, &(flr_message){.id = FLR_MSG_RELEASE, .as.release = {.hand = 9}}, &error),
         FLR_NOT_FOUND);
     assert_string_equal(error.message, "there is no hand 9; there are 2");
     flr_test_stand_free(&s);
@@ -290,11 +289,11 @@ static void reads_notes(void **state)
         const char *text;
         size_t size;
         bool good;
-    } notes[] = {{"grab 0 1", 0, true},    {"grab 0 1", 56, true},  {"grab 0 1", 55, false},
-                 {"grab 0", 0, false},     {"release 3", 0, true},  {"release", 0, false},
-                 {"release 3 4", 0, false}, {"place 2", 56, true},   {"place 2", 0, false},
-                 {"solid 0 2", 0, true},   {"ground", 8, true},     {"ground", 7, false},
-                 {"lost", 0, true},        {"nonsense", 0, false},  {"", 0, false}};
+    } notes[] = {{"grab 0 1", 0, true},     {"grab 0 1", 56, true}, {"grab 0 1", 55, false},
+                 {"grab 0", 0, false},      {"release 3", 0, true}, {"release", 0, false},
+                 {"release 3 4", 0, false}, {"place 2", 56, true},  {"place 2", 0, false},
+                 {"solid 0 2", 0, true},    {"ground", 8, true},    {"ground", 7, false},
+                 {"lost", 0, true},         {"nonsense", 0, false}, {"", 0, false}};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         flr_record_note n = {5, notes[i].text, bytes, notes[i].size};
         flr_journal_entry entry;
@@ -329,12 +328,12 @@ static void taken_where_the_hand_is_said_to_be(void **state)
     const flr_vec3 grip = {0.005, 0.004, 0.035}, on = {0.005, 0.004, 0.055};
     flr_test_stand_make(&s, true, NULL);
     flr_test_stand_move(&s, 0, (flr_vec3){0.3, 0.2, 0.4}, 0, 50);
-    assert_ok(flr_engine_grab_at(s.engine, 0, s.block, at(grip), &error), error);
+    assert_ok(flr_engine_grab_at(s.engine, flr_hand(0), s.block, at(grip), &error), error);
     // the hand moves on before the loop has seen any of it
-    assert_ok(flr_engine_hand_input(s.engine, 0, at(on), 0, &error), error);
+    assert_ok(flr_engine_hand_input(s.engine, flr_hand(0), at(on), 0, &error), error);
     flr_engine_run(s.engine, 1);
     const flr_engine_hand_state *hand = &flr_engine_view(s.engine)->hands[0];
-    assert_int_equal(hand->held, s.block);
+    assert_part_equal(hand->held, s.block);
     flr_vec3 gripped = flr_vec3_sub(grip, block);
     assert_float_equal(flr_vec3_distance(hand->T_part_hand.p, gripped), 0, 1e-12);
     double least = 1, most = 0;
@@ -344,7 +343,8 @@ static void taken_where_the_hand_is_said_to_be(void **state)
         least = fmin(least, z);
         most = fmax(most, fabs(flr_test_stand_part(&s, s.block).T_world_part.p.x));
     }
-    assert_true(least > block.z - 1e-6 && most < 1e-3); /* never pulled towards where the hand was */
+    assert_true(least > block.z - 1e-6 &&
+                most < 1e-3); /* never pulled towards where the hand was */
     assert_float_equal(flr_test_stand_part(&s, s.block).T_world_part.p.z, 0.05, 1e-4);
     flr_test_stand_free(&s);
 }
@@ -358,10 +358,10 @@ static void without_a_pose_where_it_was_seen(void **state)
     flr_test_stand_make(&s, true, NULL);
     flr_test_stand_move(&s, 0, far, 0, 50);
     flr_test_stand_pass(&s, 200);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_engine_run(s.engine, 1);
     const flr_engine_hand_state *hand = &flr_engine_view(s.engine)->hands[0];
-    assert_int_equal(hand->held, s.block);
+    assert_part_equal(hand->held, s.block);
     assert_float_equal(flr_vec3_distance(hand->T_part_hand.p, flr_vec3_sub(far, block)), 0, 1e-4);
     flr_test_stand_free(&s);
 }
@@ -373,12 +373,14 @@ static void takes_what_it_touches_there(void **state)
     flr_test_stand s;
     flr_test_stand_make(&s, true, NULL);
     flr_test_stand_move(&s, 0, block, 0, 50);
-    assert_int_equal(flr_engine_grab_at(s.engine, 0, FLR_ENGINE_NONE, at(ball), NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab_at(s.engine, flr_hand(0), FLR_NO_PART_ID, at(ball), NULL),
+                     FLR_OK);
     flr_engine_run(s.engine, 1);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.ball);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.ball);
     flr_error error;
     flr_pose none = {{0, 0, 0}, {0, 0, 0, 0}};
-    assert_int_equal(flr_engine_grab_at(s.engine, 0, s.block, none, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_grab_at(s.engine, flr_hand(0), s.block, none, &error),
+                     FLR_BAD_ARGUMENT);
     assert_string_equal(error.message, "that is no pose for hand 0");
     flr_test_stand_free(&s);
 }
@@ -398,12 +400,13 @@ static void a_device_is_where_it_is(void **state)
     assert_ok(flr_engine_add_device(s.engine, device, FLR_WIRE_DEVICE_SIMULATED, "arm", NULL,
                                     flr_pose_identity(), 1, &number, &error),
               error);
-    assert_ok(flr_engine_select(s.engine, 0, number, &error), error);
+    assert_ok(flr_engine_select(s.engine, flr_hand(0), number, &error), error);
     flr_test_stand_pass(&s, 100);
-    assert_ok(flr_engine_grab_at(s.engine, 0, s.block, at((flr_vec3){1, 1, 1}), &error), error);
+    assert_ok(flr_engine_grab_at(s.engine, flr_hand(0), s.block, at((flr_vec3){1, 1, 1}), &error),
+              error);
     flr_test_stand_pass(&s, 50);
     const flr_engine_hand_state *hand = &flr_engine_view(s.engine)->hands[0];
-    assert_int_equal(hand->held, s.block);
+    assert_part_equal(hand->held, s.block);
     assert_float_equal(flr_vec3_length(hand->T_part_hand.p), 0, 1e-9);
     flr_test_stand_free(&s);
     flr_device_close(device);

@@ -20,11 +20,11 @@ static void grabbing_follows_kim(void **state)
     flr_test_stand_move(&s, 0, at_block, 0, 200);
     flr_test_stand_pass(&s, 100);
     assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_READY);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].touched, s.block);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].touched, s.block);
     // the button takes it
     flr_test_stand_move(&s, 0, at_block, 1, 20);
     assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_HELD);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     // it follows
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0.02, 0.05}, 1, 300);
     flr_test_stand_pass(&s, 300);
@@ -38,8 +38,8 @@ static void grabbing_follows_kim(void **state)
     assert_true(flr_test_stand_part(&s, s.block).T_world_part.p.z > 0.01);
     assert_true(now->hands[0].T_world_ghost.p.z < -0.01);
     assert_true(now->contact_count > 0 && now->contacts_given > 0);
-    assert_int_equal(now->contacts[0].part, s.block);
-    assert_int_equal(now->contacts[0].other, s.plate);
+    assert_part_equal(now->contacts[0].part, s.block);
+    assert_part_equal(now->contacts[0].other, s.plate);
     assert_true(now->contacts[0].force.z > 0);
     // what it touches turns red, too, and back
     assert_int_equal(flr_test_stand_part(&s, s.plate).look, FLR_WIRE_LOOK_COLLIDING);
@@ -48,10 +48,10 @@ static void grabbing_follows_kim(void **state)
     assert_int_equal(flr_test_stand_part(&s, s.plate).look, FLR_WIRE_LOOK_PLAIN);
     // let go, it stays where it is
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0.02, 0.1}, 0, 200);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, FLR_ENGINE_NONE);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);
     assert_true(fabs(flr_test_stand_part(&s, s.block).T_world_part.p.y - 0.02) < 1e-3);
     // whoever moved the hand is gone, and so is the hand, until it moves again
-    assert_int_equal(flr_engine_leave(s.engine, 0, NULL), FLR_OK);
+    assert_int_equal(flr_engine_leave(s.engine, flr_hand(0), NULL), FLR_OK);
     flr_test_stand_pass(&s, 50);
     assert_false(flr_engine_view(s.engine)->hands[0].bits & FLR_WIRE_HAND_PRESENT);
     flr_test_stand_move(&s, 0, above, 0, 50);
@@ -66,10 +66,10 @@ static void two_hands_and_part_against_part(void **state)
     flr_test_stand_make(&s, true, NULL);
     flr_test_stand_move(&s, 0, at_block, 0, 100);
     flr_test_stand_move(&s, 1, at_ball, 0, 100);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
-    assert_int_equal(flr_engine_grab(s.engine, 1, FLR_ENGINE_NONE, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(1), FLR_NO_PART_ID, NULL), FLR_OK);
     flr_test_stand_pass(&s, 20);
-    assert_int_equal(flr_engine_view(s.engine)->hands[1].held, s.ball);
+    assert_part_equal(flr_engine_view(s.engine)->hands[1].held, s.ball);
     flr_test_stand_move(&s, 1, at_block, 0, 500);
     flr_test_stand_pass(&s, 100);
     assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
@@ -86,19 +86,23 @@ static void what_cannot_be_is_refused(void **state)
     flr_test_stand s;
     flr_error error;
     flr_test_stand_make(&s, true, NULL);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.plate, &error), FLR_DENIED);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.plate, &error), FLR_DENIED);
     assert_non_null(strstr(error.message, "plate"));
-    assert_int_equal(flr_engine_grab(s.engine, 0, 77, &error), FLR_NOT_FOUND);
-    assert_int_equal(flr_engine_grab(s.engine, 9, s.block, &error), FLR_NOT_FOUND);
+    assert_int_equal(
+        flr_engine_grab(s.engine, flr_hand(0), flr_engine_part_id(s.engine, 77), &error),
+        FLR_NOT_FOUND);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(9), s.block, &error), FLR_NOT_FOUND);
     assert_int_equal(flr_engine_undo(s.engine, 0, &error), FLR_BAD_ARGUMENT);
     flr_pose bad = {{NAN, 0, 0}, {1, 0, 0, 0}};
     assert_int_equal(flr_engine_place(s.engine, s.block, bad, &error), FLR_BAD_ARGUMENT);
-    assert_int_equal(flr_engine_hand_input(s.engine, 0, bad, 0, &error), FLR_BAD_ARGUMENT);
-    assert_int_equal(flr_engine_remove(s.engine, 77, &error), FLR_NOT_FOUND);
+    assert_int_equal(flr_engine_hand_input(s.engine, flr_hand(0), bad, 0, &error),
+                     FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_remove(s.engine, flr_engine_part_id(s.engine, 77), &error),
+                     FLR_NOT_FOUND);
     assert_int_equal(flr_engine_voxelize(s.engine, s.block, -1, NULL, &error), FLR_BAD_ARGUMENT);
     assert_int_equal(flr_engine_cancel(s.engine, 1000, &error), FLR_NOT_FOUND);
     assert_int_equal(flr_engine_record_start(s.engine, "x", NULL, &error), FLR_UNSUPPORTED);
-    assert_int_equal(flr_engine_select(s.engine, 0, 50, &error), FLR_NOT_FOUND);
+    assert_int_equal(flr_engine_select(s.engine, flr_hand(0), 50, &error), FLR_NOT_FOUND);
     assert_int_equal(flr_engine_clearance_ask(s.engine, s.block, s.block, false, 1, &error),
                      FLR_BAD_ARGUMENT);
     assert_int_equal(flr_engine_start(s.engine, &error), FLR_UNSUPPORTED);
@@ -139,7 +143,7 @@ static void undo_and_reset(void **state)
     flr_engine_undo(s.engine, 1, NULL);
     flr_test_stand_pass(&s, 10);
     assert_true(flr_test_stand_part(&s, s.block).T_world_part.p.z == 0.03);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, FLR_ENGINE_NONE);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);
     flr_test_stand_free(&s);
 }
 
@@ -209,7 +213,8 @@ static void parts_come_and_go(void **state)
     flr_test_stand_move(&s, 0, at_block, 1, 20);
     // one more while the block is held
     flr_engine_add_def def = flr_default_engine_add_def();
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     def.name = "third";
     def.mesh = flr_test_stand_box(flr_vec3_make(0.02, 0.02, 0.02));
     def.kind = FLR_PART_MOVABLE;
@@ -217,9 +222,9 @@ static void parts_come_and_go(void **state)
     def.T_world_part.p = flr_vec3_make(-0.05, 0, 0.03);
     assert_int_equal(flr_engine_add(s.engine, &def, &part, &job, NULL), FLR_OK);
     flr_engine_service(s.engine);
-    assert_int_equal(flr_engine_grab(s.engine, 1, part, NULL), FLR_AGAIN);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(1), part, NULL), FLR_AGAIN);
     flr_test_stand_settle(&s);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     assert_true(flr_test_stand_part(&s, part).T_world_part.p.x == -0.05);
     // the held one still follows
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0.06}, 1, 300);
@@ -235,7 +240,7 @@ static void parts_come_and_go(void **state)
     assert_int_equal(flr_engine_remove(s.engine, s.block, NULL), FLR_OK);
     flr_test_stand_settle(&s);
     const flr_engine_state *now = flr_engine_view(s.engine);
-    assert_int_equal(now->hands[0].held, FLR_ENGINE_NONE);
+    assert_part_equal(now->hands[0].held, FLR_NO_PART_ID);
     assert_int_equal(now->part_count, 2);
     flr_engine_scene scene;
     flr_engine_get_scene(s.engine, &scene);
@@ -273,13 +278,13 @@ static void floods_are_bounded(void **state)
     flr_engine_service(s.engine);
     flr_engine_service(s.engine);
     for (int i = 0; i < 2000; i++) {
-        flr_engine_grab(s.engine, 0, s.block, NULL);
+        flr_engine_grab(s.engine, flr_hand(0), s.block, NULL);
         flr_engine_run(s.engine, 1);
     }
     flr_test_stand_settle(&s);
     assert_int_equal(flr_engine_voxelize(s.engine, s.ball, 0.002, &job, NULL), FLR_OK);
     flr_test_stand_settle(&s);
-    assert_int_equal(flr_engine_grab(s.engine, 1, s.ball, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(1), s.ball, NULL), FLR_OK);
     // jobs that wait are counted
     while (flr_engine_voxelize(s.engine, s.ball, 0.002, &job, &error) == FLR_OK) posted++;
     assert_int_equal(posted, 256);
@@ -313,7 +318,7 @@ static void what_stays_is_one_until_it_is_taken(void **state)
     assert_true(flr_engine_view(s.engine)->ground);
     flr_test_stand_move(&s, 0, at_block, 0, 200);
     // taken: apart in the same frame
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_engine_run(s.engine, 1);
     assert_false(flr_engine_view(s.engine)->ground);
     // the rest is one again, the held part touches the plate in it
@@ -324,9 +329,9 @@ static void what_stays_is_one_until_it_is_taken(void **state)
     const flr_engine_state *now = flr_engine_view(s.engine);
     assert_true(now->ground);
     assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
-    assert_int_equal(now->contacts[0].other, s.plate);
+    assert_part_equal(now->contacts[0].other, s.plate);
     // and let go, all is one
-    flr_engine_release(s.engine, 0, NULL);
+    flr_engine_release(s.engine, flr_hand(0), NULL);
     flr_test_stand_pass(&s, 800);
     assert_true(flr_engine_view(s.engine)->ground);
     flr_test_stand_free(&s);
@@ -382,26 +387,27 @@ static void a_point_stays_outside(void **state)
     (void)state;
     flr_test_stand s;
     flr_test_stand_make(&s, true, NULL);
-    assert_int_equal(flr_engine_set_tool(s.engine, 0, FLR_TOOL_POINT, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set_tool(s.engine, flr_hand(0), FLR_TOOL_POINT, NULL), FLR_OK);
     flr_test_stand_settle(&s);
     flr_test_stand_move(&s, 0, (flr_vec3){-0.05, 0, 0.05}, 0, 100);
     flr_test_stand_pass(&s, 100);
     const flr_engine_state *now = flr_engine_view(s.engine);
     assert_int_equal(now->proxy_count, 1);
     assert_true(now->hands[0].bits & FLR_WIRE_HAND_POINT);
-    assert_int_equal(now->proxies[0].part, FLR_ENGINE_NONE);
+    assert_part_equal(now->proxies[0].part, FLR_NO_PART_ID);
     flr_test_stand_move(&s, 0, (flr_vec3){-0.05, 0, -0.005}, 1, 300);
     flr_test_stand_pass(&s, 100);
     now = flr_engine_view(s.engine);
-    assert_int_equal(now->proxies[0].part, s.plate);
+    assert_part_equal(now->proxies[0].part, s.plate);
     assert_true(fabs(now->proxies[0].point.z) < 1e-4 && now->proxies[0].force.z > 0);
-    assert_int_equal(now->hands[0].held, FLR_ENGINE_NONE);
+    assert_part_equal(now->hands[0].held, FLR_NO_PART_ID);
     // and takes parts again
-    assert_int_equal(flr_engine_set_tool(s.engine, 0, FLR_TOOL_GRIP, NULL), FLR_OK);
-    flr_engine_grab(s.engine, 0, s.block, NULL);
+    assert_int_equal(flr_engine_set_tool(s.engine, flr_hand(0), FLR_TOOL_GRIP, NULL), FLR_OK);
+    flr_engine_grab(s.engine, flr_hand(0), s.block, NULL);
     flr_test_stand_pass(&s, 20);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
-    assert_int_equal(flr_engine_set_tool(s.engine, 0, (flr_tool)7, NULL), FLR_BAD_ARGUMENT);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_int_equal(flr_engine_set_tool(s.engine, flr_hand(0), (flr_tool)7, NULL),
+                     FLR_BAD_ARGUMENT);
     flr_test_stand_free(&s);
 }
 
@@ -414,7 +420,7 @@ static void the_other_engine_can_be_chosen(void **state)
     flr_test_stand_settle(&s);
     flr_test_stand_move(&s, 0, at_block, 0, 100);
     flr_test_stand_pass(&s, 100);
-    flr_engine_grab(s.engine, 0, s.block, NULL);
+    flr_engine_grab(s.engine, flr_hand(0), s.block, NULL);
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 500);
     flr_test_stand_pass(&s, 200);
     assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
@@ -454,7 +460,7 @@ static void the_law_changes_under_load(void **state)
         assert_int_equal(flr_engine_get_part(s.engine, s.block, &part, NULL), FLR_OK);
         assert_int_equal(part.shell->on_surface, i == 0);
         assert_int_equal(flr_engine_jobs(s.engine), 0);
-        assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+        assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
         assert_int_equal(flr_test_stand_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
         assert_true(value_of(s.engine, names[i]) == (i % 2 ? 0 : 1));
     }
@@ -483,11 +489,11 @@ static void clearance_and_what_is_near(void **state)
     flr_engine_event event;
     flr_engine_near near;
     flr_test_stand_make(&s, true, NULL);
-    assert_int_equal(flr_engine_clearance_ask(s.engine, s.block, FLR_ENGINE_NONE, true, 7, NULL),
+    assert_int_equal(flr_engine_clearance_ask(s.engine, s.block, FLR_NO_PART_ID, true, 7, NULL),
                      FLR_OK);
     wait_for(&s, FLR_ENGINE_EVENT_CLEARANCE, &event);
     assert_int_equal(event.token, 7);
-    assert_int_equal(event.clearance.other, s.plate);
+    assert_part_equal(event.clearance.other, s.plate);
     assert_true(fabs(event.clearance.upper - 0.02) < 1e-9 &&
                 event.clearance.lower == event.clearance.upper);
     flr_pose low = flr_pose_make(flr_vec3_make(0, 0, 0.016), flr_quat_identity());
@@ -501,11 +507,12 @@ static void clearance_and_what_is_near(void **state)
     flr_engine_want_near(s.engine, true, true);
     flr_test_stand_pass(&s, 200);
     assert_false(flr_engine_get_near(s.engine, &near));
-    flr_engine_grab(s.engine, 0, s.block, NULL);
+    flr_engine_grab(s.engine, flr_hand(0), s.block, NULL);
     flr_test_stand_pass(&s, 300);
     assert_true(flr_engine_get_near(s.engine, &near));
-    assert_int_equal(near.part, s.block);
-    assert_true(near.vertices > 0 && near.voxel_count > 0 && near.voxels[0].part == s.plate);
+    assert_part_equal(near.part, s.block);
+    assert_true(near.vertices > 0 && near.voxel_count > 0 &&
+                flr_same_part(near.voxels[0].part, s.plate));
     float least = INFINITY;
     for (uint32_t i = 0; i < near.vertices; i++) least = fminf(least, near.distances[i]);
     assert_true(least >= 0.002 && least <= 0.012);

@@ -98,16 +98,17 @@ static void pass(session *s, int frames)
 
 static void hand_at(session *s, int i, flr_vec3 at, uint32_t buttons)
 {
-    flr_engine_hand_input(s->sides[i].stand.engine, 0, flr_pose_make(at, flr_quat_identity()),
-                          buttons, NULL);
+    flr_engine_hand_input(s->sides[i].stand.engine, flr_hand(0),
+                          flr_pose_make(at, flr_quat_identity()), buttons, NULL);
 }
 
 static void coupling(session *s, int i, bool mutual)
 {
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
-    def.part = s->sides[i].stand.block;
     def.mutual = mutual;
-    assert_int_equal(flr_engine_set_coupling(s->sides[i].stand.engine, 5, &def, NULL), FLR_OK);
+    assert_int_equal(
+        flr_engine_set_coupling(s->sides[i].stand.engine, 5, s->sides[i].stand.block, &def, NULL),
+        FLR_OK);
 }
 
 static flr_pose block_of(session *s, int i)
@@ -128,8 +129,8 @@ static void follows_and_settles(void **state)
         coupling(s, 1, false);
         hand_at(s, 0, at_block, 1);
         pass(s, 200);
-        assert_int_equal(flr_engine_view(s->sides[0].stand.engine)->hands[0].held,
-                         s->sides[0].stand.block);
+        assert_part_equal(flr_engine_view(s->sides[0].stand.engine)->hands[0].held,
+                          s->sides[0].stand.block);
         /* 0.1 m/s, 100 micrometres a frame */
         double last = block_of(s, 1).p.y, most = 0;
         for (int f = 0; f < 400; f++) {
@@ -148,15 +149,18 @@ static void follows_and_settles(void **state)
         pass(s, 20);
         here = block_of(s, 0);
         flr_remote_coupling_def rest = flr_default_remote_coupling_def();
-        rest.part = s->sides[1].stand.block;
         rest.rest = true;
         rest.T_world_rest = here;
-        assert_int_equal(flr_engine_set_coupling(s->sides[1].stand.engine, 5, &rest, NULL), FLR_OK);
+        assert_int_equal(flr_engine_set_coupling(s->sides[1].stand.engine, 5,
+                                                 s->sides[1].stand.block, &rest, NULL),
+                         FLR_OK);
         pass(s, 300);
         assert_true(tie_of(&s->sides[1].stand).settled);
         there = block_of(s, 1);
         assert_memory_equal(&here, &there, sizeof here);
-        assert_int_equal(flr_engine_set_coupling(s->sides[1].stand.engine, 5, NULL, NULL), FLR_OK);
+        assert_int_equal(
+            flr_engine_set_coupling(s->sides[1].stand.engine, 5, FLR_NO_PART_ID, NULL, NULL),
+            FLR_OK);
         pass(s, 1000);
         assert_int_equal(tie_of(&s->sides[1].stand).coupling, FLR_ENGINE_NONE);
         /* what stays is one again */
@@ -214,24 +218,26 @@ static void samples_find_their_tie(void **state)
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
     flr_engine_coupling_sample to = sample_at(&s, flr_vec3_make(0, 0, 0.06));
     /* what is wrong is said */
-    def.part = s.plate;
-    assert_int_equal(flr_engine_set_coupling(s.engine, 5, &def, &error), FLR_DENIED);
-    def.part = 999;
-    assert_int_equal(flr_engine_set_coupling(s.engine, 5, &def, &error), FLR_NOT_FOUND);
-    def.part = s.block;
-    assert_int_equal(flr_engine_set_coupling(s.engine, FLR_WORLD_REMOTE_COUPLINGS, &def, &error),
-                     FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_set_coupling(s.engine, 5, s.plate, &def, &error), FLR_DENIED);
+    assert_int_equal(
+        flr_engine_set_coupling(s.engine, 5, flr_engine_part_id(s.engine, 999), &def, &error),
+        FLR_NOT_FOUND);
+    assert_int_equal(
+        flr_engine_set_coupling(s.engine, FLR_WORLD_REMOTE_COUPLINGS, s.block, &def, &error),
+        FLR_BAD_ARGUMENT);
     def.stiffness = -1;
-    assert_int_equal(flr_engine_set_coupling(s.engine, 5, &def, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_set_coupling(s.engine, 5, s.block, &def, &error), FLR_BAD_ARGUMENT);
     def.stiffness = 0;
     assert_int_equal(flr_engine_coupling_input(s.engine, FLR_WORLD_REMOTE_COUPLINGS, &to, &error),
                      FLR_BAD_ARGUMENT);
     flr_engine_coupling_sample bad = to;
     bad.T_world_part.p.x = NAN;
     assert_int_equal(flr_engine_coupling_input(s.engine, 5, &bad, &error), FLR_BAD_ARGUMENT);
-    assert_int_equal(flr_engine_set_solid(s.engine, 999, false, &error), FLR_NOT_FOUND);
+    assert_int_equal(
+        flr_engine_set_solid(s.engine, flr_engine_part_id(s.engine, 999), false, &error),
+        FLR_NOT_FOUND);
     /* a sample that comes at once with the remote coupling is not lost, though no other follows */
-    assert_int_equal(flr_engine_set_coupling(s.engine, 5, &def, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set_coupling(s.engine, 5, s.block, &def, NULL), FLR_OK);
     assert_int_equal(flr_engine_coupling_input(s.engine, 5, &to, NULL), FLR_OK);
     flr_test_stand_pass(&s, 400);
     assert_true(fabs(flr_test_stand_part(&s, s.block).T_world_part.p.z - 0.06) < 1e-5);
@@ -243,16 +249,14 @@ static void samples_find_their_tie(void **state)
     assert_true(fabs(flr_test_stand_part(&s, s.block).T_world_part.p.z - 0.06) < 1e-5);
     /* nor one that was for another part */
     assert_int_equal(flr_engine_coupling_input(s.engine, 5, &to, NULL), FLR_OK);
-    def.part = s.ball;
-    assert_int_equal(flr_engine_set_coupling(s.engine, 5, &def, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set_coupling(s.engine, 5, s.ball, &def, NULL), FLR_OK);
     flr_test_stand_pass(&s, 200);
     assert_false(tie_of(&s).begun);
     assert_true(flr_test_stand_part(&s, s.ball).T_world_part.p.z == 0.03);
     /* a part that goes takes its remote coupling along; another one keeps its own */
-    def.part = s.block;
     def.rest = true;
     def.T_world_rest = flr_pose_make(flr_vec3_make(0, 0, -0.03), flr_quat_identity());
-    assert_int_equal(flr_engine_set_coupling(s.engine, 6, &def, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set_coupling(s.engine, 6, s.block, &def, NULL), FLR_OK);
     flr_test_stand_pass(&s, 1500);
     assert_int_equal(flr_engine_view(s.engine)->coupling_count, 2);
     assert_int_equal(flr_engine_remove(s.engine, s.ball, NULL), FLR_OK);

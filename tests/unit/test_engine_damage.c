@@ -15,7 +15,7 @@ typedef struct bench {
     flr_env *env;
     flr_engine *engine;
     flr_cache cache;
-    uint32_t block;
+    flr_part_id block;
     char said[FLR_ERROR_MESSAGE_SIZE]; /* the last warning; "" */
 } bench;
 
@@ -48,7 +48,7 @@ static void begin(bench *b, const char *folder, double voxel)
     b->block = flr_test_stand_add(b->engine, "block", flr_vec3_make(0.02, 0.02, 0.02),
                                   flr_vec3_make(0, 0, 0.012), FLR_PART_MOVABLE, 0.002);
     settle(b);
-    assert_ok(flr_engine_grab(b->engine, 0, b->block, &error), error);
+    assert_ok(flr_engine_grab(b->engine, flr_hand(0), b->block, &error), error);
 }
 
 /* presses the block on the plate; how high it is then, metres */
@@ -56,7 +56,8 @@ static double press(bench *b)
 {
     for (int i = 0; i < FRAMES; i++) {
         flr_vec3 at = flr_vec3_make(0, 0, -0.01 * i / FRAMES);
-        flr_engine_hand_input(b->engine, 0, flr_pose_make(at, flr_quat_identity()), 0, NULL);
+        flr_engine_hand_input(b->engine, flr_hand(0), flr_pose_make(at, flr_quat_identity()), 0,
+                              NULL);
         flr_engine_run(b->engine, 1);
     }
     flr_engine_service(b->engine);
@@ -64,7 +65,7 @@ static double press(bench *b)
     assert_true(now->contact_count > 0);
     double height = NAN;
     for (uint32_t i = 0; i < now->part_count; i++)
-        if (now->parts[i].part == b->block) height = now->parts[i].T_world_part.p.z;
+        if (flr_same_part(now->parts[i].part, b->block)) height = now->parts[i].T_world_part.p.z;
     flr_engine_destroy(b->engine);
     b->engine = NULL;
     return height;

@@ -3,12 +3,13 @@
 
 #include "support/stand.h"
 
-static uint32_t add(flr_test_stand *s, const char *name, flr_vec3 size, flr_vec3 at,
-                    flr_part_kind kind)
+static flr_part_id add(flr_test_stand *s, const char *name, flr_vec3 size, flr_vec3 at,
+                       flr_part_kind kind)
 {
     flr_engine_add_def def = flr_default_engine_add_def();
     flr_error error;
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     def.name = name;
     def.mesh = flr_test_stand_box(size);
     def.kind = kind;
@@ -21,10 +22,10 @@ static uint32_t add(flr_test_stand *s, const char *name, flr_vec3 size, flr_vec3
 
 static double degrees(flr_quat q) { return 2 * acos(fmin(1, fabs(q.w))) * 57.29577951308232; }
 
-static double gap(flr_test_stand *s, uint32_t part)
+static double gap(flr_test_stand *s, flr_part_id part)
 {
     flr_engine_event event;
-    assert_int_equal(flr_engine_clearance_ask(s->engine, part, FLR_ENGINE_NONE, true, 1, NULL),
+    assert_int_equal(flr_engine_clearance_ask(s->engine, part, FLR_NO_PART_ID, true, 1, NULL),
                      FLR_OK);
     for (int i = 0; i < 100; i++) {
         flr_test_stand_pass(s, 10);
@@ -42,11 +43,11 @@ static void a_bar_that_catches_does_not_turn(void **state)
     flr_test_stand s;
     flr_test_stand_make(&s, true, NULL);
     const flr_vec3 at = {0, 0, 0.12}, grip = {0.045, 0, 0.12};
-    uint32_t bar = add(&s, "bar", flr_vec3_make(0.1, 0.016, 0.016), at, FLR_PART_MOVABLE);
+    flr_part_id bar = add(&s, "bar", flr_vec3_make(0.1, 0.016, 0.016), at, FLR_PART_MOVABLE);
     add(&s, "post", flr_vec3_make(0.01, 0.02, 0.06), flr_vec3_make(-0.04, -0.04, 0.12),
         FLR_PART_STATIC);
     flr_test_stand_move(&s, 0, grip, 0, 100);
-    assert_int_equal(flr_engine_grab(s.engine, 0, bar, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), bar, NULL), FLR_OK);
     flr_test_stand_pass(&s, 20);
     double most = 0, least = INFINITY;
     for (int i = 1; i <= 60; i++) {

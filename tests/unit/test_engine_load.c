@@ -80,24 +80,30 @@ static void parts_are_seen_before_they_are_ready(void **state)
     flr_engine_get_scene(s.engine, &scene);
     assert_int_equal(scene.parts, 3);
     assert_int_equal(scene.meshes, 2);
-    assert_non_null(flr_engine_mesh(s.engine, 0, &hash));
+    assert_non_null(flr_engine_mesh(s.engine, flr_engine_mesh_id(s.engine, 0), &hash));
     assert_int_equal(count_ready(&s), 0);
     // what cannot be done yet says so
-    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_AGAIN);
+    assert_int_equal(
+        flr_engine_grab(s.engine, flr_hand(0), flr_engine_part_id(s.engine, 1), &error), FLR_AGAIN);
     assert_non_null(strstr(error.message, "voxels are being made"));
-    assert_int_equal(flr_engine_place(s.engine, 1, flr_pose_identity(), &error), FLR_AGAIN);
-    assert_int_equal(flr_engine_clearance_ask(s.engine, 1, FLR_ENGINE_NONE, false, 1, &error),
+    assert_int_equal(
+        flr_engine_place(s.engine, flr_engine_part_id(s.engine, 1), flr_pose_identity(), &error),
+        FLR_AGAIN);
+    assert_int_equal(flr_engine_clearance_ask(s.engine, flr_engine_part_id(s.engine, 1),
+                                              FLR_NO_PART_ID, false, 1, &error),
                      FLR_AGAIN);
-    assert_int_equal(flr_engine_clearance_ask(s.engine, 1, FLR_ENGINE_NONE, true, 1, &error),
+    assert_int_equal(flr_engine_clearance_ask(s.engine, flr_engine_part_id(s.engine, 1),
+                                              FLR_NO_PART_ID, true, 1, &error),
                      FLR_OK);
     assert_int_equal(flr_engine_jobs(s.engine), 1);
     flr_test_stand_settle(&s);
     assert_int_equal(count_ready(&s), 3);
     assert_int_equal(ended(&s, job, &told).result, FLR_OK);
     assert_int_equal(told, 3);
-    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_OK);
+    assert_int_equal(
+        flr_engine_grab(s.engine, flr_hand(0), flr_engine_part_id(s.engine, 1), &error), FLR_OK);
     flr_test_stand_pass(&s, 20);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, 1);
+    assert_int_equal(flr_engine_view(s.engine)->hands[0].held.index, 1);
     flr_test_stand_free(&s);
 }
 
@@ -112,7 +118,8 @@ static void cancelled_parts_stay_to_be_seen(void **state)
     flr_engine_part part;
     for (int i = 0; i < 10; i++) { /* the plate: what stays comes first */
         flr_engine_service(s.engine);
-        assert_ok(flr_engine_get_part(s.engine, 0, &part, &error), error);
+        assert_ok(flr_engine_get_part(s.engine, flr_engine_part_id(s.engine, 0), &part, &error),
+                  error);
         if (part.voxmap) break;
     }
     assert_ok(flr_engine_cancel(s.engine, job, &error), error);
@@ -122,15 +129,18 @@ static void cancelled_parts_stay_to_be_seen(void **state)
     assert_non_null(strstr(info.sentence, "2 of 3 parts have no voxels: they are shown"));
     assert_int_equal(count_ready(&s), 1);
     assert_int_equal(told, 1);
-    assert_ok(flr_engine_get_part(s.engine, 0, &part, &error), error);
+    assert_ok(flr_engine_get_part(s.engine, flr_engine_part_id(s.engine, 0), &part, &error), error);
     assert_true(part.ready && part.kind == FLR_PART_STATIC);
-    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_AGAIN);
+    assert_int_equal(
+        flr_engine_grab(s.engine, flr_hand(0), flr_engine_part_id(s.engine, 1), &error), FLR_AGAIN);
     assert_non_null(strstr(error.message, "it has no voxels"));
     // and can be had after all
-    assert_ok(flr_engine_voxelize(s.engine, 1, 0.002, &again, &error), error);
+    assert_ok(flr_engine_voxelize(s.engine, flr_engine_part_id(s.engine, 1), 0.002, &again, &error),
+              error);
     flr_test_stand_settle(&s);
     assert_int_equal(count_ready(&s), 2);
-    assert_int_equal(flr_engine_grab(s.engine, 0, 1, &error), FLR_OK);
+    assert_int_equal(
+        flr_engine_grab(s.engine, flr_hand(0), flr_engine_part_id(s.engine, 1), &error), FLR_OK);
     flr_test_stand_free(&s);
 }
 
@@ -197,7 +207,8 @@ static void an_added_part_is_seen_first(void **state)
     (void)state;
     flr_test_stand s;
     flr_error error;
-    uint32_t part, job, told;
+    flr_part_id part;
+    uint32_t job, told;
     flr_engine_part info;
     flr_test_stand_make(&s, true, NULL);
     flr_engine_add_def def = flr_default_engine_add_def();
@@ -235,26 +246,28 @@ static void kinds_change(void **state)
     flr_test_stand_make(&s, true, NULL);
     assert_ok(flr_engine_place(s.engine, s.block, high, &error), error);
     flr_test_stand_move(&s, 0, high.p, 0, 100);
-    assert_ok(flr_engine_grab(s.engine, 0, s.block, &error), error);
+    assert_ok(flr_engine_grab(s.engine, flr_hand(0), s.block, &error), error);
     flr_test_stand_pass(&s, 20);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     flr_test_stand_pass(&s, 300);
     double z = flr_test_stand_part(&s, s.block).T_world_part.p.z;
     assert_true(z > 0.045);
     assert_ok(flr_engine_set_kind(s.engine, s.block, FLR_PART_STATIC, &error), error);
     flr_test_stand_settle(&s);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, FLR_ENGINE_NONE);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, &error), FLR_DENIED);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, &error), FLR_DENIED);
     assert_ok(flr_engine_reset(s.engine, &error), error);
     flr_test_stand_pass(&s, 50);
     assert_ok(flr_engine_get_part(s.engine, s.block, &part, &error), error);
     assert_true(part.kind == FLR_PART_STATIC && fabs(part.T_world_part.p.z - z) < 1e-3);
     assert_ok(flr_engine_set_kind(s.engine, s.block, FLR_PART_MOVABLE, &error), error);
     flr_test_stand_settle(&s);
-    assert_ok(flr_engine_grab(s.engine, 0, s.block, &error), error);
+    assert_ok(flr_engine_grab(s.engine, flr_hand(0), s.block, &error), error);
     flr_test_stand_pass(&s, 20);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
-    assert_int_equal(flr_engine_set_kind(s.engine, 77, FLR_PART_STATIC, &error), FLR_NOT_FOUND);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_int_equal(
+        flr_engine_set_kind(s.engine, flr_engine_part_id(s.engine, 77), FLR_PART_STATIC, &error),
+        FLR_NOT_FOUND);
     assert_int_equal(flr_engine_set_kind(s.engine, s.block, (flr_part_kind)7, &error),
                      FLR_BAD_ARGUMENT);
     flr_test_stand_free(&s);
@@ -350,7 +363,8 @@ static void voxels_fit_the_part(void **state)
     (void)state;
     flr_test_stand s;
     flr_error error;
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     flr_engine_part info;
     flr_test_stand_make(&s, true, NULL);
     flr_engine_add_def def = flr_default_engine_add_def();
@@ -369,7 +383,8 @@ static void names_are_unique(void **state)
     static const char *const wanted[] = {"block 2", "block 3", "part"};
     flr_test_stand s;
     flr_error error;
-    uint32_t part, job, told;
+    flr_part_id part;
+    uint32_t job, told;
     flr_engine_part info;
     flr_test_stand_make(&s, true, NULL);
     for (int i = 0; i < 3; i++) {

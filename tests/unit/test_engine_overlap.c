@@ -30,30 +30,30 @@ static void what_stands_inside_is_told(void **state)
     /* 6 mm of the block's 20 are in the plate, whose top is at 0 */
     put(&s, (flr_vec3){0, 0, 0.004});
     assert_true(warned(&s, &event));
-    assert_int_equal(event.part, s.block);
+    assert_part_equal(event.part, s.block);
     assert_non_null(strstr(event.sentence, "block stands up to"));
     assert_non_null(strstr(event.sentence, "deep in plate"));
     assert_non_null(strstr(event.sentence, "pushed out or let through"));
     double depth = strtod(strstr(event.sentence, "up to ") + 6, NULL);
     assert_true(fabs(depth - 6) <= 2); /* of points in voxels of 2 mm */
     char sentence[FLR_ERROR_MESSAGE_SIZE];
-    uint32_t part;
+    flr_part_id part;
     assert_true(flr_engine_overlap(s.engine, &part, sentence)); /* for those who come later */
-    assert_int_equal(part, s.block);
+    assert_part_equal(part, s.block);
     assert_string_equal(sentence, event.sentence);
     /* moved a little it is told no more, but whenever it is taken */
     put(&s, (flr_vec3){0, 0, 0.003});
     assert_false(warned(&s, &event));
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_test_stand_pass(&s, 60);
     assert_true(warned(&s, &event));
     /* it was pushed out: when it is let go of that is seen, and it can be taken without a word */
-    assert_int_equal(flr_engine_release(s.engine, 0, NULL), FLR_OK);
+    assert_int_equal(flr_engine_release(s.engine, flr_hand(0), NULL), FLR_OK);
     flr_test_stand_pass(&s, 60);
     assert_false(flr_engine_overlap(s.engine, &part, sentence));
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_test_stand_pass(&s, 60);
-    assert_int_equal(flr_engine_release(s.engine, 0, NULL), FLR_OK);
+    assert_int_equal(flr_engine_release(s.engine, flr_hand(0), NULL), FLR_OK);
     flr_test_stand_pass(&s, 10);
     assert_false(warned(&s, &event));
     put(&s, (flr_vec3){0, 0, 0.004});
@@ -68,7 +68,8 @@ static void one_that_is_wholly_inside_is_told(void **state)
     flr_test_stand s;
     flr_engine_event event;
     flr_error error;
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     flr_test_stand_make(&s, true, NULL);
     flr_engine_add_def def = flr_default_engine_add_def();
     def.name = "pea";
@@ -98,7 +99,7 @@ static void touching_is_not_inside(void **state)
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0, -0.03}, 1, 300);
     flr_test_stand_pass(&s, 100);
     assert_true(flr_engine_view(s.engine)->contact_count > 0);
-    assert_int_equal(flr_engine_grab(s.engine, 1, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(1), s.block, NULL), FLR_OK);
     flr_test_stand_pass(&s, 60);
     assert_false(warned(&s, &event));
     flr_test_stand_free(&s);

@@ -66,7 +66,8 @@ static void make_rig_with(rig *r, uint64_t memory, const char *scene)
     flr_engine_run(r->engine, 2);
     serve(r, 30);
     assert_int_equal(flr_engine_jobs(r->engine), 0);
-    assert_ok(flr_engine_grab(r->engine, 0, 1, &error), error);
+    assert_ok(flr_engine_grab(r->engine, flr_hand(0), flr_engine_part_id(r->engine, 1), &error),
+              error);
 }
 
 static void make_rig(rig *r, uint64_t memory) { make_rig_with(r, memory, scene_text); }
@@ -83,7 +84,7 @@ static void push(rig *r, int i, int of)
     flr_pose T = flr_pose_identity();
     double t = (double)i / of;
     T.p = flr_vec3_make(-0.19 + 0.36 * t, -0.15 + 0.2 * t, 0.125 - 0.02 * sin(3 * t));
-    flr_engine_hand_input(r->engine, 0, T, 0, NULL);
+    flr_engine_hand_input(r->engine, flr_hand(0), T, 0, NULL);
     flr_engine_run(r->engine, 1);
 }
 
@@ -91,7 +92,7 @@ static void push(rig *r, int i, int of)
 static flr_pose tool_of(const flr_engine_state *s)
 {
     for (uint32_t i = 0; i < s->part_count; i++)
-        if (s->parts[i].part == 1) return s->parts[i].T_world_part;
+        if (s->parts[i].part.index == 1) return s->parts[i].T_world_part;
     fail();
     return flr_pose_identity();
 }
@@ -176,17 +177,28 @@ static void a_paged_part_stays(void **state)
     make_rig(&r, 2 << 20);
     assert_non_null(strstr(r.said, "part \"plate\": "));
     assert_non_null(strstr(r.said, "2 MB of memory for them, and "));
-    assert_int_equal(flr_engine_set_kind(r.engine, 0, FLR_PART_MOVABLE, &error), FLR_UNSUPPORTED);
+    assert_int_equal(
+        flr_engine_set_kind(r.engine, flr_engine_part_id(r.engine, 0), FLR_PART_MOVABLE, &error),
+        FLR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "part \"plate\" cannot be made to move"));
-    assert_int_equal(flr_engine_set_kind(r.engine, 0, FLR_PART_FREE, &error), FLR_UNSUPPORTED);
-    assert_int_equal(flr_engine_grab(r.engine, 0, 0, &error), FLR_DENIED);
+    assert_int_equal(
+        flr_engine_set_kind(r.engine, flr_engine_part_id(r.engine, 0), FLR_PART_FREE, &error),
+        FLR_UNSUPPORTED);
+    assert_int_equal(
+        flr_engine_grab(r.engine, flr_hand(0), flr_engine_part_id(r.engine, 0), &error),
+        FLR_DENIED);
     *r.said = 0;
     /* what does move can be told to stay and to move again */
-    assert_ok(flr_engine_set_kind(r.engine, 1, FLR_PART_STATIC, &error), error);
+    assert_ok(
+        flr_engine_set_kind(r.engine, flr_engine_part_id(r.engine, 1), FLR_PART_STATIC, &error),
+        error);
     serve(&r, 5), flr_engine_run(r.engine, 2), serve(&r, 5);
-    assert_ok(flr_engine_set_kind(r.engine, 1, FLR_PART_MOVABLE, &error), error);
+    assert_ok(
+        flr_engine_set_kind(r.engine, flr_engine_part_id(r.engine, 1), FLR_PART_MOVABLE, &error),
+        error);
     serve(&r, 5), flr_engine_run(r.engine, 2), serve(&r, 5);
-    assert_ok(flr_engine_grab(r.engine, 0, 1, &error), error);
+    assert_ok(flr_engine_grab(r.engine, flr_hand(0), flr_engine_part_id(r.engine, 1), &error),
+              error);
     for (int i = 0; i < 200; i++) push(&r, i, FRAMES), serve(&r, 3);
     assert_true(flr_engine_view(r.engine)->paging.bytes_read > 0);
     assert_int_equal(*r.said, 0);
@@ -234,7 +246,8 @@ static void damage_is_mended_by_opening_again(void **state)
     assert_ok(flr_engine_load(r.engine, "/scene.json", &job, &error), error);
     for (int i = 0; i < 20; i++) serve(&r, 10), flr_engine_run(r.engine, 1);
     assert_ok(flr_engine_pause(r.engine, false, &error), error);
-    assert_ok(flr_engine_grab(r.engine, 0, 1, &error), error);
+    assert_ok(flr_engine_grab(r.engine, flr_hand(0), flr_engine_part_id(r.engine, 1), &error),
+              error);
     for (int i = 0; i < FRAMES; i++) push(&r, i, FRAMES), serve(&r, 3);
     const flr_engine_state *s = flr_engine_view(r.engine);
     assert_false(s->paused || s->waiting);
@@ -249,7 +262,7 @@ static const char *said_at(double height)
     char scene[600];
     const char *place = strstr(scene_text, "125]}");
     rig r;
-    uint32_t part;
+    flr_part_id part;
     snprintf(scene, sizeof scene, "%.*s%g%s", (int)(place - scene_text), scene_text, height,
              place + 3);
     make_rig_with(&r, 2 << 20, scene);
@@ -257,7 +270,7 @@ static const char *said_at(double height)
         flr_sim_advance(r.sim, 10 * FLR_SIM_MS), flr_engine_run(r.engine, 1), serve(&r, 3);
     bool there = flr_engine_overlap(r.engine, &part, said);
     assert_true(flr_engine_view(r.engine)->paging.slots > 0);
-    if (there) assert_int_equal(part, 1);
+    if (there) assert_int_equal(part.index, 1);
     free_rig(&r);
     return there ? said : NULL;
 }

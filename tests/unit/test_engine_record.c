@@ -7,14 +7,14 @@
 #include "support/stand.h"
 
 /* records while the hand takes the part up; the file's name */
-static void record_part(flr_test_stand *s, uint32_t part, flr_vec3 at, const char *name,
+static void record_part(flr_test_stand *s, flr_part_id part, flr_vec3 at, const char *name,
                         flr_engine_recording *info)
 {
     uint32_t recording;
     flr_test_stand_move(s, 0, at, 0, 100);
     flr_test_stand_pass(s, 100);
     assert_int_equal(flr_engine_record_start(s->engine, name, &recording, NULL), FLR_OK);
-    assert_int_equal(flr_engine_grab(s->engine, 0, part, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s->engine, flr_hand(0), part, NULL), FLR_OK);
     flr_test_stand_move(s, 0, flr_vec3_add(at, flr_vec3_make(0, 0, 0.05)), 0, 300);
     assert_int_equal(flr_engine_record_stop(s->engine, NULL), FLR_OK);
     flr_test_stand_settle(s);
@@ -87,7 +87,7 @@ static void numbers_are_those_of_the_names(void **state)
     assert_int_equal(flr_engine_replay(s.engine, info.recording, &job, NULL), FLR_OK);
     flr_test_stand_settle(&s);
     flr_engine_replay_seek(s.engine, 0.2, NULL);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.ball);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.ball);
     flr_test_stand_free(&s);
 }
 
@@ -106,7 +106,7 @@ static void a_scene_that_was_saved_is_named(void **state)
     flr_test_stand_settle(&s);
     assert_int_equal(flr_engine_load(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
     flr_test_stand_settle(&s);
-    record_part(&s, 1, (flr_vec3){0, 0, 0.03}, "tape", &info);
+    record_part(&s, flr_engine_part_id(s.engine, 1), (flr_vec3){0, 0, 0.03}, "tape", &info);
     assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
     assert_string_equal(flr_recording_text(recording, "scene"), "/plans/plan.json");
     compare_scene(&s, recording);

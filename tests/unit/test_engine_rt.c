@@ -8,14 +8,14 @@ static uint64_t frames(void *context)
     flr_test_stand *s = context;
     for (int i = 0; i < 50; i++) {
         flr_pose pose = flr_pose_make(flr_vec3_make(0, 0, 0.001 * (i % 7)), flr_quat_identity());
-        flr_engine_hand_input(s->engine, 0, pose, 1, NULL);
+        flr_engine_hand_input(s->engine, flr_hand(0), pose, 1, NULL);
         flr_engine_set(s->engine, "stiffness", 1000 + i, NULL);
-        if (i == 10) flr_engine_release(s->engine, 0, NULL);
-        if (i == 12) flr_engine_grab(s->engine, 0, s->block, NULL);
+        if (i == 10) flr_engine_release(s->engine, flr_hand(0), NULL);
+        if (i == 12) flr_engine_grab(s->engine, flr_hand(0), s->block, NULL);
         if (i == 20) flr_engine_reset(s->engine, NULL);
-        if (i == 22) flr_engine_grab(s->engine, 0, s->block, NULL);
+        if (i == 22) flr_engine_grab(s->engine, flr_hand(0), s->block, NULL);
         if (i == 40) flr_engine_undo(s->engine, 1, NULL);
-        if (i == 42) flr_engine_grab(s->engine, 0, s->block, NULL);
+        if (i == 42) flr_engine_grab(s->engine, flr_hand(0), s->block, NULL);
         flr_engine_run(s->engine, 10);
     }
     return flr_engine_view(s->engine)->frame;

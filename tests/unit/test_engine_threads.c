@@ -23,7 +23,7 @@ static void everything_at_once(void **state)
     bool gone = false, answered = false;
     for (int i = 0; i < 30; i++) {
         flr_engine_add_def def = flr_default_engine_add_def();
-        uint32_t part = 0;
+        flr_part_id part = FLR_NO_PART_ID;
         def.name = "one more";
         def.mesh = flr_test_stand_box(flr_vec3_make(0.02, 0.02, 0.02));
         def.kind = i % 2 ? FLR_PART_MOVABLE : FLR_PART_STATIC;
@@ -34,17 +34,17 @@ static void everything_at_once(void **state)
         else
             flr_mesh_destroy(def.mesh);
         flr_engine_set(s.engine, "stiffness", 500 + 10 * i, NULL);
-        flr_engine_clearance_ask(s.engine, s.block, FLR_ENGINE_NONE, i % 2, (uint32_t)i, NULL);
+        flr_engine_clearance_ask(s.engine, s.block, FLR_NO_PART_ID, i % 2, (uint32_t)i, NULL);
         if (i == 20) flr_engine_remove(s.engine, s.ball, NULL);
         flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0.001 * i}, 1, 20);
         while (flr_engine_next(s.engine, &event)) {
-            gone |= event.kind == FLR_ENGINE_EVENT_PART_GONE && event.part == s.ball;
+            gone |= event.kind == FLR_ENGINE_EVENT_PART_GONE && flr_same_part(event.part, s.ball);
             answered |= event.kind == FLR_ENGINE_EVENT_CLEARANCE && event.result == FLR_OK;
         }
     }
     flr_test_stand_settle(&s);
     assert_true(gone && answered);
-    assert_int_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     flr_engine_health health;
     flr_engine_get_health(s.engine, &health);
     assert_true(health.loop.frames > 100 && health.sentence[0] && health.memory > 0);
@@ -58,7 +58,8 @@ static void a_job_can_be_cancelled(void **state)
     flr_engine_event event;
     flr_test_stand_make(&s, false, NULL);
     flr_engine_add_def def = flr_default_engine_add_def();
-    uint32_t part, job;
+    flr_part_id part;
+    uint32_t job;
     def.name = "large";
     def.mesh = flr_test_stand_box(flr_vec3_make(1, 1, 1));
     def.voxel = 0.002; /* seconds of work */
@@ -100,20 +101,20 @@ static void devices_change_places(void **state)
     assert_int_equal(flr_engine_add_device(s.engine, device, FLR_WIRE_DEVICE_FORCE, "arm", NULL,
                                            flr_pose_identity(), 1, &number, NULL),
                      FLR_OK);
-    assert_int_equal(flr_engine_select(s.engine, 0, number, NULL), FLR_OK);
+    assert_int_equal(flr_engine_select(s.engine, flr_hand(0), number, NULL), FLR_OK);
     flr_test_stand_pass(&s, 200);
     assert_true(flr_engine_device_at(s.engine, number, &info));
-    assert_int_equal(info.hand, 0);
+    assert_int_equal(info.hand.index, 0);
     assert_true(atomic_load(&probe.reads) > 10);
     const flr_engine_state *now = flr_engine_view(s.engine);
-    assert_int_equal(now->hands[0].touched, s.block);
+    assert_part_equal(now->hands[0].touched, s.block);
     assert_true(now->hands[0].bits & FLR_WIRE_HAND_FORCE);
     // and back, again and again
     for (int i = 0; i < 4; i++) {
-        flr_engine_select(s.engine, 0, i % 2 ? number : FLR_ENGINE_NONE, NULL);
+        flr_engine_select(s.engine, flr_hand(0), i % 2 ? number : FLR_ENGINE_NONE, NULL);
         flr_test_stand_pass(&s, 100);
     }
-    flr_engine_select(s.engine, 0, FLR_ENGINE_NONE, NULL);
+    flr_engine_select(s.engine, flr_hand(0), FLR_ENGINE_NONE, NULL);
     // its force fades first; on a busy machine that may take a while
     uint64_t reads;
     int tries = 0;

@@ -59,9 +59,9 @@ static void act(flr_test_stand *s)
     set(s, "friction", 0.3);
     flr_test_stand_move(s, 0, (flr_vec3){-0.01, 0, 0}, 1, 200);
     flr_test_stand_move(s, 1, ball, 0, 50);
-    assert_int_equal(flr_engine_grab(s->engine, 1, s->ball, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s->engine, flr_hand(1), s->ball, NULL), FLR_OK);
     flr_test_stand_move(s, 1, (flr_vec3){0, 0, 0.02}, 0, 200); /* against the block */
-    assert_int_equal(flr_engine_release(s->engine, 1, NULL), FLR_OK);
+    assert_int_equal(flr_engine_release(s->engine, flr_hand(1), NULL), FLR_OK);
     flr_test_stand_move(s, 0, (flr_vec3){0, 0, 0.1}, 0, 100);
     flr_test_stand_pass(s, 600); /* what stays becomes one */
     assert_true(flr_engine_view(s->engine)->ground);
@@ -74,7 +74,7 @@ static void act(flr_test_stand *s)
     assert_int_equal(flr_engine_pause(s->engine, true, NULL), FLR_OK);
     flr_test_stand_pass(s, 30);
     assert_int_equal(flr_engine_pause(s->engine, false, NULL), FLR_OK);
-    assert_int_equal(flr_engine_grab(s->engine, 0, s->block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s->engine, flr_hand(0), s->block, NULL), FLR_OK);
     flr_test_stand_move(s, 0, (flr_vec3){0, 0.01, 0}, 0, 200);
 }
 
@@ -109,7 +109,7 @@ static void begins_in_the_middle(void **state)
     set(&s, "stiffness", 2500);
     set(&s, "clearance", 0.003);
     flr_test_stand_move(&s, 0, (flr_vec3){0.05, 0, 0.03}, 0, 50);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.ball, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.ball, NULL), FLR_OK);
     flr_test_stand_move(&s, 0, (flr_vec3){0.05, 0, 0}, 0, 150);
     assert_int_equal(flr_engine_record_start(s.engine, "tape", NULL, NULL), FLR_OK);
     flr_test_stand_move(&s, 0, (flr_vec3){0.03, 0.01, 0}, 0, 400);
@@ -131,7 +131,7 @@ static void ends_where_parts_come(void **state)
     flr_rerun_result r;
     begin(&s);
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0.03}, 0, 50);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 150);
     flr_engine_add_def add = flr_default_engine_add_def();
     add.name = "late", add.mesh = flr_test_stand_box((flr_vec3){0.01, 0.01, 0.01});

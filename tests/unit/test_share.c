@@ -20,7 +20,7 @@ static void play(flr_test_site *s)
         if (pressed) s->released = flr_test_sites_now(s->session);
         return;
     }
-    if (state->hands[0].held == FLR_ENGINE_NONE && flr_test_random_below(r, 3)) {
+    if (!flr_is_part(state->hands[0].held) && flr_test_random_below(r, 3)) {
         // to a part, there to press
         uint32_t index = 1 + flr_test_random_below(r, FLR_TEST_MOVED);
         if (flr_engine_part_at(s->engine, index, &part)) s->at = s->to = part.T_world_part.p;

@@ -52,7 +52,7 @@ static void test_same_frame(void **state)
         for (int i = 0; i < 3; i++) s.sites[i].press = true;
         flr_test_sites_pass(&s, 0.1);
         for (int i = 0; i < 3; i++) {
-            assert_true(flr_engine_view(s.sites[i].engine)->hands[0].held != FLR_ENGINE_NONE);
+            assert_true(flr_is_part(flr_engine_view(s.sites[i].engine)->hands[0].held));
             s.sites[i].to = flr_vec3_make(-0.05, 0.02 * i, 0.08);
         }
         flr_test_sites_pass(&s, 1);
@@ -84,7 +84,7 @@ static void test_leave(void **state)
         assert_true(fabs(pose.p.y) > 0.04);
     }
     take(&s.sites[2], 1);
-    assert_true(flr_engine_view(s.sites[2].engine)->hands[0].held != FLR_ENGINE_NONE);
+    assert_true(flr_is_part(flr_engine_view(s.sites[2].engine)->hands[0].held));
     drop_all(&s);
     assert_true(await_agreed(&s) < 2);
     flr_test_sites_end(&s);

@@ -2,6 +2,7 @@
  * fall, taking back, parameters, a full disk, a source that is gone. Sessions by chance: test_share.c. */
 #include <math.h>
 
+#include "support/part_ids.h"
 #include "support/sites.h"
 
 static void take(flr_test_site *s, uint32_t index)
@@ -15,7 +16,7 @@ static void take(flr_test_site *s, uint32_t index)
     flr_test_sites_pass(s->session, 0.05);
     s->press = true;
     flr_test_sites_pass(s->session, 0.1);
-    assert_int_equal(flr_engine_view(s->engine)->hands[0].held, part.part);
+    assert_part_equal(flr_engine_view(s->engine)->hands[0].held, part.part);
 }
 
 /* Waits until all agree; s that took, at most 15. */
@@ -49,7 +50,7 @@ static void test_hand_over(void **state)
     do {
         assert_true(flr_share_hand_at(s.sites[0].share, at++, &hand));
     } while (hand.member != flr_session_self(flr_share_session(s.sites[1].share)));
-    assert_true(hand.held != FLR_ENGINE_NONE);
+    assert_true(flr_is_part(hand.held));
     assert_true(flr_vec3_distance(hand.T_world_hand.p, s.sites[1].at) < 1e-3);
     // another takes it, too, and the first lets go
     take(&s.sites[2], 1);
@@ -318,7 +319,7 @@ static void test_full_roll(void **state)
     s.sites[1].warning[0] = 0;
     s.sites[1].press = true;
     flr_test_sites_pass(&s, 0.5);
-    assert_int_equal(flr_engine_view(s.sites[1].engine)->hands[0].held, FLR_ENGINE_NONE);
+    assert_part_equal(flr_engine_view(s.sites[1].engine)->hands[0].held, FLR_NO_PART_ID);
     assert_non_null(strstr(s.sites[1].warning, "too many parts"));
     s.sites[1].press = false;
     flr_test_sites_pass(&s, 0.1);
