@@ -8,12 +8,8 @@
 # --count: executions per family (default 10^8), --minutes: at most so long (default 20). Uses the programs of build-fuzz-fast/
 # (without sanitizers) and, where it is there, of build-fuzz/ (ASan and UBSan). --short and --prebuilt take what was built before and
 # skip without; otherwise they are built first. --jobs: so many processes at once (default: one for each processor).
-#
-# Behind them the family "import": damaged CAD files through the real feeler-import, a process for each, so that there are only
-# COUNT / 10,000 of them (20 with --short), reported on a line of their own. What the helper does is its own affair and counted;
-# feeler must answer every file with a mesh or a sentence and leave no process behind.
 . "$1/tests/e2e/common.sh"
-source_dir=$1 build_dir=$2 short=0 prebuilt=0 seed=1 count=100000000 minutes=20 jobs=$(nproc)
+source_dir=$1 short=0 prebuilt=0 seed=1 count=100000000 minutes=20 jobs=$(nproc)
 shift 2
 while [ $# -gt 0 ]; do
   case $1 in
@@ -54,28 +50,5 @@ if [ "$short" -eq 1 ]; then seconds=60; else seconds=$((minutes * 60)); fi
 if FLR_FUZZ_CORES=$jobs bash "$source_dir/fuzz/support/readers.sh" "$kit" "$seconds" "$out" "$count" "$seed"; then verdict=held status=0; else verdict="NOT HELD" status=1; fi
 least=$(for family in $families; do echo $(($(cat "$out/count/$family.fast" 2>/dev/null || echo 0) + $(cat "$out/count/$family.asan" 2>/dev/null || echo 0))); done | sort -n | head -n 1)
 
-# number WORDS LOGS...: the sum of what stands behind the words in all logs
-number() { local words=$1; shift; sed -nE "s/^$words: ([0-9]+)\$/\1/p" "$@" | awk '{ sum += $1 } END { print sum + 0 }'; }
-
-test=$build_dir/tests/test_import_mutations
-if [ -x "$test" ] && [ -x "$build_dir/feeler-import" ] && [ -x "$build_dir/tests/make_cad" ]; then
-  if [ "$short" -eq 1 ]; then wanted=20 workers=1; else wanted=$((count / 10000)) workers=$jobs; fi
-  [ "$wanted" -ge "$workers" ] || workers=1
-  mkdir -p "$out/import"
-  pids=()
-  for ((w = 0; w < workers; w++)); do
-    FLR_TEST_SEED=$((seed * 1000 + w)) FLR_MUTATIONS=$(((wanted + workers - 1) / workers)) \
-      FLR_MUTATIONS_SECONDS=$((short ? 60 : seconds / 4 + 60)) nice -n 19 "$test" >"$out/import/$w.log" 2>&1 &
-    pids+=($!)
-  done
-  import=held
-  for pid in "${pids[@]}"; do wait "$pid" || import="NOT HELD" status=1 verdict="NOT HELD"; done
-  logs=("$out"/import/*.log)
-  echo "import: $(number files "${logs[@]}") damaged files through feeler-import (target $wanted): $(number ok "${logs[@]}") read," \
-    "$(number crashed "${logs[@]}") ended the helper, $(number timeout "${logs[@]}") ran out of its time, the others refused: $import"
-  [ "$import" = held ] || cat "${logs[@]}" | grep -v '^\[' | tail -n 20
-else
-  echo "import: not tried: $build_dir has no feeler-import"
-fi
 echo "files: 13 families of readers, at least $least executions each (target $count), no crash, no hang, memory within 8 times the file: $verdict"
 exit $status

@@ -40,21 +40,27 @@ static double now(void)
 /* Seconds that a thread was ready to run while the machine ran others, and /proc/…/schedstat to read it from. What somebody waits
  * for while other processes have all processors says nothing about the controller, so it is measured and taken off. */
 typedef struct delays {
-    int files[2]; /* the controller's control thread, the calling thread; -1: unknown */
+    int files[3]; /* the controller's control thread, the calling thread, the relay's; -1: unknown or none */
 } delays;
 
-static delays open_delays(pid_t pid)
+static int open_delay(int process, int thread)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)pid);
-    return (delays){{open(path, O_RDONLY | O_CLOEXEC),
-                     open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)}};
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", process, thread);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* `relay`: 0: none */
+static delays open_delays(pid_t pid, int relay)
+{
+    return (delays){{open_delay(pid, pid), open_delay(getpid(), gettid()),
+                     relay ? open_delay(getpid(), relay) : -1}};
 }
 
 static double read_delays(const delays *d)
 {
     double sum = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         char text[128];
         ssize_t size = d->files[i] < 0 ? -1 : pread(d->files[i], text, sizeof text - 1, 0);
         if (size <= 0) continue;
@@ -68,7 +74,7 @@ static double read_delays(const delays *d)
 
 static void close_delays(const delays *d)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (d->files[i] >= 0) close(d->files[i]);
 }
 
@@ -77,6 +83,7 @@ static void close_delays(const delays *d)
 typedef struct ordinary {
     uint16_t port;
     pid_t pid;
+    const network_relay *relay; /* NULL: none */
     pthread_t thread;
     atomic_bool stop, lost;
     atomic_ullong number;    /* of the batch that is being sent */
@@ -94,7 +101,7 @@ static void *run_ordinary(void *context)
         atomic_store(&o->lost, true);
         return NULL;
     }
-    delays machine = open_delays(o->pid);
+    delays machine = open_delays(o->pid, o->relay ? atomic_load(&o->relay->id) : 0);
     flr_test_ws_hello(&ws, FLR_WIRE_ROLE_VIEWER, UINT32_MAX, NULL);
     while (!atomic_load(&o->stop) && !atomic_load(&o->lost)) {
         double sent = now(), before = read_delays(&machine);
@@ -289,8 +296,9 @@ int main(int count, char **words)
     if (o.tls) network_use_tls();
     if (o.tls && !network_relay_begin(&relay, o.port)) return 2;
     other.port = o.tls ? relay.port : o.port;
+    other.relay = o.tls ? &relay : NULL;
     other.pid = o.pid;
-    run r = {.number = o.first, .frames = -1, .machine = open_delays(o.pid)};
+    run r = {.number = o.first, .frames = -1, .machine = open_delays(o.pid, 0)};
     double started = now();
     if (pthread_create(&other.thread, NULL, run_ordinary, &other) != 0) return 2;
     const char *why = NULL;

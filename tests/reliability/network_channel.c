@@ -223,6 +223,7 @@ static void pump(network_relay *relay, int client)
 static void *run_relay(void *of)
 {
     network_relay *relay = of;
+    atomic_store(&relay->id, (int)gettid());
     while (!atomic_load(&relay->stop)) {
         struct pollfd ready = {.fd = relay->listener, .events = POLLIN};
         if (poll(&ready, 1, 100) <= 0) continue;

@@ -37,6 +37,7 @@ typedef struct network_relay {
     int listener;
     uint16_t target;
     pthread_t thread;
+    atomic_int id; /* of the thread, once it runs */
     atomic_bool stop;
 } network_relay;
 bool network_relay_begin(network_relay *relay, uint16_t target);

@@ -5,8 +5,8 @@ Rounds of viewers follow each other. After each all are gone, and the process re
 at the rests before. Of memory two things are judged:
 
   heap: the bytes that are allocated (/health). A leak shows here, however the allocator places things. From the second rest to the last
-      it may grow by 1 KiB for each recording, of which the controller keeps a list, and by what threads hold back for their next
-      allocations.
+      it may grow by 1 KiB for each recording, of which the controller keeps a list, and by a little that comes and goes. Threads hold
+      back nothing for their next allocations: soak.sh switches that off.
   anonymous pages: what the system has given for it. They grow to what the busiest moment needs, by fragments between what is allocated,
       and by buffers that were allocated at the start and are written for the first time, such as the events of the last hours. That has
       an end: so a bound for all of it, and in a long run another for the growth in the second half. Pages of files are left out: those
@@ -31,7 +31,7 @@ from serve_client import Client, RECORD_START, RECORD_STOP, text
 GRAB, RELEASE, WATCH = 64, 65, 13
 PATIENCE = 600
 KIB, MIB = 1 << 10, 1 << 20
-HEAP_PER_RECORDING, HEAP_NOISE = KIB, 192 * KIB
+HEAP_PER_RECORDING, HEAP_NOISE = KIB, 64 * KIB
 # so many look in for a moment during each recording, at least: in a short run 2 KiB that each leaves behind show
 SHORT_VISITS = 80
 # for all of a run; of a run that is longer than some minutes, for its second half, per second and at any time
