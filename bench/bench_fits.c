@@ -217,7 +217,7 @@ static flr_result ask_peer(const flr_bench_options *options, const flr_fit_case 
     double begin = flr_bench_processor_us();
     flr_fit_peer *peer = flr_fit_peer_create(index, fit->fixed, fit->moving);
     to->seconds = 1e-6 * (flr_bench_processor_us() - begin);
-    const size_t count = fmax(ASKED / (double)options->divide, 10);
+    const size_t count = ASKED / options->divide > 10 ? ASKED / options->divide : 10;
     const double limit = flr_bench_processor_us() + 1e6 * options->repeat / options->divide;
     for (size_t i = 0; i < count && flr_bench_processor_us() < limit; i++) {
         begin = flr_bench_processor_us();
