@@ -31,7 +31,7 @@ static const struct assembly {
     double unit;                                    /* metres, of the files */
     double way[3];                                  /* mm, from the assembled pose */
     double pitch;                                   /* mm, along the way; 0: straight */
-    double start;                                   /* turns of the helix, or mm of the way, left out at the beginning */
+    double start; /* turns of a helix, or mm of a straight way, that are left out at the beginning */
     double voxel;                                   /* mm */
 } assemblies[] = {
     /* one turn above the head: nearer, the surfaces touch in the run-out of the thread */
@@ -40,9 +40,21 @@ static const struct assembly {
     {"factory_peg_hole_8mm", "round_peg_8mm_loose", {"round_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
     {"factory_peg_hole_8mm", "rectangular_peg_8mm_tight", {"rectangular_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
     {"factory_peg_hole_8mm", "rectangular_peg_8mm_loose", {"rectangular_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
-    {"factory_gears", "small", {NULL}, 1, {0, 0, 40}, 0, 0, 0.1},
-    {"factory_gears", "medium", {NULL}, 1, {0, 0, 40}, 0, 0, 0.1},
-    {"furniture_lamp", "lamp_hood", {NULL}, 1, {0, -100, 0}, 0, 0, 0.3},
+    /* their faces touch the plate */
+    {"factory_gears", "small", {NULL}, 1, {0, 0, 40}, 0, 0.1, 0.1},
+    {"factory_gears", "medium", {NULL}, 1, {0, 0, 40}, 0, 0.1, 0.1},
+    {"furniture_lamp", "lamp_hood", {NULL}, 1, {0, -130, 0}, 0, 0, 0.3},
+    /* the bulb's thread; it touches its socket at the place itself */
+    {"furniture_lamp", "lamp_bulb", {"lamp_base"}, 1, {0, -120, 0}, 8, 0.25, 0.3},
+    /* at its place the lower drawer overlaps the box, 5 mm out it no longer does */
+    {"furniture_drawer", "drawer_container_bottom", {NULL}, 1, {0, 0, 150}, 0, 5, 0.3},
+    {"furniture_drawer", "drawer_container_top", {NULL}, 1, {0, 0, 150}, 0, 0, 0.3},
+    /* faces touch at the place itself */
+    {"asap_beam", "part0", {NULL}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part1", {NULL}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part2", {"part6"}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part3", {"part6"}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part6", {NULL}, 0.01, {0, 0, -100}, 0, 1, 0.1},
 };
 enum { ASSEMBLIES = sizeof assemblies / sizeof *assemblies };
 
