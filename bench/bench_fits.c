@@ -38,13 +38,13 @@ enum { RATE = 1000, MAX_FRAMES = 30000, MEASURED = 25, ASKED = 100, ROWS = 12 };
 typedef struct row {
     const char *name;
     bool peer;
-    uint64_t count;              /* frames, or queries */
-    double p50, p99, p999, max;  /* us of processor time */
-    uint32_t contacts;           /* at most, in one frame or query */
-    double lower, upper;         /* metres: least distance as reported; NAN: none */
-    double exact;                /* metres: least at poses of this run; 0 where surfaces met; NAN: not measured */
-    double way;                  /* of the path that was made, 0 to 1; NAN: not a motion */
-    double seconds;              /* to make ready */
+    uint64_t count;             /* frames, or queries */
+    double p50, p99, p999, max; /* us of processor time */
+    uint32_t contacts;          /* at most, in one frame or query */
+    double lower, upper;        /* metres: least distance as reported; NAN: none */
+    double exact; /* metres: least at poses of this run; 0 where surfaces met; NAN: not measured */
+    double way;   /* of the path that was made, 0 to 1; NAN: not a motion */
+    double seconds; /* to make ready */
 } row;
 
 static void take_times(const flr_histogram *times, row *to)
@@ -135,8 +135,7 @@ static flr_result run_stage(flr_env *env, const flr_fit_case *fit, flr_stage *st
     def.context = w;
     flr_run_result run;
     flr_result result = flr_run(&def, &run, error);
-    if (result == FLR_OK && flr_bench_stopped())
-        result = flr_fail(error, FLR_CANCELLED, "stopped");
+    if (result == FLR_OK && flr_bench_stopped()) result = flr_fail(error, FLR_CANCELLED, "stopped");
     if (result == FLR_OK) {
         uint64_t done = w->frames < frames ? w->frames : frames;
         w->row->way = way_made(fit, poses[done ? done - 1 : 0]);
@@ -275,9 +274,8 @@ static void tell_row(const row *r, const row *against, FILE *out)
 static void tell_json(const row *r, bool first, FILE *out)
 {
     char lower[32], upper[32], exact[32], way[32];
-    const char *json[] = {
-        number(r->lower, 1, "%.9g", lower), number(r->upper, 1, "%.9g", upper),
-        number(r->exact, 1, "%.9g", exact), number(r->way, 1, "%.4f", way)};
+    const char *json[] = {number(r->lower, 1, "%.9g", lower), number(r->upper, 1, "%.9g", upper),
+                          number(r->exact, 1, "%.9g", exact), number(r->way, 1, "%.4f", way)};
     for (int i = 0; i < 4; i++)
         if (!strcmp(json[i], "-")) json[i] = "null";
     fprintf(out,

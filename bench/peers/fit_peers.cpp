@@ -149,8 +149,7 @@ struct Bullet : flr_fit_peer {
             objects[i].setCollisionShape(shapes[i].get());
         }
         const btCollisionObjectWrapper fixed = wrap(0), moving = wrap(1);
-        algorithm =
-            dispatcher.findAlgorithm(&moving, &fixed, nullptr, BT_CONTACT_POINT_ALGORITHMS);
+        algorithm = dispatcher.findAlgorithm(&moving, &fixed, nullptr, BT_CONTACT_POINT_ALGORITHMS);
     }
     ~Bullet() override
     {
