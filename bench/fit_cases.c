@@ -13,11 +13,11 @@ static const struct own {
     const char *fit;
     double size, gap; /* mm; size 0: the fit's own */
 } owns[] = {
-    {"thread", 8, 0.1},      {"thread", 8, 0.02},   {"thread", 3, 0.02},     {"thread", 16, 0.1},
-    {"thread", 20, 0.05},    {"round-peg", 0, 0.1}, {"round-peg", 0, 0.02},  {"square-peg", 0, 0.1},
-    {"square-peg", 0, 0.02}, {"key", 0, 0.1},       {"key", 0, 0.02},        {"splines", 0, 0.1},
-    {"splines", 0, 0.02},    {"dovetail", 0, 0.1},  {"dovetail", 0, 0.02},   {"bayonet", 0, 0.1},
-    {"bayonet", 0, 0.02},    {"hook", 0, 0.1},      {"hook", 0, 0.02},       {"gears", 0, 0.1},
+    {"thread", 8, 0.1},      {"thread", 8, 0.02},   {"thread", 3, 0.02},    {"thread", 16, 0.1},
+    {"thread", 20, 0.05},    {"round-peg", 0, 0.1}, {"round-peg", 0, 0.02}, {"square-peg", 0, 0.1},
+    {"square-peg", 0, 0.02}, {"key", 0, 0.1},       {"key", 0, 0.02},       {"splines", 0, 0.1},
+    {"splines", 0, 0.02},    {"dovetail", 0, 0.1},  {"dovetail", 0, 0.02},  {"bayonet", 0, 0.1},
+    {"bayonet", 0, 0.02},    {"hook", 0, 0.1},      {"hook", 0, 0.02},      {"gears", 0, 0.1},
     {"gears", 0, 0.02},
 };
 enum { OWNS = sizeof owns / sizeof *owns };
@@ -31,18 +31,45 @@ static const struct assembly {
     double unit;                                    /* metres, of the files */
     double way[3];                                  /* mm, from the assembled pose */
     double pitch;                                   /* mm, along the way; 0: straight */
-    double start;                                   /* turns of the helix, or mm of the way, left out at the beginning */
-    double voxel;                                   /* mm */
+    double
+        start; /* turns of a helix, or mm of a straight way, that are left out at the beginning */
+    double voxel; /* mm */
 } assemblies[] = {
     /* one turn above the head: nearer, the surfaces touch in the run-out of the thread */
     {"factory_m16_nut_bolt", "nut", {"bolt"}, 1, {0, 0, 28}, 2, 1, 0.06},
     {"factory_peg_hole_8mm", "round_peg_8mm_tight", {"round_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
     {"factory_peg_hole_8mm", "round_peg_8mm_loose", {"round_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
-    {"factory_peg_hole_8mm", "rectangular_peg_8mm_tight", {"rectangular_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
-    {"factory_peg_hole_8mm", "rectangular_peg_8mm_loose", {"rectangular_hole_8mm"}, 1, {0, 0, 15}, 0, 0, 0.04},
-    {"factory_gears", "small", {NULL}, 1, {0, 0, 40}, 0, 0, 0.1},
-    {"factory_gears", "medium", {NULL}, 1, {0, 0, 40}, 0, 0, 0.1},
-    {"furniture_lamp", "lamp_hood", {NULL}, 1, {0, -100, 0}, 0, 0, 0.3},
+    {"factory_peg_hole_8mm",
+     "rectangular_peg_8mm_tight",
+     {"rectangular_hole_8mm"},
+     1,
+     {0, 0, 15},
+     0,
+     0,
+     0.04},
+    {"factory_peg_hole_8mm",
+     "rectangular_peg_8mm_loose",
+     {"rectangular_hole_8mm"},
+     1,
+     {0, 0, 15},
+     0,
+     0,
+     0.04},
+    /* their faces touch the plate */
+    {"factory_gears", "small", {NULL}, 1, {0, 0, 40}, 0, 0.1, 0.1},
+    {"factory_gears", "medium", {NULL}, 1, {0, 0, 40}, 0, 0.1, 0.1},
+    {"furniture_lamp", "lamp_hood", {NULL}, 1, {0, -130, 0}, 0, 0, 0.3},
+    /* the bulb's thread; it touches its socket at the place itself */
+    {"furniture_lamp", "lamp_bulb", {"lamp_base"}, 1, {0, -120, 0}, 8, 0.25, 0.3},
+    /* at its place the lower drawer overlaps the box, 5 mm out it no longer does */
+    {"furniture_drawer", "drawer_container_bottom", {NULL}, 1, {0, 0, 150}, 0, 5, 0.3},
+    {"furniture_drawer", "drawer_container_top", {NULL}, 1, {0, 0, 150}, 0, 0, 0.3},
+    /* faces touch at the place itself */
+    {"asap_beam", "part0", {NULL}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part1", {NULL}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part2", {"part6"}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part3", {"part6"}, 0.01, {0, 0, 100}, 0, 1, 0.1},
+    {"asap_beam", "part6", {NULL}, 0.01, {0, 0, -100}, 0, 1, 0.1},
 };
 enum { ASSEMBLIES = sizeof assemblies / sizeof *assemblies };
 
@@ -136,9 +163,9 @@ static bool find_placed(const char *text, const char *id, double unit, char file
                        file, &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9],
                        &m[10], &m[11]);
         if (n != 14 || strcmp(name, id)) continue;
-        flr_mat3 R = flr_mat3_from_columns(flr_vec3_make(m[0], m[4], m[8]),
-                                           flr_vec3_make(m[1], m[5], m[9]),
-                                           flr_vec3_make(m[2], m[6], m[10]));
+        flr_mat3 R =
+            flr_mat3_from_columns(flr_vec3_make(m[0], m[4], m[8]), flr_vec3_make(m[1], m[5], m[9]),
+                                  flr_vec3_make(m[2], m[6], m[10]));
         T_world_part->q = flr_quat_normalize(flr_quat_from_mat3(R));
         T_world_part->p = flr_vec3_make(m[3] * unit, m[7] * unit, m[11] * unit);
         return true;
@@ -176,8 +203,7 @@ static flr_result make_path(const struct assembly *a, flr_pose T, flr_fit_case *
             flr_quat_from_rotation_vector(flr_vec3_scale(way, two_pi * turns * k / length));
         flr_pose pose = {flr_vec3_add(flr_quat_rotate(turn, T.p), flr_vec3_scale(way, k)),
                          flr_quat_mul(turn, T.q)};
-        fit->path[i] =
-            (flr_timed_pose){fmax(turns, 2) * (double)i / (double)count, pose};
+        fit->path[i] = (flr_timed_pose){fmax(turns, 2) * (double)i / (double)count, pose};
     }
     fit->path_count = count + 1;
     return FLR_OK;
@@ -236,9 +262,9 @@ flr_result flr_fit_case_make(flr_env *env, size_t index, const char *folder, con
                              flr_fit_case *fit, flr_error *error)
 {
     *fit = (flr_fit_case){0};
-    flr_result result =
-        index < OWNS ? make_own(env, &owns[index], folder, fit, error)
-                     : make_assembly(env, &assemblies[index - OWNS], models, fit, error);
+    flr_result result = index < OWNS
+                            ? make_own(env, &owns[index], folder, fit, error)
+                            : make_assembly(env, &assemblies[index - OWNS], models, fit, error);
     if (result == FLR_OK) result = load_meshes(env, fit, error);
     if (result != FLR_OK) flr_fit_case_free(fit);
     return result;

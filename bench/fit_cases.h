@@ -8,12 +8,12 @@
 
 /* One fit, ready to be touched. */
 typedef struct flr_fit_case {
-    char name[64];         /* "thread 8 mm, gap 0.1 mm"; "factory_m16_nut_bolt: nut" */
-    double gap;            /* metres; 0: not known */
-    flr_scene *scene;      /* one part moves */
-    flr_mesh *fixed;       /* all parts that stay, world's frame, metres */
-    flr_mesh *moving;      /* part's frame */
-    flr_timed_pose *path;  /* [path_count]: of the moving part, from assembled to free */
+    char name[64];        /* "thread 8 mm, gap 0.1 mm"; "factory_m16_nut_bolt: nut" */
+    double gap;           /* metres; 0: not known */
+    flr_scene *scene;     /* one part moves */
+    flr_mesh *fixed;      /* all parts that stay, world's frame, metres */
+    flr_mesh *moving;     /* part's frame */
+    flr_timed_pose *path; /* [path_count]: of the moving part, from assembled to free */
     size_t path_count;
 } flr_fit_case;
 

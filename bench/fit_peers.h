@@ -19,8 +19,8 @@ extern "C" {
 typedef struct flr_fit_peer flr_fit_peer;
 
 size_t flr_fit_peer_count(void);
-const char *flr_fit_peer_name(size_t index);     /* "FCL distance" */
-bool flr_fit_peer_gives_distance(size_t index);  /* else the number of contacts */
+const char *flr_fit_peer_name(size_t index);    /* "FCL distance" */
+bool flr_fit_peer_gives_distance(size_t index); /* else the number of contacts */
 flr_fit_peer *flr_fit_peer_create(size_t index, const flr_mesh *fixed, const flr_mesh *moving);
 /* One query. Metres, 0 or less where they touch; or contacts. */
 double flr_fit_peer_query(flr_fit_peer *peer, flr_pose T_world_part);

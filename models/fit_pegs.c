@@ -21,7 +21,8 @@ static flr_result build_round_peg(const flr_fit_options *o, flr_model *model, fl
     flr_fit_scratch *s = flr_fit_scratch_make(error);
     if (!s) return FLR_NO_MEMORY;
     const double d = o->size, r = d / 2, high = 1.5 * d, bevel = 0.06 * d;
-    const double step = flr_fit_step(r + o->gap, o->chord), bore = flr_fit_outside(r + o->gap, step);
+    const double step = flr_fit_step(r + o->gap, o->chord),
+                 bore = flr_fit_outside(r + o->gap, step);
 
     /* a block with a hole through it, bevelled at the top */
     flr_fit_solid *block = flr_fit_solid_begin();
@@ -165,9 +166,10 @@ const flr_fit flr_fit_key = {.name = "key",
 static flr_result build_splines(const flr_fit_options *o, flr_model *model, flr_error *error)
 {
     const double d = o->size;
-    const shaft_shape shape = {.teeth = {.teeth = 6, .root = 0.4 * d, .tip = 0.5 * d, .half = 0.1 * d},
-                         .hub = 0.75 * d,
-                         .length = d};
+    const shaft_shape shape = {
+        .teeth = {.teeth = 6, .root = 0.4 * d, .tip = 0.5 * d, .half = 0.1 * d},
+        .hub = 0.75 * d,
+        .length = d};
     return build_shaft(o, &shape, model, error);
 }
 
@@ -195,8 +197,8 @@ static flr_result build_dovetail(const flr_fit_options *o, flr_model *model, flr
 
     flr_kit kit = flr_kit_begin(1);
     const double at_top = neck + aside, at_low = at_top - slope * low;
-    const flr_kit_p2 base[] = {{-w, -0.8 * w},  {w, -0.8 * w},    {w, 0},       {at_top, 0},
-                               {at_low, low}, {-at_low, low}, {-at_top, 0}, {-w, 0}};
+    const flr_kit_p2 base[] = {{-w, -0.8 * w}, {w, -0.8 * w},  {w, 0},       {at_top, 0},
+                               {at_low, low},  {-at_low, low}, {-at_top, 0}, {-w, 0}};
     flr_fit_slab(&kit, base, 8, 2 * w);
     flr_result result = flr_fit_add_kit(model, &kit, "base", error);
 
@@ -204,7 +206,7 @@ static flr_result build_dovetail(const flr_fit_options *o, flr_model *model, flr
         kit = flr_kit_begin(1);
         /* the slide's plate runs g above the base */
         const double foot = neck - slope * g, plate = 0.9 * w, top = g + 0.3 * w;
-        const flr_kit_p2 slide[] = {{-wide, -deep}, {wide, -deep}, {foot, g},    {plate, g},
+        const flr_kit_p2 slide[] = {{-wide, -deep}, {wide, -deep}, {foot, g},   {plate, g},
                                     {plate, top},   {-plate, top}, {-plate, g}, {-foot, g}};
         flr_fit_slab(&kit, slide, 8, 1.6 * w);
         result = flr_fit_add_kit(model, &kit, "slide", error);

@@ -16,9 +16,9 @@
 static const struct metric {
     double d, pitch, flats, head, nut;
 } metrics[] = {
-    {3, 0.5, 5.5, 2, 2.4},      {4, 0.7, 7, 2.8, 3.2},    {5, 0.8, 8, 3.5, 4.7},
-    {6, 1, 10, 4, 5.2},         {8, 1.25, 13, 5.3, 6.8},  {10, 1.5, 16, 6.4, 8.4},
-    {12, 1.75, 18, 7.5, 10.8},  {16, 2, 24, 10, 14.8},    {20, 2.5, 30, 12.5, 18},
+    {3, 0.5, 5.5, 2, 2.4},     {4, 0.7, 7, 2.8, 3.2},   {5, 0.8, 8, 3.5, 4.7},
+    {6, 1, 10, 4, 5.2},        {8, 1.25, 13, 5.3, 6.8}, {10, 1.5, 16, 6.4, 8.4},
+    {12, 1.75, 18, 7.5, 10.8}, {16, 2, 24, 10, 14.8},   {20, 2.5, 30, 12.5, 18},
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
@@ -88,15 +88,20 @@ static void lay_ridge(flr_kit *kit, const ridge *r, const uint32_t *low, const u
         else if (i >= n)
             quad(kit, r, v[i - n][FOOT_HIGH], v[j - n][FOOT_HIGH], v[j][FOOT_LOW], v[i][FOOT_LOW]);
         /* to its upper end */
-        if (i > last - n)
-            quad(kit, r, v[i][FOOT_HIGH], v[j][FOOT_HIGH], high[j % n], high[i % n]);
+        if (i > last - n) quad(kit, r, v[i][FOOT_HIGH], v[j][FOOT_HIGH], high[j % n], high[i % n]);
     }
     /* the two flat places where the ridge begins and ends within a side of the cylinder */
-    const uint32_t begin[] = {v[n - 1][FOOT_LOW], low[n - 1],       low[0],          v[0][0], v[0][1],
-                              v[0][2],            v[0][FOOT_HIGH], v[n][FOOT_LOW]};
+    const uint32_t begin[] = {v[n - 1][FOOT_LOW], low[n - 1],    low[0], v[0][0], v[0][1], v[0][2],
+                              v[0][FOOT_HIGH],    v[n][FOOT_LOW]};
     fan(kit, r, begin, 8);
-    const uint32_t end[] = {v[last - n + 1][FOOT_HIGH], high[1],    high[0],    v[last][FOOT_HIGH],
-                            v[last][2],                 v[last][1], v[last][0], v[last - n][FOOT_HIGH]};
+    const uint32_t end[] = {v[last - n + 1][FOOT_HIGH],
+                            high[1],
+                            high[0],
+                            v[last][FOOT_HIGH],
+                            v[last][2],
+                            v[last][1],
+                            v[last][0],
+                            v[last - n][FOOT_HIGH]};
     fan(kit, r, end, 8);
     free(v);
 }

@@ -93,23 +93,23 @@ static flr_result build_bayonet(const flr_fit_options *o, flr_model *model, flr_
     return result;
 }
 
-const flr_fit flr_fit_bayonet = {
-    .name = "bayonet",
-    .summary = "a plug with three lugs in a bayonet socket: turn, then pull",
-    .measure = "diameter of the plug",
-    .size = 16e-3,
-    .min_size = 4e-3,
-    .max_size = 100e-3,
-    .max_gap = 0.02,
-    .build = build_bayonet};
+const flr_fit flr_fit_bayonet = {.name = "bayonet",
+                                 .summary =
+                                     "a plug with three lugs in a bayonet socket: turn, then pull",
+                                 .measure = "diameter of the plug",
+                                 .size = 16e-3,
+                                 .min_size = 4e-3,
+                                 .max_size = 100e-3,
+                                 .max_gap = 0.02,
+                                 .build = build_bayonet};
 
 /* ---- hook: a flattened nose in a round socket with a narrow mouth ----
  *
  * Tilted by 40 degrees the nose's flats pass between the lips of the mouth; untilted it is caught.
  * All in the plane of x and z around the nose's centre, its radius 1: */
 
-static const double flat = 0.7;       /* of the nose, from its centre */
-static const double arm_half = 0.3;   /* half the width of the arm, which leaves the nose … */
+static const double flat = 0.7;     /* of the nose, from its centre */
+static const double arm_half = 0.3; /* half the width of the arm, which leaves the nose … */
 static const double arm_angle = 20.0 / 360; /* … in this direction from the flats, turns */
 static const double arm_length = 5;
 static const double tilt = 40.0 / 360; /* turns */

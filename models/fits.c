@@ -11,9 +11,9 @@
 /* ---- the list ---- */
 
 /* in the order of the table in docs/fits.md */
-static const flr_fit *const fits[] = {
-    &flr_fit_thread,   &flr_fit_round_peg, &flr_fit_square_peg, &flr_fit_key,  &flr_fit_splines,
-    &flr_fit_dovetail, &flr_fit_bayonet,   &flr_fit_hook,       &flr_fit_gears};
+static const flr_fit *const fits[] = {&flr_fit_thread,  &flr_fit_round_peg, &flr_fit_square_peg,
+                                      &flr_fit_key,     &flr_fit_splines,   &flr_fit_dovetail,
+                                      &flr_fit_bayonet, &flr_fit_hook,      &flr_fit_gears};
 
 size_t flr_fit_count(void) { return sizeof fits / sizeof *fits; }
 
@@ -71,7 +71,8 @@ static double area(const flr_mesh *mesh)
     for (uint32_t i = 0; i < mesh->triangle_count; i++) {
         const uint32_t *v = mesh->triangles[i].v;
         flr_vec3 a = mesh->vertices[v[0]];
-        sum += v3_length(v3_cross(v3_sub(mesh->vertices[v[1]], a), v3_sub(mesh->vertices[v[2]], a)));
+        sum +=
+            v3_length(v3_cross(v3_sub(mesh->vertices[v[1]], a), v3_sub(mesh->vertices[v[2]], a)));
     }
     return sum / 2;
 }
@@ -97,11 +98,11 @@ static void choose_camera(flr_model *model)
     flr_box3 box = model->meshes[0].mesh->bounds;
     flr_vec3 middle = v3_mix(box.low, box.high, 0.5), size = v3_sub(box.high, box.low);
     double far = 1.6 * v3_length(size);
-    model->scene.camera = (flr_scene_camera){
-        .given = true,
-        .eye = v3_add(middle, v3_mul(v3_unit(v3(0.55, -0.65, 0.6)), far)),
-        .target = v3_add(middle, v3(0, 0, 0.2 * size.z)),
-        .up = {0, 0, 1}};
+    model->scene.camera =
+        (flr_scene_camera){.given = true,
+                           .eye = v3_add(middle, v3_mul(v3_unit(v3(0.55, -0.65, 0.6)), far)),
+                           .target = v3_add(middle, v3(0, 0, 0.2 * size.z)),
+                           .up = {0, 0, 1}};
 }
 
 flr_result flr_fit_build(const flr_fit *fit, const flr_fit_options *options, flr_model *model,

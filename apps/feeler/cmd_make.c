@@ -129,8 +129,7 @@ static flr_result fit_options(const make_values *make, flr_fit_options *options,
 {
     *options = (flr_fit_options){.gap = make->gap, .chord = make->chord};
     if (make->number)
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "a fit always has two parts; leave --number away");
+        return flr_fail(error, FLR_BAD_ARGUMENT, "a fit always has two parts; leave --number away");
     return make->size ? flr_fit_parse_size(make->size, &options->size, error) : FLR_OK;
 }
 
@@ -302,7 +301,9 @@ static const flr_option options[] = {
      .help = "of a fit: how far its polygons may stray from round surfaces; default: the gap / "
              "150, but at least 0.00025mm",
      .offset = offsetof(make_values, chord)},
-    {.name = "list", .help = "list the scenarios, or the fits", .offset = offsetof(make_values, list)},
+    {.name = "list",
+     .help = "list the scenarios, or the fits",
+     .offset = offsetof(make_values, list)},
     {.name = "force",
      .help = "write into a folder that is not empty; files of the same name are replaced",
      .offset = offsetof(make_values, force)},

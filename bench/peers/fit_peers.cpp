@@ -147,11 +147,9 @@ struct Bullet : flr_fit_peer {
             shapes[i]->setMargin(0);
             shapes[i]->updateBound();
             objects[i].setCollisionShape(shapes[i].get());
-            wraps[i] = std::make_unique<btCollisionObjectWrapper>(
-                nullptr, shapes[i].get(), &objects[i], objects[i].getWorldTransform(), -1, -1);
         }
-        algorithm = dispatcher.findAlgorithm(wraps[1].get(), wraps[0].get(), nullptr,
-                                             BT_CONTACT_POINT_ALGORITHMS);
+        const btCollisionObjectWrapper fixed = wrap(0), moving = wrap(1);
+        algorithm = dispatcher.findAlgorithm(&moving, &fixed, nullptr, BT_CONTACT_POINT_ALGORITHMS);
     }
     ~Bullet() override
     {
@@ -166,9 +164,14 @@ struct Bullet : flr_fit_peer {
                           static_cast<btScalar>(T.p.y * scale),
                           static_cast<btScalar>(T.p.z * scale));
         objects[1].setWorldTransform(btTransform(q, p));
-        Count count(wraps[1].get(), wraps[0].get());
-        algorithm->processCollision(wraps[1].get(), wraps[0].get(), info, &count);
+        const btCollisionObjectWrapper fixed = wrap(0), moving = wrap(1);
+        Count count(&moving, &fixed);
+        algorithm->processCollision(&moving, &fixed, info, &count);
         return count.touching;
+    }
+    btCollisionObjectWrapper wrap(int i) const
+    {
+        return {nullptr, shapes[i].get(), &objects[i], objects[i].getWorldTransform(), -1, -1};
     }
     btDefaultCollisionConfiguration configuration;
     btCollisionDispatcher dispatcher;
@@ -176,7 +179,6 @@ struct Bullet : flr_fit_peer {
     std::unique_ptr<btTriangleIndexVertexArray> arrays[2];
     std::unique_ptr<btGImpactMeshShape> shapes[2];
     btCollisionObject objects[2];
-    std::unique_ptr<btCollisionObjectWrapper> wraps[2];
     btCollisionAlgorithm *algorithm;
     btDispatcherInfo info;
 };

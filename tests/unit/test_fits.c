@@ -62,7 +62,8 @@ static flr_pose along(const flr_model_path *path, double k)
 /* As many poses as `effort` triangles take; not a multiple of the path's own steps. */
 static size_t steps_for(const flr_model *model, size_t effort)
 {
-    size_t triangles = model->meshes[0].mesh->triangle_count + model->meshes[1].mesh->triangle_count;
+    size_t triangles =
+        model->meshes[0].mesh->triangle_count + model->meshes[1].mesh->triangle_count;
     size_t steps = effort / triangles;
     return steps < 11 ? 11 : steps > 307 ? 307 : steps | 1;
 }
@@ -80,7 +81,8 @@ static void check_path(const flr_fit *fit, const flr_model *model, double gap, s
     for (size_t i = 0; i <= steps; i++) {
         flr_gauge_result r;
         flr_gauge_distance(fixed, moving, model->parts[0].T_world_part,
-                           along(path, (double)(path->count - 1) * (double)i / (double)steps), NULL, &witness, &r);
+                           along(path, (double)(path->count - 1) * (double)i / (double)steps), NULL,
+                           &witness, &r);
         if (r.meet) fail_msg("%s: the surfaces meet at step %zu of %zu", fit->name, i, steps);
         least = fmin(least, r.upper);
         /* the first third is well within every fit */
@@ -124,12 +126,101 @@ static void every_thread_size(void **state)
     }
 }
 
+/* these change when a recipe does; nothing else may change them: not compiler, not machine */
+static const char *const golden[] = {
+    "d1d80be4bc6c185b3b6a0b0e63c93a02", "d18ae27ca3d111fd8c591525ab51eccb",
+    "ccfd23e842d10838f792b043a0e5bd3a", "bfe6100b349fdf6880dee74a34244eb0",
+    "6c180465c110d043fc0bbf84c27ee698", "96cedf7142322981d9e573a0f3b1dfc3",
+    "b298e1f4fc03a3e0ea928ab058aa7d09", "579c788f61d3de74c0d3d01bee2eb7c0",
+    "06a3588f797343cf9a6686adde681c51"};
+
+static void the_same_bits_everywhere(void **state)
+{
+    (void)state;
+    int different = 0;
+    assert_int_equal(sizeof golden / sizeof *golden, flr_fit_count());
+    for (size_t k = 0; k < flr_fit_count(); k++) {
+        flr_model model = build(flr_fit_at(k), 0, 0);
+        flr_hasher hasher = flr_hasher_begin();
+        for (size_t i = 0; i < model.mesh_count; i++) {
+            flr_hash hash = flr_mesh_hash(model.meshes[i].mesh);
+            flr_hasher_add(&hasher, &hash, sizeof hash);
+        }
+        flr_hasher_add(&hasher, model.paths[0].poses,
+                       model.paths[0].count * sizeof *model.paths[0].poses);
+        flr_hasher_add(&hasher, &model.scene.voxel, sizeof model.scene.voxel);
+        char text[FLR_HASH_TEXT_SIZE];
+        flr_hash_print(flr_hasher_end(&hasher), text);
+        if (strcmp(text, golden[k]) != 0) {
+            print_message("%s is %s\n", flr_fit_at(k)->name, text);
+            different++;
+        }
+        flr_model_free(&model);
+    }
+    assert_int_equal(different, 0);
+}
+
+/* the least and the largest sizes and gaps are whole fits, too */
+static void the_limits_hold(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < flr_fit_count(); k++) {
+        const flr_fit *fit = flr_fit_at(k);
+        const double sizes[] = {fit->min_size, fit->max_size};
+        for (int i = 0; i < 4; i++) {
+            const double size = sizes[i & 1];
+            /* a gap as small as that on the largest sizes makes millions of triangles */
+            const double gap = i & 2 ? fit->max_gap * size : fmax(FLR_FIT_MIN_GAP, 2e-3 * size);
+            flr_model model = build(fit, gap, size);
+            check_mesh(fit->name, "static", model.meshes[0].mesh);
+            check_mesh(fit->name, "moving", model.meshes[1].mesh);
+            double found = 0;
+            flr_error error;
+            assert_ok(flr_fit_measure(&model, 0, &found, &error), error);
+            if (found < gap * (1 - 1e-4) || found > gap + allowed(gap))
+                fail_msg("%s of %g mm: gap %g mm asked, %g mm found", fit->name, size * 1e3,
+                         gap * 1e3, found * 1e3);
+            flr_model_free(&model);
+        }
+    }
+}
+
+static void refuse(const char *name, flr_fit_options options, const char *sentence)
+{
+    flr_model model;
+    flr_error error = {0};
+    assert_int_equal(flr_fit_build(flr_fit_find(name), &options, &model, &error), FLR_BAD_ARGUMENT);
+    if (!strstr(error.message, sentence)) fail_msg("%s lacks: %s", error.message, sentence);
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    refuse("key", (flr_fit_options){.size = 1e-3}, "goes from 4 to 100 mm, not 1");
+    refuse("key", (flr_fit_options){.size = NAN}, "goes from 4 to 100 mm");
+    refuse("key", (flr_fit_options){.gap = 1e-3}, "the gap goes from 0.01 to 0.4 mm, not 1");
+    refuse("key", (flr_fit_options){.gap = -1e-3}, "the gap goes from 0.01 to 0.4 mm, not -1");
+    refuse("key", (flr_fit_options){.chord = 1e-3}, "to half the gap, not 1 mm");
+    refuse("thread", (flr_fit_options){.size = 7e-3}, "no size M7");
+    assert_null(flr_fit_find("sofa"));
+    double size = 0;
+    flr_error error;
+    assert_ok(flr_fit_parse_size("M12", &size, &error), error);
+    assert_true(fabs(size - 12e-3) < 1e-12);
+    assert_ok(flr_fit_parse_size("0.5 in", &size, &error), error);
+    assert_true(fabs(size - 12.7e-3) < 1e-12);
+    assert_int_not_equal(flr_fit_parse_size("Mx", &size, &error), FLR_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mesh_is_closed_manifold_and_outward),
         cmocka_unit_test(the_way_out_keeps_the_gap),
         cmocka_unit_test(every_thread_size),
+        cmocka_unit_test(the_same_bits_everywhere),
+        cmocka_unit_test(the_limits_hold),
+        cmocka_unit_test(bad_options_are_refused),
     };
     return cmocka_run_group_tests_name("fits", tests, NULL, NULL);
 }
