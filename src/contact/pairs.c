@@ -495,9 +495,10 @@ static flr_broad_list find_near(flr_pairs *pairs, const flr_pose *T_world_part, 
     return flr_broad_update(pairs->broad);
 }
 
-/* Do their boxes overlap, as large as they have to be for this update? */
+/* Do their boxes overlap, as large as they have to be for this update? Of parts that move they are so in the broad phase. */
 static bool meet(place *a, place *b, double layers, double extra)
 {
+    if (a->part.moving && b->part.moving) return true;
     if (a->extra != extra) stand(a, layers, extra);
     if (b->extra != extra) stand(b, layers, extra);
     return a->box.low.x <= b->box.high.x && b->box.low.x <= a->box.high.x &&
