@@ -65,12 +65,8 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
     result = flr_setup_stage(cli->env, &j->from.setup, j->from.scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;
     flr_error why;
-    const flr_mesh **meshes = calloc(j->stage->part_count, sizeof *meshes);
-    if (!meshes) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a replay");
-    for (uint32_t i = 0; i < j->stage->part_count; i++) meshes[i] = j->stage->parts[i].mesh;
-    result =
-        flr_setup_compare(j->from.recording, j->from.scene, meshes, &j->from.scene_changed, &why);
-    free(meshes);
+    result = flr_setup_compare(j->from.recording, j->from.scene, &j->stage->parts,
+                               &j->from.scene_changed, &why);
     if (result == FLR_OK) return FLR_OK;
     if (values->anyway && result == FLR_BAD_INPUT)
         flr_warn(cli, "%s", why.message);
@@ -79,7 +75,7 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
                         why.message);
     uint32_t held = flr_stage_find(j->stage, j->from.setup.part);
     if (j->from.setup.tool == FLR_TOOL_POINT) return FLR_OK;
-    return held != UINT32_MAX && j->stage->parts[held].moving
+    return held != UINT32_MAX && flr_stage_moves(j->stage, held)
                ? FLR_OK
                : flr_fail(error, FLR_BAD_INPUT, "%s has no part \"%s\" that moves",
                           j->from.scene->path, j->from.setup.part);

@@ -163,14 +163,9 @@ static const char *text_of(const rerun *r, uint32_t part, const char *what)
 
 static flr_result compare_parts(rerun *r, flr_error *error)
 {
-    const flr_part_list *all = &r->engine->members;
-    const flr_mesh **meshes = calloc((size_t)all->count + 1, sizeof *meshes);
     flr_error why;
-    if (!meshes) return no_memory(r, error);
-    for (uint32_t i = 0; i < all->count; i++) meshes[i] = all->list[i].shape->mesh->mesh;
-    flr_result result = flr_setup_compare(r->def->recording, r->def->scene, meshes,
+    flr_result result = flr_setup_compare(r->def->recording, r->def->scene, &r->engine->members,
                                           &r->result->scene_changed, &why);
-    free(meshes);
     if (result == FLR_BAD_INPUT && r->def->anyway) {
         flr_text_copy(r->result->warning, sizeof r->result->warning, why.message);
         return FLR_OK;
@@ -250,10 +245,9 @@ static flr_result begin(rerun *r, flr_error *error)
     }
     flr_result result = same_law(r, &tuning.world, error);
     if (result == FLR_OK) result = same_parts(r, error);
-    if (result == FLR_OK)
-        result =
-            flr_world_instance_make(&r->engine->members, 1, &r->engine->def, &tuning,
-                                    probes && strcmp(probes, "true") == 0, &r->instance, error);
+    flr_world_instance_def how = flr_engine_instance_def(
+        r->engine, &r->engine->members, &tuning.world, probes && strcmp(probes, "true") == 0);
+    if (result == FLR_OK) result = flr_world_instance_make(&how, &r->instance, error);
     if (result != FLR_OK) return result;
     if (!r->instance->world ||
         !flr_world_load(r->instance->world, r->notes[0].data, r->notes[0].size))
@@ -266,61 +260,29 @@ static flr_result begin(rerun *r, flr_error *error)
 
 /* ---- journal entries ---- */
 
-static flr_result merge(rerun *r, const flr_journal_note *entry, flr_static_scene **made,
-                        flr_error *error)
+static flr_result change_ground(rerun *r, const flr_journal_note *entry, flr_error *error)
 {
     const flr_part_list *all = &r->engine->members;
-    size_t count = entry->size / 4;
-    flr_static_scene *ground = calloc(1, sizeof *ground);
-    uint32_t *places = calloc(count + 1, sizeof *places);
-    flr_merge *merging = NULL;
-    flr_merge_def how = flr_default_merge_def();
-    flr_result result = ground && places ? FLR_OK : no_memory(r, error);
-    for (size_t i = 0; i < count && result == FLR_OK; i++) {
-        places[i] = flr_journal_static_scene(entry, i);
-        if (places[i] >= all->count)
+    const uint32_t count = (uint32_t)(entry->size / 4);
+    flr_static_scene *ground = flr_static_scene_bare(count);
+    flr_result result = ground ? FLR_OK : no_memory(r, error);
+    for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
+        uint32_t place = flr_journal_static_scene(entry, i);
+        if (place < all->count)
+            flr_static_scene_add(ground, place, all->list[place].shape,
+                                 flr_world_body(r->instance->world, place)->T_world_part);
+        else
             result = flr_fail(error, FLR_BAD_INPUT, "%s: a ground of parts that are not there",
                               r->def->path);
     }
-    if (result == FLR_OK) {
-        atomic_init(&ground->users, 1);
-        how.voxel = count ? all->list[places[0]].shape->voxel : 0;
-        result = flr_merge_create(&how, &merging, error);
-    }
-    for (size_t i = 0; i < count && result == FLR_OK; i++) {
-        const flr_shape *shape = all->list[places[i]].shape;
-        flr_merge_part part = flr_default_merge_part();
-        uint32_t id;
-        part.mesh = shape->mesh->mesh;
-        part.T_voxmap_part = flr_world_body(r->instance->world, places[i])->T_world_part;
-        part.hollow = shape->hollow;
-        result = flr_merge_add(merging, &part, &id, error);
-    }
-    if (result == FLR_OK) result = flr_merge_build(merging, NULL, &ground->voxmap, NULL, error);
-    if (result == FLR_OK) result = flr_contact_table_create(ground->voxmap, &ground->table, error);
-    flr_merge_destroy(merging);
-    if (result == FLR_OK) {
-        ground->touch = flr_pairs_shape_make(NULL, ground->table);
-        flr_pairs_ground what = {.shape = ground->touch,
-                                 .T_world_voxmap = flr_pose_identity(),
-                                 .parts = places,
-                                 .part_count = (uint32_t)count};
-        flr_world_set_ground(r->instance->world, &what);
-        *made = ground;
-    } else {
+    if (result == FLR_OK) result = flr_static_scene_merge(ground, all, 0, NULL, NULL, error);
+    if (result != FLR_OK) {
         flr_static_scene_release(ground);
+        return result;
     }
-    free(places);
-    return result;
-}
-
-static flr_result change_ground(rerun *r, const flr_journal_note *entry, flr_error *error)
-{
-    flr_static_scene *made = NULL;
-    flr_result result = merge(r, entry, &made, error);
-    if (result != FLR_OK) return result;
+    flr_static_scene_set(ground, r->instance->world);
     flr_static_scene_release(r->ground);
-    r->ground = made;
+    r->ground = ground;
     return FLR_OK;
 }
 
