@@ -14,7 +14,7 @@ typedef struct reading {
     const flr_scene *scene;
 } reading;
 
-static bool show_reading(void *context, uint32_t part, double voxel, flr_mesh_options *options)
+static bool show_reading(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
     const reading *r = context;
     (void)voxel, (void)options;

@@ -417,7 +417,7 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
     double given = from->moving ? def->moving_voxel : def->voxel;
     if (!(given > 0)) given = flr_scene_part_voxel(def->scene, i);
     loader->options = def->options ? *def->options : flr_default_mesh_options();
-    if (def->begin && !def->begin(def->context, i, given, &loader->options))
+    if (def->begin && !def->begin(def->context, i, &given, &loader->options))
         return flr_fail(error, FLR_CANCELLED, "stopped");
     flr_mesh *mesh;
     flr_mesh_report report;

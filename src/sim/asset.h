@@ -82,7 +82,8 @@ typedef struct flr_shape_def {
     uint64_t memory;
     bool features; /* … a pager's, as in flr_pager_def */
     bool reads;    /* … and it has a thread that reads */
-    uint64_t most; /* bytes that building and table may take, else FLR_TOO_LARGE; 0: what there is */
+    uint64_t
+        most; /* bytes that building and table may take, else FLR_TOO_LARGE; 0: what there is */
     bool (*progress)(void *context, double done, const char *stage); /* false: stop; may be NULL */
     void *context;
 } flr_shape_def;
@@ -139,13 +140,13 @@ void flr_part_list_replace(flr_part_list *members, const flr_shape *old, flr_sha
 /* How the parts of a scene are read. */
 typedef struct flr_parts_def {
     flr_env *env;
-    const flr_scene *scene;           /* borrowed during the call */
-    const flr_mesh_options *options;  /* NULL: defaults */
-    double voxel, moving_voxel;       /* metres: in place of the scene's; 0: as the scene says */
-    double common;                    /* … of those of which it says nothing */
-    bool apart; /* parts that move share no shape with those that stay */
-    /* Before each part, and after it; `options` may be changed. False: stop with FLR_CANCELLED. Both may be NULL. */
-    bool (*begin)(void *context, uint32_t part, double voxel, flr_mesh_options *options);
+    const flr_scene *scene;          /* borrowed during the call */
+    const flr_mesh_options *options; /* NULL: defaults */
+    double voxel, moving_voxel;      /* metres: in place of the scene's; 0: as the scene says */
+    double common;                   /* … of those of which it says nothing */
+    bool apart;                      /* parts that move share no shape with those that stay */
+    /* Before each part, and after it; `voxel` and `options` may be changed. False: stop with FLR_CANCELLED. Both may be NULL. */
+    bool (*begin)(void *context, uint32_t part, double *voxel, flr_mesh_options *options);
     void (*end)(void *context, uint32_t part, const flr_mesh_report *report);
     void *context;
 } flr_parts_def;

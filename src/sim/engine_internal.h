@@ -13,7 +13,8 @@
  *     static_scene.c    the merging of static parts, at once or in the background
  *     measure.c         clearance, and what is near; part_overlap.c: parts inside others; overlay_job.c: overlays
  *     recordings.c      recordings; journal.c: what was done to the world, as texts in them; playback.c: showing
- *                       them; rerun.c: running them again */
+ *                       them; replay.c: running them again
+ *     stage.c           a scene made ready without an engine; run.c: a hand moves a part of it; setup.c: what that was */
 #ifndef FLR_SIM_ENGINE_INTERNAL_H
 #define FLR_SIM_ENGINE_INTERNAL_H
 

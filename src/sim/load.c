@@ -80,7 +80,7 @@ static void find_goal(const load_job *l, flr_part_entry *member)
     }
 }
 
-static bool begin_part(void *context, uint32_t part, double voxel, flr_mesh_options *options)
+static bool begin_part(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
     load_job *l = context;
     (void)voxel, (void)options;

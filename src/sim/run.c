@@ -193,10 +193,9 @@ static bool step(void *context, flr_loop_frame *frame)
                              .fresh = sample->number > r->seen,
                              .has_sent = true,
                              .sent = frame->sent[0]};
-    if (r->def->sent) {
-        const flr_run_sent *sent = &r->def->sent[r->result.frames];
-        input.has_sent = sent->known;
-        input.sent = sent->wrench;
+    if (r->def->said) {
+        input.has_sent = r->def->said[r->result.frames].has_sent;
+        input.sent = r->def->said[r->result.frames].sent;
     }
     if (!r->begun) r->first_ns = frame->time_ns;
     r->begun = true;

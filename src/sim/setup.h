@@ -21,7 +21,7 @@ typedef struct flr_setup {
     int dead_man;                       /* its button; -1: none */
     flr_tool tool;                      /* of the hand; a point holds no part: then "" */
     /* made while the controller ran: hands took and let go, parameters changed; that is in its notes,
-     * see sim/rerun.h */
+     * see sim/replay.h */
     bool live;
 } flr_setup;
 

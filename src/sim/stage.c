@@ -1,9 +1,11 @@
 /* a scene made ready to be touched */
 #include "sim/stage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "feeler/units.h"
 #include "sim/engine_internal.h"
 
 #define SLIDING 0.8 /* of a point: dynamic friction as a share of the static one */
@@ -63,9 +65,20 @@ static flr_tool tool_of(const flr_stage_def *def, uint32_t hand)
     return flr_scene_tool(def->scene, hand);
 }
 
+/* What a controller said of a part; NULL: nothing, or none did. */
+static const char *said_of(const flr_stage_def *def, uint32_t part, const char *what)
+{
+    char key[48];
+    snprintf(key, sizeof key, "parts.%u.%s", part, what);
+    return def->live ? flr_recording_text(def->live, key) : NULL;
+}
+
+static bool is_true(const char *text) { return text && strcmp(text, "true") == 0; }
+
 static bool needs_probes(const flr_stage_def *def)
 {
     bool some = false;
+    if (def->live) return is_true(flr_recording_text(def->live, "probes"));
     for (uint32_t i = 0; i < def->hands; i++) some |= tool_of(def, i) == FLR_TOOL_POINT;
     return some;
 }
@@ -73,22 +86,24 @@ static bool needs_probes(const flr_stage_def *def)
 /* Where nothing moves, and points touch the exact triangles, voxels are of no use. */
 static bool needs_voxels(const flr_stage_def *def)
 {
-    bool moving = !needs_probes(def);
+    bool moving = def->live || !needs_probes(def);
     for (size_t i = 0; i < def->scene->part_count; i++) moving |= def->scene->parts[i].moving;
     return moving;
 }
 
 /* ---- meshes and probes ---- */
 
-static bool begin_part(void *context, uint32_t part, double voxel, flr_mesh_options *options)
+static bool begin_part(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
-    (void)voxel, (void)options;
+    const char *text = said_of(context, part, "voxel"), *end;
+    (void)options;
+    if (text) flr_number_parse(text, voxel, &end, NULL);
     return go_on(context, part, "reading");
 }
 
 static flr_result check_voxels(const flr_stage_def *def, flr_error *error)
 {
-    for (size_t i = 0; needs_voxels(def) && i < def->scene->part_count; i++) {
+    for (size_t i = 0; needs_voxels(def) && !def->live && i < def->scene->part_count; i++) {
         const flr_scene_part *part = &def->scene->parts[i];
         double own = part->moving ? def->moving_voxel : def->voxel;
         if (!(own > 0) && !(flr_scene_part_voxel(def->scene, i) > 0))
@@ -178,7 +193,7 @@ static flr_shape_def what_of(flr_env *env, const flr_stage_def *def, const flr_s
                           .on_surface = def->params.contact.model == FLR_FORCE_SMOOTH,
                           .threads = def->threads,
                           .features = def->params.contact.awareness};
-    if (has_spheres(def)) return what;
+    if (has_spheres(def) || def->live) return what;
     what.no_voxels = flr_stage_moves(stage, i) && moving < 2;
     what.no_points = !flr_stage_moves(stage, i);
     if (what.no_points) what.memory = def->memory / staying;
@@ -215,7 +230,7 @@ static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
         if (count++ && stage->parts.list[i].shape->voxel != voxel) return false;
         voxel = stage->parts.list[i].shape->voxel;
     }
-    return count > 1 && !has_spheres(def) && !def->memory;
+    return count > 1 && !has_spheres(def) && !def->memory && !def->live;
 }
 
 static bool still_merging(void *context, uint32_t part) { return go_on(context, part, "merging"); }
@@ -286,18 +301,22 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
                                   .voxel = stage->voxel};
     const double by = params.contact.displacement;
     bool displaced = false;
-    flr_result result = by == 0 ? FLR_OK : displace(stage, by, &displaced, error);
+    flr_result result = by == 0 || def->live ? FLR_OK : displace(stage, by, &displaced, error);
     if (displaced) params.contact.displacement = 0;
-    if (flr_vec3_length2(params.step.gravity) == 0) params.step.gravity = def->scene->gravity;
+    if (flr_vec3_length2(params.step.gravity) == 0 && !def->live)
+        params.step.gravity = def->scene->gravity;
     bool falls = flr_vec3_length2(params.step.gravity) > 0;
-    for (uint32_t i = 0; i < stage->parts.count; i++)
-        if (flr_stage_moves(stage, i))
-            stage->parts.list[i].kind = falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
+    for (uint32_t i = 0; i < stage->parts.count; i++) {
+        const char *free = said_of(def, i, "free");
+        if (flr_stage_moves(stage, i) && (free || !def->live))
+            stage->parts.list[i].kind =
+                (free ? is_true(free) : falls) ? FLR_PART_FREE : FLR_PART_MOVABLE;
+    }
     if (result == FLR_OK) result = flr_world_instance_make(&how, &stage->instance, error);
     if (result != FLR_OK) return result;
     stage->world = stage->instance->world;
     if (stage->ground) flr_static_scene_set(stage->ground, stage->world);
-    for (uint32_t i = 0; i < def->hands; i++) {
+    for (uint32_t i = 0; i < def->hands && !def->live; i++) {
         flr_world_set_tool(stage->world, i, tool_of(def, i));
         flr_world_set_firm(stage->world, i, flr_scene_firm(def->scene, i));
     }

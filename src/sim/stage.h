@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/recording.h"
 #include "sim/asset.h"
 
 /* How to make a stage. Fill with flr_default_stage_def(). */
@@ -44,6 +45,9 @@ typedef struct flr_stage_def {
      * probe) when some hand has one */
     bool has_tool;
     flr_tool tool;
+    /* a recording of a controller, whose world is made as it had it: voxels and kinds of parts are those that were recorded, every
+     * part gives voxels and points, nothing is merged, and tools stay as they are. NULL: none */
+    const flr_recording *live;
     /* Called before each part with its number and what is done, and while voxels are made, with how much of that is done,
      * 0 to 1; false: stop with FLR_CANCELLED. May be NULL. */
     bool (*progress)(void *context, size_t part, double done, const char *what);

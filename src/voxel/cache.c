@@ -126,11 +126,9 @@ static flr_result look_up(flr_env *env, const char *path, bool maps, opening pur
 {
     flr_error why;
     int64_t begin = flr_clock_ns(env);
-    uint64_t limit =
-        def->memory_limit ? def->memory_limit : (uint64_t)flr_voxelize_default_limit();
-    flr_result result =
-        flr_voxfile_open_within(env, path, purpose == TO_FIND ? 0 : FLR_VOXFILE_LOAD, limit, voxmap,
-                                shell, &why);
+    uint64_t limit = def->memory_limit ? def->memory_limit : (uint64_t)flr_voxelize_default_limit();
+    flr_result result = flr_voxfile_open_within(
+        env, path, purpose == TO_FIND ? 0 : FLR_VOXFILE_LOAD, limit, voxmap, shell, &why);
     if (result == FLR_TOO_LARGE && maps)
         result = flr_voxfile_open(env, path, FLR_VOXFILE_VERIFY, voxmap, shell, &why);
     report->open_seconds = seconds_since(env, begin);
