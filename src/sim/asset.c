@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "contact/contact_table.h"
+#include "feeler/voxfile.h"
 #include "sim/build_job.h"
 
 static flr_result no_memory(flr_error *error)
@@ -274,6 +275,23 @@ flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error
     return FLR_OK;
 }
 
+flr_result flr_shape_open(flr_env *env, const char *path, bool points, flr_shape **shape,
+                          flr_error *error)
+{
+    flr_shape *made = calloc(1, sizeof *made);
+    if (!made) return no_memory(error);
+    atomic_init(&made->users, 1);
+    flr_result result = flr_voxfile_open(env, path, FLR_VOXFILE_LOAD | FLR_VOXFILE_VERIFY,
+                                         &made->voxmap, points ? &made->shell : NULL, error);
+    if (result != FLR_OK) {
+        free(made);
+        return result;
+    }
+    made->voxel = flr_voxmap_get_info(made->voxmap).voxel;
+    *shape = made;
+    return FLR_OK;
+}
+
 flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error)
 {
     flr_sphere_tree_def def = flr_default_sphere_tree_def();
@@ -284,10 +302,10 @@ flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_er
             "leave out --memory, or take the engine of shells");
     def.voxmap = shape->voxmap;
     def.shell = shape->shell;
-    pthread_mutex_lock(&shape->mesh->lock);
+    if (shape->mesh) pthread_mutex_lock(&shape->mesh->lock);
     flr_result result = shape->tree ? FLR_OK : flr_sphere_tree_create(&def, &shape->tree, error);
     if (result == FLR_OK) *tree = shape->tree;
-    pthread_mutex_unlock(&shape->mesh->lock);
+    if (shape->mesh) pthread_mutex_unlock(&shape->mesh->lock);
     return result;
 }
 

@@ -89,6 +89,9 @@ typedef struct flr_shape_def {
 } flr_shape_def;
 
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
+/* From a voxel file, all checksums compared; without a mesh, a table, and what is wanted of a pager. */
+flr_result flr_shape_open(flr_env *env, const char *path, bool points, flr_shape **shape,
+                          flr_error *error);
 flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface);
 /* NULL: no memory. */
 flr_shape *flr_shape_bare(flr_mesh_asset *mesh, double voxel, bool hollow);
