@@ -86,6 +86,10 @@ flr_result flr_bench_motions(flr_env *env, const flr_bench_options *options, FIL
 flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, FILE *out,
                                flr_error *error);
 
+/* Parts: what a frame and an iteration of control cost with 1 to 1000 movable parts, idle and with one of them carried. */
+flr_result flr_bench_parts(flr_env *env, const flr_bench_options *options, FILE *out,
+                           flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

@@ -110,7 +110,7 @@ static void step(int times)
 static void apply(const char *text, const uint8_t *data, size_t size)
 {
     flr_record_note note = {0, text, data, size};
-    flr_journal_note entry;
+    flr_journal_entry entry;
     flr_error error;
     flr_fuzz_memory_begin(strlen(text) + size, FLR_FUZZ_FIXED);
     flr_result result = flr_journal_read(&note, "fuzz", &entry, &error);
@@ -120,7 +120,8 @@ static void apply(const char *text, const uint8_t *data, size_t size)
         return;
     }
     if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
-        for (size_t i = 0; i < entry.size / 4; i++) flr_journal_static_scene(&entry, i);
+        for (size_t i = 0; i < entry.as.static_scene.parts.count; i++)
+            flr_journal_part(&entry.as.static_scene.parts, i);
     flr_journal_do(&entry, world);
 }
 

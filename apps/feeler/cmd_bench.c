@@ -52,6 +52,10 @@ static const struct subject {
     {"stability",
      "does a held part buzz: rest, slide, wedge, slot, hole ..., by stiffness, mass and rate",
      flr_bench_stability},
+    {"parts",
+     "1 to 1000 movable parts, idle or one of them carried: microseconds a frame and an "
+     "iteration of control",
+     flr_bench_parts},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

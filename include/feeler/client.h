@@ -132,6 +132,10 @@ FLR_API flr_result flr_client_load(flr_client *client, const char *path, double 
 /* A hand takes a part (FLR_CLIENT_NONE: the one it touches), lets go. */
 FLR_API flr_result flr_client_grab(flr_client *client, uint32_t hand, uint32_t part,
                                    flr_error *error);
+/* The same with the hand at a pose: it is there at once, and takes the part there, without waiting for flr_client_hand() to arrive.
+ * FLR_UNSUPPORTED: the controller speaks an older protocol. */
+FLR_API flr_result flr_client_grab_at(flr_client *client, uint32_t hand, uint32_t part,
+                                      flr_pose T_world_hand, flr_error *error);
 FLR_API flr_result flr_client_release(flr_client *client, uint32_t hand, flr_error *error);
 /* Where the hand is. The newest counts; sent as soon as the connection takes it. False: no such
  * hand, or no pose. */

@@ -40,6 +40,9 @@ FLR_API void flr_remote_destroy(flr_remote *remote); /* NULL allowed; its device
 
 /* The hand is here; the first pose is not glided to. False: that is no pose; nothing changes. */
 FLR_API bool flr_remote_set(flr_remote *remote, flr_pose T_base_grip, uint32_t buttons);
+/* The hand is here at once, wherever it was, and glides on from here to later poses, also where the device reads none of this before
+ * them. Buttons stay as they are. False: that is no pose; nothing changes. */
+FLR_API bool flr_remote_jump(flr_remote *remote, flr_pose T_base_grip);
 /* The hand is gone: the device has nothing new until the next pose. */
 FLR_API void flr_remote_clear(flr_remote *remote);
 

@@ -158,6 +158,9 @@ FLR_API bool flr_world_set_ground(flr_world *world, const flr_pairs_ground *grou
  * the part is static, the hand's tool is a point, or there is no such hand or part. A hand that holds another lets go of it
  * first. Up to FLR_STEP_PULLS hands may hold one part. */
 FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
+/* The same with the hand at a pose, at rest: it takes the part there. False also where it is no pose. */
+FLR_API bool flr_world_grab_at(flr_world *world, uint32_t hand, uint32_t part,
+                               flr_pose T_world_hand);
 FLR_API void flr_world_release(flr_world *world, uint32_t hand);
 /* What it holds, or is about to; FLR_NO_PART: nothing. */
 FLR_API uint32_t flr_world_held(const flr_world *world, uint32_t hand);
@@ -320,6 +323,15 @@ FLR_API uint32_t flr_world_part_count(const flr_world *world);
 FLR_API uint32_t flr_world_hand_count(const flr_world *world);
 /* NULL when there is no such part. */
 FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
+/* How many parts moved in the last step: held, coupled or free ones. A step costs as much as these, whatever else is there. */
+FLR_API uint32_t flr_world_active(const flr_world *world);
+/* A number that rises whenever a body may have changed, and [part_count] the one of each part's last change: what is greater
+ * than the number at some moment has changed since (its pose, its twist, whether it moves or is solid). */
+FLR_API uint64_t flr_world_generation(const flr_world *world);
+FLR_API const uint64_t *flr_world_changed(const flr_world *world);
+/* The first part from `from` on whose bounding sphere is within so many metres of a point; FLR_NO_PART: none. */
+FLR_API uint32_t flr_world_next_near(const flr_world *world, uint32_t from, flr_vec3 point,
+                                     double within);
 /* For the device of a hand: world's axes, about the hand's origin; zero for a hand that holds
  * and touches nothing. Where the guard sends something else, the next input says so (`sent`). */
 FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);

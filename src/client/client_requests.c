@@ -66,9 +66,27 @@ static flr_result simple(flr_client *client, flr_message message, uint32_t *valu
 
 flr_result flr_client_grab(flr_client *client, uint32_t hand, uint32_t part, flr_error *error)
 {
-    return simple(client,
-                  (flr_message){.id = FLR_MSG_GRAB, .as.grab = {.hand = hand, .part = part}}, NULL,
-                  error);
+    flr_message message = {
+        .id = FLR_MSG_GRAB,
+        .as.grab = {.hand = hand, .part = part, .T_world_hand = flr_pose_identity()}};
+    return simple(client, message, NULL, error);
+}
+
+flr_result flr_client_grab_at(flr_client *client, uint32_t hand, uint32_t part,
+                              flr_pose T_world_hand, flr_error *error)
+{
+    enum { SINCE = 3 }; /* minor version of the protocol */
+    pthread_mutex_lock(&client->lock);
+    bool knows = client->minor >= SINCE;
+    pthread_mutex_unlock(&client->lock);
+    if (!knows)
+        return flr_fail(error, FLR_UNSUPPORTED,
+                        "the controller is too old to take a part at a pose; send the pose with "
+                        "flr_client_hand(), then flr_client_grab()");
+    flr_message message = {
+        .id = FLR_MSG_GRAB,
+        .as.grab = {.hand = hand, .part = part, .has_pose = true, .T_world_hand = T_world_hand}};
+    return simple(client, message, NULL, error);
 }
 
 flr_result flr_client_release(flr_client *client, uint32_t hand, flr_error *error)

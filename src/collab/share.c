@@ -24,19 +24,10 @@ flr_share_def flr_default_share_def(void)
 
 int64_t flr_share_now(const flr_share *share) { return flr_clock_ns(share->def.env); }
 
-static const flr_engine_part_state *state_of(const flr_share *s, uint32_t id)
+static const flr_engine_part_state *state_of(const flr_engine_state *state, uint32_t id)
 {
-    const flr_engine_state *state = flr_engine_view(s->def.engine);
-    uint32_t low = 0, high = state->part_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (state->parts[middle].part == id) return &state->parts[middle];
-        if (state->parts[middle].part < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    uint32_t at = flr_engine_state_find(state, id);
+    return at == FLR_ENGINE_NONE ? NULL : &state->parts[at];
 }
 
 static bool where(void *context, uint32_t part, flr_pose *pose)
@@ -151,9 +142,8 @@ static uint32_t place_of(const flr_share *s, uint32_t id)
     return FLR_ENGINE_NONE;
 }
 
-static bool held_here(const flr_share *s, uint32_t id)
+static bool held_here(const flr_engine_state *state, uint32_t id)
 {
-    const flr_engine_state *state = flr_engine_view(s->def.engine);
     for (uint32_t h = 0; h < state->hand_count; h++)
         if (state->hands[h].held == id) return true;
     return false;
@@ -199,7 +189,7 @@ static void bring_home(flr_share *s, const flr_engine_state *state)
         if (!mine->rest || !flr_session_part(s->session, mine->part, &entry) ||
             entry.number != mine->number)
             continue;
-        const flr_engine_part_state *body = state_of(s, p->id);
+        const flr_engine_part_state *body = state_of(state, p->id);
         bool there = body && memcmp(&body->T_world_part, &entry.T_world_part,
                                     sizeof body->T_world_part) == 0;
         if (t->settled && there) {
@@ -270,16 +260,16 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
 }
 
 /* What hands here hold, and what moves by itself, against what the session knows. */
-static void tell_holds(flr_share *s, bool paused)
+static void tell_holds(flr_share *s, const flr_engine_state *state)
 {
     int64_t now = flr_share_now(s);
     for (uint32_t i = 0; i < s->part_count; i++) {
         flr_shared_part *p = &s->parts[i];
         if (p->kind == FLR_PART_STATIC) continue;
-        const flr_engine_part_state *body = state_of(s, p->id);
+        const flr_engine_part_state *body = state_of(state, p->id);
         if (!body) continue;
-        if (!paused) p->seen = body->T_world_part;
-        bool held = held_here(s, p->id), claims = flr_session_claims(s->session, i);
+        if (!state->paused) p->seen = body->T_world_part;
+        bool held = held_here(state, p->id), claims = flr_session_claims(s->session, i);
         if (!held) p->lost = false;
         if (held && !claims && !p->lost) {
             flr_session_hold(s->session, i);
@@ -319,7 +309,7 @@ static void show(flr_share *s, const flr_engine_state *state)
     }
     for (uint32_t i = 0; i < s->part_count && part_count < FLR_SESSION_SHOWN; i++) {
         if (!flr_session_claims(s->session, i)) continue;
-        const flr_engine_part_state *body = state_of(s, s->parts[i].id);
+        const flr_engine_part_state *body = state_of(state, s->parts[i].id);
         if (!body) continue;
         flr_vec3 w = body->twist.angular, v = body->twist.linear;
         parts[part_count++] = (flr_wire_peer_part){
@@ -531,7 +521,7 @@ int64_t flr_share_service(flr_share *s)
     if (state->paused || state->replaying) stand_still(s);
     if (flr_share_ready(s) && !state->replaying && (fresh || !s->def.barrier)) {
         bring_home(s, state);
-        tell_holds(s, state->paused);
+        tell_holds(s, state);
         // remote couplings that did not get through to the loop
         for (uint32_t i = 0; i < flr_session_membership(s->session)->part_count; i++) {
             uint32_t part = flr_session_membership(s->session)->parts[i].part;

@@ -11,6 +11,9 @@
 #include "base/prefault.h"
 
 enum { AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
+enum {
+    FEW = 8
+}; /* slots for one that has moved: with fewer, its ends are put in order one by one */
 
 /* an end of a box on one axis */
 typedef struct box_end {
@@ -27,13 +30,18 @@ struct flr_broad {
     box_end *rows[AXES]; /* [2 slots], sorted but for what moved since */
     uint8_t *cells;      /* [slots (slots - 1) / 2]: bit per axis on which the two overlap */
     uint32_t *open,
-        *where;         /* [slots]: scratch of a sweep: boxes that are open; the place of each */
-    uint64_t *lists[2]; /* [capacity] */
-    int current;        /* which of them holds the last answer */
+        *where; /* [slots]: scratch of a sweep: boxes that are open; the place of each */
+    uint32_t *moved, moved_count; /* [slots]: whose boxes are others since the last update */
+    bool *has_moved;              /* [slots]: is it in there? */
+    uint32_t *index[AXES];        /* [2 slots]: where an end is in its row, by its name */
+    bool indexed;                 /* … if that is right */
+    uint32_t flagged[CHANGES / 16], flagged_count; /* whose flags are others since then */
+    uint64_t *lists[2];                            /* [capacity] */
+    int current;                                   /* which of them holds the last answer */
     size_t count, dropped;
     uint64_t changes[CHANGES];
     size_t change_count; /* more than CHANGES: the list is made anew */
-    bool stale;          /* likewise, since flags have changed */
+    bool stale;          /* likewise, since many flags have changed */
 };
 
 static size_t cells_of(uint32_t slots) { return slots ? (size_t)slots * (slots - 1) / 2 : 0; }
@@ -45,7 +53,8 @@ static inline size_t cell_of(uint32_t high, uint32_t low)
 
 size_t flr_broad_bytes(uint32_t slots, size_t capacity)
 {
-    size_t each = sizeof(flr_box3) + 1 + 2 * AXES * sizeof(box_end) + 2 * sizeof(uint32_t);
+    size_t each = sizeof(flr_box3) + 2 + 2 * AXES * (sizeof(box_end) + sizeof(uint32_t)) +
+                  3 * sizeof(uint32_t);
     return sizeof(flr_broad) + slots * each + cells_of(slots) + 2 * capacity * sizeof(uint64_t);
 }
 
@@ -61,10 +70,15 @@ flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
     b->cells = flr_prefaulted_calloc(cells_of(slots) + 1, 1);
     b->open = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->open);
     b->where = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->where);
-    bool enough = b->boxes && b->flags && b->cells && b->open && b->where;
-    for (int i = 0; i < AXES; i++)
-        enough &=
-            (b->rows[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->rows[i])) != NULL;
+    b->moved = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->moved);
+    b->has_moved = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->has_moved);
+    bool enough =
+        b->boxes && b->flags && b->cells && b->open && b->where && b->moved && b->has_moved;
+    for (int i = 0; i < AXES; i++) {
+        b->rows[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->rows[i]);
+        b->index[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->index[i]);
+        enough &= b->rows[i] && b->index[i];
+    }
     for (int i = 0; i < 2; i++)
         enough &= (b->lists[i] = flr_prefaulted_calloc(capacity + 1, sizeof *b->lists[i])) != NULL;
     if (!enough) {
@@ -88,7 +102,9 @@ void flr_broad_destroy(flr_broad *b)
     free(b->cells);
     free(b->open);
     free(b->where);
-    for (int i = 0; i < AXES; i++) free(b->rows[i]);
+    free(b->moved);
+    free(b->has_moved);
+    for (int i = 0; i < AXES; i++) free(b->rows[i]), free(b->index[i]);
     for (int i = 0; i < 2; i++) free(b->lists[i]);
     free(b);
 }
@@ -97,14 +113,21 @@ void flr_broad_flag(flr_broad *b, uint32_t slot, unsigned flags)
 {
     if (b->flags[slot] == flags) return;
     b->flags[slot] = (uint8_t)flags;
-    b->stale = true;
+    if (b->flagged_count < sizeof b->flagged / sizeof *b->flagged)
+        b->flagged[b->flagged_count++] = slot;
+    else
+        b->stale = true;
 }
 
 void flr_broad_move(flr_broad *b, uint32_t slot, flr_box3 box)
 {
     bool sound =
         flr_vec3_is_finite(box.low) && flr_vec3_is_finite(box.high) && !flr_box3_is_empty(box);
-    b->boxes[slot] = sound ? box : flr_box3_empty();
+    if (!sound) box = flr_box3_empty();
+    if (memcmp(&b->boxes[slot], &box, sizeof box) == 0) return;
+    b->boxes[slot] = box;
+    if (!b->has_moved[slot]) b->moved[b->moved_count++] = slot;
+    b->has_moved[slot] = true;
 }
 
 static inline bool may_touch(unsigned a, unsigned b)
@@ -120,18 +143,35 @@ static inline bool before(box_end a, box_end b)
     return a.at < b.at || (a.at == b.at && a.rank < b.rank);
 }
 
-/* The ends where their boxes are now. Boxes of nothing lie at infinity, one behind the other. */
+/* An end where its box is now. Boxes of nothing lie at infinity, one behind the other. */
+static inline box_end end_of(const flr_broad *b, int axis, uint32_t name)
+{
+    uint32_t side = name & 1;
+    const flr_box3 *box = &b->boxes[name >> 1];
+    const flr_vec3 *corner = side ? &box->high : &box->low;
+    bool nothing = box->low.x > box->high.x;
+    return (box_end){nothing     ? INFINITY
+                     : axis == 0 ? corner->x
+                     : axis == 1 ? corner->y
+                                 : corner->z,
+                     nothing ? name + 2 : side, name};
+}
+
 static void refresh(flr_broad *b, int axis)
 {
     box_end *row = b->rows[axis];
-    for (size_t i = 0; i < 2 * (size_t)b->slots; i++) {
-        uint32_t name = row[i].name, side = name & 1;
-        const flr_box3 *box = &b->boxes[name >> 1];
-        const flr_vec3 *corner = side ? &box->high : &box->low;
-        bool nothing = box->low.x > box->high.x;
-        row[i].at = nothing ? INFINITY : axis == 0 ? corner->x : axis == 1 ? corner->y : corner->z;
-        row[i].rank = nothing ? name + 2 : side;
+    for (size_t i = 0; i < 2 * (size_t)b->slots; i++) row[i] = end_of(b, axis, row[i].name);
+}
+
+/* A pair is noted once an update; whether it is in the list is asked at the end. */
+static inline void note_change(flr_broad *b, uint32_t high, uint32_t low, uint8_t *cell)
+{
+    if (*cell & CHANGED || b->change_count > CHANGES) return;
+    if (b->change_count < CHANGES) {
+        *cell |= CHANGED;
+        b->changes[b->change_count] = (uint64_t)high << 32 | low;
     }
+    b->change_count++;
 }
 
 /* On this axis two boxes begin or cease to overlap. */
@@ -141,14 +181,7 @@ static inline void toggle(flr_broad *b, uint32_t s, uint32_t t, unsigned bit)
     uint8_t *cell = &b->cells[cell_of(high, low)];
     bool was = (*cell & ALL) == ALL;
     *cell = (uint8_t)(*cell ^ bit);
-    /* noted once an update; whether it is in the list is asked at the end */
-    if ((was || (*cell & ALL) == ALL) && !(*cell & CHANGED) && b->change_count <= CHANGES) {
-        if (b->change_count < CHANGES) {
-            *cell |= CHANGED;
-            b->changes[b->change_count] = (uint64_t)high << 32 | low;
-        }
-        b->change_count++;
-    }
+    if (was || (*cell & ALL) == ALL) note_change(b, high, low, cell);
 }
 
 /* Insertion sort. False: more exchanges than `most`; then cells and row are worth nothing. */
@@ -166,6 +199,64 @@ static bool put_in_order(flr_broad *b, int axis, size_t *most)
         row[k] = moved;
         if (i - k > *most) return false;
         *most -= i - k;
+    }
+    return true;
+}
+
+/* Puts one end where its box is now. False as above. */
+static bool put_end(flr_broad *b, int axis, uint32_t name, size_t *most)
+{
+    box_end *row = b->rows[axis], moved = end_of(b, axis, name);
+    uint32_t *index = b->index[axis];
+    const size_t last = 2 * (size_t)b->slots - 1, from = index[name];
+    size_t k = from;
+    for (; k > 0 && before(moved, row[k - 1]) && from - k <= *most; k--) {
+        row[k] = row[k - 1];
+        index[row[k].name] = (uint32_t)k;
+        if ((name ^ row[k].name) & 1) toggle(b, name >> 1, row[k].name >> 1, 1u << axis);
+    }
+    for (; k < last && before(row[k + 1], moved) && k - from <= *most; k++) {
+        row[k] = row[k + 1];
+        index[row[k].name] = (uint32_t)k;
+        if ((name ^ row[k].name) & 1) toggle(b, name >> 1, row[k].name >> 1, 1u << axis);
+    }
+    row[k] = moved;
+    index[name] = (uint32_t)k;
+    size_t way = k > from ? k - from : from - k;
+    if (way > *most) return false;
+    *most -= way;
+    return true;
+}
+
+/* The same as put_in_order() where few boxes have moved. Of a box, the end that leads goes first: so they never pass each
+ * other. */
+static bool put_moved(flr_broad *b, size_t *most)
+{
+    for (int axis = 0; axis < AXES; axis++) {
+        for (size_t i = 0; !b->indexed && i < 2 * (size_t)b->slots; i++)
+            b->index[axis][b->rows[axis][i].name] = (uint32_t)i;
+        for (uint32_t i = 0; i < b->moved_count; i++) {
+            uint32_t low = 2 * b->moved[i], high = low + 1;
+            bool up = before(b->rows[axis][b->index[axis][high]], end_of(b, axis, high));
+            if (!put_end(b, axis, up ? high : low, most) ||
+                !put_end(b, axis, up ? low : high, most))
+                return false;
+        }
+    }
+    b->indexed = true;
+    return true;
+}
+
+/* Puts all rows in order, and with them the cells. False as above. */
+static bool put_rows(flr_broad *b)
+{
+    size_t most = 64 + 16 * (size_t)b->slots;
+    if (b->moved_count == 0) return true;
+    if (b->moved_count < b->slots / FEW) return put_moved(b, &most);
+    b->indexed = false;
+    for (int axis = 0; axis < AXES; axis++) {
+        refresh(b, axis);
+        if (!put_in_order(b, axis, &most)) return false;
     }
     return true;
 }
@@ -225,6 +316,7 @@ static void rebuild(flr_broad *b)
         sweep(b, axis);
     }
     b->change_count = 0;
+    b->indexed = false;
     b->stale = true;
 }
 
@@ -256,6 +348,21 @@ static size_t list_all(flr_broad *b, uint64_t *list)
         }
     }
     return count;
+}
+
+/* Slots with other flags: whether their pairs are in the list is asked again. */
+static void note_flags(flr_broad *b)
+{
+    for (uint32_t i = 0; i < b->flagged_count && !b->stale; i++) {
+        uint32_t slot = b->flagged[i];
+        for (uint32_t other = 0; other < b->slots; other++) {
+            if (other == slot) continue;
+            uint32_t high = other > slot ? other : slot, low = other > slot ? slot : other;
+            uint8_t *cell = &b->cells[cell_of(high, low)];
+            if ((*cell & ALL) == ALL) note_change(b, high, low, cell);
+        }
+    }
+    b->flagged_count = 0;
 }
 
 /* Forgets which cells have changed and sorts their names. */
@@ -293,15 +400,11 @@ static bool merge_changes(flr_broad *b, const uint64_t *old, uint64_t *list, siz
 
 flr_broad_list flr_broad_update(flr_broad *b)
 {
-    /* the rows, and with them the cells */
-    size_t most = 64 + 16 * (size_t)b->slots;
-    bool in_order = true;
     b->change_count = 0;
-    for (int axis = 0; axis < AXES && in_order; axis++) {
-        refresh(b, axis);
-        in_order = put_in_order(b, axis, &most);
-    }
-    if (!in_order) rebuild(b);
+    if (!put_rows(b)) rebuild(b);
+    for (uint32_t i = 0; i < b->moved_count; i++) b->has_moved[b->moved[i]] = false;
+    b->moved_count = 0;
+    note_flags(b);
     close_changes(b);
 
     /* the list: merged, or anew where little of it would stay, or where it was not whole */

@@ -18,9 +18,11 @@ typedef struct place {
     double
         beyond; /* metres: how far its surface and its layers but for the force layer reach beyond its box */
     bool taken, grounded;
-    /* of the last update, where the pose makes sense */
+    /* where it was stood up last, where the pose makes sense */
     flr_vec3 middle; /* of its box, world's frame */
     flr_mat3 turn;   /* its axes in the world's */
+    flr_box3 box;    /* around all that matters of it, world's axes; … */
+    double extra;    /* metres: with so much added to its own box */
 } place;
 
 struct flr_pairs {
@@ -37,7 +39,13 @@ struct flr_pairs {
     flr_contact *contacts; /* [def.contacts] */
     uint32_t contact_count;
     uint32_t unfelt;
-    bool changed; /* parts came, went, began or ceased to move */
+    bool changed;                  /* parts came, went, began or ceased to move */
+    uint32_t *movers, mover_count; /* [def.parts]: those that move */
+    bool *fallen;                  /* [def.parts + 1]: is to be stood up anew */
+    bool some_fallen;
+    /* Boxes of parts that do not move stand for several updates: in the broad phase they have force layers and metres as here,
+     * of which an update needs the same and no more. Who is in the list then shows when they are compared exactly. */
+    double layers, granted;
 };
 
 /* ---- shapes ---- */
@@ -158,14 +166,17 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
         made->lists[i] = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->lists[i]);
     made->results = flr_prefaulted_calloc((size_t)def->pairs + 1, sizeof *made->results);
     made->contacts = flr_prefaulted_calloc((size_t)def->contacts + 1, sizeof *made->contacts);
-    if (made->broad && made->places && made->totals && made->lists[0] && made->lists[1] &&
-        made->results && made->contacts)
+    made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
+    made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
+    made->granted = -1;
+    if (made->broad && made->movers && made->fallen && made->places && made->totals &&
+        made->lists[0] && made->lists[1] && made->results && made->contacts)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
 }
 
-static void forget_answers(flr_pairs *pairs);
+static const flr_part_total no_total = {.lower = INFINITY, .upper = INFINITY};
 
 flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_error *error)
 {
@@ -182,7 +193,7 @@ flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_err
         flr_pairs_destroy(made);
         return result;
     }
-    forget_answers(made);
+    for (uint32_t i = 0; i <= def->parts; i++) made->totals[i] = no_total;
     *pairs = made;
     return FLR_OK;
 }
@@ -197,6 +208,8 @@ void flr_pairs_destroy(flr_pairs *pairs)
     for (int i = 0; i < 2; i++) free(pairs->lists[i]);
     free(pairs->results);
     free(pairs->contacts);
+    free(pairs->movers);
+    free(pairs->fallen);
     free(pairs);
 }
 
@@ -205,7 +218,8 @@ size_t flr_pairs_bytes(const flr_pairs *pairs)
     const flr_pairs_def *def = &pairs->def;
     return sizeof *pairs + flr_contact_pair_bytes(pairs->asker) +
            flr_broad_bytes(def->parts + 1, def->pairs) +
-           ((size_t)def->parts + 1) * (sizeof *pairs->places + sizeof *pairs->totals) +
+           ((size_t)def->parts + 1) * (sizeof *pairs->places + sizeof *pairs->totals +
+                                       sizeof *pairs->movers + sizeof *pairs->fallen) +
            ((size_t)def->pairs + 1) * (2 * sizeof *pairs->lists[0] + sizeof *pairs->results) +
            ((size_t)def->contacts + 1) * sizeof *pairs->contacts;
 }
@@ -224,14 +238,23 @@ static void put(place *to, const flr_pairs_part *part)
     }
 }
 
+/* Something about a part is new. */
+static void fell(flr_pairs *pairs, uint32_t index)
+{
+    pairs->changed = pairs->some_fallen = pairs->fallen[index] = true;
+}
+
 /* The ground is not true any more: its parts stand for themselves again. */
 static void drop_ground(flr_pairs *pairs)
 {
     place *ground = &pairs->places[pairs->def.parts];
     if (!ground->taken) return;
     *ground = (place){0};
-    for (uint32_t i = 0; i < pairs->def.parts; i++) pairs->places[i].grounded = false;
-    pairs->changed = true;
+    fell(pairs, pairs->def.parts);
+    for (uint32_t i = 0; i < pairs->def.parts; i++) {
+        if (pairs->places[i].grounded) fell(pairs, i);
+        pairs->places[i].grounded = false;
+    }
 }
 
 void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part)
@@ -242,7 +265,7 @@ void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part)
         put(to, part);
     else
         *to = (place){0};
-    pairs->changed = true;
+    fell(pairs, index);
 }
 
 void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving)
@@ -251,7 +274,7 @@ void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving)
     if (!at->taken || at->part.moving == moving) return;
     if (at->grounded) drop_ground(pairs);
     at->part.moving = moving;
-    pairs->changed = true;
+    fell(pairs, index);
 }
 
 void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part)
@@ -259,7 +282,7 @@ void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part)
     place *at = &pairs->places[index];
     if (at->grounded) drop_ground(pairs);
     at->part.T_world_part = T_world_part;
-    pairs->changed = true;
+    fell(pairs, index);
 }
 
 void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params)
@@ -281,9 +304,11 @@ bool flr_pairs_set_ground(flr_pairs *pairs, const flr_pairs_ground *ground)
     part.shape = ground->shape;
     part.T_world_part = ground->T_world_voxmap;
     put(&pairs->places[pairs->def.parts], &part);
-    for (uint32_t i = 0; i < ground->part_count; i++)
+    fell(pairs, pairs->def.parts);
+    for (uint32_t i = 0; i < ground->part_count; i++) {
         pairs->places[ground->parts[i]].grounded = true;
-    pairs->changed = true;
+        fell(pairs, ground->parts[i]);
+    }
     return true;
 }
 
@@ -295,6 +320,7 @@ bool flr_pairs_has_ground(const flr_pairs *pairs) { return pairs->places[pairs->
 static void flag_all(flr_pairs *pairs)
 {
     uint32_t moving = 0, no_points = 0, no_voxels = 0;
+    pairs->mover_count = 0;
     for (uint32_t i = 0; i <= pairs->def.parts; i++) {
         const place *p = &pairs->places[i];
         bool points = p->part.shape.shell, voxels = p->part.shape.table;
@@ -303,6 +329,7 @@ static void flag_all(flr_pairs *pairs)
             flags = (p->part.moving ? FLR_BROAD_MOVES : 0u) | (points ? FLR_BROAD_POINTS : 0u) |
                     (voxels ? FLR_BROAD_VOXELS : 0u);
         flr_broad_flag(pairs->broad, i, flags);
+        if (p->taken && p->part.moving) pairs->movers[pairs->mover_count++] = i;
         if (!p->taken || !p->part.moving || !(points || voxels)) continue;
         moving++;
         no_points += !points;
@@ -318,18 +345,22 @@ static void flag_all(flr_pairs *pairs)
     pairs->changed = false;
 }
 
-/* Where it is now. Returns the box in the world's axes: that of the turned box and that of the sphere, whichever is less on
- * each side. Layers are counted along the part's own axes, so its own box grows by them, and the sphere by their diagonal. */
-static flr_box3 stand(place *p, double margin)
+/* Where it is now, with the box in the world's axes: that of the turned box and that of the sphere, whichever is less on each
+ * side. Layers are counted along the part's own axes, so its own box grows by them, and the sphere by their diagonal. */
+static void stand(place *p, double layers, double extra)
 {
     flr_pose T = p->part.T_world_part;
     const flr_pairs_shape *shape = &p->part.shape;
-    if (!flr_contact_sound(&T)) return flr_box3_empty();
+    double margin = p->beyond + layers * p->layer + extra;
+    p->box = flr_box3_empty();
+    p->extra = extra;
+    if (!p->taken || p->grounded || !flr_contact_sound(&T)) return;
     p->middle = flr_pose_apply(T, flr_box3_centre(shape->box));
     p->turn = flr_quat_to_mat3(T.q);
     flr_vec3 middle = flr_pose_apply(T, shape->middle);
     flr_box3 sphere = flr_box3_grow(flr_box3_make(middle, middle), shape->radius + SQRT3 * margin);
-    return flr_box3_intersection(flr_box3_transform(T, flr_box3_grow(shape->box, margin)), sphere);
+    p->box =
+        flr_box3_intersection(flr_box3_transform(T, flr_box3_grow(shape->box, margin)), sphere);
 }
 
 /* Is there a plane between the points of one part and the layers of the other? Of two boxes, one can be found at right angles
@@ -388,12 +419,15 @@ static flr_pair roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
 
 static void forget_answers(flr_pairs *pairs)
 {
-    for (uint32_t i = 0; i <= pairs->def.parts; i++)
-        pairs->totals[i] = (flr_part_total){.lower = INFINITY, .upper = INFINITY};
+    for (uint32_t i = 0; i < pairs->answered; i++) {
+        flr_pair pair = pairs->results[i].pair;
+        pairs->totals[pair.shell] = no_total;
+        pairs->totals[pair.voxmap == FLR_PAIRS_GROUND ? pairs->def.parts : pair.voxmap] = no_total;
+    }
     pairs->answered = pairs->contact_count = 0;
 }
 
-static const place *place_of(const flr_pairs *pairs, uint32_t index)
+static place *place_of(const flr_pairs *pairs, uint32_t index)
 {
     return &pairs->places[index == FLR_PAIRS_GROUND ? pairs->def.parts : index];
 }
@@ -416,34 +450,74 @@ static uint32_t in_common(const flr_pair *a, uint32_t a_count, const flr_pair *b
     return common;
 }
 
+/* Stands up again what is new, and all that does not move where its boxes do not fit any more: they are too small, or so large
+ * that much is found in vain. */
+static void stand_up(flr_pairs *pairs, double layers, double extra, double granted)
+{
+    bool all = layers != pairs->layers || extra > pairs->granted || granted < pairs->granted / 4;
+    if (!all && !pairs->some_fallen) return;
+    if (all) pairs->granted = granted;
+    pairs->layers = layers;
+    for (uint32_t i = 0; i <= pairs->def.parts; i++) {
+        place *p = &pairs->places[i];
+        if ((!all && !pairs->fallen[i]) || (p->taken && p->part.moving)) continue;
+        stand(p, layers, pairs->granted);
+        flr_broad_move(pairs->broad, i, p->box);
+        pairs->fallen[i] = false;
+    }
+    pairs->some_fallen = false;
+}
+
+/* All whose boxes in the world's axes overlap, and others that do not quite. */
+static flr_broad_list find_near(flr_pairs *pairs, const flr_pose *T_world_part, double layers,
+                                double extra)
+{
+    stand_up(pairs, layers, extra, 1.5 * extra);
+    for (uint32_t i = 0; i < pairs->mover_count; i++) {
+        place *p = &pairs->places[pairs->movers[i]];
+        p->part.T_world_part = T_world_part[pairs->movers[i]];
+        stand(p, layers, extra);
+        flr_broad_move(pairs->broad, pairs->movers[i], p->box);
+    }
+    flr_broad_list found = flr_broad_update(pairs->broad);
+    if (found.dropped == 0 || pairs->granted == extra) return found;
+    /* there is no room for what was found in vain */
+    pairs->granted = -1;
+    stand_up(pairs, layers, extra, extra);
+    return flr_broad_update(pairs->broad);
+}
+
+/* Do their boxes overlap, as large as they have to be for this update? */
+static bool meet(place *a, place *b, double layers, double extra)
+{
+    if (a->extra != extra) stand(a, layers, extra);
+    if (b->extra != extra) stand(b, layers, extra);
+    return a->box.low.x <= b->box.high.x && b->box.low.x <= a->box.high.x &&
+           a->box.low.y <= b->box.high.y && b->box.low.y <= a->box.high.y &&
+           a->box.low.z <= b->box.high.z && b->box.low.z <= a->box.high.z;
+}
+
 void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double range,
                       flr_pairs_report *report)
 {
     if (pairs->changed) flag_all(pairs);
-    /* the boxes of all parts: parameters and range may differ from the last ones */
     const flr_contact_params *params = &pairs->def.params;
     double layers = params->force_layer < 255 ? params->force_layer : 255;
     double extra = (range > FARTHEST ? FARTHEST
                     : range > 0      ? 0.5 * range
                                      : 0) +
                    fabs(params->displacement);
-    for (uint32_t i = 0; i <= pairs->def.parts; i++) {
-        place *p = &pairs->places[i];
-        if (p->taken && p->part.moving) p->part.T_world_part = T_world_part[i];
-        bool alone = p->taken && !p->grounded;
-        flr_broad_move(pairs->broad, i,
-                       alone ? stand(p, p->beyond + layers * p->layer + extra) : flr_box3_empty());
-    }
 
-    /* of those whose boxes in the world's axes overlap, those whose own boxes do */
-    flr_broad_list found = flr_broad_update(pairs->broad);
+    /* of those whose boxes in the world's axes overlap, those whose own boxes do; where nothing moves, nothing meets */
+    flr_broad_list found = {0};
+    if (pairs->mover_count > 0) found = find_near(pairs, T_world_part, layers, extra);
     const flr_pair *before = pairs->lists[pairs->current];
     flr_pair *list = pairs->lists[!pairs->current];
     uint32_t count = 0;
     for (size_t i = 0; i < found.count; i++) {
         flr_pair pair = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
-        if (!apart(place_of(pairs, pair.shell), place_of(pairs, pair.voxmap), layers, extra))
-            list[count++] = pair;
+        place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
+        if (meet(a, b, layers, extra) && !apart(a, b, layers, extra)) list[count++] = pair;
     }
     uint32_t same = in_common(before, pairs->count, list, count);
     if (report)

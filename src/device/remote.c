@@ -15,6 +15,8 @@ typedef struct target {
     flr_pose T_base_grip;
     uint32_t buttons;
     bool present;
+    uint64_t jumps;  /* so far; the newest counts: */
+    flr_pose T_jump; /* the hand was put there */
 } target;
 
 struct flr_remote {
@@ -27,6 +29,7 @@ struct flr_remote {
     flr_twist twist;
     int64_t time_ns;
     bool begun;
+    uint64_t jumps; /* that it has made */
 };
 
 /* A critically damped spring takes two thirds of the way in about 2.2 of its times. */
@@ -59,9 +62,20 @@ bool flr_remote_set(flr_remote *remote, flr_pose T_base_grip, uint32_t buttons)
 {
     FLR_ASSERT(remote);
     if (!flr_pose_is_valid(T_base_grip)) return false;
-    remote->given = (target){T_base_grip, buttons, true};
+    remote->given.T_base_grip = T_base_grip;
+    remote->given.buttons = buttons;
+    remote->given.present = true;
     flr_latest_write(remote->latest, &remote->given);
     return true;
+}
+
+bool flr_remote_jump(flr_remote *remote, flr_pose T_base_grip)
+{
+    FLR_ASSERT(remote);
+    if (!flr_pose_is_valid(T_base_grip)) return false;
+    remote->given.jumps++;
+    remote->given.T_jump = T_base_grip;
+    return flr_remote_set(remote, T_base_grip, remote->given.buttons);
 }
 
 void flr_remote_clear(flr_remote *remote)
@@ -122,12 +136,14 @@ static bool remote_read(void *state, int64_t now_ns, flr_device_sample *sample)
         r->begun = false;
         return false;
     }
-    if (!r->begun || r->rate == 0) {
-        r->pose = to.T_base_grip;
+    bool jumped = to.jumps != r->jumps && r->rate > 0;
+    if (!r->begun || jumped || r->rate == 0) {
+        r->pose = jumped ? to.T_jump : to.T_base_grip;
         r->twist = (flr_twist){{0, 0, 0}, {0, 0, 0}};
     } else {
         glide(r, &to, 1e-9 * (double)(now_ns - r->time_ns));
     }
+    r->jumps = to.jumps;
     r->begun = true;
     r->time_ns = now_ns;
     *sample = (flr_device_sample){.T_base_grip = r->pose,

@@ -1,6 +1,6 @@
 /* messages to bytes and back
  *
- *     flr_message message = {.id = FLR_MSG_GRAB, .request = 7, .as.grab = {.hand = 0, .part = 3}};
+ *     flr_message message = {.id = FLR_MSG_RELEASE, .request = 7, .as.release = {.hand = 0}};
  *     flr_protocol_encode(&message, minor, bytes, sizeof bytes, &size, &error);
  *     …
  *     flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, room, sizeof room, &message, &error);

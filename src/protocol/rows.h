@@ -53,6 +53,15 @@
 #ifndef FLR_SINCE
 #define FLR_SINCE(minor)
 #endif
+/* commands are messages; what else commands.def says about them is for command_rows.h */
+#define FLR_COMMAND(id, NAME, name, control, UNDO, SHARE, LATE, journal, doc) FLR_MESSAGE(id, NAME, name, COMMAND, TO_CONTROLLER, doc)
+#define FLR_COMMAND_END(name) FLR_MESSAGE_END(name)
+#define FLR_LOOP_COMMAND(NAME, name, LATE, journal, doc)
+#define FLR_A(type, field, doc)
+#define FLR_LOOP_COMMAND_END(name)
+#define FLR_JOURNAL(NAME, name, word, REPLAY, doc)
+#define FLR_J(type, field, doc)
+#define FLR_JOURNAL_END(name)
 #include "protocol/messages.def"
 #undef FLR_ENUM
 #undef FLR_VALUE
@@ -71,3 +80,11 @@
 #undef FLR_L
 #undef FLR_LS
 #undef FLR_SINCE
+#undef FLR_COMMAND
+#undef FLR_COMMAND_END
+#undef FLR_LOOP_COMMAND
+#undef FLR_A
+#undef FLR_LOOP_COMMAND_END
+#undef FLR_JOURNAL
+#undef FLR_J
+#undef FLR_JOURNAL_END

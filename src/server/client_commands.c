@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/client_session.h"
+#include "sim/commands.h"
 
 typedef struct call {
     flr_client_session *session;
@@ -117,38 +118,18 @@ static void mark_hand(call *c, uint32_t hand)
     c->session->hands |= 1u << hand;
 }
 
-static void do_grab(call *c)
+/* any command of commands.def */
+static void do_command(call *c)
 {
-    const flr_msg_grab *grab = &c->message->as.grab;
-    flr_result result = flr_engine_grab(c->engine, grab->hand, grab->part, &c->error);
-    if (result == FLR_OK) mark_hand(c, grab->hand);
-    answer(c, result, 0);
-}
-
-static void do_release(call *c)
-{
-    answer(c, flr_engine_release(c->engine, c->message->as.release.hand, &c->error), 0);
-}
-
-static void do_reset(call *c)
-{
-    flr_result result = flr_engine_reset(c->engine, &c->error);
-    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
-    answer(c, result, 0);
-}
-
-static void do_undo(call *c)
-{
-    flr_result result = flr_engine_undo(c->engine, c->message->as.undo.steps, &c->error);
-    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
-    answer(c, result, 0);
-}
-
-static void do_place(call *c)
-{
-    const flr_msg_place *place = &c->message->as.place;
-    flr_result result = flr_engine_place(c->engine, place->part, place->T_world_part, &c->error);
-    if (result == FLR_OK && c->hub->share) flr_share_tell_held(c->hub->share, place->part);
+    const flr_sim_command_row *row = flr_sim_command_find(c->message->id);
+    flr_result result = flr_engine_command(c->engine, c->message, &c->error);
+    uint32_t shared;
+    memcpy(&shared, (const char *)&c->message->as + row->shared, sizeof shared);
+    if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_HAND) mark_hand(c, shared);
+    if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_PART && c->hub->share)
+        flr_share_tell_held(c->hub->share, shared);
+    if (result == FLR_OK && row->share == FLR_SIM_COMMAND_SHARE_ALL && c->hub->share)
+        flr_share_tell_held(c->hub->share, FLR_ENGINE_NONE);
     answer(c, result, 0);
 }
 
@@ -158,17 +139,6 @@ static void do_hand_input(call *c)
     if (flr_engine_hand_input(c->engine, input->hand, input->T_world_hand, input->buttons,
                               &c->error) == FLR_OK)
         mark_hand(c, input->hand);
-}
-
-static void do_pause(call *c)
-{
-    answer(c, flr_engine_pause(c->engine, c->message->as.pause.paused, &c->error), 0);
-}
-
-static void do_tool(call *c)
-{
-    const flr_msg_tool *tool = &c->message->as.tool;
-    answer(c, flr_engine_set_tool(c->engine, tool->hand, (flr_tool)tool->tool, &c->error), 0);
 }
 
 /* ---- parameters, devices ---- */
@@ -459,6 +429,10 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
+/* clang-format off */
+#define FLR_COMMAND(id, NAME, name, control, UNDO, SHARE, LATE, journal, doc) {FLR_MSG_##NAME, FLR_WIRE_ABILITY_COMMAND, do_command},
+#include "protocol/command_rows.h"
+    /* clang-format on */
     {FLR_MSG_BYE, 0, do_bye},
     {FLR_MSG_PING, 0, do_ping},
     {FLR_MSG_PONG, 0, do_nothing},
@@ -467,14 +441,7 @@ static const command commands[] = {
     {FLR_MSG_MESH_ASK, 0, do_mesh},
     {FLR_MSG_OVERLAY_ASK, 0, do_overlay},
     {FLR_MSG_STATE_ASK, 0, do_state},
-    {FLR_MSG_GRAB, FLR_WIRE_ABILITY_COMMAND, do_grab},
-    {FLR_MSG_RELEASE, FLR_WIRE_ABILITY_COMMAND, do_release},
-    {FLR_MSG_RESET, FLR_WIRE_ABILITY_COMMAND, do_reset},
-    {FLR_MSG_UNDO, FLR_WIRE_ABILITY_COMMAND, do_undo},
-    {FLR_MSG_PLACE, FLR_WIRE_ABILITY_COMMAND, do_place},
     {FLR_MSG_HAND_INPUT, FLR_WIRE_ABILITY_HAND, do_hand_input},
-    {FLR_MSG_PAUSE, FLR_WIRE_ABILITY_COMMAND, do_pause},
-    {FLR_MSG_TOOL, FLR_WIRE_ABILITY_COMMAND, do_tool},
     {FLR_MSG_PARAMETERS_ASK, 0, do_parameters},
     {FLR_MSG_SET, FLR_WIRE_ABILITY_COMMAND, do_set},
     {FLR_MSG_DEVICES_ASK, 0, do_devices},

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "server/client_session.h"
+#include "sim/commands.h"
 
 void flr_hub_set_share(flr_hub *hub, flr_share *share)
 {
@@ -11,8 +12,22 @@ void flr_hub_set_share(flr_hub *hub, flr_share *share)
 
 /* ---- what may not be done ---- */
 
+static bool is_watcher(flr_share *share)
+{
+    flr_session *session = flr_share_session(share);
+    flr_session_person self;
+    return flr_session_person_find(session, flr_session_self(session), &self) &&
+           self.role == FLR_WIRE_PEER_WATCHER;
+}
+
 flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error)
 {
+    const flr_sim_command_row *row = flr_sim_command_find(id);
+    bool changes = id == FLR_MSG_SET || (row && row->share != FLR_SIM_COMMAND_SHARE_NONE);
+    if (changes && is_watcher(hub->share))
+        return flr_fail(error, FLR_DENIED,
+                        "this controller only watches the shared session; join it without --watch "
+                        "to move parts and to change parameters");
     switch (id) {
     case FLR_MSG_LOAD:
     case FLR_MSG_UPLOAD:
@@ -23,20 +38,6 @@ flr_result flr_hub_check_share(const flr_hub *hub, uint16_t id, flr_error *error
         return flr_fail(error, FLR_DENIED,
                         "the session is shared: its parts stay as they are. Begin another session "
                         "to change them");
-    case FLR_MSG_GRAB:
-    case FLR_MSG_PLACE:
-    case FLR_MSG_RESET:
-    case FLR_MSG_SET:
-    case FLR_MSG_UNDO: {
-        flr_session *session = flr_share_session(hub->share);
-        flr_session_person self;
-        bool watcher = flr_session_person_find(session, flr_session_self(session), &self) &&
-                       self.role == FLR_WIRE_PEER_WATCHER;
-        if (!watcher) return FLR_OK;
-        return flr_fail(error, FLR_DENIED,
-                        "this controller only watches the shared session; join it without --watch "
-                        "to move parts and to change parameters");
-    }
     default:
         return FLR_OK;
     }

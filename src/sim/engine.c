@@ -1,4 +1,4 @@
-/* the engine: making it, what control does again and again, state; events.c has the events */
+/* the engine: making it, what control does again and again; events.c has the events, view.c what is seen */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "feeler/assert.h"
 #include "realtime/privileges.h"
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 enum { ORDERS = 256, NOTICES = 1024 };
 
@@ -62,9 +62,10 @@ static bool copy_texts(flr_engine *e)
 static flr_result make_framer(flr_engine *e, flr_error *error)
 {
     flr_stepper *f = e->stepper = calloc(1, sizeof *f);
-    e->state = calloc(1, sizeof *e->state);
+    e->view = calloc(1, sizeof *e->view);
+    e->state = e->view ? &e->view->state : NULL;
     e->pulses = calloc(FLR_ENGINE_PULSES, sizeof *e->pulses);
-    if (!f || !e->state || !flr_engine_make_events(e) || !e->pulses)
+    if (!f || !e->view || !flr_engine_make_events(e) || !e->pulses)
         return flr_engine_no_memory(error);
     f->env = e->def.env;
     f->hand_count = e->def.hands;
@@ -100,7 +101,7 @@ static flr_result make_loop(flr_engine *e, flr_error *error)
     def.context = e->stepper;
     def.command_size = sizeof(flr_sim_command);
     def.command_capacity = ORDERS;
-    def.state_size = sizeof(flr_engine_state);
+    def.state_size = sizeof(flr_snapshot);
     def.priority = e->def.priority;
     def.cpu = e->def.cpu;
     def.home = e->cpu;
@@ -125,6 +126,7 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
     e->tuning = e->preset = flr_default_parameters();
     e->unit_metres = 0.001;
     memcpy(e->unit, "mm", 3);
+    for (int i = 0; i < FLR_WORLD_REMOTE_COUPLINGS; i++) e->coupled_parts[i] = FLR_ENGINE_NONE;
     flr_result result = copy_texts(e) ? FLR_OK : flr_engine_no_memory(error);
     if (result == FLR_OK) result = make_framer(e, error);
     if (result == FLR_OK) result = make_loop(e, error);
@@ -169,7 +171,8 @@ static void take_notice(flr_engine *e, const flr_notice *n)
         welcome_parts(e);
         break;
     case FLR_NOTICE_STATIC_SCENE:
-        if (n->flag && e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
+        if (n->refused &&
+            e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
             flr_static_scene_release(e->ground);
             e->ground = NULL;
         }
@@ -189,7 +192,7 @@ static void take_notice(flr_engine *e, const flr_notice *n)
     case FLR_NOTICE_UNDONE:
         flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
                         "there is nothing %sto undo: no part was taken, placed or reset before",
-                        n->flag ? "more " : "");
+                        n->partly ? "more " : "");
         break;
     case FLR_NOTICE_RELEASED:
         flr_engine_settle_overlaps(e);
@@ -197,19 +200,33 @@ static void take_notice(flr_engine *e, const flr_notice *n)
                         n->hand, name_of(e, n->part));
         break;
     case FLR_NOTICE_WAITING:
-        flr_engine_tell_waiting(e, n->flag);
+        flr_engine_tell_waiting(e, n->there);
         break;
     case FLR_NOTICE_FAULT:
         flr_engine_news(e, FLR_WIRE_EVENT_FAULT, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "the step saw faults 0x%x; what was wrong was left out", n->part);
+                        "the step saw faults 0x%x; what was wrong was left out", n->faults);
         break;
     }
 }
 
-static void take_notices(flr_engine *e)
+/* The next notice, unless it gives back what the newest snapshot may point to: then it comes with the next frame. `ended`: the
+ * loop does not run any more, and nobody looks at a snapshot. */
+static bool next_notice(flr_engine *e, bool ended)
 {
-    flr_notice notice;
-    while (flr_ring_pop(e->stepper->notices, &notice)) take_notice(e, &notice);
+    if (!e->notice_waits) e->notice_waits = flr_ring_pop(e->stepper->notices, &e->notice);
+    if (!e->notice_waits) return false;
+    if (flr_notice_retires(&e->notice)) {
+        const flr_snapshot *newest = ended ? NULL : flr_engine_snapshot(e);
+        if (newest && newest->retired <= e->retired) return false;
+        e->retired++;
+    }
+    e->notice_waits = false;
+    return true;
+}
+
+static void take_notices(flr_engine *e, bool ended)
+{
+    while (next_notice(e, ended)) take_notice(e, &e->notice);
     uint32_t lost = (uint32_t)atomic_load_explicit(&e->stepper->notices_lost, memory_order_relaxed);
     if (lost == e->notices_lost) return;
     flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
@@ -227,7 +244,7 @@ static void drain(flr_engine *e)
 {
     e->stepper->paused = true;
     flr_loop_run(e->loop, ORDERS / 16);
-    take_notices(e);
+    take_notices(e, true);
 }
 
 void flr_engine_destroy(flr_engine *e)
@@ -256,7 +273,7 @@ void flr_engine_destroy(flr_engine *e)
     for (int i = 0; i < 4; i++) free(e->texts[i]);
     free(e->pulses);
     free(e->events);
-    free(e->state);
+    free(e->view);
     free(e);
 }
 
@@ -277,20 +294,14 @@ bool flr_engine_is_running(const flr_engine *e) { return flr_loop_is_running(e->
 
 void flr_engine_run(flr_engine *e, uint64_t frames) { flr_loop_run(e->loop, frames); }
 
-static bool replaces(const flr_sim_command *order, const flr_sim_command *before)
+void flr_engine_send_surely(flr_engine *e, const flr_sim_command *command)
 {
-    bool same = order->kind == before->kind && order->hand == before->hand;
-    /* a hand that is gone is more than one that lets go */
-    return same && (order->kind != FLR_SIM_COMMAND_RELEASE || order->flag == before->flag);
-}
-
-void flr_engine_send_surely(flr_engine *e, const flr_sim_command *order)
-{
-    if (e->late_count == 0 && flr_loop_send(e->loop, order)) return;
+    FLR_ASSERT(flr_sim_command_row_of(command->kind)->late != FLR_SIM_COMMAND_LATE_NEVER);
+    if (e->late_count == 0 && flr_loop_send(e->loop, command)) return;
     uint32_t i = 0;
-    while (i < e->late_count && !replaces(order, &e->late[i])) i++;
-    FLR_ASSERT(i < FLR_ENGINE_LATE);
-    e->late[i] = *order;
+    while (i < e->late_count && !flr_sim_command_replaces(command, &e->late[i])) i++;
+    FLR_ASSERT(i < FLR_COMMANDS_LATE);
+    e->late[i] = *command;
     if (i == e->late_count) e->late_count++;
 }
 
@@ -324,7 +335,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_job changed;
     flr_job *ended;
     send_late(e);
-    take_notices(e);
+    take_notices(e, false);
     flr_jobs_do_one(e->jobs);
     while (flr_jobs_changed(e->jobs, &changed))
         flr_engine_tell(e, FLR_ENGINE_EVENT_JOB)->job = changed;
@@ -342,9 +353,9 @@ void flr_engine_service(flr_engine *e)
 
 /* ---- telling ---- */
 
-flr_result flr_engine_send(flr_engine *e, const flr_sim_command *order, flr_error *error)
+flr_result flr_engine_send(flr_engine *e, const flr_sim_command *command, flr_error *error)
 {
-    if (e->late_count == 0 && flr_loop_send(e->loop, order)) return FLR_OK; /* none overtakes */
+    if (e->late_count == 0 && flr_loop_send(e->loop, command)) return FLR_OK; /* none overtakes */
     return flr_fail(error, FLR_AGAIN, "too much is on its way to the loop; try again");
 }
 
@@ -382,53 +393,4 @@ uint32_t flr_engine_jobs(const flr_engine *e) { return flr_jobs_count(e->jobs); 
 bool flr_engine_job_at(const flr_engine *e, uint32_t index, flr_engine_job *job)
 {
     return flr_jobs_at(e->jobs, index, job);
-}
-
-/* ---- looking ---- */
-
-/* Which faults a hand's guard has seen since the last look. */
-static void look_at_guard(flr_engine *e, uint32_t hand)
-{
-    static const uint32_t limits = FLR_FAULT_FORCE_LIMIT | FLR_FAULT_TORQUE_LIMIT | FLR_FAULT_SLEW;
-    flr_engine_hand_state *to = &e->state->hands[hand];
-    const flr_pointer *device = &e->pointers[e->selected[hand]];
-    if (device->device && flr_device_get_info(device->device)->force > 0)
-        to->bits |= FLR_WIRE_HAND_FORCE;
-    else
-        return; /* a device without force cannot fail to give it */
-    flr_guard_stats now = flr_guard_get_stats(flr_loop_guard(e->loop, hand));
-    for (unsigned i = 0; i < FLR_FAULT_COUNT; i++)
-        if (now.counts[i] > e->guards[hand].counts[i]) to->faults |= 1u << i;
-    if (to->faults & limits) to->bits |= FLR_WIRE_HAND_LIMITED;
-    e->guards[hand] = now;
-}
-
-/* Only what is filled: most of a state is room for parts. */
-bool flr_engine_refresh(flr_engine *e)
-{
-    const flr_engine_state *from = flr_loop_look(e->loop);
-    flr_engine_state *to = e->state;
-    if (!from) return false;
-    memcpy(to, from, offsetof(flr_engine_state, proxies));
-    memcpy(to->proxies, from->proxies, from->proxy_count * sizeof *to->proxies);
-    memcpy(to->couplings, from->couplings, from->coupling_count * sizeof *to->couplings);
-    memcpy(to->contacts, from->contacts, from->contacts_given * sizeof *to->contacts);
-    memcpy(to->parts, from->parts, from->part_count * sizeof *to->parts);
-    return true;
-}
-
-const flr_engine_state *flr_engine_view(flr_engine *e)
-{
-    if (!flr_engine_refresh(e)) {
-        e->state->hand_count = e->def.hands;
-        e->state->lower = e->state->upper = INFINITY;
-        for (uint32_t h = 0; h < e->def.hands; h++) {
-            e->state->hands[h].held = e->state->hands[h].touched = FLR_ENGINE_NONE;
-            e->state->hands[h].T_world_hand = e->state->hands[h].T_world_ghost =
-                flr_pose_identity();
-        }
-    }
-    for (uint32_t h = 0; h < e->def.hands; h++) look_at_guard(e, h);
-    flr_engine_show_replay(e, e->state);
-    return e->state;
 }

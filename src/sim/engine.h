@@ -280,10 +280,17 @@ bool flr_engine_job_at(const flr_engine *engine, uint32_t index, flr_engine_job 
 
 /* ---- hands and parts; each counts from the next frame on ---- */
 
+/* Carries out a message of protocol/commands.def; the functions below do the same by name. FLR_UNSUPPORTED: it is none. */
+flr_result flr_engine_command(flr_engine *engine, const flr_message *message, flr_error *error);
+
 /* `part` FLR_ENGINE_NONE: the one that the hand touches, when the loop gets to it. FLR_NOT_FOUND,
  * FLR_DENIED (static), FLR_AGAIN (the part is not ready, and why; or too much is on its way to the
  * loop). */
 flr_result flr_engine_grab(flr_engine *engine, uint32_t hand, uint32_t part, flr_error *error);
+/* The same with the hand at a pose: it is there at once, and takes the part there. Where a device moves the hand, the pose has no
+ * effect. FLR_BAD_ARGUMENT: it is no pose. */
+flr_result flr_engine_grab_at(flr_engine *engine, uint32_t hand, uint32_t part,
+                              flr_pose T_world_hand, flr_error *error);
 flr_result flr_engine_release(flr_engine *engine, uint32_t hand, flr_error *error);
 /* Who moved the hand is gone: it lets go and is not seen until something moves it again. */
 flr_result flr_engine_leave(flr_engine *engine, uint32_t hand, flr_error *error);
@@ -440,8 +447,10 @@ typedef struct flr_engine_state {
     flr_engine_part_state parts[FLR_ENGINE_PARTS];
 } flr_engine_state;
 
-/* The newest, or the replay's; valid until the next call. Never NULL. */
+/* The newest, or the replay's; valid until the next call. Never NULL. Made once for a frame: asking again costs nothing. */
 const flr_engine_state *flr_engine_view(flr_engine *engine);
+/* Where a part is in its list; FLR_ENGINE_NONE: it is not. */
+uint32_t flr_engine_state_find(const flr_engine_state *state, uint32_t part);
 
 typedef struct flr_engine_health {
     flr_loop_stats loop; /* times in ns */

@@ -2,8 +2,10 @@
  *
  *     asset.c           meshes and shapes: shared, counted, immutable
  *     world_instance.c  a world with its parts, and the merged static scene: what control hands to the loop
- *     stepper.c         what happens in a frame; recording_tap.c: what of it is recorded; remote_samples.c: parts that
- *                       other controllers hold, too. Only these run in the loop's thread
+ *     stepper.c         what happens in a frame; stepper_commands.c: what commands do before it; recording_tap.c: what of
+ *                       it is recorded; remote_samples.c: parts that other controllers hold, too; snapshot.c: what is
+ *                       shown of it, raw. Only these run in the loop's thread
+ *     view.c            what clients see, made of a snapshot
  *     jobs.c            workers and their queues
  *     engine.c          creating, servicing, state; events.c: what has happened; health.c: how the loop does
  *     scene_parts.c     the list of parts, commands to the loop, parameters
@@ -25,12 +27,13 @@
 #include "feeler/remote.h"
 #include "feeler/ring.h"
 #include "sim/asset.h"
+#include "sim/commands.h"
 #include "sim/parameters.h"
 
 /* ---- what the loop works with ---- */
 
 /* A world and whose it is. Made by a worker, given to the loop, freed by control. */
-typedef struct flr_world_instance {
+struct flr_world_instance {
     uint32_t scene;
     uint32_t count;
     uint32_t *ids;        /* [count] rising */
@@ -38,10 +41,8 @@ typedef struct flr_world_instance {
     flr_pose *starts;     /* [count] */
     flr_shape **shapes;   /* [count] used */
     uint32_t *before;     /* [count]: place in the world instance before; filled by the loop */
-    bool *hit;            /* [count]: touched in this frame; the loop's */
-    bool *shown;          /* [count]: in the state: moves, or was touched once; the loop's */
     flr_world *world;     /* NULL: there are no parts */
-} flr_world_instance;
+};
 
 typedef struct flr_world_instance_def {
     const flr_part_list *parts; /* shapes are used on; all else is copied */
@@ -62,7 +63,7 @@ void flr_engine_discard(flr_engine *engine, flr_world_instance *instance, flr_pa
 uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part);
 
 /* What stays, as one. */
-typedef struct flr_static_scene {
+struct flr_static_scene {
     atomic_uint users; /* the loop, and the worker that makes the next from it */
     flr_voxmap *voxmap;
     flr_contact_table *table;
@@ -71,7 +72,7 @@ typedef struct flr_static_scene {
     uint32_t *ids;      /* [count] */
     flr_pose *poses;    /* [count] as they were merged */
     flr_shape **shapes; /* [count] used */
-} flr_static_scene;
+};
 
 /* Without voxels yet, and room for so many parts. NULL: no memory. */
 flr_static_scene *flr_static_scene_bare(uint32_t room);
@@ -91,7 +92,7 @@ flr_static_scene *flr_static_scene_retain(flr_static_scene *ground);
 void flr_static_scene_release(flr_static_scene *ground);
 
 /* A recorder and which parts it is about. */
-typedef struct flr_recording_tap {
+struct flr_recording_tap {
     flr_recorder *recorder;
     uint32_t all;           /* parts when it began */
     uint32_t *numbers;      /* [all] their ids, rising; frames speak of them by place in here */
@@ -106,97 +107,39 @@ typedef struct flr_recording_tap {
     uint8_t *
         state; /* [state_room]: of the world when it began, filled before the first journal entry */
     size_t state_room, state_size;
-} flr_recording_tap;
-
-/* What was done to the world between two frames: with these and the hands' inputs it can be run again. */
-typedef enum flr_journal_kind {
-    FLR_JOURNAL_START, /* from here on everything is known: the world's state is on the recording tap */
-    FLR_JOURNAL_PARAMS, /* what.params */
-    FLR_JOURNAL_STATIC_SCENE, /* what.ground, used: whoever takes the journal entry from the ring drops it */
-    FLR_JOURNAL_GRAB, /* hand, part */
-    FLR_JOURNAL_RELEASE,
-    FLR_JOURNAL_PLACE, /* part, pose */
-    FLR_JOURNAL_TOOL,  /* hand; part: the tool */
-    FLR_JOURNAL_INSTANCE, /* parts have come, gone or got other voxels: what follows cannot be run again */
-    FLR_JOURNAL_SOLID, /* part; hand: 1 or 0 */
-    FLR_JOURNAL_COUPLING, /* a part is coupled to one of another controller: cannot be run again either */
-    FLR_JOURNAL_FIRM, /* hand; part: 1 or 0 */
-    FLR_JOURNAL_LOST  /* the writer's: there was no room for some */
-} flr_journal_kind;
-
-typedef struct flr_journal_entry {
-    flr_journal_kind kind;
-    uint64_t frame; /* of the recording, before which it was done */
-    uint32_t hand,
-        part; /* part: as the recording numbers them; given to flr_recording_tap_entry() as place */
-    flr_pose pose;
-    union {
-        flr_world_params params;
-        flr_static_scene *ground;
-    } what;
-} flr_journal_entry;
+};
 
 /* ---- to the loop and back ---- */
 
-typedef enum flr_sim_command_kind {
-    FLR_SIM_COMMAND_INSTANCE,
-    FLR_SIM_COMMAND_STATIC_SCENE,
-    FLR_SIM_COMMAND_TAPE,
-    FLR_SIM_COMMAND_GRAB,
-    FLR_SIM_COMMAND_RELEASE, /* flag: and the hand is gone */
-    FLR_SIM_COMMAND_RESET,
-    FLR_SIM_COMMAND_UNDO,
-    FLR_SIM_COMMAND_PLACE,
-    FLR_SIM_COMMAND_PAUSE,
-    FLR_SIM_COMMAND_TUNING,
-    FLR_SIM_COMMAND_TOOL, /* steps: which */
-    FLR_SIM_COMMAND_BASE,
-    FLR_SIM_COMMAND_TIE,  /* steps: which; hand: its turn; flag: set it to what.remote coupling */
-    FLR_SIM_COMMAND_SOLID /* part, flag */
-} flr_sim_command_kind;
-
-typedef struct flr_sim_command {
-    flr_sim_command_kind kind;
-    uint32_t hand, part, steps;
-    bool flag;
-    flr_pose pose;
-    double scale;
-    uint32_t grab_button;
-    union {
-        flr_world_instance *instance;
-        flr_static_scene *ground;
-        flr_recording_tap *tap;
-        struct {
-            flr_world_params world;
-            double reach;
-        } tuning;
-        flr_remote_coupling_def coupling; /* its part is the engine's number */
-    } what;
-} flr_sim_command;
-
 typedef enum flr_notice_kind {
-    FLR_NOTICE_INSTANCE,     /* let go of `what.world instance` */
-    FLR_NOTICE_STATIC_SCENE, /* … of `what.ground`; `flag`: it was not taken */
-    FLR_NOTICE_TAPE,         /* … of `what.recording tap` */
+    FLR_NOTICE_INSTANCE,     /* let go of `what.instance` */
+    FLR_NOTICE_STATIC_SCENE, /* … of `what.ground`; refused: it was not taken */
+    FLR_NOTICE_TAPE,         /* … of `what.tap` */
     FLR_NOTICE_GRABBED,      /* hand, part */
-    FLR_NOTICE_RELEASED,
-    FLR_NOTICE_FAULT,  /* part: the bits that are new */
-    FLR_NOTICE_PLACED, /* parts were put somewhere else */
-    FLR_NOTICE_UNDONE, /* there was nothing, or with `flag` nothing more, to be taken back */
-    FLR_NOTICE_WAITING /* paused, because voxels did not come from the disk; `flag`: now they are there */
+    FLR_NOTICE_RELEASED,     /* hand, part */
+    FLR_NOTICE_FAULT,        /* faults: the bits that are new */
+    FLR_NOTICE_PLACED,       /* parts were put somewhere else */
+    FLR_NOTICE_UNDONE,       /* partly: there was nothing more to be undone; else nothing at all */
+    FLR_NOTICE_WAITING /* paused, because voxels did not come from the disk; there: now they have */
 } flr_notice_kind;
 
 typedef struct flr_notice {
     flr_notice_kind kind;
-    uint32_t hand, part;
+    uint32_t hand, part, faults;
     uint64_t frame;
-    bool flag;
+    bool refused, partly, there;
     union {
         flr_world_instance *instance;
         flr_static_scene *ground;
         flr_recording_tap *tap;
     } what;
 } flr_notice;
+
+/* Does it give back what snapshots point to? */
+static inline bool flr_notice_retires(const flr_notice *notice)
+{
+    return notice->kind == FLR_NOTICE_INSTANCE || notice->kind == FLR_NOTICE_STATIC_SCENE;
+}
 
 /* ---- the loop's own ---- */
 
@@ -232,7 +175,7 @@ typedef struct flr_stepper_hand {
 
 /* A sample on its way to the loop. */
 typedef struct flr_coupled_news {
-    uint32_t turn; /* of the remote coupling: it counts up whenever it is set to another part */
+    uint32_t generation; /* of the remote coupling: counts up whenever it is set to another part */
     flr_engine_coupling_sample sample;
 } flr_coupled_news;
 
@@ -240,7 +183,7 @@ typedef struct flr_coupled_news {
 typedef struct flr_stepper_coupling {
     flr_latest *news; /* flr_coupled_news: from control; made with the engine */
     bool set, begun;
-    uint32_t part, turn;
+    uint32_t part, generation;
     uint64_t seen; /* number of the last sample */
     flr_engine_coupling_sample newest;
     double delay, interval; /* s: age of samples when they come, time between them; smoothed */
@@ -273,29 +216,44 @@ typedef struct flr_stepper {
     flr_undo undo;
     flr_ring *notices;                 /* flr_notice: to control */
     atomic_uint_fast32_t notices_lost; /* news that had no room, ever; control reads it */
+    uint64_t retired;                  /* notices that gave back what snapshots point to, ever */
+    // snapshots
+    uint64_t published, serial;                   /* of the last snapshot; of the instance in it */
+    const flr_world_instance *published_instance; /* … which is this */
+    uint64_t parts_copied;                        /* into snapshots, ever */
 } flr_stepper;
 
 /* The loop's side of a recording; all may be called without one. */
 void flr_recording_tap_begin(flr_stepper *stepper);   /* stepper->recording tap is another one */
 void flr_recording_tap_rebuild(flr_stepper *stepper); /* stepper->world instance is another one */
-void flr_recording_tap_entry(flr_stepper *stepper,
-                             flr_journal_entry entry); /* is about to be done, or was */
+/* It is about to be done, or was. Parts as flr_recording_tap_part() gives them. */
+void flr_recording_tap_entry(flr_stepper *stepper, flr_journal_entry entry);
+/* What the recording calls the part at this place of the world instance. */
+uint32_t flr_recording_tap_part(const flr_stepper *stepper, uint32_t place);
 void flr_recording_tap_frame(flr_stepper *stepper, const flr_loop_frame *frame,
                              const flr_world_input *inputs, int64_t began);
 
 bool flr_stepper_step(void *stepper, flr_loop_frame *frame);
 
 /* remote_samples.c: RT safe. An order; another world instance, whose world has adopted the remote couplings of parts that are still there; a frame
- * that begins now; what is shown. */
-void flr_stepper_couple(flr_stepper *stepper, const flr_sim_command *order);
+ * that begins now. */
+void flr_stepper_couple(flr_stepper *stepper, const flr_loop_couple *command);
 void flr_stepper_keep_couplings(flr_stepper *stepper);
 void flr_stepper_follow(flr_stepper *stepper, int64_t now);
-void flr_stepper_show_couplings(const flr_stepper *stepper, flr_engine_state *state);
 /* Not RT safe: room for samples; false: no memory. */
 bool flr_stepper_make_couplings(flr_stepper *stepper);
 void flr_stepper_free_couplings(flr_stepper *stepper);
 
+/* stepper_commands.c: RT safe. Applies one command (flr_sim_command) before the frame; and what a hand's button does likewise:
+ * grabbing the part at this place of the world instance, with the hand at a pose or where it was seen last (false: it cannot
+ * be), releasing what the hand holds. Notices go to control. */
 void flr_stepper_take(void *stepper, const void *order);
+bool flr_stepper_grab(flr_stepper *stepper, uint32_t hand, uint32_t place,
+                      const flr_pose *T_world_hand, bool by_button);
+void flr_stepper_release(flr_stepper *stepper, uint32_t hand);
+/* stepper.c: the place of the part that a hand at this point would take; FLR_ENGINE_NONE: none. */
+uint32_t flr_stepper_find_touched(const flr_stepper *stepper, flr_vec3 point);
+void flr_stepper_notify(flr_stepper *stepper, flr_notice notice);
 
 /* ---- jobs ---- */
 
@@ -349,10 +307,8 @@ enum {
     FLR_ENGINE_EVENTS = 1024, /* more only where they cannot be asked for again */
     FLR_ENGINE_POINTERS = 64,
     FLR_ENGINE_PULSES = 5,
-    FLR_ENGINE_LATE =
-        4 * FLR_ENGINE_HANDS + 2, /* release, leave, tool, base of each hand; pause, tuning */
-    FLR_ENGINE_JOBS = 256,        /* that may wait; new parts are counted as parts */
-    FLR_ENGINE_OVERLAYS = 64      /* that may wait */
+    FLR_ENGINE_JOBS = 256,   /* that may wait; new parts are counted as parts */
+    FLR_ENGINE_OVERLAYS = 64 /* that may wait */
 };
 
 /* What the loop had counted at some moment. */
@@ -365,6 +321,19 @@ typedef struct flr_loop_count {
 typedef struct flr_replay flr_replay;
 typedef struct flr_taping flr_taping;
 
+/* What clients see, and of which snapshot it was made. */
+typedef struct flr_view {
+    flr_engine_state state;
+    uint64_t number;  /* of the snapshot; 0: none */
+    uint64_t derived; /* times that a view was made of one */
+    bool overlaid;    /* a replay is shown over it */
+    uint64_t serial;  /* of the world instance that `shown` is about */
+    uint32_t shown_count;
+    uint32_t
+        shown_ids[FLR_ENGINE_PARTS]; /* [shown_count]: static parts that something has touched */
+    bool shown[FLR_ENGINE_PARTS];    /* by place: is it one of these? */
+} flr_view;
+
 struct flr_engine {
     flr_engine_def def;
     flr_cache cache;
@@ -374,7 +343,8 @@ struct flr_engine {
     flr_loop *loop;
     flr_stepper *stepper;
     flr_jobs *jobs;
-    flr_engine_state *state; /* the last view */
+    flr_view *view;
+    const flr_engine_state *state; /* the view's: as it was last asked for */
     flr_parameters tuning, preset;
     /* of the tuning, what needs other points or trees: as the loop has it, until they are there */
     flr_force_model model;
@@ -390,9 +360,13 @@ struct flr_engine {
     uint32_t events_lost;  /* for lack of memory */
     uint64_t news_lost;    /* … and news, because there were too many */
     uint32_t notices_lost; /* of stepper->notices_lost, how many control knows of */
+    flr_notice
+        notice; /* the next one, where it has to wait: a snapshot may point to what it gives back */
+    bool notice_waits;
+    uint64_t retired; /* of stepper->retired, how many were taken */
 
     // orders that had no room on their way to the loop and must not be left out; the newest of each kind and hand
-    flr_sim_command late[FLR_ENGINE_LATE];
+    flr_sim_command late[FLR_COMMANDS_LATE];
     uint32_t late_count;
 
     // the scene
@@ -429,8 +403,8 @@ struct flr_engine {
     flr_guard_stats guards[FLR_ENGINE_HANDS];
 
     // remote couplings
-    uint32_t tie_parts[FLR_WORLD_REMOTE_COUPLINGS]; /* part + 1; 0: not set */
-    uint32_t tie_turns[FLR_WORLD_REMOTE_COUPLINGS];
+    uint32_t coupled_parts[FLR_WORLD_REMOTE_COUPLINGS]; /* FLR_ENGINE_NONE: not set */
+    uint32_t coupling_generations[FLR_WORLD_REMOTE_COUPLINGS];
 
     // near
     bool want_distances, want_voxels, looking;
@@ -473,10 +447,10 @@ void flr_engine_news(flr_engine *engine, uint8_t news, uint32_t part, uint32_t h
 void flr_engine_tell_waiting(flr_engine *engine, bool there);
 void flr_engine_tell_paged(flr_engine *engine, const char *name, const flr_shape *shape);
 void flr_engine_page(flr_engine *engine);
-flr_result flr_engine_send(flr_engine *engine, const flr_sim_command *order, flr_error *error);
-/* The same for an order that the loop gets later where there is no room for it now. Only for those that FLR_ENGINE_LATE counts. */
-void flr_engine_send_surely(flr_engine *engine, const flr_sim_command *order);
-/* The newest of the loop, in engine->state; false: there is none yet. */
+flr_result flr_engine_send(flr_engine *engine, const flr_sim_command *command, flr_error *error);
+/* The same for a command that the loop gets later where there is no room for it now: one whose row says so (commands.def). */
+void flr_engine_send_surely(flr_engine *engine, const flr_sim_command *command);
+/* view.c: the newest of the loop, in engine->state; false: there is none yet. */
 bool flr_engine_refresh(flr_engine *engine);
 /* FLR_NOT_FOUND, FLR_DENIED: it is static and cannot be `what`; FLR_AGAIN: the loop does not have it yet. */
 flr_result flr_engine_check_movable(const flr_engine *engine, uint32_t part, const char *what,
@@ -486,6 +460,7 @@ flr_result flr_engine_can_post(const flr_engine *engine, flr_error *error);
 flr_result flr_engine_post(flr_engine *engine, flr_job *job, uint8_t kind, uint32_t part,
                            const char *name, uint32_t *number);
 void flr_engine_send_tuning(flr_engine *engine);
+void flr_engine_send_tools(flr_engine *engine);
 void flr_engine_tell_parameter(flr_engine *engine, const char *name);
 void flr_engine_recast(flr_engine *engine);      /* scene_parts.c: posts a job when there is need */
 void flr_engine_keep_ground(flr_engine *engine); /* static_scene.c: likewise */

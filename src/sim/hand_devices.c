@@ -86,13 +86,13 @@ void flr_engine_send_base(flr_engine *e, uint32_t hand)
     const flr_pointer *p = &e->pointers[e->selected[hand]];
     // a dead-man button is held all the time: the next one takes
     int32_t dead_man = flr_device_get_info(p->device)->dead_man;
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_BASE,
-                             .hand = hand,
-                             .flag = e->firm[hand] || !(p->info.max_torque > 0),
-                             .pose = p->T_world_base,
-                             .scale = p->scale,
-                             .grab_button = dead_man == 0 ? 1 : 0};
-    flr_engine_send_surely(e, &order);
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_BASE,
+                               .as.base = {.hand = hand,
+                                           .T_world_base = p->T_world_base,
+                                           .scale = p->scale,
+                                           .grab_button = dead_man == 0 ? 1 : 0,
+                                           .firm = e->firm[hand] || !(p->info.max_torque > 0)}};
+    flr_engine_send_surely(e, &command);
 }
 
 flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_error *error)
@@ -116,7 +116,8 @@ flr_result flr_engine_select(flr_engine *e, uint32_t hand, uint32_t device, flr_
     p->info.hand = hand;
     e->selected[hand] = device;
     memset(&e->guards[hand], 0, sizeof e->guards[hand]);
-    flr_engine_send_surely(e, &(flr_sim_command){.kind = FLR_SIM_COMMAND_RELEASE, .hand = hand});
+    flr_sim_command release = {.kind = FLR_SIM_COMMAND_RELEASE, .as.release = {.hand = hand}};
+    flr_engine_send_surely(e, &release);
     flr_engine_tell(e, FLR_ENGINE_EVENT_DEVICE)->index = before;
     flr_engine_tell(e, FLR_ENGINE_EVENT_DEVICE)->index = device;
     flr_engine_send_base(e, hand);

@@ -1,9 +1,10 @@
 /* how the loop does, judged by its last seconds: one hiccup is not told for ever */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 static const int64_t pulse_ns = 1000000000; /* so far apart are the moments that are kept */
 
@@ -41,18 +42,34 @@ static void recent(const flr_engine *e, const flr_loop_stats *s, flr_loop_count 
     }
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const flr_shape *const *x = a, *const *y = b;
+    return ((uintptr_t)*x > (uintptr_t)*y) - ((uintptr_t)*x < (uintptr_t)*y);
+}
+
+/* Of shapes and their meshes, each counted once; without memory to sort them, as often as parts have them. */
+static uint64_t memory_of_shapes(const flr_part_list *parts)
+{
+    const flr_shape **shapes = malloc((parts->count + 1) * sizeof *shapes);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; shapes && i < parts->count; i++) shapes[i] = parts->list[i].shape;
+    if (shapes) qsort(shapes, parts->count, sizeof *shapes, by_address);
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const flr_shape *shape = shapes ? shapes[i] : parts->list[i].shape;
+        const flr_mesh *mesh = shape->mesh->mesh;
+        if (shapes && i > 0 && shapes[i - 1] == shape) continue;
+        bytes += shape->bytes + mesh->vertex_count * sizeof *mesh->vertices +
+                 mesh->triangle_count * sizeof *mesh->triangles;
+    }
+    free(shapes);
+    return bytes;
+}
+
 static uint64_t memory_of(const flr_engine *e)
 {
-    uint64_t bytes = sizeof *e + sizeof *e->stepper + 4 * sizeof *e->state;
-    for (uint32_t i = 0; i < e->members.count; i++) {
-        const flr_shape *shape = e->members.list[i].shape;
-        bool shared = false;
-        for (uint32_t k = 0; k < i && !shared; k++) shared = e->members.list[k].shape == shape;
-        const flr_mesh *mesh = shape->mesh->mesh;
-        if (!shared)
-            bytes += shape->bytes + mesh->vertex_count * sizeof *mesh->vertices +
-                     mesh->triangle_count * sizeof *mesh->triangles;
-    }
+    uint64_t bytes = sizeof *e + sizeof *e->stepper + sizeof *e->view + 3 * sizeof(flr_snapshot) +
+                     memory_of_shapes(&e->members);
     if (e->ground)
         bytes += flr_voxmap_get_info(e->ground->voxmap).stats.bytes +
                  flr_contact_table_bytes(e->ground->table);

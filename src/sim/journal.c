@@ -1,4 +1,4 @@
-/* journal entries as notes of a recording, and back */
+/* journal entries as notes of a recording, and back: commands.def says what each has */
 #include "sim/journal.h"
 
 #include <stdio.h>
@@ -7,10 +7,58 @@
 
 #include "sim/setup.h"
 
-/* as the file has them, in the order of flr_journal_kind */
-static const char *const words[] = {"start", "params", "ground", "grab", "release", "place",
-                                    "tool",  "cast",   "solid",  "tie",  "firm",    "lost"};
-enum { WORDS = sizeof words / sizeof *words };
+/* ---- the table ---- */
+
+/* of a field: the first ones stand in the text, the others are the data */
+typedef enum field_type {
+    TYPE_hand,
+    TYPE_part,
+    TYPE_tool,
+    TYPE_flag,
+    TYPE_pose,
+    TYPE_optional_pose,
+    TYPE_params,
+    TYPE_parts,
+    TYPE_state
+} field_type;
+
+typedef struct field {
+    field_type type;
+    size_t offset; /* in flr_journal_entry */
+} field;
+
+typedef enum replay { REPLAY_WORLD, REPLAY_SCENE, REPLAY_STOP } replay;
+
+enum { NUMBERS = 2, FIELDS = NUMBERS + 1, POSE_SIZE = 56 };
+
+typedef struct row {
+    const char *word;
+    replay replay;
+    const char *doc;
+    field fields[FIELDS + 1]; /* ends with offset 0 */
+} row;
+
+/* clang-format off */
+/* each in a function, where `self` can name the entry's member of `as` */
+#define FLR_JOURNAL(NAME, name, word, REPLAY, doc) static const row *row_of_##name(void) { typedef flr_journal_##name self; static const row r = {word, REPLAY_##REPLAY, doc, {
+#define FLR_J(type, field, doc) {TYPE_##type, offsetof(flr_journal_entry, as) + offsetof(self, field)},
+#define FLR_JOURNAL_END(name) {TYPE_hand, offsetof(self, entry)}}}; return &r; }
+#include "protocol/command_rows.h"
+
+#define FLR_JOURNAL(NAME, name, word, REPLAY, doc) row_of_##name,
+static const row *(*const rows[])(void) = {
+#include "protocol/command_rows.h"
+};
+/* clang-format on */
+
+static bool in_text(field_type type) { return type <= TYPE_flag; }
+
+static unsigned numbers_of(const row *r)
+{
+    unsigned count = 0;
+    for (const field *f = r->fields; f->offset > 0; f++) count += in_text(f->type);
+    return count;
+}
 
 /* ---- writing ---- */
 
@@ -26,8 +74,18 @@ static void put_f64(uint8_t *to, double value)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(bits >> 8 * i);
 }
 
-/* "key value" in lines; NULL: no memory. */
-static char *print_params(const flr_world_params *params, size_t *size, flr_error *error)
+static uint8_t *print_pose(const flr_pose *pose, size_t *size)
+{
+    const double numbers[] = {pose->p.x, pose->p.y, pose->p.z, pose->q.w,
+                              pose->q.x, pose->q.y, pose->q.z};
+    uint8_t *data = malloc(POSE_SIZE);
+    for (int i = 0; data && i < 7; i++) put_f64(data + 8 * i, numbers[i]);
+    *size = POSE_SIZE;
+    return data;
+}
+
+/* "key value" in lines. */
+static uint8_t *print_params(const flr_world_params *params, size_t *size, flr_error *error)
 {
     flr_setup setup = flr_default_setup();
     flr_texts texts = {0};
@@ -42,7 +100,7 @@ static char *print_params(const flr_world_params *params, size_t *size, flr_erro
         text = NULL;
     }
     flr_texts_free(&texts);
-    return text;
+    return (uint8_t *)text;
 }
 
 /* What ids of parts are in the recording. */
@@ -53,108 +111,90 @@ static uint32_t number_of(const flr_recording_tap *tap, uint32_t part)
     return FLR_ENGINE_NONE;
 }
 
-static uint8_t *print_ground(const flr_recording_tap *tap, const flr_static_scene *ground,
-                             size_t *size)
+static uint8_t *print_parts(const flr_recording_tap *tap, const flr_static_scene *scene,
+                            size_t *size)
 {
-    uint8_t *data = malloc(4 * (size_t)ground->count + 1);
-    for (uint32_t i = 0; data && i < ground->count; i++)
-        put_u32(data + 4 * (size_t)i, number_of(tap, ground->ids[i]));
-    *size = 4 * (size_t)ground->count;
+    uint8_t *data = malloc(4 * (size_t)scene->count + 1);
+    for (uint32_t i = 0; data && i < scene->count; i++)
+        put_u32(data + 4 * (size_t)i, number_of(tap, scene->ids[i]));
+    *size = 4 * (size_t)scene->count;
     return data;
+}
+
+/* The data of an entry, by malloc(); `*size` 0: none. False: no memory. */
+static bool print_data(const flr_recording_tap *tap, const field *f, const void *at, uint8_t **data,
+                       size_t *size, flr_error *error)
+{
+    switch (f->type) {
+    case TYPE_pose:
+        *data = print_pose(at, size);
+        break;
+    case TYPE_optional_pose:
+        if (!((const flr_noted_optional_pose *)at)->given) return true;
+        *data = print_pose(&((const flr_noted_optional_pose *)at)->pose, size);
+        break;
+    case TYPE_params:
+        *data = print_params(at, size, error);
+        break;
+    case TYPE_parts:
+        *data = print_parts(tap, ((const flr_noted_parts *)at)->scene, size);
+        break;
+    default: /* numbers; and the state, which lies on the tap */
+        return true;
+    }
+    return *data != NULL;
+}
+
+static uint32_t get_number(const field *f, const void *at)
+{
+    uint32_t number;
+    if (f->type == TYPE_flag) return *(const bool *)at;
+    memcpy(&number, at, sizeof number);
+    return number;
 }
 
 flr_result flr_journal_write(flr_recording_tap *tap, const flr_journal_entry *entry,
                              flr_error *error)
 {
+    const row *r = rows[entry->kind]();
     char text[64];
-    uint8_t pose[56], *made = NULL;
+    uint8_t *data = NULL;
+    bool whole = true;
     flr_record_note note = {.frame = entry->frame, .text = text};
-    snprintf(text, sizeof text, "%s", words[entry->kind]);
-    switch (entry->kind) {
-    case FLR_JOURNAL_START:
-        note.data = tap->state, note.size = tap->state_size;
-        break;
-    case FLR_JOURNAL_PARAMS:
-        note.data = made = (uint8_t *)print_params(&entry->what.params, &note.size, error);
-        break;
-    case FLR_JOURNAL_STATIC_SCENE:
-        note.data = made = print_ground(tap, entry->what.ground, &note.size);
-        flr_static_scene_release(entry->what.ground);
-        break;
-    case FLR_JOURNAL_GRAB:
-    case FLR_JOURNAL_TOOL:
-    case FLR_JOURNAL_SOLID:
-    case FLR_JOURNAL_FIRM:
-        snprintf(text, sizeof text, "%s %u %u", words[entry->kind], entry->hand, entry->part);
-        break;
-    case FLR_JOURNAL_RELEASE:
-        snprintf(text, sizeof text, "%s %u", words[entry->kind], entry->hand);
-        break;
-    case FLR_JOURNAL_PLACE: {
-        const double numbers[] = {entry->pose.p.x, entry->pose.p.y, entry->pose.p.z,
-                                  entry->pose.q.w, entry->pose.q.x, entry->pose.q.y,
-                                  entry->pose.q.z};
-        for (int i = 0; i < 7; i++) put_f64(pose + 8 * i, numbers[i]);
-        snprintf(text, sizeof text, "%s %u", words[entry->kind], entry->part);
-        note.data = pose, note.size = sizeof pose;
-        break;
+    int used = snprintf(text, sizeof text, "%s", r->word);
+    for (const field *f = r->fields; f->offset > 0; f++) {
+        const void *at = (const char *)entry + f->offset;
+        if (in_text(f->type))
+            used += snprintf(text + used, sizeof text - (size_t)used, " %u", get_number(f, at));
+        else
+            whole &= print_data(tap, f, at, &data, &note.size, error);
     }
-    case FLR_JOURNAL_INSTANCE:
-    case FLR_JOURNAL_COUPLING:
-    case FLR_JOURNAL_LOST:
-        break;
-    }
-    bool whole =
-        made || (entry->kind != FLR_JOURNAL_PARAMS && entry->kind != FLR_JOURNAL_STATIC_SCENE);
+    note.data = data;
+    if (entry->kind == FLR_JOURNAL_START) note.data = tap->state, note.size = tap->state_size;
+    if (entry->kind == FLR_JOURNAL_STATIC_SCENE)
+        flr_static_scene_release(entry->as.static_scene.parts.scene);
     flr_result result = whole ? flr_recorder_note(tap->recorder, &note, error)
                               : flr_fail(error, FLR_NO_MEMORY, "not enough memory to record");
-    free(made);
+    free(data);
     return result;
 }
 
 /* ---- reading ---- */
 
-static double get_f64(const uint8_t *from)
+static flr_pose get_pose(const uint8_t *from)
 {
-    uint64_t bits = 0;
-    double value;
-    for (int i = 0; i < 8; i++) bits |= (uint64_t)from[i] << 8 * i;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-void flr_journal_do(const flr_journal_note *entry, flr_world *world)
-{
-    switch (entry->kind) {
-    case FLR_JOURNAL_PARAMS:
-        flr_world_set_params(world, &entry->params);
-        break;
-    case FLR_JOURNAL_GRAB:
-        flr_world_grab(world, entry->hand, entry->part);
-        break;
-    case FLR_JOURNAL_RELEASE:
-        flr_world_release(world, entry->hand);
-        break;
-    case FLR_JOURNAL_PLACE:
-        flr_world_place(world, entry->part, entry->pose);
-        break;
-    case FLR_JOURNAL_TOOL:
-        flr_world_set_tool(world, entry->hand, (flr_tool)entry->part);
-        break;
-    case FLR_JOURNAL_SOLID:
-        flr_world_set_solid(world, entry->part, entry->hand != 0);
-        break;
-    case FLR_JOURNAL_FIRM:
-        flr_world_set_firm(world, entry->hand, entry->part != 0);
-        break;
-    default:
-        break;
+    double v[7];
+    for (int k = 0; k < 7; k++) {
+        uint64_t bits = 0;
+        for (int i = 0; i < 8; i++) bits |= (uint64_t)from[8 * k + i] << 8 * i;
+        memcpy(&v[k], &bits, sizeof v[k]);
     }
+    return (flr_pose){.p = {v[0], v[1], v[2]}, .q = {.w = v[3], .x = v[4], .y = v[5], .z = v[6]}};
 }
 
-uint32_t flr_journal_static_scene(const flr_journal_note *note, size_t index)
+uint32_t flr_journal_part(const flr_noted_parts *parts, size_t index)
 {
-    const uint8_t *from = note->data + 4 * index;
+    const uint8_t *from = parts->numbers + 4 * index;
     return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
            (uint32_t)from[3] << 24;
 }
@@ -189,57 +229,126 @@ static flr_result read_params(const flr_record_note *note, const char *path,
     return result;
 }
 
-flr_result flr_journal_read(const flr_record_note *note, const char *path, flr_journal_note *entry,
-                            flr_error *error)
+/* A field that is data. `*good` false: it makes no sense. */
+static flr_result read_data(const flr_record_note *note, const char *path, const field *f, void *at,
+                            bool *good, flr_error *error)
 {
-    flr_journal_note found = {.data = note->data, .size = note->size};
-    char word[16] = "";
-    unsigned one = 0, two = 0;
-    int count = sscanf(note->text, "%15s %u %u", word, &one, &two);
-    int kind = 0;
-    while (kind < WORDS && strcmp(words[kind], word) != 0) kind++;
-    found.kind = (flr_journal_kind)kind;
-    bool good = kind < WORDS;
-    switch (found.kind) {
-    case FLR_JOURNAL_GRAB:
-    case FLR_JOURNAL_TOOL:
-    case FLR_JOURNAL_SOLID:
-    case FLR_JOURNAL_FIRM:
-        good = count == 3;
-        found.hand = one, found.part = two;
+    switch (f->type) {
+    case TYPE_pose:
+        *good = note->size == POSE_SIZE;
+        if (*good) *(flr_pose *)at = get_pose(note->data);
         break;
-    case FLR_JOURNAL_RELEASE:
-        good = count == 2;
-        found.hand = one;
+    case TYPE_optional_pose:
+        *good = note->size == POSE_SIZE || note->size == 0;
+        if (note->size == POSE_SIZE)
+            *(flr_noted_optional_pose *)at = (flr_noted_optional_pose){true, get_pose(note->data)};
         break;
-    case FLR_JOURNAL_PLACE:
-        good = count == 2 && note->size == 56;
-        found.part = one;
-        if (good)
-            found.pose = (flr_pose){
-                .p = {get_f64(note->data), get_f64(note->data + 8), get_f64(note->data + 16)},
-                .q = {.w = get_f64(note->data + 24),
-                      .x = get_f64(note->data + 32),
-                      .y = get_f64(note->data + 40),
-                      .z = get_f64(note->data + 48)}};
+    case TYPE_params:
+        return read_params(note, path, at, error);
+    case TYPE_parts:
+        *good = note->size % 4 == 0;
+        *(flr_noted_parts *)at = (flr_noted_parts){.numbers = note->data, .count = note->size / 4};
         break;
-    case FLR_JOURNAL_STATIC_SCENE:
-        good = note->size % 4 == 0;
+    case TYPE_state:
+        *(flr_noted_state *)at = (flr_noted_state){note->data, note->size};
         break;
-    case FLR_JOURNAL_PARAMS: {
-        flr_result result = read_params(note, path, &found.params, error);
-        if (result != FLR_OK) return result;
+    default:
         break;
     }
-    case FLR_JOURNAL_START:
-    case FLR_JOURNAL_INSTANCE:
-    case FLR_JOURNAL_COUPLING:
-    case FLR_JOURNAL_LOST:
-        break;
+    return FLR_OK;
+}
+
+static void set_number(const field *f, void *at, uint32_t number)
+{
+    if (f->type == TYPE_flag)
+        *(bool *)at = number != 0;
+    else
+        memcpy(at, &number, sizeof number);
+}
+
+flr_result flr_journal_read(const flr_record_note *note, const char *path, flr_journal_entry *entry,
+                            flr_error *error)
+{
+    char word[16] = "";
+    unsigned numbers[NUMBERS] = {0}, next = 0;
+    int count = sscanf(note->text, "%15s %u %u", word, &numbers[0], &numbers[1]);
+    int kind = 0;
+    while (kind < FLR_JOURNAL_KINDS && strcmp(rows[kind]()->word, word) != 0) kind++;
+    const row *r = kind < FLR_JOURNAL_KINDS ? rows[kind]() : NULL;
+    bool good = r && (unsigned)count == 1 + numbers_of(r);
+    flr_journal_entry found = {.kind = (flr_journal_kind)kind, .frame = note->frame};
+    flr_result result = FLR_OK;
+    for (const field *f = r ? r->fields : NULL; good && result == FLR_OK && f->offset > 0; f++) {
+        void *at = (char *)&found + f->offset;
+        if (in_text(f->type))
+            set_number(f, at, numbers[next++]);
+        else
+            result = read_data(note, path, f, at, &good, error);
     }
     if (!good)
         return flr_fail(error, FLR_BAD_INPUT, "%s: the note \"%.60s\" makes no sense", path,
                         note->text);
-    *entry = found;
-    return FLR_OK;
+    if (result == FLR_OK) *entry = found;
+    return result;
+}
+
+/* ---- repeating: repeat_NAME for each row that a world is enough for ---- */
+
+static void repeat_params(const flr_journal_params *e, flr_world *world)
+{
+    flr_world_set_params(world, &e->params);
+}
+
+static void repeat_grab(const flr_journal_grab *e, flr_world *world)
+{
+    if (e->T_world_hand.given)
+        flr_world_grab_at(world, e->hand, e->part, e->T_world_hand.pose);
+    else
+        flr_world_grab(world, e->hand, e->part);
+}
+
+static void repeat_release(const flr_journal_release *e, flr_world *world)
+{
+    flr_world_release(world, e->hand);
+}
+
+static void repeat_place(const flr_journal_place *e, flr_world *world)
+{
+    flr_world_place(world, e->part, e->T_world_part);
+}
+
+static void repeat_tool(const flr_journal_tool *e, flr_world *world)
+{
+    flr_world_set_tool(world, e->hand, (flr_tool)e->tool);
+}
+
+static void repeat_solid(const flr_journal_solid *e, flr_world *world)
+{
+    flr_world_set_solid(world, e->part, e->solid);
+}
+
+static void repeat_firm(const flr_journal_firm *e, flr_world *world)
+{
+    flr_world_set_firm(world, e->hand, e->firm);
+}
+
+bool flr_journal_repeats(flr_journal_kind kind, const char **why)
+{
+    const row *r = rows[kind]();
+    if (why) *why = r->replay == REPLAY_STOP ? r->doc : NULL;
+    return r->replay == REPLAY_WORLD;
+}
+
+void flr_journal_do(const flr_journal_entry *entry, flr_world *world)
+{
+    /* clang-format off */
+#define DO_WORLD(name) repeat_##name(&entry->as.name, world)
+#define DO_SCENE(name) (void)0
+#define DO_STOP(name)  (void)0
+    switch (entry->kind) {
+#define FLR_JOURNAL(NAME, name, word, REPLAY, doc) case FLR_JOURNAL_##NAME: DO_##REPLAY(name); break;
+#include "protocol/command_rows.h"
+    case FLR_JOURNAL_KINDS: break;
+    }
+    /* clang-format on */
 }

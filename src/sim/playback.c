@@ -165,8 +165,8 @@ static void reel_work(flr_job *job)
 
 static void send_pause(flr_engine *e, bool paused)
 {
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_PAUSE, .flag = paused};
-    flr_engine_send_surely(e, &order);
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_PAUSE, .as.pause = {.paused = paused}};
+    flr_engine_send_surely(e, &command);
 }
 
 static void reel_done(flr_engine *e, flr_job *job)
@@ -332,11 +332,10 @@ static uint64_t moment_at(const reel *r, double seconds)
 
 static void show_part(flr_engine_state *s, uint32_t part, flr_pose pose, uint32_t look)
 {
-    for (uint32_t i = 0; i < s->part_count; i++)
-        if (s->parts[i].part == part) {
-            s->parts[i].T_world_part = pose;
-            s->parts[i].look = look;
-        }
+    uint32_t at = flr_engine_state_find(s, part);
+    if (at == FLR_ENGINE_NONE) return;
+    s->parts[at].T_world_part = pose;
+    s->parts[at].look = look;
 }
 
 /* The part that a frame means; FLR_ENGINE_NONE: none, or it is not in the scene. */

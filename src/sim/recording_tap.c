@@ -1,6 +1,6 @@
 /* what the loop gives to a recording: frames, and what was done to the world between them. All of this runs in the loop's
  * thread, as stepper.c does, and keeps to the same rules */
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 enum { RECORDED = 16 };
 
@@ -20,21 +20,23 @@ static uint32_t number_of(const flr_stepper *f, uint32_t part)
     return FLR_ENGINE_NONE;
 }
 
+uint32_t flr_recording_tap_part(const flr_stepper *f, uint32_t place)
+{
+    return f->tap && place < f->instance->count ? number_of(f, f->instance->ids[place])
+                                                : FLR_ENGINE_NONE;
+}
+
 /* ---- journal entries ---- */
 
 void flr_recording_tap_entry(flr_stepper *f, flr_journal_entry entry)
 {
     if (!f->tap) return;
     entry.frame = f->tap->frames;
-    if (entry.kind == FLR_JOURNAL_GRAB || entry.kind == FLR_JOURNAL_PLACE ||
-        entry.kind == FLR_JOURNAL_SOLID)
-        entry.part = entry.part < f->instance->count ? number_of(f, f->instance->ids[entry.part])
-                                                     : FLR_ENGINE_NONE;
-    if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
-        flr_static_scene_retain(entry.what.ground); /* the writer's */
-    if (!flr_ring_push(f->tap->entries, &entry) && entry.kind == FLR_JOURNAL_STATIC_SCENE)
-        flr_static_scene_release(
-            entry.what.ground); /* the loop has it still: nothing is freed here */
+    flr_static_scene *scene =
+        entry.kind == FLR_JOURNAL_STATIC_SCENE ? entry.as.static_scene.parts.scene : NULL;
+    if (scene) flr_static_scene_retain(scene); /* the writer's */
+    if (!flr_ring_push(f->tap->entries, &entry) && scene)
+        flr_static_scene_release(scene); /* the loop has it still: nothing is freed here */
 }
 
 static void map(flr_stepper *f)
@@ -60,12 +62,13 @@ void flr_recording_tap_begin(flr_stepper *f)
     flr_world_save(world, tap->state);
     flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_START});
     flr_recording_tap_entry(
-        f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .what.params = f->params});
+        f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .as.params = {.params = f->params}});
     if (f->coupling_end > 0)
         flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
     if (f->ground && flr_pairs_has_ground(flr_world_pairs(world)))
         flr_recording_tap_entry(
-            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE, .what.ground = f->ground});
+            f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE,
+                                   .as.static_scene = {.parts = {.scene = f->ground}}});
 }
 
 void flr_recording_tap_rebuild(flr_stepper *f)
@@ -81,7 +84,8 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
                              const flr_world_input *inputs, int64_t began)
 {
     flr_recording_tap *tap = f->tap;
-    const flr_engine_state *s = frame->state;
+    const flr_snapshot *s = frame->state;
+    const flr_pager_stats paging = flr_world_instance_paging(f->instance);
     const flr_world_frame *w = &f->frame;
     if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
     tap->last_ns = frame->time_ns - f->tape_ns;
@@ -100,11 +104,11 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
                              .faults = w->faults,
                              .hash = w->hash.low,
                              .waited_us = 1e6 * f->waits.ended,
-                             .paged_needed = s->paging.needed,
-                             .paged_hits = s->paging.hits,
-                             .paged_read = s->paging.bytes_read,
-                             .paged_resident = (uint64_t)s->paging.resident * FLR_PAGER_BLOCK,
-                             .paged_directory = s->paging.directory};
+                             .paged_needed = paging.needed,
+                             .paged_hits = paging.hits,
+                             .paged_read = paging.bytes_read,
+                             .paged_resident = (uint64_t)paging.resident * FLR_PAGER_BLOCK,
+                             .paged_directory = paging.directory};
     flr_record_hand hands[FLR_ENGINE_HANDS];
     for (uint32_t h = 0; h < f->hand_count; h++)
         hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,
@@ -122,10 +126,11 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
         tap->parts[i] = (flr_record_part){body->T_world_part, body->twist};
     }
     flr_record_contact list[RECORDED];
-    for (uint32_t i = 0; i < s->contacts_given && i < RECORDED; i++) {
-        const flr_engine_contact *c = &s->contacts[i];
-        list[head.contacts_given++] = (flr_record_contact){c->point, flr_vec3_normalize(c->force),
-                                                           c->depth, number_of(f, c->part)};
+    for (uint32_t i = 0; i < s->contact_count && i < RECORDED; i++) {
+        const flr_snapshot_contact *c = &s->contacts[i];
+        flr_vec3 force = flr_vec3_scale(c->normal, c->stiffness * c->depth);
+        list[head.contacts_given++] = (flr_record_contact){
+            c->point, flr_vec3_normalize(force), c->depth, number_of(f, f->instance->ids[c->part])};
     }
     flr_recorder_push(tap->recorder, &head, hands, tap->parts, list);
 }

@@ -185,7 +185,8 @@ static void free_tape(flr_recording_tap *tap)
 {
     if (!tap) return;
     for (flr_journal_entry entry; tap->entries && flr_ring_pop(tap->entries, &entry);)
-        if (entry.kind == FLR_JOURNAL_STATIC_SCENE) flr_static_scene_release(entry.what.ground);
+        if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
+            flr_static_scene_release(entry.as.static_scene.parts.scene);
     flr_ring_destroy(tap->entries);
     free(tap->state);
     free(tap->numbers);
@@ -351,7 +352,7 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
     }
     flr_texts_free(&texts);
     if (result != FLR_OK) return result;
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_TAPE, .what.tap = t->tap};
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_RECORD, .as.record = {.tap = t->tap}};
     t->env = e->def.env;
     t->path = strdup(path);
     if (!t->path) return flr_engine_no_memory(error);
@@ -362,7 +363,7 @@ static flr_result begin(flr_engine *e, flr_taping *t, const char *path, flr_erro
                               strerror(code));
         t->threaded = code == 0;
     }
-    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+    return result == FLR_OK ? flr_engine_send(e, &command, error) : result;
 }
 
 /* Nothing comes any more: the file is closed, by the thread if there is one. */
@@ -408,8 +409,8 @@ flr_result flr_engine_record_stop(flr_engine *e, flr_error *error)
 {
     if (!e->taping || e->taping->stopping)
         return flr_fail(error, FLR_NOT_FOUND, "nothing is being recorded");
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_TAPE};
-    flr_result result = flr_engine_send(e, &order, error);
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_RECORD};
+    flr_result result = flr_engine_send(e, &command, error);
     if (result == FLR_OK) e->taping->stopping = true;
     return result;
 }

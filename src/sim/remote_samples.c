@@ -7,7 +7,7 @@
  * to where it may be by now: a prediction over 20 ms doubles what vibrates at 15 Hz, and two who predict each other ring. */
 #include <math.h>
 
-#include "sim/engine_internal.h"
+#include "sim/snapshot.h"
 
 #define LEAD   0.02 /* s */
 #define HOLD   0.03 /* s: with the lead, 50 ms */
@@ -35,23 +35,17 @@ static void find_end(flr_stepper *f)
     while (f->coupling_end > 0 && !f->couplings[f->coupling_end - 1].set) f->coupling_end--;
 }
 
-void flr_stepper_couple(flr_stepper *f, const flr_sim_command *order)
+void flr_stepper_couple(flr_stepper *f, const flr_loop_couple *c)
 {
     flr_world *world = f->instance->world;
-    uint32_t place = flr_world_instance_find(f->instance, order->part);
-    if (order->kind == FLR_SIM_COMMAND_SOLID) {
-        if (world) flr_world_set_solid(world, place, order->flag);
-        return;
-    }
-    flr_stepper_coupling *coupling = &f->couplings[order->steps];
-    flr_remote_coupling_def def = order->what.coupling;
-    def.part = place;
-    coupling->set = world &&
-                    flr_world_set_remote_coupling(world, order->steps, order->flag ? &def : NULL) &&
-                    order->flag;
-    coupling->part = order->part;
-    if (coupling->turn != order->hand) coupling->begun = false;
-    coupling->turn = order->hand;
+    flr_stepper_coupling *coupling = &f->couplings[c->coupling];
+    flr_remote_coupling_def def = c->def;
+    def.part = flr_world_instance_find(f->instance, c->part);
+    coupling->set =
+        world && flr_world_set_remote_coupling(world, c->coupling, c->set ? &def : NULL) && c->set;
+    coupling->part = c->part;
+    if (coupling->generation != c->generation) coupling->begun = false;
+    coupling->generation = c->generation;
     find_end(f);
 }
 
@@ -118,7 +112,7 @@ void flr_stepper_follow(flr_stepper *f, int64_t now)
         uint64_t number;
         const flr_coupled_news *news = flr_latest_view(coupling->news, &number);
         if (!like) continue;
-        if (number != coupling->seen && news->turn == coupling->turn)
+        if (number != coupling->seen && news->generation == coupling->generation)
             hear(coupling, &news->sample, like, now);
         coupling->seen = number;
         if (!coupling->begun) continue;
@@ -136,30 +130,15 @@ void flr_stepper_follow(flr_stepper *f, int64_t now)
     }
 }
 
-void flr_stepper_show_couplings(const flr_stepper *f, flr_engine_state *s)
+void flr_stepper_copy_couplings(const flr_stepper *f, flr_snapshot *s)
 {
     for (uint32_t t = 0; t < f->coupling_end; t++) {
         const flr_stepper_coupling *coupling = &f->couplings[t];
-        const flr_remote_coupling *w =
+        const flr_remote_coupling *is =
             coupling->set ? flr_world_get_remote_coupling(f->instance->world, t) : NULL;
-        if (!w) continue;
-        s->couplings[s->coupling_count++] =
-            (flr_engine_coupling_state){.coupling = t,
-                                        .part = coupling->part,
-                                        .stretch = w->stretch,
-                                        .angle = flr_vec3_length(w->turn),
-                                        .delay = coupling->delay,
-                                        .stiffness = w->stiffness,
-                                        .force = flr_vec3_length(w->wrench.force),
-                                        .put = w->put,
-                                        .got = w->got,
-                                        .taken = w->taken,
-                                        .account = w->account,
-                                        .damping = w->damping,
-                                        .gain = w->gain,
-                                        .begun = w->begun,
-                                        .diverged = w->diverged,
-                                        .settled = w->settled};
+        if (is)
+            s->couplings[s->coupling_count++] = (flr_snapshot_coupling){
+                .coupling = t, .part = coupling->part, .delay = coupling->delay, .is = *is};
     }
 }
 
@@ -177,8 +156,9 @@ static bool amount(double x) { return x >= 0 && isfinite(x); }
 flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling,
                                    const flr_remote_coupling_def *def, flr_error *error)
 {
-    flr_sim_command order = {
-        .kind = FLR_SIM_COMMAND_TIE, .steps = coupling, .part = FLR_ENGINE_NONE};
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_COUPLE,
+                               .as.couple = {.coupling = coupling, .part = FLR_ENGINE_NONE}};
+    flr_loop_couple *couple = &command.as.couple;
     flr_result result = check_tie(coupling, error);
     if (result == FLR_OK && def) {
         result = flr_engine_check_movable(e, def->part, "tied", error);
@@ -188,17 +168,17 @@ flr_result flr_engine_set_coupling(flr_engine *e, uint32_t coupling,
                               "tie %u: stiffness and damping must be numbers not below 0, and a "
                               "rest a pose",
                               coupling);
-        order.part = def->part;
-        order.flag = true;
-        order.what.coupling = *def;
+        couple->part = def->part;
+        couple->set = true;
+        couple->def = *def;
     }
     if (result != FLR_OK) return result;
-    uint32_t part = def ? def->part + 1 : 0;
-    order.hand = e->tie_turns[coupling] + (def && e->tie_parts[coupling] != part);
-    result = flr_engine_send(e, &order, error);
+    bool other = def && e->coupled_parts[coupling] != def->part;
+    couple->generation = e->coupling_generations[coupling] + other;
+    result = flr_engine_send(e, &command, error);
     if (result != FLR_OK) return result;
-    e->tie_turns[coupling] = order.hand;
-    e->tie_parts[coupling] = part;
+    e->coupling_generations[coupling] = couple->generation;
+    e->coupled_parts[coupling] = couple->part;
     return FLR_OK;
 }
 
@@ -211,7 +191,7 @@ flr_result flr_engine_coupling_input(flr_engine *e, uint32_t coupling,
         !flr_vec3_is_finite(sample->twist.angular) || !isfinite(sample->put))
         return flr_fail(error, FLR_BAD_ARGUMENT, "tie %u: that is no pose or no velocity",
                         coupling);
-    flr_coupled_news news = {e->tie_turns[coupling], *sample};
+    flr_coupled_news news = {e->coupling_generations[coupling], *sample};
     flr_latest_write(e->stepper->couplings[coupling].news, &news);
     return FLR_OK;
 }
@@ -220,6 +200,7 @@ flr_result flr_engine_set_solid(flr_engine *e, uint32_t part, bool solid, flr_er
 {
     flr_part_entry *member = NULL;
     flr_result result = flr_engine_find(e, part, &member, error);
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_SOLID, .part = part, .flag = solid};
-    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_SOLID,
+                               .as.solid = {.part = part, .solid = solid}};
+    return result == FLR_OK ? flr_engine_send(e, &command, error) : result;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "feeler/hand.h"
 #include "sim/journal.h"
 
@@ -147,13 +148,13 @@ flr_result flr_replay_stage(flr_env *env, const flr_setup *setup, const flr_reco
     if (!setup->live) return flr_setup_stage(env, setup, scene, like, stage, error);
     flr_setup then = *setup;
     flr_stage_def def = *like;
-    flr_journal_note entry;
+    flr_journal_entry entry;
     flr_result result = FLR_OK;
     size_t i = 0;
     while (i < log->note_count && strcmp(log->notes[i].text, "params") != 0) i++;
     if (i < log->note_count) {
         result = flr_journal_read(&log->notes[i], log->path, &entry, error);
-        if (result == FLR_OK) then.params = entry.params;
+        if (result == FLR_OK) then.params = entry.as.params.params;
     }
     def.live = recording;
     def.hands = log->hands;
@@ -231,14 +232,14 @@ static flr_result run_again(flr_env *env, const flr_setup *setup, comparison *c,
 
 /* ---- … of a controller ---- */
 
-static flr_result change_ground(comparison *c, const flr_journal_note *entry, flr_error *error)
+static flr_result change_ground(comparison *c, const flr_noted_parts *parts, flr_error *error)
 {
     const flr_part_list *all = &c->stage->parts;
-    const uint32_t count = (uint32_t)(entry->size / 4);
+    const uint32_t count = (uint32_t)parts->count;
     flr_static_scene *ground = flr_static_scene_bare(count);
     flr_result result = ground ? FLR_OK : no_memory(c->log->path, error);
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
-        uint32_t place = flr_journal_static_scene(entry, i);
+        uint32_t place = flr_journal_part(parts, i);
         if (place < all->count)
             flr_static_scene_add(ground, place, all->list[place].shape,
                                  flr_world_body(c->stage->world, place)->T_world_part);
@@ -260,28 +261,16 @@ static flr_result change_ground(comparison *c, const flr_journal_note *entry, fl
 /* FLR_CLOSED: it cannot go on from here. */
 static flr_result apply(comparison *c, const flr_record_note *note, flr_error *error)
 {
-    flr_journal_note entry;
+    flr_journal_entry entry;
     flr_result result = flr_journal_read(note, c->log->path, &entry, error);
     if (result != FLR_OK) return result;
-    switch (entry.kind) {
-    case FLR_JOURNAL_STATIC_SCENE:
-        return change_ground(c, &entry, error);
-    case FLR_JOURNAL_INSTANCE:
-    case FLR_JOURNAL_COUPLING:
-    case FLR_JOURNAL_LOST:
-        snprintf(
-            c->result->why, sizeof c->result->why, "%s",
-            entry.kind == FLR_JOURNAL_INSTANCE
-                ? "parts came, went or got other voxels there, which the file does not hold"
-            : entry.kind == FLR_JOURNAL_COUPLING
-                ? "parts of a shared session were tied to what other controllers tell, which the "
-                  "file does not hold"
-                : "the disk was too slow for what was done there");
-        return FLR_CLOSED;
-    default:
-        flr_journal_do(&entry, c->stage->world);
-        return FLR_OK;
-    }
+    const char *why;
+    if (flr_journal_repeats(entry.kind, &why)) flr_journal_do(&entry, c->stage->world);
+    if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
+        return change_ground(c, &entry.as.static_scene.parts, error);
+    if (!why) return FLR_OK;
+    flr_text_copy(c->result->why, sizeof c->result->why, why);
+    return FLR_CLOSED;
 }
 
 static flr_result run_live(comparison *c, flr_error *error)

@@ -76,8 +76,8 @@ static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_pa
                              .voxmap = m->shape->voxmap,
                              .shell = m->shape->shell};
     const flr_engine_state *s = e->state;
-    for (uint32_t i = 0; s->scene == e->scene && i < s->part_count; i++)
-        if (s->parts[i].part == m->part) out->T_world_part = s->parts[i].T_world_part;
+    uint32_t at = s->scene == e->scene ? flr_engine_state_find(s, m->part) : FLR_ENGINE_NONE;
+    if (at != FLR_ENGINE_NONE) out->T_world_part = s->parts[at].T_world_part;
 }
 
 bool flr_engine_part_at(const flr_engine *e, uint32_t index, flr_engine_part *part)
@@ -128,12 +128,12 @@ static void cast_work(flr_job *job)
 }
 
 /* The loop is told again with every world, since it cannot use a tool before it has what that needs. */
-static void send_tools(flr_engine *e)
+void flr_engine_send_tools(flr_engine *e)
 {
     for (uint32_t h = 0; h < e->def.hands && e->probes; h++) {
-        flr_sim_command order = {
-            .kind = FLR_SIM_COMMAND_TOOL, .hand = h, .steps = (uint32_t)e->tools[h]};
-        flr_engine_send_surely(e, &order);
+        flr_sim_command command = {.kind = FLR_SIM_COMMAND_TOOL,
+                                   .as.tool = {.hand = h, .tool = (uint8_t)e->tools[h]}};
+        flr_engine_send_surely(e, &command);
     }
 }
 
@@ -153,10 +153,11 @@ static void adopt_law(flr_engine *e, const cast_job *c)
 static void cast_done(flr_engine *e, flr_job *job)
 {
     cast_job *c = (cast_job *)job;
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_INSTANCE, .what.instance = c->instance};
-    if (job->result == FLR_OK && flr_engine_send(e, &order, &job->error) == FLR_OK) {
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_INSTANCE,
+                               .as.instance.instance = c->instance};
+    if (job->result == FLR_OK && flr_engine_send(e, &command, &job->error) == FLR_OK) {
         adopt_law(e, c);
-        send_tools(e);
+        flr_engine_send_tools(e);
         e->state_size = c->instance->world ? flr_world_state_size(c->instance->world) : 0;
         c->instance = NULL; /* the loop's; `casting` ends when it gives the one before back */
         return;
@@ -248,109 +249,6 @@ flr_result flr_engine_set_kind(flr_engine *e, uint32_t part, flr_part_kind kind,
     return FLR_OK;
 }
 
-/* ---- orders ---- */
-
-static flr_result check_hand(const flr_engine *e, uint32_t hand, flr_error *error)
-{
-    if (hand < e->def.hands) return FLR_OK;
-    return flr_fail(error, FLR_NOT_FOUND, "there is no hand %u; there are %u", hand, e->def.hands);
-}
-
-/* Whether its voxels are on their way. */
-static bool is_voxelized(const flr_engine *e, uint32_t part)
-{
-    flr_engine_job job;
-    for (uint32_t i = 0; flr_jobs_at(e->jobs, i, &job); i++)
-        if (job.part == part || job.job == e->loading) return true;
-    return false;
-}
-
-flr_result flr_engine_check_movable(const flr_engine *e, uint32_t part, const char *what,
-                                    flr_error *error)
-{
-    flr_part_entry *member = NULL;
-    flr_result result = flr_engine_find(e, part, &member, error);
-    if (result == FLR_OK && member->kind == FLR_PART_STATIC)
-        return flr_fail(error, FLR_DENIED, "part \"%s\" is static and cannot be %s", member->name,
-                        what);
-    if (result != FLR_OK || member->there) return result;
-    if (!flr_shape_is_bare(member->shape))
-        return flr_fail(error, FLR_AGAIN, "part \"%s\" is not ready yet; try again", member->name);
-    return flr_fail(error, FLR_AGAIN,
-                    is_voxelized(e, part)
-                        ? "part \"%s\" cannot be %s yet: its voxels are being made"
-                        : "part \"%s\" cannot be %s: it has no voxels; have them made first",
-                    member->name, what);
-}
-
-flr_result flr_engine_grab(flr_engine *e, uint32_t hand, uint32_t part, flr_error *error)
-{
-    flr_result result = check_hand(e, hand, error);
-    if (result == FLR_OK && part != FLR_ENGINE_NONE)
-        result = flr_engine_check_movable(e, part, "taken", error);
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_GRAB, .hand = hand, .part = part};
-    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
-}
-
-flr_result flr_engine_set_tool(flr_engine *e, uint32_t hand, flr_tool tool, flr_error *error)
-{
-    flr_result result = check_hand(e, hand, error);
-    if (result == FLR_OK && tool != FLR_TOOL_GRIP && tool != FLR_TOOL_POINT)
-        result = flr_fail(error, FLR_BAD_ARGUMENT, "there is no tool %d", (int)tool);
-    if (result != FLR_OK) return result;
-    e->tools[hand] = tool;
-    if (tool == FLR_TOOL_POINT && !e->probes) e->probes = e->dirty = true;
-    send_tools(e);
-    return FLR_OK;
-}
-
-flr_result flr_engine_release(flr_engine *e, uint32_t hand, flr_error *error)
-{
-    flr_result result = check_hand(e, hand, error);
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_RELEASE, .hand = hand};
-    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
-}
-
-flr_result flr_engine_leave(flr_engine *e, uint32_t hand, flr_error *error)
-{
-    flr_result result = check_hand(e, hand, error);
-    if (result != FLR_OK) return result;
-    flr_remote_clear(e->pointers[hand].remote);
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_RELEASE, .hand = hand, .flag = true};
-    flr_engine_send_surely(e, &order); /* nobody is left who could try again */
-    return FLR_OK;
-}
-
-flr_result flr_engine_reset(flr_engine *e, flr_error *error)
-{
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_RESET};
-    return flr_engine_send(e, &order, error);
-}
-
-flr_result flr_engine_undo(flr_engine *e, uint32_t steps, flr_error *error)
-{
-    if (steps == 0) return flr_fail(error, FLR_BAD_ARGUMENT, "undo 0 steps; give 1 or more");
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_UNDO, .steps = steps};
-    return flr_engine_send(e, &order, error);
-}
-
-flr_result flr_engine_place(flr_engine *e, uint32_t part, flr_pose T_world_part, flr_error *error)
-{
-    flr_result result = flr_engine_check_movable(e, part, "placed", error);
-    if (result == FLR_OK && !flr_pose_is_valid(T_world_part))
-        result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for part %u", part);
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_PLACE, .part = part, .pose = T_world_part};
-    return result == FLR_OK ? flr_engine_send(e, &order, error) : result;
-}
-
-flr_result flr_engine_pause(flr_engine *e, bool paused, flr_error *error)
-{
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_PAUSE, .flag = paused};
-    if (e->replay && !paused)
-        return flr_fail(error, FLR_AGAIN, "a recording is shown; end that first");
-    return flr_engine_send(e, &order, error);
-}
-
 /* ---- parameters ---- */
 
 uint32_t flr_engine_parameters(const flr_engine *e)
@@ -383,12 +281,11 @@ void flr_engine_tell_parameter(flr_engine *e, const char *name)
 
 void flr_engine_send_tuning(flr_engine *e)
 {
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_TUNING};
-    order.what.tuning.world = e->tuning.world;
-    order.what.tuning.world.contact.model = e->model;
-    order.what.tuning.world.engine = e->kind;
-    order.what.tuning.reach = e->tuning.reach;
-    flr_engine_send_surely(e, &order);
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_PARAMETERS,
+                               .as.parameters = {e->tuning.world, e->tuning.reach}};
+    command.as.parameters.world.contact.model = e->model;
+    command.as.parameters.world.engine = e->kind;
+    flr_engine_send_surely(e, &command);
 }
 
 flr_result flr_engine_set(flr_engine *e, const char *name, double value, flr_error *error)

@@ -222,9 +222,10 @@ static void ground_done(flr_engine *e, flr_job *job)
         e->mix = NULL;
         return;
     }
-    flr_sim_command order = {.kind = FLR_SIM_COMMAND_STATIC_SCENE, .what.ground = g->ground};
+    flr_sim_command command = {.kind = FLR_SIM_COMMAND_STATIC_SCENE,
+                               .as.static_scene = {g->ground}};
     flr_static_scene_retain(g->ground); /* the loop's */
-    if (flr_engine_send(e, &order, NULL) != FLR_OK) {
+    if (flr_engine_send(e, &command, NULL) != FLR_OK) {
         flr_static_scene_release(g->ground);
         return;
     }
@@ -244,20 +245,42 @@ static void ground_drop(flr_job *job)
 
 /* ---- control ---- */
 
+typedef struct sized {
+    double voxel;
+    uint32_t index; /* of the part */
+    bool counts;
+} sized;
+
+static int by_size(const void *a, const void *b)
+{
+    const sized *x = a, *y = b;
+    if (x->voxel != y->voxel) return x->voxel < y->voxel ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
 /* The size that most of what stays has voxels of. */
 static double common_voxel(const flr_engine *e)
 {
+    const flr_part_list *parts = &e->members;
+    sized *sizes = malloc((parts->count + 1) * sizeof *sizes);
     double best = 0;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < e->members.count; i++) {
-        uint32_t count = 0;
-        if (e->members.list[i].shape->voxel == best) continue;
-        for (uint32_t k = 0; k < e->members.count; k++)
-            count += e->members.list[k].shape->voxel == e->members.list[i].shape->voxel &&
-                     e->members.list[k].kind != FLR_PART_FREE &&
-                     !flr_shape_is_bare(e->members.list[k].shape);
-        if (count > most) best = e->members.list[i].shape->voxel, most = count;
+    uint32_t most = 0, first = 0;
+    for (uint32_t i = 0; sizes && i < parts->count; i++) {
+        const flr_part_entry *m = &parts->list[i];
+        bool counts = m->kind != FLR_PART_FREE && !flr_shape_is_bare(m->shape);
+        sizes[i] = (sized){m->shape->voxel, i, counts};
     }
+    if (sizes) qsort(sizes, parts->count, sizeof *sizes, by_size);
+    for (uint32_t i = 0, next; sizes && i < parts->count; i = next) {
+        uint32_t count = 0;
+        for (next = i; next < parts->count && sizes[next].voxel == sizes[i].voxel; next++)
+            count += sizes[next].counts;
+        if (count < most || (count == most && !(count > 0 && sizes[i].index < first))) continue;
+        best = sizes[i].voxel;
+        most = count;
+        first = sizes[i].index;
+    }
+    free(sizes);
     return best;
 }
 
@@ -269,12 +292,10 @@ static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, fl
         m->shape->pager)
         return false;
     if (m->kind == FLR_PART_STATIC) return true;
-    for (uint32_t i = 0; i < s->part_count; i++)
-        if (s->parts[i].part == m->part) {
-            *pose = s->parts[i].T_world_part;
-            return !s->parts[i].moves && s->parts[i].solid;
-        }
-    return false;
+    uint32_t at = flr_engine_state_find(s, m->part);
+    if (at == FLR_ENGINE_NONE) return false;
+    *pose = s->parts[at].T_world_part;
+    return !s->parts[at].moves && s->parts[at].solid;
 }
 
 /* What should be one now. NULL: nothing, or no memory. */

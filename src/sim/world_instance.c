@@ -16,10 +16,8 @@ static bool allocate(flr_world_instance *instance, uint32_t count)
     instance->starts = calloc(n, sizeof *instance->starts);
     instance->shapes = calloc(n, sizeof *instance->shapes);
     instance->before = calloc(n, sizeof *instance->before);
-    instance->hit = calloc(n, sizeof *instance->hit);
-    instance->shown = calloc(n, sizeof *instance->shown);
     return instance->ids && instance->kinds && instance->starts && instance->shapes &&
-           instance->before && instance->hit && instance->shown;
+           instance->before;
 }
 
 /* A part with that inertia as a body that follows a hand briskly: the mass is such that the hand's spring can move it. */
@@ -116,8 +114,6 @@ void flr_world_instance_free(flr_world_instance *instance)
     free(instance->starts);
     free(instance->shapes);
     free(instance->before);
-    free(instance->hit);
-    free(instance->shown);
     free(instance);
 }
 

@@ -91,23 +91,11 @@ static double *number_vec3(double *to, flr_vec3 v)
     return to + 3;
 }
 
-/* The hash before, the bodies and the hands' wrenches as numbers: no padding gets into it. */
+/* The hash before, the bodies and the hands' wrenches as numbers: no padding gets into it. Those of the bodies are there. */
 static flr_hash chain(flr_world *w)
 {
-    double *to = w->numbers;
-    memcpy(to, &w->state->hash, sizeof(flr_hash));
-    to += 2;
-    for (uint32_t i = 0; i < w->def.part_count; i++) {
-        if (w->kinds[i] == FLR_PART_STATIC) continue;
-        const flr_body *body = &w->state->bodies[i];
-        to = number_vec3(to, body->T_world_part.p);
-        *to++ = body->T_world_part.q.w;
-        *to++ = body->T_world_part.q.x;
-        *to++ = body->T_world_part.q.y;
-        *to++ = body->T_world_part.q.z;
-        to = number_vec3(to, body->twist.linear);
-        to = number_vec3(to, body->twist.angular);
-    }
+    memcpy(w->numbers, &w->state->hash, sizeof(flr_hash));
+    double *to = w->numbers + 2 + 13 * (size_t)w->row_count;
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         to = number_vec3(to, w->state->hands[i].wrench.force);
         to = number_vec3(to, w->state->hands[i].wrench.torque);
@@ -141,13 +129,14 @@ static void step_shell(flr_world *w, double range, flr_world_frame *frame)
 {
     flr_pairs_query(w->pairs, w->twists);
     sum_up(w, frame);
-    for (uint32_t i = 0; i < w->def.part_count; i++)
-        if (w->plans[i].moves) flr_motion_checks_plan(w, i, range, frame);
+    for (uint32_t i = 0; i < w->active_count; i++)
+        flr_motion_checks_plan(w, w->active[i], range, frame);
     w->spent = 0;
     flr_motion_checks_check(w, range, frame);
-    for (uint32_t i = 0; i < w->def.part_count; i++)
-        if (w->plans[i].moves)
-            flr_step_move(&w->plans[i].result, w->plans[i].fraction, &w->state->bodies[i]);
+    for (uint32_t i = 0; i < w->active_count; i++) {
+        const flr_world_plan *p = &w->plans[w->active[i]];
+        flr_step_move(&p->result, p->fraction, &w->state->bodies[w->active[i]]);
+    }
 }
 
 static double turning_energy(const flr_body *body)
@@ -193,15 +182,26 @@ static void move_hit(flr_world *w, uint32_t part, double range)
     *slow = hit.contacts && is_slow ? *slow + w->def.dt : 0;
 }
 
+static void give_impacts(flr_world *w, uint32_t part)
+{
+    const flr_world_plan *p = &w->plans[part];
+    bool calm = flr_world_slow(w->state, w->def.part_count)[part] > CALM;
+    flr_impacts_set_body(w->impacts, part, &w->state->bodies[part], p->result.twist, p->moves,
+                         calm);
+}
+
 /* Impulses between sphere trees. What pulls a body is worked out as if nothing were in its way. */
 static void step_spheres(flr_world *w, const flr_pairs_report *near, double range,
                          flr_world_frame *frame)
 {
-    for (uint32_t i = 0; i < w->def.part_count; i++) {
-        flr_world_plan *p = &w->plans[i];
-        if (p->moves) flr_motion_checks_plan(w, i, range, frame);
-        bool calm = flr_world_slow(w->state, w->def.part_count)[i] > CALM;
-        flr_impacts_set_body(w->impacts, i, &w->state->bodies[i], p->result.twist, p->moves, calm);
+    for (uint32_t i = 0; i < w->active_count; i++) {
+        flr_motion_checks_plan(w, w->active[i], range, frame);
+        give_impacts(w, w->active[i]);
+    }
+    for (uint32_t i = 0; i < near->count; i++) { /* what does not move and may be met */
+        const uint32_t both[2] = {near->pairs[i].shell, near->pairs[i].voxmap};
+        for (int k = 0; k < 2; k++)
+            if (both[k] < w->def.part_count && !w->plans[both[k]].moves) give_impacts(w, both[k]);
     }
     flr_impulse_params how = flr_default_impulse_params();
     how.restitution = w->params.restitution;
@@ -209,8 +209,7 @@ static void step_spheres(flr_world *w, const flr_pairs_report *near, double rang
     how.dt = w->def.dt;
     flr_impacts_report found;
     flr_impacts_resolve(w->impacts, near->pairs, near->count, &how, w->budget, &found);
-    for (uint32_t i = 0; i < w->def.part_count; i++)
-        if (w->plans[i].moves) move_hit(w, i, range);
+    for (uint32_t i = 0; i < w->active_count; i++) move_hit(w, w->active[i], range);
     frame->pairs = near->count;
     frame->points_tested = found.tests;
     frame->contacts = found.contacts;
@@ -243,62 +242,108 @@ bool flr_world_ready(flr_world *w)
     return ready;
 }
 
-void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
+/* ---- the step ---- */
+
+/* Reads the inputs; writes where hands are and how fast, and closes those that wait for a pose around their parts. */
+static void follow_hands(flr_world *w, const flr_world_input *inputs, flr_world_frame *frame)
 {
-    flr_world_state *state = w->state;
-    flr_world_frame frame = {.number = state->number, .lower = INFINITY, .upper = INFINITY};
-    if (!flr_pages_begin(w->pages, state->bodies, range_of(w) + AROUND * w->voxel)) {
-        suspend(w, &frame);
-        flr_pages_end(w->pages);
-        if (out) *out = frame;
-        return;
-    }
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
-        flr_world_hand_state *hand = &state->hands[i];
+        flr_world_hand_state *hand = &w->state->hands[i];
         if (inputs[i].has_sent) flr_passivity_sent(&hand->passivity, inputs[i].sent);
-        frame.faults |= follow(hand, &inputs[i], w->def.dt);
+        frame->faults |= follow(hand, &inputs[i], w->def.dt);
         if (hand->waiting && hand->seen) {
             flr_world_take(w, hand);
             if (hand->part != FLR_NO_PART)
                 flr_pairs_set_moving(w->pairs, hand->part, flr_world_is_moving(w, hand->part));
         }
     }
-    flr_couplings_begin(w);
-    for (uint32_t i = 0; i < w->def.part_count; i++) {
-        const flr_body *body = &state->bodies[i];
-        w->plans[i].moves = flr_world_is_moving(w, i);
-        w->plans[i].result.touching = 0;
-        w->plans[i].stop_count = 0;
-        w->plans[i].again = w->plans[i].stopped = false;
-        w->plans[i].newest = 0;
-        w->poses[i] = body->T_world_part;
-        w->twists[i] = body->twist;
-    }
+}
 
+/* Puts a part into the list of those that move, which is rising. */
+static void activate(flr_world *w, uint32_t part)
+{
+    if (part >= w->def.part_count || w->plans[part].moves || !flr_world_is_moving(w, part)) return;
+    w->plans[part].moves = true;
+    uint32_t k = w->active_count++;
+    for (; k > 0 && w->active[k - 1] > part; k--) w->active[k] = w->active[k - 1];
+    w->active[k] = part;
+}
+
+/* Reads kinds, hands and remote couplings; writes which parts move in this step, their empty plans, and for those of this step
+ * and the one before where they are and how fast. Nothing has changed for any other part. */
+static void find_active(flr_world *w)
+{
+    uint32_t *before = w->active;
+    w->before_count = w->active_count;
+    w->active = w->before;
+    w->before = before;
+    w->active_count = 0;
+    for (uint32_t i = 0; i < w->before_count; i++) {
+        flr_world_plan *p = &w->plans[before[i]];
+        p->moves = p->again = p->stopped = false;
+        p->result.touching = 0;
+        p->stop_count = 0;
+        p->newest = 0;
+        flr_world_note(w, before[i]);
+    }
+    for (uint32_t i = 0; i < w->free_count; i++) activate(w, w->free_parts[i]);
+    for (uint32_t i = 0; i < w->def.hand_count; i++) activate(w, w->state->hands[i].part);
+    for (uint32_t i = 0; i < w->state->coupling_end; i++)
+        if (w->state->couplings[i].set) activate(w, w->state->couplings[i].def.part);
+}
+
+/* Reads where bodies are; finds the pairs that may touch and moves the bodies by the forces or impulses between them. */
+static void move_bodies(flr_world *w, flr_world_frame *frame)
+{
     /* as near as they may come in this step, and a little more */
     const double range = range_of(w);
     flr_pairs_report near;
     flr_pairs_update(w->pairs, w->poses, range, &near);
     if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
-        step_spheres(w, &near, range, &frame);
+        step_spheres(w, &near, range, frame);
     else
-        step_shell(w, range, &frame);
+        step_shell(w, range, frame);
+}
 
-    flr_couplings_end(w);
-    state->travel = 0;
-    for (uint32_t i = 0; i < w->def.part_count; i++) {
-        flr_world_plan *p = &w->plans[i];
-        if (!p->moves) continue;
-        double travel = flr_motion_checks_travel(w, i);
-        if (travel > state->travel) state->travel = travel;
-        frame.limited += p->limited;
-        frame.stopped += p->stopped;
-        frame.energy += flr_body_energy(&state->bodies[i]);
+/* Reads the plans of what moved; writes the sums of the frame and the longest way, by which the next step finds its pairs. */
+static void sum_motion(flr_world *w, flr_world_frame *frame)
+{
+    w->state->travel = 0;
+    for (uint32_t i = 0; i < w->active_count; i++) {
+        const flr_world_plan *p = &w->plans[w->active[i]];
+        double travel = flr_motion_checks_travel(w, w->active[i]);
+        if (travel > w->state->travel) w->state->travel = travel;
+        frame->limited += p->limited;
+        frame->stopped += p->stopped;
+        frame->energy += flr_body_energy(&w->state->bodies[w->active[i]]);
     }
-    feel(w, &frame);
-    state->number++;
-    state->hash = chain(w);
-    frame.hash = state->hash;
+}
+
+/* Reads the bodies that moved, the hands' wrenches and remote couplings; writes what is kept of these bodies and the hash of
+ * all that has happened. */
+static void note_step(flr_world *w, flr_world_frame *frame)
+{
+    if (w->active_count > 0) w->generation++;
+    for (uint32_t i = 0; i < w->active_count; i++) flr_world_note_motion(w, w->active[i]);
+    w->state->number++;
+    w->state->hash = frame->hash = chain(w);
+}
+
+void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame *out)
+{
+    flr_world_frame frame = {.number = w->state->number, .lower = INFINITY, .upper = INFINITY};
+    if (flr_pages_begin(w->pages, w->state->bodies, range_of(w) + AROUND * w->voxel)) {
+        follow_hands(w, inputs, &frame);
+        flr_couplings_begin(w);
+        find_active(w);
+        move_bodies(w, &frame);
+        flr_couplings_end(w);
+        sum_motion(w, &frame);
+        feel(w, &frame);
+        note_step(w, &frame);
+    } else {
+        suspend(w, &frame);
+    }
     flr_pages_end(w->pages);
     if (out) *out = frame;
 }

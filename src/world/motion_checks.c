@@ -283,13 +283,14 @@ void flr_motion_checks_check(flr_world *w, double range, flr_world_frame *frame)
         again = false;
         for (uint32_t i = 0; i < count; i++)
             if (is_new(w, results[i].pair)) again |= check_pair(w, results[i].pair, last, frame);
-        for (uint32_t part = 0; again && part < w->def.part_count; part++)
-            if (w->plans[part].again) {
-                w->plans[part].again = false;
-                w->plans[part].newest = w->pass + 1;
-                flr_motion_checks_plan(w, part, range, frame);
-            }
+        for (uint32_t k = 0; again && k < w->active_count; k++) {
+            flr_world_plan *p = &w->plans[w->active[k]];
+            if (!p->again) continue;
+            p->again = false;
+            p->newest = w->pass + 1;
+            flr_motion_checks_plan(w, w->active[k], range, frame);
+        }
     }
-    for (uint32_t part = 0; again && part < w->def.part_count; part++)
-        if (w->plans[part].moves) w->plans[part].fraction = 0, w->plans[part].stopped = true;
+    for (uint32_t k = 0; again && k < w->active_count; k++)
+        w->plans[w->active[k]].fraction = 0, w->plans[w->active[k]].stopped = true;
 }

@@ -8,6 +8,8 @@
 #include "feeler/voxmap.h"
 #include "world/world_internal.h"
 
+#define NEAR_ENOUGH 1e-7 /* metres: so that rounding leaves no part out */
+
 /* ---- defaults ---- */
 
 flr_world_part flr_default_world_part(void)
@@ -58,6 +60,9 @@ static flr_result make_parts(flr_world *w, flr_error *error)
         flr_result result = flr_body_make(&part->body, &w->state->bodies[i], &inner);
         if (result != FLR_OK) return flr_fail(error, result, "part %u: %s", i, inner.message);
         w->kinds[i] = part->kind;
+        w->rows[i] = w->row_count;
+        w->row_count += part->kind != FLR_PART_STATIC;
+        if (part->kind == FLR_PART_FREE) w->free_parts[w->free_count++] = i;
         w->shapes[i] = part->shape;
         if (w->trees) w->trees[i] = part->tree;
         w->voxels[i] = voxel_of(part->shape.table);
@@ -68,7 +73,7 @@ static flr_result make_parts(flr_world *w, flr_error *error)
                                 .moving = part->kind == FLR_PART_FREE};
         flr_pairs_set(w->pairs, i, &asked);
         if (w->impacts) flr_impacts_set_tree(w->impacts, i, part->tree);
-        w->poses[i] = part->body.T_world_part;
+        flr_world_note(w, i);
     }
     return FLR_OK;
 }
@@ -104,9 +109,15 @@ static flr_result allocate(flr_world *w, flr_error *error)
     w->numbers = flr_prefaulted_calloc(13 * (size_t)parts + 9 * FLR_WORLD_HANDS +
                                            12 * FLR_WORLD_REMOTE_COUPLINGS + 2,
                                        sizeof *w->numbers);
+    w->active = flr_prefaulted_calloc(3 * (size_t)parts + 1, sizeof *w->active);
+    w->rows = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->rows);
+    w->changed = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->changed);
+    w->spheres = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->spheres);
     w->points = flr_points_create(parts);
+    if (w->active) w->before = w->active + parts, w->free_parts = w->active + 2 * (size_t)parts;
     if (w->points && w->state && w->kinds && w->shapes && w->probes && (w->trees || !trees) &&
-        w->voxels && w->poses && w->twists && w->plans && w->numbers)
+        w->voxels && w->poses && w->twists && w->plans && w->numbers && w->active && w->rows &&
+        w->changed && w->spheres)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a world of %u parts", parts);
 }
@@ -160,6 +171,10 @@ void flr_world_destroy(flr_world *w)
     free(w->twists);
     free(w->plans);
     free(w->numbers);
+    free(w->active < w->before ? w->active : w->before);
+    free(w->rows);
+    free(w->changed);
+    free(w->spheres);
     free(w->state);
     free(w);
 }
@@ -172,7 +187,41 @@ size_t flr_world_bytes(const flr_world *w)
            w->def.part_count *
                (sizeof *w->kinds + sizeof *w->shapes + sizeof *w->probes +
                 (w->trees ? sizeof *w->trees : 0) + sizeof *w->voxels + sizeof *w->poses +
-                sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers);
+                sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers +
+                3 * sizeof *w->active + sizeof *w->rows + sizeof *w->changed + sizeof *w->spheres);
+}
+
+/* ---- what is kept of a body beside the state ---- */
+
+static double *number_vec3(double *to, flr_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    return to + 3;
+}
+
+void flr_world_note_motion(flr_world *w, uint32_t part)
+{
+    const flr_body *body = &w->state->bodies[part];
+    w->changed[part] = w->generation;
+    w->spheres[part].centre = flr_pose_apply(body->T_world_part, w->shapes[part].middle);
+    w->spheres[part].radius = w->shapes[part].radius;
+    if (w->kinds[part] == FLR_PART_STATIC) return;
+    double *to = w->numbers + 2 + 13 * (size_t)w->rows[part];
+    to = number_vec3(to, body->T_world_part.p);
+    *to++ = body->T_world_part.q.w;
+    *to++ = body->T_world_part.q.x;
+    *to++ = body->T_world_part.q.y;
+    *to++ = body->T_world_part.q.z;
+    to = number_vec3(to, body->twist.linear);
+    number_vec3(to, body->twist.angular);
+}
+
+void flr_world_note(flr_world *w, uint32_t part)
+{
+    w->generation++;
+    w->poses[part] = w->state->bodies[part].T_world_part;
+    w->twists[part] = w->state->bodies[part].twist;
+    flr_world_note_motion(w, part);
 }
 
 /* ---- between steps ---- */
@@ -240,7 +289,17 @@ bool flr_world_grab(flr_world *w, uint32_t hand, uint32_t part)
     if (h->seen) flr_world_take(w, h);
     if (flr_world_is_solid(w, part))
         flr_pairs_set_moving(w->pairs, part, flr_world_is_moving(w, part));
+    flr_world_note(w, part);
     return h->part == part;
+}
+
+bool flr_world_grab_at(flr_world *w, uint32_t hand, uint32_t part, flr_pose T_world_hand)
+{
+    if (hand >= w->def.hand_count || !flr_pose_is_valid(T_world_hand)) return false;
+    flr_world_hand_state *h = &w->state->hands[hand];
+    h->handle = (flr_handle){.T_world_handle = T_world_hand};
+    h->seen = true;
+    return flr_world_grab(w, hand, part);
 }
 
 void flr_world_release(flr_world *w, uint32_t hand)
@@ -256,6 +315,7 @@ void flr_world_release(flr_world *w, uint32_t hand)
         w->state->bodies[part].twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
         flr_pairs_set_moving(w->pairs, part, false);
     }
+    flr_world_note(w, part);
 }
 
 uint32_t flr_world_held(const flr_world *w, uint32_t hand)
@@ -331,12 +391,13 @@ void flr_world_tell_shape(flr_world *w, uint32_t part)
     flr_pairs_set(w->pairs, part, solid ? &asked : NULL);
     if (w->impacts) flr_impacts_set_tree(w->impacts, part, solid ? w->trees[part] : NULL);
     flr_points_set(w->points, part, solid ? w->probes[part] : NULL);
+    flr_world_note(w, part);
 }
 
 /* Where a part is that the pairs do not take for moving must be told by hand. */
 void flr_world_tell_pairs(flr_world *w, uint32_t part)
 {
-    w->poses[part] = w->state->bodies[part].T_world_part;
+    flr_world_note(w, part);
     if (w->kinds[part] == FLR_PART_STATIC || !flr_world_is_solid(w, part)) return;
     flr_pairs_place(w->pairs, part, w->poses[part]);
     flr_pairs_set_moving(w->pairs, part, flr_world_is_moving(w, part));
@@ -381,6 +442,20 @@ flr_wrench flr_world_wrench(const flr_world *w, uint32_t hand)
 {
     return hand < w->def.hand_count ? w->state->hands[hand].wrench
                                     : flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
+}
+
+uint64_t flr_world_generation(const flr_world *w) { return w->generation; }
+const uint64_t *flr_world_changed(const flr_world *w) { return w->changed; }
+uint32_t flr_world_active(const flr_world *w) { return w->active_count; }
+
+uint32_t flr_world_next_near(const flr_world *w, uint32_t from, flr_vec3 point, double within)
+{
+    for (uint32_t i = from; i < w->def.part_count; i++) {
+        const flr_world_sphere *s = &w->spheres[i];
+        double reach = s->radius + within + NEAR_ENOUGH;
+        if (!(flr_vec3_length2(flr_vec3_sub(point, s->centre)) > reach * reach)) return i;
+    }
+    return FLR_NO_PART;
 }
 
 const flr_passivity *flr_world_passivity(const flr_world *w, uint32_t hand)

@@ -75,6 +75,12 @@ typedef struct flr_world_plan {
     flr_world_stop stops[FLR_WORLD_STOPS];
 } flr_world_plan;
 
+/* around a part, world's frame, metres */
+typedef struct flr_world_sphere {
+    flr_vec3 centre;
+    double radius;
+} flr_world_sphere;
+
 struct flr_world {
     flr_world_def def;
     flr_world_params params;
@@ -93,10 +99,22 @@ struct flr_world {
     uint64_t spent;                 /* of it in this step */
     int pass;                       /* of them */
     double ground_voxel;
-    flr_pose *poses;
-    flr_twist *twists;
-    flr_world_plan *plans;
-    double *numbers; /* to be hashed */
+    flr_pose *poses;       /* [part_count]: of the bodies when the step began */
+    flr_twist *twists;     /* [part_count]: likewise */
+    flr_world_plan *plans; /* [part_count]: empty of parts that do not move */
+    /* Parts that go where forces push them in this step, rising, and those of the step before. What a step costs depends on
+     * these, not on how many parts there are. */
+    uint32_t *active, active_count;
+    uint32_t *before, before_count;
+    uint32_t *free_parts, free_count; /* those that move by themselves, rising */
+    uint64_t generation;              /* counts up whenever a body may have changed */
+    uint64_t *changed;                /* [part_count]: the generation of its last change */
+    flr_world_sphere *spheres;        /* [part_count]: around the parts where they are now */
+    /* To be hashed: the hash before, 13 numbers for every part that is not static, then those of hands and remote couplings.
+     * The numbers of a body are written when it changes. */
+    double *numbers;
+    uint32_t *rows; /* [part_count]: how many parts that are not static come before this one */
+    uint32_t row_count;
     flr_world_state *state;
     size_t state_size;
 };
@@ -106,6 +124,11 @@ bool flr_world_is_held(const flr_world *world, uint32_t part);
 
 /* Does it go where forces push it in this step? */
 bool flr_world_is_moving(const flr_world *world, uint32_t part);
+
+/* A body was changed between two steps: what is kept of it beside the state is made right. */
+void flr_world_note(flr_world *world, uint32_t part);
+/* The part of that which shows: numbers for the hash, the sphere, the generation. */
+void flr_world_note_motion(flr_world *world, uint32_t part);
 
 /* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
 void flr_world_take(flr_world *world, flr_world_hand_state *hand);

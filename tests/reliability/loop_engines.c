@@ -283,6 +283,7 @@ static void grab(viewer *v, uint32_t part)
     flr_message m = {.id = FLR_MSG_GRAB, .request = ++request};
     m.as.grab.hand = 0;
     m.as.grab.part = part;
+    m.as.grab.T_world_hand = flr_pose_identity();
     flr_test_ws_send_message(&v->ws, &m);
 }
 

@@ -361,6 +361,7 @@ static void a_hand_is_let_go_although_the_loop_is_busy(void **state)
     flr_message grab = {.id = FLR_MSG_GRAB, .request = 2};
     grab.as.grab.hand = 0;
     grab.as.grab.part = d.stand.block;
+    grab.as.grab.T_world_hand = flr_pose_identity();
     assert_ok(flr_engine_hand_input(d.stand.engine, 0,
                                     flr_pose_make(flr_vec3_make(0, 0, 0.03), flr_quat_identity()),
                                     0, &error),

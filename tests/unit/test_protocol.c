@@ -411,7 +411,7 @@ static void test_versions(void **state)
         FLR_UNSUPPORTED);
     assert_ok(flr_protocol_read_head(frame, size + 12, &head, &error), error);
     assert_int_equal(flr_protocol_agree(&head, &minor, &error), FLR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "speaks version 2.3"));
+    assert_non_null(strstr(error.message, "speaks version 2.4"));
     flr_message no = {.id = FLR_MSG_ERROR, .as.error = {.code = FLR_WIRE_RESULT_DENIED}};
     no.as.error.sentence = flr_wire_text_of("no token");
     size = encode(&no);
@@ -426,7 +426,7 @@ static void test_versions(void **state)
     assert_int_equal(
         flr_protocol_decode(frame, size, FLR_TO_CLIENT, room, sizeof room, &decoded, &error),
         FLR_UNSUPPORTED);
-    flr_message grab = {.id = FLR_MSG_GRAB};
+    flr_message grab = {.id = FLR_MSG_GRAB, .as.grab.T_world_hand = flr_pose_identity()};
     size = encode(&grab);
     assert_int_equal(
         flr_protocol_decode(frame, size, FLR_TO_CLIENT, room, sizeof room, &decoded, &error),

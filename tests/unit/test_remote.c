@@ -47,6 +47,43 @@ static void glides(void **state)
     flr_remote_destroy(remote);
 }
 
+/* There at once, however far; and from there on by gliding, also where the next pose came before the device read the jump. */
+static void jumps(void **state)
+{
+    (void)state;
+    flr_remote *remote = flr_remote_create(0.02);
+    flr_device *device;
+    flr_device_sample sample;
+    assert_int_equal(flr_device_open(&flr_remote_driver, remote, &device, NULL), FLR_OK);
+    assert_true(flr_remote_set(remote, at(0, 0), 3));
+    assert_true(flr_device_read(device, 1000000, &sample));
+    assert_true(flr_remote_jump(remote, at(5, 1)));
+    assert_true(flr_remote_set(remote, at(6, 1), 2));
+    assert_true(flr_device_read(device, 2000000, &sample));
+    assert_float_equal(sample.T_base_grip.p.x, 5, 0);
+    assert_int_equal(sample.buttons, 2);
+    assert_float_equal(flr_vec3_length(sample.twist.linear), 0, 0);
+    double last = 5;
+    for (int i = 3; i <= 300; i++) {
+        assert_true(flr_device_read(device, i * 1000000, &sample));
+        assert_true(sample.T_base_grip.p.x >= last && sample.T_base_grip.p.x <= 6 + 1e-12);
+        last = sample.T_base_grip.p.x;
+    }
+    assert_float_equal(last, 6, 1e-6);
+    // buttons stay, and it may be the first pose
+    assert_true(flr_remote_jump(remote, at(1, 0)));
+    assert_true(flr_device_read(device, 301000000, &sample));
+    assert_true(sample.T_base_grip.p.x == 1 && sample.buttons == 2);
+    flr_remote_clear(remote);
+    assert_false(flr_device_read(device, 302000000, &sample));
+    assert_true(flr_remote_jump(remote, at(9, 0)));
+    assert_true(flr_device_read(device, 303000000, &sample));
+    assert_float_equal(sample.T_base_grip.p.x, 9, 0);
+    assert_false(flr_remote_jump(remote, (flr_pose){{NAN, 0, 0}, {1, 0, 0, 0}}));
+    flr_device_close(device);
+    flr_remote_destroy(remote);
+}
+
 static void at_once(void **state)
 {
     (void)state;
@@ -67,6 +104,7 @@ static void at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(glides), cmocka_unit_test(at_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(glides), cmocka_unit_test(jumps),
+                                       cmocka_unit_test(at_once)};
     return cmocka_run_group_tests_name("remote", tests, NULL, NULL);
 }

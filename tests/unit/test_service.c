@@ -131,7 +131,9 @@ static void test_handshake(void **state)
     input.as.hand_input.T_world_hand = flr_pose_identity();
     input.as.hand_input.T_world_hand.p.z = 0.05;
     assert_true(flr_test_ws_send_message(&ws, &input));
-    flr_message grab = {.id = FLR_MSG_GRAB, .request = 7, .as.grab = {.hand = 0, .part = part}};
+    flr_message grab = {.id = FLR_MSG_GRAB,
+                        .request = 7,
+                        .as.grab = {.hand = 0, .part = part, .T_world_hand = flr_pose_identity()}};
     assert_true(flr_test_ws_send_message(&ws, &grab));
     flr_test_ws_expect(&ws, FLR_MSG_DONE, &message);
     double height = 0;
@@ -229,6 +231,7 @@ static void test_watcher(void **state)
                                        FLR_MSG_PAUSE,        FLR_MSG_SET,   FLR_MSG_CANCEL};
     for (uint32_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         flr_message message = {.id = refused[i], .request = i + 1};
+        if (refused[i] == FLR_MSG_GRAB) message.as.grab.T_world_hand = flr_pose_identity();
         assert_true(flr_test_ws_send_message(&ws, &message));
         expect_error(&ws, i + 1, FLR_WIRE_RESULT_DENIED);
     }
@@ -246,7 +249,9 @@ static void test_hand_is_whose_used_it_last(void **state)
     flr_test_ws one, two;
     flr_test_server_join(&server, &one);
     flr_test_server_join(&server, &two);
-    flr_message message, grab = {.id = FLR_MSG_GRAB, .request = 1, .as.grab = {.part = 1}};
+    flr_message message, grab = {.id = FLR_MSG_GRAB,
+                                 .request = 1,
+                                 .as.grab = {.part = 1, .T_world_hand = flr_pose_identity()}};
     flr_message ask = {.id = FLR_MSG_STATE_ASK, .request = 2};
     assert_true(flr_test_ws_send_message(&one, &grab));
     expect_done(&one, 1, NULL);

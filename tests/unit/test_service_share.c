@@ -106,7 +106,9 @@ static void test_two(void **state)
         flr_test_ws_expect(&b, FLR_MSG_STATE, &message);
         if (message.as.state.hands_count) at = message.as.state.hands[0].T_world_hand.p.z;
     }
-    flr_message grab = {.id = FLR_MSG_GRAB, .request = 7, .as.grab = {.hand = 0, .part = part}};
+    flr_message grab = {.id = FLR_MSG_GRAB,
+                        .request = 7,
+                        .as.grab = {.hand = 0, .part = part, .T_world_hand = flr_pose_identity()}};
     assert_true(flr_test_ws_send_message(&b, &grab));
     flr_test_ws_expect(&b, FLR_MSG_DONE, &message);
     bool seen = false;
@@ -169,7 +171,8 @@ static void test_watcher(void **state)
     flr_test_server_begin_shared(&bob, &def);
     uint32_t part = watch(&bob, &b);
     expect_person(&b, "Bob", FLR_WIRE_PERSON_SELF | FLR_WIRE_PERSON_WATCHER, FLR_WIRE_PERSON_AWAY);
-    flr_message grab = {.id = FLR_MSG_GRAB, .as.grab = {.hand = 0, .part = part}};
+    flr_message grab = {.id = FLR_MSG_GRAB,
+                        .as.grab = {.hand = 0, .part = part, .T_world_hand = flr_pose_identity()}};
     expect_refused(&b, grab, "only watches");
     expect_refused(&b, (flr_message){.id = FLR_MSG_RESET}, "only watches");
     // looking about is no journal entry

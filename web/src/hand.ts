@@ -18,8 +18,10 @@ export class PageHand {
   private number = 0;
   private sent_at = 0;
   private confirmed = false;
-  /** between the request to grab and the controller's answer: the hand stands still */
+  /** a part is wanted, and the controller has not answered yet */
   private taking = false;
+  /** … and the request is on its way: from then on the hand may move, before it stands where the part is gripped */
+  private asked = false;
   /** the number of the latest request, and the end of the one before */
   private request = 0;
   private before: Promise<unknown> = Promise.resolve();
@@ -87,6 +89,7 @@ export class PageHand {
     this.pose = { p: [...at], q: [1, 0, 0, 0] };
     this.model.select(part);
     this.taking = true;
+    this.asked = false;
     const request = ++this.request, start = this.pose;
     const taken = this.before.then(() => this.take(part, start, request));
     this.before = taken;
@@ -102,11 +105,11 @@ export class PageHand {
       if (hands[this.number] && hands[this.number]!.held !== NONE)
         this.number = this.hands().find((one) => hands[one]?.held === NONE) ?? this.number;
       const hand = this.number;
-      this.send(0, start);
-      // the part is gripped where the loop has the hand: it must have arrived, or the part would be pulled after it
-      await this.arrival(hand, start.p);
-      if (!wanted()) return false;
-      await this.model.connection.ask('grab', { hand, part });
+      // the part is gripped where the hand is said to be, wherever the loop has it and wherever it goes from there
+      const grabbed = this.model.connection.ask('grab', { hand, part, has_pose: true, T_world_hand: start });
+      this.asked = true;
+      if (this.pose !== start) this.send(0); // it has moved while the request before was answered
+      await grabbed;
       if (wanted()) {
         this.send(1);
         return true;
@@ -118,32 +121,14 @@ export class PageHand {
       this.failed.emit(error instanceof Error ? error.message : String(error));
       return false;
     } finally {
-      if (this.request === request) this.taking = false;
+      if (this.request === request) this.taking = this.asked = false;
     }
   }
 
   move(pose: Pose): void {
     this.pose = { p: [...pose.p], q: [...pose.q] };
-    if (!this.taking) this.send(this.holding === NONE ? 0 : 1);
-  }
-
-  /** until a state has the hand at a place, or 300 ms */
-  private arrival(hand: number, at: Vec3): Promise<void> {
-    const there = () => {
-      const p = this.model.state?.hands[hand]?.T_world_hand.p;
-      return p !== undefined && Math.hypot(...sub(p, at)) < 1e-4;
-    };
-    return new Promise((resolve) => {
-      const end = () => {
-        off();
-        window.clearTimeout(timer);
-        resolve();
-      };
-      const off = this.model.on_state.on(() => {
-        if (there()) end();
-      });
-      const timer = window.setTimeout(end, 300);
-    });
+    // the button is pressed when the part is held: a press before could take another one
+    if (!this.taking || this.asked) this.send(this.holding === NONE || this.taking ? 0 : 1);
   }
 
   release(): void {
@@ -163,9 +148,9 @@ export class PageHand {
     return { p: [target.p[0] + offset[0], target.p[1] + offset[1], target.p[2] + offset[2]], q: multiply(turned, start.hand.q) };
   }
 
-  private send(buttons: number, pose = this.pose): void {
+  private send(buttons: number): void {
     this.sent_at = performance.now();
-    this.model.connection.input('hand_input', { hand: this.hand, buttons, time_us: now_us(), T_world_hand: pose });
+    this.model.connection.input('hand_input', { hand: this.hand, buttons, time_us: now_us(), T_world_hand: this.pose });
   }
 }
 

@@ -516,9 +516,9 @@ export interface Messages {
   reset: message_reset;
   undo: message_undo;
   place: message_place;
-  hand_input: message_hand_input;
   pause: message_pause;
   tool: message_tool;
+  hand_input: message_hand_input;
   parameters_ask: message_parameters_ask;
   parameter: message_parameter;
   set: message_set;
@@ -934,6 +934,10 @@ export interface message_grab {
   hand: number;
   /** or 4294967295: the one it touches */
   part: number;
+  /** the hand is at T_world_hand now and takes the part there; else where it was seen last */
+  has_pose: boolean;
+  /** where the hand is; of no effect where a device moves the hand */
+  T_world_hand: Pose;
 }
 
 /** a hand lets go */
@@ -960,18 +964,6 @@ export interface message_place {
   T_world_part: Pose;
 }
 
-/** where a hand is, from the page or a host; the newest counts */
-export interface message_hand_input {
-  /** its number */
-  hand: number;
-  /** pressed ones, a bit each */
-  buttons: number;
-  /** microseconds, of the sender's clock */
-  time_us: number;
-  /** where it is */
-  T_world_hand: Pose;
-}
-
 /** holds the step or lets it go on */
 export interface message_pause {
   /** which */
@@ -984,6 +976,18 @@ export interface message_tool {
   hand: number;
   /** which */
   tool: number;
+}
+
+/** where a hand is, from the page or a host; the newest counts */
+export interface message_hand_input {
+  /** its number */
+  hand: number;
+  /** pressed ones, a bit each */
+  buttons: number;
+  /** microseconds, of the sender's clock */
+  time_us: number;
+  /** where it is */
+  T_world_hand: Pose;
 }
 
 /** answered by a parameter for each, then done */

@@ -3,7 +3,7 @@
 // same sentences.
 
 export const MAJOR = 1;
-export const MINOR = 2;
+export const MINOR = 3;
 
 export const role = Object.freeze({
   ROLE_VIEWER: 0,
@@ -419,6 +419,9 @@ const messages = [
   { id: 64, name: 'grab', kind: 'command', direction: 1, fields: [
     ['hand', 'one', 'u32', 1, 1, '', 4],
     ['part', 'one', 'u32', 1, 1, '', 8],
+    ['', 'since', '', 3, 0, '', 0],
+    ['has_pose', 'one', 'flag', 1, 1, '', 12],
+    ['T_world_hand', 'one', 'pose', 1, 1, '', 16],
   ] },
   { id: 65, name: 'release', kind: 'command', direction: 1, fields: [
     ['hand', 'one', 'u32', 1, 1, '', 4],
@@ -432,18 +435,18 @@ const messages = [
     ['part', 'one', 'u32', 1, 1, '', 4],
     ['T_world_part', 'one', 'pose', 1, 1, '', 8],
   ] },
-  { id: 69, name: 'hand_input', kind: 'input', direction: 1, fields: [
-    ['hand', 'one', 'u32', 1, 1, '', 4],
-    ['buttons', 'one', 'u32', 1, 1, '', 8],
-    ['time_us', 'one', 'u64', 1, 1, '', 16],
-    ['T_world_hand', 'one', 'pose', 1, 1, '', 24],
-  ] },
   { id: 70, name: 'pause', kind: 'command', direction: 1, fields: [
     ['paused', 'one', 'flag', 1, 1, '', 1],
   ] },
   { id: 71, name: 'tool', kind: 'command', direction: 1, fields: [
     ['hand', 'one', 'u32', 1, 1, '', 4],
     ['tool', 'one', 'choice', 1, 1, 'tool', 8],
+  ] },
+  { id: 69, name: 'hand_input', kind: 'input', direction: 1, fields: [
+    ['hand', 'one', 'u32', 1, 1, '', 4],
+    ['buttons', 'one', 'u32', 1, 1, '', 8],
+    ['time_us', 'one', 'u64', 1, 1, '', 16],
+    ['T_world_hand', 'one', 'pose', 1, 1, '', 24],
   ] },
   { id: 72, name: 'parameters_ask', kind: 'command', direction: 1, fields: [
   ] },

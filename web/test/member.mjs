@@ -67,9 +67,7 @@ async function path(name, seconds, ...moves) {
   const from = part.T_world_part.p;
   let at = [...from];
   const move = (p) => send('hand_input', { hand: 0, buttons: 0, time_us: Math.round(performance.now() * 1000), T_world_hand: { p, q: [1, 0, 0, 0] } });
-  move(at);
-  await until(() => Math.hypot(...state.hands[0].T_world_hand.p.map((value, k) => value - from[k])) < 1e-6, 'the hand is there');
-  await ask('grab', { hand: 0, part: part.part });
+  await ask('grab', { hand: 0, part: part.part, has_pose: true, T_world_hand: { p: at, q: [1, 0, 0, 0] } });
   await until(() => state.hands[0].held === part.part, 'it is held');
   for (let leg = 0; leg + 2 < moves.length; leg += 3) {
     const by = moves.slice(leg, leg + 3).map((value) => Number(value) / 1000), begin = at;

@@ -314,6 +314,7 @@ class Client {
       if (!part || !hand) return 'there is no such part or hand';
       if (!part.kind) return `'${part.name}' is fixed`;
       mock.remember();
+      if (body.has_pose) Object.assign(hand, { pose: body.T_world_hand, present: true });
       hand.held = part.part;
       hand.grip = hand.pose.p.map((v, k) => v - part.T_world_part.p[k]);
       mock.all('event', { kind: event_kind.EVENT_GRABBED, frame: mock.frame, part: part.part, hand: body.hand, sentence: `hand ${body.hand + 1} took ${part.name}` });

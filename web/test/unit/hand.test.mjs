@@ -45,18 +45,41 @@ function controller() {
   };
 }
 
-test('a part is taken where the hand is, and moved from there', async () => {
+test('a part is asked for at once, with the place where the hand takes it, and moved from there', async () => {
   const c = controller();
   const hand = new PageHand(c.model);
   const taken = hand.grab(3, [1, 2, 3]);
   await c.turn();
+  const [{ name, has_pose, T_world_hand }] = c.asked;
+  assert.deepEqual({ name, has_pose, T_world_hand }, { name: 'grab', has_pose: true, T_world_hand: { p: [1, 2, 3], q: [1, 0, 0, 0] } });
+  assert.deepEqual(c.inputs, [], 'nothing goes before it');
   hand.move({ p: [5, 2, 3], q: [1, 0, 0, 0] });
-  assert.deepEqual(c.inputs.map((input) => [input.T_world_hand.p, input.buttons]), [[[1, 2, 3], 0]], 'it stands still until it is taken');
-  await c.tell(NONE);
+  assert.deepEqual(c.inputs.map((input) => [input.T_world_hand.p, input.buttons]), [[[5, 2, 3], 0]], 'it moves on without waiting for the answer, with no button that could take another part');
+  assert.deepEqual(c.asked[0].T_world_hand.p, [1, 2, 3], 'and the part is taken where it was pressed');
   assert.equal(await c.answer(), 'grab');
   assert.equal(await taken, true);
-  assert.deepEqual(c.inputs.at(-1).T_world_hand.p, [5, 2, 3], 'then it goes where it was wanted meanwhile');
+  assert.deepEqual(c.inputs.at(-1).T_world_hand.p, [5, 2, 3]);
   assert.equal(c.inputs.at(-1).buttons, 1);
+});
+
+test('a hand that moves while the request before is answered goes where it was wanted', async () => {
+  const c = controller();
+  const hand = new PageHand(c.model);
+  const first = hand.grab(3, [1, 2, 3]);
+  await c.turn();
+  hand.release();
+  const second = hand.grab(3, [4, 2, 3]);
+  hand.move({ p: [6, 2, 3], q: [1, 0, 0, 0] });
+  await c.turn();
+  assert.equal(c.asked.length, 1, 'one request at a time');
+  assert.deepEqual(c.inputs, [], 'and the hand does not move under the part that is taken first');
+  assert.equal(await c.answer(), 'grab');
+  assert.equal(await c.answer(), 'release');
+  assert.equal(await first, false);
+  assert.deepEqual(c.asked[0].T_world_hand.p, [4, 2, 3]);
+  assert.deepEqual(c.inputs.map((input) => input.T_world_hand.p), [[6, 2, 3]]);
+  assert.equal(await c.answer(), 'grab');
+  assert.equal(await second, true);
 });
 
 test('pressed, let go of and pressed again before the controller answers: held once, and by the page, too', async () => {
@@ -64,7 +87,6 @@ test('pressed, let go of and pressed again before the controller answers: held o
   const hand = new PageHand(c.model);
   const first = hand.grab(3, [1, 2, 3]);
   await c.turn();
-  await c.tell(NONE); // it is there: the part is asked for
   hand.release();
   const second = hand.grab(3, [1, 2, 3]);
   await c.turn();
@@ -85,7 +107,6 @@ test('let go of before the controller answers: nothing is held in the end', asyn
   const hand = new PageHand(c.model);
   const taken = hand.grab(3, [1, 2, 3]);
   await c.turn();
-  await c.tell(NONE);
   hand.release();
   for (let i = 0; i < 5; i++)
     if (c.asked.length) await c.answer();
@@ -116,7 +137,6 @@ test('what the controller refuses is told, and not held', async () => {
   hand.failed.on((words) => said.push(words));
   const taken = hand.grab(3, [1, 2, 3]);
   await c.turn();
-  await c.tell(NONE);
   c.asked.shift().reject(new Error('no'));
   assert.equal(await taken, false);
   assert.deepEqual(said, ['no']);

@@ -1,0 +1,131 @@
+/* what the loop shows of a frame, raw: see snapshot.h. All of this runs in the loop's thread: nothing here allocates, locks, waits
+ * or calls the system, and what it costs depends on what moves and touches, not on how many parts there are */
+#include <string.h>
+
+#include "sim/snapshot.h"
+
+static void set_hit(flr_snapshot *s, uint32_t place)
+{
+    s->hit[place / 64] |= UINT64_C(1) << place % 64;
+}
+
+static void copy_contacts(const flr_stepper *f, flr_snapshot *s)
+{
+    const flr_world *world = f->instance->world;
+    const flr_contact_params *how = &f->params.contact;
+    uint32_t pair_count, contact_count;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(world), &pair_count);
+    const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(world), &contact_count);
+    for (uint32_t i = 0; i < pair_count; i++) {
+        const flr_pair_result *p = &pairs[i];
+        if (p->contact.contacts == 0) continue;
+        bool ground = p->pair.voxmap == FLR_PAIRS_GROUND;
+        set_hit(s, p->pair.shell);
+        if (!ground) set_hit(s, p->pair.voxmap);
+        double share = how->stiffness;
+        if (how->full > 0 && p->contact.contacts > how->full)
+            share *= (double)how->full / p->contact.contacts;
+        for (uint32_t k = 0; k < p->contact.listed && s->contact_count < FLR_ENGINE_CONTACTS; k++) {
+            const flr_contact *c = &contacts[p->first + k];
+            s->contacts[s->contact_count++] =
+                (flr_snapshot_contact){.point = c->point,
+                                       .normal = c->normal,
+                                       .depth = c->depth,
+                                       .stiffness = share,
+                                       .part = p->pair.shell,
+                                       .other = ground ? FLR_SNAPSHOT_STATIC : p->pair.voxmap};
+        }
+    }
+}
+
+/* Contacts of the other engine. */
+static void copy_impacts(const flr_stepper *f, flr_snapshot *s)
+{
+    uint32_t count;
+    const flr_world_impact *impacts = flr_world_impacts(f->instance->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_world_impact *c = &impacts[i];
+        set_hit(s, c->part_a);
+        set_hit(s, c->part_b);
+        if (s->contact_count < FLR_ENGINE_CONTACTS)
+            s->contacts[s->contact_count++] =
+                (flr_snapshot_contact){.point = c->point,
+                                       .normal = c->normal,
+                                       .depth = c->depth,
+                                       .stiffness = f->params.contact.stiffness,
+                                       .part = c->part_a,
+                                       .other = c->part_b};
+    }
+}
+
+static void copy_hands(const flr_stepper *f, const flr_loop_frame *frame, flr_snapshot *s)
+{
+    const flr_world *world = f->instance->world;
+    s->hand_count = f->hand_count;
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        const flr_stepper_hand *hand = &f->hands[h];
+        flr_snapshot_hand *to = &s->hands[h];
+        to->held = hand->held;
+        to->touched = hand->touched;
+        to->buttons = hand->buttons;
+        to->present = hand->present;
+        to->T_world_hand = hand->T_world_hand;
+        to->base = hand->T_world_base.q;
+        to->sent = frame->sent[h];
+        to->grips = world && flr_world_grip(world, h, &to->T_part_hand);
+        const flr_world_point *proxy = world ? flr_world_proxy(world, h) : NULL;
+        to->points = proxy;
+        if (proxy) to->proxy = *proxy;
+    }
+}
+
+/* This buffer has some parts as they were some frames ago: those that have changed since are written. */
+static void copy_parts(flr_stepper *f, flr_snapshot *s)
+{
+    const flr_world_instance *instance = f->instance;
+    if (instance != f->published_instance) f->serial++;
+    f->published_instance = instance;
+    if (!instance->world) return;
+    const uint64_t now = flr_world_generation(instance->world),
+                   since = s->serial == f->serial ? s->generation : 0;
+    const uint64_t *changed = flr_world_changed(instance->world);
+    for (uint32_t i = 0; since < now && i < instance->count; i++) {
+        if (changed[i] <= since) continue;
+        const flr_body *body = flr_world_body(instance->world, i);
+        s->parts[i] = (flr_snapshot_part){.T_world_part = body->T_world_part,
+                                          .twist = body->twist,
+                                          .moves = flr_world_moves(instance->world, i),
+                                          .solid = flr_world_is_solid(instance->world, i)};
+        f->parts_copied++;
+    }
+    s->serial = f->serial;
+    s->generation = now;
+}
+
+void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
+{
+    flr_snapshot *s = frame->state;
+    const flr_world_instance *instance = f->instance;
+    s->number = ++f->published;
+    s->retired = f->retired;
+    s->frame = frame->number;
+    s->time_ns = frame->time_ns - f->first_ns;
+    s->instance = instance;
+    s->ground = f->ground;
+    s->merged = instance->world && flr_pairs_has_ground(flr_world_pairs(instance->world));
+    s->world = f->frame;
+    s->skipped = f->skipped;
+    s->undo = f->undo.steps;
+    s->compute_last_us = f->last_us;
+    s->paused = f->paused;
+    s->waiting = f->waits.waiting || f->given_up;
+    s->recording = f->tap != NULL;
+    s->waits = f->waits;
+    s->contact_count = s->coupling_count = 0;
+    memset(s->hit, 0, (instance->count + 63) / 64 * sizeof *s->hit);
+    if (instance->world) copy_contacts(f, s);
+    if (instance->world) copy_impacts(f, s);
+    copy_hands(f, frame, s);
+    flr_stepper_copy_couplings(f, s);
+    copy_parts(f, s);
+}
