@@ -149,6 +149,7 @@ static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_
 {
     flr_voxelize_def def = make_def(values);
     flr_voxelize_needs needs;
+    j->mesh->hash = flr_mesh_hash(j->mesh); /* for the cache and the voxels */
     if (values->no_cache || flr_find_cache(NULL, j->folder, NULL) != FLR_OK) *j->folder = 0;
     flr_result result = flr_voxelize_estimate(j->mesh, &def, &needs, error);
     streaming = result == FLR_TOO_LARGE && (values->out || *j->folder);

@@ -26,7 +26,7 @@ flr_result flr_mesh_asset_make(flr_mesh *mesh, uint32_t number, flr_mesh_asset *
     atomic_init(&made->users, 1);
     made->number = number;
     made->mesh = mesh;
-    made->hash = flr_mesh_hash(mesh);
+    made->hash = mesh->hash = flr_mesh_hash(mesh);
     pthread_mutex_init(&made->lock, NULL);
     *asset = made;
     return FLR_OK;
