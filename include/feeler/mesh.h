@@ -60,6 +60,7 @@ typedef struct flr_mesh {
     uint32_t group_count;
     uint32_t names_size;
     flr_box3 bounds; /* of all vertices, metres */
+    flr_hash hash;   /* what flr_mesh_hash() returns, where the owner keeps it here; else zero */
 } flr_mesh;
 
 /* What flr_mesh_create() makes a mesh of. All pointers are borrowed during the call. */

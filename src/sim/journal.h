@@ -1,4 +1,4 @@
-/* journal.h: what was done to a world between two frames, as notes of a recording. Written by recordings.c, repeated by rerun.c.
+/* journal.h: what was done to a world between two frames, as notes of a recording. Written by recordings.c, repeated by replay.c.
  *
  * protocol/commands.def has the entries: a note's text is the entry's word and its numbers, such as "grab 0 3"; poses, parameters and
  * the like are its data. Entries that were added later have fields that older recordings do not: these read as not given. */
