@@ -8,7 +8,7 @@
  *     view.c            what clients see, made of a snapshot
  *     jobs.c            workers and their queues
  *     engine.c          creating, servicing, state; events.c: what has happened; health.c: how the loop does
- *     scene_parts.c     the list of parts, commands to the loop, parameters
+ *     scene_parts.c     the list of parts, parameters; commands.c: commands to the loop
  *     build_job.c       what jobs that build parts have in common
  *     load.c            a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     hand_devices.c    devices and which hand they move
