@@ -40,7 +40,8 @@ static double now(void)
 /* Seconds that a thread was ready to run while the machine ran others, and /proc/…/schedstat to read it from. What somebody waits
  * for while other processes have all processors says nothing about the controller, so it is measured and taken off. */
 typedef struct delays {
-    int files[3]; /* the controller's control thread, the calling thread, the relay's; -1: unknown or none */
+    int files
+        [3]; /* the controller's control thread, the calling thread, the relay's; -1: unknown or none */
 } delays;
 
 static int open_delay(int process, int thread)

@@ -35,6 +35,8 @@ static void serve(rig *r, int times)
     }
 }
 
+static bool running_free; /* engines made from now on are not paced */
+
 static void make_rig_with(rig *r, uint64_t memory, const char *scene)
 {
     flr_sim_def sim = flr_default_sim_def();
@@ -59,6 +61,7 @@ static void make_rig_with(rig *r, uint64_t memory, const char *scene)
     def.hands = 1;
     def.cache = &r->cache;
     def.memory = memory;
+    def.paced = !running_free;
     assert_ok(flr_engine_create(&def, &r->engine, &error), error);
     uint32_t job;
     assert_ok(flr_engine_load(r->engine, "/scene.json", &job, &error), error);
@@ -166,6 +169,29 @@ static void a_stall_pauses(void **state)
     s = flr_engine_view(r.engine);
     assert_false(s->paused || s->waiting);
     assert_true(flr_vec3_length(flr_vec3_sub(tool_of(s).p, there.p)) > 0.01);
+    free_rig(&r);
+}
+
+/* Frames that run free take no time: it is the clock that says how long the disk takes. */
+static void a_free_run_is_patient(void **state)
+{
+    (void)state;
+    rig r;
+    running_free = true;
+    make_rig(&r, 2 << 20);
+    running_free = false;
+    for (int i = 0; i < 50; i++) push(&r, i, FRAMES), serve(&r, 2);
+    flr_sim_set_disk(r.env, &(flr_sim_disk){.fail_at = 1, .fail_on = true});
+    int waiting = 0;
+    for (int i = 50; i < 6000; i++) {
+        push(&r, i < FRAMES ? i : FRAMES, FRAMES), serve(&r, 1);
+        waiting += flr_engine_view(r.engine)->waiting;
+    }
+    assert_true(waiting > 4000);
+    assert_false(flr_engine_view(r.engine)->paused);
+    flr_sim_advance(r.sim, 2100 * FLR_SIM_MS);
+    for (int i = 0; i < 5; i++) push(&r, FRAMES, FRAMES), serve(&r, 1);
+    assert_true(flr_engine_view(r.engine)->paused);
     free_rig(&r);
 }
 
@@ -296,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paged_is_as_in_memory),
         cmocka_unit_test(a_stall_pauses),
+        cmocka_unit_test(a_free_run_is_patient),
         cmocka_unit_test(a_paged_part_stays),
         cmocka_unit_test(what_stands_inside_is_told),
         cmocka_unit_test(damage_is_mended_by_opening_again),
