@@ -67,7 +67,6 @@ typedef struct flr_fit_ring {
 typedef struct flr_fit_solid {
     flr_kit kit;
     flr_fit_ring first, last;
-    bool begun, closed;
 } flr_fit_solid;
 
 /* NULL when memory is short. */
@@ -105,7 +104,7 @@ typedef struct flr_fit_path {
 void flr_fit_path_add(flr_fit_path *path, double t, flr_pose T_world_part);
 flr_result flr_fit_add_path(flr_model *model, const flr_fit_path *path, flr_error *error);
 
-/* The curve of a heap of scratch space: three curves at once are enough for every recipe. */
+/* Scratch space of a recipe, too large for the stack: three curves at once are enough for all. */
 typedef struct flr_fit_scratch {
     flr_fit_curve a, b, c;
     flr_fit_path path;
