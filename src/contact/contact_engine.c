@@ -28,7 +28,9 @@ struct flr_contact_pair {
     flr_contact *contacts;                  /* [def.capacity] */
     flr_scratch *scratch;                   /* [threads] */
     flr_motion_check_memory *check;
-    flr_near_notes *notes;
+    flr_near_notes *notes,
+        own_notes;          /* where near points are noted: in its own, or in somebody's */
+    flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS]: of its own */
     flr_contact
         *lists;    /* [threads][def.capacity]; NULL where there is one thread, as the following */
     piece *pieces; /* [ROUND] */
@@ -57,7 +59,7 @@ void flr_contact_pair_aim(flr_contact_pair *pair, const flr_shell *shell,
                           const flr_contact_table *table)
 {
     if (pair->def.shell != shell || pair->def.voxmap != table->voxmap)
-        pair->check->known = pair->notes->known = false;
+        pair->check->known = pair->own_notes.known = false;
     pair->def.shell = shell;
     pair->def.voxmap = table->voxmap;
     memcpy(pair->fields, table->fields, sizeof pair->fields);
@@ -78,8 +80,10 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     pair->contacts = flr_prefaulted_calloc(capacity, sizeof *pair->contacts);
     pair->scratch = aligned_alloc(64, threads * sizeof *pair->scratch);
     pair->check = flr_prefaulted_calloc(1, sizeof *pair->check);
-    pair->notes = flr_prefaulted_calloc(1, sizeof *pair->notes);
-    bool made = pair->contacts && pair->scratch && pair->check && pair->notes;
+    pair->chunks = flr_prefaulted_calloc(FLR_NEAR_CHUNKS, sizeof *pair->chunks);
+    pair->own_notes = (flr_near_notes){.capacity = FLR_NEAR_CHUNKS, .chunks = pair->chunks};
+    pair->notes = &pair->own_notes;
+    bool made = pair->contacts && pair->scratch && pair->check && pair->chunks;
     if (threads > 1) {
         pair->lists = flr_prefaulted_calloc(threads * capacity, sizeof *pair->lists);
         pair->pieces = aligned_alloc(64, ROUND * sizeof *pair->pieces);
@@ -132,7 +136,7 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
     free(pair->contacts);
     free(pair->scratch);
     free(pair->check);
-    free(pair->notes);
+    free(pair->chunks);
     free(pair);
 }
 
@@ -142,7 +146,7 @@ const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->k
 size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
 {
     const size_t threads = threads_of(pair), list = pair->def.capacity * sizeof *pair->contacts;
-    return sizeof *pair + sizeof *pair->check + sizeof *pair->notes +
+    return sizeof *pair + sizeof *pair->check + FLR_NEAR_CHUNKS * sizeof *pair->chunks +
            (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
            threads * sizeof *pair->scratch +
            (threads > 1 ? threads * list + ROUND * sizeof *pair->pieces : 0);
@@ -151,6 +155,14 @@ size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
 flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair) { return pair->check; }
 
 const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair) { return pair->notes; }
+
+void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes)
+{
+    pair->notes = notes ? notes : &pair->own_notes;
+    pair->own_notes.known = false; /* its chunks may be others' from now on */
+}
+
+flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair) { return pair->chunks; }
 
 flr_pair_view flr_contact_pair_view(const flr_contact_pair *pair)
 {

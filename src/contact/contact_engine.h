@@ -34,17 +34,17 @@ typedef struct flr_near_chunk {
 
 enum { FLR_NEAR_CHUNKS = 4096 };
 
-/* What the last query found near, so that the check of the way from there need not look for it again. */
+/* What a query found near, so that the check of the way from there need not look for it again. */
 typedef struct flr_near_notes {
     bool known;  /* all of it is here; false: what follows stands for nothing */
     bool taking; /* a query is under way that may be noted, and there was room so far */
-    uint32_t count;
+    uint32_t count, capacity;
     uint32_t limit; /* all points with marks 1 … limit are noted; `near` ones have this mark */
     const flr_shell *shell;
     const flr_voxmap *voxmap;
     double displacement; /* voxels */
     flr_pose T_world_shell, T_world_voxmap;
-    flr_near_chunk chunks[FLR_NEAR_CHUNKS];
+    flr_near_chunk *chunks; /* [capacity], of which `count` are filled; not the notes' own */
 } flr_near_notes;
 
 /* what a thread works in */
@@ -97,6 +97,10 @@ typedef struct flr_motion_check_memory {
 /* Forgotten with every query and every other shell or voxmap. */
 flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair);
 const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair);
+/* Where the next queries note what is near and the next checks look for it; NULL: in the pair's own, which is forgotten with every
+ * other shell or voxmap. Who asks many pairs by turns gives each its own, and they share the chunks of the pair's. */
+void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes);
+flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair); /* [FLR_NEAR_CHUNKS] */
 
 /* Visits every point whose voxel has a mark from 1 to `limit` in the surface field, and some that have not, in the shell's
  * order; false: marks do not reach so far. The poses make sense. */

@@ -144,7 +144,7 @@ static void note_hits(work *w, uint32_t points)
     flr_near_notes *notes = w->scratch->notes;
     const flr_scan_hits *hits = &w->scratch->hits;
     uint32_t any = 0;
-    if (notes->count == FLR_NEAR_CHUNKS) {
+    if (notes->count == notes->capacity) {
         notes->taking = false;
         return;
     }

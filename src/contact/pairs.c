@@ -6,11 +6,13 @@
 
 #include "base/prefault.h"
 #include "contact/broad.h"
+#include "contact/contact_engine.h"
 #include "contact/contact_table.h"
 #include "contact/point.h"
 
 #define SQRT3    1.7320508075688772
-#define FARTHEST 4e9 /* metres: what is asked is nearer to everything */
+#define FARTHEST 4e9  /* metres: what is asked is nearer to everything */
+enum { NOTED = 256 }; /* pairs, the first in the list, for which it is noted what is near */
 
 typedef struct place {
     flr_pairs_part part;
@@ -36,6 +38,10 @@ struct flr_pairs {
     uint32_t answered;        /* in results */
     flr_part_total *totals;   /* [def.parts + 1] */
     flr_contact_pair *asker;
+    flr_near_notes
+        *notes; /* [NOTED + 1]: what the query of a pair found near, for the checks of its motion */
+    uint32_t chunks_used;  /* by them */
+    uint32_t checked;      /* index of the pair whose motion was checked last */
     flr_contact *contacts; /* [def.contacts] */
     uint32_t contact_count;
     uint32_t unfelt;
@@ -159,6 +165,7 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     asker.threads = def->threads;
     flr_result result = flr_contact_pair_create(&asker, &made->asker, error);
     if (result != FLR_OK) return result;
+    made->notes = flr_prefaulted_calloc(NOTED + 1, sizeof *made->notes);
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
     made->places = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->places);
     made->totals = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->totals);
@@ -169,8 +176,8 @@ static flr_result allocate(flr_pairs *made, flr_error *error)
     made->movers = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->movers);
     made->fallen = flr_prefaulted_calloc((size_t)def->parts + 1, sizeof *made->fallen);
     made->granted = -1;
-    if (made->broad && made->movers && made->fallen && made->places && made->totals &&
-        made->lists[0] && made->lists[1] && made->results && made->contacts)
+    if (made->notes && made->broad && made->movers && made->fallen && made->places &&
+        made->totals && made->lists[0] && made->lists[1] && made->results && made->contacts)
         return FLR_OK;
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the pairs of %u parts",
                     def->parts);
@@ -208,6 +215,7 @@ void flr_pairs_destroy(flr_pairs *pairs)
     for (int i = 0; i < 2; i++) free(pairs->lists[i]);
     free(pairs->results);
     free(pairs->contacts);
+    free(pairs->notes);
     free(pairs->movers);
     free(pairs->fallen);
     free(pairs);
@@ -217,7 +225,7 @@ size_t flr_pairs_bytes(const flr_pairs *pairs)
 {
     const flr_pairs_def *def = &pairs->def;
     return sizeof *pairs + flr_contact_pair_bytes(pairs->asker) +
-           flr_broad_bytes(def->parts + 1, def->pairs) +
+           (NOTED + 1) * sizeof *pairs->notes + flr_broad_bytes(def->parts + 1, def->pairs) +
            ((size_t)def->parts + 1) * (sizeof *pairs->places + sizeof *pairs->totals +
                                        sizeof *pairs->movers + sizeof *pairs->fallen) +
            ((size_t)def->pairs + 1) * (2 * sizeof *pairs->lists[0] + sizeof *pairs->results) +
@@ -548,6 +556,17 @@ static void add_total(flr_part_total *total, const flr_contact_result *r, flr_wr
     total->upper = r->upper < total->upper ? r->upper : total->upper;
 }
 
+/* The next query notes what is near for the pair with this index, in what the pairs before left of the chunks. */
+static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index)
+{
+    flr_near_notes *notes = &pairs->notes[index < NOTED ? index : NOTED];
+    if (index == 0) pairs->chunks_used = 0;
+    *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - pairs->chunks_used : 0,
+                              .chunks = flr_contact_pair_chunks(pairs->asker) + pairs->chunks_used};
+    flr_contact_pair_use_notes(pairs->asker, notes);
+    return notes;
+}
+
 /* Asks one pair; `motion` NULL: at rest. */
 static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pair_result *told)
 {
@@ -567,7 +586,9 @@ static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pa
 
     flr_contact_result *r = &told->contact;
     flr_contact_pair_aim(pairs->asker, a->part.shape.shell, b->part.shape.table);
+    flr_near_notes *notes = begin_notes(pairs, (uint32_t)(told - pairs->results));
     flr_contact_query(pairs->asker, T_a, T_b, &params, r);
+    if (notes->known) pairs->chunks_used += notes->count;
     told->pair = pair;
     told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
     flr_wrench braking = flr_wrench_make(r->braking_turn, r->braking);
@@ -592,6 +613,20 @@ void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion)
     pairs->answered = pairs->count;
 }
 
+/* What was noted for a pair, or the notes of nothing. Motions are checked in the order of the list, so the next one is mostly it. */
+static flr_near_notes *find_notes(flr_pairs *pairs, flr_pair pair)
+{
+    uint32_t count = pairs->answered < NOTED ? pairs->answered : NOTED;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = (pairs->checked + k) % count;
+        const flr_pair *at = &pairs->results[i].pair;
+        if (at->shell != pair.shell || at->voxmap != pair.voxmap) continue;
+        pairs->checked = i;
+        return &pairs->notes[i];
+    }
+    return &pairs->notes[NOTED];
+}
+
 void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
                      flr_pose T_world_voxmap, const flr_motion_check_params *params,
                      flr_motion_check_result *result)
@@ -605,6 +640,7 @@ void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
     flr_pose_span of_shell = {a->T_world_part, T_world_shell},
                   of_voxmap = {b->T_world_part, ground ? b->T_world_part : T_world_voxmap};
     flr_contact_pair_aim(pairs->asker, a->shape.shell, b->shape.table);
+    flr_contact_pair_use_notes(pairs->asker, find_notes(pairs, pair));
     flr_contact_check_motion(pairs->asker, of_shell, of_voxmap, &check, result);
 }
 
