@@ -7,7 +7,6 @@
 #include "contacts.h"
 #include "feeler/cache.h"
 #include "feeler/mesh_io.h"
-#include "feeler/voxfile.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
@@ -41,20 +40,13 @@ static void free_job(flr_contacts_job *j)
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_contact_pair_destroy(j->obstacles[i].pair);
         flr_coherent_destroy(j->obstacles[i].coherent);
-        flr_sphere_tree_destroy(j->obstacles[i].tree);
-        flr_voxmap_destroy(j->obstacles[i].voxmap);
-        flr_gauge_part_destroy(j->obstacles[i].gauge);
-        flr_mesh_destroy(j->obstacles[i].mesh);
+        flr_shape_release(j->obstacles[i].shape);
     }
-    flr_sphere_tree_destroy(j->tree);
     flr_spheres_destroy(j->spheres);
-    flr_gauge_part_destroy(j->gauge);
-    flr_mesh_destroy(j->mesh);
     free(j->obstacles);
     free(j->answers);
     flr_pose_list_free(&j->poses);
-    flr_shell_destroy(j->shell);
-    flr_voxmap_destroy(j->own);
+    flr_shape_release(j->moving);
 }
 
 static flr_result no_memory(flr_error *error)
@@ -64,57 +56,54 @@ static flr_result no_memory(flr_error *error)
 
 /* ---- loading ---- */
 
-/* A mesh as voxels, as points, or as both, by way of the cache. */
-static flr_result voxelize(flr_cli *cli, const contacts_values *values, const char *name,
-                           const flr_mesh *mesh, double voxel, bool hollow, flr_force_model model,
-                           flr_voxmap **voxmap, flr_shell **shell, flr_error *error)
+static flr_result no_voxel(const char *name, flr_error *error)
 {
-    if (!(voxel > 0))
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "%s is a mesh, so the size of a voxel must be known: add --voxel 1mm",
-                        name);
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "%s is a mesh, so the size of a voxel must be known: add --voxel 1mm", name);
+}
+
+/* Points of the part that moves, voxels of others, by way of the cache. */
+static flr_result make_shape(flr_cli *cli, const contacts_values *values, const char *name,
+                             const flr_shape *bare, flr_force_model model, bool moves,
+                             flr_shape **shape, flr_error *error)
+{
     char folder[FLR_CACHE_PATH_SIZE];
     flr_cache cache = {0};
     if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
-    flr_voxelize_def def = flr_default_voxelize_def();
-    def.voxel = voxel;
-    def.hollow = hollow;
-    def.on_surface = model == FLR_FORCE_SMOOTH;
+    bool both = moves && values->engine == FLR_CONTACTS_SPHERES;
+    flr_shape_def def = {.env = cli->env,
+                         .cache = &cache,
+                         .mesh = bare->mesh,
+                         .voxel = bare->voxel,
+                         .hollow = bare->hollow,
+                         .on_surface = model == FLR_FORCE_SMOOTH,
+                         .no_voxels = moves && !both,
+                         .no_points = !moves};
     flr_progress(cli, 0, 1, "voxelizing %s", name);
-    flr_cache_report report;
-    flr_result result =
-        flr_cache_voxelize(cli->env, &cache, mesh, &def, voxmap, shell, &report, error);
-    if (result == FLR_OK && *report.broken) flr_warn(cli, "%s", report.broken);
-    if (result == FLR_OK && *report.not_stored)
+    flr_result result = flr_shape_make(&def, shape, error);
+    if (result != FLR_OK) return result;
+    const flr_cache_report *report = &(*shape)->report;
+    if (*report->broken) flr_warn(cli, "%s", report->broken);
+    if (*report->not_stored)
         flr_warn(cli, "%s: its voxels have to be made again the next time: %s", name,
-                 report.not_stored);
-    return result;
+                 report->not_stored);
+    return FLR_OK;
 }
 
-/* Hands the mesh over where it is needed for exact distances. */
-static void keep_mesh(const contacts_values *values, flr_mesh *mesh, flr_mesh **kept)
-{
-    if (needs_meshes(values))
-        *kept = mesh;
-    else
-        flr_mesh_destroy(mesh);
-}
-
-/* Voxels or points, whichever pointer is not NULL, of a mesh file or a voxel file. */
+/* A mesh file or a voxel file. */
 static flr_result load_file(flr_cli *cli, const contacts_values *values, const char *path,
-                            double voxel, flr_force_model model, flr_voxmap **voxmap,
-                            flr_shell **shell, flr_mesh **kept, flr_error *error)
+                            double voxel, flr_force_model model, bool moves, flr_shape **shape,
+                            flr_error *error)
 {
     if (flr_is_voxels(path) && needs_meshes(values))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s holds voxels without triangles; --exact and --tolerance need the mesh",
                         path);
-    if (flr_is_voxels(path))
-        return flr_voxfile_open(cli->env, path, FLR_VOXFILE_LOAD | FLR_VOXFILE_VERIFY, voxmap,
-                                shell, error);
+    if (flr_is_voxels(path)) return flr_shape_open(cli->env, path, moves, shape, error);
     flr_mesh_options options = flr_input_mesh_options(&values->input, voxel);
     flr_mesh_report report;
     flr_mesh *mesh;
+    flr_mesh_asset *asset = NULL;
     flr_progress(cli, 0, 1, "reading %s", path);
     flr_result result = flr_mesh_open(cli->env, path, &options, &mesh, &report, error);
     if (result != FLR_OK) {
@@ -122,10 +111,11 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
         return result;
     }
     flr_warn_left_out(cli, path, &report);
-    bool both = values->engine == FLR_CONTACTS_SPHERES;
-    result = voxelize(cli, values, path, mesh, voxel, false, model, shell && !both ? NULL : voxmap,
-                      shell, error);
-    keep_mesh(values, mesh, kept);
+    if ((result = flr_mesh_asset_make(mesh, 0, &asset, error)) != FLR_OK) return result;
+    const flr_shape bare = {.mesh = asset, .voxel = voxel};
+    result = voxel > 0 ? make_shape(cli, values, path, &bare, model, moves, shape, error)
+                       : no_voxel(path, error);
+    flr_mesh_asset_release(asset);
     return result;
 }
 
@@ -142,50 +132,69 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
     if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return no_memory(error);
     j->obstacle_count = 1;
     j->obstacles->T_world_voxmap = flr_pose_identity();
-    result = load_file(cli, values, arguments[0], values->voxel, j->params.model,
-                       &j->obstacles->voxmap, NULL, &j->obstacles->mesh, error);
+    result = load_file(cli, values, arguments[0], values->voxel, j->params.model, false,
+                       &j->obstacles->shape, error);
     if (result != FLR_OK) return result;
     double voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
-    result = load_file(cli, values, arguments[1], voxel, j->params.model, &j->own, &j->shell,
-                       &j->mesh, error);
-    if (result == FLR_OK && !j->shell)
+    result = load_file(cli, values, arguments[1], voxel, j->params.model, true, &j->moving, error);
+    if (result == FLR_OK && !j->moving->shell)
         return flr_fail(error, FLR_BAD_INPUT,
                         "%s holds no points; write it again without --no-shell", arguments[1]);
     return result;
+}
+
+/* How the parts of a scene are read. */
+typedef struct reading {
+    flr_cli *cli;
+    const contacts_values *values;
+    const flr_scene *scene;
+    const char *moving;
+} reading;
+
+static double voxel_of(const reading *r, uint32_t i)
+{
+    bool moves = !strcmp(r->scene->parts[i].name, r->moving);
+    if (moves && r->values->moving_voxel > 0) return r->values->moving_voxel;
+    return r->values->voxel > 0 ? r->values->voxel : flr_scene_part_voxel(r->scene, i);
+}
+
+static bool begin_part(void *context, uint32_t i, double *voxel, flr_mesh_options *options)
+{
+    const reading *r = context;
+    flr_progress(r->cli, i, r->scene->part_count, "reading %s", r->scene->parts[i].name);
+    *voxel = voxel_of(r, i);
+    *options = flr_input_mesh_options(&r->values->input, *voxel);
+    return true;
+}
+
+static void end_part(void *context, uint32_t i, const flr_mesh_report *report)
+{
+    const reading *r = context;
+    flr_warn_left_out(r->cli, r->scene->parts[i].name, report);
 }
 
 /* Every part of the scene but the one that the path moves stands where it is. */
 static flr_result load_parts(flr_cli *cli, const contacts_values *values, const flr_scene *scene,
                              const char *moving, flr_contacts_job *j, flr_error *error)
 {
+    reading r = {cli, values, scene, moving};
+    flr_parts_def def = {
+        .env = cli->env, .scene = scene, .begin = begin_part, .end = end_part, .context = &r};
+    flr_part_list parts = {0};
     if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
-    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, NULL);
-    flr_result result = FLR_OK;
-    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
-        const flr_scene_part *part = &scene->parts[i];
-        bool moves = !strcmp(part->name, moving);
-        double voxel = flr_scene_part_voxel(scene, i);
-        if (values->voxel > 0) voxel = values->voxel;
-        if (moves && values->moving_voxel > 0) voxel = values->moving_voxel;
-        flr_mesh *mesh;
-        flr_progress(cli, i, scene->part_count, "reading %s", part->name);
-        loader.options = flr_input_mesh_options(&values->input, voxel);
-        flr_mesh_report report;
-        result = flr_scene_loader_load(&loader, i, &mesh, &report, error);
-        if (result != FLR_OK) break;
-        flr_warn_left_out(cli, part->name, &report);
+    for (uint32_t i = 0; i < scene->part_count; i++)
+        if (!(voxel_of(&r, i) > 0)) return no_voxel(scene->parts[i].name, error);
+    flr_result result = flr_part_list_read(&def, &parts, error);
+    for (uint32_t i = 0; i < parts.count && result == FLR_OK; i++) {
+        const flr_part_entry *part = &parts.list[i];
+        bool moves = !strcmp(scene->parts[i].name, moving);
         flr_obstacle *o = &j->obstacles[j->obstacle_count];
-        o->T_world_voxmap = part->T_world_part;
-        bool both = values->engine == FLR_CONTACTS_SPHERES;
-        result = voxelize(cli, values, part->name, mesh, voxel, part->hollow, j->params.model,
-                          !moves ? &o->voxmap
-                          : both ? &j->own
-                                 : NULL,
-                          moves ? &j->shell : NULL, error);
-        keep_mesh(values, mesh, moves ? &j->mesh : &o->mesh);
-        if (!moves) j->obstacle_count++; /* also when it failed: there may be a mesh to free */
+        o->T_world_voxmap = part->T_start;
+        result = make_shape(cli, values, part->name, part->shape, j->params.model, moves,
+                            moves ? &j->moving : &o->shape, error);
+        j->obstacle_count += !moves && result == FLR_OK;
     }
-    flr_scene_loader_end(&loader);
+    flr_part_list_free(&parts);
     if (result == FLR_OK && j->obstacle_count == 0)
         return flr_fail(error, FLR_BAD_INPUT, "%s has no other part than %s", scene->path, moving);
     return result;
@@ -217,7 +226,7 @@ static flr_result prepare(const contacts_values *values, flr_contacts_job *j, fl
     j->exact = values->exact;
     j->tolerance = values->tolerance;
     for (size_t i = 0; i < j->obstacle_count; i++) {
-        flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].voxmap);
+        flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].shape->voxmap);
         unsigned deepest = info.bits == 2 ? 0 : info.range - 1;
         most = deepest < most ? deepest : most;
         flr_result result = flr_contacts_make_engine(j, &j->obstacles[i], error);
@@ -249,12 +258,12 @@ static void warn_coarse(flr_cli *cli, const flr_contacts_job *j)
 {
     double finest = INFINITY;
     for (size_t i = 0; i < j->obstacle_count; i++)
-        finest = fmin(finest, flr_voxmap_get_info(j->obstacles[i].voxmap).voxel);
-    if (j->shell->voxel > finest * (1 + 1e-9))
+        finest = fmin(finest, flr_voxmap_get_info(j->obstacles[i].shape->voxmap).voxel);
+    if (j->moving->shell->voxel > finest * (1 + 1e-9))
         flr_warn(cli,
                  "the moving part's points are %.4g mm apart, and there are voxels of %.4g mm: "
                  "something thin can slip between the points unnoticed; add --moving-voxel %.4gmm",
-                 1e3 * j->shell->voxel, 1e3 * finest, 1e3 * finest);
+                 1e3 * j->moving->shell->voxel, 1e3 * finest, 1e3 * finest);
 }
 
 /* All poses ask for the same displacement: it is done once. Points that do not fit are displaced in each query. */
@@ -263,11 +272,11 @@ static flr_result displace(flr_cli *cli, flr_contacts_job *j, flr_error *error)
     double by = j->displaced = j->params.displacement;
     flr_shell *moved;
     if (by == 0) return FLR_OK;
-    warn_opening(cli, by, j->shell);
-    flr_result result = flr_shell_displace(j->shell, by, &moved, error);
+    warn_opening(cli, by, j->moving->shell);
+    flr_result result = flr_shell_displace(j->moving->shell, by, &moved, error);
     if (result != FLR_OK) return result == FLR_TOO_LARGE ? FLR_OK : result;
-    flr_shell_destroy(j->shell);
-    j->shell = moved;
+    flr_shell_destroy(j->moving->shell);
+    j->moving->shell = moved;
     j->params.displacement = 0;
     return FLR_OK;
 }
@@ -365,7 +374,7 @@ static json_t *document_json(const flr_contacts_job *j, const summary *s)
                  j->engine != FLR_CONTACTS_CULLED
                      ? json_null()
                      : flr_json_text(flr_contact_pair_simd(j->obstacles->pair)));
-    flr_json_set(document, "points", flr_json_count(j->shell->total));
+    flr_json_set(document, "points", flr_json_count(j->moving->shell->total));
     flr_json_set(document, "obstacles", flr_json_count(j->obstacle_count));
     flr_json_set(document, "model", flr_json_text(flr_scene_models[j->params.model]));
     flr_json_set(document, "force_layer", flr_json_count(j->params.force_layer));
@@ -420,7 +429,7 @@ static void print_summary(flr_cli *cli, const flr_contacts_job *j, const summary
     char points[FLR_COUNT_TEXT_SIZE];
     flr_print(cli, "%zu pose%s of %s points: %zu in contact, %zu where surfaces may meet; ",
               j->poses.count, flr_noun(j->poses.count, "", "s"),
-              flr_count_print(j->shell->total, points), s->touching, s->penetrating);
+              flr_count_print(j->moving->shell->total, points), s->touching, s->penetrating);
     if (isfinite(s->upper))
         flr_print(cli, "least distance %.4g to %.4g mm; ", 1e3 * s->lower, 1e3 * s->upper);
     else if (isfinite(s->lower))
@@ -503,7 +512,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         warn_coarse(cli, &j);
         flr_contacts_ask(cli, &j);
         if (j.sweep) flr_contacts_sweep(cli, &j);
-        if (j.mesh) result = flr_contacts_measure(cli, &j, &error);
+        if (needs_meshes(values)) result = flr_contacts_measure(cli, &j, &error);
     }
     if (result == FLR_OK) {
         result = summarize(&j, &sum, &error);

@@ -10,7 +10,6 @@
 #include "recorded.h"
 #include "run_report.h"
 #include "sim/replay.h"
-#include "sim/rerun.h"
 
 typedef struct replay_values {
     flr_common common;
@@ -57,29 +56,31 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
     flr_stage_def like = flr_default_stage_def();
     like.cache = &cache;
     like.memory = values->memory;
+    const bool live = j->from.setup.live;
+    if (live && like.memory)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "--memory: a recording that feeler serve made is run again with all voxels "
+                        "in memory; leave it out");
     result = flr_check_memory(like.memory, &cache, &j->from.setup.params, error);
     if (result != FLR_OK) return result;
     like.progress = show_stage;
     like.warn = flr_warn_about;
     like.context = cli;
-    result = flr_setup_stage(cli->env, &j->from.setup, j->from.scene, &like, &j->stage, error);
+    result = flr_replay_stage(cli->env, &j->from.setup, j->from.recording, j->from.scene,
+                              &j->motion, &like, &j->stage, error);
     if (result != FLR_OK) return result;
     flr_error why;
-    const flr_mesh **meshes = calloc(j->stage->part_count, sizeof *meshes);
-    if (!meshes) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a replay");
-    for (uint32_t i = 0; i < j->stage->part_count; i++) meshes[i] = j->stage->parts[i].mesh;
-    result =
-        flr_setup_compare(j->from.recording, j->from.scene, meshes, &j->from.scene_changed, &why);
-    free(meshes);
+    result = flr_setup_compare(j->from.recording, j->from.scene, &j->stage->parts,
+                               &j->from.scene_changed, &why);
     if (result == FLR_OK) return FLR_OK;
     if (values->anyway && result == FLR_BAD_INPUT)
         flr_warn(cli, "%s", why.message);
     else
-        return flr_fail(error, result, "%s; --anyway replays the hand's way all the same",
-                        why.message);
+        return flr_fail(error, result, "%s; --anyway %s all the same", why.message,
+                        live ? "runs it" : "replays the hand's way");
     uint32_t held = flr_stage_find(j->stage, j->from.setup.part);
-    if (j->from.setup.tool == FLR_TOOL_POINT) return FLR_OK;
-    return held != UINT32_MAX && j->stage->parts[held].moving
+    if (j->from.setup.tool == FLR_TOOL_POINT || live) return FLR_OK;
+    return held != UINT32_MAX && flr_stage_moves(j->stage, held)
                ? FLR_OK
                : flr_fail(error, FLR_BAD_INPUT, "%s has no part \"%s\" that moves",
                           j->from.scene->path, j->from.setup.part);
@@ -90,10 +91,13 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
 static void tell_what_is_missing(flr_cli *cli, const job *j)
 {
     const flr_hand_log *m = &j->motion;
-    unsigned long long count = m->count, behind = m->behind;
+    unsigned long long count = m->count, behind = j->result.behind;
     flr_error lost;
     if (flr_recording_damaged(j->from.recording, &lost)) flr_warn(cli, "%s", lost.message);
-    if (m->gap)
+    if (j->result.why[0])
+        flr_warn(cli, "%s: the last %llu %s not run again: %s", j->from.path, behind,
+                 flr_noun(behind, "frame was", "frames were"), j->result.why);
+    else if (m->gap)
         flr_warn(cli,
                  "%s lacks frames behind frame %llu, so the %llu that follow cannot be replayed",
                  j->from.path, count - 1, behind);
@@ -146,15 +150,17 @@ static json_t *result_json(const job *j)
     flr_json_set(o, "version", version ? flr_json_text(version) : json_null());
     flr_json_set(o, "complete", json_boolean(j->motion.complete));
     flr_json_set(o, "frames", flr_json_count(r->compared));
-    flr_json_set(o, "not_replayed", flr_json_count(j->motion.behind));
+    flr_json_set(o, "not_replayed", flr_json_count(r->behind));
     flr_json_set(o, "scene_changed", json_boolean(j->from.scene_changed));
     flr_json_set(o, "same", json_boolean(r->same));
     flr_json_set(o, "first_difference",
                  r->same ? json_null() : difference_json(r->first, r->then, r->now));
     flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->run.hash, hash)));
     flr_json_set(o, "run",
-                 flr_run_json(j->stage, flr_stage_find(j->stage, j->from.setup.part),
-                              j->from.setup.rate, &r->run));
+                 j->from.setup.live
+                     ? json_null()
+                     : flr_run_json(j->stage, flr_stage_find(j->stage, j->from.setup.part),
+                                    j->from.setup.rate, &r->run));
     return o;
 }
 
@@ -168,84 +174,6 @@ static int fail_with(flr_cli *cli, flr_result did, const flr_error *error)
                          error);
 }
 
-/* ---- a recording of the controller ---- */
-
-static bool show_live(void *context, uint64_t done, const char *what)
-{
-    flr_progress(context, done, 0, "%s", what);
-    return !flr_stop_wanted();
-}
-
-static json_t *live_json(const job *j, const flr_rerun_result *r)
-{
-    char hash[FLR_HASH_TEXT_SIZE];
-    json_t *o = flr_json_object();
-    flr_json_set(o, "recording", flr_json_text(j->from.path));
-    const char *version = flr_recording_text(j->from.recording, "version");
-    flr_json_set(o, "version", version ? flr_json_text(version) : json_null());
-    flr_json_set(o, "complete", json_boolean(r->complete));
-    flr_json_set(o, "frames", flr_json_count(r->compared));
-    flr_json_set(o, "not_replayed", flr_json_count(r->behind));
-    flr_json_set(o, "scene_changed", json_boolean(r->scene_changed));
-    flr_json_set(o, "same", json_boolean(r->same));
-    flr_json_set(o, "first_difference",
-                 r->same ? json_null() : difference_json(r->first, r->then, r->now));
-    flr_json_set(o, "hash", flr_json_text(flr_hash_print(r->hash, hash)));
-    flr_json_set(o, "run", json_null());
-    return o;
-}
-
-/* One that feeler serve made: hands that take and let go, parameters that change. Frees the job. */
-static int run_live(flr_cli *cli, const replay_values *values, const char *scene, job *j)
-{
-    char folder[FLR_CACHE_PATH_SIZE];
-    flr_cache cache = {0};
-    flr_error error;
-    flr_rerun_result r;
-    flr_rerun_def def = {.env = cli->env,
-                         .recording = j->from.recording,
-                         .path = j->from.path,
-                         .setup = &j->from.setup,
-                         .cache = &cache,
-                         .anyway = values->anyway,
-                         .progress = show_live,
-                         .context = cli};
-    if (!values->no_cache && flr_find_cache(NULL, folder, NULL) == FLR_OK) cache.folder = folder;
-    flr_result did = flr_recorded_scene(cli, &j->from, scene, &error);
-    if (did == FLR_OK && values->memory)
-        did = flr_fail(&error, FLR_BAD_ARGUMENT,
-                       "--memory: a recording that feeler serve made is run again with all voxels "
-                       "in memory; leave it out");
-    def.scene = j->from.scene;
-    if (did == FLR_OK) did = flr_rerun(&def, &r, &error);
-    flr_progress_end(cli);
-    int code = FLR_EXIT_OK;
-    if (did == FLR_OK) {
-        flr_error lost;
-        if (r.warning[0]) flr_warn(cli, "%s", r.warning);
-        if (flr_recording_damaged(j->from.recording, &lost)) flr_warn(cli, "%s", lost.message);
-        if (r.behind > 0)
-            flr_warn(cli, "%s: the last %llu %s not run again: %s", j->from.path,
-                     (unsigned long long)r.behind, flr_noun(r.behind, "frame was", "frames were"),
-                     r.why);
-        else if (!r.complete)
-            flr_warn(cli, "%s was not ended properly; it is whole up to its frame %llu",
-                     j->from.path, (unsigned long long)r.compared - 1);
-        j->from.scene_changed = r.scene_changed;
-        j->result = (flr_replay_result){.run.hash = r.hash,
-                                        .compared = r.compared,
-                                        .same = r.same,
-                                        .first = r.first,
-                                        .then = r.then,
-                                        .now = r.now};
-        print_result(cli, j);
-        if (cli->json) flr_json_print(cli, live_json(j, &r));
-        code = r.same ? FLR_EXIT_OK : FLR_EXIT_FAILED;
-    }
-    free_job(j);
-    return did == FLR_OK ? code : fail_with(cli, did, &error);
-}
-
 /* ---- the command ---- */
 
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
@@ -255,10 +183,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     job j = {0};
     flr_catch_stop();
     flr_result did = flr_recorded_open(cli, arguments[0], &j.from, &error);
-    if (did == FLR_OK && j.from.setup.live)
-        return run_live(cli, values, count > 1 ? arguments[1] : NULL, &j);
-    if (did == FLR_OK) did = make_stage(cli, values, count > 1 ? arguments[1] : NULL, &j, &error);
     if (did == FLR_OK) did = flr_hand_log_read(j.from.recording, arguments[0], &j.motion, &error);
+    if (did == FLR_OK) did = make_stage(cli, values, count > 1 ? arguments[1] : NULL, &j, &error);
     if (did == FLR_OK)
         did = flr_replay_run(cli->env, &j.from.setup, j.stage, &j.motion, show_run, cli, &j.result,
                              &error);

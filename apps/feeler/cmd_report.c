@@ -61,7 +61,7 @@ static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
                   1e3 * r->least_upper, r->frames[r->nearest].t);
     else
         flr_print(cli, "least distance at least %.4g mm\n", 1e3 * r->least);
-    if (r->meshes)
+    if (r->parts.count)
         flr_print(cli, "surfaces meet in %zu of %zu %s measured, of %zu\n", r->meeting, r->measured,
                   flr_noun(r->measured, "frame", "frames"), r->count);
     if (!r->complete)
@@ -85,8 +85,8 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
     flr_json_set(distance, "upper", flr_json_number(r->least_upper));
     flr_json_set(o, "distance", distance);
     flr_json_set(o, "nearest_frame", flr_json_count(r->nearest));
-    flr_json_set(o, "measured_frames", r->meshes ? flr_json_count(r->measured) : json_null());
-    flr_json_set(o, "meeting_frames", r->meshes ? flr_json_count(r->meeting) : json_null());
+    flr_json_set(o, "measured_frames", r->parts.count ? flr_json_count(r->measured) : json_null());
+    flr_json_set(o, "meeting_frames", r->parts.count ? flr_json_count(r->meeting) : json_null());
     flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
     flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));
     json_t *paging = json_null();
@@ -120,7 +120,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_result did = flr_recorded_open(cli, arguments[0], &r.from, &error);
     if (did == FLR_OK) did = flr_report_read(cli, &r, &error);
     if (did == FLR_OK) did = find_meshes(cli, count > 1 ? arguments[1] : NULL, &r, &error);
-    if (did == FLR_OK && r.meshes)
+    if (did == FLR_OK && r.parts.count)
         did = flr_report_measure(cli, &r, (size_t)values->measure, &error);
     if (did == FLR_OK) did = flr_report_sum(&r, &error);
     if (did == FLR_OK) {

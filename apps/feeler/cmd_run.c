@@ -119,11 +119,11 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
                         "a point holds no part; leave out --part, or --tool grip takes one");
     result = flr_setup_stage(cli->env, &j->setup, j->scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;
-    for (uint32_t i = 0; i < j->stage->part_count; i++) j->moving += j->stage->parts[i].moving;
+    for (uint32_t i = 0; i < j->stage->parts.count; i++) j->moving += flr_stage_moves(j->stage, i);
     j->part = UINT32_MAX;
     if (j->setup.tool == FLR_TOOL_POINT) return FLR_OK;
     j->part = flr_stage_find(j->stage, values->part);
-    if (j->part == UINT32_MAX || !j->stage->parts[j->part].moving)
+    if (j->part == UINT32_MAX || !flr_stage_moves(j->stage, j->part))
         return values->part
                    ? flr_fail(error, FLR_BAD_ARGUMENT,
                               "%s has no part \"%s\" that moves; feeler info lists its parts", file,
@@ -141,9 +141,10 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
 static flr_pose start_of_point(const job *j, flr_vec3 *size)
 {
     flr_box3 box = flr_box3_empty();
-    for (uint32_t i = 0; i < j->stage->part_count; i++) {
-        const flr_stage_part *part = &j->stage->parts[i];
-        box = flr_box3_union(box, flr_box3_transform(part->T_start, part->mesh->bounds));
+    for (uint32_t i = 0; i < j->stage->parts.count; i++) {
+        const flr_part_entry *part = &j->stage->parts.list[i];
+        box =
+            flr_box3_union(box, flr_box3_transform(part->T_start, part->shape->mesh->mesh->bounds));
     }
     *size = flr_box3_size(box);
     flr_pose T = flr_pose_identity();
@@ -155,11 +156,11 @@ static flr_pose start_of_point(const job *j, flr_vec3 *size)
 
 static flr_result make_script(flr_cli *cli, const run_values *values, job *j, flr_error *error)
 {
-    const flr_stage_part *part = j->part == UINT32_MAX ? NULL : &j->stage->parts[j->part];
+    const flr_part_entry *part = j->part == UINT32_MAX ? NULL : &j->stage->parts.list[j->part];
     flr_vec3 size = flr_vec3_zero();
     flr_script_def def = flr_default_script_def();
     if (part) {
-        size = flr_box3_size(part->mesh->bounds);
+        size = flr_box3_size(part->shape->mesh->mesh->bounds);
         def.start = part->T_start;
     } else {
         def.start = start_of_point(j, &size);
@@ -195,7 +196,7 @@ static flr_result open_device(const run_values *values, job *j, flr_error *error
 static void tell_offset(flr_cli *cli, const job *j, flr_target target)
 {
     if (j->part == UINT32_MAX) return;
-    const flr_stage_part *part = &j->stage->parts[j->part];
+    const flr_part_entry *part = &j->stage->parts.list[j->part];
     flr_pose begin = target.at(target.context, 0);
     double way = flr_vec3_length(flr_vec3_sub(begin.p, part->T_start.p));
     flr_quat turn = flr_quat_mul(begin.q, flr_quat_conjugate(part->T_start.q));
@@ -242,7 +243,7 @@ static flr_result describe(const run_values *values, job *j, flr_texts *texts, f
     if (!scene) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
     const flr_device_info *device = flr_device_get_info(j->device);
     j->setup.scene = scene;
-    j->setup.part = j->part == UINT32_MAX ? "" : j->stage->parts[j->part].name;
+    j->setup.part = j->part == UINT32_MAX ? "" : j->stage->parts.list[j->part].name;
     j->setup.device_force = device->force;
     j->setup.device_torque = device->torque;
     j->setup.dead_man = device->dead_man;
@@ -270,12 +271,12 @@ static flr_result write_poses(const job *j, flr_output *out, uint64_t frames, fl
     flr_result result =
         flr_output_print(out, error, "# t x y z qw qx qy qz, in units of %g m\n", unit);
     uint32_t number = 0;
-    for (uint32_t i = 0; i < j->stage->part_count && result == FLR_OK; i++) {
-        if (!j->stage->parts[i].moving) continue;
+    for (uint32_t i = 0; i < j->stage->parts.count && result == FLR_OK; i++) {
+        if (!flr_stage_moves(j->stage, i)) continue;
         char safe[FLR_SAFE_SIZE];
         if (j->moving > 1)
             result = flr_output_print(out, error, "# part %s\n",
-                                      flr_safe(j->stage->parts[i].name, safe));
+                                      flr_safe(j->stage->parts.list[i].name, safe));
         for (uint64_t k = 0; k < frames && result == FLR_OK; k++) {
             flr_pose T = j->poses[k * j->moving + number];
             result =
@@ -401,7 +402,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
                  "part \"%s\" starts below the force layer (gap about %g mm or less): use "
                  "--force-layer 0 or "
                  "smaller voxels",
-                 j.stage->parts[result.sunk].name, result.gap * 1e3);
+                 j.stage->parts.list[result.sunk].name, result.gap * 1e3);
     if (did == FLR_OK) {
         flr_run_print(cli, j.stage, j.part, values->rate, &result);
         if (cli->json) flr_json_print(cli, flr_run_json(j.stage, j.part, values->rate, &result));

@@ -164,7 +164,10 @@ static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_
 
     def.progress = show_progress;
     def.context = cli;
-    flr_cache cache = {.folder = *j->folder ? j->folder : NULL, .stream = true};
+    if (!streaming) def.memory_limit = UINT64_MAX; /* it fits, as was seen just now */
+    /* what is asked for as a file is not written into the cache, too */
+    flr_cache cache = {
+        .folder = *j->folder ? j->folder : NULL, .stream = true, .read_only = values->out != NULL};
     flr_catch_stop();
     result = streaming && values->out
                  ? stream_out(cli, values, &def, j, error)
@@ -463,7 +466,8 @@ const flr_command flr_cmd_voxelize = {
         "mesh may be open, inverted, doubled or a soup; where a hole is wider than a voxel and the "
         "inside leaks, a warning says where and which voxel size would close it.\n\n"
         "The result is kept in the cache (feeler cache) and found there the next time; --out "
-        "writes it to a file of your own, which feeler info draws and feeler convert turns into "
+        "writes it to a file of your own instead, which feeler info draws and feeler convert turns "
+        "into "
         "a NanoVDB file.\n\n"
         "Voxels that do not fit into --memory are built slab by slab, straight into --out or the "
         "cache: the same bytes, more slowly. Meanwhile a temporary file beside it takes about 2 "

@@ -7,29 +7,20 @@
 
 enum { MOST_STEPS = 1000 }; /* from one pose to the next, to keep the travel limit */
 
-/* The tree of a part, and once for all the room to ask in. */
-static flr_result make_tree(flr_contacts_job *j, const flr_voxmap *voxmap, const flr_shell *shell,
-                            flr_sphere_tree **tree, flr_error *error)
-{
-    flr_sphere_tree_def def = flr_default_sphere_tree_def();
-    def.voxmap = voxmap, def.shell = shell;
-    flr_result result = flr_sphere_tree_create(&def, tree, error);
-    if (result != FLR_OK || j->spheres) return result;
-    flr_spheres_def room = {.pairs = 1 << 20, .listed = 1 << 16, .threads = 1};
-    return flr_spheres_create(&room, &j->spheres, error);
-}
-
 flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_error *error)
 {
     if (j->engine == FLR_CONTACTS_SPHERES) {
-        flr_result result = make_tree(j, o->voxmap, NULL, &o->tree, error);
-        if (result == FLR_OK && !j->tree) result = make_tree(j, j->own, j->shell, &j->tree, error);
+        flr_spheres_def room = {.pairs = 1 << 20, .listed = 1 << 16, .threads = 1};
+        flr_result result = flr_shape_tree(o->shape, &o->tree, error);
+        if (result == FLR_OK) result = flr_shape_tree(j->moving, &j->tree, error);
+        if (result == FLR_OK && !j->spheres) result = flr_spheres_create(&room, &j->spheres, error);
         if (result != FLR_OK) return result;
     }
     if (j->engine == FLR_CONTACTS_COHERENT) {
         flr_coherent_def def = flr_default_coherent_def();
-        def.shell = j->shell;
-        def.voxmap = o->voxmap;
+        def.shell = j->moving->shell;
+        def.voxmap = o->shape->voxmap;
+        def.table = o->shape->table;
         def.capacity = 0;
         if (j->tests > 0) def.tests_per_frame = j->tests / (double)j->obstacle_count;
         flr_result result = flr_coherent_create(&def, &o->coherent, error);
@@ -37,8 +28,9 @@ flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_er
     }
     if (j->engine != FLR_CONTACTS_CULLED && !j->sweep) return FLR_OK;
     flr_contact_pair_def def = flr_default_contact_pair_def();
-    def.shell = j->shell;
-    def.voxmap = o->voxmap;
+    def.shell = j->moving->shell;
+    def.voxmap = o->shape->voxmap;
+    def.table = o->shape->table;
     def.capacity = 0;
     return flr_contact_pair_create(&def, &o->pair, error);
 }
@@ -86,8 +78,8 @@ static flr_contact_result ask(const flr_contacts_job *j, flr_pose T_world_shell,
         if (j->engine == FLR_CONTACTS_SPHERES)
             ask_spheres(j, o, T_world_shell, &one);
         else if (j->engine == FLR_CONTACTS_REFERENCE)
-            flr_contact_reference(j->shell, o->voxmap, T_world_shell, o->T_world_voxmap, &j->params,
-                                  NULL, 0, &one);
+            flr_contact_reference(j->moving->shell, o->shape->voxmap, T_world_shell,
+                                  o->T_world_voxmap, &j->params, NULL, 0, &one);
         else if (o->coherent) {
             flr_coherent_result r;
             flr_coherent_query(o->coherent, T_world_shell, o->T_world_voxmap, &j->params, &r);

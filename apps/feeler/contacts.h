@@ -8,6 +8,7 @@
 #include "feeler/gauge.h"
 #include "feeler/spheres.h"
 #include "scene/pose_file.h"
+#include "sim/asset.h"
 
 struct json_t;
 
@@ -20,14 +21,13 @@ typedef enum flr_contacts_engine {
 
 /* a part that the moving one may touch */
 typedef struct flr_obstacle {
-    flr_voxmap *voxmap;
+    flr_shape *shape; /* its voxels */
     flr_pose T_world_voxmap;
     flr_contact_pair *pair;
-    flr_coherent *coherent; /* NULL: not asked for */
-    flr_sphere_tree *tree;  /* likewise */
+    flr_coherent *coherent;      /* NULL: not asked for */
+    const flr_sphere_tree *tree; /* likewise */
     /* with exact distances only */
-    flr_mesh *mesh;
-    flr_gauge_part *gauge;
+    const flr_gauge_part *gauge;
     flr_gauge_witness witness;
 } flr_obstacle;
 
@@ -51,10 +51,9 @@ typedef struct flr_pose_answer {
 } flr_pose_answer;
 
 typedef struct flr_contacts_job {
-    flr_shell *shell;
-    flr_voxmap *own;       /* of the moving part, too: from a voxel file, or for sphere trees */
-    flr_sphere_tree *tree; /* of it; NULL: not asked for */
-    flr_spheres *spheres;  /* likewise */
+    flr_shape *moving;           /* its points; for sphere trees voxels, too */
+    const flr_sphere_tree *tree; /* of it; NULL: not asked for */
+    flr_spheres *spheres;        /* likewise */
     flr_obstacle *obstacles;
     size_t obstacle_count;
     flr_pose_list poses;
@@ -68,9 +67,8 @@ typedef struct flr_contacts_job {
     uint64_t jumps; /* from pose to pose, too far for steps within the limit */
     /* exact distances, and whether they are above the tolerance */
     bool exact;
-    double tolerance; /* metres; below 0: none */
-    flr_mesh *mesh;   /* of the moving part; NULL: nothing exact is asked for */
-    flr_gauge_part *gauge;
+    double tolerance;            /* metres; below 0: none */
+    const flr_gauge_part *gauge; /* of the moving part; NULL: nothing exact is asked for */
 } flr_contacts_job;
 
 /* Makes what the job's engine needs, and what it needs for an obstacle; freed by whoever frees the obstacle. */

@@ -33,10 +33,10 @@ static void measure(flr_contacts_job *j, flr_pose T_world_moving, flr_pose_answe
 
 flr_result flr_contacts_measure(flr_cli *cli, flr_contacts_job *j, flr_error *error)
 {
-    flr_result result = flr_gauge_part_create(j->mesh, &j->gauge, error);
+    flr_result result = flr_mesh_asset_gauge(j->moving->mesh, &j->gauge, error);
     for (size_t i = 0; i < j->obstacle_count && result == FLR_OK; i++) {
         j->obstacles[i].witness = flr_no_witness();
-        result = flr_gauge_part_create(j->obstacles[i].mesh, &j->obstacles[i].gauge, error);
+        result = flr_mesh_asset_gauge(j->obstacles[i].shape->mesh, &j->obstacles[i].gauge, error);
     }
     for (size_t i = 0; i < j->poses.count && result == FLR_OK; i++) {
         if (i % 256 == 0) flr_progress(cli, i, j->poses.count, "measuring");

@@ -46,9 +46,7 @@ typedef struct flr_report {
     bool *acts;       /* [moving]: was held, or moved; where none did, all */
     uint64_t missing; /* frames that did not get into the recording */
     bool complete;
-    /* by the triangles; meshes NULL: not at hand */
-    flr_mesh **meshes; /* [scene->part_count] */
-    flr_gauge_part **gauges;
+    flr_part_list parts;     /* the scene's, for their meshes; none: they are not at hand */
     size_t measured, proven; /* frames; and those that need no measuring for the verdict */
     size_t meeting;          /* measured frames in which surfaces meet */
     /* sums */
@@ -71,6 +69,11 @@ void flr_report_free(flr_report *report);
 
 /* Reads all frames. */
 flr_result flr_report_read(flr_cli *cli, flr_report *report, flr_error *error);
+
+static inline const flr_mesh *flr_report_mesh(const flr_report *report, size_t part)
+{
+    return report->parts.list[part].shape->mesh->mesh;
+}
 
 /* Reads the meshes of the scene and compares them with what was recorded. */
 flr_result flr_report_meshes(flr_cli *cli, flr_report *report, flr_error *error);

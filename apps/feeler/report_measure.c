@@ -9,38 +9,44 @@ enum { EVEN = 1000 }; /* frames that are measured at even steps, before those th
 
 /* ---- meshes ---- */
 
+typedef struct reading {
+    flr_cli *cli;
+    const flr_scene *scene;
+} reading;
+
+static bool show_reading(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
+{
+    const reading *r = context;
+    (void)voxel, (void)options;
+    flr_progress(r->cli, part, r->scene->part_count, "reading %s", r->scene->parts[part].name);
+    return true;
+}
+
 flr_result flr_report_meshes(flr_cli *cli, flr_report *r, flr_error *error)
 {
-    const flr_scene *scene = r->from.scene;
-    flr_mesh **meshes = calloc(scene->part_count, sizeof *meshes);
-    if (!meshes) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, &r->from.setup.options);
-    flr_result result = FLR_OK;
-    for (size_t i = 0; i < scene->part_count && result == FLR_OK; i++) {
-        flr_progress(cli, i, scene->part_count, "reading %s", scene->parts[i].name);
-        result = flr_scene_loader_load(&loader, i, &meshes[i], NULL, error);
-    }
-    flr_scene_loader_end(&loader);
+    reading shown = {cli, r->from.scene};
+    flr_parts_def def = {.env = cli->env,
+                         .scene = r->from.scene,
+                         .options = &r->from.setup.options,
+                         .begin = show_reading,
+                         .context = &shown};
+    flr_result result = flr_part_list_read(&def, &r->parts, error);
     if (result == FLR_OK)
-        result = flr_setup_compare(r->from.recording, scene, (const flr_mesh *const *)meshes,
+        result = flr_setup_compare(r->from.recording, r->from.scene, &r->parts,
                                    &r->from.scene_changed, error);
-    if (result != FLR_OK) {
-        for (size_t i = 0; i < scene->part_count; i++) flr_mesh_destroy(meshes[i]);
-        free(meshes);
-        return result;
-    }
-    r->meshes = meshes;
-    return FLR_OK;
+    if (result != FLR_OK) flr_part_list_free(&r->parts);
+    return result;
 }
 
 /* ---- measuring ---- */
 
 typedef struct measurer {
     flr_report *report;
-    flr_pose *places;             /* [part_count]: world */
-    double *reach;                /* [moving]: of the farthest point from the part's origin */
-    bool *acts;                   /* [part_count]: was held, or moved */
-    flr_gauge_witness *witnesses; /* [part_count][part_count] */
+    flr_pose *places;              /* [part_count]: world */
+    double *reach;                 /* [moving]: of the farthest point from the part's origin */
+    bool *acts;                    /* [part_count]: was held, or moved */
+    const flr_gauge_part **gauges; /* [part_count] */
+    flr_gauge_witness *witnesses;  /* [part_count][part_count] */
 } measurer;
 
 static void place_all(const measurer *m, size_t frame)
@@ -68,7 +74,7 @@ static void measure(const measurer *m, size_t frame)
             /* pairs of moved parts once */
             if (i == k || !m->acts[i] || (m->acts[k] && k < i)) continue;
             flr_gauge_result g;
-            flr_gauge_distance(r->gauges[i], r->gauges[k], m->places[i], m->places[k], &params,
+            flr_gauge_distance(m->gauges[i], m->gauges[k], m->places[i], m->places[k], &params,
                                &m->witnesses[i * scene->part_count + k], &g);
             if (g.found && g.upper < f->exact) f->exact = params.max_distance = g.upper;
             f->meet |= g.found && g.meet;
@@ -150,20 +156,20 @@ static flr_result make_ready(measurer *m, flr_error *error)
     flr_report *r = m->report;
     const flr_scene *scene = r->from.scene;
     size_t count = scene->part_count;
-    r->gauges = calloc(count, sizeof(flr_gauge_part *));
+    m->gauges = calloc(count, sizeof(flr_gauge_part *));
     m->places = calloc(count, sizeof *m->places);
     m->reach = calloc((size_t)r->moving + 1, sizeof *m->reach);
     m->witnesses = calloc(count * count, sizeof *m->witnesses);
     m->acts = calloc(count, sizeof *m->acts);
-    if (!r->gauges || !m->places || !m->reach || !m->witnesses || !m->acts)
+    if (!m->gauges || !m->places || !m->reach || !m->witnesses || !m->acts)
         return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count * count; i++) m->witnesses[i] = flr_no_witness();
     uint32_t number = 0;
     flr_result result = FLR_OK;
     for (size_t i = 0; i < count && result == FLR_OK; i++) {
-        result = flr_gauge_part_create(r->meshes[i], &r->gauges[i], error);
+        result = flr_mesh_asset_gauge(r->parts.list[i].shape->mesh, &m->gauges[i], error);
         if (!scene->parts[i].moving || number >= r->moving) continue;
-        flr_box3 box = r->meshes[i]->bounds;
+        flr_box3 box = flr_report_mesh(r, i)->bounds;
         flr_vec3 far = flr_vec3_make(fmax(fabs(box.low.x), fabs(box.high.x)),
                                      fmax(fabs(box.low.y), fabs(box.high.y)),
                                      fmax(fabs(box.low.z), fabs(box.high.z)));
@@ -178,6 +184,7 @@ flr_result flr_report_measure(flr_cli *cli, flr_report *r, size_t most, flr_erro
     measurer m = {.report = r};
     flr_result result = make_ready(&m, error);
     if (result == FLR_OK) measure_all(cli, &m, most);
+    free(m.gauges);
     free(m.places);
     free(m.reach);
     free(m.acts);

@@ -146,7 +146,7 @@ static void place_parts(const flr_report *r, size_t frame, flr_picture_part *par
     uint32_t number = 0;
     for (size_t i = 0; i < scene->part_count; i++) {
         bool moves = scene->parts[i].moving && number < r->moving;
-        parts[i] = (flr_picture_part){.mesh = r->meshes[i],
+        parts[i] = (flr_picture_part){.mesh = flr_report_mesh(r, i),
                                       .T_world_part = scene->parts[i].T_world_part,
                                       .colour = colour_of(scene, i)};
         if (moves) parts[i].T_world_part = r->poses[frame * r->moving + number++];
@@ -161,8 +161,8 @@ static flr_box3 focus_of(const flr_report *r)
     uint32_t number = 0;
     for (size_t i = 0; i < scene->part_count; i++) {
         if (!scene->parts[i].moving || number >= r->moving) continue;
-        double radius = 0.5 * flr_vec3_length(flr_box3_size(r->meshes[i]->bounds));
-        flr_vec3 centre = flr_box3_centre(r->meshes[i]->bounds);
+        double radius = 0.5 * flr_vec3_length(flr_box3_size(flr_report_mesh(r, i)->bounds));
+        flr_vec3 centre = flr_box3_centre(flr_report_mesh(r, i)->bounds);
         for (size_t k = 0; k < r->count; k++) {
             flr_vec3 p = flr_pose_apply(r->poses[k * r->moving + number], centre);
             flr_vec3 around = flr_vec3_make(radius, radius, radius);
@@ -241,8 +241,8 @@ static void write_verdict(FILE *out, const flr_report *r)
             1e3 * r->clearance, distance);
     if (r->verdict == FLR_VERDICT_FAIL) fprintf(out, ", at %.3f s", r->frames[r->nearest].t);
     if (r->verdict == FLR_VERDICT_OPEN)
-        fputs(r->meshes ? "; measure more frames to decide (--measure)"
-                        : "; without the scene's meshes only bounds are known",
+        fputs(r->parts.count ? "; measure more frames to decide (--measure)"
+                             : "; without the scene's meshes only bounds are known",
               out);
     fputs("</span></div>\n", out);
 }
@@ -261,7 +261,7 @@ static void write_summary(FILE *out, const flr_report *r)
             (unsigned long long)r->missing);
     row(out, "least distance", "%s at %.3f s", distance_print(r, distance),
         r->frames[r->nearest].t);
-    if (r->meshes)
+    if (r->parts.count)
         row(out, "surfaces that meet",
             "in %zu of %zu frames whose triangles were measured; %zu "
             "others cannot by their bounds, %zu were not looked at",
@@ -326,8 +326,8 @@ static bool write_clearance(FILE *out, const flr_report *r, const double *t)
         flr_chart chart = {.label = "distance [mm]",
                            .t = t,
                            .count = r->count,
-                           .lines = r->meshes ? lines : lines + 1,
-                           .line_count = r->meshes ? 3 : 2,
+                           .lines = r->parts.count ? lines : lines + 1,
+                           .line_count = r->parts.count ? 3 : 2,
                            .top = top,
                            .mark = r->clearance > 0 ? 1e3 * r->clearance : NAN,
                            .mark_name = mark};
@@ -335,9 +335,9 @@ static bool write_clearance(FILE *out, const flr_report *r, const double *t)
             "<section><h2>Clearance along the way</h2>\n<p class=\"soft\">The bounds come from the "
             "voxels, in every frame. ",
             out);
-        if (r->meshes && r->measured == r->count)
+        if (r->parts.count && r->measured == r->count)
             fputs("The exact distance was measured in every frame. ", out);
-        else if (r->meshes)
+        else if (r->parts.count)
             fprintf(out,
                     "The exact distance was measured in %zu of %zu frames; the others cannot be "
                     "nearer than %.4g mm, by the nearest measured one and the way between. ",
@@ -470,9 +470,9 @@ static bool write_way(FILE *out, const flr_report *r)
     /* of the middle of the part, where its mesh is known, else of its origin */
     flr_vec3 centre = flr_vec3_zero();
     uint32_t number = 0;
-    for (size_t i = 0; r->meshes && i < r->from.scene->part_count; i++) {
+    for (size_t i = 0; r->parts.count && i < r->from.scene->part_count; i++) {
         if (!r->from.scene->parts[i].moving) continue;
-        if (number++ == r->held) centre = flr_box3_centre(r->meshes[i]->bounds);
+        if (number++ == r->held) centre = flr_box3_centre(flr_report_mesh(r, i)->bounds);
     }
     for (size_t i = 0; ok && r->moving && i < r->count; i++) {
         flr_vec3 at = flr_pose_apply(r->poses[i * r->moving + r->held], centre);
@@ -489,7 +489,7 @@ static bool write_way(FILE *out, const flr_report *r)
         fprintf(out,
                 "<p class=\"soft\">The way of %s, with contact in the second colour; from the "
                 "ring to the dot.</p>\n<div class=\"row\">",
-                r->meshes ? "the middle of the part" : "the part's origin");
+                r->parts.count ? "the middle of the part" : "the part's origin");
         for (int i = 0; i < 3; i++) {
             fputs("<figure>", out);
             flr_chart_way(out, views[i].across, views[i].up, p[views[i].x], p[views[i].y], hot,
@@ -565,7 +565,7 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     write_verdict(out, r);
     write_summary(out, r);
     fputs("<section><h2>Path</h2>\n", out);
-    if (r->meshes) result = write_pictures(cli, out, r, error);
+    if (r->parts.count) result = write_pictures(cli, out, r, error);
     bool ok = result == FLR_OK && write_way(out, r);
     fputs("</section>\n", out);
     ok = ok && write_clearance(out, r, t) && write_forces(out, r, t) && write_paging(out, r, t) &&

@@ -16,12 +16,7 @@ static flr_result no_memory(const flr_report *r, flr_error *error)
 
 void flr_report_free(flr_report *r)
 {
-    for (size_t i = 0; r->from.scene && i < r->from.scene->part_count; i++) {
-        if (r->gauges) flr_gauge_part_destroy(r->gauges[i]);
-        if (r->meshes) flr_mesh_destroy(r->meshes[i]);
-    }
-    free(r->gauges);
-    free(r->meshes);
+    flr_part_list_free(&r->parts);
     free(r->frames);
     free(r->poses);
     free(r->acts);

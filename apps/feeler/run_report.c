@@ -26,9 +26,9 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                    const flr_run_result *r)
 {
     char safe[FLR_SAFE_SIZE], hash[FLR_HASH_TEXT_SIZE];
-    bool point = part >= stage->part_count;
+    bool point = part >= stage->parts.count;
     flr_print(cli, "%s%s%s: %llu %s at %g Hz, %.3g s of motion\n", flr_bold(cli),
-              point ? "a point" : flr_safe(stage->parts[part].name, safe), flr_plain(cli),
+              point ? "a point" : flr_safe(stage->parts.list[part].name, safe), flr_plain(cli),
               (unsigned long long)r->frames, flr_noun(r->frames, "frame", "frames"), rate,
               (double)r->frames / rate);
     flr_print(cli, "  %-22s %10s %10s %10s %10s\n", "", "median", "p99", "p99.9", "max");
@@ -145,9 +145,9 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
 {
     char hash[FLR_HASH_TEXT_SIZE];
     json_t *o = flr_json_object();
-    bool point = part >= stage->part_count;
+    bool point = part >= stage->parts.count;
     flr_json_set(o, "tool", flr_json_text(flr_scene_tools[point ? FLR_TOOL_POINT : FLR_TOOL_GRIP]));
-    flr_json_set(o, "part", point ? json_null() : flr_json_text(stage->parts[part].name));
+    flr_json_set(o, "part", point ? json_null() : flr_json_text(stage->parts.list[part].name));
     if (point) {
         flr_json_set(o, "touching_frames", flr_json_count(r->touching_frames));
         flr_json_set(o, "pinched_frames", flr_json_count(r->pinched_frames));

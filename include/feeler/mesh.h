@@ -60,6 +60,7 @@ typedef struct flr_mesh {
     uint32_t group_count;
     uint32_t names_size;
     flr_box3 bounds; /* of all vertices, metres */
+    flr_hash hash;   /* of vertices and triangles; zero: not known, see flr_mesh_hash() */
 } flr_mesh;
 
 /* What flr_mesh_create() makes a mesh of. All pointers are borrowed during the call. */

@@ -39,8 +39,9 @@ typedef struct flr_voxelize_def {
     bool hollow;      /* no interior: what is inside is free; default false */
     bool on_surface;  /* move the shell's points onto the exact surface; default false */
     unsigned threads; /* 0: one per processor */
-    /* bytes; refuse before work begins if more would be needed; 0: what the machine has.
-     * flr_voxelize_file() keeps to it instead */
+    /* bytes; refuse before work begins if more would be needed; 0: what the machine has;
+     * UINT64_MAX: no limit, as after flr_voxelize_estimate(). flr_voxelize_file() keeps to it
+     * instead */
     uint64_t memory_limit;
     /* Called often, from the calling thread, with the part of the work done, 0 … 1, and what is
      * being done ("features", "triangles", "interior", "chunks", "points", "done"); return false to

@@ -169,6 +169,7 @@ flr_result flr_builder_finish(flr_builder *builder, flr_mesh **mesh)
         .names_size = (uint32_t)builder->names_size,
         .bounds = bounds,
     };
+    made->hash = flr_mesh_hash(made);
     flr_builder_begin(builder, 0, 0);
     *mesh = made;
     return FLR_OK;

@@ -200,6 +200,7 @@ flr_result flr_mesh_extract_group(const flr_mesh *mesh, uint32_t group, flr_mesh
 flr_hash flr_mesh_hash(const flr_mesh *mesh)
 {
     uint32_t counts[2] = {mesh->vertex_count, mesh->triangle_count};
+    if (mesh->hash.low || mesh->hash.high) return mesh->hash;
     flr_hasher hasher = flr_hasher_begin();
     flr_hasher_add(&hasher, counts, sizeof counts);
     flr_hasher_add(&hasher, mesh->vertices, mesh->vertex_count * sizeof *mesh->vertices);

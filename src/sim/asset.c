@@ -1,11 +1,19 @@
 /* meshes and shapes: made once, shared by parts, workers and senders, freed by whoever is last */
+#include "sim/asset.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/text.h"
 #include "contact/contact_table.h"
-#include "sim/engine_internal.h"
-#include "sim/stage.h"
+#include "feeler/voxfile.h"
+#include "sim/build_job.h"
+
+static flr_result no_memory(flr_error *error)
+{
+    return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the scene");
+}
 
 flr_result flr_mesh_asset_make(flr_mesh *mesh, uint32_t number, flr_mesh_asset **asset,
                                flr_error *error)
@@ -13,7 +21,7 @@ flr_result flr_mesh_asset_make(flr_mesh *mesh, uint32_t number, flr_mesh_asset *
     flr_mesh_asset *made = calloc(1, sizeof *made);
     if (!made) {
         flr_mesh_destroy(mesh);
-        return flr_engine_no_memory(error);
+        return no_memory(error);
     }
     atomic_init(&made->users, 1);
     made->number = number;
@@ -66,11 +74,36 @@ flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **p
     return result;
 }
 
+/* Mass properties of a mesh that is not closed: those of its box. */
+static flr_body_def from_box(const flr_mesh *mesh)
+{
+    flr_body_def def = flr_default_body_def();
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    double x2 = size.x * size.x, y2 = size.y * size.y, z2 = size.z * size.z;
+    double least = 1e-6 * (x2 + y2 + z2) + 1e-12; /* a sheet still has some inertia */
+    flr_mat3 tensor = {{{(y2 + z2 + least) / 12, 0, 0},
+                        {0, (x2 + z2 + least) / 12, 0},
+                        {0, 0, (x2 + y2 + least) / 12}}};
+    def.inertia =
+        (flr_inertia){.mass = 1, .centre = flr_box3_centre(mesh->bounds), .tensor = tensor};
+    def.reach = 0.5 * flr_vec3_length(size);
+    return def;
+}
+
+static flr_body_def weigh(const flr_mesh *mesh, double density)
+{
+    flr_body_def body;
+    flr_body made;
+    if (flr_body_def_from_mesh(mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
+        flr_body_make(&body, &made, NULL) != FLR_OK)
+        body = from_box(mesh);
+    return body;
+}
+
 flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density)
 {
     pthread_mutex_lock(&asset->lock);
-    if (!asset->weighed || asset->density != density)
-        asset->inertia = flr_stage_inertia(asset->mesh, density);
+    if (!asset->weighed || asset->density != density) asset->inertia = weigh(asset->mesh, density);
     asset->weighed = true;
     asset->density = density;
     flr_body_def inertia = asset->inertia;
@@ -80,18 +113,15 @@ flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density)
 
 /* ---- shapes ---- */
 
-/* One part may take half of the memory that this process may: others are there, too, and a controller that is killed for want of it
- * lets go of the hand at a device. */
-static uint64_t memory_most(void) { return flr_memory_look(flr_env_real()).limit / 2; }
-
 /* The flat table has an entry for every chunk of the box, also where there is nothing. */
-static flr_result check_table(const flr_shape_def *def, uint64_t most, flr_error *error)
+static flr_result check_table(const flr_shape_def *def, flr_error *error)
 {
+    if (!def->most) return FLR_OK;
     flr_vec3 size = flr_box3_size(def->mesh->mesh->bounds);
     double hyper = 64 * def->voxel;
     double bytes = (size.x / hyper + 2) * (size.y / hyper + 2) * (size.z / hyper + 2) * 512 *
                    FLR_FIELD_COUNT * sizeof(uint32_t);
-    if (bytes <= (double)most) return FLR_OK;
+    if (bytes <= (double)def->most) return FLR_OK;
     return flr_fail(error, FLR_TOO_LARGE,
                     "voxels of %g mm would take %.0f GB of memory for it; take larger ones",
                     1e3 * def->voxel, 1e-9 * bytes);
@@ -105,6 +135,7 @@ flr_shape *flr_shape_bare(flr_mesh_asset *mesh, double voxel, bool hollow)
     made->mesh = flr_mesh_asset_retain(mesh);
     made->voxel = voxel;
     made->hollow = hollow;
+    made->touch = flr_pairs_shape_make(NULL, NULL);
     return made;
 }
 
@@ -123,15 +154,75 @@ static bool still_flattening(void *context)
     return !def->progress || def->progress(def->context, 1, "table");
 }
 
+/* Is it the voxels of this mesh? By its name it is; somebody may have renamed it. */
+static bool is_of(const flr_pager *pager, const flr_mesh_asset *mesh, double voxel)
+{
+    flr_voxmap_info info = flr_voxmap_get_info(flr_pager_voxmap(pager));
+    return info.voxel == voxel && flr_hash_equal(info.mesh_hash, mesh->hash);
+}
+
+/* FLR_BAD_INPUT also where the file is of something else. */
+static flr_result open_pager(const flr_pager_def *def, const flr_mesh_asset *mesh, double voxel,
+                             flr_pager **pager, flr_error *error)
+{
+    flr_pager *made;
+    flr_result result = flr_pager_open(def, &made, error);
+    if (result != FLR_OK) return result;
+    if (!is_of(made, mesh, voxel)) {
+        flr_pager_close(made);
+        return flr_fail(error, FLR_BAD_INPUT, "%s: holds something else than its name says",
+                        def->path);
+    }
+    *pager = made;
+    return FLR_OK;
+}
+
+/* Makes the cache's file of the voxels where it is missing or damaged, slab by slab where it does not fit into memory, and opens
+ * it where it is larger than def->memory. */
+static flr_result find_pages(const flr_shape_def *d, const flr_voxelize_def *how, flr_pager **pager,
+                             flr_cache_report *report, flr_error *error)
+{
+    flr_pager_def def = flr_default_pager_def();
+    char path[FLR_CACHE_PATH_SIZE], broken[400];
+    flr_path_info info;
+    flr_error why;
+    /* what a pager takes */
+    const uint64_t least = 1 << 20, most = (UINT64_C(8) << 30) - FLR_PAGER_BLOCK;
+    flr_cache whole = *d->cache;
+    whole.stream = true;
+    for (bool again = false;; again = true) {
+        flr_result result =
+            flr_cache_file(d->env, &whole, d->mesh->mesh, how, false, path, report, error);
+        if (result == FLR_OK) result = flr_path_look(d->env, path, &info, error);
+        if (result != FLR_OK || info.size <= d->memory) return result;
+        if (d->memory < least)
+            return flr_fail(
+                error, FLR_BAD_ARGUMENT,
+                "its voxels take %.3g MB, and its share of the memory given is %.3g MB: "
+                "it needs 1 MiB at least, and what is given is shared by all parts that "
+                "stay; give more with --memory",
+                1e-6 * (double)info.size, 1e-6 * (double)d->memory);
+        def.env = d->env, def.path = path, def.budget = d->memory < most ? d->memory : most,
+        def.features = d->features;
+        result = open_pager(&def, d->mesh, how->voxel, pager, &why);
+        /* its directory is damaged, or somebody removed it just now: it is built again, once */
+        bool damaged = result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED;
+        bool mends =
+            damaged ? flr_path_remove(d->env, path, NULL) == FLR_OK : result == FLR_NOT_FOUND;
+        if (result != FLR_OK && error) *error = why;
+        if (again)
+            snprintf(report->broken, sizeof report->broken, "%s; it was built again", broken);
+        if (!mends || again) return result;
+        snprintf(broken, sizeof broken, "%.*s", (int)strcspn(why.message, ";"), why.message);
+    }
+}
+
 /* Its voxels come from the cache's file as the loop needs them. Without a pager afterwards: they are few enough. */
 static flr_result page(const flr_shape_def *def, const flr_voxelize_def *how, flr_shape *made,
                        flr_error *error)
 {
     if (!def->memory || !def->cache || !def->cache->folder) return FLR_OK;
-    flr_cache_report report = {0};
-    flr_result result = flr_stage_page(def->env, def->cache, def->mesh->mesh, how, def->memory,
-                                       false, &made->pager, &report, error);
-    if (result == FLR_OK) memcpy(made->broken, report.broken, sizeof made->broken);
+    flr_result result = find_pages(def, how, &made->pager, &made->report, error);
     if (result != FLR_OK || !made->pager) return result;
     made->table = (flr_contact_table *)(uintptr_t)flr_pager_table(made->pager);
     made->touch = flr_pairs_shape_make(NULL, made->table);
@@ -144,38 +235,59 @@ static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *h
                              flr_error *error)
 {
     static const flr_cache none = {0};
-    flr_cache_report report = {0};
-    flr_result result = check_table(def, how->memory_limit, error);
+    char broken[sizeof made->report.broken]; /* where it was to be paged */
+    memcpy(broken, made->report.broken, sizeof broken);
+    flr_result result = check_table(def, error);
     if (result == FLR_OK)
         result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
-                                    &made->voxmap, &made->shell, &report, error);
-    if (result == FLR_OK)
+                                    def->no_voxels ? NULL : &made->voxmap,
+                                    def->no_points ? NULL : &made->shell, &made->report, error);
+    if (result == FLR_OK && made->voxmap)
         result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
                                         &made->table, error);
     if (result != FLR_OK) return result;
-    made->fresh = def->cache && def->cache->folder && !def->cache->read_only && !report.found;
-    if (*report.broken) memcpy(made->broken, report.broken, sizeof made->broken);
+    made->fresh = def->cache && def->cache->folder && !def->cache->read_only && !made->report.found;
+    if (!*made->report.broken) memcpy(made->report.broken, broken, sizeof broken);
     made->touch = flr_pairs_shape_make(made->shell, made->table);
-    made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes + made->shell->bytes +
-                  flr_contact_table_bytes(made->table);
+    if (made->voxmap)
+        made->bytes = (size_t)flr_voxmap_get_info(made->voxmap).stats.bytes +
+                      flr_contact_table_bytes(made->table);
+    if (made->shell) made->bytes += made->shell->bytes;
     return FLR_OK;
 }
 
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error)
 {
     flr_shape *made = flr_shape_bare(def->mesh, def->voxel, def->hollow);
-    if (!made) return flr_engine_no_memory(error);
+    if (!made) return no_memory(error);
     flr_voxelize_def how = flr_shape_how(made, def->on_surface);
     how.threads = def->threads;
     how.progress = def->progress;
     how.context = def->context;
-    how.memory_limit = memory_most();
+    how.memory_limit = def->most;
     flr_result result = page(def, &how, made, error);
     if (result == FLR_OK && !made->pager) result = keep_whole(def, &how, made, error);
     if (result != FLR_OK) {
         flr_shape_release(made);
         return result;
     }
+    *shape = made;
+    return FLR_OK;
+}
+
+flr_result flr_shape_open(flr_env *env, const char *path, bool points, flr_shape **shape,
+                          flr_error *error)
+{
+    flr_shape *made = calloc(1, sizeof *made);
+    if (!made) return no_memory(error);
+    atomic_init(&made->users, 1);
+    flr_result result = flr_voxfile_open(env, path, FLR_VOXFILE_LOAD | FLR_VOXFILE_VERIFY,
+                                         &made->voxmap, points ? &made->shell : NULL, error);
+    if (result != FLR_OK) {
+        free(made);
+        return result;
+    }
+    made->voxel = flr_voxmap_get_info(made->voxmap).voxel;
     *shape = made;
     return FLR_OK;
 }
@@ -190,10 +302,10 @@ flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_er
             "leave out --memory, or take the engine of shells");
     def.voxmap = shape->voxmap;
     def.shell = shape->shell;
-    pthread_mutex_lock(&shape->mesh->lock);
+    if (shape->mesh) pthread_mutex_lock(&shape->mesh->lock);
     flr_result result = shape->tree ? FLR_OK : flr_sphere_tree_create(&def, &shape->tree, error);
     if (result == FLR_OK) *tree = shape->tree;
-    pthread_mutex_unlock(&shape->mesh->lock);
+    if (shape->mesh) pthread_mutex_unlock(&shape->mesh->lock);
     return result;
 }
 
@@ -248,4 +360,106 @@ flr_part_entry *flr_part_list_find(const flr_part_list *members, uint32_t part)
     for (uint32_t i = 0; i < members->count; i++)
         if (members->list[i].part == part) return &members->list[i];
     return NULL;
+}
+
+bool flr_part_list_is_first(const flr_part_list *members, uint32_t index)
+{
+    uint32_t i = 0;
+    while (members->list[i].shape != members->list[index].shape) i++;
+    return i == index;
+}
+
+double flr_part_list_voxel(const flr_part_list *members)
+{
+    double least = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        double voxel = members->list[i].shape->voxel;
+        if (least == 0 || voxel < least) least = voxel;
+    }
+    return least;
+}
+
+void flr_part_list_replace(flr_part_list *members, const flr_shape *old, flr_shape *shape)
+{
+    for (uint32_t i = 0; i < members->count; i++) {
+        if (members->list[i].shape != old) continue;
+        members->list[i].shape = flr_shape_retain(shape);
+        flr_shape_release((flr_shape *)(uintptr_t)old);
+    }
+}
+
+/* ---- the parts of a scene ---- */
+
+/* The asset of a mesh, which is taken over: one for all that are equal. */
+static flr_result share_mesh(const flr_part_list *parts, uint32_t *meshes, flr_mesh *mesh,
+                             flr_mesh_asset **asset, flr_error *error)
+{
+    flr_result result = flr_mesh_asset_make(mesh, *meshes, asset, error);
+    for (uint32_t i = 0; result == FLR_OK && i < parts->count; i++) {
+        flr_mesh_asset *other = parts->list[i].shape->mesh;
+        if (!flr_hash_equal(other->hash, (*asset)->hash)) continue;
+        flr_mesh_asset_release(*asset);
+        *asset = flr_mesh_asset_retain(other);
+        return FLR_OK;
+    }
+    *meshes += result == FLR_OK;
+    return result;
+}
+
+/* A bare shape: one for all parts that are alike. */
+static flr_shape *share_shape(const flr_parts_def *def, const flr_part_list *parts,
+                              flr_mesh_asset *asset, double voxel, const flr_scene_part *from)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        flr_shape *other = parts->list[i].shape;
+        bool alike = !def->apart || def->scene->parts[i].moving == from->moving;
+        if (alike && other->mesh == asset && other->voxel == voxel && other->hollow == from->hollow)
+            return flr_shape_retain(other);
+    }
+    return flr_shape_bare(asset, voxel, from->hollow);
+}
+
+static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, uint32_t i,
+                            uint32_t *meshes, flr_part_list *parts, flr_error *error)
+{
+    const flr_scene_part *from = &def->scene->parts[i];
+    bool falls = flr_vec3_length2(def->scene->gravity) > 0 || def->scene->contact.spheres;
+    flr_part_entry part = {.part = i,
+                           .kind = !from->moving ? FLR_PART_STATIC
+                                   : falls       ? FLR_PART_FREE
+                                                 : FLR_PART_MOVABLE,
+                           .colour = flr_build_job_colour(from->colour, i),
+                           .density = from->density,
+                           .T_start = from->T_world_part};
+    flr_text_copy(part.name, sizeof part.name, from->name);
+    double given = from->moving ? def->moving_voxel : def->voxel;
+    if (!(given > 0)) given = flr_scene_part_voxel(def->scene, i);
+    loader->options = def->options ? *def->options : flr_default_mesh_options();
+    if (def->begin && !def->begin(def->context, i, &given, &loader->options))
+        return flr_fail(error, FLR_CANCELLED, "stopped");
+    flr_mesh *mesh;
+    flr_mesh_report report;
+    flr_mesh_asset *asset = NULL;
+    flr_result result = flr_scene_loader_load(loader, i, &mesh, &report, error);
+    if (result != FLR_OK) return result;
+    if (def->end) def->end(def->context, i, &report);
+    double voxel = flr_build_job_voxel(given, 0, def->common, mesh);
+    if ((result = share_mesh(parts, meshes, mesh, &asset, error)) != FLR_OK) return result;
+    part.shape = share_shape(def, parts, asset, voxel, from);
+    flr_mesh_asset_release(asset);
+    if (part.shape && flr_part_list_add(parts, &part)) return FLR_OK;
+    flr_shape_release(part.shape);
+    return no_memory(error);
+}
+
+flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, flr_error *error)
+{
+    flr_scene_loader loader = flr_scene_loader_begin(def->env, def->scene, def->options);
+    flr_result result = FLR_OK;
+    uint32_t meshes = 0;
+    for (uint32_t i = 0; i < def->scene->part_count && result == FLR_OK; i++)
+        result = read_part(def, &loader, i, &meshes, parts, error);
+    flr_scene_loader_end(&loader);
+    if (result != FLR_OK) flr_part_list_free(parts);
+    return result;
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define FINE   200.0 /* voxels across a part whose size of voxels nobody has said, at most … */
 #define POINTS 5e5   /* … and surface voxels that it has then, about */
 #define COARSE 50.0  /* voxels across a part with the scene's size of them, at least */
@@ -61,6 +63,8 @@ flr_maker flr_maker_of(const flr_engine *e)
     return made;
 }
 
+/* One part may take half of the memory that this process may: others are there, too, and a controller that is killed for want of
+ * it lets go of the hand at a device. */
 flr_result flr_build_job_shape(const flr_maker *m, flr_mesh_asset *mesh, double voxel, bool hollow,
                                flr_build_job_progress *p, flr_shape **shape, flr_error *error)
 {
@@ -72,6 +76,7 @@ flr_result flr_build_job_shape(const flr_maker *m, flr_mesh_asset *mesh, double 
                          .on_surface = m->on_surface,
                          .threads = m->threads,
                          .memory = m->memory,
+                         .most = flr_memory_look(flr_env_real()).limit / 2,
                          .reads = m->reads,
                          .progress = tell_progress,
                          .context = p};
@@ -88,11 +93,7 @@ bool flr_build_job_goes_on(void *job) { return !atomic_load(&((flr_job *)job)->c
 
 void flr_engine_set_voxel(flr_engine *e)
 {
-    double least = 0;
-    for (uint32_t i = 0; i < e->members.count; i++) {
-        double voxel = e->members.list[i].shape->voxel;
-        if (least == 0 || voxel < least) least = voxel;
-    }
+    double least = flr_part_list_voxel(&e->members);
     flr_parameters_set_voxel(&e->tuning, least);
     flr_parameters_set_voxel(&e->preset, least);
 }
@@ -134,12 +135,12 @@ static void warn_of_damage(flr_engine *e, const flr_shape *shape)
     for (uint32_t i = 0; i < e->members.count; i++)
         if (e->members.list[i].shape == shape) name = e->members.list[i].name;
     flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "part \"%s\": %s",
-                    name, shape->broken);
+                    name, shape->report.broken);
 }
 
 void flr_engine_store(flr_engine *e, flr_shape *shape)
 {
-    if (*shape->broken) warn_of_damage(e, shape);
+    if (*shape->report.broken) warn_of_damage(e, shape);
     store_job *s = shape->fresh ? calloc(1, sizeof *s) : NULL;
     if (!s) return; /* there already; or no memory: then the next time makes it again */
     s->maker = flr_maker_of(e);

@@ -86,7 +86,8 @@ static flr_result make_framer(flr_engine *e, flr_error *error)
     if (!flr_stepper_make_couplings(f) ||
         !(f->notices = flr_ring_create(sizeof(flr_notice), NOTICES)))
         return flr_engine_no_memory(error);
-    return flr_world_instance_make(&e->members, 0, &e->def, &e->tuning, false, &f->instance, error);
+    flr_world_instance_def none = flr_engine_instance_def(e, &e->members, &e->tuning.world, false);
+    return flr_world_instance_make(&none, &f->instance, error);
 }
 
 static flr_result make_loop(flr_engine *e, flr_error *error)

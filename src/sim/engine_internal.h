@@ -12,96 +12,23 @@
  *     build_job.c       what jobs that build parts have in common
  *     load.c            a scene; part.c: a part that is added, or gets other voxels; save.c: the scene as a file
  *     hand_devices.c    devices and which hand they move
- *     static_scene.c    the merging of static parts
+ *     static_scene.c    the merging of static parts, at once or in the background
  *     measure.c         clearance, and what is near; part_overlap.c: parts inside others; overlay_job.c: overlays
  *     recordings.c      recordings; journal.c: what was done to the world, as texts in them; playback.c: showing
- *                       them; rerun.c: running them again */
+ *                       them; replay.c: running them again
+ *     stage.c           a scene made ready without an engine; run.c: a hand moves a part of it; setup.c: what that was */
 #ifndef FLR_SIM_ENGINE_INTERNAL_H
 #define FLR_SIM_ENGINE_INTERNAL_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include "feeler/gauge.h"
 #include "feeler/latest.h"
 #include "feeler/merge.h"
 #include "feeler/pager.h"
 #include "feeler/recording.h"
 #include "feeler/remote.h"
 #include "feeler/ring.h"
-#include "scene/scene.h"
+#include "sim/asset.h"
 #include "sim/commands.h"
-#include "sim/engine.h"
 #include "sim/parameters.h"
-
-/* ---- assets ---- */
-
-/* A mesh that parts share. Counted, since workers and senders outlive parts. */
-struct flr_mesh_asset {
-    atomic_uint users;
-    uint32_t number; /* of the mesh */
-    flr_hash hash;
-    flr_mesh *mesh;
-    pthread_mutex_t lock;  /* of what follows: made by the worker that needs it first */
-    flr_gauge_part *gauge; /* NULL: not yet */
-    flr_probe_model *probe;
-    bool weighed;
-    double density; /* … with which */
-    flr_body_def inertia;
-};
-
-/* Takes the mesh over, also on failure. */
-flr_result flr_mesh_asset_make(flr_mesh *mesh, uint32_t number, flr_mesh_asset **asset,
-                               flr_error *error);
-flr_mesh_asset *flr_mesh_asset_retain(flr_mesh_asset *asset);
-flr_result flr_mesh_asset_gauge(flr_mesh_asset *asset, const flr_gauge_part **gauge,
-                                flr_error *error);
-flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **probe,
-                                flr_error *error);
-/* As flr_stage_inertia() has it; worked out once. */
-flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density);
-
-/* Voxels and points of a mesh; a *bare* one does not have them yet: it can be looked at, not touched. */
-typedef struct flr_shape {
-    atomic_uint users;
-    flr_mesh_asset *mesh;
-    double voxel; /* metres; of a bare one: that it shall have */
-    bool hollow;
-    bool fresh; /* built, not found in the cache */
-    /* what was wrong with the cache's file, which was built again; "" */
-    char broken[FLR_ERROR_MESSAGE_SIZE];
-    flr_voxmap *voxmap; /* NULL: bare; likewise shell and table */
-    flr_shell *shell;
-    flr_contact_table *table;
-    /* NULL: all voxels are in memory. Else only the loop can look at them: there is no voxmap and no shell, and the table is
-     * the pager's */
-    flr_pager *pager;
-    flr_pairs_shape touch;
-    flr_sphere_tree *tree; /* NULL: not yet; guarded by the mesh's lock */
-    size_t bytes;
-} flr_shape;
-
-typedef struct flr_shape_def {
-    flr_env *env;
-    const flr_cache *cache;
-    flr_mesh_asset *mesh; /* used, not taken over */
-    double voxel;
-    bool hollow, on_surface;
-    unsigned threads;
-    uint64_t memory; /* bytes: what is larger is paged from the cache; 0: nothing is */
-    bool reads;      /* a pager has a thread that reads */
-    bool (*progress)(void *context, double done, const char *stage);
-    void *context;
-} flr_shape_def;
-
-flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
-flr_voxelize_def flr_shape_how(const flr_shape *shape, bool on_surface);
-/* NULL: no memory. */
-flr_shape *flr_shape_bare(flr_mesh_asset *mesh, double voxel, bool hollow);
-static inline bool flr_shape_is_bare(const flr_shape *shape) { return !shape->table; }
-flr_shape *flr_shape_retain(flr_shape *shape);
-flr_result flr_shape_tree(flr_shape *shape, const flr_sphere_tree **tree, flr_error *error);
-void flr_shape_release(flr_shape *shape); /* NULL allowed; thread: any */
 
 /* The id of the part with this index of a scene; FLR_ENGINE_NONE: none. */
 static inline flr_part_id flr_part_id_of(uint32_t scene, uint32_t index)
@@ -109,40 +36,6 @@ static inline flr_part_id flr_part_id_of(uint32_t scene, uint32_t index)
     flr_part_id id = {index, index == FLR_ENGINE_NONE ? 0 : scene};
     return id;
 }
-
-/* ---- parts, as control knows them ---- */
-
-/* What a part stands in. */
-typedef struct flr_part_overlap {
-    bool there;
-    uint32_t other; /* the one that it is deepest in */
-    double depth;   /* metres, of the deepest point that was measured; 0: not known */
-} flr_part_overlap;
-
-typedef struct flr_part_entry {
-    uint32_t part;
-    char name[FLR_ENGINE_NAME_SIZE];
-    flr_part_kind kind;
-    uint32_t colour;
-    double density;
-    flr_pose T_start, T_goal;
-    bool has_goal;
-    flr_shape *shape;
-    bool sent, there;         /* to the loop; taken over by it */
-    bool told;                /* an event about it waits */
-    flr_part_overlap overlap; /* when that was looked at last */
-} flr_part_entry;
-
-/* Owns its members' shapes. */
-typedef struct flr_part_list {
-    flr_part_entry *list;
-    uint32_t count, room;
-} flr_part_list;
-
-bool flr_part_list_add(flr_part_list *members,
-                       const flr_part_entry *member); /* takes over; false: no memory */
-void flr_part_list_free(flr_part_list *members);
-flr_part_entry *flr_part_list_find(const flr_part_list *members, uint32_t part);
 
 /* ---- what the loop works with ---- */
 
@@ -158,10 +51,18 @@ struct flr_world_instance {
     flr_world *world;     /* NULL: there are no parts */
 };
 
-/* With probes, points can touch the parts; with sphere trees where the tuning says so. */
-flr_result flr_world_instance_make(const flr_part_list *members, uint32_t scene,
-                                   const flr_engine_def *def, const flr_parameters *tuning,
-                                   bool probes, flr_world_instance **instance, flr_error *error);
+typedef struct flr_world_instance_def {
+    const flr_part_list *parts; /* shapes are used on; all else is copied */
+    uint32_t scene, hands;
+    double rate; /* Hz */
+    const flr_world_params *params;
+    bool probes;  /* points can touch the parts */
+    double voxel; /* metres: the smallest that something is touched with; 0: the smallest of all */
+} flr_world_instance_def;
+
+/* With sphere trees where the parameters say so. A sentence names the part. */
+flr_result flr_world_instance_make(const flr_world_instance_def *def, flr_world_instance **instance,
+                                   flr_error *error);
 void flr_world_instance_free(flr_world_instance *instance);
 /* Has a worker free them: giving gigabytes back takes longer than control has. Either may be NULL; members are empty then. */
 void flr_engine_discard(flr_engine *engine, flr_world_instance *instance, flr_part_list *members);
@@ -180,6 +81,20 @@ struct flr_static_scene {
     flr_shape **shapes; /* [count] used */
 };
 
+/* Without voxels yet, and room for so many parts. NULL: no memory. */
+flr_static_scene *flr_static_scene_bare(uint32_t room);
+/* The shape is used. */
+void flr_static_scene_add(flr_static_scene *ground, uint32_t part, flr_shape *shape,
+                          flr_pose T_world_part);
+/* Makes its voxels: with a merge that has its parts; or at once, of parts in `parts`, whose names are for sentences. `go_on` is
+ * called before each, false stops with FLR_CANCELLED; may be NULL. `before` as in flr_merge_build(). */
+flr_result flr_static_scene_build(flr_static_scene *ground, flr_merge *merge,
+                                  const flr_voxmap *before, flr_error *error);
+flr_result flr_static_scene_merge(flr_static_scene *ground, const flr_part_list *parts,
+                                  unsigned threads, bool (*go_on)(void *context, uint32_t part),
+                                  void *context, flr_error *error);
+/* Puts it into a world in which the places of parts are their numbers. */
+void flr_static_scene_set(const flr_static_scene *ground, flr_world *world);
 flr_static_scene *flr_static_scene_retain(flr_static_scene *ground);
 void flr_static_scene_release(flr_static_scene *ground);
 
@@ -521,6 +436,9 @@ struct flr_engine {
 };
 
 flr_result flr_engine_no_memory(flr_error *error);
+/* The world of these parts in this engine. */
+flr_world_instance_def flr_engine_instance_def(const flr_engine *engine, const flr_part_list *parts,
+                                               const flr_world_params *params, bool probes);
 /* events.c */
 bool flr_engine_make_events(flr_engine *engine); /* false: no memory */
 flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind);

@@ -24,9 +24,8 @@ typedef struct load_job {
     flr_part_list members; /* read; the engine's once it has taken them */
     flr_scene *scene;
     char hash[FLR_HASH_TEXT_SIZE]; /* of what the scene says */
-    uint32_t meshes;
-    bool taken;      /* by the engine, as … */
-    uint32_t number; /* … this scene */
+    bool taken;                    /* by the engine, as … */
+    uint32_t number;               /* … this scene */
     struct bare {
         flr_shape *shape; /* used */
         const char *name; /* of a part that has it; the scene's */
@@ -81,66 +80,12 @@ static void find_goal(const load_job *l, flr_part_entry *member)
     }
 }
 
-static flr_result keep_mesh(load_job *l, flr_mesh *mesh, flr_mesh_asset **asset, flr_error *error)
+static bool begin_part(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
-    flr_hash hash = flr_mesh_hash(mesh);
-    for (uint32_t i = 0; i < l->members.count; i++) {
-        flr_mesh_asset *other = l->members.list[i].shape->mesh;
-        if (other->hash.low != hash.low || other->hash.high != hash.high) continue;
-        flr_mesh_destroy(mesh);
-        *asset = flr_mesh_asset_retain(other);
-        return FLR_OK;
-    }
-    return flr_mesh_asset_make(mesh, l->meshes++, asset, error);
-}
-
-static flr_result load_shape(load_job *l, flr_mesh *mesh, uint32_t i, flr_shape **shape,
-                             flr_error *error)
-{
-    const flr_scene_part *from = &l->scene->parts[i];
-    double asked = l->instead > 0 ? l->instead : flr_scene_part_voxel(l->scene, i);
-    double voxel = flr_build_job_voxel(asked, 0, l->common, mesh);
-    flr_mesh_asset *asset;
-    flr_result result = keep_mesh(l, mesh, &asset, error);
-    if (result != FLR_OK) return result;
-    for (uint32_t k = 0; k < l->members.count; k++) {
-        flr_shape *other = l->members.list[k].shape;
-        if (other->mesh != asset || other->voxel != voxel || other->hollow != from->hollow)
-            continue;
-        *shape = flr_shape_retain(other);
-        flr_mesh_asset_release(asset);
-        return FLR_OK;
-    }
-    flr_shape *bare = flr_shape_bare(asset, voxel, from->hollow);
-    flr_mesh_asset_release(asset);
-    if (!bare) return flr_engine_no_memory(error);
-    *shape = bare;
-    return FLR_OK;
-}
-
-static flr_result load_part(load_job *l, flr_scene_loader *loader, uint32_t i, flr_error *error)
-{
-    const flr_scene_part *from = &l->scene->parts[i];
-    bool falls = flr_vec3_length2(l->scene->gravity) > 0 || l->scene->contact.spheres;
-    flr_part_entry member = {.part = i,
-                             .kind = !from->moving ? FLR_PART_STATIC
-                                     : falls       ? FLR_PART_FREE
-                                                   : FLR_PART_MOVABLE,
-                             .colour = flr_build_job_colour(from->colour, i),
-                             .density = from->density,
-                             .T_start = from->T_world_part};
-    flr_text_copy(member.name, sizeof member.name, from->name);
-    flr_mesh *mesh;
-    if (!flr_job_progress(&l->job, READING * i / (double)l->scene->part_count, "%s: reading",
-                          from->name))
-        return flr_fail(error, FLR_CANCELLED, "cancelled");
-    flr_result result = flr_scene_loader_load(loader, i, &mesh, NULL, error);
-    if (result == FLR_OK) result = load_shape(l, mesh, i, &member.shape, error);
-    if (result != FLR_OK) return result;
-    find_goal(l, &member);
-    if (flr_part_list_add(&l->members, &member)) return FLR_OK;
-    flr_shape_release(member.shape);
-    return flr_engine_no_memory(error);
+    load_job *l = context;
+    (void)voxel, (void)options;
+    return flr_job_progress(&l->job, READING * part / (double)l->scene->part_count, "%s: reading",
+                            l->scene->parts[part].name);
 }
 
 /* Each shape once. */
@@ -180,11 +125,17 @@ static void read_work(load_job *l)
         return;
     }
     l->maker.on_surface = l->scene->contact.model == FLR_FORCE_SMOOTH;
-    flr_scene_loader loader = flr_scene_loader_begin(l->maker.env, l->scene, &l->options);
-    for (uint32_t i = 0; i < l->scene->part_count && job->result == FLR_OK; i++)
-        job->result = load_part(l, &loader, i, error);
-    flr_scene_loader_end(&loader);
+    flr_parts_def def = {.env = l->maker.env,
+                         .scene = l->scene,
+                         .options = &l->options,
+                         .voxel = l->instead,
+                         .moving_voxel = l->instead,
+                         .common = l->common,
+                         .begin = begin_part,
+                         .context = l};
+    job->result = flr_part_list_read(&def, &l->members, error);
     if (job->result != FLR_OK) return;
+    for (uint32_t i = 0; i < l->members.count; i++) find_goal(l, &l->members.list[i]);
     if (!(l->bare = calloc((size_t)l->members.count + 1, sizeof *l->bare))) {
         job->result = flr_engine_no_memory(error);
         return;
@@ -227,7 +178,10 @@ static void take_scene(flr_engine *e, load_job *l)
     l->taken = true;
     l->number = ++e->scene;
     e->next_part = e->members.count;
-    e->next_mesh = l->meshes;
+    e->next_mesh = 0;
+    for (uint32_t i = 0; i < e->members.count; i++)
+        if (e->members.list[i].shape->mesh->number >= e->next_mesh)
+            e->next_mesh = e->members.list[i].shape->mesh->number + 1;
     e->voxel = l->scene->voxel;
     e->unit_metres = l->scene->unit;
     e->camera = l->scene->camera;
@@ -264,13 +218,8 @@ static void take_shape(flr_engine *e, load_job *l)
         if (l->failed++ == 0) l->reason = l->job.error;
         return;
     }
-    for (uint32_t i = 0; i < e->members.count; i++) {
-        flr_part_entry *member = &e->members.list[i];
-        if (member->shape != bare) continue;
-        flr_shape_release(member->shape);
-        member->shape = flr_shape_retain(l->made);
-        e->dirty = true;
-    }
+    for (uint32_t i = 0; i < e->members.count; i++) e->dirty |= e->members.list[i].shape == bare;
+    flr_part_list_replace(&e->members, bare, l->made);
     flr_engine_store(e, l->made);
     if (l->made->pager) flr_engine_tell_paged(e, l->bare[l->next - 1].name, l->made);
     flr_shape_release(l->made);

@@ -153,8 +153,7 @@ static flr_result describe(flr_engine *e, const char *scene, flr_texts *texts, f
     if (result == FLR_OK) result = flr_setup_write_numbers(&setup, texts, error);
     for (uint32_t i = 0; i < e->members.count && result == FLR_OK; i++) {
         const flr_part_entry *m = &e->members.list[i];
-        result = flr_setup_write_part(i, m->name, m->kind != FLR_PART_STATIC, m->shape->mesh->hash,
-                                      texts, error);
+        result = flr_setup_write_part(i, m, texts, error);
         char key[48];
         snprintf(key, sizeof key, "parts.%u.voxel", i);
         if (result == FLR_OK)

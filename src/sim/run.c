@@ -158,8 +158,8 @@ static flr_pose place_hand(runner *r, const flr_device_sample *sample)
 
 static void poll_pagers(const flr_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->part_count; i++)
-        if (stage->parts[i].pager) flr_pager_poll(stage->parts[i].pager);
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        if (stage->parts.list[i].shape->pager) flr_pager_poll(stage->parts.list[i].shape->pager);
 }
 
 /* A step of the world. Where voxels that it needs are not in memory it does not happen: paced, it is tried again in the next
@@ -193,10 +193,9 @@ static bool step(void *context, flr_loop_frame *frame)
                              .fresh = sample->number > r->seen,
                              .has_sent = true,
                              .sent = frame->sent[0]};
-    if (r->def->sent) {
-        const flr_run_sent *sent = &r->def->sent[r->result.frames];
-        input.has_sent = sent->known;
-        input.sent = sent->wrench;
+    if (r->def->said) {
+        input.has_sent = r->def->said[r->result.frames].has_sent;
+        input.sent = r->def->said[r->result.frames].sent;
     }
     if (!r->begun) r->first_ns = frame->time_ns;
     r->begun = true;
@@ -226,12 +225,12 @@ static flr_result make_ready(runner *r, flr_error *error)
 {
     const flr_stage *stage = r->def->stage;
     r->world = stage->world;
-    r->moving = calloc((size_t)stage->part_count + 1, sizeof *r->moving);
-    r->parts = calloc((size_t)stage->part_count + 1, sizeof *r->parts);
+    r->moving = calloc((size_t)stage->parts.count + 1, sizeof *r->moving);
+    r->parts = calloc((size_t)stage->parts.count + 1, sizeof *r->parts);
     if (!r->moving || !r->parts)
         return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
-    for (uint32_t i = 0; i < stage->part_count; i++)
-        if (stage->parts[i].moving) r->moving[r->moving_count++] = i;
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        if (flr_stage_moves(stage, i)) r->moving[r->moving_count++] = i;
     r->result.lower = r->result.upper = INFINITY;
     r->result.sunk = UINT32_MAX;
     bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
@@ -300,8 +299,9 @@ static flr_result run_paced(runner *r, flr_loop *loop, flr_error *error)
 static flr_result start_pagers(const flr_stage *stage, flr_error *error)
 {
     flr_result result = FLR_OK;
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++)
-        if (stage->parts[i].pager) result = flr_pager_start(stage->parts[i].pager, error);
+    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++)
+        if (stage->parts.list[i].shape->pager && flr_part_list_is_first(&stage->parts, i))
+            result = flr_pager_start(stage->parts.list[i].shape->pager, error);
     return result;
 }
 
@@ -324,14 +324,16 @@ static unsigned long long in_mib(uint64_t bytes) { return bytes >> 20; }
 static uint32_t staying(const flr_stage *stage)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < stage->part_count; i++) count += !stage->parts[i].moving;
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        count += !flr_stage_moves(stage, i) && flr_part_list_is_first(&stage->parts, i);
     return count;
 }
 
 static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *error)
 {
-    for (uint32_t i = 0; i < stage->part_count; i++) {
-        flr_pager *pager = stage->parts[i].pager;
+    for (uint32_t i = 0; i < stage->parts.count; i++) {
+        const char *name = stage->parts.list[i].name;
+        flr_pager *pager = stage->parts.list[i].shape->pager;
         flr_error why;
         if (!pager) continue;
         flr_result result = flr_pager_trouble(pager, &why);
@@ -340,16 +342,15 @@ static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *e
             return flr_fail(error, result,
                             "part \"%s\": %.*s; it has been removed from the cache, and the next "
                             "run builds it again",
-                            stage->parts[i].name, (int)strcspn(why.message, ";"), why.message);
-        if (result != FLR_OK)
-            return flr_fail(error, result, "part \"%s\": %s", stage->parts[i].name, why.message);
+                            name, (int)strcspn(why.message, ";"), why.message);
+        if (result != FLR_OK) return flr_fail(error, result, "part \"%s\": %s", name, why.message);
         const flr_pager_stats stats = flr_pager_get_stats(pager);
         if (stats.refused > 0 && stats.reach > stats.slots)
             return flr_fail(
                 error, FLR_NO_MEMORY,
                 "part \"%s\": what can be reached at once takes %llu MiB, and its share "
                 "of the memory given is %llu MiB; give --memory %lluMiB or more",
-                stage->parts[i].name, in_mib(flr_pager_least(&stats)),
+                name, in_mib(flr_pager_least(&stats)),
                 in_mib((uint64_t)stats.slots * FLR_PAGER_BLOCK),
                 in_mib(flr_pager_least(&stats) * staying(stage)));
     }

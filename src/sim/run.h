@@ -20,24 +20,19 @@
 #include "feeler/result.h"
 #include "sim/stage.h"
 
-/* What the device got in the frame before, where that is known. */
-typedef struct flr_run_sent {
-    flr_wrench wrench;
-    bool known;
-} flr_run_sent;
-
 /* Fill with flr_default_run_def(). */
 typedef struct flr_run_def {
     flr_env *env;
-    flr_stage *stage;         /* borrowed; its world goes on from where it is */
-    uint32_t part;            /* that hand 0 takes; not read when its tool is a point */
-    flr_device *device;       /* borrowed: the hand; base frame = world */
-    bool relative;            /* … but its first pose is where the part is; default false */
-    flr_pose T_point;         /* … or this, for a point; default the origin */
-    uint64_t frames;          /* at least 1 */
-    double rate;              /* Hz; that of the stage's world: 1/dt */
-    bool paced;               /* by the clock; default false: as fast as it goes */
-    const flr_run_sent *sent; /* [frames]: said by a recording; NULL: the guard says it */
+    flr_stage *stage;   /* borrowed; its world goes on from where it is */
+    uint32_t part;      /* that hand 0 takes; not read when its tool is a point */
+    flr_device *device; /* borrowed: the hand; base frame = world */
+    bool relative;      /* … but its first pose is where the part is; default false */
+    flr_pose T_point;   /* … or this, for a point; default the origin */
+    uint64_t frames;    /* at least 1 */
+    double rate;        /* Hz; that of the stage's world: 1/dt */
+    bool paced;         /* by the clock; default false: as fast as it goes */
+    /* [frames]: what the device got before, of these, is said by a recording; NULL: the guard says it */
+    const flr_world_input *said;
     const char *record;       /* a recording to be made; NULL: none */
     const char *const *texts; /* for it, as in flr_recorder_def */
     /* a file for the state at the end of the run, from which another can go on; NULL: none is written. And a state to go on

@@ -139,18 +139,15 @@ flr_mesh_asset *flr_engine_retain_mesh(flr_engine *e, flr_mesh_id mesh)
 typedef struct cast_job {
     flr_job job;
     flr_part_list members;
-    uint32_t scene;
-    flr_engine_def def;
-    flr_parameters tuning;
-    bool probes;
+    flr_world_instance_def def; /* of `members`, with `params` */
+    flr_world_params params;
     flr_world_instance *instance;
 } cast_job;
 
 static void cast_work(flr_job *job)
 {
     cast_job *c = (cast_job *)job;
-    job->result = flr_world_instance_make(&c->members, c->scene, &c->def, &c->tuning, c->probes,
-                                          &c->instance, &job->error);
+    job->result = flr_world_instance_make(&c->def, &c->instance, &job->error);
 }
 
 /* The loop is told again with every world, since it cannot use a tool before it has what that needs. */
@@ -166,13 +163,13 @@ void flr_engine_send_tools(flr_engine *e)
 /* Points for the model of force, and trees where the engine needs them, are there: both count from now on. */
 static void adopt_law(flr_engine *e, const cast_job *c)
 {
-    flr_force_model model = c->tuning.world.contact.model;
+    flr_force_model model = c->params.contact.model;
     bool right = true;
     for (uint32_t i = 0; i < c->members.count; i++)
         right &= !c->members.list[i].shape->shell ||
                  c->members.list[i].shape->shell->on_surface == (model == FLR_FORCE_SMOOTH);
     if (right) e->model = model;
-    e->kind = c->tuning.world.engine;
+    e->kind = c->params.engine;
     flr_engine_send_tuning(e);
 }
 
@@ -225,10 +222,8 @@ void flr_engine_recast(flr_engine *e)
         if (c) cast_drop(&c->job);
         return;
     }
-    c->scene = e->scene;
-    c->def = e->def;
-    c->tuning = e->tuning;
-    c->probes = e->probes;
+    c->params = e->tuning.world;
+    c->def = flr_engine_instance_def(e, &c->members, &c->params, e->probes);
     c->job.quick = true;
     c->job.work = cast_work;
     c->job.done = cast_done;

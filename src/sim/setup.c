@@ -26,7 +26,7 @@ flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene
     def.options = setup->options;
     def.voxel = setup->voxel;
     def.moving_voxel = setup->moving_voxel;
-    def.dt = 1 / setup->rate;
+    def.rate = setup->rate;
     def.params = setup->params;
     def.has_tool = true;
     def.tool = setup->tool;
@@ -218,18 +218,20 @@ flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_
     return FLR_OK;
 }
 
-flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
-                                flr_texts *texts, flr_error *error)
+flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts,
+                                flr_error *error)
 {
     char key[48], hash[FLR_HASH_TEXT_SIZE];
     snprintf(key, sizeof key, "parts.%u.name", number);
-    flr_result result = flr_texts_add(texts, error, key, "%s", name);
+    flr_result result = flr_texts_add(texts, error, key, "%s", part->name);
     snprintf(key, sizeof key, "parts.%u.moving", number);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, key, "%s", moving ? "true" : "false");
+        result = flr_texts_add(texts, error, key, "%s",
+                               part->kind != FLR_PART_STATIC ? "true" : "false");
     snprintf(key, sizeof key, "parts.%u.mesh", number);
     if (result == FLR_OK)
-        result = flr_texts_add(texts, error, key, "%s", flr_hash_print(mesh, hash));
+        result =
+            flr_texts_add(texts, error, key, "%s", flr_hash_print(part->shape->mesh->hash, hash));
     return result;
 }
 
@@ -256,17 +258,14 @@ flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const
             flr_texts_add(texts, error, "scene.unit", "%s", flr_number_print(scene->unit, number));
     if (result == FLR_OK && setup->tool == FLR_TOOL_POINT)
         result = flr_texts_add(texts, error, "part", "%s", "");
-    else if (result == FLR_OK && held < stage->part_count)
-        result = flr_texts_add(texts, error, "part", "%s", stage->parts[held].name);
+    else if (result == FLR_OK && held < stage->parts.count)
+        result = flr_texts_add(texts, error, "part", "%s", stage->parts.list[held].name);
     if (result == FLR_OK)
         result = flr_texts_add(texts, error, "voxel.least", "%s",
                                flr_number_print(stage->voxel, number));
     if (result == FLR_OK) result = flr_setup_write_numbers(setup, texts, error);
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
-        const flr_stage_part *part = &stage->parts[i];
-        result = flr_setup_write_part(i, part->name, part->moving, flr_mesh_hash(part->mesh), texts,
-                                      error);
-    }
+    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++)
+        result = flr_setup_write_part(i, &stage->parts.list[i], texts, error);
     return result;
 }
 
@@ -320,7 +319,7 @@ flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_
 }
 
 flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
-                             const flr_mesh *const *meshes, bool *scene_changed, flr_error *error)
+                             const flr_part_list *parts, bool *scene_changed, flr_error *error)
 {
     const char *file = scene->path ? scene->path : scene->name;
     char key[48], hash[FLR_HASH_TEXT_SIZE];
@@ -339,7 +338,7 @@ flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *sc
                             file, part->name);
         snprintf(key, sizeof key, "parts.%zu.mesh", i);
         const char *mesh = flr_recording_text(recording, key);
-        if (!mesh || strcmp(mesh, flr_hash_print(flr_mesh_hash(meshes[i]), hash)) != 0)
+        if (!mesh || strcmp(mesh, flr_hash_print(parts->list[i].shape->mesh->hash, hash)) != 0)
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: the mesh of part \"%s\" has changed since this was recorded", file,
                             part->name);

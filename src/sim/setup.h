@@ -21,7 +21,7 @@ typedef struct flr_setup {
     int dead_man;                       /* its button; -1: none */
     flr_tool tool;                      /* of the hand; a point holds no part: then "" */
     /* made while the controller ran: hands took and let go, parameters changed; that is in its notes,
-     * see sim/rerun.h */
+     * see sim/replay.h */
     bool live;
 } flr_setup;
 
@@ -62,8 +62,8 @@ flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const
                                   const void *context, const char *path, flr_setup *setup,
                                   flr_error *error);
 /* parts.N.name and so on. Frames speak of the part by this number, too. */
-flr_result flr_setup_write_part(uint32_t number, const char *name, bool moving, flr_hash mesh,
-                                flr_texts *texts, flr_error *error);
+flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts,
+                                flr_error *error);
 /* What scene.hash is. */
 flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_SIZE],
                                 flr_error *error);
@@ -73,11 +73,11 @@ flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_
 flr_result flr_setup_read(const flr_recording *recording, const char *path, flr_setup *setup,
                           flr_error *error);
 
-/* Has anything changed since? `meshes` are those of the scene's parts. FLR_BAD_INPUT, with a sentence that names the first part whose mesh is
+/* Has anything changed since? `parts` are those of the scene. FLR_BAD_INPUT, with a sentence that names the first part whose mesh is
  * another one, which is missing or new. `*scene_changed`: the scene file says something else than
  * then (where parts stand, voxels, names …), whether it matters or not; false where that was not
  * kept. */
 flr_result flr_setup_compare(const flr_recording *recording, const flr_scene *scene,
-                             const flr_mesh *const *meshes, bool *scene_changed, flr_error *error);
+                             const flr_part_list *parts, bool *scene_changed, flr_error *error);
 
 #endif

@@ -1,17 +1,12 @@
 /* a scene made ready to be touched */
 #include "sim/stage.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/merge.h"
-#include "feeler/voxelize.h"
-
-/* A part that is held must follow a hand: its spring gives `stiffness` times half a voxel at most, which is to accelerate
- * the part by so much, whatever it would weigh (1999, section 5, takes 12 g for everything). */
-#define BRISK 20.0 /* m/s^2 */
+#include "feeler/units.h"
+#include "sim/engine_internal.h"
 
 #define SLIDING 0.8 /* of a point: dynamic friction as a share of the static one */
 
@@ -19,7 +14,7 @@ flr_stage_def flr_default_stage_def(void)
 {
     return (flr_stage_def){.options = flr_default_mesh_options(),
                            .hands = 1,
-                           .dt = 0.001,
+                           .rate = 1000,
                            .params = flr_default_world_params()};
 }
 
@@ -50,30 +45,12 @@ static flr_result no_memory(flr_error *error)
     return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the scene");
 }
 
-/* A sentence about a part gets its name in front, unless it begins with a file's. */
-static flr_result about(const char *name, flr_result result, flr_error *error)
-{
-    flr_error inner = *error;
-    return flr_fail(error, result, "part \"%s\": %s", name, inner.message);
-}
-
 static bool go_on(const flr_stage_def *def, size_t part, const char *what)
 {
     return !def->progress || def->progress(def->context, part, 0, what);
 }
 
-/* The part whose voxels are made. */
-typedef struct making {
-    const flr_stage_def *def;
-    uint32_t part;
-} making;
-
-static bool still_making(void *context, double done, const char *stage)
-{
-    const making *m = context;
-    (void)stage;
-    return !m->def->progress || m->def->progress(m->def->context, m->part, done, "voxelizing");
-}
+static flr_result stopped(flr_error *error) { return flr_fail(error, FLR_CANCELLED, "stopped"); }
 
 static bool has_spheres(const flr_stage_def *def)
 {
@@ -88,9 +65,20 @@ static flr_tool tool_of(const flr_stage_def *def, uint32_t hand)
     return flr_scene_tool(def->scene, hand);
 }
 
+/* What a controller said of a part; NULL: nothing, or none did. */
+static const char *said_of(const flr_stage_def *def, uint32_t part, const char *what)
+{
+    char key[48];
+    snprintf(key, sizeof key, "parts.%u.%s", part, what);
+    return def->live ? flr_recording_text(def->live, key) : NULL;
+}
+
+static bool is_true(const char *text) { return text && strcmp(text, "true") == 0; }
+
 static bool needs_probes(const flr_stage_def *def)
 {
-    bool some = def->probes;
+    bool some = false;
+    if (def->live) return is_true(flr_recording_text(def->live, "probes"));
     for (uint32_t i = 0; i < def->hands; i++) some |= tool_of(def, i) == FLR_TOOL_POINT;
     return some;
 }
@@ -98,74 +86,77 @@ static bool needs_probes(const flr_stage_def *def)
 /* Where nothing moves, and points touch the exact triangles, voxels are of no use. */
 static bool needs_voxels(const flr_stage_def *def)
 {
-    bool moving = !needs_probes(def);
+    bool moving = def->live || !needs_probes(def);
     for (size_t i = 0; i < def->scene->part_count; i++) moving |= def->scene->parts[i].moving;
     return moving;
 }
 
-/* ---- meshes, probes and voxels ---- */
+/* ---- meshes and probes ---- */
 
-static double part_voxel(const flr_stage_def *def, size_t i)
+static bool begin_part(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
-    double own = def->scene->parts[i].moving ? def->moving_voxel : def->voxel;
-    return own > 0 ? own : flr_scene_part_voxel(def->scene, i);
+    const char *text = said_of(context, part, "voxel"), *end;
+    (void)options;
+    if (text) flr_number_parse(text, voxel, &end, NULL);
+    return go_on(context, part, "reading");
 }
 
-static flr_result read_meshes(flr_env *env, const flr_stage_def *def, flr_stage *stage,
-                              flr_error *error)
+static flr_result check_voxels(const flr_stage_def *def, flr_error *error)
 {
-    flr_scene_loader loader = flr_scene_loader_begin(env, def->scene, &def->options);
-    flr_result result = FLR_OK;
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
-        const flr_scene_part *from = &def->scene->parts[i];
-        flr_stage_part *part = &stage->parts[i];
-        part->moving = from->moving;
-        part->T_start = from->T_world_part;
-        part->voxel = part_voxel(def, i);
-        if (!(part->name = strdup(from->name)))
-            result = no_memory(error);
-        else if (!(part->voxel > 0) && needs_voxels(def))
-            result = flr_fail(error, FLR_BAD_INPUT,
-                              "%s: part \"%s\" has no voxel size; add \"voxel\" to the scene or "
-                              "give one",
-                              def->scene->path ? def->scene->path : "the scene", from->name);
-        else if (!go_on(def, i, "reading"))
-            result = flr_fail(error, FLR_CANCELLED, "stopped");
-        else
-            result = flr_scene_loader_load(&loader, i, &part->mesh, NULL, error);
+    for (size_t i = 0; needs_voxels(def) && !def->live && i < def->scene->part_count; i++) {
+        const flr_scene_part *part = &def->scene->parts[i];
+        double own = part->moving ? def->moving_voxel : def->voxel;
+        if (!(own > 0) && !(flr_scene_part_voxel(def->scene, i) > 0))
+            return flr_fail(error, FLR_BAD_INPUT,
+                            "%s: part \"%s\" has no voxel size; add \"voxel\" to the scene or "
+                            "give one",
+                            def->scene->path ? def->scene->path : "the scene", part->name);
     }
-    flr_scene_loader_end(&loader);
-    return result;
+    return FLR_OK;
+}
+
+static flr_result read_parts(flr_env *env, const flr_stage_def *def, flr_stage *stage,
+                             flr_error *error)
+{
+    flr_parts_def how = {.env = env,
+                         .scene = def->scene,
+                         .options = &def->options,
+                         .voxel = def->voxel,
+                         .moving_voxel = def->moving_voxel,
+                         .apart = true,
+                         .begin = begin_part,
+                         .context = (void *)(uintptr_t)def};
+    flr_result result = check_voxels(def, error);
+    return result == FLR_OK ? flr_part_list_read(&how, &stage->parts, error) : result;
 }
 
 static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_error *error)
 {
     flr_result result = FLR_OK;
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
-        flr_probe_def how = flr_default_probe_def();
-        how.mesh = stage->parts[i].mesh;
-        how.shading = true;
-        how.simd = def->simd;
-        if (!go_on(def, i, "sorting triangles")) return flr_fail(error, FLR_CANCELLED, "stopped");
-        result = flr_probe_model_create(&how, &stage->parts[i].probe, error);
-        if (result != FLR_OK) result = about(stage->parts[i].name, result, error);
+    const flr_probe_model *probe;
+    flr_error why;
+    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++) {
+        const flr_part_entry *part = &stage->parts.list[i];
+        if (!go_on(def, i, "sorting triangles")) return stopped(error);
+        result = flr_mesh_asset_probe(part->shape->mesh, &probe, &why);
+        if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", part->name, why.message);
     }
     return result;
 }
 
-/* `m` is filled in and used as long as voxels are made. */
-static flr_voxelize_def how_to_voxelize(const flr_stage_def *def, uint32_t i,
-                                        const flr_stage_part *part, making *m)
+/* ---- voxels ---- */
+
+/* The part whose voxels are made. */
+typedef struct making {
+    const flr_stage_def *def;
+    uint32_t part;
+} making;
+
+static bool still_making(void *context, double done, const char *stage)
 {
-    *m = (making){def, i};
-    flr_voxelize_def how = flr_default_voxelize_def();
-    how.voxel = part->voxel;
-    how.hollow = def->scene->parts[i].hollow;
-    how.on_surface = def->params.contact.model == FLR_FORCE_SMOOTH;
-    how.threads = def->threads;
-    how.progress = still_making;
-    how.context = m;
-    return how;
+    const making *m = context;
+    (void)stage;
+    return !m->def->progress || m->def->progress(m->def->context, m->part, done, "voxelizing");
 }
 
 /* What is to be known about the cache. */
@@ -184,199 +175,112 @@ static void warn_of(const flr_stage_def *def, const char *name, const flr_cache_
     }
 }
 
-static flr_result voxelize(flr_env *env, const flr_stage_def *def, uint32_t i, flr_stage_part *part,
-                           bool voxels, bool points, flr_error *error)
+/* What a part gives: parts that move points, parts that stay voxels, paged where they are too many. */
+static flr_shape_def what_of(flr_env *env, const flr_stage_def *def, const flr_stage *stage,
+                             uint32_t i)
 {
-    static const flr_cache none = {0};
-    flr_cache_report report;
-    making m;
-    flr_voxelize_def how = how_to_voxelize(def, i, part, &m);
-    if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
-    flr_result result = flr_cache_voxelize(env, def->cache ? def->cache : &none, part->mesh, &how,
-                                           voxels ? &part->voxmap : NULL,
-                                           points ? &part->shell : NULL, &report, error);
-    if (result == FLR_OK) warn_of(def, part->name, &report);
-    if (result == FLR_OK && voxels)
-        result = flr_contact_table_create(part->voxmap, &part->table, error);
-    if (result == FLR_OK && has_spheres(def)) {
-        flr_sphere_tree_def tree = flr_default_sphere_tree_def();
-        tree.voxmap = part->voxmap;
-        tree.shell = part->shell;
-        result = flr_sphere_tree_create(&tree, &part->tree, error);
+    const flr_shape *bare = stage->parts.list[i].shape;
+    uint32_t moving = 0, staying = 0;
+    for (uint32_t k = 0; k < stage->parts.count; k++) {
+        moving += flr_stage_moves(stage, k);
+        staying += !flr_stage_moves(stage, k) && flr_part_list_is_first(&stage->parts, k);
     }
-    return result == FLR_OK ? result : about(part->name, result, error);
+    flr_shape_def what = {.env = env,
+                          .cache = def->cache,
+                          .mesh = bare->mesh,
+                          .voxel = bare->voxel,
+                          .hollow = bare->hollow,
+                          .on_surface = def->params.contact.model == FLR_FORCE_SMOOTH,
+                          .threads = def->threads,
+                          .features = def->params.contact.awareness};
+    if (has_spheres(def) || def->live) return what;
+    what.no_voxels = flr_stage_moves(stage, i) && moving < 2;
+    what.no_points = !flr_stage_moves(stage, i);
+    if (what.no_points) what.memory = def->memory / staying;
+    return what;
 }
 
-/* Is it the voxels of this mesh? By its name it is; somebody may have renamed it. */
-static bool is_of(const flr_pager *pager, const flr_mesh *mesh, double voxel)
+static flr_result make_shape(flr_env *env, const flr_stage_def *def, flr_stage *stage, uint32_t i,
+                             flr_error *error)
 {
-    flr_voxmap_info info = flr_voxmap_get_info(flr_pager_voxmap(pager));
-    return info.voxel == voxel && flr_hash_equal(info.mesh_hash, flr_mesh_hash(mesh));
-}
-
-/* FLR_BAD_INPUT also where the file is of something else. */
-static flr_result open_pager(const flr_pager_def *def, const flr_mesh *mesh, double voxel,
-                             flr_pager **pager, flr_error *error)
-{
-    flr_pager *made;
-    flr_result result = flr_pager_open(def, &made, error);
-    if (result != FLR_OK) return result;
-    if (!is_of(made, mesh, voxel)) {
-        flr_pager_close(made);
-        return flr_fail(error, FLR_BAD_INPUT, "%s: holds something else than its name says",
-                        def->path);
-    }
-    *pager = made;
+    const flr_part_entry *part = &stage->parts.list[i];
+    making m = {def, i};
+    flr_shape_def what = what_of(env, def, stage, i);
+    flr_shape *made;
+    flr_error why;
+    if (!go_on(def, i, "voxelizing")) return stopped(error);
+    what.progress = still_making;
+    what.context = &m;
+    flr_result result = flr_shape_make(&what, &made, &why);
+    if (result != FLR_OK)
+        return flr_fail(error, result, "part \"%s\": %s", part->name, why.message);
+    warn_of(def, part->name, &made->report);
+    flr_part_list_replace(&stage->parts, part->shape, made);
+    flr_shape_release(made);
     return FLR_OK;
 }
 
-flr_result flr_stage_page(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
-                          const flr_voxelize_def *how, uint64_t memory, bool features,
-                          flr_pager **pager, flr_cache_report *report, flr_error *error)
-{
-    flr_pager_def def = flr_default_pager_def();
-    char path[FLR_CACHE_PATH_SIZE], broken[400];
-    flr_path_info info;
-    flr_error why;
-    /* what a pager takes */
-    const uint64_t least = 1 << 20, most = (UINT64_C(8) << 30) - FLR_PAGER_BLOCK;
-    flr_cache whole = *cache;
-    whole.stream = true;
-    *pager = NULL;
-    for (bool again = false;; again = true) {
-        flr_result result = flr_cache_file(env, &whole, mesh, how, false, path, report, error);
-        if (result == FLR_OK) result = flr_path_look(env, path, &info, error);
-        if (result != FLR_OK || info.size <= memory) return result;
-        if (memory < least)
-            return flr_fail(
-                error, FLR_BAD_ARGUMENT,
-                "its voxels take %.3g MB, and its share of the memory given is %.3g MB: "
-                "it needs 1 MiB at least, and what is given is shared by all parts that "
-                "stay; give more with --memory",
-                1e-6 * (double)info.size, 1e-6 * (double)memory);
-        def.env = env, def.path = path, def.budget = memory < most ? memory : most,
-        def.features = features;
-        result = open_pager(&def, mesh, how->voxel, pager, &why);
-        /* its directory is damaged, or somebody removed it just now: it is built again, once */
-        bool damaged = result == FLR_BAD_INPUT || result == FLR_UNSUPPORTED;
-        bool mends = damaged ? flr_path_remove(env, path, NULL) == FLR_OK : result == FLR_NOT_FOUND;
-        if (result != FLR_OK && error) *error = why;
-        if (again && report)
-            snprintf(report->broken, sizeof report->broken, "%s; it was built again", broken);
-        if (!mends || again) return result;
-        snprintf(broken, sizeof broken, "%.*s", (int)strcspn(why.message, ";"), why.message);
-    }
-}
-
-/* The voxels of a part that stays: paged from the cache where they are too many, else in memory. */
-static flr_result page_or_voxelize(flr_env *env, const flr_stage_def *def, uint32_t i,
-                                   flr_stage *stage, flr_error *error)
-{
-    flr_stage_part *part = &stage->parts[i];
-    making m;
-    flr_voxelize_def how = how_to_voxelize(def, i, part, &m);
-    flr_cache_report report;
-    uint64_t share = 0;
-    for (uint32_t k = 0; k < stage->part_count; k++) share += !stage->parts[k].moving;
-    share = def->memory / share;
-    if (!go_on(def, i, "voxelizing")) return flr_fail(error, FLR_CANCELLED, "stopped");
-    flr_result result = flr_stage_page(env, def->cache, part->mesh, &how, share,
-                                       def->params.contact.awareness, &part->pager, &report, error);
-    if (result == FLR_OK) warn_of(def, part->name, &report);
-    if (result != FLR_OK) return about(part->name, result, error);
-    return part->pager ? FLR_OK : voxelize(env, def, i, part, true, false, error);
-}
-
-flr_pager_stats flr_stage_paging(const flr_stage *stage)
-{
-    flr_pager_stats all = {0};
-    for (uint32_t i = 0; i < stage->part_count; i++) {
-        if (!stage->parts[i].pager) continue;
-        flr_pager_stats one = flr_pager_get_stats(stage->parts[i].pager);
-        flr_pager_stats_add(&all, &one);
-    }
-    return all;
-}
-
 /* Static parts can be one ground when their voxels are of one size. */
-static bool can_merge(const flr_stage *stage)
+static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
 {
     double voxel = 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < stage->part_count; i++) {
-        const flr_stage_part *part = &stage->parts[i];
-        if (part->moving) continue;
-        if (count++ && part->voxel != voxel) return false;
-        voxel = part->voxel;
+    for (uint32_t i = 0; i < stage->parts.count; i++) {
+        if (flr_stage_moves(stage, i)) continue;
+        if (count++ && stage->parts.list[i].shape->voxel != voxel) return false;
+        voxel = stage->parts.list[i].shape->voxel;
     }
-    return count > 1;
+    return count > 1 && !has_spheres(def) && !def->memory && !def->live;
 }
+
+static bool still_merging(void *context, uint32_t part) { return go_on(context, part, "merging"); }
 
 static flr_result merge_ground(const flr_stage_def *def, flr_stage *stage, flr_error *error)
 {
-    flr_merge_def how = flr_default_merge_def();
-    how.threads = def->threads;
-    for (uint32_t i = 0; i < stage->part_count; i++)
-        if (!stage->parts[i].moving) how.voxel = stage->parts[i].voxel;
-    flr_merge *merge;
-    flr_result result = flr_merge_create(&how, &merge, error);
-    if (result != FLR_OK) return result;
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
-        const flr_stage_part *part = &stage->parts[i];
-        if (part->moving) continue;
-        flr_merge_part one = flr_default_merge_part();
-        one.mesh = part->mesh;
-        one.T_voxmap_part = part->T_start;
-        one.hollow = def->scene->parts[i].hollow;
-        uint32_t id;
-        result = go_on(def, i, "merging") ? flr_merge_add(merge, &one, &id, error)
-                                          : flr_fail(error, FLR_CANCELLED, "stopped");
-        if (result != FLR_OK) result = about(part->name, result, error);
-    }
-    if (result == FLR_OK) result = flr_merge_build(merge, NULL, &stage->ground, NULL, error);
-    flr_merge_destroy(merge);
-    if (result == FLR_OK)
-        result = flr_contact_table_create(stage->ground, &stage->ground_table, error);
-    return result;
+    if (!(stage->ground = flr_static_scene_bare(stage->parts.count))) return no_memory(error);
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        if (!flr_stage_moves(stage, i))
+            flr_static_scene_add(stage->ground, i, stage->parts.list[i].shape,
+                                 stage->parts.list[i].T_start);
+    return flr_static_scene_merge(stage->ground, &stage->parts, def->threads, still_merging,
+                                  (void *)(uintptr_t)def, error);
 }
 
 static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage *stage,
                               flr_error *error)
 {
-    bool spheres = has_spheres(def), merged = !spheres && !def->memory && can_merge(stage);
-    uint32_t moving = 0;
-    for (uint32_t i = 0; i < stage->part_count; i++) moving += stage->parts[i].moving;
+    bool merged = can_merge(def, stage);
     flr_result result = merged ? merge_ground(def, stage, error) : FLR_OK;
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++) {
-        flr_stage_part *part = &stage->parts[i];
-        if (part->moving)
-            result = voxelize(env, def, i, part, moving > 1 || spheres, true, error);
-        else if (def->memory && !spheres)
-            result = page_or_voxelize(env, def, i, stage, error);
-        else if (!merged)
-            result = voxelize(env, def, i, part, true, spheres, error);
-        if (part->table || part->pager || merged)
+    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++) {
+        bool there = !flr_part_list_is_first(&stage->parts, i);
+        if (!there && (!merged || flr_stage_moves(stage, i)))
+            result = make_shape(env, def, stage, i, error);
+        const flr_shape *shape = stage->parts.list[i].shape;
+        if (result == FLR_OK && (shape->table || merged))
             stage->voxel =
-                stage->voxel > 0 && stage->voxel < part->voxel ? stage->voxel : part->voxel;
+                stage->voxel > 0 && stage->voxel < shape->voxel ? stage->voxel : shape->voxel;
     }
     return result;
 }
 
-/* The points of all parts are displaced once, not in every query: true. Where some do not fit, none is. */
+/* The points of all parts are displaced once, not in every query: true. Where some do not fit, none is. Nobody else has the
+ * shapes yet. */
 static flr_result displace(flr_stage *stage, double by, bool *done, flr_error *error)
 {
-    flr_shell **moved = calloc(stage->part_count, sizeof *moved);
+    flr_shell **moved = calloc(stage->parts.count, sizeof *moved);
     if (!moved) return no_memory(error);
     flr_result result = FLR_OK;
-    for (uint32_t i = 0; i < stage->part_count && result == FLR_OK; i++)
-        if (stage->parts[i].shell)
-            result = flr_shell_displace(stage->parts[i].shell, by, &moved[i], error);
+    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++)
+        if (stage->parts.list[i].shape->shell && flr_part_list_is_first(&stage->parts, i))
+            result = flr_shell_displace(stage->parts.list[i].shape->shell, by, &moved[i], error);
     *done = result == FLR_OK;
-    for (uint32_t i = 0; i < stage->part_count; i++) {
+    for (uint32_t i = 0; i < stage->parts.count; i++) {
+        flr_shape *shape = stage->parts.list[i].shape;
         flr_shell *out = moved[i];
         if (*done && out) {
-            out = stage->parts[i].shell;
-            stage->parts[i].shell = moved[i];
+            out = shape->shell;
+            shape->shell = moved[i];
+            shape->touch = flr_pairs_shape_make(shape->shell, shape->table);
         }
         flr_shell_destroy(out);
     }
@@ -386,111 +290,45 @@ static flr_result displace(flr_stage *stage, double by, bool *done, flr_error *e
 
 /* ---- the world ---- */
 
-/* Mass properties of a mesh that is not closed: those of its box. */
-static flr_body_def from_box(const flr_mesh *mesh)
-{
-    flr_body_def def = flr_default_body_def();
-    flr_vec3 size = flr_box3_size(mesh->bounds);
-    double x2 = size.x * size.x, y2 = size.y * size.y, z2 = size.z * size.z;
-    double least = 1e-6 * (x2 + y2 + z2) + 1e-12; /* a sheet still has some inertia */
-    flr_mat3 tensor = {{{(y2 + z2 + least) / 12, 0, 0},
-                        {0, (x2 + z2 + least) / 12, 0},
-                        {0, 0, (x2 + y2 + least) / 12}}};
-    def.inertia =
-        (flr_inertia){.mass = 1, .centre = flr_box3_centre(mesh->bounds), .tensor = tensor};
-    def.reach = 0.5 * flr_vec3_length(size);
-    return def;
-}
-
-flr_body_def flr_stage_inertia(const flr_mesh *mesh, double density)
-{
-    flr_body_def body;
-    flr_body made;
-    if (flr_body_def_from_mesh(mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
-        flr_body_make(&body, &made, NULL) != FLR_OK)
-        body = from_box(mesh);
-    return body;
-}
-
-flr_body_def flr_stage_body(const flr_body_def *inertia, double voxel,
-                            const flr_coupling_def *coupling, flr_pose T_world_part)
-{
-    flr_body_def body = *inertia;
-    double stretch = coupling->stretch > 0 ? coupling->stretch : voxel / 2;
-    body.mass = coupling->stiffness * stretch / BRISK;
-    body.T_world_part = T_world_part;
-    return body;
-}
-
 static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_error *error)
 {
-    flr_world_part *parts = calloc(stage->part_count, sizeof *parts);
-    uint32_t *merged = calloc(stage->part_count, sizeof *merged), merged_count = 0;
-    const double by = def->params.contact.displacement;
+    flr_world_params params = def->params;
+    flr_world_instance_def how = {.parts = &stage->parts,
+                                  .hands = def->hands,
+                                  .rate = def->rate,
+                                  .params = &params,
+                                  .probes = needs_probes(def),
+                                  .voxel = stage->voxel};
+    const double by = params.contact.displacement;
     bool displaced = false;
-    flr_result result = !parts || !merged ? no_memory(error)
-                        : by == 0         ? FLR_OK
-                                          : displace(stage, by, &displaced, error);
-    if (result != FLR_OK) {
-        free(parts);
-        free(merged);
-        return result;
+    flr_result result = by == 0 || def->live ? FLR_OK : displace(stage, by, &displaced, error);
+    if (displaced) params.contact.displacement = 0;
+    if (flr_vec3_length2(params.step.gravity) == 0 && !def->live)
+        params.step.gravity = def->scene->gravity;
+    bool falls = flr_vec3_length2(params.step.gravity) > 0;
+    for (uint32_t i = 0; i < stage->parts.count; i++) {
+        const char *free = said_of(def, i, "free");
+        if (flr_stage_moves(stage, i) && (free || !def->live))
+            stage->parts.list[i].kind =
+                (free ? is_true(free) : falls) ? FLR_PART_FREE : FLR_PART_MOVABLE;
     }
-    flr_world_def world = flr_default_world_def();
-    world.parts = parts;
-    world.part_count = stage->part_count;
-    world.hand_count = def->hands;
-    world.dt = def->dt;
-    world.params = def->params;
-    if (displaced) world.params.contact.displacement = 0;
-    world.simd = def->simd;
-    if (flr_vec3_length2(world.params.step.gravity) == 0)
-        world.params.step.gravity = def->scene->gravity;
-    bool falls = def->free || has_spheres(def) || flr_vec3_length2(world.params.step.gravity) > 0;
-    for (uint32_t i = 0; i < stage->part_count; i++) {
-        const flr_stage_part *part = &stage->parts[i];
-        parts[i] = flr_default_world_part();
-        parts[i].shape = flr_pairs_shape_make(
-            part->shell, part->pager ? flr_pager_table(part->pager) : part->table);
-        parts[i].tree = part->tree;
-        parts[i].kind = !part->moving ? FLR_PART_STATIC : falls ? FLR_PART_FREE : FLR_PART_MOVABLE;
-        flr_body_def inertia = flr_stage_inertia(part->mesh, def->scene->parts[i].density);
-        parts[i].body =
-            flr_stage_body(&inertia, stage->voxel, &def->params.coupling, part->T_start);
-        if (!part->moving && stage->ground) merged[merged_count++] = i;
-    }
-    result = flr_world_create(&world, &stage->world, error);
-    if (result == FLR_OK && stage->ground) {
-        flr_pairs_ground ground = {.shape = flr_pairs_shape_make(NULL, stage->ground_table),
-                                   .T_world_voxmap = flr_pose_identity(),
-                                   .parts = merged,
-                                   .part_count = merged_count};
-        flr_world_set_ground(stage->world, &ground);
-    }
-    for (uint32_t i = 0; result == FLR_OK && i < stage->part_count; i++)
-        flr_world_set_probe(stage->world, i, stage->parts[i].probe);
-    for (uint32_t i = 0; result == FLR_OK && i < def->hands; i++) {
+    if (result == FLR_OK) result = flr_world_instance_make(&how, &stage->instance, error);
+    if (result != FLR_OK) return result;
+    stage->world = stage->instance->world;
+    if (stage->ground) flr_static_scene_set(stage->ground, stage->world);
+    for (uint32_t i = 0; i < def->hands && !def->live; i++) {
         flr_world_set_tool(stage->world, i, tool_of(def, i));
         flr_world_set_firm(stage->world, i, flr_scene_firm(def->scene, i));
     }
-    free(parts);
-    free(merged);
-    return result;
+    return FLR_OK;
 }
 
 flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **stage,
                             flr_error *error)
 {
-    flr_error local; /* sentences are put together from others */
-    if (!error) error = &local;
     flr_stage *made = calloc(1, sizeof *made);
-    if (made) made->parts = calloc(def->scene->part_count, sizeof *made->parts);
-    if (!made || !made->parts) {
-        free(made);
-        return no_memory(error);
-    }
-    made->part_count = (uint32_t)def->scene->part_count;
-    flr_result result = read_meshes(env, def, made, error);
+    if (!made) return no_memory(error);
+    flr_result result = read_parts(env, def, made, error);
     if (result == FLR_OK && needs_probes(def)) result = make_probes(def, made, error);
     if (result == FLR_OK && needs_voxels(def)) result = make_voxels(env, def, made, error);
     if (result == FLR_OK) result = make_world(def, made, error);
@@ -505,27 +343,27 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
 void flr_stage_destroy(flr_stage *stage)
 {
     if (!stage) return;
-    flr_world_destroy(stage->world);
-    for (uint32_t i = 0; i < stage->part_count; i++) {
-        flr_stage_part *part = &stage->parts[i];
-        free(part->name);
-        flr_probe_model_destroy(part->probe);
-        flr_mesh_destroy(part->mesh);
-        flr_contact_table_destroy(part->table);
-        flr_pager_close(part->pager);
-        flr_sphere_tree_destroy(part->tree);
-        flr_voxmap_destroy(part->voxmap);
-        flr_shell_destroy(part->shell);
-    }
-    flr_contact_table_destroy(stage->ground_table);
-    flr_voxmap_destroy(stage->ground);
-    free(stage->parts);
+    flr_world_instance_free(stage->instance);
+    flr_static_scene_release(stage->ground);
+    flr_part_list_free(&stage->parts);
     free(stage);
+}
+
+flr_pager_stats flr_stage_paging(const flr_stage *stage)
+{
+    flr_pager_stats all = {0};
+    for (uint32_t i = 0; i < stage->parts.count; i++) {
+        const flr_pager *pager = stage->parts.list[i].shape->pager;
+        if (!pager || !flr_part_list_is_first(&stage->parts, i)) continue;
+        flr_pager_stats one = flr_pager_get_stats(pager);
+        flr_pager_stats_add(&all, &one);
+    }
+    return all;
 }
 
 uint32_t flr_stage_find(const flr_stage *stage, const char *name)
 {
-    for (uint32_t i = 0; i < stage->part_count; i++)
-        if (name ? !strcmp(stage->parts[i].name, name) : stage->parts[i].moving) return i;
+    for (uint32_t i = 0; i < stage->parts.count; i++)
+        if (name ? !strcmp(stage->parts.list[i].name, name) : flr_stage_moves(stage, i)) return i;
     return UINT32_MAX;
 }

@@ -7,6 +7,103 @@
 
 static const int64_t settle_ns = 250000000;
 
+/* ---- as one ---- */
+
+flr_static_scene *flr_static_scene_bare(uint32_t room)
+{
+    flr_static_scene *g = calloc(1, sizeof *g);
+    size_t n = (size_t)room + 1;
+    if (!g) return NULL;
+    atomic_init(&g->users, 1);
+    g->ids = calloc(n, sizeof *g->ids);
+    g->poses = calloc(n, sizeof *g->poses);
+    g->shapes = calloc(n, sizeof *g->shapes);
+    if (g->ids && g->poses && g->shapes) return g;
+    flr_static_scene_release(g);
+    return NULL;
+}
+
+void flr_static_scene_add(flr_static_scene *g, uint32_t part, flr_shape *shape,
+                          flr_pose T_world_part)
+{
+    g->ids[g->count] = part;
+    g->poses[g->count] = T_world_part;
+    g->shapes[g->count++] = flr_shape_retain(shape);
+}
+
+flr_static_scene *flr_static_scene_retain(flr_static_scene *ground)
+{
+    atomic_fetch_add(&ground->users, 1);
+    return ground;
+}
+
+void flr_static_scene_release(flr_static_scene *ground)
+{
+    if (!ground || atomic_fetch_sub(&ground->users, 1) != 1) return;
+    flr_contact_table_destroy(ground->table);
+    flr_voxmap_destroy(ground->voxmap);
+    for (uint32_t i = 0; ground->shapes && i < ground->count; i++)
+        flr_shape_release(ground->shapes[i]);
+    free(ground->ids);
+    free(ground->poses);
+    free(ground->shapes);
+    free(ground);
+}
+
+static flr_result add_part(flr_merge *merge, const flr_static_scene *g, uint32_t i, uint32_t *id,
+                           flr_error *error)
+{
+    flr_merge_part part = flr_default_merge_part();
+    part.mesh = g->shapes[i]->mesh->mesh;
+    part.T_voxmap_part = g->poses[i];
+    part.hollow = g->shapes[i]->hollow;
+    return flr_merge_add(merge, &part, id, error);
+}
+
+flr_result flr_static_scene_build(flr_static_scene *g, flr_merge *merge, const flr_voxmap *before,
+                                  flr_error *error)
+{
+    flr_result result = flr_merge_build(merge, before, &g->voxmap, NULL, error);
+    if (result == FLR_OK) result = flr_contact_table_create(g->voxmap, &g->table, error);
+    if (result == FLR_OK) g->touch = flr_pairs_shape_make(NULL, g->table);
+    return result;
+}
+
+flr_result flr_static_scene_merge(flr_static_scene *g, const flr_part_list *parts, unsigned threads,
+                                  bool (*go_on)(void *context, uint32_t part), void *context,
+                                  flr_error *error)
+{
+    flr_merge_def how = flr_default_merge_def();
+    flr_merge *merge;
+    flr_error why;
+    uint32_t id;
+    how.voxel = g->count ? g->shapes[0]->voxel : 0;
+    how.threads = threads;
+    flr_result result = flr_merge_create(&how, &merge, error);
+    if (result != FLR_OK) return result;
+    for (uint32_t i = 0; i < g->count && result == FLR_OK; i++) {
+        result = !go_on || go_on(context, g->ids[i]) ? add_part(merge, g, i, &id, &why)
+                                                     : flr_fail(&why, FLR_CANCELLED, "stopped");
+        if (result != FLR_OK)
+            flr_fail(error, result, "part \"%s\": %s", flr_part_list_find(parts, g->ids[i])->name,
+                     why.message);
+    }
+    if (result == FLR_OK) result = flr_static_scene_build(g, merge, NULL, error);
+    flr_merge_destroy(merge);
+    return result;
+}
+
+void flr_static_scene_set(const flr_static_scene *g, flr_world *world)
+{
+    flr_pairs_ground what = {.shape = g->touch,
+                             .T_world_voxmap = flr_pose_identity(),
+                             .parts = g->ids,
+                             .part_count = g->count};
+    flr_world_set_ground(world, &what);
+}
+
+/* ---- in the background ---- */
+
 /* the merge, and which parts are in it */
 typedef struct flr_merging {
     flr_merge *merge;
@@ -83,12 +180,8 @@ static flr_result put_in(merging *mix, flr_job *job, const flr_static_scene *g, 
         mix->parts = parts;
         mix->room = room;
     }
-    flr_merge_part part = flr_default_merge_part();
-    part.mesh = g->shapes[i]->mesh->mesh;
-    part.T_voxmap_part = g->poses[i];
-    part.hollow = g->shapes[i]->hollow;
     struct merged *m = &mix->parts[mix->count];
-    flr_result result = flr_merge_add(mix->merge, &part, &m->id, error);
+    flr_result result = add_part(mix->merge, g, i, &m->id, error);
     if (result != FLR_OK) return result;
     m->shape = flr_shape_retain(g->shapes[i]);
     m->pose = g->poses[i];
@@ -113,12 +206,9 @@ static void ground_work(flr_job *job)
         job->result = put_in(mix, job, g->ground, i, error);
     if (job->result == FLR_OK) {
         flr_job_progress(job, 0.8, "merging");
-        job->result = flr_merge_build(mix->merge, g->before ? g->before->voxmap : NULL,
-                                      &g->ground->voxmap, NULL, error);
+        job->result = flr_static_scene_build(g->ground, mix->merge,
+                                             g->before ? g->before->voxmap : NULL, error);
     }
-    if (job->result == FLR_OK)
-        job->result = flr_contact_table_create(g->ground->voxmap, &g->ground->table, error);
-    if (job->result == FLR_OK) g->ground->touch = flr_pairs_shape_make(NULL, g->ground->table);
 }
 
 static void ground_done(flr_engine *e, flr_job *job)
@@ -211,20 +301,13 @@ static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, fl
 /* What should be one now. NULL: nothing, or no memory. */
 static flr_static_scene *wanted_ground(const flr_engine *e, double voxel)
 {
-    flr_static_scene *g = calloc(1, sizeof *g);
-    size_t n = (size_t)e->members.count + 1;
-    if (!g) return NULL;
-    atomic_init(&g->users, 1);
-    g->ids = calloc(n, sizeof *g->ids);
-    g->poses = calloc(n, sizeof *g->poses);
-    g->shapes = calloc(n, sizeof *g->shapes);
-    for (uint32_t i = 0; g->ids && g->poses && g->shapes && i < e->members.count; i++) {
+    flr_static_scene *g = flr_static_scene_bare(e->members.count);
+    flr_pose pose;
+    for (uint32_t i = 0; g && i < e->members.count; i++) {
         const flr_part_entry *m = &e->members.list[i];
-        if (!stays(e, m, voxel, &g->poses[g->count])) continue;
-        g->ids[g->count] = m->part;
-        g->shapes[g->count++] = flr_shape_retain(m->shape);
+        if (stays(e, m, voxel, &pose)) flr_static_scene_add(g, m->part, m->shape, pose);
     }
-    if (g->count > 1) return g;
+    if (g && g->count > 1) return g;
     flr_static_scene_release(g);
     return NULL;
 }

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "sim/engine_internal.h"
-#include "sim/stage.h"
+
+/* A part that is held must follow a hand: its spring gives `stiffness` times half a voxel at most, which is to accelerate
+ * the part by so much, whatever it would weigh (1999, section 5, takes 12 g for everything). */
+#define BRISK 20.0 /* m/s^2 */
 
 static bool allocate(flr_world_instance *instance, uint32_t count)
 {
@@ -17,64 +20,88 @@ static bool allocate(flr_world_instance *instance, uint32_t count)
            instance->before;
 }
 
-static double least_voxel(const flr_part_list *members)
+/* A part with that inertia as a body that follows a hand briskly: the mass is such that the hand's spring can move it. */
+static flr_body_def make_body(const flr_body_def *inertia, double voxel,
+                              const flr_coupling_def *coupling, flr_pose T_world_part)
 {
-    double least = 0;
-    for (uint32_t i = 0; i < members->count; i++) {
-        double voxel = members->list[i].shape->voxel;
-        if (least == 0 || voxel < least) least = voxel;
-    }
-    return least;
+    flr_body_def body = *inertia;
+    double stretch = coupling->stretch > 0 ? coupling->stretch : voxel / 2;
+    body.mass = coupling->stiffness * stretch / BRISK;
+    body.T_world_part = T_world_part;
+    return body;
 }
 
-flr_result flr_world_instance_make(const flr_part_list *members, uint32_t scene,
-                                   const flr_engine_def *def, const flr_parameters *tuning,
-                                   bool probes, flr_world_instance **instance, flr_error *error)
+static flr_result make_part(const flr_world_instance_def *def, double voxel, uint32_t i,
+                            flr_world_instance *made, flr_world_part *part, flr_error *error)
 {
-    flr_world_instance *made = calloc(1, sizeof *made);
-    flr_world_part *parts = calloc((size_t)members->count + 1, sizeof *parts);
-    flr_result result = FLR_OK;
-    if (!made || !parts || !allocate(made, members->count)) result = flr_engine_no_memory(error);
-    double voxel = least_voxel(members);
-    for (uint32_t i = 0; result == FLR_OK && i < members->count; i++) {
-        const flr_part_entry *m = &members->list[i];
-        made->ids[i] = m->part;
-        // with impulses, what is hit moves on
-        bool free = m->kind == FLR_PART_MOVABLE && tuning->world.engine == FLR_ENGINE_SPHERES;
-        made->kinds[i] = free ? FLR_PART_FREE : m->kind;
-        made->starts[i] = m->T_start;
-        made->shapes[i] = flr_shape_retain(m->shape);
-        made->count = i + 1;
-        parts[i] = flr_default_world_part();
-        parts[i].shape = m->shape->touch;
-        parts[i].kind = made->kinds[i];
-        if (tuning->world.engine == FLR_ENGINE_SPHERES)
-            result = flr_shape_tree(m->shape, &parts[i].tree, error);
-        flr_body_def inertia = flr_mesh_asset_inertia(m->shape->mesh, m->density);
-        parts[i].body = flr_stage_body(&inertia, voxel, &tuning->world.coupling, m->T_start);
-    }
-    if (result == FLR_OK && members->count > 0) {
-        flr_world_def world = flr_default_world_def();
-        world.parts = parts;
-        world.part_count = members->count;
-        world.hand_count = def->hands;
-        world.dt = 1 / def->rate;
-        world.params = tuning->world;
-        result = flr_world_create(&world, &made->world, error);
-    }
-    for (uint32_t i = 0; result == FLR_OK && probes && i < members->count; i++) {
+    const flr_part_entry *m = &def->parts->list[i];
+    const bool spheres = def->params->engine == FLR_ENGINE_SPHERES;
+    flr_error why;
+    made->ids[i] = m->part;
+    // with impulses, what is hit moves on
+    made->kinds[i] = spheres && m->kind == FLR_PART_MOVABLE ? FLR_PART_FREE : m->kind;
+    made->starts[i] = m->T_start;
+    made->shapes[i] = flr_shape_retain(m->shape);
+    made->count = i + 1;
+    *part = flr_default_world_part();
+    part->shape = m->shape->touch;
+    part->kind = made->kinds[i];
+    flr_body_def inertia = flr_mesh_asset_inertia(m->shape->mesh, m->density);
+    part->body = make_body(&inertia, voxel, &def->params->coupling, m->T_start);
+    flr_result result = spheres ? flr_shape_tree(m->shape, &part->tree, &why) : FLR_OK;
+    return result == FLR_OK ? result
+                            : flr_fail(error, result, "part \"%s\": %s", m->name, why.message);
+}
+
+static flr_result make_world(const flr_world_instance_def *def, const flr_world_part *parts,
+                             flr_world_instance *made, flr_error *error)
+{
+    flr_world_def world = flr_default_world_def();
+    world.parts = parts;
+    world.part_count = def->parts->count;
+    world.hand_count = def->hands;
+    world.dt = 1 / def->rate;
+    world.params = *def->params;
+    flr_result result = flr_world_create(&world, &made->world, error);
+    for (uint32_t i = 0; result == FLR_OK && def->probes && i < def->parts->count; i++) {
         const flr_probe_model *probe;
-        result = flr_mesh_asset_probe(members->list[i].shape->mesh, &probe, error);
+        result = flr_mesh_asset_probe(def->parts->list[i].shape->mesh, &probe, error);
         if (result == FLR_OK) flr_world_set_probe(made->world, i, probe);
     }
+    return result;
+}
+
+flr_result flr_world_instance_make(const flr_world_instance_def *def, flr_world_instance **instance,
+                                   flr_error *error)
+{
+    const uint32_t count = def->parts->count;
+    flr_world_instance *made = calloc(1, sizeof *made);
+    flr_world_part *parts = calloc((size_t)count + 1, sizeof *parts);
+    flr_result result = FLR_OK;
+    if (!made || !parts || !allocate(made, count)) result = flr_engine_no_memory(error);
+    double voxel = def->voxel > 0 ? def->voxel : flr_part_list_voxel(def->parts);
+    for (uint32_t i = 0; result == FLR_OK && i < count; i++)
+        result = make_part(def, voxel, i, made, &parts[i], error);
+    if (result == FLR_OK && count > 0) result = make_world(def, parts, made, error);
     free(parts);
     if (result != FLR_OK) {
         flr_world_instance_free(made);
         return result;
     }
-    made->scene = scene;
+    made->scene = def->scene;
     *instance = made;
     return FLR_OK;
+}
+
+flr_world_instance_def flr_engine_instance_def(const flr_engine *e, const flr_part_list *parts,
+                                               const flr_world_params *params, bool probes)
+{
+    return (flr_world_instance_def){.parts = parts,
+                                    .scene = e->scene,
+                                    .hands = e->def.hands,
+                                    .rate = e->def.rate,
+                                    .params = params,
+                                    .probes = probes};
 }
 
 void flr_world_instance_free(flr_world_instance *instance)
@@ -136,25 +163,4 @@ uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t pa
             high = middle;
     }
     return low < instance->count && instance->ids[low] == part ? low : UINT32_MAX;
-}
-
-/* ---- the ground ---- */
-
-flr_static_scene *flr_static_scene_retain(flr_static_scene *ground)
-{
-    atomic_fetch_add(&ground->users, 1);
-    return ground;
-}
-
-void flr_static_scene_release(flr_static_scene *ground)
-{
-    if (!ground || atomic_fetch_sub(&ground->users, 1) != 1) return;
-    flr_contact_table_destroy(ground->table);
-    flr_voxmap_destroy(ground->voxmap);
-    for (uint32_t i = 0; ground->shapes && i < ground->count; i++)
-        flr_shape_release(ground->shapes[i]);
-    free(ground->ids);
-    free(ground->poses);
-    free(ground->shapes);
-    free(ground);
 }

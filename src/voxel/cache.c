@@ -120,17 +120,17 @@ typedef enum opening {
 } opening;
 
 /* FLR_OK with *voxmap, or without: then there is none that can be used, and the report says if one is broken. */
-static flr_result look_up(flr_env *env, const char *path, opening purpose, const flr_mesh *mesh,
-                          const flr_voxelize_def *def, flr_voxmap **voxmap, flr_shell **shell,
-                          flr_cache_report *report, flr_error *error)
+static flr_result look_up(flr_env *env, const char *path, bool maps, opening purpose,
+                          const flr_mesh *mesh, const flr_voxelize_def *def, flr_voxmap **voxmap,
+                          flr_shell **shell, flr_cache_report *report, flr_error *error)
 {
     flr_error why;
     int64_t begin = flr_clock_ns(env);
-    unsigned flags = purpose == TO_FIND ? 0
-                     : report->streamed ? FLR_VOXFILE_VERIFY
-                                        : FLR_VOXFILE_LOAD;
+    uint64_t limit = def->memory_limit ? def->memory_limit : (uint64_t)flr_voxelize_default_limit();
     flr_result result = flr_voxfile_open_within(
-        env, path, flags, (uint64_t)flr_voxelize_memory_limit(def), voxmap, shell, &why);
+        env, path, purpose == TO_FIND ? 0 : FLR_VOXFILE_LOAD, limit, voxmap, shell, &why);
+    if (result == FLR_TOO_LARGE && maps)
+        result = flr_voxfile_open(env, path, FLR_VOXFILE_VERIFY, voxmap, shell, &why);
     report->open_seconds = seconds_since(env, begin);
     if (result == FLR_NO_MEMORY || result == FLR_TOO_LARGE) {
         if (error) *error = why;
@@ -246,24 +246,20 @@ static flr_result get(flr_env *env, const flr_cache *cache, opening purpose, con
                       flr_voxmap **voxmap, flr_shell **shell, flr_cache_report *report,
                       flr_error *error)
 {
-    flr_voxelize_needs needs;
     flr_result result = FLR_OK;
     *report = (flr_cache_report){.key = flr_cache_key(mesh, def)};
     if (cache->folder) {
-        report->streamed =
-            cache->stream && flr_voxelize_estimate(mesh, def, &needs, NULL) == FLR_TOO_LARGE;
         result = path_of(cache, report->key, path, error);
         if (result == FLR_OK)
-            result = look_up(env, path, purpose, mesh, def, voxmap, shell, report, error);
+            result =
+                look_up(env, path, cache->stream, purpose, mesh, def, voxmap, shell, report, error);
     }
-    if (result != FLR_OK || *voxmap) {
-        report->streamed = false;
-        return result;
-    }
+    if (result != FLR_OK || *voxmap) return result;
     if (shell) *shell = NULL;
+    result = flr_voxelize(env, mesh, def, voxmap, shell, &report->voxelize, error);
+    report->streamed = result == FLR_TOO_LARGE && cache->stream && cache->folder;
     if (report->streamed)
         return stream(env, cache, path, purpose, mesh, def, voxmap, shell, report, error);
-    result = flr_voxelize(env, mesh, def, voxmap, shell, &report->voxelize, error);
     if (result == FLR_OK && cache->folder && !cache->later && !cache->read_only)
         store_now(env, cache, path, *voxmap, shell ? *shell : NULL, report);
     return result;

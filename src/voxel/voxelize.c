@@ -2,6 +2,7 @@
 #include "feeler/voxelize.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "feeler/features.h"
@@ -42,6 +43,8 @@ flr_result flr_voxelize_check(const flr_voxelize_def *def, flr_error *error)
 
 flr_box3 flr_voxelize_bounds(const flr_mesh *mesh, flr_pose T_voxmap_mesh)
 {
+    const flr_pose none = flr_pose_identity();
+    if (memcmp(&T_voxmap_mesh, &none, sizeof none) == 0) return mesh->bounds;
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < mesh->vertex_count; i++)
         box = flr_box3_add(box, flr_pose_apply(T_voxmap_mesh, mesh->vertices[i]));
@@ -143,6 +146,7 @@ static flr_result check_all(const flr_mesh *mesh, const flr_voxelize_def *def, f
     if (result != FLR_OK) return result;
     *box = flr_voxelize_bounds(mesh, def->T_voxmap_mesh);
     if ((result = flr_voxelize_check_size(*box, def, error)) != FLR_OK) return result;
+    if (def->memory_limit == UINT64_MAX && !flr_voxelize_is_wide(*box, def)) return FLR_OK;
     return flr_voxelize_check_room(mesh, *box, def, needs, error);
 }
 

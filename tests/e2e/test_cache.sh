@@ -67,6 +67,12 @@ expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
 json '.cache.found and .warnings == []'
 FEELER_CACHE=own/note.txt expect 0 feeler voxelize ball/ball.stl --voxel 1mm --json
 json '.cache.stored == false and (.warnings | any(test("the cache")))'
+# a file of one's own is written once: not into the cache as well
+expect 0 feeler voxelize ball/ball.stl --voxel 1.5mm --out once.flrvox --json
+json '.cache.found == false and .cache.stored == false and .warnings == []'
+expect 0 feeler voxelize ball/ball.stl --voxel 1.5mm --json
+json '.cache.found == false and .cache.stored'
+cmp -s once.flrvox own/deeper/"$(ls -t own/deeper | head -1)" && pass || fail "the same voxels, other bytes"
 expect 0 feeler voxelize ball/ball.stl --voxel 1mm --out ball.flrvox --quiet
 expect 0 feeler info ball.flrvox --json
 json '.files[0].kind == "voxels" and .files[0].voxel_size == 0.001 and (.files[0].sections | length) == 2'

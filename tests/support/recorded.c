@@ -31,13 +31,9 @@ static void make_scene(flr_test_recorded *r)
     snprintf(r->scene_path, sizeof r->scene_path, "%s/scene.json", r->folder);
     assert_ok(flr_scene_write(flr_env_real(), r->scene_path, &scene, &error), error);
     assert_ok(flr_scene_read(flr_env_real(), r->scene_path, &r->scene, &error), error);
-    for (uint32_t i = 0; i < 2; i++) {
-        r->parts[i] = (flr_stage_part){.name = names[i], .moving = i};
-        assert_ok(
-            flr_scene_load_part(flr_env_real(), r->scene, i, NULL, &r->parts[i].mesh, NULL, &error),
-            error);
-    }
-    r->stage = (flr_stage){.parts = r->parts, .part_count = 2, .voxel = 0.001};
+    flr_parts_def def = {.env = flr_env_real(), .scene = r->scene};
+    assert_ok(flr_part_list_read(&def, &r->stage.parts, &error), error);
+    r->stage.voxel = 0.001;
 }
 
 void flr_test_recorded_make(flr_test_recorded *r, const flr_setup *setup, const flr_pose *poses,
@@ -78,7 +74,7 @@ void flr_test_recorded_make(flr_test_recorded *r, const flr_setup *setup, const 
 
 void flr_test_recorded_free(flr_test_recorded *r)
 {
-    for (int i = 0; i < 2; i++) flr_mesh_destroy(r->parts[i].mesh);
+    flr_part_list_free(&r->stage.parts);
     flr_scene_destroy(r->scene);
     flr_test_folder_remove(r->folder);
 }

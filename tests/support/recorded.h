@@ -10,8 +10,7 @@ typedef struct flr_test_recorded {
     char *folder;
     char scene_path[1100], path[1100]; /* scene.json, rec.mcap */
     flr_scene *scene;
-    flr_stage_part parts[2]; /* wall, peg: names and meshes only */
-    flr_stage stage;
+    flr_stage stage; /* wall, peg: parts only */
 } flr_test_recorded;
 
 /* One frame for each pose (metres); bounds are `lower` and infinite; frame numbers as given, NULL:

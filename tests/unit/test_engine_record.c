@@ -27,21 +27,16 @@ static void compare_scene(const flr_test_stand *s, const flr_recording *recordin
 {
     flr_error error = {0};
     flr_scene *scene;
-    flr_mesh *meshes[8] = {NULL};
     bool changed;
     const char *path = flr_recording_text(recording, "scene");
     if (flr_scene_read(s->env, path, &scene, &error) != FLR_OK) fail_msg("%s", error.message);
-    assert_true(scene->part_count <= 8);
-    flr_mesh_options options = flr_default_mesh_options();
-    flr_scene_loader loader = flr_scene_loader_begin(s->env, scene, &options);
-    for (size_t i = 0; i < scene->part_count; i++)
-        assert_int_equal(flr_scene_loader_load(&loader, i, &meshes[i], NULL, &error), FLR_OK);
-    flr_scene_loader_end(&loader);
-    if (flr_setup_compare(recording, scene, (const flr_mesh *const *)meshes, &changed, &error) !=
-        FLR_OK)
+    flr_parts_def def = {.env = s->env, .scene = scene};
+    flr_part_list parts = {0};
+    assert_int_equal(flr_part_list_read(&def, &parts, &error), FLR_OK);
+    if (flr_setup_compare(recording, scene, &parts, &changed, &error) != FLR_OK)
         fail_msg("%s", error.message);
     assert_false(changed);
-    for (size_t i = 0; i < scene->part_count; i++) flr_mesh_destroy(meshes[i]);
+    flr_part_list_free(&parts);
     flr_scene_destroy(scene);
 }
 

@@ -243,6 +243,10 @@ static void hash(void **state)
     flr_mesh_def plain = tetrahedron(), grouped = two_groups(g);
     flr_mesh *a = create(&plain), *b = create(&grouped);
     assert_true(flr_hash_equal(flr_mesh_hash(a), flr_mesh_hash(b)));
+    /* it is kept, and the same as that of a mesh that has none */
+    flr_mesh without = *a;
+    without.hash = (flr_hash){0, 0};
+    assert_true(flr_hash_equal(a->hash, flr_mesh_hash(&without)));
     flr_mesh_destroy(b);
     plain.triangle_count = 3;
     b = create(&plain);

@@ -210,11 +210,11 @@ static void a_difference_is_found(void **state)
     assert_int_equal(result.then ^ result.now, 1);
     log.hashes[100] ^= 1;
     /* the hand was a hair elsewhere */
-    log.samples[50].T_base_grip.p.x += 1e-9;
+    log.inputs[50].T_world_hand.p.x += 1e-9;
     result = replay(b, &log, &setup);
     assert_false(result.same);
     assert_int_equal(result.first, 50);
-    log.samples[50].T_base_grip.p.x -= 1e-9;
+    log.inputs[50].T_world_hand.p.x -= 1e-9;
     /* a parameter is another */
     setup.params.coupling.stiffness *= 1.001;
     assert_false(replay(b, &log, &setup).same);
@@ -235,13 +235,13 @@ static void what_was_sent_is_replayed(void **state)
     flr_hand_log log = read_log(b->path, &setup);
     double most = 0;
     for (int i = 0; i < FRAMES; i++) {
-        assert_true(log.sent[i].known);
-        most = fmax(most, flr_vec3_length(log.sent[i].wrench.force));
+        assert_true(log.inputs[i].has_sent);
+        most = fmax(most, flr_vec3_length(log.inputs[i].sent.force));
     }
     assert_true(most > 0);
     flr_replay_result as_was = replay(b, &log, &setup);
     assert_true(as_was.same);
-    for (int i = 0; i < FRAMES; i++) log.sent[i].known = false;
+    for (int i = 0; i < FRAMES; i++) log.inputs[i].has_sent = false;
     flr_replay_result old = replay(b, &log, &setup);
     /* the guard's ramp let less through than was meant */
     assert_true(as_was.run.put + as_was.run.got < old.run.put + old.run.got);
@@ -286,7 +286,7 @@ static void what_cannot_be_replayed(void **state)
     flr_test_recorded_make(&r, &setup, poses, numbers, 5, 0, 1);
     flr_hand_log log = read_log(r.path, NULL);
     assert_true(log.gap && log.count == 2 && log.behind == 3);
-    assert_true(log.samples[0].number == 1 && log.samples[1].number == 0);
+    assert_true(log.inputs[0].fresh && !log.inputs[1].fresh);
     assert_int_equal(log.hashes[1], 1001);
     flr_hand_log_free(&log);
     flr_test_recorded_free(&r);

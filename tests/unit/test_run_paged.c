@@ -104,7 +104,8 @@ static flr_result make_stage(const machine *m, uint64_t memory, flr_stage **stag
 
 static const char *voxels_of(const flr_stage *stage)
 {
-    return stage->parts[0].pager ? flr_pager_path(stage->parts[0].pager) : NULL;
+    const flr_pager *pager = stage->parts.list[0].shape->pager;
+    return pager ? flr_pager_path(pager) : NULL;
 }
 
 /* ---- a hand that presses the tool over the plate, from end to end ---- */

@@ -176,11 +176,10 @@ static void changes_are_told(void **state)
     flr_setup setup = flr_default_setup();
     flr_test_recorded r;
     flr_test_recorded_make(&r, &setup, &origin, NULL, 1, 0, 1);
-    const flr_mesh *const meshes[] = {r.parts[0].mesh, r.parts[1].mesh};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         flr_recording *recording = with_text(&r, cases[i].key, cases[i].value);
         bool changed = !cases[i].changed;
-        flr_result result = flr_setup_compare(recording, r.scene, meshes, &changed, &error);
+        flr_result result = flr_setup_compare(recording, r.scene, &r.stage.parts, &changed, &error);
         assert_int_equal(result, cases[i].says ? FLR_BAD_INPUT : FLR_OK);
         assert_int_equal(changed, cases[i].changed);
         if (cases[i].says && !strstr(error.message, cases[i].says)) fail_msg("%s", error.message);
@@ -191,7 +190,8 @@ static void changes_are_told(void **state)
     flr_scene less = *r.scene;
     less.part_count = 1;
     bool changed = false;
-    assert_int_equal(flr_setup_compare(recording, &less, meshes, &changed, &error), FLR_BAD_INPUT);
+    assert_int_equal(flr_setup_compare(recording, &less, &r.stage.parts, &changed, &error),
+                     FLR_BAD_INPUT);
     assert_non_null(strstr(error.message, "\"peg\", which was recorded, is missing"));
     assert_true(changed);
     flr_recording_close(recording);

@@ -35,18 +35,18 @@ static void ball_in_its_socket(void **state)
     flr_stage *stage;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     uint32_t ball = flr_stage_find(stage, NULL);
-    assert_true(ball < stage->part_count && stage->parts[ball].moving);
-    assert_int_equal(flr_stage_find(stage, stage->parts[ball].name), ball);
+    assert_true(ball < stage->parts.count && flr_stage_moves(stage, ball));
+    assert_int_equal(flr_stage_find(stage, stage->parts.list[ball].name), ball);
     assert_int_equal(flr_stage_find(stage, "nobody"), UINT32_MAX);
-    assert_non_null(stage->parts[ball].shell);
+    assert_non_null(stage->parts.list[ball].shape->shell);
     assert_true(stage->voxel == scene->voxel);
     /* held where it is, it stays */
     assert_true(flr_world_grab(stage->world, 0, ball));
-    flr_world_input in = {.T_world_hand = stage->parts[ball].T_start, .fresh = true};
+    flr_world_input in = {.T_world_hand = stage->parts.list[ball].T_start, .fresh = true};
     flr_world_frame frame;
     for (int i = 0; i < 20; i++) flr_world_step(stage->world, &in, &frame);
     flr_vec3 off = flr_vec3_sub(flr_world_body(stage->world, ball)->T_world_part.p,
-                                stage->parts[ball].T_start.p);
+                                stage->parts.list[ball].T_start.p);
     assert_true(flr_vec3_length(off) < 3 * stage->voxel);
     assert_int_equal(frame.pairs, 1);
     flr_stage_destroy(stage);
@@ -69,8 +69,8 @@ static void touched_with_a_point(void **state)
     flr_stage *stage;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     assert_int_equal(flr_world_tool(stage->world, 0), FLR_TOOL_POINT);
-    assert_non_null(stage->parts[0].probe);
-    assert_null(stage->parts[0].voxmap);
+    assert_non_null(stage->parts.list[0].shape->mesh->probe);
+    assert_null(stage->parts.list[0].shape->voxmap);
     /* from where the scene puts the hand straight down: the body is in the way */
     flr_world_input in = {.T_world_hand = {scene->hands[0].position, {1, 0, 0, 0}}, .fresh = true};
     flr_world_frame frame;
@@ -83,7 +83,7 @@ static void touched_with_a_point(void **state)
     def.has_tool = true, def.tool = FLR_TOOL_GRIP;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     assert_int_equal(flr_world_tool(stage->world, 0), FLR_TOOL_GRIP);
-    assert_null(stage->parts[0].probe);
+    assert_null(stage->parts.list[0].shape->mesh->probe);
     flr_stage_destroy(stage);
     flr_scene_destroy(scene);
     flr_test_folder_remove(folder);
@@ -101,8 +101,8 @@ static void axle_has_a_ground(void **state)
     flr_stage *stage;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     uint32_t still = 0;
-    for (uint32_t i = 0; i < stage->part_count; i++) still += !stage->parts[i].moving;
-    assert_int_equal(stage->part_count, scene->part_count);
+    for (uint32_t i = 0; i < stage->parts.count; i++) still += !flr_stage_moves(stage, i);
+    assert_int_equal(stage->parts.count, scene->part_count);
     assert_true((still > 1) == (stage->ground != NULL));
     assert_true((stage->ground != NULL) == flr_pairs_has_ground(flr_world_pairs(stage->world)));
     flr_stage_destroy(stage);
