@@ -6,7 +6,7 @@
 
 #include "feeler/remote.h"
 #include "sim/journal.h"
-#include "sim/rerun.h"
+#include "sim/replay.h"
 #include "support/stand.h"
 
 static const flr_vec3 block = {0, 0, 0.03}, ball = {0.05, 0, 0.03};
@@ -180,7 +180,7 @@ static noted read_notes(flr_test_stand *s, const char *path)
     return found;
 }
 
-static void run_again(flr_test_stand *s, const char *path, flr_rerun_result *result)
+static void run_again(flr_test_stand *s, const char *path, flr_replay_result *result)
 {
     flr_recording *recording;
     flr_setup setup;
@@ -189,9 +189,15 @@ static void run_again(flr_test_stand *s, const char *path, flr_rerun_result *res
     assert_ok(flr_recording_open(s->env, path, &recording, &error), error);
     assert_ok(flr_setup_read(recording, path, &setup, &error), error);
     assert_ok(flr_scene_read(s->env, setup.scene, &scene, &error), error);
-    flr_rerun_def def = {
-        .env = s->env, .recording = recording, .path = path, .setup = &setup, .scene = scene};
-    assert_ok(flr_rerun(&def, result, &error), error);
+    flr_stage_def like = flr_default_stage_def();
+    flr_stage *stage;
+    flr_hand_log log;
+    assert_ok(flr_hand_log_read(recording, path, &log, &error), error);
+    assert_ok(flr_replay_stage(s->env, &setup, recording, scene, &log, &like, &stage, &error),
+              error);
+    assert_ok(flr_replay_run(s->env, &setup, stage, &log, NULL, NULL, result, &error), error);
+    flr_stage_destroy(stage);
+    flr_hand_log_free(&log);
     flr_scene_destroy(scene);
     flr_recording_close(recording);
 }
@@ -202,7 +208,7 @@ static void check(flr_sim_command_kind kind)
     const test_case *c = &cases[kind];
     flr_test_stand s;
     flr_engine_recording info;
-    flr_rerun_result again;
+    flr_replay_result again;
     if (!c->act) fail_msg("command %s has no case here", row->name);
     flr_test_stand_make(&s, true, "/tapes");
     c->before(&s);

@@ -360,7 +360,7 @@ static void a_view_is_made_once_and_when_asked(void **state)
     assert_int_equal(view->derived, derived + 1);
     /* of all parts, only the one in a hand is copied */
     flr_test_stand_move(&s, 0, flr_vec3_make(0, 0, 0.03), 0, 20);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_test_stand_pass(&s, 50);
     copied = s.engine->stepper->parts_copied;
     uint64_t frame = flr_engine_view(s.engine)->frame;
@@ -377,23 +377,24 @@ static void snapshots_are_whole(void **state)
     flr_test_random random = flr_test_random_begin(__func__);
     flr_test_stand s;
     crowd(&s);
-    assert_int_equal(flr_engine_grab(s.engine, 0, s.block, NULL), FLR_OK);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     for (int i = 0; i < 100; i++) {
         const flr_world_instance *instance = s.engine->stepper->instance;
         uint32_t place = 1 + flr_test_random_below(&random, instance->count - 1);
         if (i % 4 == 0)
-            assert_int_equal(flr_engine_place(s.engine, instance->ids[place],
+            assert_int_equal(flr_engine_place(s.engine,
+                                              flr_engine_part_id(s.engine, instance->ids[place]),
                                               flr_test_random_pose(&random, 0.2), NULL),
                              FLR_OK);
         if (i % 10 == 5) assert_int_equal(flr_engine_undo(s.engine, 1, NULL), FLR_OK);
         flr_pose hand = flr_test_random_pose(&random, 0.05);
-        assert_int_equal(flr_engine_hand_input(s.engine, 0, hand, 0, NULL), FLR_OK);
+        assert_int_equal(flr_engine_hand_input(s.engine, flr_hand(0), hand, 0, NULL), FLR_OK);
         flr_engine_run(s.engine, 1 + flr_test_random_below(&random, 7));
         if (i % 3 == 0) flr_engine_service(s.engine);
         if (flr_test_random_below(&random, 3) == 0) continue;
         const flr_engine_state *view = flr_engine_view(s.engine);
         for (uint32_t p = 0; p < view->part_count; p++) {
-            uint32_t at = flr_world_instance_find(instance, view->parts[p].part);
+            uint32_t at = flr_world_instance_find(instance, view->parts[p].part.index);
             const flr_body *body = flr_world_body(instance->world, at);
             assert_memory_equal(&view->parts[p].T_world_part, &body->T_world_part,
                                 sizeof body->T_world_part);
