@@ -4,11 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "feeler/body.h"
-#include "feeler/coupling.h"
-#include "feeler/voxelize.h"
+#include "feeler/dynamics.h"
+#include "feeler/voxels.h"
 
-enum { PAIRS = 1 << 19, LISTED = 1 << 17, FRAMES = 5 }; /* frames of 1 ms from step to step */
+enum {
+    PAIRS = 1 << 19,
+    LISTED = 1 << 17,
+    BENCH_APPROACH_FRAMES = 5
+}; /* frames of 1 ms from step to step */
 
 void flr_approach_free(flr_approach *a)
 {
@@ -154,11 +157,13 @@ static void respond_once(const flr_approach *a, const flr_model_path *path, flr_
     for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) {
         flr_spheres_result found = {0};
         double us[2] = {0};
-        for (size_t k = 0; k < FRAMES; k++) {
+        for (size_t k = 0; k < BENCH_APPROACH_FRAMES; k++) {
             size_t n = i * (path->count - 1) / (FLR_APPROACH_STEPS - 1), next = n + 1 < path->count;
             flr_pose from = path->poses[n].T_world_part, to = path->poses[n + next].T_world_part;
-            handle.T_world_handle = flr_pose_interpolate(from, to, (double)k / FRAMES);
-            handle.twist.linear = flr_vec3_scale(flr_vec3_sub(to.p, from.p), 1e3 / FRAMES);
+            handle.T_world_handle =
+                flr_pose_interpolate(from, to, (double)k / BENCH_APPROACH_FRAMES);
+            handle.twist.linear =
+                flr_vec3_scale(flr_vec3_sub(to.p, from.p), 1e3 / BENCH_APPROACH_FRAMES);
             found = frame(a, &body, &coupling, &handle, us);
         }
         trace->distance[i] = 1e3 * flr_vec3_length(body.T_world_part.p);

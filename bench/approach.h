@@ -4,7 +4,6 @@
 
 #include "bench/bench.h"
 #include "feeler/contact.h"
-#include "feeler/impulse.h"
 #include "feeler/spheres.h"
 #include "models/models.h"
 

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
 #include "feeler/math.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
 
 typedef struct flr_bench_options {
     bool json;           /* one JSON object in place of tables */

@@ -9,19 +9,25 @@
 static const double voxels[] = {2e-3, 1.4e-3, 1e-3, 0.7e-3, 0.5e-3}; /* metres */
 static const char *const view_names[FLR_APPROACH_VIEWS] = {"octree", "64-tree", "512-tree"};
 static const char *const switch_names[] = {"plain", "one-child", "side", "both"};
-static const unsigned crew_sizes[] = {1, 2, 4}; /* threads */
-enum { SIZES = sizeof voxels / sizeof *voxels, MIDDLE = 2, SWITCHES = 4, LINES = 8, WANTED = 1000 };
-enum { CREWS = sizeof crew_sizes / sizeof *crew_sizes, SHARED = 3 };
+static const unsigned pool_sizes[] = {1, 2, 4}; /* threads */
+enum {
+    BENCH_APPROACH_SIZES = sizeof voxels / sizeof *voxels,
+    MIDDLE = 2,
+    SWITCHES = 4,
+    LINES = 8,
+    BENCH_APPROACH_WANTED = 1000
+};
+enum { POOLS = sizeof pool_sizes / sizeof *pool_sizes, SHARED = 3 };
 
-typedef struct job {
+typedef struct bench_approach_job {
     flr_env *env;
     const flr_bench_options *options;
     FILE *out;
     flr_model model;
-    flr_approach sizes[SIZES];
+    flr_approach sizes[BENCH_APPROACH_SIZES];
     size_t ways;                /* that are looked at */
     flr_approach_trace *traces; /* [LINES] */
-} job;
+} bench_approach_job;
 
 /* ---- plots: each figure is four of them or more ---- */
 
@@ -31,8 +37,9 @@ typedef struct figure_plot {
     bool log;
 } figure_plot;
 
-static flr_result plot_one(const job *j, const char *figure, const char *title, figure_plot plot,
-                           const char *const *names, size_t lines, flr_error *error)
+static flr_result plot_one(const bench_approach_job *j, const char *figure, const char *title,
+                           figure_plot plot, const char *const *names, size_t lines,
+                           flr_error *error)
 {
     if (!j->options->plots) return FLR_OK;
     flr_plot_series series[LINES];
@@ -52,7 +59,7 @@ static flr_result plot_one(const job *j, const char *figure, const char *title, 
     return flr_plot_write(j->env, path, &def, error);
 }
 
-static flr_result plot_figure(const job *j, const char *figure, const char *title,
+static flr_result plot_figure(const bench_approach_job *j, const char *figure, const char *title,
                               const char *const *names, size_t lines, flr_error *error)
 {
     static const figure_plot plots[4] = {
@@ -68,7 +75,7 @@ static flr_result plot_figure(const job *j, const char *figure, const char *titl
 }
 
 /* What is left of the tests, in percent of the first line's. */
-static flr_result plot_shares(const job *j, const char *figure, const char *title,
+static flr_result plot_shares(const bench_approach_job *j, const char *figure, const char *title,
                               const char *const *names, size_t lines, flr_error *error)
 {
     for (size_t n = lines; n-- > 0;)
@@ -96,14 +103,14 @@ static double most_of(const double *values)
 }
 
 /* What trees take. */
-static void tell_trees(const job *j)
+static void tell_trees(const bench_approach_job *j)
 {
     bool json = j->options->json;
     fputs(json ? ", \"trees\": ["
                : "\ntrees of both parts      voxels   octree  64-tree 512-tree [bytes per voxel]; "
                  "normals 4 more\n",
           j->out);
-    for (int s = 0; s < SIZES; s++) {
+    for (int s = 0; s < BENCH_APPROACH_SIZES; s++) {
         const flr_approach *a = &j->sizes[s];
         double per[FLR_APPROACH_VIEWS], count = 0;
         for (int v = 0; v < FLR_APPROACH_VIEWS; v++) {
@@ -123,7 +130,8 @@ static void tell_trees(const job *j)
 }
 
 /* One line of a figure: sums along the way and the largest step. */
-static void tell_trace(const job *j, const char *name, const flr_approach_trace *t, bool first)
+static void tell_trace(const bench_approach_job *j, const char *name, const flr_approach_trace *t,
+                       bool first)
 {
     if (j->options->json) {
         fprintf(j->out, "%s\n  {\"name\": \"%s\", \"steps\": [", first ? "" : ",", name);
@@ -138,7 +146,7 @@ static void tell_trace(const job *j, const char *name, const flr_approach_trace 
     fflush(j->out);
 }
 
-static void begin_figure(const job *j, const char *key, const char *title)
+static void begin_figure(const bench_approach_job *j, const char *key, const char *title)
 {
     if (j->options->json)
         fprintf(j->out, ", \"%s\": [", key);
@@ -147,7 +155,7 @@ static void begin_figure(const job *j, const char *key, const char *title)
                 "most pairs", "most tests", "all tests", "most [us]", "all [ms]", "impulses [us]");
 }
 
-static flr_result end_figure(const job *j, const char *key, const char *title,
+static flr_result end_figure(const bench_approach_job *j, const char *key, const char *title,
                              const char *const *names, size_t lines, flr_error *error)
 {
     if (j->options->json) fputs("]", j->out);
@@ -155,17 +163,17 @@ static flr_result end_figure(const job *j, const char *key, const char *title,
 }
 
 /* Figures 3 and 4: one way at several resolutions. */
-static flr_result resolutions(job *j, bool response, flr_error *error)
+static flr_result resolutions(bench_approach_job *j, bool response, flr_error *error)
 {
-    char texts[SIZES][16];
-    const char *names[SIZES];
+    char texts[BENCH_APPROACH_SIZES][16];
+    const char *names[BENCH_APPROACH_SIZES];
     const char *key = response ? "response" : "resolution",
                *title = response ? "against resolution, stopped by impulses (figure 4)"
                                  : "against resolution, into deep overlap (figure 3)";
     flr_spheres_params params = flr_default_spheres_params();
     flr_result result = FLR_OK;
     begin_figure(j, key, title);
-    for (int s = 0; s < SIZES && result == FLR_OK; s++) {
+    for (int s = 0; s < BENCH_APPROACH_SIZES && result == FLR_OK; s++) {
         snprintf(texts[s], sizeof texts[s], "%.2f mm", 1e3 * j->sizes[s].voxel);
         names[s] = texts[s];
         if (response)
@@ -176,11 +184,12 @@ static flr_result resolutions(job *j, bool response, flr_error *error)
                                 &j->traces[s]);
         if (result == FLR_OK) tell_trace(j, names[s], &j->traces[s], s == 0);
     }
-    return result == FLR_OK ? end_figure(j, key, title, names, SIZES, error) : result;
+    return result == FLR_OK ? end_figure(j, key, title, names, BENCH_APPROACH_SIZES, error)
+                            : result;
 }
 
 /* Figure 5: what the optimisations bring, for each width of the tree. */
-static flr_result optimisations(job *j, flr_error *error)
+static flr_result optimisations(bench_approach_job *j, flr_error *error)
 {
     flr_result result = FLR_OK;
     for (int view = 0; view < FLR_APPROACH_VIEWS && result == FLR_OK; view++) {
@@ -204,7 +213,7 @@ static flr_result optimisations(job *j, flr_error *error)
 }
 
 /* Figure 6: random ways, stopped by impulses. */
-static flr_result random_ways(job *j, flr_error *error)
+static flr_result random_ways(bench_approach_job *j, flr_error *error)
 {
     static const char *const title = "random ways, stopped by impulses (figure 6)";
     char texts[LINES][32];
@@ -224,7 +233,7 @@ static flr_result random_ways(job *j, flr_error *error)
 /* ---- beside the shell engine ---- */
 
 /* All ways, the same poses for both. */
-static flr_result beside_shell(job *j, flr_error *error)
+static flr_result beside_shell(bench_approach_job *j, flr_error *error)
 {
     bool json = j->options->json;
     size_t count = j->ways * FLR_APPROACH_STEPS;
@@ -235,7 +244,7 @@ static flr_result beside_shell(job *j, flr_error *error)
                  "          steps   spheres p50      p99      max    shell p50      p99      max   "
                  "near 1000 pairs: pairs    tests  spheres | contacts    shell\n",
           j->out);
-    for (int s = 0; s < SIZES; s++) {
+    for (int s = 0; s < BENCH_APPROACH_SIZES; s++) {
         size_t touching = 0;
         double nearest[5] = {-INFINITY};
         for (size_t w = 0; w < j->ways; w++) {
@@ -244,7 +253,8 @@ static flr_result beside_shell(job *j, flr_error *error)
             flr_approach_follow(&j->sizes[s], &j->model.paths[w], 0, &params, j->options->repeat,
                                 t);
             for (size_t i = 0; i < FLR_APPROACH_STEPS; i++) {
-                if (fabs(t->pairs[i] - WANTED) < fabs(nearest[0] - WANTED)) {
+                if (fabs(t->pairs[i] - BENCH_APPROACH_WANTED) <
+                    fabs(nearest[0] - BENCH_APPROACH_WANTED)) {
                     const double here[5] = {t->pairs[i], t->tests[i], t->us[i], t->contacts[i],
                                             t->shell_us[i]};
                     for (int k = 0; k < 5; k++) nearest[k] = here[k];
@@ -287,12 +297,12 @@ typedef struct shared_step {
     flr_pose T;
     uint32_t pairs;
     uint64_t tests;
-    double wall_us[CREWS],
-        asking_us[CREWS]; /* the least; of the asking thread, with what it waits */
+    double wall_us[POOLS],
+        asking_us[POOLS]; /* the least; of the asking thread, with what it waits */
 } shared_step;
 
 /* Along the ways, the poses nearest to the numbers of pairs that are wanted. */
-static void find_steps(const job *j, const flr_approach *a, flr_spheres *spheres,
+static void find_steps(const bench_approach_job *j, const flr_approach *a, flr_spheres *spheres,
                        shared_step *steps)
 {
     flr_spheres_params params = flr_default_spheres_params();
@@ -312,19 +322,19 @@ static void find_steps(const job *j, const flr_approach *a, flr_spheres *spheres
         }
 }
 
-static void time_step(const job *j, const flr_approach *a, flr_spheres *const crews[CREWS],
-                      shared_step *step)
+static void time_step(const bench_approach_job *j, const flr_approach *a,
+                      flr_spheres *const pools[POOLS], shared_step *step)
 {
     flr_spheres_params params = flr_default_spheres_params();
     flr_spheres_side knot = {.tree = a->trees[0][0], .T_world_part = flr_pose_identity()},
                      bracket = {.tree = a->trees[0][1], .T_world_part = step->T};
-    for (int c = 0; c < CREWS; c++) step->wall_us[c] = step->asking_us[c] = INFINITY;
+    for (int c = 0; c < POOLS; c++) step->wall_us[c] = step->asking_us[c] = INFINITY;
     for (unsigned round = 0; round < 10 * j->options->repeat; round++)
-        for (int c = 0; c < CREWS; c++) {
+        for (int c = 0; c < POOLS; c++) {
             flr_spheres_result found;
             double asking = flr_bench_processor_us();
             int64_t begin = flr_clock_ns(j->env);
-            flr_spheres_query(crews[c], &bracket, &knot, &params, &found);
+            flr_spheres_query(pools[c], &bracket, &knot, &params, &found);
             double wall = 1e-3 * (double)(flr_clock_ns(j->env) - begin);
             asking = flr_bench_processor_us() - asking;
             step->wall_us[c] = fmin(step->wall_us[c], wall);
@@ -332,7 +342,7 @@ static void time_step(const job *j, const flr_approach *a, flr_spheres *const cr
         }
 }
 
-static void tell_steps(const job *j, const flr_approach *a, const shared_step *steps)
+static void tell_steps(const bench_approach_job *j, const flr_approach *a, const shared_step *steps)
 {
     bool json = j->options->json;
     double voxels_of_both = (double)(flr_sphere_tree_get_info(a->trees[0][0]).voxels +
@@ -345,16 +355,16 @@ static void tell_steps(const job *j, const flr_approach *a, const shared_step *s
                 "\nthreads, by turns, %.2f mm, %.0f voxels: best of %u [us], wall clock and "
                 "processor time of the asking thread\n   pairs      tests",
                 1e3 * a->voxel, voxels_of_both, 10 * j->options->repeat);
-    for (int c = 0; c < CREWS && !json; c++)
-        fprintf(j->out, " | %u: %7s %8s %6s", crew_sizes[c], "wall", "asking", "gain");
+    for (int c = 0; c < POOLS && !json; c++)
+        fprintf(j->out, " | %u: %7s %8s %6s", pool_sizes[c], "wall", "asking", "gain");
     if (!json) fputs("\n", j->out);
     for (int n = 0; n < SHARED; n++) {
         const shared_step *s = &steps[n];
         fprintf(j->out, json ? "%s\n  {\"pairs\": %u, \"tests\": %llu, \"us\": [" : "%s%8u %10llu",
                 json && n ? "," : "", s->pairs, (unsigned long long)s->tests);
-        for (int c = 0; c < CREWS; c++)
+        for (int c = 0; c < POOLS; c++)
             fprintf(j->out, json ? "%s[%u, %.2f, %.2f, %.3f]" : "%s    %u%9.1f %8.1f %6.2f",
-                    json && c ? ", " : "", crew_sizes[c], s->wall_us[c], s->asking_us[c],
+                    json && c ? ", " : "", pool_sizes[c], s->wall_us[c], s->asking_us[c],
                     s->wall_us[0] / s->wall_us[c]);
         fputs(json ? "]}" : "\n", j->out);
     }
@@ -362,35 +372,35 @@ static void tell_steps(const job *j, const flr_approach *a, const shared_step *s
 }
 
 /* What a second thread and two more gain, on a pair that is larger than those above. */
-static flr_result threads(job *j, flr_error *error)
+static flr_result threads(bench_approach_job *j, flr_error *error)
 {
     flr_approach a;
     flr_result result = flr_approach_make(
         j->env, &j->model, large * (j->options->divide > 1 ? 4 * sqrt(j->options->divide) : 1), &a,
         error);
-    flr_spheres *crews[CREWS] = {0};
-    for (int c = 0; c < CREWS && result == FLR_OK; c++) {
+    flr_spheres *pools[POOLS] = {0};
+    for (int c = 0; c < POOLS && result == FLR_OK; c++) {
         flr_spheres_def def = flr_approach_room();
-        def.threads = crew_sizes[c];
-        result = flr_spheres_create(&def, &crews[c], error);
+        def.threads = pool_sizes[c];
+        result = flr_spheres_create(&def, &pools[c], error);
     }
     if (result == FLR_OK) {
         shared_step steps[SHARED] = {{.wanted = 1000}, {.wanted = 10000}, {.wanted = 100000}};
-        find_steps(j, &a, crews[0], steps);
-        for (int n = 0; n < SHARED; n++) time_step(j, &a, crews, &steps[n]);
+        find_steps(j, &a, pools[0], steps);
+        for (int n = 0; n < SHARED; n++) time_step(j, &a, pools, &steps[n]);
         tell_steps(j, &a, steps);
     }
-    for (int c = 0; c < CREWS; c++) flr_spheres_destroy(crews[c]);
+    for (int c = 0; c < POOLS; c++) flr_spheres_destroy(pools[c]);
     flr_approach_free(&a);
     return result;
 }
 
 /* ---- all of it ---- */
 
-static flr_result run(job *j, flr_error *error)
+static flr_result run(bench_approach_job *j, flr_error *error)
 {
     flr_result result = flr_scenario_build(flr_scenario_find("approach"), NULL, &j->model, error);
-    for (int s = 0; s < SIZES && result == FLR_OK; s++)
+    for (int s = 0; s < BENCH_APPROACH_SIZES && result == FLR_OK; s++)
         result = flr_approach_make(j->env, &j->model, voxels[s] * sqrt(j->options->divide),
                                    &j->sizes[s], error);
     if (result != FLR_OK) return result;
@@ -409,7 +419,7 @@ flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FI
                               flr_error *error)
 {
     flr_bench_conditions conditions = flr_bench_look(env);
-    job j = {.env = env, .options = options, .out = out};
+    bench_approach_job j = {.env = env, .options = options, .out = out};
     j.traces = calloc(LINES, sizeof *j.traces);
     if (!j.traces) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (options->json) fputs("{", out);
@@ -417,7 +427,7 @@ flr_result flr_bench_approach(flr_env *env, const flr_bench_options *options, FI
     if (!options->json) fprintf(out, "processor time, best of %u for each step\n", options->repeat);
     flr_result result = run(&j, error);
     if (options->json && result == FLR_OK) fputs("}\n", out);
-    for (int s = 0; s < SIZES; s++) flr_approach_free(&j.sizes[s]);
+    for (int s = 0; s < BENCH_APPROACH_SIZES; s++) flr_approach_free(&j.sizes[s]);
     flr_model_free(&j.model);
     free(j.traces);
     return result;

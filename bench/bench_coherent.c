@@ -10,21 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/coherent.h"
-#include "feeler/voxelize.h"
+#include "feeler/contact.h"
+#include "feeler/voxels.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
-enum { MOST_FRAMES = 25000, MOST_TESTS = 100000000 }; /* in a walk, whichever comes first */
+enum {
+    BENCH_COHERENT_MAX_FRAMES = 25000,
+    MAX_TESTS = 100000000
+}; /* in a walk, whichever comes first */
 
-#define SHARE      500.0  /* microseconds of a frame that contact may take */
-#define THEN_TESTS 2000.0 /* that a processor did in a millisecond in 2005 */
+#define BENCH_COHERENT_SHARE 500.0  /* microseconds of a frame that contact may take */
+#define THEN_TESTS           2000.0 /* that a processor did in a millisecond in 2005 */
 
 /* the engines that are timed */
 enum { COHERENT, BEST, SCALAR };
 static const char *const names[FLR_BENCH_ENGINES] = {"coherent", "culled", "culled, scalar"};
 
-typedef struct walk {
+typedef struct bench_coherent_walk {
     const flr_bench_motion *motion;
     flr_contact_params params;
     flr_contact_table *table;
@@ -33,9 +36,9 @@ typedef struct walk {
     flr_pose *poses;                            /* [most], as they were asked */
     double *us;                                 /* [most] */
     size_t frames, most;
-} walk;
+} bench_coherent_walk;
 
-static void free_walk(walk *w)
+static void free_walk(bench_coherent_walk *w)
 {
     flr_coherent_destroy(w->engine);
     for (int i = 0; i < FLR_BENCH_ENGINES; i++) flr_contact_pair_destroy(w->pairs[i]);
@@ -44,12 +47,14 @@ static void free_walk(walk *w)
     free(w->us);
 }
 
-static flr_result begin_walk(walk *w, const flr_bench_motion *motion, unsigned divide,
-                             flr_error *error)
+static flr_result begin_walk(bench_coherent_walk *w, const flr_bench_motion *motion,
+                             unsigned divide, flr_error *error)
 {
-    *w = (walk){.motion = motion,
-                .params = flr_default_contact_params(),
-                .most = divide < MOST_FRAMES / 100 ? MOST_FRAMES / divide : 100};
+    *w = (bench_coherent_walk){.motion = motion,
+                               .params = flr_default_contact_params(),
+                               .most = divide < BENCH_COHERENT_MAX_FRAMES / 100
+                                           ? BENCH_COHERENT_MAX_FRAMES / divide
+                                           : 100};
     w->params.awareness = true; /* as published */
     w->params.force_layer = motion->layer;
     w->params.displacement = motion->displacement;
@@ -87,7 +92,7 @@ static flr_pose wanted(const flr_bench_motion *m, double frame)
 }
 
 /* Goes through the motion within the limit, at most so many frames; what it was like goes into the row. */
-static void go(walk *w, size_t most, flr_bench_row *row)
+static void go(bench_coherent_walk *w, size_t most, flr_bench_row *row)
 {
     const flr_bench_motion *m = w->motion;
     double voxel = flr_voxmap_get_info(m->voxmap).voxel, at = 0,
@@ -105,7 +110,7 @@ static void go(walk *w, size_t most, flr_bench_row *row)
         row->tested[COHERENT] += (double)r.contact.points_tested;
         row->lookups += (double)r.lookups;
         row->late += r.late && !r.rescanned;
-        if (at >= end || row->tested[COHERENT] > MOST_TESTS) break;
+        if (at >= end || row->tested[COHERENT] > MAX_TESTS) break;
         double step = fmin(1, end - at), way;
         row->slowed += flr_coherent_travel(w->engine, T, wanted(m, at + step)) > r.max_travel;
         while ((way = flr_coherent_travel(w->engine, T, wanted(m, at + step))) > r.max_travel)
@@ -122,7 +127,7 @@ static void go(walk *w, size_t most, flr_bench_row *row)
 /* ---- time ---- */
 
 /* Best of `repeat` for each frame; the first frame, which knows nothing yet, does not count. */
-static void time_engine(walk *w, int engine, unsigned repeat, flr_bench_row *row)
+static void time_engine(bench_coherent_walk *w, int engine, unsigned repeat, flr_bench_row *row)
 {
     for (unsigned round = 0; round <= repeat; round++) {
         flr_coherent_reset(w->engine);
@@ -146,7 +151,7 @@ static void time_engine(walk *w, int engine, unsigned repeat, flr_bench_row *row
     row->p99[engine] = flr_bench_percentile(w->us + 1, count, 0.99);
 }
 
-static flr_result make_engine(walk *w, double tests, flr_error *error)
+static flr_result make_engine(bench_coherent_walk *w, double tests, flr_error *error)
 {
     flr_coherent_destroy(w->engine);
     w->engine = NULL;
@@ -159,7 +164,7 @@ static flr_result make_engine(walk *w, double tests, flr_error *error)
 }
 
 /* The capacity: what flr_coherent_calibrate() measures, but in processor time, and where there is most to look at. */
-static double capacity(walk *w)
+static double capacity(bench_coherent_walk *w)
 {
     const flr_bench_motion *m = w->motion;
     uint64_t most = 0;
@@ -179,13 +184,13 @@ static double capacity(walk *w)
         flr_coherent_query(w->engine, T, flr_pose_identity(), &w->params, &r);
         best = fmax(best, (double)r.contact.points_tested / (flr_bench_processor_us() - begin));
     }
-    return best * SHARE;
+    return best * BENCH_COHERENT_SHARE;
 }
 
 flr_result flr_bench_coherent_add(const flr_bench_options *options, const flr_bench_motion *motion,
                                   flr_bench_rows *rows, flr_error *error)
 {
-    walk w;
+    bench_coherent_walk w;
     if (rows->count + 2 > FLR_BENCH_ROWS || motion->count < 2) return FLR_OK;
     flr_result result = begin_walk(&w, motion, options->divide, error);
     unsigned repeat = options->repeat < 3 ? options->repeat : 3;

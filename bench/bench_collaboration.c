@@ -14,7 +14,13 @@
 #include "picture/plot.h"
 #include "sim/engine.h"
 
-enum { SIDES = 2, DELAYS = 5, LINE = 256, MOVED = 2, MOST_FRAMES = 20000 };
+enum {
+    BENCH_COLLABORATION_SIDES = 2,
+    DELAYS = 5,
+    BENCH_COLLABORATION_LINE = 256,
+    MOVED = 2,
+    BENCH_COLLABORATION_MAX_FRAMES = 20000
+};
 static const double delays[DELAYS] = {0, 0.02, 0.12, 0.5, 1}; /* s, one way */
 static const double jitter = 0.1, loss = 0.01;                /* of the delay; of the samples */
 static const double still = 1, settle = 2;                    /* s: before and after the motion */
@@ -22,7 +28,13 @@ static const double moving = 8;
 static const double calm = 1e-6;                     /* J: less is rest */
 static const double agree_base = 2, agree_trips = 2; /* s, round trips: in which all must agree */
 
-typedef enum situation { CARRY, MEET, TOGETHER, PRESS, SITUATIONS } situation;
+typedef enum situation {
+    CARRY,
+    MEET,
+    BENCH_COLLABORATION_TOGETHER,
+    BENCH_COLLABORATION_PRESS,
+    SITUATIONS
+} situation;
 static const char *const names[SITUATIONS] = {"carry", "meet", "together", "press"};
 static const char *const words[SITUATIONS] = {
     "one carries a part in a circle of 30 mm, the other sees it",
@@ -30,7 +42,7 @@ static const char *const words[SITUATIONS] = {
     "both hold one part and carry it in a circle of 30 mm, the second as late as it sees it",
     "both hold one part, press it to a plate and slide it over that"};
 
-typedef struct row {
+typedef struct bench_collaboration_row {
     situation situation;
     double delay;
     double stiffness;        /* N/m, of the remote coupling; 0: none */
@@ -40,7 +52,7 @@ typedef struct row {
     double turned;           /* rad, p99 */
     double rest, energy;     /* metres, J: at the end */
     double agreed;           /* s from letting go until all are at the same bits; NAN: never */
-} row;
+} bench_collaboration_row;
 
 typedef struct post {
     flr_engine_coupling_sample sample;
@@ -48,28 +60,28 @@ typedef struct post {
     uint32_t part; /* 0 or 1 */
 } post;
 
-typedef struct side {
+typedef struct bench_collaboration_side {
     flr_sim *sim;
     flr_env *env;
     flr_engine *engine;
     flr_device *hand;
     flr_part_id plate, parts[MOVED];
     bool holds[MOVED];
-    post line[LINE]; /* to the other */
+    post line[BENCH_COLLABORATION_LINE]; /* to the other */
     uint32_t sent;
-    const struct bench *bench;
-} side;
+    const struct bench_collaboration_bench *bench;
+} bench_collaboration_side;
 
-typedef struct bench {
-    side sides[SIDES];
-    row *row;
+typedef struct bench_collaboration_bench {
+    bench_collaboration_side sides[BENCH_COLLABORATION_SIDES];
+    bench_collaboration_row *row;
     double moving; /* s */
     uint64_t frame, random;
     double *jumps, *forces, *aparts, *turns;
     size_t felt, compared;
-    flr_vec3 last[SIDES]; /* N: what was felt in the frame before */
+    flr_vec3 last[BENCH_COLLABORATION_SIDES]; /* N: what was felt in the frame before */
     bool begun;
-} bench;
+} bench_collaboration_bench;
 
 /* ---- hands ---- */
 
@@ -78,8 +90,8 @@ static double ease(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 *
 /* Where a hand wants to be `t` seconds after the beginning. */
 static flr_pose target(const void *context, double t)
 {
-    const side *s = context;
-    const bench *b = s->bench;
+    const bench_collaboration_side *s = context;
+    const bench_collaboration_bench *b = s->bench;
     int second = s == &b->sides[1];
     situation kind = b->row->situation;
     flr_pose pose = flr_pose_identity();
@@ -88,10 +100,10 @@ static flr_pose target(const void *context, double t)
     double on = fmin(t - still, b->moving), phase = 3.14159265358979 * on; /* a turn in 2 s */
     if (on <= 0) return pose;
     double share = ease(2 * on) * ease(2 * (b->moving - on));
-    if (kind == CARRY || kind == TOGETHER) {
+    if (kind == CARRY || kind == BENCH_COLLABORATION_TOGETHER) {
         pose.p.x += 0.03 * share * sin(phase);
         pose.p.z += 0.04 * ease(on) * share + 0.03 * share * (1 - cos(phase)) / 2;
-    } else if (kind == PRESS) {
+    } else if (kind == BENCH_COLLABORATION_PRESS) {
         pose.p.z -= 0.03 * ease(on / 2);
         pose.p.x += 0.01 * share * sin(phase);
     } else { /* 14 mm into each other's way */
@@ -103,7 +115,7 @@ static flr_pose target(const void *context, double t)
 
 /* ---- a side ---- */
 
-static flr_result give_hand(side *s, flr_error *error)
+static flr_result give_hand(bench_collaboration_side *s, flr_error *error)
 {
     flr_hand_def def = flr_default_hand_def();
     uint32_t device;
@@ -115,7 +127,7 @@ static flr_result give_hand(side *s, flr_error *error)
     return result == FLR_OK ? flr_engine_select(s->engine, flr_hand(0), device, error) : result;
 }
 
-static void wait(side *s, int frames)
+static void wait(bench_collaboration_side *s, int frames)
 {
     for (int i = 0; i < frames; i++) {
         flr_engine_run(s->engine, 1);
@@ -123,7 +135,7 @@ static void wait(side *s, int frames)
     }
 }
 
-static flr_result open_side(side *s, flr_error *error)
+static flr_result open_side(bench_collaboration_side *s, flr_error *error)
 {
     flr_sim_def sim = flr_default_sim_def();
     s->sim = flr_sim_create(&sim);
@@ -144,14 +156,14 @@ static flr_result open_side(side *s, flr_error *error)
     return result;
 }
 
-static void close_side(side *s)
+static void close_side(bench_collaboration_side *s)
 {
     flr_engine_destroy(s->engine);
     flr_device_close(s->hand);
     flr_sim_destroy(s->sim);
 }
 
-static flr_engine_part_state look(side *s, int part)
+static flr_engine_part_state look(bench_collaboration_side *s, int part)
 {
     const flr_engine_state *state = flr_engine_view(s->engine);
     for (uint32_t i = 0; i < state->part_count; i++)
@@ -161,13 +173,13 @@ static flr_engine_part_state look(side *s, int part)
 
 /* ---- between them ---- */
 
-static double chance(bench *b)
+static double chance(bench_collaboration_bench *b)
 {
     b->random = b->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(b->random >> 11) * 0x1p-53;
 }
 
-static void send(bench *b, side *from)
+static void send(bench_collaboration_bench *b, bench_collaboration_side *from)
 {
     const flr_engine_state *state = flr_engine_view(from->engine);
     int64_t now = flr_clock_ns(from->env);
@@ -178,20 +190,22 @@ static void send(bench *b, side *from)
             if (state->couplings[t].coupling == (uint32_t)i) put = state->couplings[t].put;
         if (chance(b) < loss) continue;
         flr_engine_part_state part = look(from, i);
-        from->line[from->sent++ % LINE] =
+        from->line[from->sent++ % BENCH_COLLABORATION_LINE] =
             (post){.sample = {now, part.T_world_part, part.twist, put},
                    .due_ns = now + (int64_t)(1e9 * late),
                    .part = (uint32_t)i};
     }
 }
 
-static flr_result receive(side *from, side *to, flr_error *error)
+static flr_result receive(bench_collaboration_side *from, bench_collaboration_side *to,
+                          flr_error *error)
 {
     int64_t now = flr_clock_ns(to->env);
     flr_result result = FLR_OK;
-    for (uint32_t k = from->sent > LINE ? from->sent - LINE : 0; k < from->sent && result == FLR_OK;
-         k++) {
-        post *p = &from->line[k % LINE];
+    for (uint32_t k = from->sent > BENCH_COLLABORATION_LINE ? from->sent - BENCH_COLLABORATION_LINE
+                                                            : 0;
+         k < from->sent && result == FLR_OK; k++) {
+        post *p = &from->line[k % BENCH_COLLABORATION_LINE];
         if (p->due_ns > now) continue;
         result = flr_engine_coupling_input(to->engine, p->part, &p->sample, error);
         p->due_ns = INT64_MAX;
@@ -199,7 +213,8 @@ static flr_result receive(side *from, side *to, flr_error *error)
     return result;
 }
 
-static flr_result coupling(side *s, int part, bool mutual, const flr_pose *rest, flr_error *error)
+static flr_result coupling(bench_collaboration_side *s, int part, bool mutual, const flr_pose *rest,
+                           flr_error *error)
 {
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
     def.mutual = mutual;
@@ -210,10 +225,11 @@ static flr_result coupling(side *s, int part, bool mutual, const flr_pose *rest,
 
 /* ---- measuring ---- */
 
-static void compare(bench *b)
+static void compare(bench_collaboration_bench *b)
 {
-    bool counts = b->felt < MOST_FRAMES && b->compared < MOST_FRAMES;
-    for (int i = 0; i < SIDES && counts; i++) {
+    bool counts =
+        b->felt < BENCH_COLLABORATION_MAX_FRAMES && b->compared < BENCH_COLLABORATION_MAX_FRAMES;
+    for (int i = 0; i < BENCH_COLLABORATION_SIDES && counts; i++) {
         const flr_engine_hand_state *hand = &flr_engine_view(b->sides[i].engine)->hands[0];
         if (b->sides[i].hand && b->begun) {
             b->forces[b->felt] = flr_vec3_length(hand->wrench.force);
@@ -231,11 +247,12 @@ static void compare(bench *b)
     }
 }
 
-static flr_result pass(bench *b, double seconds, bool measured, flr_error *error)
+static flr_result pass(bench_collaboration_bench *b, double seconds, bool measured,
+                       flr_error *error)
 {
     flr_result result = FLR_OK;
     for (uint64_t n = (uint64_t)(1000 * seconds); n > 0 && result == FLR_OK; n--, b->frame++) {
-        for (int i = 0; i < SIDES && result == FLR_OK; i++) {
+        for (int i = 0; i < BENCH_COLLABORATION_SIDES && result == FLR_OK; i++) {
             if (b->frame % 10 == 0) send(b, &b->sides[i]);
             result = receive(&b->sides[!i], &b->sides[i], error);
             flr_engine_run(b->sides[i].engine, 1);
@@ -247,17 +264,17 @@ static flr_result pass(bench *b, double seconds, bool measured, flr_error *error
 }
 
 /* Who holds what, and who is coupled. */
-static flr_result begin(bench *b, flr_error *error)
+static flr_result begin(bench_collaboration_bench *b, flr_error *error)
 {
     situation kind = b->row->situation;
     flr_result result = FLR_OK;
-    for (int i = 0; i < SIDES && result == FLR_OK; i++) {
+    for (int i = 0; i < BENCH_COLLABORATION_SIDES && result == FLR_OK; i++) {
         b->sides[i].bench = b;
         result = open_side(&b->sides[i], error);
     }
-    for (int i = 0; i < SIDES && result == FLR_OK; i++) {
+    for (int i = 0; i < BENCH_COLLABORATION_SIDES && result == FLR_OK; i++) {
         int own = kind == MEET ? i : 0;
-        bool takes = i == 0 || kind != CARRY, mutual = kind >= TOGETHER;
+        bool takes = i == 0 || kind != CARRY, mutual = kind >= BENCH_COLLABORATION_TOGETHER;
         b->sides[i].holds[own] = takes;
         if (kind == MEET || i == 1 || mutual)
             result = coupling(&b->sides[i], kind == MEET ? !i : 0, mutual, NULL, error);
@@ -272,13 +289,13 @@ static flr_result begin(bench *b, flr_error *error)
 
 /* All let go: where parts are at the first side, there they shall lie. Were it each part's own holder who says that, parts that are
  * pressed together would have to lie in each other. */
-static flr_result release(bench *b, flr_error *error)
+static flr_result release(bench_collaboration_bench *b, flr_error *error)
 {
     flr_result result = FLR_OK;
     flr_pose rest[MOVED];
-    for (int i = 0; i < SIDES && result == FLR_OK; i++)
+    for (int i = 0; i < BENCH_COLLABORATION_SIDES && result == FLR_OK; i++)
         if (b->sides[i].hand) result = flr_engine_release(b->sides[i].engine, flr_hand(0), error);
-    for (int i = 0; i < SIDES && result == FLR_OK; i++)
+    for (int i = 0; i < BENCH_COLLABORATION_SIDES && result == FLR_OK; i++)
         for (uint32_t t = 0; t < MOVED && result == FLR_OK; t++)
             result = flr_engine_set_coupling(b->sides[i].engine, t, FLR_NO_PART_ID, NULL, error);
     if (result == FLR_OK) result = pass(b, 0.002, false, error);
@@ -303,10 +320,11 @@ static flr_result release(bench *b, flr_error *error)
     return result;
 }
 
-static flr_result measure(const flr_bench_options *options, row *r, flr_error *error)
+static flr_result measure(const flr_bench_options *options, bench_collaboration_row *r,
+                          flr_error *error)
 {
-    bench *b = calloc(1, sizeof *b);
-    double *room = calloc(4 * (size_t)MOST_FRAMES, sizeof *room);
+    bench_collaboration_bench *b = calloc(1, sizeof *b);
+    double *room = calloc(4 * (size_t)BENCH_COLLABORATION_MAX_FRAMES, sizeof *room);
     if (!b || !room) {
         free(b), free(room);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory");
@@ -314,8 +332,9 @@ static flr_result measure(const flr_bench_options *options, row *r, flr_error *e
     b->row = r;
     b->random = 1;
     b->moving = fmax(0.5, moving / options->divide);
-    b->jumps = room, b->forces = room + MOST_FRAMES, b->aparts = room + 2 * MOST_FRAMES;
-    b->turns = room + 3 * MOST_FRAMES;
+    b->jumps = room, b->forces = room + BENCH_COLLABORATION_MAX_FRAMES,
+    b->aparts = room + 2 * BENCH_COLLABORATION_MAX_FRAMES;
+    b->turns = room + 3 * BENCH_COLLABORATION_MAX_FRAMES;
     flr_result result = begin(b, error);
     if (result == FLR_OK) result = pass(b, still + r->delay, false, error);
     if (result == FLR_OK) result = pass(b, b->moving, true, error);
@@ -335,7 +354,7 @@ static flr_result measure(const flr_bench_options *options, row *r, flr_error *e
         r->turned = flr_bench_percentile(b->turns, b->compared, 0.99);
         result = release(b, error);
     }
-    for (int i = 0; i < SIDES; i++) close_side(&b->sides[i]);
+    for (int i = 0; i < BENCH_COLLABORATION_SIDES; i++) close_side(&b->sides[i]);
     free(room);
     free(b);
     return result;
@@ -343,12 +362,12 @@ static flr_result measure(const flr_bench_options *options, row *r, flr_error *e
 
 /* ---- telling ---- */
 
-static bool is_held(const row *r)
+static bool is_held(const bench_collaboration_row *r)
 {
     return r->energy < calm && r->agreed <= agree_base + 2 * agree_trips * r->delay;
 }
 
-static void print_row(const row *r, bool json, bool first, FILE *out)
+static void print_row(const bench_collaboration_row *r, bool json, bool first, FILE *out)
 {
     if (json)
         fprintf(out,
@@ -374,8 +393,8 @@ static void print_row(const row *r, bool json, bool first, FILE *out)
 }
 
 static flr_result plot(flr_env *env, const char *folder, const char *file, const char *title,
-                       const char *label, const row *rows, size_t offset, double scale,
-                       flr_error *error)
+                       const char *label, const bench_collaboration_row *rows, size_t offset,
+                       double scale, flr_error *error)
 {
     flr_plot_series series[SITUATIONS];
     double x[DELAYS], y[SITUATIONS][DELAYS];
@@ -417,7 +436,7 @@ static void print_head(FILE *out)
 flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *options, FILE *out,
                                    flr_error *error)
 {
-    row rows[SITUATIONS * DELAYS] = {0};
+    bench_collaboration_row rows[SITUATIONS * DELAYS] = {0};
     flr_bench_conditions conditions = flr_bench_look(env);
     if (options->json) fputs("{", out);
     flr_bench_print_conditions(&conditions, options->json, out);
@@ -448,10 +467,10 @@ flr_result flr_bench_collaboration(flr_env *env, const flr_bench_options *option
     if (result == FLR_OK && options->plots)
         result = plot(env, options->plots, "collaboration-force.svg",
                       "What a hand feels from frame to frame", "change of force [N], p99", rows,
-                      offsetof(row, jump), 1, error);
+                      offsetof(bench_collaboration_row, jump), 1, error);
     if (result == FLR_OK && options->plots)
         result = plot(env, options->plots, "collaboration-apart.svg",
                       "How far instances are apart at the same time", "distance [mm], p99", rows,
-                      offsetof(row, apart99), 1e3, error);
+                      offsetof(bench_collaboration_row, apart99), 1e3, error);
     return result;
 }

@@ -10,22 +10,22 @@
 #include "bench/bench.h"
 #include "bench/coherent.h"
 #include "feeler/contact.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "models/kit.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
 /* what moves in what, and what we promise; 0: nothing */
-typedef struct subject {
+typedef struct bench_contact_subject {
     const char *name, *scenario, *fixed, *moving;
     const char *path; /* NULL: slides about its place */
     double voxel, moving_voxel;
     unsigned layer;
     double displace; /* of the points, in voxels */
     double most_p99; /* microseconds, all ideas together */
-} subject;
+} bench_contact_subject;
 
-static const subject subjects[] = {
+static const bench_contact_subject subjects[] = {
     {"ball turns", "ball", "socket.stl", "ball.stl", "turn", 0.35e-3, 0.35e-3, 0, -0.5, 0},
     {"ball seats", "ball", "socket.stl", "ball.stl", "seat", 0.35e-3, 0.35e-3, 0, -0.5, 0},
     {"fine ball turns", "ball", "socket.stl", "ball.stl", "turn", 0.15e-3, 0.15e-3, 0, -0.5, 0},
@@ -33,36 +33,36 @@ static const subject subjects[] = {
     {"actuator", "gear", "gear.stl", "actuator.stl", "removal", 2.5e-3, 1e-3, 2, 0, 300},
     {"fine actuator", "gear", "gear.stl", "actuator.stl", "removal", 1.25e-3, 0.7e-3, 2, 0, 500},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects, FEW = 150 };
+enum { BENCH_CONTACT_SUBJECTS = sizeof subjects / sizeof *subjects, BENCH_CONTACT_FEW = 150 };
 
 #define SLIDE_FRAMES 5.0 /* of a millisecond, from pose to pose: up to 0.6 m/s */
 
 /* point tests per millisecond that we promise, by instruction set */
 static const double least_rate[] = {0, 120e3, 180e3, 350e3};
 
-typedef struct setup {
-    const subject *subject;
+typedef struct bench_contact_setup {
+    const bench_contact_subject *subject;
     flr_voxmap *voxmap;
     flr_shell *shell;
     flr_pose *poses; /* [count] */
     size_t count;
     double frames_per_pose; /* of a millisecond */
     double displacement;
-} setup;
+} bench_contact_setup;
 
-typedef struct timing {
+typedef struct bench_contact_timing {
     double p50, p99, max, mean; /* microseconds */
     double tested;              /* lookups, mean */
     uint32_t most_contacts;
     size_t poses;
-} timing;
+} bench_contact_timing;
 
-static void free_setup(setup *s)
+static void free_setup(bench_contact_setup *s)
 {
     flr_voxmap_destroy(s->voxmap);
     flr_shell_destroy(s->shell);
     free(s->poses);
-    *s = (setup){0};
+    *s = (bench_contact_setup){0};
 }
 
 /* ---- motions ---- */
@@ -78,7 +78,7 @@ flr_pose flr_bench_slide(flr_pose T, size_t i)
     return T;
 }
 
-static flr_result find_poses(const flr_model *model, setup *s, flr_error *error)
+static flr_result find_poses(const flr_model *model, bench_contact_setup *s, flr_error *error)
 {
     const flr_model_path *path = NULL;
     const flr_scene_part *part = NULL;
@@ -113,13 +113,13 @@ static flr_result make_shell(const flr_mesh *mesh, double voxel, flr_shell **she
     return flr_voxelize(flr_env_real(), mesh, &def, NULL, shell, NULL, error);
 }
 
-static flr_result set_up(const flr_model *model, const subject *what,
-                         const flr_bench_options *options, setup *s, flr_error *error)
+static flr_result set_up(const flr_model *model, const bench_contact_subject *what,
+                         const flr_bench_options *options, bench_contact_setup *s, flr_error *error)
 {
     const flr_mesh *fixed = flr_model_find_mesh(model, what->fixed),
                    *moving = flr_model_find_mesh(model, what->moving);
     const double voxel = flr_bench_voxel(options, fixed, what->voxel);
-    *s = (setup){.subject = what, .displacement = what->displace * voxel};
+    *s = (bench_contact_setup){.subject = what, .displacement = what->displace * voxel};
     flr_result result = find_poses(model, s, error);
     if (result == FLR_OK) result = make_voxmap(fixed, voxel, &s->voxmap, error);
     if (result == FLR_OK)
@@ -137,15 +137,16 @@ static flr_result set_up(const flr_model *model, const subject *what,
     return result;
 }
 
-typedef struct kind {
+typedef struct bench_contact_kind {
     flr_simd simd; /* FLR_SIMD_BEST: the reference */
     bool awareness, cull;
     unsigned threads;
-} kind;
+} bench_contact_kind;
 
 /* Asks every `stride`-th pose `repeat` times. FLR_UNSUPPORTED: not on this processor. */
-static flr_result measure(flr_env *env, const setup *s, kind k, size_t stride, unsigned repeat,
-                          timing *told, flr_error *error)
+static flr_result measure(flr_env *env, const bench_contact_setup *s, bench_contact_kind k,
+                          size_t stride, unsigned repeat, bench_contact_timing *told,
+                          flr_error *error)
 {
     flr_contact_pair_def def = flr_default_contact_pair_def();
     def.shell = s->shell;
@@ -167,7 +168,7 @@ static flr_result measure(flr_env *env, const setup *s, kind k, size_t stride, u
     params.displacement = s->displacement;
     params.awareness = k.awareness;
     params.cull = k.cull;
-    timing sum = {.poses = count};
+    bench_contact_timing sum = {.poses = count};
     /* whole paths one after the other, so that a pose is asked with the memory of its neighbour in the caches */
     for (unsigned round = 0; round <= repeat; round++)
         for (size_t i = 0; i < count; i++) {
@@ -195,11 +196,12 @@ static flr_result measure(flr_env *env, const setup *s, kind k, size_t stride, u
     return FLR_OK;
 }
 
-static flr_simd best_simd(flr_env *env, const setup *s)
+static flr_simd best_simd(flr_env *env, const bench_contact_setup *s)
 {
-    timing t;
+    bench_contact_timing t;
     for (flr_simd simd = FLR_SIMD_AVX512; simd > FLR_SIMD_SCALAR; simd--)
-        if (measure(env, s, (kind){simd, true, true, 1}, s->count, 1, &t, NULL) == FLR_OK)
+        if (measure(env, s, (bench_contact_kind){simd, true, true, 1}, s->count, 1, &t, NULL) ==
+            FLR_OK)
             return simd;
     return FLR_SIMD_SCALAR;
 }
@@ -210,12 +212,14 @@ static const char *const simd_names[] = {"reference", "scalar", "AVX2", "AVX-512
 
 /* Point tests per millisecond; with culling: points answered for. Chunks that lie outside of the grid are not tested, and do
  * not count where every point is to be. */
-static double rate(const setup *s, kind k, const timing *t)
+static double rate(const bench_contact_setup *s, bench_contact_kind k,
+                   const bench_contact_timing *t)
 {
     return (k.cull ? s->shell->total : t->tested) / (t->mean * 1e-3);
 }
 
-static void print_row(const setup *s, kind k, const timing *t, bool best, bool bounds, FILE *out)
+static void print_row(const bench_contact_setup *s, bench_contact_kind k,
+                      const bench_contact_timing *t, bool best, bool bounds, FILE *out)
 {
     fprintf(out, "%-16s %-10s %-9s %-9s %6zu %8.1f %8.1f %8.1f %9.0f %9.0f %8u", s->subject->name,
             simd_names[k.simd], k.awareness ? "on" : "off", k.cull ? "on" : "off", t->poses, t->p50,
@@ -229,7 +233,8 @@ static void print_row(const setup *s, kind k, const timing *t, bool best, bool b
     fputc('\n', out);
 }
 
-static void print_row_json(const setup *s, kind k, const timing *t, bool first, FILE *out)
+static void print_row_json(const bench_contact_setup *s, bench_contact_kind k,
+                           const bench_contact_timing *t, bool first, FILE *out)
 {
     fprintf(out,
             "%s\n  {\"scenario\": \"%s\", \"voxel\": %.6g, \"moving_voxel\": %.6g, \"points\": %u, "
@@ -244,22 +249,23 @@ static void print_row_json(const setup *s, kind k, const timing *t, bool first, 
 
 /* Each idea alone and together, with every instruction set; the reference for comparison. `ideas_p50` gets that of the
  * best instruction set: [0] every point, [1] awareness, [2] culling, [3] both. */
-static flr_result bench_subject(flr_env *env, const flr_bench_options *options, const setup *s,
-                                bool *first, double ideas_p50[4], FILE *out, flr_error *error)
+static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
+                                const bench_contact_setup *s, bool *first, double ideas_p50[4],
+                                FILE *out, flr_error *error)
 {
     flr_simd best = best_simd(env, s);
     if (!options->json)
         fprintf(out, "\n%s: %u points of %.3g mm in voxels of %.3g mm, force layer %u\n",
                 s->subject->name, s->shell->total, s->shell->voxel * 1e3,
                 flr_voxmap_get_info(s->voxmap).voxel * 1e3, s->subject->layer);
-    size_t few = s->count > FEW ? s->count / FEW : 1;
+    size_t few = s->count > BENCH_CONTACT_FEW ? s->count / BENCH_CONTACT_FEW : 1;
     for (int ideas = 3; ideas >= 0; ideas--)
         for (int i = FLR_SIMD_BEST; i <= FLR_SIMD_AVX512; i++) {
-            kind k = {(flr_simd)i, ideas & 1, ideas & 2, 1};
+            bench_contact_kind k = {(flr_simd)i, ideas & 1, ideas & 2, 1};
             /* the reference knows no culling; it takes long, as does every point without culling */
             if (i == FLR_SIMD_BEST && k.cull) continue;
             unsigned repeat = i == FLR_SIMD_BEST ? 1 : options->repeat;
-            timing t;
+            bench_contact_timing t;
             flr_result result = measure(env, s, k, k.cull ? 1 : few * (i == FLR_SIMD_BEST ? 4 : 1),
                                         repeat, &t, error);
             if (result == FLR_UNSUPPORTED) continue;
@@ -275,18 +281,19 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options, 
     return FLR_OK;
 }
 
-static flr_result plot_ideas(flr_env *env, const char *folder, double p50[SUBJECTS][4],
-                             flr_error *error)
+static flr_result plot_ideas(flr_env *env, const char *folder,
+                             double p50[BENCH_CONTACT_SUBJECTS][4], flr_error *error)
 {
     static const char *const names[4] = {"every point", "awareness", "culling", "both"};
-    const char *categories[SUBJECTS];
-    double bars[4][SUBJECTS];
+    const char *categories[BENCH_CONTACT_SUBJECTS];
+    double bars[4][BENCH_CONTACT_SUBJECTS];
     flr_plot_series series[4];
     for (size_t k = 0; k < 4; k++) {
-        for (size_t i = 0; i < SUBJECTS; i++) bars[k][i] = p50[i][k];
-        series[k] = (flr_plot_series){.name = names[k], .y = bars[k], .count = SUBJECTS};
+        for (size_t i = 0; i < BENCH_CONTACT_SUBJECTS; i++) bars[k][i] = p50[i][k];
+        series[k] =
+            (flr_plot_series){.name = names[k], .y = bars[k], .count = BENCH_CONTACT_SUBJECTS};
     }
-    for (size_t i = 0; i < SUBJECTS; i++) categories[i] = subjects[i].name;
+    for (size_t i = 0; i < BENCH_CONTACT_SUBJECTS; i++) categories[i] = subjects[i].name;
     flr_plot_def def = flr_default_plot_def();
     def.kind = FLR_PLOT_BARS;
     def.title = "What each idea brings: median time of a query";
@@ -295,7 +302,7 @@ static flr_result plot_ideas(flr_env *env, const char *folder, double p50[SUBJEC
     def.series = series;
     def.series_count = 4;
     def.categories = categories;
-    def.category_count = SUBJECTS;
+    def.category_count = BENCH_CONTACT_SUBJECTS;
     char path[4096];
     snprintf(path, sizeof path, "%s/contact-ideas.svg", folder);
     return flr_plot_write(env, path, &def, error);
@@ -303,7 +310,7 @@ static flr_result plot_ideas(flr_env *env, const char *folder, double p50[SUBJEC
 
 /* ---- growth ---- */
 
-enum { GROWN = 7, CULLED = 0, EVERY = 1 };
+enum { BENCH_CONTACT_GROWN = 7, CULLED = 0, EVERY = 1 };
 
 static flr_bench_growth growth_by(const char *title, const char *by, const char *file)
 {
@@ -315,13 +322,13 @@ static flr_bench_growth growth_by(const char *title, const char *by, const char 
                               .lines = 2};
 }
 
-static flr_result grow(flr_env *env, const flr_bench_options *options, const setup *s, double x,
-                       flr_bench_growth *g, flr_error *error)
+static flr_result grow(flr_env *env, const flr_bench_options *options, const bench_contact_setup *s,
+                       double x, flr_bench_growth *g, flr_error *error)
 {
-    timing culled, all;
-    size_t few = s->count > 2 * FEW ? s->count / FEW / 2 : 1;
+    bench_contact_timing culled, all;
+    size_t few = s->count > 2 * BENCH_CONTACT_FEW ? s->count / BENCH_CONTACT_FEW / 2 : 1;
     unsigned repeat = options->repeat < 3 ? options->repeat : 3;
-    kind k = {best_simd(env, s), true, true, 1};
+    bench_contact_kind k = {best_simd(env, s), true, true, 1};
     flr_result result = measure(env, s, k, few, repeat, &culled, error);
     k.cull = false;
     if (result == FLR_OK) result = measure(env, s, k, few * 2, repeat, &all, error);
@@ -338,8 +345,8 @@ static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
                                  flr_bench_growth *g, flr_error *error)
 {
     const double side = 0.2, thick = 0.01;
-    const subject what = {.name = "plate", .layer = 2};
-    setup s = {.subject = &what};
+    const bench_contact_subject what = {.name = "plate", .layer = 2};
+    bench_contact_setup s = {.subject = &what};
     flr_mesh *plate = NULL, *table = NULL;
     flr_kit kit = flr_kit_begin(1);
     flr_kit_box(&kit, flr_pose_identity(), side, side, thick, 0);
@@ -355,9 +362,9 @@ static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
         flr_pose T = flr_pose_identity();
         T.p = flr_vec3_make((part - 0.5 - 0.6) * side, 0, thick + 1.5 * voxel);
         s.poses = &T, s.count = 1;
-        timing t[2];
+        bench_contact_timing t[2];
         for (int cull = 0; cull < 2 && result == FLR_OK; cull++)
-            result = measure(env, &s, (kind){best_simd(env, &s), false, cull, 1}, 1,
+            result = measure(env, &s, (bench_contact_kind){best_simd(env, &s), false, cull, 1}, 1,
                              20 * options->repeat, &t[cull], error);
         if (result != FLR_OK || !t[1].most_contacts) continue;
         g->x[g->count] = t[1].most_contacts;
@@ -373,9 +380,11 @@ static flr_result bench_contacts(flr_env *env, const flr_bench_options *options,
 
 /* The actuator with more and more points in the same voxels, then the same points in ever smaller voxels; the plate. */
 static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
-                               const flr_model *gear, setup *s, FILE *out, flr_error *error)
+                               const flr_model *gear, bench_contact_setup *s, FILE *out,
+                               flr_error *error)
 {
-    static const double sizes[GROWN] = {8e-3, 5.6e-3, 4e-3, 2.8e-3, 2e-3, 1.4e-3, 1e-3};
+    static const double sizes[BENCH_CONTACT_GROWN] = {8e-3, 5.6e-3, 4e-3, 2.8e-3,
+                                                      2e-3, 1.4e-3, 1e-3};
     static const double voxels[] = {20e-3, 10e-3, 5e-3, 2.5e-3};
     const flr_mesh *actuator = flr_model_find_mesh(gear, "actuator.stl"),
                    *around = flr_model_find_mesh(gear, "gear.stl");
@@ -384,7 +393,7 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
         growth_by("Actuator in the gear: smaller voxels", "surface voxels", "contact-voxels.svg"),
         growth_by("Plate on a table: more contacts", "contacts", "contact-contacts.svg")};
     flr_result result = FLR_OK;
-    for (int i = 0; i < GROWN && result == FLR_OK; i++) {
+    for (int i = 0; i < BENCH_CONTACT_GROWN && result == FLR_OK; i++) {
         flr_shell *shell;
         result = make_shell(actuator, flr_bench_voxel(options, actuator, sizes[i]), &shell, error);
         if (result != FLR_OK) return result;
@@ -411,7 +420,7 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options,
 }
 
 /* The same motion by the coherent engine. */
-static flr_result bench_coherence(const flr_bench_options *options, const setup *s,
+static flr_result bench_coherence(const flr_bench_options *options, const bench_contact_setup *s,
                                   flr_bench_rows *rows, flr_error *error)
 {
     flr_bench_motion motion = {.name = s->subject->name,
@@ -430,9 +439,10 @@ static flr_result bench_coherence(const flr_bench_options *options, const setup 
 /* The actuator with points of 0.22 mm, some ten million, in the gear at 2.5 mm: along its way out, and the same 4 mm lower, where it
  * presses into what holds it. */
 static flr_result bench_threads(flr_env *env, const flr_bench_options *options,
-                                const flr_model *gear, setup *s, FILE *out, flr_error *error)
+                                const flr_model *gear, bench_contact_setup *s, FILE *out,
+                                flr_error *error)
 {
-    static const subject whole = {.name = "huge actuator", .layer = 2};
+    static const bench_contact_subject whole = {.name = "huge actuator", .layer = 2};
     const double pressed = 4e-3;
     const flr_mesh *actuator = flr_model_find_mesh(gear, "actuator.stl");
     flr_shell *shell;
@@ -453,9 +463,9 @@ static flr_result bench_threads(flr_env *env, const flr_bench_options *options,
         unsigned threads = i % 4 + 1;
         if (i == 4)
             for (size_t k = 0; k < s->count; k++) s->poses[k].p.z -= pressed;
-        timing t;
-        size_t stride = s->count > FEW ? s->count / FEW : 1;
-        kind k = {best, true, true, threads};
+        bench_contact_timing t;
+        size_t stride = s->count > BENCH_CONTACT_FEW ? s->count / BENCH_CONTACT_FEW : 1;
+        bench_contact_kind k = {best, true, true, threads};
         result = measure(env, s, k, stride, options->repeat, &t, error);
         if (result != FLR_OK) break;
         if (options->json)
@@ -494,10 +504,10 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
     const char *built = "";
     flr_result result = FLR_OK;
     bool first = true;
-    double ideas[SUBJECTS][4] = {{0}};
-    setup s = {0}, coarse = {0};
+    double ideas[BENCH_CONTACT_SUBJECTS][4] = {{0}};
+    bench_contact_setup s = {0}, coarse = {0};
     flr_bench_rows coherence = {0};
-    for (size_t i = 0; i < SUBJECTS && result == FLR_OK; i++) {
+    for (size_t i = 0; i < BENCH_CONTACT_SUBJECTS && result == FLR_OK; i++) {
         if (strcmp(built, subjects[i].scenario)) {
             flr_model_free(&model);
             built = subjects[i].scenario;
@@ -508,7 +518,7 @@ flr_result flr_bench_contact(flr_env *env, const flr_bench_options *options, FIL
             result = bench_subject(env, options, &s, &first, ideas[i], out, error);
         if (result == FLR_OK) result = bench_coherence(options, &s, &coherence, error);
         if (result == FLR_OK && !strcmp(subjects[i].name, "actuator"))
-            coarse = s, s = (setup){0}; /* for the growth */
+            coarse = s, s = (bench_contact_setup){0}; /* for the growth */
         free_setup(&s);
     }
     if (result == FLR_OK && options->plots) result = plot_ideas(env, options->plots, ideas, error);

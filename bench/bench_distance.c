@@ -9,49 +9,49 @@
 #include <time.h>
 
 #include "bench/bench.h"
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 #include "models/models.h"
 
-typedef struct subject {
+typedef struct bench_distance_subject {
     const char *name, *scenario, *fixed, *moving;
     const char *path; /* NULL: slides about its place */
-} subject;
+} bench_distance_subject;
 
-static const subject subjects[] = {
+static const bench_distance_subject subjects[] = {
     {"ball turns", "ball", "socket.stl", "ball.stl", "turn"},
     {"ball seats", "ball", "socket.stl", "ball.stl", "seat"},
     {"teapot", "aircraft", "aircraft.stl", "teapot.stl", NULL},
     {"actuator", "gear", "gear.stl", "actuator.stl", "removal"},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+enum { BENCH_DISTANCE_SUBJECTS = sizeof subjects / sizeof *subjects };
 
 /* how to ask */
 enum { PLAIN, WITNESS, WITHIN, KINDS };
 static const char *const kind_names[KINDS] = {"distance", "distance with witness", "within 1 mm"};
 
-typedef struct setup {
+typedef struct bench_distance_setup {
     flr_gauge_part *fixed, *moving;
     flr_pose *poses; /* [count] */
     size_t count;
     double seconds; /* to make the parts ready */
-} setup;
+} bench_distance_setup;
 
-typedef struct timing {
+typedef struct bench_distance_timing {
     double p50, p99, max; /* microseconds */
     double work;          /* boxes and triangle pairs, mean */
     size_t meeting;
     double least; /* metres, of all that do not meet */
-} timing;
+} bench_distance_timing;
 
-static void free_setup(setup *s)
+static void free_setup(bench_distance_setup *s)
 {
     flr_gauge_part_destroy(s->fixed);
     flr_gauge_part_destroy(s->moving);
     free(s->poses);
 }
 
-static flr_result set_up(flr_env *env, const flr_model *model, const subject *what, setup *s,
-                         flr_error *error)
+static flr_result set_up(flr_env *env, const flr_model *model, const bench_distance_subject *what,
+                         bench_distance_setup *s, flr_error *error)
 {
     const flr_model_path *path = NULL;
     const flr_scene_part *part = NULL;
@@ -81,11 +81,12 @@ static double thread_us(void)
     return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
 }
 
-static flr_result measure(const setup *s, int kind, unsigned repeat, timing *told, flr_error *error)
+static flr_result measure(const bench_distance_setup *s, int kind, unsigned repeat,
+                          bench_distance_timing *told, flr_error *error)
 {
     double *us = malloc(s->count * sizeof *us);
     if (!us) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    timing sum = {.least = INFINITY};
+    bench_distance_timing sum = {.least = INFINITY};
     flr_gauge_params params = flr_default_gauge_params();
     if (kind == WITHIN) params.max_distance = 1e-3, params.first = true;
     for (unsigned round = 0; round < repeat; round++) {
@@ -111,8 +112,9 @@ static flr_result measure(const setup *s, int kind, unsigned repeat, timing *tol
     return FLR_OK;
 }
 
-static void tell(const flr_bench_options *options, const subject *what, const setup *s, int kind,
-                 const timing *t, bool first, FILE *out)
+static void tell(const flr_bench_options *options, const bench_distance_subject *what,
+                 const bench_distance_setup *s, int kind, const bench_distance_timing *t,
+                 bool first, FILE *out)
 {
     if (options->json)
         fprintf(out,
@@ -129,13 +131,13 @@ static void tell(const flr_bench_options *options, const subject *what, const se
 }
 
 static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
-                                const flr_model *model, const subject *what, bool *first, FILE *out,
-                                flr_error *error)
+                                const flr_model *model, const bench_distance_subject *what,
+                                bool *first, FILE *out, flr_error *error)
 {
-    setup s = {0};
+    bench_distance_setup s = {0};
     flr_result result = set_up(env, model, what, &s, error);
     for (int kind = 0; kind < KINDS && result == FLR_OK; kind++) {
-        timing t = {0};
+        bench_distance_timing t = {0};
         result = measure(&s, kind, options->repeat, &t, error);
         if (result != FLR_OK) break;
         tell(options, what, &s, kind, &t, *first, out);
@@ -164,7 +166,7 @@ flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FI
     const char *built = "";
     flr_result result = FLR_OK;
     bool first = true;
-    for (size_t i = 0; i < SUBJECTS && result == FLR_OK; i++) {
+    for (size_t i = 0; i < BENCH_DISTANCE_SUBJECTS && result == FLR_OK; i++) {
         if (options->divide > 1 && strcmp(subjects[i].scenario, "ball")) continue;
         if (strcmp(built, subjects[i].scenario)) {
             flr_model_free(&model);

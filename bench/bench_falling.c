@@ -8,12 +8,12 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "feeler/mass.h"
+#include "feeler/mesh_check.h"
 #include "feeler/pairs.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "models/models.h"
 
-enum { MOST = 20, FRAMES = 2000 };
+enum { BENCH_FALLING_MAX_PARTS = 20, BENCH_FALLING_FRAMES = 2000 };
 
 static const uint32_t numbers[] = {1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 20};
 static const double voxels[] = {4e-3, 2e-3, 1e-3};
@@ -37,14 +37,14 @@ typedef struct asset {
 } asset;
 
 typedef struct assets {
-    asset all[MOST + 1];
+    asset all[BENCH_FALLING_MAX_PARTS + 1];
     uint64_t surface; /* voxels of all of them */
     uint64_t points;  /* of the moving ones */
 } assets;
 
 static void free_assets(assets *a)
 {
-    for (int i = 0; i <= MOST; i++) {
+    for (int i = 0; i <= BENCH_FALLING_MAX_PARTS; i++) {
         flr_contact_table_destroy(a->all[i].table);
         flr_voxmap_destroy(a->all[i].voxmap);
         flr_shell_destroy(a->all[i].shell);
@@ -56,7 +56,7 @@ static flr_result make_assets(const flr_model *model, double voxel, assets *a, f
 {
     flr_result result = FLR_OK;
     *a = (assets){0};
-    for (size_t i = 0; i <= MOST && result == FLR_OK; i++) {
+    for (size_t i = 0; i <= BENCH_FALLING_MAX_PARTS && result == FLR_OK; i++) {
         asset *to = &a->all[i];
         const flr_mesh *mesh = flr_model_find_mesh(model, model->parts[i].file);
         flr_voxelize_def def = flr_default_voxelize_def();
@@ -82,8 +82,8 @@ static flr_result make_assets(const flr_model *model, double voxel, assets *a, f
 typedef struct heap {
     const assets *assets;
     uint32_t count; /* falling parts; place 0 is the tray's */
-    flr_pose T[MOST + 1];
-    flr_twist motion[MOST + 1]; /* about the centre of mass, world's axes */
+    flr_pose T[BENCH_FALLING_MAX_PARTS + 1];
+    flr_twist motion[BENCH_FALLING_MAX_PARTS + 1]; /* about the centre of mass, world's axes */
 } heap;
 
 static heap heap_begin(const assets *a, uint32_t count)
@@ -127,14 +127,14 @@ static void heap_step(heap *h, const flr_pairs *pairs)
 
 /* ---- measuring ---- */
 
-typedef struct row {
+typedef struct bench_falling_row {
     uint32_t parts;
     double p50, p99, max;   /* microseconds of a frame */
     double broad;           /* of them, p50 */
     double pairs, contacts; /* of a frame, mean */
     uint32_t most_pairs, most_contacts;
     uint32_t lost; /* parts that ended below the tray */
-} row;
+} bench_falling_row;
 
 static flr_result make_pairs(const assets *a, uint32_t count, flr_pairs **pairs, flr_error *error)
 {
@@ -155,7 +155,7 @@ static flr_result make_pairs(const assets *a, uint32_t count, flr_pairs **pairs,
 
 /* One fall; `us` and `broad` [frames] keep the least of what they hold and what is measured now. */
 static void fall(const assets *a, flr_pairs *pairs, size_t frames, double *us, double *broad,
-                 row *told)
+                 bench_falling_row *told)
 {
     heap h = heap_begin(a, told->parts);
     told->pairs = told->contacts = told->most_pairs = told->most_contacts = told->lost = 0;
@@ -180,7 +180,7 @@ static void fall(const assets *a, flr_pairs *pairs, size_t frames, double *us, d
 }
 
 static flr_result measure(const flr_bench_options *options, const assets *a, size_t frames,
-                          row *told, flr_error *error)
+                          bench_falling_row *told, flr_error *error)
 {
     flr_pairs *pairs = NULL;
     double *us = malloc(2 * frames * sizeof *us), *broad = us + frames;
@@ -202,7 +202,7 @@ static flr_result measure(const flr_bench_options *options, const assets *a, siz
 
 /* ---- telling ---- */
 
-static void print_row(const row *r, bool bounds, FILE *out)
+static void print_row(const bench_falling_row *r, bool bounds, FILE *out)
 {
     fprintf(out, "%6u %7.1f %6u %9.0f %7u %8.2f %9.1f %9.1f %9.1f %9.0f", r->parts, r->pairs,
             r->most_pairs, r->contacts, r->most_contacts, r->broad, r->p50, r->p99, r->max,
@@ -213,7 +213,7 @@ static void print_row(const row *r, bool bounds, FILE *out)
     fputc('\n', out);
 }
 
-static void print_row_json(const row *r, double voxel, bool first, FILE *out)
+static void print_row_json(const bench_falling_row *r, double voxel, bool first, FILE *out)
 {
     fprintf(
         out,
@@ -229,7 +229,8 @@ static flr_result bench_voxel(const flr_bench_options *options, const flr_model 
 {
     assets a;
     double voxel = voxels[which];
-    size_t frames = FRAMES / options->divide ? FRAMES / options->divide : 1;
+    size_t frames =
+        BENCH_FALLING_FRAMES / options->divide ? BENCH_FALLING_FRAMES / options->divide : 1;
     flr_result result = make_assets(model, voxel, &a, error);
     if (result != FLR_OK) return result;
     if (!options->json)
@@ -241,7 +242,7 @@ static flr_result bench_voxel(const flr_bench_options *options, const flr_model 
                 "Hz (p99)");
     g->count = 0;
     for (size_t i = 0; i < NUMBERS && result == FLR_OK; i++) {
-        row r = {.parts = numbers[i]};
+        bench_falling_row r = {.parts = numbers[i]};
         result = measure(options, &a, frames, &r, error);
         if (result != FLR_OK) break;
         if (options->json)
@@ -300,11 +301,11 @@ static flr_result drift_all(const asset *a, uint32_t count, size_t frames, flr_p
 static flr_result bench_broad(const flr_bench_options *options, const flr_model *model,
                               flr_bench_growth *g, flr_error *error)
 {
-    enum { COUNTS = 6, PARTS = 1000, DRIFTS = 1000, NUT = 8 };
-    static const uint32_t counts[COUNTS] = {20, 50, 100, 200, 500, PARTS};
+    enum { COUNTS = 6, BENCH_FALLING_PARTS = 1000, DRIFTS = 1000, NUT = 8 };
+    static const uint32_t counts[COUNTS] = {20, 50, 100, 200, 500, BENCH_FALLING_PARTS};
     size_t frames = DRIFTS / options->divide ? DRIFTS / options->divide : 1;
     assets a = {0};
-    flr_pose *poses = malloc(PARTS * sizeof *poses);
+    flr_pose *poses = malloc(BENCH_FALLING_PARTS * sizeof *poses);
     double *us = malloc(frames * sizeof *us);
     flr_result result = poses && us ? make_assets(model, 2e-3, &a, error)
                                     : flr_fail(error, FLR_NO_MEMORY, "out of memory");
@@ -335,7 +336,7 @@ flr_result flr_bench_falling(flr_env *env, const flr_bench_options *options, FIL
         fprintf(
             out,
             "%u frames of 1 ms, processor time, best of %u for each; percentiles over the frames\n",
-            (unsigned)FRAMES / options->divide, options->repeat);
+            (unsigned)BENCH_FALLING_FRAMES / options->divide, options->repeat);
     flr_bench_growth g = {.title = "Parts that fall into a tray",
                           .by = "parts",
                           .y_label = "time of a frame [us], p50",

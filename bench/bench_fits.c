@@ -11,7 +11,7 @@
 #include "bench/bench.h"
 #include "bench/fit_cases.h"
 #include "bench/fit_peers.h"
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 #include "feeler/hand.h"
 #include "sim/run.h"
 

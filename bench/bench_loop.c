@@ -21,16 +21,16 @@ static bool touch_wall(void *context, flr_loop_frame *frame)
     return true;
 }
 
-typedef struct row {
+typedef struct bench_loop_row {
     const char *name;
     double rate; /* Hz */
     bool paced, hand;
     // measured
     flr_loop_stats stats;
     bool fifo, locked;
-} row;
+} bench_loop_row;
 
-static flr_result run_loop(flr_env *env, flr_device *device, uint64_t frames, row *r,
+static flr_result run_loop(flr_env *env, flr_device *device, uint64_t frames, bench_loop_row *r,
                            flr_error *error)
 {
     flr_loop_def def = flr_default_loop_def();
@@ -56,7 +56,7 @@ static flr_result run_loop(flr_env *env, flr_device *device, uint64_t frames, ro
     return result;
 }
 
-static flr_result measure(flr_env *env, uint64_t frames, row *r, flr_error *error)
+static flr_result measure(flr_env *env, uint64_t frames, bench_loop_row *r, flr_error *error)
 {
     if (!r->hand) return run_loop(env, NULL, frames, r, error);
     flr_script_def script_def = flr_default_script_def();
@@ -80,7 +80,7 @@ static flr_result measure(flr_env *env, uint64_t frames, row *r, flr_error *erro
 
 static double us(uint64_t ns) { return 1e-3 * (double)ns; }
 
-static void print_row(const row *r, bool json, bool first, FILE *out)
+static void print_row(const bench_loop_row *r, bool json, bool first, FILE *out)
 {
     const flr_percentiles *c = &r->stats.compute, *w = &r->stats.wakeup;
     if (json) {
@@ -107,7 +107,7 @@ static void print_row(const row *r, bool json, bool first, FILE *out)
 flr_result flr_bench_loop(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error)
 {
-    row rows[] = {
+    bench_loop_row rows[] = {
         {.name = "empty, free running", .rate = 1000},
         {.name = "hand, free running", .rate = 1000, .hand = true},
         {.name = "hand, 250 Hz", .rate = 250, .paced = true, .hand = true},

@@ -10,28 +10,28 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 
-enum { ROUND = 1200, ACROSS = 1150 }; /* 2 · 1200 · 1150 = 2.76 million triangles */
+enum { BENCH_MESH_ROUND = 1200, ACROSS = 1150 }; /* 2 · 1200 · 1150 = 2.76 million triangles */
 
 /* one file and what we promise for it; 0: nothing */
-typedef struct subject {
+typedef struct bench_mesh_subject {
     const char *name, *file;
     unsigned divide; /* so many times fewer triangles; text takes long to write */
     double most_seconds, most_memory, least_rate; /* s, bytes, bytes/s */
-} subject;
+} bench_mesh_subject;
 
-static const subject subjects[] = {
+static const bench_mesh_subject subjects[] = {
     {"binary STL", "binary.stl", 1, 1.0, 450e6, 0},
     {"ASCII STL", "ascii.stl", 4, 0, 0, 100e6},
     {"OBJ", "mesh.obj", 1, 0, 0, 100e6},
     {"binary PLY", "mesh.ply", 1, 0, 0, 0},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+enum { BENCH_MESH_SUBJECTS = sizeof subjects / sizeof *subjects };
 
 static flr_vec3 torus_point(unsigned i, unsigned j, unsigned across)
 {
-    double u = 2 * 3.14159265358979 * i / ROUND, v = 2 * 3.14159265358979 * j / across;
+    double u = 2 * 3.14159265358979 * i / BENCH_MESH_ROUND, v = 2 * 3.14159265358979 * j / across;
     double r = 300 + 20 * sin(11 * u) * cos(7 * v), ring = 1000 + r * cos(v);
     return flr_vec3_make(ring * cos(u), ring * sin(u), r * sin(v));
 }
@@ -39,18 +39,18 @@ static flr_vec3 torus_point(unsigned i, unsigned j, unsigned across)
 static flr_result make_mesh(unsigned divide, flr_mesh **mesh, flr_error *error)
 {
     unsigned across = ACROSS / divide < 3 ? 3 : ACROSS / divide;
-    size_t points = (size_t)ROUND * across;
+    size_t points = (size_t)BENCH_MESH_ROUND * across;
     flr_vec3 *vertices = malloc(points * sizeof *vertices);
     flr_triangle *triangles = malloc(2 * points * sizeof *triangles);
     flr_result result = FLR_NO_MEMORY;
     if (vertices && triangles) {
-        for (unsigned i = 0; i < ROUND; i++)
+        for (unsigned i = 0; i < BENCH_MESH_ROUND; i++)
             for (unsigned j = 0; j < across; j++) {
                 size_t here = (size_t)i * across + j;
                 vertices[here] = torus_point(i, j, across);
                 uint32_t a = (uint32_t)here, b = i * across + (j + 1) % across;
-                uint32_t c = (i + 1) % ROUND * across + j;
-                uint32_t d = (i + 1) % ROUND * across + (j + 1) % across;
+                uint32_t c = (i + 1) % BENCH_MESH_ROUND * across + j;
+                uint32_t d = (i + 1) % BENCH_MESH_ROUND * across + (j + 1) % across;
                 triangles[2 * here] = (flr_triangle){{a, c, d}};
                 triangles[2 * here + 1] = (flr_triangle){{a, d, b}};
             }
@@ -96,8 +96,8 @@ static flr_result write_ascii_stl(flr_env *env, const char *path, const flr_mesh
     return result;
 }
 
-static flr_result write_file(flr_env *env, const subject *s, unsigned divide, const char *path,
-                             flr_error *error)
+static flr_result write_file(flr_env *env, const bench_mesh_subject *s, unsigned divide,
+                             const char *path, flr_error *error)
 {
     flr_mesh *mesh;
     flr_result result = make_mesh(s->divide * divide, &mesh, error);
@@ -110,27 +110,27 @@ static flr_result write_file(flr_env *env, const subject *s, unsigned divide, co
 
 /* ---- measuring ---- */
 
-typedef struct reading {
+typedef struct bench_mesh_reading {
     flr_env *env;
     const char *path;
-} reading;
+} bench_mesh_reading;
 
 static flr_result read_file(void *context, flr_error *error)
 {
-    reading *r = context;
+    bench_mesh_reading *r = context;
     flr_mesh *mesh;
     flr_result result = flr_mesh_read(r->env, r->path, NULL, &mesh, NULL, error);
     if (result == FLR_OK) flr_mesh_destroy(mesh);
     return result;
 }
 
-typedef struct measured {
+typedef struct bench_mesh_measured {
     double bytes;
     uint32_t triangles;
     flr_bench_cost best, median;
-} measured;
+} bench_mesh_measured;
 
-static flr_result measure(flr_env *env, const char *path, unsigned repeat, measured *m,
+static flr_result measure(flr_env *env, const char *path, unsigned repeat, bench_mesh_measured *m,
                           flr_error *error)
 {
     flr_mesh *mesh;
@@ -141,7 +141,7 @@ static flr_result measure(flr_env *env, const char *path, unsigned repeat, measu
     m->triangles = mesh->triangle_count;
     flr_mesh_destroy(mesh);
 
-    reading r = {env, path};
+    bench_mesh_reading r = {env, path};
     flr_bench_cost *costs = calloc(repeat, sizeof *costs);
     if (!costs) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (unsigned i = 0; result == FLR_OK && i < repeat; i++)
@@ -154,14 +154,15 @@ static flr_result measure(flr_env *env, const char *path, unsigned repeat, measu
 
 /* ---- telling ---- */
 
-static bool holds(const subject *s, const measured *m)
+static bool holds(const bench_mesh_subject *s, const bench_mesh_measured *m)
 {
     return (s->most_seconds == 0 || m->best.seconds <= s->most_seconds) &&
            (s->most_memory == 0 || m->best.memory <= s->most_memory) &&
            (s->least_rate == 0 || m->bytes / m->best.seconds >= s->least_rate);
 }
 
-static void print_row(const subject *s, const measured *m, bool json, bool first, FILE *out)
+static void print_row(const bench_mesh_subject *s, const bench_mesh_measured *m, bool json,
+                      bool first, FILE *out)
 {
     double rate = m->bytes / m->best.seconds;
     if (json) {
@@ -208,9 +209,9 @@ static flr_result bench_in(flr_env *env, const flr_bench_options *options, const
 {
     flr_result result = FLR_OK;
     print_head(env, options, out);
-    for (unsigned i = 0; result == FLR_OK && i < SUBJECTS; i++) {
+    for (unsigned i = 0; result == FLR_OK && i < BENCH_MESH_SUBJECTS; i++) {
         char path[1200];
-        measured m;
+        bench_mesh_measured m;
         snprintf(path, sizeof path, "%s/%s", folder, subjects[i].file);
         result = flr_bench_stopped() ? flr_fail(error, FLR_CANCELLED, "stopped")
                                      : write_file(env, &subjects[i], options->divide, path, error);

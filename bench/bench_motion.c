@@ -22,9 +22,9 @@ typedef struct rough {
 
 /* What the device can give (1999, section 6.3). The spring of the hand is such that half a voxel of stretch, where it is
  * clamped, takes all of it. */
-#define STRONG 15.0 /* N */
-#define TWIST  0.1  /* N m */
-#define BRISK  20.0 /* m/s^2: by which that may accelerate the part */
+#define STRONG             15.0 /* N */
+#define TWIST              0.1  /* N m */
+#define BENCH_MOTION_BRISK 20.0 /* m/s^2: by which that may accelerate the part */
 
 static const rough roughs[] = {
     {"aircraft", "aircraft.stl", "teapot.stl", 5e-3, 5e-3, 0.15, 1, 0.03},
@@ -40,7 +40,11 @@ static const struct way {
     {"checked", 0, 0},
     {"checked, braking", 1, 0},
 };
-enum { ROUGHS = sizeof roughs / sizeof *roughs, WAYS = sizeof ways / sizeof *ways, SEEDS = 100 };
+enum {
+    ROUGHS = sizeof roughs / sizeof *roughs,
+    BENCH_MOTION_WAYS = sizeof ways / sizeof *ways,
+    SEEDS = 100
+};
 
 typedef struct total {
     uint64_t frames, contact, penetration, stopped, exhausted, meeting;
@@ -115,13 +119,13 @@ static flr_result bench_rough(flr_env *env, const flr_bench_options *options, co
 {
     flr_motion_scene scene = *made; /* borrows */
     scene.T_start.p.z -= what->lower;
-    scene.body.mass = STRONG / BRISK;
+    scene.body.mass = STRONG / BENCH_MOTION_BRISK;
     /* a part that got jammed stays so: often from the beginning */
     const uint64_t frames = 5000, wanted = 100000 / options->divide;
     flr_pose *poses = calloc(frames, sizeof *poses);
     if (!poses) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for poses");
     flr_result result = FLR_OK;
-    for (size_t k = 0; k < WAYS && result == FLR_OK; k++) {
+    for (size_t k = 0; k < BENCH_MOTION_WAYS && result == FLR_OK; k++) {
         total sum = {.least = INFINITY};
         for (uint64_t seed = 1; seed <= SEEDS && sum.contact < wanted && result == FLR_OK; seed++)
             result = rough_seed(env, &scene, what, &ways[k], seed, frames, poses, &sum, error);
@@ -250,16 +254,17 @@ static flr_result bench_ball(flr_env *env, const flr_bench_options *options, boo
 
 /* ---- 2005, section 7: the actuator comes out ---- */
 
-typedef struct removal {
+typedef struct bench_motion_removal {
     double voxel, moving_voxel, rate;
-} removal;
+} bench_motion_removal;
 
-static const removal removals[] = {
+static const bench_motion_removal removals[] = {
     {2.5e-3, 1e-3, 1000}, {2.5e-3, 1e-3, 4000}, {1.25e-3, 0.7e-3, 1000}};
 
 static flr_result remove_part(flr_env *env, const flr_bench_options *options,
                               const flr_model *model, const flr_motion_scene *scene,
-                              const removal *what, bool first, FILE *out, flr_error *error)
+                              const bench_motion_removal *what, bool first, FILE *out,
+                              flr_error *error)
 {
     flr_script_def def = flr_default_script_def();
     def.kind = FLR_SCRIPT_REMOVAL;

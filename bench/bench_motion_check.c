@@ -8,7 +8,7 @@
 
 #include "bench/bench.h"
 #include "feeler/contact.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "models/models.h"
 
 static const struct subject {
@@ -23,7 +23,7 @@ static const struct subject {
 };
 static const double speeds[] = {0.25, 1, 3, 10, 30, 100}; /* voxels in one motion */
 enum {
-    SUBJECTS = sizeof subjects / sizeof *subjects,
+    BENCH_MOTION_CHECK_SUBJECTS = sizeof subjects / sizeof *subjects,
     SPEEDS = sizeof speeds / sizeof *speeds,
     MOTIONS = 200
 };
@@ -34,11 +34,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-typedef struct row {
+typedef struct bench_motion_check_row {
     double p50, p99, max; /* microseconds */
     double lookups;       /* mean */
     unsigned stopped, count;
-} row;
+} bench_motion_check_row;
 
 /* From one of the path's poses straight towards the first later one that is as far away as asked, and just so far. False: the
  * path ends before. */
@@ -61,12 +61,13 @@ static bool motion_of(flr_contact_pair *pair, const flr_model_path *path, size_t
 }
 
 static void measure(flr_env *env, flr_contact_pair *pair, const flr_model_path *path, double travel,
-                    const flr_motion_check_params *params, unsigned repeat, row *told)
+                    const flr_motion_check_params *params, unsigned repeat,
+                    bench_motion_check_row *told)
 {
     flr_pose here = flr_pose_identity();
     flr_pose_span still = {here, here};
     double us[MOTIONS];
-    *told = (row){0};
+    *told = (bench_motion_check_row){0};
     for (size_t i = 0; i < MOTIONS; i++) {
         flr_pose_span span;
         if (!motion_of(pair, path, i * (path->count - 1) / MOTIONS, travel, params, &span))
@@ -90,8 +91,8 @@ static void measure(flr_env *env, flr_contact_pair *pair, const flr_model_path *
     told->max = us[told->count - 1];
 }
 
-static void print_row(const struct subject *what, double speed, const row *r, bool json, bool first,
-                      FILE *out)
+static void print_row(const struct subject *what, double speed, const bench_motion_check_row *r,
+                      bool json, bool first, FILE *out)
 {
     fprintf(out,
             json ? "%s\n  {\"motion\": \"%s\", \"voxels\": %.6g, \"motions\": %u, \"stopped\": %u, "
@@ -128,7 +129,7 @@ static flr_result bench_subject(flr_env *env, const flr_bench_options *options,
         flr_motion_check_params params = flr_default_motion_check_params();
         params.layer = what->layer;
         params.displacement = what->displace * voxel;
-        row r;
+        bench_motion_check_row r;
         measure(env, pair, path, speeds[i] * voxel, &params, options->repeat, &r);
         if (r.count == 0) continue;
         print_row(what, speeds[i], &r, options->json, *first, out);
@@ -156,7 +157,7 @@ flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options
     const char *built = "";
     bool first = true;
     flr_result result = FLR_OK;
-    for (size_t i = 0; i < SUBJECTS && result == FLR_OK; i++) {
+    for (size_t i = 0; i < BENCH_MOTION_CHECK_SUBJECTS && result == FLR_OK; i++) {
         if (strcmp(built, subjects[i].scenario)) {
             flr_model_free(&model);
             built = subjects[i].scenario;

@@ -8,11 +8,11 @@
 
 #include "bench/bench.h"
 #include "bench/stroke.h"
-#include "feeler/proxy.h"
+#include "feeler/probe.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
-enum { STROKES = 30000, METHODS = 3, MODELS = 5, GROWN = 7 };
+enum { STROKES = 30000, METHODS = 3, MODELS = 5, BENCH_PROBES_GROWN = 7 };
 
 static const flr_probe_method methods[METHODS] = {FLR_PROBE_GRID, FLR_PROBE_HYBRID, FLR_PROBE_TREE};
 static const char *const method_names[METHODS] = {"hash grid", "hybrid", "OBB tree"};
@@ -25,10 +25,10 @@ static const double paper[MODELS][METHODS] = {
     {19, 14, 17}, {30, 25, 28}, {22, 16, 39}, {27, 14, 28}, {30, 16, 16}};
 
 /* one kind of query: nanoseconds */
-typedef struct kind {
+typedef struct bench_probes_kind {
     double sum, worst;
     size_t count;
-} kind;
+} bench_probes_kind;
 
 typedef enum outcome { COLLISION_HIT, COLLISION_MISS, INTERSECTION_HIT, INTERSECTION_MISS } outcome;
 enum { OUTCOMES = 4 };
@@ -37,12 +37,12 @@ static const char *const outcome_names[OUTCOMES] = {"col. hit", "col. miss", "in
 static const char *const outcome_keys[OUTCOMES] = {"collision_hit", "collision_miss",
                                                    "intersection_hit", "intersection_miss"};
 
-typedef struct measured {
-    kind kinds[OUTCOMES];
+typedef struct bench_probes_measured {
+    bench_probes_kind kinds[OUTCOMES];
     double mean, p999, worst; /* ns, collision queries */
     double made;              /* seconds */
     flr_probe_info info;
-} measured;
+} bench_probes_measured;
 
 static double clock_cost(flr_env *env)
 {
@@ -60,7 +60,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void count_in(kind *k, double ns)
+static void count_in(bench_probes_kind *k, double ns)
 {
     k->sum += ns;
     k->count++;
@@ -70,7 +70,8 @@ static void count_in(kind *k, double ns)
 /* Section 5.1: each frame a collision query, and where it hits an intersection query to the point that it suggests. `warm`:
  * each is asked once more before, so that all it reads is in a cache. */
 static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_segment *strokes,
-                         size_t count, unsigned repeat, bool warm, measured *m, flr_error *error)
+                         size_t count, unsigned repeat, bool warm, bench_probes_measured *m,
+                         flr_error *error)
 {
     double *ns[2] = {malloc(count * sizeof(double)), malloc(count * sizeof(double))};
     if (!ns[0] || !ns[1]) {
@@ -117,12 +118,12 @@ static flr_result replay(flr_env *env, const flr_probe_model *model, const flr_s
 /* Makes the mesh ready `repeat` times, the best counts, and replays the strokes. */
 static flr_result measure(flr_env *env, const flr_mesh *mesh, flr_probe_method method,
                           const flr_segment *strokes, size_t count, unsigned repeat, bool warm,
-                          measured *m, flr_error *error)
+                          bench_probes_measured *m, flr_error *error)
 {
     flr_probe_def def = flr_default_probe_def();
     def.mesh = mesh;
     def.method = method;
-    *m = (measured){.made = INFINITY};
+    *m = (bench_probes_measured){.made = INFINITY};
     flr_probe_model *model = NULL;
     for (unsigned i = 0; i < repeat; i++) {
         flr_probe_model_destroy(model);
@@ -159,10 +160,13 @@ static flr_result make_strokes(const flr_mesh *mesh, size_t *count, flr_segment 
 
 /* ---- the paper's tables ---- */
 
-static double average(const kind *k) { return k->count ? k->sum / (double)k->count * 1e-3 : NAN; }
+static double average(const bench_probes_kind *k)
+{
+    return k->count ? k->sum / (double)k->count * 1e-3 : NAN;
+}
 
 static void print_table(const char *name, int number, const flr_mesh *mesh,
-                        const measured m[METHODS], bool bounds, FILE *out)
+                        const bench_probes_measured m[METHODS], bool bounds, FILE *out)
 {
     fprintf(out, "\nTable %d. Microseconds for %s, %u triangles\n%-18s %11s %11s %11s\n",
             number + 1, name, mesh->triangle_count, "method", method_names[0], method_names[1],
@@ -193,14 +197,14 @@ static void print_table(const char *name, int number, const flr_mesh *mesh,
             (double)m[2].info.bytes / mesh->triangle_count);
 }
 
-static void print_json_row(const char *name, const flr_mesh *mesh, int method, const measured *m,
-                           bool first, FILE *out)
+static void print_json_row(const char *name, const flr_mesh *mesh, int method,
+                           const bench_probes_measured *m, bool first, FILE *out)
 {
     fprintf(out,
             "%s\n  {\"model\": \"%s\", \"triangles\": %u, \"method\": \"%s\", \"simd\": \"%s\"",
             first ? "" : ",", name, mesh->triangle_count, method_names[method], m->info.simd);
     for (int o = 0; o < OUTCOMES; o++) {
-        const kind *k = &m->kinds[o];
+        const bench_probes_kind *k = &m->kinds[o];
         fprintf(out, ", \"%s\": {\"count\": %zu, \"mean_us\": %.4f, \"worst_us\": %.4f}",
                 outcome_keys[o], k->count, k->count ? average(k) : 0.0, k->worst * 1e-3);
     }
@@ -222,7 +226,7 @@ static flr_result bench_models(flr_env *env, const flr_bench_options *options,
         const flr_mesh *mesh = model.meshes[i].mesh;
         size_t count = STROKES / options->divide;
         flr_segment *strokes = NULL;
-        measured m[METHODS];
+        bench_probes_measured m[METHODS];
         result = make_strokes(mesh, &count, &strokes, error);
         for (int k = 0; k < METHODS && result == FLR_OK; k++) {
             result = measure(env, mesh, methods[k], strokes, count, options->repeat, false, &m[k],
@@ -282,7 +286,8 @@ static const char *const extra_names[EXTRAS] = {"grid, warm", "grid, shrunk"};
 static const char *const extra_keys[EXTRAS] = {"warm", "shrunk"};
 
 typedef struct growth {
-    double triangles[GROWN], us[METHODS][GROWN], made[METHODS][GROWN], extra[EXTRAS][GROWN];
+    double triangles[BENCH_PROBES_GROWN], us[METHODS][BENCH_PROBES_GROWN],
+        made[METHODS][BENCH_PROBES_GROWN], extra[EXTRAS][BENCH_PROBES_GROWN];
 } growth;
 
 /* Segments whose length keeps its relation to that of edges: as they are where there are `first` triangles. */
@@ -295,8 +300,8 @@ static void shrink(flr_segment *strokes, size_t count, double first, double tria
 static flr_result bench_growth(flr_env *env, const flr_bench_options *options, growth *g,
                                flr_error *error)
 {
-    static const double sizes[GROWN] = {5e3, 16e3, 50e3, 160e3, 500e3, 1.6e6, 5e6};
-    for (int i = 0; i < GROWN; i++) {
+    static const double sizes[BENCH_PROBES_GROWN] = {5e3, 16e3, 50e3, 160e3, 500e3, 1.6e6, 5e6};
+    for (int i = 0; i < BENCH_PROBES_GROWN; i++) {
         flr_mesh *mesh;
         size_t count = STROKES / options->divide;
         flr_segment *strokes = NULL;
@@ -305,14 +310,14 @@ static flr_result bench_growth(flr_env *env, const flr_bench_options *options, g
         g->triangles[i] = mesh->triangle_count;
         result = make_strokes(mesh, &count, &strokes, error);
         for (int k = 0; k < METHODS && result == FLR_OK; k++) {
-            measured m;
+            bench_probes_measured m;
             result =
                 measure(env, mesh, methods[k], strokes, count, options->repeat, false, &m, error);
             g->us[k][i] = m.mean * 1e-3;
             g->made[k][i] = mesh->triangle_count / m.made;
         }
         for (int k = 0; k < EXTRAS && result == FLR_OK; k++) {
-            measured m;
+            bench_probes_measured m;
             if (k == SHRUNK) shrink(strokes, count, g->triangles[0], g->triangles[i]);
             result = measure(env, mesh, methods[0], strokes, count, options->repeat, k == WARM, &m,
                              error);
@@ -331,16 +336,17 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
         fputs("],\n \"growth\": {", out);
         for (int k = 0; k < METHODS; k++) {
             fprintf(out, "%s\"%s\": {\"exponent\": %.3f, \"rows\": [", k ? ",\n  " : "",
-                    method_names[k], flr_bench_exponent(g->triangles, g->us[k], GROWN));
-            for (int i = 0; i < GROWN; i++)
+                    method_names[k],
+                    flr_bench_exponent(g->triangles, g->us[k], BENCH_PROBES_GROWN));
+            for (int i = 0; i < BENCH_PROBES_GROWN; i++)
                 fprintf(out, "%s[%.0f, %.4f, %.0f]", i ? ", " : "", g->triangles[i], g->us[k][i],
                         g->made[k][i]);
             fputs("]}", out);
         }
         for (int k = 0; k < EXTRAS; k++) {
             fprintf(out, ",\n  \"%s\": {\"exponent\": %.3f, \"rows\": [", extra_keys[k],
-                    flr_bench_exponent(g->triangles, g->extra[k], GROWN));
-            for (int i = 0; i < GROWN; i++)
+                    flr_bench_exponent(g->triangles, g->extra[k], BENCH_PROBES_GROWN));
+            for (int i = 0; i < BENCH_PROBES_GROWN; i++)
                 fprintf(out, "%s[%.0f, %.4f]", i ? ", " : "", g->triangles[i], g->extra[k][i]);
             fputs("]}", out);
         }
@@ -355,7 +361,7 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
     for (int k = 0; k < METHODS; k++) fprintf(out, " %10s %7s", method_names[k], "made");
     for (int k = 0; k < EXTRAS; k++) fprintf(out, " %12s", extra_names[k]);
     fputc('\n', out);
-    for (int i = 0; i < GROWN; i++) {
+    for (int i = 0; i < BENCH_PROBES_GROWN; i++) {
         fprintf(out, "%10.0f", g->triangles[i]);
         for (int k = 0; k < METHODS; k++)
             fprintf(out, " %10.4f %7.2f", g->us[k][i], g->made[k][i] * 1e-6);
@@ -365,11 +371,11 @@ static void print_growth(const growth *g, bool json, bool bounds, FILE *out)
     fputs("grows as triangles^", out);
     for (int k = 0; k < METHODS; k++)
         fprintf(out, "%s%.2f (%s)", k ? ", ^" : "",
-                flr_bench_exponent(g->triangles, g->us[k], GROWN), method_names[k]);
+                flr_bench_exponent(g->triangles, g->us[k], BENCH_PROBES_GROWN), method_names[k]);
     for (int k = 0; k < EXTRAS; k++)
-        fprintf(out, ", ^%.2f (%s)", flr_bench_exponent(g->triangles, g->extra[k], GROWN),
-                extra_names[k]);
-    double exponent = flr_bench_exponent(g->triangles, g->us[0], GROWN);
+        fprintf(out, ", ^%.2f (%s)",
+                flr_bench_exponent(g->triangles, g->extra[k], BENCH_PROBES_GROWN), extra_names[k]);
+    double exponent = flr_bench_exponent(g->triangles, g->us[0], BENCH_PROBES_GROWN);
     if (bounds)
         fprintf(out, "; bound: ^%.2f, hash grid: %s", most_exponent,
                 exponent <= most_exponent ? "held" : "MISSED");
@@ -385,11 +391,11 @@ static flr_result plot_growth(flr_env *env, const char *folder, const growth *g,
         const double *us = k < METHODS ? g->us[k] : g->extra[k - METHODS];
         snprintf(names[k], sizeof names[k], "%s: ^%.2f",
                  k < METHODS ? short_names[k] : extra_names[k - METHODS],
-                 flr_bench_exponent(g->triangles, us, GROWN));
+                 flr_bench_exponent(g->triangles, us, BENCH_PROBES_GROWN));
         series[k] = (flr_plot_series){.name = names[k],
                                       .x = g->triangles,
                                       .y = us,
-                                      .count = GROWN,
+                                      .count = BENCH_PROBES_GROWN,
                                       .dots = true,
                                       .dashed = k >= METHODS};
     }
@@ -426,7 +432,7 @@ static flr_result plot_models(flr_env *env, const char *folder, double us[METHOD
 
 /* ---- a picture of the proxy ---- */
 
-enum { FRAMES = 600 };
+enum { BENCH_PROBES_FRAMES = 600 };
 
 /* A step and a ridge, drawn out along y; the outline is given in x and z, millimetres. */
 static const double outline[][2] = {{0, 0},  {12, 0},  {12, -6}, {24, -6},
@@ -453,14 +459,15 @@ static flr_result make_step(flr_mesh **mesh, flr_error *error)
 }
 
 /* A hand goes straight along, partly below the surface; where its proxy goes. */
-static void follow(const flr_probe_model *model, double friction, double x[FRAMES],
-                   double z[FRAMES], double hand_x[FRAMES], double hand_z[FRAMES])
+static void follow(const flr_probe_model *model, double friction, double x[BENCH_PROBES_FRAMES],
+                   double z[BENCH_PROBES_FRAMES], double hand_x[BENCH_PROBES_FRAMES],
+                   double hand_z[BENCH_PROBES_FRAMES])
 {
     flr_proxy proxy = flr_proxy_none();
     flr_proxy_params params = flr_default_proxy_params();
     params.static_friction = params.dynamic_friction = friction;
-    for (int i = 0; i < FRAMES; i++) {
-        double t = (double)i / (FRAMES - 1);
+    for (int i = 0; i < BENCH_PROBES_FRAMES; i++) {
+        double t = (double)i / (BENCH_PROBES_FRAMES - 1);
         hand_x[i] = 2 + 44 * t;
         hand_z[i] = t < 0.1 ? 4 - 60 * t : -2 - 7 * (t - 0.1);
         flr_proxy_result r;
@@ -472,7 +479,8 @@ static void follow(const flr_probe_model *model, double friction, double x[FRAME
 
 static flr_result plot_proxy(flr_env *env, const char *folder, flr_error *error)
 {
-    static double x[2][FRAMES], z[2][FRAMES], hand_x[FRAMES], hand_z[FRAMES];
+    static double x[2][BENCH_PROBES_FRAMES], z[2][BENCH_PROBES_FRAMES], hand_x[BENCH_PROBES_FRAMES],
+        hand_z[BENCH_PROBES_FRAMES];
     double surface_x[OUTLINE], surface_z[OUTLINE];
     flr_mesh *mesh;
     flr_result result = make_step(&mesh, error);
@@ -491,9 +499,9 @@ static flr_result plot_proxy(flr_env *env, const char *folder, flr_error *error)
     for (int i = 0; i < OUTLINE; i++) surface_x[i] = outline[i][0], surface_z[i] = outline[i][1];
     flr_plot_series series[] = {
         {.name = "surface", .x = surface_x, .y = surface_z, .count = OUTLINE},
-        {.name = "hand", .x = hand_x, .y = hand_z, .count = FRAMES, .dashed = true},
-        {.name = "proxy", .x = x[0], .y = z[0], .count = FRAMES},
-        {.name = "proxy with friction 0.5", .x = x[1], .y = z[1], .count = FRAMES},
+        {.name = "hand", .x = hand_x, .y = hand_z, .count = BENCH_PROBES_FRAMES, .dashed = true},
+        {.name = "proxy", .x = x[0], .y = z[0], .count = BENCH_PROBES_FRAMES},
+        {.name = "proxy with friction 0.5", .x = x[1], .y = z[1], .count = BENCH_PROBES_FRAMES},
     };
     flr_plot_def def = flr_default_plot_def();
     def.title = "A hand goes through a step and a ridge; its proxy does not";

@@ -12,8 +12,8 @@
 
 #include "bench/bench.h"
 #include "bench/viewers.h"
+#include "feeler/base.h"
 #include "feeler/hand.h"
-#include "feeler/histogram.h"
 #include "server/service.h"
 
 static const double settle_s = 0.7, window_s = 2; /* divided for a quick look */
@@ -23,29 +23,35 @@ static const double far_size = 700; /* voxels: along its longest side */
 static const double far_voxel =
     1.01; /* of the scene's: not merged with what is there, nor the least */
 
-enum { ROUNDS_MOST = 100 };
+enum { MAX_ROUNDS = 100 };
 
-typedef struct row {
+typedef struct bench_serve_row {
     const char *name;
     uint32_t viewers, stalled;
     bool voxelize, record;
     // measured, over all rounds
     flr_histogram compute;
-    double p99[ROUNDS_MOST]; /* us, of each round */
+    double p99[MAX_ROUNDS]; /* us, of each round */
     uint64_t frames, overruns, skipped, states, made, faults, switches;
     double points, contacts; /* sums over `looks` */
     uint64_t looks;
     uint64_t recorded; /* bytes */
-} row;
+} bench_serve_row;
 
 /* The loop's thread as the system counts it. */
-typedef struct counts {
+typedef struct bench_serve_counts {
     uint64_t faults, switches;
-} counts;
+} bench_serve_counts;
 
-typedef enum phase { LOADING, TAKING, SETTLING, MEASURING, ENDED } phase;
+typedef enum bench_serve_phase {
+    LOADING,
+    BENCH_SERVE_TAKING,
+    BENCH_SERVE_SETTLING,
+    BENCH_SERVE_MEASURING,
+    ENDED
+} bench_serve_phase;
 
-typedef struct bench {
+typedef struct bench_serve_bench {
     flr_env *env;
     const flr_bench_options *options;
     const char *scene, *folder;
@@ -58,16 +64,16 @@ typedef struct bench {
     flr_part_id part;
     uint32_t job;
     char loop_stat[96], loop_status[96]; /* files that tell about the loop's thread */
-    row *rows;
+    bench_serve_row *rows;
     uint32_t row_count, round, at;
-    phase phase;
+    bench_serve_phase phase;
     int64_t since_ns, asked_ns;
     bool failed;
     flr_error error;
     // of the window
     flr_histogram before;
     flr_loop_stats stats;
-    counts counted;
+    bench_serve_counts counted;
     uint64_t states, last_frame, lost;
     flr_part_id far_part;
     uint32_t far_job; /* 0: none */
@@ -75,14 +81,14 @@ typedef struct bench {
     bool recording; /* from its start until its file is whole */
     char far_file[1100];
     double far_unit, voxel; /* metres */
-} bench;
+} bench_serve_bench;
 
 /* ---- the hand ---- */
 
 /* The same every second. */
 static flr_pose press(const void *context, double t)
 {
-    const bench *b = context;
+    const bench_serve_bench *b = context;
     double turn = 2 * 3.14159265358979323846 * (t - floor(t));
     flr_pose pose = b->T_start;
     flr_quat tilt =
@@ -94,7 +100,7 @@ static flr_pose press(const void *context, double t)
     return pose;
 }
 
-static flr_result take_part(bench *b, flr_error *error)
+static flr_result take_part(bench_serve_bench *b, flr_error *error)
 {
     flr_engine_part part, chosen;
     uint32_t device;
@@ -126,7 +132,7 @@ static bool read_line(const char *path, char *text, int size)
     return got;
 }
 
-static void find_loop(bench *b)
+static void find_loop(bench_serve_bench *b)
 {
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *entry;
@@ -141,9 +147,9 @@ static void find_loop(bench *b)
     if (tasks) closedir(tasks);
 }
 
-static counts count(const bench *b)
+static bench_serve_counts count(const bench_serve_bench *b)
 {
-    counts now = {0, 0};
+    bench_serve_counts now = {0, 0};
     char line[1024];
     // behind the name in brackets: state, ppid, group, session, terminal, its group, flags, minor faults, theirs of children, major
     const char *rest = read_line(b->loop_stat, line, sizeof line) ? strrchr(line, ')') : NULL;
@@ -163,7 +169,7 @@ static counts count(const bench *b)
 /* ---- what goes on beside it ---- */
 
 /* A far part is read and voxelized; when it is there it is taken away, and the next one comes. */
-static flr_result keep_voxelizing(bench *b, bool on, flr_error *error)
+static flr_result keep_voxelizing(bench_serve_bench *b, bool on, flr_error *error)
 {
     flr_engine_part part;
     if (b->far_job && b->far_there &&
@@ -185,7 +191,7 @@ static flr_result keep_voxelizing(bench *b, bool on, flr_error *error)
     return flr_engine_add(b->engine, &add, &b->far_part, &b->far_job, error);
 }
 
-static flr_result keep_recording(bench *b, bool on, flr_error *error)
+static flr_result keep_recording(bench_serve_bench *b, bool on, flr_error *error)
 {
     if (on == b->recording) return FLR_OK;
     if (!on) return flr_engine_record_stop(b->engine, error);
@@ -195,7 +201,7 @@ static flr_result keep_recording(bench *b, bool on, flr_error *error)
 
 static bool seen(void *context, const flr_engine_event *event)
 {
-    bench *b = context;
+    bench_serve_bench *b = context;
     flr_engine_recording recording;
     if (event->kind == FLR_ENGINE_EVENT_RECORDING &&
         flr_engine_recording_at(b->engine, event->index, &recording) && recording.finished) {
@@ -216,24 +222,27 @@ static bool seen(void *context, const flr_engine_event *event)
 
 /* ---- windows ---- */
 
-static double passed(const bench *b) { return 1e-9 * (double)(flr_clock_ns(b->env) - b->since_ns); }
+static double passed(const bench_serve_bench *b)
+{
+    return 1e-9 * (double)(flr_clock_ns(b->env) - b->since_ns);
+}
 
-static void go_on(bench *b, phase next)
+static void go_on(bench_serve_bench *b, bench_serve_phase next)
 {
     b->phase = next;
     b->since_ns = flr_clock_ns(b->env);
 }
 
-static flr_result begin_row(bench *b, flr_error *error)
+static flr_result begin_row(bench_serve_bench *b, flr_error *error)
 {
-    const row *r = &b->rows[b->at];
+    const bench_serve_row *r = &b->rows[b->at];
     flr_viewers_want(b->viewers, flr_service_address(b->service).port, r->viewers, r->stalled);
     b->asked_ns = flr_clock_ns(b->env);
-    go_on(b, SETTLING);
+    go_on(b, BENCH_SERVE_SETTLING);
     return keep_recording(b, r->record, error);
 }
 
-static void begin_window(bench *b)
+static void begin_window(bench_serve_bench *b)
 {
     flr_engine_health health;
     flr_engine_get_health(b->engine, &health);
@@ -242,17 +251,17 @@ static void begin_window(bench *b)
     flr_histogram_merge(&b->before, flr_engine_compute(b->engine));
     b->counted = count(b);
     b->states = flr_viewers_states(b->viewers);
-    go_on(b, MEASURING);
+    go_on(b, BENCH_SERVE_MEASURING);
 }
 
 static double quantile_us(const flr_histogram *h, double q);
 
-static void end_window(bench *b)
+static void end_window(bench_serve_bench *b)
 {
-    row *r = &b->rows[b->at];
+    bench_serve_row *r = &b->rows[b->at];
     flr_engine_health health;
     flr_histogram window;
-    counts now = count(b);
+    bench_serve_counts now = count(b);
     flr_engine_get_health(b->engine, &health);
     flr_histogram_clear(&window);
     flr_histogram_merge(&window, flr_engine_compute(b->engine));
@@ -273,19 +282,19 @@ static void end_window(bench *b)
 }
 
 /* Whether everything of the row before is over and all of this one is there. */
-static bool settled(const bench *b)
+static bool settled(const bench_serve_bench *b)
 {
-    const row *r = &b->rows[b->at];
+    const bench_serve_row *r = &b->rows[b->at];
     const flr_engine_state *s = flr_engine_view(b->engine);
     bool quiet = r->voxelize || (b->far_job == 0 && flr_engine_jobs(b->engine) == 0);
     return quiet && flr_viewers_there(b->viewers) && s->recording == r->record &&
            b->recording == r->record;
 }
 
-static void watch(bench *b)
+static void watch(bench_serve_bench *b)
 {
     const flr_engine_state *s = flr_engine_view(b->engine);
-    row *r = &b->rows[b->at];
+    bench_serve_row *r = &b->rows[b->at];
     if (s->frame == b->last_frame) return;
     b->last_frame = s->frame;
     r->points += (double)s->points_tested;
@@ -293,19 +302,19 @@ static void watch(bench *b)
     r->looks++;
 }
 
-static flr_result next_row(bench *b, flr_error *error)
+static flr_result next_row(bench_serve_bench *b, flr_error *error)
 {
     b->at++;
     if (b->at == b->row_count) b->at = 0, b->round++;
     if (b->round < b->options->repeat) return begin_row(b, error);
     b->at = b->row_count - 1;
-    b->lost = flr_viewers_lost(b->viewers); /* before all are told goodbye */
+    b->lost = flr_viewers_lost(b->viewers); /* before all get a goodbye */
     go_on(b, ENDED);
     return FLR_OK;
 }
 
 /* The scene's part with the most triangles, as a file, in a unit that makes it as large as wanted. */
-static flr_result write_far(bench *b, double voxel, flr_error *error)
+static flr_result write_far(bench_serve_bench *b, double voxel, flr_error *error)
 {
     flr_engine_part part, chosen = {.part = FLR_NO_PART_ID};
     for (uint32_t i = 0; flr_engine_part_at(b->engine, i, &part); i++)
@@ -318,7 +327,7 @@ static flr_result write_far(bench *b, double voxel, flr_error *error)
     return flr_mesh_write(b->env, b->far_file, chosen.geometry, 1, error);
 }
 
-static flr_result step(bench *b, flr_error *error)
+static flr_result step(bench_serve_bench *b, flr_error *error)
 {
     flr_engine_scene scene;
     flr_result result = FLR_OK;
@@ -329,9 +338,9 @@ static flr_result step(bench *b, flr_error *error)
         result = write_far(b, scene.voxel, error);
         if (result == FLR_OK) result = take_part(b, error);
         find_loop(b);
-        go_on(b, TAKING);
+        go_on(b, BENCH_SERVE_TAKING);
         break;
-    case TAKING: /* the hand's device changes, and the loop has the parts a little later than control */
+    case BENCH_SERVE_TAKING: /* the hand's device changes, and the loop has the parts a little later than control */
         if (flr_same_part(flr_engine_view(b->engine)->hands[0].held, b->part))
             return begin_row(b, error);
         if (passed(b) < 1) break;
@@ -339,7 +348,7 @@ static flr_result step(bench *b, flr_error *error)
         result = flr_engine_grab(b->engine, flr_hand(0), b->part, error);
         if (result == FLR_AGAIN) result = FLR_OK;
         break;
-    case SETTLING:
+    case BENCH_SERVE_SETTLING:
         result = keep_voxelizing(b, b->rows[b->at].voxelize, error);
         if (!settled(b)) b->since_ns = flr_clock_ns(b->env);
         if (1e-9 * (double)(flr_clock_ns(b->env) - b->asked_ns) > patience_seconds)
@@ -347,7 +356,7 @@ static flr_result step(bench *b, flr_error *error)
                             b->rows[b->at].name, patience_seconds);
         if (passed(b) > settle_s / b->options->divide) begin_window(b);
         break;
-    case MEASURING:
+    case BENCH_SERVE_MEASURING:
         result = keep_voxelizing(b, b->rows[b->at].voxelize, error);
         watch(b);
         if (passed(b) < window_s / b->options->divide) break;
@@ -361,7 +370,7 @@ static flr_result step(bench *b, flr_error *error)
 
 static bool stop(void *context)
 {
-    bench *b = context;
+    bench_serve_bench *b = context;
     if (!b->failed && flr_bench_stopped()) {
         flr_fail(&b->error, FLR_CANCELLED, "stopped");
         b->failed = true;
@@ -389,14 +398,14 @@ static double quantile_us(const flr_histogram *h, double q)
 }
 
 /* How p99 grows against the first row: of the rounds, the middle one. */
-static double growth(const bench *b, const row *r)
+static double growth(const bench_serve_bench *b, const bench_serve_row *r)
 {
-    double ratios[ROUNDS_MOST];
+    double ratios[MAX_ROUNDS];
     for (uint32_t i = 0; i < b->options->repeat; i++) ratios[i] = r->p99[i] / b->rows[0].p99[i];
     return 100 * (flr_bench_percentile(ratios, b->options->repeat, 0.5) - 1);
 }
 
-static void print_row(const bench *b, const row *r, FILE *out)
+static void print_row(const bench_serve_bench *b, const bench_serve_row *r, FILE *out)
 {
     double seconds = window_s / b->options->divide * b->options->repeat,
            looks = r->looks ? (double)r->looks : 1;
@@ -424,7 +433,7 @@ static void print_row(const bench *b, const row *r, FILE *out)
                 (unsigned long long)r->faults, (unsigned long long)r->switches, per_viewer);
 }
 
-static void tell(const bench *b, FILE *out)
+static void tell(const bench_serve_bench *b, FILE *out)
 {
     flr_bench_conditions conditions = flr_bench_look(b->env);
     flr_engine_health health;
@@ -458,7 +467,7 @@ static void tell(const bench *b, FILE *out)
 
 /* ---- running ---- */
 
-static flr_result run(bench *b, FILE *out, flr_error *error)
+static flr_result run(bench_serve_bench *b, FILE *out, flr_error *error)
 {
     char recordings[1100], scratch[1100];
     snprintf(recordings, sizeof recordings, "%s/recordings", b->folder);
@@ -515,7 +524,7 @@ static bool remove_entry(void *context, const char *name)
 flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE *out,
                            flr_error *error)
 {
-    row rows[] = {
+    bench_serve_row rows[] = {
         {.name = "nothing: headless"},
         {.name = "nothing, once more"}, /* what differs here is the machine */
         {.name = "a viewer", .viewers = 1},
@@ -529,8 +538,8 @@ flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE 
          .record = true,
          .voxelize = true},
     };
-    bench *b = calloc(1, sizeof *b);
-    row *measured = malloc(sizeof rows);
+    bench_serve_bench *b = calloc(1, sizeof *b);
+    bench_serve_row *measured = malloc(sizeof rows);
     char folder[1024];
     const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
     int size = snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent ? parent : "/tmp",
@@ -539,8 +548,8 @@ flr_result flr_bench_serve(flr_env *env, const flr_bench_options *options, FILE 
     if (!b || !measured) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (size >= (int)sizeof folder)
         result = flr_fail(error, FLR_BAD_ARGUMENT, "%s: the path is too long", parent);
-    if (options->repeat > ROUNDS_MOST)
-        result = flr_fail(error, FLR_BAD_ARGUMENT, "repeat at most %d times", ROUNDS_MOST);
+    if (options->repeat > MAX_ROUNDS)
+        result = flr_fail(error, FLR_BAD_ARGUMENT, "repeat at most %d times", MAX_ROUNDS);
     if (result == FLR_OK) {
         memcpy(measured, rows, sizeof rows);
         b->env = env;

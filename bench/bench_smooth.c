@@ -7,34 +7,34 @@
 
 #include "bench/bench.h"
 #include "feeler/contact.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "models/kit.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
-enum { POSES = 200, SLIDE = 1000 };
+enum { BENCH_SMOOTH_POSES = 200, SLIDE = 1000 };
 
 static const char *const model_names[2] = {"tangent", "smooth"};
 
-typedef struct setup {
+typedef struct bench_smooth_setup {
     flr_voxmap *voxmap;
     flr_shell *shell;
     flr_contact_pair *pair;
-} setup;
+} bench_smooth_setup;
 
-static void free_setup(setup *s)
+static void free_setup(bench_smooth_setup *s)
 {
     flr_contact_pair_destroy(s->pair);
     flr_voxmap_destroy(s->voxmap);
     flr_shell_destroy(s->shell);
-    *s = (setup){0};
+    *s = (bench_smooth_setup){0};
 }
 
 /* Points on the exact surface, as the smooth model wants them. */
-static flr_result set_up(const flr_mesh *fixed, const flr_mesh *moving, double voxel, setup *s,
-                         flr_error *error)
+static flr_result set_up(const flr_mesh *fixed, const flr_mesh *moving, double voxel,
+                         bench_smooth_setup *s, flr_error *error)
 {
-    *s = (setup){0};
+    *s = (bench_smooth_setup){0};
     flr_voxelize_def def = flr_default_voxelize_def();
     def.voxel = voxel;
     def.on_surface = true;
@@ -65,12 +65,12 @@ typedef struct cost {
     double contacts[2];    /* mean */
 } cost;
 
-static void measure(flr_env *env, const setup *s, const flr_model_path *path, unsigned repeat,
-                    cost *c)
+static void measure(flr_env *env, const bench_smooth_setup *s, const flr_model_path *path,
+                    unsigned repeat, cost *c)
 {
-    double us[2][POSES];
-    for (size_t i = 0; i < POSES; i++) {
-        flr_pose T = path->poses[i * (path->count - 1) / (POSES - 1)].T_world_part;
+    double us[2][BENCH_SMOOTH_POSES];
+    for (size_t i = 0; i < BENCH_SMOOTH_POSES; i++) {
+        flr_pose T = path->poses[i * (path->count - 1) / (BENCH_SMOOTH_POSES - 1)].T_world_part;
         for (int k = 0; k < 2; k++) us[k][i] = INFINITY;
         for (unsigned round = 0; round <= repeat; round++)
             for (int k = 0; k < 2; k++) {
@@ -82,13 +82,13 @@ static void measure(flr_env *env, const setup *s, const flr_model_path *path, un
                 int64_t begin = flr_clock_ns(env);
                 flr_contact_query(s->pair, T, flr_pose_identity(), &params, &r);
                 us[k][i] = fmin(us[k][i], (double)(flr_clock_ns(env) - begin) * 1e-3);
-                if (round == 0) c->contacts[k] += (double)r.contacts / POSES;
+                if (round == 0) c->contacts[k] += (double)r.contacts / BENCH_SMOOTH_POSES;
             }
     }
     for (int k = 0; k < 2; k++) {
-        qsort(us[k], POSES, sizeof **us, by_value);
-        c->p50[k] = us[k][POSES / 2];
-        c->p99[k] = us[k][POSES * 99 / 100];
+        qsort(us[k], BENCH_SMOOTH_POSES, sizeof **us, by_value);
+        c->p50[k] = us[k][BENCH_SMOOTH_POSES / 2];
+        c->p99[k] = us[k][BENCH_SMOOTH_POSES * 99 / 100];
     }
 }
 
@@ -111,7 +111,7 @@ static flr_result bench_cost(flr_env *env, const flr_bench_options *options, FIL
                              flr_error *error)
 {
     flr_model model = {0};
-    setup s = {0};
+    bench_smooth_setup s = {0};
     flr_result result = flr_scenario_build(flr_scenario_find("ball"), NULL, &model, error);
     if (result == FLR_OK) {
         const flr_mesh *ball = flr_model_find_mesh(&model, "ball.stl");
@@ -155,7 +155,7 @@ static flr_result slide_over(slide *told, flr_error *error)
     double face = -INFINITY;
     for (uint32_t i = 0; result == FLR_OK && i < fixed->vertex_count; i++)
         face = fmax(face, flr_vec3_dot(fixed->vertices[i], up));
-    setup s = {0};
+    bench_smooth_setup s = {0};
     if (result == FLR_OK) result = set_up(fixed, moving, voxel, &s, error);
     for (size_t i = 0; result == FLR_OK && i < SLIDE; i++) {
         told->x[i] = 20.0 * (double)i / SLIDE;

@@ -9,10 +9,10 @@
 
 #define LEVEL 0.03 /* of the coupling's largest force: what may last above 100 Hz */
 
-enum { STIFFNESSES = 4, MASSES = 3, RATES = 4 };
-static const double stiffnesses[STIFFNESSES] = {200, 1000, 5000, 20000}; /* N/m */
-static const double masses[MASSES] = {0.005, 0.05, 0.5};                 /* kg */
-static const double rates[RATES] = {250, 1000, 4000, 10000};             /* Hz */
+enum { STIFFNESSES = 4, MASSES = 3, BENCH_STABILITY_RATES = 4 };
+static const double stiffnesses[STIFFNESSES] = {200, 1000, 5000, 20000};     /* N/m */
+static const double masses[MASSES] = {0.005, 0.05, 0.5};                     /* kg */
+static const double rates[BENCH_STABILITY_RATES] = {250, 1000, 4000, 10000}; /* Hz */
 
 static const struct way {
     const char *name;
@@ -24,11 +24,11 @@ static const struct way {
     {"explicit, tangent", FLR_INTEGRATOR_EXPLICIT, FLR_FORCE_TANGENT},
     {"quasi-static, tangent", FLR_INTEGRATOR_QUASI_STATIC, FLR_FORCE_TANGENT},
 };
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { BENCH_STABILITY_WAYS = sizeof ways / sizeof *ways };
 
 /* the worst of all cases at one place of the grid, and of each case over the whole grid */
 typedef struct grid {
-    double level[MASSES][STIFFNESSES * RATES];
+    double level[MASSES][STIFFNESSES * BENCH_STABILITY_RATES];
     double worst[FLR_STABILITY_COUNT], deficit[FLR_STABILITY_COUNT];
     unsigned loud[FLR_STABILITY_COUNT], runs;
 } grid;
@@ -69,38 +69,39 @@ static flr_result bench_cases(flr_env *env, const flr_bench_options *options,
 /* ---- the grid ---- */
 
 /* one run of the grid */
-typedef struct place {
+typedef struct bench_stability_place {
     int mass, stiffness, rate;
     flr_stability_run run;
     flr_error error;
-} place;
+} bench_stability_place;
 
 typedef struct errand {
     flr_env *env;
     const flr_stability *made;
-    place *places;
+    bench_stability_place *places;
 } errand;
 
 static flr_result run_place(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
     const errand *e = context;
-    place *p = &e->places[piece];
+    bench_stability_place *p = &e->places[piece];
     return flr_bench_stopped() ? flr_fail(&p->error, FLR_CANCELLED, "stopped")
                                : flr_stability_do(e->env, e->made, &p->run, &p->error);
 }
 
 /* all places of the grid in all cases; a quick look takes fewer places */
-static size_t list_places(const flr_bench_options *options, const struct way *way, place *places)
+static size_t list_places(const flr_bench_options *options, const struct way *way,
+                          bench_stability_place *places)
 {
-    int step = options->divide > 1 ? 2 : 1, last = options->divide > 1 ? 2 : RATES;
+    int step = options->divide > 1 ? 2 : 1, last = options->divide > 1 ? 2 : BENCH_STABILITY_RATES;
     size_t count = 0;
     for (int m = 0; m < MASSES; m += step)
         for (int k = 0; k < STIFFNESSES; k += step)
             for (int r = 0; r < last; r++)
                 for (int c = 0; c < FLR_STABILITY_COUNT; c++) {
-                    place *p = &places[count++];
-                    *p = (place){m, k, r, run_of(way, (flr_stability_case)c), {0}};
+                    bench_stability_place *p = &places[count++];
+                    *p = (bench_stability_place){m, k, r, run_of(way, (flr_stability_case)c), {0}};
                     p->run.mass = masses[m];
                     p->run.stiffness = stiffnesses[k];
                     p->run.rate = rates[r];
@@ -113,22 +114,23 @@ static flr_result fill_grid(flr_env *env, const flr_bench_options *options,
                             const flr_stability *made, const struct way *way, grid *g,
                             flr_error *error)
 {
-    place *places = calloc(MASSES * STIFFNESSES * RATES * FLR_STABILITY_COUNT, sizeof *places);
+    bench_stability_place *places =
+        calloc(MASSES * STIFFNESSES * BENCH_STABILITY_RATES * FLR_STABILITY_COUNT, sizeof *places);
     if (!places) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the grid");
     errand e = {env, made, places};
     size_t count = list_places(options, way, places);
     flr_result result = flr_parallel_for(0, count, run_place, &e);
     *g = (grid){0};
     for (int m = 0; m < MASSES; m++)
-        for (int i = 0; i < STIFFNESSES * RATES; i++) g->level[m][i] = NAN;
+        for (int i = 0; i < STIFFNESSES * BENCH_STABILITY_RATES; i++) g->level[m][i] = NAN;
     for (size_t i = 0; i < count; i++) {
-        const place *p = &places[i];
+        const bench_stability_place *p = &places[i];
         if (result != FLR_OK && p->error.message[0]) {
             *error = p->error;
             break;
         }
         flr_stability_case c = p->run.which;
-        double *level = &g->level[p->mass][p->stiffness * RATES + p->rate];
+        double *level = &g->level[p->mass][p->stiffness * BENCH_STABILITY_RATES + p->rate];
         *level = isnan(*level) ? p->run.level : fmax(*level, p->run.level);
         g->worst[c] = fmax(g->worst[c], p->run.level);
         g->deficit[c] = fmax(g->deficit[c], p->run.deficit);
@@ -155,11 +157,11 @@ static void print_grid(const struct way *way, const grid *g, bool json, bool fir
 static flr_result draw_map(flr_env *env, const flr_bench_options *options, const grid *grids,
                            flr_error *error)
 {
-    static const char *const columns[RATES] = {"250", "1k", "4k", "10k"};
+    static const char *const columns[BENCH_STABILITY_RATES] = {"250", "1k", "4k", "10k"};
     static const char *const rows[STIFFNESSES] = {"200", "1k", "5k", "20k"};
-    flr_map_panel panels[WAYS * MASSES];
-    char titles[WAYS * MASSES][64], path[1200];
-    for (int w = 0; w < WAYS; w++)
+    flr_map_panel panels[BENCH_STABILITY_WAYS * MASSES];
+    char titles[BENCH_STABILITY_WAYS * MASSES][64], path[1200];
+    for (int w = 0; w < BENCH_STABILITY_WAYS; w++)
         for (int m = 0; m < MASSES; m++) {
             snprintf(titles[w * MASSES + m], sizeof titles[0], "%s, %g g", ways[w].name,
                      1e3 * masses[m]);
@@ -169,9 +171,9 @@ static flr_result draw_map(flr_env *env, const flr_bench_options *options, const
     def.title = "What lasts above 100 Hz, % of the coupling's largest force: the worst of 8 cases";
     def.x_label = "rate [Hz]";
     def.y_label = "stiffness [N/m]";
-    def.columns = columns, def.column_count = RATES;
+    def.columns = columns, def.column_count = BENCH_STABILITY_RATES;
     def.rows = rows, def.row_count = STIFFNESSES;
-    def.panels = panels, def.panel_count = WAYS * MASSES;
+    def.panels = panels, def.panel_count = BENCH_STABILITY_WAYS * MASSES;
     def.across = MASSES;
     def.good = LEVEL / 3, def.limit = LEVEL;
     def.scale = 100;
@@ -184,10 +186,10 @@ static flr_result draw_map(flr_env *env, const flr_bench_options *options, const
 static flr_result bench_grids(flr_env *env, const flr_bench_options *options,
                               const flr_stability *made, FILE *out, flr_error *error)
 {
-    grid *grids = calloc(WAYS, sizeof *grids);
+    grid *grids = calloc(BENCH_STABILITY_WAYS, sizeof *grids);
     if (!grids) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the grid");
     flr_result result = FLR_OK;
-    for (int w = 0; w < WAYS && result == FLR_OK; w++) {
+    for (int w = 0; w < BENCH_STABILITY_WAYS && result == FLR_OK; w++) {
         result = fill_grid(env, options, made, &ways[w], &grids[w], error);
         if (result == FLR_OK) print_grid(&ways[w], &grids[w], options->json, w == 0, out);
     }
@@ -221,7 +223,7 @@ flr_result flr_bench_stability(flr_env *env, const flr_bench_options *options, F
                 "\nOver %g to %g N/m, %g to %g kg, %g to %g Hz; loud: lasting above %g %%\n\n"
                 "way                          case    runs  loud      worst  deficit J\n",
                 stiffnesses[0], stiffnesses[STIFFNESSES - 1], masses[0], masses[MASSES - 1],
-                rates[0], rates[RATES - 1], 100 * LEVEL);
+                rates[0], rates[BENCH_STABILITY_RATES - 1], 100 * LEVEL);
     if (result == FLR_OK) result = bench_grids(env, options, &made, out, error);
     if (options->json) fprintf(out, "]}\n");
     flr_bench_catch_end();

@@ -8,19 +8,19 @@
 #include <sys/mman.h>
 
 #include "bench/bench.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "models/models.h"
 #include "picture/plot.h"
 
 /* what the papers measured, and what we promise; 0: nothing */
-typedef struct subject {
+typedef struct bench_voxelize_subject {
     const char *scenario, *file;
     double voxel;
     double paper_seconds, paper_points, paper_voxels;
     double most_seconds, most_memory;
-} subject;
+} bench_voxelize_subject;
 
-static const subject subjects[] = {
+static const bench_voxelize_subject subjects[] = {
     {"ball", "ball.stl", 0.35e-3, 0, 23960, 0, 0, 0},
     {"ball", "ball.stl", 0.15e-3, 0, 130688, 0, 0, 0},
     {"ball", "socket.stl", 0.35e-3, 5.8, 0, 5.91e5, 0, 0},
@@ -34,7 +34,7 @@ static const subject subjects[] = {
     {"gear", "gear.stl", 2.5e-3, 1353, 0, 4.59e8, 10, 4.0 * 1024 * 1024 * 1024},
     {"gear", "gear.stl", 1.25e-3, 5861, 0, 1.78e9, 50, 8.0 * 1024 * 1024 * 1024},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+enum { BENCH_VOXELIZE_SUBJECTS = sizeof subjects / sizeof *subjects };
 
 /* what the measured process tells */
 typedef struct told {
@@ -43,20 +43,20 @@ typedef struct told {
     uint64_t shell_bytes;
 } told;
 
-typedef struct measured {
+typedef struct bench_voxelize_measured {
     told told;
     flr_bench_cost cost;
-} measured;
+} bench_voxelize_measured;
 
-typedef struct job {
+typedef struct bench_voxelize_job {
     const flr_mesh *mesh;
     double voxel;
     told *told; /* shared with the process */
-} job;
+} bench_voxelize_job;
 
 static flr_result voxelize(void *context, flr_error *error)
 {
-    job *j = context;
+    bench_voxelize_job *j = context;
     flr_voxelize_def def = flr_default_voxelize_def();
     def.voxel = j->voxel;
     flr_voxmap *voxmap;
@@ -73,7 +73,7 @@ static flr_result voxelize(void *context, flr_error *error)
 
 /* The best of `repeat` runs by wall clock. */
 static flr_result measure(flr_env *env, const flr_mesh *mesh, double voxel, unsigned repeat,
-                          measured *best, flr_error *error)
+                          bench_voxelize_measured *best, flr_error *error)
 {
     told *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -82,10 +82,10 @@ static flr_result measure(flr_env *env, const flr_mesh *mesh, double voxel, unsi
     best->cost.seconds = INFINITY;
     for (unsigned i = 0; i < repeat && result == FLR_OK; i++) {
         flr_bench_cost cost;
-        job j = {.mesh = mesh, .voxel = voxel, .told = shared};
+        bench_voxelize_job j = {.mesh = mesh, .voxel = voxel, .told = shared};
         result = flr_bench_measure(env, voxelize, &j, &cost, error);
         if (result == FLR_OK && cost.seconds < best->cost.seconds)
-            *best = (measured){*shared, cost};
+            *best = (bench_voxelize_measured){*shared, cost};
     }
     munmap(shared, sizeof *shared);
     return result;
@@ -104,7 +104,8 @@ static double all_voxels(const told *t)
                     t->report.voxels.field_voxels);
 }
 
-static void print_text(const subject *s, double voxel, const measured *m, FILE *out)
+static void print_text(const bench_voxelize_subject *s, double voxel,
+                       const bench_voxelize_measured *m, FILE *out)
 {
     const told *t = &m->told;
     fprintf(out, "%-13s %7.4g %9llu %8llu %10.4g %10.4g %9u %8.3f %8.3f %7.0f %6.1f", s->file,
@@ -126,7 +127,8 @@ static void print_text(const subject *s, double voxel, const measured *m, FILE *
     fputc('\n', out);
 }
 
-static void print_json(const subject *s, double voxel, const measured *m, bool first, FILE *out)
+static void print_json(const bench_voxelize_subject *s, double voxel,
+                       const bench_voxelize_measured *m, bool first, FILE *out)
 {
     const told *t = &m->told;
     const flr_voxelize_report *r = &t->report;
@@ -154,7 +156,7 @@ static void print_json(const subject *s, double voxel, const measured *m, bool f
 static flr_result plot_growth(flr_env *env, const char *folder, const double *voxel,
                               const double *seconds, size_t count, flr_error *error)
 {
-    double square[SUBJECTS], paper_x[2] = {2.5, 1.25}, paper_y[2] = {1353, 5861};
+    double square[BENCH_VOXELIZE_SUBJECTS], paper_x[2] = {2.5, 1.25}, paper_y[2] = {1353, 5861};
     for (size_t i = 0; i < count; i++)
         square[i] = seconds[count - 1] * pow(voxel[count - 1] / voxel[i], 2);
     flr_plot_series series[3] = {
@@ -294,22 +296,22 @@ static flr_result bench_trees(flr_env *env, const flr_bench_options *options, co
 static flr_result bench_sizes(flr_env *env, const flr_bench_options *options,
                               flr_model *const models[3], FILE *out, flr_error *error)
 {
-    double sizes[SUBJECTS], seconds[SUBJECTS];
+    double sizes[BENCH_VOXELIZE_SUBJECTS], seconds[BENCH_VOXELIZE_SUBJECTS];
     size_t grown = 0;
     if (!options->json)
         fprintf(out, "%-13s %7s %9s %8s %10s %10s %9s %8s %8s %7s %6s\n", "mesh", "s [mm]",
                 "triangles", "polygons", "surface", "voxels", "points", "wall [s]", "cpu [s]", "MB",
                 "B/v/f");
-    for (size_t i = 0; i < SUBJECTS; i++) {
-        const subject *s = &subjects[i];
+    for (size_t i = 0; i < BENCH_VOXELIZE_SUBJECTS; i++) {
+        const bench_voxelize_subject *s = &subjects[i];
         const flr_model *model = models[!strcmp(s->scenario, "ball")       ? 0
                                         : !strcmp(s->scenario, "aircraft") ? 1
                                                                            : 2];
         double voxel = s->voxel * options->divide;
-        subject shown = *s;
+        bench_voxelize_subject shown = *s;
         if (options->divide > 1)
             shown.paper_points = shown.paper_seconds = shown.paper_voxels = shown.most_seconds = 0;
-        measured m = {0};
+        bench_voxelize_measured m = {0};
         flr_result result =
             measure(env, flr_model_find_mesh(model, s->file), voxel, options->repeat, &m, error);
         if (result != FLR_OK) return result;

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 #include "feeler/loop.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 
-#define BRISK 20.0 /* m/s^2: by which a hand's spring may accelerate the part, as in sim/stage.c */
+#define MOTION_SCENE_BRISK                                                                         \
+    20.0 /* m/s^2: by which a hand's spring may accelerate the part, as in sim/stage.c */
 
 /* ---- the scene ---- */
 
@@ -48,7 +49,7 @@ flr_result flr_motion_scene_from(flr_env *env, const flr_mesh *fixed, const flr_
         flr_motion_scene_free(scene);
         return result;
     }
-    scene->body.mass = flr_default_coupling_def().stiffness * voxel / 2 / BRISK;
+    scene->body.mass = flr_default_coupling_def().stiffness * voxel / 2 / MOTION_SCENE_BRISK;
     scene->body.T_world_part = scene->T_start;
     return FLR_OK;
 }
@@ -73,19 +74,19 @@ flr_motion_run flr_default_motion_run(const flr_motion_scene *scene)
                             .params = flr_default_world_params()};
 }
 
-typedef struct runner {
+typedef struct bench_motion_runner {
     flr_env *env;
     flr_motion_run *run;
     flr_world *world;
     flr_histogram times, wall;
     uint64_t seen, frame, contacts;
-} runner;
+} bench_motion_runner;
 
 static uint64_t nanoseconds(double us) { return us > 0 ? (uint64_t)(us * 1e3) : 0; }
 
 static bool step(void *context, flr_loop_frame *frame)
 {
-    runner *r = context;
+    bench_motion_runner *r = context;
     flr_motion_run *run = r->run;
     const flr_device_sample *sample = &frame->samples[0];
     flr_world_input input = {.T_world_hand = sample->T_base_grip,
@@ -139,7 +140,8 @@ static flr_result make_world(const flr_motion_run *run, flr_world **world, flr_e
     return flr_world_create(&def, world, error);
 }
 
-static flr_result run_loop(flr_env *env, runner *r, flr_device *device, flr_error *error)
+static flr_result run_loop(flr_env *env, bench_motion_runner *r, flr_device *device,
+                           flr_error *error)
 {
     flr_loop_def def = flr_default_loop_def();
     def.env = env;
@@ -161,7 +163,7 @@ static flr_result run_loop(flr_env *env, runner *r, flr_device *device, flr_erro
     return FLR_OK;
 }
 
-static void conclude(const runner *r)
+static void conclude(const bench_motion_runner *r)
 {
     flr_motion_run *run = r->run;
     const flr_passivity *port = flr_world_passivity(r->world, 0);
@@ -176,7 +178,7 @@ static void conclude(const runner *r)
 
 flr_result flr_motion_do(flr_env *env, flr_motion_run *run, flr_error *error)
 {
-    runner *r = calloc(1, sizeof *r);
+    bench_motion_runner *r = calloc(1, sizeof *r);
     if (!r) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
     r->env = env;
     r->run = run;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "bench/bench.h"
+#include "feeler/base.h"
 #include "feeler/hand.h"
-#include "feeler/histogram.h"
 #include "feeler/world.h"
 #include "models/models.h"
 

@@ -12,29 +12,29 @@
 #include "collab/share.h"
 #include "feeler/sim.h"
 
-enum { USERS = 15, SIZES = 5, RATE = 1000 };
-static const uint32_t sizes[SIZES] = {1, 2, 4, 8, USERS};
+enum { USERS = 15, BENCH_SESSION_SIZES = 5, RATE = 1000 };
+static const uint32_t sizes[BENCH_SESSION_SIZES] = {1, 2, 4, 8, USERS};
 static const double window = 2; /* s, virtual */
 
-typedef struct user {
-    struct session *session;
+typedef struct bench_session_user {
+    struct bench_session_session *session;
     flr_env *env;
     flr_engine *engine;
     flr_share *share;
     uint32_t index;
     int64_t frame_ns, service_ns;
     bool up;
-} user;
+} bench_session_user;
 
-typedef struct session {
+typedef struct bench_session_session {
     flr_sim *sim;
-    user users[USERS];
+    bench_session_user users[USERS];
     uint32_t count;
     bool barrier, measuring;
     double physics, network; /* s of processor */
     uint64_t frames, rounds;
     double bytes_in, bytes_out; /* a second, of one user */
-} session;
+} bench_session_session;
 
 static double cpu(void)
 {
@@ -73,7 +73,7 @@ flr_result flr_bench_add_box(flr_engine *engine, const char *name, flr_vec3 size
 }
 
 /* Every user has the scene already. */
-static flr_result start(user *u, flr_error *error)
+static flr_result start(bench_session_user *u, flr_error *error)
 {
     flr_engine_def def = flr_threadless_engine_def(u->env);
     def.rate = RATE;
@@ -108,7 +108,7 @@ static flr_result start(user *u, flr_error *error)
 }
 
 /* The hand: at its part, then in a circle of 10 mm, once a second. */
-static void move(user *u, int64_t now)
+static void move(bench_session_user *u, int64_t now)
 {
     double t = (double)now * 1e-9 * 6.283185307;
     flr_vec3 at = place(u->index);
@@ -123,8 +123,8 @@ static void move(user *u, int64_t now)
 
 static int64_t run(void *context, flr_env *env)
 {
-    user *u = context;
-    session *s = u->session;
+    bench_session_user *u = context;
+    bench_session_session *s = u->session;
     int64_t now = flr_clock_ns(env);
     if (!u->up) return now + FLR_SIM_MS;
     if (now >= u->frame_ns) {
@@ -147,12 +147,12 @@ static int64_t run(void *context, flr_env *env)
     return u->frame_ns < u->service_ns ? u->frame_ns : u->service_ns;
 }
 
-static void pass(session *s, double seconds)
+static void pass(bench_session_session *s, double seconds)
 {
     flr_sim_run(s->sim, flr_sim_now(s->sim) + (int64_t)(seconds * 1e9));
 }
 
-static flr_result open_session(session *s, flr_error *error)
+static flr_result open_session(bench_session_session *s, flr_error *error)
 {
     flr_sim_def def = flr_default_sim_def();
     def.network.delay_ns = 5 * FLR_SIM_MS;
@@ -160,7 +160,7 @@ static flr_result open_session(session *s, flr_error *error)
     if (!s->sim) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     flr_result result = FLR_OK;
     for (uint32_t i = 0; i < s->count && result == FLR_OK; i++) {
-        user *u = &s->users[i];
+        bench_session_user *u = &s->users[i];
         u->session = s;
         u->index = i;
         u->env =
@@ -178,7 +178,7 @@ static flr_result open_session(session *s, flr_error *error)
     return result;
 }
 
-static void close_session(session *s)
+static void close_session(bench_session_session *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         flr_share_destroy(s->users[i].share);
@@ -187,7 +187,7 @@ static void close_session(session *s)
     flr_sim_destroy(s->sim);
 }
 
-static void count_bytes(session *s)
+static void count_bytes(bench_session_session *s)
 {
     flr_session_person person;
     flr_session *shared = flr_share_session(s->users[s->count - 1].share);
@@ -197,7 +197,7 @@ static void count_bytes(session *s)
     }
 }
 
-static void print_row(const session *s, bool json, bool first, FILE *out)
+static void print_row(const bench_session_session *s, bool json, bool first, FILE *out)
 {
     double physics = 1e6 * s->physics / (double)s->frames,
            network = 1e6 * s->network / (double)s->frames,
@@ -225,9 +225,9 @@ flr_result flr_bench_session(const flr_bench_options *options, FILE *out, flr_er
             "%11s %9s %9s\n%5s %8s %11s %11s %11s %9s %9s\n",
             USERS, RATE, USERS, "users", "barrier", "physics", "network", "network", "in", "out",
             "", "", "us/frame", "us/frame", "us/round", "kB/s", "kB/s");
-    for (int i = 0; i < 2 * SIZES && result == FLR_OK; i++) {
+    for (int i = 0; i < 2 * BENCH_SESSION_SIZES && result == FLR_OK; i++) {
         if (options->divide > 1 && sizes[i / 2] > 4) break; /* a quick look */
-        session *s = calloc(1, sizeof *s);
+        bench_session_session *s = calloc(1, sizeof *s);
         if (!s) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
         s->count = sizes[i / 2];
         s->barrier = i % 2;

@@ -11,33 +11,45 @@
 #include <time.h>
 
 #include "bench/session.h"
+#include "feeler/base.h"
 #include "feeler/hand.h"
-#include "feeler/histogram.h"
 #include "models/models.h"
 #include "server/service.h"
 
-enum { LEAST = 2, MOST = 4, RATES = 2, ROWS = (MOST - LEAST + 1) * RATES * 2 };
-static const double rates[RATES] = {100, 1000};
+enum {
+    MIN_THREADS = 2,
+    MAX_THREADS = 4,
+    BENCH_THREADS_RATES = 2,
+    BENCH_THREADS_ROWS = (MAX_THREADS - MIN_THREADS + 1) * BENCH_THREADS_RATES * 2
+};
+static const double rates[BENCH_THREADS_RATES] = {100, 1000};
 static const double window_s = 2, settle_s = 0.7; /* divided for a quick look */
 static const double patience_s = 10;
 static const double gap = 0.02; /* metres between parts at the beginning */
 
 /* who holds what: the thesis's three, and one more */
-static const char *const held[MOST] = {"driveline", "ring", "housing holder", "ring cap"};
+static const char *const held[MAX_THREADS] = {"driveline", "ring", "housing holder", "ring cap"};
 
 /* What a user does follows the whole session: each waits for all. */
-typedef enum phase { JOINING, TAKING, SETTLING, MEASURING, DONE, PHASES } phase;
+typedef enum bench_threads_phase {
+    JOINING,
+    BENCH_THREADS_TAKING,
+    BENCH_THREADS_SETTLING,
+    BENCH_THREADS_MEASURING,
+    DONE,
+    PHASES
+} bench_threads_phase;
 
 /* What a thread, or all of them, have done until some moment. */
-typedef struct counts {
+typedef struct bench_threads_counts {
     flr_histogram compute; /* ns */
     flr_share_stats share;
     flr_loop_stats loop;
     double network_s; /* of processor */
-} counts;
+} bench_threads_counts;
 
-typedef struct user {
-    struct session *session;
+typedef struct bench_threads_user {
+    struct bench_threads_session *session;
     uint32_t index;
     flr_service *service;
     flr_engine *engine;
@@ -49,28 +61,28 @@ typedef struct user {
     atomic_bool moves;
     pthread_t thread;
     bool started;
-    phase phase;
+    bench_threads_phase phase;
     atomic_int reached; /* phase, for the others */
     int64_t since_ns;
-    counts before, after;
+    bench_threads_counts before, after;
     double contacts;
     uint64_t looks;
     flr_error error;
     bool failed;
-} user;
+} bench_threads_user;
 
-typedef struct session {
+typedef struct bench_threads_session {
     flr_env *env;
-    user users[MOST];
+    bench_threads_user users[MAX_THREADS];
     uint32_t count, divide;
-    double row_x[MOST]; /* metres: where the middles of held parts are at the beginning */
+    double row_x[MAX_THREADS]; /* metres: where the middles of held parts are at the beginning */
     double rate;
     bool barrier;
     atomic_int failed;
     double seconds, processor_s;
-} session;
+} bench_threads_session;
 
-typedef struct row {
+typedef struct bench_threads_row {
     uint32_t users;
     double rate;
     bool barrier;
@@ -81,14 +93,14 @@ typedef struct row {
     double packets, bytes;           /* in a second, in and out, of one user */
     double cpu, cpu_network;         /* us of processor for a frame and user */
     double contacts;
-} row;
+} bench_threads_row;
 
 /* ---- the hand ---- */
 
 /* Twice a second against one neighbour, then against the other, with a little way up and down. */
 static flr_pose press(const void *context, double t)
 {
-    user *u = (user *)(uintptr_t)context;
+    bench_threads_user *u = (bench_threads_user *)(uintptr_t)context;
     flr_pose pose = u->T_start;
     if (!atomic_load_explicit(&u->moves, memory_order_relaxed)) return pose;
     if (u->began < 0) u->began = t;
@@ -100,7 +112,7 @@ static flr_pose press(const void *context, double t)
 
 /* ---- the scene: the axle's parts, those that are held in a row in the air ---- */
 
-static void line_up(session *s, const flr_model *model)
+static void line_up(bench_threads_session *s, const flr_model *model)
 {
     double x = 0;
     for (uint32_t i = 0; i < s->count; i++)
@@ -112,7 +124,7 @@ static void line_up(session *s, const flr_model *model)
         }
 }
 
-static flr_result add_part(user *u, flr_model *model, size_t at, flr_error *error)
+static flr_result add_part(bench_threads_user *u, flr_model *model, size_t at, flr_error *error)
 {
     const flr_scene_part *from = &model->parts[at];
     flr_engine_add_def add = flr_default_engine_add_def();
@@ -142,7 +154,7 @@ static flr_result add_part(user *u, flr_model *model, size_t at, flr_error *erro
     return result;
 }
 
-static flr_result add_scene(user *u, flr_error *error)
+static flr_result add_scene(bench_threads_user *u, flr_error *error)
 {
     flr_model model = {0};
     flr_result result = flr_scenario_build(flr_scenario_find("axle"), NULL, &model, error);
@@ -153,7 +165,7 @@ static flr_result add_scene(user *u, flr_error *error)
     return result;
 }
 
-static flr_result give_hand(user *u, flr_error *error)
+static flr_result give_hand(bench_threads_user *u, flr_error *error)
 {
     flr_target target = {.at = press, .context = u};
     uint32_t device;
@@ -173,7 +185,7 @@ static double processor(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void count(user *u, counts *c)
+static void count(bench_threads_user *u, bench_threads_counts *c)
 {
     flr_engine_health health;
     flr_engine_get_health(u->engine, &health);
@@ -184,42 +196,43 @@ static void count(user *u, counts *c)
     c->network_s = processor(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static bool all_reached(const session *s, phase wanted)
+static bool all_reached(const bench_threads_session *s, bench_threads_phase wanted)
 {
     for (uint32_t i = 0; i < s->count; i++)
         if (atomic_load(&s->users[i].reached) < (int)wanted) return false;
     return true;
 }
 
-static void go_on(user *u, phase next)
+static void go_on(bench_threads_user *u, bench_threads_phase next)
 {
     u->phase = next;
     u->since_ns = flr_clock_ns(u->session->env);
     atomic_store(&u->reached, (int)next);
 }
 
-static flr_result step(user *u, flr_error *error)
+static flr_result step(bench_threads_user *u, flr_error *error)
 {
-    session *s = u->session;
+    bench_threads_session *s = u->session;
     double passed = 1e-9 * (double)(flr_clock_ns(s->env) - u->since_ns);
     flr_result result = FLR_OK;
     switch (u->phase) {
     case JOINING: {
         uint32_t people = flr_session_count(flr_share_session(flr_service_share(u->service)));
-        if (flr_share_ready(flr_service_share(u->service)) && people == s->count) go_on(u, TAKING);
+        if (flr_share_ready(flr_service_share(u->service)) && people == s->count)
+            go_on(u, BENCH_THREADS_TAKING);
         break;
     }
-    case TAKING:
+    case BENCH_THREADS_TAKING:
         if (flr_same_part(flr_engine_view(u->engine)->hands[0].held, u->part)) {
             atomic_store(&u->moves, true);
-            go_on(u, SETTLING);
-        } else if (all_reached(s, TAKING)) {
+            go_on(u, BENCH_THREADS_SETTLING);
+        } else if (all_reached(s, BENCH_THREADS_TAKING)) {
             result = flr_engine_grab(u->engine, flr_hand(0), u->part, error);
             if (result == FLR_AGAIN) result = FLR_OK;
         }
         break;
-    case SETTLING:
-        if (!all_reached(s, SETTLING)) u->since_ns = flr_clock_ns(s->env);
+    case BENCH_THREADS_SETTLING:
+        if (!all_reached(s, BENCH_THREADS_SETTLING)) u->since_ns = flr_clock_ns(s->env);
         if (passed < settle_s) return FLR_OK;
         count(u, &u->before);
         // loops have priority over all else: were they to fill the processors, nothing would end this
@@ -227,9 +240,9 @@ static flr_result step(user *u, flr_error *error)
             return flr_fail(error, FLR_TIMEOUT,
                             "%u loops of %.0f us a frame are too much for this machine", s->count,
                             1e-3 * u->before.loop.compute.mean);
-        go_on(u, MEASURING);
+        go_on(u, BENCH_THREADS_MEASURING);
         break;
-    case MEASURING:
+    case BENCH_THREADS_MEASURING:
         u->contacts += flr_engine_view(u->engine)->contact_count;
         u->looks++;
         if (passed < window_s / s->divide) return FLR_OK;
@@ -247,8 +260,8 @@ static flr_result step(user *u, flr_error *error)
 
 static bool stop(void *context)
 {
-    user *u = context;
-    session *s = u->session;
+    bench_threads_user *u = context;
+    bench_threads_session *s = u->session;
     if (!u->failed && u->phase != DONE) u->failed = step(u, &u->error) != FLR_OK;
     if (!u->failed && flr_bench_stopped())
         u->failed = flr_fail(&u->error, FLR_CANCELLED, "stopped") != FLR_OK;
@@ -259,14 +272,14 @@ static bool stop(void *context)
 
 static void *serve(void *context)
 {
-    user *u = context;
+    bench_threads_user *u = context;
     flr_service_run(u->service, stop, u);
     return NULL;
 }
 
-static flr_result start(user *u, flr_address host, flr_error *error)
+static flr_result start(bench_threads_user *u, flr_address host, flr_error *error)
 {
-    session *s = u->session;
+    bench_threads_session *s = u->session;
     flr_service_def def = flr_default_service_def();
     def.engine.env = s->env;
     def.engine.hands = 1;
@@ -314,13 +327,13 @@ static flr_histogram less(const flr_histogram *after, const flr_histogram *befor
     return h;
 }
 
-static void gather(const session *s, row *r)
+static void gather(const bench_threads_session *s, bench_threads_row *r)
 {
     flr_histogram compute = {0}, age = {0}, one;
     double users = s->count, frames = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        const user *u = &s->users[i];
-        const counts *a = &u->before, *b = &u->after;
+        const bench_threads_user *u = &s->users[i];
+        const bench_threads_counts *a = &u->before, *b = &u->after;
         double done = (double)(b->loop.frames - a->loop.frames);
         frames += done;
         r->skipped +=
@@ -343,13 +356,13 @@ static void gather(const session *s, row *r)
     r->age99 = 1e-3 * (double)flr_histogram_quantile(&age, 0.99);
 }
 
-static void wait_for(session *s, phase wanted)
+static void wait_for(bench_threads_session *s, bench_threads_phase wanted)
 {
     while (!all_reached(s, wanted) && !atomic_load(&s->failed))
         flr_sleep_until(s->env, flr_clock_ns(s->env) + INT64_C(1000000));
 }
 
-static flr_result measure(session *s, row *r, flr_error *error)
+static flr_result measure(bench_threads_session *s, bench_threads_row *r, flr_error *error)
 {
     flr_result result = FLR_OK;
     flr_address host = {0};
@@ -364,7 +377,7 @@ static flr_result measure(session *s, row *r, flr_error *error)
             host = flr_share_address(flr_service_share(s->users[0].service));
     }
     if (result != FLR_OK) atomic_store(&s->failed, 1);
-    wait_for(s, MEASURING);
+    wait_for(s, BENCH_THREADS_MEASURING);
     int64_t began = flr_clock_ns(s->env);
     double processor_s = processor(CLOCK_PROCESS_CPUTIME_ID);
     wait_for(s, DONE);
@@ -392,7 +405,7 @@ static flr_result measure(session *s, row *r, flr_error *error)
 
 /* ---- telling ---- */
 
-static void print_row(const row *r, bool json, bool first, FILE *out)
+static void print_row(const bench_threads_row *r, bool json, bool first, FILE *out)
 {
     if (json)
         fprintf(out,
@@ -421,9 +434,9 @@ static void print_head(FILE *out)
             "press parts of the axle against each other; with and without the barrier (Kim, "
             "tables 4.3 and 4.4)\n\n%5s %6s %8s %16s %8s %8s %15s %17s %8s %7s %15s\n%5s %6s %8s "
             "%8s %7s %8s %8s %7s %7s %8s %8s %8s %7s %7s %7s\n",
-            LEAST, MOST, "users", "states", "barrier", "physics", "network", "others", "frame [us]",
-            "age [ms]", "packets", "kB/s", "cpu us/frame", "", "Hz", "", "Hz", "lost/k", "Hz", "Hz",
-            "p50", "p99", "p50", "p99", "/s", "", "all", "network");
+            MIN_THREADS, MAX_THREADS, "users", "states", "barrier", "physics", "network", "others",
+            "frame [us]", "age [ms]", "packets", "kB/s", "cpu us/frame", "", "Hz", "", "Hz",
+            "lost/k", "Hz", "Hz", "p50", "p99", "p50", "p99", "/s", "", "all", "network");
 }
 
 flr_result flr_bench_threads(flr_env *env, const flr_bench_options *options, FILE *out,
@@ -431,12 +444,12 @@ flr_result flr_bench_threads(flr_env *env, const flr_bench_options *options, FIL
 {
     flr_result result = FLR_OK;
     if (!options->json) print_head(out);
-    for (int i = 0; i < ROWS && result == FLR_OK; i++) {
-        row r = {.users = (uint32_t)(LEAST + i / (2 * RATES)),
-                 .rate = rates[i / 2 % RATES],
-                 .barrier = i % 2};
-        if (options->divide > 1 && r.users > LEAST) break; /* a quick look */
-        session *s = calloc(1, sizeof *s);
+    for (int i = 0; i < BENCH_THREADS_ROWS && result == FLR_OK; i++) {
+        bench_threads_row r = {.users = (uint32_t)(MIN_THREADS + i / (2 * BENCH_THREADS_RATES)),
+                               .rate = rates[i / 2 % BENCH_THREADS_RATES],
+                               .barrier = i % 2};
+        if (options->divide > 1 && r.users > MIN_THREADS) break; /* a quick look */
+        bench_threads_session *s = calloc(1, sizeof *s);
         if (!s) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
         s->env = env;
         s->divide = options->divide;

@@ -20,7 +20,13 @@
 
 #include "protocol/codec.h"
 
-enum { NICE = 5, BUFFER = 1 << 21, SMALL = 4096, COARSE = 20000, PATIENCE_S = 5 };
+enum {
+    NICE = 5,
+    BUFFER = 1 << 21,
+    BENCH_VIEWERS_SMALL = 4096,
+    BENCH_VIEWERS_COARSE = 20000,
+    PATIENCE_S = 5
+};
 
 /* both processes' */
 typedef struct board {
@@ -108,7 +114,7 @@ static bool join(viewer *v, uint16_t port)
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     struct timeval patience = {.tv_sec = PATIENCE_S};
-    int small = SMALL; /* so that the other side notices soon that nobody reads */
+    int small = BENCH_VIEWERS_SMALL; /* so that the other side notices soon that nobody reads */
     setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (v->stalled) setsockopt(s, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
@@ -136,13 +142,13 @@ static void look_at(viewer *v, board *b, const uint8_t *frame, size_t size)
     flr_protocol_head head;
     if (flr_protocol_read_head(frame, size, &head, NULL) != FLR_OK) return;
     if (head.id == FLR_MSG_STATE) atomic_fetch_add(&b->states, 1);
-    uint8_t room[FLR_PROTOCOL_ROOM(1024)];
+    uint8_t room[FLR_PROTOCOL_CAPACITY(1024)];
     flr_message part, ask = {.id = FLR_MSG_MESH_ASK, .request = 2};
     if (head.id != FLR_MSG_PART || size > 1024 ||
         flr_protocol_decode(frame, size, FLR_TO_CLIENT, room, sizeof room, &part, NULL) != FLR_OK)
         return;
     ask.as.mesh_ask.mesh = part.as.part.mesh;
-    ask.as.mesh_ask.triangles = COARSE;
+    ask.as.mesh_ask.triangles = BENCH_VIEWERS_COARSE;
     say(v->socket, &ask);
 }
 
@@ -182,7 +188,7 @@ static bool read_some(viewer *v, board *b)
 static void come_and_go(viewer *all, board *b)
 {
     uint32_t wanted = atomic_load(&b->wanted), stalled = atomic_load(&b->stalled), there = 0;
-    for (uint32_t i = 0; i < FLR_VIEWERS_MOST; i++) {
+    for (uint32_t i = 0; i < FLR_MAX_VIEWERS; i++) {
         viewer *v = &all[i];
         bool stall = i + stalled >= wanted;
         if (i >= wanted || v->stalled != stall) leave(v);
@@ -195,22 +201,22 @@ static void come_and_go(viewer *all, board *b)
 
 static _Noreturn void look(board *b)
 {
-    viewer all[FLR_VIEWERS_MOST];
+    viewer all[FLR_MAX_VIEWERS];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_IGN); /* ends with its parent */
     setpriority(PRIO_PROCESS, 0, NICE);
-    for (int i = 0; i < FLR_VIEWERS_MOST; i++) {
+    for (int i = 0; i < FLR_MAX_VIEWERS; i++) {
         all[i] = (viewer){.socket = -1, .bytes = malloc(BUFFER)};
         if (!all[i].bytes) _exit(1);
     }
     for (;;) {
-        struct pollfd waiting[FLR_VIEWERS_MOST];
+        struct pollfd waiting[FLR_MAX_VIEWERS];
         come_and_go(all, b);
-        for (int i = 0; i < FLR_VIEWERS_MOST; i++)
+        for (int i = 0; i < FLR_MAX_VIEWERS; i++)
             waiting[i] =
                 (struct pollfd){.fd = all[i].stalled ? -1 : all[i].socket, .events = POLLIN};
-        poll(waiting, FLR_VIEWERS_MOST, 20);
-        for (int i = 0; i < FLR_VIEWERS_MOST; i++)
+        poll(waiting, FLR_MAX_VIEWERS, 20);
+        for (int i = 0; i < FLR_MAX_VIEWERS; i++)
             if (waiting[i].fd >= 0 && waiting[i].revents && !read_some(&all[i], b)) {
                 leave(&all[i]);
                 atomic_fetch_add(&b->lost, 1);
@@ -258,7 +264,7 @@ void flr_viewers_want(flr_viewers *viewers, uint16_t port, uint32_t count, uint3
     board *b = viewers->shared;
     atomic_store(&b->port, port);
     atomic_store(&b->stalled, stalled);
-    atomic_store(&b->wanted, count < FLR_VIEWERS_MOST ? count : FLR_VIEWERS_MOST);
+    atomic_store(&b->wanted, count < FLR_MAX_VIEWERS ? count : FLR_MAX_VIEWERS);
 }
 
 bool flr_viewers_there(const flr_viewers *viewers)

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
-enum { FLR_VIEWERS_MOST = 32 };
+enum { FLR_MAX_VIEWERS = 32 };
 
 typedef struct flr_viewers flr_viewers;
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 
 /* an OBJ file: four corners, four triangles that are counter-clockwise seen from outside */
 static const char tetrahedron[] = "o tetrahedron\n"

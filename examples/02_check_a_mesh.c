@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feeler/check.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_check.h"
 
 /* 40 x 30 x 20 mm; its lid ends 0.4 mm before the far side */
 static flr_result make_box(flr_mesh **mesh, flr_error *error)
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     flr_mesh *mesh = NULL;
     flr_mesh_report read = {0};
 
-    /* tolerant: what makes no sense is left out and counted, so that it can be told about */
+    /* tolerant: what makes no sense is left out and counted, so that it can be reported */
     flr_mesh_options options = flr_default_mesh_options();
     options.tolerant = true;
     flr_result result = argc > 1

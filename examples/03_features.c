@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feeler/features.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_check.h"
 
 enum { PANELS = 3, WIDTH = 300, HEIGHT = 300 };
 

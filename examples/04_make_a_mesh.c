@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "feeler/mass.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_check.h"
 
 enum { ROUND = 240, ACROSS = 80 };              /* how finely it is cut */
 static const double ring = 0.050, tube = 0.010; /* radii in metres */
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     flr_mesh *mesh = NULL;
     flr_result result = make_ring(&mesh, &error);
 
-    /* holes, flipped and inverted shells are dealt with by stated rules: see feeler/mass.h */
+    /* holes, flipped and inverted shells are dealt with by stated rules: see feeler/mesh_check.h */
     flr_mass mass;
     if (result == FLR_OK) result = flr_mass_compute(mesh, NULL, density, &mass, &error);
     if (result == FLR_OK) {

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feeler/mesh_io.h"
-#include "feeler/voxelize.h"
+#include "feeler/mesh.h"
+#include "feeler/voxels.h"
 
 enum { ROUND = 96, ACROSS = 48, WIDE = 76 };
 
@@ -61,7 +61,7 @@ static void print_slice(const flr_voxmap *voxmap, const flr_mesh *mesh)
     }
 }
 
-/* what a mark says about the distance to the surface: see feeler/voxmap.h */
+/* what a mark says about the distance to the surface: see feeler/voxels.h */
 static void ask(const flr_voxmap *voxmap, const char *where, flr_vec3 point, double voxel)
 {
     unsigned mark = flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, point);

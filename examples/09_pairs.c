@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "feeler/pairs.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 
-enum { MOST = 24 };
+enum { MAX_PARTS = 24 };
 static const double step = 0.001, mass = 0.02; /* s, kg */
 
 /* a shape that touches: voxmap, shell, and the table of the voxmap */
@@ -67,7 +67,7 @@ static flr_pose place(flr_pairs *pairs, uint32_t index, const solid *s, double z
 int main(int argc, char **argv)
 {
     uint32_t bricks = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 12;
-    if (bricks < 1 || bricks > MOST) bricks = 12;
+    if (bricks < 1 || bricks > MAX_PARTS) bricks = 12;
     flr_error error;
     solid brick = {0}, floor = {0};
     flr_pairs *pairs = NULL;
@@ -78,8 +78,8 @@ int main(int argc, char **argv)
     if (result == FLR_OK) result = flr_pairs_create(&def, &pairs, &error);
 
     if (result == FLR_OK) {
-        static flr_pose T[MOST + 1];
-        static double speed[MOST + 1];
+        static flr_pose T[MAX_PARTS + 1];
+        static double speed[MAX_PARTS + 1];
         T[0] = place(pairs, 0, &floor, -0.005, false);
         for (uint32_t i = 1; i <= bricks; i++) T[i] = place(pairs, i, &brick, 0.025 * i, true);
 

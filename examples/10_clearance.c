@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feeler/gauge.h"
-#include "feeler/query.h"
-#include "feeler/sweep.h"
-#include "feeler/voxelize.h"
+#include "feeler/distance.h"
+#include "feeler/merge.h"
+#include "feeler/voxels.h"
 
 enum { AROUND = 96, ALONG = 48 };
 

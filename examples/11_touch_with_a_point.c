@@ -7,8 +7,8 @@
  * spring between them is what the hand feels.
  */
 #include <feeler/env.h>
-#include <feeler/mesh_io.h>
-#include <feeler/proxy.h>
+#include <feeler/mesh.h>
+#include <feeler/probe.h>
 #include <stdio.h>
 #include <stdlib.h>
 

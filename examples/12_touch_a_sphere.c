@@ -1,8 +1,8 @@
 /* 12 touch a sphere: a hand holds a small block and strokes a ball with it.
  *
- * The ball stays, as voxels; the block moves, as points. Every millisecond the world is told where
- * the hand is, moves the block as far as the ball lets it, and says what the hand shall feel. The
- * hand here is a formula; with a device it is what the loop reads (08_embed_the_loop.c).
+ * The ball is static, the block moves in the hand. Every millisecond the world gets the pose of the
+ * hand, moves the block as far as the ball allows, and computes the force on the hand. Here a
+ * formula moves the hand; with a device, the loop reads its pose (08_embed_the_loop.c).
  *
  *     build/examples/12_touch_a_sphere
  */
@@ -67,32 +67,28 @@ int main(void)
 {
     flr_error error;
     flr_mesh *ball = NULL, *block = NULL;
-    flr_voxmap *voxmap = NULL;
-    flr_shell *shell = NULL;
-    flr_contact_table *table = NULL;
+    flr_part *fixed = NULL, *held = NULL;
     flr_world *world = NULL;
-
-    /* what stays becomes voxels, what moves becomes points */
-    flr_voxelize_def voxels = flr_default_voxelize_def();
-    voxels.voxel = voxel;
     flr_env *env = flr_env_real();
+
+    /* from meshes to parts that can be touched */
+    flr_part_def steel = flr_default_part_def();
+    steel.voxelize.voxel = voxel;
+    steel.density = 7850; /* kg/m^3: the block has 5 g */
     flr_result result = make_ball(&ball, &error);
     if (result == FLR_OK) result = make_block(&block, &error);
-    if (result == FLR_OK) result = flr_voxelize(env, ball, &voxels, &voxmap, NULL, NULL, &error);
-    if (result == FLR_OK) result = flr_voxelize(env, block, &voxels, NULL, &shell, NULL, &error);
-    if (result == FLR_OK) result = flr_contact_table_create(voxmap, &table, &error);
+    if (result == FLR_OK) result = flr_part_create(env, ball, &steel, &fixed, &error);
+    if (result == FLR_OK) result = flr_part_create(env, block, &steel, &held, &error);
 
-    /* two parts: one that stays, one that a hand may take */
-    flr_world_part parts[2] = {flr_default_world_part(), flr_default_world_part()};
-    parts[0].shape = flr_pairs_shape_make(NULL, table);
-    parts[1].shape = flr_pairs_shape_make(shell, NULL);
-    parts[1].kind = FLR_PART_MOVABLE;
-    if (result == FLR_OK)
-        result = flr_body_def_from_mesh(block, 7850, &parts[1].body, &error); /* steel: 5 g */
-    parts[1].body.T_world_part = hand_at(0);
-    flr_world_def def = flr_default_world_def();
-    def.parts = parts, def.part_count = 2;
-    if (result == FLR_OK) result = flr_world_create(&def, &world, &error);
+    /* two parts: a static one, and one that a hand may grab */
+    if (result == FLR_OK) {
+        const flr_world_part parts[2] = {
+            flr_part_in_world(fixed, FLR_PART_STATIC, flr_pose_identity()),
+            flr_part_in_world(held, FLR_PART_MOVABLE, hand_at(0))};
+        flr_world_def def = flr_default_world_def();
+        def.parts = parts, def.part_count = 2;
+        result = flr_world_create(&def, &world, &error);
+    }
 
     /* three seconds, a millisecond each */
     if (result == FLR_OK) flr_world_grab(world, 0, 1);
@@ -110,9 +106,8 @@ int main(void)
     }
     if (result != FLR_OK) fprintf(stderr, "%s\n", error.message);
     flr_world_destroy(world);
-    flr_contact_table_destroy(table);
-    flr_voxmap_destroy(voxmap);
-    flr_shell_destroy(shell);
+    flr_part_destroy(held);
+    flr_part_destroy(fixed);
     flr_mesh_destroy(block);
     flr_mesh_destroy(ball);
     return result == FLR_OK ? 0 : 1;

@@ -58,32 +58,29 @@ int main(int argc, char **argv)
     double tilt = (argc > 1 ? strtod(argv[1], NULL) : 2) * 3.141592653589793 / 180;
     flr_error error;
     flr_mesh *block = NULL, *stick = NULL;
-    flr_voxmap *voxmap = NULL;
-    flr_shell *shell = NULL;
-    flr_contact_table *table = NULL;
+    flr_part *fixed = NULL, *held = NULL;
     flr_world *world = NULL;
-    flr_voxelize_def voxels = flr_default_voxelize_def();
-    voxels.voxel = voxel;
+    flr_part_def aluminium = flr_default_part_def();
+    aluminium.voxelize.voxel = voxel;
+    aluminium.density = 2700; /* kg/m^3 */
     flr_env *env = flr_env_real();
     const flr_vec3 one[1][2] = {{{-peg, -peg, -high / 2}, {peg, peg, high / 2}}};
     flr_result result = make_block(&block, &error);
     if (result == FLR_OK) result = make_boxes(one, 1, &stick, &error);
-    if (result == FLR_OK) result = flr_voxelize(env, block, &voxels, &voxmap, NULL, NULL, &error);
-    if (result == FLR_OK) result = flr_voxelize(env, stick, &voxels, NULL, &shell, NULL, &error);
-    if (result == FLR_OK) result = flr_contact_table_create(voxmap, &table, &error);
+    if (result == FLR_OK) result = flr_part_create(env, block, &aluminium, &fixed, &error);
+    if (result == FLR_OK) result = flr_part_create(env, stick, &aluminium, &held, &error);
 
-    /* the block stays, the peg is taken by its middle */
-    flr_world_part parts[2] = {flr_default_world_part(), flr_default_world_part()};
-    parts[0].shape = flr_pairs_shape_make(NULL, table);
-    parts[1].shape = flr_pairs_shape_make(shell, NULL);
-    parts[1].kind = FLR_PART_MOVABLE;
-    if (result == FLR_OK) result = flr_body_def_from_mesh(stick, 2700, &parts[1].body, &error);
+    /* the block is static, the hand grabs the peg by its middle */
     flr_pose hand = flr_pose_make(flr_vec3_make(0.001, 0, 0.02),
                                   flr_quat_from_axis_angle(flr_vec3_make(0, 1, 0), tilt));
-    parts[1].body.T_world_part = hand;
-    flr_world_def def = flr_default_world_def();
-    def.parts = parts, def.part_count = 2;
-    if (result == FLR_OK) result = flr_world_create(&def, &world, &error);
+    if (result == FLR_OK) {
+        const flr_world_part parts[2] = {
+            flr_part_in_world(fixed, FLR_PART_STATIC, flr_pose_identity()),
+            flr_part_in_world(held, FLR_PART_MOVABLE, hand)};
+        flr_world_def def = flr_default_world_def();
+        def.parts = parts, def.part_count = 2;
+        result = flr_world_create(&def, &world, &error);
+    }
     if (result == FLR_OK) flr_world_grab(world, 0, 1);
 
     /* down at 10 mm/s, a millimetre farther than the bottom */
@@ -108,9 +105,8 @@ int main(int argc, char **argv)
     else
         fprintf(stderr, "%s\n", error.message);
     flr_world_destroy(world);
-    flr_contact_table_destroy(table);
-    flr_voxmap_destroy(voxmap);
-    flr_shell_destroy(shell);
+    flr_part_destroy(held);
+    flr_part_destroy(fixed);
     flr_mesh_destroy(stick);
     flr_mesh_destroy(block);
     return result == FLR_OK ? 0 : 1;

@@ -1,9 +1,9 @@
-/* two sides of a line with a stranger, or a member, in the middle: whatever happens to the packets, messages come whole, once
+/* two sides of a connection with a stranger, or a member, in the middle: whatever happens to the packets, messages come whole, once
  * and in order, no state comes twice, nothing breaks
  *
  * The input is a list of orders of a byte each, with their values behind them: what the sides do, what happens to packets, what
  * is invented, and how much time passes. Orders that use the keys of a member try what stands behind the seal; after the first
- * of them lines may close with a reason, but still nothing may break. */
+ * of them connections may close with a reason, but still nothing may break. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,29 +13,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { SIDES = 2, RECORDED = 64 };
+enum { FUZZ_CONNECTIONS_SIDES = 2, FUZZ_CONNECTIONS_RECORDED = 64 };
 
-typedef struct side {
-    flr_connections *lines;
-    uint32_t line;      /* that is open; 0: none */
-    uint64_t sent, got; /* messages on this line */
-    uint64_t highest;   /* number of a state */
-    uint64_t seen[64];  /* the last of them */
+typedef struct fuzz_connections_side {
+    flr_connections *connections;
+    uint32_t connection; /* that is open; 0: none */
+    uint64_t sent, got;  /* messages on this connection */
+    uint64_t highest;    /* number of a state */
+    uint64_t seen[64];   /* the last of them */
     uint32_t seen_count;
-} side;
+} fuzz_connections_side;
 
 typedef struct packet {
     int way;
     size_t size;
-    uint8_t bytes[FLR_PACKET_MOST];
+    uint8_t bytes[FLR_PACKET_MAX_SIZE];
 } packet;
 
 static flr_sim *sim;
 static flr_env *middle;
 static flr_socket *doors
-    [SIDES]; /* where each side finds the other: its packets come in there, and answers go out */
-static side sides[SIDES];
-static packet record[RECORDED];
+    [FUZZ_CONNECTIONS_SIDES]; /* where each side finds the other: its packets come in there, and answers go out */
+static fuzz_connections_side sides[FUZZ_CONNECTIONS_SIDES];
+static packet record[FUZZ_CONNECTIONS_RECORDED];
 static uint32_t recorded;
 static uint32_t drop, twice, hold;
 static bool edit, insider;
@@ -54,7 +54,7 @@ static flr_address address_of(int which, uint16_t port)
 
 static size_t message_size(uint64_t index) { return (size_t)(index * 2654435761u % 3000); }
 
-static void check_message(side *me, const flr_connections_event *event)
+static void check_message(fuzz_connections_side *me, const flr_connections_event *event)
 {
     if (insider) return;
     if (event->size != message_size(me->got)) abort();
@@ -64,7 +64,7 @@ static void check_message(side *me, const flr_connections_event *event)
     me->got++;
 }
 
-static void check_state(side *me, const flr_connections_event *event)
+static void check_state(fuzz_connections_side *me, const flr_connections_event *event)
 {
     for (uint32_t i = 0; i < 64 && i < me->seen_count; i++) {
         if (me->seen[i] == event->number) abort();
@@ -77,41 +77,43 @@ static void check_state(side *me, const flr_connections_event *event)
 static int64_t step_side(void *context, flr_env *env)
 {
     (void)env;
-    side *me = context;
+    fuzz_connections_side *me = context;
     flr_connections_event event;
-    while (flr_connections_next(me->lines, &event)) {
+    while (flr_connections_next(me->connections, &event)) {
         if (!event.bytes || !event.why) abort();
         switch (event.kind) {
         case FLR_CONNECTIONS_OPEN:
-            if (me->line) abort(); // one after the other, never two
-            me->line = event.line;
+            if (me->connection) abort(); // one after the other, never two
+            me->connection = event.connection;
             me->sent = me->got = me->highest = me->seen_count = 0;
             break;
         case FLR_CONNECTIONS_CLOSED:
-            if (event.line != me->line) abort();
+            if (event.connection != me->connection) abort();
             if (event.cause == FLR_CONNECTIONS_BROKEN && !insider) abort();
-            me->line = 0;
+            me->connection = 0;
             break;
         case FLR_CONNECTIONS_REFUSED:
             break;
         case FLR_CONNECTIONS_GOT_STATE:
         case FLR_CONNECTIONS_GOT_MESSAGE:
-            if (event.line != me->line) abort();
+            if (event.connection != me->connection) abort();
             if (event.kind == FLR_CONNECTIONS_GOT_STATE)
                 check_state(me, &event);
             else
                 check_message(me, &event);
         }
     }
-    return flr_connections_service(me->lines);
+    return flr_connections_service(me->connections);
 }
 
-static void send_message(side *me)
+static void send_message(fuzz_connections_side *me)
 {
     static uint8_t content[3000];
     size_t size = message_size(me->sent);
     for (size_t i = 0; i < size; i++) content[i] = (uint8_t)(me->sent + i);
-    if (me->line && flr_connections_send(me->lines, me->line, content, size) == FLR_OK) me->sent++;
+    if (me->connection &&
+        flr_connections_send(me->connections, me->connection, content, size) == FLR_OK)
+        me->sent++;
 }
 
 /* ---- the middle ---- */
@@ -126,12 +128,12 @@ static int64_t step_middle(void *context, flr_env *env)
 {
     (void)context, (void)env;
     packet p;
-    for (int from = 0; from < SIDES; from++) {
+    for (int from = 0; from < FUZZ_CONNECTIONS_SIDES; from++) {
         flr_address sender;
         p.way = 1 - from;
         while (flr_udp_receive(doors[from], &sender, p.bytes, sizeof p.bytes, &p.size, NULL) ==
                FLR_OK) {
-            record[recorded++ % RECORDED] = p;
+            record[recorded++ % FUZZ_CONNECTIONS_RECORDED] = p;
             if (drop > 0) {
                 drop--;
                 continue;
@@ -157,7 +159,7 @@ static int64_t step_middle(void *context, flr_env *env)
 
 static void run(int64_t milliseconds)
 {
-    for (int i = 0; i < SIDES; i++)
+    for (int i = 0; i < FUZZ_CONNECTIONS_SIDES; i++)
         flr_sim_set_program(flr_sim_node(sim, address_of(i, 0)), step_side, &sides[i]);
     flr_sim_run(sim, flr_sim_now(sim) + milliseconds * FLR_SIM_MS);
 }
@@ -169,8 +171,9 @@ static void invent(void)
     if (p.size < FLR_PACKET_HEAD) p.size = FLR_PACKET_HEAD;
     if (p.size > sizeof p.bytes) p.size = sizeof p.bytes;
     for (size_t i = 0; i < p.size; i++) p.bytes[i] = i < 64 ? take() : (uint8_t)i;
-    const flr_connection *line = &sides[p.way].lines->table[take() % 2];
-    flr_packet_head(p.bytes, (flr_packet_kind)(FLR_PACKET_HELLO + take() % 4), line->id, take());
+    const flr_connection *connection = &sides[p.way].connections->table[take() % 2];
+    flr_packet_head(p.bytes, (flr_packet_kind)(FLR_PACKET_HELLO + take() % 4), connection->id,
+                    take());
     pass(p.way, p.bytes, p.size);
 }
 
@@ -178,17 +181,17 @@ static void invent(void)
 static void insider_frame(void)
 {
     uint8_t content[256];
-    side *me = &sides[take() % 2];
+    fuzz_connections_side *me = &sides[take() % 2];
     int type = take() % 10;
     size_t size = take();
     for (size_t i = 0; i < size; i++) content[i] = take();
-    if (!me->line) return;
-    for (uint32_t i = 0; i < me->lines->count; i++) {
-        flr_connection *line = &me->lines->table[i];
-        if (line->stage != FLR_CONNECTION_OPEN) continue;
+    if (!me->connection) return;
+    for (uint32_t i = 0; i < me->connections->count; i++) {
+        flr_connection *connection = &me->connections->table[i];
+        if (connection->stage != FLR_CONNECTION_OPEN) continue;
         insider = true;
-        flr_packet_send(me->lines, line, (flr_packet_part)type, content, size,
-                        flr_clock_ns(me->lines->env));
+        flr_packet_send(me->connections, connection, (flr_packet_part)type, content, size,
+                        flr_clock_ns(me->connections->env));
         return;
     }
 }
@@ -197,31 +200,32 @@ static void insider_frame(void)
 static void insider_call(void)
 {
     int way = take() % 2;
-    flr_connections *lines = sides[way].lines;
+    flr_connections *connections = sides[way].connections;
     uint8_t packet[FLR_HELLO_SIZE], plain[FLR_HELLO_PLAIN] = {0};
     uint8_t with = take(), key = take();
     memset(plain, key, FLR_SEAL_KEY);
-    flr_put_u64(plain + FLR_SEAL_KEY, with & 2 ? lines->self : take());
+    flr_put_u64(plain + FLR_SEAL_KEY, with & 2 ? connections->self : take());
     if (with & 1)
-        flr_seal_make_cookie(lines->secret, flr_socket_local(doors[way]), plain,
-                             flr_clock_ns(lines->env), plain + FLR_SEAL_KEY + 12);
+        flr_seal_make_cookie(connections->secret, flr_socket_local(doors[way]), plain,
+                             flr_clock_ns(connections->env), plain + FLR_SEAL_KEY + 12);
     flr_put_u16(plain + FLR_SEAL_KEY + 12 + FLR_SEAL_COOKIE, (uint16_t)(take() * 3));
     flr_packet_head(packet, FLR_PACKET_HELLO, 0, 0);
-    flr_seal_close(lines->env, lines->token.hello, packet, FLR_PACKET_HEAD, plain, sizeof plain,
-                   packet + FLR_PACKET_HEAD);
+    flr_seal_close(connections->env, connections->token.hello, packet, FLR_PACKET_HEAD, plain,
+                   sizeof plain, packet + FLR_PACKET_HEAD);
     pass(way, packet, sizeof packet);
 }
 
 static void obey(uint8_t order)
 {
-    side *me = &sides[order >> 4 & 1];
+    fuzz_connections_side *me = &sides[order >> 4 & 1];
     static const uint8_t content[FLR_CONNECTIONS_STATE];
     switch (order & 15) {
     case 0:
         run(take());
         break;
     case 1:
-        if (me->line) flr_connections_state(me->lines, me->line, content, (size_t)take() * 4);
+        if (me->connection)
+            flr_connections_state(me->connections, me->connection, content, (size_t)take() * 4);
         break;
     case 2:
         send_message(me);
@@ -244,7 +248,9 @@ static void obey(uint8_t order)
         // only of this run: the keys of the next one are the same
         uint32_t index = take();
         if (recorded == 0) break;
-        const packet *p = &record[index % (recorded < RECORDED ? recorded : RECORDED)];
+        const packet *p =
+            &record[index %
+                    (recorded < FUZZ_CONNECTIONS_RECORDED ? recorded : FUZZ_CONNECTIONS_RECORDED)];
         pass(order & 16 ? p->way : 1 - p->way, p->bytes, p->size);
         break;
     }
@@ -252,11 +258,12 @@ static void obey(uint8_t order)
         invent();
         break;
     case 9:
-        flr_connections_connect(me->lines, flr_socket_local(doors[me - sides]), content, take());
+        flr_connections_connect(me->connections, flr_socket_local(doors[me - sides]), content,
+                                take());
         break;
     case 10:
-        if (me->line) flr_connections_close(me->lines, me->line, "enough");
-        me->line = 0;
+        if (me->connection) flr_connections_close(me->connections, me->connection, "enough");
+        me->connection = 0;
         break;
     case 11:
         run(100 * (int64_t)take());
@@ -286,20 +293,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     middle = flr_sim_node(sim, address_of(9, 0));
     recorded = drop = twice = hold = 0;
     edit = insider = false;
-    for (int i = 0; i < SIDES; i++) {
-        flr_connections_def lines = flr_default_connections_def();
-        lines.env = flr_sim_node(sim, address_of(i, 0));
-        lines.local = address_of(i, 7000);
-        lines.token = "0123456789abcdef0123456789abcdef";
-        lines.most = 4;
-        lines.queue = 2 * (size_t)FLR_CONNECTIONS_MESSAGE;
-        sides[i] = (side){.line = 0};
-        if (flr_connections_create(&lines, &sides[i].lines, NULL) != FLR_OK ||
+    for (int i = 0; i < FUZZ_CONNECTIONS_SIDES; i++) {
+        flr_connections_def connections = flr_default_connections_def();
+        connections.env = flr_sim_node(sim, address_of(i, 0));
+        connections.local = address_of(i, 7000);
+        connections.token = "0123456789abcdef0123456789abcdef";
+        connections.most = 4;
+        connections.queue = 2 * (size_t)FLR_CONNECTIONS_MESSAGE;
+        sides[i] = (fuzz_connections_side){.connection = 0};
+        if (flr_connections_create(&connections, &sides[i].connections, NULL) != FLR_OK ||
             flr_udp_open(middle, address_of(9, (uint16_t)(7000 + i)), &doors[i], NULL) != FLR_OK)
             abort();
     }
     flr_sim_set_program(middle, step_middle, NULL);
-    flr_connections_connect(sides[0].lines, flr_socket_local(doors[0]), "a", 1);
+    flr_connections_connect(sides[0].connections, flr_socket_local(doors[0]), "a", 1);
     run(5);
     input = bytes, input_end = bytes + size;
     for (int i = 0; i < 400 && input < input_end; i++) obey(take());
@@ -307,16 +314,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     flr_sim_heal(sim);
     drop = hold = twice = 0, edit = false;
     run(500);
-    uint64_t wanted[SIDES] = {sides[1].sent, sides[0].sent};
-    uint32_t open[SIDES] = {sides[0].line, sides[1].line};
+    uint64_t wanted[FUZZ_CONNECTIONS_SIDES] = {sides[1].sent, sides[0].sent};
+    uint32_t open[FUZZ_CONNECTIONS_SIDES] = {sides[0].connection, sides[1].connection};
     run(4000);
-    for (int i = 0; i < SIDES && !insider; i++) {
-        if (open[0] && open[1] && sides[0].line == open[0] && sides[1].line == open[1] &&
-            sides[i].got != wanted[i])
+    for (int i = 0; i < FUZZ_CONNECTIONS_SIDES && !insider; i++) {
+        if (open[0] && open[1] && sides[0].connection == open[0] &&
+            sides[1].connection == open[1] && sides[i].got != wanted[i])
             abort();
     }
-    for (int i = 0; i < SIDES; i++) {
-        flr_connections_destroy(sides[i].lines);
+    for (int i = 0; i < FUZZ_CONNECTIONS_SIDES; i++) {
+        flr_connections_destroy(sides[i].connections);
         flr_socket_close(doors[i]);
     }
     flr_sim_destroy(sim);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "fuzz/support/memory.h"
 #include "tests/support/guarantees.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "feeler/sim.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "fuzz/support/memory.h"
 #include "voxel/nanovdb.h"
 
@@ -44,7 +44,7 @@ static flr_blob make_file(void)
 }
 
 /* A range that bits cannot hold is refused, but only behind the tree, which is what a file can get wrong. */
-enum { AS_THE_FILE_SAYS = 0, SHORT = 1, TREE_ALONE = 1000 };
+enum { AS_THE_FILE_SAYS = 0, FUZZ_NANOVDB_SHORT = 1, TREE_ALONE = 1000 };
 
 static void parse(const uint8_t *bytes, size_t size, unsigned range)
 {
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         changed[place_of(bytes + i, good.size)] = bytes[i + 4];
     parse(changed, good.size,
           size % 8 == 0   ? AS_THE_FILE_SAYS
-          : size % 8 == 4 ? SHORT
+          : size % 8 == 4 ? FUZZ_NANOVDB_SHORT
                           : TREE_ALONE);
     for (size_t i = 0; i + 5 <= size; i += 5) {
         size_t place = place_of(bytes + i, good.size);

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     // each exactly as large as it may have to be, so that the sanitizer sees what goes beyond
     size_t total = size + 4, again = 0;
-    uint8_t *frame = malloc(total), *room = malloc(FLR_PROTOCOL_ROOM(total)), *copy = malloc(total);
+    uint8_t *frame = malloc(total), *room = malloc(FLR_PROTOCOL_CAPACITY(total)),
+            *copy = malloc(total);
     if (!frame || !room || !copy) abort();
     uint32_t said = (uint32_t)total;
     memcpy(frame, &said, sizeof said);
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         flr_message message;
         flr_error error = {0};
         flr_result result = flr_protocol_decode(frame, total, direction, room,
-                                                FLR_PROTOCOL_ROOM(total), &message, &error);
+                                                FLR_PROTOCOL_CAPACITY(total), &message, &error);
         if (result == FLR_NO_MEMORY || (result != FLR_OK && !error.message[0])) abort();
         if (result != FLR_OK) continue;
         // as the sender speaks: a newer version has more fields and so more bytes

@@ -11,15 +11,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { HONEST = 3, PARTS = 4 };
-/* of a line: the usual 1 MiB each way for twelve ends is what a run would spend its time on, clearing pages */
+enum { HONEST = 3, FUZZ_SESSION_PARTS = 4 };
+/* of a connection: the usual 1 MiB each way for twelve ends is what a run would spend its time on, clearing pages */
 enum { QUEUE = 2 * FLR_CONNECTIONS_MESSAGE };
 
 static flr_sim *sim;
 static flr_session *sessions[HONEST];
 static flr_connections *liar;
-static uint32_t lines[HONEST]; /* the liar's, to each */
-static bool open_lines[HONEST];
+static uint32_t connections[HONEST]; /* the liar's, to each */
+static bool open_connections[HONEST];
 static const uint8_t *input, *input_end;
 static bool lied;
 
@@ -87,9 +87,9 @@ static int64_t step_liar(void *context, flr_env *env)
     flr_connections_event event;
     while (flr_connections_next(liar, &event))
         for (int i = 0; i < HONEST; i++) {
-            if (event.line != lines[i]) continue;
-            if (event.kind == FLR_CONNECTIONS_OPEN) open_lines[i] = true;
-            if (event.kind == FLR_CONNECTIONS_CLOSED) open_lines[i] = false;
+            if (event.connection != connections[i]) continue;
+            if (event.kind == FLR_CONNECTIONS_OPEN) open_connections[i] = true;
+            if (event.kind == FLR_CONNECTIONS_CLOSED) open_connections[i] = false;
         }
     return soon(env, flr_connections_service(liar));
 }
@@ -97,7 +97,7 @@ static int64_t step_liar(void *context, flr_env *env)
 static void run(int64_t milliseconds)
 {
     flr_sim_run(sim, flr_sim_now(sim) + milliseconds * FLR_SIM_MS);
-    for (uint32_t part = 0; part < PARTS && !lied; part++)
+    for (uint32_t part = 0; part < FUZZ_SESSION_PARTS && !lied; part++)
         for (int i = 0; i < HONEST; i++)
             for (int k = 0; k < i; k++)
                 if (flr_session_owns(sessions[i], part) && flr_session_owns(sessions[k], part) &&
@@ -259,9 +259,9 @@ static void lie(int to)
         return;
     if (take() % 8 == 0) frame[take() % size] ^= take();
     if (size > FLR_CONNECTIONS_STATE || (m.id != FLR_MSG_PEER_STATE && take() % 2))
-        (void)flr_connections_send(liar, lines[to], frame, size);
+        (void)flr_connections_send(liar, connections[to], frame, size);
     else
-        (void)flr_connections_state(liar, lines[to], frame, size);
+        (void)flr_connections_state(liar, connections[to], frame, size);
     lied = true;
 }
 
@@ -270,7 +270,7 @@ static void lie(int to)
 static void obey(uint8_t order)
 {
     int who = (order >> 4) % HONEST;
-    uint32_t part = take() % PARTS;
+    uint32_t part = take() % FUZZ_SESSION_PARTS;
     switch (order & 7) {
     case 0:
         run(take());
@@ -285,7 +285,7 @@ static void obey(uint8_t order)
         flr_session_settle(sessions[who], part, flr_session_membership(sessions[who])->number);
         break;
     case 4:
-        if (open_lines[who]) lie(who);
+        if (open_connections[who]) lie(who);
         break;
     case 5:
         flr_sim_set_group(flr_sim_node(sim, address_of(who)), take() & 1);
@@ -295,8 +295,8 @@ static void obey(uint8_t order)
         break;
     default:
         if (take() & 1) flr_sim_heal(sim);
-        if (!open_lines[who])
-            lines[who] = flr_connections_connect(liar, address_of(who), "12345678", 8);
+        if (!open_connections[who])
+            connections[who] = flr_connections_connect(liar, address_of(who), "12345678", 8);
     }
 }
 
@@ -311,24 +311,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         session.env = flr_sim_node(sim, address_of(i));
         session.local = address_of(i);
         session.token = "0123456789abcdef0123456789abcdef";
-        session.lines.queue = QUEUE;
+        session.connections.queue = QUEUE;
         if (flr_session_create(&session, &sessions[i], NULL) != FLR_OK) abort();
         flr_sim_set_program(session.env, step, sessions[i]);
     }
     flr_session_lead(sessions[0]);
-    flr_connections_def line = flr_default_connections_def();
-    line.env = flr_sim_node(sim, address_of(9));
-    line.local = address_of(9);
-    line.token = "0123456789abcdef0123456789abcdef";
-    line.queue = QUEUE;
-    if (flr_connections_create(&line, &liar, NULL) != FLR_OK) abort();
-    flr_sim_set_program(line.env, step_liar, NULL);
+    flr_connections_def connection = flr_default_connections_def();
+    connection.env = flr_sim_node(sim, address_of(9));
+    connection.local = address_of(9);
+    connection.token = "0123456789abcdef0123456789abcdef";
+    connection.queue = QUEUE;
+    if (flr_connections_create(&connection, &liar, NULL) != FLR_OK) abort();
+    flr_sim_set_program(connection.env, step_liar, NULL);
     run(20);
     uint64_t nonce = 77;
     for (int i = 0; i < HONEST; i++) {
         if (i) flr_session_join(sessions[i], address_of(0));
-        open_lines[i] = false;
-        lines[i] = flr_connections_connect(liar, address_of(i), &nonce, sizeof nonce);
+        open_connections[i] = false;
+        connections[i] = flr_connections_connect(liar, address_of(i), &nonce, sizeof nonce);
         run(40);
     }
     if (flr_session_count(sessions[0]) != HONEST) abort();

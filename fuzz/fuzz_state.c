@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "feeler/sim.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "feeler/world.h"
 #include "fuzz/support/memory.h"
 #include "sim/journal.h"
@@ -20,14 +20,14 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { PARTS = 3, HANDS = 2, STEPS = 6 };
+enum { FUZZ_STATE_PARTS = 3, HANDS = 2, FUZZ_STATE_STEPS = 6 };
 
 /* Only written notes release a merged scene, and this target writes none. */
 struct flr_static_scene;
-void flr_static_scene_release(struct flr_static_scene *ground);
-void flr_static_scene_release(struct flr_static_scene *ground)
+void flr_static_scene_release(struct flr_static_scene *merged);
+void flr_static_scene_release(struct flr_static_scene *merged)
 {
-    (void)ground;
+    (void)merged;
     abort();
 }
 
@@ -36,7 +36,7 @@ static flr_world_params usual;
 static uint8_t *good, *state;
 static size_t state_size;
 
-static void make_parts(flr_env *env, flr_world_part parts[PARTS])
+static void make_parts(flr_env *env, flr_world_part parts[FUZZ_STATE_PARTS])
 {
     static flr_vec3 corners[8];
     static const flr_triangle triangles[12] = {
@@ -60,7 +60,7 @@ static void make_parts(flr_env *env, flr_world_part parts[PARTS])
         flr_voxelize(env, mesh, &how, &voxmap, &shell, NULL, NULL) != FLR_OK ||
         flr_contact_table_create(voxmap, &table, NULL) != FLR_OK)
         abort();
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < FUZZ_STATE_PARTS; i++) {
         parts[i] = flr_default_world_part();
         parts[i].shape = flr_pairs_shape_make(shell, table);
         parts[i].kind = i == 0 ? FLR_PART_STATIC : i == 1 ? FLR_PART_MOVABLE : FLR_PART_FREE;
@@ -75,12 +75,12 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     (void)count, (void)arguments;
     flr_sim_def machine = flr_default_sim_def();
     flr_address address = {.family = 4, .ip = {10, 0, 0, 1}};
-    flr_world_part parts[PARTS];
+    flr_world_part parts[FUZZ_STATE_PARTS];
     flr_world_def def = flr_default_world_def();
     flr_sim *sim = flr_sim_create(&machine);
     make_parts(flr_sim_node(sim, address), parts);
     flr_sim_destroy(sim);
-    def.parts = parts, def.part_count = PARTS, def.hand_count = HANDS;
+    def.parts = parts, def.part_count = FUZZ_STATE_PARTS, def.hand_count = HANDS;
     if (flr_world_create(&def, &world, NULL) != FLR_OK) abort();
     usual = *flr_world_get_params(world);
     flr_world_grab(world, 0, 1);
@@ -98,7 +98,7 @@ static void step(int times)
 {
     flr_world_frame frame;
     for (int i = 0; i < times; i++) flr_world_step(world, inputs, &frame);
-    for (uint32_t i = 0; i < PARTS; i++)
+    for (uint32_t i = 0; i < FUZZ_STATE_PARTS; i++)
         if (!flr_body_is_valid(flr_world_body(world, i))) abort();
     for (uint32_t h = 0; h < HANDS; h++) {
         flr_wrench felt = flr_world_wrench(world, h);
@@ -106,7 +106,7 @@ static void step(int times)
     }
 }
 
-/* As feeler replay does it; a ground is left out, which is a build of its own. */
+/* As feeler replay does it; a merged static scene is left out, which is a build of its own. */
 static void apply(const char *text, const uint8_t *data, size_t size)
 {
     flr_record_note note = {0, text, data, size};
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     flr_world_set_params(world, &usual);
     for (int h = 0; h < HANDS; h++)
         inputs[h] = (flr_world_input){.T_world_hand = flr_pose_identity(), .fresh = true};
-    for (size_t at = 0; at < size && steps < STEPS;) {
+    for (size_t at = 0; at < size && steps < FUZZ_STATE_STEPS;) {
         const uint8_t *from = bytes + at + 1;
         size_t left = size - at - 1, taken = 0;
         switch (bytes[at] % 4) {

@@ -13,7 +13,7 @@
 #include "contact/paging.h"
 #include "feeler/pager.h"
 #include "feeler/sim.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "fuzz/support/memory.h"
 #include "tests/support/reseal.h"
 #include "voxel/voxfile_format.h"

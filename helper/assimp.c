@@ -244,14 +244,14 @@ static flr_pose pose_of(const matrix *a, double unit)
     return pose;
 }
 
-typedef struct walk {
+typedef struct assimp_walk {
     const struct aiScene *scene;
     flr_collect *collect;
     double unit;
-} walk;
+} assimp_walk;
 
 /* one mesh where a node puts it */
-static void add_mesh(walk *w, const struct aiMesh *mesh, const matrix *T_mesh_node)
+static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *T_mesh_node)
 {
     flr_collect *collect = w->collect;
     size_t room = 0;
@@ -287,7 +287,7 @@ static void add_mesh(walk *w, const struct aiMesh *mesh, const matrix *T_mesh_no
 }
 
 /* names in angle brackets are assimp's inventions */
-static const char *name_of(const walk *w, const struct aiNode *node)
+static const char *name_of(const assimp_walk *w, const struct aiNode *node)
 {
     const char *name = node->mName.data;
     if (name[0] && name[0] != '<') return name;
@@ -295,7 +295,7 @@ static const char *name_of(const walk *w, const struct aiNode *node)
     return name[0] != '<' ? name : "";
 }
 
-static void add_node(walk *w, const struct aiNode *node, const matrix *T_mesh_parent)
+static void add_node(assimp_walk *w, const struct aiNode *node, const matrix *T_mesh_parent)
 {
     matrix T_parent_node = from_assimp(&node->mTransformation);
     matrix T_mesh_node = multiply(T_mesh_parent, &T_parent_node);
@@ -403,7 +403,7 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
         return flr_collect_fail(collect, FLR_BAD_INPUT,
                                 "its polygons cannot be cut into triangles" FLR_ADVICE);
     matrix start = undo_turn(scene, ending_of(job->name));
-    walk w = {scene, collect, unit};
+    assimp_walk w = {scene, collect, unit};
     add_node(&w, scene->mRootNode, &start);
     // the process ends next, so nobody needs the scene's memory back
     return FLR_OK;

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <zlib.h>
 
-enum { LOOK = 65536 }; /* bytes from the start of a text in which its unit must stand */
+enum { UNIT_LOOK = 65536 }; /* bytes from the start of a text in which its unit must stand */
 
 /* ---- XML ---- */
 
@@ -134,14 +134,14 @@ double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
     for (size_t i = 0; i < sizeof metric / sizeof *metric; ++i)
         if (strcasecmp(ending, metric[i]) == 0) return 1;
 
-    static char text[LOOK + 1];
-    size_t length = size < LOOK ? size : LOOK;
+    static char text[UNIT_LOOK + 1];
+    size_t length = size < UNIT_LOOK ? size : UNIT_LOOK;
     memcpy(text, bytes, length);
     bool zipped = size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
     const char *member = strcasecmp(ending, "3mf") == 0   ? ".model"
                          : strcasecmp(ending, "zae") == 0 ? ".dae"
                                                           : ".amf";
-    if (zipped) length = find_member(bytes, size, member, text, LOOK);
+    if (zipped) length = find_member(bytes, size, member, text, UNIT_LOOK);
     text[length] = 0;
     if (strcasecmp(ending, "dae") == 0 || strcasecmp(ending, "zae") == 0)
         return unit_of_collada(text);

@@ -7,7 +7,7 @@
 
 #include "models/scenarios.h"
 
-/* closed shells have an even number of triangles: one less than the paper's */
+/* closed components have an even number of triangles: one less than the paper's */
 enum { AIRCRAFT_TRIANGLES = 593408, TEAPOT_TRIANGLES = 8400 };
 
 /* ---- the teapot ---- */
@@ -39,30 +39,30 @@ static flr_vec3 curve(const flr_vec3 p[4], double t)
 
 static void spout_and_handle(flr_kit *kit)
 {
-    enum { STEPS = 28 };
-    flr_vec3 path[STEPS + 1];
-    double scale[STEPS + 1];
+    enum { AIRCRAFT_STEPS = 28 };
+    flr_vec3 path[AIRCRAFT_STEPS + 1];
+    double scale[AIRCRAFT_STEPS + 1];
     flr_kit_outline o;
     /* the spout tapers and opens upwards: a thick lip around a bore that ends inside */
     const flr_vec3 spout[4] = {
         {0.0140, 0, 0.0090}, {0.0340, 0, 0.0070}, {0.0300, 0, 0.0200}, {0.0378, 0, 0.0266}};
-    for (int i = 0; i <= STEPS; i++) {
-        double t = (double)i / STEPS;
+    for (int i = 0; i <= AIRCRAFT_STEPS; i++) {
+        double t = (double)i / AIRCRAFT_STEPS;
         path[i] = curve(spout, t);
         scale[i] = 1.85 - 1.25 * t + 0.40 * t * t;
     }
     flr_outline_clear(&o);
     flr_outline_circle(kit, &o, 0, 0, 0.0029);
-    flr_kit_sweep(kit, path, STEPS + 1, v3(0, 1, 0), &o, scale);
+    flr_kit_sweep(kit, path, AIRCRAFT_STEPS + 1, v3(0, 1, 0), &o, scale);
     /* the handle: an ear of oval section, both ends in the body */
     const flr_vec3 handle[4] = {
         {-0.0150, 0, 0.0228}, {-0.0402, 0, 0.0290}, {-0.0394, 0, 0.0030}, {-0.0190, 0, 0.0068}};
-    for (int i = 0; i <= STEPS; i++) path[i] = curve(handle, (double)i / STEPS);
+    for (int i = 0; i <= AIRCRAFT_STEPS; i++) path[i] = curve(handle, (double)i / AIRCRAFT_STEPS);
     flr_outline_clear(&o);
     for (int i = 0; i < 16; i++)
         flr_outline_point(&o, 0.0024 * flr_kit_cos(i / 16.0), 0.0017 * flr_kit_sin(i / 16.0));
     flr_outline_close(&o);
-    flr_kit_sweep(kit, path, STEPS + 1, v3(0, 0, 1), &o, NULL);
+    flr_kit_sweep(kit, path, AIRCRAFT_STEPS + 1, v3(0, 0, 1), &o, NULL);
 }
 
 void flr_aircraft_teapot(flr_kit *kit)

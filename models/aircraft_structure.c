@@ -1,11 +1,11 @@
 /* aircraft_structure.c: a fuselage section: skin, frames, stringers, floor. */
 #include "models/aircraft.h"
 
-#define R      FLR_AIRCRAFT_RADIUS
-#define HALF   (FLR_AIRCRAFT_LENGTH / 2)
-#define DEPTH  0.105 /* of a frame */
-#define SKIN   0.002
-#define FRAMES 12
+#define R                         FLR_AIRCRAFT_RADIUS
+#define AIRCRAFT_STRUCTURE_HALF   (FLR_AIRCRAFT_LENGTH / 2)
+#define DEPTH                     0.105 /* of a frame */
+#define AIRCRAFT_STRUCTURE_SKIN   0.002
+#define AIRCRAFT_STRUCTURE_FRAMES 12
 
 /* angles about the fuselage's axis in turns: 0 left, 0.25 up, 0.75 down */
 static flr_vec3 on_circle(double x, double r, double turn)
@@ -15,7 +15,8 @@ static flr_vec3 on_circle(double x, double r, double turn)
 
 static double frame_x(int i)
 {
-    return -HALF + 0.25 + (FLR_AIRCRAFT_LENGTH - 0.5) * i / (FRAMES - 1);
+    return -AIRCRAFT_STRUCTURE_HALF + 0.25 +
+           (FLR_AIRCRAFT_LENGTH - 0.5) * i / (AIRCRAFT_STRUCTURE_FRAMES - 1);
 }
 
 /* ---- the barrel ---- */
@@ -24,13 +25,13 @@ static double frame_x(int i)
 static void skin(flr_kit *kit)
 {
     const double from[2] = {0.40, 0.748}, to[2] = {0.752, 1.10};
-    flr_pose along = flr_kit_frame(v3(-HALF, 0, R), v3(1, 0, 0), v3(0, 1, 0));
+    flr_pose along = flr_kit_frame(v3(-AIRCRAFT_STRUCTURE_HALF, 0, R), v3(1, 0, 0), v3(0, 1, 0));
     for (int panel = 0; panel < 2; panel++) {
         flr_kit_outline o;
-        double r = R - panel * SKIN;
+        double r = R - panel * AIRCRAFT_STRUCTURE_SKIN;
         flr_outline_clear(&o);
         flr_outline_arc(&o, 0, 0, r, from[panel], to[panel], 44);
-        flr_outline_arc(&o, 0, 0, r - SKIN, to[panel], from[panel], 44);
+        flr_outline_arc(&o, 0, 0, r - AIRCRAFT_STRUCTURE_SKIN, to[panel], from[panel], 44);
         flr_outline_close(&o);
         flr_kit_prism(kit, along, &o, FLR_AIRCRAFT_LENGTH);
     }
@@ -40,7 +41,8 @@ static void skin(flr_kit *kit)
 static void ring_frame(flr_kit *kit, double x)
 {
     flr_kit_outline o;
-    const double outer = R - 2 * SKIN - 0.031, inner = outer - DEPTH, t = 0.003, w = 0.032;
+    const double outer = R - 2 * AIRCRAFT_STRUCTURE_SKIN - 0.031, inner = outer - DEPTH, t = 0.003,
+                 w = 0.032;
     const flr_kit_corner c[] = {{inner, 0, 0},         {inner, w, 0},         {inner + t, w, 0},
                                 {inner + t, t, 0.003}, {outer - t, t, 0.003}, {outer - t, w, 0},
                                 {outer, w, 0},         {outer, 0, 0}};
@@ -56,14 +58,15 @@ static void stringers(flr_kit *kit)
 {
     flr_kit_outline o;
     for (int i = 0; i < STRINGERS; i++) {
-        double turn = stringer_turn(i), r = R - 1.5 * SKIN;
-        flr_vec3 path[2] = {on_circle(-HALF + 0.01, r, turn), on_circle(HALF - 0.01, r, turn)};
+        double turn = stringer_turn(i), r = R - 1.5 * AIRCRAFT_STRUCTURE_SKIN;
+        flr_vec3 path[2] = {on_circle(-AIRCRAFT_STRUCTURE_HALF + 0.01, r, turn),
+                            on_circle(AIRCRAFT_STRUCTURE_HALF - 0.01, r, turn)};
         flr_vec3 in = v3(0, -flr_kit_cos(turn), -flr_kit_sin(turn));
         flr_outline_clear(&o);
         flr_outline_beam_hat(kit, &o, 0.030, 0.032, 0.018, 0.002);
         flr_kit_sweep(kit, path, 2, in, &o, NULL);
         /* clips at the frames */
-        for (int k = 0; k < FRAMES; k++) {
+        for (int k = 0; k < AIRCRAFT_STRUCTURE_FRAMES; k++) {
             flr_pose at =
                 flr_kit_frame(on_circle(frame_x(k) - 0.003, R - 0.060, turn), in, v3(1, 0, 0));
             flr_kit_box(kit, at, 0.0025, 0.036, 0.075, 0);
@@ -136,7 +139,8 @@ static void floor_panels(flr_kit *kit)
     const double y[5] = {-1.25, -0.62, 0, 0.62, 1.25}, top = FLR_AIRCRAFT_FLOOR;
     flr_kit_outline o;
     for (int i = 0; i < 5; i++) {
-        flr_vec3 path[2] = {{-HALF + 0.02, y[i], top - 0.015}, {HALF - 0.02, y[i], top - 0.015}};
+        flr_vec3 path[2] = {{-AIRCRAFT_STRUCTURE_HALF + 0.02, y[i], top - 0.015},
+                            {AIRCRAFT_STRUCTURE_HALF - 0.02, y[i], top - 0.015}};
         flr_outline_clear(&o);
         flr_outline_beam_i(kit, &o, 0.05, 0.036, 0.004);
         flr_kit_sweep(kit, path, 2, v3(0, 0, 1), &o, NULL);
@@ -144,7 +148,7 @@ static void floor_panels(flr_kit *kit)
     for (int row = 0; row < 6; row++)
         for (int i = 0; i < 4; i++) {
             if ((row + 2 * i) % 5 < 3 || row == 3) continue;
-            double x = -HALF + 0.5 + row, middle = (y[i] + y[i + 1]) / 2;
+            double x = -AIRCRAFT_STRUCTURE_HALF + 0.5 + row, middle = (y[i] + y[i + 1]) / 2;
             flr_kit_plate(kit, flr_kit_at(x, middle, top - 0.0075), 0.96, 0.56, 0.010, 0.02, 0, 0,
                           0);
             for (int k = 0; k < 10; k++)
@@ -171,7 +175,7 @@ void flr_aircraft_structure(flr_kit *kit)
 {
     skin(kit);
     stringers(kit);
-    for (int i = 0; i < FRAMES; i++) {
+    for (int i = 0; i < AIRCRAFT_STRUCTURE_FRAMES; i++) {
         ring_frame(kit, frame_x(i));
         floor_beam(kit, frame_x(i) - 0.02);
         bearer(kit, frame_x(i) - 0.03);

@@ -1,7 +1,7 @@
 /* aircraft_systems.c: what fills the fuselage section: racks, ducts, pipes, wires. */
 #include "models/aircraft.h"
 
-#define HALF (FLR_AIRCRAFT_LENGTH / 2)
+#define AIRCRAFT_SYSTEMS_HALF (FLR_AIRCRAFT_LENGTH / 2)
 
 /* ---- racks ---- */
 
@@ -73,11 +73,11 @@ static void ducts(flr_kit *kit)
 {
     /* two mains below the floor with risers to the side wall, one under the crown */
     for (int side = -1; side <= 1; side += 2) {
-        flr_vec3 main[5] = {{-HALF + 0.05, side * 0.78, 1.24},
+        flr_vec3 main[5] = {{-AIRCRAFT_SYSTEMS_HALF + 0.05, side * 0.78, 1.24},
                             {-1.0, side * 0.78, 1.24},
                             {-0.6, side * 0.62, 1.16},
                             {1.2, side * 0.62, 1.16},
-                            {HALF - 0.05, side * 0.62, 1.16}};
+                            {AIRCRAFT_SYSTEMS_HALF - 0.05, side * 0.62, 1.16}};
         duct(kit, main, 5, 0.095, 0.30);
         for (int k = 0; k < 5; k++) {
             double x = -2.2 + 1.06 * k, y = k < 2 ? 0.78 : 0.62, z = k < 2 ? 1.24 : 1.16;
@@ -91,7 +91,9 @@ static void ducts(flr_kit *kit)
                 0.044, 0.085, 0.09);
         }
     }
-    flr_vec3 crown[3] = {{-HALF + 0.05, 0.10, 2.62}, {0.6, 0.10, 2.62}, {HALF - 0.05, -0.22, 2.58}};
+    flr_vec3 crown[3] = {{-AIRCRAFT_SYSTEMS_HALF + 0.05, 0.10, 2.62},
+                         {0.6, 0.10, 2.62},
+                         {AIRCRAFT_SYSTEMS_HALF - 0.05, -0.22, 2.58}};
     duct(kit, crown, 3, 0.11, 0.8);
 }
 
@@ -105,18 +107,18 @@ static void pipes(flr_kit *kit)
         double r = 0.006 + 0.0025 * (i % 4), y = -0.30 + 0.055 * i, z = 0.44,
                step = -1.8 + 0.38 * i;
         double jump = flr_kit_random(kit, 0.05, 0.12);
-        flr_vec3 way[6] = {{-HALF + 0.1, y, z},
+        flr_vec3 way[6] = {{-AIRCRAFT_SYSTEMS_HALF + 0.1, y, z},
                            {step, y, z},
                            {step + 0.15, y + (i & 1 ? 0.05 : -0.05), z + jump},
                            {step + 0.7, y + (i & 1 ? 0.05 : -0.05), z + jump},
                            {step + 0.85, y, z},
-                           {HALF - 0.1, y, z}};
+                           {AIRCRAFT_SYSTEMS_HALF - 0.1, y, z}};
         flr_kit_clamped_pipe(kit, way, 6, r, 0.06, 1.0, down, 0.05);
     }
     for (int i = 0; i < 8; i++) {
         double r = 0.005 + 0.002 * (i % 3), y = -0.50 + 0.14 * i, turn = -2.3 + 0.62 * i;
         double side = i & 1 ? 1 : -1;
-        flr_vec3 way[5] = {{-HALF + 0.1, y, 1.36},
+        flr_vec3 way[5] = {{-AIRCRAFT_SYSTEMS_HALF + 0.1, y, 1.36},
                            {turn, y, 1.36},
                            {turn, side * 1.05, 1.33},
                            {turn, side * 1.18, 1.00},
@@ -126,7 +128,8 @@ static void pipes(flr_kit *kit)
     /* control cables over pulleys, straight as strings */
     for (int i = 0; i < 6; i++) {
         double y = -0.14 + 0.056 * i;
-        flr_vec3 cable[2] = {{-HALF + 0.02, y, 1.30}, {HALF - 0.02, y, 1.30}};
+        flr_vec3 cable[2] = {{-AIRCRAFT_SYSTEMS_HALF + 0.02, y, 1.30},
+                             {AIRCRAFT_SYSTEMS_HALF - 0.02, y, 1.30}};
         flr_kit_pipe(kit, cable, 2, 0.0025, 0, 0);
         for (int k = 0; k < 5; k++) {
             flr_pose wheel =
@@ -163,7 +166,8 @@ static void wires(flr_kit *kit)
             double turn = side > 0 ? 0.905 + 0.034 * i : 0.595 - 0.034 * i;
             double y = 1.315 * flr_kit_cos(turn), z = 1.5 + 1.315 * flr_kit_sin(turn);
             flr_vec3 way[13], in = v3(0, -flr_kit_cos(turn), -flr_kit_sin(turn));
-            for (int k = 0; k < 13; k++) way[k] = v3(-HALF + 0.06 + 5.88 * k / 12, y, z);
+            for (int k = 0; k < 13; k++)
+                way[k] = v3(-AIRCRAFT_SYSTEMS_HALF + 0.06 + 5.88 * k / 12, y, z);
             int count = i % 3 == 0 ? 7 : 4;
             flr_kit_bundle(kit, way, 13, count, 0.0026, flr_kit_random(kit, 0.01, 0.035), 0.5);
             for (int k = 1; k < 12; k += 2)
@@ -173,14 +177,16 @@ static void wires(flr_kit *kit)
     /* in trays under the floor */
     for (int side = -1; side <= 1; side += 2) {
         flr_kit_outline o;
-        flr_vec3 tray[2] = {{-HALF + 0.1, side * 0.32, 1.10}, {HALF - 0.1, side * 0.32, 1.10}};
+        flr_vec3 tray[2] = {{-AIRCRAFT_SYSTEMS_HALF + 0.1, side * 0.32, 1.10},
+                            {AIRCRAFT_SYSTEMS_HALF - 0.1, side * 0.32, 1.10}};
         flr_outline_clear(&o);
         flr_outline_beam_c(kit, &o, 0.04, 0.14, 0.002);
         flr_kit_sweep(kit, tray, 2, v3(0, 1, 0), &o, NULL);
         for (int i = 0; i < 3; i++) {
             flr_vec3 way[9];
             for (int k = 0; k < 9; k++)
-                way[k] = v3(-HALF + 0.12 + 5.76 * k / 8, side * 0.32 - 0.04 + 0.04 * i, 1.085);
+                way[k] = v3(-AIRCRAFT_SYSTEMS_HALF + 0.12 + 5.76 * k / 8,
+                            side * 0.32 - 0.04 + 0.04 * i, 1.085);
             flr_kit_bundle(kit, way, 9, 4, 0.003, 0.004, 0.6);
         }
         for (int k = 0; k < 10; k++) { /* hangers */
@@ -207,7 +213,7 @@ static void wires(flr_kit *kit)
     for (int i = 0; i < 4; i++) {
         flr_vec3 way[13];
         for (int k = 0; k < 13; k++)
-            way[k] = v3(-HALF + 0.06 + 5.88 * k / 12, -0.45 + 0.30 * i,
+            way[k] = v3(-AIRCRAFT_SYSTEMS_HALF + 0.06 + 5.88 * k / 12, -0.45 + 0.30 * i,
                         2.72 - 0.03 * (i == 0 || i == 3));
         flr_kit_bundle(kit, way, 13, 4, 0.003, 0.03, 0.3);
     }

@@ -14,7 +14,7 @@
 
 static const double mm = 1e-3;
 
-enum { WAYS = 8, WAYS_MAX = 1000, POSES = 201 };
+enum { APPROACH_WAYS = 8, WAYS_MAX = 1000, APPROACH_POSES = 201 };
 
 static const double start_distance = 0.2, end_distance = 0.02; /* metres, between the origins */
 
@@ -74,16 +74,16 @@ static flr_result add_way(flr_model *model, flr_kit *dice, unsigned index, flr_e
     flr_vec3 from = random_direction(dice), axis = random_direction(dice);
     double half = flr_kit_random(dice, 0, 0.5), s = flr_kit_sin(half);
     flr_quat q = {flr_kit_cos(half), axis.x * s, axis.y * s, axis.z * s};
-    flr_timed_pose poses[POSES];
-    for (int i = 0; i < POSES; i++) {
-        double t = (double)i / (POSES - 1);
+    flr_timed_pose poses[APPROACH_POSES];
+    for (int i = 0; i < APPROACH_POSES; i++) {
+        double t = (double)i / (APPROACH_POSES - 1);
         double distance = start_distance + (end_distance - start_distance) * t;
         poses[i] = (flr_timed_pose){t, {v3_mul(from, distance), q}};
     }
     char name[FLR_MODEL_NAME_SIZE], file[FLR_MODEL_NAME_SIZE];
     snprintf(name, sizeof name, "approach %03u", index);
     snprintf(file, sizeof file, "approach_%03u.txt", index);
-    return flr_model_add_path(model, file, name, "bracket", poses, POSES, error);
+    return flr_model_add_path(model, file, name, "bracket", poses, APPROACH_POSES, error);
 }
 
 static flr_result add_knot(flr_model *model, uint64_t seed, const flr_scene_part *like,
@@ -111,7 +111,7 @@ static flr_result add_bracket(flr_model *model, uint64_t seed, flr_pose T, flr_e
 
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
-    uint32_t ways = options->number ? options->number : WAYS;
+    uint32_t ways = options->number ? options->number : APPROACH_WAYS;
     model->scene.voxel = 1 * mm;
 
     flr_scene_part like = flr_default_scene_part();
@@ -152,14 +152,14 @@ static flr_result add_push(flr_model *model, flr_pose start, flr_error *error)
                                     {0, 0, 0, 0},        {0.8, 0, 0, -42},    {1.8, -80, 0, -42},
                                     {3.2, -205, 4, -42}, {3.8, -205, 4, -42}, {4.6, -120, 0, -20},
                                     {5.6, 0, 0, 0}};
-    enum { CORNERS = sizeof way / sizeof *way };
-    flr_timed_pose poses[CORNERS];
-    for (int i = 0; i < CORNERS; i++) {
+    enum { APPROACH_CORNERS = sizeof way / sizeof *way };
+    flr_timed_pose poses[APPROACH_CORNERS];
+    for (int i = 0; i < APPROACH_CORNERS; i++) {
         poses[i] = (flr_timed_pose){way[i][0], start};
         poses[i].T_world_part.p =
             v3_add(start.p, v3(way[i][1] * mm, way[i][2] * mm, way[i][3] * mm));
     }
-    return flr_model_add_path(model, "push.txt", "push", "bracket", poses, CORNERS, error);
+    return flr_model_add_path(model, "push.txt", "push", "bracket", poses, APPROACH_CORNERS, error);
 }
 
 static flr_result build_pair(const flr_scenario_options *options, flr_model *model,

@@ -46,12 +46,13 @@ static void octasphere(flr_kit *kit, double radius)
 /* a bowl on a foot, turned about z: 64 sides and 18 edges make 2,176 triangles */
 static void socket(flr_kit *kit)
 {
-    enum { SIDES = 64, BANDS = 11 };
+    enum { BALL_SIDES = 64, BANDS = 11 };
     /* the bowl's corners lie outside by as much as its facets cut inwards: half a side around,
      * half a band down */
     const double opening = 80.0 / 360; /* turns from straight down to the rim */
     const double band = opening / BANDS;
-    double radius = (ball_radius + clearance) / (flr_kit_cos(0.5 / SIDES) * flr_kit_cos(band / 2));
+    double radius =
+        (ball_radius + clearance) / (flr_kit_cos(0.5 / BALL_SIDES) * flr_kit_cos(band / 2));
 
     flr_kit_outline o;
     flr_outline_clear(&o);
@@ -68,26 +69,26 @@ static void socket(flr_kit *kit)
     flr_outline_point(&o, 20.5 * mm, -18.0 * mm);
     flr_outline_point(&o, 0, -18.0 * mm);
     flr_outline_close(&o);
-    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, SIDES);
+    flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, BALL_SIDES);
 }
 
 /* the ball comes down into the cradle, then turns once about a tilted axis */
 static flr_result add_paths(flr_model *model, flr_error *error)
 {
-    enum { SEAT = 101, TURN = 129 };
-    flr_timed_pose poses[TURN];
+    enum { SEAT = 101, BALL_TURN = 129 };
+    flr_timed_pose poses[BALL_TURN];
     for (int i = 0; i < SEAT; i++) {
         double s = (double)i / (SEAT - 1), height = 30e-3 * (1 - s) * (1 - s);
         poses[i] = (flr_timed_pose){0.01 * i, {{0, 0, height}, {1, 0, 0, 0}}};
     }
     flr_result result = flr_model_add_path(model, "seat.txt", "seat", "ball", poses, SEAT, error);
     if (result != FLR_OK) return result;
-    for (int i = 0; i < TURN; i++) {
-        double half = 0.5 * i / (TURN - 1), s = flr_kit_sin(half);
+    for (int i = 0; i < BALL_TURN; i++) {
+        double half = 0.5 * i / (BALL_TURN - 1), s = flr_kit_sin(half);
         flr_quat q = {flr_kit_cos(half), 0.6 * s, 0, 0.8 * s};
         poses[i] = (flr_timed_pose){0.01 * i, {{0, 0, 0}, q}};
     }
-    return flr_model_add_path(model, "turn.txt", "turn", "ball", poses, TURN, error);
+    return flr_model_add_path(model, "turn.txt", "turn", "ball", poses, BALL_TURN, error);
 }
 
 /* the same scene with smaller voxels, as a second file */

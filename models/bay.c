@@ -114,11 +114,11 @@ static void pump(flr_kit *kit)
 /* ---- the way out ---- */
 
 /* seconds from the station before; the pump's middle; yaw in turns */
-typedef struct station {
+typedef struct bay_station {
     double seconds, x, y, z, yaw;
-} station;
+} bay_station;
 
-static const station removal[] = {
+static const bay_station removal[] = {
     {0, 0, 0.07, 0.090, 0},         /* on its rails */
     {1.0, 0, 0.07, 0.130, 0},       /* over the lips */
     {1.0, 0, 0.02, 0.136, 0},       /* forward, to where there is room to turn */
@@ -126,15 +126,15 @@ static const station removal[] = {
     {2.5, 0, -0.38, 0.136, 0.25},   /* through the gate */
     {1.0, 0.05, -0.45, 0.10, 0.25}, /* free */
 };
-enum { HZ = 50, ROOM = 512 };
+enum { HZ = 50, PATH_CAPACITY = 512 };
 
 static flr_result add_removal(flr_model *model, flr_error *error)
 {
-    flr_timed_pose poses[ROOM];
+    flr_timed_pose poses[PATH_CAPACITY];
     size_t count = 0;
     double start = 0;
     for (size_t i = 0; i < sizeof removal / sizeof *removal; i++) {
-        const station *b = &removal[i], *a = i ? b - 1 : b;
+        const bay_station *b = &removal[i], *a = i ? b - 1 : b;
         int steps = i ? (int)(b->seconds * HZ + 0.5) : 1;
         for (int k = 1; k <= steps; k++) {
             /* at rest at both ends */

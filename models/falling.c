@@ -128,14 +128,14 @@ static void nut(flr_kit *kit)
 
 static void link(flr_kit *kit)
 {
-    enum { STEPS = 48 };
-    flr_vec3 path[STEPS], up[STEPS];
-    for (int i = 0; i < STEPS; i++) {
-        double a = (double)i / STEPS, c = flr_kit_cos(a), s = flr_kit_sin(a);
+    enum { FALLING_STEPS = 48 };
+    flr_vec3 path[FALLING_STEPS], up[FALLING_STEPS];
+    for (int i = 0; i < FALLING_STEPS; i++) {
+        double a = (double)i / FALLING_STEPS, c = flr_kit_cos(a), s = flr_kit_sin(a);
         path[i] = v3((13 * c + (c > 0 ? 14 : c < 0 ? -14 : 0)) * mm, 13 * s * mm, 0);
         up[i] = v3(0, 0, 1);
     }
-    flr_kit_loop(kit, path, up, STEPS, 5 * mm, 16);
+    flr_kit_loop(kit, path, up, FALLING_STEPS, 5 * mm, 16);
 }
 
 static void shackle(flr_kit *kit)
@@ -179,16 +179,16 @@ static void funnel(flr_kit *kit)
 /* a spring with open ends, on which others catch */
 static void spring(flr_kit *kit)
 {
-    enum { STEPS = 120 };
-    flr_vec3 path[STEPS + 1];
-    for (int i = 0; i <= STEPS; i++) {
-        double t = (double)i / STEPS, a = 4.75 * t;
+    enum { FALLING_STEPS = 120 };
+    flr_vec3 path[FALLING_STEPS + 1];
+    for (int i = 0; i <= FALLING_STEPS; i++) {
+        double t = (double)i / FALLING_STEPS, a = 4.75 * t;
         path[i] = v3(14 * mm * flr_kit_cos(a), 14 * mm * flr_kit_sin(a), (46 * t - 23) * mm);
     }
     flr_kit_outline o;
     flr_outline_clear(&o);
     flr_outline_circle(kit, &o, 0, 0, 3 * mm);
-    flr_kit_sweep(kit, path, STEPS + 1, v3(0, 0, 1), &o, NULL);
+    flr_kit_sweep(kit, path, FALLING_STEPS + 1, v3(0, 0, 1), &o, NULL);
 }
 
 static void crank(flr_kit *kit)
@@ -203,18 +203,18 @@ static void crank(flr_kit *kit)
 
 static void hook(flr_kit *kit)
 {
-    enum { STEPS = 40 };
-    flr_vec3 path[STEPS + 1];
-    double scale[STEPS + 1];
-    for (int i = 0; i <= STEPS; i++) {
-        double t = (double)i / STEPS, a = 0.25 - 0.72 * t;
+    enum { FALLING_STEPS = 40 };
+    flr_vec3 path[FALLING_STEPS + 1];
+    double scale[FALLING_STEPS + 1];
+    for (int i = 0; i <= FALLING_STEPS; i++) {
+        double t = (double)i / FALLING_STEPS, a = 0.25 - 0.72 * t;
         path[i] = v3(17 * mm * flr_kit_cos(a), 0, (17 * flr_kit_sin(a) - 8) * mm);
         scale[i] = 1 + 0.5 * t - 1.1 * t * t * t;
     }
     flr_kit_outline o;
     flr_outline_clear(&o);
     flr_outline_circle(kit, &o, 0, 0, 5 * mm);
-    flr_kit_sweep(kit, path, STEPS + 1, v3(0, 1, 0), &o, scale);
+    flr_kit_sweep(kit, path, FALLING_STEPS + 1, v3(0, 1, 0), &o, scale);
     const flr_vec3 shank[2] = {{0, 0, 8}, {0, 0, 24}};
     rod(kit, shank, 2, 5, 0);
     flr_kit_torus(kit, flr_kit_turn_x(flr_kit_at(0, 0, 27 * mm), 0.25), 6 * mm, 2.5 * mm);
@@ -310,7 +310,7 @@ static const falling_part falling_parts[] = {
     {"beam", beam, 0x66785f},
     {"elbow", elbow, 0x8d6a9f},
 };
-enum { PARTS = sizeof falling_parts / sizeof falling_parts[0] };
+enum { FALLING_PARTS = sizeof falling_parts / sizeof falling_parts[0] };
 
 /* moves what is in the kit so that the middle of its box is the origin */
 static void centre(flr_kit *kit)
@@ -353,7 +353,7 @@ static flr_pose drop_place(flr_kit *dice, size_t i)
 
 static flr_result build(const flr_scenario_options *options, flr_model *model, flr_error *error)
 {
-    size_t count = options->number ? options->number : PARTS;
+    size_t count = options->number ? options->number : FALLING_PARTS;
     model->scene.voxel = 1 * mm;
     model->scene.gravity = v3(0, 0, -9.81);
 
@@ -380,4 +380,4 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
 }
 
 const flr_scenario flr_scenario_falling = {
-    "falling", "up to twenty concave parts that fall into a tray", PARTS, build};
+    "falling", "up to twenty concave parts that fall into a tray", FALLING_PARTS, build};

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/gauge.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/distance.h"
 #include "models/fit_kit.h"
 
 /* ---- the list ---- */

@@ -33,12 +33,12 @@ static flr_result build_actuator(uint64_t seed, flr_mesh **mesh, flr_error *erro
 /* ---- the way out ---- */
 
 /* a pose of the actuator's middle: yaw about z, then pitch (rod end up), then roll, in turns */
-typedef struct station {
+typedef struct gear_station {
     double seconds; /* from the station before */
     double x, y, z, yaw, pitch, roll;
-} station;
+} gear_station;
 
-static const station removal[] = {
+static const gear_station removal[] = {
     {0, FLR_GEAR_ACTUATOR_X, FLR_GEAR_ACTUATOR_Y, FLR_GEAR_ACTUATOR_Z, 0, 0, 0},
     {2.0, -0.590, 0.300, 0.790, 0, 0, 0},        /* off the aft lug */
     {2.0, -0.562, 0.300, 0.930, 0, 0.0833, 0},   /* rod end up */
@@ -51,25 +51,25 @@ static const station removal[] = {
     {1.5, -0.800, 1.600, 1.500, 0.25, 0, 0.125}, /* free */
 };
 
-enum { REMOVAL_HZ = 50, REMOVAL_ROOM = 1024 };
+enum { REMOVAL_HZ = 50, REMOVAL_CAPACITY = 1024 };
 
-static flr_pose pose_of(const station *s)
+static flr_pose pose_of(const gear_station *s)
 {
     flr_pose pose = flr_kit_turn_z(flr_kit_at(s->x, s->y, s->z), s->yaw);
     return flr_kit_turn_x(flr_kit_turn_y(pose, -s->pitch), s->roll);
 }
 
 /* between two stations, at rest at both */
-static station between(const station *a, const station *b, double t)
+static gear_station between(const gear_station *a, const gear_station *b, double t)
 {
     double s = t * t * (3 - 2 * t);
-    station m = {0,
-                 a->x + (b->x - a->x) * s,
-                 a->y + (b->y - a->y) * s,
-                 a->z + (b->z - a->z) * s,
-                 a->yaw + (b->yaw - a->yaw) * s,
-                 a->pitch + (b->pitch - a->pitch) * s,
-                 a->roll + (b->roll - a->roll) * s};
+    gear_station m = {0,
+                      a->x + (b->x - a->x) * s,
+                      a->y + (b->y - a->y) * s,
+                      a->z + (b->z - a->z) * s,
+                      a->yaw + (b->yaw - a->yaw) * s,
+                      a->pitch + (b->pitch - a->pitch) * s,
+                      a->roll + (b->roll - a->roll) * s};
     return m;
 }
 
@@ -81,7 +81,7 @@ static size_t removal_path(flr_timed_pose *poses)
     for (size_t i = 1; i < sizeof removal / sizeof *removal; i++) {
         int steps = (int)(removal[i].seconds * REMOVAL_HZ + 0.5);
         for (int k = 1; k <= steps; k++) {
-            station m = between(&removal[i - 1], &removal[i], (double)k / steps);
+            gear_station m = between(&removal[i - 1], &removal[i], (double)k / steps);
             poses[count++] = (flr_timed_pose){start + (double)k / REMOVAL_HZ, pose_of(&m)};
         }
         start += (double)steps / REMOVAL_HZ;
@@ -106,7 +106,7 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     part.voxel = 0.0025;
     if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
 
-    flr_timed_pose poses[REMOVAL_ROOM];
+    flr_timed_pose poses[REMOVAL_CAPACITY];
     size_t count = removal_path(poses);
     part = flr_default_scene_part();
     part.name = "actuator";

@@ -1,7 +1,7 @@
 /* gear_bay.c: the bay the landing gear hangs in: stiffened walls, ribs, equipment. */
 #include "models/gear.h"
 
-#define SKIN 0.003
+#define GEAR_BAY_SKIN 0.003
 
 /* ---- stiffened walls ----
  * In a wall's frame x runs along the stringers, y along the frames, z into the bay. */
@@ -83,7 +83,7 @@ static void wall(flr_kit *kit, flr_pose at, double width, double height, int str
                  double depth, int kind)
 {
     flr_kit_push(kit, at);
-    flr_kit_box(kit, flr_kit_at(0, 0, -SKIN / 2), width, height, SKIN, 0);
+    flr_kit_box(kit, flr_kit_at(0, 0, -GEAR_BAY_SKIN / 2), width, height, GEAR_BAY_SKIN, 0);
     for (int i = 0; i < stringers; i++)
         stringer(kit, height * ((i + 0.5) / stringers - 0.5), width, kind);
     for (int i = 0; i < frames; i++) {
@@ -189,16 +189,16 @@ void flr_gear_bay(flr_kit *kit)
     const double x = FLR_GEAR_LENGTH / 2, y = FLR_GEAR_WIDTH / 2, top = FLR_GEAR_HEIGHT;
     const double keel_low = 2.0, bulkhead_low = 2.86, e = 0.004;
     /* walls: the skin's outer face on the bay's box, a hair inside at the corners */
-    flr_pose keel =
-        flr_kit_frame(v3(0, -y + SKIN, (keel_low + top - e) / 2), v3(0, 1, 0), v3(-1, 0, 0));
+    flr_pose keel = flr_kit_frame(v3(0, -y + GEAR_BAY_SKIN, (keel_low + top - e) / 2), v3(0, 1, 0),
+                                  v3(-1, 0, 0));
     wall(kit, keel, 2 * x - 2 * e, top - e - keel_low, 12, 9, 0.12, 0);
-    flr_pose aft =
-        flr_kit_frame(v3(-x + SKIN, 0, (bulkhead_low + top - e) / 2), v3(1, 0, 0), v3(0, 1, 0));
+    flr_pose aft = flr_kit_frame(v3(-x + GEAR_BAY_SKIN, 0, (bulkhead_low + top - e) / 2),
+                                 v3(1, 0, 0), v3(0, 1, 0));
     wall(kit, aft, 2 * y - 2 * e, top - e - bulkhead_low, 9, 5, 0.10, 1);
-    flr_pose fore =
-        flr_kit_frame(v3(x - SKIN, 0, (bulkhead_low + top - e) / 2), v3(-1, 0, 0), v3(0, -1, 0));
+    flr_pose fore = flr_kit_frame(v3(x - GEAR_BAY_SKIN, 0, (bulkhead_low + top - e) / 2),
+                                  v3(-1, 0, 0), v3(0, -1, 0));
     wall(kit, fore, 2 * y - 2 * e, top - e - bulkhead_low, 9, 5, 0.10, 1);
-    flr_pose roof = flr_kit_frame(v3(0, 0, top - SKIN), v3(0, 0, -1), v3(1, 0, 0));
+    flr_pose roof = flr_kit_frame(v3(0, 0, top - GEAR_BAY_SKIN), v3(0, 0, -1), v3(1, 0, 0));
     wall(kit, roof, 2 * x, 2 * y, 8, 9, 0.15, 0);
     main_rib(kit, -0.95);
     main_rib(kit, 0.95);

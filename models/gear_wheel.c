@@ -3,10 +3,10 @@
  * Everything here turns about a local z axis that shows to the wheel's outside. */
 #include "models/gear.h"
 
-#define HALF    (FLR_GEAR_TYRE_WIDTH / 2 - 0.005) /* of the tyre, at its widest */
-#define SEAT_R  0.285                             /* where the tyre sits on the rim */
-#define WEB_R   0.262                             /* of the disc with the openings */
-#define HUB_TOP 0.245                             /* the cap's end, from the tyre's middle */
+#define GEAR_WHEEL_HALF (FLR_GEAR_TYRE_WIDTH / 2 - 0.005) /* of the tyre, at its widest */
+#define SEAT_R          0.285                             /* where the tyre sits on the rim */
+#define WEB_R           0.262                             /* of the disc with the openings */
+#define HUB_TOP         0.245 /* the cap's end, from the tyre's middle */
 
 /* from one shoulder over the tread with its grooves to the other */
 static void tyre(flr_kit *kit)
@@ -17,8 +17,8 @@ static void tyre(flr_kit *kit)
     int n = 0;
     c[n++] = (flr_kit_corner){SEAT_R, -0.143, 0.006};
     c[n++] = (flr_kit_corner){SEAT_R + 0.03, -0.165, 0.012};
-    c[n++] = (flr_kit_corner){0.40, -HALF, 0.10};
-    c[n++] = (flr_kit_corner){0.53, -HALF, 0.07};
+    c[n++] = (flr_kit_corner){0.40, -GEAR_WHEEL_HALF, 0.10};
+    c[n++] = (flr_kit_corner){0.53, -GEAR_WHEEL_HALF, 0.07};
     c[n++] = (flr_kit_corner){0.608, -0.172, 0.035};
     c[n++] = (flr_kit_corner){r, -0.134, 0.018};
     for (int i = 0; i < 5; i++) {
@@ -34,8 +34,8 @@ static void tyre(flr_kit *kit)
     flr_kit_revolve(kit, flr_kit_at(0, 0, 0), &o, flr_kit_sides(kit, r) + 32);
     /* raised ribs and a lettering band on the outer wall */
     for (int i = 0; i < 3; i++)
-        flr_kit_torus(kit, flr_kit_at(0, 0, HALF - 0.006 - 0.0005 * i * i), 0.43 + 0.035 * i,
-                      0.0035);
+        flr_kit_torus(kit, flr_kit_at(0, 0, GEAR_WHEEL_HALF - 0.006 - 0.0005 * i * i),
+                      0.43 + 0.035 * i, 0.0035);
 }
 
 /* both halves of the rim as one turned ring */

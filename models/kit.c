@@ -128,7 +128,7 @@ flr_box3 flr_kit_bounds(const flr_kit *kit)
 
 /* ---- numbers ---- */
 
-#define TURN 6.283185307179586
+#define KIT_TURN 6.283185307179586
 
 /* Taylor series for |x| <= pi/4: the last terms are below 1e-17 */
 static double sin_small(double x)
@@ -154,7 +154,7 @@ static double cos_small(double x)
 double flr_kit_sin(double turns)
 {
     /* the quarter, and the rest in [-1/8, 1/8]: both exact */
-    double quarter = floor(turns * 4 + 0.5), rest = (turns - quarter / 4) * TURN;
+    double quarter = floor(turns * 4 + 0.5), rest = (turns - quarter / 4) * KIT_TURN;
     switch ((int)(quarter - 4 * floor(quarter / 4))) {
     case 0:
         return sin_small(rest);
@@ -180,7 +180,8 @@ double flr_kit_angle(double x, double y)
            guess = ay <= ax ? ay / (ax + ay) / 4 : 0.25 - ax / (ax + ay) / 4;
     if (x < 0) guess = 0.5 - guess;
     if (y < 0) guess = -guess;
-    for (int i = 0; i < 4; i++) guess += (y * flr_kit_cos(guess) - x * flr_kit_sin(guess)) / TURN;
+    for (int i = 0; i < 4; i++)
+        guess += (y * flr_kit_cos(guess) - x * flr_kit_sin(guess)) / KIT_TURN;
     return guess;
 }
 
@@ -197,7 +198,7 @@ double flr_kit_random(flr_kit *kit, double low, double high)
 int flr_kit_sides(const flr_kit *kit, double r)
 {
     /* a chord of n sides strays by r (1 - cos(pi/n)), about r (pi/n)^2 / 2 */
-    double n = TURN / 2 * sqrt(r / (2 * kit->chord));
+    double n = KIT_TURN / 2 * sqrt(r / (2 * kit->chord));
     int sides = 4 * (int)ceil(n / 4);
     if (sides < kit->least_sides) sides = kit->least_sides;
     return sides > 512 ? 512 : sides;

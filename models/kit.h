@@ -50,7 +50,7 @@ void flr_kit_free(flr_kit *kit);
  * the result. */
 flr_result flr_kit_finish(flr_kit *kit, flr_mesh **mesh, flr_error *error);
 
-/* Splits the longest edges until there are `count` triangles. Shells stay closed, surfaces stay
+/* Splits the longest edges until there are `count` triangles. Components stay closed, surfaces stay
  * where they are, only the triangles get smaller. `count` must be at least what is there, and
  * is met exactly when it differs by an even number, else it is one less. */
 void flr_kit_refine_to(flr_kit *kit, size_t count);

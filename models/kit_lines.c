@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { ROUTE_ROOM = 4096 };
+enum { ROUTE_CAPACITY = 4096 };
 
 int flr_kit_route(const flr_kit *kit, const flr_vec3 *way, int count, double bend, flr_vec3 *path,
                   int room)
@@ -45,9 +45,9 @@ int flr_kit_route(const flr_kit *kit, const flr_vec3 *way, int count, double ben
 void flr_kit_pipe(flr_kit *kit, const flr_vec3 *way, int count, double r, double r_inner,
                   double bend)
 {
-    flr_vec3 path[ROUTE_ROOM];
+    flr_vec3 path[ROUTE_CAPACITY];
     flr_kit_outline o;
-    int n = flr_kit_route(kit, way, count, bend, path, ROUTE_ROOM);
+    int n = flr_kit_route(kit, way, count, bend, path, ROUTE_CAPACITY);
     flr_outline_clear(&o);
     flr_outline_circle(kit, &o, 0, 0, r);
     if (r_inner > 0) {
@@ -118,11 +118,11 @@ static void frames_along(const flr_vec3 *path, int n, flr_vec3 *u, flr_vec3 *v)
 void flr_kit_bundle(flr_kit *kit, const flr_vec3 *way, int count, int wires, double r, double sag,
                     double tie)
 {
-    enum { ROOM = 1024 };
-    flr_vec3 middle[ROOM], wire[ROOM], u[ROOM], v[ROOM];
+    enum { LINE_CAPACITY = 1024 };
+    flr_vec3 middle[LINE_CAPACITY], wire[LINE_CAPACITY], u[LINE_CAPACITY], v[LINE_CAPACITY];
     double around = bundle_radius(wires, r),
            step = 10 * r > kit->wire_step ? 10 * r : kit->wire_step;
-    int n = sagging(way, count, sag, step, middle, ROOM);
+    int n = sagging(way, count, sag, step, middle, LINE_CAPACITY);
     if (n < 2) return;
     frames_along(middle, n, u, v);
     flr_kit_outline o;

@@ -34,9 +34,9 @@ void flr_kit_loop(flr_kit *kit, const flr_vec3 *path, const flr_vec3 *up, int co
 void flr_kit_knot(flr_kit *kit, int p, int q, double r_ring, double r_wind, double r, int steps,
                   int sides)
 {
-    enum { ROOM = 1024 };
-    flr_vec3 path[ROOM], up[ROOM];
-    if (steps > ROOM) {
+    enum { LOOP_CAPACITY = 1024 };
+    flr_vec3 path[LOOP_CAPACITY], up[LOOP_CAPACITY];
+    if (steps > LOOP_CAPACITY) {
         flr_kit_fail(kit, FLR_TOO_LARGE, "a knot has too many steps");
         return;
     }

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* an edge to split, from its smaller to its larger vertex */
-typedef struct edge {
+typedef struct kit_refine_edge {
     uint32_t a, b;
     uint32_t middle;
     double length2;
-} edge;
+} kit_refine_edge;
 
 typedef struct edge_list {
-    edge *edges;
+    kit_refine_edge *edges;
     size_t count, room;
     uint32_t *slots; /* hash table of index + 1; 0: empty */
     size_t mask;
@@ -27,13 +27,13 @@ static double length2(const flr_kit *kit, uint32_t a, uint32_t b)
 /* longest first; ties by vertex, so that the order is one and the same everywhere */
 static int compare(const void *left, const void *right)
 {
-    const edge *x = left, *y = right;
+    const kit_refine_edge *x = left, *y = right;
     if (x->length2 != y->length2) return x->length2 > y->length2 ? -1 : 1;
     if (x->a != y->a) return x->a < y->a ? -1 : 1;
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
-/* all edges longer than the limit: in a closed shell each is once used from a to b, a < b */
+/* all edges longer than the limit: in a closed component each is once used from a to b, a < b */
 static bool collect(flr_kit *kit, double limit2, edge_list *list)
 {
     list->count = 0;
@@ -45,12 +45,12 @@ static bool collect(flr_kit *kit, double limit2, edge_list *list)
             if (l2 <= limit2) continue;
             if (list->count == list->room) {
                 size_t room = list->room ? list->room * 2 : 65536;
-                edge *larger = realloc(list->edges, room * sizeof *larger);
+                kit_refine_edge *larger = realloc(list->edges, room * sizeof *larger);
                 if (!larger) return false;
                 list->edges = larger;
                 list->room = room;
             }
-            edge *e = &list->edges[list->count++];
+            kit_refine_edge *e = &list->edges[list->count++];
             e->a = a;
             e->b = b;
             e->length2 = l2;
@@ -74,7 +74,7 @@ static bool index_edges(flr_kit *kit, edge_list *list)
     if (!list->slots) return false;
     list->mask = slots - 1;
     for (size_t i = 0; i < list->count; i++) {
-        edge *e = &list->edges[i];
+        kit_refine_edge *e = &list->edges[i];
         e->middle = flr_kit_vertex(kit, v3_mix(kit->vertices[e->a], kit->vertices[e->b], 0.5));
         size_t slot = slot_of(list, e->a, e->b);
         while (list->slots[slot]) slot = (slot + 1) & list->mask;
@@ -92,7 +92,7 @@ static uint32_t middle_of(const edge_list *list, uint32_t a, uint32_t b)
         b = swap;
     }
     for (size_t slot = slot_of(list, a, b); list->slots[slot]; slot = (slot + 1) & list->mask) {
-        const edge *e = &list->edges[list->slots[slot] - 1];
+        const kit_refine_edge *e = &list->edges[list->slots[slot] - 1];
         if (e->a == a && e->b == b) return e->middle;
     }
     return UINT32_MAX;

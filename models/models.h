@@ -18,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
 #include "scene/pose_file.h"
 #include "scene/scene.h"
 

@@ -30,27 +30,27 @@ static void corners_mm(const flr_kit *kit, flr_kit_outline *o, const flr_kit_cor
 /* a rod with round ends between points in millimetres, r at the start, r_end at the end */
 static void limb(flr_kit *kit, flr_vec3 from, flr_vec3 to, double r, double r_end)
 {
-    enum { STEPS = 4, SIDES = 16 };
-    flr_vec3 path[2 * STEPS + 2];
-    double scale[2 * STEPS + 2];
+    enum { PROBES_STEPS = 4, PROBES_SIDES = 16 };
+    flr_vec3 path[2 * PROBES_STEPS + 2];
+    double scale[2 * PROBES_STEPS + 2];
     flr_vec3 a = v3_mul(from, mm), b = v3_mul(to, mm), along = v3_unit(v3_sub(b, a));
     int n = 0;
     /* a quarter circle at each end, but not its pole: the caps close it */
-    for (int i = 1; i <= STEPS; i++, n++) {
-        double q = 0.25 * i / STEPS;
+    for (int i = 1; i <= PROBES_STEPS; i++, n++) {
+        double q = 0.25 * i / PROBES_STEPS;
         path[n] = v3_sub(a, v3_mul(along, r * mm * flr_kit_cos(q)));
         scale[n] = r * flr_kit_sin(q);
     }
-    for (int i = STEPS; i >= 1; i--, n++) {
-        double q = 0.25 * i / STEPS;
+    for (int i = PROBES_STEPS; i >= 1; i--, n++) {
+        double q = 0.25 * i / PROBES_STEPS;
         path[n] = v3_add(b, v3_mul(along, r_end * mm * flr_kit_cos(q)));
         scale[n] = r_end * flr_kit_sin(q);
     }
     flr_kit_outline o;
     flr_outline_clear(&o);
-    for (int i = 0; i < SIDES; i++)
-        flr_outline_point(&o, mm * flr_kit_cos(i / (double)SIDES),
-                          mm * flr_kit_sin(i / (double)SIDES));
+    for (int i = 0; i < PROBES_SIDES; i++)
+        flr_outline_point(&o, mm * flr_kit_cos(i / (double)PROBES_SIDES),
+                          mm * flr_kit_sin(i / (double)PROBES_SIDES));
     flr_outline_close(&o);
     flr_kit_sweep(kit, path, n, v3_across(along), &o, scale);
 }
@@ -411,17 +411,17 @@ const flr_scenario flr_scenario_probes = {
 /* A hand that comes down onto the wings, strokes them and presses, in millimetres. */
 static flr_result add_stroke(flr_model *model, flr_error *error)
 {
-    enum { POSES = 801, LINE = 96 };
-    char *text = malloc(POSES * LINE);
+    enum { PROBES_POSES = 801, PROBES_LINE = 96 };
+    char *text = malloc(PROBES_POSES * PROBES_LINE);
     if (!text) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a stroke");
     size_t used = 0;
-    for (int i = 0; i < POSES; i++) {
+    for (int i = 0; i < PROBES_POSES; i++) {
         double t = 0.01 * i, down = t < 1 ? t : 1, turns = 0.25 * (t - 1) * (t > 1);
         double x = 36 * flr_kit_sin(turns), y = 8 + 10 * flr_kit_sin(2.6 * turns);
         /* the wings rise to both sides */
         double z = 50 - 33 * down + 0.3 * fabs(x) + 4 * flr_kit_cos(3 * turns) * down;
-        int more =
-            snprintf(text + used, LINE, "%.2f %.5f %.5f %.5f 1 0 0 0\n", t, x + 0.0, y + 0.0, z);
+        int more = snprintf(text + used, PROBES_LINE, "%.2f %.5f %.5f %.5f 1 0 0 0\n", t, x + 0.0,
+                            y + 0.0, z);
         used += more > 0 ? (size_t)more : 0;
     }
     flr_result result = flr_model_add_text(model, "stroke.txt", text, used, error);

@@ -60,19 +60,19 @@ static const struct subject {
      "a hand takes tight fits apart: microseconds of a frame, distances; FCL, ODE, Bullet beside",
      flr_bench_fits},
 };
-enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+enum { BENCH_SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
 static size_t subject_words(const char **words, size_t capacity)
 {
     size_t count = 0;
-    while (count < SUBJECTS && count < capacity) words[count] = subjects[count].name, count++;
+    while (count < BENCH_SUBJECTS && count < capacity) words[count] = subjects[count].name, count++;
     return count;
 }
 
 static int list_subjects(flr_cli *cli)
 {
     json_t *list = flr_json_array();
-    for (size_t i = 0; i < SUBJECTS; i++) {
+    for (size_t i = 0; i < BENCH_SUBJECTS; i++) {
         flr_print(cli, "%s%-13s%s %s\n", flr_bold(cli), subjects[i].name, flr_plain(cli),
                   subjects[i].summary);
         json_t *entry = flr_json_object();
@@ -114,7 +114,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler bench needs a subject; see feeler bench --list");
     const struct subject *subject = NULL;
-    for (size_t i = 0; i < SUBJECTS; i++)
+    for (size_t i = 0; i < BENCH_SUBJECTS; i++)
         if (!strcmp(subjects[i].name, arguments[0])) subject = &subjects[i];
     if (!subject) {
         const char *words[FLR_WORDS_MAX];

@@ -6,9 +6,8 @@
 
 #include "base/suggest.h"
 #include "command.h"
-#include "feeler/cache.h"
-#include "feeler/units.h"
-#include "feeler/voxfile.h"
+#include "feeler/base.h"
+#include "feeler/voxel_file.h"
 #include "files.h"
 #include "output.h"
 
@@ -158,7 +157,7 @@ static int prune(flr_cli *cli, contents *cache, uint64_t limit)
 }
 
 static const char *const actions[] = {"list", "size", "verify", "prune", "clear"};
-enum { LIST, SIZE, VERIFY, PRUNE, CLEAR, ACTION_COUNT };
+enum { LIST, CACHE_SIZE, VERIFY, PRUNE, CACHE_CLEAR, ACTION_COUNT };
 
 static size_t action_words(const char **words, size_t capacity)
 {
@@ -194,9 +193,10 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     flr_result result = flr_find_cache(values->folder, cache.folder, &error);
     if (result == FLR_OK) result = look(cli, &cache, &error);
     if (result != FLR_OK) return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
-    int code = action == SIZE                       ? tell_size(cli, &cache)
-               : action == PRUNE || action == CLEAR ? prune(cli, &cache, values->max)
-                                                    : list_files(cli, &cache, action == VERIFY);
+    int code = action == CACHE_SIZE ? tell_size(cli, &cache)
+               : action == PRUNE || action == CACHE_CLEAR
+                   ? prune(cli, &cache, values->max)
+                   : list_files(cli, &cache, action == VERIFY);
     flr_cache_list_free(cache.entries);
     return code;
 }
@@ -239,7 +239,7 @@ const flr_command flr_cmd_cache = {
         "What was voxelized once is kept, by a hash of the mesh and of all parameters, and opened "
         "the next time. The cache lies in the folder FEELER_CACHE, else in feeler under "
         "XDG_CACHE_HOME, else in ~/.cache/feeler. Files may be removed at any time, also while "
-        "they are in use; a broken one is told about and built again.\n\n"
+        "they are in use; a corrupt one is reported and built again.\n\n"
         "list (without an action, too) names the files, oldest first; size adds them up; verify "
         "compares all checksums; prune removes the oldest; clear removes all.",
     .options = options,

@@ -1,13 +1,13 @@
 /* feeler check: what is wrong with a mesh, where, and whether it matters for voxels */
-#include "feeler/check.h"
+#include "feeler/mesh_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
-#include "feeler/mesh_io.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/mesh.h"
 #include "files.h"
 #include "output.h"
 #include "scene/pose_file.h"
@@ -54,15 +54,16 @@ static void tell_text(flr_cli *cli, const char *name, const flr_mesh *mesh,
                           : worst == FLR_CHECK_WARNING ? "usable with care"
                           : report->finding_count      ? "good for voxels"
                                                        : "nothing wrong";
-    char safe[FLR_SAFE_SIZE], triangles[FLR_COUNT_TEXT_SIZE], shells[FLR_COUNT_TEXT_SIZE];
+    char safe[FLR_SAFE_SIZE], triangles[FLR_COUNT_TEXT_SIZE], components[FLR_COUNT_TEXT_SIZE];
     char closed[FLR_COUNT_TEXT_SIZE];
-    flr_print(cli, "%s%s%s: %s%s%s (%s triangle%s, %s shell%s, %s closed)\n", flr_bold(cli),
+    flr_print(cli, "%s%s%s: %s%s%s (%s triangle%s, %s component%s, %s closed)\n", flr_bold(cli),
               flr_safe(name, safe), flr_plain(cli),
               colour_of(cli, usable ? worst : FLR_CHECK_SERIOUS), verdict, flr_plain(cli),
               flr_count_print(mesh->triangle_count, triangles),
-              flr_noun(mesh->triangle_count, "", "s"), flr_count_print(report->shell_count, shells),
-              flr_noun(report->shell_count, "", "s"),
-              flr_count_print(report->closed_shell_count, closed));
+              flr_noun(mesh->triangle_count, "", "s"),
+              flr_count_print(report->component_count, components),
+              flr_noun(report->component_count, "", "s"),
+              flr_count_print(report->closed_component_count, closed));
     if (cli->quiet) return;
     for (uint32_t i = 0; i < report->finding_count; i++) {
         const flr_check_finding *f = &report->findings[i];
@@ -100,8 +101,8 @@ static json_t *report_json(const flr_mesh *mesh, const flr_mesh_report *read,
     flr_json_set(entry, "exit", flr_json_count((uint64_t)code));
     flr_json_set(entry, "format", flr_json_text(read->format_name));
     flr_json_set(entry, "triangles", flr_json_count(mesh->triangle_count));
-    flr_json_set(entry, "shells", flr_json_count(report->shell_count));
-    flr_json_set(entry, "closed_shells", flr_json_count(report->closed_shell_count));
+    flr_json_set(entry, "components", flr_json_count(report->component_count));
+    flr_json_set(entry, "closed_components", flr_json_count(report->closed_component_count));
     flr_json_set(entry, "holes", flr_json_count(report->border_loop_count));
     flr_json_set(entry, "largest_gap", flr_json_number(report->largest_gap));
     flr_json_set(entry, "cut_short", json_boolean(report->cut_short));
@@ -299,7 +300,7 @@ const flr_command flr_cmd_check = {
     .usage = usage,
     .description =
         "Looks for open borders, edges with too many triangles, flipped and inside-out parts, "
-        "triangles without area, doubled triangles, shells that pass through each other, "
+        "triangles without area, doubled triangles, components that pass through each other, "
         "coordinates that are not numbers, and sizes that hint at a wrong unit. Each finding is "
         "a sentence with a place, followed by what it means for voxels: most faults do no harm, "
         "a hole wider than a voxel does.\n"

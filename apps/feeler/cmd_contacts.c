@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "contacts.h"
-#include "feeler/cache.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
+#include "feeler/voxel_file.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"

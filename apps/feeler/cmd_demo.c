@@ -119,21 +119,21 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
 static const demo_values defaults = {.options = FLR_SERVE_DEFAULTS};
 static const char *const usage[] = {"[NAME] [options]", "--list", NULL};
-#define AT(field) offsetof(demo_values, field)
+#define DEMO_AT(field) offsetof(demo_values, field)
 static const flr_option options[] = {
-    {.name = "list", .letter = 'l', .help = "which there are", .offset = AT(list)},
+    {.name = "list", .letter = 'l', .help = "which there are", .offset = DEMO_AT(list)},
     {.name = "no-browser",
      .help = "print the address only; without a screen that is so anyway",
-     .offset = AT(no_browser)},
+     .offset = DEMO_AT(no_browser)},
     {.name = "port",
      .letter = 'p',
      .type = FLR_OPTION_INTEGER,
      .argument = "N",
      .help = "where the page is; 0: any that is free; default 7878",
-     .offset = AT(options.port),
+     .offset = DEMO_AT(options.port),
      .max = 65535},
-    FLR_SERVE_MEMORY(AT(options.memory)),
-    FLR_SERVE_SECONDS(AT(options.seconds)),
+    FLR_SERVE_MEMORY(DEMO_AT(options.memory)),
+    FLR_SERVE_SECONDS(DEMO_AT(options.seconds)),
     {.name = NULL},
 };
 static const flr_example examples[] = {

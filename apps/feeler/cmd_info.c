@@ -5,9 +5,9 @@
 
 #include "command.h"
 #include "convert_csv.h"
-#include "feeler/mesh_io.h"
-#include "feeler/voxelize.h"
-#include "feeler/voxfile.h"
+#include "feeler/mesh.h"
+#include "feeler/voxel_file.h"
+#include "feeler/voxels.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
@@ -196,7 +196,7 @@ static flr_result draw_voxels(flr_cli *cli, const info_values *values, const flr
     return result;
 }
 
-/* of a voxel file, which has been told about already, or of a mesh at the size of --voxel */
+/* of a voxel file, which has been described already, or of a mesh at the size of --voxel */
 static flr_result draw_voxels_of(flr_cli *cli, const info_values *values, const char *path,
                                  const flr_mesh *mesh, flr_error *error)
 {
@@ -306,7 +306,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
             return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                    "--features depend on the size of a voxel: add --voxel 1mm");
 
-    // a bad file does not keep the others from being told about
+    // a bad file does not keep the others from being described
     int worst = FLR_EXIT_OK;
     json_t *files = flr_json_array();
     for (int i = 0; i < count; i++) {
@@ -374,7 +374,7 @@ static const flr_example examples[] = {
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {
-    {FLR_EXIT_OK, "all files were told about"},
+    {FLR_EXIT_OK, "all files were described"},
     {FLR_EXIT_FAILED, "the picture could not be written, or memory ran out"},
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT, "a file cannot be used: missing, unreadable or broken"},
@@ -386,7 +386,7 @@ const flr_command flr_cmd_info = {
     .summary = "tell what a mesh or a scene is, with a picture if wanted",
     .usage = usage,
     .description =
-        "For a mesh: format, unit, triangles, vertices, groups, shells, whether it is closed, "
+        "For a mesh: format, unit, triangles, vertices, groups, components, whether it is closed, "
         "size, area, volume, centre of mass and inertia. For a scene (.json): its parts, where "
         "they stand and which of them move. For voxels (.flrvox): what they were made from and "
         "how, and "

@@ -29,44 +29,44 @@ static const join_values defaults = {
 };
 static const char *const usage[] = {"HOST[:PORT] --token-file FILE [options]",
                                     "HOST[:PORT] --token TOKEN [options]", NULL};
-#define AT(field) offsetof(join_values, options.field)
+#define JOIN_AT(field) offsetof(join_values, options.field)
 static const flr_option options[] = {
     {.name = "token-file",
      .type = FLR_OPTION_PATH,
      .argument = "FILE",
      .help = "the token of the session is the first line of this file",
-     .offset = AT(share_token_file)},
+     .offset = JOIN_AT(share_token_file)},
     {.name = "token",
      .type = FLR_OPTION_TEXT,
      .argument = "TOKEN",
      .help = "the token itself; others on this machine can read command lines, so a file is better",
-     .offset = AT(share_token)},
-    FLR_SHARE_OPTIONS(AT),
+     .offset = JOIN_AT(share_token)},
+    FLR_SHARE_OPTIONS(JOIN_AT),
     {.name = "scene-limit",
      .type = FLR_OPTION_BYTES,
      .argument = "SIZE",
      .help = "how large the scene that the host sends may be, all files together; default 2GiB",
-     .offset = AT(scene_limit)},
+     .offset = JOIN_AT(scene_limit)},
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
      .help =
          "voxels of this size here, whatever the session has: larger ones for a slower machine. "
-         "Forces are not the same on both sides then, and people are told",
-     .offset = AT(voxel),
+         "Forces then differ between the two sides, and feeler warns the people",
+     .offset = JOIN_AT(voxel),
      .min = 1e-9},
-    {.name = "watch", .help = "look only: take no parts", .offset = AT(watch)},
+    {.name = "watch", .help = "look only: take no parts", .offset = JOIN_AT(watch)},
     {.name = "port",
      .letter = 'p',
      .type = FLR_OPTION_INTEGER,
      .argument = "N",
      .help = "where the page and the clients of this controller come to; default: any that is free",
-     .offset = AT(port),
+     .offset = JOIN_AT(port),
      .max = 65535},
-    FLR_SERVE_LOOP(AT,
+    FLR_SERVE_LOOP(JOIN_AT,
                    "a device that moves the first hand from the beginning, as for feeler serve"),
-    FLR_NO_CACHE_OPTION(AT(no_cache)),
-    FLR_SERVE_SECONDS(AT(seconds)),
+    FLR_NO_CACHE_OPTION(JOIN_AT(no_cache)),
+    FLR_SERVE_SECONDS(JOIN_AT(seconds)),
     {.name = NULL},
 };
 static const flr_example examples[] = {
@@ -91,7 +91,7 @@ const flr_command flr_cmd_join = {
     .description =
         "Asks the controller at HOST (port 7879, unless it says another) to be let into its shared "
         "session, fetches the scene, makes its voxels, and then serves the viewer's page on this "
-        "machine. The loop and the forces are computed here; what hands do on either side is told "
+        "machine. The loop and the forces are computed here; what hands do on either side is sent "
         "to the others.\n\n"
         "feeler serve --share prints the line to be typed. What goes between controllers is always "
         "sealed with the token; who has another one gets no answer.",

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "feeler/probe.h"
 #include "files.h"
 #include "output.h"
@@ -19,22 +19,22 @@ typedef struct probe_values {
     int method;
 } probe_values;
 
-typedef struct job {
+typedef struct probe_job {
     flr_mesh *mesh;
     double unit; /* metres per unit of the mesh file, and so of the segments */
     flr_segment_list list;
     flr_probe_model *model;
     double seconds; /* to make it */
-} job;
+} probe_job;
 
-static void free_job(job *j)
+static void free_job(probe_job *j)
 {
     flr_probe_model_destroy(j->model);
     flr_segment_list_free(&j->list);
     flr_mesh_destroy(j->mesh);
 }
 
-static flr_result load(flr_cli *cli, const probe_values *values, const char *path, job *j,
+static flr_result load(flr_cli *cli, const probe_values *values, const char *path, probe_job *j,
                        flr_error *error)
 {
     flr_mesh_options options = flr_input_mesh_options(&values->input, 0);
@@ -54,7 +54,7 @@ static flr_result load(flr_cli *cli, const probe_values *values, const char *pat
     return flr_segment_list_read(cli->env, values->segments, j->unit, &j->list, error);
 }
 
-static flr_result make(flr_cli *cli, const probe_values *values, job *j, flr_error *error)
+static flr_result make(flr_cli *cli, const probe_values *values, probe_job *j, flr_error *error)
 {
     flr_probe_def def = flr_default_probe_def();
     def.mesh = j->mesh;
@@ -68,7 +68,7 @@ static flr_result make(flr_cli *cli, const probe_values *values, job *j, flr_err
 }
 
 /* One segment: a line of the table, or a JSON document of its own. */
-static void tell(flr_cli *cli, const job *j, size_t i, bool hit, const flr_probe_hit *h)
+static void tell(flr_cli *cli, const probe_job *j, size_t i, bool hit, const flr_probe_hit *h)
 {
     if (!cli->json) {
         if (!hit)
@@ -86,7 +86,7 @@ static void tell(flr_cli *cli, const job *j, size_t i, bool hit, const flr_probe
         printf("{\"i\": %zu, \"hit\": false, \"t\": null, \"triangle\": null}\n", i);
 }
 
-static void ask_all(flr_cli *cli, const job *j)
+static void ask_all(flr_cli *cli, const probe_job *j)
 {
     flr_print(cli, "%9s  %-12s %9s  %12s %12s %12s\n", "i", "t", "triangle", "x", "y", "z");
     size_t hits = 0;
@@ -123,7 +123,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
             "feeler probe needs either --segments FILE, with x0 y0 z0 x1 y1 z1 in "
             "each line, or --segment \"x0 y0 z0 x1 y1 z1\"");
     flr_error error;
-    job j = {0};
+    probe_job j = {0};
     flr_result result = load(cli, values, arguments[0], &j, &error);
     if (result == FLR_OK) result = make(cli, values, &j, &error);
     flr_progress_end(cli);
@@ -186,7 +186,8 @@ const flr_command flr_cmd_probe = {
         "1 at its end, the triangle's number, and the point in the mesh's unit. The answer is "
         "exact: "
         "edges and corners belong to triangles, so nothing slips through between them; of several "
-        "triangles at the same t the lowest number is told; triangles without area are not hit.\n\n"
+        "triangles at the same t the lowest number is reported; triangles without area are not "
+        "hit.\n\n"
         "With --json each segment is a JSON document of its own, in a line of its own: i, hit, t, "
         "triangle.",
     .options = options,

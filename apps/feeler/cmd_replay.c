@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/cache.h"
 #include "feeler/version.h"
+#include "feeler/voxel_file.h"
 #include "files.h"
 #include "output.h"
 #include "recorded.h"
@@ -17,14 +17,14 @@ typedef struct replay_values {
     uint64_t memory;
 } replay_values;
 
-typedef struct job {
+typedef struct replay_job {
     flr_recorded from;
     flr_stage *stage;
     flr_hand_log motion;
     flr_replay_result result;
-} job;
+} replay_job;
 
-static void free_job(job *j)
+static void free_job(replay_job *j)
 {
     flr_hand_log_free(&j->motion);
     flr_stage_destroy(j->stage);
@@ -45,8 +45,8 @@ static bool show_run(void *context, uint64_t done)
 
 /* ---- making it ready ---- */
 
-static flr_result make_stage(flr_cli *cli, const replay_values *values, const char *scene, job *j,
-                             flr_error *error)
+static flr_result make_stage(flr_cli *cli, const replay_values *values, const char *scene,
+                             replay_job *j, flr_error *error)
 {
     flr_result result = flr_recorded_scene(cli, &j->from, scene, error);
     if (result != FLR_OK) return result;
@@ -88,7 +88,7 @@ static flr_result make_stage(flr_cli *cli, const replay_values *values, const ch
 
 /* ---- what to say ---- */
 
-static void tell_what_is_missing(flr_cli *cli, const job *j)
+static void tell_what_is_missing(flr_cli *cli, const replay_job *j)
 {
     const flr_hand_log *m = &j->motion;
     unsigned long long count = m->count, behind = j->result.behind;
@@ -106,7 +106,7 @@ static void tell_what_is_missing(flr_cli *cli, const job *j)
                  count - 1);
 }
 
-static void print_result(flr_cli *cli, const job *j)
+static void print_result(flr_cli *cli, const replay_job *j)
 {
     const flr_replay_result *r = &j->result;
     char hash[FLR_HASH_TEXT_SIZE];
@@ -140,7 +140,7 @@ static json_t *difference_json(uint64_t frame, uint64_t recorded, uint64_t now)
     return o;
 }
 
-static json_t *result_json(const job *j)
+static json_t *result_json(const replay_job *j)
 {
     const flr_replay_result *r = &j->result;
     char hash[FLR_HASH_TEXT_SIZE];
@@ -180,7 +180,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const replay_values *values = given;
     flr_error error;
-    job j = {0};
+    replay_job j = {0};
     flr_catch_stop();
     flr_result did = flr_recorded_open(cli, arguments[0], &j.from, &error);
     if (did == FLR_OK) did = flr_hand_log_read(j.from.recording, arguments[0], &j.motion, &error);
@@ -205,8 +205,9 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 static const char *const usage[] = {"RECORDING [SCENE] [options]", NULL};
 static const flr_option options[] = {
     {.name = "anyway",
-     .help = "also when parts have changed since: the hand goes the same way, and it is told where "
-             "things begin to differ",
+     .help =
+         "also when parts have changed since: the hand goes the same way, and feeler reports where "
+         "things begin to differ",
      .offset = offsetof(replay_values, anyway)},
     FLR_NO_CACHE_OPTION(offsetof(replay_values, no_cache)),
     FLR_MEMORY_OPTION(offsetof(replay_values, memory)),
@@ -226,7 +227,8 @@ static const flr_exit_text exits[] = {
     {FLR_EXIT_USAGE, "the command line is wrong; nothing was done"},
     {FLR_EXIT_INPUT,
      "the recording or its scene cannot be used, or parts have changed since it was made"},
-    {FLR_EXIT_STOPPED, "stopped by Ctrl-C; all frames up to there were the same or it is told"},
+    {FLR_EXIT_STOPPED,
+     "stopped by Ctrl-C; all frames up to there were the same, or the difference is reported"},
     {0, NULL},
 };
 
@@ -237,7 +239,7 @@ const flr_command flr_cmd_replay = {
     .description =
         "Scene, parameters and what the device said in each frame are taken from the recording; "
         "everything else is computed anew. The state after each frame has a hash, which must be "
-        "the one that was recorded; the first frame that differs is told.\n\n"
+        "the one that was recorded; the first frame that differs is reported.\n\n"
         "A recording that feeler serve made is run again in the same way, with all that was done "
         "meanwhile: parts taken, let go of and placed, parameters changed, what stays merged. It "
         "ends where parts came, went or got other voxels: those are not in the file.\n\n"

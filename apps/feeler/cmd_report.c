@@ -8,12 +8,12 @@
 
 typedef struct report_values {
     flr_common common;
-    const char *out;
+    const char *out, *animation;
     double clearance; /* metres; below 0: not given */
     int64_t measure;
 } report_values;
 
-/* The scene is a help, not a need: what is missing is told, and the page does without. */
+/* The scene is optional: a warning says what is missing, and the page does without. */
 static flr_result find_meshes(flr_cli *cli, const char *scene, flr_report *r, flr_error *error)
 {
     flr_error why;
@@ -29,25 +29,30 @@ static flr_result write_page(flr_cli *cli, const char *path, const flr_report *r
                              flr_error *error)
 {
     flr_blob page;
-    flr_output *out;
     flr_result result = flr_report_page(cli, r, &page, error);
     if (result != FLR_OK) return result;
     flr_hold_signals();
-    result = flr_output_begin(cli->env, path, &out, error);
-    if (result == FLR_OK) {
-        result = flr_output_write(out, page.bytes, page.size, error);
-        if (result == FLR_OK)
-            result = flr_output_commit(out, error);
-        else
-            flr_output_abandon(out);
-    }
+    result = flr_file_write_all(cli->env, path, page.bytes, page.size, error);
     flr_release_signals();
     *size = page.size;
     flr_blob_free(&page);
     return result;
 }
 
-static void tell(flr_cli *cli, const report_values *values, const flr_report *r, size_t size)
+/* Without the meshes there is nothing to draw. */
+static flr_result animate(flr_cli *cli, const report_values *values, const flr_report *r,
+                          size_t *drawn, flr_error *error)
+{
+    if (!values->animation) return FLR_OK;
+    if (!r->parts.count)
+        return flr_fail(error, FLR_NOT_FOUND,
+                        "%s: an animation needs the meshes of the scene; name the scene file, too",
+                        r->from.path);
+    return flr_report_animate(cli, r, values->animation, drawn, error);
+}
+
+static void tell(flr_cli *cli, const report_values *values, const flr_report *r, size_t size,
+                 size_t drawn)
 {
     char safe[FLR_SAFE_SIZE], bytes[FLR_COUNT_TEXT_SIZE];
     const char *colour = r->verdict == FLR_VERDICT_PASS   ? flr_green(cli)
@@ -66,15 +71,22 @@ static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
                   flr_noun(r->measured, "frame", "frames"), r->count);
     if (!r->complete)
         flr_warn(cli, "%s was not ended properly; its last frames are missing", r->from.path);
-    flr_print_note(cli, "%s: %s\n", flr_safe(values->out, safe), flr_bytes_print(size, bytes));
+    if (values->out)
+        flr_print_note(cli, "%s: %s\n", flr_safe(values->out, safe), flr_bytes_print(size, bytes));
+    if (values->animation)
+        flr_print_note(cli, "%s: %zu pictures\n", flr_safe(values->animation, safe), drawn);
 }
 
-static json_t *report_json(const report_values *values, const flr_report *r, size_t size)
+static json_t *report_json(const report_values *values, const flr_report *r, size_t size,
+                           size_t drawn)
 {
     json_t *o = flr_json_object(), *distance = flr_json_object();
     flr_json_set(o, "recording", flr_json_text(r->from.path));
-    flr_json_set(o, "file", flr_json_text(values->out));
-    flr_json_set(o, "bytes", flr_json_count(size));
+    flr_json_set(o, "file", values->out ? flr_json_text(values->out) : json_null());
+    flr_json_set(o, "bytes", values->out ? flr_json_count(size) : json_null());
+    flr_json_set(o, "animation",
+                 values->animation ? flr_json_text(values->animation) : json_null());
+    flr_json_set(o, "pictures", values->animation ? flr_json_count(drawn) : json_null());
     flr_json_set(o, "frames", flr_json_count(r->count));
     flr_json_set(o, "complete", json_boolean(r->complete));
     flr_json_set(o, "missing_frames", flr_json_count(r->missing));
@@ -110,12 +122,13 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
 static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const report_values *values = given;
-    if (!values->out)
+    if (!values->out && !values->animation)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-                               "feeler report needs a page to write: add --out report.html");
+                               "feeler report needs a page to write: add --out report.html (or "
+                               "--animation way.png)");
     flr_error error;
     flr_report r = {.clearance = values->clearance};
-    size_t size = 0;
+    size_t size = 0, drawn = 0;
     bool writing = false;
     flr_result did = flr_recorded_open(cli, arguments[0], &r.from, &error);
     if (did == FLR_OK) did = flr_report_read(cli, &r, &error);
@@ -124,15 +137,16 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         did = flr_report_measure(cli, &r, (size_t)values->measure, &error);
     if (did == FLR_OK) did = flr_report_sum(&r, &error);
     if (did == FLR_OK) {
-        writing = true;
-        did = write_page(cli, values->out, &r, &size, &error);
+        writing = r.parts.count || !values->animation;
+        did = animate(cli, values, &r, &drawn, &error);
+        if (did == FLR_OK && values->out) did = write_page(cli, values->out, &r, &size, &error);
     }
     flr_progress_end(cli);
     int code = r.verdict == FLR_VERDICT_FAIL || r.verdict == FLR_VERDICT_OPEN ? FLR_EXIT_FAILED
                                                                               : FLR_EXIT_OK;
     if (did == FLR_OK) {
-        tell(cli, values, &r, size);
-        if (cli->json) flr_json_print(cli, report_json(values, &r, size));
+        tell(cli, values, &r, size, drawn);
+        if (cli->json) flr_json_print(cli, report_json(values, &r, size, drawn));
     }
     flr_report_free(&r);
     if (did == FLR_OK) return code;
@@ -140,7 +154,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const report_values defaults = {.clearance = -1, .measure = 5000};
-static const char *const usage[] = {"RECORDING [SCENE] --out FILE.html [options]", NULL};
+static const char *const usage[] = {"RECORDING [SCENE] --out FILE.html [options]",
+                                    "RECORDING [SCENE] --animation FILE.png [options]", NULL};
 static const flr_option options[] = {
     {.name = "out",
      .letter = 'o',
@@ -148,6 +163,12 @@ static const flr_option options[] = {
      .argument = "FILE",
      .help = "the page to write; it needs no other file",
      .offset = offsetof(report_values, out)},
+    {.name = "animation",
+     .letter = 'a',
+     .type = FLR_OPTION_PATH,
+     .argument = "FILE",
+     .help = "write the motion as an animated PNG, which browsers play; needs the scene's meshes",
+     .offset = offsetof(report_values, animation)},
     {.name = "clearance",
      .letter = 'c',
      .type = FLR_OPTION_SIZE,
@@ -167,6 +188,7 @@ static const flr_option options[] = {
 };
 static const flr_example examples[] = {
     {"feeler report turn.mcap --out turn.html", "path, clearance, forces and times on one page"},
+    {"feeler report turn.mcap --animation turn.png", "the motion, for a page or a document"},
     {NULL, NULL},
 };
 static const flr_exit_text exits[] = {

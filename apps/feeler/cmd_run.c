@@ -6,11 +6,11 @@
 
 #include "command.h"
 #include "doctor.h"
-#include "feeler/cache.h"
+#include "feeler/base.h"
+#include "feeler/device.h"
 #include "feeler/hand.h"
-#include "feeler/hardware.h"
-#include "feeler/units.h"
 #include "feeler/version.h"
+#include "feeler/voxel_file.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
@@ -22,8 +22,8 @@
 #include "sim/stage.h"
 #include "touch.h"
 
-#define MOST_FRAMES 1e12
-#define STATE_FILE  "run.flrstate" /* of a run that waited in vain for voxels */
+#define RUN_MAX_FRAMES 1e12
+#define STATE_FILE     "run.flrstate" /* of a run that waited in vain for voxels */
 
 static const char *const integrator_choices[] = {"implicit", "explicit", "quasi-static", NULL};
 
@@ -36,12 +36,12 @@ typedef struct run_values {
     double rate, voxel, moving_voxel, speed, reach;
     double friction, restitution; /* NAN: not given */
     int integrator, engine, tool; /* engine, tool -1: not given */
-    bool firm, paced, exact_hand, no_braking, no_cache, no_march;
+    bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
     uint64_t memory;
 } run_values;
 
 /* what a run is made from */
-typedef struct job {
+typedef struct run_job {
     flr_scene *scene;
     flr_setup setup;
     flr_stage *stage;
@@ -52,9 +52,9 @@ typedef struct job {
     flr_pose *poses;
     uint32_t moving;
     bool bad_resume; /* the file of --resume cannot be used */
-} job;
+} run_job;
 
-static void free_job(job *j)
+static void free_job(run_job *j)
 {
     flr_device_close(j->device);
     flr_script_destroy(j->script);
@@ -93,11 +93,11 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     setup.params.coupling.firm = values->firm || flr_scene_firm(scene, 0);
     setup.params.step.integrator = (flr_integrator)values->integrator;
     setup.params.step.braking = values->no_braking ? 0 : 1;
-    if (values->no_march) setup.params.unchecked = INFINITY;
+    if (values->no_motion_check) setup.params.unchecked = INFINITY;
     return setup;
 }
 
-static flr_result make_stage(flr_cli *cli, const run_values *values, const char *file, job *j,
+static flr_result make_stage(flr_cli *cli, const run_values *values, const char *file, run_job *j,
                              flr_error *error)
 {
     flr_result result = flr_scene_read(cli->env, file, &j->scene, error);
@@ -138,7 +138,7 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
 /* ---- the hand ---- */
 
 /* Where a point begins: where the scene says, else above all parts; `*size` is that of them all. */
-static flr_pose start_of_point(const job *j, flr_vec3 *size)
+static flr_pose start_of_point(const run_job *j, flr_vec3 *size)
 {
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < j->stage->parts.count; i++) {
@@ -154,7 +154,7 @@ static flr_pose start_of_point(const job *j, flr_vec3 *size)
     return T;
 }
 
-static flr_result make_script(flr_cli *cli, const run_values *values, job *j, flr_error *error)
+static flr_result make_script(flr_cli *cli, const run_values *values, run_job *j, flr_error *error)
 {
     const flr_part_entry *part = j->part == UINT32_MAX ? NULL : &j->stage->parts.list[j->part];
     flr_vec3 size = flr_vec3_zero();
@@ -174,7 +174,7 @@ static flr_result make_script(flr_cli *cli, const run_values *values, job *j, fl
     if (result != FLR_OK) return result;
     double seconds = flr_script_duration(j->script);
     double frames = isfinite(seconds) ? (seconds + 0.5) * values->rate : 10000;
-    if (values->frames == 0 && !(frames <= MOST_FRAMES))
+    if (values->frames == 0 && !(frames <= RUN_MAX_FRAMES))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "the hand's way takes %g s, which is too long to run to its end; say how "
                         "far with --frames",
@@ -184,7 +184,7 @@ static flr_result make_script(flr_cli *cli, const run_values *values, job *j, fl
 }
 
 /* A device that somebody holds. */
-static flr_result open_device(const run_values *values, job *j, flr_error *error)
+static flr_result open_device(const run_values *values, run_job *j, flr_error *error)
 {
     flr_result result = flr_device_plugins_load(NULL, NULL, error);
     if (result == FLR_OK) result = flr_device_open_named(values->device, &j->device, error);
@@ -193,7 +193,7 @@ static flr_result open_device(const run_values *values, job *j, flr_error *error
 }
 
 /* A hand takes the part where the part stands. Where its way begins elsewhere, it holds the part with that offset. */
-static void tell_offset(flr_cli *cli, const job *j, flr_target target)
+static void tell_offset(flr_cli *cli, const run_job *j, flr_target target)
 {
     if (j->part == UINT32_MAX) return;
     const flr_part_entry *part = &j->stage->parts.list[j->part];
@@ -211,7 +211,7 @@ static void tell_offset(flr_cli *cli, const job *j, flr_target target)
         1e3 * way, angle * 57.29577951308232, flr_safe(part->name, safe));
 }
 
-static flr_result make_hand(flr_cli *cli, const run_values *values, job *j, flr_error *error)
+static flr_result make_hand(flr_cli *cli, const run_values *values, run_job *j, flr_error *error)
 {
     if (values->device) return open_device(values, j, error);
     flr_result result = make_script(cli, values, j, error);
@@ -237,7 +237,7 @@ static bool show_run(void *context, uint64_t done)
 static bool paced(const run_values *values) { return values->paced || values->device; }
 
 /* What a replay must know to do the same again, and what a report tells of the circumstances. */
-static flr_result describe(const run_values *values, job *j, flr_texts *texts, flr_error *error)
+static flr_result describe(const run_values *values, run_job *j, flr_texts *texts, flr_error *error)
 {
     char *scene = realpath(j->scene->path, NULL), machine[FLR_MACHINE_TEXT_SIZE];
     if (!scene) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
@@ -265,7 +265,7 @@ static flr_result describe(const run_values *values, job *j, flr_texts *texts, f
     return result;
 }
 
-static flr_result write_poses(const job *j, flr_output *out, uint64_t frames, flr_error *error)
+static flr_result write_poses(const run_job *j, flr_output *out, uint64_t frames, flr_error *error)
 {
     double unit = j->scene->unit;
     flr_result result =
@@ -290,7 +290,7 @@ static flr_result write_poses(const job *j, flr_output *out, uint64_t frames, fl
 }
 
 /* All that determines what happens, as one hash: what goes on must be the same run. */
-static flr_result identify(const run_values *values, const job *j, flr_hash *identity,
+static flr_result identify(const run_values *values, const run_job *j, flr_hash *identity,
                            flr_error *error)
 {
     flr_texts texts = {0};
@@ -321,8 +321,8 @@ static flr_result identify(const run_values *values, const job *j, flr_hash *ide
     return result;
 }
 
-static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_run_result *result,
-                          flr_error *error)
+static flr_result run_one(flr_cli *cli, const run_values *values, run_job *j,
+                          flr_run_result *result, flr_error *error)
 {
     if (values->poses) {
         j->poses = calloc(j->frames * j->moving + 1, sizeof *j->poses);
@@ -330,7 +330,7 @@ static flr_result run_job(flr_cli *cli, const run_values *values, job *j, flr_ru
             return flr_fail(error, FLR_NO_MEMORY, "not enough memory for the poses of %llu frames",
                             (unsigned long long)j->frames);
     }
-    /* a file that cannot be written is told before the work, not after */
+    /* report a file that cannot be written before the work, not after */
     flr_output *poses = NULL;
     flr_texts texts = {0};
     flr_result did = FLR_OK;
@@ -380,7 +380,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     (void)count;
     const run_values *values = given;
     flr_error error;
-    job j = {0};
+    run_job j = {0};
     flr_run_result result;
     flr_catch_stop();
     flr_result did = make_stage(cli, values, arguments[0], &j, &error);
@@ -393,7 +393,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         code = exit_of(did == FLR_NOT_FOUND && !word ? FLR_BAD_INPUT : did);
     }
     if (did == FLR_OK) {
-        did = run_job(cli, values, &j, &result, &error);
+        did = run_one(cli, values, &j, &result, &error);
         code = j.bad_resume ? FLR_EXIT_INPUT : FLR_EXIT_FAILED;
     }
     flr_progress_end(cli);
@@ -446,7 +446,7 @@ static const flr_option options[] = {
      .help = "how many; default: to the end of the path, or 10000",
      .offset = offsetof(run_values, frames),
      .min = 1,
-     .max = MOST_FRAMES},
+     .max = RUN_MAX_FRAMES},
     {.name = "tool",
      .type = FLR_OPTION_CHOICE,
      .argument = "grip|point",
@@ -556,7 +556,7 @@ static const flr_option options[] = {
      .offset = offsetof(run_values, no_braking)},
     {.name = "no-check",
      .help = "do not check that the way of a part is free; then fast motion can pass through",
-     .offset = offsetof(run_values, no_march)},
+     .offset = offsetof(run_values, no_motion_check)},
     FLR_NO_CACHE_OPTION(offsetof(run_values, no_cache)),
     FLR_MEMORY_OPTION(offsetof(run_values, memory)),
     {.name = "state",

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "command.h"
-#include "feeler/cache.h"
-#include "feeler/mesh_io.h"
-#include "feeler/sweep.h"
-#include "feeler/voxelize.h"
-#include "feeler/voxfile.h"
+#include "feeler/merge.h"
+#include "feeler/mesh.h"
+#include "feeler/voxel_file.h"
+#include "feeler/voxels.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
@@ -27,7 +26,7 @@ typedef struct sweep_values {
 } sweep_values;
 
 /* all that one run makes and learns */
-typedef struct job {
+typedef struct sweep_job {
     flr_mesh *mesh; /* of the moving part */
     bool hollow;
     flr_pose_list poses;
@@ -37,9 +36,9 @@ typedef struct job {
     size_t compared;       /* parts that stand */
     flr_sweep_clash clash; /* with all of them */
     double seconds;
-} job;
+} sweep_job;
 
-static void free_job(job *j)
+static void free_job(sweep_job *j)
 {
     flr_mesh_destroy(j->mesh);
     flr_pose_list_free(&j->poses);
@@ -59,7 +58,7 @@ static bool show_progress(void *context, uint64_t done, uint64_t places)
     return !flr_stop_wanted();
 }
 
-static flr_result sweep(flr_cli *cli, const sweep_values *values, job *j, flr_error *error)
+static flr_result sweep(flr_cli *cli, const sweep_values *values, sweep_job *j, flr_error *error)
 {
     if (!(j->voxel > 0))
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -91,7 +90,7 @@ static flr_result sweep(flr_cli *cli, const sweep_values *values, job *j, flr_er
 }
 
 /* Adds what one part that stands says. */
-static void compare(job *j, const flr_voxmap *part, flr_pose T_world_part)
+static void compare(sweep_job *j, const flr_voxmap *part, flr_pose T_world_part)
 {
     flr_sweep_clash one;
     flr_sweep_compare(j->swept, flr_pose_identity(), part, T_world_part, &one);
@@ -107,8 +106,8 @@ static void compare(job *j, const flr_voxmap *part, flr_pose T_world_part)
     j->compared++;
 }
 
-static flr_result compare_mesh(flr_cli *cli, const sweep_values *values, job *j, const char *name,
-                               const flr_mesh *mesh, bool hollow, double voxel,
+static flr_result compare_mesh(flr_cli *cli, const sweep_values *values, sweep_job *j,
+                               const char *name, const flr_mesh *mesh, bool hollow, double voxel,
                                flr_pose T_world_part, flr_error *error)
 {
     char folder[FLR_CACHE_PATH_SIZE];
@@ -143,7 +142,8 @@ static flr_result open_mesh(flr_cli *cli, const sweep_values *values, const char
     return result;
 }
 
-static flr_result compare_file(flr_cli *cli, const sweep_values *values, job *j, flr_error *error)
+static flr_result compare_file(flr_cli *cli, const sweep_values *values, sweep_job *j,
+                               flr_error *error)
 {
     const char *path = values->against;
     if (flr_is_voxels(path)) {
@@ -165,8 +165,8 @@ static flr_result compare_file(flr_cli *cli, const sweep_values *values, job *j,
     return result;
 }
 
-static flr_result work_file(flr_cli *cli, const sweep_values *values, const char *path, job *j,
-                            flr_error *error)
+static flr_result work_file(flr_cli *cli, const sweep_values *values, const char *path,
+                            sweep_job *j, flr_error *error)
 {
     double unit = values->pose_unit > 0    ? values->pose_unit
                   : values->input.unit > 0 ? values->input.unit
@@ -183,7 +183,7 @@ static flr_result work_file(flr_cli *cli, const sweep_values *values, const char
 
 /* The path's part moves; then all others are compared. */
 static flr_result work_parts(flr_cli *cli, const sweep_values *values, const flr_scene *scene,
-                             const char *moving, job *j, flr_error *error)
+                             const char *moving, sweep_job *j, flr_error *error)
 {
     flr_scene_loader loader = flr_scene_loader_begin(cli->env, scene, NULL);
     flr_result result = FLR_OK;
@@ -214,8 +214,8 @@ static flr_result work_parts(flr_cli *cli, const sweep_values *values, const flr
     return result;
 }
 
-static flr_result work_scene(flr_cli *cli, const sweep_values *values, const char *file, job *j,
-                             flr_error *error)
+static flr_result work_scene(flr_cli *cli, const sweep_values *values, const char *file,
+                             sweep_job *j, flr_error *error)
 {
     flr_scene *scene;
     flr_result result = flr_scene_read(cli->env, file, &scene, error);
@@ -229,7 +229,7 @@ static flr_result work_scene(flr_cli *cli, const sweep_values *values, const cha
 
 /* ---- what to say ---- */
 
-static void tell(flr_cli *cli, const sweep_values *values, const char *path, const job *j)
+static void tell(flr_cli *cli, const sweep_values *values, const char *path, const sweep_job *j)
 {
     char safe[FLR_SAFE_SIZE];
     const flr_sweep_report *r = &j->report;
@@ -317,7 +317,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     int code = check_arguments(cli, values, arguments[0]);
     if (code != FLR_EXIT_OK) return code;
     flr_error error;
-    job j = {0};
+    sweep_job j = {0};
     flr_result result = flr_is_scene(arguments[0])
                             ? work_scene(cli, values, arguments[0], &j, &error)
                             : work_file(cli, values, arguments[0], &j, &error);

@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "feeler/cache.h"
-#include "feeler/mesh_io.h"
-#include "feeler/voxelize.h"
-#include "feeler/voxfile.h"
+#include "feeler/mesh.h"
+#include "feeler/voxel_file.h"
+#include "feeler/voxels.h"
 #include "files.h"
 #include "info.h"
 #include "output.h"
@@ -32,7 +31,7 @@ static const char *const bit_choices[] = {"2", "4", "8", NULL};
 static const unsigned bit_counts[] = {2, 4, 8};
 
 /* all that one run makes and learns */
-typedef struct job {
+typedef struct voxelize_job {
     const char *path;
     flr_mesh *mesh;
     char left_out[FLR_LEFT_OUT_TEXT_SIZE]; /* by a tolerant reader; "": nothing */
@@ -42,9 +41,9 @@ typedef struct job {
     flr_cache_report cache;
     double read_seconds, write_seconds, total_seconds;
     flr_leak_report leaks;
-} job;
+} voxelize_job;
 
-static void free_job(job *j)
+static void free_job(voxelize_job *j)
 {
     flr_shell_destroy(j->shell);
     flr_voxmap_destroy(j->voxmap);
@@ -121,7 +120,7 @@ static flr_result stopped(flr_error *error)
     return flr_fail(error, FLR_CANCELLED, "stopped; nothing was written");
 }
 
-static flr_result write_out(flr_cli *cli, const char *path, job *j, flr_error *error)
+static flr_result write_out(flr_cli *cli, const char *path, voxelize_job *j, flr_error *error)
 {
     int64_t begin = flr_clock_ns(cli->env);
     flr_progress(cli, 100, 100, "writing %s", path);
@@ -134,7 +133,7 @@ static flr_result write_out(flr_cli *cli, const char *path, job *j, flr_error *e
 
 /* What does not fit into memory goes straight to --out, and to the cache only where there is none. */
 static flr_result stream_out(flr_cli *cli, const voxelize_values *values,
-                             const flr_voxelize_def *def, job *j, flr_error *error)
+                             const flr_voxelize_def *def, voxelize_job *j, flr_error *error)
 {
     j->cache.streamed = true;
     flr_result result = flr_voxelize_file(cli->env, j->mesh, def, values->out, !values->no_shell,
@@ -145,7 +144,8 @@ static flr_result stream_out(flr_cli *cli, const voxelize_values *values,
     return result;
 }
 
-static flr_result work(flr_cli *cli, const voxelize_values *values, job *j, flr_error *error)
+static flr_result work(flr_cli *cli, const voxelize_values *values, voxelize_job *j,
+                       flr_error *error)
 {
     flr_voxelize_def def = make_def(values);
     flr_voxelize_needs needs;
@@ -200,7 +200,8 @@ static uint64_t peak_bytes(void)
 }
 
 /* All that deserves attention goes to `each`. */
-static void each_warning(const job *j, void (*each)(void *context, const char *text), void *context)
+static void each_warning(const voxelize_job *j, void (*each)(void *context, const char *text),
+                         void *context)
 {
     char sentence[FLR_LEAK_TEXT_SIZE];
     if (*j->left_out) each(context, j->left_out);
@@ -231,7 +232,7 @@ static void push_warning(void *context, const char *text)
     flr_json_push(context, flr_json_text(text));
 }
 
-static void tell_rest(flr_cli *cli, const voxelize_values *values, const job *j)
+static void tell_rest(flr_cli *cli, const voxelize_values *values, const voxelize_job *j)
 {
     char a[FLR_COUNT_TEXT_SIZE], safe[FLR_SAFE_SIZE];
     const flr_voxelize_report *r = &j->cache.voxelize;
@@ -250,7 +251,7 @@ static void tell_rest(flr_cli *cli, const voxelize_values *values, const job *j)
     each_warning(j, print_warning, cli);
 }
 
-static json_t *seconds_json(const job *j)
+static json_t *seconds_json(const voxelize_job *j)
 {
     json_t *seconds = flr_json_object();
     flr_json_set(seconds, "read", flr_json_number(j->read_seconds));
@@ -278,7 +279,7 @@ static json_t *leaks_json(const flr_leak_report *report)
     return leaks;
 }
 
-static json_t *cache_json(const job *j)
+static json_t *cache_json(const voxelize_job *j)
 {
     if (!*j->folder) return json_null();
     char key[FLR_HASH_TEXT_SIZE];
@@ -291,7 +292,7 @@ static json_t *cache_json(const job *j)
 }
 
 /* The whole answer, as text or as JSON. */
-static void tell(flr_cli *cli, const voxelize_values *values, const job *j)
+static void tell(flr_cli *cli, const voxelize_values *values, const voxelize_job *j)
 {
     char safe[FLR_SAFE_SIZE];
     flr_voxmap_info info = flr_voxmap_get_info(j->voxmap);
@@ -314,7 +315,7 @@ static void tell(flr_cli *cli, const voxelize_values *values, const job *j)
 
 /* ---- the command ---- */
 
-/* A wrong parameter is told from the part: too large a voxel, more memory than there is. */
+/* A wrong parameter is distinguished from a bad part: too large a voxel, more memory than there is. */
 static int exit_of_work(flr_result result)
 {
     if (result == FLR_CANCELLED) return FLR_EXIT_STOPPED;
@@ -360,7 +361,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     if (code != FLR_EXIT_OK) return code;
 
     flr_error error;
-    job j = {.path = arguments[0]};
+    voxelize_job j = {.path = arguments[0]};
     int64_t begin = flr_clock_ns(cli->env);
     flr_mesh_options options = flr_input_mesh_options(&values->input, values->voxel);
     flr_mesh_report report;

@@ -5,7 +5,7 @@
 
 #include "output.h"
 
-enum { MOST_STEPS = 1000 }; /* from one pose to the next, to keep the travel limit */
+enum { MAX_STEPS = 1000 }; /* from one pose to the next, to keep the travel limit */
 
 flr_result flr_contacts_make_engine(flr_contacts_job *j, flr_obstacle *o, flr_error *error)
 {
@@ -130,7 +130,7 @@ static void approach(flr_contacts_job *j, flr_pose from, flr_pose to, double max
     const flr_coherent *engine = j->obstacles->coherent;
     double at = 0, way;
     flr_pose T = from;
-    while ((way = flr_coherent_travel(engine, T, to)) > max_travel && a->steps < MOST_STEPS) {
+    while ((way = flr_coherent_travel(engine, T, to)) > max_travel && a->steps < MAX_STEPS) {
         double part = at + (1 - at) * 0.98 * max_travel / way;
         T = between(from, to, part);
         at = part;

@@ -3,9 +3,8 @@
 #define FLR_CONTACTS_H
 
 #include "command.h"
-#include "feeler/coherent.h"
 #include "feeler/contact.h"
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 #include "feeler/spheres.h"
 #include "scene/pose_file.h"
 #include "sim/asset.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "feeler/base.h"
 #include "feeler/recording.h"
-#include "feeler/units.h"
 #include "files.h"
 #include "output.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "doctor.h"
-#include "feeler/hardware.h"
+#include "feeler/device.h"
 #include "output.h"
 
 void flr_doctor_devices(flr_doctor *doctor, flr_env *env)

@@ -20,7 +20,7 @@ static bool do_nothing(void *context, flr_loop_frame *frame)
 static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_privileges_info *rights,
                           flr_error *error)
 {
-    enum { FRAMES = 1000 };
+    enum { DOCTOR_LOOP_FRAMES = 1000 };
     flr_loop_def def = flr_default_loop_def();
     def.env = env;
     def.step = do_nothing;
@@ -28,7 +28,7 @@ static flr_result measure(flr_env *env, flr_loop_stats *stats, flr_loop_privileg
     flr_loop *loop;
     flr_result result = flr_loop_create(&def, &loop, error);
     if (result != FLR_OK) return result;
-    result = flr_loop_start(loop, FRAMES, error);
+    result = flr_loop_start(loop, DOCTOR_LOOP_FRAMES, error);
     if (result == FLR_OK) {
         flr_loop_wait(loop);
         flr_loop_get_stats(loop, stats);

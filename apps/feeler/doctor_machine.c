@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "doctor.h"
-#include "feeler/import.h"
-#include "feeler/simd.h"
+#include "feeler/base.h"
+#include "feeler/mesh.h"
 #include "feeler/version.h"
 #include "output.h"
 

@@ -35,7 +35,7 @@ static bool find_address(char text[INET6_ADDRSTRLEN])
     return found;
 }
 
-/* What would have to be told to a firewall that is on here; NULL: none is known. Rules themselves only root may read. */
+/* What a firewall must allow that is on here; NULL: none is known. Rules themselves only root may read. */
 static const char *find_firewall(void)
 {
     if (access("/run/firewalld", F_OK) == 0)

@@ -213,14 +213,14 @@ flr_result flr_folder_commit(flr_env *env, const flr_folder *folder, flr_error *
     return result;
 }
 
-typedef struct removal {
+typedef struct files_removal {
     flr_env *env;
     const char *folder;
-} removal;
+} files_removal;
 
 static bool remove_one(void *context, const char *name)
 {
-    const removal *r = context;
+    const files_removal *r = context;
     char path[FLR_PATH_MAX + 300];
     snprintf(path, sizeof path, "%s/%s", r->folder, name);
     flr_path_remove(r->env, path, NULL);
@@ -239,7 +239,7 @@ static void rename_in_sentence(const flr_folder *folder, flr_error *error)
 void flr_folder_abandon(flr_env *env, const flr_folder *folder, flr_error *error)
 {
     if (folder->was == FLR_FOLDER_FULL) return;
-    removal r = {env, folder->writing};
+    files_removal r = {env, folder->writing};
     flr_path_list(env, folder->writing, remove_one, &r, NULL);
     if (folder->was != FLR_FOLDER_NEW) return;
     rename_in_sentence(folder, error);

@@ -4,9 +4,9 @@
 #define FLR_FILES_H
 
 #include "command.h"
-#include "feeler/cache.h"
-#include "feeler/mesh_io.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/mesh.h"
+#include "feeler/voxel_file.h"
 #include "feeler/world.h"
 
 enum { FLR_PATH_MAX = 4096 };

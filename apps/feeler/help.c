@@ -6,7 +6,7 @@
 #include "feeler/version.h"
 #include "output.h"
 
-enum { WIDTH = 80, OPTION_COLUMN = 24 };
+enum { HELP_WIDTH = 80, OPTION_COLUMN = 24 };
 
 void flr_wrap(const char *text, int width, void (*line)(void *context, const char *text, int size),
               void *context)
@@ -34,7 +34,10 @@ void flr_wrap(const char *text, int width, void (*line)(void *context, const cha
     }
 }
 
-static void print_wrapped(const char *text, int column) { flr_put_wrapped(text, column, WIDTH); }
+static void print_wrapped(const char *text, int column)
+{
+    flr_put_wrapped(text, column, HELP_WIDTH);
+}
 
 static void print_option(const flr_option *option)
 {

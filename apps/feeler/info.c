@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "feeler/adjacency.h"
-#include "feeler/features.h"
-#include "feeler/mass.h"
+#include "feeler/base.h"
 #include "feeler/math.h"
-#include "feeler/units.h"
+#include "feeler/mesh_check.h"
 #include "files.h"
 #include "output.h"
 
@@ -100,13 +98,13 @@ static void tell_counts(flr_cli *cli, const flr_mesh *mesh, const flr_mesh_repor
     flr_json_set(object, "bounds", bounds);
 }
 
-static void tell_shells(flr_cli *cli, const flr_adjacency *adjacency, json_t *object)
+static void tell_components(flr_cli *cli, const flr_adjacency *adjacency, json_t *object)
 {
     bool closed = flr_adjacency_is_closed(adjacency);
     char count[FLR_COUNT_TEXT_SIZE];
-    flr_print(cli, "  shells      %s, %s\n", flr_count_print(adjacency->shell_count, count),
+    flr_print(cli, "  components      %s, %s\n", flr_count_print(adjacency->component_count, count),
               closed ? "closed" : "not closed (feeler check says more)");
-    flr_json_set(object, "shells", flr_json_count(adjacency->shell_count));
+    flr_json_set(object, "components", flr_json_count(adjacency->component_count));
     flr_json_set(object, "closed", json_boolean(closed));
     flr_json_set(object, "edges", flr_json_count(adjacency->edge_count));
     flr_json_set(object, "border_edges", flr_json_count(adjacency->border_count));
@@ -167,7 +165,7 @@ static void tell_mass(flr_cli *cli, const flr_mesh *mesh, const flr_adjacency *a
         flr_print(cli, "; less %u cavit%s", mass.cavity_count,
                   flr_noun(mass.cavity_count, "y", "ies"));
     if (mass.sheet_count)
-        flr_print(cli, "; %u shell%s without volume taken as thin sheet", mass.sheet_count,
+        flr_print(cli, "; %u component%s without volume taken as thin sheet", mass.sheet_count,
                   flr_noun(mass.sheet_count, "", "s"));
     double kg = mass.inertia.mass;
     flr_print(cli, "\n  mass        %.4g %s at %.6g kg/m3\n", kg >= 1 ? kg : 1e3 * kg,
@@ -254,7 +252,7 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
     flr_json_set(facts, "kind", flr_json_text("mesh"));
     tell_format(cli, report, facts);
     tell_counts(cli, mesh, report, facts);
-    tell_shells(cli, adjacency, facts);
+    tell_components(cli, adjacency, facts);
     tell_mass(cli, mesh, adjacency, options->density, facts);
     if (options->features)
         result =

@@ -5,9 +5,8 @@
 #include <jansson.h>
 
 #include "command.h"
-#include "feeler/mesh_io.h"
-#include "feeler/shell.h"
-#include "feeler/voxmap.h"
+#include "feeler/mesh.h"
+#include "feeler/voxels.h"
 #include "scene/scene.h"
 
 typedef struct flr_info_options {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "feeler/units.h"
-#include "feeler/voxfile.h"
+#include "feeler/base.h"
+#include "feeler/voxel_file.h"
 #include "info.h"
 #include "output.h"
 

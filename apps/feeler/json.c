@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "output.h"
 
 /* jansson answers NULL only when memory is out; there is nothing sensible left to print then */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 static const flr_option *find_in(const flr_option *table, const char *name, size_t size,
                                  char letter)

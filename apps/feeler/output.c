@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 /* ---- text ---- */
 

@@ -3,6 +3,7 @@
  *   report_read.c      frames out of the recording
  *   report_measure.c   exact distances by the triangles, where the scene is at hand
  *   report_chart.c     plots as SVG, in the colours of the page
+ *   report_picture.c   pictures of frames, and the animation
  *   report_page.c      the page
  */
 #ifndef FLR_REPORT_H
@@ -10,8 +11,9 @@
 
 #include <stdio.h>
 
-#include "feeler/gauge.h"
-#include "feeler/histogram.h"
+#include "feeler/base.h"
+#include "feeler/distance.h"
+#include "picture/picture.h"
 #include "recorded.h"
 
 /* One frame: what happened, and the poses that it ended with. SI units. */
@@ -90,6 +92,28 @@ const char *flr_verdict_name(flr_verdict verdict);
 /* The page, into a text in memory; free with flr_blob_free(). */
 flr_result flr_report_page(flr_cli *cli, const flr_report *report, flr_blob *page,
                            flr_error *error);
+
+/* ---- report_picture.c; needs the meshes ---- */
+
+/* How frames are seen: from where the scene's camera looks, with the way of the moving parts in the picture. */
+typedef struct flr_report_view {
+    uint32_t width, height; /* pixels */
+    flr_box3 focus;         /* metres, world */
+    flr_picture_part *parts;
+} flr_report_view;
+
+flr_result flr_report_view_begin(flr_report_view *view, const flr_report *report, uint32_t width,
+                                 uint32_t height, flr_error *error);
+void flr_report_view_end(flr_report_view *view);
+
+/* The parts as they are after a frame; free with flr_picture_free(). */
+flr_result flr_report_draw(const flr_report *report, const flr_report_view *view, size_t frame,
+                           flr_picture *picture, flr_error *error);
+
+/* Writes the recording as an animated PNG of 12 pictures per second, `drawn` in all and 60 at most: longer
+ * recordings play faster. */
+flr_result flr_report_animate(flr_cli *cli, const flr_report *report, const char *path,
+                              size_t *drawn, flr_error *error);
 
 /* ---- report_chart.c ---- */
 

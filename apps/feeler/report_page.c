@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "feeler/version.h"
 #include "output.h"
 #include "picture/picture.h"
@@ -175,21 +175,11 @@ static flr_box3 focus_of(const flr_report *r)
 }
 
 static flr_result write_picture(FILE *out, const flr_report *r, size_t frame, const char *says,
-                                const flr_box3 *focus, flr_picture_part *parts, flr_error *error)
+                                flr_report_view *view, flr_error *error)
 {
-    flr_picture_def def = flr_default_picture_def();
-    place_parts(r, frame, parts);
-    def.parts = parts;
-    def.part_count = r->from.scene->part_count;
-    def.width = 440;
-    def.height = 360;
-    def.samples = 2;
-    def.focus = focus;
-    if (r->from.scene->camera.given)
-        def.direction = flr_vec3_sub(r->from.scene->camera.target, r->from.scene->camera.eye);
     flr_picture picture = {0};
     flr_blob png = {0};
-    flr_result result = flr_picture_render(&def, &picture, error);
+    flr_result result = flr_report_draw(r, view, frame, &picture, error);
     if (result == FLR_OK) result = flr_picture_png(&picture, &png, error);
     if (result == FLR_OK) {
         fprintf(out, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", says);
@@ -203,21 +193,20 @@ static flr_result write_picture(FILE *out, const flr_report *r, size_t frame, co
 
 static flr_result write_pictures(flr_cli *cli, FILE *out, const flr_report *r, flr_error *error)
 {
-    flr_picture_part *parts = calloc(r->from.scene->part_count, sizeof *parts);
-    if (!parts) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    flr_report_view view;
+    flr_result result = flr_report_view_begin(&view, r, 440, 360, error);
+    if (result != FLR_OK) return result;
     const struct {
         size_t frame;
         const char *says;
     } views[] = {{0, "start"}, {r->nearest, "nearest"}, {r->count - 1, "end"}};
-    flr_box3 focus = focus_of(r);
-    flr_result result = FLR_OK;
     fputs("<div class=\"row\">\n", out);
     for (int i = 0; i < 3 && result == FLR_OK; i++) {
         flr_progress(cli, (uint64_t)i, 3, "drawing");
-        result = write_picture(out, r, views[i].frame, views[i].says, &focus, parts, error);
+        result = write_picture(out, r, views[i].frame, views[i].says, &view, error);
     }
     fputs("</div>\n", out);
-    free(parts);
+    flr_report_view_end(&view);
     return result;
 }
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 /* frames with a potential penetration to frames with a contact (1999, section 6.3) */
 static double ratio(const flr_run_result *r)

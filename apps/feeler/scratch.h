@@ -2,8 +2,8 @@
 #ifndef FLR_APP_SCRATCH_H
 #define FLR_APP_SCRATCH_H
 
-#include "feeler/cache.h"
 #include "feeler/env.h"
+#include "feeler/voxel_file.h"
 
 /* FLR_OK: files can be made in this folder, which is made where it is missing; else the sentence says why not. */
 flr_result flr_scratch_try(flr_env *env, const char *folder, flr_error *error);

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "feeler/hardware.h"
+#include "feeler/device.h"
 #include "files.h"
 #include "models/models.h"
 #include "output.h"
@@ -22,7 +22,7 @@
 #include "serve_watch.h"
 #include "server/upload.h"
 
-enum { MOST_DEVICES = 16, URL_SIZE = 1024 };
+enum { MAX_DEVICES = 16, URL_SIZE = 1024 };
 
 /* all that a running controller needs */
 typedef struct server {
@@ -39,8 +39,8 @@ typedef struct server {
     flr_address host_address; /* who is asked to be let in */
     bool joined;              /* the shared session's scene is here */
     char host[256];
-    flr_device *devices[MOST_DEVICES];
-    uint32_t device_numbers[MOST_DEVICES];
+    flr_device *devices[MAX_DEVICES];
+    uint32_t device_numbers[MAX_DEVICES];
     size_t device_count;
     flr_log *log;
     uint32_t job; /* that loads the scene; 0: none */
@@ -156,7 +156,7 @@ static void print_url(const server *s, char url[URL_SIZE])
         snprintf(host, sizeof host, "%s:%u", s->host, address.port);
     else
         snprintf(host, sizeof host, "%s", flr_address_print(address, text));
-    /* a token that was made has to be told; behind the # it stays in the browser. One of a file is known to those who
+    /* a generated token must be printed; behind the # it stays in the browser. One of a file is known to those who
      * may read that: it is in no terminal and no journal, and the page asks for it */
     bool tell = access->token[0] && !s->options->token_file;
     snprintf(url, URL_SIZE, "%s://%s/%s%s", s->def.certificate ? "https" : "http", host,
@@ -263,7 +263,7 @@ static flr_result add_devices(server *s, flr_error *error)
     flr_error why;
     if (flr_device_plugins_load(NULL, NULL, &why) != FLR_OK) flr_warn(s->cli, "%s", why.message);
     bool found = false;
-    for (size_t i = 0; i < flr_device_driver_count() && s->device_count < MOST_DEVICES; i++) {
+    for (size_t i = 0; i < flr_device_driver_count() && s->device_count < MAX_DEVICES; i++) {
         const flr_device_driver *driver = flr_device_driver_at(i);
         if (!driver->look) continue;
         size_t size = strlen(driver->name);

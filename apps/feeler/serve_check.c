@@ -9,7 +9,7 @@
 #include "serve.h"
 #include "server/access.h"
 
-enum { LEAST_UPLOAD = 1024 };
+enum { MIN_UPLOAD = 1024 };
 
 static flr_result check_cpu(int64_t cpu, flr_error *error)
 {
@@ -27,7 +27,7 @@ static flr_result check_cpu(int64_t cpu, flr_error *error)
 
 static flr_result check_upload(uint64_t limit, flr_error *error)
 {
-    if (limit >= LEAST_UPLOAD) return FLR_OK;
+    if (limit >= MIN_UPLOAD) return FLR_OK;
     return flr_fail(error, FLR_BAD_ARGUMENT,
                     "--upload-limit: no mesh is that small; give 1KiB or more, such as 512MiB");
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "feeler/log.h"
+#include "feeler/env.h"
 
 /* ---- the service manager ---- */
 

@@ -2,8 +2,8 @@
 #ifndef FLR_SERVE_WATCH_H
 #define FLR_SERVE_WATCH_H
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 #include "realtime/stall.h"
 
 typedef struct flr_serve_watch {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feeler/hardware.h"
+#include "feeler/device.h"
 
 typedef struct my_device {
     int64_t start_ns; /* 0: not read yet */
@@ -49,7 +49,7 @@ static flr_result my_open(const void *parameters, void **state, flr_device_info 
 static void my_close(void *state) { free(state); }
 
 /* In the real-time thread: never wait here. Where your library waits, call it in a thread of your
- * own and hand the newest sample over with flr_latest (feeler/latest.h). */
+ * own and hand the newest sample over with flr_latest (feeler/base.h). */
 static bool my_read(void *state, int64_t now_ns, flr_device_sample *sample)
 {
     my_device *d = state;

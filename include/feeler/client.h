@@ -36,10 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
-#include "feeler/inertia.h"
+#include "feeler/base.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 
 #ifdef __cplusplus
 extern "C" {

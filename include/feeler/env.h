@@ -1,4 +1,24 @@
-/* feeler/env.h: the one door to the outside: clock, files, sockets, random numbers.
+/* feeler/env.h: the environment: clock, files, sockets, random numbers; and the log.
+ *
+ *   env  clock, files, sockets, random numbers
+ *   log  log messages with levels
+ */
+#ifndef FEELER_ENV_H
+#define FEELER_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== env ==================================================================================== */
+
+/* The one door to the outside: clock, files, sockets, random numbers.
  *
  * Everything in feeler that needs time, a disk, a network or chance takes an
  * `flr_env *` and asks it. There are two kinds:
@@ -17,19 +37,6 @@
  * thread at a time. Nothing here is RT safe except flr_clock_ns(), and flr_sleep_until() where a
  * real-time loop waits for its next frame: one system call, no allocation, no lock.
  */
-#ifndef FEELER_ENV_H
-#define FEELER_ENV_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "feeler/api.h"
-#include "feeler/result.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct flr_env flr_env;
 
@@ -147,9 +154,9 @@ FLR_API void flr_file_unmap(flr_map *map);
  * one after the other. Each has a number of the caller's, and they end in any order. */
 typedef struct flr_reads flr_reads;
 
-enum { FLR_READS_MOST = 256 };
+enum { FLR_MAX_READS = 256 };
 
-/* Up to `depth` reads (1 … FLR_READS_MOST) of a file opened for reading, which must stay open; of 1,
+/* Up to `depth` reads (1 … FLR_MAX_READS) of a file opened for reading, which must stay open; of 1,
  * one after the other everywhere. Fails with FLR_NO_MEMORY only. */
 FLR_API flr_result flr_reads_open(flr_file *file, unsigned depth, flr_reads **reads,
                                   flr_error *error);
@@ -227,6 +234,10 @@ FLR_API void flr_blob_free(flr_blob *blob); /* NULL allowed; leaves an empty blo
 FLR_API flr_result flr_file_read_all(flr_env *env, const char *path, uint64_t limit, flr_blob *blob,
                                      flr_error *error);
 
+/* Writes a whole file, which appears whole or not at all, as with flr_output below. */
+FLR_API flr_result flr_file_write_all(flr_env *env, const char *path, const void *bytes,
+                                      size_t size, flr_error *error);
+
 /* A file that appears whole or not at all: written beside its final place under a
  * temporary name, synced, renamed. Buffered. Usage: begin, write any number of
  * times, then exactly one of commit or abandon. After a failed write, abandon.
@@ -250,8 +261,6 @@ FLR_API flr_result flr_output_put(flr_output *output, uint64_t offset, const voi
                                   size_t count, flr_error *error);
 FLR_API flr_result flr_output_get(flr_output *output, uint64_t offset, void *bytes, size_t count,
                                   flr_error *error);
-/* Bytes given so far. */
-FLR_API uint64_t flr_output_size(const flr_output *output);
 /* Flushes, syncs, renames; frees `output` whatever the result. On failure the target is as it
  * was and the temporary file is gone; only where the very last step fails, the sync of the
  * folder, the whole new file already stands in its place. */
@@ -339,6 +348,90 @@ typedef struct flr_wait {
  * FLR_OK: at least one is ready; FLR_TIMEOUT: none (no message). */
 FLR_API flr_result flr_env_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns,
                                 flr_error *error);
+
+/* ==== log ==================================================================================== */
+
+/* Log lines.
+ *
+ * There is no global log. Whoever wants lines makes an flr_log with a sink, a function that
+ * takes finished lines, and hands it down; code that logs takes an `flr_log *` that may be
+ * NULL, which is silence.
+ *
+ *     flr_log_def def = flr_default_log_def();   // warnings and worse, to stderr
+ *     def.level = FLR_LOG_INFO;
+ *     flr_log *log = flr_log_create(&def);
+ *     flr_log_write(log, FLR_LOG_INFO, "listening on %s", text);
+ *
+ * A line holds one message of at most FLR_LOG_MESSAGE_SIZE - 1 bytes; longer ones are
+ * shortened. Control characters and broken UTF-8 become '?', so that a file name or a packet cannot
+ * drive the terminal or forge a line. Of a message that comes again within `repeat_ns`, only the
+ * number of repetitions is reported, with the first line after that time or at the end. Of lines that
+ * come faster than `burst` plus `per_second` allow, only the number is reported, later, as one line.
+ * Errors are never held back.
+ *
+ * Thread: any; a log may be shared, its sink is called by one thread at a time.
+ * Not RT safe: the real-time loop counts and raises fault bits, and the control thread
+ * writes the lines.
+ */
+
+typedef struct flr_log flr_log;
+
+typedef enum flr_log_level {
+    FLR_LOG_ERROR,   /* something asked for was not done */
+    FLR_LOG_WARNING, /* done, but not as expected */
+    FLR_LOG_INFO,    /* what a user wants to know later */
+    FLR_LOG_DEBUG,   /* what a developer wants to know now */
+    FLR_LOG_LEVEL_COUNT
+} flr_log_level;
+
+enum { FLR_LOG_MESSAGE_SIZE = 1024 };
+
+/* One line as the sink gets it; valid during the call. */
+typedef struct flr_log_line {
+    flr_log_level level;
+    int64_t wall_ns;     /* when: nanoseconds since 1970-01-01 UTC, from the env */
+    const char *message; /* UTF-8, no newline */
+} flr_log_line;
+
+typedef void (*flr_log_sink)(void *context, const flr_log_line *line);
+
+typedef struct flr_log_def {
+    flr_env *env;        /* where the time comes from; must outlive the log */
+    flr_log_level level; /* lines above this level are not made */
+    flr_log_sink sink;   /* must not write to the same log */
+    void *context;       /* given to the sink */
+    uint32_t burst;      /* lines that may come at once… */
+    uint32_t per_second; /* …and how many more each second; 0: no limit at all */
+    int64_t repeat_ns;   /* the same message is written once in such a time; 0: always */
+} flr_log_def;
+
+/* The real clock, warnings and errors to stderr, 200 lines at once and 50 per second, the same message
+ * once in 10 s. */
+FLR_API flr_log_def flr_default_log_def(void);
+
+/* Makes a log; NULL where there is no memory (and then stays silent, as a NULL log is). */
+FLR_API flr_log *flr_log_create(const flr_log_def *def);
+FLR_API void flr_log_destroy(flr_log *log); /* NULL allowed */
+
+/* Would a line of this level be written? For messages that are costly to make. */
+FLR_API bool flr_log_enabled(const flr_log *log, flr_log_level level);
+
+/* Writes one line; `log` may be NULL. */
+FLR_API void flr_log_write(flr_log *log, flr_log_level level, const char *format, ...)
+    FLR_PRINTF(3, 4);
+
+/* "error", "warning", "info", "debug". Never NULL. */
+FLR_API const char *flr_log_level_name(flr_log_level level);
+
+enum { FLR_LOG_TEXT_SIZE = FLR_LOG_MESSAGE_SIZE + 64 };
+
+/* "2026-03-01T12:30:00.123Z warning: message" without a newline; returns `text`. */
+FLR_API const char *flr_log_format(const flr_log_line *line, char text[FLR_LOG_TEXT_SIZE]);
+
+/* A sink that writes formatted lines to stderr, each in one piece; `context` is not used. It does not wait for a pipe
+ * that is full, a socket or a stopped terminal: lines that they do not take are counted, and the next one that they take
+ * comes after a line with that number. A terminal must be in O_NONBLOCK for that to hold while it takes part of a line. */
+FLR_API void flr_log_stderr(void *context, const flr_log_line *line);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@
  * frames follow each other without a pause and their times are those of the grid, as if each had
  * taken exactly a period: for simulated devices only.
  *
- * Every device has an output guard (feeler/guard.h). A second thread watches the first: when frames
+ * Every device has an output guard (feeler/device.h). A second thread watches the first: when frames
  * stop coming, it brings the forces to zero.
  *
  * Control talks to the loop through flr_loop_send() (copied by value, in order), and sees what it
@@ -44,12 +44,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
+#include "feeler/base.h"
 #include "feeler/device.h"
 #include "feeler/env.h"
-#include "feeler/guard.h"
-#include "feeler/histogram.h"
-#include "feeler/result.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -234,9 +231,8 @@ typedef struct flr_loop_stats {
 /* All of it, as of some moment during the call. Thread: one. */
 FLR_API void flr_loop_get_stats(flr_loop *loop, flr_loop_stats *stats);
 
-/* The histograms themselves, in ns. Thread: any; see feeler/histogram.h. */
+/* The histograms themselves, in ns. Thread: any; see feeler/base.h. */
 FLR_API const flr_histogram *flr_loop_compute(const flr_loop *loop);
-FLR_API const flr_histogram *flr_loop_wakeup(const flr_loop *loop);
 
 /* Starts counting anew with the next frame; frame numbers go on. Thread: any. */
 FLR_API void flr_loop_reset_stats(flr_loop *loop);

@@ -8,7 +8,7 @@
  *     ... flr_world_step() as always ...
  *     flr_pager_close(pager);                                            after the world
  *
- * The voxel file (feeler/voxfile.h) is the backing store. Its directory, in place of a table of
+ * The voxel file (feeler/voxel_file.h) is the backing store. Its directory, in place of a table of
  * all chunks, and the distances from chunk to chunk are always in memory; of the marks themselves,
  * blocks of 64 KiB, as many as the budget allows. Each step of the world says where its moving parts
  * are and how they move; a thread of the pager's own reads what they can reach within the horizon,
@@ -30,11 +30,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
+#include "feeler/base.h"
 #include "feeler/contact.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,7 +49,7 @@ typedef struct flr_pager_def {
     uint64_t budget;  /* bytes for blocks in memory, 1 MiB … 8 GiB less a block; default 1 GiB */
     double horizon;   /* seconds ahead that motion is followed; default 0.25 */
     double margin;    /* metres around parts that is read in any case; default 0.02 */
-    /* reads under way at once, 1 … FLR_READS_MOST; default 16; 1, or where the system has no io_uring:
+    /* reads under way at once, 1 … FLR_MAX_READS; default 16; 1, or where the system has no io_uring:
      * one after the other */
     uint32_t depth;
     /* the fields of edges and vertices, too, for flr_contact_params.awareness; default false: of the

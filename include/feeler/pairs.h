@@ -13,23 +13,22 @@
  *         flr_pairs_query(pairs, NULL);
  *         flr_pairs_total(pairs, 0)->wrench …
  *
- * A broad phase keeps the world's boxes of all parts in order (sweep and prune); of the pairs that
- * it finds, those are in the list whose own, turned boxes, grown by the force layer and by what the
- * caller adds, overlap. Of each pair one part gives the shell, the other the voxmap; the wrench on
- * the one is the opposite of that on the other. Which is which depends on the two parts alone:
- * first, points must not be farther apart than the voxels are large (or something could slip
- * between them); where both ways or neither hold that, the part with fewer points gives the shell,
- * since the points are what costs; at last the one with the lower number.
+ * A broad phase sorts the world-aligned boxes of all parts (sweep and prune). Of the pairs that it
+ * finds, the list keeps those whose oriented boxes overlap when grown by the force layer and by the
+ * caller's range. In each pair one part provides the shell, the other the voxmap; the wrenches on the
+ * two are opposite. The choice depends only on the two parts:
+ *   1. points must not be farther apart than the voxels are large, or something could slip between;
+ *   2. otherwise the part with fewer points provides the shell, because points determine the cost;
+ *   3. otherwise the part with the lower index does.
  *
- * Static parts never touch each other. They are best merged into one voxmap (feeler/merge.h), the
- * *ground*: then a moving part has one pair with all of them. A ground that stands for a part which
- * begins to move, or is taken away or replaced, is not true any more, so it is dropped at once and
- * its parts are asked one by one, by their own voxmaps; the answer is right from the first frame
- * on. The caller builds another ground in its own time, in another thread, and sets it: the
- * real-time side only takes over pointers.
+ * Static parts never touch each other. Merge them into one voxmap (feeler/merge.h), the *merged
+ * static scene*: then a moving part has a single pair with all of them. When one of its parts starts
+ * to move, is removed or is replaced, the merged static scene is dropped at once and its parts are
+ * queried by their own voxmaps, so results are correct from the first frame on. The caller builds a
+ * new merged static scene in another thread and sets it; the real-time side only swaps pointers.
  *
- * Order and answers depend on parts and poses alone, never on what was before. All memory is taken
- * when the pairs are created.
+ * Order and results depend only on parts and poses, not on history. All memory is allocated when the
+ * pairs are created.
  *
  * Thread: one at a time for one flr_pairs; see each function for what is RT safe.
  */
@@ -40,19 +39,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
+#include "feeler/base.h"
 #include "feeler/contact.h"
-#include "feeler/inertia.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
-#include "feeler/shell.h"
+#include "feeler/voxels.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { FLR_PAIRS_MOST = 16384 };    /* parts */
-#define FLR_PAIRS_GROUND UINT32_MAX /* stands for the ground in place of a part's number */
+enum { FLR_PAIRS_MAX_PARTS = 16384 }; /* parts */
+#define FLR_PAIRS_MERGED                                                                           \
+    UINT32_MAX /* stands for the merged static scene in place of a part's number */
 
 /* What a part touches with, in its own frame. Plain data, shared by all parts of that shape. */
 typedef struct flr_pairs_shape {
@@ -80,7 +78,7 @@ typedef struct flr_pairs flr_pairs;
 
 /* Fill with flr_default_pairs_def(). */
 typedef struct flr_pairs_def {
-    uint32_t parts; /* places for parts, 0 … FLR_PAIRS_MOST; must be given */
+    uint32_t parts; /* places for parts, 0 … FLR_PAIRS_MAX_PARTS; must be given */
     /* pairs in the list; default 0: all there can be up to 64 parts, 32 per part beyond */
     uint32_t pairs;
     uint32_t contacts;         /* kept of all pairs together; default 4096 */
@@ -97,44 +95,44 @@ FLR_API flr_pairs_def flr_default_pairs_def(void);
  * FLR_UNSUPPORTED (instructions that this processor lacks). Not RT safe. */
 FLR_API flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_error *error);
 FLR_API void flr_pairs_destroy(flr_pairs *pairs); /* NULL allowed; not RT safe */
-FLR_API size_t flr_pairs_bytes(const flr_pairs *pairs);
 
 /* ---- parts; RT safe, each counts from the next update on ---- */
 
-/* Puts a part in place `index` (below def.parts), or empties the place when `part` is NULL. */
+/* Sets the part at `index` (below def.parts); NULL removes it. */
 FLR_API void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part);
 
-/* Begins or ceases to move. A part that ceases stays in the pose of the last update. */
+/* Starts or stops moving. A part that stops stays in the pose of the last update. */
 FLR_API void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving);
 
-/* Puts a part somewhere else, whether it moves or not. Where it is merged into the ground, the
- * ground is dropped. */
+/* Moves a part elsewhere, whether it is moving or not. Drops the merged static scene if the part
+ * belongs to it. */
 FLR_API void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part);
 
 FLR_API void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params);
 
 /* Static parts in one voxmap. */
-typedef struct flr_pairs_ground {
+typedef struct flr_pairs_merged {
     flr_pairs_shape shape;   /* without a shell; the table is borrowed as long as it is set */
     flr_pose T_world_voxmap; /* identity when parts were merged in their world's poses */
     const uint32_t *parts;   /* [part_count] that it stands for; read during the call only */
     uint32_t part_count;
-} flr_pairs_ground;
+} flr_pairs_merged;
 
-/* Takes the place of the ground before; NULL: none. When one of its parts is moving or not there,
- * the ground would be wrong: it is not taken, and there is none. True when it was taken. */
-FLR_API bool flr_pairs_set_ground(flr_pairs *pairs, const flr_pairs_ground *ground);
+/* Replaces the merged static scene; NULL removes it. Returns false, and leaves none, when one of its
+ * parts is moving or does not exist. */
+FLR_API bool flr_pairs_set_merged(flr_pairs *pairs, const flr_pairs_merged *merged);
 
-/* Is there a ground now? When false, the table of the last one is not used any more from the next
+/* Is there a merged static scene now? When false, the table of the last one is not used any more from the next
  * update on. */
-FLR_API bool flr_pairs_has_ground(const flr_pairs *pairs);
+FLR_API bool flr_pairs_has_merged(const flr_pairs *pairs);
 
 /* ---- every frame; RT safe ---- */
 
 /* Two parts that may touch. */
 typedef struct flr_pair {
-    uint32_t shell;  /* number of the part that gives the points */
-    uint32_t voxmap; /* of the one that gives the voxels; FLR_PAIRS_GROUND for the ground */
+    uint32_t shell; /* number of the part that gives the points */
+    uint32_t
+        voxmap; /* of the one that gives the voxels; FLR_PAIRS_MERGED for the merged static scene */
 } flr_pair;
 
 typedef struct flr_pairs_report {
@@ -142,7 +140,7 @@ typedef struct flr_pairs_report {
     uint32_t count;
     uint32_t entered, left; /* against the update before */
     uint32_t dropped;       /* for which there was no room in the list: they are not asked */
-    /* static parts (the ground counts as one) that some moving part cannot feel, since between the
+    /* static parts (the merged static scene counts as one) that some moving part cannot feel, since between the
      * two there are no points or no voxels; parts that move and have neither feel nothing anyway */
     uint32_t unfelt;
 } flr_pairs_report;
@@ -155,8 +153,7 @@ typedef struct flr_pairs_report {
 FLR_API void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double range,
                               flr_pairs_report *report);
 
-/* What a pair said: contact.h explains the result; the wrench in it is the one on `pair.shell`,
- * about its centre. */
+/* The result of a pair, see feeler/contact.h; its wrench acts on `pair.shell`, about its centre. */
 typedef struct flr_pair_result {
     flr_pair pair;
     flr_contact_result contact; /* `listed` counts those in flr_pairs_contacts() */
@@ -173,20 +170,20 @@ typedef struct flr_part_total {
     double lower, upper; /* metres: the least of all its pairs; INFINITY when it has none */
 } flr_part_total;
 
-/* Asks all pairs of the last update. `motion` [def.parts]: of each part, world's axes, about its
+/* Queries all pairs of the last update. `motion` [def.parts]: of each part, world's axes, about its
  * centre, for braking; NULL: all at rest. Those of static parts are not read. */
 FLR_API void flr_pairs_query(flr_pairs *pairs, const flr_twist *motion);
 
 /* How far the two parts of a pair can go from where they were in the last update to these poses:
  * flr_contact_check_motion(), turning about the centre of the part that gives the shell, which the pairs
- * fill in, as they do the displacement. The pose of a ground is not read. */
-FLR_API void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                             flr_pose T_world_voxmap, const flr_motion_check_params *params,
-                             flr_motion_check_result *result);
+ * fill in, as they do the displacement. The pose of a merged static scene is not read. */
+FLR_API void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
+                                    flr_pose T_world_voxmap, const flr_motion_check_params *params,
+                                    flr_motion_check_result *result);
 
 /* Answers of the last query; valid until the next update. */
 FLR_API const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count);
-/* Of a part, or of FLR_PAIRS_GROUND. */
+/* Of a part, or of FLR_PAIRS_MERGED. */
 FLR_API const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index);
 /* All contacts, pair by pair; the normal is the direction of the force on `pair.shell`. */
 FLR_API const flr_contact *flr_pairs_contacts(const flr_pairs *pairs, uint32_t *count);

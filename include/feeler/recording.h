@@ -20,11 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/inertia.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,8 +59,8 @@ typedef struct flr_record_hand {
     uint32_t buttons;
     uint32_t part;     /* that it holds; UINT32_MAX: none */
     flr_wrench wrench; /* to the device, world's axes, about the hand */
-    bool has_sent;   /* the world was told what the guard made of the wrench of the frame before */
-    flr_wrench sent; /* that; zero where has_sent is false */
+    bool has_sent;     /* the world got what the guard made of the previous frame's wrench */
+    flr_wrench sent;   /* that; zero where has_sent is false */
 } flr_record_hand;
 
 /* A moving part after the frame. */

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
+#include "feeler/base.h"
 #include "feeler/env.h"
 
 #ifdef __cplusplus

@@ -1,35 +1,38 @@
-/* feeler/world.h: all parts, the hands that hold them, and what happens in a millisecond.
+/* feeler/world.h: all parts and the hands that hold them, stepped together once per millisecond.
  *
+ *     flr_part_open(env, "socket.stl", NULL, &socket, &error);      voxels, points and mass
+ *     flr_part_open(env, "ball.stl", NULL, &ball, &error);
+ *     flr_world_part parts[] = {flr_part_in_world(socket, FLR_PART_STATIC, T_socket),
+ *                               flr_part_in_world(ball, FLR_PART_MOVABLE, T_ball)};
  *     flr_world_def def = flr_default_world_def();
- *     def.parts = parts, def.part_count = 2;          a socket that stays, a ball that moves
+ *     def.parts = parts, def.part_count = 2;
  *     flr_world_create(&def, &world, &error);
- *     flr_world_grab(world, 0, 1);                    hand 0 takes part 1
+ *     flr_world_grab(world, 0, 1);                    hand 0 grabs part 1
  *     every millisecond:
- *         input.T_world_hand = …                      where the device is
+ *         input.T_world_hand = …                      the pose of the device
  *         flr_world_step(world, &input, &frame);
- *         flr_world_wrench(world, 0)                  what the device shall give
+ *         flr_world_wrench(world, 0)                  the wrench for the device
  *
- * A step asks every pair that may touch (feeler/pairs.h), lets every body answer to contacts, hands
- * and gravity (feeler/step.h), checks that the way is free where a point goes far
- * (flr_contact_check_motion), and moves. Then each hand gets its wrench, through the passivity controller.
+ * docs/hello.md is a complete program. A step queries every pair of parts that may touch
+ * (feeler/pairs.h), integrates every body under contact, hands and gravity (feeler/dynamics.h), checks
+ * long motions for collisions on the way (flr_contact_check_motion) and moves the bodies. Then it
+ * computes the wrench of each hand, through the passivity controller.
  *
- * The same parts, parameters and inputs give the same bits, frame by frame; flr_world_frame.hash
- * stands for all that has happened so far. The whole state can be saved and put back in a few
- * microseconds.
+ * The same parts, parameters and inputs give the same bits in every frame; flr_world_frame.hash
+ * covers the history up to that frame. Saving or restoring the whole state takes a few microseconds.
  *
  * There is a second engine (FLR_ENGINE_SPHERES): voxels against voxels (feeler/spheres.h), and
- * impulses (feeler/impulse.h) in place of forces. Hands, gravity, state and hash are the same. All
+ * impulses (feeler/spheres.h) in place of forces. Hands, gravity, state and hash are the same. All
  * pairs are resolved together, both bodies of a pair move, and momentum stays. It does not know how
  * far parts are from each other that do not touch. docs/spheres.md tells which to choose when.
  *
- * A part is *static*, *movable* or *free*. A movable part stays where it is until a hand takes it,
- * and again when the hand lets go: parts float, as if somebody held them. A free one falls, rolls
- * and is pushed.
+ * A part is *static*, *movable* or *free*. A movable part moves only in a hand and floats where the
+ * hand releases it. A free part also falls, rolls and is pushed.
  *
- * A hand takes parts, or its tool is a point (flr_world_set_tool): then it holds nothing and touches
- * the exact triangles of all parts that were given a probe model, with a proxy that stays outside
- * (feeler/proxy.h), friction and force shading included. What moves and is touched gets the opposite
- * force; what moves takes the point along.
+ * A hand grabs parts, or its tool is a point (flr_world_set_tool). A point holds nothing; it touches
+ * the exact triangles of all parts that have a probe model, through a proxy that stays outside
+ * (feeler/probe.h), with friction and force shading. A moving part that it touches gets the opposite
+ * force and carries the point along.
  *
  * A part that somebody holds in another world has an *instance* in each: a remote coupling (flr_world_set_remote_coupling)
  * pulls the one here to the one there by a spring and a damper in all six directions, and keeps
@@ -47,18 +50,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
-#include "feeler/body.h"
+#include "feeler/base.h"
 #include "feeler/contact.h"
-#include "feeler/coupling.h"
-#include "feeler/hash.h"
+#include "feeler/dynamics.h"
 #include "feeler/pairs.h"
-#include "feeler/passivity.h"
 #include "feeler/probe.h"
-#include "feeler/proxy.h"
-#include "feeler/result.h"
 #include "feeler/spheres.h"
-#include "feeler/step.h"
+#include "feeler/voxels.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,7 +89,35 @@ typedef struct flr_world_part {
 
 FLR_API flr_world_part flr_default_world_part(void);
 
-/* How things behave. All of it may change between steps. Fill with flr_default_world_params(). */
+/* ---- from a mesh to a part that can be touched, in one call; not RT safe ---- */
+
+/* Voxels, surface points, contact table and mass of one mesh. Immutable: any number of worlds and
+ * threads may share it. */
+typedef struct flr_part flr_part;
+
+/* Fill with flr_default_part_def(). */
+typedef struct flr_part_def {
+    flr_voxelize_def voxelize; /* default as in feeler/voxels.h, with voxels of 1 mm */
+    double density;            /* kg/m^3; default 1000 */
+} flr_part_def;
+
+FLR_API flr_part_def flr_default_part_def(void);
+
+/* Builds a part from a mesh, which is borrowed during the call only. `def` NULL: defaults. Fails as
+ * flr_voxelize() and flr_body_def_from_mesh() do. On success the caller owns `*part`. Thread: any. */
+FLR_API flr_result flr_part_create(flr_env *env, const flr_mesh *mesh, const flr_part_def *def,
+                                   flr_part **part, flr_error *error);
+
+/* The same from a mesh file of any format, in its default unit (flr_mesh_open()). */
+FLR_API flr_result flr_part_open(flr_env *env, const char *path, const flr_part_def *def,
+                                 flr_part **part, flr_error *error);
+FLR_API void flr_part_destroy(flr_part *part); /* NULL allowed; after all worlds that use it */
+
+/* The part as an entry of flr_world_def.parts. The result borrows from `part`. */
+FLR_API flr_world_part flr_part_in_world(const flr_part *part, flr_part_kind kind,
+                                         flr_pose T_world_part);
+
+/* Parameters of the simulation, which may change between steps. Fill with flr_default_world_params(). */
 typedef struct flr_world_params {
     flr_contact_params contact; /* centre and motion are not read */
     flr_step_params step;       /* dt is the world's and not read */
@@ -118,7 +144,7 @@ typedef struct flr_world_params {
      * checked any more goes half a voxel at most, which contact alone keeps safe.
      * Spheres: tests of a step; what is found when they are spent are cubes, which stop parts too */
     uint64_t budget;
-    /* of hands whose tool is a point; defaults as in feeler/proxy.h, but with shading */
+    /* of hands whose tool is a point; defaults as in feeler/probe.h, but with shading */
     flr_proxy_params proxy;
 } flr_world_params;
 
@@ -143,18 +169,17 @@ typedef struct flr_world flr_world;
  * part), FLR_NO_MEMORY, FLR_UNSUPPORTED. On success the caller owns `*world`. Not RT safe. */
 FLR_API flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_error *error);
 FLR_API void flr_world_destroy(flr_world *world); /* NULL allowed; not RT safe */
-FLR_API size_t flr_world_bytes(const flr_world *world);
 
 /* ---- between steps; RT safe ---- */
 
 FLR_API void flr_world_set_params(flr_world *world, const flr_world_params *params);
 FLR_API const flr_world_params *flr_world_get_params(const flr_world *world);
 
-/* Static parts as one voxmap, see flr_pairs_set_ground(). Not taken, and false, where parts have
+/* Static parts as one voxmap, see flr_pairs_set_merged(). Not taken, and false, where parts have
  * sphere trees: these are asked one by one. */
-FLR_API bool flr_world_set_ground(flr_world *world, const flr_pairs_ground *ground);
+FLR_API bool flr_world_set_merged(flr_world *world, const flr_pairs_merged *merged);
 
-/* The hand takes a part where the hand was in the last step (or in the first input to come). False:
+/* Grabs a part at the hand's pose of the last step (or of the first input to come). False:
  * the part is static, the hand's tool is a point, or there is no such hand or part. A hand that holds another lets go of it
  * first. Up to FLR_STEP_PULLS hands may hold one part. */
 FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
@@ -162,7 +187,7 @@ FLR_API bool flr_world_grab(flr_world *world, uint32_t hand, uint32_t part);
 FLR_API bool flr_world_grab_at(flr_world *world, uint32_t hand, uint32_t part,
                                flr_pose T_world_hand);
 FLR_API void flr_world_release(flr_world *world, uint32_t hand);
-/* What it holds, or is about to; FLR_NO_PART: nothing. */
+/* The part that it holds or is about to hold; FLR_NO_PART: none. */
 FLR_API uint32_t flr_world_held(const flr_world *world, uint32_t hand);
 
 typedef enum flr_tool {
@@ -170,12 +195,12 @@ typedef enum flr_tool {
     FLR_TOOL_POINT /* touches them with a point */
 } flr_tool;
 
-/* A hand that keeps the direction of what it takes (`firm` in feeler/coupling.h), as one should
+/* A hand that keeps the direction of what it takes (`firm` in feeler/dynamics.h), as one should
  * whose device gives no torque; default false, then params.coupling decides. Counts from the next
  * grab on. False: no such hand. RT safe. */
 FLR_API bool flr_world_set_firm(flr_world *world, uint32_t hand, bool firm);
 
-/* Gives the hand another tool; what it holds is let go. A point begins where the hand is in the next
+/* Gives the hand another tool and releases what it holds. A point begins where the hand is in the next
  * step. False: no such hand or tool. */
 FLR_API bool flr_world_set_tool(flr_world *world, uint32_t hand, flr_tool tool);
 FLR_API flr_tool flr_world_tool(const flr_world *world, uint32_t hand);
@@ -188,7 +213,7 @@ FLR_API bool flr_world_set_probe(flr_world *world, uint32_t part, const flr_prob
 /* Where on the part the hand holds it. False: it holds nothing yet. */
 FLR_API bool flr_world_grip(const flr_world *world, uint32_t hand, flr_pose *T_part_hand);
 
-/* Puts a part somewhere, at rest; hands that hold it take it anew there. False: no such part, or it
+/* Places a part at rest; hands that hold it grab it again there. False: no such part, or it
  * is static, or the pose makes no sense. */
 FLR_API bool flr_world_place(flr_world *world, uint32_t part, flr_pose T_world_part);
 
@@ -213,7 +238,7 @@ typedef struct flr_remote_coupling_def {
 
 FLR_API flr_remote_coupling_def flr_default_remote_coupling_def(void);
 
-/* Ties a part, or, with NULL, uncouples it. `remote coupling` 0 … FLR_WORLD_REMOTE_COUPLINGS - 1 is the caller's choice. A
+/* Couples a part; NULL uncouples it. `remote coupling` 0 … FLR_WORLD_REMOTE_COUPLINGS - 1 is the caller's choice. A
  * movable part that is coupled moves though no hand holds it, and stays where it is when the last remote coupling
  * and the last hand let go. Nothing jumps: a remote coupling begins with the first input, and one that is set
  * again for the same part goes on as it was. Several remote couplings and hands may pull one part, FLR_STEP_PULLS
@@ -238,7 +263,7 @@ typedef struct flr_remote_coupling_input {
 FLR_API bool flr_remote_coupling_follow(flr_world *world, uint32_t coupling,
                                         const flr_remote_coupling_input *input);
 
-/* How a remote coupling is. Plain data; world's frame. */
+/* The state of a remote coupling. Plain data; world's frame. */
 typedef struct flr_remote_coupling {
     uint32_t part;
     flr_vec3 shift,
@@ -247,7 +272,7 @@ typedef struct flr_remote_coupling {
     flr_wrench wrench; /* on the body, about its centre of mass, in the last step */
     double stiffness;  /* N/m, at this delay */
     /* joules since the remote coupling was set: what the body here gave to the remote coupling, what it got from it; what the
-     * damping below took. The other side is told `put` */
+     * damping below took. The other side receives `put` */
     double put, got, taken;
     double account; /* joules that the remote coupling may still give */
     double damping; /* N s/m: on the body, against the world, at present; 0: there is no surplus */
@@ -268,7 +293,7 @@ FLR_API const flr_remote_coupling *flr_world_get_remote_coupling(const flr_world
 FLR_API bool flr_world_set_solid(flr_world *world, uint32_t part, bool solid);
 FLR_API bool flr_world_is_solid(const flr_world *world, uint32_t part);
 
-/* Does it move: by itself, or in some hand, or by some remote coupling? False: it lies where it is. */
+/* Whether the part moves: by itself, in a hand, or by a remote coupling. */
 FLR_API bool flr_world_moves(const flr_world *world, uint32_t part);
 
 /* ---- a step; RT safe ---- */
@@ -319,8 +344,6 @@ FLR_API void flr_world_step(flr_world *world, const flr_world_input *inputs,
 
 /* ---- looking; RT safe, valid until the next step ---- */
 
-FLR_API uint32_t flr_world_part_count(const flr_world *world);
-FLR_API uint32_t flr_world_hand_count(const flr_world *world);
 /* NULL when there is no such part. */
 FLR_API const flr_body *flr_world_body(const flr_world *world, uint32_t part);
 /* How many parts moved in the last step: held, coupled or free ones. A step costs as much as these, whatever else is there. */
@@ -336,8 +359,6 @@ FLR_API uint32_t flr_world_next_near(const flr_world *world, uint32_t from, flr_
  * and touches nothing. Where the guard sends something else, the next input says so (`sent`). */
 FLR_API flr_wrench flr_world_wrench(const flr_world *world, uint32_t hand);
 FLR_API const flr_passivity *flr_world_passivity(const flr_world *world, uint32_t hand);
-/* The hand as the world sees it. */
-FLR_API flr_handle flr_world_hand(const flr_world *world, uint32_t hand);
 /* A hand's point. Plain data; world's frame. */
 typedef struct flr_world_point {
     flr_vec3
@@ -374,7 +395,7 @@ FLR_API const flr_world_impact *flr_world_impacts(const flr_world *world, uint32
 /* ---- all of its state; RT safe ---- */
 
 /* Bodies, hands, remote couplings, frame number and hash as plain bytes, good for a world made from the same
- * definition. Parameters, ground and parts are not in it. */
+ * definition. Parameters, merged static scene and parts are not in it. */
 FLR_API size_t flr_world_state_size(const flr_world *world);
 FLR_API void flr_world_save(const flr_world *world, void *state);
 /* False, and nothing is changed, when `size` is another one or a body in it cannot be. */
@@ -383,7 +404,7 @@ FLR_API bool flr_world_load(flr_world *world, const void *state, size_t size);
 /* Goes on where another world was: when parts have come, gone or got other voxels. before[i]: which
  * part of `from` the part i is, or FLR_NO_PART: a new one, which stays where it is. What moves gets
  * pose and velocity; hands and remote couplings keep what they hold, where it is still there; frame number and
- * hash go on. Parameters and ground are not taken. */
+ * hash go on. Parameters and merged static scene are not taken. */
 FLR_API void flr_world_adopt(flr_world *world, const flr_world *from, const uint32_t *before);
 
 #ifdef __cplusplus

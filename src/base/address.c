@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "feeler/env.h"
 
 /* a decimal number up to `most` without sign or needless zeros; NULL: there is none */

@@ -1,5 +1,5 @@
 /* the assert handler */
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -220,10 +220,10 @@ static int read_link(const char *path, char **target)
 static int real_path_follow(flr_env *env, const char *path, char **target)
 {
     (void)env;
-    enum { MOST_LINKS = 40 };
+    enum { MAX_LINKS = 40 };
     char *place = strdup(path);
     if (!place) return ENOMEM;
-    for (int i = 0; i < MOST_LINKS; i++) {
+    for (int i = 0; i < MAX_LINKS; i++) {
         struct stat info;
         if (lstat(place, &info) != 0) {
             int code = errno;
@@ -232,7 +232,7 @@ static int real_path_follow(flr_env *env, const char *path, char **target)
             return code;
         }
         if (!S_ISLNK(info.st_mode)) break;
-        if (i == MOST_LINKS - 1) {
+        if (i == MAX_LINKS - 1) {
             free(place);
             return ELOOP;
         }

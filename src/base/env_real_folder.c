@@ -33,7 +33,7 @@ int flr_real_file_lock(flr_file *file)
 
 /* ---- trees ---- */
 
-enum { DEPTH_MAX = 64 }; /* each level has a descriptor open */
+enum { ENV_REAL_FOLDER_DEPTH_MAX = 64 }; /* each level has a descriptor open */
 
 static int remove_at(int folder, const char *name, unsigned depth);
 
@@ -68,7 +68,7 @@ static int remove_at(int folder, const char *name, unsigned depth)
     int code = errno;
     // a folder is EISDIR on Linux, EPERM elsewhere; the open below fails if it is none
     if (code != EISDIR && code != EPERM) return code;
-    if (depth == DEPTH_MAX) return ELOOP;
+    if (depth == ENV_REAL_FOLDER_DEPTH_MAX) return ELOOP;
     int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return errno == ENOTDIR ? code : errno;
     int first = remove_content(fd, depth + 1);

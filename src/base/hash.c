@@ -4,7 +4,7 @@
  * whose halves are folded together, and plainly into the lane before. A change of one word
  * therefore has to cancel in two lanes at once to go unnoticed, also where it flips only a top
  * bit (a sign), which a plain multiplication would leave at the top. */
-#include "feeler/hash.h"
+#include "feeler/base.h"
 
 #include <string.h>
 

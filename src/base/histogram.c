@@ -2,9 +2,7 @@
  *
  * One thread adds, others may look. Every field is written by relaxed atomic stores of the whole
  * word, which cost what plain stores cost, so that a reader sees old or new counts, never half. */
-#include "feeler/histogram.h"
-
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 /* the struct is plain data for C++ and for copies, so the accesses are made atomic, not the fields */
 static uint64_t load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }

@@ -3,28 +3,27 @@
  * The writer owns one slot, the reader one, and the third lies between them. To publish is to
  * exchange one's own slot for the middle one and mark it fresh; to read is, where it is marked
  * fresh, to exchange likewise. An exchange of one word is the only step both sides take part in. */
-#include "feeler/latest.h"
+#include "feeler/base.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
-
-enum { LINE = 128, FRESH = 4 };
+enum { LATEST_LINE = 128, FRESH = 4 };
 
 struct flr_latest {
     // written by nobody after creation
     size_t size, stride;
     uint8_t *slots;
     // both
-    alignas(LINE) _Atomic unsigned middle; /* slot, with FRESH where the reader has not seen it */
+    alignas(
+        LATEST_LINE) _Atomic unsigned middle; /* slot, with FRESH where the reader has not seen it */
     // the writer's
-    alignas(LINE) unsigned write_slot;
+    alignas(LATEST_LINE) unsigned write_slot;
     uint64_t published;
     // the reader's
-    alignas(LINE) unsigned read_slot;
+    alignas(LATEST_LINE) unsigned read_slot;
 };
 
 /* each slot: its number, then at the next line the value */
@@ -35,16 +34,16 @@ static uint64_t *slot_number(const flr_latest *latest, unsigned slot)
 
 static void *slot_value(const flr_latest *latest, unsigned slot)
 {
-    return latest->slots + slot * latest->stride + LINE;
+    return latest->slots + slot * latest->stride + LATEST_LINE;
 }
 
 flr_latest *flr_latest_create(size_t size)
 {
     FLR_ASSERT(size > 0);
-    if (size > SIZE_MAX / 4 - 2 * LINE) return NULL;
-    flr_latest *latest = aligned_alloc(LINE, sizeof *latest);
-    size_t stride = LINE + (size + LINE - 1) / LINE * LINE;
-    uint8_t *slots = aligned_alloc(LINE, 3 * stride);
+    if (size > SIZE_MAX / 4 - 2 * LATEST_LINE) return NULL;
+    flr_latest *latest = aligned_alloc(LATEST_LINE, sizeof *latest);
+    size_t stride = LATEST_LINE + (size + LATEST_LINE - 1) / LATEST_LINE * LATEST_LINE;
+    uint8_t *slots = aligned_alloc(LATEST_LINE, 3 * stride);
     if (!latest || !slots) {
         free(slots);
         free(latest);

@@ -1,5 +1,5 @@
 /* log lines */
-#include "feeler/log.h"
+#include "feeler/env.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 enum { RECENT = 16 }; /* messages that are compared with new ones */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/env.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 /* ---- reading ---- */
 
@@ -85,8 +85,8 @@ flr_result flr_file_read_all(flr_env *env, const char *path, uint64_t limit, flr
 enum { BUFFER_SIZE = 1 << 16 };
 
 /* of temporary names: a random number between them */
-#define PREFIX ".feeler-"
-#define SUFFIX ".tmp"
+#define OUTPUT_PREFIX ".feeler-"
+#define OUTPUT_SUFFIX ".tmp"
 
 struct flr_output {
     flr_env *env;
@@ -117,7 +117,8 @@ static char *make_temporary_name(flr_env *env, const char *target)
     uint64_t number;
     flr_random_bytes(env, &number, sizeof number);
     char *name;
-    if (asprintf(&name, "%s/" PREFIX "%016" PRIx64 SUFFIX, folder, number) < 0) name = NULL;
+    if (asprintf(&name, "%s/" OUTPUT_PREFIX "%016" PRIx64 OUTPUT_SUFFIX, folder, number) < 0)
+        name = NULL;
     free(folder);
     return name;
 }
@@ -310,12 +311,6 @@ flr_result flr_output_print(flr_output *output, flr_error *error, const char *fo
     return result;
 }
 
-uint64_t flr_output_size(const flr_output *output)
-{
-    FLR_ASSERT(output);
-    return output->written + output->held;
-}
-
 flr_result flr_output_commit(flr_output *output, flr_error *error)
 {
     FLR_ASSERT(output);
@@ -361,6 +356,18 @@ void flr_output_abandon(flr_output *output)
     free_output(output);
 }
 
+flr_result flr_file_write_all(flr_env *env, const char *path, const void *bytes, size_t size,
+                              flr_error *error)
+{
+    flr_output *output;
+    flr_result result = flr_output_begin(env, path, &output, error);
+    if (result != FLR_OK) return result;
+    result = flr_output_write(output, bytes, size, error);
+    if (result == FLR_OK) return flr_output_commit(output, error);
+    flr_output_abandon(output);
+    return result;
+}
+
 /* ---- what processes that are gone left ---- */
 
 static const int64_t old_ns = INT64_C(24) * 3600 * 1000000000;
@@ -371,7 +378,8 @@ bool flr_path_is_old(flr_env *env, const char *folder, int64_t modified_ns)
     uint64_t number;
     char *probe;
     flr_random_bytes(env, &number, sizeof number);
-    if (asprintf(&probe, "%s/" PREFIX "%016" PRIx64 SUFFIX, folder, number) < 0) return false;
+    if (asprintf(&probe, "%s/" OUTPUT_PREFIX "%016" PRIx64 OUTPUT_SUFFIX, folder, number) < 0)
+        return false;
     // opening alone gives it the time of the file system's own clock
     flr_file *file;
     flr_path_info info = {.kind = FLR_PATH_NONE};
@@ -386,20 +394,21 @@ bool flr_path_is_old(flr_env *env, const char *folder, int64_t modified_ns)
     return !code && info.kind == FLR_PATH_FILE && modified_ns <= info.modified_ns - old_ns;
 }
 
-typedef struct sweep {
+typedef struct output_sweep {
     flr_env *env;
     const char *folder;
     int code; /* of the first that could not be removed */
-} sweep;
+} output_sweep;
 
 static bool is_temporary(const char *name)
 {
-    const size_t prefix = sizeof PREFIX - 1;
-    return strncmp(name, PREFIX, prefix) == 0 && strspn(name + prefix, "0123456789abcdef") == 16 &&
-           strcmp(name + prefix + 16, SUFFIX) == 0;
+    const size_t prefix = sizeof OUTPUT_PREFIX - 1;
+    return strncmp(name, OUTPUT_PREFIX, prefix) == 0 &&
+           strspn(name + prefix, "0123456789abcdef") == 16 &&
+           strcmp(name + prefix + 16, OUTPUT_SUFFIX) == 0;
 }
 
-static int remove_if_left(const sweep *s, const char *path)
+static int remove_if_left(const output_sweep *s, const char *path)
 {
     flr_env *env = s->env;
     flr_file *file;
@@ -420,7 +429,7 @@ static int remove_if_left(const sweep *s, const char *path)
 
 static bool sweep_one(void *context, const char *name)
 {
-    sweep *s = context;
+    output_sweep *s = context;
     char *path;
     if (!is_temporary(name)) return true;
     int code = asprintf(&path, "%s/%s", s->folder, name) < 0 ? ENOMEM : 0;
@@ -435,7 +444,7 @@ static bool sweep_one(void *context, const char *name)
 flr_result flr_output_sweep(flr_env *env, const char *folder, flr_error *error)
 {
     FLR_ASSERT(env && folder);
-    sweep s = {env, folder, 0};
+    output_sweep s = {env, folder, 0};
     flr_result result = flr_path_list(env, folder, sweep_one, &s, error);
     if (result == FLR_NOT_FOUND) return FLR_OK;
     if (result == FLR_OK && s.code)

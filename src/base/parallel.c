@@ -7,7 +7,7 @@
 
 enum { max_threads = 256 };
 
-typedef struct loop {
+typedef struct parallel_loop {
     flr_parallel_work work;
     void *context;
     size_t count;
@@ -16,10 +16,10 @@ typedef struct loop {
     pthread_mutex_t lock; /* guards the two below */
     size_t failed_piece;
     flr_result failure;
-} loop;
+} parallel_loop;
 
 typedef struct thread {
-    loop *loop;
+    parallel_loop *loop;
     unsigned worker;
     pthread_t id;
 } thread;
@@ -27,7 +27,7 @@ typedef struct thread {
 static void *run(void *argument)
 {
     thread *self = argument;
-    loop *all = self->loop;
+    parallel_loop *all = self->loop;
     while (!atomic_load_explicit(&all->stop, memory_order_relaxed)) {
         size_t piece = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed);
         if (piece >= all->count) break;
@@ -55,7 +55,7 @@ unsigned flr_parallel_threads(unsigned threads)
 
 flr_result flr_parallel_for(unsigned threads, size_t count, flr_parallel_work work, void *context)
 {
-    loop all = {.work = work, .context = context, .count = count, .failure = FLR_OK};
+    parallel_loop all = {.work = work, .context = context, .count = count, .failure = FLR_OK};
     pthread_mutex_init(&all.lock, NULL);
     threads = flr_parallel_threads(threads);
     if (threads > count) threads = count ? (unsigned)count : 1;

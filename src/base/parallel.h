@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 /* One piece of work; `worker` is 0 … threads-1 and picks the scratch memory. Returning anything but
  * FLR_OK stops the loop early; the first failure by piece number among those seen is returned. */

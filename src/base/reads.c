@@ -3,33 +3,33 @@
 #include <stdlib.h>
 
 #include "base/env.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 /* ---- one after the other ---- */
 
-typedef struct waiting {
+typedef struct reads_waiting {
     uint64_t id, offset;
     void *bytes;
     size_t count;
-} waiting;
+} reads_waiting;
 
-typedef struct queue {
+typedef struct reads_queue {
     flr_reads base;
     unsigned first;
-    waiting list[]; /* [depth], a ring */
-} queue;
+    reads_waiting list[]; /* [depth], a ring */
+} reads_queue;
 
 static int queue_open(unsigned depth, flr_reads **reads)
 {
-    queue *q = calloc(1, sizeof *q + depth * sizeof q->list[0]);
+    reads_queue *q = calloc(1, sizeof *q + depth * sizeof q->list[0]);
     if (!q) return ENOMEM;
     *reads = &q->base;
     return 0;
 }
 
-static int queue_take(queue *q, uint64_t *id, size_t *got)
+static int queue_take(reads_queue *q, uint64_t *id, size_t *got)
 {
-    const waiting *next = &q->list[q->first];
+    const reads_waiting *next = &q->list[q->first];
     flr_file *file = q->base.file;
     q->first = (q->first + 1) % q->base.depth;
     *id = next->id;
@@ -41,7 +41,7 @@ static int queue_take(queue *q, uint64_t *id, size_t *got)
 
 flr_result flr_reads_open(flr_file *file, unsigned depth, flr_reads **reads, flr_error *error)
 {
-    FLR_ASSERT(file && reads && depth >= 1 && depth <= FLR_READS_MOST);
+    FLR_ASSERT(file && reads && depth >= 1 && depth <= FLR_MAX_READS);
     flr_reads *made = NULL;
     /* whatever the reason why not at once, one after the other is as right */
     bool at_once = depth > 1 && file->env->ops->reads_open(file, depth, &made) == 0;
@@ -61,8 +61,9 @@ bool flr_reads_add(flr_reads *reads, uint64_t id, uint64_t offset, void *bytes, 
     if (reads->at_once) {
         reads->file->env->ops->reads_add(reads, id, offset, bytes, count);
     } else {
-        queue *q = (queue *)reads;
-        q->list[(q->first + reads->under_way) % reads->depth] = (waiting){id, offset, bytes, count};
+        reads_queue *q = (reads_queue *)reads;
+        q->list[(q->first + reads->under_way) % reads->depth] =
+            (reads_waiting){id, offset, bytes, count};
     }
     reads->under_way++;
     return true;
@@ -74,7 +75,7 @@ flr_result flr_reads_take(flr_reads *reads, int64_t deadline_ns, uint64_t *id, s
     FLR_ASSERT(reads && id && got);
     if (reads->under_way == 0) return FLR_TIMEOUT;
     int code = reads->at_once ? reads->file->env->ops->reads_take(reads, deadline_ns, id, got)
-                              : queue_take((queue *)reads, id, got);
+                              : queue_take((reads_queue *)reads, id, got);
     if (code == ETIMEDOUT) return FLR_TIMEOUT;
     reads->under_way--;
     return code ? flr_fail_errno(error, reads->file->path, "read", code) : FLR_OK;

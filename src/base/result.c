@@ -1,5 +1,5 @@
 /* result codes and their sentences */
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 #include "base/text.h"
 

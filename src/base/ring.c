@@ -6,27 +6,25 @@
  * acquire order before. Each side also keeps a copy of the other's counter and looks at the real
  * one only when the copy says there is not enough, so that in the normal case the cache line of
  * the other side stays where it is. */
-#include "feeler/ring.h"
+#include "feeler/base.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
-
-enum { LINE = 128 }; /* two cache lines: processors fetch them in pairs */
+enum { RING_LINE = 128 }; /* two cache lines: processors fetch them in pairs */
 
 struct flr_ring {
     // written by nobody after creation
     size_t element_size, mask;
     uint8_t *elements;
     // the producer's
-    alignas(LINE) _Atomic size_t head;
+    alignas(RING_LINE) _Atomic size_t head;
     size_t seen_tail;
     _Atomic uint64_t dropped;
     // the consumer's
-    alignas(LINE) _Atomic size_t tail;
+    alignas(RING_LINE) _Atomic size_t tail;
     size_t seen_head;
 };
 
@@ -38,10 +36,10 @@ flr_ring *flr_ring_create(size_t element_size, size_t capacity)
         if (rounded > SIZE_MAX / 4) return NULL;
         rounded *= 2;
     }
-    if (rounded > (SIZE_MAX - LINE) / element_size) return NULL;
-    flr_ring *ring = aligned_alloc(LINE, sizeof *ring);
-    size_t bytes = (rounded * element_size + LINE - 1) / LINE * LINE;
-    uint8_t *elements = aligned_alloc(LINE, bytes);
+    if (rounded > (SIZE_MAX - RING_LINE) / element_size) return NULL;
+    flr_ring *ring = aligned_alloc(RING_LINE, sizeof *ring);
+    size_t bytes = (rounded * element_size + RING_LINE - 1) / RING_LINE * RING_LINE;
+    uint8_t *elements = aligned_alloc(RING_LINE, bytes);
     if (!ring || !elements) {
         free(elements);
         free(ring);

@@ -387,13 +387,14 @@ int flr_sim_file_sync(flr_file *file)
 /* a copy: what happens to the file later does not show, as if it were always replaced by a rename */
 int flr_sim_file_map(flr_file *file, size_t room, flr_map *map)
 {
-    enum { PAGE = 4096 };
+    enum { SIM_DISK_PAGE = 4096 };
     (void)room;
     const sim_inode *inode = ((sim_file *)file)->inode;
     int code = begin_file(file, inode->size);
     if (code) return code;
     if (inode->size == 0) return 0;
-    uint8_t *bytes = aligned_alloc(PAGE, (inode->size + PAGE - 1) / PAGE * PAGE);
+    uint8_t *bytes = aligned_alloc(SIM_DISK_PAGE, (inode->size + SIM_DISK_PAGE - 1) /
+                                                      SIM_DISK_PAGE * SIM_DISK_PAGE);
     if (!bytes) return ENOMEM;
     memcpy(bytes, inode->bytes, inode->size);
     map->bytes = bytes;

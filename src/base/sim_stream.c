@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/sim.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
-enum { SEGMENT_MOST = 16384, TRIES_MOST = 8 };
+enum { MAX_SEGMENT = 16384, SIM_STREAM_MAX_TRIES = 8 };
 #define RETRY_NS (200 * FLR_SIM_MS) /* the first time; then twice as long each time */
 
 typedef enum sim_segment_kind {
@@ -94,7 +94,7 @@ static void dispatch(sim_connection *connection, int end, sim_segment *segment)
     segment->sent_ns = sim->now_ns;
     segment->arrival_ns = flr_sim_travel(from, to, segment->size);
     int64_t again = RETRY_NS;
-    for (int i = 0; i < TRIES_MOST && from != to; i++, again *= 2) {
+    for (int i = 0; i < SIM_STREAM_MAX_TRIES && from != to; i++, again *= 2) {
         if (!flr_sim_random_chance(&sim->network_random, network->loss)) break;
         segment->arrival_ns += again;
         sim->stats.resent++;
@@ -355,7 +355,7 @@ int flr_sim_tcp_send(flr_socket *base, const void *bytes, size_t count, size_t *
     if (count > 0 && room == 0) return EAGAIN;
     if (count > room) count = room;
     while (done < count) {
-        size_t size = count - done < SEGMENT_MOST ? count - done : SEGMENT_MOST;
+        size_t size = count - done < MAX_SEGMENT ? count - done : MAX_SEGMENT;
         sim_segment *segment = calloc(1, sizeof *segment + size);
         if (!segment) break;
         segment->bytes = (uint8_t *)(segment + 1);

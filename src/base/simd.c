@@ -1,5 +1,5 @@
 /* which instructions this processor has */
-#include "feeler/simd.h"
+#include "feeler/base.h"
 
 bool flr_simd_has(flr_simd simd)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/api.h"
+#include "feeler/base.h"
 
 /* Bytes of the well-formed UTF-8 character that `text` begins with, at most `left`; 0 if it is
  * none: cut off, overlong, a surrogate, beyond Unicode. Its number goes to `*code`, which may be

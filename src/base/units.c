@@ -1,5 +1,5 @@
 /* lengths and numbers as text */
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 #include <locale.h>
 #include <math.h>

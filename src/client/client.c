@@ -10,7 +10,7 @@
 
 #include "client/client_internal.h"
 #include "client/client_requests.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 flr_client_def flr_default_client_def(void)
 {

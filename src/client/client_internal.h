@@ -9,9 +9,9 @@
 #include "protocol/codec.h"
 
 enum {
-    FLR_CLIENT_JOBS = 64,            /* of which the end is remembered */
-    FLR_CLIENT_FRAME_MOST = 1 << 24, /* bytes of a frame that is taken in */
-    FLR_CLIENT_PIECE = 65536 * 3,    /* numbers in a piece of an upload */
+    FLR_CLIENT_JOBS = 64,           /* of which the end is remembered */
+    FLR_CLIENT_MAX_FRAME = 1 << 24, /* bytes of a frame that is taken in */
+    FLR_CLIENT_PIECE = 65536 * 3,   /* numbers in a piece of an upload */
     FLR_CLIENT_CONTACTS = 1024
 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/client_internal.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "feeler/env.h"
 
 /* ---- one command ---- */
@@ -198,13 +198,13 @@ flr_result flr_client_load(flr_client *client, const char *path, double seconds,
     int64_t until = flr_client_deadline(seconds > 0 ? seconds : 60);
     flr_result result = ask(client, &message, error);
     if (result == FLR_OK) result = wait_job(client, until, NULL, error);
-    // the scene is told beside the job: wait for it, too
+    // the scene arrives separately from the job: wait for it, too
     bool in_time = true;
     while (result == FLR_OK && in_time && client->welcomed &&
            (client->scene == before || client->part_count < client->expected))
         in_time = flr_client_wait(client, until);
     if (result == FLR_OK && (!in_time || !client->welcomed))
-        result = flr_fail(error, FLR_TIMEOUT, "the controller has not told about the new scene");
+        result = flr_fail(error, FLR_TIMEOUT, "the controller has not sent the new scene");
     end(client);
     return result;
 }

@@ -31,7 +31,7 @@ static flr_client_out *make_out(const flr_message *message, uint8_t minor, flr_e
             return out;
         }
         free(out);
-        if (result != FLR_NO_MEMORY || room > FLR_CLIENT_FRAME_MOST) {
+        if (result != FLR_NO_MEMORY || room > FLR_CLIENT_MAX_FRAME) {
             if (error) *error = why;
             return NULL;
         }
@@ -91,9 +91,9 @@ static int send_next(flr_client *client, struct lws *socket)
 
 static int gather(flr_client *client, struct lws *socket, const void *bytes, size_t size)
 {
-    if (client->in_size + size > FLR_CLIENT_FRAME_MOST) {
+    if (client->in_size + size > FLR_CLIENT_MAX_FRAME) {
         flr_fail(&client->why, FLR_TOO_LARGE, "%s sends a frame of more than %d bytes",
-                 client->label, FLR_CLIENT_FRAME_MOST);
+                 client->label, FLR_CLIENT_MAX_FRAME);
         return -1;
     }
     if (client->in_size + size > client->in_room) {

@@ -203,7 +203,7 @@ void flr_client_lost(flr_client *client)
 
 bool flr_client_take(flr_client *client, const void *bytes, size_t size)
 {
-    size_t wanted = FLR_PROTOCOL_ROOM(size);
+    size_t wanted = FLR_PROTOCOL_CAPACITY(size);
     if (wanted > client->room_size) {
         free(client->room);
         client->room = malloc(2 * wanted);

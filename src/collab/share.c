@@ -244,7 +244,7 @@ static void notice(flr_share *s, uint32_t part, const flr_engine_part_state *bod
     if (p->placing || in) return;
     if (there) return;
     if (p->kind == FLR_PART_FREE && !flr_session_hosts(s->session)) {
-        // where it falls the leader will tell; where it lies, it has told
+        // the leader will send where it falls, and has sent where it lies
         p->placing = !is_moving(body);
         return;
     }
@@ -421,7 +421,7 @@ static void on_lost(flr_share *s, uint32_t part)
                                  "again when some of them lie"
                                : "this controller was away");
     }
-    // it is where the others have it or, when there is room, they are told where it is: by whoever notices that it is elsewhere
+    // it is where the others have it or, when there is room, they receive its pose from whoever notices the difference
     (void)flr_session_place(s->session, part, &p->known);
     if (full && !held)
         flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, p->id.index, FLR_ENGINE_NONE,

@@ -1,30 +1,30 @@
-/* share.h: an engine in a shared session: what its user does is told to the others, what they do is done here.
+/* share.h: couples an engine to a shared session: sends what its user does to the others and applies what they do.
  *
  *     flr_share_create(&def, &share, &error);
- *     again and again, from the thread that controls the engine:
+ *     repeatedly, from the thread that controls the engine:
  *         flr_engine_service(engine), and its events, as always
- *         wake = flr_share_service(share);        when it wants to be called again
+ *         wake = flr_share_service(share);        when to call it again
  *     flr_share_destroy(share);
  *
- * The session (session/session.h) knows who holds what. Here it meets the engine:
+ * The session (session/session.h) knows who holds what. This layer applies it to the engine:
  *
- *   a hand here takes a part       the session is told; others may hold it, too
- *   others hold it                 it is coupled to the instance of each of them (flr_engine_set_coupling)
- *   all have let go of it          *released but not released*: a remote coupling brings it to the place where it was let go, and there it is
- *                                  put, to the last bit. After `patience` its physics is off until it is there
- *   it moves though nobody holds it (reset, undo, placed by hand, falls): the controller that sees it first tells where it is;
- *                                  for parts that move by themselves that is the leader's alone
+ *   a hand here grabs a part        the session announces it; others may hold the part, too
+ *   others hold it                  the part here is coupled to the instance of each of them (flr_engine_set_coupling)
+ *   all have released it            *released but not settled*: a remote coupling pulls it to the pose of the release and places it there
+ *                                   exactly. After `patience` its physics is off until it arrives
+ *   it moves though nobody holds it (reset, undo, placed, falling): the first controller to notice sends its pose; for free parts only
+ *                                   the leader does
  *
- * Parts are known to others by their place in the list of parts. So while a session is shared, no part comes or goes.
+ * Others know a part by its index in the list of parts, so parts cannot be added or removed while a session is shared.
  *
- * One who joins gets the scene from a member, as files with their hashes (share_scene.c), and makes its own voxels of the same
- * meshes; a hash over all parts tells that it is the same scene.
+ * A guest downloads the scene from a member as files with their hashes (share_scene.c), voxelizes the meshes itself, and joins once the
+ * hash over all parts matches.
  *
  * Thread: control. */
 #ifndef FLR_COLLAB_SHARE_H
 #define FLR_COLLAB_SHARE_H
 
-#include "feeler/histogram.h"
+#include "feeler/base.h"
 #include "session/session.h"
 #include "sim/engine.h"
 
@@ -40,7 +40,7 @@ typedef struct flr_share_def {
     bool watcher;     /* looks only */
     bool join;        /* joins the one at `host`; false: begins a session with the engine's scene */
     flr_address host;
-    bool relay;         /* who begins: states go through it */
+    bool relay;         /* the host: states go through it */
     double rate;        /* states in a second; default 100 */
     double patience;    /* s; default 10 */
     bool barrier;       /* states are sent in step with frames, not by the clock; default false */
@@ -88,7 +88,7 @@ uint32_t flr_share_changes(const flr_share *share);
 /* What has come and gone since it was made. */
 typedef struct flr_share_stats {
     uint64_t rounds;       /* of flr_share_service() */
-    uint64_t told;         /* … in which there was a new frame to tell of */
+    uint64_t told;         /* … with a new frame to send */
     uint64_t heard;        /* states of others */
     flr_histogram arrival; /* ns: how old they were by then; a clock that is wrong may make it 0 */
 } flr_share_stats;

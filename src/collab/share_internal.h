@@ -16,7 +16,7 @@ typedef struct flr_shared_part {
     double voxel;
     flr_pose known; /* where all agree that it is */
     flr_pose
-        seen; /* where it is here; while this side stands still, where another has told that it is */
+        seen; /* where it is here; while this side stands still, the pose that another side sent */
     int64_t place_ns;  /* when that was ordered last */
     bool placing;      /* it is on its way there by an order to the loop */
     bool lost;         /* it may not be held: until the hand has let go */
@@ -60,13 +60,13 @@ typedef struct flr_share_listing flr_share_listing;
 /* A member who has got all parameters. */
 typedef struct flr_share_told {
     uint16_t member;
-    uint32_t line;
+    uint32_t connection;
 } flr_share_told;
 
 /* A parameter of the engine. */
 typedef struct flr_shared_param {
-    double known;     /* as it was told last, or heard */
-    uint32_t pending; /* times it was told to the leader and has not come back */
+    double known;     /* as last sent or received */
+    uint32_t pending; /* times it was sent to the leader and has not come back */
 } flr_shared_param;
 
 enum { FLR_SHARE_PARAMS = 64, FLR_SHARE_FILES = 4097, FLR_SHARE_HANDS = 8 * FLR_SESSION_MEMBERS };
@@ -107,8 +107,8 @@ struct flr_share {
     /* parameters */
     flr_shared_param params[FLR_SHARE_PARAMS];
     bool params_new;        /* some have been set here */
-    uint16_t params_leader; /* to whom they were told */
-    uint32_t params_line;
+    uint16_t params_leader; /* to whom they were sent */
+    uint32_t params_connection;
     flr_share_told told[FLR_SESSION_MEMBERS]; /* from who leads */
     uint32_t told_count;
     uint32_t params_changes; /* of the session, when all who are in it had got them… */

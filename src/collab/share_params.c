@@ -83,7 +83,7 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
     if (index == FLR_SHARE_PARAMS) return true;
     flr_shared_param *p = &s->params[index];
     if (flr_session_hosts(s->session)) {
-        // what cannot be is told back as it is here
+        // an impossible value is answered with the one in use here
         if (may_set(s, member)) apply(s, set);
         if (tell(s, 0, index, member) != FLR_OK) tell_all_again(s);
         return true;
@@ -92,7 +92,7 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
     flr_epoch told = {set->count, member}, known = flr_session_epoch(s->session);
     if (member == known.leader || flr_epoch_compare(told, known) > 0) {
         if (set->member == flr_session_self(s->session) && p->pending) p->pending--;
-        // what was set here and is still to be told comes after it
+        // what was set here and is still to be sent comes after it
         bool told_all = value_of(s, index) == p->known;
         if (!told_all) s->params_new = true;
         if (told_all && !p->pending) apply(s, set);
@@ -100,11 +100,11 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
     return true;
 }
 
-/* Another leads, or the line to who leads is another one: what has not come back is told again. */
-static void change_line(flr_share *s, uint16_t leader, uint32_t line)
+/* The leader or the connection to it has changed: what has not come back is sent again. */
+static void change_connection(flr_share *s, uint16_t leader, uint32_t connection)
 {
     s->params_leader = leader;
-    s->params_line = line;
+    s->params_connection = connection;
     tell_all_again(s);
     for (uint32_t i = 0; i < count_of(s); i++) {
         if (!s->params[i].pending) continue;
@@ -130,12 +130,12 @@ static void tell_own(flr_share *s, uint16_t leader)
     }
 }
 
-/* Has this member got all, on the line that there is now? `ready` false: it will have to. */
+/* Has this member got all, on the connection that there is now? `ready` false: it will have to. */
 static bool is_told(flr_share *s, const flr_session_person *person, bool ready)
 {
     for (uint32_t i = 0; i < s->told_count; i++) {
         if (s->told[i].member != person->member) continue;
-        bool told = ready && s->told[i].line == person->line;
+        bool told = ready && s->told[i].connection == person->connection;
         if (!told) s->told[i] = s->told[--s->told_count];
         return told;
     }
@@ -156,7 +156,7 @@ static void tell_newcomers(flr_share *s)
 {
     flr_session_person person;
     uint32_t changes = flr_session_changes(s->session);
-    // only somebody who is new, or whose line is, may not have them
+    // only somebody who is new, or whose connection is, may not have them
     if (!s->params_owed && changes == s->params_changes) return;
     s->params_changes = changes;
     s->params_owed = false;
@@ -168,7 +168,7 @@ static void tell_newcomers(flr_share *s)
         for (uint32_t i = 0; i < count_of(s) && result == FLR_OK; i++)
             result = tell(s, person.member, i, flr_session_self(s->session));
         if (result == FLR_OK)
-            s->told[s->told_count++] = (flr_share_told){person.member, person.line};
+            s->told[s->told_count++] = (flr_share_told){person.member, person.connection};
         else
             s->params_owed = true; /* the rest later */
     }
@@ -180,8 +180,8 @@ void flr_share_params_service(flr_share *s)
     flr_session_person person = {0};
     if (!flr_share_ready(s)) return;
     (void)flr_session_person_find(s->session, leader, &person);
-    if (leader != s->params_leader || person.line != s->params_line)
-        change_line(s, leader, person.line);
+    if (leader != s->params_leader || person.connection != s->params_connection)
+        change_connection(s, leader, person.connection);
     if (s->params_new) tell_own(s, leader);
     if (flr_session_hosts(s->session)) tell_newcomers(s);
 }

@@ -5,7 +5,7 @@
 
 #include "collab/share_internal.h"
 
-enum { PIECE = 49152, AHEAD = 8 /* pieces under way */ };
+enum { SHARE_SCENE_PIECE = 49152, SHARE_SCENE_AHEAD = 8 /* pieces under way */ };
 static const int64_t alone_ns = INT64_C(30000000000); /* without anybody who has the scene */
 
 static void fail(flr_share *s, const char *sentence)
@@ -232,7 +232,7 @@ static void send_list(flr_share *s, uint16_t member)
 
 static void send_piece(flr_share *s, uint16_t member, const flr_msg_peer_fetch *fetch)
 {
-    static _Thread_local uint8_t bytes[PIECE];
+    static _Thread_local uint8_t bytes[SHARE_SCENE_PIECE];
     size_t got = 0;
     if (s->can_send && fetch->file < s->file_count) {
         char path[FLR_CACHE_PATH_SIZE];
@@ -301,12 +301,13 @@ static void begin_file(flr_share *s)
 /* Asks for what is next, some pieces ahead, also of the files that follow. */
 static void fetch(flr_share *s)
 {
-    while (s->phase == FLR_SHARE_FETCHING && s->ask_file < s->file_count && s->ask_count < AHEAD) {
+    while (s->phase == FLR_SHARE_FETCHING && s->ask_file < s->file_count &&
+           s->ask_count < SHARE_SCENE_AHEAD) {
         flr_message m = {.id = FLR_MSG_PEER_FETCH};
         m.as.peer_fetch = (flr_msg_peer_fetch){.file = s->ask_file, .offset = s->ask_offset};
         if (flr_session_send(s->session, s->source, &m) != FLR_OK) return;
         s->ask_count++;
-        s->ask_offset += PIECE;
+        s->ask_offset += SHARE_SCENE_PIECE;
         if (s->ask_offset < s->files[s->ask_file].size) continue;
         s->ask_file++;
         s->ask_offset = 0;
@@ -426,7 +427,7 @@ static void on_piece(flr_share *s, const flr_msg_peer_piece *piece)
     flr_error error;
     uint64_t left = s->files[s->file_at].size - s->got;
     if (piece->bytes_count == 0 || piece->bytes_count > left ||
-        (piece->bytes_count < PIECE && piece->bytes_count < left)) {
+        (piece->bytes_count < SHARE_SCENE_PIECE && piece->bytes_count < left)) {
         fail(s, "a file of the scene is not there any more; join again");
         end_output(s);
         return;
@@ -547,7 +548,7 @@ void flr_share_scene_service(flr_share *s)
     if (s->phase == FLR_SHARE_NONE && !s->def.join) {
         char path[FLR_CACHE_PATH_SIZE];
         if (!has_scene(s)) return;
-        // what moves while it is saved is told afterwards
+        // what moves during the save is sent afterwards
         flr_share_take_parts(s);
         s->phase = FLR_SHARE_SAVING;
         if (!s->folder) {

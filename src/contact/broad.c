@@ -10,7 +10,7 @@
 
 #include "base/prefault.h"
 
-enum { AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
+enum { BROAD_AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
 enum {
     FEW = 8
 }; /* slots for one that has moved: with fewer, its ends are put in order one by one */
@@ -25,15 +25,15 @@ typedef struct box_end {
 struct flr_broad {
     uint32_t slots;
     size_t capacity;
-    flr_box3 *boxes;     /* [slots] */
-    uint8_t *flags;      /* [slots] */
-    box_end *rows[AXES]; /* [2 slots], sorted but for what moved since */
-    uint8_t *cells;      /* [slots (slots - 1) / 2]: bit per axis on which the two overlap */
+    flr_box3 *boxes;           /* [slots] */
+    uint8_t *flags;            /* [slots] */
+    box_end *rows[BROAD_AXES]; /* [2 slots], sorted but for what moved since */
+    uint8_t *cells;            /* [slots (slots - 1) / 2]: bit per axis on which the two overlap */
     uint32_t *open,
         *where; /* [slots]: scratch of a sweep: boxes that are open; the place of each */
     uint32_t *moved, moved_count; /* [slots]: whose boxes are others since the last update */
     bool *has_moved;              /* [slots]: is it in there? */
-    uint32_t *index[AXES];        /* [2 slots]: where an end is in its row, by its name */
+    uint32_t *index[BROAD_AXES];  /* [2 slots]: where an end is in its row, by its name */
     bool indexed;                 /* … if that is right */
     uint32_t flagged[CHANGES / 16], flagged_count; /* whose flags are others since then */
     uint64_t *lists[2];                            /* [capacity] */
@@ -53,7 +53,7 @@ static inline size_t cell_of(uint32_t high, uint32_t low)
 
 size_t flr_broad_bytes(uint32_t slots, size_t capacity)
 {
-    size_t each = sizeof(flr_box3) + 2 + 2 * AXES * (sizeof(box_end) + sizeof(uint32_t)) +
+    size_t each = sizeof(flr_box3) + 2 + 2 * BROAD_AXES * (sizeof(box_end) + sizeof(uint32_t)) +
                   3 * sizeof(uint32_t);
     return sizeof(flr_broad) + slots * each + cells_of(slots) + 2 * capacity * sizeof(uint64_t);
 }
@@ -74,7 +74,7 @@ flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
     b->has_moved = flr_prefaulted_calloc((size_t)slots + 1, sizeof *b->has_moved);
     bool enough =
         b->boxes && b->flags && b->cells && b->open && b->where && b->moved && b->has_moved;
-    for (int i = 0; i < AXES; i++) {
+    for (int i = 0; i < BROAD_AXES; i++) {
         b->rows[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->rows[i]);
         b->index[i] = flr_prefaulted_calloc(2 * (size_t)slots + 1, sizeof *b->index[i]);
         enough &= b->rows[i] && b->index[i];
@@ -87,7 +87,7 @@ flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
     }
     for (uint32_t slot = 0; slot < slots; slot++) {
         b->boxes[slot] = flr_box3_empty();
-        for (int axis = 0; axis < AXES; axis++)
+        for (int axis = 0; axis < BROAD_AXES; axis++)
             for (uint32_t k = 0; k < 2; k++)
                 b->rows[axis][2 * slot + k] = (box_end){INFINITY, 2 * slot + k + 2, 2 * slot + k};
     }
@@ -104,7 +104,7 @@ void flr_broad_destroy(flr_broad *b)
     free(b->where);
     free(b->moved);
     free(b->has_moved);
-    for (int i = 0; i < AXES; i++) free(b->rows[i]), free(b->index[i]);
+    for (int i = 0; i < BROAD_AXES; i++) free(b->rows[i]), free(b->index[i]);
     for (int i = 0; i < 2; i++) free(b->lists[i]);
     free(b);
 }
@@ -232,7 +232,7 @@ static bool put_end(flr_broad *b, int axis, uint32_t name, size_t *most)
  * other. */
 static bool put_moved(flr_broad *b, size_t *most)
 {
-    for (int axis = 0; axis < AXES; axis++) {
+    for (int axis = 0; axis < BROAD_AXES; axis++) {
         for (size_t i = 0; !b->indexed && i < 2 * (size_t)b->slots; i++)
             b->index[axis][b->rows[axis][i].name] = (uint32_t)i;
         for (uint32_t i = 0; i < b->moved_count; i++) {
@@ -254,7 +254,7 @@ static bool put_rows(flr_broad *b)
     if (b->moved_count == 0) return true;
     if (b->moved_count < b->slots / FEW) return put_moved(b, &most);
     b->indexed = false;
-    for (int axis = 0; axis < AXES; axis++) {
+    for (int axis = 0; axis < BROAD_AXES; axis++) {
         refresh(b, axis);
         if (!put_in_order(b, axis, &most)) return false;
     }
@@ -310,7 +310,7 @@ static void sweep(flr_broad *b, int axis)
 static void rebuild(flr_broad *b)
 {
     memset(b->cells, 0, cells_of(b->slots));
-    for (int axis = 0; axis < AXES; axis++) {
+    for (int axis = 0; axis < BROAD_AXES; axis++) {
         refresh(b, axis);
         sort_row(b->rows[axis], 2 * (size_t)b->slots);
         sweep(b, axis);

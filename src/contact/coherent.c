@@ -9,7 +9,7 @@
  * move, instead of by the travel limit, how far it may; what is overdue is served first, whatever it costs.
  * And a point of an edge or a face, whose field tells the distance to edges or vertices only, may meet the
  * interior sooner: it waits for the nearer of the two. */
-#include "feeler/coherent.h"
+#include "feeler/contact.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 enum {
     MANDATORY = 0, /* the queue of what is looked at in each query */
-    FARTHEST = FLR_QUEUES - 1,
+    COHERENT_FARTHEST = FLR_QUEUES - 1,
     RESCAN = 64,   /* voxels: after a jump like this everything is out of date */
     UNMARKED = 256 /* what no mark counts as, where the least one is looked for */
 };
@@ -30,23 +30,23 @@ enum {
 #define HALF_CHUNK 4.0 /* voxels: chunk queue i is good for i times this */
 #define SETTLE     6.0 /* voxels: how far a near chunk must be from contact to become one item again */
 #define SAFETY     1e-3 /* voxels: more than rounding may move a point by */
-#define MARGIN                                                                                     \
+#define COHERENT_MARGIN                                                                            \
     2u /* queues from contact at which a drifting point is looked up again (section 5.2) */
 
 /* what is known about a point that was looked up */
-typedef struct known {
+typedef struct coherent_known {
     float at[3];       /* voxels: where */
     uint32_t distance; /* voxels from contact, as found there */
-} known;
+} coherent_known;
 
 struct flr_coherent {
     flr_coherent_def def;
     flr_contact_table *own; /* NULL: the table is borrowed */
     const flr_flat_field *fields;
     flr_queues points, chunks;
-    known *known;       /* [shell.point_count] */
-    uint32_t *chunk_of; /* [shell.point_count / FLR_SHELL_PAD] */
-    uint8_t *near;      /* [shell.chunk_count]: its points are in queues, not the chunk as one */
+    coherent_known *known; /* [shell.point_count] */
+    uint32_t *chunk_of;    /* [shell.point_count / FLR_SHELL_PAD] */
+    uint8_t *near;         /* [shell.chunk_count]: its points are in queues, not the chunk as one */
     size_t known_bytes;
     flr_contact *contacts; /* [def.capacity] */
     /* as of the last query */
@@ -158,15 +158,6 @@ void flr_coherent_reset(flr_coherent *engine) { engine->begun = false; }
 const flr_contact *flr_coherent_list(const flr_coherent *engine) { return engine->contacts; }
 flr_coherent_stats flr_coherent_get_stats(const flr_coherent *engine) { return engine->stats; }
 
-size_t flr_coherent_bytes(const flr_coherent *engine)
-{
-    const flr_shell *shell = engine->def.shell;
-    return sizeof *engine + (engine->own ? flr_contact_table_bytes(engine->own) : 0) +
-           engine->points.bytes + engine->chunks.bytes + engine->known_bytes + shell->chunk_count +
-           shell->point_count / FLR_SHELL_PAD * sizeof *engine->chunk_of +
-           engine->def.capacity * sizeof *engine->contacts;
-}
-
 /* ---- how far did it move? ---- */
 
 /* No point of a sphere that moves from here to there moves farther. A rotation by an angle a moves a point at distance
@@ -241,12 +232,12 @@ static uint32_t distance_of(turn *t, flr_field field, uint32_t mark, flr_vec3 at
         uint32_t inside = surface == FLR_MARK_FREE ? t->inside : surface < 4 ? 1 : surface - 2;
         if (inside < distance) distance = inside;
     }
-    return distance < FARTHEST ? distance : FARTHEST;
+    return distance < COHERENT_FARTHEST ? distance : COHERENT_FARTHEST;
 }
 
 static void remember(flr_coherent *e, uint32_t point, flr_vec3 at, uint32_t distance)
 {
-    e->known[point] = (known){{(float)at.x, (float)at.y, (float)at.z}, distance};
+    e->known[point] = (coherent_known){{(float)at.x, (float)at.y, (float)at.z}, distance};
 }
 
 /* ---- points ---- */
@@ -263,12 +254,12 @@ static uint32_t queue_of(uint32_t distance) { return distance < 2 ? MANDATORY : 
 
 /* The farthest queue in which a point may wait that was `distance` from contact when it was looked up and has drifted
  * since: half a voxel of travel for each step must be left (section 5.2). */
-static uint32_t drifted(const known *k, flr_vec3 at)
+static uint32_t drifted(const coherent_known *k, flr_vec3 at)
 {
     double x = at.x - (double)k->at[0], y = at.y - (double)k->at[1], z = at.z - (double)k->at[2];
     double rounding = 2e-7 * (fabs(at.x) + fabs(at.y) + fabs(at.z));
     double left = 2 * (k->distance - 1.0 - sqrt(x * x + y * y + z * z) - rounding);
-    if (left < MARGIN) return MANDATORY;
+    if (left < COHERENT_MARGIN) return MANDATORY;
     return left < k->distance ? (uint32_t)left : k->distance;
 }
 
@@ -280,7 +271,7 @@ static void test_waiting(turn *t, uint32_t point, uint32_t queue)
     flr_vec3 at = place(t, chunk, point).at;
     uint32_t to = drifted(&e->known[point], at);
     t->tested++;
-    if (to <= MARGIN) {
+    if (to <= COHERENT_MARGIN) {
         flr_field field =
             flr_contact_field(&t->frame, label_of(&t->frame.shell->chunks[chunk], point));
         uint32_t mark = flr_table_mark(&e->fields[field], at);
@@ -377,9 +368,9 @@ static void test_chunk(turn *t, uint32_t chunk, uint32_t queue)
     t->tested++;
     t->lookups++;
     bool near = room < (e->near[chunk] ? SETTLE : HALF_CHUNK);
-    uint32_t to = near                            ? MANDATORY
-                  : room >= HALF_CHUNK * FARTHEST ? FARTHEST
-                                                  : (uint32_t)(room / HALF_CHUNK);
+    uint32_t to = near                                     ? MANDATORY
+                  : room >= HALF_CHUNK * COHERENT_FARTHEST ? COHERENT_FARTHEST
+                                                           : (uint32_t)(room / HALF_CHUNK);
     if (near && !e->near[chunk]) disgorge(t, chunk);
     if (!near && e->near[chunk]) swallow(t, chunk);
     if (to == queue) return;

@@ -10,15 +10,15 @@
 #include "contact/contact_engine.h"
 #include "contact/worker_pool.h"
 
-enum { ROUND = 1024 }; /* hyperchunks that threads share at a time */
+enum { CONTACT_ENGINE_ROUND = 1024 }; /* hyperchunks that threads share at a time */
 
 /* a hyperchunk of the shell that one of several threads works on */
-typedef struct piece {
-    _Alignas(64) flr_part part;
+typedef struct contact_engine_piece {
+    _Alignas(64) flr_partial part;
     uint32_t hyper;
     uint32_t first; /* of its contacts in the list of that thread */
     unsigned worker;
-} piece;
+} contact_engine_piece;
 
 struct flr_contact_pair {
     flr_contact_pair_def def;
@@ -32,8 +32,8 @@ struct flr_contact_pair {
         own_notes;          /* where near points are noted: in its own, or in somebody's */
     flr_near_chunk *chunks; /* [FLR_NEAR_CHUNKS]: of its own */
     flr_contact
-        *lists;    /* [threads][def.capacity]; NULL where there is one thread, as the following */
-    piece *pieces; /* [ROUND] */
+        *lists; /* [threads][def.capacity]; NULL where there is one thread, as the following */
+    contact_engine_piece *pieces; /* [ROUND] */
     flr_worker_pool *pool;
     const flr_query *query; /* the one that the worker pool works on */
 };
@@ -86,7 +86,7 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
     bool made = pair->contacts && pair->scratch && pair->check && pair->chunks;
     if (threads > 1) {
         pair->lists = flr_prefaulted_calloc(threads * capacity, sizeof *pair->lists);
-        pair->pieces = aligned_alloc(64, ROUND * sizeof *pair->pieces);
+        pair->pieces = aligned_alloc(64, CONTACT_ENGINE_ROUND * sizeof *pair->pieces);
         made = made && pair->lists && pair->pieces;
     }
     if (!made)
@@ -97,7 +97,8 @@ static flr_result make_scratch(flr_contact_pair *pair, flr_error *error)
         pair->scratch[i].capacity = pair->def.capacity;
     }
     if (threads == 1) return FLR_OK;
-    memset(pair->pieces, 0, ROUND * sizeof *pair->pieces); /* touched now, not in the first query */
+    memset(pair->pieces, 0,
+           CONTACT_ENGINE_ROUND * sizeof *pair->pieces); /* touched now, not in the first query */
     return flr_worker_pool_create(threads - 1, work_on_piece, pair, &pair->pool, error);
 }
 
@@ -149,7 +150,7 @@ size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
     return sizeof *pair + sizeof *pair->check + FLR_NEAR_CHUNKS * sizeof *pair->chunks +
            (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
            threads * sizeof *pair->scratch +
-           (threads > 1 ? threads * list + ROUND * sizeof *pair->pieces : 0);
+           (threads > 1 ? threads * list + CONTACT_ENGINE_ROUND * sizeof *pair->pieces : 0);
 }
 
 flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair) { return pair->check; }
@@ -212,7 +213,7 @@ static bool begin(flr_query *q, const flr_contact_pair *pair, flr_pose T_world_s
 }
 
 /* Is this sphere of the shell (metres) far from everything? */
-static bool far_sphere(const flr_query *q, const float centre[3], float radius, flr_part *part)
+static bool far_sphere(const flr_query *q, const float centre[3], float radius, flr_partial *part)
 {
     flr_vec3 v =
         flr_contact_voxels(&q->frame, (double)centre[0], (double)centre[1], (double)centre[2]);
@@ -229,16 +230,16 @@ static bool far_sphere(const flr_query *q, const float centre[3], float radius, 
 /* ---- one thread, or several ---- */
 
 /* Adds a hyperchunk of which the contacts are in the list already. */
-static void merge(flr_part *all, const flr_part *part)
+static void merge(flr_partial *all, const flr_partial *part)
 {
     flr_contact_merge(&all->sums, &part->sums);
     if (part->least < all->least) all->least = part->least;
     all->tested += part->tested;
 }
 
-static void ask_alone(flr_contact_pair *pair, const flr_query *q, uint32_t hyper, flr_part *all)
+static void ask_alone(flr_contact_pair *pair, const flr_query *q, uint32_t hyper, flr_partial *all)
 {
-    flr_part part = {.sums = flr_contact_no_sums(), .least = all->least};
+    flr_partial part = {.sums = flr_contact_no_sums(), .least = all->least};
     part.sums.listed = all->sums.listed;
     flr_query_hyper(q, hyper, pair->scratch, &part);
     merge(all, &part);
@@ -248,9 +249,9 @@ static void ask_alone(flr_contact_pair *pair, const flr_query *q, uint32_t hyper
 static void work_on_piece(void *context, uint32_t item, unsigned worker)
 {
     flr_contact_pair *pair = context;
-    piece *p = &pair->pieces[item];
+    contact_engine_piece *p = &pair->pieces[item];
     flr_scratch *scratch = &pair->scratch[worker];
-    p->part = flr_no_part();
+    p->part = flr_no_partial();
     p->part.sums.listed = p->first = scratch->listed;
     p->worker = worker;
     flr_query_hyper(pair->query, p->hyper, scratch, &p->part);
@@ -259,11 +260,11 @@ static void work_on_piece(void *context, uint32_t item, unsigned worker)
 
 /* Who worked on what does not matter: pieces are merged in their order, each with its own sums. A thread's list has room for
  * as many contacts as the result, and a thread takes pieces in ascending order: so the first ones are all there. */
-static void ask_together(flr_contact_pair *pair, uint32_t count, flr_part *all)
+static void ask_together(flr_contact_pair *pair, uint32_t count, flr_partial *all)
 {
     flr_worker_pool_run(pair->pool, count);
     for (uint32_t i = 0; i < count; i++) {
-        const piece *p = &pair->pieces[i];
+        const contact_engine_piece *p = &pair->pieces[i];
         uint32_t listed = p->part.sums.listed - p->first,
                  room = pair->def.capacity - all->sums.listed;
         if (listed > room) listed = room;
@@ -275,7 +276,7 @@ static void ask_together(flr_contact_pair *pair, uint32_t count, flr_part *all)
     }
 }
 
-static void ask(flr_contact_pair *pair, const flr_query *q, flr_part *all)
+static void ask(flr_contact_pair *pair, const flr_query *q, flr_partial *all)
 {
     const flr_shell *shell = pair->def.shell;
     uint32_t waiting = 0;
@@ -290,7 +291,7 @@ static void ask(flr_contact_pair *pair, const flr_query *q, flr_part *all)
             continue;
         }
         pair->pieces[waiting++].hyper = i;
-        if (waiting == ROUND) {
+        if (waiting == CONTACT_ENGINE_ROUND) {
             ask_together(pair, waiting, all);
             waiting = 0;
         }
@@ -324,7 +325,7 @@ void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
         return;
     }
     const flr_shell *shell = pair->def.shell;
-    flr_part all = flr_no_part();
+    flr_partial all = flr_no_partial();
     bool far = far_sphere(&q, shell->centre, shell->radius, &all);
     if (!params->cull) q.reach = INFINITY; /* from here on nothing is far enough */
     begin_notes(pair, &q, T_world_shell, T_world_voxmap);
@@ -360,7 +361,7 @@ bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
     scratch->context = context;
     for (uint32_t i = 0; i < pair->def.shell->hyper_count; i++) {
         const flr_shell_hyper *hyper = &pair->def.shell->hypers[i];
-        flr_part part = flr_no_part();
+        flr_partial part = flr_no_partial();
         if (!far_sphere(&q, hyper->centre, hyper->radius, &part))
             flr_query_hyper(&q, i, scratch, &part);
         *tested += part.tested + 1;

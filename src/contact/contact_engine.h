@@ -19,11 +19,11 @@ typedef struct flr_query {
 } flr_query;
 
 /* what came out for a hyperchunk of the shell, or for several */
-typedef struct flr_part {
+typedef struct flr_partial {
     flr_contact_sums sums;
     double least; /* voxels: of what was skipped, the nearest that the other part can be */
     uint64_t tested;
-} flr_part;
+} flr_partial;
 
 /* Points of a shell chunk that a query found near, as bits. Words beyond the chunk's points stand for nothing. */
 typedef struct flr_near_chunk {
@@ -65,7 +65,7 @@ typedef struct flr_scratch {
 } flr_scratch;
 
 /* Is a sphere whose centre is `far` voxels from the field too far away to matter? If so, it still bounds the distance. */
-static inline bool flr_skip(const flr_query *q, double far, double radius, flr_part *part)
+static inline bool flr_skip(const flr_query *q, double far, double radius, flr_partial *part)
 {
     double gap = far - 1 - radius - q->around;
     if (!(gap >= q->reach)) return false;
@@ -114,9 +114,9 @@ bool flr_contact_visit(flr_contact_pair *pair, flr_pose T_world_shell, flr_pose 
 
 /* Looks at the points of a hyperchunk of the shell. The contacts go to the list of the scratch, of which the first
  * `part->sums.listed` are taken. */
-void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_part *part);
+void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_partial *part);
 
-flr_part flr_no_part(void);
+flr_partial flr_no_partial(void);
 
 /* ---- smooth.c ---- */
 

@@ -3,7 +3,7 @@
  * All triangles are compared in the frame of part b. The order of the walk depends on the boxes alone, and a pair of
  * boxes is left out only when nothing in it can be nearer than the best so far. So the first pair of triangles with the
  * least distance is found whatever the search begins with, as long as that is farther: the witness does not show.  */
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "mesh/nearest.h"
 #include "voxel/clones.h"
 
-enum { STACK = (FLR_GAUGE_WIDE - 1) * 2 * FLR_GAUGE_DEPTH + 1 };
+enum { GAUGE_STACK = (FLR_GAUGE_WIDE - 1) * 2 * FLR_GAUGE_DEPTH + 1 };
 
 flr_gauge_params flr_default_gauge_params(void)
 {
@@ -35,10 +35,10 @@ typedef struct way {
 } way;
 
 /* a box of the other part, seen from both frames; metres */
-typedef struct seen {
+typedef struct gauge_seen {
     double centre[3], half[3]; /* in its own frame */
     double from[3], reach[3];  /* its centre and the box around it in the other's frame */
-} seen;
+} gauge_seen;
 
 static way way_of(flr_pose T)
 {
@@ -53,9 +53,9 @@ static way way_of(flr_pose T)
 }
 
 /* A box of `node`, and how the frame at the end of `out` sees it. */
-static seen see(const flr_gauge_node *node, unsigned slot, const way *out)
+static gauge_seen see(const flr_gauge_node *node, unsigned slot, const way *out)
 {
-    seen s;
+    gauge_seen s;
     for (int i = 0; i < 3; i++) {
         const double low = (double)node->low[i][slot], high = (double)node->high[i][slot];
         s.centre[i] = 0.5 * (low + high);
@@ -85,7 +85,7 @@ static double diagonal2(const flr_gauge_node *node, unsigned slot)
 /* Squared distances, at least, from the boxes of a node to another box: that of the boxes around each other in the one
  * frame and in the other, or how far they are apart along the line between their centres, whichever is most. `to` leads
  * from the node's frame to the other's. */
-FLR_CLONES static void bounds(const flr_gauge_node *node, const seen *other, const way *to,
+FLR_CLONES static void bounds(const flr_gauge_node *node, const gauge_seen *other, const way *to,
                               double slack, double least2[FLR_GAUGE_WIDE])
 {
     for (int slot = 0; slot < FLR_GAUGE_WIDE; slot++) {
@@ -122,13 +122,13 @@ FLR_CLONES static void bounds(const flr_gauge_node *node, const seen *other, con
 /* ---- the walk ---- */
 
 /* two boxes that may hold something nearer */
-typedef struct waiting {
+typedef struct gauge_waiting {
     double least2;
     uint32_t node[2];
     uint8_t slot[2];
-} waiting;
+} gauge_waiting;
 
-typedef struct search {
+typedef struct gauge_search {
     const flr_gauge_part *parts[2];
     flr_pose T_b_a;
     way ways[2]; /* from a to b, from b to a */
@@ -139,9 +139,9 @@ typedef struct search {
     uint64_t work, max_work;
     double enough2; /* a pair as near as this will do */
     bool found;
-} search;
+} gauge_search;
 
-static void corners_of(const search *s, int side, uint32_t triangle, flr_vec3 corners[3])
+static void corners_of(const gauge_search *s, int side, uint32_t triangle, flr_vec3 corners[3])
 {
     const flr_mesh *mesh = s->parts[side]->mesh;
     for (int i = 0; i < 3; i++) {
@@ -157,7 +157,7 @@ static double gap(double a_low, double a_high, double b_low, double b_high, doub
 }
 
 /* Are the boxes of two triangles farther apart than the best? */
-static bool boxes_apart(const search *s, flr_vec3 low, flr_vec3 high, const flr_vec3 b[3])
+static bool boxes_apart(const gauge_search *s, flr_vec3 low, flr_vec3 high, const flr_vec3 b[3])
 {
     const flr_vec3 l = flr_vec3_min(b[0], flr_vec3_min(b[1], b[2])),
                    h = flr_vec3_max(b[0], flr_vec3_max(b[1], b[2]));
@@ -168,7 +168,8 @@ static bool boxes_apart(const search *s, flr_vec3 low, flr_vec3 high, const flr_
 }
 
 /* Are two triangles farther apart than the best along an axis of any length? */
-static bool apart_along(const search *s, flr_vec3 axis, const flr_vec3 a[3], const flr_vec3 b[3])
+static bool apart_along(const gauge_search *s, flr_vec3 axis, const flr_vec3 a[3],
+                        const flr_vec3 b[3])
 {
     double x[3], y[3];
     for (int i = 0; i < 3; i++) x[i] = flr_vec3_dot(axis, a[i]), y[i] = flr_vec3_dot(axis, b[i]);
@@ -184,14 +185,14 @@ static flr_vec3 normal(const flr_vec3 t[3])
 }
 
 /* Is a triangle farther than the best from all within `radius` of a point? */
-static bool ball_apart(const search *s, const flr_vec3 t[3], flr_vec3 centre, double radius)
+static bool ball_apart(const gauge_search *s, const flr_vec3 t[3], flr_vec3 centre, double radius)
 {
     const double reach = sqrt(s->reach2) + radius;
     return flr_triangle_point2(t, centre) >= reach * reach;
 }
 
 /* Most pairs that are near one another, but not the nearest, lie apart along one of these. */
-static bool triangles_apart(const search *s, const flr_vec3 a[3], const flr_vec3 b[3])
+static bool triangles_apart(const gauge_search *s, const flr_vec3 a[3], const flr_vec3 b[3])
 {
     const flr_vec3 between = flr_vec3_sub(flr_vec3_add(a[0], flr_vec3_add(a[1], a[2])),
                                           flr_vec3_add(b[0], flr_vec3_add(b[1], b[2])));
@@ -199,7 +200,7 @@ static bool triangles_apart(const search *s, const flr_vec3 a[3], const flr_vec3
            apart_along(s, normal(a), a, b);
 }
 
-static void set_best(search *s, double distance2)
+static void set_best(gauge_search *s, double distance2)
 {
     const double reach = sqrt(distance2) + s->slack;
     s->best.distance2 = distance2;
@@ -213,7 +214,7 @@ typedef struct leaf {
     unsigned count;
 } leaf;
 
-static void take_leaf(const search *s, int side, const waiting *w, leaf *to)
+static void take_leaf(const gauge_search *s, int side, const gauge_waiting *w, leaf *to)
 {
     const flr_gauge_node *node = &s->parts[side]->nodes[w->node[side]];
     to->count = node->count[w->slot[side]];
@@ -225,7 +226,7 @@ static void take_leaf(const search *s, int side, const waiting *w, leaf *to)
 
 /* Squared distance, at least, from the triangles of a leaf to all within `radius` of a point in the frame of b. Boxes of
  * long triangles are wide, the triangles are not. */
-static double around2(const search *s, const leaf *l, flr_vec3 centre, double radius)
+static double around2(const gauge_search *s, const leaf *l, flr_vec3 centre, double radius)
 {
     double least2 = INFINITY;
     for (unsigned i = 0; i < l->count; i++)
@@ -235,8 +236,8 @@ static double around2(const search *s, const leaf *l, flr_vec3 centre, double ra
 }
 
 /* The same for a box of part `side`. */
-static double box_around2(const search *s, const leaf *l, int side, const flr_gauge_node *node,
-                          unsigned slot)
+static double box_around2(const gauge_search *s, const leaf *l, int side,
+                          const flr_gauge_node *node, unsigned slot)
 {
     flr_vec3 centre =
         flr_vec3_make(0.5 * ((double)node->low[0][slot] + (double)node->high[0][slot]),
@@ -247,7 +248,7 @@ static double box_around2(const search *s, const leaf *l, int side, const flr_ga
 }
 
 /* Measures the triangles of two leaves; false when that was cut short. */
-static bool measure(search *s, const waiting *w)
+static bool measure(gauge_search *s, const gauge_waiting *w)
 {
     leaf a, b;
     take_leaf(s, 0, w, &a);
@@ -275,7 +276,8 @@ static bool measure(search *s, const waiting *w)
 }
 
 /* Opens the larger of two boxes; what is in it goes onto the stack, the nearest last. */
-static unsigned open_box(const search *s, const waiting *w, waiting *stack, unsigned depth)
+static unsigned open_box(const gauge_search *s, const gauge_waiting *w, gauge_waiting *stack,
+                         unsigned depth)
 {
     const flr_gauge_node *held[2] = {&s->parts[0]->nodes[w->node[0]],
                                      &s->parts[1]->nodes[w->node[1]]};
@@ -285,7 +287,7 @@ static unsigned open_box(const search *s, const waiting *w, waiting *stack, unsi
                      : diagonal2(held[0], w->slot[0]) >= diagonal2(held[1], w->slot[1]) ? 0
                                                                                         : 1;
     const uint32_t number = held[side]->first[w->slot[side]];
-    const seen other = see(held[1 - side], w->slot[1 - side], &s->ways[1 - side]);
+    const gauge_seen other = see(held[1 - side], w->slot[1 - side], &s->ways[1 - side]);
     double least2[FLR_GAUGE_WIDE];
     const flr_gauge_node *node = &s->parts[side]->nodes[number];
     bounds(node, &other, &s->ways[side], s->slack, least2);
@@ -297,7 +299,7 @@ static unsigned open_box(const search *s, const waiting *w, waiting *stack, unsi
         if (ends[1 - side])
             least2[slot] = fmax(least2[slot], box_around2(s, &other_leaf, side, node, slot));
         if (!(least2[slot] < s->best.distance2)) continue;
-        waiting next = *w;
+        gauge_waiting next = *w;
         next.least2 = least2[slot];
         next.node[side] = number;
         next.slot[side] = (uint8_t)slot;
@@ -309,14 +311,14 @@ static unsigned open_box(const search *s, const waiting *w, waiting *stack, unsi
 }
 
 /* Searches; returns below which squared distance nothing was missed. */
-static double run(search *s, bool *complete)
+static double run(gauge_search *s, bool *complete)
 {
-    waiting stack[STACK];
+    gauge_waiting stack[GAUGE_STACK];
     unsigned depth = 1;
-    stack[0] = (waiting){.least2 = 0};
+    stack[0] = (gauge_waiting){.least2 = 0};
     *complete = true;
     while (depth) {
-        const waiting now = stack[--depth];
+        const gauge_waiting now = stack[--depth];
         if (!(now.least2 < s->best.distance2)) continue;
         const bool leaves = s->parts[0]->nodes[now.node[0]].count[now.slot[0]] &&
                             s->parts[1]->nodes[now.node[1]].count[now.slot[1]];
@@ -346,7 +348,7 @@ static flr_spot no_spot(void)
     return none;
 }
 
-static flr_spot spot_of(const search *s, int side, flr_pose T_world_b)
+static flr_spot spot_of(const gauge_search *s, int side, flr_pose T_world_b)
 {
     flr_spot spot = no_spot();
     const uint32_t *v = s->parts[side]->mesh->triangles[s->triangles[side]].v;
@@ -364,7 +366,7 @@ static flr_spot spot_of(const search *s, int side, flr_pose T_world_b)
 }
 
 /* What the triangles of the witness measure now; false when they are none, or too far apart to matter. */
-static bool recall(const search *s, const flr_gauge_witness *witness, flr_nearest *known)
+static bool recall(const gauge_search *s, const flr_gauge_witness *witness, flr_nearest *known)
 {
     if (!witness || witness->a >= s->parts[0]->mesh->triangle_count ||
         witness->b >= s->parts[1]->mesh->triangle_count)
@@ -376,7 +378,7 @@ static bool recall(const search *s, const flr_gauge_witness *witness, flr_neares
     return flr_triangles_nearest(p, q, known);
 }
 
-static void take(search *s, const flr_nearest *known, const flr_gauge_witness *witness)
+static void take(gauge_search *s, const flr_nearest *known, const flr_gauge_witness *witness)
 {
     s->best = *known;
     s->triangles[0] = witness->a, s->triangles[1] = witness->b;
@@ -384,7 +386,7 @@ static void take(search *s, const flr_nearest *known, const flr_gauge_witness *w
 }
 
 /* The whole search, from what the witness knows; returns below which squared distance nothing was missed. */
-static double search_from(search *s, const flr_gauge_witness *witness, bool *complete)
+static double search_from(gauge_search *s, const flr_gauge_witness *witness, bool *complete)
 {
     flr_nearest known;
     const bool knows = recall(s, witness, &known);
@@ -416,11 +418,11 @@ void flr_gauge_distance(const flr_gauge_part *a, const flr_gauge_part *b, flr_po
 
     T_world_a.q = flr_quat_normalize(T_world_a.q);
     T_world_b.q = flr_quat_normalize(T_world_b.q);
-    search s = {.parts = {a, b},
-                .T_b_a = flr_pose_mul(flr_pose_inverse(T_world_b), T_world_a),
-                .max_work = asked.max_work ? asked.max_work : UINT64_MAX,
-                .enough2 = asked.first ? most * most : 0,
-                .triangles = {FLR_NONE, FLR_NONE}};
+    gauge_search s = {.parts = {a, b},
+                      .T_b_a = flr_pose_mul(flr_pose_inverse(T_world_b), T_world_a),
+                      .max_work = asked.max_work ? asked.max_work : UINT64_MAX,
+                      .enough2 = asked.first ? most * most : 0,
+                      .triangles = {FLR_NONE, FLR_NONE}};
     s.ways[0] = way_of(s.T_b_a);
     s.ways[1] = way_of(flr_pose_inverse(s.T_b_a));
     s.slack = 64 * DBL_EPSILON * (flr_vec3_length(s.T_b_a.p) + a->radius + b->radius);

@@ -5,18 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 16, BY_AREA = 20 };
+enum { GAUGE_TREE_BINS = 16, BY_AREA = 20 };
 
-typedef struct box {
+typedef struct gauge_tree_box {
     float low[3], high[3];
-} box;
+} gauge_tree_box;
 
-static const box no_box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+static const gauge_tree_box no_box = {{INFINITY, INFINITY, INFINITY},
+                                      {-INFINITY, -INFINITY, -INFINITY}};
 
 /* some triangles, which follow one another in the order, and the box around them */
 typedef struct range {
     uint32_t first, count;
-    box around;
+    gauge_tree_box around;
 } range;
 
 /* a node to be filled */
@@ -27,11 +28,11 @@ typedef struct pending {
 
 typedef struct building {
     flr_gauge_part *part;
-    box *boxes;     /* [triangle_count], by number */
-    pending *nodes; /* [node_count], beside part->nodes */
+    gauge_tree_box *boxes; /* [triangle_count], by number */
+    pending *nodes;        /* [node_count], beside part->nodes */
 } building;
 
-static void box_add(box *to, const box *other)
+static void box_add(gauge_tree_box *to, const gauge_tree_box *other)
 {
     for (int axis = 0; axis < 3; axis++) {
         if (other->low[axis] < to->low[axis]) to->low[axis] = other->low[axis];
@@ -51,18 +52,18 @@ static float round_up(double x)
     return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
-static box box_of(const flr_mesh *mesh, uint32_t triangle)
+static gauge_tree_box box_of(const flr_mesh *mesh, uint32_t triangle)
 {
     const uint32_t *v = mesh->triangles[triangle].v;
     const flr_vec3 a = mesh->vertices[v[0]], b = mesh->vertices[v[1]], c = mesh->vertices[v[2]];
     const flr_vec3 low = flr_vec3_min(a, flr_vec3_min(b, c)),
                    high = flr_vec3_max(a, flr_vec3_max(b, c));
-    return (box){{round_down(low.x), round_down(low.y), round_down(low.z)},
-                 {round_up(high.x), round_up(high.y), round_up(high.z)}};
+    return (gauge_tree_box){{round_down(low.x), round_down(low.y), round_down(low.z)},
+                            {round_up(high.x), round_up(high.y), round_up(high.z)}};
 }
 
 /* half the area of its faces */
-static double area(const box *b)
+static double area(const gauge_tree_box *b)
 {
     double x = (double)b->high[0] - (double)b->low[0], y = (double)b->high[1] - (double)b->low[1],
            z = (double)b->high[2] - (double)b->low[2];
@@ -70,7 +71,7 @@ static double area(const box *b)
 }
 
 /* twice the middle */
-static double middle(const box *b, int axis)
+static double middle(const gauge_tree_box *b, int axis)
 {
     return (double)b->low[axis] + (double)b->high[axis];
 }
@@ -105,23 +106,24 @@ static int widest_axis(const building *b, const range *r, double *low, double *h
 static unsigned bin_of(double at, double low, double scale)
 {
     double bin = (at - low) * scale;
-    return bin >= BINS ? BINS - 1 : (unsigned)bin;
+    return bin >= GAUGE_TREE_BINS ? GAUGE_TREE_BINS - 1 : (unsigned)bin;
 }
 
 /* The number of bins on the left side at which the areas weighed by triangles are least. */
-static unsigned best_cut(const box boxes[BINS], const uint32_t counts[BINS])
+static unsigned best_cut(const gauge_tree_box boxes[GAUGE_TREE_BINS],
+                         const uint32_t counts[GAUGE_TREE_BINS])
 {
-    double right[BINS] = {0}, least = INFINITY;
-    box sum = no_box;
+    double right[GAUGE_TREE_BINS] = {0}, least = INFINITY;
+    gauge_tree_box sum = no_box;
     uint32_t count = 0;
-    for (unsigned i = BINS - 1; i > 0; i--) {
+    for (unsigned i = GAUGE_TREE_BINS - 1; i > 0; i--) {
         box_add(&sum, &boxes[i]);
         count += counts[i];
         right[i] = count ? area(&sum) * count : 0;
     }
     sum = no_box, count = 0;
     unsigned cut = 0;
-    for (unsigned i = 1; i < BINS; i++) {
+    for (unsigned i = 1; i < GAUGE_TREE_BINS; i++) {
         box_add(&sum, &boxes[i - 1]);
         count += counts[i - 1];
         double cost = (count ? area(&sum) * count : 0) + right[i];
@@ -136,11 +138,11 @@ static uint32_t partition(building *b, const range *r, bool by_area)
     uint32_t *order = b->part->order + r->first;
     double low, high;
     int axis = widest_axis(b, r, &low, &high);
-    double scale = BINS / (high - low);
+    double scale = GAUGE_TREE_BINS / (high - low);
     if (!by_area || !(high > low) || !isfinite(scale)) return r->count / 2;
-    box boxes[BINS];
-    uint32_t counts[BINS] = {0};
-    for (int i = 0; i < BINS; i++) boxes[i] = no_box;
+    gauge_tree_box boxes[GAUGE_TREE_BINS];
+    uint32_t counts[GAUGE_TREE_BINS] = {0};
+    for (int i = 0; i < GAUGE_TREE_BINS; i++) boxes[i] = no_box;
     for (uint32_t i = 0; i < r->count; i++) {
         unsigned bin = bin_of(middle(&b->boxes[order[i]], axis), low, scale);
         box_add(&boxes[bin], &b->boxes[order[i]]);
@@ -205,7 +207,7 @@ static bool add_node(building *b, range triangles, unsigned depth, uint32_t *num
     return true;
 }
 
-static void set_box(flr_gauge_node *node, unsigned slot, const box *around)
+static void set_box(flr_gauge_node *node, unsigned slot, const gauge_tree_box *around)
 {
     for (int axis = 0; axis < 3; axis++) {
         node->low[axis][slot] = around->low[axis];
@@ -277,10 +279,4 @@ void flr_gauge_part_destroy(flr_gauge_part *part)
     free(part->nodes);
     free(part->order);
     free(part);
-}
-
-size_t flr_gauge_part_bytes(const flr_gauge_part *part)
-{
-    return sizeof *part + part->node_room * sizeof *part->nodes +
-           part->mesh->triangle_count * sizeof *part->order;
 }

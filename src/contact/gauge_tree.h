@@ -2,7 +2,7 @@
 #ifndef FLR_CONTACT_GAUGE_TREE_H
 #define FLR_CONTACT_GAUGE_TREE_H
 
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 
 enum {
     FLR_GAUGE_WIDE = 8,

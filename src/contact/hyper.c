@@ -3,16 +3,19 @@
 
 #include "contact/contact_engine.h"
 
-#define FREE  (FLR_UNIFORM | FLR_MARK_FREE)
-#define SQRT3 1.7320508075688772
+#define HYPER_FREE  (FLR_UNIFORM | FLR_MARK_FREE)
+#define HYPER_SQRT3 1.7320508075688772
 
-flr_part flr_no_part(void) { return (flr_part){.sums = flr_contact_no_sums(), .least = INFINITY}; }
+flr_partial flr_no_partial(void)
+{
+    return (flr_partial){.sums = flr_contact_no_sums(), .least = INFINITY};
+}
 
 /* a hyperchunk in the making */
-typedef struct work {
+typedef struct hyper_work {
     const flr_query *q;
     flr_scratch *scratch;
-    flr_part *part;
+    flr_partial *part;
     uint32_t chunk;
     const flr_shell_chunk *c;
     flr_vec3 at;    /* voxels: the chunk's centre */
@@ -22,7 +25,7 @@ typedef struct work {
     double most;    /* voxels: of what was skipped, the farthest that the nearest can be */
     uint32_t least; /* mark met, less 1 */
     bool any;       /* points were looked at */
-} work;
+} hyper_work;
 
 /* ---- adding up ---- */
 
@@ -37,7 +40,7 @@ static void add_up(const flr_batch *b, flr_vec3 *push, flr_vec3 *turn)
 }
 
 /* flr_contact_keep() for those that press. */
-static void list_contacts(work *w, flr_batch *b)
+static void list_contacts(hyper_work *w, flr_batch *b)
 {
     const double voxel = w->q->frame.voxmap->header->grid.voxel;
     flr_contact *to = w->scratch->contacts + w->part->sums.listed,
@@ -56,7 +59,7 @@ static void list_contacts(work *w, flr_batch *b)
     w->part->sums.listed = (uint32_t)(to - w->scratch->contacts);
 }
 
-static void flush_touch(work *w)
+static void flush_touch(hyper_work *w)
 {
     const flr_contact_frame *frame = &w->q->frame;
     flr_batch *b = &w->scratch->touch;
@@ -73,7 +76,7 @@ static void flush_touch(work *w)
     b->count = 0;
 }
 
-static void flush_near(work *w)
+static void flush_near(hyper_work *w)
 {
     flr_batch *b = &w->scratch->near;
     w->q->kernel->brake(&w->q->frame, b);
@@ -83,21 +86,21 @@ static void flush_near(work *w)
 
 /* ---- from hits to points ---- */
 
-static inline flr_label label_of(const work *w, uint32_t i)
+static inline flr_label label_of(const hyper_work *w, uint32_t i)
 {
     uint32_t edges = w->c->count[FLR_LABEL_VERTEX], faces = edges + w->c->count[FLR_LABEL_EDGE];
     return (flr_label)((i >= edges) + (i >= faces));
 }
 
 /* Takes the points of words word … end - 1 that have their bits set. */
-static void take_words(work *w, const uint16_t *bits, uint32_t word, uint32_t end, flr_batch *b,
-                       void (*flush)(work *))
+static void take_words(hyper_work *w, const uint16_t *bits, uint32_t word, uint32_t end,
+                       flr_batch *b, void (*flush)(hyper_work *))
 {
     while ((word = w->q->kernel->pick(&w->scratch->pick, bits, word, end, b)) < end) flush(w);
 }
 
 /* Where point i of the chunk is, in double precision; only displacing needs its normal. */
-static flr_vec3 place_of(const work *w, uint32_t i)
+static flr_vec3 place_of(const hyper_work *w, uint32_t i)
 {
     const flr_contact_frame *frame = &w->q->frame;
     if (frame->displacement != 0) return flr_contact_place(frame, w->chunk, w->c->first + i).at;
@@ -106,7 +109,7 @@ static flr_vec3 place_of(const work *w, uint32_t i)
 }
 
 /* One point by itself, since rounding could have put it into the wrong voxel: makes a sure hit of it, or none. */
-static void look_again(work *w, const flr_flat_field *field, uint32_t i)
+static void look_again(hyper_work *w, const flr_flat_field *field, uint32_t i)
 {
     const flr_contact_frame *frame = &w->q->frame;
     flr_scan_hits *hits = &w->scratch->hits;
@@ -125,12 +128,12 @@ static void look_again(work *w, const flr_flat_field *field, uint32_t i)
     hits->around[i] = FLR_UNKNOWN;
 }
 
-static void visit(work *w, uint32_t i)
+static void visit(hyper_work *w, uint32_t i)
 {
     w->scratch->visit(w->scratch->context, w->chunk, w->c->first + i, label_of(w, i));
 }
 
-static void visit_hits(work *w, uint32_t from, uint32_t to)
+static void visit_hits(hyper_work *w, uint32_t from, uint32_t to)
 {
     const flr_scan_hits *hits = &w->scratch->hits;
     for (uint32_t word = from / 16; word < (to + 15) / 16; word++)
@@ -139,7 +142,7 @@ static void visit_hits(work *w, uint32_t from, uint32_t to)
 }
 
 /* Notes the near points of a chunk, for the check of a motion that begins here. */
-static void note_hits(work *w, uint32_t points)
+static void note_hits(hyper_work *w, uint32_t points)
 {
     flr_near_notes *notes = w->scratch->notes;
     const flr_scan_hits *hits = &w->scratch->hits;
@@ -159,7 +162,7 @@ static void note_hits(work *w, uint32_t points)
 }
 
 /* Takes what touches and what is near, in the order of the points. */
-static void take_hits(work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
+static void take_hits(hyper_work *w, const flr_flat_field *field, uint32_t from, uint32_t to)
 {
     flr_scan_hits *hits = &w->scratch->hits;
     const uint32_t begin = from / 16, end = (to + 15) / 16;
@@ -193,7 +196,7 @@ static void doubt(flr_scan_hits *hits, uint32_t from, uint32_t to)
 /* Entries of chunks side by side; n is 2 or 4. */
 static inline uint64_t cut_few(const uint32_t *from, int n, uint32_t *local)
 {
-    const uint64_t free = FREE | (uint64_t)FREE << 32;
+    const uint64_t free = HYPER_FREE | (uint64_t)HYPER_FREE << 32;
     uint64_t a, b = free;
     memcpy(&a, from, 8);
     memcpy(local, &a, 8);
@@ -228,8 +231,8 @@ static inline uint32_t cut_hypers(const flr_flat_field *f, int32_t cx, int32_t c
         const uint32_t *from = within ? flr_table_at(f, cx + x, cy, cz) : NULL;
         const int32_t step = within && !(*flr_table_hyper(f, cx + x, cy, cz) & FLR_UNIFORM);
         for (int32_t i = 0; i < run; i++) {
-            local[x + i] = within ? from[i * step] : FREE;
-            other |= local[x + i] ^ FREE;
+            local[x + i] = within ? from[i * step] : HYPER_FREE;
+            other |= local[x + i] ^ HYPER_FREE;
         }
     }
     return other;
@@ -244,7 +247,7 @@ static bool cut_across(const flr_flat_field *f, const int32_t low[3], int32_t n,
             if ((uint32_t)y < (uint32_t)f->size[1] >> 3 && (uint32_t)z < (uint32_t)f->size[2] >> 3)
                 other |= cut_hypers(f, low[0], y, z, n, local);
             else
-                for (int32_t x = 0; x < n; x++) local[x] = FREE;
+                for (int32_t x = 0; x < n; x++) local[x] = HYPER_FREE;
     return !other;
 }
 
@@ -261,7 +264,7 @@ static bool cut_sparse(const flr_flat_field *f, const int32_t low[3], unsigned o
     const uint32_t hyper = *flr_table_hyper(f, low[0], low[1], low[2]);
     if (hyper & FLR_UNIFORM) {
         for (int32_t i = 0; i < n * n * n; i++) local[i] = hyper;
-        return hyper == FREE;
+        return hyper == HYPER_FREE;
     }
     return order == 1 ? cut_within(from, 8, 64, 2, local) : cut_within(from, 8, 64, 4, local);
 }
@@ -273,8 +276,8 @@ static inline uint32_t cut_row(const uint32_t *from, int32_t cx, int32_t n, int3
     uint32_t other = 0;
     for (int32_t x = 0; x < n; x++) {
         bool within = (uint32_t)(cx + x) < (uint32_t)along;
-        local[x] = within ? from[cx + x] : FREE;
-        other |= local[x] ^ FREE;
+        local[x] = within ? from[cx + x] : HYPER_FREE;
+        other |= local[x] ^ HYPER_FREE;
     }
     return other;
 }
@@ -312,7 +315,7 @@ static inline int32_t rounded_down(double v)
 
 /* Fills in what takes the steps of the chunk to voxels, from the corner of a table of chunks that holds all of it. False:
  * the chunk lies outside of the grid. It may be too large; then `job->order` is 0. */
-static bool aim(const work *w, flr_scan_job *job, int32_t low[3])
+static bool aim(const hyper_work *w, flr_scan_job *job, int32_t low[3])
 {
     const flr_query *q = w->q;
     const flr_shell *shell = q->frame.shell;
@@ -342,7 +345,7 @@ static bool aim(const work *w, flr_scan_job *job, int32_t low[3])
 }
 
 /* Points from … to - 1 of the chunk, all with this field. */
-static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_field which,
+static void scan_group(hyper_work *w, flr_scan_job *job, const int32_t low[3], flr_field which,
                        uint32_t from, uint32_t to)
 {
     const flr_query *q = w->q;
@@ -372,7 +375,7 @@ static void scan_group(work *w, flr_scan_job *job, const int32_t low[3], flr_fie
 }
 
 /* A chunk near a face may still be far from every edge or vertex; but inside, every field has a mark. */
-static bool matters(work *w, flr_field field)
+static bool matters(hyper_work *w, flr_field field)
 {
     const flr_query *q = w->q;
     if (field == FLR_FIELD_SURFACE || q->reach == INFINITY || !(w->far >= w->radius + q->around))
@@ -383,7 +386,7 @@ static bool matters(work *w, flr_field field)
 }
 
 /* Where hits of the chunk are picked from. */
-static void aim_pick(const work *w)
+static void aim_pick(const hyper_work *w)
 {
     const flr_shell *shell = w->q->frame.shell;
     const flr_shell_chunk *c = w->c;
@@ -402,7 +405,7 @@ static void aim_pick(const work *w)
                    .faces = faces};
 }
 
-static void scan_chunk(work *w)
+static void scan_chunk(hyper_work *w)
 {
     const flr_query *q = w->q;
     flr_scan_job *job = &w->scratch->job;
@@ -424,7 +427,7 @@ static void scan_chunk(work *w)
 }
 
 /* Is the chunk too far away to matter? */
-static bool far_chunk(work *w)
+static bool far_chunk(hyper_work *w)
 {
     const flr_query *q = w->q;
     const flr_voxmap *voxmap = q->frame.voxmap;
@@ -435,7 +438,7 @@ static bool far_chunk(work *w)
     w->far = flr_table_by_mark(voxmap, mark, w->beyond);
     /* so far the surface is from the centre at most, and some point is within the radius */
     if (mark > FLR_MARK_INTERIOR) {
-        double most = SQRT3 * (mark - 1.0 + voxmap->header->offset) + w->radius;
+        double most = HYPER_SQRT3 * (mark - 1.0 + voxmap->header->offset) + w->radius;
         w->most = most < w->most ? most : w->most;
     }
     /* beyond the field the chunk distances know more: asked where the mark alone would bound the distance */
@@ -444,11 +447,12 @@ static bool far_chunk(work *w)
     return flr_skip(q, w->far, w->radius, w->part);
 }
 
-void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_part *part)
+void flr_query_hyper(const flr_query *q, uint32_t hyper, flr_scratch *scratch, flr_partial *part)
 {
     const flr_shell *shell = q->frame.shell;
     const flr_shell_hyper *h = &shell->hypers[hyper];
-    work w = {.q = q, .scratch = scratch, .part = part, .least = UINT32_MAX, .most = INFINITY};
+    hyper_work w = {
+        .q = q, .scratch = scratch, .part = part, .least = UINT32_MAX, .most = INFINITY};
     scratch->job = q->job;
     for (uint32_t done = 0; done < h->chunk_count; done += FLR_SCAN_POINTS) {
         uint32_t first = h->first_chunk + done, count = h->chunk_count - done;

@@ -15,21 +15,21 @@
 #endif
 
 /* Scanning only sorts out, within margins: here sums may round as they like. */
-#define ROW(m)                                                                                     \
+#define KERNEL_AVX512_ROW(m)                                                                       \
     _mm512_fmadd_ps(                                                                               \
         _mm512_set1_ps((m)[0]), x,                                                                 \
         _mm512_fmadd_ps(_mm512_set1_ps((m)[1]), y,                                                 \
                         _mm512_fmadd_ps(_mm512_set1_ps((m)[2]), z, _mm512_set1_ps((m)[3]))))
-#define LOAD(p)                                                                                    \
+#define KERNEL_AVX512_LOAD(p)                                                                      \
     _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)((p) + i))))
-#define TURN(t)                                                                                    \
+#define KERNEL_AVX512_TURN(t)                                                                      \
     _mm512_fmadd_ps(                                                                               \
         _mm512_set1_ps((t)[0]), u,                                                                 \
         _mm512_fmadd_ps(_mm512_set1_ps((t)[1]), v, _mm512_mul_ps(_mm512_set1_ps((t)[2]), w)))
 /* the distance to the nearest side of a voxel, with a sign */
 #define SIDE(at) _mm512_reduce_ps(at, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 /* the lesser by size, without a sign */
-#define LEAST(a, b) _mm512_range_ps(a, b, 2 << 2 | 2)
+#define MIN_ABS(a, b) _mm512_range_ps(a, b, 2 << 2 | 2)
 /* times how far a point is above the middle of its voxel */
 #define ABOVE(at, n, sum)                                                                          \
     _mm512_fmadd_ps(                                                                               \
@@ -58,7 +58,8 @@ AVX512 static inline sixteen normals(const flr_scan_job *job, uint32_t i, __m512
     v = _mm512_castsi512_ps(_mm512_mask_ternarylogic_epi32(_mm512_castps_si512(v), folded,
                                                            _mm512_castps_si512(fv), sign, 0xE4));
     *scale = _mm512_rsqrt14_ps(_mm512_fmadd_ps(u, u, _mm512_fmadd_ps(v, v, _mm512_mul_ps(w, w))));
-    return (sixteen){TURN(job->turn[0]), TURN(job->turn[1]), TURN(job->turn[2])};
+    return (sixteen){KERNEL_AVX512_TURN(job->turn[0]), KERNEL_AVX512_TURN(job->turn[1]),
+                     KERNEL_AVX512_TURN(job->turn[2])};
 }
 
 /* bits of `mask` from a, the others from b */
@@ -113,7 +114,7 @@ look_around(const flr_scan_job *job, unsigned order, __m512 x, __m512 y, __m512 
     __m512i held[4] = {0};
     hold(job, order, held);
     __m512i vx = _mm512_cvttps_epi32(x), vy = _mm512_cvttps_epi32(y), vz = _mm512_cvttps_epi32(z);
-    __m512 nearest = LEAST(SIDE(x), LEAST(SIDE(y), SIDE(z)));
+    __m512 nearest = MIN_ABS(SIDE(x), MIN_ABS(SIDE(y), SIDE(z)));
     __mmask16 sure = _mm512_cmp_ps_mask(nearest, _mm512_set1_ps(job->slack), _CMP_GE_OQ);
     sure = _mm512_mask_cmp_ps_mask(sure, _mm512_min_ps(x, _mm512_min_ps(y, z)), _mm512_setzero_ps(),
                                    _CMP_GE_OQ);
@@ -174,8 +175,10 @@ scan_as(const flr_scan_job *job, unsigned order, bool plain, flr_scan_hits *hits
         uint32_t wanted = i < job->from ? 0xFFFFu << (job->from - i) : 0xFFFFu;
         if (i + 16 > job->to) wanted &= (1u << (job->to - i)) - 1;
         __mmask16 lanes = (__mmask16)wanted;
-        __m512 x = LOAD(job->x), y = LOAD(job->y), z = LOAD(job->z);
-        __m512 ax = ROW(job->matrix[0]), ay = ROW(job->matrix[1]), az = ROW(job->matrix[2]);
+        __m512 x = KERNEL_AVX512_LOAD(job->x), y = KERNEL_AVX512_LOAD(job->y),
+               z = KERNEL_AVX512_LOAD(job->z);
+        __m512 ax = KERNEL_AVX512_ROW(job->matrix[0]), ay = KERNEL_AVX512_ROW(job->matrix[1]),
+               az = KERNEL_AVX512_ROW(job->matrix[2]);
         sixteen n = {0};
         __m512 scale = half;
         if (displaced) {
@@ -187,7 +190,7 @@ scan_as(const flr_scan_job *job, unsigned order, bool plain, flr_scan_hits *hits
         }
         __m512i vx = _mm512_cvttps_epi32(ax), vy = _mm512_cvttps_epi32(ay),
                 vz = _mm512_cvttps_epi32(az);
-        __m512 nearest = LEAST(SIDE(ax), LEAST(SIDE(ay), SIDE(az)));
+        __m512 nearest = MIN_ABS(SIDE(ax), MIN_ABS(SIDE(ay), SIDE(az)));
         __mmask16 side = _mm512_mask_cmp_ps_mask(lanes, nearest, slack, _CMP_LT_OQ);
 
         __m512i entry = entries(job, order, held, vx, vy, vz);

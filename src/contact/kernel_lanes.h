@@ -14,7 +14,7 @@
 
 /* the place of a point in the local table: the slot of its chunk above the cell in that chunk */
 enum { FLR_CELL_BITS = 9, FLR_CELL_MASK = (1 << FLR_CELL_BITS) - 1 };
-#define FLR_SIDE UINT32_C(0x80000000) /* within the slack of a side of its voxel */
+#define FLR_NEAR_SIDE UINT32_C(0x80000000) /* within the slack of a side of its voxel */
 
 FLR_LANES float flr_lane_larger(float a, float b) { return a > b ? a : b; }
 
@@ -71,7 +71,7 @@ FLR_LANES void flr_lanes_places(const flr_scan_job *given, bool displaced, uint3
             flr_lane_larger(fabsf(p.at[1] - (float)vy - 0.5f), fabsf(p.at[2] - (float)vz - 0.5f)));
         int32_t cell = (vx & 7) | (vy & 7) << 3 | (vz & 7) << 6;
         int32_t slot = vx >> 3 | vy >> 3 << j.order | vz >> 3 << 2 * j.order;
-        places[i] = (uint32_t)(slot << FLR_CELL_BITS | cell) | (off > middle ? FLR_SIDE : 0);
+        places[i] = (uint32_t)(slot << FLR_CELL_BITS | cell) | (off > middle ? FLR_NEAR_SIDE : 0);
         if (displaced) depths[i] = flr_lane_depth(&p);
     }
 }
@@ -183,7 +183,7 @@ FLR_LANES uint32_t flr_lanes_sides(const uint32_t places[16])
 {
     uint32_t any = 0, bits = 0;
     for (uint32_t i = 0; i < 16; i++) any |= places[i];
-    if (any & FLR_SIDE)
+    if (any & FLR_NEAR_SIDE)
         for (uint32_t i = 0; i < 16; i++) bits |= places[i] >> 31 << i;
     return bits;
 }

@@ -2,7 +2,7 @@
 #ifndef FLR_CONTACT_LEAST_H
 #define FLR_CONTACT_LEAST_H
 
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 #include "voxel/voxmap_format.h"
 
 /* Metres from a point (voxmap's frame) to the surface, at least; 0 in surface voxels and inside. */

@@ -8,10 +8,11 @@
  * All lengths are in voxels, time runs from 0 to 1. */
 #include "contact/motion_check.h"
 
-#define FARTHEST 1e9  /* voxels: of a motion; beyond, time is too coarse for single voxels */
-#define WINDOW   6    /* voxels: points move so far one by one before their sphere is tried again */
-#define STEP     0.5  /* voxels: a sphere that has less room gives up */
-enum { ROUNDS = 16 }; /* over a smooth layer */
+#define MOTION_CHECK_FARTHEST                                                                      \
+    1e9            /* voxels: of a motion; beyond, time is too coarse for single voxels */
+#define WINDOW 6   /* voxels: points move so far one by one before their sphere is tried again */
+#define STEP   0.5 /* voxels: a sphere that has less room gives up */
+enum { MOTION_CHECK_ROUNDS = 16 }; /* over a smooth layer */
 
 flr_motion_check_params flr_default_motion_check_params(void)
 {
@@ -101,7 +102,7 @@ static double leave_box(const flr_motion_check *m, const flr_motion_check_path *
 /* ---- points and spheres on their way ---- */
 
 /* A point from a time on, to another. One that is in the layer when checking begins may go on there, but not deeper, until it
- * has left; it is marched to the end at once, and true is returned. */
+ * has left; it is advanced to the end at once, and true is returned. */
 bool flr_motion_check_point_on(flr_motion_check *m, uint32_t chunk, uint32_t point, flr_label label,
                                double t, double to)
 {
@@ -175,7 +176,7 @@ bool flr_motion_check_smoothly(flr_motion_check *m, uint32_t chunk, uint32_t poi
 }
 
 /* A sphere from a time on: the time up to which nothing in it comes near the layer. */
-static double march_sphere(flr_motion_check *m, const float centre[3], float radius, double t)
+static double advance_sphere(flr_motion_check *m, const float centre[3], float radius, double t)
 {
     double r = (double)radius / m->frame.voxmap->header->grid.voxel + m->around;
     flr_motion_check_path p = flr_motion_check_path_from(
@@ -192,13 +193,13 @@ static double march_sphere(flr_motion_check *m, const float centre[3], float rad
 }
 
 /* The sphere of a chunk as far as it gets; then its points, a little; then the sphere again. */
-static void march_chunk(flr_motion_check *m, uint32_t chunk, double t)
+static void advance_chunk(flr_motion_check *m, uint32_t chunk, double t)
 {
     const flr_shell_chunk *c = &m->pair.shell->chunks[chunk];
     uint64_t done[8] = {0};
     double window = WINDOW / m->travel;
     for (;;) {
-        t = march_sphere(m, c->centre, c->radius, t);
+        t = advance_sphere(m, c->centre, c->radius, t);
         if (!(t < m->end) || m->exhausted) return;
         uint32_t i = 0;
         for (int label = 0; label < FLR_LABEL_COUNT; label++)
@@ -278,15 +279,15 @@ static void tell(flr_motion_check *m, flr_pose_span voxmap, flr_motion_check_res
 }
 
 /* All of the shell, from spheres to points. */
-static void march_all(flr_motion_check *m)
+static void advance_all(flr_motion_check *m)
 {
     const flr_shell *s = m->pair.shell;
-    double t = m->exhausted ? 0 : march_sphere(m, s->centre, s->radius, m->begin);
+    double t = m->exhausted ? 0 : advance_sphere(m, s->centre, s->radius, m->begin);
     for (uint32_t i = 0; i < s->hyper_count && t < m->end && !m->exhausted; i++) {
         const flr_shell_hyper *hyper = &s->hypers[i];
-        double from = march_sphere(m, hyper->centre, hyper->radius, t);
+        double from = advance_sphere(m, hyper->centre, hyper->radius, t);
         for (uint32_t k = 0; k < hyper->chunk_count && from < m->end && !m->exhausted; k++)
-            march_chunk(m, hyper->first_chunk + k, from);
+            advance_chunk(m, hyper->first_chunk + k, from);
     }
 }
 
@@ -304,7 +305,7 @@ void flr_contact_check_motion(flr_contact_pair *pair, flr_pose_span shell, flr_p
         params->unchecked > 0 ? params->unchecked : 0; /* also for what is no number */
     if (travel <= unchecked) return;
     m.begin = unchecked / travel;
-    m.exhausted = !(travel < FARTHEST);
+    m.exhausted = !(travel < MOTION_CHECK_FARTHEST);
 
     if (m.level && m.travel <= FLR_MOTION_CHECK_HOP && m.begin == 0 && !m.exhausted) {
         m.planning = true;
@@ -325,8 +326,8 @@ void flr_contact_check_motion(flr_contact_pair *pair, flr_pose_span shell, flr_p
     do {
         end = m.end;
         if (m.exhausted || !flr_motion_check_slowly(&m, pair, shell, voxmap, params->displacement))
-            march_all(&m);
-    } while (m.level && m.end < end && !m.exhausted && ++rounds < ROUNDS);
+            advance_all(&m);
+    } while (m.level && m.end < end && !m.exhausted && ++rounds < MOTION_CHECK_ROUNDS);
     if (m.end < end && m.level) m.exhausted = true;
     result->lookups = m.lookups + m.scanned;
     result->spent = flr_motion_check_spent(&m);

@@ -100,7 +100,7 @@ static bool stays_above(const flr_motion_check *m, flr_vec3 here, uint32_t mark,
 /* A motion of a few voxels: only points that begin near the layer can come into it, and those that a scan of the beginning
  * finds are few. Of them, most do not even leave their voxel. `mark` is that of the point's voxel at the beginning, or
  * UNKNOWN. True: it stays out up to the time that the motion is known to be free, and before. */
-static bool march_near(flr_motion_check *m, const flr_motion_check_point *near, uint32_t mark)
+static bool advance_near(flr_motion_check *m, const flr_motion_check_point *near, uint32_t mark)
 {
     if (m->exhausted || !flr_motion_check_spend(m)) return false;
     flr_label label = (flr_label)near->label;
@@ -138,11 +138,11 @@ static void remember(flr_motion_check *m, const flr_motion_check_point *near)
         m->memory = NULL; /* too many */
 }
 
-static void march_visited(void *context, uint32_t chunk, uint32_t point, flr_label label)
+static void advance_visited(void *context, uint32_t chunk, uint32_t point, flr_label label)
 {
     flr_motion_check *m = context;
     flr_motion_check_point near = {chunk, point, label, flr_motion_check_place(m, chunk, point)};
-    bool settled = march_near(m, &near, UNKNOWN);
+    bool settled = advance_near(m, &near, UNKNOWN);
     /* from the middle of a long way, they are for that way only */
     if (!(settled && m->travel > 1)) remember(m, &near);
 }
@@ -177,7 +177,7 @@ static flr_label label_of(const flr_shell_chunk *c, uint32_t i)
 }
 
 /* Those points of a chunk that have their bits set, and begin in voxels with this mark, or UNKNOWN ones. */
-static void march_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bits, uint32_t mark)
+static void advance_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bits, uint32_t mark)
 {
     const flr_shell_chunk *c = &m->pair.shell->chunks[chunk];
     uint32_t points = (uint32_t)c->count[0] + c->count[1] + c->count[2];
@@ -186,13 +186,13 @@ static void march_bits(flr_motion_check *m, uint32_t chunk, const uint16_t *bits
             uint32_t i = word * 16 + (uint32_t)__builtin_ctz(rest);
             flr_motion_check_point near = {chunk, c->first + i, label_of(c, i),
                                            flr_motion_check_place(m, chunk, c->first + i)};
-            if (!march_near(m, &near, mark)) remember(m, &near);
+            if (!advance_near(m, &near, mark)) remember(m, &near);
         }
 }
 
 /* All that is noted; what may come in stays in the memory, for further rounds over this motion. */
-static void march_noted(flr_motion_check *m, const flr_near_notes *notes,
-                        flr_motion_check_memory *memory)
+static void advance_noted(flr_motion_check *m, const flr_near_notes *notes,
+                          flr_motion_check_memory *memory)
 {
     m->memory = memory;
     memory->known = false;
@@ -200,18 +200,18 @@ static void march_noted(flr_motion_check *m, const flr_near_notes *notes,
     for (uint32_t k = 0; k < notes->count && !m->exhausted; k++) {
         const flr_near_chunk *n = &notes->chunks[k];
         flr_motion_check_spend(m);
-        march_bits(m, n->chunk, n->touch, UNKNOWN);
+        advance_bits(m, n->chunk, n->touch, UNKNOWN);
         /* do those of the outermost layer come near? */
         double travel = chunk_travel(m, &m->pair.shell->chunks[n->chunk]);
         if (!m->level || !(least_height(m, notes->limit) >= FLR_MOTION_CHECK_STEEP * travel))
-            march_bits(m, n->chunk, n->near, notes->limit);
+            advance_bits(m, n->chunk, n->near, notes->limit);
     }
     m->suspects = m->memory != NULL;
 }
 
-static void march_remembered(flr_motion_check *m, const flr_motion_check_memory *memory)
+static void advance_remembered(flr_motion_check *m, const flr_motion_check_memory *memory)
 {
-    for (uint32_t i = 0; i < memory->count; i++) march_near(m, &memory->points[i], UNKNOWN);
+    for (uint32_t i = 0; i < memory->count; i++) advance_near(m, &memory->points[i], UNKNOWN);
 }
 
 /* Was the last motion that was checked one from the same place, and are the points that were near then those for this one? */
@@ -239,11 +239,11 @@ bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_po
     const flr_near_notes *notes = flr_contact_near_notes(pair);
     flr_motion_check_memory *memory = flr_contact_pair_memory(pair);
     if (m->suspects) {
-        march_remembered(m, memory);
+        advance_remembered(m, memory);
         return true;
     }
     if (noted(notes, m, shell, voxmap, near)) {
-        march_noted(m, notes, memory);
+        advance_noted(m, notes, memory);
         return true;
     }
     /* what comes near on a long way is, in its middle, not farther away than half of it */
@@ -253,13 +253,13 @@ bool flr_motion_check_slowly(flr_motion_check *m, flr_contact_pair *pair, flr_po
         near = m->limit + (uint32_t)ceil(m->travel / 2 + FLR_MOTION_CHECK_CLIP);
     }
     if (remembers(memory, m, T_shell, T_voxmap, near)) {
-        march_remembered(m, memory);
+        advance_remembered(m, memory);
         return true;
     }
     m->memory = memory;
     memory->known = false;
     memory->count = 0;
-    if (!flr_contact_visit(pair, T_shell, T_voxmap, displacement, near, march_visited, m,
+    if (!flr_contact_visit(pair, T_shell, T_voxmap, displacement, near, advance_visited, m,
                            &m->scanned))
         return false;
     memory->known = m->memory != NULL;

@@ -15,12 +15,12 @@
 #include <stdatomic.h>
 
 #include "contact/contact_table.h"
-#include "feeler/latest.h"
-#include "feeler/shell.h"
+#include "feeler/base.h"
+#include "feeler/voxels.h"
 
 enum {
     FLR_PAGING_PARTS = 128
-}; /* that the pager is told about; of more, those that lack something come first */
+}; /* that are reported to the pager; of more, those that lack something come first */
 
 /* A part that moves near the paged one. */
 typedef struct flr_paging_part {

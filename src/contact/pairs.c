@@ -1,4 +1,4 @@
-/* many parts: boxes for the broad phase, one asker for all pairs, sums per part in a fixed order */
+/* many parts: boxes for the broad phase, one query context for all pairs, sums per part in a fixed order */
 #include "feeler/pairs.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "contact/contact_table.h"
 #include "contact/point.h"
 
-#define SQRT3    1.7320508075688772
-#define FARTHEST 4e9  /* metres: what is asked is nearer to everything */
-enum { NOTED = 256 }; /* pairs, the first in the list, for which it is noted what is near */
+#define SQRT3          1.7320508075688772
+#define PAIRS_FARTHEST 4e9 /* metres: what is asked is nearer to everything */
+enum { NOTED = 256 };      /* pairs, the first in the list, for which it is noted what is near */
 
-typedef struct place {
+typedef struct pairs_place {
     flr_pairs_part part;
     double layer; /* metres of one force layer: its voxel; 0: it has no voxels */
     double
@@ -25,19 +25,19 @@ typedef struct place {
     flr_mat3 turn;   /* its axes in the world's */
     flr_box3 box;    /* around all that matters of it, world's axes; … */
     double extra;    /* metres: with so much added to its own box */
-} place;
+} pairs_place;
 
 struct flr_pairs {
     flr_pairs_def def;
     flr_broad *broad;
-    place *places;            /* [def.parts + 1]: the last one is the ground */
+    pairs_place *places;      /* [def.parts + 1]: the last one is the merged static scene */
     flr_pair *lists[2];       /* [def.pairs]: of the last update and of the one before */
     int current;              /* which of them is the last */
     uint32_t count;           /* in it */
     flr_pair_result *results; /* [def.pairs] */
     uint32_t answered;        /* in results */
     flr_part_total *totals;   /* [def.parts + 1] */
-    flr_contact_pair *asker;
+    flr_contact_pair *query_context;
     flr_near_notes
         *notes; /* [NOTED + 1]: what the query of a pair found near, for the checks of its motion */
     uint32_t chunks_used;  /* by them */
@@ -159,11 +159,11 @@ flr_pairs_def flr_default_pairs_def(void)
 static flr_result allocate(flr_pairs *made, flr_error *error)
 {
     const flr_pairs_def *def = &made->def;
-    flr_contact_pair_def asker = flr_default_contact_pair_def();
-    asker.capacity = def->contacts_of_pair;
-    asker.simd = def->simd;
-    asker.threads = def->threads;
-    flr_result result = flr_contact_pair_create(&asker, &made->asker, error);
+    flr_contact_pair_def query_context = flr_default_contact_pair_def();
+    query_context.capacity = def->contacts_of_pair;
+    query_context.simd = def->simd;
+    query_context.threads = def->threads;
+    flr_result result = flr_contact_pair_create(&query_context, &made->query_context, error);
     if (result != FLR_OK) return result;
     made->notes = flr_prefaulted_calloc(NOTED + 1, sizeof *made->notes);
     made->broad = flr_broad_create(def->parts + 1, def->pairs);
@@ -187,9 +187,9 @@ static const flr_part_total no_total = {.lower = INFINITY, .upper = INFINITY};
 
 flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_error *error)
 {
-    if (def->parts > FLR_PAIRS_MOST)
+    if (def->parts > FLR_PAIRS_MAX_PARTS)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%u parts are more than %u; merge static ones",
-                        def->parts, (unsigned)FLR_PAIRS_MOST);
+                        def->parts, (unsigned)FLR_PAIRS_MAX_PARTS);
     flr_pairs *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for pairs");
     made->def = *def;
@@ -208,7 +208,7 @@ flr_result flr_pairs_create(const flr_pairs_def *def, flr_pairs **pairs, flr_err
 void flr_pairs_destroy(flr_pairs *pairs)
 {
     if (!pairs) return;
-    flr_contact_pair_destroy(pairs->asker);
+    flr_contact_pair_destroy(pairs->query_context);
     flr_broad_destroy(pairs->broad);
     free(pairs->places);
     free(pairs->totals);
@@ -221,22 +221,11 @@ void flr_pairs_destroy(flr_pairs *pairs)
     free(pairs);
 }
 
-size_t flr_pairs_bytes(const flr_pairs *pairs)
-{
-    const flr_pairs_def *def = &pairs->def;
-    return sizeof *pairs + flr_contact_pair_bytes(pairs->asker) +
-           (NOTED + 1) * sizeof *pairs->notes + flr_broad_bytes(def->parts + 1, def->pairs) +
-           ((size_t)def->parts + 1) * (sizeof *pairs->places + sizeof *pairs->totals +
-                                       sizeof *pairs->movers + sizeof *pairs->fallen) +
-           ((size_t)def->pairs + 1) * (2 * sizeof *pairs->lists[0] + sizeof *pairs->results) +
-           ((size_t)def->contacts + 1) * sizeof *pairs->contacts;
-}
-
 /* ---- parts ---- */
 
-static void put(place *to, const flr_pairs_part *part)
+static void put(pairs_place *to, const flr_pairs_part *part)
 {
-    *to = (place){.part = *part, .taken = true};
+    *to = (pairs_place){.part = *part, .taken = true};
     if (part->shape.shell) to->beyond = flr_contact_around(part->shape.shell, 0);
     if (part->shape.table) {
         const flr_voxmap_header *h = part->shape.table->voxmap->header;
@@ -252,12 +241,12 @@ static void fell(flr_pairs *pairs, uint32_t index)
     pairs->changed = pairs->some_fallen = pairs->fallen[index] = true;
 }
 
-/* The ground is not true any more: its parts stand for themselves again. */
-static void drop_ground(flr_pairs *pairs)
+/* The merged static scene is not true any more: its parts stand for themselves again. */
+static void drop_merged(flr_pairs *pairs)
 {
-    place *ground = &pairs->places[pairs->def.parts];
-    if (!ground->taken) return;
-    *ground = (place){0};
+    pairs_place *merged = &pairs->places[pairs->def.parts];
+    if (!merged->taken) return;
+    *merged = (pairs_place){0};
     fell(pairs, pairs->def.parts);
     for (uint32_t i = 0; i < pairs->def.parts; i++) {
         if (pairs->places[i].grounded) fell(pairs, i);
@@ -267,28 +256,28 @@ static void drop_ground(flr_pairs *pairs)
 
 void flr_pairs_set(flr_pairs *pairs, uint32_t index, const flr_pairs_part *part)
 {
-    place *to = &pairs->places[index];
-    if (to->grounded) drop_ground(pairs);
+    pairs_place *to = &pairs->places[index];
+    if (to->grounded) drop_merged(pairs);
     if (part)
         put(to, part);
     else
-        *to = (place){0};
+        *to = (pairs_place){0};
     fell(pairs, index);
 }
 
 void flr_pairs_set_moving(flr_pairs *pairs, uint32_t index, bool moving)
 {
-    place *at = &pairs->places[index];
+    pairs_place *at = &pairs->places[index];
     if (!at->taken || at->part.moving == moving) return;
-    if (at->grounded) drop_ground(pairs);
+    if (at->grounded) drop_merged(pairs);
     at->part.moving = moving;
     fell(pairs, index);
 }
 
 void flr_pairs_place(flr_pairs *pairs, uint32_t index, flr_pose T_world_part)
 {
-    place *at = &pairs->places[index];
-    if (at->grounded) drop_ground(pairs);
+    pairs_place *at = &pairs->places[index];
+    if (at->grounded) drop_merged(pairs);
     at->part.T_world_part = T_world_part;
     fell(pairs, index);
 }
@@ -298,29 +287,29 @@ void flr_pairs_set_params(flr_pairs *pairs, const flr_contact_params *params)
     pairs->def.params = *params;
 }
 
-bool flr_pairs_set_ground(flr_pairs *pairs, const flr_pairs_ground *ground)
+bool flr_pairs_set_merged(flr_pairs *pairs, const flr_pairs_merged *merged)
 {
-    drop_ground(pairs);
-    if (!ground) return false;
-    for (uint32_t i = 0; i < ground->part_count; i++) {
-        uint32_t index = ground->parts[i];
+    drop_merged(pairs);
+    if (!merged) return false;
+    for (uint32_t i = 0; i < merged->part_count; i++) {
+        uint32_t index = merged->parts[i];
         if (index >= pairs->def.parts || !pairs->places[index].taken ||
             pairs->places[index].part.moving)
             return false;
     }
     flr_pairs_part part = flr_default_pairs_part();
-    part.shape = ground->shape;
-    part.T_world_part = ground->T_world_voxmap;
+    part.shape = merged->shape;
+    part.T_world_part = merged->T_world_voxmap;
     put(&pairs->places[pairs->def.parts], &part);
     fell(pairs, pairs->def.parts);
-    for (uint32_t i = 0; i < ground->part_count; i++) {
-        pairs->places[ground->parts[i]].grounded = true;
-        fell(pairs, ground->parts[i]);
+    for (uint32_t i = 0; i < merged->part_count; i++) {
+        pairs->places[merged->parts[i]].grounded = true;
+        fell(pairs, merged->parts[i]);
     }
     return true;
 }
 
-bool flr_pairs_has_ground(const flr_pairs *pairs) { return pairs->places[pairs->def.parts].taken; }
+bool flr_pairs_has_merged(const flr_pairs *pairs) { return pairs->places[pairs->def.parts].taken; }
 
 /* ---- update ---- */
 
@@ -330,7 +319,7 @@ static void flag_all(flr_pairs *pairs)
     uint32_t moving = 0, no_points = 0, no_voxels = 0;
     pairs->mover_count = 0;
     for (uint32_t i = 0; i <= pairs->def.parts; i++) {
-        const place *p = &pairs->places[i];
+        const pairs_place *p = &pairs->places[i];
         bool points = p->part.shape.shell, voxels = p->part.shape.table;
         unsigned flags = 0;
         if (p->taken && !p->grounded)
@@ -345,7 +334,7 @@ static void flag_all(flr_pairs *pairs)
     }
     pairs->unfelt = 0;
     for (uint32_t i = 0; moving && i <= pairs->def.parts; i++) {
-        const place *p = &pairs->places[i];
+        const pairs_place *p = &pairs->places[i];
         if (!p->taken || p->grounded || p->part.moving) continue;
         bool points = p->part.shape.shell, voxels = p->part.shape.table;
         pairs->unfelt += (!points && !voxels) || (!voxels && no_voxels) || (!points && no_points);
@@ -355,7 +344,7 @@ static void flag_all(flr_pairs *pairs)
 
 /* Where it is now, with the box in the world's axes: that of the turned box and that of the sphere, whichever is less on each
  * side. Layers are counted along the part's own axes, so its own box grows by them, and the sphere by their diagonal. */
-static void stand(place *p, double layers, double extra)
+static void stand(pairs_place *p, double layers, double extra)
 {
     flr_pose T = p->part.T_world_part;
     const flr_pairs_shape *shape = &p->part.shape;
@@ -373,7 +362,7 @@ static void stand(place *p, double layers, double extra)
 
 /* Is there a plane between the points of one part and the layers of the other? Of two boxes, one can be found at right angles
  * to an edge of either or to an edge of each (Gottschalk's fifteen axes); `extra` is added to both. */
-static bool apart(const place *points, const place *voxels, double layers, double extra)
+static bool apart(const pairs_place *points, const pairs_place *voxels, double layers, double extra)
 {
     flr_vec3 a = flr_vec3_scale(flr_box3_size(points->part.shape.box), 0.5),
              b = flr_vec3_scale(flr_box3_size(voxels->part.shape.box), 0.5);
@@ -417,7 +406,7 @@ static flr_pair roles(const flr_pairs *pairs, uint32_t low, uint32_t high)
 {
     const flr_pairs_shape *a = &pairs->places[low].part.shape, *b = &pairs->places[high].part.shape;
     flr_pair ab = {low, high}, ba = {high, low};
-    if (high == pairs->def.parts) ab.voxmap = FLR_PAIRS_GROUND;
+    if (high == pairs->def.parts) ab.voxmap = FLR_PAIRS_MERGED;
     if (!(b->shell && a->table)) return ab;
     if (!(a->shell && b->table)) return ba;
     bool ab_dense = dense(a, b), ba_dense = dense(b, a);
@@ -430,14 +419,14 @@ static void forget_answers(flr_pairs *pairs)
     for (uint32_t i = 0; i < pairs->answered; i++) {
         flr_pair pair = pairs->results[i].pair;
         pairs->totals[pair.shell] = no_total;
-        pairs->totals[pair.voxmap == FLR_PAIRS_GROUND ? pairs->def.parts : pair.voxmap] = no_total;
+        pairs->totals[pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap] = no_total;
     }
     pairs->answered = pairs->contact_count = 0;
 }
 
-static place *place_of(const flr_pairs *pairs, uint32_t index)
+static pairs_place *place_of(const flr_pairs *pairs, uint32_t index)
 {
-    return &pairs->places[index == FLR_PAIRS_GROUND ? pairs->def.parts : index];
+    return &pairs->places[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
 }
 
 /* How many pairs two lists have in common; both are in the broad phase's order. */
@@ -448,7 +437,8 @@ static uint32_t in_common(const flr_pair *a, uint32_t a_count, const flr_pair *b
         uint64_t key[2];
         const flr_pair both[2] = {a[i], b[k]};
         for (int n = 0; n < 2; n++) {
-            uint32_t s = both[n].shell, v = both[n].voxmap; /* the ground's number is the largest */
+            uint32_t s = both[n].shell,
+                     v = both[n].voxmap; /* the merged static scene's number is the largest */
             key[n] = s > v ? (uint64_t)s << 32 | v : (uint64_t)v << 32 | s;
         }
         common += key[0] == key[1];
@@ -467,7 +457,7 @@ static void stand_up(flr_pairs *pairs, double layers, double extra, double grant
     if (all) pairs->granted = granted;
     pairs->layers = layers;
     for (uint32_t i = 0; i <= pairs->def.parts; i++) {
-        place *p = &pairs->places[i];
+        pairs_place *p = &pairs->places[i];
         if ((!all && !pairs->fallen[i]) || (p->taken && p->part.moving)) continue;
         stand(p, layers, pairs->granted);
         flr_broad_move(pairs->broad, i, p->box);
@@ -482,7 +472,7 @@ static flr_broad_list find_near(flr_pairs *pairs, const flr_pose *T_world_part, 
 {
     stand_up(pairs, layers, extra, 1.5 * extra);
     for (uint32_t i = 0; i < pairs->mover_count; i++) {
-        place *p = &pairs->places[pairs->movers[i]];
+        pairs_place *p = &pairs->places[pairs->movers[i]];
         p->part.T_world_part = T_world_part[pairs->movers[i]];
         stand(p, layers, extra);
         flr_broad_move(pairs->broad, pairs->movers[i], p->box);
@@ -496,7 +486,7 @@ static flr_broad_list find_near(flr_pairs *pairs, const flr_pose *T_world_part, 
 }
 
 /* Do their boxes overlap, as large as they have to be for this update? Of parts that move they are so in the broad phase. */
-static bool meet(place *a, place *b, double layers, double extra)
+static bool meet(pairs_place *a, pairs_place *b, double layers, double extra)
 {
     if (a->part.moving && b->part.moving) return true;
     if (a->extra != extra) stand(a, layers, extra);
@@ -512,9 +502,9 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     if (pairs->changed) flag_all(pairs);
     const flr_contact_params *params = &pairs->def.params;
     double layers = params->force_layer < 255 ? params->force_layer : 255;
-    double extra = (range > FARTHEST ? FARTHEST
-                    : range > 0      ? 0.5 * range
-                                     : 0) +
+    double extra = (range > PAIRS_FARTHEST ? PAIRS_FARTHEST
+                    : range > 0            ? 0.5 * range
+                                           : 0) +
                    fabs(params->displacement);
 
     /* of those whose boxes in the world's axes overlap, those whose own boxes do; where nothing moves, nothing meets */
@@ -525,7 +515,7 @@ void flr_pairs_update(flr_pairs *pairs, const flr_pose *T_world_part, double ran
     uint32_t count = 0;
     for (size_t i = 0; i < found.count; i++) {
         flr_pair pair = roles(pairs, (uint32_t)found.keys[i], (uint32_t)(found.keys[i] >> 32));
-        place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
+        pairs_place *a = place_of(pairs, pair.shell), *b = place_of(pairs, pair.voxmap);
         if (meet(a, b, layers, extra) && !apart(a, b, layers, extra)) list[count++] = pair;
     }
     uint32_t same = in_common(before, pairs->count, list, count);
@@ -563,16 +553,17 @@ static flr_near_notes *begin_notes(flr_pairs *pairs, uint32_t index)
     flr_near_notes *notes = &pairs->notes[index < NOTED ? index : NOTED];
     if (index == 0) pairs->chunks_used = 0;
     *notes = (flr_near_notes){.capacity = index < NOTED ? FLR_NEAR_CHUNKS - pairs->chunks_used : 0,
-                              .chunks = flr_contact_pair_chunks(pairs->asker) + pairs->chunks_used};
-    flr_contact_pair_use_notes(pairs->asker, notes);
+                              .chunks = flr_contact_pair_chunks(pairs->query_context) +
+                                        pairs->chunks_used};
+    flr_contact_pair_use_notes(pairs->query_context, notes);
     return notes;
 }
 
 /* Asks one pair; `motion` NULL: at rest. */
 static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pair_result *told)
 {
-    uint32_t other = pair.voxmap == FLR_PAIRS_GROUND ? pairs->def.parts : pair.voxmap;
-    const place *a = &pairs->places[pair.shell], *b = &pairs->places[other];
+    uint32_t other = pair.voxmap == FLR_PAIRS_MERGED ? pairs->def.parts : pair.voxmap;
+    const pairs_place *a = &pairs->places[pair.shell], *b = &pairs->places[other];
     flr_pose T_a = a->part.T_world_part, T_b = b->part.T_world_part;
     flr_vec3 a_to_b =
         flr_vec3_sub(flr_pose_apply(T_b, b->part.centre), flr_pose_apply(T_a, a->part.centre));
@@ -586,9 +577,9 @@ static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pa
     }
 
     flr_contact_result *r = &told->contact;
-    flr_contact_pair_aim(pairs->asker, a->part.shape.shell, b->part.shape.table);
+    flr_contact_pair_aim(pairs->query_context, a->part.shape.shell, b->part.shape.table);
     flr_near_notes *notes = begin_notes(pairs, (uint32_t)(told - pairs->results));
-    flr_contact_query(pairs->asker, T_a, T_b, &params, r);
+    flr_contact_query(pairs->query_context, T_a, T_b, &params, r);
     if (notes->known) pairs->chunks_used += notes->count;
     told->pair = pair;
     told->opposite = flr_wrench_move(flr_wrench_scale(r->wrench, -1), a_to_b);
@@ -601,7 +592,7 @@ static void ask(flr_pairs *pairs, flr_pair pair, const flr_twist *motion, flr_pa
     uint32_t room = pairs->def.contacts - pairs->contact_count;
     if (r->listed > room) r->listed = room;
     told->first = pairs->contact_count;
-    memcpy(pairs->contacts + told->first, flr_contact_list(pairs->asker),
+    memcpy(pairs->contacts + told->first, flr_contact_list(pairs->query_context),
            r->listed * sizeof *pairs->contacts);
     pairs->contact_count += r->listed;
 }
@@ -628,21 +619,21 @@ static flr_near_notes *find_notes(flr_pairs *pairs, flr_pair pair)
     return &pairs->notes[NOTED];
 }
 
-void flr_pairs_march(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
-                     flr_pose T_world_voxmap, const flr_motion_check_params *params,
-                     flr_motion_check_result *result)
+void flr_pairs_check_motion(flr_pairs *pairs, flr_pair pair, flr_pose T_world_shell,
+                            flr_pose T_world_voxmap, const flr_motion_check_params *params,
+                            flr_motion_check_result *result)
 {
-    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
     const flr_pairs_part *a = &pairs->places[pair.shell].part,
-                         *b = &pairs->places[ground ? pairs->def.parts : pair.voxmap].part;
+                         *b = &pairs->places[merged ? pairs->def.parts : pair.voxmap].part;
     flr_motion_check_params check = *params;
     check.centre = a->centre;
     check.displacement = pairs->def.params.displacement;
     flr_pose_span of_shell = {a->T_world_part, T_world_shell},
-                  of_voxmap = {b->T_world_part, ground ? b->T_world_part : T_world_voxmap};
-    flr_contact_pair_aim(pairs->asker, a->shape.shell, b->shape.table);
-    flr_contact_pair_use_notes(pairs->asker, find_notes(pairs, pair));
-    flr_contact_check_motion(pairs->asker, of_shell, of_voxmap, &check, result);
+                  of_voxmap = {b->T_world_part, merged ? b->T_world_part : T_world_voxmap};
+    flr_contact_pair_aim(pairs->query_context, a->shape.shell, b->shape.table);
+    flr_contact_pair_use_notes(pairs->query_context, find_notes(pairs, pair));
+    flr_contact_check_motion(pairs->query_context, of_shell, of_voxmap, &check, result);
 }
 
 const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count)
@@ -653,7 +644,7 @@ const flr_pair_result *flr_pairs_results(const flr_pairs *pairs, uint32_t *count
 
 const flr_part_total *flr_pairs_total(const flr_pairs *pairs, uint32_t index)
 {
-    return &pairs->totals[index == FLR_PAIRS_GROUND ? pairs->def.parts : index];
+    return &pairs->totals[index == FLR_PAIRS_MERGED ? pairs->def.parts : index];
 }
 
 const flr_contact *flr_pairs_contacts(const flr_pairs *pairs, uint32_t *count)

@@ -1,8 +1,8 @@
 /* one point against one field: the law of contact */
 #include "contact/point.h"
 
-#define SQRT3    1.7320508075688772
-#define FARTHEST 1e6 /* voxels: no point is displaced by more, so that voxel numbers fit */
+#define POINT_SQRT3    1.7320508075688772
+#define POINT_FARTHEST 1e6 /* voxels: no point is displaced by more, so that voxel numbers fit */
 
 flr_contact_params flr_default_contact_params(void)
 {
@@ -35,7 +35,7 @@ bool flr_contact_begin(flr_contact_frame *frame, const flr_shell *shell, const f
     const flr_voxmap_header *h = voxmap->header;
     double s = h->grid.voxel;
     if (!flr_contact_sound(&T_world_shell) || !flr_contact_sound(&T_world_voxmap) ||
-        !(fabs(params->displacement) < FARTHEST * s))
+        !(fabs(params->displacement) < POINT_FARTHEST * s))
         return false;
     flr_pose T_voxmap_world = flr_pose_inverse(T_world_voxmap);
     flr_pose T_voxmap_shell = flr_pose_mul(T_voxmap_world, T_world_shell);
@@ -79,7 +79,7 @@ void flr_contact_bound(const flr_contact_frame *frame, unsigned mark, flr_contac
     if (mark != FLR_MARK_INTERIOR) {
         unsigned d = mark == FLR_MARK_FREE ? h->range + 1 : mark - FLR_MARK_SURFACE + h->offset;
         lower = (d - 1.0) * s - around;
-        upper = mark == FLR_MARK_FREE ? INFINITY : SQRT3 * (d + 1) * s + around;
+        upper = mark == FLR_MARK_FREE ? INFINITY : POINT_SQRT3 * (d + 1) * s + around;
     }
     if (lower < 0) lower = 0;
     if (lower < sums->lower) sums->lower = lower;

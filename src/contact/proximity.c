@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "contact/least.h"
-#include "feeler/query.h"
+#include "feeler/distance.h"
 
 enum { GROUP = 64 };
 

@@ -1,5 +1,5 @@
 /* what a query of contacts tells beyond force: do the parts meet, and along which normals; and which voxels are near */
-#include "feeler/query.h"
+#include "feeler/distance.h"
 
 #include <math.h>
 

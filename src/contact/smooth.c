@@ -3,7 +3,7 @@
 
 #include "contact/contact_engine.h"
 
-#define EACH UINT64_C(0x0101010101010101)
+#define SMOOTH_EACH UINT64_C(0x0101010101010101)
 
 typedef uint8_t eight __attribute__((vector_size(8)));
 
@@ -25,7 +25,7 @@ void flr_smooth_judge(const flr_query *q, flr_batch *b, flr_contact_sums *sums)
     q->kernel->place(frame, b);
     for (uint32_t i = 0; i < b->count; i++) {
         flr_field field = flr_contact_field(frame, (flr_label)b->label[i]);
-        b->field[i] = FLR_MARK_INTERIOR * EACH; /* everything counts */
+        b->field[i] = FLR_MARK_INTERIOR * SMOOTH_EACH; /* everything counts */
         if (b->around[i] != FLR_UNKNOWN) {
             b->surface[i] = flr_table_spread(b->around[i]); /* so its own field is the surface */
             continue;

@@ -7,7 +7,7 @@
 #ifndef FLR_CONTACT_WORKER_POOL_H
 #define FLR_CONTACT_WORKER_POOL_H
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 typedef struct flr_worker_pool flr_worker_pool;
 

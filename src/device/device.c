@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 struct flr_device {
     const flr_device_driver *driver;
@@ -78,12 +78,6 @@ const flr_device_info *flr_device_get_info(const flr_device *device)
 {
     FLR_ASSERT(device);
     return &device->info;
-}
-
-const flr_device_driver *flr_device_get_driver(const flr_device *device)
-{
-    FLR_ASSERT(device);
-    return device->driver;
 }
 
 /* ---- reading ---- */

@@ -3,7 +3,6 @@
 #define FLR_DEVICE_DEVICE_H
 
 #include "feeler/device.h"
-#include "feeler/guard.h"
 
 /* Takes hold of it, lets go of it. False: somebody else has hold of it. Thread: control. */
 bool flr_device_take(flr_device *device);

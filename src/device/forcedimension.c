@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "device/options.h"
 #include "device/servo.h"
+#include "feeler/device.h"
 #include "feeler/env.h"
-#include "feeler/hardware.h"
 
 static const int64_t period_ns = 500000; /* the least time of a turn of the thread */
 
@@ -129,7 +129,7 @@ static bool look_at(const forcedimension *d, flr_device_sample *sample)
 {
     const dhd_library *dhd = &d->dhd;
     double x, y, z, m[3][3];
-    // below 0: an error; above: it worked, and there is something to be told, such as a timeout
+    // below 0: an error; above: it worked, and the driver has a remark, such as a timeout
     if (dhd->position(&x, &y, &z, d->device) < 0 || dhd->frame(m, d->device) < 0) return false;
     sample->T_base_grip.p = to_base(x, y, z);
     // columns of the rotation along our axes, those of the grip turned likewise

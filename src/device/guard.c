@@ -11,7 +11,7 @@
  * runs; the watchdog takes it when no step came for a while. Neither waits: where the other has
  * it, a step does nothing, and the watchdog, when a step hangs, stops the device, which needs none
  * of the state. */
-#include "feeler/guard.h"
+#include "feeler/device.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
-enum { FREE, STEPPING, WATCHING };
+enum { GUARD_FREE, STEPPING, WATCHING };
 
 #define SECOND_NS ((int64_t)1000000000)
 static const int64_t most_zero_ns = 25000000;
@@ -363,7 +363,7 @@ void flr_guard_step(flr_guard *guard, const flr_guard_input *input, flr_guard_ou
 {
     FLR_ASSERT(guard && input);
     flr_guard *g = guard;
-    int nobody = FREE;
+    int nobody = GUARD_FREE;
     if (!atomic_compare_exchange_strong(&g->owner, &nobody, STEPPING)) {
         // the watchdog is fading this very moment: this frame is its own
         if (output) *output = (flr_guard_output){.faults = FLR_FAULT_WATCHDOG | FLR_FAULT_STALLED};
@@ -386,7 +386,7 @@ void flr_guard_step(flr_guard *guard, const flr_guard_input *input, flr_guard_ou
     count(&g->steps);
     count_faults(g, faults);
     if (output) *output = (flr_guard_output){g->output, faults, g->gain};
-    atomic_store(&g->owner, FREE);
+    atomic_store(&g->owner, GUARD_FREE);
 }
 
 /* For how long no step has come, as far as the watchdog has seen by itself: what the clock says of
@@ -423,7 +423,7 @@ bool flr_guard_watch(flr_guard *guard, int64_t now_ns)
     if (silent > missing) missing = silent;
     if (missing <= g->detect_ns) return false;
 
-    int nobody = FREE;
+    int nobody = GUARD_FREE;
     if (!atomic_compare_exchange_strong(&g->owner, &nobody, WATCHING)) {
         // a step hangs, most likely in its driver: what it was about to write must not stay
         if (!atomic_exchange(&g->hung, true)) flr_device_stop(g->device, now_ns);
@@ -436,25 +436,25 @@ bool flr_guard_watch(flr_guard *guard, int64_t now_ns)
         g->watched = true;
         count_faults(g, faults);
     }
-    atomic_store(&g->owner, FREE);
+    atomic_store(&g->owner, GUARD_FREE);
     return true;
 }
 
 /* ---- saving ---- */
 
-typedef struct saved {
+typedef struct guard_saved {
     int64_t stepped_ns, now_ns, input_age, data_age, trip_age;
     flr_wrench output;
     double gain;
     uint32_t still;
     bool started, tripped, watched, device_lost;
-} saved;
+} guard_saved;
 
-size_t flr_guard_saved_size(void) { return sizeof(saved); }
+size_t flr_guard_saved_size(void) { return sizeof(guard_saved); }
 
 void flr_guard_save(const flr_guard *g, void *bytes)
 {
-    saved s;
+    guard_saved s;
     memset(&s, 0, sizeof s); /* gaps, too: the same state is the same bytes */
     s.stepped_ns = atomic_load(&g->stepped_ns), s.now_ns = g->now_ns;
     s.input_age = g->input_age, s.data_age = g->data_age, s.trip_age = g->trip_age;
@@ -466,7 +466,7 @@ void flr_guard_save(const flr_guard *g, void *bytes)
 
 void flr_guard_load(flr_guard *g, const void *bytes)
 {
-    saved s;
+    guard_saved s;
     memcpy(&s, bytes, sizeof s);
     atomic_store(&g->stepped_ns, s.stepped_ns), g->now_ns = s.now_ns;
     g->input_age = s.input_age, g->data_age = s.data_age, g->trip_age = s.trip_age;

@@ -14,9 +14,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "feeler/hand.h"
-#include "feeler/latest.h"
 
 static const int64_t step_ns = 1000000;     /* at most so long is a step of the simulation */
 static const int64_t longest_ns = 50000000; /* and so far back it is caught up with */
@@ -33,10 +32,10 @@ typedef struct hand {
     atomic_bool stopped;
 } hand;
 
-typedef struct command {
+typedef struct hand_device_command {
     flr_wrench wrench;
     int64_t time_ns;
-} command;
+} hand_device_command;
 
 flr_hand_def flr_default_hand_def(void)
 {
@@ -95,7 +94,7 @@ static flr_result hand_open(const void *parameters, void **state, flr_device_inf
     flr_result result = check(def, error);
     if (result != FLR_OK) return result;
     hand *h = calloc(1, sizeof *h);
-    flr_latest *written = flr_latest_create(sizeof(command));
+    flr_latest *written = flr_latest_create(sizeof(hand_device_command));
     if (!h || !written) {
         flr_latest_destroy(written);
         free(h);
@@ -175,7 +174,7 @@ static flr_wrench acting(hand *h, int64_t now_ns)
 {
     flr_wrench zero = {{0, 0, 0}, {0, 0, 0}};
     uint64_t number;
-    const command *c = flr_latest_view(h->written, &number);
+    const hand_device_command *c = flr_latest_view(h->written, &number);
     int64_t patience = h->def.own_timeout_ns;
     if (number == 0 || atomic_load(&h->stopped)) return zero;
     return patience > 0 && now_ns - c->time_ns > patience ? zero : c->wrench;
@@ -211,7 +210,7 @@ static bool hand_read(void *state, int64_t now_ns, flr_device_sample *sample)
 static bool hand_write(void *state, int64_t now_ns, const flr_wrench *wrench)
 {
     hand *h = state;
-    command c = {*wrench, now_ns};
+    hand_device_command c = {*wrench, now_ns};
     flr_latest_write(h->written, &c);
     atomic_store(&h->stopped, false);
     return true;
@@ -219,37 +218,37 @@ static bool hand_write(void *state, int64_t now_ns, const flr_wrench *wrench)
 
 static void hand_stop(void *state) { atomic_store(&((hand *)state)->stopped, true); }
 
-typedef struct saved {
+typedef struct hand_device_saved {
     int64_t start_ns, now_ns;
     flr_pose pose, target;
     flr_twist twist;
-    command written;
+    hand_device_command written;
     uint32_t started, commanded, stopped;
     uint32_t zero;
-} saved;
+} hand_device_saved;
 
 static void hand_save(void *state, void *bytes)
 {
     hand *h = state;
     uint64_t number;
-    const command *c = flr_latest_view(h->written, &number);
-    saved s = {h->start_ns,
-               h->now_ns,
-               h->pose,
-               h->target,
-               h->twist,
-               *c,
-               h->started,
-               number > 0,
-               atomic_load(&h->stopped),
-               0};
+    const hand_device_command *c = flr_latest_view(h->written, &number);
+    hand_device_saved s = {h->start_ns,
+                           h->now_ns,
+                           h->pose,
+                           h->target,
+                           h->twist,
+                           *c,
+                           h->started,
+                           number > 0,
+                           atomic_load(&h->stopped),
+                           0};
     memcpy(bytes, &s, sizeof s);
 }
 
 static void hand_load(void *state, const void *bytes, int64_t shift_ns)
 {
     hand *h = state;
-    saved s;
+    hand_device_saved s;
     memcpy(&s, bytes, sizeof s);
     h->start_ns = s.start_ns + shift_ns, h->now_ns = s.now_ns + shift_ns;
     h->pose = s.pose, h->target = s.target, h->twist = s.twist;
@@ -267,7 +266,7 @@ const flr_device_driver flr_hand_driver = {
     .read = hand_read,
     .write = hand_write,
     .stop = hand_stop,
-    .saved = sizeof(saved),
+    .saved = sizeof(hand_device_saved),
     .save = hand_save,
     .load = hand_load,
 };

@@ -7,16 +7,15 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
+#include "feeler/device.h"
 #include "feeler/env.h"
 #include "feeler/hand.h"
-#include "feeler/hardware.h"
-#include "feeler/remote.h"
 
-enum { BUILT_IN = 7, MOST = 64 };
+enum { BUILT_IN = 7, MAX_LISTED = 64 };
 
 /* filled from the front; what is below the count never changes */
-static const flr_device_driver *drivers[MOST] = {
+static const flr_device_driver *drivers[MAX_LISTED] = {
     &flr_hand_driver,       &flr_script_driver,      &flr_replay_driver,         &flr_remote_driver,
     &flr_spacemouse_driver, &flr_openhaptics_driver, &flr_forcedimension_driver,
 };
@@ -64,7 +63,7 @@ flr_result flr_device_look(const flr_device_driver *driver, const char *options,
 
 static flr_result unknown(const char *name, flr_error *error)
 {
-    const char *names[MOST];
+    const char *names[MAX_LISTED];
     char list[256] = "";
     size_t count = flr_device_driver_count(), used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -94,7 +93,7 @@ flr_result flr_device_open_named(const char *text, flr_device **device, flr_erro
     if (!driver) return unknown(name, error);
     if (!driver->look)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "%s is no device that is opened by its name alone: it has to be told what "
+                        "%s cannot be opened by its name alone: it needs to know what "
                         "to do",
                         driver->name);
     return flr_device_open(driver, text[length] ? text + length + 1 : NULL, device, error);
@@ -129,8 +128,8 @@ static flr_result add(const char *path, const flr_device_plugin *plugin, flr_err
         return flr_fail(error, FLR_BAD_INPUT, "%s: there is a driver \"%s\" already; rename it",
                         path, d->name);
     size_t count = flr_device_driver_count();
-    if (count == MOST)
-        return flr_fail(error, FLR_TOO_LARGE, "%s: there are %d drivers already", path, MOST);
+    if (count == MAX_LISTED)
+        return flr_fail(error, FLR_TOO_LARGE, "%s: there are %d drivers already", path, MAX_LISTED);
     drivers[count] = d;
     atomic_store_explicit(&driver_count, count + 1, memory_order_release);
     return FLR_OK;

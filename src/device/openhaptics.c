@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "device/options.h"
 #include "device/servo.h"
+#include "feeler/device.h"
 #include "feeler/env.h"
-#include "feeler/hardware.h"
 
 /* what the library calls things */
 enum {

@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "feeler/assert.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 
-enum { MOST_KEYS = 16 };
+enum { MAX_KEYS = 16 };
 
 static flr_result unknown(const char *driver, const char *key, const flr_device_option *known,
                           size_t count, flr_error *error)
 {
-    const char *keys[MOST_KEYS];
+    const char *keys[MAX_KEYS];
     char list[FLR_DEVICE_OPTION_SIZE] = "";
     for (size_t i = 0; i < count; i++) {
         keys[i] = known[i].key;
@@ -48,7 +47,7 @@ static flr_result read_one(const char *driver, const flr_device_option *option, 
 flr_result flr_device_options_read(const char *driver, const char *options,
                                    const flr_device_option *known, size_t count, flr_error *error)
 {
-    FLR_ASSERT(driver && known && count <= MOST_KEYS);
+    FLR_ASSERT(driver && known && count <= MAX_KEYS);
     const char *at = options ? options : "";
     while (*at) {
         // one "key=value"

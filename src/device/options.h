@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 enum { FLR_DEVICE_OPTION_SIZE = 256 };
 

@@ -1,13 +1,12 @@
 /* a device that is fed by another thread */
-#include "feeler/remote.h"
+#include "feeler/hand.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
-#include "feeler/assert.h"
-#include "feeler/latest.h"
+#include "feeler/base.h"
 
 enum { BUTTONS = 32 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "feeler/hand.h"
 
 typedef struct replay {

@@ -6,7 +6,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "feeler/hand.h"
 
 struct flr_script {
@@ -318,7 +318,7 @@ static void script_load(void *state, const void *bytes, int64_t shift_ns)
 
 const flr_device_driver flr_script_driver = {
     .name = "script",
-    .summary = "moves exactly as told, feels nothing",
+    .summary = "follows its input exactly, feels nothing",
     .open = script_open,
     .close = script_close,
     .read = script_read,

@@ -12,8 +12,8 @@
 
 #include <stdatomic.h>
 
+#include "feeler/base.h"
 #include "feeler/device.h"
-#include "feeler/latest.h"
 
 #define FLR_SERVO_PATIENCE_NS INT64_C(25000000)
 

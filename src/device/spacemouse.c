@@ -23,14 +23,14 @@
 
 #include "base/text.h"
 #include "device/options.h"
-#include "feeler/hardware.h"
-#include "feeler/latest.h"
+#include "feeler/base.h"
+#include "feeler/device.h"
 
 enum {
     PACKET = 8 * sizeof(int32_t),
-    RETRY_MS = 250,    /* between two attempts to connect */
-    MOST_BAD = 64,     /* packets in a row that make no sense: then this is not spacenavd */
-    MOST_VALUE = 10000 /* of an axis */
+    RETRY_MS = 250,   /* between two attempts to connect */
+    MAX_BAD = 64,     /* packets in a row that make no sense: then this is not spacenavd */
+    MAX_VALUE = 10000 /* of an axis */
 };
 
 static const double full = 350;             /* counts of a cap that is fully displaced */
@@ -150,7 +150,7 @@ static double shape(const spacemouse *s, int32_t value)
 static bool take_motion(spacemouse *s, const int32_t *v)
 {
     for (int i = 0; i < 6; i++)
-        if (v[i] > MOST_VALUE || v[i] < -MOST_VALUE) return false;
+        if (v[i] > MAX_VALUE || v[i] < -MAX_VALUE) return false;
     // to x right, y away, z up; turns from the left-handed to the right-handed way
     s->cap.move[0] = shape(s, v[0]);
     s->cap.move[1] = shape(s, v[2]);
@@ -186,7 +186,7 @@ static bool take_all(spacemouse *s)
         if (s->got < PACKET) continue;
         s->got = 0;
         s->bad = take_packet(s) ? 0 : s->bad + 1;
-        if (s->bad > MOST_BAD) return false;
+        if (s->bad > MAX_BAD) return false;
         publish(s);
     }
 }

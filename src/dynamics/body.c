@@ -1,7 +1,7 @@
 /* a part that moves by itself: turn and drift */
-#include "feeler/body.h"
+#include "feeler/dynamics.h"
 
-#include "feeler/mass.h"
+#include "feeler/mesh_check.h"
 
 flr_body_def flr_default_body_def(void)
 {
@@ -94,7 +94,9 @@ static flr_vec3 spin_of(const flr_mat3 *inverse, flr_quat q, flr_vec3 momentum)
 
 flr_motion flr_body_drift(const flr_body *body, double dt)
 {
-    enum { ITERATIONS = 6 }; /* each gains the factor dt |w|, 0.01 or less in any sensible use */
+    enum {
+        BODY_ITERATIONS = 6
+    }; /* each gains the factor dt |w|, 0.01 or less in any sensible use */
 
     flr_vec3 spin = body->twist.angular;
     flr_motion motion = {.turn = flr_vec3_scale(spin, dt),
@@ -106,7 +108,7 @@ flr_motion flr_body_drift(const flr_body *body, double dt)
      * forwards and backwards in time, so that energy cannot creep */
     flr_quat q = body->T_world_part.q;
     flr_vec3 momentum = flr_body_momentum(body).torque;
-    for (int i = 0; i < ITERATIONS; i++) {
+    for (int i = 0; i < BODY_ITERATIONS; i++) {
         flr_vec3 before = spin;
         flr_quat half = flr_quat_from_rotation_vector(flr_vec3_scale(spin, dt / 2));
         spin = spin_of(&inverse, flr_quat_normalize(flr_quat_mul(half, q)), momentum);

@@ -1,5 +1,5 @@
 /* a hand holds a part by a spring and a damper */
-#include "feeler/coupling.h"
+#include "feeler/dynamics.h"
 
 static const double DOUBLING = 0.0144; /* s: (1 + dt/this) to the power of 10 ms/dt is about 2 */
 static const double CALM = 0.01;       /* s: over which the device's damping is averaged */

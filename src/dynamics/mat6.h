@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "feeler/inertia.h"
+#include "feeler/math.h"
 
 typedef struct flr_vec6 {
     double v[6];

@@ -1,7 +1,5 @@
 /* the simulation must not feed energy into the hand */
-#include "feeler/passivity.h"
-
-#include "feeler/body.h"
+#include "feeler/dynamics.h"
 
 flr_passivity_params flr_default_passivity_params(void)
 {

@@ -2,8 +2,8 @@
 #include "dynamics/solve.h"
 
 enum {
-    ITERATIONS = 32, /* of Newton; three to six in practice */
-    SEARCHES = 24    /* evaluations along a line; most take none beyond the first */
+    SOLVE_ITERATIONS = 32, /* of Newton; three to six in practice */
+    SEARCHES = 24          /* evaluations along a line; most take none beyond the first */
 };
 static const double CREEP = 1e-5; /* m/s: slower than this, friction is viscous */
 
@@ -218,7 +218,7 @@ static double speed_of(const flr_problem *problem, flr_vec6 x)
 static bool newton(flr_problem *problem, flr_solution *solution)
 {
     place(problem, solution->x);
-    for (int i = 0; i < ITERATIONS; i++) {
+    for (int i = 0; i < SOLVE_ITERATIONS; i++) {
         flr_vec6 gradient;
         flr_mat6 hessian, factor;
         assemble(problem, solution->x, &gradient, &hessian);

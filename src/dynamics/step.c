@@ -1,5 +1,5 @@
 /* one step of a body: what acts on it, and where it goes */
-#include "feeler/step.h"
+#include "feeler/dynamics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous 
 
 /* of lists longer than FEW, those contacts become one that are in the same of CELLS^3 cells about the
  * centre of mass and whose normals are in the same of 24 parts of a sphere */
-enum { FEW = 128, CELLS = 6, PARTS = 24, BINS = PARTS * CELLS * CELLS * CELLS };
+enum { STEP_FEW = 128, CELLS = 6, STEP_PARTS = 24, STEP_BINS = STEP_PARTS * CELLS * CELLS * CELLS };
 
 /* several contacts in the making of one */
 typedef struct cluster {
@@ -48,7 +48,7 @@ struct flr_step {
     uint32_t touching, pulls;
     hold holds[FLR_STEP_PULLS];
     flr_spring springs[4 * FLR_STEP_PULLS];
-    uint32_t bins[BINS]; /* number + 1 of the cluster of each; 0: none */
+    uint32_t bins[STEP_BINS]; /* number + 1 of the cluster of each; 0: none */
     uint32_t capacity;
     cluster *clusters;   /* [capacity] */
     flr_problem problem; /* .touches has room for `capacity` */
@@ -108,11 +108,6 @@ void flr_step_destroy(flr_step *step)
     free(step->problem.touches);
     free(step->clusters);
     free(step);
-}
-
-size_t flr_step_bytes(const flr_step *step)
-{
-    return sizeof *step + step->capacity * (sizeof *step->problem.touches + sizeof *step->clusters);
 }
 
 /* ---- what acts ---- */
@@ -227,7 +222,7 @@ static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t
                             double stiffness)
 {
     uint32_t used = 0;
-    if (count > FEW) memset(step->bins, 0, sizeof step->bins);
+    if (count > STEP_FEW) memset(step->bins, 0, sizeof step->bins);
     for (uint32_t i = 0; i < count; i++) {
         const flr_contact *contact = &touches->list[i];
         flr_vec3 normal = touches->walls ? touches->walls[i] : contact->normal;
@@ -238,8 +233,8 @@ static flr_wrench take_list(flr_step *step, const flr_touches *touches, uint32_t
         }
         if (!(contact->depth > 0)) continue;
         uint32_t before = used;
-        cluster *c =
-            count > FEW ? bin_of(step, contact->point, normal, &used) : &step->clusters[used++];
+        cluster *c = count > STEP_FEW ? bin_of(step, contact->point, normal, &used)
+                                      : &step->clusters[used++];
         if (used > before) *c = (cluster){0};
         c->count++;
         c->push = flr_vec3_add_scaled(c->push, contact->depth, normal);

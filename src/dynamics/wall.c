@@ -1,5 +1,5 @@
 /* where the wall is that a corner touches */
-#include "feeler/step.h"
+#include "feeler/dynamics.h"
 #include "voxel/voxmap_format.h"
 
 /* Voxels to the surface; below zero inside. */

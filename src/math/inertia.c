@@ -1,5 +1,5 @@
 /* spatial inertia of one rigid body */
-#include "feeler/inertia.h"
+#include "feeler/math.h"
 
 #include <stddef.h>
 

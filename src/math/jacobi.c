@@ -33,12 +33,12 @@ static void rotate(int n, double a[FLR_JACOBI_MAX][FLR_JACOBI_MAX],
 void flr_jacobi(int n, double a[FLR_JACOBI_MAX][FLR_JACOBI_MAX],
                 double v[FLR_JACOBI_MAX][FLR_JACOBI_MAX])
 {
-    enum { SWEEPS = 16 }; /* convergence is quadratic: five or six do in practice */
+    enum { JACOBI_SWEEPS = 16 }; /* convergence is quadratic: five or six do in practice */
 
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) v[i][j] = i == j;
 
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+    for (int sweep = 0; sweep < JACOBI_SWEEPS; sweep++) {
         double off = 0;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) off += fabs(a[p][q]);

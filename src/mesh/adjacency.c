@@ -4,14 +4,14 @@
  * mean, is sorted by the upper vertex. Vertices are numbered in the order of first use, so
  * nearly all of this happens within the caches. The sorted sides are the list of sides by
  * edge: there is no temporary copy of them. */
-#include "feeler/adjacency.h"
+#include "feeler/mesh_check.h"
 
 #include <stdlib.h>
 
 #include "feeler/math.h"
 
 /* the owner of the arrays: the public struct first, so that both have one address */
-typedef struct build {
+typedef struct adjacency_build {
     flr_adjacency out;
     flr_edge *edges;
     uint8_t *edge_kind;
@@ -20,8 +20,8 @@ typedef struct build {
     uint32_t *side_edge;
     uint32_t *vertex_first;
     uint32_t *vertex_triangles;
-    uint32_t *triangle_shell;
-} build;
+    uint32_t *triangle_component;
+} adjacency_build;
 
 /* ---- sides ---- */
 
@@ -112,10 +112,10 @@ static void sort_sides(const flr_mesh *mesh, uint32_t *first, uint32_t *sides)
         }
     }
 
-    enum { SMALL = 24 };
+    enum { ADJACENCY_SMALL = 24 };
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         uint32_t count = first[v + 1] - first[v];
-        if (count <= SMALL)
+        if (count <= ADJACENCY_SMALL)
             insertion_sort(mesh, sides + first[v], count);
         else
             heap_sort(mesh, sides + first[v], count);
@@ -147,7 +147,7 @@ static flr_edge_kind kind_of(const flr_mesh *mesh, const uint32_t *sides, uint32
 }
 
 /* cuts the sorted sides into edges */
-static void fill_edges(const flr_mesh *mesh, build *b, uint32_t sorted)
+static void fill_edges(const flr_mesh *mesh, adjacency_build *b, uint32_t sorted)
 {
     for (uint32_t side = 0; side < 3 * mesh->triangle_count; side++) b->side_edge[side] = FLR_NONE;
 
@@ -176,7 +176,7 @@ static bool corner_repeats(const uint32_t v[3], int k)
     return (k > 0 && v[k] == v[0]) || (k > 1 && v[k] == v[1]);
 }
 
-static void fill_vertices(const flr_mesh *mesh, build *b)
+static void fill_vertices(const flr_mesh *mesh, adjacency_build *b)
 {
     uint32_t *first = b->vertex_first;
     for (uint32_t v = 0; v <= mesh->vertex_count; v++) first[v] = 0;
@@ -190,7 +190,7 @@ static void fill_vertices(const flr_mesh *mesh, build *b)
                 b->vertex_triangles[--first[mesh->triangles[t].v[k]]] = t;
 }
 
-/* ---- shells ---- */
+/* ---- components ---- */
 
 /* the first triangle of a set; paths are halved on the way */
 static uint32_t root_of(uint32_t *parent, uint32_t t)
@@ -199,10 +199,10 @@ static uint32_t root_of(uint32_t *parent, uint32_t t)
     return t;
 }
 
-static void fill_shells(const flr_mesh *mesh, build *b)
+static void fill_components(const flr_mesh *mesh, adjacency_build *b)
 {
     /* join the triangles around every vertex; the lower number becomes the root */
-    uint32_t *parent = b->triangle_shell;
+    uint32_t *parent = b->triangle_component;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) parent[t] = t;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         uint32_t i = b->vertex_first[v], end = b->vertex_first[v + 1];
@@ -217,7 +217,7 @@ static void fill_shells(const flr_mesh *mesh, build *b)
 
     /* a parent is never above its child: one pass from the front turns parents into numbers */
     for (uint32_t t = 0; t < mesh->triangle_count; t++)
-        parent[t] = parent[t] == t ? b->out.shell_count++ : parent[parent[t]];
+        parent[t] = parent[t] == t ? b->out.component_count++ : parent[parent[t]];
 }
 
 /* ---- the whole ---- */
@@ -230,7 +230,7 @@ static void *array(uint64_t count, size_t size)
 void flr_adjacency_destroy(flr_adjacency *adjacency)
 {
     if (!adjacency) return;
-    build *b = (build *)adjacency;
+    adjacency_build *b = (adjacency_build *)adjacency;
     free(b->edges);
     free(b->edge_kind);
     free(b->edge_first);
@@ -238,12 +238,12 @@ void flr_adjacency_destroy(flr_adjacency *adjacency)
     free(b->side_edge);
     free(b->vertex_first);
     free(b->vertex_triangles);
-    free(b->triangle_shell);
+    free(b->triangle_component);
     free(b);
 }
 
 /* allocates and fills; false when memory runs out */
-static bool fill(const flr_mesh *mesh, build *b)
+static bool fill(const flr_mesh *mesh, adjacency_build *b)
 {
     uint64_t sides = 3 * (uint64_t)mesh->triangle_count;
     b->vertex_first = array(mesh->vertex_count + (uint64_t)1, sizeof *b->vertex_first);
@@ -260,13 +260,14 @@ static bool fill(const flr_mesh *mesh, build *b)
     b->edge_kind = array(b->out.edge_count, sizeof *b->edge_kind);
     b->edge_first = array(b->out.edge_count + (uint64_t)1, sizeof *b->edge_first);
     b->vertex_triangles = array(sides, sizeof *b->vertex_triangles);
-    b->triangle_shell = array(mesh->triangle_count, sizeof *b->triangle_shell);
-    if (!b->edges || !b->edge_kind || !b->edge_first || !b->vertex_triangles || !b->triangle_shell)
+    b->triangle_component = array(mesh->triangle_count, sizeof *b->triangle_component);
+    if (!b->edges || !b->edge_kind || !b->edge_first || !b->vertex_triangles ||
+        !b->triangle_component)
         return false;
 
     fill_edges(mesh, b, sorted);
     fill_vertices(mesh, b);
-    fill_shells(mesh, b);
+    fill_components(mesh, b);
     return true;
 }
 
@@ -278,7 +279,7 @@ flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency,
                         "for: cut it into several parts",
                         mesh->triangle_count, UINT32_MAX / 3);
 
-    build *b = calloc(1, sizeof *b);
+    adjacency_build *b = calloc(1, sizeof *b);
     if (!b || !fill(mesh, b)) {
         flr_adjacency_destroy(b ? &b->out : NULL);
         return flr_fail(error, FLR_NO_MEMORY,
@@ -294,7 +295,7 @@ flr_result flr_adjacency_create(const flr_mesh *mesh, flr_adjacency **adjacency,
     b->out.side_edge = b->side_edge;
     b->out.vertex_first = b->vertex_first;
     b->out.vertex_triangles = b->vertex_triangles;
-    b->out.triangle_shell = b->triangle_shell;
+    b->out.triangle_component = b->triangle_component;
     *adjacency = &b->out;
     return FLR_OK;
 }

@@ -1,5 +1,5 @@
 /* What is wrong with a mesh: the list of findings, and what needs no search. */
-#include "feeler/check.h"
+#include "feeler/mesh_check.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "mesh/check_tree.h"
 #include "mesh/checking.h"
 
@@ -22,12 +22,12 @@ const char *flr_check_kind_name(flr_check_kind kind)
         [FLR_CHECK_NONMANIFOLD_EDGE] = "nonmanifold-edge",
         [FLR_CHECK_NONMANIFOLD_VERTEX] = "nonmanifold-vertex",
         [FLR_CHECK_FLIPPED] = "flipped",
-        [FLR_CHECK_INVERTED_SHELL] = "inverted-shell",
+        [FLR_CHECK_INVERTED_COMPONENT] = "inverted-component",
         [FLR_CHECK_NESTING] = "nesting",
         [FLR_CHECK_ZERO_AREA] = "zero-area",
         [FLR_CHECK_SLIVER] = "sliver",
         [FLR_CHECK_DUPLICATE] = "duplicate",
-        [FLR_CHECK_OVERLAPPING_SHELLS] = "overlapping-shells",
+        [FLR_CHECK_OVERLAPPING_COMPONENTS] = "overlapping-components",
         [FLR_CHECK_SELF_INTERSECTION] = "self-intersection",
         [FLR_CHECK_NONFINITE] = "nonfinite",
         [FLR_CHECK_MALFORMED] = "malformed",
@@ -209,14 +209,14 @@ static void check_size(flr_checking *c)
         flr_checking_place(f, FLR_NONE, middle, c->size);
         flr_checking_say(f, "The mesh is %s large.", size);
         flr_checking_effect(f, "The unit is probably wrong: voxels that fit such a size are no "
-                               "use. Try --unit mm, or --unit um.");
+                               "use. Read it in millimetres or micrometres.");
     }
     if (c->size < TINY_SIZE) {
         flr_check_finding *f = flr_checking_add(c, FLR_CHECK_TINY, FLR_CHECK_SERIOUS, 1);
         flr_checking_place(f, FLR_NONE, middle, c->size);
         flr_checking_say(f, "The mesh is only %s large.", size);
-        flr_checking_effect(f, "The unit is probably wrong: it is smaller than any voxel. Try "
-                               "--unit m, or --unit in.");
+        flr_checking_effect(f, "The unit is probably wrong: it is smaller than any voxel. Read "
+                               "it in metres or inches.");
     }
 }
 
@@ -292,7 +292,7 @@ static flr_result run_search(flr_checking *c)
     flr_check_tree tree = {0};
     flr_result result = FLR_OK;
     if (!flr_check_tree_build(c, &tree)) result = flr_checking_no_memory(c);
-    if (result == FLR_OK) result = flr_check_shells(c, &tree);
+    if (result == FLR_OK) result = flr_check_components(c, &tree);
     if (result == FLR_OK) result = flr_checking_progress(c, 0.3);
     if (result == FLR_OK && !c->options.skip_crossings) result = flr_check_crossings(c, &tree);
     flr_check_tree_free(&tree);
@@ -342,7 +342,7 @@ flr_result flr_check_mesh(const flr_mesh *mesh, const flr_mesh_report *read,
     flr_result result = flr_adjacency_create(mesh, &adjacency, error);
     if (result != FLR_OK) return result;
     c.adjacency = adjacency;
-    out.shell_count = adjacency->shell_count;
+    out.component_count = adjacency->component_count;
     result = run(&c);
     flr_adjacency_destroy(adjacency);
     if (result == FLR_OK) *report = out;

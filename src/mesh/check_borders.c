@@ -5,19 +5,19 @@
 #include "mesh/checking.h"
 
 /* Border edges that hang together. */
-typedef struct loop {
+typedef struct check_borders_loop {
     flr_vec3 origin; /* some vertex of it, against cancellation */
     flr_vec3 area;   /* twice the vector area about the origin */
     flr_vec3 middle; /* sum of edge middles, weighted by length */
     double length;
     uint32_t first_edge, edge_count;
-} loop;
+} check_borders_loop;
 
 /* The borders under study. */
 typedef struct borders {
-    uint32_t *parent; /* [vertex_count] sets of border vertices that hang together */
-    uint32_t *number; /* [vertex_count] the loop of a set's root */
-    loop *loops;      /* [border_count] */
+    uint32_t *parent;          /* [vertex_count] sets of border vertices that hang together */
+    uint32_t *number;          /* [vertex_count] the loop of a set's root */
+    check_borders_loop *loops; /* [border_count] */
     uint32_t loop_count;
     uint32_t *heads; /* [table_size] vertex that stands for a cell, or FLR_NONE */
     uint32_t *next;  /* [vertex_count] the next one in the same place of the table */
@@ -31,12 +31,12 @@ typedef struct borders {
 
 /* The width of a gap is four areas over the length of its border: exact for a round or square
  * hole, at most twice the width of a slit, zero for a crack whose sides lie on each other. */
-static double gap_width(const loop *l)
+static double gap_width(const check_borders_loop *l)
 {
     return l->length > 0 ? 2 * flr_vec3_length(l->area) / l->length : 0;
 }
 
-static void add_edge(const flr_checking *c, loop *l, uint32_t edge)
+static void add_edge(const flr_checking *c, check_borders_loop *l, uint32_t edge)
 {
     const uint32_t side = c->adjacency->edge_sides[c->adjacency->edge_first[edge]];
     const uint32_t *v = c->mesh->triangles[side / 3].v;
@@ -50,7 +50,7 @@ static void add_edge(const flr_checking *c, loop *l, uint32_t edge)
 }
 
 /* sums up the loops of the present sets; returns the widest */
-static const loop *sum_up(const flr_checking *c, borders *b)
+static const check_borders_loop *sum_up(const flr_checking *c, borders *b)
 {
     const flr_adjacency *a = c->adjacency;
     for (uint32_t v = 0; v < a->vertex_count; v++) b->number[v] = FLR_NONE;
@@ -60,11 +60,11 @@ static const loop *sum_up(const flr_checking *c, borders *b)
         const uint32_t root = flr_root(b->parent, a->edges[e].v[0]);
         if (b->number[root] == FLR_NONE) {
             b->number[root] = b->loop_count;
-            b->loops[b->loop_count++] = (loop){.edge_count = 0};
+            b->loops[b->loop_count++] = (check_borders_loop){.edge_count = 0};
         }
         add_edge(c, b->loops + b->number[root], e);
     }
-    const loop *widest = b->loops;
+    const check_borders_loop *widest = b->loops;
     for (uint32_t i = 1; i < b->loop_count; i++)
         if (gap_width(b->loops + i) > gap_width(widest)) widest = b->loops + i;
     return widest;
@@ -124,15 +124,16 @@ static bool join_all(const flr_checking *c, borders *b, double reach)
  * and not what each goes around: joined, their areas cancel. So the borders are joined over ever
  * larger distances, and that counts where it makes the widest gap much smaller; merely averaging
  * over several holes does not. */
-static double close_cracks(const flr_checking *c, borders *b, loop *widest)
+static double close_cracks(const flr_checking *c, borders *b, check_borders_loop *widest)
 {
-    enum { STEPS = 8 };
-    static const double reaches[STEPS] = {1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2};
+    enum { CHECK_BORDERS_STEPS = 8 };
+    static const double reaches[CHECK_BORDERS_STEPS] = {1e-6, 1e-5, 1e-4, 3e-4,
+                                                        1e-3, 3e-3, 1e-2, 3e-2};
     *widest = *sum_up(c, b);
     double gap = gap_width(widest);
-    for (int i = 0; i < STEPS && reaches[i] * c->size < gap; i++) {
+    for (int i = 0; i < CHECK_BORDERS_STEPS && reaches[i] * c->size < gap; i++) {
         if (!join_all(c, b, reaches[i] * c->size)) break;
-        const loop *now = sum_up(c, b);
+        const check_borders_loop *now = sum_up(c, b);
         /* what is left of a crack of no width is rounding */
         const double left = fmax(gap_width(now), i == 0 ? 0 : reaches[i] * c->size);
         if (left < 0.5 * gap) gap = left, *widest = *now;
@@ -165,18 +166,18 @@ static void say_effect(const flr_checking *c, flr_check_finding *f, double gap)
         flr_checking_effect(
             f,
             "Matters with voxels of %s: the gap is wider, so the inside leaks and "
-            "counts as free. Use --voxel %s, close the gap, or voxelize with --hollow "
-            "if the part is a sheet.",
+            "counts as free. Use voxels of %s, close the gap, or voxelize the part as "
+            "hollow if it is a sheet.",
             flr_length_print(voxel, given), print_coarser(gap, coarser));
     else
         flr_checking_effect(f,
                             "Matters when the voxel is smaller than the gap, about %s: the inside "
-                            "leaks and counts as free. Use --voxel %s or more, close the gap, or "
-                            "voxelize with --hollow if the part is a sheet.",
+                            "leaks and counts as free. Use voxels of %s or more, close the gap, or "
+                            "voxelize the part as hollow if it is a sheet.",
                             flr_length_print(gap, width), print_coarser(gap, coarser));
 }
 
-static void report_border(flr_checking *c, const loop *widest, double gap)
+static void report_border(flr_checking *c, const check_borders_loop *widest, double gap)
 {
     const uint64_t edges = c->adjacency->border_count, loops = c->report->border_loop_count;
     const double voxel = c->options.voxel;
@@ -209,7 +210,7 @@ static void study(flr_checking *c, borders *b)
             flr_join(b->parent, a->edges[e].v[0], a->edges[e].v[1]);
     sum_up(c, b);
     c->report->border_loop_count = b->loop_count;
-    loop widest;
+    check_borders_loop widest;
     double gap = close_cracks(c, b, &widest);
     if (gap <= 1e-6 * c->size) gap = 0;
     c->report->largest_gap = gap;

@@ -18,15 +18,15 @@ typedef struct found {
 
 /* ---- the search ---- */
 
-typedef struct search {
+typedef struct check_crossings_search {
     flr_checking *c;
     const flr_check_tree *tree;
     double tolerance;
-    found same, different; /* within a shell, between shells */
-    uint8_t *touched;      /* [shell_count]: the shell crosses another */
+    found same, different; /* within a component, between components */
+    uint8_t *touched;      /* [component_count]: the component crosses another */
     uint64_t steps;        /* pairs of nodes looked at */
     uint64_t work;         /* pairs of triangles looked at; those that cross take longer */
-} search;
+} check_crossings_search;
 
 static bool same_corners(const uint32_t *a, const uint32_t *b)
 {
@@ -42,7 +42,7 @@ static void note(found *f, uint32_t a, uint32_t b, flr_vec3 where)
         f->a = low, f->b = high, f->where = where;
 }
 
-static void test_pair(search *s, uint32_t a, uint32_t b)
+static void test_pair(check_crossings_search *s, uint32_t a, uint32_t b)
 {
     const flr_mesh *mesh = s->c->mesh;
     const uint32_t *va = mesh->triangles[a].v, *vb = mesh->triangles[b].v;
@@ -54,9 +54,9 @@ static void test_pair(search *s, uint32_t a, uint32_t b)
     const flr_triangles how = flr_triangles_meet(pa, pb, s->tolerance, &where);
     if (how == FLR_TRIANGLES_APART) return;
     s->work += CROSSING_WORK;
-    const uint32_t shell_a = s->c->adjacency->triangle_shell[a];
-    const uint32_t shell_b = s->c->adjacency->triangle_shell[b];
-    if (shell_a == shell_b) {
+    const uint32_t component_a = s->c->adjacency->triangle_component[a];
+    const uint32_t component_b = s->c->adjacency->triangle_component[b];
+    if (component_a == component_b) {
         note(&s->same, a, b, where);
         return;
     }
@@ -67,10 +67,10 @@ static void test_pair(search *s, uint32_t a, uint32_t b)
         if (flr_vec3_dot(na, nb) < 0) return;
     }
     note(&s->different, a, b, where);
-    s->touched[shell_a] = s->touched[shell_b] = 1;
+    s->touched[component_a] = s->touched[component_b] = 1;
 }
 
-static void test_leaves(search *s, uint32_t i, uint32_t k)
+static void test_leaves(check_crossings_search *s, uint32_t i, uint32_t k)
 {
     const uint32_t count = s->c->mesh->triangle_count;
     const uint32_t i_end =
@@ -88,7 +88,7 @@ typedef struct task {
     uint32_t level, i, k;
 } task;
 
-static flr_result walk(search *s)
+static flr_result walk(check_crossings_search *s)
 {
     const flr_check_tree *t = s->tree;
     task stack[4 * FLR_CHECK_LEVELS];
@@ -123,23 +123,23 @@ static flr_result walk(search *s)
     return FLR_OK;
 }
 
-static void report_crossings(flr_checking *c, const search *s)
+static void report_crossings(flr_checking *c, const check_crossings_search *s)
 {
     char where[FLR_PLACE_TEXT_SIZE];
     const char *at_least = c->report->cut_short ? "at least " : "";
     if (s->different.count > 0) {
-        uint32_t shells = 0;
-        for (uint32_t i = 0; i < c->adjacency->shell_count; i++) shells += s->touched[i];
-        flr_check_finding *f = flr_checking_add(c, FLR_CHECK_OVERLAPPING_SHELLS, FLR_CHECK_WARNING,
-                                                s->different.count);
+        uint32_t components = 0;
+        for (uint32_t i = 0; i < c->adjacency->component_count; i++) components += s->touched[i];
+        flr_check_finding *f = flr_checking_add(c, FLR_CHECK_OVERLAPPING_COMPONENTS,
+                                                FLR_CHECK_WARNING, s->different.count);
         flr_checking_place(f, s->different.a, s->different.where, 0);
-        flr_checking_say(f,
-                         "%s%u shells overlap: %llu pair%s of their triangles pass through each "
-                         "other, the first (%u and %u) at %s.",
-                         at_least, shells, (unsigned long long)f->count,
-                         flr_noun(f->count, "", "s"), s->different.a, s->different.b,
-                         flr_place_print(f->place, where));
-        flr_checking_effect(f, "Does not matter for voxels: what any shell encloses is inside. "
+        flr_checking_say(
+            f,
+            "%s%u components overlap: %llu pair%s of their triangles pass through each "
+            "other, the first (%u and %u) at %s.",
+            at_least, components, (unsigned long long)f->count, flr_noun(f->count, "", "s"),
+            s->different.a, s->different.b, flr_place_print(f->place, where));
+        flr_checking_effect(f, "Does not matter for voxels: what any component encloses is inside. "
                                "Matters for volume and mass, which count the common part twice.");
     }
     if (s->same.count > 0) {
@@ -148,7 +148,7 @@ static void report_crossings(flr_checking *c, const search *s)
         flr_checking_place(f, s->same.a, s->same.where, 0);
         flr_checking_say(f,
                          "The surface passes through itself: %s%llu pair%s of triangles of one "
-                         "shell, the first (%u and %u) at %s.",
+                         "component, the first (%u and %u) at %s.",
                          at_least, (unsigned long long)f->count, flr_noun(f->count, "", "s"),
                          s->same.a, s->same.b, flr_place_print(f->place, where));
         flr_checking_effect(f, "Does not matter for voxels: what the surface encloses is inside. "
@@ -158,9 +158,9 @@ static void report_crossings(flr_checking *c, const search *s)
 
 flr_result flr_check_crossings(flr_checking *c, const flr_check_tree *tree)
 {
-    search s = {.c = c, .tree = tree};
+    check_crossings_search s = {.c = c, .tree = tree};
     s.tolerance = c->options.tolerance > 0 ? c->options.tolerance : 5e-7 * fmax(c->size, c->far);
-    s.touched = calloc(c->adjacency->shell_count, 1);
+    s.touched = calloc(c->adjacency->component_count, 1);
     if (!s.touched) return flr_checking_no_memory(c);
     const flr_result result = walk(&s);
     if (result == FLR_OK) report_crossings(c, &s);

@@ -6,8 +6,8 @@
 
 /* how thin a triangle is: its least height over its longest side. Below the first it is a line
  * that 32-bit coordinates could not tell from one */
-#define LINE   1e-6
-#define SLIVER 1e-4
+#define CHECK_FACES_LINE 1e-6
+#define SLIVER           1e-4
 
 /* ---- thin ones ---- */
 
@@ -31,7 +31,7 @@ static void check_thin(flr_checking *c)
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         double longest;
         const double height = height_of(mesh, t, &longest);
-        if (height <= fmax(rounding, LINE * longest)) {
+        if (height <= fmax(rounding, CHECK_FACES_LINE * longest)) {
             if (zero++ == 0) first_zero = t, zero_length = longest;
         } else if (height < SLIVER * longest && thin++ == 0)
             first_thin = t, thin_length = longest;

@@ -3,9 +3,8 @@
 #define FLR_MESH_CHECKING_H
 
 #include "base/text.h"
-#include "feeler/adjacency.h"
-#include "feeler/check.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/mesh_check.h"
 
 typedef struct flr_check_tree flr_check_tree; /* mesh/check_tree.h */
 
@@ -65,8 +64,8 @@ void flr_join(uint32_t *parent, uint32_t a, uint32_t b);
 flr_result flr_check_borders(flr_checking *c); /* open borders and their gaps */
 flr_result flr_check_edges(flr_checking *c);   /* non-manifold, flipped */
 void flr_check_faces(flr_checking *c);         /* zero area, slivers, duplicates */
-flr_result flr_check_shells(flr_checking *c, const flr_check_tree *tree); /* inverted, nested */
-/* overlapping shells, self-intersection */
+flr_result flr_check_components(flr_checking *c, const flr_check_tree *tree); /* inverted, nested */
+/* overlapping components, self-intersection */
 flr_result flr_check_crossings(flr_checking *c, const flr_check_tree *tree);
 
 #endif

@@ -1,6 +1,6 @@
 /* features: triangles grown into quasi-planar polygons (McNeely et al. 2005, section 4.1), then
  * edges and vertices labelled */
-#include "feeler/features.h"
+#include "feeler/mesh_check.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,13 +13,13 @@
 static const double RIGHT_ANGLE = 1e-3;
 
 /* the owner of the arrays: the public struct first, so that both have one address */
-typedef struct build {
+typedef struct features_build {
     flr_features out;
     uint32_t *triangle_polygon;
     flr_plane *polygon_plane;
     uint8_t *edge_flags;
     uint8_t *vertex_flags;
-} build;
+} features_build;
 
 typedef struct grower {
     const flr_mesh *mesh;
@@ -236,7 +236,7 @@ static bool refit(const grower *g, flr_plane *p, uint32_t end)
  * middle, where there is room for more. False: no memory. */
 static bool grow(grower *g, uint32_t seed)
 {
-    enum { ROUNDS = 4 };
+    enum { FEATURES_ROUNDS = 4 };
     double area2;
     flr_plane p = {.normal = normal_of(g, seed, &area2)};
     p.offset = flr_vec3_dot(p.normal, g->mesh->vertices[g->mesh->triangles[seed].v[0]]);
@@ -245,7 +245,7 @@ static bool grow(grower *g, uint32_t seed)
 
     bool has_plane = !flr_vec3_equal(p.normal, flr_vec3_zero()); /* else it stays alone */
     uint32_t end = 1, before = 0;
-    for (int round = 0; has_plane && round < ROUNDS && end > before; round++) {
+    for (int round = 0; has_plane && round < FEATURES_ROUNDS && end > before; round++) {
         if (round > 0 && !refit(g, &p, end)) break;
         before = end;
         for (uint32_t at = 0; at < end; at++)
@@ -305,7 +305,7 @@ static uint8_t flags_of_edge(const flr_mesh *mesh, const flr_adjacency *a, const
     return (uint8_t)(FLR_FEATURE_EDGE | fold_of(mesh, sides[0], sides[1]));
 }
 
-static bool label(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
+static bool label(const flr_mesh *mesh, const flr_adjacency *adjacency, features_build *b)
 {
     for (uint32_t e = 0; e < adjacency->edge_count; e++) {
         uint8_t spread = b->edge_flags[e]; /* see merge() */
@@ -331,7 +331,7 @@ static double noise_of(const flr_mesh *mesh, double voxel)
 }
 
 /* leaves the spread of each edge in its place among the flags, for label() */
-static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
+static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, features_build *b)
 {
     size_t count = mesh->triangle_count;
     grower g = {.mesh = mesh,
@@ -352,7 +352,7 @@ static bool merge(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b
     return complete;
 }
 
-static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
+static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, features_build *b)
 {
     size_t count = mesh->triangle_count;
     b->triangle_polygon = malloc(count * sizeof *b->triangle_polygon);
@@ -374,7 +374,7 @@ static bool fill(const flr_mesh *mesh, const flr_adjacency *adjacency, build *b)
 void flr_features_destroy(flr_features *features)
 {
     if (!features) return;
-    build *b = (build *)features;
+    features_build *b = (features_build *)features;
     free(b->triangle_polygon);
     free(b->polygon_plane);
     free(b->edge_flags);
@@ -395,7 +395,7 @@ flr_result flr_features_create(const flr_mesh *mesh, const flr_adjacency *adjace
         if (result != FLR_OK) return result;
         adjacency = own;
     }
-    build *b = calloc(1, sizeof *b);
+    features_build *b = calloc(1, sizeof *b);
     if (b) b->out.voxel = voxel;
     bool complete = b && fill(mesh, adjacency, b);
     flr_adjacency_destroy(own);

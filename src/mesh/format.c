@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "feeler/import.h"
+#include "feeler/mesh.h"
 #include "mesh/decimal.h"
 #include "mesh/reader.h"
 
@@ -29,19 +29,19 @@ const char *flr_mesh_format_name(flr_mesh_format format)
 }
 
 /* the file, and what of it was looked at */
-typedef struct look {
+typedef struct format_look {
     const char *bytes, *end;
     size_t size;
-} look;
+} format_look;
 
-static bool begins(const look *file, const char *word)
+static bool begins(const format_look *file, const char *word)
 {
     size_t length = strlen(word);
     return file->size >= length && !strncasecmp(file->bytes, word, length);
 }
 
 /* "solid" or "facet" first, after blanks */
-static const char *stl_word(const look *file)
+static const char *stl_word(const format_look *file)
 {
     const char *c = file->bytes;
     while (c < file->end && flr_is_space(*c)) c++;
@@ -51,7 +51,7 @@ static const char *stl_word(const look *file)
 
 /* Is the beginning free of control characters? A binary header may begin with "solid" too, but the
  * count and the floats after it have bytes that no text has. */
-static bool is_text(const look *file)
+static bool is_text(const format_look *file)
 {
     size_t size = file->size < 1024 ? file->size : 1024;
     for (size_t i = 0; i < size; i++) {
@@ -62,7 +62,7 @@ static bool is_text(const look *file)
 }
 
 /* the first line that says something begins with a word of OBJ */
-static bool is_obj_by_text(const look *file)
+static bool is_obj_by_text(const format_look *file)
 {
     static const char *const words[] = {"v", "vn", "vt", "vp",     "f",
                                         "g", "o",  "s",  "mtllib", "usemtl"};
@@ -82,7 +82,7 @@ static bool is_obj_by_text(const look *file)
 }
 
 /* a whole number alone on the first line, three numbers on the second */
-static bool is_itri_by_text(const look *file)
+static bool is_itri_by_text(const format_look *file)
 {
     const char *c = file->bytes;
     int64_t count;
@@ -101,7 +101,7 @@ static bool is_itri_by_text(const look *file)
 }
 
 /* the first bytes of foreign formats that cannot be mistaken */
-static bool is_foreign_by_text(const look *file)
+static bool is_foreign_by_text(const format_look *file)
 {
     static const char *const starts[] = {"glTF",
                                          "ISO-10303-21",
@@ -127,7 +127,7 @@ static bool ends(const char *path, const char *ending)
 
 flr_mesh_format flr_mesh_format_of(const char *path, const uint8_t *bytes, size_t size)
 {
-    look file = {(const char *)bytes, (const char *)bytes + size, size};
+    format_look file = {(const char *)bytes, (const char *)bytes + size, size};
     if (size >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) file.bytes += 3, file.size -= 3;
 
     // what it says by itself

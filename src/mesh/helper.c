@@ -144,9 +144,8 @@ static void kill_group(const flr_helper *helper) { kill(-helper->pid, SIGKILL); 
 flr_result flr_helper_fail_time(const flr_helper *helper, flr_error *error)
 {
     return flr_fail(error, FLR_TIMEOUT,
-                    "%s: the import helper took longer than %u s and was stopped; give it more "
-                    "time (--import-seconds), use a coarser chord (--chord) or convert the file to "
-                    "STL",
+                    "%s: the import helper took longer than %u s and was stopped; raise its "
+                    "time limit, use a coarser chord tolerance or convert the file to STL",
                     helper->name, helper->seconds);
 }
 

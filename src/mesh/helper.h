@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 typedef struct flr_helper {
     const char *name;    /* stands for the file in sentences; borrowed */

@@ -1,5 +1,5 @@
 /* the client of feeler-import: starts it, reads its stream, says in one sentence what went wrong */
-#include "feeler/import.h"
+#include "feeler/mesh.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -59,13 +59,13 @@ static bool cut(char *path, int levels)
 }
 
 /* where the helper may be: each place is tried and kept for the sentence */
-typedef struct search {
+typedef struct import_search {
     char found[FLR_IMPORT_PATH_SIZE];
     char places[4 * FLR_ERROR_MESSAGE_SIZE]; /* "a, b, c" */
-} search;
+} import_search;
 
 /* `file`, `levels` up, then `rest`: is there a program? */
-static bool look(search *s, const char *file, int levels, const char *rest)
+static bool look(import_search *s, const char *file, int levels, const char *rest)
 {
     char folder[FLR_IMPORT_PATH_SIZE];
     snprintf(folder, sizeof folder, "%s", file);
@@ -87,7 +87,7 @@ static bool look(search *s, const char *file, int levels, const char *rest)
 }
 
 /* as built, then as installed: bin/ or lib/ or lib/<machine>/ beside libexec/ */
-static bool look_around(search *s, const char *program, const char *library)
+static bool look_around(import_search *s, const char *program, const char *library)
 {
     static const char beside[] = "/feeler-import", installed[] = "/libexec/feeler/feeler-import";
     if (look(s, program, 1, beside) || look(s, program, 2, installed)) return true;
@@ -100,7 +100,7 @@ static bool look_around(search *s, const char *program, const char *library)
 
 flr_result flr_import_find(const char *helper, char path[FLR_IMPORT_PATH_SIZE], flr_error *error)
 {
-    search s = {.places = ""};
+    import_search s = {.places = ""};
     if (helper) {
         if (!look(&s, helper, 0, ""))
             return flr_fail(error, FLR_UNSUPPORTED, "%s: there is no import helper to run: %s",
@@ -141,12 +141,11 @@ static flr_result judge(flr_helper *helper, flr_helper_end end, uint64_t memory,
     const char *name = helper->name;
     unsigned long long mib = (unsigned long long)(memory >> 20);
     if (end.exited == FLR_STREAM_EXIT_MEMORY)
-        return flr_fail(
-            error, FLR_NO_MEMORY,
-            "%s: the import helper needed more than %llu MiB of memory and was "
-            "stopped; raise its limit (--import-memory), use a coarser chord (--chord) or "
-            "convert the file to STL",
-            name, mib);
+        return flr_fail(error, FLR_NO_MEMORY,
+                        "%s: the import helper needed more than %llu MiB of memory and was "
+                        "stopped; raise its memory limit, use a coarser chord tolerance or "
+                        "convert the file to STL",
+                        name, mib);
     if (result != FLR_OK && result != FLR_CLOSED) return result;
     if (end.signal == SIGXCPU) return flr_helper_fail_time(helper, error);
     if (end.signal == SIGKILL && !end.killed)

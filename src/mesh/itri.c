@@ -6,7 +6,7 @@
 #include "mesh/reader.h"
 
 /* three corners take at least "0 0 0\n" each; the last newline may be missing */
-enum { LEAST_BYTES = 18 };
+enum { MIN_BYTES = 18 };
 
 static const char *skip_space(const flr_reader *reader, const char *c)
 {
@@ -32,7 +32,7 @@ static flr_result read_count(flr_reader *reader, const char **at, uint64_t *coun
                                flr_word_print(reader, c, word));
     *at = after;
     *count = (uint64_t)number;
-    uint64_t left = (uint64_t)(reader->end - after), held = (left + 1) / LEAST_BYTES;
+    uint64_t left = (uint64_t)(reader->end - after), held = (left + 1) / MIN_BYTES;
     if (*count <= held) return FLR_OK;
     flr_result result = flr_reader_complain(
         reader, c,

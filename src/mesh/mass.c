@@ -1,5 +1,5 @@
 /* mass properties by exact integrals over tetrahedra and triangles */
-#include "feeler/mass.h"
+#include "feeler/mesh_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 static const double SHEET_OPENING = 0.25;   /* of the surface: rule 2 in the header */
 static const double SHEET_THICKNESS = 0.01; /* of the diagonal */
 static const double NO_VOLUME = 1e-9;       /* volume / area^(3/2); a ball has 0.094 */
-enum { LARGEST = 64 };                      /* shells in which a cavity is looked for */
+enum { MASS_LARGEST = 64 };                 /* components in which a cavity is looked for */
 
 /* integrals of 1, x and x x^T over a body or a surface */
 typedef struct moments {
@@ -18,24 +18,24 @@ typedef struct moments {
     double xx, yy, zz, xy, xz, yz;
 } moments;
 
-typedef enum role { SOLID, CAVITY, SHEET } role;
+typedef enum role { MASS_SOLID, CAVITY, SHEET } role;
 
-/* what is known of a shell; all moments are about `origin`, so that a small shell far out
+/* what is known of a component; all moments are about `origin`, so that a small component far out
  * loses no digits */
-typedef struct shell {
+typedef struct mass_component {
     flr_box3 box;
     flr_vec3 origin;
     moments body, surface;
     double open_area;
     role role;
-} shell;
+} mass_component;
 
 /* the rim of one or several holes that touch: edges whose sides do not cancel */
-typedef struct rim {
+typedef struct mass_rim {
     flr_vec3 sum; /* of the edges' middles times length */
     double length;
     flr_vec3 area; /* of the fan that closes it, as a vector */
-} rim;
+} mass_rim;
 
 /* factor * (sum over the corners of v v^T, and s s^T of their sum) */
 static void add_second(moments *m, double factor, flr_vec3 a, flr_vec3 b, flr_vec3 c, flr_vec3 s)
@@ -82,20 +82,21 @@ static flr_inertia inertia_of(const moments *m, flr_vec3 origin, double density)
 
 /* ---- pass 1: boxes; pass 2: triangles ---- */
 
-static void sum_triangles(const flr_mesh *mesh, const flr_adjacency *adjacency, shell *shells)
+static void sum_triangles(const flr_mesh *mesh, const flr_adjacency *adjacency,
+                          mass_component *components)
 {
-    for (uint32_t i = 0; i < adjacency->shell_count; i++)
-        shells[i] = (shell){.box = flr_box3_empty()};
+    for (uint32_t i = 0; i < adjacency->component_count; i++)
+        components[i] = (mass_component){.box = flr_box3_empty()};
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        shell *s = &shells[adjacency->triangle_shell[t]];
+        mass_component *s = &components[adjacency->triangle_component[t]];
         for (int k = 0; k < 3; k++)
             s->box = flr_box3_add(s->box, mesh->vertices[mesh->triangles[t].v[k]]);
     }
-    for (uint32_t i = 0; i < adjacency->shell_count; i++)
-        shells[i].origin = flr_box3_centre(shells[i].box);
+    for (uint32_t i = 0; i < adjacency->component_count; i++)
+        components[i].origin = flr_box3_centre(components[i].box);
 
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        shell *s = &shells[adjacency->triangle_shell[t]];
+        mass_component *s = &components[adjacency->triangle_component[t]];
         flr_vec3 v[3];
         for (int k = 0; k < 3; k++)
             v[k] = flr_vec3_sub(mesh->vertices[mesh->triangles[t].v[k]], s->origin);
@@ -149,15 +150,15 @@ static uint32_t number_rims(const flr_mesh *mesh, const flr_adjacency *adjacency
 
 /* the middle of every rim, then a fan from there to each of its edges. The edges that do not
  * cancel form cycles, whatever the mesh is like, so the fans close it exactly. */
-static void close_rims(const flr_mesh *mesh, const flr_adjacency *adjacency, shell *shells,
-                       const uint32_t *vertex_rim, rim *rims)
+static void close_rims(const flr_mesh *mesh, const flr_adjacency *adjacency,
+                       mass_component *components, const uint32_t *vertex_rim, mass_rim *rims)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t e = 0; e < adjacency->edge_count; e++) {
             if (adjacency->edge_kind[e] == FLR_EDGE_REGULAR) continue;
             int count = excess(mesh, adjacency, e);
             if (count == 0) continue;
-            rim *r = &rims[vertex_rim[adjacency->edges[e].v[0]]];
+            mass_rim *r = &rims[vertex_rim[adjacency->edges[e].v[0]]];
             flr_vec3 a = mesh->vertices[adjacency->edges[e].v[0]];
             flr_vec3 b = mesh->vertices[adjacency->edges[e].v[1]];
             if (pass == 0) {
@@ -167,7 +168,7 @@ static void close_rims(const flr_mesh *mesh, const flr_adjacency *adjacency, she
                 continue;
             }
             uint32_t any_side = adjacency->edge_sides[adjacency->edge_first[e]];
-            shell *s = &shells[adjacency->triangle_shell[any_side / 3]];
+            mass_component *s = &components[adjacency->triangle_component[any_side / 3]];
             flr_vec3 middle = flr_vec3_sub(flr_vec3_scale(r->sum, 1 / r->length), s->origin);
             a = flr_vec3_sub(a, s->origin);
             b = flr_vec3_sub(b, s->origin);
@@ -179,42 +180,45 @@ static void close_rims(const flr_mesh *mesh, const flr_adjacency *adjacency, she
     }
 }
 
-/* the opening of a shell is the sum over its rims; a rim belongs to one shell */
-static void sum_openings(const flr_mesh *mesh, const flr_adjacency *adjacency, shell *shells,
-                         const uint32_t *vertex_rim, const rim *rims)
+/* the opening of a component is the sum over its rims; a rim belongs to one component */
+static void sum_openings(const flr_mesh *mesh, const flr_adjacency *adjacency,
+                         mass_component *components, const uint32_t *vertex_rim,
+                         const mass_rim *rims)
 {
     uint32_t next = 0; /* rims are numbered by their first vertex */
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         if (vertex_rim[v] != next) continue;
         uint32_t t = adjacency->vertex_triangles[adjacency->vertex_first[v]];
-        shells[adjacency->triangle_shell[t]].open_area += flr_vec3_length(rims[next++].area);
+        components[adjacency->triangle_component[t]].open_area +=
+            flr_vec3_length(rims[next++].area);
     }
 }
 
-static bool close_holes(const flr_mesh *mesh, const flr_adjacency *adjacency, shell *shells)
+static bool close_holes(const flr_mesh *mesh, const flr_adjacency *adjacency,
+                        mass_component *components)
 {
     if (flr_adjacency_is_closed(adjacency)) return true;
     uint32_t *vertex_rim = malloc(mesh->vertex_count * sizeof *vertex_rim);
     if (!vertex_rim) return false;
     uint32_t count = number_rims(mesh, adjacency, vertex_rim);
-    rim *rims = calloc(count ? count : 1, sizeof *rims);
+    mass_rim *rims = calloc(count ? count : 1, sizeof *rims);
     if (rims) {
-        close_rims(mesh, adjacency, shells, vertex_rim, rims);
-        sum_openings(mesh, adjacency, shells, vertex_rim, rims);
+        close_rims(mesh, adjacency, components, vertex_rim, rims);
+        sum_openings(mesh, adjacency, components, vertex_rim, rims);
     }
     free(vertex_rim);
     free(rims);
     return rims != NULL;
 }
 
-/* ---- what each shell is ---- */
+/* ---- what each component is ---- */
 
 static bool box_within(flr_box3 inner, flr_box3 outer)
 {
     return flr_box3_contains(outer, inner.low) && flr_box3_contains(outer, inner.high);
 }
 
-static void turn(shell *s)
+static void turn(mass_component *s)
 {
     moments *m = &s->body;
     *m = (moments){-m->zeroth, flr_vec3_neg(m->first), -m->xx, -m->yy, -m->zz, -m->xy, -m->xz,
@@ -222,16 +226,17 @@ static void turn(shell *s)
 }
 
 /* the numbers of the largest solids by volume, largest first; returns how many */
-static uint32_t find_largest(const shell *shells, uint32_t count, uint32_t largest[LARGEST])
+static uint32_t find_largest(const mass_component *components, uint32_t count,
+                             uint32_t largest[MASS_LARGEST])
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double volume = shells[i].body.zeroth;
-        if (shells[i].role != SOLID || !(volume > 0)) continue;
+        double volume = components[i].body.zeroth;
+        if (components[i].role != MASS_SOLID || !(volume > 0)) continue;
         uint32_t at = found;
-        while (at > 0 && shells[largest[at - 1]].body.zeroth < volume) at--;
-        if (at == LARGEST) continue;
-        found += found < LARGEST;
+        while (at > 0 && components[largest[at - 1]].body.zeroth < volume) at--;
+        if (at == MASS_LARGEST) continue;
+        found += found < MASS_LARGEST;
         for (uint32_t j = found - 1; j > at; j--) largest[j] = largest[j - 1];
         largest[at] = i;
     }
@@ -239,15 +244,15 @@ static uint32_t find_largest(const shell *shells, uint32_t count, uint32_t large
 }
 
 /* rules 2 to 4 */
-static void judge(shell *shells, uint32_t count, flr_mass *mass)
+static void judge(mass_component *components, uint32_t count, flr_mass *mass)
 {
     double total = 0;
     for (uint32_t i = 0; i < count; i++) {
-        shell *s = &shells[i];
+        mass_component *s = &components[i];
         double area = s->surface.zeroth;
         bool sheet = s->open_area > SHEET_OPENING * area ||
                      fabs(s->body.zeroth) <= NO_VOLUME * area * sqrt(area);
-        s->role = sheet ? SHEET : SOLID;
+        s->role = sheet ? SHEET : MASS_SOLID;
         mass->area += area;
         mass->open_area += s->open_area;
         mass->signed_volume += s->body.zeroth;
@@ -256,19 +261,19 @@ static void judge(shell *shells, uint32_t count, flr_mass *mass)
 
     mass->inverted = total < 0;
     if (mass->inverted)
-        for (uint32_t i = 0; i < count; i++) turn(&shells[i]);
+        for (uint32_t i = 0; i < count; i++) turn(&components[i]);
 
-    uint32_t largest[LARGEST];
-    uint32_t candidates = find_largest(shells, count, largest);
+    uint32_t largest[MASS_LARGEST];
+    uint32_t candidates = find_largest(components, count, largest);
     for (uint32_t i = 0; i < count; i++) {
-        shell *s = &shells[i];
-        if (s->role != SOLID || s->body.zeroth > 0) continue;
-        for (uint32_t j = 0; j < candidates && s->role == SOLID; j++) {
-            const shell *around = &shells[largest[j]];
+        mass_component *s = &components[i];
+        if (s->role != MASS_SOLID || s->body.zeroth > 0) continue;
+        for (uint32_t j = 0; j < candidates && s->role == MASS_SOLID; j++) {
+            const mass_component *around = &components[largest[j]];
             if (around->body.zeroth > -s->body.zeroth && box_within(s->box, around->box))
                 s->role = CAVITY;
         }
-        if (s->role == SOLID) {
+        if (s->role == MASS_SOLID) {
             turn(s);
             mass->turned_count++;
         }
@@ -278,18 +283,18 @@ static void judge(shell *shells, uint32_t count, flr_mass *mass)
 /* ---- the sum ---- */
 
 /* the solids and sheets on one side, the cavities on the other; both as positive bodies */
-static void add_up(shell *shells, uint32_t count, double density, flr_mass *mass)
+static void add_up(mass_component *components, uint32_t count, double density, flr_mass *mass)
 {
     flr_inertia full = {0}, hollow = {0};
     double full_volume = 0, hollow_volume = 0;
     for (uint32_t i = 0; i < count; i++) {
-        shell *s = &shells[i];
+        mass_component *s = &components[i];
         if (s->role == CAVITY) {
             turn(s);
             hollow = flr_inertia_add(hollow, inertia_of(&s->body, s->origin, density));
             hollow_volume += s->body.zeroth;
             mass->cavity_count++;
-        } else if (s->role == SOLID) {
+        } else if (s->role == MASS_SOLID) {
             full = flr_inertia_add(full, inertia_of(&s->body, s->origin, density));
             full_volume += s->body.zeroth;
             mass->solid_count++;
@@ -324,18 +329,18 @@ static void add_up(shell *shells, uint32_t count, double density, flr_mass *mass
 static flr_result compute(const flr_mesh *mesh, const flr_adjacency *adjacency, double density,
                           flr_mass *mass, flr_error *error)
 {
-    shell *shells = malloc(adjacency->shell_count * sizeof *shells);
-    if (shells) sum_triangles(mesh, adjacency, shells);
-    if (!shells || !close_holes(mesh, adjacency, shells)) {
-        free(shells);
+    mass_component *components = malloc(adjacency->component_count * sizeof *components);
+    if (components) sum_triangles(mesh, adjacency, components);
+    if (!components || !close_holes(mesh, adjacency, components)) {
+        free(components);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory while weighing %u triangles",
                         mesh->triangle_count);
     }
 
     flr_mass result = {.closed = flr_adjacency_is_closed(adjacency)};
-    judge(shells, adjacency->shell_count, &result);
-    add_up(shells, adjacency->shell_count, density, &result);
-    free(shells);
+    judge(components, adjacency->component_count, &result);
+    add_up(components, adjacency->component_count, density, &result);
+    free(components);
     if (!(result.volume > 0))
         return flr_fail(error, FLR_BAD_INPUT, "the mesh has no area: its %u %s",
                         mesh->triangle_count,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "mesh/builder.h"
 
 flr_mesh_def flr_default_mesh_def(void) { return (flr_mesh_def){.scale = 1}; }
@@ -75,9 +75,9 @@ static flr_result check_vertex(const flr_mesh_def *def, uint32_t triangle, uint3
 static flr_result add_triangles(flr_builder *builder, const flr_mesh_def *def, uint32_t first,
                                 uint32_t end, uint32_t *numbers, flr_error *error)
 {
-    enum { BATCH = FLR_WELD_BATCH / 3 };
+    enum { MESH_BATCH = FLR_WELD_BATCH / 3 };
     for (uint32_t t = first; t < end;) {
-        uint32_t count = end - t < BATCH ? end - t : BATCH;
+        uint32_t count = end - t < MESH_BATCH ? end - t : MESH_BATCH;
         flr_vec3 corners[FLR_WELD_BATCH];
         for (uint32_t i = 0; i < 3 * count; i++) {
             uint32_t vertex = numbers ? def->triangles[t + i / 3].v[i % 3] : 3 * t + i;

@@ -1,12 +1,12 @@
 /* meshes from bytes and files */
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "mesh/reader.h"
 
 flr_mesh_options flr_default_mesh_options(void)

@@ -213,13 +213,12 @@ static flr_result check_head(reader *r, const flr_stream_head *head)
                     head->triangle_count * sizeof(flr_triangle) +
                     head->group_count * sizeof(flr_mesh_group) + head->names_size;
     if (need > r->limit)
-        return flr_fail(
-            r->error, FLR_TOO_LARGE,
-            "%s: the imported mesh has %llu triangles and needs %llu MiB, the limit is "
-            "%llu MiB; raise the helper's memory limit (--import-memory) or use a coarser chord "
-            "(--chord)",
-            r->name, (unsigned long long)head->triangle_count, (unsigned long long)(need >> 20),
-            (unsigned long long)(r->limit >> 20));
+        return flr_fail(r->error, FLR_TOO_LARGE,
+                        "%s: the imported mesh has %llu triangles and needs %llu MiB, the limit is "
+                        "%llu MiB; raise the helper's memory limit or use a coarser chord "
+                        "tolerance",
+                        r->name, (unsigned long long)head->triangle_count,
+                        (unsigned long long)(need >> 20), (unsigned long long)(r->limit >> 20));
     return FLR_OK;
 }
 

@@ -25,9 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/hash.h"
+#include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,5 @@
 /* any mesh file: own formats directly, the rest through the helper */
-#include "feeler/import.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 
 flr_result flr_mesh_open(flr_env *env, const char *path, const flr_mesh_options *options,
                          flr_mesh **mesh, flr_mesh_report *report, flr_error *error)

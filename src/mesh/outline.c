@@ -48,10 +48,10 @@ static uint32_t farthest(const outline *o, uint32_t from, uint32_t to, double *m
 static void simplify(outline *o, uint32_t from, uint32_t to)
 {
     /* beyond this depth cuts go through the middle, so that no line takes quadratic time */
-    enum { FREE_DEPTH = 40, STACK = FREE_DEPTH + 34 };
+    enum { FREE_DEPTH = 40, OUTLINE_STACK = FREE_DEPTH + 34 };
     struct {
         uint32_t from, to, depth;
-    } stack[STACK] = {{from, to, 0}};
+    } stack[OUTLINE_STACK] = {{from, to, 0}};
 
     for (int top = 1; top > 0;) {
         top--;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "feeler/adjacency.h"
 #include "feeler/mesh.h"
+#include "feeler/mesh_check.h"
 
 /* Sets vertex_flags[v] = 1 where edges with edge_flags[e] != 0 end or fork, and along the lines
  * between those points where needed to stay within `tolerance` (metres) of the line; leaves

@@ -76,7 +76,7 @@ flr_result flr_reader_complain_far(flr_reader *reader, const char *at, flr_vec3 
     if (!flr_vec3_is_finite(corner))
         return flr_reader_complain(reader, at,
                                    "a corner at (%g, %g, %g) is not finite; repair the mesh or "
-                                   "leave such triangles out (--tolerant)",
+                                   "read it tolerantly, which leaves such triangles out",
                                    p.x, p.y, p.z);
     return flr_reader_complain(reader, at,
                                "a corner at (%g, %g, %g) is more than %g m from the origin at %g m "

@@ -5,7 +5,7 @@
 #ifndef FLR_MESH_READER_H
 #define FLR_MESH_READER_H
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "mesh/builder.h"
 
 /* A file may take this many times its size in memory while it is read, not counting the file itself, */

@@ -11,7 +11,7 @@
 #include "mesh/decimal.h"
 #include "mesh/reader.h"
 
-enum { HEADER = 84, FACET = 50, BATCH = FLR_WELD_BATCH / 3 };
+enum { HEADER = 84, FACET = 50, STL_BATCH = FLR_WELD_BATCH / 3 };
 
 /* can a facet with these corners stay? counts it if not */
 static flr_result check_corners(flr_reader *reader, const char *at, const flr_vec3 c[3], bool *ok)
@@ -114,8 +114,8 @@ flr_result flr_read_stl_binary(flr_reader *reader)
     result = flr_reader_built(
         reader, flr_builder_expect(&reader->builder, (size_t)count, (size_t)count / 2));
     const char *at = reader->bytes + HEADER;
-    for (uint64_t done = 0; result == FLR_OK && done < count; done += BATCH) {
-        size_t batch = count - done < BATCH ? (size_t)(count - done) : BATCH;
+    for (uint64_t done = 0; result == FLR_OK && done < count; done += STL_BATCH) {
+        size_t batch = count - done < STL_BATCH ? (size_t)(count - done) : STL_BATCH;
         result = add_facets(reader, at + done * FACET, batch);
     }
     return result;
@@ -279,7 +279,7 @@ static flr_result read_facet(ascii *text, const char *start)
     result = check_corners(reader, start, corners, &ok);
     if (result != FLR_OK) return result;
     text->kept += ok;
-    return text->kept == BATCH ? weld_facets(text) : FLR_OK;
+    return text->kept == STL_BATCH ? weld_facets(text) : FLR_OK;
 }
 
 flr_result flr_read_stl_ascii(flr_reader *reader)

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 /* a triangle's plane, seen from its first corner */
-typedef struct plane {
+typedef struct triangle_plane {
     flr_vec3 origin, normal; /* unit */
     double doubt;            /* error of a distance, per metre from the origin */
     bool valid;
-} plane;
+} triangle_plane;
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -22,13 +22,13 @@ static double longest_side2(const flr_vec3 t[3])
                   flr_vec3_length2(flr_vec3_sub(t[0], t[2])));
 }
 
-static plane plane_of(const flr_vec3 t[3], double tolerance)
+static triangle_plane plane_of(const flr_vec3 t[3], double tolerance)
 {
     const flr_vec3 u = flr_vec3_sub(t[1], t[0]), v = flr_vec3_sub(t[2], t[0]);
     const flr_vec3 n = flr_vec3_cross(u, v);
     const double twice2 = flr_vec3_length2(n), spread2 = flr_vec3_length2(u) * flr_vec3_length2(v);
     const double rounding = 8 * DBL_EPSILON;
-    plane p = {.origin = t[0]};
+    triangle_plane p = {.origin = t[0]};
     /* too thin to have a plane */
     if (!(twice2 > rounding * rounding * spread2) ||
         twice2 <= tolerance * tolerance * longest_side2(t))
@@ -47,7 +47,7 @@ typedef struct sides {
     bool above, below; /* some corner is */
 } sides;
 
-static sides sides_of(const plane *p, const flr_vec3 t[3], double tolerance)
+static sides sides_of(const triangle_plane *p, const flr_vec3 t[3], double tolerance)
 {
     sides s = {.above = false};
     for (int i = 0; i < 3; i++) {
@@ -75,8 +75,8 @@ static void section(const flr_vec3 t[3], const sides *s, flr_vec3 ends[2])
     }
 }
 
-static flr_triangles cross(const flr_vec3 a[3], const sides *a_sides, const plane *a_plane,
-                           const flr_vec3 b[3], const sides *b_sides, const plane *b_plane,
+static flr_triangles cross(const flr_vec3 a[3], const sides *a_sides, const triangle_plane *a_plane,
+                           const flr_vec3 b[3], const sides *b_sides, const triangle_plane *b_plane,
                            double tolerance, flr_vec3 *where)
 {
     const flr_vec3 along = flr_vec3_cross(a_plane->normal, b_plane->normal);
@@ -124,8 +124,8 @@ static int clip_left(const point2 *in, int count, point2 p, point2 q, point2 *ou
     return kept;
 }
 
-static flr_triangles overlap(const plane *p, const flr_vec3 base[3], const flr_vec3 other[3],
-                             double tolerance, flr_vec3 *where)
+static flr_triangles overlap(const triangle_plane *p, const flr_vec3 base[3],
+                             const flr_vec3 other[3], double tolerance, flr_vec3 *where)
 {
     /* coordinates in the base triangle's plane, in which it turns left */
     const flr_vec3 ex = flr_vec3_normalize(flr_vec3_sub(base[1], base[0]));
@@ -161,14 +161,14 @@ static flr_triangles overlap(const plane *p, const flr_vec3 base[3], const flr_v
 flr_triangles flr_triangles_meet(const flr_vec3 a[3], const flr_vec3 b[3], double tolerance,
                                  flr_vec3 *where)
 {
-    const plane a_plane = plane_of(a, tolerance);
+    const triangle_plane a_plane = plane_of(a, tolerance);
     if (!a_plane.valid) return FLR_TRIANGLES_APART;
     const sides b_sides = sides_of(&a_plane, b, tolerance);
     const bool b_flat = !b_sides.above && !b_sides.below;
     if (!b_flat && b_sides.above != b_sides.below && b_sides.side[0] && b_sides.side[1] &&
         b_sides.side[2])
         return FLR_TRIANGLES_APART;
-    const plane b_plane = plane_of(b, tolerance);
+    const triangle_plane b_plane = plane_of(b, tolerance);
     if (!b_plane.valid) return FLR_TRIANGLES_APART;
     if (b_flat) return overlap(&a_plane, a, b, tolerance, where);
     const sides a_sides = sides_of(&b_plane, a, tolerance);
@@ -211,7 +211,7 @@ static bool within(const flr_vec3 t[3], flr_vec3 normal, flr_vec3 p)
  * it is nearer to one of its sides */
 static double face_distance2(const flr_vec3 face[3], const flr_vec3 other[3])
 {
-    const plane p = plane_of(face, 0);
+    const triangle_plane p = plane_of(face, 0);
     if (!p.valid) return INFINITY;
     double best = INFINITY, distance[3];
     for (int i = 0; i < 3; i++) {

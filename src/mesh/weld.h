@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 
 /* Bytes that one job has allocated, and how many it may. */
 typedef struct flr_budget {

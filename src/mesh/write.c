@@ -9,14 +9,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "feeler/assert.h"
-#include "feeler/mesh_io.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/mesh.h"
 #include "mesh/builder.h"
 
 enum { PIECE_SIZE = 1 << 16 };
 
-typedef struct writer {
+typedef struct write_writer {
     flr_output *output; /* NULL: what would be written is compared with `file` */
     const flr_mesh *mesh;
     double unit;
@@ -27,7 +26,7 @@ typedef struct writer {
         *piece; /* [PIECE_SIZE] of the file, of which the bytes [piece_at, piece_end) are to come */
     size_t piece_at, piece_end;
     bool differs;
-} writer;
+} write_writer;
 
 static double in_unit(double metres, double unit)
 {
@@ -60,7 +59,7 @@ static void put_double(unsigned char *to, double value)
 }
 
 /* Compares with the next bytes of the file; FLR_CANCELLED: they differ. */
-static flr_result compare(writer *w, const uint8_t *bytes, size_t count)
+static flr_result compare(write_writer *w, const uint8_t *bytes, size_t count)
 {
     while (count > 0) {
         if (w->piece_at == w->piece_end) {
@@ -79,7 +78,7 @@ static flr_result compare(writer *w, const uint8_t *bytes, size_t count)
     return FLR_OK;
 }
 
-static flr_result put(writer *w, const void *bytes, size_t count)
+static flr_result put(write_writer *w, const void *bytes, size_t count)
 {
     return w->output ? flr_output_write(w->output, bytes, count, w->error)
                      : compare(w, bytes, count);
@@ -87,7 +86,7 @@ static flr_result put(writer *w, const void *bytes, size_t count)
 
 /* ---- STL ---- */
 
-static flr_result write_stl(writer *w)
+static flr_result write_stl(write_writer *w)
 {
     unsigned char header[84] = {0};
     snprintf((char *)header, 80, "binary STL by feeler, unit %g m", w->unit);
@@ -115,14 +114,14 @@ static flr_result write_stl(writer *w)
 /* ---- OBJ ---- */
 
 /* a name as one line: the reader trims blanks, and a last '\' would join the next line */
-static flr_result write_group(writer *w, const char *name)
+static flr_result write_group(write_writer *w, const char *name)
 {
     size_t length = strlen(name);
     while (length && (name[length - 1] == '\\' || name[length - 1] == ' ')) length--;
     return flr_output_print(w->output, w->error, "g%s%.*s\n", length ? " " : "", (int)length, name);
 }
 
-static flr_result write_obj(writer *w)
+static flr_result write_obj(write_writer *w)
 {
     const flr_mesh *mesh = w->mesh;
     flr_result result =
@@ -149,7 +148,7 @@ static flr_result write_obj(writer *w)
 
 /* ---- PLY ---- */
 
-static flr_result write_ply(writer *w)
+static flr_result write_ply(write_writer *w)
 {
     const flr_mesh *mesh = w->mesh;
     char header[512];
@@ -179,7 +178,7 @@ static flr_result write_ply(writer *w)
 
 /* ---- by ending ---- */
 
-typedef flr_result write_function(writer *w);
+typedef flr_result write_function(write_writer *w);
 
 static write_function *find_writer(const char *path, double *largest)
 {
@@ -216,7 +215,7 @@ flr_result flr_mesh_write(flr_env *env, const char *path, const flr_mesh *mesh, 
                         "%s: a unit of %g m is not possible here; give one such as 0.001", path,
                         unit);
 
-    writer w = {.mesh = mesh, .unit = unit, .error = error};
+    write_writer w = {.mesh = mesh, .unit = unit, .error = error};
     flr_result result = flr_output_begin(env, path, &w.output, error);
     if (result != FLR_OK) return result;
     result = write(&w);
@@ -229,7 +228,7 @@ flr_result flr_mesh_is_in_ply(flr_env *env, const char *path, const flr_mesh *me
                               bool *same, flr_error *error)
 {
     FLR_ASSERT(env && path && mesh && same);
-    writer w = {.mesh = mesh, .unit = unit == 0 ? 0.001 : unit, .error = error};
+    write_writer w = {.mesh = mesh, .unit = unit == 0 ? 0.001 : unit, .error = error};
     flr_path_info info;
     *same = false;
     flr_result result = flr_path_look_no_link(env, path, &info, error);

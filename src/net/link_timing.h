@@ -1,4 +1,4 @@
-/* link_timing.h: what the packets of a line tell of the way they took
+/* link_timing.h: what the packets of a connection tell of the way they took
  *
  * Every packet says when it was sent (by its sender's clock), which time of ours it saw last, and how long ago that was. From
  * those the round trip follows, and with the halves of it the distance of the two clocks, as NTP does. The numbers of packets

@@ -18,11 +18,12 @@
 
 enum {
     FLR_PACKET_VERSION = 1,
-    FLR_PACKET_HEAD = 16,   /* kind, version, 0, 0, line (u32), number (u64) */
-    FLR_PACKET_MOST = 1232, /* with the heads of IPv6 and UDP 1280, which every way takes whole */
-    FLR_PACKET_LEAST = 64,  /* so that a challenge is no larger than what it answers */
-    FLR_PACKET_TIMES = 20,  /* sent (i64), echo (i64), held (u32) */
-    FLR_PACKET_BODY = FLR_PACKET_MOST - FLR_PACKET_HEAD - FLR_SEAL_TAG,
+    FLR_PACKET_HEAD = 16, /* kind, version, 0, 0, connection (u32), number (u64) */
+    FLR_PACKET_MAX_SIZE =
+        1232,                 /* with the heads of IPv6 and UDP 1280, which every way takes whole */
+    FLR_PACKET_MIN_SIZE = 64, /* so that a challenge is no larger than what it answers */
+    FLR_PACKET_TIMES = 20,    /* sent (i64), echo (i64), held (u32) */
+    FLR_PACKET_BODY = FLR_PACKET_MAX_SIZE - FLR_PACKET_HEAD - FLR_SEAL_TAG,
     FLR_PACKET_FRAME = 3, /* type (u8), size (u16) of a frame in the body */
     /* plain content of the handshake's packets */
     FLR_HELLO_PLAIN = FLR_SEAL_KEY + 8 + 4 + FLR_SEAL_COOKIE + 2 + FLR_CONNECTIONS_HELLO,
@@ -50,7 +51,7 @@ typedef enum flr_packet_part {
     FLR_FRAME_ANSWER /* u64 */
 } flr_packet_part;
 
-/* ---- one line ---- */
+/* ---- one connection ---- */
 
 typedef enum flr_connection_stage {
     FLR_CONNECTION_FREE,
@@ -58,7 +59,7 @@ typedef enum flr_connection_stage {
     FLR_CONNECTION_WAITING, /* our call, given up in favour of the other's call to us, which is under way */
     FLR_CONNECTION_HALF, /* the other's call: welcomed, but nothing sealed came yet. Not shown to the owner */
     FLR_CONNECTION_OPEN,
-    FLR_CONNECTION_ENDED /* an event is still to be told */
+    FLR_CONNECTION_ENDED /* an event is still to be reported */
 } flr_connection_stage;
 
 typedef struct flr_connection {
@@ -122,21 +123,22 @@ struct flr_connections {
     size_t hello_size;
     flr_connection *table; /* 2 * most: so many calls of others may be under way besides */
     uint32_t count;
-    int64_t due_ns;     /* the earliest of all lines; service has nothing to do before */
-    bool attention;     /* some line has an event or a message */
+    int64_t due_ns;     /* the earliest of all connections; service has nothing to do before */
+    bool attention;     /* some connection has an event or a message */
     uint32_t budget;    /* packets that may still be taken before the next service */
     double close_looks; /* handshakes that may be computed now… */
     double quick_looks; /* … cookies that may be given… */
     double band;        /* … bytes that the bandwidth allows… */
     int64_t counted_ns; /* … counted up to then */
     flr_connections_rejected rejected;
-    flr_connection *state_line; /* a state in `plain` that was not yet given out; NULL: none */
+    flr_connection
+        *state_connection; /* a state in `plain` that was not yet given out; NULL: none */
     const uint8_t *state;
     size_t state_size;
     uint64_t state_number;
     int64_t state_sent_ns;
-    uint8_t packet[FLR_PACKET_MOST];
-    uint8_t plain[FLR_PACKET_MOST];
+    uint8_t packet[FLR_PACKET_MAX_SIZE];
+    uint8_t plain[FLR_PACKET_MAX_SIZE];
     uint8_t scratch[FLR_CONNECTIONS_MESSAGE];
     char why[FLR_CONNECTIONS_WHY + 160];
 };
@@ -144,47 +146,48 @@ struct flr_connections {
 /* ---- connections.c ---- */
 
 /* A free place in the table, made ready; NULL: none. */
-flr_connection *flr_connection_make(flr_connections *lines, flr_connection_stage stage,
+flr_connection *flr_connection_make(flr_connections *connections, flr_connection_stage stage,
                                     flr_address address);
 /* Wipes and frees; the place may be used again. */
-void flr_connection_free(flr_connection *line);
+void flr_connection_free(flr_connection *connection);
 /* Lines that are open or called. */
-uint32_t flr_connections_used(const flr_connections *lines);
-/* Has an event told, then the line is gone. */
-void flr_connection_end(flr_connections *lines, flr_connection *line, flr_connections_kind kind,
-                        flr_connections_cause cause, const char *format, ...) FLR_PRINTF(5, 6);
+uint32_t flr_connections_used(const flr_connections *connections);
+/* Reports the end as an event; then the connection is gone. */
+void flr_connection_end(flr_connections *connections, flr_connection *connection,
+                        flr_connections_kind kind, flr_connections_cause cause, const char *format,
+                        ...) FLR_PRINTF(5, 6);
 /* Makes it open, with room for messages; false: no memory, and it has ended. */
-bool flr_connection_open(flr_connections *lines, flr_connection *line, int64_t now);
+bool flr_connection_open(flr_connections *connections, flr_connection *connection, int64_t now);
 /* Service looks at it at `time` at the latest. */
-void flr_connection_wake(flr_connections *lines, flr_connection *line, int64_t time);
+void flr_connection_wake(flr_connections *connections, flr_connection *connection, int64_t time);
 /* Refills the buckets of handshakes and bandwidth. */
-void flr_connections_count(flr_connections *lines, int64_t now);
+void flr_connections_count(flr_connections *connections, int64_t now);
 
 /* ---- handshake.c ---- */
 
-void flr_call_begin(flr_connections *lines, flr_connection *line, const void *hello, size_t size,
-                    int64_t now);
+void flr_call_begin(flr_connections *connections, flr_connection *connection, const void *hello,
+                    size_t size, int64_t now);
 /* HELLO once more, or the end of patience; returns when next. */
-int64_t flr_call_service(flr_connections *lines, flr_connection *line, int64_t now);
+int64_t flr_call_service(flr_connections *connections, flr_connection *connection, int64_t now);
 /* HELLO and COOKIE are the same in every version, so that two of different ones can tell. */
 bool flr_call_is_timeless(uint8_t kind);
-/* A packet of the handshake, of `size` bytes in lines->packet. */
-void flr_call_packet(flr_connections *lines, flr_address from, size_t size, int64_t now);
-/* The first sealed packet of a call that was welcomed: it becomes a line. False: it does not. */
-bool flr_call_confirmed(flr_connections *lines, flr_connection *line, int64_t now);
+/* A packet of the handshake, of `size` bytes in connections->packet. */
+void flr_call_packet(flr_connections *connections, flr_address from, size_t size, int64_t now);
+/* The first sealed packet of a call that was welcomed: it becomes a connection. False: it does not. */
+bool flr_call_confirmed(flr_connections *connections, flr_connection *connection, int64_t now);
 
 /* ---- packets.c ---- */
 
-/* A sealed packet, of `size` bytes in lines->packet. */
-void flr_packet_came(flr_connections *lines, flr_address from, size_t size, int64_t now);
+/* A sealed packet, of `size` bytes in connections->packet. */
+void flr_packet_came(flr_connections *connections, flr_address from, size_t size, int64_t now);
 /* One packet out with a frame of that type, or without one (FLR_FRAME_END, size 0), and an acknowledgement where one is due
  * and fits. */
-void flr_packet_send(flr_connections *lines, flr_connection *line, flr_packet_part type,
+void flr_packet_send(flr_connections *connections, flr_connection *connection, flr_packet_part type,
                      const void *bytes, size_t size, int64_t now);
-/* Messages, acknowledgements, keepalives; returns when next. The line may have ended. */
-int64_t flr_packet_service(flr_connections *lines, flr_connection *line, int64_t now);
+/* Messages, acknowledgements, keepalives; returns when next. The connection may have ended. */
+int64_t flr_packet_service(flr_connections *connections, flr_connection *connection, int64_t now);
 
 /* the head of a packet */
-void flr_packet_head(uint8_t *packet, flr_packet_kind kind, uint32_t line, uint64_t number);
+void flr_packet_head(uint8_t *packet, flr_packet_kind kind, uint32_t connection, uint64_t number);
 
 #endif

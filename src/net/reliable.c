@@ -4,19 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "net/bytes.h"
 
 enum {
     WINDOW_FIRST = 32 * FLR_RELIABLE_PART, /* bytes that may fly at the beginning */
-    WINDOW_LEAST = 8 * FLR_RELIABLE_PART,
+    MIN_WINDOW = 8 * FLR_RELIABLE_PART,
     WINDOW_NEAR =
         96 *
         1024, /* on a short way: what the buffer of the other's socket holds while nobody reads it */
-    SLOW_MOST = 4,       /* round trips in a row longer than usual, then there is a queue */
+    MAX_SLOW = 4,        /* round trips in a row longer than usual, then there is a queue */
     SEARCH_NS = 1000000, /* late parts are looked for no more often than this */
-    PATIENT = 3, /* a part that was sent so often waits longer each time before it is sent again… */
-    WAIT_MOST = 4 /* … up to so many times as long */
+    RELIABLE_PATIENT =
+        3, /* a part that was sent so often waits longer each time before it is sent again… */
+    MAX_WAIT = 4 /* … up to so many times as long */
 };
 
 /* the round trip may become so much longer than usual (s): between the two the window stays. More than the loop of a
@@ -45,7 +46,7 @@ flr_reliable *flr_reliable_create(size_t capacity)
         flr_reliable_destroy(reliable);
         return NULL;
     }
-    // both sides have the same rule, so the first bytes may go before anything was told
+    // both sides have the same rule, so the first bytes may go before any acknowledgement
     out->limit = FLR_RELIABLE_MESSAGE;
     out->window = WINDOW_FIRST;
     out->starting = true;
@@ -119,8 +120,8 @@ static flr_reliable_part *late_part(flr_reliable_out *out, int64_t now, double l
     while (out->cursor < out->count) {
         flr_reliable_part *part = part_at(out, out->cursor++);
         if (part->came) continue;
-        int factor = part->times <= PATIENT ? 1 : part->times - PATIENT + 1;
-        if (factor > WAIT_MOST) factor = WAIT_MOST;
+        int factor = part->times <= RELIABLE_PATIENT ? 1 : part->times - RELIABLE_PATIENT + 1;
+        if (factor > MAX_WAIT) factor = MAX_WAIT;
         int64_t due = part->sent_ns + (int64_t)(late * factor * 1e9);
         if (due <= now) return part;
         if (due < out->earliest_ns) out->earliest_ns = due;
@@ -138,7 +139,7 @@ static uint64_t new_size(const flr_reliable_out *out)
     if (out->count == FLR_RELIABLE_PARTS || (double)out->flying >= out->window) return 0;
     if (size > FLR_RELIABLE_PART) size = FLR_RELIABLE_PART;
     if (allowed >= size) return size;
-    return out->flying > 0 ? 0 : allowed; // room will be told: no crumbs
+    return out->flying > 0 ? 0 : allowed; // the window will open: send no crumbs
 }
 
 static flr_reliable_part *new_part(flr_reliable_out *out)
@@ -188,7 +189,7 @@ static void bound_window(flr_reliable *reliable, double usual)
     double most = usual * rate_most > WINDOW_NEAR ? usual * rate_most : WINDOW_NEAR;
     if (most > (double)reliable->capacity) most = (double)reliable->capacity;
     if (out->window > most) out->window = most;
-    if (out->window < WINDOW_LEAST) out->window = WINDOW_LEAST;
+    if (out->window < MIN_WINDOW) out->window = MIN_WINDOW;
 }
 
 /* at the end of a round the window follows what the round trip did */
@@ -211,7 +212,7 @@ static void start(flr_reliable_out *out, size_t news, flr_reliable_way way)
 {
     if (way.rtt > 0)
         out->slow = way.usual > 0 && way.rtt > way.usual + queue_high ? out->slow + 1 : 0;
-    if (out->slow >= SLOW_MOST) {
+    if (out->slow >= MAX_SLOW) {
         out->window *= 0.6;
         out->starting = false;
     } else if ((double)out->flying * 2 + (double)news > out->window) {

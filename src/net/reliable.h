@@ -6,7 +6,7 @@
  * by itself. How much may be under way grows until the round trip becomes longer, which is when packets queue up in the
  * network, so that states on the same way stay quick; losses alone slow it down only where they are many.
  *
- * Nothing here knows packets, keys or clocks: connections.c does. Both directions of one line are one flr_reliable.
+ * Nothing here knows packets, keys or clocks: connections.c does. Both directions of one connection are one flr_reliable.
  *
  * Thread: any, one at a time. */
 #ifndef FLR_NET_RELIABLE_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 enum {
     FLR_RELIABLE_PART = 1120,     /* bytes of the stream in one packet, at most */

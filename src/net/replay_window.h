@@ -1,6 +1,6 @@
 /* replay_window.h: which of the newest packets came already
  *
- * Packets of one direction of a line are numbered from 1. The window remembers the highest number and, for the
+ * Packets of one direction of a connection are numbered from 1. The window remembers the highest number and, for the
  * FLR_WINDOW_BITS numbers up to it, whether they came: each is taken once, whatever the order; what is older is refused because
  * nobody knows. Ask with flr_window_look() before the costly check of the seal, tell with flr_window_add() only after it.
  *

@@ -1,6 +1,6 @@
 /* seal.h: keys, and packets that only those who have them can read or make
  *
- * All cryptography of the lines is here, on top of libsodium: BLAKE2b for keys, X25519 for what two sides agree on,
+ * All cryptography of the connections is here, on top of libsodium: BLAKE2b for keys, X25519 for what two sides agree on,
  * XChaCha20-Poly1305 with nonces by chance for the few packets of a handshake, ChaCha20-Poly1305 with the packet's number as
  * nonce for the rest. docs/collaboration.md has the packets.
  *
@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 
 enum {
     FLR_SEAL_KEY = 32,
@@ -90,7 +90,7 @@ typedef struct flr_seal_session {
     uint8_t welcome[FLR_SEAL_KEY]; /* the inside of WELCOME; for one packet */
 } flr_seal_session;
 
-/* What two sides have after they told each other their open keys. `said`: all that was said in the handshake and must be the
+/* What two sides share after they exchanged their public keys. `said`: all that was said in the handshake and must be the
  * same on both sides. False: the other's key is no good. */
 bool flr_seal_agree(const flr_seal_token *token, const flr_seal_pair *mine,
                     const uint8_t theirs[FLR_SEAL_KEY], const void *said, size_t said_size,

@@ -53,13 +53,13 @@ static bool lies_alone(const flr_blocks *b, unsigned field)
 }
 
 /* Looking at the entries of a field's hyperchunks, by several threads. */
-typedef struct look {
+typedef struct blocks_look {
     flr_blocks *blocks;
     unsigned field;
     uint32_t *entries; /* [count][512] */
-} look;
+} blocks_look;
 
-enum { LOOK = 1 << 9 }; /* hyperchunks at once: 1 MiB */
+enum { BLOCKS_LOOK = 1 << 9 }; /* hyperchunks at once: 1 MiB */
 
 /* The entries of a hyperchunk in which planes are numbered from `next` on become absent. Returns how many there are, or
  * NOWHERE where they are not numbered so or a mark is none; `marks` is a power
@@ -88,11 +88,12 @@ FLR_CLONES static uint32_t make_absent(uint32_t entries[512], uint32_t next, uin
 static flr_result look_at_some(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
-    const look *l = context;
+    const blocks_look *l = context;
     const flr_blocks *b = l->blocks;
     const flr_blocks_field *f = &b->fields[l->field];
     const uint64_t begin = b->origin_block * FLR_VOXFILE_BLOCK + f->planes;
-    const size_t from = piece * LOOK, to = f->count - from < LOOK ? f->count : from + LOOK;
+    const size_t from = piece * BLOCKS_LOOK,
+                 to = f->count - from < BLOCKS_LOOK ? f->count : from + BLOCKS_LOOK;
     for (size_t i = from; i < to; i++) {
         uint32_t *entries = l->entries + i * 512, first = 0;
         for (unsigned k = 0; k < 512 && entries[k] & FLR_UNIFORM; k++) first = k + 1;
@@ -110,8 +111,9 @@ static flr_result look_at_some(void *context, size_t piece, unsigned worker)
 static bool find_planes(flr_blocks *b, unsigned field)
 {
     flr_blocks_field *f = &b->fields[field];
-    look l = {b, field, flr_paging_entries(b->voxmap, field)};
-    if (flr_parallel_for(0, ((size_t)f->count + LOOK - 1) / LOOK, look_at_some, &l) != FLR_OK)
+    blocks_look l = {b, field, flr_paging_entries(b->voxmap, field)};
+    if (flr_parallel_for(0, ((size_t)f->count + BLOCKS_LOOK - 1) / BLOCKS_LOOK, look_at_some, &l) !=
+        FLR_OK)
         return false;
     uint64_t next = 0;
     for (uint32_t i = 0; i < f->count; i++) {

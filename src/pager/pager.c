@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/large_pages.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "pager/pager.h"
 #include "voxel/voxfile_format.h"
 
@@ -119,9 +119,9 @@ flr_result flr_pager_open(const flr_pager_def *def, flr_pager **pager, flr_error
     if (!(def->horizon >= 0 && def->horizon <= 10 && def->margin >= 0 && def->margin <= 100))
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s: the horizon must be 0 to 10 s, the margin 0 to 100 m", def->path);
-    if (def->depth < 1 || def->depth > FLR_READS_MOST)
+    if (def->depth < 1 || def->depth > FLR_MAX_READS)
         return flr_fail(error, FLR_BAD_ARGUMENT, "%s: 1 to %d reads at once", def->path,
-                        FLR_READS_MOST);
+                        FLR_MAX_READS);
     flr_pager *p = calloc(1, sizeof *p);
     if (!p || !(p->path = strdup(def->path))) {
         free(p);

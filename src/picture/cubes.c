@@ -103,7 +103,11 @@ bool flr_voxels_bounds(const flr_voxmap *voxmap, uint64_t low[3], uint64_t high[
 
 /* ---- blocks ---- */
 
-enum { EMPTY, SOLID, FIRST_LABEL }; /* what a block holds: nothing, interior, FIRST_LABEL + label */
+enum {
+    EMPTY,
+    CUBES_SOLID,
+    FIRST_LABEL
+}; /* what a block holds: nothing, interior, FIRST_LABEL + label */
 
 typedef struct blocks {
     const flr_voxmap *voxmap;
@@ -148,7 +152,7 @@ static void fill_blocks(void *context, const uint64_t at[3], uint64_t side, uint
                     uniform ? entry & 255
                             : flr_voxmap_mark_at(b->voxmap, FLR_FIELD_SURFACE, (int64_t)v[0],
                                                  (int64_t)v[1], (int64_t)v[2]);
-                if (mark == FLR_MARK_INTERIOR) raise_cell(b, v, SOLID);
+                if (mark == FLR_MARK_INTERIOR) raise_cell(b, v, CUBES_SOLID);
                 if (mark == FLR_MARK_SURFACE) raise_cell(b, v, label_of(b->voxmap, v));
             }
 }
@@ -156,7 +160,7 @@ static void fill_blocks(void *context, const uint64_t at[3], uint64_t side, uint
 /* As fine as `most` cubes and the memory for a dense array allow. */
 static bool make_blocks(const flr_voxmap *voxmap, uint64_t most, blocks *b)
 {
-    enum { ROOM = 64 << 20 };
+    enum { CUBES_CAPACITY = 64 << 20 };
     uint64_t high[3], total = 0;
     *b = (blocks){.voxmap = voxmap, .side = 1};
     if (!flr_voxels_bounds(voxmap, b->low, high))
@@ -171,7 +175,7 @@ static bool make_blocks(const flr_voxmap *voxmap, uint64_t most, blocks *b)
             b->size[i] = (high[i] - b->low[i] + b->side - 1) / b->side;
             total *= b->size[i];
         }
-        if (surface <= most && total <= ROOM) break;
+        if (surface <= most && total <= CUBES_CAPACITY) break;
     }
     b->cells = calloc(total ? total : 1, 1);
     if (!b->cells) return false;

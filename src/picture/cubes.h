@@ -2,7 +2,7 @@
 #ifndef FLR_PICTURE_CUBES_H
 #define FLR_PICTURE_CUBES_H
 
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 #include "picture/picture.h"
 
 /* What a surface voxel inherits, each in two shades so that neighbours can be told apart. */

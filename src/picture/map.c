@@ -6,7 +6,14 @@
 
 #include "picture/svg.h"
 
-enum { CELL_X = 44, CELL_Y = 26, LEFT = 44, TOP = 26, RIGHT = 14, BELOW = 24 }; /* pixels */
+enum {
+    CELL_X = 44,
+    CELL_Y = 26,
+    MAP_LEFT = 44,
+    MAP_TOP = 26,
+    MAP_RIGHT = 14,
+    BELOW = 24
+}; /* pixels */
 enum { MARGIN_LEFT = 28, MARGIN_TOP = 44, MARGIN_BELOW = 30 };
 
 flr_map_def flr_default_map_def(void) { return (flr_map_def){.across = 1, .scale = 1}; }
@@ -34,7 +41,7 @@ static void draw_cell(flr_svg *s, const flr_map_def *def, double x, double y, do
 static void draw_panel(flr_svg *s, const flr_map_def *def, const flr_map_panel *panel, double x,
                        double y)
 {
-    double left = x + LEFT, top = y + TOP;
+    double left = x + MAP_LEFT, top = y + MAP_TOP;
     flr_svg_print(s, "<text x=\"%.0f\" y=\"%.0f\" class=\"b\">%s</text>\n", left, y + 16,
                   panel->title);
     for (size_t r = 0; r < def->row_count; r++) {
@@ -54,8 +61,8 @@ static void draw_panel(flr_svg *s, const flr_map_def *def, const flr_map_panel *
 
 static void draw(flr_svg *s, const flr_map_def *def)
 {
-    double wide = LEFT + CELL_X * (double)def->column_count + RIGHT;
-    double high = TOP + CELL_Y * (double)def->row_count + BELOW;
+    double wide = MAP_LEFT + CELL_X * (double)def->column_count + MAP_RIGHT;
+    double high = MAP_TOP + CELL_Y * (double)def->row_count + BELOW;
     size_t down = (def->panel_count + def->across - 1) / def->across;
     double width = MARGIN_LEFT + wide * (double)def->across,
            height = MARGIN_TOP + high * (double)down + MARGIN_BELOW;

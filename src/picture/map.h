@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 
 typedef struct flr_map_panel {
     const char *title;

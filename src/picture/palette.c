@@ -13,11 +13,11 @@ typedef struct shade {
 } shade;
 
 /* Shades that share a palette entry. */
-typedef struct box {
+typedef struct palette_box {
     uint32_t first, count;
     double error; /* squared distance of its pixels to their mean along the worst channel */
     int channel;  /* the worst one */
-} box;
+} palette_box;
 
 /* Shades found so far: a table of places, in order of appearance beside it. */
 typedef struct shades {
@@ -68,7 +68,7 @@ static bool collect(const uint8_t *rgb, size_t count, shades *s)
     return true;
 }
 
-static void measure(const shades *s, box *b)
+static void measure(const shades *s, palette_box *b)
 {
     b->error = -1;
     for (int c = 0; c < 3; c++) {
@@ -83,7 +83,7 @@ static void measure(const shades *s, box *b)
 }
 
 /* sorts a box along its worst channel, in place, and splits it at the mean */
-static box split(shades *s, box *b)
+static palette_box split(shades *s, palette_box *b)
 {
     double sum = 0, pixels = 0;
     const int c = b->channel;
@@ -99,15 +99,15 @@ static box split(shades *s, box *b)
         const shade swap = s->all[low];
         s->all[low] = s->all[--high], s->all[high] = swap;
     }
-    const box rest = {.first = low, .count = b->first + b->count - low};
+    const palette_box rest = {.first = low, .count = b->first + b->count - low};
     b->count = low - b->first;
     return rest;
 }
 
-static uint32_t make_boxes(shades *s, box boxes[FLR_PALETTE_SIZE])
+static uint32_t make_boxes(shades *s, palette_box boxes[FLR_PALETTE_SIZE])
 {
     uint32_t count = 1;
-    boxes[0] = (box){.count = s->count};
+    boxes[0] = (palette_box){.count = s->count};
     measure(s, boxes);
     while (count < FLR_PALETTE_SIZE) {
         uint32_t worst = 0;
@@ -121,7 +121,7 @@ static uint32_t make_boxes(shades *s, box boxes[FLR_PALETTE_SIZE])
     return count;
 }
 
-static void finish(shades *s, const box *boxes, flr_palette *palette)
+static void finish(shades *s, const palette_box *boxes, flr_palette *palette)
 {
     for (uint32_t b = 0; b < palette->count; b++) {
         double sum[3] = {0, 0, 0}, pixels = 0;
@@ -147,7 +147,7 @@ flr_result flr_palette_make(const uint8_t *rgb, size_t count, flr_palette *palet
         free(s.all);
         return flr_fail(error, FLR_NO_MEMORY, "no memory to count the colours of a picture");
     }
-    box boxes[FLR_PALETTE_SIZE];
+    palette_box boxes[FLR_PALETTE_SIZE];
     palette->count = make_boxes(&s, boxes);
     finish(&s, boxes, palette);
     for (size_t i = 0; i < count; i++)

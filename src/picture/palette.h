@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 enum { FLR_PALETTE_SIZE = 256 };
 

@@ -84,15 +84,15 @@ static void each_point(const flr_camera *camera, const flr_picture_def *def, con
 
 /* The extent of points as the frustum's sides see it: the largest of x - t z, -x - t z, y - s z,
  * -y - s z tells where the eye must stand. t = s = 0 gives the plain extent. */
-typedef struct extent {
+typedef struct picture_extent {
     double t, s;
     double right, left, top, bottom, nearest, farthest;
     bool any;
-} extent;
+} picture_extent;
 
 static void widen(void *context, flr_view_point p)
 {
-    extent *e = context;
+    picture_extent *e = context;
     if (!e->any) {
         e->right = e->left = e->top = e->bottom = -INFINITY;
         e->nearest = INFINITY, e->farthest = -INFINITY;
@@ -114,11 +114,11 @@ static double place(flr_camera *camera, const flr_picture_def *def, const flr_bo
     const double aspect = (double)camera->width / camera->height, part = 1 - 2 * margin;
     camera->perspective = view_angle > 0;
     const double tangent = tan(view_angle * (3.14159265358979 / 360));
-    extent fit = {.t = tangent * aspect * part, .s = tangent * part};
+    picture_extent fit = {.t = tangent * aspect * part, .s = tangent * part};
     each_point(camera, def, focus, widen, &fit);
-    extent all = {0};
+    picture_extent all = {0};
     each_point(camera, def, NULL, widen, &all);
-    if (!all.any) fit = (extent){.right = 1, .left = 1, .top = 1, .bottom = 1}, all = fit;
+    if (!all.any) fit = (picture_extent){.right = 1, .left = 1, .top = 1, .bottom = 1}, all = fit;
     double radius =
         0.5 * fmax(fmax(all.right + all.left, all.top + all.bottom), all.farthest - all.nearest);
     if (focus) radius = 0.5 * flr_vec3_length(flr_vec3_sub(focus->high, focus->low));
@@ -173,7 +173,7 @@ static flr_result check(const flr_picture_def *def, flr_error *error)
 static flr_vec3 middle(const flr_picture_def *def, double *lowest)
 {
     const flr_camera world = {.axes = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    extent e = {0};
+    picture_extent e = {0};
     each_point(&world, def, NULL, widen, &e);
     if (!e.any) return (flr_vec3){0, 0, 0};
     *lowest = e.nearest;

@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
 #include "feeler/math.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
 
 enum { FLR_PICTURE_MAX_SIZE = 8192, FLR_PICTURE_MAX_SAMPLES = 4 };
 

@@ -9,21 +9,21 @@
 #include "picture/svg.h"
 
 /* An axis: values to pixels. */
-typedef struct axis {
+typedef struct plot_axis {
     double low, high; /* of the values, or of their decimal logarithms */
     double from, to;  /* pixels */
     bool log;
-} axis;
+} plot_axis;
 
 /* What is being written. */
-typedef struct sheet {
+typedef struct plot_sheet {
     const flr_plot_def *def;
     flr_svg svg;
-    axis x, y;
+    plot_axis x, y;
     double left, right, top, bottom; /* pixels, of the frame */
-} sheet;
+} plot_sheet;
 
-enum { MOST_TICKS = 7 };
+enum { MAX_TICKS = 7 };
 
 static const char *const colours[] = {"#2f6fb0", "#d9822b", "#4f9d4f", "#c0504d",
                                       "#8064a2", "#5f6b76", "#3aa6a6", "#b5a13a"};
@@ -41,7 +41,7 @@ static const char *colour(size_t index)
 /* ---- writing ---- */
 
 /* text inside an element, with what XML reserves escaped and control characters left out */
-static void print_escaped(sheet *s, const char *text)
+static void print_escaped(plot_sheet *s, const char *text)
 {
     for (; text && *text && s->svg.result == FLR_OK; text++) {
         switch (*text) {
@@ -64,7 +64,7 @@ static void print_escaped(sheet *s, const char *text)
     }
 }
 
-static void print_text(sheet *s, double x, double y, const char *style, const char *text)
+static void print_text(plot_sheet *s, double x, double y, const char *style, const char *text)
 {
     flr_svg_print(&s->svg, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style);
     print_escaped(s, text);
@@ -75,13 +75,13 @@ static void print_text(sheet *s, double x, double y, const char *style, const ch
 
 static bool usable(double value, bool log) { return isfinite(value) && (!log || value > 0); }
 
-static double position(const axis *a, double value)
+static double position(const plot_axis *a, double value)
 {
     const double v = a->log ? log10(value) : value;
     return a->from + (a->to - a->from) * (v - a->low) / (a->high - a->low);
 }
 
-static void widen(axis *a, double value)
+static void widen(plot_axis *a, double value)
 {
     if (!usable(value, a->log)) return;
     const double v = a->log ? log10(value) : value;
@@ -89,18 +89,18 @@ static void widen(axis *a, double value)
     a->high = fmax(a->high, v);
 }
 
-/* 1, 2 or 5 times a power of ten: the least that gives at most MOST_TICKS steps */
+/* 1, 2 or 5 times a power of ten: the least that gives at most MAX_TICKS steps */
 static double nice_step(double range)
 {
-    const double power = pow(10, floor(log10(range / MOST_TICKS)));
+    const double power = pow(10, floor(log10(range / MAX_TICKS)));
     const double factors[] = {1, 2, 5, 10};
     for (int i = 0; i < 3; i++)
-        if (range / (power * factors[i]) <= MOST_TICKS) return power * factors[i];
+        if (range / (power * factors[i]) <= MAX_TICKS) return power * factors[i];
     return power * factors[3];
 }
 
 /* rounds the ends outwards to ticks; an axis without values shows 0..1 */
-static void settle(axis *a, bool from_zero)
+static void settle(plot_axis *a, bool from_zero)
 {
     if (a->low > a->high) a->low = 0, a->high = 1;
     if (from_zero && !a->log) a->low = fmin(a->low, 0), a->high = fmax(a->high, 0);
@@ -113,12 +113,12 @@ static void settle(axis *a, bool from_zero)
     a->high = ceil(a->high / step - 1e-9) * step;
 }
 
-static void set_axes(sheet *s)
+static void set_axes(plot_sheet *s)
 {
     const flr_plot_def *def = s->def;
     const bool bars = def->kind == FLR_PLOT_BARS;
-    s->x = (axis){INFINITY, -INFINITY, s->left, s->right, def->log_x && !bars};
-    s->y = (axis){INFINITY, -INFINITY, s->bottom, s->top, def->log_y};
+    s->x = (plot_axis){INFINITY, -INFINITY, s->left, s->right, def->log_x && !bars};
+    s->y = (plot_axis){INFINITY, -INFINITY, s->bottom, s->top, def->log_y};
     for (size_t i = 0; i < def->series_count; i++) {
         const flr_plot_series *series = def->series + i;
         for (size_t k = 0; k < series->count; k++) {
@@ -158,7 +158,7 @@ static const char *bar_label(double value, char text[32])
     return label(strtod(rounded, NULL), text);
 }
 
-static void draw_tick(sheet *s, const axis *a, double value, bool named)
+static void draw_tick(plot_sheet *s, const plot_axis *a, double value, bool named)
 {
     char text[32];
     const double at = position(a, value);
@@ -172,7 +172,7 @@ static void draw_tick(sheet *s, const axis *a, double value, bool named)
     }
 }
 
-static void draw_ticks(sheet *s, const axis *a)
+static void draw_ticks(plot_sheet *s, const plot_axis *a)
 {
     if (!a->log) {
         const double step = nice_step(a->high - a->low);
@@ -181,7 +181,7 @@ static void draw_ticks(sheet *s, const axis *a)
         return;
     }
     /* decades; between them 2 and 5 where there is room */
-    const int decades = (int)lrint(a->high - a->low), skip = 1 + decades / (MOST_TICKS + 1);
+    const int decades = (int)lrint(a->high - a->low), skip = 1 + decades / (MAX_TICKS + 1);
     for (int i = 0; i <= decades; i += skip) {
         const double decade = pow(10, a->low + i);
         draw_tick(s, a, decade, true);
@@ -192,7 +192,7 @@ static void draw_ticks(sheet *s, const axis *a)
 
 /* ---- content ---- */
 
-static void draw_line(sheet *s, const flr_plot_series *series, size_t index)
+static void draw_line(plot_sheet *s, const flr_plot_series *series, size_t index)
 {
     bool pen_down = false;
     flr_svg_print(
@@ -216,7 +216,7 @@ static void draw_line(sheet *s, const flr_plot_series *series, size_t index)
     }
 }
 
-static void draw_bars(sheet *s)
+static void draw_bars(plot_sheet *s)
 {
     const flr_plot_def *def = s->def;
     const double group = (s->right - s->left) / s->x.high;
@@ -244,7 +244,7 @@ static void draw_bars(sheet *s)
 }
 
 /* one row under the title, so that it never hides a line */
-static void draw_legend(sheet *s)
+static void draw_legend(plot_sheet *s)
 {
     double x = s->left;
     const double y = s->top - 12;
@@ -265,7 +265,7 @@ static void draw_legend(sheet *s)
     }
 }
 
-static void draw(sheet *s)
+static void draw(plot_sheet *s)
 {
     const flr_plot_def *def = s->def;
     const uint32_t w = def->width, h = def->height;
@@ -307,7 +307,7 @@ flr_result flr_plot_write(flr_env *env, const char *path, const flr_plot_def *de
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "%s: a plot of %u x %u is not possible: use 200 x 150 to 10000 x 10000",
                         path, def->width, def->height);
-    sheet s = {.def = def, .svg.error = error};
+    plot_sheet s = {.def = def, .svg.error = error};
     s.left = 66, s.right = def->width - 20.0;
     s.top = def->title ? 62 : 40, s.bottom = def->height - 48.0;
     set_axes(&s);

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 
 typedef enum flr_plot_kind {
     FLR_PLOT_LINES,

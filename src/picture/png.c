@@ -99,17 +99,9 @@ flr_result flr_picture_write_png(flr_env *env, const char *path, const flr_pictu
                                  flr_error *error)
 {
     flr_blob png;
-    flr_output *output;
     flr_result result = flr_picture_png(picture, &png, error);
     if (result != FLR_OK) return result;
-    result = flr_output_begin(env, path, &output, error);
-    if (result == FLR_OK) {
-        result = flr_output_write(output, png.bytes, png.size, error);
-        if (result == FLR_OK)
-            result = flr_output_commit(output, error);
-        else
-            flr_output_abandon(output);
-    }
+    result = flr_file_write_all(env, path, png.bytes, png.size, error);
     flr_blob_free(&png);
     return result;
 }

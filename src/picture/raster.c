@@ -52,10 +52,10 @@ typedef struct screen_corner {
     const float *n;
 } screen_corner;
 
-typedef struct edge {
+typedef struct raster_edge {
     double dx, dy, at_row; /* value at sample 0 of the present row */
     bool closed;           /* samples exactly on the edge belong to this side */
-} edge;
+} raster_edge;
 
 static screen_corner to_screen(const flr_camera *camera, const corner *c)
 {
@@ -105,7 +105,7 @@ static void fill(const flr_raster *target, screen_corner s[3], uint32_t tag)
         fmin(camera->height - 1.0, floor((fmax(fmax(s[0].y, s[1].y), s[2].y) - 128) / 256));
     if (x0 > x1 || y0 > y1) return;
 
-    edge edges[3];
+    raster_edge edges[3];
     for (int i = 0; i < 3; i++) {
         const screen_corner a = s[(i + 1) % 3], b = s[(i + 2) % 3];
         edges[i].dx = b.x - a.x, edges[i].dy = b.y - a.y;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "picture/cubes.h"
 #include "picture/labels.h"
 
@@ -37,21 +37,21 @@ static flr_colour distance_colour(unsigned distance, unsigned range)
 }
 
 /* the sheet and where things are on it, pixels */
-typedef struct sheet {
+typedef struct voxels_sheet {
     const flr_voxmap *voxmap;
     flr_voxmap_info info;
     flr_picture *picture;
     uint64_t low[3], high[3]; /* voxels: what is shown */
     int text;                 /* pixels of a dot */
     int gap, legend;          /* between panels; height of the legend */
-} sheet;
+} voxels_sheet;
 
 /* a panel without its title */
 typedef struct panel {
     int x, y, width, height;
 } panel;
 
-static panel panel_at(const sheet *s, int column, int row)
+static panel panel_at(const voxels_sheet *s, int column, int row)
 {
     int title = (FLR_TEXT_HEIGHT + 6) * s->text;
     int width = ((int)s->picture->width - 3 * s->gap) / 2;
@@ -61,7 +61,7 @@ static panel panel_at(const sheet *s, int column, int row)
     return p;
 }
 
-static void put_title(const sheet *s, panel p, const char *text)
+static void put_title(const voxels_sheet *s, panel p, const char *text)
 {
     flr_text_draw(s->picture, p.x, p.y - (FLR_TEXT_HEIGHT + 3) * s->text, s->text, ink, text);
 }
@@ -69,44 +69,45 @@ static void put_title(const sheet *s, panel p, const char *text)
 /* ---- slices ---- */
 
 /* How important a voxel is where several share a pixel, and which colour it has. */
-typedef struct look {
+typedef struct voxels_look {
     unsigned rank;
     flr_colour colour;
-} look;
+} voxels_look;
 
-static look look_at(const sheet *s, const int64_t v[3])
+static voxels_look look_at(const voxels_sheet *s, const int64_t v[3])
 {
     unsigned mark = flr_voxmap_mark_at(s->voxmap, FLR_FIELD_SURFACE, v[0], v[1], v[2]);
-    if (mark == FLR_MARK_FREE) return (look){0, panel_colour};
-    if (mark == FLR_MARK_INTERIOR) return (look){300, interior_colour};
+    if (mark == FLR_MARK_FREE) return (voxels_look){0, panel_colour};
+    if (mark == FLR_MARK_INTERIOR) return (voxels_look){300, interior_colour};
     if (mark > FLR_MARK_SURFACE)
-        return (look){280 - mark, distance_colour(mark - FLR_MARK_SURFACE, s->info.range)};
+        return (voxels_look){280 - mark, distance_colour(mark - FLR_MARK_SURFACE, s->info.range)};
     if (flr_voxmap_mark_at(s->voxmap, FLR_FIELD_VERTEX, v[0], v[1], v[2]) == FLR_MARK_SURFACE)
-        return (look){403, vertex_colour};
+        return (voxels_look){403, vertex_colour};
     if (flr_voxmap_mark_at(s->voxmap, FLR_FIELD_EDGE, v[0], v[1], v[2]) == FLR_MARK_SURFACE)
-        return (look){402, edge_colour};
-    return (look){401, surface_colour};
+        return (voxels_look){402, edge_colour};
+    return (voxels_look){401, surface_colour};
 }
 
 /* The most important of the voxels from v on, `count` along both axes of the slice. */
-static look look_at_many(const sheet *s, const int64_t from[3], const int axes[2], double count)
+static voxels_look look_at_many(const voxels_sheet *s, const int64_t from[3], const int axes[2],
+                                double count)
 {
-    enum { MOST = 16 };
-    look best = {0, panel_colour};
-    int tries = (int)fmin(ceil(count), MOST);
+    enum { VOXELS_MAX_TRIES = 16 };
+    voxels_look best = {0, panel_colour};
+    int tries = (int)fmin(ceil(count), VOXELS_MAX_TRIES);
     for (int j = 0; j < tries; j++)
         for (int i = 0; i < tries; i++) {
             int64_t v[3] = {from[0], from[1], from[2]};
             v[axes[0]] += (int64_t)(i * count / tries);
             v[axes[1]] += (int64_t)(j * count / tries);
-            look here = look_at(s, v);
+            voxels_look here = look_at(s, v);
             if (here.rank > best.rank) best = here;
         }
     return best;
 }
 
 /* The slice across `axis` at the middle; the other two axes go right and up. */
-static void draw_slice(const sheet *s, panel p, int axis)
+static void draw_slice(const voxels_sheet *s, panel p, int axis)
 {
     const int axes[2] = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
     const double wide = (double)(s->high[axes[0]] - s->low[axes[0]]);
@@ -125,7 +126,7 @@ static void draw_slice(const sheet *s, panel p, int axis)
         for (int x = 0; x < width; x += step) {
             at[axes[0]] = (int64_t)s->low[axes[0]] + (int64_t)(x / scale);
             at[axes[1]] = (int64_t)s->high[axes[1]] - 1 - (int64_t)(y / scale);
-            look here = scale >= 1 ? look_at(s, at) : look_at_many(s, at, axes, 1 / scale);
+            voxels_look here = scale >= 1 ? look_at(s, at) : look_at_many(s, at, axes, 1 / scale);
             if (here.rank)
                 flr_text_fill(s->picture, left + x, top + y, step - line, step - line, here.colour);
         }
@@ -142,11 +143,11 @@ static void draw_slice(const sheet *s, panel p, int axis)
 
 /* ---- cubes ---- */
 
-static flr_result draw_cubes(const sheet *s, panel p, flr_vec3 direction, flr_error *error)
+static flr_result draw_cubes(const voxels_sheet *s, panel p, flr_vec3 direction, flr_error *error)
 {
-    enum { MOST = 120000 };
+    enum { MAX_SHOWN = 120000 };
     flr_cubes cubes;
-    flr_result result = flr_cubes_make(s->voxmap, MOST, &cubes, error);
+    flr_result result = flr_cubes_make(s->voxmap, MAX_SHOWN, &cubes, error);
     if (result != FLR_OK) return result;
     const flr_colour colours[FLR_CUBE_LABELS] = {mix(surface_colour, panel_colour, 0.35f),
                                                  edge_colour, vertex_colour};
@@ -184,7 +185,7 @@ static flr_result draw_cubes(const sheet *s, panel p, flr_vec3 direction, flr_er
 /* ---- the legend ---- */
 
 /* A swatch and its name; returns where the next one goes. */
-static int put_swatch(const sheet *s, int x, int y, flr_colour colour, const char *name)
+static int put_swatch(const voxels_sheet *s, int x, int y, flr_colour colour, const char *name)
 {
     int side = FLR_TEXT_HEIGHT * s->text;
     flr_text_fill(s->picture, x, y, side, side, colour);
@@ -192,7 +193,7 @@ static int put_swatch(const sheet *s, int x, int y, flr_colour colour, const cha
     return x + side + 3 * s->text + flr_text_width(name, s->text) + 9 * s->text;
 }
 
-static void draw_legend(const sheet *s)
+static void draw_legend(const voxels_sheet *s)
 {
     int y = (int)s->picture->height - s->legend + (s->legend - FLR_TEXT_HEIGHT * s->text) / 2;
     int side = FLR_TEXT_HEIGHT * s->text, x = s->gap;
@@ -234,12 +235,12 @@ flr_result flr_picture_voxels(const flr_voxmap *voxmap, const flr_voxel_picture_
     if (!made.rgb) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a picture");
 
     int text = def->width >= 1900 ? 3 : def->width >= 900 ? 2 : 1;
-    sheet s = {.voxmap = voxmap,
-               .info = flr_voxmap_get_info(voxmap),
-               .picture = &made,
-               .text = text,
-               .gap = 8 * text,
-               .legend = 20 * text};
+    voxels_sheet s = {.voxmap = voxmap,
+                      .info = flr_voxmap_get_info(voxmap),
+                      .picture = &made,
+                      .text = text,
+                      .gap = 8 * text,
+                      .legend = 20 * text};
     flr_text_fill(&made, 0, 0, (int)def->width, (int)def->height, paper);
     if (!flr_voxels_bounds(voxmap, s.low, s.high))
         for (int i = 0; i < 3; i++) s.low[i] = 0, s.high[i] = 8;

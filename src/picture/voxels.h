@@ -10,7 +10,7 @@
 #ifndef FLR_PICTURE_VOXELS_H
 #define FLR_PICTURE_VOXELS_H
 
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 #include "picture/picture.h"
 
 typedef struct flr_voxel_picture_def {

@@ -1,6 +1,6 @@
 /* among.h: a proxy among several parts, each with a probe model and a pose.
  *
- * What feeler/proxy.h promises for one mesh holds for all of them together: every straight piece of the proxy's way is asked
+ * What feeler/probe.h promises for one mesh holds for all of them together: every straight piece of the proxy's way is asked
  * for in the frame of every part. The pose of a part does not change while a proxy is on its way, so that the end of one
  * piece is the begin of the next also there, to the last bit. Between two frames parts may move: flr_among_carry() takes the
  * proxy along where one would run over it.
@@ -10,7 +10,6 @@
 #define FLR_PROBE_AMONG_H
 
 #include "feeler/probe.h"
-#include "feeler/proxy.h"
 
 typedef struct flr_among_part {
     const flr_probe_model *model;

@@ -23,20 +23,20 @@ static inline double component(flr_vec3 p, int axis)
 
 /* ---- the piece of a triangle that lies in a frame ---- */
 
-enum { CORNERS = 12 }; /* nine, of a triangle cut by six planes, and what rounding may add */
+enum { BLOCK_CORNERS = 12 }; /* nine, of a triangle cut by six planes, and what rounding may add */
 
-typedef struct piece {
-    flr_vec3 at[CORNERS]; /* fine units from the middle of the frame */
+typedef struct block_piece {
+    flr_vec3 at[BLOCK_CORNERS]; /* fine units from the middle of the frame */
     int count;
-} piece;
+} block_piece;
 
 /* Keeps what lies below the plane sign * axis = reach. */
-static void cut(piece *p, int axis, double sign, double reach)
+static void cut(block_piece *p, int axis, double sign, double reach)
 {
-    piece whole = *p;
+    block_piece whole = *p;
     p->count = 0;
     for (int i = 0; i < whole.count; i++) {
-        if (p->count > CORNERS - 2) { /* too large is right, too */
+        if (p->count > BLOCK_CORNERS - 2) { /* too large is right, too */
             *p = whole;
             return;
         }
@@ -50,7 +50,7 @@ static void cut(piece *p, int axis, double sign, double reach)
 
 /* A triangle that reaches far beyond its frame is cut: only what is near can be hit here, and of the long triangles of a fan
  * that is little. Those that reach a little beyond are left whole, to save time. */
-static void make_piece(piece *p, const flr_vec3 v[3], flr_vec3 centre, double scale)
+static void make_piece(block_piece *p, const flr_vec3 v[3], flr_vec3 centre, double scale)
 {
     const double far = 4 * FLR_PROBE_HALF, near = FLR_PROBE_HALF + 16;
     double most = 0;
@@ -67,7 +67,7 @@ static void make_piece(piece *p, const flr_vec3 v[3], flr_vec3 centre, double sc
 
 /* Any direction will do, so it is used as rounded; with a normal of zero it is zero, too, and tells nothing apart. */
 static void put_side(flr_probe_block *block, int lane, const flr_vec3 v[3], flr_vec3 n,
-                     const piece *p)
+                     const block_piece *p)
 {
     flr_vec3 longest = flr_vec3_zero();
     for (int i = 0; i < 3; i++) {
@@ -94,7 +94,7 @@ void flr_probe_block_put(flr_probe_block *block, int lane, const flr_mesh *mesh,
 {
     flr_vec3 v[3];
     flr_probe_corners(mesh, triangle, v);
-    piece p;
+    block_piece p;
     make_piece(&p, v, centre, scale);
     /* the box, one fine unit larger on each side for rounding */
     flr_vec3 low = {INFINITY, INFINITY, INFINITY}, high = flr_vec3_neg(low);

@@ -4,9 +4,9 @@
 #include <float.h>
 
 /* An expansion: a sum of components that do not overlap, the smallest first, zeros left out. */
-enum { MOST = 192 };
+enum { MAX_TERMS = 192 };
 typedef struct expansion {
-    long double part[MOST];
+    long double part[MAX_TERMS];
     int count;
 } expansion;
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "feeler/adjacency.h"
+#include "feeler/mesh_check.h"
 #include "probe/model.h"
 
 /* Twice the area, as a vector. */

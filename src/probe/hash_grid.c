@@ -71,7 +71,7 @@ typedef struct reference {
     uint32_t cell, triangle;
 } reference;
 
-typedef struct making {
+typedef struct hash_grid_making {
     flr_probe_model *model;
     uint32_t crowded;
     flr_probe_slot *slots; /* `first` is the number of the cell */
@@ -86,10 +86,10 @@ typedef struct making {
         codes; /* [2 fullest]: where triangles of a cell lie on the Morton curve, and room to sort */
     uint32_t *moved; /* [fullest]: room to sort triangles */
     flr_probe_item *items;
-} making;
+} hash_grid_making;
 
 /* A table of twice the size, or the first one. */
-static bool grow_table(making *m)
+static bool grow_table(hash_grid_making *m)
 {
     uint32_t size = m->slots ? 2 * (m->mask + 1) : 1024;
     unsigned shift = m->slots ? m->shift - 1 : 22;
@@ -104,7 +104,7 @@ static bool grow_table(making *m)
     return true;
 }
 
-static bool grow_counts(making *m)
+static bool grow_counts(hash_grid_making *m)
 {
     uint32_t room = m->cell_room ? 2 * m->cell_room : 512;
     uint32_t *grown = realloc(m->counts, room * sizeof *grown);
@@ -113,7 +113,7 @@ static bool grow_counts(making *m)
     return true;
 }
 
-static bool grow_references(making *m)
+static bool grow_references(hash_grid_making *m)
 {
     size_t room = m->reference_room ? m->reference_room * 2 : 4096;
     reference *grown = realloc(m->references, room * sizeof *grown);
@@ -123,7 +123,7 @@ static bool grow_references(making *m)
 }
 
 /* The triangle lies in this cell. */
-static bool refer(making *m, uint32_t key, uint32_t triangle)
+static bool refer(hash_grid_making *m, uint32_t key, uint32_t triangle)
 {
     if (m->reference_count == m->reference_room && !grow_references(m)) return false;
     flr_probe_slot *slot = flr_probe_find(m->slots, m->mask, m->shift, key);
@@ -145,7 +145,7 @@ static inline int32_t clamped(double at, int32_t cells)
 }
 
 /* All cells that the triangle passes: of those in its box, the ones that its plane cuts. */
-static bool refer_all(making *m, uint32_t triangle)
+static bool refer_all(hash_grid_making *m, uint32_t triangle)
 {
     const flr_probe_model *model = m->model;
     flr_vec3 v[3];
@@ -178,10 +178,10 @@ static bool refer_all(making *m, uint32_t triangle)
     return true;
 }
 
-static bool is_tree(const making *m, uint32_t count) { return count > m->crowded; }
+static bool is_tree(const hash_grid_making *m, uint32_t count) { return count > m->crowded; }
 
 /* Room for all blocks and nodes. */
-static bool make_room(making *m)
+static bool make_room(hash_grid_making *m)
 {
     flr_probe_model *model = m->model;
     uint64_t blocks = 0, nodes = 0;
@@ -215,7 +215,7 @@ static bool make_room(making *m)
     return model->blocks && m->sorted && m->items && m->codes && m->moved;
 }
 
-static void sort_references(making *m)
+static void sort_references(hash_grid_making *m)
 {
     uint32_t *next = m->counts; /* counted for the last time */
     memcpy(next, m->starts, m->cell_count * sizeof *next);
@@ -244,7 +244,8 @@ static uint32_t morton_code(const flr_mesh *mesh, uint32_t triangle, flr_vec3 lo
 }
 
 /* Sorts the triangles of a cell by their codes: three passes of eight bits, each stable. */
-static void sort_cell(const making *m, flr_vec3 centre, uint32_t *triangles, uint32_t count)
+static void sort_cell(const hash_grid_making *m, flr_vec3 centre, uint32_t *triangles,
+                      uint32_t count)
 {
     const flr_probe_model *model = m->model;
     double half = 0.5 * model->cell, scale = 256 * model->per_cell / 3;
@@ -282,7 +283,7 @@ static void fill_pages(flr_probe_block *heads, const flr_probe_block *blocks, ui
 }
 
 /* The triangles of a cell, as blocks in its frame. */
-static void fill_cell(const making *m, uint32_t key, uint32_t *triangles, uint32_t count,
+static void fill_cell(const hash_grid_making *m, uint32_t key, uint32_t *triangles, uint32_t count,
                       uint32_t block)
 {
     const flr_probe_model *model = m->model;
@@ -302,7 +303,7 @@ static void fill_cell(const making *m, uint32_t key, uint32_t *triangles, uint32
     if (blocks > FLR_PROBE_DIRECT) fill_pages(heads, &model->blocks[block], blocks);
 }
 
-static void fill_all(making *m)
+static void fill_all(hash_grid_making *m)
 {
     flr_probe_model *model = m->model;
     /* cells in the order in which triangles reached them: what lies together in the mesh does so in memory */
@@ -353,7 +354,7 @@ flr_result flr_probe_make_grid(flr_probe_model *model, double grain, uint32_t cr
                                flr_error *error)
 {
     const flr_mesh *mesh = model->mesh;
-    making m = {.model = model, .crowded = crowded};
+    hash_grid_making m = {.model = model, .crowded = crowded};
     /* what is best was measured: docs/probes.md */
     place_cells(model, choose_cell(model, grain, crowded == UINT32_MAX ? 2 : 4));
     bool ok = grow_table(&m);

@@ -8,7 +8,7 @@
 /* A product of three differences of doubles, six of them summed, is wrong by less than 48 roundings of the product of the
  * largest differences. What lies below `tiny` may have lost more, by underflow. Beyond `enormous` nothing is tried here. */
 static const double rounding = 64 * 0x1p-53, tiny = 1e-200, enormous = 1e100;
-/* t is told from double precision when that is wrong by less than this */
+/* t comes from double precision when its error is below this */
 static const double t_error = 1e-9;
 
 static inline double larger(double a, double b) { return a > b ? a : b; }

@@ -19,7 +19,7 @@ TARGET static __attribute__((noinline)) uint32_t add(const flr_probe_block *bloc
 {
     mask = pass(block, s, mask);
     if (mask & (mask - 1)) mask = flr_block_crossed(block, s->local, mask);
-    if (mask && found > FLR_PROBE_ROOM - FLR_PROBE_LANES) return FLR_PROBE_NONE;
+    if (mask && found > FLR_PROBE_CAPACITY - FLR_PROBE_LANES) return FLR_PROBE_NONE;
     for (; mask; mask &= mask - 1) list[found++] = block->triangle[__builtin_ctz(mask)];
     return found;
 }

@@ -8,7 +8,7 @@
 
 #include "probe/model.h"
 
-enum { FLR_PROBE_ROOM = 128 }; /* triangles in a list */
+enum { FLR_PROBE_CAPACITY = 128 }; /* triangles in a list */
 
 /* Fills `list` with all triangles in the `count` blocks of a cell or a leaf that may be hit, and returns how many;
  * FLR_PROBE_NONE where there is not enough room, never so with one block. Where a cell has pages, `blocks` begins with them. */

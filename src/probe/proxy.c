@@ -3,7 +3,7 @@
  * A frame: go straight to the hand; where a triangle is in the way, stop before it, keep its plane as a constraint, and go on to
  * the point nearest to the hand that all constraints allow. When that is reached, forget the constraints and try the
  * straight way again: a face that ended at a convex edge no longer holds. When nothing moves any more, that is it. */
-#include "feeler/proxy.h"
+#include "feeler/probe.h"
 
 #include "probe/among.h"
 #include "probe/model.h"
@@ -15,18 +15,18 @@ static const double lift_part = 1e-8, still_part = 1e-12;
 /* how far out a hand may be, metres */
 static const double far_out = FLR_MESH_MAX_COORDINATE;
 
-typedef struct plane {
+typedef struct proxy_plane {
     flr_vec3 normal; /* unit, towards the proxy */
     flr_vec3 on;     /* a point of it */
     uint32_t part, triangle;
-} plane;
+} proxy_plane;
 
 /* a frame in progress */
 typedef struct frame {
     const flr_among *among;
     flr_vec3 hand, at; /* world, as everything here */
     double lift, still;
-    plane planes[FLR_PROXY_CONTACTS];
+    proxy_plane planes[FLR_PROXY_CONTACTS];
     uint32_t plane_count;
     flr_vec3
         path[FLR_PROXY_QUERIES + 1]; /* where it has been: from each to the next nothing is hit */
@@ -55,13 +55,13 @@ static void go(frame *f, flr_vec3 to)
 /* ---- where to go ---- */
 
 /* Metres by which a point lies lower above a plane than it should. */
-static double missing(const frame *f, const plane *p, flr_vec3 at)
+static double missing(const frame *f, const proxy_plane *p, flr_vec3 at)
 {
     return f->lift - flr_vec3_dot(p->normal, flr_vec3_sub(at, p->on));
 }
 
 /* How much of each normal makes up `r` along them. False: the normals are dependent, or almost. `r` is used up. */
-static bool solve(const plane *const p[], int count, double r[3], double x[3])
+static bool solve(const proxy_plane *const p[], int count, double r[3], double x[3])
 {
     double g[3][3];
     for (int i = 0; i < count; i++)
@@ -85,7 +85,7 @@ static bool solve(const plane *const p[], int count, double r[3], double x[3])
 
 /* Goes from the hand along the normals of some planes, by the lengths that put it onto all of them. False: they have no
  * common point, or almost none. */
-static bool onto(const frame *f, const plane *const p[], int count, flr_vec3 *goal)
+static bool onto(const frame *f, const proxy_plane *const p[], int count, flr_vec3 *goal)
 {
     double r[3], x[3] = {0, 0, 0};
     for (int i = 0; i < count; i++) r[i] = missing(f, p[i], f->hand);
@@ -109,7 +109,7 @@ static flr_vec3 nearest_allowed(const frame *f)
     flr_vec3 best = f->at;
     double least = INFINITY;
     for (uint32_t choice = 0; choice < 1u << f->plane_count; choice++) {
-        const plane *chosen[FLR_PROXY_CONTACTS];
+        const proxy_plane *chosen[FLR_PROXY_CONTACTS];
         int count = 0;
         for (uint32_t i = 0; i < f->plane_count; i++)
             if (choice >> i & 1) chosen[count++] = &f->planes[i];
@@ -124,7 +124,7 @@ static flr_vec3 nearest_allowed(const frame *f)
 /* ---- going there ---- */
 
 /* Goes towards the goal as far as nothing is in the way, less the lift. True: all the way. Else `*stop` is what was. */
-static bool advance(frame *f, flr_vec3 goal, plane *stop)
+static bool advance(frame *f, flr_vec3 goal, proxy_plane *stop)
 {
     flr_among_hit hit;
     flr_vec3 way = flr_vec3_sub(goal, f->at);
@@ -133,7 +133,7 @@ static bool advance(frame *f, flr_vec3 goal, plane *stop)
         go(f, goal);
         return true;
     }
-    *stop = (plane){hit.normal, hit.corner, hit.part, hit.triangle};
+    *stop = (proxy_plane){hit.normal, hit.corner, hit.part, hit.triangle};
     double sinking = -flr_vec3_dot(stop->normal, way);
     double height = flr_vec3_dot(stop->normal, flr_vec3_sub(f->at, stop->on));
     /* the normal points to where it comes from; along the plane, to where it is */
@@ -156,7 +156,7 @@ static bool advance(frame *f, flr_vec3 goal, plane *stop)
 }
 
 /* Adds a constraint. False: it is there already, or there are too many: the proxy is held. */
-static bool hold(frame *f, const plane *p)
+static bool hold(frame *f, const proxy_plane *p)
 {
     for (uint32_t i = 0; i < f->plane_count; i++)
         if ((f->planes[i].triangle == p->triangle && f->planes[i].part == p->part) ||
@@ -175,7 +175,7 @@ static bool follow(frame *f)
         flr_vec3 goal = nearest_allowed(f);
         if (flr_vec3_distance(goal, f->at) <= f->still && f->plane_count) return false;
         if (flr_vec3_distance(goal, f->hand) > f->among->range) return false;
-        plane stop;
+        proxy_plane stop;
         if (advance(f, goal, &stop)) {
             if (f->plane_count == 0) return true;
             f->plane_count = 0; /* a face may have ended on the way */
@@ -265,7 +265,7 @@ static void tell_force(const frame *f, const flr_proxy_params *params, flr_proxy
 /* What each of the faces gets of the hand's force: what acts along its normal, and as much of the rest. */
 static void tell_pushes(const frame *f, flr_vec3 force, flr_among_result *result)
 {
-    const plane *planes[FLR_PROXY_CONTACTS];
+    const proxy_plane *planes[FLR_PROXY_CONTACTS];
     double along[3], share[3] = {0, 0, 0}, sum = 0;
     int count = (int)f->plane_count;
     flr_vec3 rest = force;

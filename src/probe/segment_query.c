@@ -7,12 +7,12 @@
 /* t of a hit is right to 1e-8; a hit may be before another in truth and behind it as told, by that much */
 static const double t_slack = 1e-7;
 
-enum { FINE = 2 * FLR_PROBE_HALF }; /* fine units along the edge of a cell */
+enum { SEGMENT_QUERY_FINE = 2 * FLR_PROBE_HALF }; /* fine units along the edge of a cell */
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
 /* one question on its way */
-typedef struct search {
+typedef struct segment_query_search {
     const flr_probe_model *model;
     flr_vec3 a, b; /* as asked: for the judge */
     flr_vec3 near_a,
@@ -22,11 +22,11 @@ typedef struct search {
     double t;                /* the first hit so far; above 1: none */
     uint32_t triangle;
     bool any; /* one hit is enough */
-} search;
+} segment_query_search;
 
 /* ---- triangles ---- */
 
-static inline void consider(search *s, uint32_t triangle)
+static inline void consider(segment_query_search *s, uint32_t triangle)
 {
     flr_vec3 corners[3];
     double t;
@@ -36,10 +36,13 @@ static inline void consider(search *s, uint32_t triangle)
     if (t < s->t || (t == s->t && triangle < s->triangle)) s->t = t, s->triangle = triangle;
 }
 
-static inline bool done(const search *s) { return s->any && s->triangle != FLR_PROBE_NONE; }
+static inline bool done(const segment_query_search *s)
+{
+    return s->any && s->triangle != FLR_PROBE_NONE;
+}
 
 /* Judges some triangles; asks for all of their corners before waiting for any. */
-static void consider_all(search *s, const uint32_t *list, uint32_t count)
+static void consider_all(segment_query_search *s, const uint32_t *list, uint32_t count)
 {
     const flr_mesh *mesh = s->model->mesh;
     if (count > 1)
@@ -52,10 +55,10 @@ static void consider_all(search *s, const uint32_t *list, uint32_t count)
 }
 
 /* All triangles of a cell, or of a leaf. */
-static void scan(search *s, const flr_probe_block *blocks, uint32_t count,
+static void scan(segment_query_search *s, const flr_probe_block *blocks, uint32_t count,
                  const flr_probe_local *local)
 {
-    uint32_t list[FLR_PROBE_ROOM], found = s->model->gather(blocks, count, local, list);
+    uint32_t list[FLR_PROBE_CAPACITY], found = s->model->gather(blocks, count, local, list);
     if (found != FLR_PROBE_NONE) {
         consider_all(s, list, found);
         return;
@@ -102,7 +105,7 @@ static bool make_local(double a[3], double b[3], flr_probe_local *local)
 
 /* ---- trees ---- */
 
-static void make_span(const search *s, flr_probe_span *span)
+static void make_span(const segment_query_search *s, flr_probe_span *span)
 {
     flr_vec3 c = s->model->centre, p = flr_vec3_sub(s->near_a, c), q = flr_vec3_sub(s->near_b, c);
     const double a[3] = {p.x, p.y, p.z}, b[3] = {q.x, q.y, q.z};
@@ -116,14 +119,14 @@ static void make_span(const search *s, flr_probe_span *span)
 }
 
 /* Ends the piece behind the first hit so far. */
-static void shorten(search *s)
+static void shorten(segment_query_search *s)
 {
     double t = s->t + t_slack;
     if (s->from > 0 || s->to < 1 || !(t < 1)) return;
     s->near_b = flr_vec3_add_scaled(s->a, t, flr_vec3_sub(s->b, s->a));
 }
 
-static void scan_leaf(search *s, uint32_t block)
+static void scan_leaf(segment_query_search *s, uint32_t block)
 {
     const flr_probe_frame *frame = &s->model->frames[block];
     flr_vec3 p = flr_vec3_scale(flr_vec3_sub(s->near_a, frame->centre), frame->scale),
@@ -133,7 +136,7 @@ static void scan_leaf(search *s, uint32_t block)
     if (make_local(a, b, &local)) scan(s, &s->model->blocks[block], 1, &local);
 }
 
-static void walk_tree(search *s, uint32_t root)
+static void walk_tree(segment_query_search *s, uint32_t root)
 {
     const flr_probe_model *model = s->model;
     uint32_t stack[FLR_PROBE_STACK], depth = 0, found = s->triangle;
@@ -162,7 +165,7 @@ static void walk_tree(search *s, uint32_t root)
 /* ---- cells ---- */
 
 /* What a cell holds. */
-static void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
+static void scan_cell(segment_query_search *s, int32_t x, int32_t y, int32_t z)
 {
     const flr_probe_model *model = s->model;
     const flr_probe_slot *slot =
@@ -172,10 +175,12 @@ static void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
         walk_tree(s, slot->first);
         return;
     }
-    const flr_int4 middle = {FINE * x + FLR_PROBE_HALF, FINE * y + FLR_PROBE_HALF,
-                             FINE * z + FLR_PROBE_HALF, 0};
+    const flr_int4 middle = {SEGMENT_QUERY_FINE * x + FLR_PROBE_HALF,
+                             SEGMENT_QUERY_FINE * y + FLR_PROBE_HALF,
+                             SEGMENT_QUERY_FINE * z + FLR_PROBE_HALF, 0};
     flr_probe_local local = {s->fine_a - middle, s->fine_b - middle};
-    flr_int4 far = ((local.a + FINE) | (local.b + FINE)) & ~(2 * FINE - 1);
+    flr_int4 far = ((local.a + SEGMENT_QUERY_FINE) | (local.b + SEGMENT_QUERY_FINE)) &
+                   ~(2 * SEGMENT_QUERY_FINE - 1);
     if (far[0] | far[1] | far[2]) {
         double p[3] = {local.a[0], local.a[1], local.a[2]},
                q[3] = {local.b[0], local.b[1], local.b[2]};
@@ -185,7 +190,7 @@ static void scan_cell(search *s, int32_t x, int32_t y, int32_t z)
 }
 
 /* From cell to cell along the piece (Amanatides and Woo 1987), until a hit is behind. */
-static void walk_cells(search *s, const double p[3], const double q[3])
+static void walk_cells(segment_query_search *s, const double p[3], const double q[3])
 {
     const int32_t *cells = s->model->cells;
     int32_t at[3], step[3];
@@ -210,24 +215,26 @@ static void walk_cells(search *s, const double p[3], const double q[3])
     }
 }
 
-static void search_grid(search *s)
+static void search_grid(segment_query_search *s)
 {
     const flr_probe_model *m = s->model;
     double p[3] = {(s->near_a.x - m->low.x) * m->per_cell, (s->near_a.y - m->low.y) * m->per_cell,
                    (s->near_a.z - m->low.z) * m->per_cell},
            q[3] = {(s->near_b.x - m->low.x) * m->per_cell, (s->near_b.y - m->low.y) * m->per_cell,
                    (s->near_b.z - m->low.z) * m->per_cell};
-    s->fine_a = (flr_int4){nearest(p[0] * FINE), nearest(p[1] * FINE), nearest(p[2] * FINE), 0};
-    s->fine_b = (flr_int4){nearest(q[0] * FINE), nearest(q[1] * FINE), nearest(q[2] * FINE), 0};
+    s->fine_a = (flr_int4){nearest(p[0] * SEGMENT_QUERY_FINE), nearest(p[1] * SEGMENT_QUERY_FINE),
+                           nearest(p[2] * SEGMENT_QUERY_FINE), 0};
+    s->fine_b = (flr_int4){nearest(q[0] * SEGMENT_QUERY_FINE), nearest(q[1] * SEGMENT_QUERY_FINE),
+                           nearest(q[2] * SEGMENT_QUERY_FINE), 0};
     walk_cells(s, p, q);
 }
 
 /* ---- the whole question ---- */
 
-typedef enum place { PLACE_APART, PLACE_NEAR, PLACE_FAR } place;
+typedef enum segment_query_place { PLACE_APART, PLACE_NEAR, PLACE_FAR } segment_query_place;
 
 /* Cuts what is far out. In long double: the ends may be a million times farther out than the model is large. */
-static place cut_to_model(search *s, flr_box3 box)
+static segment_query_place cut_to_model(segment_query_search *s, flr_box3 box)
 {
     const double a[3] = {s->a.x, s->a.y, s->a.z}, b[3] = {s->b.x, s->b.y, s->b.z};
     const double low[3] = {box.low.x, box.low.y, box.low.z},
@@ -254,7 +261,7 @@ static place cut_to_model(search *s, flr_box3 box)
     return PLACE_NEAR;
 }
 
-static place find_place(search *s)
+static segment_query_place find_place(segment_query_search *s)
 {
     const flr_probe_model *model = s->model;
     flr_vec3 low = flr_vec3_min(s->a, s->b), high = flr_vec3_max(s->a, s->b);
@@ -274,14 +281,14 @@ static place find_place(search *s)
 }
 
 /* Through the whole model. */
-static void search_all(search *s, const flr_probe_witness *witness)
+static void search_all(segment_query_search *s, const flr_probe_witness *witness)
 {
     const flr_probe_model *model = s->model;
     if (!flr_vec3_is_finite(s->a) || !flr_vec3_is_finite(s->b)) return;
     if (s->any && witness && witness->triangle < model->mesh->triangle_count)
         consider(s, witness->triangle);
     if (done(s)) return;
-    place where = find_place(s);
+    segment_query_place where = find_place(s);
     if (where == PLACE_APART) return;
     if (where == PLACE_FAR)
         for (uint32_t t = 0; t < model->mesh->triangle_count && !done(s); t++) consider(s, t);
@@ -296,9 +303,10 @@ static void search_all(search *s, const flr_probe_witness *witness)
 static inline uint32_t ask(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
                            bool any, flr_probe_witness *witness, double *t)
 {
-    uint32_t list[FLR_PROBE_ROOM], found = model->near(model, a, b, list);
+    uint32_t list[FLR_PROBE_CAPACITY], found = model->near(model, a, b, list);
     if (found == 0) return FLR_PROBE_NONE;
-    search s = {.model = model, .a = *a, .b = *b, .near_a = *a, .near_b = *b, .to = 1, .any = any};
+    segment_query_search s = {
+        .model = model, .a = *a, .b = *b, .near_a = *a, .near_b = *b, .to = 1, .any = any};
     s.t = 2, s.triangle = FLR_PROBE_NONE;
     if (found == FLR_PROBE_NONE)
         search_all(&s, witness);

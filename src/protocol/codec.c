@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "protocol/message_check.h"
 
 /* where and why a message is refused; becomes a sentence only when somebody wants to read it */

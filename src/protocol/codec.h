@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 #include "protocol/message_table.h"
 #include "protocol/messages.h"
 
@@ -28,7 +28,7 @@ enum {
 };
 
 /* Bytes of memory that decoding a frame of `size` bytes takes at most. */
-#define FLR_PROTOCOL_ROOM(size) ((size) + FLR_PROTOCOL_SPARE)
+#define FLR_PROTOCOL_CAPACITY(size) ((size) + FLR_PROTOCOL_SPARE)
 
 /* The first 16 bytes: the same in all versions. */
 typedef struct flr_protocol_head {
@@ -47,7 +47,7 @@ flr_result flr_protocol_read_head(const void *bytes, size_t size, flr_protocol_h
 flr_result flr_protocol_agree(const flr_protocol_head *hello, uint8_t *minor, flr_error *error);
 
 /* Decodes a frame that goes in `direction` (FLR_TO_CONTROLLER or FLR_TO_CLIENT). Texts and lists are put into `room`,
- * which FLR_PROTOCOL_ROOM(size) bytes suffice for and which the message points into; the frame is not needed afterwards.
+ * which FLR_PROTOCOL_CAPACITY(size) bytes suffice for and which the message points into; the frame is not needed afterwards.
  *
  *   FLR_UNSUPPORTED  no such message: skip it, or answer with `error` if it has a request number. Or another major version
  *   FLR_BAD_INPUT    the sentence names message and field; so does FLR_TOO_LARGE, for what is beyond the table's limits

@@ -1,7 +1,7 @@
 /* messages.def as data */
 #include "protocol/message_table.h"
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 #include "protocol/codec.h"
 
 _Static_assert((int)FLR_WIRE_RESULT_OK == FLR_OK && (int)FLR_WIRE_RESULT_IO == FLR_IO &&

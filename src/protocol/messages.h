@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "feeler/inertia.h"
 #include "feeler/math.h"
 
 enum { FLR_PROTOCOL_MAJOR = 1, FLR_PROTOCOL_MINOR = 3 };

@@ -1,8 +1,10 @@
 /* one device in the place of another, between two frames */
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "realtime/loop.h"
 
-enum { ROUNDS = 2 }; /* of the watchdog, after which it looks at no guard that it saw before */
+enum {
+    EXCHANGE_ROUNDS = 2
+}; /* of the watchdog, after which it looks at no guard that it saw before */
 
 flr_result flr_loop_exchange(flr_loop *loop, uint32_t index, flr_device *device, flr_error *error)
 {
@@ -57,7 +59,7 @@ bool flr_loop_exchanging(flr_loop *loop, uint32_t index)
     // the watchdog may still look at the guard before
     uint64_t rounds = atomic_load(&loop->rounds) + 1;
     if (n->rounds == 0) n->rounds = rounds;
-    if (loop->threads.watchdog_made && rounds < n->rounds + ROUNDS) return true;
+    if (loop->threads.watchdog_made && rounds < n->rounds + EXCHANGE_ROUNDS) return true;
     flr_guard_destroy(n->guard);
     n->guard = NULL;
     atomic_store(&n->phase, FLR_EXCHANGE_NONE);

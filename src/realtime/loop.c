@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 enum { COMMANDS_PER_FRAME = 32 }; /* more wait for the next: the work of a frame is bounded */
 
@@ -349,12 +349,6 @@ const flr_histogram *flr_loop_compute(const flr_loop *loop)
 {
     FLR_ASSERT(loop);
     return &loop->stats.compute;
-}
-
-const flr_histogram *flr_loop_wakeup(const flr_loop *loop)
-{
-    FLR_ASSERT(loop);
-    return &loop->stats.wakeup;
 }
 
 void flr_loop_reset_stats(flr_loop *loop)

@@ -6,9 +6,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "feeler/latest.h"
+#include "feeler/base.h"
 #include "feeler/loop.h"
-#include "feeler/ring.h"
 #include "realtime/stall.h"
 #include "realtime/stats.h"
 

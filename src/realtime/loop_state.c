@@ -2,23 +2,23 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "realtime/loop.h"
 
 /* what all loops have; the devices, each with its guard, come behind it */
-typedef struct saved {
+typedef struct loop_state_saved {
     uint64_t number;
     int64_t next_ns;
     flr_device_sample samples[FLR_LOOP_DEVICES];
     flr_wrench sent[FLR_LOOP_DEVICES];
     bool fresh[FLR_LOOP_DEVICES];
     bool begun, again;
-} saved;
+} loop_state_saved;
 
 size_t flr_loop_state_size(const flr_loop *loop)
 {
     FLR_ASSERT(loop);
-    size_t size = sizeof(saved);
+    size_t size = sizeof(loop_state_saved);
     for (uint32_t i = 0; i < loop->def.device_count; i++)
         size += flr_device_saved_size(loop->def.devices[i]) + flr_guard_saved_size();
     return size;
@@ -27,7 +27,7 @@ size_t flr_loop_state_size(const flr_loop *loop)
 void flr_loop_save(const flr_loop *loop, void *state)
 {
     FLR_ASSERT(loop && state && !flr_loop_is_running(loop));
-    saved s;
+    loop_state_saved s;
     memset(&s, 0, sizeof s);
     s.number = loop->number, s.next_ns = loop->next_ns;
     s.begun = loop->begun, s.again = loop->again;
@@ -45,7 +45,7 @@ void flr_loop_save(const flr_loop *loop, void *state)
 }
 
 /* What somebody else wrote must not bring a pose into the loop that is none. */
-static bool makes_sense(const saved *s)
+static bool makes_sense(const loop_state_saved *s)
 {
     bool fine = s->next_ns >= 0;
     for (int i = 0; i < FLR_LOOP_DEVICES; i++)
@@ -57,7 +57,7 @@ static bool makes_sense(const saved *s)
 bool flr_loop_load(flr_loop *loop, const void *state, size_t size)
 {
     FLR_ASSERT(loop && state && !flr_loop_is_running(loop));
-    saved s;
+    loop_state_saved s;
     if (size != flr_loop_state_size(loop)) return false;
     memcpy(&s, state, sizeof s);
     if (!makes_sense(&s)) return false;

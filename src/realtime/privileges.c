@@ -22,7 +22,7 @@ void flr_privileges_unlock_memory(void) { munlockall(); }
 #ifdef FLR_SANITIZED /* they fault anyway, and have very much static data */
 void flr_privileges_touch_program(void) {}
 #else
-enum { PAGE = 4096 };
+enum { PRIVILEGES_PAGE = 4096 };
 
 /* One object (program or library): what it has loaded. Static data that is written later is made writable now, page by page,
  * since some of it was closed after relocation; where the system cannot do it (before Linux 5.14), code alone is read. */
@@ -34,10 +34,10 @@ static int touch_object(struct dl_phdr_info *object, size_t size, void *context)
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_R)) continue;
         uintptr_t begin = object->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
-        begin -= begin % PAGE;
+        begin -= begin % PRIVILEGES_PAGE;
         int how = part->p_flags & PF_W ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-        for (uintptr_t page = begin; page < end; page += PAGE)
-            if (madvise((void *)page, PAGE, how) != 0 && errno == EINVAL &&
+        for (uintptr_t page = begin; page < end; page += PRIVILEGES_PAGE)
+            if (madvise((void *)page, PRIVILEGES_PAGE, how) != 0 && errno == EINVAL &&
                 how == MADV_POPULATE_READ)
                 (void)*(volatile const char *)page;
     }

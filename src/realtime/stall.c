@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "realtime/loop.h"
 
 struct flr_stall {

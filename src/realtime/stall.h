@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
 #include "feeler/loop.h"
-#include "feeler/result.h"
 
 typedef struct flr_stall flr_stall;
 

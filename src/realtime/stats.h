@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "feeler/latest.h"
+#include "feeler/base.h"
 #include "feeler/loop.h"
 
 typedef struct flr_stats {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "realtime/loop.h"
 #include "realtime/privileges.h"
 

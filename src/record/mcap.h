@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 
 /* bytes that grow; `failed` sticks when memory ran out, and everything after is ignored */
 typedef struct flr_bytes {

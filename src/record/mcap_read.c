@@ -6,8 +6,8 @@
 #include "record/mcap_records.h"
 
 enum {
-    LARGEST = 64 << 20, /* of a record, bytes: ours stay far below */
-    MOST = 1024         /* schemas, channels, metadata pairs */
+    MCAP_READ_LARGEST = 64 << 20, /* of a record, bytes: ours stay far below */
+    MAX_RECORDS = 1024            /* schemas, channels, metadata pairs */
 };
 
 typedef struct schema {
@@ -54,13 +54,13 @@ struct flr_mcap_reader {
 
 /* ---- a look at bytes ---- */
 
-typedef struct look {
+typedef struct mcap_read_look {
     const uint8_t *data;
     size_t left;
     bool bad;
-} look;
+} mcap_read_look;
 
-static uint64_t number(look *l, size_t size)
+static uint64_t number(mcap_read_look *l, size_t size)
 {
     uint64_t value = 0;
     if (l->left < size) {
@@ -74,23 +74,23 @@ static uint64_t number(look *l, size_t size)
 }
 
 /* Bytes whose length stands before them. */
-static look piece(look *l, size_t width)
+static mcap_read_look piece(mcap_read_look *l, size_t width)
 {
     uint64_t size = number(l, width);
     if (l->bad || size > l->left) {
         l->bad = true;
-        return (look){.bad = true};
+        return (mcap_read_look){.bad = true};
     }
-    look inner = {l->data, (size_t)size, false};
+    mcap_read_look inner = {l->data, (size_t)size, false};
     l->data += size;
     l->left -= (size_t)size;
     return inner;
 }
 
 /* A text of its own; NULL: no memory. A zero within ends it. */
-static char *text(look *l)
+static char *text(mcap_read_look *l)
 {
-    look t = piece(l, 4);
+    mcap_read_look t = piece(l, 4);
     char *copy = malloc(t.left + 1);
     if (!copy) return NULL;
     if (t.left) memcpy(copy, t.data, t.left);
@@ -132,12 +132,12 @@ static bool grow(void **array, size_t count, size_t size)
     return true;
 }
 
-static flr_result take_schema(flr_mcap_reader *r, look l, flr_error *error)
+static flr_result take_schema(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
 {
     uint16_t id = (uint16_t)number(&l, 2);
     for (size_t i = 0; i < r->schema_count; i++)
         if (r->schemas[i].id == id) return FLR_OK; /* repeated */
-    if (r->schema_count == MOST) return damaged(r, "too many schemas", error);
+    if (r->schema_count == MAX_RECORDS) return damaged(r, "too many schemas", error);
     char *name = text(&l);
     if (!name || !grow((void **)&r->schemas, r->schema_count, sizeof *r->schemas)) {
         free(name);
@@ -147,12 +147,12 @@ static flr_result take_schema(flr_mcap_reader *r, look l, flr_error *error)
     return l.bad ? damaged(r, "a schema that is cut off", error) : FLR_OK;
 }
 
-static flr_result take_channel(flr_mcap_reader *r, look l, flr_error *error)
+static flr_result take_channel(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
 {
     uint16_t id = (uint16_t)number(&l, 2), of = (uint16_t)number(&l, 2);
     for (size_t i = 0; i < r->channel_count; i++)
         if (r->channels[i].id == id) return FLR_OK;
-    if (r->channel_count == MOST) return damaged(r, "too many channels", error);
+    if (r->channel_count == MAX_RECORDS) return damaged(r, "too many channels", error);
     char *topic = text(&l), *encoding = text(&l);
     if (!topic || !encoding ||
         !grow((void **)&r->channels, r->channel_count, sizeof *r->channels)) {
@@ -164,14 +164,14 @@ static flr_result take_channel(flr_mcap_reader *r, look l, flr_error *error)
     return l.bad ? damaged(r, "a channel that is cut off", error) : FLR_OK;
 }
 
-static flr_result take_metadata(flr_mcap_reader *r, look l, flr_error *error)
+static flr_result take_metadata(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
 {
-    look name = l;
+    mcap_read_look name = l;
     piece(&l, 4);
-    look map = piece(&l, 4);
+    mcap_read_look map = piece(&l, 4);
     char *shared = NULL;
     while (!map.bad && map.left) {
-        if (r->pair_count == MOST) return damaged(r, "too much metadata", error);
+        if (r->pair_count == MAX_RECORDS) return damaged(r, "too much metadata", error);
         pair p = {.name = shared ? shared : text(&name), .owner = !shared};
         p.key = text(&map);
         p.value = text(&map);
@@ -186,7 +186,7 @@ static flr_result take_metadata(flr_mcap_reader *r, look l, flr_error *error)
     return l.bad || map.bad ? damaged(r, "metadata that is cut off", error) : FLR_OK;
 }
 
-static flr_result take_message(flr_mcap_reader *r, look l, flr_mcap_message *message,
+static flr_result take_message(flr_mcap_reader *r, mcap_read_look l, flr_mcap_message *message,
                                flr_error *error)
 {
     uint16_t id = (uint16_t)number(&l, 2);
@@ -210,14 +210,14 @@ static flr_result take_message(flr_mcap_reader *r, look l, flr_mcap_message *mes
 }
 
 /* Opens a chunk: its records are read from `block` from here on. */
-static flr_result take_chunk(flr_mcap_reader *r, look l, flr_error *error)
+static flr_result take_chunk(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
 {
     number(&l, 8);
     number(&l, 8);
     uint64_t plain = number(&l, 8);
     uint32_t crc = (uint32_t)number(&l, 4);
-    look compression = piece(&l, 4);
-    look records = piece(&l, 8);
+    mcap_read_look compression = piece(&l, 4);
+    mcap_read_look records = piece(&l, 8);
     if (l.bad) return damaged(r, "a chunk that is cut off", error);
     bool lz4 = compression.left == 3 && !memcmp(compression.data, "lz4", 3),
          zstd = compression.left == 4 && !memcmp(compression.data, "zstd", 4);
@@ -258,11 +258,11 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
     if (r->complete || r->size - r->at < sizeof head) return FLR_CLOSED;
     flr_result result = fetch(r, r->at, head, sizeof head, error);
     if (result != FLR_OK) return result;
-    look l = {head + 1, 8, false};
+    mcap_read_look l = {head + 1, 8, false};
     uint64_t size = number(&l, 8);
     *opcode = head[0];
     if (size > r->size - r->at - sizeof head) return FLR_CLOSED; /* the writer died here */
-    if (size > LARGEST) {
+    if (size > MCAP_READ_LARGEST) {
         r->at = r->size; /* where the next one begins is not known any more */
         return damaged(r, "a record that is too large", error);
     }
@@ -285,7 +285,7 @@ static flr_result next_record(flr_mcap_reader *r, uint8_t *opcode, flr_error *er
 }
 
 /* The end of the data: its checksum tells damage outside of chunks, to names and parameters, for one. */
-static flr_result take_data_end(flr_mcap_reader *r, look l, flr_error *error)
+static flr_result take_data_end(flr_mcap_reader *r, mcap_read_look l, flr_error *error)
 {
     uint32_t crc = (uint32_t)number(&l, 4);
     r->complete = true;
@@ -295,7 +295,7 @@ static flr_result take_data_end(flr_mcap_reader *r, look l, flr_error *error)
 }
 
 /* Deals with one record. FLR_OK with a topic set: a message. */
-static flr_result take(flr_mcap_reader *r, uint8_t opcode, look l, bool inside,
+static flr_result take(flr_mcap_reader *r, uint8_t opcode, mcap_read_look l, bool inside,
                        flr_mcap_message *message, flr_error *error)
 {
     switch (opcode) {
@@ -324,15 +324,15 @@ flr_result flr_mcap_next(flr_mcap_reader *r, flr_mcap_message *message, flr_erro
     while (result == FLR_OK && !message->topic) {
         uint8_t opcode;
         if (r->chunk_at < r->chunk_end) {
-            look l = {r->block.data + r->chunk_at, r->chunk_end - r->chunk_at, false};
+            mcap_read_look l = {r->block.data + r->chunk_at, r->chunk_end - r->chunk_at, false};
             opcode = (uint8_t)number(&l, 1);
-            look record = piece(&l, 8);
+            mcap_read_look record = piece(&l, 8);
             r->chunk_at = r->chunk_end - l.left;
             result = l.bad ? damaged(r, "a record that is cut off in a chunk", error)
                            : take(r, opcode, record, true, message, error);
         } else {
             result = next_record(r, &opcode, error);
-            look record = {r->block.data, r->block.size, false};
+            mcap_read_look record = {r->block.data, r->block.size, false};
             if (result == FLR_OK) result = take(r, opcode, record, false, message, error);
         }
         if (result == FLR_BAD_INPUT) {
@@ -359,7 +359,7 @@ static flr_result read_front(flr_mcap_reader *r, flr_error *error)
             return FLR_OK;
         }
         flr_mcap_message none = {0};
-        look record = {r->block.data, r->block.size, false};
+        mcap_read_look record = {r->block.data, r->block.size, false};
         if ((result = take(r, opcode, record, false, &none, error)) != FLR_OK) return result;
     }
 }
@@ -398,16 +398,16 @@ flr_result flr_mcap_open(flr_env *env, const char *path, flr_mcap_reader **reade
 
 /* ---- the summary ---- */
 
-enum { FOOTER = 9 + 20, SUMMARY_RECORDS = 4096, STATISTICS_MOST = 65536 };
+enum { FOOTER = 9 + 20, SUMMARY_RECORDS = 4096, MAX_STATISTICS = 65536 };
 
 /* Statistics: of messages by schema, and their times. */
-static bool take_statistics(const flr_mcap_reader *r, look l, const char *wanted,
+static bool take_statistics(const flr_mcap_reader *r, mcap_read_look l, const char *wanted,
                             uint64_t *messages, uint64_t *first, uint64_t *last)
 {
     number(&l, 8), number(&l, 2); /* messages of all channels, schemas */
     number(&l, 8), number(&l, 8); /* channels, attachments, metadata, chunks */
     uint64_t begin = number(&l, 8), end = number(&l, 8), count = 0;
-    look map = piece(&l, 4);
+    mcap_read_look map = piece(&l, 4);
     while (!map.bad && map.left) {
         uint16_t id = (uint16_t)number(&map, 2);
         uint64_t of = number(&map, 8);
@@ -427,16 +427,16 @@ static bool take_statistics(const flr_mcap_reader *r, look l, const char *wanted
 /* Is the checksum of the summary, which begins at `at`, right? It covers the footer, too, up to itself. */
 static bool summary_is_sound(flr_mcap_reader *r, uint64_t at, const uint8_t footer[FOOTER])
 {
-    enum { PIECE = 1 << 16 };
+    enum { MCAP_READ_PIECE = 1 << 16 };
     flr_error ignored;
-    look l = {footer + FOOTER - 4, 4, false};
+    mcap_read_look l = {footer + FOOTER - 4, 4, false};
     uint32_t wanted = (uint32_t)number(&l, 4), crc = 0;
     uint64_t end = r->size - FOOTER - sizeof flr_mcap_magic;
     if (wanted == 0) return true; /* its writer made none */
-    uint8_t *bytes = malloc(PIECE);
+    uint8_t *bytes = malloc(MCAP_READ_PIECE);
     bool read = bytes && at <= end;
     while (read && at < end) {
-        size_t now = end - at < PIECE ? (size_t)(end - at) : PIECE;
+        size_t now = end - at < MCAP_READ_PIECE ? (size_t)(end - at) : MCAP_READ_PIECE;
         read = fetch(r, at, bytes, now, &ignored) == FLR_OK;
         if (read) crc = flr_crc32(crc, bytes, now);
         at += now;
@@ -453,22 +453,22 @@ bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages
     if (r->size < 2 * sizeof end ||
         fetch(r, r->size - sizeof end, end, sizeof end, &ignored) != FLR_OK)
         return false;
-    look l = {end, sizeof end, false};
+    mcap_read_look l = {end, sizeof end, false};
     bool footer = number(&l, 1) == MCAP_FOOTER && number(&l, 8) == 20;
     uint64_t at = number(&l, 8), stop = r->size - sizeof end;
     if (!footer || memcmp(end + FOOTER, flr_mcap_magic, sizeof flr_mcap_magic) != 0) return false;
     if (!summary_is_sound(r, at, end)) return false;
     for (int i = 0; i < SUMMARY_RECORDS && at > 0 && at < stop && stop - at > sizeof head; i++) {
         if (fetch(r, at, head, sizeof head, &ignored) != FLR_OK) return false;
-        look h = {head + 1, 8, false};
+        mcap_read_look h = {head + 1, 8, false};
         uint64_t size = number(&h, 8);
         at += sizeof head;
         if (size > stop - at) return false;
-        if (head[0] == MCAP_STATISTICS && size <= STATISTICS_MOST) {
+        if (head[0] == MCAP_STATISTICS && size <= MAX_STATISTICS) {
             uint8_t *bytes = malloc((size_t)size + 1);
             bool told = bytes && fetch(r, at, bytes, (size_t)size, &ignored) == FLR_OK &&
-                        take_statistics(r, (look){bytes, (size_t)size, false}, wanted, messages,
-                                        first, last);
+                        take_statistics(r, (mcap_read_look){bytes, (size_t)size, false}, wanted,
+                                        messages, first, last);
             free(bytes);
             return told;
         }
@@ -479,13 +479,13 @@ bool flr_mcap_summary(flr_mcap_reader *r, const char *wanted, uint64_t *messages
 
 /* ---- the end of a file without one ---- */
 
-enum { TAIL = 8 << 20, CHUNK_HEAD = 9 + 40, TRIES = 64 };
+enum { TAIL = 8 << 20, CHUNK_HEAD = 9 + 40, MCAP_READ_TRIES = 64 };
 
 /* Does a whole chunk begin there? Its sizes have to agree and its checksum to be right, so that what a message happens to hold is not
  * taken for one. `tries`: checksums that may still be made. */
 static bool whole_chunk(const uint8_t *data, size_t left, int *tries, uint64_t *end)
 {
-    look l = {data, left, false};
+    mcap_read_look l = {data, left, false};
     if (number(&l, 1) != MCAP_CHUNK) return false;
     uint64_t size = number(&l, 8), first = number(&l, 8), last = number(&l, 8);
     uint64_t plain = number(&l, 8);
@@ -505,7 +505,7 @@ bool flr_mcap_last(flr_mcap_reader *r, uint64_t *last)
     size_t size = r->size - r->at < TAIL ? (size_t)(r->size - r->at) : TAIL;
     uint8_t *tail = malloc(size + 1);
     bool found = false;
-    int tries = TRIES;
+    int tries = MCAP_READ_TRIES;
     flr_error ignored;
     if (tail && fetch(r, r->size - size, tail, size, &ignored) == FLR_OK)
         for (size_t at = size; at-- > 0 && !found;)

@@ -101,7 +101,7 @@ typedef struct channel_state {
     flr_bytes index; /* of the chunk in the making: time, offset */
 } channel_state;
 
-enum { MOST_CHANNELS = 64, MOST_SCHEMAS = 64 };
+enum { MAX_CHANNELS = 64, MAX_SCHEMAS = 64 };
 
 struct flr_mcap_writer {
     flr_file *file;
@@ -113,7 +113,7 @@ struct flr_mcap_writer {
     size_t announced;     /* bytes of them that stand in a chunk */
     size_t outside;       /* … and before one */
     uint16_t schemas, channels;
-    channel_state state[MOST_CHANNELS];
+    channel_state state[MAX_CHANNELS];
     flr_bytes chunks; /* of chunk_entry */
     flr_bytes maps;
     flr_bytes metadata_index;
@@ -181,8 +181,8 @@ flr_result flr_mcap_create(flr_env *env, const char *path, const char *profile, 
 flr_result flr_mcap_add_schema(flr_mcap_writer *w, const char *name, const char *encoding,
                                const void *data, size_t size, uint16_t *id, flr_error *error)
 {
-    if (w->schemas == MOST_SCHEMAS)
-        return flr_fail(error, FLR_TOO_LARGE, "a recording has at most %d schemas", MOST_SCHEMAS);
+    if (w->schemas == MAX_SCHEMAS)
+        return flr_fail(error, FLR_TOO_LARGE, "a recording has at most %d schemas", MAX_SCHEMAS);
     size_t begin = begin_record(&w->described, MCAP_SCHEMA);
     flr_bytes_u16(&w->described, (uint16_t)(w->schemas + 1));
     flr_bytes_text(&w->described, name);
@@ -198,8 +198,8 @@ flr_result flr_mcap_add_schema(flr_mcap_writer *w, const char *name, const char 
 flr_result flr_mcap_add_channel(flr_mcap_writer *w, uint16_t schema, const char *topic,
                                 const char *encoding, uint16_t *id, flr_error *error)
 {
-    if (w->channels == MOST_CHANNELS)
-        return flr_fail(error, FLR_TOO_LARGE, "a recording has at most %d channels", MOST_CHANNELS);
+    if (w->channels == MAX_CHANNELS)
+        return flr_fail(error, FLR_TOO_LARGE, "a recording has at most %d channels", MAX_CHANNELS);
     size_t begin = begin_record(&w->described, MCAP_CHANNEL);
     flr_bytes_u16(&w->described, (uint16_t)(w->channels + 1));
     flr_bytes_u16(&w->described, schema);
@@ -392,7 +392,7 @@ void flr_mcap_abandon(flr_mcap_writer *w)
 {
     if (!w) return;
     flr_file_close(w->file);
-    for (int i = 0; i < MOST_CHANNELS; i++) flr_bytes_free(&w->state[i].index);
+    for (int i = 0; i < MAX_CHANNELS; i++) flr_bytes_free(&w->state[i].index);
     flr_bytes_free(&w->chunk);
     flr_bytes_free(&w->described);
     flr_bytes_free(&w->chunks);

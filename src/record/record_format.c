@@ -15,7 +15,7 @@ enum {
     HAND_LINEAR, /* both only where the device measures velocity */
     HAND_ANGULAR,
     HAND_FRESH,
-    HAND_SENT_FORCE, /* both only where the world was told */
+    HAND_SENT_FORCE, /* both only where the world got them */
     HAND_SENT_TORQUE
 };
 enum { PART_POSE = 1, PART_LINEAR, PART_ANGULAR };
@@ -48,31 +48,32 @@ enum {
 
 enum { NOTE_FRAME = 1, NOTE_TEXT, NOTE_DATA };
 
-#define VECTOR     FLR_PROTO_MESSAGE, ".feeler.Vector", false
-#define POSE       FLR_PROTO_MESSAGE, ".feeler.Pose", false
-#define NUMBER(of) FLR_PROTO_##of, NULL, false
+#define VECTOR                   FLR_PROTO_MESSAGE, ".feeler.Vector", false
+#define POSE                     FLR_PROTO_MESSAGE, ".feeler.Pose", false
+#define RECORD_FORMAT_NUMBER(of) FLR_PROTO_##of, NULL, false
 
 const flr_proto_message flr_record_frame_messages[] = {
-    {"Vector",
-     (const flr_proto_field[]){
-         {"x", X, NUMBER(DOUBLE)}, {"y", Y, NUMBER(DOUBLE)}, {"z", Z, NUMBER(DOUBLE)}, {0}}},
-    {"Quaternion", (const flr_proto_field[]){{"x", X, NUMBER(DOUBLE)},
-                                             {"y", Y, NUMBER(DOUBLE)},
-                                             {"z", Z, NUMBER(DOUBLE)},
-                                             {"w", W, NUMBER(DOUBLE)},
+    {"Vector", (const flr_proto_field[]){{"x", X, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                         {"y", Y, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                         {"z", Z, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                         {0}}},
+    {"Quaternion", (const flr_proto_field[]){{"x", X, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                             {"y", Y, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                             {"z", Z, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                             {"w", W, RECORD_FORMAT_NUMBER(DOUBLE)},
                                              {0}}},
     {"Pose", (const flr_proto_field[]){{"position", POSITION, VECTOR},
                                        {"orientation", ORIENTATION, FLR_PROTO_MESSAGE,
                                         ".feeler.Quaternion", false},
                                        {0}}},
     {"Hand", (const flr_proto_field[]){{"pose", HAND_POSE, POSE},
-                                       {"buttons", HAND_BUTTONS, NUMBER(UINT32)},
-                                       {"part", HAND_PART, NUMBER(UINT32)},
+                                       {"buttons", HAND_BUTTONS, RECORD_FORMAT_NUMBER(UINT32)},
+                                       {"part", HAND_PART, RECORD_FORMAT_NUMBER(UINT32)},
                                        {"force", HAND_FORCE, VECTOR},
                                        {"torque", HAND_TORQUE, VECTOR},
                                        {"velocity", HAND_LINEAR, VECTOR},
                                        {"angular_velocity", HAND_ANGULAR, VECTOR},
-                                       {"fresh", HAND_FRESH, NUMBER(BOOL)},
+                                       {"fresh", HAND_FRESH, RECORD_FORMAT_NUMBER(BOOL)},
                                        {"sent_force", HAND_SENT_FORCE, VECTOR},
                                        {"sent_torque", HAND_SENT_TORQUE, VECTOR},
                                        {0}}},
@@ -82,41 +83,41 @@ const flr_proto_message flr_record_frame_messages[] = {
                                        {0}}},
     {"Contact", (const flr_proto_field[]){{"point", CONTACT_POINT, VECTOR},
                                           {"normal", CONTACT_NORMAL, VECTOR},
-                                          {"depth", CONTACT_DEPTH, NUMBER(DOUBLE)},
-                                          {"part", CONTACT_PART, NUMBER(UINT32)},
+                                          {"depth", CONTACT_DEPTH, RECORD_FORMAT_NUMBER(DOUBLE)},
+                                          {"part", CONTACT_PART, RECORD_FORMAT_NUMBER(UINT32)},
                                           {0}}},
     {"Frame",
      (const flr_proto_field[]){
-         {"frame", FRAME_NUMBER, NUMBER(UINT64)},
-         {"time_ns", FRAME_TIME, NUMBER(UINT64)},
-         {"compute_us", FRAME_COMPUTE, NUMBER(DOUBLE)},
-         {"wakeup_us", FRAME_WAKEUP, NUMBER(DOUBLE)},
-         {"points_tested", FRAME_TESTED, NUMBER(UINT64)},
-         {"contacts", FRAME_CONTACTS, NUMBER(UINT32)},
-         {"penetrations", FRAME_PENETRATIONS, NUMBER(UINT32)},
-         {"distance_lower", FRAME_LOWER, NUMBER(DOUBLE)},
-         {"distance_upper", FRAME_UPPER, NUMBER(DOUBLE)},
-         {"travel_limited", FRAME_LIMITED, NUMBER(BOOL)},
-         {"faults", FRAME_FAULTS, NUMBER(UINT32)},
-         {"hash", FRAME_HASH, NUMBER(FIXED64)},
+         {"frame", FRAME_NUMBER, RECORD_FORMAT_NUMBER(UINT64)},
+         {"time_ns", FRAME_TIME, RECORD_FORMAT_NUMBER(UINT64)},
+         {"compute_us", FRAME_COMPUTE, RECORD_FORMAT_NUMBER(DOUBLE)},
+         {"wakeup_us", FRAME_WAKEUP, RECORD_FORMAT_NUMBER(DOUBLE)},
+         {"points_tested", FRAME_TESTED, RECORD_FORMAT_NUMBER(UINT64)},
+         {"contacts", FRAME_CONTACTS, RECORD_FORMAT_NUMBER(UINT32)},
+         {"penetrations", FRAME_PENETRATIONS, RECORD_FORMAT_NUMBER(UINT32)},
+         {"distance_lower", FRAME_LOWER, RECORD_FORMAT_NUMBER(DOUBLE)},
+         {"distance_upper", FRAME_UPPER, RECORD_FORMAT_NUMBER(DOUBLE)},
+         {"travel_limited", FRAME_LIMITED, RECORD_FORMAT_NUMBER(BOOL)},
+         {"faults", FRAME_FAULTS, RECORD_FORMAT_NUMBER(UINT32)},
+         {"hash", FRAME_HASH, RECORD_FORMAT_NUMBER(FIXED64)},
          {"hands", FRAME_HANDS, FLR_PROTO_MESSAGE, ".feeler.Hand", true},
          {"parts", FRAME_PARTS, FLR_PROTO_MESSAGE, ".feeler.Part", true},
          {"contact_list", FRAME_CONTACT_LIST, FLR_PROTO_MESSAGE, ".feeler.Contact", true},
-         {"stopped", FRAME_STOPPED, NUMBER(BOOL)},
-         {"energy", FRAME_ENERGY, NUMBER(DOUBLE)},
-         {"waited_us", FRAME_WAITED, NUMBER(DOUBLE)},
-         {"paged_needed", FRAME_PAGED_NEEDED, NUMBER(UINT64)},
-         {"paged_hits", FRAME_PAGED_HITS, NUMBER(UINT64)},
-         {"paged_read", FRAME_PAGED_READ, NUMBER(UINT64)},
-         {"paged_resident", FRAME_PAGED_RESIDENT, NUMBER(UINT64)},
-         {"paged_directory", FRAME_PAGED_DIRECTORY, NUMBER(UINT64)},
+         {"stopped", FRAME_STOPPED, RECORD_FORMAT_NUMBER(BOOL)},
+         {"energy", FRAME_ENERGY, RECORD_FORMAT_NUMBER(DOUBLE)},
+         {"waited_us", FRAME_WAITED, RECORD_FORMAT_NUMBER(DOUBLE)},
+         {"paged_needed", FRAME_PAGED_NEEDED, RECORD_FORMAT_NUMBER(UINT64)},
+         {"paged_hits", FRAME_PAGED_HITS, RECORD_FORMAT_NUMBER(UINT64)},
+         {"paged_read", FRAME_PAGED_READ, RECORD_FORMAT_NUMBER(UINT64)},
+         {"paged_resident", FRAME_PAGED_RESIDENT, RECORD_FORMAT_NUMBER(UINT64)},
+         {"paged_directory", FRAME_PAGED_DIRECTORY, RECORD_FORMAT_NUMBER(UINT64)},
          {0}}},
     {0}};
 
 const flr_proto_message flr_record_note_messages[] = {
-    {"Note", (const flr_proto_field[]){{"frame", NOTE_FRAME, NUMBER(UINT64)},
-                                       {"text", NOTE_TEXT, NUMBER(STRING)},
-                                       {"data", NOTE_DATA, NUMBER(BYTES)},
+    {"Note", (const flr_proto_field[]){{"frame", NOTE_FRAME, RECORD_FORMAT_NUMBER(UINT64)},
+                                       {"text", NOTE_TEXT, RECORD_FORMAT_NUMBER(STRING)},
+                                       {"data", NOTE_DATA, RECORD_FORMAT_NUMBER(BYTES)},
                                        {0}}},
     {0}};
 

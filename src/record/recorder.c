@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
-#include "feeler/ring.h"
+#include "feeler/base.h"
 #include "record/record_format.h"
 
 enum { CHUNK_NS = 250000000 };

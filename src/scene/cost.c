@@ -10,7 +10,7 @@
 enum {
     OBJECT = 240,     /* with its first table */
     ARRAY = 128,      /* with its first table */
-    NUMBER = 32,      /* true, false and null take nothing, but are rare */
+    COST_NUMBER = 32, /* true, false and null take nothing, but are rare */
     STRING = 80,      /* beside its bytes; that of a member's key is freed, and a copy kept */
     MEMBER = 56,      /* what a member takes beside its key */
     SEPARATOR = 24,   /* the place in an array */
@@ -62,7 +62,7 @@ uint64_t flr_scene_cost(const char *text, size_t size, uint64_t limit, flr_json_
             if (next - at > longest) longest = next - at;
         } else if (c && !strchr("]} \t\r\n", c)) {
             next = word_end(text, size, next);
-            cost += NUMBER;
+            cost += COST_NUMBER;
             if (next - at > longest) longest = next - at;
         }
         if (c && strchr("{[:,]}", c)) last = c;

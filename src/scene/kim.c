@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "scene/number_lines.h"
 
-enum { MOST_MODELS = 4096 };
+enum { MAX_MODELS = 4096 };
 
 static const double foot = 0.3048;
 
@@ -193,7 +193,7 @@ static bool read_config(config *c)
 {
     double haptic, wanted, barrier = 0;
     if (!read_whole(c, "Haptic device", 1, &haptic) ||
-        !read_whole(c, "Number of models", MOST_MODELS, &wanted))
+        !read_whole(c, "Number of models", MAX_MODELS, &wanted))
         return false;
     if (wanted < 1) return flr_rows_fail(&c->lines, "a scene has at least one model", "");
     c->wanted = (size_t)wanted;

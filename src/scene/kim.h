@@ -8,7 +8,7 @@
  *
  * A model's line has its file, position, scale and voxel size. Lengths are feet, as his appendix C has them (0.02 is the
  * 0.6096 cm of the axle). Every part may be picked up, as in his program. What a device is and how hosts are kept in step is
- * decided elsewhere here; the two flags are read and told in the scene's description.
+ * decided elsewhere here; the two flags are read and mentioned in the scene's description.
  *
  * Thread: any. Not RT safe. */
 #ifndef FLR_SCENE_KIM_H

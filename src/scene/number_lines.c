@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 enum { NUMBER_MAX = 64 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 /* where the reader is */
 typedef struct flr_rows {

@@ -7,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "feeler/units.h"
 #include "scene/length.h"
 #include "scene/number_lines.h"
 
-enum { COLUMNS = 8 };
+enum { POSE_FILE_COLUMNS = 8 };
 
-static const char *const column_names[COLUMNS] = {"t", "x", "y", "z", "qw", "qx", "qy", "qz"};
+static const char *const column_names[POSE_FILE_COLUMNS] = {"t",  "x",  "y",  "z",
+                                                            "qw", "qx", "qy", "qz"};
 
 /* the eight numbers of a line, checked; `before` is the time of the pose before */
 static bool read_pose(flr_rows *r, double unit, double before, flr_timed_pose *pose)
 {
-    double n[COLUMNS];
-    const char *starts[COLUMNS];
-    for (int i = 0; i < COLUMNS; i++)
+    double n[POSE_FILE_COLUMNS];
+    const char *starts[POSE_FILE_COLUMNS];
+    for (int i = 0; i < POSE_FILE_COLUMNS; i++)
         if (!flr_rows_number(r, "a pose is t x y z qw qx qy qz; the line ends before ",
                              column_names[i], &starts[i], &n[i]))
             return false;
@@ -61,7 +61,7 @@ flr_result flr_pose_list_parse(const char *name, const void *bytes, size_t size,
     flr_pose_list found = {0};
     flr_error why = {0};
     flr_rows r = flr_rows_begin(name, bytes, size, &why);
-    size_t room = flr_rows_most(&r, COLUMNS);
+    size_t room = flr_rows_most(&r, POSE_FILE_COLUMNS);
     found.poses = malloc(room ? room * sizeof *found.poses : 1);
     if (!found.poses) return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the poses", name);
     while (flr_rows_next(&r)) {
@@ -110,20 +110,20 @@ static flr_result write_poses(flr_output *output, const flr_pose_list *list, dou
     if (result == FLR_OK) result = flr_output_print(output, error, "# t x y z qw qx qy qz\n");
     for (size_t i = 0; i < list->count && result == FLR_OK; i++) {
         const flr_timed_pose *p = &list->poses[i];
-        const double numbers[COLUMNS] = {p->t,
-                                         flr_length_in(p->T_world_part.p.x, unit),
-                                         flr_length_in(p->T_world_part.p.y, unit),
-                                         flr_length_in(p->T_world_part.p.z, unit),
-                                         p->T_world_part.q.w,
-                                         p->T_world_part.q.x,
-                                         p->T_world_part.q.y,
-                                         p->T_world_part.q.z};
-        char line[COLUMNS * FLR_NUMBER_TEXT_SIZE];
+        const double numbers[POSE_FILE_COLUMNS] = {p->t,
+                                                   flr_length_in(p->T_world_part.p.x, unit),
+                                                   flr_length_in(p->T_world_part.p.y, unit),
+                                                   flr_length_in(p->T_world_part.p.z, unit),
+                                                   p->T_world_part.q.w,
+                                                   p->T_world_part.q.x,
+                                                   p->T_world_part.q.y,
+                                                   p->T_world_part.q.z};
+        char line[POSE_FILE_COLUMNS * FLR_NUMBER_TEXT_SIZE];
         size_t length = 0;
-        for (int k = 0; k < COLUMNS; k++) {
+        for (int k = 0; k < POSE_FILE_COLUMNS; k++) {
             flr_number_print(numbers[k], line + length);
             length += strlen(line + length);
-            line[length++] = k + 1 < COLUMNS ? ' ' : '\n';
+            line[length++] = k + 1 < POSE_FILE_COLUMNS ? ' ' : '\n';
         }
         result = flr_output_write(output, line, length, error);
     }

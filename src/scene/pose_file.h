@@ -5,7 +5,7 @@
  *     0.001  0.1 0 0   1 0 0 0     # t x y z qw qx qy qz
  *
  * One line per pose: time in seconds, never less than the line before; position in the unit that
- * the reader is told (a scene's); unit quaternion. Blanks or tabs between numbers; empty lines
+ * the caller states (a scene's); unit quaternion. Blanks or tabs between numbers; empty lines
  * and what follows a # are skipped. In memory positions are in metres.
  *
  * Thread: any. Not RT safe.
@@ -15,10 +15,10 @@
 
 #include <stddef.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
 #include "feeler/hand.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 
 typedef struct flr_pose_list {
     flr_timed_pose *poses; /* [count]; from a reading function, owned by the list */

@@ -24,12 +24,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/contact.h"
 #include "feeler/env.h"
 #include "feeler/math.h"
 #include "feeler/mesh.h"
-#include "feeler/mesh_io.h"
-#include "feeler/result.h"
 #include "feeler/world.h"
 
 enum {

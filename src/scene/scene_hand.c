@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "scene/scene_path.h"
 
 /* ---- paths ---- */

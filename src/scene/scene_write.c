@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "scene/length.h"
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
@@ -47,20 +47,20 @@ bool flr_scene_firm(const flr_scene *scene, uint32_t hand)
 }
 
 /* a text in the making; `bad` remembers the first text that JSON cannot hold */
-typedef struct writer {
+typedef struct scene_write_writer {
     FILE *out;
     double unit;     /* metres per unit of the lengths written */
     const char *bad; /* field, NULL when all is well */
     const char *separator;
-} writer;
+} scene_write_writer;
 
 /* ",\n" and the indent before all members but the first, then the key */
-static void write_key(writer *w, const char *key)
+static void write_key(scene_write_writer *w, const char *key)
 {
     fprintf(w->out, "%s\"%s\": ", w->separator, key);
 }
 
-static void write_text(writer *w, const char *key, const char *text)
+static void write_text(scene_write_writer *w, const char *key, const char *text)
 {
     write_key(w, key);
     json_t *string = text ? json_string(text) : NULL;
@@ -73,18 +73,18 @@ static void write_text(writer *w, const char *key, const char *text)
     json_decref(string);
 }
 
-static void write_number(writer *w, double value)
+static void write_number(scene_write_writer *w, double value)
 {
     char text[FLR_NUMBER_TEXT_SIZE];
     fputs(flr_number_print(value, text), w->out);
 }
 
-static void write_length(writer *w, double metres)
+static void write_length(scene_write_writer *w, double metres)
 {
     write_number(w, flr_length_in(metres, w->unit));
 }
 
-static void write_vector(writer *w, const char *key, flr_vec3 v, bool is_length)
+static void write_vector(scene_write_writer *w, const char *key, flr_vec3 v, bool is_length)
 {
     const double values[3] = {v.x, v.y, v.z};
     write_key(w, key);
@@ -98,7 +98,7 @@ static void write_vector(writer *w, const char *key, flr_vec3 v, bool is_length)
     fputc(']', w->out);
 }
 
-static void write_unit(writer *w, double unit)
+static void write_unit(scene_write_writer *w, double unit)
 {
     write_key(w, "unit");
     const char *name = flr_unit_name(unit);
@@ -108,7 +108,7 @@ static void write_unit(writer *w, double unit)
         write_number(w, unit);
 }
 
-static void write_pose(writer *w, flr_pose pose)
+static void write_pose(scene_write_writer *w, flr_pose pose)
 {
     const flr_vec3 p = pose.p;
     const flr_quat q = pose.q;
@@ -134,7 +134,7 @@ static void write_pose(writer *w, flr_pose pose)
     w->separator = outer;
 }
 
-static void write_part(writer *w, const flr_scene_part *part)
+static void write_part(scene_write_writer *w, const flr_scene_part *part)
 {
     w->separator = "";
     write_text(w, "name", part->name);
@@ -152,7 +152,7 @@ static void write_part(writer *w, const flr_scene_part *part)
     if (part->mass != 0) write_key(w, "mass"), write_number(w, part->mass);
 }
 
-static void write_path(writer *w, const flr_scene_path *path)
+static void write_path(scene_write_writer *w, const flr_scene_path *path)
 {
     w->separator = "";
     write_text(w, "name", path->name);
@@ -161,7 +161,7 @@ static void write_path(writer *w, const flr_scene_path *path)
     write_text(w, "poses", path->poses);
 }
 
-static void write_hand(writer *w, const flr_scene_hand *hand)
+static void write_hand(scene_write_writer *w, const flr_scene_hand *hand)
 {
     w->separator = "";
     write_text(w, "tool", flr_scene_tools[hand->tool]);
@@ -171,7 +171,7 @@ static void write_hand(writer *w, const flr_scene_hand *hand)
 }
 
 /* what differs from the default */
-static void write_contact(writer *w, const flr_scene_contact *c)
+static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
 {
     const flr_scene_contact usual = flr_default_scene_contact();
     bool layer = c->force_layer != usual.force_layer, displace = c->displace != usual.displace;
@@ -198,7 +198,7 @@ static void write_contact(writer *w, const flr_scene_contact *c)
     w->separator = outer;
 }
 
-static void write_scene(writer *w, const flr_scene *scene)
+static void write_scene(scene_write_writer *w, const flr_scene *scene)
 {
     fputs("{\n  ", w->out);
     w->separator = "";
@@ -259,7 +259,7 @@ flr_result flr_scene_print(const flr_scene *scene, flr_blob *text, flr_error *er
         return flr_fail(error, FLR_BAD_ARGUMENT, "scene: unit must be greater than 0");
     char *bytes = NULL;
     size_t size = 0;
-    writer w = {.out = open_memstream(&bytes, &size), .unit = scene->unit};
+    scene_write_writer w = {.out = open_memstream(&bytes, &size), .unit = scene->unit};
     if (!w.out) return flr_fail(error, FLR_NO_MEMORY, "no memory to write a scene");
     write_scene(&w, scene);
     bool whole = !ferror(w.out);

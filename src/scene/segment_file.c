@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "scene/number_lines.h"
 
-enum { COLUMNS = 6 };
+enum { SEGMENT_FILE_COLUMNS = 6 };
 
-static const char *const column_names[COLUMNS] = {"x0", "y0", "z0", "x1", "y1", "z1"};
+static const char *const column_names[SEGMENT_FILE_COLUMNS] = {"x0", "y0", "z0", "x1", "y1", "z1"};
 
 static bool read_segment(flr_rows *lines, double unit, flr_segment *segment)
 {
-    double n[COLUMNS];
-    for (int i = 0; i < COLUMNS; i++) {
+    double n[SEGMENT_FILE_COLUMNS];
+    for (int i = 0; i < SEGMENT_FILE_COLUMNS; i++) {
         const char *start;
         if (!flr_rows_number(lines, "a segment is x0 y0 z0 x1 y1 z1; the line ends before ",
                              column_names[i], &start, &n[i]))
@@ -41,7 +41,7 @@ flr_result flr_segment_list_parse(const char *name, const void *bytes, size_t si
     flr_segment_list found = {0};
     flr_error why = {0};
     flr_rows lines = flr_rows_begin(name, bytes, size, &why);
-    size_t room = flr_rows_most(&lines, COLUMNS);
+    size_t room = flr_rows_most(&lines, SEGMENT_FILE_COLUMNS);
     found.segments = malloc(room ? room * sizeof *found.segments : 1);
     if (!found.segments)
         return flr_fail(error, FLR_NO_MEMORY, "%s: no memory for the segments", name);

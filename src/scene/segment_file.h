@@ -3,7 +3,7 @@
  *     # a comment
  *     0 0 10   0 0 -10     # x0 y0 z0 x1 y1 z1
  *
- * One line per segment, from the first point to the second, in the unit that the reader is told. Blanks or tabs between
+ * One line per segment, from the first point to the second, in the unit that the caller states. Blanks or tabs between
  * numbers; empty lines and what follows a # are skipped. In memory the points are in metres.
  *
  * Thread: any. Not RT safe.
@@ -13,9 +13,9 @@
 
 #include <stddef.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 
 typedef struct flr_segment {
     flr_vec3 from, to; /* metres, finite */

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "feeler/units.h"
 #include "scene/length.h"
 
-enum { DEPTH_MAX = 8 }; /* no field lies deeper in a scene */
+enum { VALUE_DEPTH_MAX = 8 }; /* no field lies deeper in a scene */
 
 flr_value flr_value_member(const flr_value *object, const char *key)
 {
@@ -39,7 +39,7 @@ static size_t member_index(json_t *object, const char *wanted)
 }
 
 /* the chain of positions from the root to a value; returns its length */
-static size_t chain_of(const flr_value *value, size_t chain[DEPTH_MAX])
+static size_t chain_of(const flr_value *value, size_t chain[VALUE_DEPTH_MAX])
 {
     size_t depth = 0;
     for (const flr_value *v = value; v->up; v = v->up) depth++;
@@ -51,7 +51,7 @@ static size_t chain_of(const flr_value *value, size_t chain[DEPTH_MAX])
 
 void flr_value_places(const flr_value *array, flr_json_position *positions, size_t count)
 {
-    size_t chain[DEPTH_MAX], depth = chain_of(array, chain);
+    size_t chain[VALUE_DEPTH_MAX], depth = chain_of(array, chain);
     flr_json_locate_each(array->context->text, array->context->size, chain, depth, positions,
                          count);
 }
@@ -72,7 +72,7 @@ static bool fail_at(const flr_value *value, bool at_key, const char *format, va_
     char field[128] = "", sentence[FLR_ERROR_MESSAGE_SIZE];
     size_t length = print_field(value, field, sizeof field);
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    size_t chain[DEPTH_MAX], depth = chain_of(value, chain);
+    size_t chain[VALUE_DEPTH_MAX], depth = chain_of(value, chain);
     flr_json_position position =
         flr_json_locate(value->context->text, value->context->size, chain, depth, at_key);
     flr_fail(value->context->error, FLR_BAD_INPUT, "%s:%u:%u: %s%s%s", value->context->name,

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 #include "scene/keys.h"
 #include "scene/locate.h"
 

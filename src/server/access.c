@@ -23,11 +23,11 @@ flr_result flr_access_read_token(flr_env *env, const char *path, char token[FLR_
     size_t size = strcspn(text, "\r\n");
     bool plain = true;
     for (size_t i = 0; i < size; i++) plain = plain && text[i] > ' ' && text[i] < 127;
-    if (size < FLR_TOKEN_LEAST)
+    if (size < FLR_TOKEN_MIN_LENGTH)
         result = flr_fail(error, FLR_BAD_INPUT,
                           "%s: a token has at least %d characters, on the first line; openssl "
                           "rand -hex 16 makes one",
-                          path, FLR_TOKEN_LEAST);
+                          path, FLR_TOKEN_MIN_LENGTH);
     else if (size >= FLR_TOKEN_SIZE)
         result = flr_fail(error, FLR_BAD_INPUT, "%s: a token has at most %d characters", path,
                           FLR_TOKEN_SIZE - 1);

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 
-enum { FLR_TOKEN_SIZE = 257, FLR_TOKEN_LEAST = 16, FLR_ACCESS_NAMES = 8 };
+enum { FLR_TOKEN_SIZE = 257, FLR_TOKEN_MIN_LENGTH = 16, FLR_ACCESS_NAMES = 8 };
 
 typedef struct flr_access {
     char token[FLR_TOKEN_SIZE];          /* "": none is asked for */
@@ -26,7 +26,7 @@ typedef struct flr_access {
 /* A new token: 32 hexadecimal digits, 128 bits of chance. */
 void flr_access_make_token(flr_env *env, char token[FLR_TOKEN_SIZE]);
 
-/* The first line of a file. FLR_BAD_INPUT: shorter than FLR_TOKEN_LEAST, longer than the protocol takes, or not printable
+/* The first line of a file. FLR_BAD_INPUT: shorter than FLR_TOKEN_MIN_LENGTH, longer than the protocol takes, or not printable
  * ASCII. Sentences never hold the token. */
 flr_result flr_access_read_token(flr_env *env, const char *path, char token[FLR_TOKEN_SIZE],
                                  flr_error *error);

@@ -58,7 +58,7 @@ static void do_watch(call *c)
     if (watch->wants & ~before & FLR_WIRE_WANT_PROXIMITY) session->near_number = 0;
     if (watch->wants & ~before & FLR_WIRE_WANT_VOXELS) session->voxels_number = 0;
     flr_client_session_done(session, c->message->request, 0);
-    /* who begins to watch is told what was told before it came, and still is so */
+    /* a new watcher receives earlier reports that still hold */
     flr_message message = {.id = FLR_MSG_EVENT};
     char sentence[FLR_ERROR_MESSAGE_SIZE];
     flr_part_id part;
@@ -221,7 +221,7 @@ static flr_result read_piece(call *c, const char *path, uint8_t *bytes, uint32_t
 
 static void do_record_fetch(call *c)
 {
-    enum { PIECE = 262144 };
+    enum { CLIENT_COMMANDS_PIECE = 262144 };
     const flr_msg_record_fetch *fetch = &c->message->as.record_fetch;
     flr_engine_recording recording = {0};
     bool found = false;
@@ -235,7 +235,7 @@ static void do_record_fetch(call *c)
                0);
         return;
     }
-    uint32_t wanted = fetch->size < PIECE ? fetch->size : PIECE;
+    uint32_t wanted = fetch->size < CLIENT_COMMANDS_PIECE ? fetch->size : CLIENT_COMMANDS_PIECE;
     uint8_t *bytes = malloc(wanted ? wanted : 1);
     flr_message data = {.id = FLR_MSG_RECORD_DATA, .request = c->message->request};
     size_t got = 0;
@@ -435,13 +435,13 @@ static void do_clearance(call *c)
 
 /* ---- which of them who may ---- */
 
-typedef struct command {
+typedef struct client_commands_command {
     uint16_t id;
     uint32_t ability; /* 0: everybody */
     void (*run)(call *c);
-} command;
+} client_commands_command;
 
-static const command commands[] = {
+static const client_commands_command commands[] = {
 /* clang-format off */
 #define FLR_COMMAND(id, NAME, name, control, UNDO, SHARE, LATE, journal, doc) {FLR_MSG_##NAME, FLR_WIRE_ABILITY_COMMAND, do_command},
 #include "protocol/command_rows.h"
@@ -502,7 +502,7 @@ void flr_client_session_command(flr_client_session *session, const flr_message *
               .message = message,
               .now = now};
     const flr_wire_message *type = flr_wire_message_find(message->id);
-    const command *found = NULL;
+    const client_commands_command *found = NULL;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0] && !found; i++) {
         if (commands[i].id == message->id) found = &commands[i];
     }

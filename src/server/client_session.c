@@ -1,4 +1,4 @@
-/* a client: what it says is checked here, what it is told waits here */
+/* a client: checks what it sends, queues what it receives */
 #include "server/client_session.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ bool flr_client_session_welcome(const flr_client_session *session)
     return session->state == FLR_CLIENT_SESSION_TALKING;
 }
 
-/* ---- what it is told ---- */
+/* ---- what it receives ---- */
 
 static bool enqueue(flr_client_session *session, const void *bytes, size_t size)
 {
@@ -294,7 +294,7 @@ static void take_hello(flr_client_session *session, const void *bytes, size_t si
         result = flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, hub->room, hub->room_size,
                                      &message, &error);
     bool asks =
-        false; /* the page comes without a token first, and asks a person when it is told to */
+        false; /* the page comes without a token first, and asks the person when the controller wants one */
     if (result == FLR_OK && !flr_access_token(hub->def.access, message.as.hello.token.bytes,
                                               message.as.hello.token.size)) {
         asks = message.as.hello.token.size == 0;

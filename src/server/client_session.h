@@ -110,17 +110,17 @@ struct flr_hub {
     flr_question questions[FLR_HUB_QUESTIONS];
     flr_msg_replay wanted; /* what to do with a replay when it has been read */
     bool wanting, replaying;
-    int64_t replay_at; /* when clients were told of it last */
+    int64_t replay_at; /* when clients last received it */
     int64_t began, health_at;
     flr_share *share;                     /* NULL: none */
-    uint16_t people[FLR_SESSION_MEMBERS]; /* that clients were told of */
+    uint16_t people[FLR_SESSION_MEMBERS]; /* that clients know of */
     uint32_t people_count, people_changes;
     int64_t people_at; /* when they were */
     flr_wire_guest_hand guest_hands[FLR_HUB_GUEST_HANDS];
     flr_wire_guest_part guest_parts[FLR_HUB_GUEST_PARTS];
     int64_t news_at;          /* when the present second of news began */
-    uint32_t news;            /* told in it */
-    uint32_t news_left_out;   /* … and not told */
+    uint32_t news;            /* sent in it */
+    uint32_t news_left_out;   /* … and left out */
     flr_engine_health health; /* as of health_at */
     flr_engine_event event;
     flr_wire_part_state parts[FLR_ENGINE_PARTS]; /* of the state that is being encoded */

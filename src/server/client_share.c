@@ -154,7 +154,7 @@ size_t flr_client_session_guests(flr_client_session *session, void *bytes, size_
                                          .parts = hub->guest_parts,
                                          .parts_count = gather_parts(hub)};
     bool some = message.as.guests.hands_count || message.as.guests.parts_count;
-    /* that there are none any more is told once */
+    /* report once that there are none any more */
     if (!some && !session->guests_shown) return 0;
     session->guests_shown = some;
     return flr_client_session_encode(session, &message, bytes, capacity);

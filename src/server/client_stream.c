@@ -332,11 +332,11 @@ bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, 
 bool flr_client_session_can_ask_overlay(const flr_client_session *session)
 {
     /* each holds memory, so there are few */
-    enum { MOST = 4 };
+    enum { MAX_AT_ONCE = 4 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->transfer_count; i++)
         count += session->transfers[i].wanted != NULL;
-    return count < MOST && session->transfer_count < FLR_CLIENT_SESSION_TRANSFERS;
+    return count < MAX_AT_ONCE && session->transfer_count < FLR_CLIENT_SESSION_TRANSFERS;
 }
 
 bool flr_client_session_ask_overlay(flr_client_session *session, uint32_t request,
@@ -372,9 +372,9 @@ static void end_transfer(flr_client_session *session, uint32_t index)
  * once, so that the worker has something to do. UINT32_MAX: none. */
 static uint32_t ready_transfer(flr_client_session *session)
 {
-    enum { AHEAD = 64 };
+    enum { CLIENT_STREAM_AHEAD = 64 };
     flr_hub *hub = session->hub;
-    for (uint32_t i = 0; i < session->transfer_count && i < AHEAD; i++) {
+    for (uint32_t i = 0; i < session->transfer_count && i < CLIENT_STREAM_AHEAD; i++) {
         flr_transfer *transfer = &session->transfers[i];
         if (transfer->level || transfer->overlay) return i;
         bool packed = session->abilities & FLR_WIRE_ABILITY_PACKED;
@@ -457,7 +457,7 @@ static size_t send_chunk(flr_client_session *session, flr_transfer *transfer, vo
     return flr_client_session_encode(session, &message, bytes, capacity);
 }
 
-/* one piece at least, so that also nothing is told */
+/* at least one piece, so that an empty result is sent, too */
 static size_t send_overlay(flr_client_session *session, flr_transfer *transfer, void *bytes,
                            size_t capacity)
 {

@@ -1,4 +1,4 @@
-/* all clients together: what happens to the engine is told to each of them */
+/* all clients together: each receives what happens in the engine */
 #include "server/hub.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "server/client_session.h"
 
-enum { NEWS_MOST = 500 }; /* in a second */
+enum { MAX_NEWS = 500 }; /* in a second */
 
 flr_hub_limits flr_default_hub_limits(void)
 {
@@ -33,7 +33,7 @@ flr_result flr_hub_create(const flr_hub_def *def, flr_hub **hub, flr_error *erro
     made->def.name = strdup(def->name);
     made->scratch_size = flr_wire_max_frame(FLR_TO_CLIENT);
     made->scratch = malloc(made->scratch_size);
-    made->room_size = FLR_PROTOCOL_ROOM(flr_wire_max_frame(FLR_TO_CONTROLLER));
+    made->room_size = FLR_PROTOCOL_CAPACITY(flr_wire_max_frame(FLR_TO_CONTROLLER));
     made->room = malloc(made->room_size);
     made->began = flr_clock_ns(def->env);
     made->health_at = INT64_MIN;
@@ -285,14 +285,14 @@ static void begin_second_of_news(flr_hub *hub, int64_t now)
     if (left_out == 0) return;
     char sentence[FLR_ERROR_MESSAGE_SIZE];
     snprintf(sentence, sizeof sentence,
-             "%u events were left out: more than %d happened in one second", left_out, NEWS_MOST);
+             "%u events were left out: more than %d happened in one second", left_out, MAX_NEWS);
     flr_log_write(hub->def.log, FLR_LOG_WARNING, "%s", sentence);
     flr_hub_tell(hub, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE, sentence);
 }
 
 static bool count_news(flr_hub *hub)
 {
-    if (hub->news++ < NEWS_MOST) return true;
+    if (hub->news++ < MAX_NEWS) return true;
     hub->news_left_out++;
     return false;
 }

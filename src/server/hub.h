@@ -1,13 +1,13 @@
-/* hub.h: all clients of an engine, without their sockets
+/* hub.h: all clients of an engine, without their sockets.
  *
  *     flr_hub_create(&def, &hub, &error);
- *     session = flr_client_session_open(hub, …);            somebody connected
- *     flr_client_session_receive(session, frame, size, now);   … said something
- *     while (flr_client_session_next(session, now, buffer, size, &count)) …  has something to be told
- *     flr_hub_pump(hub, now);                        every 20 ms at the latest: news of the engine go to the sessions
+ *     session = flr_client_session_open(hub, …);               a client has connected
+ *     flr_client_session_receive(session, frame, size, now);   … has sent something
+ *     while (flr_client_session_next(session, now, buffer, size, &count)) …   send this to it
+ *     flr_hub_pump(hub, now);                                  at least every 20 ms: passes the engine's events to the sessions
  *
- * Whoever owns the sockets asks for the next frame when there is room to write it. So a client that does not read costs
- * nothing: its state frames are never made, its meshes wait, and only what may not be left out is kept for it, up to a limit.
+ * The owner of the sockets asks for the next frame when a socket is writable. A client that does not read therefore costs nothing: its
+ * state frames are never built, its meshes wait, and only what must not be lost is queued for it, up to a limit.
  *
  * Thread: control. `now` is flr_clock_ns(). */
 #ifndef FLR_SERVER_HUB_H
@@ -18,9 +18,8 @@
 #include <stdint.h>
 
 #include "collab/share.h"
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/log.h"
-#include "feeler/result.h"
 #include "server/access.h"
 #include "server/mesh_levels.h"
 #include "sim/engine.h"
@@ -53,7 +52,7 @@ typedef struct flr_hub_def {
     double loop_rate; /* Hz, of the engine */
     flr_hub_limits limits;
     flr_levels_def levels;
-    /* Sees everything that happens; may be NULL. True: it told people of it, so it is not logged. */
+    /* Sees everything that happens; may be NULL. True: it has informed people, so the event is not logged. */
     bool (*seen)(void *context, const flr_engine_event *event);
     void *context;
 } flr_hub_def;
@@ -102,7 +101,7 @@ bool flr_client_session_next(flr_client_session *session, int64_t now, void *byt
 int64_t flr_client_session_due(flr_client_session *session, int64_t now);
 /* So much waits for it that nothing more should be read from it now. */
 bool flr_client_session_crowded(const flr_client_session *session);
-/* It is told goodbye: send what there is, then close. */
+/* Says goodbye to it: send what there is, then close. */
 bool flr_client_session_ending(const flr_client_session *session);
 /* … and all of that has been sent. */
 bool flr_client_session_over(const flr_client_session *session);

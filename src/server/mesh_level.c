@@ -11,7 +11,7 @@ uint32_t flr_level_choose(uint32_t triangles, uint32_t most)
 {
     uint32_t level = 0;
     if (most == 0) return 0;
-    while (triangles > most && triangles / 4 >= FLR_LEVEL_LEAST && level < FLR_LEVEL_MOST) {
+    while (triangles > most && triangles / 4 >= FLR_LEVEL_MIN_TRIANGLES && level < FLR_MAX_LEVELS) {
         triangles /= 4;
         level++;
     }
@@ -19,7 +19,7 @@ uint32_t flr_level_choose(uint32_t triangles, uint32_t most)
 }
 
 /* what a level is made from */
-typedef struct work {
+typedef struct mesh_level_work {
     float *positions;  /* [3 * vertex_count] */
     unsigned *indices; /* [index_count] */
     size_t vertex_count, index_count;
@@ -28,9 +28,9 @@ typedef struct work {
     unsigned *fetch;         /* [FLR_LEVEL_VERTICES] */
     unsigned *piece;         /* [3 * FLR_LEVEL_TRIANGLES]: indices of the chunk at hand */
     uint32_t *from;          /* [FLR_LEVEL_VERTICES]: its vertices */
-} work;
+} mesh_level_work;
 
-static void free_work(work *w)
+static void free_work(mesh_level_work *w)
 {
     free(w->positions);
     free(w->indices);
@@ -42,7 +42,7 @@ static void free_work(work *w)
     free(w->from);
 }
 
-static bool begin_work(const flr_mesh *mesh, work *w)
+static bool begin_work(const flr_mesh *mesh, mesh_level_work *w)
 {
     w->vertex_count = mesh->vertex_count;
     w->index_count = 3 * (size_t)mesh->triangle_count;
@@ -68,7 +68,7 @@ static bool begin_work(const flr_mesh *mesh, work *w)
 }
 
 /* edges collapse one by one where that is quick enough and the topology lets it; else clusters of vertices become one */
-static bool simplify(work *w, uint32_t level)
+static bool simplify(mesh_level_work *w, uint32_t level)
 {
     size_t target = (w->index_count >> (2 * level)) / 3 * 3;
     unsigned *fewer = malloc(w->index_count * sizeof *fewer);
@@ -92,7 +92,8 @@ static bool simplify(work *w, uint32_t level)
 }
 
 /* the chunk's indices and vertices in an order that compresses well and draws fast */
-static bool finish_chunk(flr_level *level, const work *w, uint32_t vertices, uint32_t indices)
+static bool finish_chunk(flr_level *level, const mesh_level_work *w, uint32_t vertices,
+                         uint32_t indices)
 {
     meshopt_optimizeVertexCache(w->ordered, w->piece, indices, vertices);
     meshopt_optimizeVertexFetchRemap(w->fetch, w->ordered, indices, vertices);
@@ -123,7 +124,7 @@ static bool finish_chunk(flr_level *level, const work *w, uint32_t vertices, uin
     return true;
 }
 
-static bool split(flr_level *level, work *w)
+static bool split(flr_level *level, mesh_level_work *w)
 {
     uint32_t vertices = 0, indices = 0, stamp = 1;
     for (size_t i = 0; i < w->index_count; i += 3) {
@@ -191,7 +192,7 @@ static bool pack(flr_level *level)
 flr_result flr_level_make(const flr_mesh *mesh, flr_hash hash, uint32_t number, bool packed,
                           flr_level **level)
 {
-    work w = {0};
+    mesh_level_work w = {0};
     flr_level *made = calloc(1, sizeof *made);
     bool good = made && begin_work(mesh, &w);
     if (good) {

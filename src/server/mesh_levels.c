@@ -4,18 +4,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MOST_ENTRIES = 4096 };
+enum { MAX_ENTRIES = 4096 };
 
-typedef struct entry {
+typedef struct mesh_levels_entry {
     flr_hash hash;
     uint32_t number;
     bool packed;
-    enum { WANTED, MAKING, READY, FAILED } state;
+    enum { MESH_LEVELS_WANTED, MAKING, READY, FAILED } state;
     flr_mesh_asset *kept; /* until it is made */
     flr_level *level;
     uint32_t users;
     uint64_t used; /* when it was last asked for */
-} entry;
+} mesh_levels_entry;
 
 struct flr_levels {
     flr_levels_def def;
@@ -23,7 +23,7 @@ struct flr_levels {
     pthread_cond_t work;
     pthread_t worker;
     bool running, stop;
-    entry *entries[MOST_ENTRIES];
+    mesh_levels_entry *entries[MAX_ENTRIES];
     uint32_t count;
     uint64_t clock;
     size_t bytes; /* of levels that are ready */
@@ -34,7 +34,7 @@ flr_levels_def flr_default_levels_def(void)
     return (flr_levels_def){.threaded = true, .limit = (size_t)512 << 20};
 }
 
-static void make(flr_levels *levels, entry *e)
+static void make(flr_levels *levels, mesh_levels_entry *e)
 {
     flr_level *level = NULL;
     flr_result result =
@@ -49,12 +49,12 @@ static void make(flr_levels *levels, entry *e)
 }
 
 /* the coarsest first, so that everything is seen soon; among those the oldest */
-static entry *next_wanted(flr_levels *levels)
+static mesh_levels_entry *next_wanted(flr_levels *levels)
 {
-    entry *best = NULL;
+    mesh_levels_entry *best = NULL;
     for (uint32_t i = 0; i < levels->count; i++) {
-        entry *e = levels->entries[i];
-        if (e->state == WANTED && (!best || e->number > best->number)) best = e;
+        mesh_levels_entry *e = levels->entries[i];
+        if (e->state == MESH_LEVELS_WANTED && (!best || e->number > best->number)) best = e;
     }
     return best;
 }
@@ -64,7 +64,7 @@ static void *work(void *context)
     flr_levels *levels = context;
     pthread_mutex_lock(&levels->lock);
     while (!levels->stop) {
-        entry *e = next_wanted(levels);
+        mesh_levels_entry *e = next_wanted(levels);
         if (!e) {
             pthread_cond_wait(&levels->work, &levels->lock);
             continue;
@@ -99,7 +99,7 @@ flr_result flr_levels_create(const flr_levels_def *def, flr_levels **levels, flr
 
 static void free_entry(flr_levels *levels, uint32_t index)
 {
-    entry *e = levels->entries[index];
+    mesh_levels_entry *e = levels->entries[index];
     if (e->level) levels->bytes -= e->level->bytes;
     flr_mesh_asset_release(e->kept);
     flr_level_free(e->level);
@@ -126,11 +126,11 @@ void flr_levels_destroy(flr_levels *levels)
 /* lets go of what nobody uses, the longest unused first, until there is room */
 static void trim(flr_levels *levels)
 {
-    while (levels->bytes > levels->def.limit || levels->count == MOST_ENTRIES) {
+    while (levels->bytes > levels->def.limit || levels->count == MAX_ENTRIES) {
         uint32_t oldest = UINT32_MAX;
         for (uint32_t i = 0; i < levels->count; i++) {
-            const entry *e = levels->entries[i];
-            if (e->users > 0 || e->state == WANTED || e->state == MAKING) continue;
+            const mesh_levels_entry *e = levels->entries[i];
+            if (e->users > 0 || e->state == MESH_LEVELS_WANTED || e->state == MAKING) continue;
             if (oldest == UINT32_MAX || e->used < levels->entries[oldest]->used) oldest = i;
         }
         if (oldest == UINT32_MAX) return;
@@ -138,23 +138,23 @@ static void trim(flr_levels *levels)
     }
 }
 
-static entry *find(flr_levels *levels, flr_hash hash, uint32_t number, bool packed)
+static mesh_levels_entry *find(flr_levels *levels, flr_hash hash, uint32_t number, bool packed)
 {
     for (uint32_t i = 0; i < levels->count; i++) {
-        entry *e = levels->entries[i];
+        mesh_levels_entry *e = levels->entries[i];
         if (e->number == number && e->packed == packed && flr_hash_equal(e->hash, hash)) return e;
     }
     return NULL;
 }
 
-static entry *add(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh, flr_hash hash,
-                  uint32_t number, bool packed)
+static mesh_levels_entry *add(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh,
+                              flr_hash hash, uint32_t number, bool packed)
 {
     trim(levels);
-    if (levels->count == MOST_ENTRIES) return NULL;
-    entry *e = calloc(1, sizeof *e);
+    if (levels->count == MAX_ENTRIES) return NULL;
+    mesh_levels_entry *e = calloc(1, sizeof *e);
     if (!e) return NULL;
-    *e = (entry){.hash = hash, .number = number, .packed = packed};
+    *e = (mesh_levels_entry){.hash = hash, .number = number, .packed = packed};
     e->kept = flr_engine_retain_mesh(engine, mesh);
     if (!e->kept) {
         free(e);
@@ -172,11 +172,11 @@ flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id me
     if (!geometry) return FLR_NOT_FOUND;
     uint32_t number = flr_level_choose(geometry->triangle_count, most);
     pthread_mutex_lock(&levels->lock);
-    entry *e = find(levels, hash, number, packed);
+    mesh_levels_entry *e = find(levels, hash, number, packed);
     bool fresh = !e;
     if (!e) e = add(levels, engine, mesh, hash, number, packed);
     if (fresh && e && levels->running) pthread_cond_signal(&levels->work);
-    bool here = e && !levels->running && e->state == WANTED;
+    bool here = e && !levels->running && e->state == MESH_LEVELS_WANTED;
     if (here) e->state = MAKING;
     pthread_mutex_unlock(&levels->lock);
     if (!e) return FLR_NO_MEMORY;

@@ -20,16 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/hash.h"
+#include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
 #include "sim/engine.h"
 
 enum {
-    FLR_LEVEL_VERTICES = 32768,  /* of a chunk at most */
-    FLR_LEVEL_TRIANGLES = 65536, /* likewise */
-    FLR_LEVEL_LEAST = 2000,      /* a mesh with fewer triangles has no coarser level */
-    FLR_LEVEL_MOST = 12          /* levels */
+    FLR_LEVEL_VERTICES = 32768,     /* of a chunk at most */
+    FLR_LEVEL_TRIANGLES = 65536,    /* likewise */
+    FLR_LEVEL_MIN_TRIANGLES = 2000, /* a mesh with fewer triangles has no coarser level */
+    FLR_MAX_LEVELS = 12             /* levels */
 };
 
 /* All owned by the level. */

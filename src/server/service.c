@@ -10,8 +10,8 @@
 #include "server/upload.h"
 
 enum {
-    TICK_US = 20000,     /* the engine is served at least this often */
-    LEAST_TICK_US = 1000 /* … and at most */
+    TICK_US = 20000,   /* the engine is served at least this often */
+    MIN_TICK_US = 1000 /* … and at most */
 };
 
 flr_service_def flr_default_service_def(void)
@@ -35,7 +35,7 @@ flr_address flr_service_address(const flr_service *service) { return service->ad
 
 /* ---- the round ---- */
 
-/* Wakes those who have something to be told; drops those who take nothing. Returns when to come again. */
+/* Wakes clients that have something to send; drops those that take nothing. Returns when to come again. */
 static int64_t look_around(flr_service *service)
 {
     int64_t now = flr_service_now(service);
@@ -54,7 +54,7 @@ static void tick(lws_sorted_usec_list_t *timer)
 {
     flr_service *service = lws_container_of(timer, flr_service, tick);
     int64_t wait = (look_around(service) - flr_service_now(service)) / 1000;
-    if (wait < LEAST_TICK_US) wait = LEAST_TICK_US;
+    if (wait < MIN_TICK_US) wait = MIN_TICK_US;
     if (wait > TICK_US) wait = TICK_US;
     lws_sul_schedule(service->context, 0, timer, tick, wait);
 }

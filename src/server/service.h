@@ -20,9 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/log.h"
-#include "feeler/result.h"
 #include "server/access.h"
 #include "server/hub.h"
 #include "sim/engine.h"
@@ -38,7 +37,7 @@ typedef struct flr_service_def {
     flr_hub_limits limits;
     double stall_seconds; /* a client that takes nothing for so long is dropped; default 30 */
     flr_log *log;         /* NULL: silent */
-    /* Sees everything that happens; may be NULL. True: it told people of it, so it is not logged. */
+    /* Sees everything that happens; may be NULL. True: it has informed people, so the event is not logged. */
     bool (*seen)(void *context, const flr_engine_event *event);
     void *context;
 } flr_service_def;
@@ -61,7 +60,7 @@ flr_address flr_service_address(const flr_service *service); /* with its real po
 flr_result flr_service_set_share(flr_service *service, const flr_share_def *def, flr_error *error);
 flr_share *flr_service_share(const flr_service *service); /* NULL: none */
 
-/* Serves until `stop` says true, which is asked 50 times a second at least; then clients are told goodbye. */
+/* Serves until `stop` says true, which is asked 50 times a second at least; then it says goodbye to the clients. */
 void flr_service_run(flr_service *service, bool (*stop)(void *context), void *context);
 /* Makes flr_service_run() look around. Thread: any. */
 void flr_service_wake(void *service);

@@ -6,7 +6,7 @@
 
 #include "server/service_internal.h"
 
-/* until a request must be there; a client that is told goodbye has so long to take it; a WebSocket that is silent is pinged, and
+/* until a request must be there; time a client has to take a goodbye; a WebSocket that is silent is pinged, and
  * closed when it stays silent */
 static const int64_t request_ns = INT64_C(10000000000), farewell_ns = INT64_C(3000000000);
 static const int64_t linger_ns = INT64_C(1000000000);
@@ -183,7 +183,7 @@ static int go_on(flr_service_connection *c)
 }
 
 /* All is written. Closing now would reset the connection where something of the client is still unread, and the client would lose
- * what it was just told: so it gets a moment to close first, and what it sends is thrown away. */
+ * what it was just sent: so it gets a moment to close first, and what it sends is thrown away. */
 static int linger(flr_service_connection *c)
 {
     if (c->lingers) return 0;

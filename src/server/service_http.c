@@ -7,7 +7,7 @@
 
 #include "server/service_internal.h"
 
-enum { PIECE = FLR_SERVICE_READ };
+enum { SERVICE_HTTP_PIECE = FLR_SERVICE_READ };
 
 /* a client has so long for a request, and between two */
 static const int64_t request_ns = INT64_C(10000000000);
@@ -100,7 +100,8 @@ static int end_answer(flr_service_connection *connection)
 static int write_piece(flr_service_connection *connection, uint8_t *buffer, size_t used)
 {
     flr_http_body *body = &connection->body;
-    size_t count = body->size - body->at < PIECE ? (size_t)(body->size - body->at) : PIECE;
+    size_t count = body->size - body->at < SERVICE_HTTP_PIECE ? (size_t)(body->size - body->at)
+                                                              : SERVICE_HTTP_PIECE;
     if (count && body->file) {
         size_t got = 0;
         if (flr_file_read(body->file, body->at, buffer + LWS_PRE + used, count, &got, NULL) !=
@@ -121,7 +122,8 @@ static int write_piece(flr_service_connection *connection, uint8_t *buffer, size
 
 static uint8_t *answer_buffer(void)
 {
-    static uint8_t buffer[LWS_PRE + FLR_REPLY_HEADERS + PIECE]; /* of the control thread */
+    static uint8_t
+        buffer[LWS_PRE + FLR_REPLY_HEADERS + SERVICE_HTTP_PIECE]; /* of the control thread */
     return buffer;
 }
 

@@ -69,7 +69,7 @@ static json_t *share_health(flr_share *share)
     flr_session *session = flr_share_session(share);
     const flr_share_stats *stats = flr_share_get_stats(share);
     flr_percentiles arrival = flr_histogram_percentiles(&stats->arrival);
-    flr_connections_rejected r = flr_connections_get_rejected(flr_session_lines(session));
+    flr_connections_rejected r = flr_connections_get_rejected(flr_session_connections(session));
     uint64_t all = r.malformed + r.unknown + r.forged + r.replayed + r.old + r.flood + r.broken;
     json_t *rejected =
         json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "all", (json_int_t)all, "malformed",

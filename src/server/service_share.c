@@ -80,7 +80,8 @@ json_t *flr_service_membership(const flr_service *service)
     const flr_membership *membership = flr_session_membership(session);
     flr_epoch epoch = flr_session_epoch(session);
     char address[FLR_ADDRESS_TEXT_SIZE];
-    flr_address_print(flr_connections_address(flr_session_lines((flr_session *)session)), address);
+    flr_address_print(flr_connections_address(flr_session_connections((flr_session *)session)),
+                      address);
     json_t *owned = json_array();
     for (uint32_t i = 0; i < membership->part_count; i++)
         if (flr_session_owns(session, membership->parts[i].part))

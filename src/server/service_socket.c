@@ -13,7 +13,7 @@ enum {
 
 /* What a client asks for takes a quarter of the thread at most, over any time much longer than this. */
 static const int64_t credit_ns = INT64_C(20000000);
-enum { SHARE = 4 };
+enum { SERVICE_SOCKET_SHARE = 4 };
 
 static bool is_loopback(const char *from)
 {
@@ -75,7 +75,7 @@ static void take_message(flr_service_connection *connection, int64_t now)
                                    connection->message_size ? connection->message : none,
                                    connection->message_size, now);
         if (connection->paid < now) connection->paid = now;
-        connection->paid += SHARE * (flr_service_now(connection->service) - now);
+        connection->paid += SERVICE_SOCKET_SHARE * (flr_service_now(connection->service) - now);
     }
     connection->message_size = 0;
     /* what a large one needed is given back */

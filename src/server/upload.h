@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
 #include "protocol/messages.h"
 #include "sim/engine.h"
 

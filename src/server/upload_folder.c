@@ -1,6 +1,6 @@
 /* a folder for one controller alone, and an end to those of controllers that are gone
  *
- * Whether a controller still runs cannot be told by a process number: another container or another machine that shares the
+ * A process number does not show whether a controller still runs: another container or another machine that shares the
  * disk has its own. So each holds a lock on a file beside its folder as long as it runs, and the system ends the
  * lock with the process. The lock comes before the folder and goes after it: a folder without one is of an older version. */
 #include <inttypes.h>
@@ -12,15 +12,15 @@
 
 static const char prefix[] = "uploads-", suffix[] = ".lock";
 
-enum { PREFIX = sizeof prefix - 1, DIGITS = 16, ATTEMPTS = 16 };
+enum { UPLOAD_FOLDER_PREFIX = sizeof prefix - 1, DIGITS = 16, ATTEMPTS = 16 };
 
-typedef struct sweep {
+typedef struct upload_folder_sweep {
     flr_env *env;
     const char *parent;
-} sweep;
+} upload_folder_sweep;
 
 /* Removes a folder and its lock file, if nobody holds the lock. */
-static void remove_if_free(const sweep *s, const char *folder, const char *lock_path)
+static void remove_if_free(const upload_folder_sweep *s, const char *folder, const char *lock_path)
 {
     flr_file *lock;
     if (flr_file_open_with(s->env, lock_path, FLR_FILE_UPDATE, FLR_OPEN_NO_LINK, &lock, NULL) !=
@@ -38,7 +38,7 @@ static void remove_if_free(const sweep *s, const char *folder, const char *lock_
 }
 
 /* One of a version that named it by its process. It may be in use; the controller makes it again if so. */
-static void remove_if_old(const sweep *s, const char *folder)
+static void remove_if_old(const upload_folder_sweep *s, const char *folder)
 {
     flr_path_info info;
     if (flr_path_look_no_link(s->env, folder, &info, NULL) == FLR_OK &&
@@ -48,9 +48,9 @@ static void remove_if_old(const sweep *s, const char *folder)
 
 static bool remove_stale(void *context, const char *name)
 {
-    const sweep *s = context;
-    if (strncmp(name, prefix, PREFIX) != 0) return true;
-    const char *id = name + PREFIX;
+    const upload_folder_sweep *s = context;
+    if (strncmp(name, prefix, UPLOAD_FOLDER_PREFIX) != 0) return true;
+    const char *id = name + UPLOAD_FOLDER_PREFIX;
     size_t hex = strspn(id, "0123456789abcdef"), digits = strspn(id, "0123456789");
     char folder[FLR_CACHE_PATH_SIZE], lock[FLR_CACHE_PATH_SIZE + sizeof suffix];
     int length = snprintf(folder, sizeof folder, "%s/%s%.*s", s->parent, prefix, (int)hex, id);
@@ -65,7 +65,7 @@ static bool remove_stale(void *context, const char *name)
 
 void flr_upload_folder_sweep(flr_env *env, const char *parent)
 {
-    sweep s = {env, parent};
+    upload_folder_sweep s = {env, parent};
     flr_path_info info;
     if (flr_path_look_no_link(env, parent, &info, NULL) == FLR_OK && info.kind == FLR_PATH_FOLDER)
         flr_path_list(env, parent, remove_stale, &s, NULL);

@@ -84,7 +84,7 @@ bool flr_membership_add(flr_membership *membership, uint16_t member, uint64_t no
     if (count == FLR_SESSION_MEMBERS || membership->part_count > most_with(count + 1)) return false;
     membership->members[membership->member_count++] =
         (flr_membership_member){.member = member, .nonce = nonce};
-    // where parts are that are settled already it is told apart; these it has to bring there
+    // where parts are that are settled already it learns separately; these it has to bring there
     for (uint32_t i = 0; i < membership->part_count; i++) {
         flr_membership_part *p = &membership->parts[i];
         if (p->rest && p->unsettled_count < FLR_SESSION_MEMBERS)

@@ -1,7 +1,7 @@
 /* membership.h: who is in a shared session and who holds what, as its leader puts it in order.
  *
  * The leader changes the membership; everybody else takes over the newest that comes. It is a state, not a list of commands: a
- * membership that got lost does no harm, the next one says it all. What is in order is told by epoch and number.
+ * membership that got lost does no harm, the next one says it all. Epoch and number give the order.
  *
  * A part is in the membership while somebody holds it, while not everybody has it at its place, or while it is frozen. Its
  * holders stand in the order in which they took it; the first is its owner. Within an epoch an owner gives a part up only by
@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 #include "protocol/messages.h"
 
 enum {

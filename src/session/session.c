@@ -17,7 +17,7 @@ flr_session_def flr_default_session_def(void)
                              .band = 1e-5,
                              .absence = 10,
                              .forget = 600,
-                             .lines = flr_default_connections_def()};
+                             .connections = flr_default_connections_def()};
 }
 
 /* A number by chance that every reader can hold, and that is not 0. */
@@ -46,18 +46,18 @@ flr_result flr_session_create(const flr_session_def *def, flr_session **session,
     p->has_scene = def->has_scene;
     flr_session_copy_name(p->name, def->name && def->name[0] ? def->name : "guest",
                           FLR_SESSION_NAME);
-    flr_connections_def lines = def->lines;
-    lines.env = def->env;
-    lines.local = def->local;
-    lines.token = def->token;
+    flr_connections_def connections = def->connections;
+    connections.env = def->env;
+    connections.local = def->local;
+    connections.token = def->token;
     p->def.token = p->def.name = NULL;
-    flr_result result = flr_connections_create(&lines, &p->lines, error);
+    flr_result result = flr_connections_create(&connections, &p->connections, error);
     if (result != FLR_OK) {
         free(p);
         return result;
     }
     p->nonce = chance(def->env);
-    flr_connections_set_hello(p->lines, &p->nonce, sizeof p->nonce);
+    flr_connections_set_hello(p->connections, &p->nonce, sizeof p->nonce);
     *session = p;
     return FLR_OK;
 }
@@ -65,7 +65,7 @@ flr_result flr_session_create(const flr_session_def *def, flr_session **session,
 void flr_session_destroy(flr_session *session)
 {
     if (!session) return;
-    flr_connections_destroy(session->lines);
+    flr_connections_destroy(session->connections);
     free(session->places);
     free(session);
 }
@@ -98,15 +98,15 @@ void flr_session_join(flr_session *p, flr_address address)
 
 flr_socket *flr_session_socket(const flr_session *session)
 {
-    return flr_connections_socket(session->lines);
+    return flr_connections_socket(session->connections);
 }
 
 flr_address flr_session_address(const flr_session *session)
 {
-    return flr_connections_address(session->lines);
+    return flr_connections_address(session->connections);
 }
 
-flr_connections *flr_session_lines(flr_session *session) { return session->lines; }
+flr_connections *flr_session_connections(flr_session *session) { return session->connections; }
 
 /* ---- for its own files ---- */
 
@@ -132,10 +132,10 @@ flr_peer *flr_session_peer(flr_session *p, uint16_t member)
     return NULL;
 }
 
-flr_peer *flr_session_peer_of_connection(flr_session *p, uint32_t line)
+flr_peer *flr_session_peer_of_connection(flr_session *p, uint32_t connection)
 {
-    for (uint32_t i = 0; line && i < p->peer_count; i++)
-        if (p->peers[i].line == line) return &p->peers[i];
+    for (uint32_t i = 0; connection && i < p->peer_count; i++)
+        if (p->peers[i].connection == connection) return &p->peers[i];
     return NULL;
 }
 
@@ -143,7 +143,7 @@ double flr_session_delay(double told) { return told > 0 ? told < 10 ? told : 10 
 
 void flr_session_tell(flr_session *p, flr_session_event event)
 {
-    // what is not taken for so long is told by looking: the oldest gets lost
+    // whoever does not take them for so long can look: the oldest gets lost
     if (p->event_count == FLR_SESSION_EVENTS) {
         p->event_first = (p->event_first + 1) % FLR_SESSION_EVENTS;
         p->event_count--;
@@ -167,7 +167,7 @@ int64_t flr_session_service(flr_session *p)
     flr_session_lead_service(p, now);
     flr_session_messages_service(p, now);
     flr_session_state_service(p, now);
-    int64_t wake = flr_connections_service(p->lines);
+    int64_t wake = flr_connections_service(p->connections);
     if (p->event_count) return now;
     bool in = p->phase == FLR_PHASE_IN, asks = !in && p->phase != FLR_PHASE_NONE;
     if (in && wake > p->claim_ns) wake = p->claim_ns;
@@ -193,19 +193,19 @@ void flr_session_ready(flr_session *p, bool ready)
 }
 
 /* The command about a part; NULL: none, and no room for one. */
-static flr_session_command *deed_about(flr_session *p, uint32_t part)
+static flr_session_command *command_about(flr_session *p, uint32_t part)
 {
-    for (uint32_t i = 0; i < p->deed_count; i++)
+    for (uint32_t i = 0; i < p->command_count; i++)
         if (p->commands[i].part == part) return &p->commands[i];
-    if (p->deed_count == FLR_SESSION_COMMANDS) return NULL;
-    p->commands[p->deed_count] =
+    if (p->command_count == FLR_SESSION_COMMANDS) return NULL;
+    p->commands[p->command_count] =
         (flr_session_command){.part = part, .T_world_part = flr_pose_identity()};
-    return &p->commands[p->deed_count++];
+    return &p->commands[p->command_count++];
 }
 
-static void do_deed(flr_session *p, uint32_t part, bool holds, flr_pose pose)
+static void do_command(flr_session *p, uint32_t part, bool holds, flr_pose pose)
 {
-    flr_session_command *command = p->phase == FLR_PHASE_IN ? deed_about(p, part) : NULL;
+    flr_session_command *command = p->phase == FLR_PHASE_IN ? command_about(p, part) : NULL;
     if (!command) {
         if (holds) flr_session_tell(p, (flr_session_event){.kind = FLR_SESSION_LOST, .part = part});
         return;
@@ -227,19 +227,19 @@ bool flr_session_may_hold(const flr_session *p, uint32_t part)
         flr_membership_part_find((flr_membership *)&p->membership, part);
     if (flr_session_claims(p, part)) return true;
     if (p->phase != FLR_PHASE_IN || p->def.role != FLR_WIRE_PEER_HAND) return false;
-    if (entry) return !entry->frozen && p->deed_count < FLR_SESSION_COMMANDS;
+    if (entry) return !entry->frozen && p->command_count < FLR_SESSION_COMMANDS;
     // what is said here and not yet in the membership needs room there, too
-    return p->deed_count + p->membership.part_count < flr_membership_most(&p->membership);
+    return p->command_count + p->membership.part_count < flr_membership_most(&p->membership);
 }
 
 void flr_session_hold(flr_session *p, uint32_t part)
 {
-    if (!flr_session_claims(p, part)) do_deed(p, part, true, flr_pose_identity());
+    if (!flr_session_claims(p, part)) do_command(p, part, true, flr_pose_identity());
 }
 
 void flr_session_release(flr_session *p, uint32_t part, flr_pose T_world_part)
 {
-    if (flr_session_claims(p, part)) do_deed(p, part, false, T_world_part);
+    if (flr_session_claims(p, part)) do_command(p, part, false, T_world_part);
 }
 
 void flr_session_settle(flr_session *p, uint32_t part, uint32_t number)
@@ -268,8 +268,8 @@ flr_result flr_session_send(flr_session *p, uint16_t member, const flr_message *
     flr_result result = member ? FLR_CLOSED : FLR_OK;
     for (uint32_t i = 0; i < p->peer_count; i++) {
         const flr_peer *peer = &p->peers[i];
-        if (!peer->line || (member && peer->member != member)) continue;
-        bool sent = flr_session_push(p, peer->line, message, true);
+        if (!peer->connection || (member && peer->member != member)) continue;
+        bool sent = flr_session_push(p, peer->connection, message, true);
         if (member || !sent) result = sent ? FLR_OK : FLR_AGAIN;
     }
     return result;
@@ -295,9 +295,9 @@ bool flr_session_person_at(const flr_session *p, uint32_t index, flr_session_per
     person->colour = peer->colour;
     person->role = peer->role;
     flr_connections_info info;
-    if (peer->line && flr_connections_get(p->lines, peer->line, &info)) {
+    if (peer->connection && flr_connections_get(p->connections, peer->connection, &info)) {
         person->direct = true;
-        person->line = peer->line;
+        person->connection = peer->connection;
         person->delay = info.rtt / 2;
         person->loss = info.loss_in;
         person->bytes_in = info.bytes_in;
@@ -307,7 +307,7 @@ bool flr_session_person_at(const flr_session *p, uint32_t index, flr_session_per
     }
     const flr_peer *leader = flr_session_peer((flr_session *)p, p->membership.epoch.leader);
     bool through = leader && leader != peer && (p->membership.relay || !person->direct);
-    if (through && !person->self && flr_connections_get(p->lines, leader->line, &info))
+    if (through && !person->self && flr_connections_get(p->connections, leader->connection, &info))
         person->delay = peer->delay + info.rtt / 2;
     return true;
 }
@@ -329,7 +329,7 @@ bool flr_session_part(const flr_session *p, uint32_t part, flr_membership_part *
 
 bool flr_session_claims(const flr_session *p, uint32_t part)
 {
-    for (uint32_t i = 0; i < p->deed_count; i++)
+    for (uint32_t i = 0; i < p->command_count; i++)
         if (p->commands[i].part == part) return p->commands[i].holds;
     return false;
 }
@@ -343,7 +343,7 @@ bool flr_session_owns(const flr_session *p, uint32_t part)
     if (p->phase != FLR_PHASE_IN || !self || !entry || flr_membership_owner(entry) != p->self)
         return false;
     // one that was let go of and taken again is owned when the membership knows of both
-    for (uint32_t i = 0; i < p->deed_count; i++)
+    for (uint32_t i = 0; i < p->command_count; i++)
         if (p->commands[i].part == part)
             return p->commands[i].holds && p->commands[i].serial <= self->seen;
     return false;

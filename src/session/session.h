@@ -1,33 +1,32 @@
-/* session.h: a shared session, as one of its members takes part in it.
+/* session.h: one member's view of a shared session.
  *
  *     flr_session_create(&def, &session, &error);
- *     flr_session_lead(session);                          begins a session, or
- *     flr_session_join(session, address);                 asks a member to be let in
- *     again and again:
+ *     flr_session_lead(session);                          opens a session, or
+ *     flr_session_join(session, address);                 asks a member for admission
+ *     repeatedly:
  *         while (flr_session_next(session, &event)) …     what has happened
  *         flr_session_hold(), flr_session_release() …     what the user here does
  *         flr_session_show(session, &show);               where hands and held parts are
  *         wake = flr_session_service(session);            sends what is due
  *
- * Every member is joined to every other by a line (net/connections.h). One of them leads: the first, and when nobody hears it any
- * more, the oldest who is left. The leader keeps the membership (session/membership.h). A member tells everybody what it does in *claims*,
- * which it repeats until the membership shows that the leader knows; the leader sends its membership to everybody whose claims show that
- * they do not have it. Nothing depends on a single packet.
+ * Every member has a connection to every other (net/connections.h). One member leads: at first the host; when it falls silent, the oldest
+ * remaining member. The leader keeps the membership (session/membership.h). A member announces what it does in *claims* and repeats them
+ * until the membership shows that the leader has them. The leader sends the membership to every member whose claims show that it lacks it.
+ * No single packet matters.
  *
- * Epochs. Whenever somebody is not heard any more, or another one leads, a new epoch begins. Where the network is parted,
- * each side goes on under a leader of its own, and what members of the other side held stays frozen. When they hear each
- * other again, the side with the lower epoch is let in anew by the leader of the other, with empty hands, and takes over
- * where everything is.
+ * Epochs. A new epoch begins whenever a member falls silent or the leader changes. When the network splits, each side continues under its
+ * own leader, and parts held on the other side stay frozen. When the sides hear each other again, the leader of the side with the higher
+ * epoch admits the members of the other anew, with empty hands, and they take over its poses.
  *
- * Everything goes through the env; nothing waits. Thread: control. Not RT safe. */
+ * All input and output goes through the env; nothing blocks. Thread: control. Not RT safe. */
 #ifndef FLR_SESSION_SESSION_H
 #define FLR_SESSION_SESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/hash.h"
 #include "net/connections.h"
 #include "session/membership.h"
 
@@ -50,10 +49,11 @@ typedef struct flr_session_def {
     double band; /* metres: what differs less from what others expect is not sent; default 1e-5 */
     double absence; /* s: what somebody held who is away for longer may be taken; default 10 */
     double forget;  /* s: … and is not expected back; default 600 */
-    /* Where a part is here, now. May be NULL: then places are the last that were told. */
+    /* Where a part is here, now. May be NULL: then poses are the last ones received. */
     flr_membership_where *where;
     void *context;
-    flr_connections_def lines; /* env, local and token are taken from above; defaults as there */
+    flr_connections_def
+        connections; /* env, local and token are taken from above; defaults as there */
 } flr_session_def;
 
 flr_session_def flr_default_session_def(void);
@@ -70,7 +70,7 @@ void flr_session_join(flr_session *session, flr_address address);
 
 flr_socket *flr_session_socket(const flr_session *session);
 flr_address flr_session_address(const flr_session *session);
-flr_connections *flr_session_lines(flr_session *session); /* for its counters */
+flr_connections *flr_session_connections(flr_session *session); /* for its counters */
 
 /* Sends what is due; returns when it wants to be called again at the latest, by flr_clock_ns(). */
 int64_t flr_session_service(flr_session *session);
@@ -130,7 +130,7 @@ void flr_session_show(flr_session *session, const flr_wire_peer_hand *hands, uin
                       const flr_wire_peer_part *parts, uint32_t part_count,
                       const flr_wire_peer_energy *energies, uint32_t energy_count);
 
-/* A message to one member, or to all (0), in order, for certain while the line stands. FLR_AGAIN: not now. FLR_CLOSED. */
+/* A message to one member, or to all (0), in order, for certain while the connection stands. FLR_AGAIN: not now. FLR_CLOSED. */
 flr_result flr_session_send(flr_session *session, uint16_t member, const flr_message *message);
 
 /* ---- how it stands ---- */
@@ -141,8 +141,8 @@ typedef struct flr_session_person {
     uint32_t colour;
     uint8_t role;
     bool self, leader, ready, away;
-    bool direct;                /* a line is open */
-    uint32_t line;              /* its number: what was under way on another one may be lost */
+    bool direct;                /* a connection is open */
+    uint32_t connection;        /* its number: what was under way on another one may be lost */
     double delay;               /* s, one way, to here */
     double loss;                /* share of its packets that did not come */
     double bytes_in, bytes_out; /* per second */
@@ -170,7 +170,7 @@ bool flr_session_hosts(const flr_session *session);
 uint16_t flr_session_self(const flr_session *session); /* 0: not a member */
 flr_epoch flr_session_epoch(const flr_session *session);
 const flr_membership *flr_session_membership(const flr_session *session);
-/* Counts up when the membership is another one, or a line to a member. */
+/* Counts up when the membership is another one, or a connection to a member. */
 uint32_t flr_session_changes(const flr_session *session);
 
 #endif

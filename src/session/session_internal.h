@@ -18,7 +18,7 @@
 enum {
     FLR_SESSION_EVENTS = 1024,
     FLR_SESSION_COMMANDS = 256,
-    FLR_SESSION_FRAME = 1 << 16 /* bytes of a message; more do not fit a line */
+    FLR_SESSION_FRAME = 1 << 16 /* bytes of a message; more do not fit a connection */
 };
 
 /* Another member, or this one. */
@@ -29,7 +29,7 @@ typedef struct flr_peer {
     uint64_t nonce;
     char name[FLR_SESSION_NAME + 1];
     flr_address address; /* family 0: not known */
-    uint32_t line, calling;
+    uint32_t connection, calling;
     int64_t call_ns; /* not called before */
     bool bye;        /* it has left in order */
     /* what its last claim said */
@@ -37,7 +37,7 @@ typedef struct flr_peer {
     flr_epoch epoch;
     uint32_t number, heard_ms;
     double delay; /* to the leader */
-    int64_t roll_ns, away_ns, lineless_ns;
+    int64_t roll_ns, away_ns, unconnected_ns;
     uint64_t state_time; /* of its newest state, by its clock */
 } flr_peer;
 
@@ -53,9 +53,9 @@ typedef struct flr_place {
     flr_pose T_world_part;
 } flr_place;
 
-/* A line that stands, and whose it is. */
+/* A connection that stands, and whose it is. */
 typedef struct flr_open {
-    uint32_t line;
+    uint32_t connection;
     uint64_t nonce; /* what the other chose when it started */
     flr_address address;
 } flr_open;
@@ -77,7 +77,7 @@ typedef struct flr_shown {
 struct flr_session {
     flr_session_def def;
     char name[FLR_SESSION_NAME + 1];
-    flr_connections *lines;
+    flr_connections *connections;
     flr_session_phase phase;
     uint64_t session, nonce;
     uint16_t self, top; /* top: the highest number that any member ever had */
@@ -89,23 +89,23 @@ struct flr_session {
     flr_address host;   /* that the user named; it may send on to others */
     int64_t began_ns;   /* when that was */
     int64_t sent_on_ns; /* when it was sent on to `target` */
-    bool waits;         /* it is not let in yet, and the user was told why */
-    uint32_t target_line;
+    bool waits;         /* it is not let in yet, and the user knows why */
+    uint32_t target_connection;
     int64_t join_ns; /* not asked before */
     int64_t seek_ns; /* since when */
-    /* the membership, and what of it the user was told */
+    /* the membership, and the one last reported to the user */
     flr_membership membership, told;
-    uint32_t changes; /* of the membership, and of lines to members */
+    uint32_t changes; /* of the membership, and of connections to members */
     uint32_t peer_count;
     flr_peer peers[FLR_SESSION_MEMBERS];
     uint32_t open_count;
-    flr_open open[FLR_CONNECTIONS_MOST];
+    flr_open open[FLR_MAX_CONNECTIONS];
     int64_t ahead_ns;       /* since when somebody speaks of a newer epoch; 0: nobody does */
     int64_t stranger_ns;    /* no membership to who is not in it before */
     int64_t leader_lost_ns; /* since when the leader is not heard; 0: it is */
     /* what this side does */
     uint32_t serial;
-    uint32_t deed_count, settled_count;
+    uint32_t command_count, settled_count;
     flr_session_command commands[FLR_SESSION_COMMANDS];
     flr_wire_peer_settled settled[FLR_SESSION_COMMANDS];
     bool claim_now;
@@ -121,7 +121,7 @@ struct flr_session {
     flr_session_event events[FLR_SESSION_EVENTS];
     uint32_t event_first, event_count;
     flr_message message; /* that an event points to */
-    uint8_t frame[FLR_SESSION_FRAME], room[FLR_PROTOCOL_ROOM(FLR_SESSION_FRAME)];
+    uint8_t frame[FLR_SESSION_FRAME], room[FLR_PROTOCOL_CAPACITY(FLR_SESSION_FRAME)];
     flr_membership_room roll_room;
 };
 
@@ -130,37 +130,38 @@ void flr_session_copy_name(char to[FLR_SESSION_NAME + 1], const char *name, size
 
 int64_t flr_session_now(const flr_session *session);
 flr_peer *flr_session_peer(flr_session *session, uint16_t member);
-flr_peer *flr_session_peer_of_connection(flr_session *session, uint32_t line);
+flr_peer *flr_session_peer_of_connection(flr_session *session, uint32_t connection);
 void flr_session_tell(flr_session *session, flr_session_event event);
 /* What somebody says of its delay, within what can be. */
 double flr_session_delay(double told);
 void flr_session_news(flr_session *session, const char *format, ...) FLR_PRINTF(2, 3);
 
 /* session_join.c */
-void flr_session_on_join(flr_session *session, uint32_t line, const flr_msg_peer_join *join);
-void flr_session_on_welcome(flr_session *session, uint32_t line,
+void flr_session_on_join(flr_session *session, uint32_t connection, const flr_msg_peer_join *join);
+void flr_session_on_welcome(flr_session *session, uint32_t connection,
                             const flr_msg_peer_welcome *welcome);
-void flr_session_on_refused(flr_session *session, uint32_t line,
+void flr_session_on_refused(flr_session *session, uint32_t connection,
                             const flr_msg_peer_refused *refused);
-void flr_session_on_card(flr_session *session, uint32_t line, const flr_msg_peer_card *card);
+void flr_session_on_card(flr_session *session, uint32_t connection, const flr_msg_peer_card *card);
 /* A member that the membership does not have is not known any more, but for who is about to be put in. */
 void flr_session_forget_gone(flr_session *session);
 /* The member of this number is the one who chose this nonce, whoever had the number on this side before. */
 void flr_session_know_as(flr_session *session, uint16_t member, uint64_t nonce);
-/* The member's line is this one from now on. */
-void flr_session_give_connection(flr_session *session, flr_peer *peer, uint32_t line);
-/* Asks to be let in, where there is a line; otherwise calls. */
+/* The member's connection is this one from now on. */
+void flr_session_give_connection(flr_session *session, flr_peer *peer, uint32_t connection);
+/* Asks to be let in, where there is a connection; otherwise calls. */
 void flr_session_ask(flr_session *session, int64_t now);
 /* Who was asked first has sent it on to another, not long ago. */
 bool flr_session_is_sent_on(const flr_session *session, int64_t now);
-/* Another side of the session has won: ask its leader, or whoever told. */
-void flr_session_seek(flr_session *session, uint16_t leader, uint32_t line);
+/* Another side of the session has won: ask its leader, or whoever reported it. */
+void flr_session_seek(flr_session *session, uint16_t leader, uint32_t connection);
 
 /* session_membership.c */
-void flr_session_on_roll(flr_session *session, uint32_t line,
+void flr_session_on_roll(flr_session *session, uint32_t connection,
                          const flr_msg_peer_membership *membership);
-void flr_session_on_claim(flr_session *session, uint32_t line, const flr_msg_peer_claim *claim);
-/* After the membership has changed here or another came: commands that are done, what the user is told. */
+void flr_session_on_claim(flr_session *session, uint32_t connection,
+                          const flr_msg_peer_claim *claim);
+/* After the membership has changed here or another came: completes commands, reports to the user. */
 void flr_session_membership_changed(flr_session *session);
 /* A command of this side counts at once where it leads itself. */
 void flr_session_own_commands(flr_session *session);
@@ -168,18 +169,18 @@ bool flr_session_put_place(flr_session *session, uint32_t part, uint32_t number,
                            flr_pose T_world_part);
 
 /* session_lead.c */
-void flr_session_on_closed(flr_session *session, uint32_t line, flr_connections_cause cause,
+void flr_session_on_closed(flr_session *session, uint32_t connection, flr_connections_cause cause,
                            const char *why);
 /* Takes over, takes out who is away too long, asks to be let in. */
 void flr_session_lead_service(flr_session *session, int64_t now);
 
 /* session_messages.c */
-/* Gives lines to members who have none yet. */
+/* Gives connections to members who have none yet. */
 void flr_session_bind(flr_session *session);
-void flr_session_close_connection(flr_session *session, uint32_t line, const char *why);
-const flr_open *flr_session_open_connection(const flr_session *session, uint32_t line);
+void flr_session_close_connection(flr_session *session, uint32_t connection, const char *why);
+const flr_open *flr_session_open_connection(const flr_session *session, uint32_t connection);
 /* Encodes and sends; as a state where it fits one. False: it did not go out. */
-bool flr_session_push(flr_session *session, uint32_t line, const flr_message *message,
+bool flr_session_push(flr_session *session, uint32_t connection, const flr_message *message,
                       bool certain);
 void flr_session_send_roll(flr_session *session, flr_peer *peer, int64_t now);
 void flr_session_messages_service(flr_session *session, int64_t now);

@@ -33,7 +33,7 @@ void flr_session_forget_gone(flr_session *p)
         // the card of a new one may come before the membership that has it
         bool coming = peer->member > last && !flr_session_hosts(p);
         if (!coming && !flr_membership_member_find(&p->membership, peer->member)) {
-            flr_session_close_connection(p, peer->line ? peer->line : peer->calling,
+            flr_session_close_connection(p, peer->connection ? peer->connection : peer->calling,
                                          "you are not a member any more");
             continue;
         }
@@ -60,7 +60,7 @@ void flr_session_know_as(flr_session *p, uint16_t member, uint64_t nonce)
     flr_peer *peer = know(p, member);
     if (!peer || peer->nonce == nonce) return;
     if (peer->nonce) {
-        peer->line = 0;
+        peer->connection = 0;
         p->changes++;
         peer->address.family = 0;
         peer->claim_ns = 0;
@@ -68,7 +68,7 @@ void flr_session_know_as(flr_session *p, uint16_t member, uint64_t nonce)
     peer->nonce = nonce;
 }
 
-static void send_card(flr_session *p, uint32_t line, const flr_peer *about)
+static void send_card(flr_session *p, uint32_t connection, const flr_peer *about)
 {
     char address[FLR_ADDRESS_TEXT_SIZE] = "";
     if (about->address.family) flr_address_print(about->address, address);
@@ -79,14 +79,15 @@ static void send_card(flr_session *p, uint32_t line, const flr_peer *about)
                                          .nonce = about->nonce,
                                          .name = flr_wire_text_of(about->name),
                                          .address = flr_wire_text_of(address)};
-    flr_session_push(p, line, &m, true);
+    flr_session_push(p, connection, &m, true);
 }
 
-void flr_session_on_card(flr_session *p, uint32_t line, const flr_msg_peer_card *card)
+void flr_session_on_card(flr_session *p, uint32_t connection, const flr_msg_peer_card *card)
 {
-    flr_peer *from = flr_session_peer_of_connection(p, line);
+    flr_peer *from = flr_session_peer_of_connection(p, connection);
     bool welcome =
-        line == p->target_line; /* cards may come before the membership that names the leader */
+        connection ==
+        p->target_connection; /* cards may come before the membership that names the leader */
     if (!card->member || (!welcome && (!from || from->member != p->membership.epoch.leader)))
         return;
     flr_peer *peer = know(p, card->member);
@@ -101,7 +102,7 @@ void flr_session_on_card(flr_session *p, uint32_t line, const flr_msg_peer_card 
     if (card->address.size && flr_address_parse(card->address.bytes, 0, &address, NULL) == FLR_OK &&
         address.port) {
         peer->address = address;
-    } else if (from == peer && flr_connections_get(p->lines, line, &info)) {
+    } else if (from == peer && flr_connections_get(p->connections, connection, &info)) {
         peer->address = info.address;
     }
     flr_session_bind(p);
@@ -110,26 +111,26 @@ void flr_session_on_card(flr_session *p, uint32_t line, const flr_msg_peer_card 
 
 /* ---- being let in ---- */
 
-static void refuse(flr_session *p, uint32_t line, flr_result code, const char *address,
+static void refuse(flr_session *p, uint32_t connection, flr_result code, const char *address,
                    const char *sentence)
 {
     flr_message m = {.id = FLR_MSG_PEER_REFUSED};
     m.as.peer_refused = (flr_msg_peer_refused){.code = (uint8_t)code,
                                                .address = flr_wire_text_of(address),
                                                .sentence = flr_wire_text_of(sentence)};
-    flr_session_push(p, line, &m, true);
+    flr_session_push(p, connection, &m, true);
 }
 
 /* Tells where everything is, in as many messages as it takes. */
-static void welcome(flr_session *p, uint32_t line, uint16_t member)
+static void welcome(flr_session *p, uint32_t connection, uint16_t member)
 {
-    enum { AT_ONCE = 512 };
-    static _Thread_local flr_wire_peer_place places[AT_ONCE];
+    enum { SESSION_JOIN_AT_ONCE = 512 };
+    static _Thread_local flr_wire_peer_place places[SESSION_JOIN_AT_ONCE];
     uint32_t words[4], sent = 0;
     hash_words(p->scene, words);
     do {
         uint32_t count = 0;
-        for (; count < AT_ONCE && sent < p->place_count; count++, sent++) {
+        for (; count < SESSION_JOIN_AT_ONCE && sent < p->place_count; count++, sent++) {
             const flr_place *place = &p->places[sent];
             places[count] = (flr_wire_peer_place){.part = place->part,
                                                   .bits = FLR_WIRE_PEER_REST,
@@ -149,24 +150,25 @@ static void welcome(flr_session *p, uint32_t line, uint16_t member)
                                    .places = places,
                                    .places_count = count,
                                    .more = sent < p->place_count};
-        if (!flr_session_push(p, line, &m, true)) {
+        if (!flr_session_push(p, connection, &m, true)) {
             // it asks again when nothing came
-            flr_session_close_connection(p, line, "there is no room for a welcome; try again");
+            flr_session_close_connection(p, connection,
+                                         "there is no room for a welcome; try again");
             return;
         }
     } while (sent < p->place_count);
 }
 
-void flr_session_give_connection(flr_session *p, flr_peer *peer, uint32_t line)
+void flr_session_give_connection(flr_session *p, flr_peer *peer, uint32_t connection)
 {
     flr_connections_info info;
-    if (peer->calling && peer->calling != line)
-        flr_connections_close(p->lines, peer->calling, NULL);
+    if (peer->calling && peer->calling != connection)
+        flr_connections_close(p->connections, peer->calling, NULL);
     peer->calling = 0;
-    peer->line = line;
+    peer->connection = connection;
     p->changes++;
     peer->bye = false;
-    if (flr_connections_get(p->lines, line, &info)) peer->address = info.address;
+    if (flr_connections_get(p->connections, connection, &info)) peer->address = info.address;
 }
 
 /* Where the session is full, who has been away longest is not expected back. */
@@ -205,35 +207,35 @@ static void name_apart(flr_session *p, flr_peer *peer, flr_wire_text name)
     }
 }
 
-void flr_session_on_join(flr_session *p, uint32_t line, const flr_msg_peer_join *join)
+void flr_session_on_join(flr_session *p, uint32_t connection, const flr_msg_peer_join *join)
 {
     if (p->phase == FLR_PHASE_SEEKING) {
-        refuse(p, line, FLR_AGAIN, "", "the controller there is coming back to its session");
+        refuse(p, connection, FLR_AGAIN, "", "the controller there is coming back to its session");
         return;
     }
     if (p->phase != FLR_PHASE_IN) {
-        refuse(p, line, FLR_NOT_FOUND, "",
+        refuse(p, connection, FLR_NOT_FOUND, "",
                "the controller there is in no session itself; ask one that shares");
         return;
     }
     const flr_membership_member *own = flr_membership_member_find(&p->membership, p->self);
     if (flr_session_hosts(p) && own && !own->ready) {
-        refuse(p, line, FLR_AGAIN, "",
+        refuse(p, connection, FLR_AGAIN, "",
                "the session's scene is being loaded there; it comes when that is done");
         return;
     }
     if (!flr_session_hosts(p)) {
         char address[FLR_ADDRESS_TEXT_SIZE] = "";
         const flr_peer *leader = flr_session_peer(p, p->membership.epoch.leader);
-        if (p->phase == FLR_PHASE_IN && leader && leader->line && leader->address.family)
+        if (p->phase == FLR_PHASE_IN && leader && leader->connection && leader->address.family)
             flr_address_print(leader->address, address);
-        refuse(p, line, FLR_AGAIN, address,
+        refuse(p, connection, FLR_AGAIN, address,
                address[0] ? "this member does not lead; ask the one who does"
                           : "who leads the session is not heard; in some seconds another will");
         return;
     }
     if (join->scene_count && p->has_scene && !flr_hash_equal(words_hash(join->scene), p->scene)) {
-        refuse(p, line, FLR_BAD_INPUT, "",
+        refuse(p, connection, FLR_BAD_INPUT, "",
                "the session has another scene; join without one, and it is sent");
         return;
     }
@@ -246,13 +248,14 @@ void flr_session_on_join(flr_session *p, uint32_t line, const flr_msg_peer_join 
         make_room(p);
         if (p->membership.part_count * (p->membership.member_count + 1) >
             FLR_MEMBERSHIP_UNSETTLED) {
-            refuse(p, line, FLR_AGAIN, "",
+            refuse(p, connection, FLR_AGAIN, "",
                    "very many parts are on their way in the session; it comes when they lie");
             return;
         }
         if (p->top == UINT16_MAX || p->peer_count == FLR_SESSION_MEMBERS ||
             !flr_membership_add(&p->membership, (uint16_t)(p->top + 1), join->nonce)) {
-            refuse(p, line, FLR_TOO_LARGE, "", "the session is full; somebody must leave first");
+            refuse(p, connection, FLR_TOO_LARGE, "",
+                   "the session is full; somebody must leave first");
             return;
         }
         peer = know(p, ++p->top);
@@ -263,7 +266,7 @@ void flr_session_on_join(flr_session *p, uint32_t line, const flr_msg_peer_join 
                        ? join->colour & 0xFFFFFF
                        : colours[(peer->member - 1u) % (sizeof colours / sizeof *colours)];
     name_apart(p, peer, join->name);
-    flr_session_give_connection(p, peer, line);
+    flr_session_give_connection(p, peer, connection);
     const flr_membership_member *entry = flr_membership_member_find(&p->membership, peer->member);
     bool was_away = entry && entry->away;
     if (again) {
@@ -276,10 +279,11 @@ void flr_session_on_join(flr_session *p, uint32_t line, const flr_msg_peer_join 
         flr_membership_away(&p->membership, peer->member, p->def.where, p->def.context);
         flr_membership_back(&p->membership, peer->member);
     }
-    welcome(p, line, peer->member);
+    welcome(p, connection, peer->member);
     for (uint32_t i = 0; i < p->peer_count; i++) {
-        send_card(p, line, &p->peers[i]);
-        if (p->peers[i].line && p->peers[i].line != line) send_card(p, p->peers[i].line, peer);
+        send_card(p, connection, &p->peers[i]);
+        if (p->peers[i].connection && p->peers[i].connection != connection)
+            send_card(p, p->peers[i].connection, peer);
     }
     flr_session_news(p,
                      was_away ? "%s is back"
@@ -291,22 +295,23 @@ void flr_session_on_join(flr_session *p, uint32_t line, const flr_msg_peer_join 
 }
 
 /* Nothing that this side held before counts any more. */
-static void drop_deeds(flr_session *p)
+static void drop_commands(flr_session *p)
 {
-    for (uint32_t i = 0; i < p->deed_count; i++)
+    for (uint32_t i = 0; i < p->command_count; i++)
         if (p->commands[i].holds)
             flr_session_tell(
                 p, (flr_session_event){.kind = FLR_SESSION_LOST, .part = p->commands[i].part});
-    p->deed_count = p->settled_count = 0;
+    p->command_count = p->settled_count = 0;
 }
 
-void flr_session_on_welcome(flr_session *p, uint32_t line, const flr_msg_peer_welcome *welcome)
+void flr_session_on_welcome(flr_session *p, uint32_t connection,
+                            const flr_msg_peer_welcome *welcome)
 {
-    if (line != p->target_line || !welcome->member) return;
+    if (connection != p->target_connection || !welcome->member) return;
     bool first = p->phase == FLR_PHASE_JOINING || p->phase == FLR_PHASE_SEEKING;
     if (first) {
         bool again = p->phase == FLR_PHASE_SEEKING;
-        drop_deeds(p);
+        drop_commands(p);
         p->place_count = 0;
         p->peer_count = 0;
         p->session = welcome->session;
@@ -322,7 +327,7 @@ void flr_session_on_welcome(flr_session *p, uint32_t line, const flr_msg_peer_we
         p->leader_lost_ns = 0;
         // stands for the membership until one comes, so that cards and claims of the leader are believed
         flr_peer *leader = know(p, welcome->leader);
-        flr_session_give_connection(p, leader, line);
+        flr_session_give_connection(p, leader, connection);
         flr_peer *self = know(p, p->self);
         self->nonce = p->nonce;
         snprintf(self->name, sizeof self->name, "%s", p->name);
@@ -342,12 +347,14 @@ void flr_session_on_welcome(flr_session *p, uint32_t line, const flr_msg_peer_we
     }
 }
 
-void flr_session_on_refused(flr_session *p, uint32_t line, const flr_msg_peer_refused *refused)
+void flr_session_on_refused(flr_session *p, uint32_t connection,
+                            const flr_msg_peer_refused *refused)
 {
-    if (line != p->target_line || (p->phase != FLR_PHASE_JOINING && p->phase != FLR_PHASE_SEEKING))
+    if (connection != p->target_connection ||
+        (p->phase != FLR_PHASE_JOINING && p->phase != FLR_PHASE_SEEKING))
         return;
     flr_address address;
-    p->target_line = 0;
+    p->target_connection = 0;
     p->join_ns = flr_session_now(p) + FLR_SESSION_S / 2;
     if (refused->code == FLR_AGAIN) {
         if (refused->address.size &&
@@ -381,11 +388,11 @@ static void turn_back(flr_session *p, int64_t now)
     double wait = 2.5;
     for (uint32_t i = 0; i < p->open_count; i++)
         if (flr_address_equal(p->open[i].address, p->host) &&
-            flr_connections_get(p->lines, p->open[i].line, &info))
+            flr_connections_get(p->connections, p->open[i].connection, &info))
             wait += 6 * info.rtt;
     if (!flr_session_is_sent_on(p, now) || now - p->sent_on_ns < (int64_t)(wait * 1e9)) return;
-    if (p->target_line) flr_session_close_connection(p, p->target_line, NULL);
-    p->target_line = 0;
+    if (p->target_connection) flr_session_close_connection(p, p->target_connection, NULL);
+    p->target_connection = 0;
     p->target = p->host;
     p->join_ns = now;
 }
@@ -395,16 +402,19 @@ void flr_session_ask(flr_session *p, int64_t now)
     turn_back(p, now);
     if (now < p->join_ns) return;
     flr_connections_info info;
-    bool is = p->target_line && flr_connections_get(p->lines, p->target_line, &info);
+    bool is =
+        p->target_connection && flr_connections_get(p->connections, p->target_connection, &info);
     if (!is) {
-        // a line that stands to that address already will do
-        p->target_line = 0;
-        for (uint32_t i = 0; i < p->open_count && !p->target_line; i++)
-            if (flr_address_equal(p->open[i].address, p->target)) p->target_line = p->open[i].line;
-        if (!p->target_line)
-            p->target_line =
-                flr_connections_connect(p->lines, p->target, &p->nonce, sizeof p->nonce);
-        is = p->target_line && flr_connections_get(p->lines, p->target_line, &info);
+        // a connection that stands to that address already will do
+        p->target_connection = 0;
+        for (uint32_t i = 0; i < p->open_count && !p->target_connection; i++)
+            if (flr_address_equal(p->open[i].address, p->target))
+                p->target_connection = p->open[i].connection;
+        if (!p->target_connection)
+            p->target_connection =
+                flr_connections_connect(p->connections, p->target, &p->nonce, sizeof p->nonce);
+        is = p->target_connection &&
+             flr_connections_get(p->connections, p->target_connection, &info);
     }
     if (!is || !info.open) {
         p->join_ns = now + 50 * FLR_SESSION_MS;
@@ -421,11 +431,11 @@ void flr_session_ask(flr_session *p, int64_t now)
                                          .name = flr_wire_text_of(p->name),
                                          .scene = words,
                                          .scene_count = p->has_scene ? 4 : 0};
-    (void)flr_session_push(p, p->target_line, &m, true);
+    (void)flr_session_push(p, p->target_connection, &m, true);
     p->join_ns = now + 5 * FLR_SESSION_S;
 }
 
-void flr_session_seek(flr_session *p, uint16_t leader, uint32_t line)
+void flr_session_seek(flr_session *p, uint16_t leader, uint32_t connection)
 {
     const flr_peer *to = flr_session_peer(p, leader);
     if (p->phase == FLR_PHASE_SEEKING) return;
@@ -434,6 +444,6 @@ void flr_session_seek(flr_session *p, uint16_t leader, uint32_t line)
     p->seek_ns = flr_session_now(p);
     p->ahead_ns = 0;
     p->join_ns = 0;
-    p->target_line = to && to->line ? to->line : line;
-    if (flr_connections_get(p->lines, p->target_line, &info)) p->target = info.address;
+    p->target_connection = to && to->connection ? to->connection : connection;
+    if (flr_connections_get(p->connections, p->target_connection, &info)) p->target = info.address;
 }

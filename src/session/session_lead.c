@@ -19,12 +19,12 @@ static void lose(flr_session *p, flr_peer *peer, bool bye)
     flr_session_membership_changed(p);
 }
 
-void flr_session_on_closed(flr_session *p, uint32_t line, flr_connections_cause cause,
+void flr_session_on_closed(flr_session *p, uint32_t connection, flr_connections_cause cause,
                            const char *why)
 {
     int64_t now = flr_session_now(p);
-    if (line == p->target_line) {
-        p->target_line = 0;
+    if (connection == p->target_connection) {
+        p->target_connection = 0;
         p->join_ns = now + FLR_SESSION_S / 2;
         // it was sent on to a leader that is not there any more: the others will notice, too
         if (flr_session_is_sent_on(p, now)) {
@@ -38,12 +38,12 @@ void flr_session_on_closed(flr_session *p, uint32_t line, flr_connections_cause 
     }
     for (uint32_t i = 0; i < p->peer_count; i++) {
         flr_peer *peer = &p->peers[i];
-        if (peer->calling == line) {
+        if (peer->calling == connection) {
             peer->calling = 0;
             peer->call_ns = now + FLR_SESSION_S;
         }
-        if (peer->line != line) continue;
-        peer->line = 0;
+        if (peer->connection != connection) continue;
+        peer->connection = 0;
         p->changes++;
         peer->call_ns = now + (cause == FLR_CONNECTIONS_BYE ? 2 : 0) * FLR_SESSION_S;
         if (cause == FLR_CONNECTIONS_REPLACED) return; /* another one opens */
@@ -66,7 +66,7 @@ static bool should_lead(const flr_session *p, int64_t now)
     for (uint32_t i = 0; i < p->membership.member_count; i++) {
         const flr_membership_member *m = &p->membership.members[i];
         const flr_peer *peer = flr_session_peer((flr_session *)p, m->member);
-        if (m->away || m->member == p->self || !peer || !peer->line) continue;
+        if (m->away || m->member == p->self || !peer || !peer->connection) continue;
         if (m->member < p->self && m->ready) return false; /* an older one is there */
         if (peer->claim_ns == 0 || left) continue;
         // somebody hears the leader: then this side is the one who is cut off
@@ -88,7 +88,7 @@ static void take_over(flr_session *p, int64_t now)
     for (uint32_t i = 0; i < p->membership.member_count; i++) {
         const flr_membership_member *m = &p->membership.members[i];
         flr_peer *peer = flr_session_peer(p, m->member);
-        if (m->member == p->self || (peer && peer->line)) continue;
+        if (m->member == p->self || (peer && peer->connection)) continue;
         if (peer && !m->away) peer->away_ns = now;
         gone[count++] = m->member;
     }
@@ -115,7 +115,7 @@ void flr_session_lead_service(flr_session *p, int64_t now)
     if (p->phase != FLR_PHASE_IN || p->membership.member_count == 0) return;
     if (!flr_session_hosts(p)) {
         const flr_peer *leader = flr_session_peer(p, p->membership.epoch.leader);
-        if (leader && leader->line)
+        if (leader && leader->connection)
             p->leader_lost_ns = 0;
         else if (!p->leader_lost_ns)
             p->leader_lost_ns = now;
@@ -130,16 +130,16 @@ void flr_session_lead_service(flr_session *p, int64_t now)
     for (uint32_t i = 0; i < p->membership.member_count; i++) {
         const flr_membership_member m = p->membership.members[i];
         flr_peer *peer = flr_session_peer(p, m.member);
-        if (peer && !m.away && m.member != p->self && !peer->line) {
-            // one line was to take another's place, and did not
-            if (!peer->lineless_ns) peer->lineless_ns = now;
-            if (now - peer->lineless_ns > 3 * FLR_SESSION_S) {
-                peer->lineless_ns = 0;
+        if (peer && !m.away && m.member != p->self && !peer->connection) {
+            // one connection was to take another's place, and did not
+            if (!peer->unconnected_ns) peer->unconnected_ns = now;
+            if (now - peer->unconnected_ns > 3 * FLR_SESSION_S) {
+                peer->unconnected_ns = 0;
                 lose(p, peer, false);
                 break;
             }
         } else if (peer) {
-            peer->lineless_ns = 0;
+            peer->unconnected_ns = 0;
         }
         if (!m.away || !peer) continue;
         double away = (double)(now - peer->away_ns) * 1e-9;

@@ -1,4 +1,4 @@
-/* how the membership comes about: commands, claims, and what its user is told of it */
+/* how the membership comes about: commands, claims, and reports to its user */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +25,11 @@ bool flr_session_put_place(flr_session *p, uint32_t part, uint32_t number, flr_p
 /* ---- the membership ---- */
 
 /* What of this side's commands is in the membership. */
-static void match_deeds(flr_session *p)
+static void match_commands(flr_session *p)
 {
     const flr_membership_member *self = flr_membership_member_find(&p->membership, p->self);
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->deed_count; i++) {
+    for (uint32_t i = 0; i < p->command_count; i++) {
         const flr_session_command *command = &p->commands[i];
         const flr_membership_part *part = flr_membership_part_find(&p->membership, command->part);
         bool done = self && self->seen >= command->serial;
@@ -41,7 +41,7 @@ static void match_deeds(flr_session *p)
         if (done && !(command->holds && held)) continue;
         p->commands[kept++] = *command;
     }
-    p->deed_count = kept;
+    p->command_count = kept;
     kept = 0;
     for (uint32_t i = 0; i < p->settled_count; i++) {
         const flr_membership_part *part =
@@ -66,7 +66,7 @@ static void tell_part(flr_session *p, uint32_t part)
     flr_session_tell(p, (flr_session_event){.kind = FLR_SESSION_PART, .part = part});
 }
 
-/* Tells the user what is different from what it was told before. */
+/* Reports to the user what has changed since the last report. */
 static void tell_changes(flr_session *p)
 {
     const flr_membership *a = &p->told, *b = &p->membership;
@@ -108,7 +108,7 @@ void flr_session_membership_changed(flr_session *p)
         if (part->rest) flr_session_put_place(p, part->part, part->number, part->T_world_part);
     }
     p->changes++;
-    match_deeds(p);
+    match_commands(p);
     flr_session_forget_gone(p);
     tell_changes(p);
     // who leads tells everybody at once, the others that they have it
@@ -129,7 +129,8 @@ static void drop_moved(flr_session *p, flr_membership *newer)
     p->settled_count = kept;
 }
 
-void flr_session_on_roll(flr_session *p, uint32_t line, const flr_msg_peer_membership *message)
+void flr_session_on_roll(flr_session *p, uint32_t connection,
+                         const flr_msg_peer_membership *message)
 {
     static _Thread_local flr_membership membership;
     if (p->phase != FLR_PHASE_IN || message->session != p->session) return;
@@ -147,11 +148,11 @@ void flr_session_on_roll(flr_session *p, uint32_t line, const flr_msg_peer_membe
             flr_session_know_as(p, membership.members[i].member, membership.members[i].nonce);
         flr_session_bind(p);
         flr_peer *leader = flr_session_peer(p, membership.epoch.leader);
-        p->leader_lost_ns = leader && leader->line ? 0 : flr_session_now(p);
+        p->leader_lost_ns = leader && leader->connection ? 0 : flr_session_now(p);
         flr_session_membership_changed(p);
         return;
     }
-    flr_session_seek(p, membership.epoch.leader, line);
+    flr_session_seek(p, membership.epoch.leader, connection);
 }
 
 /* ---- claims ---- */
@@ -170,7 +171,7 @@ static void enter(flr_session *p, flr_membership_member *m, const flr_wire_peer_
         else
             (void)flr_membership_hold(&p->membership, m->member, command->part);
     }
-    // a membership that is older than what its member was told before may have it hold what it has let go of
+    // a membership that is older than the last one sent to its member may claim that it holds what it has released
     // (but not what an old claim, late on its way, does not know of)
     for (uint32_t i = 0; all && serial >= m->seen && i < p->membership.part_count; i++) {
         flr_membership_part *part = &p->membership.parts[i];
@@ -192,13 +193,13 @@ void flr_session_own_commands(flr_session *p)
     static _Thread_local flr_wire_peer_command commands[FLR_SESSION_COMMANDS];
     flr_membership_member *self = flr_membership_member_find(&p->membership, p->self);
     if (!flr_session_hosts(p) || !self) return;
-    for (uint32_t i = 0; i < p->deed_count; i++)
+    for (uint32_t i = 0; i < p->command_count; i++)
         commands[i] =
             (flr_wire_peer_command){.part = p->commands[i].part,
                                     .serial = p->commands[i].serial,
                                     .bits = p->commands[i].holds ? FLR_WIRE_PEER_HOLDS : 0,
                                     .T_world_part = p->commands[i].T_world_part};
-    enter(p, self, commands, p->deed_count, p->serial, true);
+    enter(p, self, commands, p->command_count, p->serial, true);
     for (uint32_t i = 0; i < p->settled_count; i++)
         flr_membership_settle(&p->membership, p->self, p->settled[i].part, p->settled[i].number);
     flr_membership_ready(&p->membership, p->self, p->ready);
@@ -207,12 +208,12 @@ void flr_session_own_commands(flr_session *p)
 
 /* Somebody is in another epoch. Who is behind gets the membership; when a newer one does not come, this side asks for it by
  * asking to be let in. */
-static void hear_epoch(flr_session *p, uint32_t line, flr_epoch epoch)
+static void hear_epoch(flr_session *p, uint32_t connection, flr_epoch epoch)
 {
     int64_t now = flr_session_now(p);
     int newer = flr_epoch_compare(epoch, p->membership.epoch);
-    if (newer < 0 && !flr_session_peer_of_connection(p, line) && now >= p->stranger_ns) {
-        flr_peer stranger = {.line = line};
+    if (newer < 0 && !flr_session_peer_of_connection(p, connection) && now >= p->stranger_ns) {
+        flr_peer stranger = {.connection = connection};
         flr_session_send_roll(p, &stranger, now);
         p->stranger_ns = now + 100 * FLR_SESSION_MS;
     }
@@ -220,21 +221,22 @@ static void hear_epoch(flr_session *p, uint32_t line, flr_epoch epoch)
     if (!p->ahead_ns)
         p->ahead_ns = now;
     else if (now - p->ahead_ns > 2 * FLR_SESSION_S)
-        flr_session_seek(p, epoch.leader, line);
+        flr_session_seek(p, epoch.leader, connection);
 }
 
-void flr_session_on_claim(flr_session *p, uint32_t line, const flr_msg_peer_claim *claim)
+void flr_session_on_claim(flr_session *p, uint32_t connection, const flr_msg_peer_claim *claim)
 {
     if (p->phase != FLR_PHASE_IN || claim->session != p->session || claim->member == p->self)
         return;
     flr_epoch epoch = {claim->count, claim->leader};
-    hear_epoch(p, line, epoch);
+    hear_epoch(p, connection, epoch);
     flr_peer *peer = flr_session_peer(p, claim->member);
     if (!peer) return;
-    if (peer->line != line) {
-        const flr_open *open = flr_session_open_connection(p, line);
-        if (flr_session_peer_of_connection(p, line) || !open || open->nonce != peer->nonce) return;
-        flr_session_give_connection(p, peer, line);
+    if (peer->connection != connection) {
+        const flr_open *open = flr_session_open_connection(p, connection);
+        if (flr_session_peer_of_connection(p, connection) || !open || open->nonce != peer->nonce)
+            return;
+        flr_session_give_connection(p, peer, connection);
     }
     peer->claim_ns = flr_session_now(p);
     peer->epoch = epoch;

@@ -59,7 +59,7 @@ static bool is_news(const flr_session *p, int64_t now)
     return false;
 }
 
-/* Sends it to whom a line leads, and by the leader to the others. */
+/* Sends it to whom a connection leads, and by the leader to the others. */
 static void send(flr_session *p, flr_message *m)
 {
     uint16_t via[FLR_SESSION_MEMBERS];
@@ -71,19 +71,19 @@ static void send(flr_session *p, flr_message *m)
         const flr_membership_member *entry =
             flr_membership_member_find(&p->membership, peer->member);
         if (peer->member == p->self || peer == leader || !entry || entry->away) continue;
-        if (!relay && peer->line)
-            flr_session_push(p, peer->line, m, false);
+        if (!relay && peer->connection)
+            flr_session_push(p, peer->connection, m, false);
         else
             via[via_count++] = peer->member;
     }
     m->as.peer_state.via = via;
     m->as.peer_state.via_count = via_count;
-    if (leader && leader->line) flr_session_push(p, leader->line, m, false);
+    if (leader && leader->connection) flr_session_push(p, leader->connection, m, false);
 }
 
 void flr_session_state_service(flr_session *p, int64_t now)
 {
-    enum { AT_ONCE = 4, KEPT_UP = 10 /* states in a second though nothing moves */ };
+    enum { SESSION_STATE_AT_ONCE = 4, KEPT_UP = 10 /* states in a second though nothing moves */ };
     if (p->phase != FLR_PHASE_IN || !p->shown_anew || now < p->state_ns) return;
     int64_t period = (int64_t)(1e9 / p->def.rate);
     // in step with the rate, also where the caller is a little late
@@ -96,9 +96,11 @@ void flr_session_state_service(flr_session *p, int64_t now)
     bool first = true;
     const flr_peer *leader = flr_session_peer(p, p->membership.epoch.leader);
     flr_connections_info info;
-    bool hears = leader && leader->line && flr_connections_get(p->lines, leader->line, &info);
+    bool hears = leader && leader->connection &&
+                 flr_connections_get(p->connections, leader->connection, &info);
     do {
-        uint32_t parts = s->part_count - part < AT_ONCE ? s->part_count - part : AT_ONCE;
+        uint32_t parts = s->part_count - part < SESSION_STATE_AT_ONCE ? s->part_count - part
+                                                                      : SESSION_STATE_AT_ONCE;
         uint32_t energies = s->energy_count - energy < 4 ? s->energy_count - energy : 4;
         flr_message m = {.id = FLR_MSG_PEER_STATE};
         m.as.peer_state = (flr_msg_peer_state){.session = p->session,
@@ -129,8 +131,8 @@ static void pass_on(flr_session *p, const flr_connections_event *from,
 {
     for (uint32_t i = 0; i < state->via_count; i++) {
         const flr_peer *to = flr_session_peer(p, state->via[i]);
-        if (to && to->line && to->line != from->line)
-            (void)flr_connections_state(p->lines, to->line, from->bytes, from->size);
+        if (to && to->connection && to->connection != from->connection)
+            (void)flr_connections_state(p->connections, to->connection, from->bytes, from->size);
     }
 }
 
@@ -139,7 +141,7 @@ bool flr_session_on_state(flr_session *p, const flr_connections_event *from,
 {
     const flr_msg_peer_state *state = &p->message.as.peer_state;
     flr_peer *peer = flr_session_peer(p, state->member),
-             *by = flr_session_peer_of_connection(p, from->line);
+             *by = flr_session_peer_of_connection(p, from->connection);
     const flr_membership_member *entry = flr_membership_member_find(&p->membership, state->member);
     if (p->phase != FLR_PHASE_IN || state->session != p->session || !peer || !by || !entry ||
         entry->away || peer->member == p->self || from->kind != FLR_CONNECTIONS_GOT_STATE)

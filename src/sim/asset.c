@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "contact/contact_table.h"
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
 #include "sim/build_job.h"
 
 static flr_result no_memory(flr_error *error)

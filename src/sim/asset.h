@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 #include "feeler/pager.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "scene/scene.h"
 #include "sim/engine.h"
 

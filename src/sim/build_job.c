@@ -6,9 +6,10 @@
 
 #include "base/memory.h"
 
-#define FINE   200.0 /* voxels across a part whose size of voxels nobody has said, at most … */
-#define POINTS 5e5   /* … and surface voxels that it has then, about */
-#define COARSE 50.0  /* voxels across a part with the scene's size of them, at least */
+#define BUILD_JOB_FINE                                                                             \
+    200.0 /* voxels across a part whose size of voxels nobody has said, at most … */
+#define POINTS           5e5  /* … and surface voxels that it has then, about */
+#define BUILD_JOB_COARSE 50.0 /* voxels across a part with the scene's size of them, at least */
 
 /* muted colours that can be told apart, for parts without one */
 static const uint32_t colours[] = {0x8ea3b8, 0xd9a05b, 0x7fb08a, 0xb58db6, 0xc7b46a, 0x6fa8b5};
@@ -30,7 +31,7 @@ static double fitting_voxel(const flr_mesh *mesh)
         area += 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], p),
                                                      flr_vec3_sub(mesh->vertices[v[2]], p)));
     }
-    return fmax(fmax(size.x, fmax(size.y, size.z)) / FINE, sqrt(area / POINTS));
+    return fmax(fmax(size.x, fmax(size.y, size.z)) / BUILD_JOB_FINE, sqrt(area / POINTS));
 }
 
 double flr_build_job_voxel(double asked, double scene, double common, const flr_mesh *mesh)
@@ -39,7 +40,7 @@ double flr_build_job_voxel(double asked, double scene, double common, const flr_
     double usual = scene > 0 ? scene : common;
     if (!(usual > 0)) return fitting_voxel(mesh);
     flr_vec3 size = flr_box3_size(mesh->bounds);
-    double across = fmax(size.x, fmax(size.y, size.z)) / COARSE;
+    double across = fmax(size.x, fmax(size.y, size.z)) / BUILD_JOB_COARSE;
     return across > 0 ? fmin(usual, across) : usual;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "realtime/privileges.h"
 #include "sim/snapshot.h"
 
@@ -172,11 +172,11 @@ static void take_notice(flr_engine *e, const flr_notice *n)
         break;
     case FLR_NOTICE_STATIC_SCENE:
         if (n->refused &&
-            e->ground == n->what.ground) { /* not taken: something has moved meanwhile */
-            flr_static_scene_release(e->ground);
-            e->ground = NULL;
+            e->merged == n->what.merged) { /* not taken: something has moved meanwhile */
+            flr_static_scene_release(e->merged);
+            e->merged = NULL;
         }
-        flr_static_scene_release(n->what.ground);
+        flr_static_scene_release(n->what.merged);
         break;
     case FLR_NOTICE_TAPE:
         flr_engine_tape_back(e, n->what.tap);
@@ -261,10 +261,10 @@ void flr_engine_destroy(flr_engine *e)
     flr_engine_free_recordings(e);
     flr_engine_close_devices(e);
     flr_engine_free_look(e);
-    flr_engine_free_ground(e);
+    flr_engine_free_merged(e);
     if (e->stepper) {
         flr_world_instance_free(e->stepper->instance);
-        flr_static_scene_release(e->stepper->ground);
+        flr_static_scene_release(e->stepper->merged);
         flr_ring_destroy(e->stepper->notices);
         flr_stepper_free_couplings(e->stepper);
         free(e->stepper);
@@ -342,7 +342,7 @@ void flr_engine_service(flr_engine *e)
     while ((ended = flr_jobs_take_ended(e->jobs))) end_job(e, ended);
     for (uint32_t h = 0; h < e->def.hands; h++) flr_loop_exchanging(e->loop, h);
     flr_engine_recast(e);
-    flr_engine_keep_ground(e);
+    flr_engine_keep_merged(e);
     flr_engine_keep_looking(e);
     flr_engine_keep_overlaps(e);
     flr_engine_keep_taping(e);

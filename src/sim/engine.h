@@ -4,26 +4,24 @@
  *     def.cache = &cache, def.recordings = folder, def.wake = wake, def.wake_context = server;
  *     flr_engine_create(&def, &engine, &error);
  *     flr_engine_load(engine, "scene.json", &job, &error);      a file, or a scenario's name
- *     flr_engine_start(engine, &error);                         the loop, in a thread of its own
- *     again and again, every 20 ms at the latest and whenever wake() was called:
+ *     flr_engine_start(engine, &error);                         starts the loop in its own thread
+ *     repeatedly, at least every 20 ms and whenever wake() was called:
  *         flr_engine_service(engine);
  *         while (flr_engine_next(engine, &event)) …             what has happened
  *         state = flr_engine_view(engine);                      where everything is
  *     flr_engine_destroy(engine);
  *
- * Three kinds of thread, as everywhere in feeler. The loop's steps the world; what it is told goes
- * through a ring, by value, and what it shows is a latest value. *Control* is the one thread that
- * calls the functions here; none of them waits for the loop, for a disk or for a worker. *Workers*
- * read, voxelize, merge and measure; what they made is taken over in flr_engine_service().
+ * There are three kinds of thread. The *loop* steps the world; it receives commands by value through a ring and publishes its state as a
+ * latest value. *Control* is the one thread that calls the functions here; none of them waits for the loop, a disk or a worker. *Workers*
+ * read, voxelize, merge and measure; flr_engine_service() takes over their results.
  *
- * Without threads (flr_threadless_engine_def(), and flr_engine_run() in place of
- * flr_engine_start()) everything happens in the calling thread, jobs inside flr_engine_service():
- * with a simulated env the same calls give the same bits.
+ * Without threads (flr_threadless_engine_def(), and flr_engine_run() instead of flr_engine_start()) everything happens in the calling
+ * thread, and jobs run inside flr_engine_service(): with a simulated env the same calls give the same bits.
  *
- * Numbers of parts and meshes are never used again within a scene, those of jobs, recordings and
- * devices within an engine. Words and numbers are those of protocol/messages.def.
+ * Ids of parts and meshes are never reused within a scene, those of jobs, recordings and devices never within an engine. Names and values
+ * are those of protocol/messages.def.
  *
- * Thread: control, where a function does not say otherwise. Nothing here is RT safe. */
+ * Thread: control, unless a function says otherwise. Nothing here is RT safe. */
 #ifndef FLR_SIM_ENGINE_H
 #define FLR_SIM_ENGINE_H
 
@@ -31,14 +29,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/cache.h"
+#include "feeler/base.h"
 #include "feeler/device.h"
 #include "feeler/env.h"
 #include "feeler/loop.h"
 #include "feeler/mesh.h"
-#include "feeler/mesh_io.h"
 #include "feeler/pager.h"
-#include "feeler/result.h"
+#include "feeler/voxel_file.h"
 #include "feeler/world.h"
 #include "protocol/messages.h"
 #include "realtime/stall.h"
@@ -448,7 +445,7 @@ typedef struct flr_engine_state {
     bool waiting;           /* for voxels from the disk: nothing moves, hands feel nothing */
     flr_pager_waits waits;  /* … so far */
     flr_pager_stats paging; /* of all parts whose voxels are paged; `slots` 0: there are none */
-    bool ground;            /* static parts are one at present */
+    bool merged;            /* static parts are one at present */
     uint32_t undo;          /* steps that can be taken back */
     uint32_t hand_count, part_count, contacts_given, proxy_count, coupling_count;
     flr_engine_hand_state hands[FLR_ENGINE_HANDS];

@@ -20,12 +20,11 @@
 #ifndef FLR_SIM_ENGINE_INTERNAL_H
 #define FLR_SIM_ENGINE_INTERNAL_H
 
-#include "feeler/latest.h"
+#include "feeler/base.h"
+#include "feeler/hand.h"
 #include "feeler/merge.h"
 #include "feeler/pager.h"
 #include "feeler/recording.h"
-#include "feeler/remote.h"
-#include "feeler/ring.h"
 #include "sim/asset.h"
 #include "sim/commands.h"
 #include "sim/parameters.h"
@@ -84,19 +83,19 @@ struct flr_static_scene {
 /* Without voxels yet, and room for so many parts. NULL: no memory. */
 flr_static_scene *flr_static_scene_bare(uint32_t room);
 /* The shape is used. */
-void flr_static_scene_add(flr_static_scene *ground, uint32_t part, flr_shape *shape,
+void flr_static_scene_add(flr_static_scene *merged, uint32_t part, flr_shape *shape,
                           flr_pose T_world_part);
 /* Makes its voxels: with a merge that has its parts; or at once, of parts in `parts`, whose names are for sentences. `go_on` is
  * called before each, false stops with FLR_CANCELLED; may be NULL. `before` as in flr_merge_build(). */
-flr_result flr_static_scene_build(flr_static_scene *ground, flr_merge *merge,
+flr_result flr_static_scene_build(flr_static_scene *merged, flr_merge *merge,
                                   const flr_voxmap *before, flr_error *error);
-flr_result flr_static_scene_merge(flr_static_scene *ground, const flr_part_list *parts,
+flr_result flr_static_scene_merge(flr_static_scene *merged, const flr_part_list *parts,
                                   unsigned threads, bool (*go_on)(void *context, uint32_t part),
                                   void *context, flr_error *error);
 /* Puts it into a world in which the places of parts are their numbers. */
-void flr_static_scene_set(const flr_static_scene *ground, flr_world *world);
-flr_static_scene *flr_static_scene_retain(flr_static_scene *ground);
-void flr_static_scene_release(flr_static_scene *ground);
+void flr_static_scene_set(const flr_static_scene *merged, flr_world *world);
+flr_static_scene *flr_static_scene_retain(flr_static_scene *merged);
+void flr_static_scene_release(flr_static_scene *merged);
 
 /* A recorder and which parts it is about. */
 struct flr_recording_tap {
@@ -120,7 +119,7 @@ struct flr_recording_tap {
 
 typedef enum flr_notice_kind {
     FLR_NOTICE_INSTANCE,     /* let go of `what.instance` */
-    FLR_NOTICE_STATIC_SCENE, /* … of `what.ground`; refused: it was not taken */
+    FLR_NOTICE_STATIC_SCENE, /* … of `what.merged static scene`; refused: it was not taken */
     FLR_NOTICE_TAPE,         /* … of `what.tap` */
     FLR_NOTICE_GRABBED,      /* hand, part */
     FLR_NOTICE_RELEASED,     /* hand, part */
@@ -137,7 +136,7 @@ typedef struct flr_notice {
     bool refused, partly, there;
     union {
         flr_world_instance *instance;
-        flr_static_scene *ground;
+        flr_static_scene *merged;
         flr_recording_tap *tap;
     } what;
 } flr_notice;
@@ -174,7 +173,7 @@ typedef struct flr_stepper_hand {
     uint32_t buttons;
     uint32_t grab_button;
     uint32_t touched; /* place in the world instance */
-    uint32_t held;    /* part, as told to control */
+    uint32_t held;    /* part, as reported to control */
     bool present, by_button, anew;
     bool
         firm; /* its device gives no torque, or the scene says so: keeps the direction of what it holds */
@@ -204,7 +203,7 @@ typedef struct flr_stepper {
     flr_env *env;
     uint32_t hand_count;
     flr_world_instance *instance;
-    flr_static_scene *ground; /* set in the world, or dropped from it; NULL: none */
+    flr_static_scene *merged; /* set in the world, or dropped from it; NULL: none */
     flr_recording_tap *tap;
     flr_world_params params;
     double reach;
@@ -269,7 +268,7 @@ struct flr_job {
     flr_engine_job info; /* guarded by the queue's lock; number 0: not shown to anybody */
     bool quick;          /* goes to the worker that does nothing long */
     atomic_bool cancelled;
-    bool told; /* control: progress has been told since it changed; guarded likewise */
+    bool told; /* control: progress has been reported since it changed; guarded likewise */
     bool more; /* set by `work`: after `done` has taken what there is so far, `work` goes on */
     flr_result result;
     flr_error error;
@@ -395,10 +394,10 @@ struct flr_engine {
     int64_t cast_ns;             /* when the last world was begun */
     size_t state_size;           /* bytes: of the state of the world that was sent last */
 
-    // ground
-    flr_static_scene *ground; /* the one given to the loop last, used; NULL: none */
+    // merged static scene
+    flr_static_scene *merged; /* the one given to the loop last, used; NULL: none */
     bool merging;
-    int64_t ground_ns;       /* when that was looked at last */
+    int64_t merged_ns;       /* when that was looked at last */
     int64_t settled_ns;      /* since when what stays has stayed */
     flr_hash settled;        /* what that is */
     struct flr_merging *mix; /* the merge and its parts; a worker's while merging */
@@ -470,12 +469,12 @@ void flr_engine_send_tuning(flr_engine *engine);
 void flr_engine_send_tools(flr_engine *engine);
 void flr_engine_tell_parameter(flr_engine *engine, const char *name);
 void flr_engine_recast(flr_engine *engine);      /* scene_parts.c: posts a job when there is need */
-void flr_engine_keep_ground(flr_engine *engine); /* static_scene.c: likewise */
-void flr_engine_free_ground(flr_engine *engine);
+void flr_engine_keep_merged(flr_engine *engine); /* static_scene.c: likewise */
+void flr_engine_free_merged(flr_engine *engine);
 void flr_engine_keep_looking(flr_engine *engine); /* measure.c */
 void flr_engine_free_look(flr_engine *engine);
 void flr_engine_keep_overlaps(flr_engine *engine); /* overlap.c */
-/* Parts came or were put somewhere; some were let go of; one was taken, which is told where it stands in another. */
+/* Parts came or were put somewhere; some were let go of; one was taken, whose pose in another is passed. */
 void flr_engine_suspect_overlaps(flr_engine *engine);
 void flr_engine_settle_overlaps(flr_engine *engine);
 void flr_engine_tell_overlap(flr_engine *engine, uint32_t part);

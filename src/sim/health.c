@@ -1,4 +1,4 @@
-/* how the loop does, judged by its last seconds: one hiccup is not told for ever */
+/* how the loop does, judged by its last seconds: one hiccup is not reported for ever */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +70,9 @@ static uint64_t memory_of(const flr_engine *e)
 {
     uint64_t bytes = sizeof *e + sizeof *e->stepper + sizeof *e->view + 3 * sizeof(flr_snapshot) +
                      memory_of_shapes(&e->members);
-    if (e->ground)
-        bytes += flr_voxmap_get_info(e->ground->voxmap).stats.bytes +
-                 flr_contact_table_bytes(e->ground->table);
+    if (e->merged)
+        bytes += flr_voxmap_get_info(e->merged->voxmap).stats.bytes +
+                 flr_contact_table_bytes(e->merged->table);
     return bytes;
 }
 

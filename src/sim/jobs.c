@@ -9,7 +9,7 @@
 #include "realtime/privileges.h"
 #include "sim/engine_internal.h"
 
-enum { WORKERS_MOST = 16, LONG_NICE = 10 };
+enum { MAX_WORKERS = 16, LONG_NICE = 10 };
 
 struct flr_jobs {
     pthread_mutex_t lock;
@@ -17,7 +17,7 @@ struct flr_jobs {
     flr_job *waiting, *running; /* lists, oldest first; running: in no order */
     flr_job *ended;
     bool end;
-    pthread_t threads[WORKERS_MOST + 1]; /* the last one for quick jobs only */
+    pthread_t threads[MAX_WORKERS + 1]; /* the last one for quick jobs only */
     unsigned workers, made;
     int cpu; /* that threads keep off; -1: none */
     void (*wake)(void *);
@@ -128,7 +128,7 @@ flr_result flr_jobs_create(unsigned workers, int cpu, void (*wake_up)(void *), v
     if (!made) return flr_engine_no_memory(error);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->work, NULL);
-    made->workers = workers < WORKERS_MOST ? workers : WORKERS_MOST;
+    made->workers = workers < MAX_WORKERS ? workers : MAX_WORKERS;
     made->cpu = cpu;
     made->wake = wake_up;
     made->context = context;

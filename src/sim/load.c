@@ -226,7 +226,7 @@ static void take_shape(flr_engine *e, load_job *l)
     l->made = NULL;
 }
 
-/* All voxels that could be had are there: what is left is told. */
+/* All voxels that could be had are there: what is left is reported. */
 static void end_load(flr_engine *e, load_job *l)
 {
     flr_job *job = &l->job;

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/query.h"
+#include "feeler/distance.h"
 #include "sim/engine_internal.h"
 
 static const int64_t look_ns = 50000000;
-enum { VOXELS_MOST = 16384 };
+enum { MAX_VOXELS = 16384 };
 
 /* ---- where parts are, for a worker ---- */
 
@@ -233,22 +233,22 @@ static flr_result look_at_voxels(look_job *l, flr_error *error)
     const setting *s = &l->at;
     flr_look *look = l->look;
     const flr_shape *self = s->shapes[s->self];
-    flr_near_voxel *found = calloc(VOXELS_MOST, sizeof *found);
-    look->voxels = calloc(VOXELS_MOST, sizeof *look->voxels);
+    flr_near_voxel *found = calloc(MAX_VOXELS, sizeof *found);
+    look->voxels = calloc(MAX_VOXELS, sizeof *look->voxels);
     if (!found || !look->voxels) {
         free(found);
         return flr_engine_no_memory(error);
     }
     uint32_t total = 0;
-    for (uint32_t i = 0; i < s->count && total < VOXELS_MOST; i++) {
+    for (uint32_t i = 0; i < s->count && total < MAX_VOXELS; i++) {
         if (i == s->self || !s->shapes[i]->voxmap || !self->voxmap) continue;
         flr_near_voxels_def def = {.around = s->shapes[i]->voxmap,
                                    .T_world_around = s->poses[i],
                                    .moving = self->voxmap,
                                    .T_world_moving = s->poses[s->self],
                                    .distance = 4 * self->voxel};
-        uint64_t count = flr_query_near_voxels(&def, found, VOXELS_MOST - total);
-        for (uint64_t k = 0; k < count && total < VOXELS_MOST; k++) {
+        uint64_t count = flr_query_near_voxels(&def, found, MAX_VOXELS - total);
+        for (uint64_t k = 0; k < count && total < MAX_VOXELS; k++) {
             flr_vec3 c = flr_pose_apply_inverse(s->poses[i], found[k].centre);
             look->voxels[total++] = (flr_engine_near_voxel){flr_part_id_of(s->scene, s->ids[i]),
                                                             {(float)c.x, (float)c.y, (float)c.z}};

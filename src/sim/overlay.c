@@ -3,20 +3,19 @@
 
 #include <stdlib.h>
 
-#include "feeler/shell.h"
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 #include "voxel/walk.h"
 
-typedef struct gathering {
+typedef struct overlay_gathering {
     flr_overlay *overlay;
     uint64_t seen, total;
     flr_vec3 origin; /* of the voxmap */
     double voxel;
     flr_pose T_part_voxmap;
-} gathering;
+} overlay_gathering;
 
 /* Of `total` things `count` are taken, as evenly as whole numbers allow. */
-static bool is_taken(gathering *g)
+static bool is_taken(overlay_gathering *g)
 {
     uint64_t before = g->seen * g->overlay->count / g->total;
     g->seen++;
@@ -30,7 +29,7 @@ static void put(flr_overlay *overlay, uint32_t at, flr_vec3 p)
     overlay->positions[3 * (size_t)at + 2] = (float)p.z;
 }
 
-static void take_points(gathering *g, const flr_shell *shell)
+static void take_points(overlay_gathering *g, const flr_shell *shell)
 {
     uint32_t at = 0;
     for (uint32_t c = 0; c < shell->chunk_count; c++) {
@@ -57,7 +56,7 @@ static void count_chunk(void *context, const uint32_t low[3], const flr_mask *su
                         const flr_mask *interior)
 {
     (void)low, (void)interior;
-    gathering *g = context;
+    overlay_gathering *g = context;
     g->total += flr_mask_count(surface);
 }
 
@@ -65,7 +64,7 @@ static void take_chunk(void *context, const uint32_t low[3], const flr_mask *sur
                        const flr_mask *interior)
 {
     (void)interior;
-    gathering *g = context;
+    overlay_gathering *g = context;
     for (unsigned cell = 0; cell < 512; cell++) {
         if (!flr_mask_get(surface, cell) || !is_taken(g)) continue;
         uint32_t at = (uint32_t)((g->seen - 1) * g->overlay->count / g->total);
@@ -76,7 +75,7 @@ static void take_chunk(void *context, const uint32_t low[3], const flr_mask *sur
     }
 }
 
-static void walk(gathering *g, const flr_voxmap *voxmap,
+static void walk(overlay_gathering *g, const flr_voxmap *voxmap,
                  void (*chunk)(void *, const uint32_t *, const flr_mask *, const flr_mask *))
 {
     const uint32_t from[3] = {0};
@@ -93,7 +92,7 @@ flr_result flr_overlay_make(const flr_engine_part *part, uint8_t kind, uint32_t 
                         points ? "points; parts that move have" : "voxels of its own yet");
     flr_overlay *made = calloc(1, sizeof *made);
     if (!made) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to show that");
-    gathering g = {.overlay = made};
+    overlay_gathering g = {.overlay = made};
     if (points) {
         g.total = part->shell->total;
         made->size = (float)part->shell->voxel;
@@ -105,7 +104,8 @@ flr_result flr_overlay_make(const flr_engine_part *part, uint8_t kind, uint32_t 
         made->size = (float)info.voxel;
         walk(&g, part->voxmap, count_chunk);
     }
-    uint32_t most = limit > 0 && limit < FLR_OVERLAY_MOST ? limit : FLR_OVERLAY_MOST;
+    uint32_t most =
+        limit > 0 && limit < FLR_OVERLAY_MAX_POSITIONS ? limit : FLR_OVERLAY_MAX_POSITIONS;
     made->part = part->part;
     made->kind = kind;
     made->total = g.total < UINT32_MAX ? (uint32_t)g.total : UINT32_MAX;

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 #include "sim/engine.h"
 
-enum { FLR_OVERLAY_MOST = 1000000 }; /* positions, whatever is asked for */
+enum { FLR_OVERLAY_MAX_POSITIONS = 1000000 }; /* positions, whatever is asked for */
 
 typedef struct flr_overlay {
     flr_part_id part;
@@ -19,7 +19,7 @@ typedef struct flr_overlay {
     uint8_t *features; /* [count] of points: 0 vertex, 1 edge, 2 face; NULL for voxels */
 } flr_overlay;
 
-/* At most `limit` of them; 0: as many as FLR_OVERLAY_MOST. FLR_AGAIN: the part has none yet. On success the caller owns
+/* At most `limit` of them; 0: as many as FLR_OVERLAY_MAX_POSITIONS. FLR_AGAIN: the part has none yet. On success the caller owns
  * `*overlay`. */
 flr_result flr_overlay_make(const flr_engine_part *part, uint8_t kind, uint32_t limit,
                             flr_overlay **overlay, flr_error *error);

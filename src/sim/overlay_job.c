@@ -5,7 +5,7 @@
 #include "sim/engine_internal.h"
 #include "sim/overlay.h"
 
-/* the asker's and the job's together: whoever is last frees it */
+/* shared by whoever asked and the job: whoever is last frees it */
 struct flr_overlay_request {
     atomic_uint users;
     atomic_bool done, unwanted;

@@ -7,54 +7,61 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "sim/stage.h"
 
-typedef enum kind { NUMBER, COUNT, FLAG, WORD, CLEARANCE } kind;
+typedef enum parameters_kind {
+    PARAMETERS_NUMBER,
+    PARAMETERS_COUNT,
+    PARAMETERS_FLAG,
+    PARAMETERS_WORD,
+    CLEARANCE
+} parameters_kind;
 
-typedef struct row {
+typedef struct parameters_row {
     flr_parameters_entry entry;
-    kind kind;
+    parameters_kind kind;
     size_t offset; /* in flr_parameters */
-} row;
+} parameters_row;
 
-#define FARTHEST 7 /* voxels: the outermost force layer of voxmaps with 8 layers of marks */
+#define PARAMETERS_FARTHEST                                                                        \
+    7 /* voxels: the outermost force layer of voxmaps with 8 layers of marks */
 
-#define AT(member) offsetof(flr_parameters, member)
+#define PARAMETERS_AT(member) offsetof(flr_parameters, member)
 _Static_assert(sizeof(flr_integrator) == sizeof(unsigned) &&
                    sizeof(flr_force_model) == sizeof(unsigned),
                "words are kept as unsigned");
 
 /* clang-format off */
-static const row rows[] = {
-    {{"clearance", "m", "", "surfaces are kept so far apart: the force layer times the voxel", 0, 1}, CLEARANCE, AT(clearance)},
-    {{"force_layer", "", "", "layer of voxels in which force begins; 2 keeps exact surfaces apart", 0, FARTHEST}, COUNT, AT(world.contact.force_layer)},
-    {{"displacement", "m", "", "surface points are moved outward by this", -0.1, 0.1}, NUMBER, AT(world.contact.displacement)},
-    {{"stiffness", "N/m", "", "of one contact", 1, 1e6}, NUMBER, AT(world.contact.stiffness)},
-    {{"damping", "", "", "of contacts, as a share of the critical one", 0, 10}, NUMBER, AT(world.step.damping)},
-    {{"full", "", "", "from so many contacts on, their forces are divided by their number over this; 0: they always add up", 0, 1000}, COUNT, AT(world.contact.full)},
-    {{"friction", "", "", "coefficient, between all parts", 0, 10}, NUMBER, AT(world.friction)},
-    {{"model", "", "tangent smooth", "how the depth of a contact is found; counts when every part has got points for it", 0, 1}, WORD, AT(world.contact.model)},
-    {{"awareness", "", "off on", "geometrical awareness: faster, not quite safe", 0, 1}, FLAG, AT(world.contact.awareness)},
-    {{"engine", "", "shell spheres", "how contact is found: points in voxels, or sphere trees with impulses; counts when every part has its tree", 0, 1}, WORD, AT(world.engine)},
-    {{"restitution", "", "", "of impulses, 0 to 1", 0, 1}, NUMBER, AT(world.restitution)},
-    {{"integrator", "", "implicit explicit quasi-static", "how bodies are moved", 0, FLR_INTEGRATOR_COUNT - 1}, WORD, AT(world.step.integrator)},
-    {{"gravity_x", "m/s^2", "", "along x", -100, 100}, NUMBER, AT(world.step.gravity.x)},
-    {{"gravity_y", "m/s^2", "", "along y", -100, 100}, NUMBER, AT(world.step.gravity.y)},
-    {{"gravity_z", "m/s^2", "", "along z, which is up", -100, 100}, NUMBER, AT(world.step.gravity.z)},
-    {{"braking", "", "", "of points that approach a contact: 0 none, 1 all", 0, 1}, NUMBER, AT(world.step.braking)},
-    {{"travel", "m", "", "no point goes farther in a frame", 1e-6, 1e6}, NUMBER, AT(world.step.travel)},
-    {{"unchecked", "voxels", "", "nothing stops a body before its fastest point has gone so far in a frame", 0, 10}, NUMBER, AT(world.unchecked)},
-    {{"depth", "voxels", "", "a contact gets no deeper than this", 0.01, 10}, NUMBER, AT(world.depth)},
-    {{"hand_stiffness", "N/m", "", "of the spring between hand and part; counts from the next grab on", 1, 1e6}, NUMBER, AT(world.coupling.stiffness)},
-    {{"hand_turn_stiffness", "N m/rad", "", "the same for turning; 0: as quick as moving", 0, 1e6}, NUMBER, AT(world.coupling.turn_stiffness)},
-    {{"hand_damping", "", "", "of that spring, as a share of the critical one", 0, 10}, NUMBER, AT(world.coupling.damping)},
-    {{"hand_stretch", "m", "", "from this stretch on the spring's force stays; 0: half a voxel", 0, 1}, NUMBER, AT(world.coupling.stretch)},
-    {{"passivity", "", "off on", "damps a device that would get back more energy than it gave", 0, 1}, FLAG, AT(world.passivity.control)},
-    {{"reach", "m", "", "a hand so near to a part's surface touches it; no farther than the voxels are marked", 0, 1}, NUMBER, AT(reach)},
+static const parameters_row rows[] = {
+    {{"clearance", "m", "", "surfaces are kept so far apart: the force layer times the voxel", 0, 1}, CLEARANCE, PARAMETERS_AT(clearance)},
+    {{"force_layer", "", "", "layer of voxels in which force begins; 2 keeps exact surfaces apart", 0, PARAMETERS_FARTHEST}, PARAMETERS_COUNT, PARAMETERS_AT(world.contact.force_layer)},
+    {{"displacement", "m", "", "surface points are moved outward by this", -0.1, 0.1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.contact.displacement)},
+    {{"stiffness", "N/m", "", "of one contact", 1, 1e6}, PARAMETERS_NUMBER, PARAMETERS_AT(world.contact.stiffness)},
+    {{"damping", "", "", "of contacts, as a share of the critical one", 0, 10}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.damping)},
+    {{"full", "", "", "from so many contacts on, their forces are divided by their number over this; 0: they always add up", 0, 1000}, PARAMETERS_COUNT, PARAMETERS_AT(world.contact.full)},
+    {{"friction", "", "", "coefficient, between all parts", 0, 10}, PARAMETERS_NUMBER, PARAMETERS_AT(world.friction)},
+    {{"model", "", "tangent smooth", "how the depth of a contact is found; counts when every part has got points for it", 0, 1}, PARAMETERS_WORD, PARAMETERS_AT(world.contact.model)},
+    {{"awareness", "", "off on", "geometrical awareness: faster, not quite safe", 0, 1}, PARAMETERS_FLAG, PARAMETERS_AT(world.contact.awareness)},
+    {{"engine", "", "shell spheres", "how contact is found: points in voxels, or sphere trees with impulses; counts when every part has its tree", 0, 1}, PARAMETERS_WORD, PARAMETERS_AT(world.engine)},
+    {{"restitution", "", "", "of impulses, 0 to 1", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.restitution)},
+    {{"integrator", "", "implicit explicit quasi-static", "how bodies are moved", 0, FLR_INTEGRATOR_COUNT - 1}, PARAMETERS_WORD, PARAMETERS_AT(world.step.integrator)},
+    {{"gravity_x", "m/s^2", "", "along x", -100, 100}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.gravity.x)},
+    {{"gravity_y", "m/s^2", "", "along y", -100, 100}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.gravity.y)},
+    {{"gravity_z", "m/s^2", "", "along z, which is up", -100, 100}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.gravity.z)},
+    {{"braking", "", "", "of points that approach a contact: 0 none, 1 all", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.braking)},
+    {{"travel", "m", "", "no point goes farther in a frame", 1e-6, 1e6}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.travel)},
+    {{"unchecked", "voxels", "", "nothing stops a body before its fastest point has gone so far in a frame", 0, 10}, PARAMETERS_NUMBER, PARAMETERS_AT(world.unchecked)},
+    {{"depth", "voxels", "", "a contact gets no deeper than this", 0.01, 10}, PARAMETERS_NUMBER, PARAMETERS_AT(world.depth)},
+    {{"hand_stiffness", "N/m", "", "of the spring between hand and part; counts from the next grab on", 1, 1e6}, PARAMETERS_NUMBER, PARAMETERS_AT(world.coupling.stiffness)},
+    {{"hand_turn_stiffness", "N m/rad", "", "the same for turning; 0: as quick as moving", 0, 1e6}, PARAMETERS_NUMBER, PARAMETERS_AT(world.coupling.turn_stiffness)},
+    {{"hand_damping", "", "", "of that spring, as a share of the critical one", 0, 10}, PARAMETERS_NUMBER, PARAMETERS_AT(world.coupling.damping)},
+    {{"hand_stretch", "m", "", "from this stretch on the spring's force stays; 0: half a voxel", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.coupling.stretch)},
+    {{"passivity", "", "off on", "damps a device that would get back more energy than it gave", 0, 1}, PARAMETERS_FLAG, PARAMETERS_AT(world.passivity.control)},
+    {{"reach", "m", "", "a hand so near to a part's surface touches it; no farther than the voxels are marked", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(reach)},
 };
 /* clang-format on */
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { PARAMETERS_ROWS = sizeof rows / sizeof *rows };
 
 flr_parameters flr_default_parameters(void)
 {
@@ -63,28 +70,28 @@ flr_parameters flr_default_parameters(void)
     return tuning;
 }
 
-uint32_t flr_parameters_count(void) { return ROWS; }
+uint32_t flr_parameters_count(void) { return PARAMETERS_ROWS; }
 
 const flr_parameters_entry *flr_parameters_at(uint32_t index)
 {
-    FLR_ASSERT(index < ROWS);
+    FLR_ASSERT(index < PARAMETERS_ROWS);
     return &rows[index].entry;
 }
 
 double flr_parameters_get(const flr_parameters *tuning, uint32_t index)
 {
-    FLR_ASSERT(tuning && index < ROWS);
+    FLR_ASSERT(tuning && index < PARAMETERS_ROWS);
     const void *at = (const char *)tuning + rows[index].offset;
     switch (rows[index].kind) {
-    case COUNT:
-    case WORD: {
+    case PARAMETERS_COUNT:
+    case PARAMETERS_WORD: {
         unsigned value;
         memcpy(&value, at, sizeof value);
         return value;
     }
-    case FLAG:
+    case PARAMETERS_FLAG:
         return *(const bool *)at ? 1 : 0;
-    case NUMBER:
+    case PARAMETERS_NUMBER:
     case CLEARANCE:
         break;
     }
@@ -95,41 +102,42 @@ double flr_parameters_get(const flr_parameters *tuning, uint32_t index)
 
 double flr_parameters_high(const flr_parameters *tuning, uint32_t index)
 {
-    FLR_ASSERT(tuning && index < ROWS);
-    const row *r = &rows[index];
-    return r->kind == CLEARANCE && tuning->voxel > 0 ? FARTHEST * tuning->voxel : r->entry.high;
+    FLR_ASSERT(tuning && index < PARAMETERS_ROWS);
+    const parameters_row *r = &rows[index];
+    return r->kind == CLEARANCE && tuning->voxel > 0 ? PARAMETERS_FARTHEST * tuning->voxel
+                                                     : r->entry.high;
 }
 
-static void put(flr_parameters *tuning, const row *r, double value)
+static void put(flr_parameters *tuning, const parameters_row *r, double value)
 {
     char *at = (char *)tuning + r->offset;
     unsigned whole = (unsigned)lround(value < 0 ? 0 : value);
     switch (r->kind) {
-    case COUNT:
-    case WORD:
+    case PARAMETERS_COUNT:
+    case PARAMETERS_WORD:
         memcpy(at, &whole, sizeof whole);
         break;
-    case FLAG:
+    case PARAMETERS_FLAG:
         *(bool *)at = whole != 0;
         break;
-    case NUMBER:
+    case PARAMETERS_NUMBER:
         memcpy(at, &value, sizeof value);
         break;
     case CLEARANCE:
         // the nearest layer that is no nearer; without voxels yet it waits for them
         if (tuning->voxel > 0)
             tuning->world.contact.force_layer =
-                (unsigned)fmin(ceil(value / tuning->voxel - 1e-9), FARTHEST);
+                (unsigned)fmin(ceil(value / tuning->voxel - 1e-9), PARAMETERS_FARTHEST);
         break;
     }
 }
 
 static flr_result no_such(const char *name, flr_error *error)
 {
-    const char *names[ROWS + 1];
-    for (uint32_t i = 0; i < ROWS; i++) names[i] = rows[i].entry.name;
-    names[ROWS] = NULL;
-    const char *meant = flr_suggest(name, names, ROWS);
+    const char *names[PARAMETERS_ROWS + 1];
+    for (uint32_t i = 0; i < PARAMETERS_ROWS; i++) names[i] = rows[i].entry.name;
+    names[PARAMETERS_ROWS] = NULL;
+    const char *meant = flr_suggest(name, names, PARAMETERS_ROWS);
     return flr_fail(error, FLR_NOT_FOUND, "there is no parameter \"%s\"%s%s%s", name,
                     meant ? "; did you mean \"" : "", meant ? meant : "", meant ? "\"?" : "");
 }
@@ -139,9 +147,9 @@ flr_result flr_parameters_set(flr_parameters *tuning, const char *name, double v
 {
     FLR_ASSERT(tuning && name);
     uint32_t i = 0;
-    while (i < ROWS && strcmp(rows[i].entry.name, name) != 0) i++;
-    if (i == ROWS) return no_such(name, error);
-    const row *r = &rows[i];
+    while (i < PARAMETERS_ROWS && strcmp(rows[i].entry.name, name) != 0) i++;
+    if (i == PARAMETERS_ROWS) return no_such(name, error);
+    const parameters_row *r = &rows[i];
     double high = flr_parameters_high(tuning, i) * (r->kind == CLEARANCE ? 1 + 1e-9 : 1);
     if (!(value >= r->entry.low && value <= high))
         return flr_fail(error, FLR_BAD_ARGUMENT, "parameter %s: %g is out of range; %g to %g%s%s",

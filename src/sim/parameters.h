@@ -1,5 +1,5 @@
 /* parameters.h: what may be changed while everything runs, by name: one table for the controller's
- * parameters, their ranges and what people are told about them.
+ * parameters, their ranges and their help texts.
  *
  * Thread: any; plain data. Not RT safe. */
 #ifndef FLR_SIM_PARAMETERS_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 #include "feeler/world.h"
 
 /* All that the table changes. */

@@ -1,4 +1,4 @@
-/* parts that stand inside others: a worker looks when parts have become ready or were put somewhere, and people are told,
+/* parts that stand inside others: a worker looks when parts have become ready or were put somewhere, and feeler reports it,
  * again whenever such a part is taken. What is inside already is pushed out where it is not deep, but not held back there
  * until it has come out (docs/contact.md, "Parts in contact"), which somebody who drags it would take for a fault */
 #include <math.h>
@@ -7,16 +7,16 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "feeler/exact.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/voxels.h"
 #include "mesh/nearest.h"
 #include "sim/engine_internal.h"
 
 enum {
-    SAMPLES = 96,            /* points whose depth is measured */
-    PAGED_SAMPLES = 24,      /* … in a part that is paged: each against all triangles */
-    TRIANGLES_MOST = 400000, /* of a mesh that is sorted for that */
-    PARTS_MOST = 256         /* that are looked at when a scene is opened */
+    SAMPLES = 96,                /* points whose depth is measured */
+    PAGED_SAMPLES = 24,          /* … in a part that is paged: each against all triangles */
+    MAX_TRIANGLES = 400000,      /* of a mesh that is sorted for that */
+    PART_OVERLAP_MAX_PARTS = 256 /* that are looked at when a scene is opened */
 };
 
 typedef struct overlap_job {
@@ -57,7 +57,7 @@ static double depth_in(const flr_part_entry *of, const flr_part_entry *in, flr_e
     double deepest = in->shape->voxel; /* an interior voxel is one below the surface, at least */
     const flr_mesh *mesh = in->shape->mesh->mesh;
     flr_exact *exact = NULL;
-    if (mesh->triangle_count > TRIANGLES_MOST ||
+    if (mesh->triangle_count > MAX_TRIANGLES ||
         flr_exact_create(mesh, in->shape->voxmap, 1, &exact, error) != FLR_OK)
         return deepest;
     for (uint32_t i = 0; i < asset; i++) {
@@ -133,7 +133,7 @@ static bool overlaps_paged(const flr_part_entry *of, const flr_part_entry *in, d
     }
     if (inside > 0) *depth = in->shape->voxel;
     for (uint32_t i = 0; i < inside && i < PAGED_SAMPLES; i++)
-        if (mesh->triangle_count <= TRIANGLES_MOST)
+        if (mesh->triangle_count <= MAX_TRIANGLES)
             *depth = fmax(*depth, distance_to(mesh, samples[i]));
     return inside > 0 || (unknown > 0 && surfaces_meet(of, in, error));
 }
@@ -298,7 +298,7 @@ static overlap_job *make_job(flr_engine *e)
             o->list[o->count].T_start = now.T_world_part;
             flr_shape_retain(m->shape);
             o->count++;
-            if (asked && o->wanted < PARTS_MOST) o->wanted++;
+            if (asked && o->wanted < PART_OVERLAP_MAX_PARTS) o->wanted++;
         }
     o->scene = e->scene;
     return o;

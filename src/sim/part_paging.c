@@ -1,4 +1,4 @@
-/* parts whose voxels are read from the cache as they are needed: what is told of it, and reading where there are no
+/* parts whose voxels are read from the cache as they are needed: what is reported about it, and reading where there are no
  * workers */
 #include <stdio.h>
 #include <string.h>

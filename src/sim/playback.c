@@ -9,11 +9,11 @@
 
 /* Frames are kept so far apart: a page shows sixty a second. */
 static const int64_t apart_ns = 8000000;
-enum { CONTACTS = 16 };
+enum { PLAYBACK_CONTACTS = 16 };
 
 typedef struct moment {
     flr_record_frame frame;
-    flr_record_contact contacts[CONTACTS];
+    flr_record_contact contacts[PLAYBACK_CONTACTS];
 } moment;
 
 /* what a worker read */
@@ -83,7 +83,7 @@ static bool keep(reel *r, const flr_record_view *view)
     if (!grow(r)) return false;
     moment *m = &r->moments[r->count];
     m->frame = view->frame;
-    if (m->frame.contacts_given > CONTACTS) m->frame.contacts_given = CONTACTS;
+    if (m->frame.contacts_given > PLAYBACK_CONTACTS) m->frame.contacts_given = PLAYBACK_CONTACTS;
     memcpy(m->contacts, view->contacts, m->frame.contacts_given * sizeof *m->contacts);
     memcpy(&r->hand[r->count * r->hands], view->hands, r->hands * sizeof *view->hands);
     memcpy(&r->part[r->count * r->parts], view->parts, r->parts * sizeof *view->parts);

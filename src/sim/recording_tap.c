@@ -2,7 +2,7 @@
  * thread, as stepper.c does, and keeps to the same rules */
 #include "sim/snapshot.h"
 
-enum { RECORDED = 16 };
+enum { RECORDING_TAP_RECORDED = 16 };
 
 /* What the recording calls a part: its place among those that were there when it began. */
 static uint32_t number_of(const flr_stepper *f, uint32_t part)
@@ -65,10 +65,10 @@ void flr_recording_tap_begin(flr_stepper *f)
         f, (flr_journal_entry){.kind = FLR_JOURNAL_PARAMS, .as.params = {.params = f->params}});
     if (f->coupling_end > 0)
         flr_recording_tap_entry(f, (flr_journal_entry){.kind = FLR_JOURNAL_COUPLING});
-    if (f->ground && flr_pairs_has_ground(flr_world_pairs(world)))
+    if (f->merged && flr_pairs_has_merged(flr_world_pairs(world)))
         flr_recording_tap_entry(
             f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE,
-                                   .as.static_scene = {.parts = {.scene = f->ground}}});
+                                   .as.static_scene = {.parts = {.scene = f->merged}}});
 }
 
 void flr_recording_tap_rebuild(flr_stepper *f)
@@ -125,8 +125,8 @@ void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
         const flr_body *body = flr_world_body(f->instance->world, tap->places[i]);
         tap->parts[i] = (flr_record_part){body->T_world_part, body->twist};
     }
-    flr_record_contact list[RECORDED];
-    for (uint32_t i = 0; i < s->contact_count && i < RECORDED; i++) {
+    flr_record_contact list[RECORDING_TAP_RECORDED];
+    for (uint32_t i = 0; i < s->contact_count && i < RECORDING_TAP_RECORDED; i++) {
         const flr_snapshot_contact *c = &s->contacts[i];
         flr_vec3 force = flr_vec3_scale(c->normal, c->stiffness * c->depth);
         list[head.contacts_given++] = (flr_record_contact){

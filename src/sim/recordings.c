@@ -6,7 +6,7 @@
 
 #include "base/prefault.h"
 #include "base/text.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "feeler/version.h"
 #include "sim/journal.h"
 #include "sim/setup.h"
@@ -19,7 +19,7 @@ enum { ENTRIES = 1024 }; /* that may wait for the disk, besides some for each pa
 struct flr_taping {
     flr_recording_tap *tap;
     uint32_t index; /* in the engine's list */
-    bool stopping;  /* the loop was told to give it back */
+    bool stopping;  /* the loop has been asked to give it back */
     bool back;      /* it did */
     // with threads
     flr_env *env;

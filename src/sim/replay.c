@@ -232,29 +232,29 @@ static flr_result run_again(flr_env *env, const flr_setup *setup, comparison *c,
 
 /* ---- … of a controller ---- */
 
-static flr_result change_ground(comparison *c, const flr_noted_parts *parts, flr_error *error)
+static flr_result change_merged(comparison *c, const flr_noted_parts *parts, flr_error *error)
 {
     const flr_part_list *all = &c->stage->parts;
     const uint32_t count = (uint32_t)parts->count;
-    flr_static_scene *ground = flr_static_scene_bare(count);
-    flr_result result = ground ? FLR_OK : no_memory(c->log->path, error);
+    flr_static_scene *merged = flr_static_scene_bare(count);
+    flr_result result = merged ? FLR_OK : no_memory(c->log->path, error);
     for (uint32_t i = 0; i < count && result == FLR_OK; i++) {
         uint32_t place = flr_journal_part(parts, i);
         if (place < all->count)
-            flr_static_scene_add(ground, place, all->list[place].shape,
+            flr_static_scene_add(merged, place, all->list[place].shape,
                                  flr_world_body(c->stage->world, place)->T_world_part);
         else
             result = flr_fail(error, FLR_BAD_INPUT, "%s: a ground of parts that are not there",
                               c->log->path);
     }
-    if (result == FLR_OK) result = flr_static_scene_merge(ground, all, 0, NULL, NULL, error);
+    if (result == FLR_OK) result = flr_static_scene_merge(merged, all, 0, NULL, NULL, error);
     if (result != FLR_OK) {
-        flr_static_scene_release(ground);
+        flr_static_scene_release(merged);
         return result;
     }
-    flr_static_scene_set(ground, c->stage->world);
-    flr_static_scene_release(c->stage->ground);
-    c->stage->ground = ground;
+    flr_static_scene_set(merged, c->stage->world);
+    flr_static_scene_release(c->stage->merged);
+    c->stage->merged = merged;
     return FLR_OK;
 }
 
@@ -267,7 +267,7 @@ static flr_result apply(comparison *c, const flr_record_note *note, flr_error *e
     const char *why;
     if (flr_journal_repeats(entry.kind, &why)) flr_journal_do(&entry, c->stage->world);
     if (entry.kind == FLR_JOURNAL_STATIC_SCENE)
-        return change_ground(c, &entry.as.static_scene.parts, error);
+        return change_merged(c, &entry.as.static_scene.parts, error);
     if (!why) return FLR_OK;
     flr_text_copy(c->result->why, sizeof c->result->why, why);
     return FLR_CLOSED;

@@ -8,11 +8,11 @@
 #include "feeler/recording.h"
 #include "sim/run_state.h"
 
-enum { BATCH = 512, CONTACTS = 16 };
-#define PATIENCE 2.0 /* s: for voxels that are read from a disk */
+enum { RUN_BATCH = 512, RUN_CONTACTS = 16 };
+#define RUN_PATIENCE 2.0 /* s: for voxels that are read from a disk */
 
 /* what the step of the loop works with; all of it made before */
-typedef struct runner {
+typedef struct run_runner {
     const flr_run_def *def;
     flr_world *world;
     flr_recorder *recorder;
@@ -29,7 +29,7 @@ typedef struct runner {
     bool begun;      /* first_ns is known */
     flr_histogram points, times;
     flr_run_result result;
-} runner;
+} run_runner;
 
 flr_run_def flr_default_run_def(void)
 {
@@ -40,7 +40,7 @@ flr_run_def flr_default_run_def(void)
 /* ---- in the loop ---- */
 
 /* Does a part begin so near to another that nothing keeps them apart? */
-static void look_at_start(runner *r)
+static void look_at_start(run_runner *r)
 {
     flr_run_result *to = &r->result;
     uint32_t count;
@@ -51,7 +51,7 @@ static void look_at_start(runner *r)
     to->gap = 2 * r->def->stage->voxel;
 }
 
-static void count(runner *r, const flr_world_frame *f)
+static void count(run_runner *r, const flr_world_frame *f)
 {
     flr_run_result *to = &r->result;
     if (to->frames == 0) look_at_start(r);
@@ -79,7 +79,7 @@ static void count(runner *r, const flr_world_frame *f)
     flr_histogram_add(&r->points, f->points_tested);
 }
 
-static void record(runner *r, const flr_loop_frame *frame, const flr_world_input *input,
+static void record(run_runner *r, const flr_loop_frame *frame, const flr_world_input *input,
                    const flr_world_frame *f, int64_t began, int64_t took)
 {
     flr_record_frame head = {.frame = f->number,
@@ -120,21 +120,22 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
     uint32_t pair_count, contact_count;
     const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(r->world), &pair_count);
     const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(r->world), &contact_count);
-    flr_record_contact list[CONTACTS];
+    flr_record_contact list[RUN_CONTACTS];
     for (uint32_t i = 0; i < pair_count; i++)
-        for (uint32_t k = 0; k < pairs[i].contact.listed && head.contacts_given < CONTACTS; k++) {
+        for (uint32_t k = 0; k < pairs[i].contact.listed && head.contacts_given < RUN_CONTACTS;
+             k++) {
             const flr_contact *c = &contacts[pairs[i].first + k];
             list[head.contacts_given++] =
                 (flr_record_contact){c->point, c->normal, c->depth, pairs[i].pair.shell};
         }
     uint32_t impact_count;
     const flr_world_impact *impacts = flr_world_impacts(r->world, &impact_count);
-    for (uint32_t i = 0; i < impact_count && head.contacts_given < CONTACTS; i++)
+    for (uint32_t i = 0; i < impact_count && head.contacts_given < RUN_CONTACTS; i++)
         list[head.contacts_given++] = (flr_record_contact){impacts[i].point, impacts[i].normal,
                                                            impacts[i].depth, impacts[i].part_a};
     /* a point's contact: what it does to the part */
     const flr_world_point *point = flr_world_proxy(r->world, 0);
-    if (point && point->part != FLR_NO_PART && head.contacts_given < CONTACTS)
+    if (point && point->part != FLR_NO_PART && head.contacts_given < RUN_CONTACTS)
         list[head.contacts_given++] = (flr_record_contact){
             point->position, flr_vec3_neg(point->normal), point->depth, point->part};
     flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
@@ -142,7 +143,7 @@ static void record(runner *r, const flr_loop_frame *frame, const flr_world_input
 
 /* Where the hand is. A device that stands on a table knows nothing of the scene: its axes are the
  * world's, and its first pose is that of the part. */
-static flr_pose place_hand(runner *r, const flr_device_sample *sample)
+static flr_pose place_hand(run_runner *r, const flr_device_sample *sample)
 {
     flr_pose T = sample->T_base_grip;
     if (!r->def->relative) return T;
@@ -165,7 +166,7 @@ static void poll_pagers(const flr_stage *stage)
 /* A step of the world. Where voxels that it needs are not in memory it does not happen: paced, it is tried again in the next
  * frame and the device gets nothing meanwhile; else the frame is done again a moment later, since nobody waits for it, and all goes
  * on as if they had been there. After PATIENCE seconds the run ends. */
-static bool step_world(runner *r, flr_loop_frame *frame, const flr_world_input *input,
+static bool step_world(run_runner *r, flr_loop_frame *frame, const flr_world_input *input,
                        flr_world_frame *f)
 {
     if (r->def->single) poll_pagers(r->def->stage);
@@ -173,7 +174,7 @@ static bool step_world(runner *r, flr_loop_frame *frame, const flr_world_input *
     int64_t now = r->def->paced ? frame->time_ns : flr_clock_ns(r->def->env);
     double lasts = flr_pager_waits_note(&r->result.waits, f->missing, now);
     if (!f->missing) return true;
-    if (lasts >= PATIENCE) {
+    if (lasts >= RUN_PATIENCE) {
         r->given_up = true;
         flr_loop_end(r->loop);
     } else if (!r->def->paced) {
@@ -185,7 +186,7 @@ static bool step_world(runner *r, flr_loop_frame *frame, const flr_world_input *
 
 static bool step(void *context, flr_loop_frame *frame)
 {
-    runner *r = context;
+    run_runner *r = context;
     const flr_device_sample *sample = &frame->samples[0];
     flr_world_input input = {.T_world_hand = place_hand(r, sample),
                              .twist = sample->twist,
@@ -221,7 +222,7 @@ static bool step(void *context, flr_loop_frame *frame)
 
 /* ---- around it ---- */
 
-static flr_result make_ready(runner *r, flr_error *error)
+static flr_result make_ready(run_runner *r, flr_error *error)
 {
     const flr_stage *stage = r->def->stage;
     r->world = stage->world;
@@ -242,13 +243,13 @@ static flr_result make_ready(runner *r, flr_error *error)
     recorder.path = r->def->record;
     recorder.hands = 1;
     recorder.parts = r->moving_count;
-    recorder.contacts = CONTACTS;
+    recorder.contacts = RUN_CONTACTS;
     recorder.texts = r->def->texts;
     return flr_recorder_create(r->def->env, &recorder, &r->recorder, error);
 }
 
 /* Takes recorded frames to the file and asks whether to go on. */
-static flr_result service(runner *r, bool *go_on, flr_error *error)
+static flr_result service(run_runner *r, bool *go_on, flr_error *error)
 {
     if (r->def->progress && !r->def->progress(r->def->context, r->result.frames)) {
         r->result.stopped = true;
@@ -257,12 +258,12 @@ static flr_result service(runner *r, bool *go_on, flr_error *error)
     return r->recorder ? flr_recorder_service(r->recorder, error) : FLR_OK;
 }
 
-static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
+static flr_result run_free(run_runner *r, flr_loop *loop, flr_error *error)
 {
     flr_result result = FLR_OK;
     bool go_on = true;
     for (uint64_t left = r->frames; left && go_on && result == FLR_OK;) {
-        uint64_t now = left < BATCH ? left : BATCH;
+        uint64_t now = left < RUN_BATCH ? left : RUN_BATCH;
         flr_loop_run(loop, now);
         left -= now;
         result = service(r, &go_on, error);
@@ -272,7 +273,7 @@ static flr_result run_free(runner *r, flr_loop *loop, flr_error *error)
 }
 
 /* Paced in the calling thread: with a simulated clock. */
-static flr_result run_single(runner *r, flr_loop *loop, flr_error *error)
+static flr_result run_single(run_runner *r, flr_loop *loop, flr_error *error)
 {
     flr_result result = FLR_OK;
     bool go_on = true;
@@ -283,7 +284,7 @@ static flr_result run_single(runner *r, flr_loop *loop, flr_error *error)
     return result;
 }
 
-static flr_result run_paced(runner *r, flr_loop *loop, flr_error *error)
+static flr_result run_paced(run_runner *r, flr_loop *loop, flr_error *error)
 {
     flr_result result = flr_loop_start(loop, r->frames, error);
     bool go_on = true;
@@ -306,7 +307,7 @@ static flr_result start_pagers(const flr_stage *stage, flr_error *error)
 }
 
 /* What the first step looks at is read before the run begins. */
-static void wait_for_first(runner *r)
+static void wait_for_first(run_runner *r)
 {
     flr_env *env = r->def->env;
     const int64_t begin = flr_clock_ns(env);
@@ -314,7 +315,7 @@ static void wait_for_first(runner *r)
         flr_sleep_until(env, flr_clock_ns(env) + 200000);
         if (r->def->single) poll_pagers(r->def->stage);
         r->result.load_seconds = 1e-9 * (double)(flr_clock_ns(env) - begin);
-        r->given_up = r->result.load_seconds >= PATIENCE;
+        r->given_up = r->result.load_seconds >= RUN_PATIENCE;
     }
 }
 
@@ -356,10 +357,10 @@ static flr_result why_missing(flr_env *env, const flr_stage *stage, flr_error *e
     }
     return flr_fail(error, FLR_TIMEOUT,
                     "voxels did not come from the disk within %g s; it is too slow or too busy",
-                    PATIENCE);
+                    RUN_PATIENCE);
 }
 
-static void conclude(runner *r, flr_loop *loop)
+static void conclude(run_runner *r, flr_loop *loop)
 {
     flr_run_result *to = &r->result;
     to->pager = flr_stage_paging(r->def->stage);
@@ -381,7 +382,7 @@ static void conclude(runner *r, flr_loop *loop)
 
 /* ---- going on ---- */
 
-static flr_result resume(runner *r, flr_loop *loop, flr_error *error)
+static flr_result resume(run_runner *r, flr_loop *loop, flr_error *error)
 {
     flr_run_state state;
     const char *path = r->def->resume;
@@ -414,7 +415,7 @@ static flr_result resume(runner *r, flr_loop *loop, flr_error *error)
     return result;
 }
 
-static flr_result keep(runner *r, flr_loop *loop, flr_error *error)
+static flr_result keep(run_runner *r, flr_loop *loop, flr_error *error)
 {
     const char *path = r->def->state;
     if (!path || (r->def->only_if_given_up && !r->given_up)) return FLR_OK;
@@ -442,7 +443,7 @@ static flr_result keep(runner *r, flr_loop *loop, flr_error *error)
 }
 
 /* Why a run was given up, and how it goes on. */
-static flr_result give_up(const runner *r, flr_error *error)
+static flr_result give_up(const run_runner *r, flr_error *error)
 {
     flr_error why;
     flr_result result = why_missing(r->def->env, r->def->stage, &why);
@@ -453,7 +454,7 @@ static flr_result give_up(const runner *r, flr_error *error)
 
 /* ---- all of it ---- */
 
-static flr_result make_loop(runner *r, flr_error *error)
+static flr_result make_loop(run_runner *r, flr_error *error)
 {
     const flr_run_def *def = r->def;
     flr_loop_def how = flr_default_loop_def();
@@ -467,7 +468,7 @@ static flr_result make_loop(runner *r, flr_error *error)
     return flr_loop_create(&how, &r->loop, error);
 }
 
-static flr_result run_loop(runner *r, flr_error *error)
+static flr_result run_loop(run_runner *r, flr_error *error)
 {
     if (!r->def->paced) return run_free(r, r->loop, error);
     return r->def->single ? run_single(r, r->loop, error) : run_paced(r, r->loop, error);
@@ -475,7 +476,7 @@ static flr_result run_loop(runner *r, flr_error *error)
 
 flr_result flr_run(const flr_run_def *def, flr_run_result *result, flr_error *error)
 {
-    runner *r = calloc(1, sizeof *r);
+    run_runner *r = calloc(1, sizeof *r);
     if (!r) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for a run");
     r->def = def;
     r->frames = def->frames;

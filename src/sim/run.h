@@ -11,13 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/device.h"
 #include "feeler/env.h"
-#include "feeler/hash.h"
-#include "feeler/histogram.h"
 #include "feeler/loop.h"
 #include "feeler/pager.h"
-#include "feeler/result.h"
 #include "sim/stage.h"
 
 /* Fill with flr_default_run_def(). */
@@ -70,7 +68,7 @@ typedef struct flr_run_result {
     double lower, upper;             /* metres: least distance in the whole run */
     double max_force, max_torque;    /* at the device, N and N m */
     double max_energy, energy;       /* joules, kinetic: largest; at the end */
-    double put, got, deficit, bound; /* joules at the device's port, see feeler/passivity.h */
+    double put, got, deficit, bound; /* joules at the device's port, see feeler/dynamics.h */
     double agility, turn_agility;    /* m/s^2, rad/s^2: of the device, as sampled, at most */
     uint64_t touching_frames;        /* of a point: in which it touched something */
     uint64_t pinched_frames;         /* … in which it was between parts that came together */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MAGIC "flrstat\n"
-enum { VERSION = 1, ORDER = 0x01020304, MOST = 256 << 20 };
+enum { VERSION = 1, ORDER = 0x01020304, MAX_STATE_BYTES = 256 << 20 };
 
 typedef struct head {
     char magic[8];
@@ -102,7 +102,7 @@ flr_result flr_run_state_read(flr_env *env, const char *path, flr_run_state *sta
                               flr_error *error)
 {
     flr_blob blob;
-    flr_result result = flr_file_read_all(env, path, MOST, &blob, error);
+    flr_result result = flr_file_read_all(env, path, MAX_STATE_BYTES, &blob, error);
     if (result != FLR_OK) return result;
     head h;
     result = check(path, &blob, &h, error);

@@ -7,10 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/hash.h"
 #include "feeler/math.h"
-#include "feeler/result.h"
 
 typedef struct flr_run_state {
     flr_hash identity;         /* of what the run was made from */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/hash.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 flr_setup flr_default_setup(void)
 {
@@ -83,7 +82,13 @@ const char *flr_texts_find(const flr_texts *texts, const char *key)
 /* ---- the numbers ---- */
 
 /* a newer flag is missing in older recordings: then the default counts */
-typedef enum field_kind { NUMBER, COUNT, FLAG, NEWER_FLAG, WORD } field_kind;
+typedef enum field_kind {
+    SETUP_NUMBER,
+    SETUP_COUNT,
+    SETUP_FLAG,
+    NEWER_FLAG,
+    SETUP_WORD
+} field_kind;
 
 typedef struct field {
     const char *key;
@@ -98,60 +103,64 @@ _Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) 
                    sizeof(flr_world_engine) == sizeof(int) && sizeof(flr_tool) == sizeof(int),
                "words are kept as int");
 
-#define AT(member) offsetof(flr_setup, member)
-#define ANY        -INFINITY, INFINITY
+#define SETUP_AT(member) offsetof(flr_setup, member)
+#define ANY              -INFINITY, INFINITY
 static const field fields[] = {
-    {"rate", AT(rate), NUMBER, NULL, 250, 10000},
-    {"voxel", AT(voxel), NUMBER, NULL, 0, INFINITY},
-    {"moving_voxel", AT(moving_voxel), NUMBER, NULL, 0, INFINITY},
-    {"mesh.unit", AT(options.unit), NUMBER, NULL, 0, INFINITY},
-    {"mesh.weld", AT(options.weld), NUMBER, NULL, 0, INFINITY},
-    {"mesh.chord", AT(options.chord), NUMBER, NULL, 0, INFINITY},
-    {"mesh.tolerant", AT(options.tolerant), FLAG, NULL, 0, 1},
-    {"contact.force_layer", AT(params.contact.force_layer), COUNT, NULL, 0, 252},
-    {"contact.model", AT(params.contact.model), WORD, flr_scene_models, 0, 0},
-    {"contact.awareness", AT(params.contact.awareness), FLAG, NULL, 0, 1},
-    {"contact.stiffness", AT(params.contact.stiffness), NUMBER, NULL, 0, INFINITY},
-    {"contact.full", AT(params.contact.full), COUNT, NULL, 0, UINT32_MAX},
-    {"contact.displace", AT(params.contact.displacement), NUMBER, NULL, ANY},
-    {"contact.engine", AT(params.engine), WORD, flr_scene_engines, 0, 0},
-    {"contact.restitution", AT(params.restitution), NUMBER, NULL, 0, 1},
-    {"friction", AT(params.friction), NUMBER, NULL, 0, INFINITY},
-    {"depth", AT(params.depth), NUMBER, NULL, 0, INFINITY},
-    {"unchecked", AT(params.unchecked), NUMBER, NULL, 0, INFINITY},
-    {"step.integrator", AT(params.step.integrator), WORD, integrators, 0, 0},
-    {"step.gravity.x", AT(params.step.gravity.x), NUMBER, NULL, ANY},
-    {"step.gravity.y", AT(params.step.gravity.y), NUMBER, NULL, ANY},
-    {"step.gravity.z", AT(params.step.gravity.z), NUMBER, NULL, ANY},
-    {"step.damping", AT(params.step.damping), NUMBER, NULL, 0, INFINITY},
-    {"step.braking", AT(params.step.braking), NUMBER, NULL, 0, 1},
-    {"step.bounded", AT(params.step.bounded), FLAG, NULL, 0, 1},
-    {"step.travel", AT(params.step.travel), NUMBER, NULL, 0, INFINITY},
-    {"coupling.stiffness", AT(params.coupling.stiffness), NUMBER, NULL, 0, INFINITY},
-    {"coupling.turn_stiffness", AT(params.coupling.turn_stiffness), NUMBER, NULL, 0, INFINITY},
-    {"coupling.damping", AT(params.coupling.damping), NUMBER, NULL, 0, INFINITY},
-    {"coupling.stretch", AT(params.coupling.stretch), NUMBER, NULL, 0, INFINITY},
-    {"coupling.turn", AT(params.coupling.turn), NUMBER, NULL, 0, INFINITY},
-    {"coupling.firm", AT(params.coupling.firm), NEWER_FLAG, NULL, 0, 1},
-    {"coupling.hold", AT(params.coupling.hold), NUMBER, NULL, 0, INFINITY},
-    {"coupling.fade", AT(params.coupling.fade), NUMBER, NULL, 0, INFINITY},
-    {"passivity.control", AT(params.passivity.control), FLAG, NULL, 0, 1},
-    {"passivity.store", AT(params.passivity.store), NUMBER, NULL, 0, INFINITY},
-    {"passivity.damping", AT(params.passivity.damping), NUMBER, NULL, 0, INFINITY},
-    {"passivity.radius", AT(params.passivity.radius), NUMBER, NULL, 0, INFINITY},
-    {"passivity.bound", AT(params.passivity.bound), NUMBER, NULL, 0, INFINITY},
-    {"passivity.agility", AT(params.passivity.agility), NUMBER, NULL, 0, INFINITY},
-    {"passivity.turn_agility", AT(params.passivity.turn_agility), NUMBER, NULL, 0, INFINITY},
-    {"passivity.delay", AT(params.passivity.delay), NUMBER, NULL, 0, 1},
-    {"passivity.slew", AT(params.passivity.slew), NUMBER, NULL, 0, INFINITY},
-    {"passivity.turn_slew", AT(params.passivity.turn_slew), NUMBER, NULL, 0, INFINITY},
-    {"tool", AT(tool), WORD, flr_scene_tools, 0, 0},
-    {"point.stiffness", AT(params.proxy.stiffness), NUMBER, NULL, 0, INFINITY},
-    {"point.static_friction", AT(params.proxy.static_friction), NUMBER, NULL, 0, INFINITY},
-    {"point.dynamic_friction", AT(params.proxy.dynamic_friction), NUMBER, NULL, 0, INFINITY},
-    {"point.shading", AT(params.proxy.shading), FLAG, NULL, 0, 1},
-    {"device.force", AT(device_force), NUMBER, NULL, 0, 1e4},
-    {"device.torque", AT(device_torque), NUMBER, NULL, 0, 1e4},
+    {"rate", SETUP_AT(rate), SETUP_NUMBER, NULL, 250, 10000},
+    {"voxel", SETUP_AT(voxel), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"moving_voxel", SETUP_AT(moving_voxel), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"mesh.unit", SETUP_AT(options.unit), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"mesh.weld", SETUP_AT(options.weld), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"mesh.chord", SETUP_AT(options.chord), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"mesh.tolerant", SETUP_AT(options.tolerant), SETUP_FLAG, NULL, 0, 1},
+    {"contact.force_layer", SETUP_AT(params.contact.force_layer), SETUP_COUNT, NULL, 0, 252},
+    {"contact.model", SETUP_AT(params.contact.model), SETUP_WORD, flr_scene_models, 0, 0},
+    {"contact.awareness", SETUP_AT(params.contact.awareness), SETUP_FLAG, NULL, 0, 1},
+    {"contact.stiffness", SETUP_AT(params.contact.stiffness), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"contact.full", SETUP_AT(params.contact.full), SETUP_COUNT, NULL, 0, UINT32_MAX},
+    {"contact.displace", SETUP_AT(params.contact.displacement), SETUP_NUMBER, NULL, ANY},
+    {"contact.engine", SETUP_AT(params.engine), SETUP_WORD, flr_scene_engines, 0, 0},
+    {"contact.restitution", SETUP_AT(params.restitution), SETUP_NUMBER, NULL, 0, 1},
+    {"friction", SETUP_AT(params.friction), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"depth", SETUP_AT(params.depth), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"unchecked", SETUP_AT(params.unchecked), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"step.integrator", SETUP_AT(params.step.integrator), SETUP_WORD, integrators, 0, 0},
+    {"step.gravity.x", SETUP_AT(params.step.gravity.x), SETUP_NUMBER, NULL, ANY},
+    {"step.gravity.y", SETUP_AT(params.step.gravity.y), SETUP_NUMBER, NULL, ANY},
+    {"step.gravity.z", SETUP_AT(params.step.gravity.z), SETUP_NUMBER, NULL, ANY},
+    {"step.damping", SETUP_AT(params.step.damping), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"step.braking", SETUP_AT(params.step.braking), SETUP_NUMBER, NULL, 0, 1},
+    {"step.bounded", SETUP_AT(params.step.bounded), SETUP_FLAG, NULL, 0, 1},
+    {"step.travel", SETUP_AT(params.step.travel), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"coupling.stiffness", SETUP_AT(params.coupling.stiffness), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"coupling.turn_stiffness", SETUP_AT(params.coupling.turn_stiffness), SETUP_NUMBER, NULL, 0,
+     INFINITY},
+    {"coupling.damping", SETUP_AT(params.coupling.damping), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"coupling.stretch", SETUP_AT(params.coupling.stretch), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"coupling.turn", SETUP_AT(params.coupling.turn), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"coupling.firm", SETUP_AT(params.coupling.firm), NEWER_FLAG, NULL, 0, 1},
+    {"coupling.hold", SETUP_AT(params.coupling.hold), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"coupling.fade", SETUP_AT(params.coupling.fade), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.control", SETUP_AT(params.passivity.control), SETUP_FLAG, NULL, 0, 1},
+    {"passivity.store", SETUP_AT(params.passivity.store), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.damping", SETUP_AT(params.passivity.damping), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.radius", SETUP_AT(params.passivity.radius), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.bound", SETUP_AT(params.passivity.bound), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.agility", SETUP_AT(params.passivity.agility), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.turn_agility", SETUP_AT(params.passivity.turn_agility), SETUP_NUMBER, NULL, 0,
+     INFINITY},
+    {"passivity.delay", SETUP_AT(params.passivity.delay), SETUP_NUMBER, NULL, 0, 1},
+    {"passivity.slew", SETUP_AT(params.passivity.slew), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"passivity.turn_slew", SETUP_AT(params.passivity.turn_slew), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"tool", SETUP_AT(tool), SETUP_WORD, flr_scene_tools, 0, 0},
+    {"point.stiffness", SETUP_AT(params.proxy.stiffness), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"point.static_friction", SETUP_AT(params.proxy.static_friction), SETUP_NUMBER, NULL, 0,
+     INFINITY},
+    {"point.dynamic_friction", SETUP_AT(params.proxy.dynamic_friction), SETUP_NUMBER, NULL, 0,
+     INFINITY},
+    {"point.shading", SETUP_AT(params.proxy.shading), SETUP_FLAG, NULL, 0, 1},
+    {"device.force", SETUP_AT(device_force), SETUP_NUMBER, NULL, 0, 1e4},
+    {"device.torque", SETUP_AT(device_torque), SETUP_NUMBER, NULL, 0, 1e4},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -161,17 +170,17 @@ static flr_result write_field(const field *f, const flr_setup *setup, flr_texts 
     const void *at = (const char *)setup + f->offset;
     char text[FLR_NUMBER_TEXT_SIZE];
     switch (f->kind) {
-    case NUMBER: {
+    case SETUP_NUMBER: {
         double value = *(const double *)at;
         return flr_texts_add(texts, error, f->key, "%s",
                              isfinite(value) ? flr_number_print(value, text) : "inf");
     }
-    case COUNT:
+    case SETUP_COUNT:
         return flr_texts_add(texts, error, f->key, "%u", *(const unsigned *)at);
-    case FLAG:
+    case SETUP_FLAG:
     case NEWER_FLAG:
         return flr_texts_add(texts, error, f->key, "%s", *(const bool *)at ? "true" : "false");
-    case WORD:
+    case SETUP_WORD:
         break;
     }
     return flr_texts_add(texts, error, f->key, "%s", f->words[*(const int *)at]);
@@ -183,7 +192,7 @@ static bool read_field(const field *f, const char *text, flr_setup *setup)
     void *at = (char *)setup + f->offset;
     double number = INFINITY;
     const char *end = text;
-    if (f->kind == WORD) {
+    if (f->kind == SETUP_WORD) {
         for (int i = 0; f->words[i]; i++)
             if (strcmp(f->words[i], text) == 0) {
                 *(int *)at = i;
@@ -191,14 +200,14 @@ static bool read_field(const field *f, const char *text, flr_setup *setup)
             }
         return false;
     }
-    if (f->kind == FLAG || f->kind == NEWER_FLAG) {
+    if (f->kind == SETUP_FLAG || f->kind == NEWER_FLAG) {
         *(bool *)at = strcmp(text, "true") == 0;
         return *(bool *)at || strcmp(text, "false") == 0;
     }
     if (strcmp(text, "inf") != 0 && (flr_number_parse(text, &number, &end, NULL) != FLR_OK || *end))
         return false;
     if (!(number >= f->low && number <= f->high)) return false;
-    if (f->kind == NUMBER)
+    if (f->kind == SETUP_NUMBER)
         *(double *)at = number;
     else
         *(unsigned *)at = (unsigned)number;

@@ -6,7 +6,7 @@
 #ifndef FLR_SIM_SETUP_H
 #define FLR_SIM_SETUP_H
 
-#include "feeler/hash.h"
+#include "feeler/base.h"
 #include "feeler/recording.h"
 #include "sim/stage.h"
 

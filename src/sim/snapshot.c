@@ -19,9 +19,9 @@ static void copy_contacts(const flr_stepper *f, flr_snapshot *s)
     for (uint32_t i = 0; i < pair_count; i++) {
         const flr_pair_result *p = &pairs[i];
         if (p->contact.contacts == 0) continue;
-        bool ground = p->pair.voxmap == FLR_PAIRS_GROUND;
+        bool merged = p->pair.voxmap == FLR_PAIRS_MERGED;
         set_hit(s, p->pair.shell);
-        if (!ground) set_hit(s, p->pair.voxmap);
+        if (!merged) set_hit(s, p->pair.voxmap);
         double share = how->stiffness;
         if (how->full > 0 && p->contact.contacts > how->full)
             share *= (double)how->full / p->contact.contacts;
@@ -33,7 +33,7 @@ static void copy_contacts(const flr_stepper *f, flr_snapshot *s)
                                        .depth = c->depth,
                                        .stiffness = share,
                                        .part = p->pair.shell,
-                                       .other = ground ? FLR_SNAPSHOT_STATIC : p->pair.voxmap};
+                                       .other = merged ? FLR_SNAPSHOT_STATIC : p->pair.voxmap};
         }
     }
 }
@@ -111,8 +111,8 @@ void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
     s->frame = frame->number;
     s->time_ns = frame->time_ns - f->first_ns;
     s->instance = instance;
-    s->ground = f->ground;
-    s->merged = instance->world && flr_pairs_has_ground(flr_world_pairs(instance->world));
+    s->merged = f->merged;
+    s->in_force = instance->world && flr_pairs_has_merged(flr_world_pairs(instance->world));
     s->world = f->frame;
     s->skipped = f->skipped;
     s->undo = f->undo.steps;

@@ -52,8 +52,8 @@ typedef struct flr_snapshot {
     uint64_t frame;
     int64_t time_ns; /* since the loop began */
     const flr_world_instance *instance;
-    const flr_static_scene *ground; /* as the loop has it; NULL: none */
-    bool merged;                    /* … and it is in force */
+    const flr_static_scene *merged; /* as the loop has it; NULL: none */
+    bool in_force;                  /* … and contacts are found in it */
     flr_world_frame world;
     uint32_t skipped, undo;
     double compute_last_us;

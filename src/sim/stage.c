@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "sim/engine_internal.h"
 
 #define SLIDING 0.8 /* of a point: dynamic friction as a share of the static one */
@@ -220,7 +220,7 @@ static flr_result make_shape(flr_env *env, const flr_stage_def *def, flr_stage *
     return FLR_OK;
 }
 
-/* Static parts can be one ground when their voxels are of one size. */
+/* Static parts can be one merged static scene when their voxels are of one size. */
 static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
 {
     double voxel = 0;
@@ -235,14 +235,14 @@ static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
 
 static bool still_merging(void *context, uint32_t part) { return go_on(context, part, "merging"); }
 
-static flr_result merge_ground(const flr_stage_def *def, flr_stage *stage, flr_error *error)
+static flr_result merge_merged(const flr_stage_def *def, flr_stage *stage, flr_error *error)
 {
-    if (!(stage->ground = flr_static_scene_bare(stage->parts.count))) return no_memory(error);
+    if (!(stage->merged = flr_static_scene_bare(stage->parts.count))) return no_memory(error);
     for (uint32_t i = 0; i < stage->parts.count; i++)
         if (!flr_stage_moves(stage, i))
-            flr_static_scene_add(stage->ground, i, stage->parts.list[i].shape,
+            flr_static_scene_add(stage->merged, i, stage->parts.list[i].shape,
                                  stage->parts.list[i].T_start);
-    return flr_static_scene_merge(stage->ground, &stage->parts, def->threads, still_merging,
+    return flr_static_scene_merge(stage->merged, &stage->parts, def->threads, still_merging,
                                   (void *)(uintptr_t)def, error);
 }
 
@@ -250,7 +250,7 @@ static flr_result make_voxels(flr_env *env, const flr_stage_def *def, flr_stage 
                               flr_error *error)
 {
     bool merged = can_merge(def, stage);
-    flr_result result = merged ? merge_ground(def, stage, error) : FLR_OK;
+    flr_result result = merged ? merge_merged(def, stage, error) : FLR_OK;
     for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++) {
         bool there = !flr_part_list_is_first(&stage->parts, i);
         if (!there && (!merged || flr_stage_moves(stage, i)))
@@ -315,7 +315,7 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
     if (result == FLR_OK) result = flr_world_instance_make(&how, &stage->instance, error);
     if (result != FLR_OK) return result;
     stage->world = stage->instance->world;
-    if (stage->ground) flr_static_scene_set(stage->ground, stage->world);
+    if (stage->merged) flr_static_scene_set(stage->merged, stage->world);
     for (uint32_t i = 0; i < def->hands && !def->live; i++) {
         flr_world_set_tool(stage->world, i, tool_of(def, i));
         flr_world_set_firm(stage->world, i, flr_scene_firm(def->scene, i));
@@ -344,7 +344,7 @@ void flr_stage_destroy(flr_stage *stage)
 {
     if (!stage) return;
     flr_world_instance_free(stage->instance);
-    flr_static_scene_release(stage->ground);
+    flr_static_scene_release(stage->merged);
     flr_part_list_free(&stage->parts);
     free(stage);
 }

@@ -11,7 +11,7 @@
  * tools. Where a hand touches with a point, every part gets a probe; where moreover nothing moves,
  * there are no voxels. Parts that move give points; parts that
  * stay give voxels; where several parts may move, those give both. Several static parts with voxels of
- * one size are merged into one ground. With the engine of spheres every part gives a tree, nothing is
+ * one size are merged into one merged static scene. With the engine of spheres every part gives a tree, nothing is
  * merged, and parts that move do so by themselves: what is hit moves on.
  *
  * Thread: control. Nothing here is RT safe but what the world offers. */
@@ -69,7 +69,7 @@ void flr_point_touch(flr_world_params *params);
 typedef struct flr_stage {
     flr_part_list parts; /* in the scene's order */
     struct flr_world_instance *instance;
-    struct flr_static_scene *ground; /* NULL: there is none */
+    struct flr_static_scene *merged; /* NULL: there is none */
     flr_world *world;                /* the instance's */
     double voxel; /* metres: the smallest that something can be touched with; 0: there are none */
 } flr_stage;

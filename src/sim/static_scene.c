@@ -31,23 +31,23 @@ void flr_static_scene_add(flr_static_scene *g, uint32_t part, flr_shape *shape,
     g->shapes[g->count++] = flr_shape_retain(shape);
 }
 
-flr_static_scene *flr_static_scene_retain(flr_static_scene *ground)
+flr_static_scene *flr_static_scene_retain(flr_static_scene *merged)
 {
-    atomic_fetch_add(&ground->users, 1);
-    return ground;
+    atomic_fetch_add(&merged->users, 1);
+    return merged;
 }
 
-void flr_static_scene_release(flr_static_scene *ground)
+void flr_static_scene_release(flr_static_scene *merged)
 {
-    if (!ground || atomic_fetch_sub(&ground->users, 1) != 1) return;
-    flr_contact_table_destroy(ground->table);
-    flr_voxmap_destroy(ground->voxmap);
-    for (uint32_t i = 0; ground->shapes && i < ground->count; i++)
-        flr_shape_release(ground->shapes[i]);
-    free(ground->ids);
-    free(ground->poses);
-    free(ground->shapes);
-    free(ground);
+    if (!merged || atomic_fetch_sub(&merged->users, 1) != 1) return;
+    flr_contact_table_destroy(merged->table);
+    flr_voxmap_destroy(merged->voxmap);
+    for (uint32_t i = 0; merged->shapes && i < merged->count; i++)
+        flr_shape_release(merged->shapes[i]);
+    free(merged->ids);
+    free(merged->poses);
+    free(merged->shapes);
+    free(merged);
 }
 
 static flr_result add_part(flr_merge *merge, const flr_static_scene *g, uint32_t i, uint32_t *id,
@@ -95,11 +95,11 @@ flr_result flr_static_scene_merge(flr_static_scene *g, const flr_part_list *part
 
 void flr_static_scene_set(const flr_static_scene *g, flr_world *world)
 {
-    flr_pairs_ground what = {.shape = g->touch,
+    flr_pairs_merged what = {.shape = g->touch,
                              .T_world_voxmap = flr_pose_identity(),
                              .parts = g->ids,
                              .part_count = g->count};
-    flr_world_set_ground(world, &what);
+    flr_world_set_merged(world, &what);
 }
 
 /* ---- in the background ---- */
@@ -126,21 +126,21 @@ static void free_mix(merging *mix)
     free(mix);
 }
 
-void flr_engine_free_ground(flr_engine *e)
+void flr_engine_free_merged(flr_engine *e)
 {
-    flr_static_scene_release(e->ground);
+    flr_static_scene_release(e->merged);
     free_mix(e->mix);
 }
 
 /* ---- the worker ---- */
 
-typedef struct ground_job {
+typedef struct merged_job {
     flr_job job;
-    flr_static_scene *ground; /* wanted: ids, poses, shapes; filled with voxels */
+    flr_static_scene *merged; /* wanted: ids, poses, shapes; filled with voxels */
     flr_static_scene *before; /* used; NULL: none */
     merging *mix;
     unsigned threads;
-} ground_job;
+} merged_job;
 
 static bool same(const struct merged *m, const flr_static_scene *g, uint32_t i)
 {
@@ -189,9 +189,9 @@ static flr_result put_in(merging *mix, flr_job *job, const flr_static_scene *g, 
     return FLR_OK;
 }
 
-static void ground_work(flr_job *job)
+static void merged_work(flr_job *job)
 {
-    ground_job *g = (ground_job *)job;
+    merged_job *g = (merged_job *)job;
     flr_error *error = &job->error;
     merging *mix = g->mix;
     job->result = FLR_OK;
@@ -201,19 +201,19 @@ static void ground_work(flr_job *job)
         def.threads = g->threads;
         job->result = flr_merge_create(&def, &mix->merge, error);
     }
-    if (job->result == FLR_OK) job->result = take_out(mix, g->ground, error);
-    for (uint32_t i = 0; i < g->ground->count && job->result == FLR_OK; i++)
-        job->result = put_in(mix, job, g->ground, i, error);
+    if (job->result == FLR_OK) job->result = take_out(mix, g->merged, error);
+    for (uint32_t i = 0; i < g->merged->count && job->result == FLR_OK; i++)
+        job->result = put_in(mix, job, g->merged, i, error);
     if (job->result == FLR_OK) {
         flr_job_progress(job, 0.8, "merging");
-        job->result = flr_static_scene_build(g->ground, mix->merge,
+        job->result = flr_static_scene_build(g->merged, mix->merge,
                                              g->before ? g->before->voxmap : NULL, error);
     }
 }
 
-static void ground_done(flr_engine *e, flr_job *job)
+static void merged_done(flr_engine *e, flr_job *job)
 {
-    ground_job *g = (ground_job *)job;
+    merged_job *g = (merged_job *)job;
     e->merging = false;
     e->mix = g->mix;
     g->mix = NULL;
@@ -223,21 +223,21 @@ static void ground_done(flr_engine *e, flr_job *job)
         return;
     }
     flr_sim_command command = {.kind = FLR_SIM_COMMAND_STATIC_SCENE,
-                               .as.static_scene = {g->ground}};
-    flr_static_scene_retain(g->ground); /* the loop's */
+                               .as.static_scene = {g->merged}};
+    flr_static_scene_retain(g->merged); /* the loop's */
     if (flr_engine_send(e, &command, NULL) != FLR_OK) {
-        flr_static_scene_release(g->ground);
+        flr_static_scene_release(g->merged);
         return;
     }
-    flr_static_scene_release(e->ground);
-    e->ground = g->ground;
-    g->ground = NULL;
+    flr_static_scene_release(e->merged);
+    e->merged = g->merged;
+    g->merged = NULL;
 }
 
-static void ground_drop(flr_job *job)
+static void merged_drop(flr_job *job)
 {
-    ground_job *g = (ground_job *)job;
-    flr_static_scene_release(g->ground);
+    merged_job *g = (merged_job *)job;
+    flr_static_scene_release(g->merged);
     flr_static_scene_release(g->before);
     free_mix(g->mix);
     free(g);
@@ -299,7 +299,7 @@ static bool stays(const flr_engine *e, const flr_part_entry *m, double voxel, fl
 }
 
 /* What should be one now. NULL: nothing, or no memory. */
-static flr_static_scene *wanted_ground(const flr_engine *e, double voxel)
+static flr_static_scene *wanted_merged(const flr_engine *e, double voxel)
 {
     flr_static_scene *g = flr_static_scene_bare(e->members.count);
     flr_pose pose;
@@ -312,7 +312,7 @@ static flr_static_scene *wanted_ground(const flr_engine *e, double voxel)
     return NULL;
 }
 
-static flr_hash hash_ground(const flr_static_scene *g)
+static flr_hash hash_merged(const flr_static_scene *g)
 {
     flr_hash ids = flr_hash_bytes(g->ids, g->count * sizeof *g->ids),
              poses = flr_hash_bytes(g->poses, g->count * sizeof *g->poses),
@@ -331,7 +331,7 @@ static bool equal(const flr_static_scene *a, const flr_static_scene *b)
 
 static void post_merge(flr_engine *e, flr_static_scene *wanted, double voxel)
 {
-    ground_job *g = calloc(1, sizeof *g);
+    merged_job *g = calloc(1, sizeof *g);
     merging *mix = e->mix;
     if (mix && mix->voxel != voxel) {
         free_mix(mix);
@@ -345,32 +345,32 @@ static void post_merge(flr_engine *e, flr_static_scene *wanted, double voxel)
         return;
     }
     mix->voxel = voxel;
-    *g = (ground_job){.ground = wanted, .mix = mix, .threads = e->def.threads};
+    *g = (merged_job){.merged = wanted, .mix = mix, .threads = e->def.threads};
     // marks that have not changed are copied from the one before, if the merge still knows it
-    if (e->ground && e->mix && e->mix->merge) g->before = flr_static_scene_retain(e->ground);
-    g->job.work = ground_work;
-    g->job.done = ground_done;
-    g->job.drop = ground_drop;
+    if (e->merged && e->mix && e->mix->merge) g->before = flr_static_scene_retain(e->merged);
+    g->job.work = merged_work;
+    g->job.done = merged_done;
+    g->job.drop = merged_drop;
     e->mix = NULL;
     e->merging = true;
     flr_engine_post(e, &g->job, FLR_WIRE_JOB_MERGE, FLR_ENGINE_NONE, "what stays", NULL);
 }
 
-void flr_engine_keep_ground(flr_engine *e)
+void flr_engine_keep_merged(flr_engine *e)
 {
     if (!e->def.merge || e->merging || e->dirty || e->casting || e->replay || e->loading) return;
     if (e->kind == FLR_ENGINE_SPHERES) return; /* trees are asked one by one */
     int64_t now = flr_clock_ns(e->def.env);
-    if (now - e->ground_ns < settle_ns / 5) return;
+    if (now - e->merged_ns < settle_ns / 5) return;
     if (!flr_engine_refresh(e) || e->state->scene != e->scene) return;
-    e->ground_ns = now;
+    e->merged_ns = now;
     double voxel = common_voxel(e);
-    flr_static_scene *wanted = wanted_ground(e, voxel);
-    if (!wanted || (equal(wanted, e->ground) && e->state->ground)) {
+    flr_static_scene *wanted = wanted_merged(e, voxel);
+    if (!wanted || (equal(wanted, e->merged) && e->state->merged)) {
         flr_static_scene_release(wanted);
         return;
     }
-    flr_hash hash = hash_ground(wanted);
+    flr_hash hash = hash_merged(wanted);
     bool settled = hash.low == e->settled.low && hash.high == e->settled.high;
     if (!settled) {
         e->settled = hash;

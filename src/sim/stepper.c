@@ -2,7 +2,7 @@
  * calls the system; what was made elsewhere comes in orders, what is not needed any more goes back in notices */
 #include "sim/snapshot.h"
 
-#define PATIENCE 2.0 /* s: for voxels from the disk */
+#define STEPPER_PATIENCE 2.0 /* s: for voxels from the disk */
 
 static const flr_wrench no_wrench = {{0, 0, 0}, {0, 0, 0}};
 
@@ -95,7 +95,7 @@ static void use_hand(flr_stepper *f, uint32_t hand, uint32_t buttons)
 static void wait_for_voxels(flr_stepper *f)
 {
     for (uint32_t h = 0; h < f->hand_count; h++) f->hands[h].anew = true;
-    if (1e-9 * (double)(f->waits.last_ns - f->waits.since_ns) < PATIENCE) return;
+    if (1e-9 * (double)(f->waits.last_ns - f->waits.since_ns) < STEPPER_PATIENCE) return;
     f->paused = f->given_up = true;
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_WAITING});
 }

@@ -112,42 +112,42 @@ bool flr_stepper_grab(flr_stepper *f, uint32_t hand, uint32_t place, const flr_p
 /* ---- commands: apply_NAME for each row of commands.def ---- */
 
 /* What stays as one, if it still stays where it was merged. */
-static bool set_ground(flr_stepper *f, const flr_static_scene *ground)
+static bool set_merged(flr_stepper *f, const flr_static_scene *merged)
 {
     const flr_world_instance *instance = f->instance;
     if (!instance->world) return false;
     bool right = true;
-    for (uint32_t i = 0; i < ground->count && right; i++) {
-        uint32_t at = flr_world_instance_find(instance, ground->ids[i]);
-        right = at < instance->count && instance->shapes[at] == ground->shapes[i];
+    for (uint32_t i = 0; i < merged->count && right; i++) {
+        uint32_t at = flr_world_instance_find(instance, merged->ids[i]);
+        right = at < instance->count && instance->shapes[at] == merged->shapes[i];
         if (!right) break;
         flr_pose now = flr_world_body(instance->world, at)->T_world_part;
-        right = memcmp(&now, &ground->poses[i], sizeof now) == 0;
+        right = memcmp(&now, &merged->poses[i], sizeof now) == 0;
         for (uint32_t h = 0; h < f->hand_count; h++)
             right &= flr_world_held(instance->world, h) != at;
         f->scratch[i] = at;
     }
-    flr_pairs_ground how = {.shape = ground->touch,
+    flr_pairs_merged how = {.shape = merged->touch,
                             .T_world_voxmap = flr_pose_identity(),
                             .parts = f->scratch,
-                            .part_count = ground->count};
-    return right && flr_world_set_ground(instance->world, &how);
+                            .part_count = merged->count};
+    return right && flr_world_set_merged(instance->world, &how);
 }
 
 static void apply_static_scene(flr_stepper *f, const flr_loop_static_scene *c)
 {
-    flr_static_scene *ground = c->scene;
-    bool taken = set_ground(f, ground);
-    flr_static_scene *out = taken ? f->ground : ground;
-    if (taken) f->ground = ground;
+    flr_static_scene *merged = c->scene;
+    bool taken = set_merged(f, merged);
+    flr_static_scene *out = taken ? f->merged : merged;
+    if (taken) f->merged = merged;
     if (taken)
         flr_recording_tap_entry(
             f, (flr_journal_entry){.kind = FLR_JOURNAL_STATIC_SCENE,
-                                   .as.static_scene = {.parts = {.scene = ground}}});
+                                   .as.static_scene = {.parts = {.scene = merged}}});
     if (out)
         flr_stepper_notify(
             f,
-            (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .refused = !taken, .what.ground = out});
+            (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE, .refused = !taken, .what.merged = out});
 }
 
 static void apply_instance(flr_stepper *f, const flr_loop_instance *c)
@@ -173,11 +173,11 @@ static void apply_instance(flr_stepper *f, const flr_loop_instance *c)
     flr_stepper_keep_couplings(f);
     if (!same) f->undo.steps = 0;
     flr_recording_tap_rebuild(f);
-    if (f->ground && !set_ground(f, f->ground)) {
+    if (f->merged && !set_merged(f, f->merged)) {
         flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_STATIC_SCENE,
                                            .refused = true,
-                                           .what.ground = f->ground});
-        f->ground = NULL;
+                                           .what.merged = f->merged});
+        f->merged = NULL;
     }
     flr_stepper_notify(f, (flr_notice){.kind = FLR_NOTICE_INSTANCE, .what.instance = old});
 }

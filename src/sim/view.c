@@ -47,7 +47,7 @@ static void show_contacts(const flr_snapshot *from, uint64_t *hit, flr_engine_st
     for (uint32_t i = 0; i < from->contact_count; i++) {
         const flr_snapshot_contact *c = &from->contacts[i];
         bool merged = c->other == FLR_SNAPSHOT_STATIC;
-        uint32_t other = merged ? resolve(from->ground, c->point, &looks) : instance->ids[c->other];
+        uint32_t other = merged ? resolve(from->merged, c->point, &looks) : instance->ids[c->other];
         uint32_t at = merged && other != FLR_ENGINE_NONE ? flr_world_instance_find(instance, other)
                                                          : FLR_ENGINE_NONE;
         if (at < instance->count) hit[at / 64] |= UINT64_C(1) << at % 64;
@@ -222,7 +222,7 @@ static void derive(flr_view *view, const flr_snapshot *from)
     to->paging = flr_world_instance_paging(from->instance);
     to->recording = from->recording;
     to->undo = from->undo;
-    to->ground = from->merged;
+    to->merged = from->in_force;
     show_contacts(from, hit, to);
     show_hands(from, to);
     show_couplings(from, to);

@@ -1,14 +1,14 @@
 /* impulses on pairs of voxels, the deepest first */
-#include "feeler/impulse.h"
+#include "feeler/spheres.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define DOUBT 0.6 /* cosine: surfaces that meet look at each other at least so much */
-#define CALM  10  /* times as fast, what has been slow for a while comes to rest */
+#define DOUBT        0.6 /* cosine: surfaces that meet look at each other at least so much */
+#define IMPULSE_CALM 10  /* times as fast, what has been slow for a while comes to rest */
 enum {
-    SWEEPS = 10, /* of the pairs served so far, after each new one */
-    STOREYS = 8  /* parts that rest on parts that rest … on one that stands */
+    IMPULSE_SWEEPS = 10, /* of the pairs served so far, after each new one */
+    STOREYS = 8          /* parts that rest on parts that rest … on one that stands */
 };
 
 flr_impulse_params flr_default_impulse_params(void)
@@ -45,7 +45,7 @@ typedef struct touch {
     uint32_t a, b; /* numbers of bodies */
 } touch;
 
-typedef struct row {
+typedef struct impulse_row {
     flr_vec3 place;  /* world's frame */
     flr_vec3 normal; /* of the push on a */
     flr_vec3 arm_a;  /* moment of a unit push about a's centre */
@@ -57,12 +57,12 @@ typedef struct row {
     double depth;  /* metres */
     double given;  /* N s along the normal, without bouncing */
     double rubbed; /* N s of friction */
-} row;
+} impulse_row;
 
 struct flr_impulse {
     uint32_t room, count; /* count: of touches */
     touch *touches;       /* [room], as they came */
-    row *rows;            /* [room], deepest first */
+    impulse_row *rows;    /* [room], deepest first */
     uint32_t *order;      /* [2 room], while sorting */
 };
 
@@ -96,7 +96,7 @@ void flr_impulse_destroy(flr_impulse *impulse)
 size_t flr_impulse_bytes(const flr_impulse *impulse)
 {
     return sizeof *impulse +
-           impulse->room * (sizeof(touch) + sizeof(row) + 2 * sizeof *impulse->order);
+           impulse->room * (sizeof(touch) + sizeof(impulse_row) + 2 * sizeof *impulse->order);
 }
 
 void flr_impulse_clear(flr_impulse *impulse) { impulse->count = 0; }
@@ -150,10 +150,10 @@ static const uint32_t *sort(flr_impulse *impulse)
     return from;
 }
 
-static row row_of(flr_vec3 place, flr_vec3 way, double depth, flr_impulse_body *a,
-                  flr_impulse_body *b)
+static impulse_row row_of(flr_vec3 place, flr_vec3 way, double depth, flr_impulse_body *a,
+                          flr_impulse_body *b)
 {
-    row r = {.place = place, .normal = way, .a = a, .b = b, .depth = depth};
+    impulse_row r = {.place = place, .normal = way, .a = a, .b = b, .depth = depth};
     r.arm_a = flr_vec3_cross(flr_vec3_sub(place, a->centre), way);
     r.arm_b = flr_vec3_neg(flr_vec3_cross(flr_vec3_sub(place, b->centre), way));
     r.spin_a = flr_mat3_apply(a->inverse_tensor, r.arm_a);
@@ -171,23 +171,26 @@ static uint32_t make_rows(flr_impulse *impulse, flr_impulse_body *bodies, uint32
     for (uint32_t i = 0; i < impulse->count; i++) {
         const touch *t = &impulse->touches[order[i]];
         if (t->a >= body_count || t->b >= body_count) continue;
-        row r = row_of(t->place, t->normal, t->depth, &bodies[t->a], &bodies[t->b]);
+        impulse_row r = row_of(t->place, t->normal, t->depth, &bodies[t->a], &bodies[t->b]);
         if (r.yields > 0 && isfinite(r.yields) && isfinite(r.depth)) impulse->rows[made++] = r;
     }
     return made;
 }
 
 /* How fast a pair parts, m/s, or by how much, m. */
-static inline double parting(const row *r, const flr_twist *a, const flr_twist *b)
+static inline double parting(const impulse_row *r, const flr_twist *a, const flr_twist *b)
 {
     flr_vec3 linear = flr_vec3_sub(a->linear, b->linear);
     return flr_vec3_dot(r->normal, linear) + flr_vec3_dot(r->arm_a, a->angular) +
            flr_vec3_dot(r->arm_b, b->angular);
 }
 
-static inline double speed_of(const row *r) { return parting(r, &r->a->twist, &r->b->twist); }
+static inline double speed_of(const impulse_row *r)
+{
+    return parting(r, &r->a->twist, &r->b->twist);
+}
 
-static void push(const row *r, double size, flr_twist *of_a, flr_twist *of_b)
+static void push(const impulse_row *r, double size, flr_twist *of_a, flr_twist *of_b)
 {
     of_a->linear = flr_vec3_add_scaled(of_a->linear, size * r->a->inverse_mass, r->normal);
     of_a->angular = flr_vec3_add_scaled(of_a->angular, size, r->spin_a);
@@ -198,7 +201,7 @@ static void push(const row *r, double size, flr_twist *of_a, flr_twist *of_b)
 /* ---- resolving ---- */
 
 /* An impulse on both bodies, and into the sums. */
-static void hit(const row *r, double size)
+static void hit(const impulse_row *r, double size)
 {
     push(r, size, &r->a->twist, &r->b->twist);
     r->a->given = flr_wrench_add(r->a->given, flr_wrench_make(flr_vec3_scale(r->arm_a, size),
@@ -208,7 +211,7 @@ static void hit(const row *r, double size)
 }
 
 /* Against what slides there: as much as the normal impulse allows, and no more than stops it. */
-static void rub(row *r, double friction)
+static void rub(impulse_row *r, double friction)
 {
     double most = friction * r->given - r->rubbed;
     if (!(most > 0)) return;
@@ -218,7 +221,7 @@ static void rub(row *r, double friction)
     v = flr_vec3_add_scaled(v, -flr_vec3_dot(v, r->normal), r->normal);
     double speed = flr_vec3_length(v);
     if (!(speed > 0)) return;
-    row along = row_of(r->place, flr_vec3_scale(v, -1 / speed), 0, r->a, r->b);
+    impulse_row along = row_of(r->place, flr_vec3_scale(v, -1 / speed), 0, r->a, r->b);
     double size = fmin(most, -speed_of(&along) / along.yields);
     if (!(size > 0)) return;
     hit(&along, size);
@@ -233,7 +236,7 @@ static uint32_t find_next(const flr_impulse *impulse, uint32_t count, double tol
     double speed = -tolerance, deep_enough = 0;
     *fastest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const row *r = &impulse->rows[i];
+        const impulse_row *r = &impulse->rows[i];
         if (found != UINT32_MAX && r->depth < deep_enough) break;
         double here = speed_of(r);
         if (!(here < speed)) continue;
@@ -249,10 +252,10 @@ static uint32_t find_next(const flr_impulse *impulse, uint32_t count, double tol
  * them faster than needed is taken back. Either way a pair's speed comes nearer to 0, which takes energy. */
 static void settle(flr_impulse *impulse, uint32_t served, const flr_impulse_params *params)
 {
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+    for (int sweep = 0; sweep < IMPULSE_SWEEPS; sweep++) {
         double most = 0;
         for (uint32_t i = 0; i < served; i++) {
-            row *r = &impulse->rows[impulse->order[i]];
+            impulse_row *r = &impulse->rows[impulse->order[i]];
             double size = fmax(-speed_of(r) / r->yields, -r->given);
             r->given += size;
             hit(r, size);
@@ -275,7 +278,7 @@ static void bounce(flr_impulse *impulse, uint32_t count, const flr_impulse_param
             result->left = -speed;
             return;
         }
-        row *r = &impulse->rows[next];
+        impulse_row *r = &impulse->rows[next];
         result->impulses++;
         if (restitution > 0 && -speed > params->rest_speed &&
             2 * result->impulses < params->limit) {
@@ -310,7 +313,7 @@ static void rest(const flr_impulse *impulse, uint32_t count, double still)
             flr_impulse_body *a = impulse->rows[i].a, *b = impulse->rows[i].b;
             if (a->at_rest == b->at_rest) continue;
             flr_impulse_body *other = a->at_rest ? b : a;
-            if (!(pace_of(other) < (other->calm ? CALM * still : still))) continue;
+            if (!(pace_of(other) < (other->calm ? IMPULSE_CALM * still : still))) continue;
             other->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
             other->at_rest = more = true;
         }
@@ -323,7 +326,7 @@ static void part(const flr_impulse *impulse, uint32_t count, const flr_impulse_p
 {
     const double recover = fmin(1, fmax(0, params->recover)), enough = 0.01 * params->slop;
     for (uint32_t i = 0; i < count && result->shifts < params->limit;) {
-        const row *r = &impulse->rows[i];
+        const impulse_row *r = &impulse->rows[i];
         double wanted = recover * (r->depth - params->slop);
         if (!(wanted > 0)) break; /* nor has any after it: the deepest come first */
         double moves = fmax(0, speed_of(r)) * params->dt + parting(r, &r->a->shift, &r->b->shift);

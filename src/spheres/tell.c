@@ -1,32 +1,33 @@
-/* what is told of a pair: centres, normals, velocity, depth */
+/* what is reported of a pair: centres, normals, velocity, depth */
 #include <math.h>
 
 #include "spheres/descend.h"
 #include "voxel/normal.h"
 
 /* the part as the pairs of a query see it */
-typedef struct seen {
+typedef struct tell_seen {
     flr_mat3 turn;           /* part to world */
     flr_vec3 corner;         /* of its grid, world */
     double voxel, half;      /* metres: half the side of its cubes */
     const uint32_t *normals; /* NULL: none, or cubes */
     const flr_spheres_side *side;
-} seen;
+} tell_seen;
 
-static seen see(const flr_spheres *s, unsigned which)
+static tell_seen see(const flr_spheres *s, unsigned which)
 {
     const flr_spheres_side *side = s->frame.sides[which];
     const flr_sphere_tree *tree = side->tree;
     unsigned height = s->frame.heights[which];
-    return (seen){.turn = flr_quat_to_mat3(side->T_world_part.q),
-                  .corner = flr_pose_apply(side->T_world_part, tree->info.origin),
-                  .voxel = tree->info.voxel,
-                  .half = 0.5 * tree->info.voxel * (double)(UINT64_C(1) << tree->shift * height),
-                  .normals = height == 0 ? tree->normals : NULL,
-                  .side = side};
+    return (tell_seen){.turn = flr_quat_to_mat3(side->T_world_part.q),
+                       .corner = flr_pose_apply(side->T_world_part, tree->info.origin),
+                       .voxel = tree->info.voxel,
+                       .half =
+                           0.5 * tree->info.voxel * (double)(UINT64_C(1) << tree->shift * height),
+                       .normals = height == 0 ? tree->normals : NULL,
+                       .side = side};
 }
 
-static inline flr_vec3 centre_of(const seen *part, const uint32_t low[3])
+static inline flr_vec3 centre_of(const tell_seen *part, const uint32_t low[3])
 {
     flr_vec3 in_grid =
         flr_vec3_make(low[0] * part->voxel + part->half, low[1] * part->voxel + part->half,
@@ -34,14 +35,14 @@ static inline flr_vec3 centre_of(const seen *part, const uint32_t low[3])
     return flr_vec3_add(part->corner, flr_mat3_apply(part->turn, in_grid));
 }
 
-static inline flr_vec3 normal_of(const seen *part, uint32_t cube)
+static inline flr_vec3 normal_of(const tell_seen *part, uint32_t cube)
 {
     if (!part->normals || part->normals[cube] == FLR_NO_NORMAL) return flr_vec3_zero();
     return flr_mat3_apply(part->turn, flr_shell_unpack(part->normals[cube]));
 }
 
 /* How far a cube of this part reaches along a direction. */
-static inline double reach_of(const seen *part, flr_vec3 n)
+static inline double reach_of(const tell_seen *part, flr_vec3 n)
 {
     const double(*m)[3] = part->turn.m;
     return part->half * (fabs(m[0][0] * n.x + m[1][0] * n.y + m[2][0] * n.z) +
@@ -50,22 +51,23 @@ static inline double reach_of(const seen *part, flr_vec3 n)
 }
 
 /* what is known of one voxel of a pair, and of no more than that */
-typedef struct known {
+typedef struct tell_known {
     flr_vec3 centre, normal; /* outward; zero: not known */
     double reach;            /* of both cubes along the normal */
-} known;
+} tell_known;
 
-static inline known know(const seen *part, const seen *other, const uint32_t low[3], uint32_t cube)
+static inline tell_known know(const tell_seen *part, const tell_seen *other, const uint32_t low[3],
+                              uint32_t cube)
 {
-    known k = {.centre = centre_of(part, low), .normal = normal_of(part, cube)};
+    tell_known k = {.centre = centre_of(part, low), .normal = normal_of(part, cube)};
     k.reach = reach_of(part, k.normal) + reach_of(other, k.normal);
     return k;
 }
 
 /* The way in which a leaves b: of b's outward normal and a's inward one, that along which the two cubes part sooner. On an
  * edge over a face that is the face's. */
-static inline void find_way_out(const seen *a, const seen *b, const known *at_a, const known *at_b,
-                                flr_voxel_pair *pair)
+static inline void find_way_out(const tell_seen *a, const tell_seen *b, const tell_known *at_a,
+                                const tell_known *at_b, flr_voxel_pair *pair)
 {
     const flr_vec3 between = flr_vec3_sub(at_a->centre, at_b->centre);
     const double depth_a = at_a->reach + flr_vec3_dot(at_a->normal, between),
@@ -87,8 +89,8 @@ static inline void find_way_out(const seen *a, const seen *b, const known *at_a,
 
 void flr_spheres_tell(flr_spheres *s, uint32_t from, uint32_t to)
 {
-    const seen a = see(s, 0), b = see(s, 1);
-    known at_a = {.reach = 0}, at_b = at_a;
+    const tell_seen a = see(s, 0), b = see(s, 1);
+    tell_known at_a = {.reach = 0}, at_b = at_a;
     for (uint32_t i = from; i < to; i++) {
         const flr_cube_pair *cubes = &s->pairs[i];
         flr_voxel_pair *pair = &s->list[i];

@@ -17,13 +17,13 @@ flr_sphere_tree_def flr_default_sphere_tree_def(void)
 /* ---- keys ---- */
 
 /* 2^20 voxels along each axis: keys of 60 bits, or 63 in digits of nine */
-enum { MOST_BITS = 20 };
+enum { MAX_BITS = 20 };
 
 static uint64_t key_of(unsigned shift, const uint32_t at[3])
 {
     uint64_t key = 0;
     const uint32_t part = (1u << shift) - 1;
-    for (unsigned low = 0; low < MOST_BITS; low += shift)
+    for (unsigned low = 0; low < MAX_BITS; low += shift)
         for (unsigned axis = 0; axis < 3; axis++)
             key |= (uint64_t)(at[axis] >> low & part) << (3 * low + axis * shift);
     return key;
@@ -33,17 +33,17 @@ static void place_of(unsigned shift, uint64_t key, uint32_t at[3])
 {
     const uint32_t part = (1u << shift) - 1;
     at[0] = at[1] = at[2] = 0;
-    for (unsigned low = 0; low < MOST_BITS; low += shift)
+    for (unsigned low = 0; low < MAX_BITS; low += shift)
         for (unsigned axis = 0; axis < 3; axis++)
             at[axis] |= ((uint32_t)(key >> (3 * low + axis * shift)) & part) << low;
 }
 
-typedef struct gathering {
+typedef struct tree_gathering {
     uint64_t *keys; /* NULL: only count */
     uint64_t count;
     unsigned shift;
     bool surface_only;
-} gathering;
+} tree_gathering;
 
 static bool enter_all(void *context, const uint32_t low[3], uint32_t side)
 {
@@ -54,7 +54,7 @@ static bool enter_all(void *context, const uint32_t low[3], uint32_t side)
 static void gather_chunk(void *context, const uint32_t low[3], const flr_mask *surface,
                          const flr_mask *interior)
 {
-    gathering *g = context;
+    tree_gathering *g = context;
     flr_mask all = *surface;
     for (int z = 0; z < 8 && !g->surface_only; z++) all.z[z] |= interior->z[z];
     if (!g->keys) {
@@ -68,7 +68,7 @@ static void gather_chunk(void *context, const uint32_t low[3], const flr_mask *s
     }
 }
 
-static void gather(const flr_voxmap *voxmap, gathering *g)
+static void gather(const flr_voxmap *voxmap, tree_gathering *g)
 {
     const uint32_t from[3] = {0};
     flr_walk walk = {.enter = enter_all, .chunk = gather_chunk, .context = g};
@@ -166,8 +166,8 @@ static void normals_of_shell(flr_sphere_tree *tree, const flr_shell *shell, cons
             double v[3] = {(p.x - tree->info.origin.x) / tree->info.voxel,
                            (p.y - tree->info.origin.y) / tree->info.voxel,
                            (p.z - tree->info.origin.z) / tree->info.voxel};
-            if (!(v[0] >= 0 && v[1] >= 0 && v[2] >= 0 && v[0] < 1 << MOST_BITS &&
-                  v[1] < 1 << MOST_BITS && v[2] < 1 << MOST_BITS))
+            if (!(v[0] >= 0 && v[1] >= 0 && v[2] >= 0 && v[0] < 1 << MAX_BITS &&
+                  v[1] < 1 << MAX_BITS && v[2] < 1 << MAX_BITS))
                 continue;
             const uint32_t at[3] = {(uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2]};
             uint64_t key = key_of(tree->shift, at);
@@ -208,7 +208,7 @@ static bool find_normals(flr_sphere_tree *tree, const flr_sphere_tree_def *def,
 static bool build(flr_sphere_tree *tree, const flr_sphere_tree_def *def, uint64_t *keys,
                   uint64_t *spare)
 {
-    gathering g = {.keys = keys, .shift = tree->shift, .surface_only = def->surface_only};
+    tree_gathering g = {.keys = keys, .shift = tree->shift, .surface_only = def->surface_only};
     gather(def->voxmap, &g);
     sort_keys(keys, spare, g.count);
     tree->info.cubes[0] = g.count;
@@ -233,12 +233,12 @@ flr_result flr_sphere_tree_create(const flr_sphere_tree_def *def, flr_sphere_tre
                         "%d is no view of a sphere tree; take FLR_SPHERE_OCTREE", (int)def->view);
     const flr_grid *grid = &def->voxmap->header->grid;
     for (int axis = 0; axis < 3; axis++)
-        if ((uint64_t)grid->hypers[axis] * 64 > 1u << MOST_BITS)
+        if ((uint64_t)grid->hypers[axis] * 64 > 1u << MAX_BITS)
             return flr_fail(error, FLR_BAD_ARGUMENT,
                             "sphere trees reach 2^20 voxels along an axis, this voxmap has %llu; "
                             "use larger voxels",
                             (unsigned long long)grid->hypers[axis] * 64);
-    gathering g = {.shift = (unsigned)def->view, .surface_only = def->surface_only};
+    tree_gathering g = {.shift = (unsigned)def->view, .surface_only = def->surface_only};
     gather(def->voxmap, &g);
     if (g.count >= UINT32_MAX)
         return flr_fail(error, FLR_UNSUPPORTED,

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/adjacency.h"
+#include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
+#include "feeler/mesh_check.h"
 #include "voxel/grid.h"
 #include "voxel/mask.h"
 

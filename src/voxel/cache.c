@@ -1,16 +1,15 @@
 /* the cache: a folder of voxel files named by what they were built from */
-#include "feeler/cache.h"
+#include "feeler/voxel_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/assert.h"
-#include "feeler/voxfile.h"
+#include "feeler/base.h"
 #include "voxel/voxelize.h"
 #include "voxel/voxfile_format.h"
 
-#define SUFFIX ".flrvox"
+#define CACHE_SUFFIX ".flrvox"
 
 /* ---- names ---- */
 
@@ -80,7 +79,7 @@ static flr_result path_of(const flr_cache *cache, flr_hash key, char path[FLR_CA
                           flr_error *error)
 {
     char name[FLR_CACHE_NAME_SIZE], text[FLR_HASH_TEXT_SIZE];
-    snprintf(name, sizeof name, "%s" SUFFIX, flr_hash_print(key, text));
+    snprintf(name, sizeof name, "%s" CACHE_SUFFIX, flr_hash_print(key, text));
     return make_path(cache->folder, name, path, error);
 }
 
@@ -163,7 +162,8 @@ static bool see_name(void *context, const char *name)
     static const char *const own[] = {"scenarios", "shared", "uploads"};
     size_t length = strlen(name);
     bool ours = !strncmp(name, ".feeler-", 8) ||
-                (length > sizeof SUFFIX && !strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX));
+                (length > sizeof CACHE_SUFFIX &&
+                 !strcmp(name + length - (sizeof CACHE_SUFFIX - 1), CACHE_SUFFIX));
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) ours = ours || !strcmp(name, own[i]);
     if (!ours) *(bool *)context = true;
     return ours;
@@ -212,7 +212,7 @@ static void tell_not_stored(const flr_error *why, flr_cache_report *report)
     snprintf(report->not_stored, sizeof report->not_stored, "the cache: %.480s", why->message);
 }
 
-/* Trouble here is told, but hinders nobody. */
+/* Trouble here is reported, but stops nothing. */
 static void store_now(flr_env *env, const flr_cache *cache, const char *path,
                       const flr_voxmap *voxmap, const flr_shell *shell, flr_cache_report *report)
 {
@@ -342,7 +342,7 @@ typedef struct listing {
 static bool is_ours(const char *name)
 {
     return strspn(name, "0123456789abcdef") == FLR_HASH_TEXT_SIZE - 1 &&
-           strcmp(name + FLR_HASH_TEXT_SIZE - 1, SUFFIX) == 0;
+           strcmp(name + FLR_HASH_TEXT_SIZE - 1, CACHE_SUFFIX) == 0;
 }
 
 static bool add_entry(void *context, const char *name)

@@ -4,7 +4,7 @@
  * whose list has its triangle. A chunk's box holds what of its triangles lies in the chunk: long triangles do not
  * make it larger. Chunks are kept along a Morton curve; each eight that follow one another share a box, eight
  * of those the next, up to one. All lengths are in voxels. */
-#include "feeler/exact.h"
+#include "feeler/voxels.h"
 
 #include <stdlib.h>
 
@@ -14,11 +14,11 @@
 #include "voxel/overlap.h"
 #include "voxel/voxmap_format.h"
 
-enum { FANOUT = 8, LEVELS = 12, STACK = (FANOUT - 1) * LEVELS + 1 };
+enum { FANOUT = 8, LEVELS = 12, EXACT_STACK = (FANOUT - 1) * LEVELS + 1 };
 
-typedef struct box {
+typedef struct exact_box {
     float low[3], high[3]; /* voxels, rounded outwards */
-} box;
+} exact_box;
 
 struct flr_exact {
     const flr_voxmap *voxmap;
@@ -28,7 +28,7 @@ struct flr_exact {
     uint32_t chunk_count;
     uint64_t *first;           /* [chunk_count + 1]: where a chunk's triangles begin in `list` */
     uint32_t *list;            /* triangles by chunk, rising */
-    box *boxes;                /* of the chunks, of eight chunks each, … , of all */
+    exact_box *boxes;          /* of the chunks, of eight chunks each, … , of all */
     size_t level_at[LEVELS];   /* where in `boxes` a level begins; level 0: the chunks */
     uint32_t in_level[LEVELS]; /* boxes of it */
     unsigned top;              /* the level with one box */
@@ -53,20 +53,20 @@ static uint64_t morton(uint32_t x, uint32_t y, uint32_t z)
 typedef struct sorted_hyper {
     uint64_t order;   /* of the hyperchunk on the curve */
     uint32_t *list;   /* triangles by chunk */
-    box *boxes;       /* [chunks] */
+    exact_box *boxes; /* [chunks] */
     uint32_t *counts; /* [chunks], triangles each */
     uint32_t chunks;
     uint32_t entries;
 } sorted_hyper;
 
-typedef struct sort_job {
+typedef struct exact_sort_job {
     const flr_build *build;
     sorted_hyper *hypers; /* [build->hyper_count] */
-} sort_job;
+} exact_sort_job;
 
-static const box no_box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+static const exact_box no_box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
-static void box_add(box *to, const box *other)
+static void box_add(exact_box *to, const exact_box *other)
 {
     for (int axis = 0; axis < 3; axis++) {
         to->low[axis] = fminf(to->low[axis], other->low[axis]);
@@ -75,12 +75,12 @@ static void box_add(box *to, const box *other)
 }
 
 /* What a triangle with these corners has in the cube of 8 voxels at `base`, at most. */
-static box part_in_chunk(const flr_vec3 v[3], const int32_t base[3])
+static exact_box part_in_chunk(const flr_vec3 v[3], const int32_t base[3])
 {
     flr_vec3 low = flr_vec3_min(v[0], flr_vec3_min(v[1], v[2]));
     flr_vec3 high = flr_vec3_max(v[0], flr_vec3_max(v[1], v[2]));
     const double from[3] = {low.x, low.y, low.z}, to[3] = {high.x, high.y, high.z};
-    box b;
+    exact_box b;
     for (int axis = 0; axis < 3; axis++) {
         double least = fmax(from[axis], base[axis]), most = fmin(to[axis], base[axis] + 8.0);
         b.low[axis] = nextafterf((float)least, -INFINITY);
@@ -90,21 +90,21 @@ static box part_in_chunk(const flr_vec3 v[3], const int32_t base[3])
 }
 
 /* one triangle in one chunk of the hyperchunk at hand */
-typedef struct entry {
+typedef struct exact_entry {
     uint32_t triangle;
     uint16_t cell; /* of the chunk, along the curve */
-} entry;
+} exact_entry;
 
 typedef struct entry_list {
-    entry *entries;
+    exact_entry *entries;
     uint32_t count, capacity;
 } entry_list;
 
-static bool entry_add(entry_list *list, entry e)
+static bool entry_add(entry_list *list, exact_entry e)
 {
     if (list->count == list->capacity) {
         uint32_t capacity = list->capacity ? list->capacity * 2 : 1024;
-        entry *entries = realloc(list->entries, capacity * sizeof *entries);
+        exact_entry *entries = realloc(list->entries, capacity * sizeof *entries);
         if (!entries) return false;
         list->entries = entries;
         list->capacity = capacity;
@@ -115,7 +115,7 @@ static bool entry_add(entry_list *list, entry e)
 
 /* Finds the chunks of a hyperchunk that a triangle touches and lets their boxes grow. */
 static bool list_triangle(const flr_build *build, const int32_t base[3], uint32_t triangle,
-                          entry_list *list, box *boxes)
+                          entry_list *list, exact_box *boxes)
 {
     const uint32_t *t = build->mesh->triangles[triangle].v;
     const flr_vec3 v[3] = {build->vertices[t[0]], build->vertices[t[1]], build->vertices[t[2]]};
@@ -132,15 +132,15 @@ static bool list_triangle(const flr_build *build, const int32_t base[3], uint32_
                 const int32_t at[3] = {base[0] + 8 * x, base[1] + 8 * y, base[2] + 8 * z};
                 if (!flr_overlap_block(&o, at[0], at[1], at[2], 8)) continue;
                 uint16_t cell = (uint16_t)morton((uint32_t)x, (uint32_t)y, (uint32_t)z);
-                box b = part_in_chunk(v, at);
+                exact_box b = part_in_chunk(v, at);
                 box_add(&boxes[cell], &b);
-                if (!entry_add(list, (entry){triangle, cell})) return false;
+                if (!entry_add(list, (exact_entry){triangle, cell})) return false;
             }
     return true;
 }
 
 /* Turns the entries, rising by triangle, into lists by chunk. */
-static bool group_entries(const entry_list *list, const box boxes[512], sorted_hyper *to)
+static bool group_entries(const entry_list *list, const exact_box boxes[512], sorted_hyper *to)
 {
     uint32_t counts[512] = {0}, next[512], sum = 0;
     for (uint32_t i = 0; i < list->count; i++) counts[list->entries[i].cell]++;
@@ -167,7 +167,7 @@ static bool group_entries(const entry_list *list, const box boxes[512], sorted_h
 static flr_result sort_hyper(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
-    sort_job *job = context;
+    exact_sort_job *job = context;
     const flr_build *build = job->build;
     const flr_build_hyper *hyper = &build->hypers[piece];
     sorted_hyper *to = &job->hypers[piece];
@@ -175,7 +175,7 @@ static flr_result sort_hyper(void *context, size_t piece, unsigned worker)
     const int32_t base[3] = {(int32_t)hyper->at[0] * 64, (int32_t)hyper->at[1] * 64,
                              (int32_t)hyper->at[2] * 64};
     entry_list list = {0};
-    box boxes[512];
+    exact_box boxes[512];
     for (unsigned cell = 0; cell < 512; cell++) boxes[cell] = no_box;
     bool ok = true;
     for (uint32_t i = 0; ok && i < hyper->primitive_count; i++)
@@ -230,7 +230,7 @@ static bool join(flr_exact *exact, sorted_hyper *hypers, uint32_t count)
     exact->first[chunk] = at;
     for (unsigned level = 1; level <= exact->top; level++)
         for (uint32_t i = 0; i < exact->in_level[level]; i++) {
-            box *over = &exact->boxes[exact->level_at[level] + i];
+            exact_box *over = &exact->boxes[exact->level_at[level] + i];
             *over = no_box;
             for (uint32_t k = FANOUT * i; k < FANOUT * (i + 1); k++)
                 if (k < exact->in_level[level - 1])
@@ -245,7 +245,7 @@ static flr_result fill_exact(flr_exact *exact, const flr_mesh *mesh, flr_build *
     const flr_voxmap_header *h = exact->voxmap->header;
     flr_result result = flr_build_sort(build, h->T_voxmap_mesh, error);
     if (result != FLR_OK) return result;
-    sort_job job = {.build = build};
+    exact_sort_job job = {.build = build};
     job.hypers = calloc(build->hyper_count + 1u, sizeof *job.hypers);
     exact->triangles = malloc(mesh->triangle_count * sizeof *exact->triangles);
     result = job.hypers && exact->triangles
@@ -300,36 +300,24 @@ void flr_exact_destroy(flr_exact *exact)
     free(exact);
 }
 
-flr_exact_info flr_exact_get_info(const flr_exact *exact)
-{
-    flr_exact_info info = {.chunks = exact->chunk_count,
-                           .entries = exact->first[exact->chunk_count]};
-    info.bytes = sizeof *exact + exact->vertex_count * sizeof *exact->vertices +
-                 exact->triangle_count * sizeof *exact->triangles +
-                 (exact->chunk_count + 1u) * sizeof *exact->first +
-                 info.entries * sizeof *exact->list +
-                 (exact->level_at[exact->top] + 1) * sizeof *exact->boxes;
-    return info;
-}
-
 /* ---- asking ---- */
 
 /* the search for one point */
-typedef struct search {
+typedef struct exact_search {
     const flr_exact *exact;
     flr_vec3 p; /* voxels */
     flr_vec3 nearest;
     double best2; /* voxels^2: of what was found, or of how far to look */
     uint32_t triangle;
     uint32_t tests, max_tests;
-} search;
+} exact_search;
 
 /* a box to be looked into */
-typedef struct waiting {
+typedef struct exact_waiting {
     double least2; /* voxels^2: nothing in it is nearer */
     uint32_t number;
     uint32_t level;
-} waiting;
+} exact_waiting;
 
 static double gap(double p, double low, double high)
 {
@@ -337,7 +325,7 @@ static double gap(double p, double low, double high)
     return below > 0 ? below : above > 0 ? above : 0;
 }
 
-static double box_distance2(const box *b, flr_vec3 p)
+static double box_distance2(const exact_box *b, flr_vec3 p)
 {
     double x = gap(p.x, (double)b->low[0], (double)b->high[0]),
            y = gap(p.y, (double)b->low[1], (double)b->high[1]),
@@ -346,7 +334,7 @@ static double box_distance2(const box *b, flr_vec3 p)
 }
 
 /* Looks at a chunk's triangles; false when that was cut short. */
-static bool look_into(search *s, uint32_t chunk)
+static bool look_into(exact_search *s, uint32_t chunk)
 {
     const flr_exact *exact = s->exact;
     for (uint64_t i = exact->first[chunk]; i < exact->first[chunk + 1]; i++) {
@@ -372,7 +360,8 @@ static bool look_into(search *s, uint32_t chunk)
 }
 
 /* Puts the boxes below one on the stack, the nearest last. */
-static unsigned push_below(const search *s, const waiting *over, waiting *stack, unsigned depth)
+static unsigned push_below(const exact_search *s, const exact_waiting *over, exact_waiting *stack,
+                           unsigned depth)
 {
     const flr_exact *exact = s->exact;
     unsigned bottom = depth;
@@ -383,21 +372,21 @@ static unsigned push_below(const search *s, const waiting *over, waiting *stack,
         if (least2 > s->best2) continue;
         unsigned at = depth++;
         for (; at > bottom && stack[at - 1].least2 < least2; at--) stack[at] = stack[at - 1];
-        stack[at] = (waiting){least2, k, level};
+        stack[at] = (exact_waiting){least2, k, level};
     }
     return depth;
 }
 
 /* Searches nearest boxes first; returns below what distance (voxels^2) nothing is missed. */
-static double run_search(search *s, bool *complete)
+static double run_search(exact_search *s, bool *complete)
 {
     const flr_exact *exact = s->exact;
-    waiting stack[STACK];
+    exact_waiting stack[EXACT_STACK];
     unsigned depth = 1;
-    stack[0] =
-        (waiting){box_distance2(&exact->boxes[exact->level_at[exact->top]], s->p), 0, exact->top};
+    stack[0] = (exact_waiting){box_distance2(&exact->boxes[exact->level_at[exact->top]], s->p), 0,
+                               exact->top};
     while (depth) {
-        waiting now = stack[--depth];
+        exact_waiting now = stack[--depth];
         if (now.least2 > s->best2) continue;
         if (now.level > 0) {
             depth = push_below(s, &now, stack, depth);
@@ -454,11 +443,11 @@ flr_exact_result flr_exact_distance(const flr_exact *exact, flr_vec3 point, doub
     }
     double reach = max_distance / grid->voxel, by_mark = bound_by_mark(voxmap, point);
     if (by_mark < reach) reach = by_mark;
-    search s = {.exact = exact,
-                .p = flr_grid_to_voxels(grid, point),
-                .best2 = reach * reach,
-                .triangle = FLR_NONE,
-                .max_tests = max_tests ? max_tests : UINT32_MAX};
+    exact_search s = {.exact = exact,
+                      .p = flr_grid_to_voxels(grid, point),
+                      .best2 = reach * reach,
+                      .triangle = FLR_NONE,
+                      .max_tests = max_tests ? max_tests : UINT32_MAX};
     s.nearest = s.p;
     double least2 = run_search(&s, &result.complete);
     result.tests = s.tests;

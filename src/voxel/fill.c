@@ -85,12 +85,12 @@ static void flood_chunk(flr_mask *outside, const flr_mask *surface)
 
 /* ---- what is to be looked at ---- */
 
-typedef struct queue {
+typedef struct fill_queue {
     flr_build *build;
     uint64_t *items; /* hyperchunk coordinates, or a root cell's with the top bit set */
     size_t count, capacity;
     bool out_of_memory;
-} queue;
+} fill_queue;
 
 #define ITEM_ROOT (UINT64_C(1) << 63)
 
@@ -99,7 +99,7 @@ static uint64_t item(int64_t x, int64_t y, int64_t z)
     return (uint64_t)x | (uint64_t)y << 21 | (uint64_t)z << 42;
 }
 
-static void push(queue *q, uint64_t what)
+static void push(fill_queue *q, uint64_t what)
 {
     if (q->count == q->capacity) {
         size_t capacity = q->capacity ? q->capacity * 2 : 1024;
@@ -120,7 +120,7 @@ static uint32_t *root_at(const flr_build *build, int64_t x, int64_t y, int64_t z
 }
 
 /* Something in direction d of its neighbour was reached: look at the hyperchunk (x, y, z). */
-static void touch_hyper(queue *q, int64_t x, int64_t y, int64_t z)
+static void touch_hyper(fill_queue *q, int64_t x, int64_t y, int64_t z)
 {
     flr_build *build = q->build;
     const uint32_t *n = build->grid.hypers;
@@ -216,7 +216,7 @@ static unsigned side_cell(int d, unsigned i)
     return d < 2 ? flr_cell(at, u, v) : d < 4 ? flr_cell(u, at, v) : flr_cell(u, v, at);
 }
 
-static void flood_hyper(queue *q, flr_build_hyper *hyper)
+static void flood_hyper(fill_queue *q, flr_build_hyper *hyper)
 {
     local l = {.hyper = hyper};
     hyper->changed = true;
@@ -261,7 +261,7 @@ static void flood_hyper(queue *q, flr_build_hyper *hyper)
 /* ---- the whole ---- */
 
 /* A root cell that is empty and outside: its neighbours are reached over the whole side. */
-static void leave_root(queue *q, int64_t x, int64_t y, int64_t z)
+static void leave_root(fill_queue *q, int64_t x, int64_t y, int64_t z)
 {
     const uint32_t *n = q->build->roots;
     for (int d = 0; d < 6; d++) {
@@ -278,7 +278,7 @@ static void leave_root(queue *q, int64_t x, int64_t y, int64_t z)
 }
 
 /* Until nothing is left to look at. Frees the queue. */
-static flr_result drain(queue *q, flr_error *error)
+static flr_result drain(fill_queue *q, flr_error *error)
 {
     flr_build *build = q->build;
     bool stopped = false;
@@ -308,7 +308,7 @@ static flr_result drain(queue *q, flr_error *error)
 
 flr_result flr_build_fill(flr_build *build, flr_error *error)
 {
-    queue q = {.build = build};
+    fill_queue q = {.build = build};
     const uint32_t *n = build->grid.hypers;
     /* in from beyond the grid */
     for (uint32_t z = 0; z < n[2]; z++)
@@ -323,7 +323,7 @@ flr_result flr_build_fill(flr_build *build, flr_error *error)
 
 flr_result flr_build_fill_some(flr_build *build, uint32_t first, uint32_t count, flr_error *error)
 {
-    queue q = {.build = build};
+    fill_queue q = {.build = build};
     for (uint32_t i = first; i < first + count; i++) {
         const flr_build_hyper *hyper = &build->hypers[i];
         if (hyper->queued) push(&q, item(hyper->at[0], hyper->at[1], hyper->at[2]));

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feeler/adjacency.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/mesh_check.h"
 #include "mesh/checking.h"
 #include "voxel/build.h"
 #include "voxel/voxmap_format.h"
 
 /* border edges that hang together */
-typedef struct rim {
+typedef struct leak_rim {
     flr_vec3 origin; /* some vertex of it, against cancellation */
     flr_vec3 area;   /* twice the vector area about the origin */
     flr_vec3 middle; /* of its edges, weighted by length; in the end the tip of the cone */
@@ -20,17 +20,17 @@ typedef struct rim {
     double gap;      /* metres: the width of what it goes around */
     uint32_t tries;  /* cone voxels seen */
     bool leaks;
-} rim;
+} leak_rim;
 
 typedef struct cone_face {
     flr_vec3 p, q; /* the border edge */
     uint32_t rim;
 } cone_face;
 
-typedef struct search {
+typedef struct leak_search {
     const flr_mesh *mesh;
     const flr_voxmap *voxmap;
-    rim *rims;
+    leak_rim *rims;
     uint32_t rim_count;
     cone_face *faces;
     uint32_t face_count;
@@ -40,7 +40,7 @@ typedef struct search {
     flr_build build;            /* of it */
     const flr_build_hyper *now; /* being looked at */
     uint32_t face;              /* being looked at */
-} search;
+} leak_search;
 
 static flr_result no_memory(flr_error *error)
 {
@@ -49,7 +49,7 @@ static flr_result no_memory(flr_error *error)
 
 /* ---- borders ---- */
 
-static void add_edge(rim *r, flr_vec3 p, flr_vec3 q)
+static void add_edge(leak_rim *r, flr_vec3 p, flr_vec3 q)
 {
     if (r->length == 0) r->origin = p;
     double length = flr_vec3_distance(p, q);
@@ -61,8 +61,8 @@ static void add_edge(rim *r, flr_vec3 p, flr_vec3 q)
 }
 
 /* the rim of every border edge, and its numbers */
-static void gather_rims(search *s, const flr_mesh *welded, const flr_adjacency *a, uint32_t *parent,
-                        uint32_t *number)
+static void gather_rims(leak_search *s, const flr_mesh *welded, const flr_adjacency *a,
+                        uint32_t *parent, uint32_t *number)
 {
     for (uint32_t e = 0; e < a->edge_count; e++)
         if (a->edge_kind[e] == FLR_EDGE_BORDER)
@@ -76,21 +76,21 @@ static void gather_rims(search *s, const flr_mesh *welded, const flr_adjacency *
         uint32_t root = flr_root(parent, v[side % 3]);
         if (number[root] == FLR_NONE) {
             number[root] = s->rim_count;
-            s->rims[s->rim_count++] = (rim){.length = 0};
+            s->rims[s->rim_count++] = (leak_rim){.length = 0};
         }
         face.rim = number[root];
         s->faces[s->face_count++] = face;
         add_edge(&s->rims[face.rim], face.p, face.q);
     }
     for (uint32_t i = 0; i < s->rim_count; i++) {
-        rim *r = &s->rims[i];
+        leak_rim *r = &s->rims[i];
         if (r->length > 0) r->middle = flr_vec3_scale(r->middle, 1 / r->length);
         r->middle = flr_vec3_add(r->origin, r->middle);
         r->gap = r->length > 0 ? 2 * flr_vec3_length(r->area) / r->length : 0;
     }
 }
 
-static flr_result find_rims(search *s, const flr_mesh *welded, flr_error *error)
+static flr_result find_rims(leak_search *s, const flr_mesh *welded, flr_error *error)
 {
     flr_adjacency *a;
     flr_result result = flr_adjacency_create(welded, &a, error);
@@ -110,7 +110,7 @@ static flr_result find_rims(search *s, const flr_mesh *welded, flr_error *error)
 }
 
 /* Borders that lie on each other, as between parts that were not welded, are none at this voxel size. */
-static flr_result find_rims_welded(search *s, double weld, flr_error *error)
+static flr_result find_rims_welded(leak_search *s, double weld, flr_error *error)
 {
     flr_mesh_def def = flr_default_mesh_def();
     def.vertices = s->mesh->vertices;
@@ -129,7 +129,7 @@ static flr_result find_rims_welded(search *s, double weld, flr_error *error)
 /* ---- the second flood ---- */
 
 /* mesh and cones in one: the mesh's triangles first, then one per border edge */
-static flr_result flood_again(search *s, unsigned threads, flr_error *error)
+static flr_result flood_again(leak_search *s, unsigned threads, flr_error *error)
 {
     const flr_mesh *mesh = s->mesh;
     size_t triangles = (size_t)mesh->triangle_count + s->face_count;
@@ -173,7 +173,7 @@ static bool closed_surface(const flr_build *build, int64_t x, int64_t y, int64_t
 }
 
 /* Free with the mesh alone, inside when its borders are closed? */
-static bool has_leaked(const search *s, const int64_t at[3])
+static bool has_leaked(const leak_search *s, const int64_t at[3])
 {
     unsigned mark = flr_voxmap_mark_at(s->voxmap, FLR_FIELD_SURFACE, at[0], at[1], at[2]);
     return mark != FLR_MARK_SURFACE && mark != FLR_MARK_INTERIOR &&
@@ -182,7 +182,7 @@ static bool has_leaked(const search *s, const int64_t at[3])
 }
 
 /* From a voxel of a cone: does the space behind it go as deep as `wanted` voxels? The cone may be two voxels thick. */
-static bool is_deep(const search *s, const int64_t from[3], int axis, int step, int wanted)
+static bool is_deep(const leak_search *s, const int64_t from[3], int axis, int step, int wanted)
 {
     int64_t at[3] = {from[0], from[1], from[2]};
     int depth = 0;
@@ -199,16 +199,16 @@ static bool is_deep(const search *s, const int64_t from[3], int axis, int step, 
 /* A row of voxels that a face of a cone touches. */
 static void look_at_row(void *context, unsigned y, unsigned z, uint64_t row)
 {
-    enum { SHALLOW = 3, TRIES = 20000 };
-    search *s = context;
-    rim *r = &s->rims[s->faces[s->face].rim];
+    enum { SHALLOW = 3, LEAK_TRIES = 20000 };
+    leak_search *s = context;
+    leak_rim *r = &s->rims[s->faces[s->face].rim];
     double voxel = s->voxmap->header->grid.voxel;
     flr_vec3 area = flr_quat_rotate(s->voxmap->header->T_voxmap_mesh.q, r->area);
     const double size[3] = {fabs(area.x), fabs(area.y), fabs(area.z)};
     int axis = size[0] > size[1] ? (size[0] > size[2] ? 0 : 2) : (size[1] > size[2] ? 1 : 2);
     int wanted = (int)fmax(SHALLOW, ceil(fmin(0.1 * r->gap / voxel, 1e6)));
     /* a wide cone has very many voxels: a share of them will do */
-    uint32_t stride = (uint32_t)fmax(1, fmin(r->gap * r->gap / (voxel * voxel * TRIES), 1e6));
+    uint32_t stride = (uint32_t)fmax(1, fmin(r->gap * r->gap / (voxel * voxel * LEAK_TRIES), 1e6));
     for (; row && !r->leaks; row &= row - 1) {
         if (r->tries++ % stride) continue;
         const int64_t at[3] = {(int64_t)s->now->at[0] * 64 + __builtin_ctzll(row),
@@ -220,7 +220,7 @@ static void look_at_row(void *context, unsigned y, unsigned z, uint64_t row)
     }
 }
 
-static void look_at_cones(search *s)
+static void look_at_cones(leak_search *s)
 {
     uint32_t first = s->mesh->triangle_count;
     for (uint32_t h = 0; h < s->build.hyper_count; h++) {
@@ -272,7 +272,7 @@ flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigne
     flr_adjacency_destroy(adjacency);
     if (!open) return FLR_OK;
 
-    search s = {.mesh = mesh, .voxmap = voxmap};
+    leak_search s = {.mesh = mesh, .voxmap = voxmap};
     result = find_rims_welded(&s, voxel / 8, error);
     for (uint32_t i = 0; i < s.rim_count; i++) widest = fmax(widest, s.rims[i].gap);
     report->skipped = result == FLR_OK && widest > voxel / 2 && memory &&
@@ -298,7 +298,8 @@ const char *flr_leak_print(const flr_leak *leak, char text[FLR_LEAK_TEXT_SIZE])
     char place[FLR_PLACE_TEXT_SIZE], gap[FLR_SIZE_TEXT_SIZE], voxel[FLR_SIZE_TEXT_SIZE];
     flr_size_print_tight(leak->voxel, voxel);
     snprintf(text, FLR_LEAK_TEXT_SIZE,
-             "interior leaked through a gap near %s, about %s; use --voxel %s or --hollow",
+             "interior leaked through a gap near %s, about %s; use voxels of %s, or voxelize the "
+             "part as hollow",
              flr_place_print(leak->place, place), flr_length_print(leak->gap, gap), voxel);
     return text;
 }

@@ -8,9 +8,9 @@
 #ifndef FLR_VOXEL_LEAK_H
 #define FLR_VOXEL_LEAK_H
 
+#include "feeler/base.h"
 #include "feeler/mesh.h"
-#include "feeler/result.h"
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 
 typedef struct flr_leak {
     flr_vec3 place; /* the middle of the gap's border, metres, mesh's frame */
@@ -33,7 +33,7 @@ typedef struct flr_leak_report {
 flr_result flr_leak_find(const flr_mesh *mesh, const flr_voxmap *voxmap, unsigned threads,
                          uint64_t memory, flr_leak_report *report, flr_error *error);
 
-/* "interior leaked through a gap near (1 mm, 0, 2 mm), about 3 mm; use --voxel 3.8mm or --hollow"; returns `text`. */
+/* "interior leaked through a gap near (1 mm, 0, 2 mm), about 3 mm; use voxels of 3.8mm, or voxelize the part as hollow"; returns `text`. */
 const char *flr_leak_print(const flr_leak *leak, char text[FLR_LEAK_TEXT_SIZE]);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "voxel/field.h"
 #include "voxel/merge.h"
 #include "voxel/union.h"
@@ -96,12 +96,12 @@ uint32_t flr_merge_part_count(const flr_merge *merge) { return merge->count; }
 /* ---- places on the lattice ---- */
 
 /* hyperchunks by lattice coordinates, both ends included */
-typedef struct extent {
+typedef struct merge_extent {
     int64_t low[3], high[3];
-} extent;
+} merge_extent;
 
 /* The hyperchunks in reach of what lies in the box; false when they are too far out to count. */
-static bool extent_of(const flr_merge *merge, flr_box3 box, unsigned range, extent *e)
+static bool extent_of(const flr_merge *merge, flr_box3 box, unsigned range, merge_extent *e)
 {
     double hyper = merge->def.voxel * FLR_HYPER_SIDE;
     double margin = (range + 1.0) / FLR_HYPER_SIDE; /* a triangle may touch the voxel next to it */
@@ -118,9 +118,9 @@ static bool extent_of(const flr_merge *merge, flr_box3 box, unsigned range, exte
     return true;
 }
 
-static extent extent_of_placed(const flr_placed *placed)
+static merge_extent extent_of_placed(const flr_placed *placed)
 {
-    extent e;
+    merge_extent e;
     for (int axis = 0; axis < 3; axis++) {
         e.low[axis] = placed->low[axis];
         e.high[axis] = placed->low[axis] + placed->build.grid.hypers[axis] - 1;
@@ -128,7 +128,7 @@ static extent extent_of_placed(const flr_placed *placed)
     return e;
 }
 
-static extent extent_union(extent a, extent b)
+static merge_extent extent_union(merge_extent a, merge_extent b)
 {
     for (int axis = 0; axis < 3; axis++) {
         if (b.low[axis] < a.low[axis]) a.low[axis] = b.low[axis];
@@ -137,7 +137,7 @@ static extent extent_union(extent a, extent b)
     return a;
 }
 
-static flr_placed place(const flr_merge *merge, extent e)
+static flr_placed place(const flr_merge *merge, merge_extent e)
 {
     flr_placed placed = {.build = {.threads = merge->def.threads}};
     double hyper = merge->def.voxel * FLR_HYPER_SIDE;
@@ -152,7 +152,7 @@ static flr_placed place(const flr_merge *merge, extent e)
 }
 
 /* Is the directory of a grid of this extent of a size that can be kept? */
-static bool fits(extent e)
+static bool fits(merge_extent e)
 {
     double roots = 1;
     for (int axis = 0; axis < 3; axis++) {
@@ -180,7 +180,7 @@ static flr_hash hash_part(const flr_merge_part *part)
 
 /* Is there room for one part more? */
 static flr_result check_part(const flr_merge *merge, const flr_merge_part *part, flr_box3 box,
-                             extent *own, double *bytes, flr_error *error)
+                             merge_extent *own, double *bytes, flr_error *error)
 {
     char voxel[FLR_SIZE_TEXT_SIZE];
     flr_voxelize_def def = merge->def;
@@ -196,7 +196,7 @@ static flr_result check_part(const flr_merge *merge, const flr_merge_part *part,
     flr_voxmap_header header = flr_voxelize_header(&def);
     bool near = extent_of(merge, box, header.range, own);
     if (near) {
-        extent all = *own;
+        merge_extent all = *own;
         for (uint32_t i = 0; i < merge->count; i++)
             all = extent_union(all, extent_of_placed(&merge->parts[i]->voxels));
         near = fits(all);
@@ -241,7 +241,7 @@ static flr_result make_part(const flr_merge *merge, const flr_merge_part *part, 
                             flr_error *error)
 {
     flr_box3 box = flr_voxelize_bounds(part->mesh, part->T_voxmap_part);
-    extent own;
+    merge_extent own;
     double bytes;
     flr_result result = check_part(merge, part, box, &own, &bytes, error);
     if (result != FLR_OK) return result;
@@ -415,7 +415,7 @@ static flr_result unite(const flr_merge *merge, flr_placed *all, flr_hash *hash)
     flr_result result = FLR_NO_MEMORY;
     if (parts && hashes) {
         *hash = hash_all(merge, hashes);
-        extent e = extent_of_placed(&merge->parts[0]->voxels);
+        merge_extent e = extent_of_placed(&merge->parts[0]->voxels);
         for (uint32_t i = 0; i < merge->count; i++) {
             parts[i] = &merge->parts[i]->voxels;
             e = extent_union(e, extent_of_placed(parts[i]));

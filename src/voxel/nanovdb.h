@@ -24,9 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/base.h"
 #include "feeler/env.h"
-#include "feeler/result.h"
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 
 typedef struct flr_nanovdb_options {
     unsigned bits; /* of the marks: 2, 4 or 8; default 0: as few as hold the range, at least 4 */

@@ -62,7 +62,7 @@ enum {
     FLR_NV_ROOT = 64,
     FLR_NV_ROOT_COUNT = 24,
     FLR_NV_ROOT_BACKGROUND = 28,
-    FLR_NV_ROOT_LEAST = 32,
+    FLR_NV_ROOT_MIN = 32,
     FLR_NV_TILE = 32,
     FLR_NV_TILE_CHILD = 8,
     FLR_NV_TILE_VALUE = 20,
@@ -72,11 +72,11 @@ enum {
     FLR_NV_NODE_VALUES = 32,
     FLR_NV_UPPER = 270400,
     FLR_NV_UPPER_CHILDREN = 4128,
-    FLR_NV_UPPER_LEAST = 8224,
+    FLR_NV_UPPER_MIN = 8224,
     FLR_NV_UPPER_CELLS = 8256,
     FLR_NV_LOWER = 33856,
     FLR_NV_LOWER_CHILDREN = 544,
-    FLR_NV_LOWER_LEAST = 1056,
+    FLR_NV_LOWER_MIN = 1056,
     FLR_NV_LOWER_CELLS = 1088,
 
     /* leaves: low corner, size less one (3 bytes), flags, value bits, least, largest, values */
@@ -84,7 +84,7 @@ enum {
     FLR_NV_LEAF_SIZE = 12,
     FLR_NV_LEAF_FLAGS = 15,
     FLR_NV_LEAF_ACTIVE = 16,
-    FLR_NV_LEAF_LEAST = 80,
+    FLR_NV_LEAF_MIN = 80,
     FLR_NV_LEAF_VALUES = 96,
 
     FLR_NV_TYPE_FLOAT = 1,

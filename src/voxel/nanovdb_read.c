@@ -13,7 +13,7 @@ typedef struct part {
     flr_mask mask;
 } part;
 
-typedef struct reading {
+typedef struct nanovdb_read_reading {
     const char *name;
     const uint8_t *grid; /* the grid alone */
     uint64_t size;
@@ -26,7 +26,7 @@ typedef struct reading {
     part *parts;
     size_t count, room;
     flr_error *error;
-} reading;
+} nanovdb_read_reading;
 
 flr_nanovdb_options flr_default_nanovdb_options(void)
 {
@@ -34,7 +34,7 @@ flr_nanovdb_options flr_default_nanovdb_options(void)
     return options;
 }
 
-static flr_result damaged(const reading *r, const char *what)
+static flr_result damaged(const nanovdb_read_reading *r, const char *what)
 {
     return flr_fail(r->error, FLR_BAD_INPUT, "%s: damaged NanoVDB file: %s", r->name, what);
 }
@@ -42,7 +42,7 @@ static flr_result damaged(const reading *r, const char *what)
 /* ---- the head ---- */
 
 /* The one grid in the file, as far as can be said without looking into it. */
-static flr_result find_grid(reading *r, const uint8_t *bytes, size_t size)
+static flr_result find_grid(nanovdb_read_reading *r, const uint8_t *bytes, size_t size)
 {
     flr_error *error = r->error;
     if (size < FLR_NV_FILE + FLR_NV_META || flr_nv_u64(bytes) != FLR_NANOVDB_MAGIC)
@@ -84,7 +84,7 @@ static flr_result find_grid(reading *r, const uint8_t *bytes, size_t size)
 }
 
 /* From index to metres: one size for all three directions, no rotation. */
-static flr_result read_map(reading *r)
+static flr_result read_map(nanovdb_read_reading *r)
 {
     double numbers[22];
     for (int i = 0; i < 22; i++) numbers[i] = flr_nv_f64(r->grid + FLR_NV_GRID_MAP_D + 8 * i);
@@ -104,7 +104,7 @@ static flr_result read_map(reading *r)
 
 /* ---- the tree ---- */
 
-static flr_result add_part(reading *r, const int32_t at[3], const flr_mask *mask)
+static flr_result add_part(nanovdb_read_reading *r, const int32_t at[3], const flr_mask *mask)
 {
     if (r->count == r->room) {
         size_t more = r->room ? 2 * r->room : 256;
@@ -120,14 +120,14 @@ static flr_result add_part(reading *r, const int32_t at[3], const flr_mask *mask
 }
 
 /* Notes whether there is an inside; is this value on the surface? A NaN is not. */
-static bool is_surface(reading *r, float value)
+static bool is_surface(nanovdb_read_reading *r, float value)
 {
     if (value < -r->limit) r->inside = true;
     return value >= -r->limit && value <= r->limit;
 }
 
 /* The same for a row of tiles: is any of them? */
-static bool any_surface(reading *r, const uint8_t *cells, unsigned count)
+static bool any_surface(nanovdb_read_reading *r, const uint8_t *cells, unsigned count)
 {
     float limit = r->limit;
     unsigned below = 0, near = 0;
@@ -140,7 +140,7 @@ static bool any_surface(reading *r, const uint8_t *cells, unsigned count)
     return near != 0;
 }
 
-static flr_result read_leaf(reading *r, uint64_t offset, const int32_t at[3])
+static flr_result read_leaf(nanovdb_read_reading *r, uint64_t offset, const int32_t at[3])
 {
     const uint8_t *values = r->grid + offset + FLR_NV_LEAF_VALUES;
     flr_mask mask = {{0}};
@@ -151,8 +151,8 @@ static flr_result read_leaf(reading *r, uint64_t offset, const int32_t at[3])
 }
 
 /* Where a child lies, `distance` bytes from its parent: whole within the grid, and one of those that there are. */
-static flr_result find_child(reading *r, uint64_t parent, uint64_t distance, uint64_t size,
-                             int level, uint64_t *offset)
+static flr_result find_child(nanovdb_read_reading *r, uint64_t parent, uint64_t distance,
+                             uint64_t size, int level, uint64_t *offset)
 {
     *offset = parent + distance;
     if (distance >= r->size || *offset > r->size - size || *offset < FLR_NV_GRID + FLR_NV_TREE)
@@ -162,7 +162,7 @@ static flr_result find_child(reading *r, uint64_t parent, uint64_t distance, uin
     return FLR_OK;
 }
 
-static flr_result surface_tile(const reading *r, int voxels)
+static flr_result surface_tile(const nanovdb_read_reading *r, int voxels)
 {
     return flr_fail(r->error, FLR_UNSUPPORTED,
                     "%s: %s of %d voxels or more %s one value near zero; this is no level set",
@@ -172,7 +172,7 @@ static flr_result surface_tile(const reading *r, int voxels)
 
 /* One value for eight voxels each way. A block full of surface is rare; as a tile it takes 8 bytes of the file and thousands in
  * memory, so there may be no more of them than leaves would fit into the file. */
-static flr_result read_tile(reading *r, float value, const int32_t leaf[3])
+static flr_result read_tile(nanovdb_read_reading *r, float value, const int32_t leaf[3])
 {
     if (!is_surface(r, value)) return FLR_OK;
     if (!r->tiles_left) return surface_tile(r, 8);
@@ -182,7 +182,7 @@ static flr_result read_tile(reading *r, float value, const int32_t leaf[3])
     return add_part(r, leaf, &full);
 }
 
-static flr_result read_lower(reading *r, uint64_t here, const int32_t at[3])
+static flr_result read_lower(nanovdb_read_reading *r, uint64_t here, const int32_t at[3])
 {
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_LOWER_CELLS;
     flr_result result = FLR_OK;
@@ -201,7 +201,7 @@ static flr_result read_lower(reading *r, uint64_t here, const int32_t at[3])
     return result;
 }
 
-static flr_result read_upper(reading *r, uint64_t here, const int32_t at[3])
+static flr_result read_upper(nanovdb_read_reading *r, uint64_t here, const int32_t at[3])
 {
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_UPPER_CELLS;
     flr_result result = FLR_OK;
@@ -233,7 +233,7 @@ static int32_t key_place(uint64_t bits)
     return place >= 1 << 19 ? place - (1 << 20) : place;
 }
 
-static flr_result read_tree(reading *r)
+static flr_result read_tree(nanovdb_read_reading *r)
 {
     const uint8_t *tree = r->grid + FLR_NV_GRID;
     for (int i = 0; i < 3; i++) r->left[i] = flr_nv_u32(tree + FLR_NV_TREE_COUNTS + 4 * i);
@@ -279,7 +279,8 @@ enum {
 
 /* How far distances are marked is what the background value says, and a single byte of it may ask for gigabytes. A level set
  * holds the values that far out: marks for many times as many voxels are not its own. */
-static flr_result check_reach(const reading *r, const flr_voxelize_def *def, const flr_grid *grid)
+static flr_result check_reach(const nanovdb_read_reading *r, const flr_voxelize_def *def,
+                              const flr_grid *grid)
 {
     double side = 2 * ((def->range + 7) / 8) + 1; /* chunks around one with surface */
     double all = 512.0 * grid->hypers[0] * grid->hypers[1] * grid->hypers[2];
@@ -294,7 +295,8 @@ static flr_result check_reach(const reading *r, const flr_voxelize_def *def, con
 }
 
 /* The grid for all parts and `range` voxels around them; `low` is its corner, a multiple of 64 voxels, in leaves. */
-static flr_result place_grid(const reading *r, unsigned range, flr_grid *grid, int64_t low[3])
+static flr_result place_grid(const nanovdb_read_reading *r, unsigned range, flr_grid *grid,
+                             int64_t low[3])
 {
     double origin[3], roots = 1;
     for (int axis = 0; axis < 3; axis++) {
@@ -326,7 +328,7 @@ static flr_result place_grid(const reading *r, unsigned range, flr_grid *grid, i
 }
 
 /* The parts as scanned hyperchunks. */
-static flr_result make_build(const reading *r, const int64_t low[3], flr_build *build)
+static flr_result make_build(const nanovdb_read_reading *r, const int64_t low[3], flr_build *build)
 {
     uint64_t *pairs = malloc(r->count * sizeof *pairs);
     flr_mask(*dense)[512] = aligned_alloc(64, FLR_LAYER_COUNT * sizeof *dense);
@@ -357,14 +359,14 @@ static flr_result make_build(const reading *r, const int64_t low[3], flr_build *
 }
 
 /* The background stands one voxel beyond the distances. */
-static unsigned range_of(const reading *r, unsigned bits)
+static unsigned range_of(const nanovdb_read_reading *r, unsigned bits)
 {
     double most = bits == 4 ? FLR_RANGE_MAX_4BIT : FLR_RANGE_MAX_8BIT;
     double range = round((double)r->background / r->voxel) - 1;
     return (unsigned)fmax(8, fmin(range, most)); /* 8 also if it is not a number */
 }
 
-static flr_result make_voxmap(const reading *r, const flr_nanovdb_options *options,
+static flr_result make_voxmap(const nanovdb_read_reading *r, const flr_nanovdb_options *options,
                               flr_voxmap **voxmap)
 {
     flr_voxelize_def def = flr_default_voxelize_def();
@@ -399,7 +401,7 @@ flr_result flr_nanovdb_parse(const char *name, const uint8_t *bytes, size_t size
 {
     flr_nanovdb_options defaults = flr_default_nanovdb_options();
     if (!options) options = &defaults;
-    reading r = {.name = name, .error = error};
+    nanovdb_read_reading r = {.name = name, .error = error};
     flr_result result = find_grid(&r, bytes, size);
     if (result == FLR_OK) result = read_map(&r);
     if (result == FLR_OK) result = read_tree(&r);

@@ -12,9 +12,9 @@ static const char grid_name[] = "surface";
 enum { LOWER_SHIFT = 7, UPPER_SHIFT = 12 }; /* voxels of a node's side, as a power of two */
 
 /* a box of voxels, both corners inside */
-typedef struct box {
+typedef struct nanovdb_write_box {
     int32_t low[3], high[3];
-} box;
+} nanovdb_write_box;
 
 /* 128x128x128 voxels that are not free throughout */
 typedef struct lower {
@@ -22,7 +22,7 @@ typedef struct lower {
     uint32_t leaves;   /* 0 and `solid`: interior throughout, no node */
     uint32_t furthest; /* largest mark */
     bool solid;
-    box active;
+    nanovdb_write_box active;
 } lower;
 
 /* 4096x4096x4096 voxels that are not free throughout */
@@ -31,10 +31,10 @@ typedef struct upper {
     uint32_t first, count; /* of the lowers */
     uint32_t nodes;        /* lowers that are not solid */
     uint32_t furthest;
-    box active;
+    nanovdb_write_box active;
 } upper;
 
-typedef struct writing {
+typedef struct nanovdb_write_writing {
     const flr_voxmap *voxmap;
     flr_output *output;
     float values[256]; /* by mark, metres; of 0: the background */
@@ -45,16 +45,17 @@ typedef struct writing {
     uint64_t leaf_count, node_count; /* node_count: lowers that are not solid */
     uint64_t active;                 /* voxels */
     uint32_t furthest;
-    box all;
+    nanovdb_write_box all;
     flr_error *error;
-} writing;
+} nanovdb_write_writing;
 
-static box no_box(void)
+static nanovdb_write_box no_box(void)
 {
-    return (box){{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}};
+    return (nanovdb_write_box){{INT32_MAX, INT32_MAX, INT32_MAX},
+                               {INT32_MIN, INT32_MIN, INT32_MIN}};
 }
 
-static void add_box(box *to, const box *more)
+static void add_box(nanovdb_write_box *to, const nanovdb_write_box *more)
 {
     for (int i = 0; i < 3; i++) {
         if (more->low[i] < to->low[i]) to->low[i] = more->low[i];
@@ -63,9 +64,9 @@ static void add_box(box *to, const box *more)
 }
 
 /* the box of a whole node, where nothing in it is active: readers tell from it where the node lies */
-static box node_box(const uint32_t at[3], unsigned shift)
+static nanovdb_write_box node_box(const uint32_t at[3], unsigned shift)
 {
-    box b;
+    nanovdb_write_box b;
     for (int i = 0; i < 3; i++) {
         b.low[i] = (int32_t)(at[i] << shift);
         b.high[i] = b.low[i] + (1 << shift) - 1;
@@ -107,8 +108,8 @@ static void leaf_marks(const flr_voxmap *voxmap, uint32_t plane, uint8_t marks[5
 }
 
 /* Where a leaf is active, how many voxels, and its largest mark; an empty box where it is not. */
-static unsigned measure_leaf(const uint8_t marks[512], const uint32_t chunk[3], box *active,
-                             uint32_t *furthest)
+static unsigned measure_leaf(const uint8_t marks[512], const uint32_t chunk[3],
+                             nanovdb_write_box *active, uint32_t *furthest)
 {
     unsigned count = 0;
     *active = no_box();
@@ -117,7 +118,7 @@ static unsigned measure_leaf(const uint8_t marks[512], const uint32_t chunk[3], 
         const int32_t at[3] = {(int32_t)(chunk[0] * 8 + (n >> 6)),
                                (int32_t)(chunk[1] * 8 + (n >> 3 & 7)),
                                (int32_t)(chunk[2] * 8 + (n & 7))};
-        box one = {{at[0], at[1], at[2]}, {at[0], at[1], at[2]}};
+        nanovdb_write_box one = {{at[0], at[1], at[2]}, {at[0], at[1], at[2]}};
         add_box(active, &one);
         if (marks[n] > *furthest) *furthest = marks[n];
         count++;
@@ -139,7 +140,7 @@ static bool grow(void **list, size_t *room, size_t count, size_t size)
 }
 
 /* One cell of an upper node: added to the lists unless it is free throughout. */
-static bool look_at_lower(writing *w, upper *u, const uint32_t at[3])
+static bool look_at_lower(nanovdb_write_writing *w, upper *u, const uint32_t at[3])
 {
     lower found = {.at = {at[0], at[1], at[2]}, .active = no_box()};
     unsigned solid = 0, any = 0;
@@ -154,7 +155,7 @@ static bool look_at_lower(writing *w, upper *u, const uint32_t at[3])
             continue;
         }
         uint8_t marks[512];
-        box active;
+        nanovdb_write_box active;
         if (entry & FLR_UNIFORM)
             memset(marks, (int)(entry & 255), sizeof marks);
         else
@@ -187,7 +188,7 @@ static bool root_is_free(const flr_voxmap *voxmap, const uint32_t at[3])
            (FLR_UNIFORM | FLR_MARK_FREE);
 }
 
-static bool look_at_upper(writing *w, const uint32_t at[3])
+static bool look_at_upper(nanovdb_write_writing *w, const uint32_t at[3])
 {
     const uint32_t *hypers = w->voxmap->header->grid.hypers;
     upper found = {
@@ -208,7 +209,7 @@ static bool look_at_upper(writing *w, const uint32_t at[3])
     return true;
 }
 
-static bool look(writing *w)
+static bool look(nanovdb_write_writing *w)
 {
     const uint32_t *hypers = w->voxmap->header->grid.hypers;
     uint32_t at[3];
@@ -222,12 +223,12 @@ static bool look(writing *w)
 
 /* ---- writing ---- */
 
-static flr_result put(writing *w, const void *bytes, size_t size)
+static flr_result put(nanovdb_write_writing *w, const void *bytes, size_t size)
 {
     return flr_output_write(w->output, bytes, size, w->error);
 }
 
-static void put_box(uint8_t *p, const box *b)
+static void put_box(uint8_t *p, const nanovdb_write_box *b)
 {
     for (int i = 0; i < 3; i++) {
         flr_nv_put_u32(p + 4 * i, (uint32_t)b->low[i]);
@@ -236,7 +237,7 @@ static void put_box(uint8_t *p, const box *b)
 }
 
 /* least and largest active value */
-static void put_limits(const writing *w, uint8_t *p, uint32_t furthest)
+static void put_limits(const nanovdb_write_writing *w, uint8_t *p, uint32_t furthest)
 {
     flr_nv_put_f32(p, 0);
     flr_nv_put_f32(p + 4, furthest > FLR_MARK_SURFACE ? w->values[furthest] : 0);
@@ -246,7 +247,7 @@ typedef struct layout {
     uint64_t root, uppers, lowers, leaves, size; /* from the start of the grid */
 } layout;
 
-static layout lay_out(const writing *w)
+static layout lay_out(const nanovdb_write_writing *w)
 {
     layout l = {.root = FLR_NV_GRID + FLR_NV_TREE};
     l.uppers = l.root + FLR_NV_ROOT + w->upper_count * FLR_NV_TILE;
@@ -257,7 +258,7 @@ static layout lay_out(const writing *w)
 }
 
 /* The box of what is active in metres, and the edge length of a voxel three times. */
-static void put_world(const writing *w, uint8_t *world, uint8_t *voxel)
+static void put_world(const nanovdb_write_writing *w, uint8_t *world, uint8_t *voxel)
 {
     const flr_grid *g = &w->voxmap->header->grid;
     const double origin[3] = {g->origin.x, g->origin.y, g->origin.z};
@@ -268,7 +269,7 @@ static void put_world(const writing *w, uint8_t *world, uint8_t *voxel)
     }
 }
 
-static flr_result put_description(writing *w, const layout *l)
+static flr_result put_description(nanovdb_write_writing *w, const layout *l)
 {
     uint8_t bytes[FLR_NV_FILE + FLR_NV_META + sizeof grid_name] = {0}, *m = bytes + FLR_NV_FILE;
     flr_nv_put_u64(bytes, FLR_NANOVDB_MAGIC);
@@ -296,7 +297,7 @@ static flr_result put_description(writing *w, const layout *l)
 }
 
 /* From index to metres: a matrix, its inverse and a shift, once in single and once in double precision. */
-static void put_map(const writing *w, uint8_t *grid)
+static void put_map(const nanovdb_write_writing *w, uint8_t *grid)
 {
     const flr_grid *g = &w->voxmap->header->grid;
     double numbers[22] = {0};
@@ -315,7 +316,7 @@ static void put_map(const writing *w, uint8_t *grid)
 }
 
 /* head, tree, root and its tiles */
-static flr_result put_head(writing *w, const layout *l)
+static flr_result put_head(nanovdb_write_writing *w, const layout *l)
 {
     uint8_t g[FLR_NV_GRID + FLR_NV_TREE + FLR_NV_ROOT] = {0};
     uint8_t *tree = g + FLR_NV_GRID, *root = tree + FLR_NV_TREE;
@@ -343,7 +344,7 @@ static flr_result put_head(writing *w, const layout *l)
     put_box(root, &w->all);
     flr_nv_put_u32(root + FLR_NV_ROOT_COUNT, (uint32_t)w->upper_count);
     flr_nv_put_f32(root + FLR_NV_ROOT_BACKGROUND, w->values[FLR_MARK_FREE]);
-    put_limits(w, root + FLR_NV_ROOT_LEAST, w->furthest);
+    put_limits(w, root + FLR_NV_ROOT_MIN, w->furthest);
     flr_result result = put(w, g, sizeof g);
     for (size_t i = 0; result == FLR_OK && i < w->upper_count; i++) {
         const uint32_t *at = w->uppers[i].at;
@@ -362,7 +363,7 @@ static void put_value(uint8_t *cells, unsigned n, float value)
     flr_nv_put_f32(cells + 8 * n, value);
 }
 
-static flr_result put_uppers(writing *w, const layout *l)
+static flr_result put_uppers(nanovdb_write_writing *w, const layout *l)
 {
     uint8_t *node = malloc(FLR_NV_UPPER);
     if (!node) return flr_fail(w->error, FLR_NO_MEMORY, "not enough memory to write voxels");
@@ -372,10 +373,10 @@ static flr_result put_uppers(writing *w, const layout *l)
         const upper *u = &w->uppers[i];
         uint64_t here = l->uppers + i * FLR_NV_UPPER;
         memset(node, 0, FLR_NV_UPPER);
-        box whole = node_box(u->at, UPPER_SHIFT);
+        nanovdb_write_box whole = node_box(u->at, UPPER_SHIFT);
         put_box(node, u->furthest ? &u->active : &whole);
         node[FLR_NV_NODE_FLAGS] = u->furthest ? FLR_NV_HAS_BOX : 0;
-        put_limits(w, node + FLR_NV_UPPER_LEAST, u->furthest);
+        put_limits(w, node + FLR_NV_UPPER_MIN, u->furthest);
         uint8_t *cells = node + FLR_NV_UPPER_CELLS;
         for (unsigned n = 0; n < 32768; n++) put_value(cells, n, w->values[FLR_MARK_FREE]);
         for (uint32_t k = u->first; k < u->first + u->count; k++) {
@@ -395,7 +396,7 @@ static flr_result put_uppers(writing *w, const layout *l)
     return result;
 }
 
-static flr_result put_lowers(writing *w, const layout *l)
+static flr_result put_lowers(nanovdb_write_writing *w, const layout *l)
 {
     uint8_t *node = malloc(FLR_NV_LOWER);
     if (!node) return flr_fail(w->error, FLR_NO_MEMORY, "not enough memory to write voxels");
@@ -405,10 +406,10 @@ static flr_result put_lowers(writing *w, const layout *l)
         const lower *low = &w->lowers[i];
         if (low->solid) continue;
         memset(node, 0, FLR_NV_LOWER);
-        box whole = node_box(low->at, LOWER_SHIFT);
+        nanovdb_write_box whole = node_box(low->at, LOWER_SHIFT);
         put_box(node, low->furthest ? &low->active : &whole);
         node[FLR_NV_NODE_FLAGS] = low->furthest ? FLR_NV_HAS_BOX : 0;
-        put_limits(w, node + FLR_NV_LOWER_LEAST, low->furthest);
+        put_limits(w, node + FLR_NV_LOWER_MIN, low->furthest);
         for (unsigned n = 0; n < 4096; n++) {
             uint32_t entry =
                 chunk_entry(w->voxmap, low->at[0] * 16 + (n >> 8), low->at[1] * 16 + (n >> 4 & 15),
@@ -428,22 +429,22 @@ static flr_result put_lowers(writing *w, const layout *l)
     return result;
 }
 
-static flr_result put_leaf(writing *w, uint32_t entry, const uint32_t chunk[3])
+static flr_result put_leaf(nanovdb_write_writing *w, uint32_t entry, const uint32_t chunk[3])
 {
     uint8_t leaf[FLR_NV_LEAF] = {0}, marks[512];
     if (entry & FLR_UNIFORM)
         memset(marks, (int)(entry & 255), sizeof marks);
     else
         leaf_marks(w->voxmap, entry, marks);
-    box active, whole = node_box(chunk, 3);
+    nanovdb_write_box active, whole = node_box(chunk, 3);
     uint32_t furthest = 0;
-    const box *b = measure_leaf(marks, chunk, &active, &furthest) ? &active : &whole;
+    const nanovdb_write_box *b = measure_leaf(marks, chunk, &active, &furthest) ? &active : &whole;
     for (int i = 0; i < 3; i++) {
         flr_nv_put_u32(leaf + 4 * i, (uint32_t)b->low[i]);
         leaf[FLR_NV_LEAF_SIZE + i] = (uint8_t)(b->high[i] - b->low[i]);
     }
     leaf[FLR_NV_LEAF_FLAGS] = furthest ? FLR_NV_HAS_BOX : 0;
-    put_limits(w, leaf + FLR_NV_LEAF_LEAST, furthest);
+    put_limits(w, leaf + FLR_NV_LEAF_MIN, furthest);
     for (unsigned n = 0; n < 512; n++) {
         if (marks[n] >= FLR_MARK_SURFACE) flr_nv_set_bit(leaf + FLR_NV_LEAF_ACTIVE, n);
         flr_nv_put_f32(leaf + FLR_NV_LEAF_VALUES + 4 * n, w->values[marks[n]]);
@@ -451,7 +452,7 @@ static flr_result put_leaf(writing *w, uint32_t entry, const uint32_t chunk[3])
     return put(w, leaf, sizeof leaf);
 }
 
-static flr_result put_leaves(writing *w)
+static flr_result put_leaves(nanovdb_write_writing *w)
 {
     flr_result result = FLR_OK;
     for (size_t i = 0; i < w->lower_count; i++) {
@@ -467,7 +468,7 @@ static flr_result put_leaves(writing *w)
     return result;
 }
 
-static void set_values(writing *w)
+static void set_values(nanovdb_write_writing *w)
 {
     const flr_voxmap_header *h = w->voxmap->header;
     for (unsigned mark = 0; mark < 256; mark++)
@@ -476,7 +477,7 @@ static void set_values(writing *w)
     w->values[FLR_MARK_INTERIOR] = (float)-h->grid.voxel;
 }
 
-static flr_result put_all(writing *w, flr_env *env, const char *path)
+static flr_result put_all(nanovdb_write_writing *w, flr_env *env, const char *path)
 {
     if (!look(w)) return flr_fail(w->error, FLR_NO_MEMORY, "not enough memory to write voxels");
     if (w->leaf_count > UINT32_MAX || !w->furthest)
@@ -498,7 +499,7 @@ static flr_result put_all(writing *w, flr_env *env, const char *path)
 flr_result flr_nanovdb_write(flr_env *env, const char *path, const flr_voxmap *voxmap,
                              flr_error *error)
 {
-    writing w = {.voxmap = voxmap, .error = error};
+    nanovdb_write_writing w = {.voxmap = voxmap, .error = error};
     set_values(&w);
     flr_result result = put_all(&w, env, path);
     free(w.lowers);

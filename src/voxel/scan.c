@@ -63,11 +63,11 @@ uint32_t flr_build_hyper_number(const flr_build *build, uint32_t x, uint32_t y, 
     return root << 9 | flr_cell(x & 7, y & 7, z & 7);
 }
 
-typedef struct sort_job {
+typedef struct scan_sort_job {
     flr_build *build;
     pair_list *lists; /* one per slice of the primitives */
     uint32_t primitive_count, slice;
-} sort_job;
+} scan_sort_job;
 
 /* The hyperchunks of a cube of them that a primitive touches, eighth by eighth: a long one costs by its length, not by its
  * box. */
@@ -91,7 +91,7 @@ static bool sort_cube(const flr_build *build, pair_list *list, const flr_overlap
 
 static flr_result sort_slice(void *context, size_t piece, unsigned worker)
 {
-    sort_job *job = context;
+    scan_sort_job *job = context;
     const flr_build *build = job->build;
     uint32_t from = (uint32_t)piece * job->slice, to = from + job->slice;
     if (to > job->primitive_count || to < from) to = job->primitive_count;
@@ -193,7 +193,7 @@ static flr_result sort_primitives(flr_build *build)
     enum { slice = 65536 };
     uint32_t count = build->mesh->triangle_count + build->edge_count + build->corner_count;
     size_t slices = ((size_t)count + slice - 1) / slice, total = 0;
-    sort_job job = {.build = build, .primitive_count = count, .slice = slice};
+    scan_sort_job job = {.build = build, .primitive_count = count, .slice = slice};
     job.lists = calloc(slices, sizeof *job.lists);
     if (!job.lists) return FLR_NO_MEMORY;
     flr_result result = flr_parallel_for(build->threads, slices, sort_slice, &job);

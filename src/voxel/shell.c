@@ -1,7 +1,7 @@
 /* reading a shell: points, normals, how far displaced points spread */
 #include <string.h>
 
-#include "feeler/adjacency.h"
+#include "feeler/mesh_check.h"
 #include "voxel/normal.h"
 #include "voxel/shell.h"
 

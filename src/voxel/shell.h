@@ -2,8 +2,7 @@
 #ifndef FLR_VOXEL_SHELL_H
 #define FLR_VOXEL_SHELL_H
 
-#include "feeler/shell.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "voxel/build.h"
 #include "voxel/shell_format.h"
 

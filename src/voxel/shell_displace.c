@@ -5,7 +5,7 @@
 #include "voxel/shell.h"
 #include "voxel/shell_format.h"
 
-enum { MOST = 65535 }; /* steps of a coordinate */
+enum { MAX_COORDINATE = 65535 }; /* steps of a coordinate */
 
 /* Steps from the chunk's corner along the axes to a point that has moved. */
 static void moved(const flr_shell *shell, uint32_t i, double steps, double to[3])
@@ -29,10 +29,10 @@ static bool place_corner(const flr_shell *shell, double steps, flr_shell_chunk *
         }
     }
     for (int axis = 0; axis < 3; axis++) {
-        if (low[axis] >= 0 && high[axis] <= MOST) continue;
+        if (low[axis] >= 0 && high[axis] <= MAX_COORDINATE) continue;
         /* two steps are left for what rounding the corner takes away */
-        if (!(high[axis] - low[axis] < MOST - 4)) return false;
-        double by = 0.5 * (low[axis] + high[axis] - MOST) * (double)shell->step;
+        if (!(high[axis] - low[axis] < MAX_COORDINATE - 4)) return false;
+        double by = 0.5 * (low[axis] + high[axis] - MAX_COORDINATE) * (double)shell->step;
         chunk->corner[axis] = (float)((double)chunk->corner[axis] + by);
     }
     return true;
@@ -51,7 +51,7 @@ static bool move_points(const flr_shell *from, const flr_shell_chunk *old, doubl
         moved(from, i, steps, to);
         for (int axis = 0; axis < 3; axis++) {
             double at = to[axis] + shift[axis];
-            if (!(at >= -0.5 && at < MOST + 0.5)) return false;
+            if (!(at >= -0.5 && at < MAX_COORDINATE + 0.5)) return false;
             xyz[axis][i] = (uint16_t)flr_shell_rounded(at);
         }
     }

@@ -8,8 +8,8 @@
 #ifndef FLR_VOXEL_SHELL_FORMAT_H
 #define FLR_VOXEL_SHELL_FORMAT_H
 
-#include "feeler/shell.h"
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
+#include "feeler/voxels.h"
 
 #define FLR_SHELL_MAGIC "flrshel\n"
 

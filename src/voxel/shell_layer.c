@@ -11,17 +11,17 @@
 #include "voxel/voxmap_format.h"
 
 /* one hyperchunk with points */
-typedef struct place {
+typedef struct shell_layer_place {
     uint32_t entry; /* in the surface field's list of hyperchunks */
     uint32_t at[3]; /* hyperchunk coordinates */
     uint32_t first_chunk, chunk_count;
-} place;
+} shell_layer_place;
 
 typedef struct layer_job {
     const flr_voxmap *voxmap;
     const flr_exact *exact;
     unsigned mark;
-    place *places;
+    shell_layer_place *places;
     uint32_t place_count;
     flr_shell *shell;
     uint16_t *xyz[3]; /* the shell's, to be written */
@@ -45,7 +45,8 @@ static flr_label label_of(const layer_job *job, int64_t x, int64_t y, int64_t z)
 }
 
 /* The layer's voxels of one chunk. */
-static void list_voxels(const layer_job *job, const place *p, unsigned cell, voxel_list *list)
+static void list_voxels(const layer_job *job, const shell_layer_place *p, unsigned cell,
+                        voxel_list *list)
 {
     const flr_voxmap_header *h = job->voxmap->header;
     const flr_tree_place *tree = &h->fields[FLR_FIELD_SURFACE];
@@ -81,11 +82,11 @@ static bool list_places(layer_job *job)
         for (unsigned cell = 0; !(root[r] & FLR_UNIFORM) && cell < 512; cell++) {
             uint32_t entry = nodes[(size_t)root[r] * 512 + cell];
             if (entry & FLR_UNIFORM) continue;
-            job->places[job->place_count++] =
-                (place){.entry = entry,
-                        .at = {(uint32_t)(r % h->roots[0]) * 8 + (cell & 7),
-                               (uint32_t)(r / h->roots[0] % h->roots[1]) * 8 + (cell >> 3 & 7),
-                               (uint32_t)(r / h->roots[0] / h->roots[1]) * 8 + (cell >> 6)}};
+            job->places[job->place_count++] = (shell_layer_place){
+                .entry = entry,
+                .at = {(uint32_t)(r % h->roots[0]) * 8 + (cell & 7),
+                       (uint32_t)(r / h->roots[0] % h->roots[1]) * 8 + (cell >> 3 & 7),
+                       (uint32_t)(r / h->roots[0] / h->roots[1]) * 8 + (cell >> 6)}};
         }
     return true;
 }
@@ -97,7 +98,7 @@ static uint64_t count_points(layer_job *job, uint64_t *chunks)
     uint32_t kept = 0;
     *chunks = 0;
     for (uint32_t i = 0; i < job->place_count; i++) {
-        place p = job->places[i];
+        shell_layer_place p = job->places[i];
         p.first_chunk = (uint32_t)*chunks;
         p.chunk_count = 0;
         for (unsigned cell = 0; cell < 512; cell++) {
@@ -129,8 +130,8 @@ static void fill_point(const layer_job *job, const int64_t low[3], unsigned cell
     job->normal[to] = flr_shell_pack_normal(n);
 }
 
-static void fill_chunk(const layer_job *job, const place *p, unsigned cell, const voxel_list *list,
-                       flr_shell_chunk *chunk)
+static void fill_chunk(const layer_job *job, const shell_layer_place *p, unsigned cell,
+                       const voxel_list *list, flr_shell_chunk *chunk)
 {
     const flr_grid *grid = &job->voxmap->header->grid;
     const int64_t low[3] = {p->at[0] * INT64_C(64) + (cell & 7) * 8,

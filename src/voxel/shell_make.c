@@ -24,14 +24,14 @@ typedef struct gathered {
 } gathered;
 
 /* scratch of one worker */
-typedef struct scratch {
+typedef struct shell_make_scratch {
     gathered *voxels; /* [room] */
     size_t room;
     uint16_t slot[512];       /* of a chunk with surface: which in order */
     uint32_t first[513];      /* its first voxel in `voxels` */
     uint16_t before[512][8];  /* voxels of the chunk in the layers below */
     uint64_t outside[64][64]; /* [z][y], bit x */
-} scratch;
+} shell_make_scratch;
 
 typedef struct shell_job {
     const flr_build *build;
@@ -43,13 +43,13 @@ typedef struct shell_job {
     flr_shell_chunk *chunks;
     uint16_t *xyz[3];
     uint32_t *normal;
-    scratch *scratches;
+    shell_make_scratch *scratches;
 } shell_job;
 
 /* ---- gathering ---- */
 
 typedef struct gather_row {
-    scratch *s;
+    shell_make_scratch *s;
     const flr_build_hyper *hyper;
     flr_vec3 corner[3]; /* of the triangle, voxels, from the hyperchunk's corner */
     float normal[3];    /* unit */
@@ -61,7 +61,7 @@ typedef struct gather_row {
 FLR_CLONES static void gather(void *context, unsigned y, unsigned z, uint64_t row)
 {
     const gather_row *g = context;
-    scratch *s = g->s;
+    shell_make_scratch *s = g->s;
     for (; row; row &= row - 1) {
         unsigned x = (unsigned)__builtin_ctzll(row);
         unsigned slot = s->slot[flr_cell(x >> 3, y >> 3, z >> 3)], bit = (x & 7) | (y & 7) << 3;
@@ -97,7 +97,7 @@ static flr_vec3 triangle_normal(const flr_build *build, uint32_t triangle, doubl
     return flr_vec3_normalize(n);
 }
 
-static bool prepare_scratch(scratch *s, const flr_build_hyper *hyper)
+static bool prepare_scratch(shell_make_scratch *s, const flr_build_hyper *hyper)
 {
     unsigned slots = 0;
     uint32_t total = 0;
@@ -136,7 +136,7 @@ static bool prepare_scratch(scratch *s, const flr_build_hyper *hyper)
     return true;
 }
 
-static void gather_all(const shell_job *job, scratch *s, const flr_build_hyper *hyper)
+static void gather_all(const shell_job *job, shell_make_scratch *s, const flr_build_hyper *hyper)
 {
     const flr_build *build = job->build;
     flr_vec3 base = flr_vec3_make(hyper->at[0] * 64.0, hyper->at[1] * 64.0, hyper->at[2] * 64.0);
@@ -162,8 +162,8 @@ static void gather_all(const shell_job *job, scratch *s, const flr_build_hyper *
 /* ---- one point ---- */
 
 /* Is voxel (x, y, z) outside, counted from the hyperchunk's corner? It may lie a little beyond its sides. */
-static bool is_outside(const shell_job *job, const scratch *s, const flr_build_hyper *hyper, int x,
-                       int y, int z)
+static bool is_outside(const shell_job *job, const shell_make_scratch *s,
+                       const flr_build_hyper *hyper, int x, int y, int z)
 {
     if (!((x | y | z) & ~63)) return s->outside[z][y] >> x & 1;
     return flr_build_voxel_is_outside(job->build, hyper->at[0] * INT64_C(64) + x,
@@ -172,8 +172,8 @@ static bool is_outside(const shell_job *job, const scratch *s, const flr_build_h
 }
 
 /* The outward normal of a voxel's point. */
-static flr_vec3 outward(const shell_job *job, const scratch *s, const flr_build_hyper *hyper,
-                        const gathered *v, int x, int y, int z)
+static flr_vec3 outward(const shell_job *job, const shell_make_scratch *s,
+                        const flr_build_hyper *hyper, const gathered *v, int x, int y, int z)
 {
     flr_vec3 n = flr_vec3_make((double)v->sum[0], (double)v->sum[1], (double)v->sum[2]);
     double length = flr_vec3_length(n);
@@ -199,8 +199,8 @@ static flr_vec3 outward(const shell_job *job, const scratch *s, const flr_build_
 
 /* ---- one hyperchunk ---- */
 
-static void fill_chunk(const shell_job *job, const scratch *s, const flr_build_hyper *hyper,
-                       unsigned cell, flr_shell_chunk *chunk)
+static void fill_chunk(const shell_job *job, const shell_make_scratch *s,
+                       const flr_build_hyper *hyper, unsigned cell, flr_shell_chunk *chunk)
 {
     const flr_grid *grid = &job->build->grid;
     unsigned slot = s->slot[cell];
@@ -249,7 +249,7 @@ static flr_result fill_hyper(void *context, size_t piece, unsigned worker)
 {
     shell_job *job = context;
     const flr_build_hyper *hyper = &job->from[piece];
-    scratch *s = &job->scratches[worker];
+    shell_make_scratch *s = &job->scratches[worker];
     double share = (double)(hyper - job->build->hypers) / job->build->hyper_count;
     if (flr_build_go_on(job->build, worker, share) != FLR_OK) return FLR_CANCELLED;
     if (!prepare_scratch(s, hyper)) return FLR_NO_MEMORY;

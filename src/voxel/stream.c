@@ -6,14 +6,13 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "feeler/assert.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
 #include "voxel/tile.h"
 
 enum {
     SCAN_BATCH = 512, /* hyperchunks: 15 kB of masks each, 160 kB at worst */
-    BATCH_LEAST = 1 << 20,
-    BATCH_MOST = 32 << 20
+    MIN_BATCH = 1 << 20,
+    MAX_BATCH = 32 << 20
 };
 
 /* ---- memory ---- */
@@ -21,7 +20,7 @@ enum {
 size_t flr_stream_batch(const flr_stream *s)
 {
     uint64_t some = s->limit / 32;
-    return some < BATCH_LEAST ? BATCH_LEAST : some > BATCH_MOST ? BATCH_MOST : (size_t)some;
+    return some < MIN_BATCH ? MIN_BATCH : some > MAX_BATCH ? MAX_BATCH : (size_t)some;
 }
 
 /* What stays in memory for all of the file, so far. */
@@ -60,7 +59,7 @@ static flr_result cut_slabs(flr_stream *s)
     char voxel[FLR_SIZE_TEXT_SIZE];
     return flr_fail(s->error, FLR_TOO_LARGE,
                     "voxels of %s need at least %.3g GiB, even when they are built slab by slab, "
-                    "and there are %.3g; take a larger --voxel or more --memory",
+                    "and there are %.3g; use larger voxels or allow more memory",
                     flr_size_print(s->def->voxel, voxel),
                     (double)(lasting + s->slabs.largest) / 0x1p30, (double)s->limit / 0x1p30);
 }
@@ -92,7 +91,7 @@ static flr_result check(flr_stream *s, flr_box3 *box)
     char voxel[FLR_SIZE_TEXT_SIZE], other[FLR_SIZE_TEXT_SIZE];
     return flr_fail(s->error, FLR_TOO_LARGE,
                     "voxels of %s need %.3g GiB or more, and there are %.3g on the disk; try "
-                    "--voxel %s",
+                    "voxels of %s",
                     flr_size_print(s->def->voxel, voxel), need / 0x1p30, (double)room / 0x1p30,
                     flr_size_print_tight(
                         flr_voxelize_larger(*box, s->def, fmin(1, (double)room / need)), other));
@@ -161,8 +160,8 @@ static flr_result lay_out(flr_stream *s)
     if (result != FLR_OK || s->file_size <= room) return result;
     s->told = true;
     return flr_fail(s->error, FLR_IO,
-                    "%s needs %.3g GB, and the disk has room for %.3g; make room, or take a larger "
-                    "--voxel",
+                    "%s needs %.3g GB, and the disk has room for %.3g; make room, or use larger "
+                    "voxels",
                     s->path, 1e-9 * (double)s->file_size, 1e-9 * (double)room);
 }
 
@@ -210,12 +209,12 @@ static void tell_needs(flr_stream *s)
     if (s->file_size)
         flr_fail(s->error, FLR_IO,
                  "%s: the disk is full; it needs %.3g GB, and %.3g GB for the work; make room, or "
-                 "take a larger --voxel",
+                 "use larger voxels",
                  s->path, all, work);
     else
         flr_fail(s->error, FLR_IO,
                  "%s: the disk is full after %.3g GB of temporary data; it may take up to %.3g GB; "
-                 "make room, or take a larger --voxel",
+                 "make room, or use larger voxels",
                  s->path, work, 1.1e-9 * s->estimate);
 }
 

@@ -3,10 +3,10 @@
 
 #include "voxel/stream.h"
 
-enum { X, Y, Z, AXES };
+enum { X, Y, Z, STREAM_WRITE_AXES };
 
 /* the parts of the file that are under way all the time */
-typedef struct writing {
+typedef struct stream_write_writing {
     flr_stream *s;
     flr_voxfile_writer *writer;
     flr_marks marks;
@@ -14,10 +14,10 @@ typedef struct writing {
     size_t room;
     flr_voxfile_part planes[FLR_FIELD_COUNT];
     uint64_t planned[FLR_FIELD_COUNT]; /* planned hyperchunks that are written */
-    flr_voxfile_part chunks, xyz[AXES], normals;
+    flr_voxfile_part chunks, xyz[STREAM_WRITE_AXES], normals;
     uint32_t chunk_count, point_count; /* of the shell that are written */
     uint64_t written, all;             /* bytes, for the progress */
-} writing;
+} stream_write_writing;
 
 static unsigned field_count(const flr_stream *s)
 {
@@ -31,7 +31,7 @@ static flr_voxfile_part part_of(const flr_stream *s, unsigned section, uint64_t 
 }
 
 /* All of a part at once. */
-static flr_result put_all(writing *w, unsigned section, uint64_t at, const void *bytes,
+static flr_result put_all(stream_write_writing *w, unsigned section, uint64_t at, const void *bytes,
                           uint64_t size)
 {
     flr_voxfile_part part = part_of(w->s, section, at, size);
@@ -40,7 +40,7 @@ static flr_result put_all(writing *w, unsigned section, uint64_t at, const void 
 
 /* ---- the directory: all from the plan ---- */
 
-static flr_result put_entries(writing *w, unsigned field)
+static flr_result put_entries(stream_write_writing *w, unsigned field)
 {
     flr_stream *s = w->s;
     const flr_tree_place *place = &s->header.fields[field];
@@ -57,8 +57,8 @@ static flr_result put_entries(writing *w, unsigned field)
     return result;
 }
 
-static flr_result put_tree(writing *w, const flr_tree_place *place, const uint32_t *root,
-                           const uint32_t *nodes)
+static flr_result put_tree(stream_write_writing *w, const flr_tree_place *place,
+                           const uint32_t *root, const uint32_t *nodes)
 {
     const uint32_t *n = w->s->build.roots;
     flr_result result = put_all(w, 0, place->root, root, (uint64_t)n[0] * n[1] * n[2] * 4);
@@ -66,7 +66,7 @@ static flr_result put_tree(writing *w, const flr_tree_place *place, const uint32
     return put_all(w, 0, place->nodes, nodes, place->node_count * 512 * sizeof *nodes);
 }
 
-static flr_result put_directory(writing *w)
+static flr_result put_directory(stream_write_writing *w)
 {
     flr_stream *s = w->s;
     const flr_field_plan *plan = &s->plan;
@@ -89,14 +89,14 @@ static size_t root_of(const flr_build *build, const uint32_t at[3])
     return (at[0] >> 3) + build->roots[0] * ((at[1] >> 3) + build->roots[1] * (size_t)(at[2] >> 3));
 }
 
-static void note_written(writing *w, uint64_t bytes)
+static void note_written(stream_write_writing *w, uint64_t bytes)
 {
     w->written += bytes;
     w->s->share = w->all ? (double)w->written / (double)w->all : 1;
 }
 
 /* The planes of a field in a slab, a batch at a time. */
-static flr_result put_planes(writing *w, unsigned field, const flr_slab *slab)
+static flr_result put_planes(stream_write_writing *w, unsigned field, const flr_slab *slab)
 {
     flr_stream *s = w->s;
     const flr_field_hyper *hypers = s->plan.hypers[field];
@@ -127,7 +127,7 @@ static flr_result put_planes(writing *w, unsigned field, const flr_slab *slab)
 }
 
 /* Puts the shell of a run of hyperchunks behind those before it. */
-static flr_result put_shell(writing *w, uint32_t first, const flr_shell *run)
+static flr_result put_shell(stream_write_writing *w, uint32_t first, const flr_shell *run)
 {
     flr_stream *s = w->s;
     flr_error *error = s->error;
@@ -142,11 +142,11 @@ static flr_result put_shell(writing *w, uint32_t first, const flr_shell *run)
     for (int label = 0; label < FLR_LABEL_COUNT; label++)
         s->shell.by_label[label] += run->by_label[label];
 
-    const uint16_t *xyz[AXES] = {run->x, run->y, run->z};
+    const uint16_t *xyz[STREAM_WRITE_AXES] = {run->x, run->y, run->z};
     size_t points = run->point_count;
     flr_result result =
         flr_voxfile_put(w->writer, &w->chunks, chunks, run->chunk_count * sizeof *chunks, error);
-    for (int axis = 0; axis < AXES && result == FLR_OK; axis++)
+    for (int axis = 0; axis < STREAM_WRITE_AXES && result == FLR_OK; axis++)
         result =
             flr_voxfile_put(w->writer, &w->xyz[axis], xyz[axis], points * sizeof *xyz[0], error);
     if (result == FLR_OK)
@@ -156,7 +156,7 @@ static flr_result put_shell(writing *w, uint32_t first, const flr_shell *run)
     return result;
 }
 
-static flr_result put_points(writing *w, const flr_slab *slab)
+static flr_result put_points(stream_write_writing *w, const flr_slab *slab)
 {
     flr_stream *s = w->s;
     const uint32_t end = slab->first_hyper + slab->hyper_count;
@@ -183,7 +183,7 @@ static flr_result change_stage(flr_stream *s, double *seconds, const char *name)
     return flr_stages_next(&s->stages, seconds, 1, name);
 }
 
-static flr_result put_slab(writing *w, const flr_slab *slab)
+static flr_result put_slab(stream_write_writing *w, const flr_slab *slab)
 {
     flr_stream *s = w->s;
     double *seconds = &s->report.seconds.fields;
@@ -202,7 +202,7 @@ static flr_result put_slab(writing *w, const flr_slab *slab)
 
 /* ---- the whole ---- */
 
-static flr_result prepare(writing *w)
+static flr_result prepare(stream_write_writing *w)
 {
     flr_stream *s = w->s;
     const flr_shell_header *shell = &s->shell;
@@ -213,9 +213,10 @@ static flr_result prepare(writing *w)
         w->all += size;
     }
     if (s->points) {
-        const uint64_t points = shell->point_count, at[AXES] = {shell->x, shell->y, shell->z};
+        const uint64_t points = shell->point_count,
+                       at[STREAM_WRITE_AXES] = {shell->x, shell->y, shell->z};
         w->chunks = part_of(s, 1, shell->chunks, shell->chunk_count * sizeof(flr_shell_chunk));
-        for (int axis = 0; axis < AXES; axis++)
+        for (int axis = 0; axis < STREAM_WRITE_AXES; axis++)
             w->xyz[axis] = part_of(s, 1, at[axis], points * sizeof(uint16_t));
         w->normals = part_of(s, 1, shell->normal, points * sizeof(uint32_t));
         w->all += points * 10;
@@ -234,7 +235,7 @@ static flr_result prepare(writing *w)
 }
 
 /* What is known only now. */
-static flr_result put_headers(writing *w)
+static flr_result put_headers(stream_write_writing *w)
 {
     flr_stream *s = w->s;
     flr_marks_count(&w->marks, &s->header.stats);
@@ -250,7 +251,7 @@ static flr_result put_headers(writing *w)
 
 flr_result flr_stream_write(flr_stream *s)
 {
-    writing w = {.s = s};
+    stream_write_writing w = {.s = s};
     flr_result result = prepare(&w);
     if (result == FLR_OK) result = put_directory(&w);
     s->share = 0;

@@ -1,5 +1,5 @@
 /* the swept volume: the part in many places, united */
-#include "feeler/sweep.h"
+#include "feeler/merge.h"
 
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "voxel/walk.h"
 
 /* places that are kept apart before they are joined: joining looks at all that was swept so far */
-enum { TOGETHER = 24, MOST_PLACES = 10000000 };
+enum { SWEEP_TOGETHER = 24, MAX_PLACES = 10000000 };
 
 flr_sweep_def flr_default_sweep_def(void)
 {
@@ -53,23 +53,23 @@ static flr_result check(const flr_sweep_def *def, double *places, flr_error *err
             *places +=
                 steps_between(def->poses[i - 1], def->poses[i], radius, def->step * def->voxel);
     }
-    if (*places <= MOST_PLACES) return FLR_OK;
+    if (*places <= MAX_PLACES) return FLR_OK;
     return flr_fail(
         error, FLR_TOO_LARGE,
         "the path is %.3g steps of %g voxels long, more than %d; take larger voxels, or "
         "check the unit of the poses",
-        *places, def->step, MOST_PLACES);
+        *places, def->step, MAX_PLACES);
 }
 
 /* ---- sweeping ---- */
 
-typedef struct sweep {
+typedef struct sweep_sweep {
     const flr_sweep_def *def;
     flr_merge *merge;
     uint64_t done, places;
-} sweep;
+} sweep_sweep;
 
-static flr_result add_place(sweep *s, flr_pose T, flr_error *error)
+static flr_result add_place(sweep_sweep *s, flr_pose T, flr_error *error)
 {
     const flr_sweep_def *def = s->def;
     if (def->progress && !def->progress(def->context, s->done, s->places))
@@ -80,13 +80,13 @@ static flr_result add_place(sweep *s, flr_pose T, flr_error *error)
     part.hollow = def->hollow;
     uint32_t id;
     flr_result result = flr_merge_add(s->merge, &part, &id, error);
-    if (result == FLR_OK && flr_merge_part_count(s->merge) >= TOGETHER)
+    if (result == FLR_OK && flr_merge_part_count(s->merge) >= SWEEP_TOGETHER)
         result = flr_merge_join(s->merge, error);
     if (result == FLR_OK) s->done++;
     return result;
 }
 
-static flr_result add_all(sweep *s, flr_error *error)
+static flr_result add_all(sweep_sweep *s, flr_error *error)
 {
     const flr_sweep_def *def = s->def;
     const double radius = radius_of(def->mesh);
@@ -115,7 +115,7 @@ flr_result flr_sweep_make(const flr_sweep_def *def, flr_voxmap **voxmap, flr_swe
     merging.features = false;
     merging.threads = def->threads;
     merging.memory_limit = def->memory_limit;
-    sweep s = {.def = def, .places = (uint64_t)places};
+    sweep_sweep s = {.def = def, .places = (uint64_t)places};
     result = flr_merge_create(&merging, &s.merge, error);
     if (result != FLR_OK) return result;
     result = add_all(&s, error);

@@ -22,20 +22,20 @@ static bool covers(const flr_placed *part, int64_t x, int64_t y, int64_t z)
 /* ---- one touched hyperchunk ---- */
 
 /* scratch of one worker: the chunks of a hyperchunk */
-typedef struct scratch {
+typedef struct union_scratch {
     flr_mask layers[FLR_LAYER_COUNT][512];
     flr_mask interior[512];
-} scratch;
+} union_scratch;
 
 typedef struct union_job {
     const flr_placed *const *parts;
     flr_placed *all;
-    scratch *scratches; /* per worker */
+    union_scratch *scratches; /* per worker */
     uint32_t count;
 } union_job;
 
 /* Adds what a part has in a hyperchunk that it touches. */
-static void add_part(scratch *s, const flr_placed *part, const flr_build_hyper *hyper)
+static void add_part(union_scratch *s, const flr_placed *part, const flr_build_hyper *hyper)
 {
     for (int layer = 0; layer < FLR_LAYER_COUNT; layer++) {
         const flr_mask *mask = hyper->masks[layer];
@@ -58,7 +58,7 @@ static void add_part(scratch *s, const flr_placed *part, const flr_build_hyper *
 }
 
 /* Keeps the union of a hyperchunk. */
-static bool keep(scratch *s, flr_build_hyper *hyper)
+static bool keep(union_scratch *s, flr_build_hyper *hyper)
 {
     for (int layer = 0; layer < FLR_LAYER_COUNT; layer++)
         for (unsigned cell = 0; cell < 512; cell++)
@@ -82,7 +82,7 @@ static flr_result unite_hyper(void *context, size_t piece, unsigned worker)
     union_job *job = context;
     flr_build *build = &job->all->build;
     flr_build_hyper *hyper = &build->hypers[piece];
-    scratch *s = &job->scratches[worker];
+    union_scratch *s = &job->scratches[worker];
     memset(s, 0, sizeof *s);
     int64_t at[3];
     for (int axis = 0; axis < 3; axis++) at[axis] = hyper->at[axis] + job->all->low[axis];

@@ -1,12 +1,12 @@
 /* from triangles to voxels and surface points: the stages in order */
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "feeler/features.h"
-#include "feeler/units.h"
+#include "feeler/base.h"
+#include "feeler/mesh_check.h"
 #include "voxel/field.h"
 #include "voxel/shell.h"
 #include "voxel/voxelize.h"
@@ -110,10 +110,10 @@ double flr_voxelize_memory_limit(const flr_voxelize_def *def)
 static double size_that_fits(const flr_mesh *mesh, flr_box3 box, const flr_voxelize_def *def,
                              double need, double limit)
 {
-    enum { TRIES = 8 };
+    enum { VOXELIZE_TRIES = 8 };
     flr_voxelize_def other = *def;
     flr_voxelize_needs needs;
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < VOXELIZE_TRIES; i++) {
         other.voxel = flr_voxelize_larger(box, &other, fmin(1, limit / need));
         if (flr_voxelize_measure(mesh, box, &other, limit, &needs) != FLR_OK) break;
         need = (double)needs.memory;
@@ -134,7 +134,7 @@ flr_result flr_voxelize_check_room(const flr_mesh *mesh, flr_box3 box, const flr
     if (need <= limit && !flr_voxelize_is_wide(box, def)) return FLR_OK;
     double better = size_that_fits(mesh, box, def, need, limit);
     return flr_fail(error, FLR_TOO_LARGE,
-                    "voxels of %s need about %.3g GiB, and there are %.3g; try --voxel %s",
+                    "voxels of %s need about %.3g GiB, and there are %.3g; try voxels of %s",
                     flr_size_print(s, voxel), need / 0x1p30, limit / 0x1p30,
                     flr_size_print_tight(better, other));
 }

@@ -2,7 +2,7 @@
 #ifndef FLR_VOXEL_VOXELIZE_H
 #define FLR_VOXEL_VOXELIZE_H
 
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "voxel/build.h"
 #include "voxel/voxmap_format.h"
 

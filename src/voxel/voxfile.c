@@ -1,5 +1,5 @@
 /* voxels and surface points as a file: writing, opening, verifying */
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 
 #include "base/large_pages.h"
 #include "base/parallel.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "voxel/voxfile_format.h"
 
 enum {
-    BYTE_ORDER_MARK = 0x01020304,
+    VOXFILE_BYTE_ORDER_MARK = 0x01020304,
     WHOLE_AT_ONCE =
         64 << 20, /* bytes: a file up to this size is verified when it is opened, in a few ms */
     BLOCKS_PER_PIECE = 16
@@ -20,7 +20,7 @@ enum {
 /* The file format is the memory of a little-endian machine; others read and write none. */
 static bool right_machine(void)
 {
-    const uint32_t mark = BYTE_ORDER_MARK;
+    const uint32_t mark = VOXFILE_BYTE_ORDER_MARK;
     return *(const uint8_t *)&mark == 4;
 }
 
@@ -123,7 +123,7 @@ static flr_result check_first_page(const flr_voxfile *file, flr_error *error)
     if (file->size < sizeof h->magic || memcmp(h->magic, FLR_VOXFILE_MAGIC, sizeof h->magic) != 0)
         return flr_fail(error, FLR_BAD_INPUT, "%s: is not a voxel file of feeler", file->path);
     if (file->size < sizeof *h) return fail_damaged(file, error, "it is cut off");
-    if (!right_machine() || h->byte_order == __builtin_bswap32(BYTE_ORDER_MARK))
+    if (!right_machine() || h->byte_order == __builtin_bswap32(VOXFILE_BYTE_ORDER_MARK))
         return flr_fail(error, FLR_UNSUPPORTED,
                         "%s: is from a machine with another byte order; build it again here",
                         file->path);
@@ -146,7 +146,7 @@ static flr_result check_table(const flr_voxfile *file, flr_error *error)
                         "%s: damaged: has %zu bytes and should have %" PRIu64
                         "; build it again with feeler voxelize",
                         file->path, file->size, h->size);
-    if (h->byte_order != BYTE_ORDER_MARK || h->block_size != FLR_VOXFILE_BLOCK ||
+    if (h->byte_order != VOXFILE_BYTE_ORDER_MARK || h->block_size != FLR_VOXFILE_BLOCK ||
         h->section_count < 1 || h->section_count > FLR_VOXFILE_SECTIONS ||
         h->block_count > h->size / sizeof(flr_hash) || h->data != data_begin(h->block_count) ||
         h->data > h->size ||
@@ -214,7 +214,7 @@ static flr_result check_directory(const flr_voxfile *file, const flr_voxfile_sec
     flr_result result = FLR_OK;
     if (file->loaded) {
         wrong = flr_voxmap_check_upper(header, fields);
-    } else if (file->map.room >= FLR_VOXFILE_ROOM && !atomic_load(&file->verified)) {
+    } else if (file->map.room >= FLR_VOXFILE_CAPACITY && !atomic_load(&file->verified)) {
         const flr_tree_place *places[] = {&header->fields[0], &header->fields[1],
                                           &header->fields[2], &header->chunks};
         for (int i = 0; i < 4 && result == FLR_OK; i++)
@@ -331,7 +331,7 @@ static flr_voxfile *new_file(const char *name, flr_error *error)
 }
 
 /* Reading hundreds of megabytes: by several threads, all but the first with the file opened for itself. */
-typedef struct load_job {
+typedef struct voxfile_load_job {
     flr_env *env;
     flr_voxfile *file;
     flr_file **handles; /* [threads] */
@@ -339,7 +339,7 @@ typedef struct load_job {
     bool verify;
     atomic_flag told;
     flr_error error; /* of the first that failed */
-} load_job;
+} voxfile_load_job;
 
 enum {
     LOAD_PIECE = BLOCKS_PER_PIECE * FLR_VOXFILE_BLOCK,
@@ -361,7 +361,7 @@ static flr_result read_piece(flr_file *from, flr_voxfile *file, uint64_t at, uin
 /* Reads a piece and compares its checksums while it is in the processor's cache. */
 static flr_result load_piece(void *context, size_t number, unsigned worker)
 {
-    load_job *job = context;
+    voxfile_load_job *job = context;
     uint64_t from = job->from + number * LOAD_PIECE, to = from + LOAD_PIECE;
     if (to > job->to) to = job->to;
     flr_file **handle = &job->handles[worker];
@@ -374,7 +374,8 @@ static flr_result load_piece(void *context, size_t number, unsigned worker)
     return result;
 }
 
-static flr_result load_with(load_job *job, flr_file *first, unsigned threads, flr_error *error)
+static flr_result load_with(voxfile_load_job *job, flr_file *first, unsigned threads,
+                            flr_error *error)
 {
     job->handles = calloc(threads, sizeof *job->handles);
     if (!job->handles)
@@ -404,7 +405,7 @@ static flr_result load_range(flr_env *env, flr_file *from_file, flr_voxfile *fil
     if (from >= to) return FLR_OK;
     if (!flr_pages_open((uint8_t *)file->pages + from, aligned(to) - from))
         return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to read it", file->path);
-    load_job job = {.env = env, .file = file, .from = from, .to = to, .verify = verify};
+    voxfile_load_job job = {.env = env, .file = file, .from = from, .to = to, .verify = verify};
     unsigned threads = to - from <= LOAD_ALONE ? 1 : flr_parallel_threads(0);
     flr_result result = load_with(&job, from_file, threads, error);
     /* others may have opened what has just replaced it: once more from the one that was opened first */
@@ -447,7 +448,7 @@ static flr_result load(flr_env *env, flr_file *from, flr_voxfile *file, uint64_t
     if (h->size > limit)
         return flr_fail(error, FLR_TOO_LARGE,
                         "%s: its voxels take %.3g GiB, and there are %.3g GiB of memory for them; "
-                        "take larger voxels, or page them with --memory",
+                        "use larger voxels, or page them",
                         file->path, (double)h->size / 0x1p30, (double)limit / 0x1p30);
     result = load_range(env, from, file, h->data, h->size, error);
     atomic_store(&file->verified, result == FLR_OK);
@@ -507,7 +508,7 @@ flr_result flr_voxfile_open_within(flr_env *env, const char *path, unsigned flag
     } else {
         uint64_t size;
         result = flr_file_size(from, &size, error);
-        size_t room = result == FLR_OK && size > WHOLE_AT_ONCE ? FLR_VOXFILE_ROOM : 0;
+        size_t room = result == FLR_OK && size > WHOLE_AT_ONCE ? FLR_VOXFILE_CAPACITY : 0;
         if (result == FLR_OK) result = flr_file_map(from, room, &file->map, error);
         file->bytes = file->map.bytes;
         file->size = file->map.size;

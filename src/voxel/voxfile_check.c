@@ -27,7 +27,7 @@ typedef struct level {
     uint32_t marks; /* … or marks */
 } level;
 
-enum { PIECE = 1 << 18 }; /* entries: 1 MiB */
+enum { VOXFILE_CHECK_PIECE = 1 << 18 }; /* entries: 1 MiB */
 
 /* Is each entry either the number of something or a mark? */
 FLR_CLONES static bool entries_fit(const uint32_t *entries, size_t count, uint32_t below,
@@ -45,7 +45,8 @@ static flr_result check_piece(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
     const level *l = context;
-    size_t first = piece * PIECE, count = l->count - first < PIECE ? l->count - first : PIECE;
+    size_t first = piece * VOXFILE_CHECK_PIECE,
+           count = l->count - first < VOXFILE_CHECK_PIECE ? l->count - first : VOXFILE_CHECK_PIECE;
     return entries_fit(l->entries + first, count, l->below, l->marks) ? FLR_OK : FLR_BAD_INPUT;
 }
 
@@ -56,7 +57,8 @@ static bool level_fits(const flr_voxmap_header *h, uint64_t offset, uint64_t cou
                .count = count,
                .below = (uint32_t)below,
                .marks = marks};
-    return flr_parallel_for(0, (count + PIECE - 1) / PIECE, check_piece, &l) == FLR_OK;
+    return flr_parallel_for(0, (count + VOXFILE_CHECK_PIECE - 1) / VOXFILE_CHECK_PIECE, check_piece,
+                            &l) == FLR_OK;
 }
 
 static uint64_t root_count(const flr_voxmap_header *h)

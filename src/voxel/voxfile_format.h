@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
 #include "voxel/shell_format.h"
 #include "voxel/voxmap_format.h"
 
@@ -68,12 +68,12 @@ flr_result flr_voxfile_parse(const char *name, const void *bytes, size_t size, u
                              flr_voxmap **voxmap, flr_shell **shell, flr_error *error);
 
 /* The largest plane number times the largest plane: how far behind its planes an unchecked entry can lead a query. */
-#define FLR_VOXFILE_ROOM ((size_t)(UINT64_C(512) << 31))
+#define FLR_VOXFILE_CAPACITY ((size_t)(UINT64_C(512) << 31))
 
 /* voxfile_check.c: everything a query relies on, so that no content whatever makes one look outside the block: sizes,
  * offsets, numbers, and (in the second) each entry of the directories. A sentence of what is wrong, or NULL. `size`
  * is that of the block; _check_header needs the header only, _check_entries the directory, too. _check_upper leaves
- * out the lowest level, which is nearly all of it: safe where FLR_VOXFILE_ROOM bytes of zeros lie behind the block. Of the
+ * out the lowest level, which is nearly all of it: safe where FLR_VOXFILE_CAPACITY bytes of zeros lie behind the block. Of the
  * fields the first `fields` are looked at, as many as there are. */
 const char *flr_voxmap_check_header(const flr_voxmap_header *header, uint64_t size);
 const char *flr_voxmap_check_upper(const flr_voxmap_header *header, int fields);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
-enum { BYTE_ORDER_MARK = 0x01020304, BLOCKS_AT_ONCE = 256 };
+enum { VOXFILE_WRITE_BYTE_ORDER_MARK = 0x01020304, BLOCKS_AT_ONCE = 256 };
 
 /* a block that more than one part lies in */
 typedef struct shared_block {
@@ -78,14 +78,14 @@ flr_result flr_voxfile_begin(flr_env *env, const char *path, const flr_voxfile_s
                              flr_error *error)
 {
     /* the format is the memory of a little-endian machine; others read and write none */
-    const uint32_t mark = BYTE_ORDER_MARK;
+    const uint32_t mark = VOXFILE_WRITE_BYTE_ORDER_MARK;
     if (*(const uint8_t *)&mark != 4)
         return flr_fail(error, FLR_UNSUPPORTED, "%s: voxel files need a little-endian machine",
                         path);
     flr_voxfile_writer *made = calloc(1, sizeof *made);
     if (!made) return no_memory(path, error);
     made->threads = threads;
-    made->header = (flr_voxfile_header){.byte_order = BYTE_ORDER_MARK,
+    made->header = (flr_voxfile_header){.byte_order = VOXFILE_WRITE_BYTE_ORDER_MARK,
                                         .version = FLR_VOXMAP_VERSION,
                                         .block_size = FLR_VOXFILE_BLOCK,
                                         .section_count = count};

@@ -1,10 +1,10 @@
 /* the voxmap: making the block, asking it */
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 
 #include <stdlib.h>
 
 #include "base/large_pages.h"
-#include "feeler/assert.h"
+#include "feeler/base.h"
 #include "voxel/field.h"
 #include "voxel/marks.h"
 #include "voxel/voxfile_format.h"

@@ -11,7 +11,7 @@
 #ifndef FLR_VOXEL_VOXMAP_FORMAT_H
 #define FLR_VOXEL_VOXMAP_FORMAT_H
 
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 #include "voxel/grid.h"
 
 #define FLR_VOXMAP_MAGIC "flrvoxm\n"

@@ -4,13 +4,13 @@
 
 #include "world/world_internal.h"
 
-#define SMOOTHING 0.002 /* s: over which a hand's velocity is averaged when it is not measured */
-#define MARGIN    8.0   /* voxels: pairs this near are asked, so that distances are known */
-#define SPEED_UP  1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
-#define AROUND    16.0 /* voxels: beyond its way, how far around a point anything is looked at */
-#define SLOW                                                                                       \
-    0.005 /* m/s: sphere engine: what touches something and is slower for CALM s may rest */
-#define CALM 0.05
+#define SMOOTHING    0.002 /* s: over which a hand's velocity is averaged when it is not measured */
+#define FRAME_MARGIN 8.0   /* voxels: pairs this near are asked, so that distances are known */
+#define SPEED_UP     1.5 /* from one frame to the next, besides a voxel; more is a jump, not a motion */
+#define AROUND       16.0 /* voxels: beyond its way, how far around a point anything is looked at */
+#define FRAME_SLOW                                                                                 \
+    0.005 /* m/s: sphere engine: what touches something and is slower for FRAME_CALM s may rest */
+#define FRAME_CALM 0.05
 
 /* ---- hands ---- */
 
@@ -83,7 +83,7 @@ static void feel(flr_world *w, flr_world_frame *frame)
     }
 }
 
-/* ---- what is told of a step ---- */
+/* ---- the report of a step ---- */
 
 static double *number_vec3(double *to, flr_vec3 v)
 {
@@ -178,14 +178,14 @@ static void move_hit(flr_world *w, uint32_t part, double range)
     body->twist.angular = flr_quat_rotate(flr_quat_from_rotation_vector(turn), body->twist.angular);
     keep_energy(body, before);
     double *slow = &flr_world_slow(w->state, w->def.part_count)[part];
-    bool is_slow = 2 * flr_body_energy(body) < body->inertia.mass * SLOW * SLOW;
+    bool is_slow = 2 * flr_body_energy(body) < body->inertia.mass * FRAME_SLOW * FRAME_SLOW;
     *slow = hit.contacts && is_slow ? *slow + w->def.dt : 0;
 }
 
 static void give_impacts(flr_world *w, uint32_t part)
 {
     const flr_world_plan *p = &w->plans[part];
-    bool calm = flr_world_slow(w->state, w->def.part_count)[part] > CALM;
+    bool calm = flr_world_slow(w->state, w->def.part_count)[part] > FRAME_CALM;
     flr_impacts_set_body(w->impacts, part, &w->state->bodies[part], p->result.twist, p->moves,
                          calm);
 }
@@ -223,7 +223,7 @@ static void step_spheres(flr_world *w, const flr_pairs_report *near, double rang
 /* How near bodies may come in this step, and a little more. */
 static double range_of(const flr_world *w)
 {
-    return 2 * (SPEED_UP * w->state->travel + w->voxel) + MARGIN * w->voxel;
+    return 2 * (SPEED_UP * w->state->travel + w->voxel) + FRAME_MARGIN * w->voxel;
 }
 
 /* Voxels that the step would look at are not there: it does not happen, and hands feel nothing. */

@@ -8,27 +8,27 @@
 
 #define SLOP                                                                                       \
     0.25 /* voxels of depth that are left, so that a part that lies on another keeps touching it */
-enum { COARSE = 256 }; /* cubes that are taken where there was no time for voxels */
+enum { IMPACTS_COARSE = 256 }; /* cubes that are taken where there was no time for voxels */
 
 /* what is known of a part besides its impulses */
-typedef struct entry {
+typedef struct impacts_entry {
     const flr_sphere_tree *tree;
     double voxel; /* metres */
     flr_pose T_world_part;
     bool moves;
     uint32_t contacts;
     double room;
-} entry;
+} impacts_entry;
 
 struct flr_impacts {
     uint32_t part_count;
-    entry *entries;           /* [part_count] */
+    impacts_entry *entries;   /* [part_count] */
     flr_impulse_body *bodies; /* [part_count] */
     flr_spheres *spheres;
     flr_impulse *impulse;
     flr_world_impact *list; /* [list_room] */
     uint32_t list_room, list_count;
-    flr_voxel_pair coarse[COARSE];
+    flr_voxel_pair coarse[IMPACTS_COARSE];
 };
 
 flr_result flr_impacts_create(uint32_t parts, uint32_t contacts, unsigned threads,
@@ -69,14 +69,6 @@ void flr_impacts_destroy(flr_impacts *impacts)
     free(impacts);
 }
 
-size_t flr_impacts_bytes(const flr_impacts *impacts)
-{
-    return sizeof *impacts + flr_spheres_bytes(impacts->spheres) +
-           flr_impulse_bytes(impacts->impulse) +
-           impacts->part_count * (sizeof *impacts->entries + sizeof *impacts->bodies) +
-           impacts->list_room * sizeof *impacts->list;
-}
-
 void flr_impacts_set_tree(flr_impacts *impacts, uint32_t part, const flr_sphere_tree *tree)
 {
     impacts->entries[part].tree = tree;
@@ -86,7 +78,7 @@ void flr_impacts_set_tree(flr_impacts *impacts, uint32_t part, const flr_sphere_
 void flr_impacts_set_body(flr_impacts *impacts, uint32_t part, const flr_body *body,
                           flr_twist twist, bool moves, bool calm)
 {
-    entry *e = &impacts->entries[part];
+    impacts_entry *e = &impacts->entries[part];
     e->T_world_part = body->T_world_part;
     e->moves = moves;
     e->contacts = 0;
@@ -110,7 +102,7 @@ static void list(flr_impacts *impacts, const flr_voxel_pair *pairs, uint32_t cou
 }
 
 /* Surfaces are two voxels thick together: who goes one in a frame cannot get through them unseen. */
-static void make_room(entry *a, entry *b, double voxel)
+static void make_room(impacts_entry *a, impacts_entry *b, double voxel)
 {
     double room = a->moves && b->moves ? voxel / 2 : voxel;
     a->room = fmin(a->room, room);
@@ -135,7 +127,7 @@ static void ask(flr_impacts *impacts, uint32_t a, uint32_t b, const flr_spheres_
     uint32_t count = found.listed;
     if (!found
              .complete) { /* they stop each other there; how deep they are in each other is not known */
-        count = count < COARSE ? count : COARSE;
+        count = count < IMPACTS_COARSE ? count : IMPACTS_COARSE;
         for (uint32_t i = 0; i < count; i++) {
             impacts->coarse[i] = pairs[i];
             impacts->coarse[i].depth = fmin(pairs[i].depth, slop);
@@ -165,7 +157,7 @@ void flr_impacts_resolve(flr_impacts *impacts, const flr_pair *pairs, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].shell, b = pairs[i].voxmap;
         if (a >= impacts->part_count || b >= impacts->part_count) continue;
-        entry *left = &impacts->entries[a], *right = &impacts->entries[b];
+        impacts_entry *left = &impacts->entries[a], *right = &impacts->entries[b];
         if (!left->tree || !right->tree) continue;
         double voxel = fmin(left->voxel, right->voxel);
         least = fmin(least, voxel);

@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feeler/body.h"
-#include "feeler/impulse.h"
+#include "feeler/dynamics.h"
 #include "feeler/spheres.h"
 #include "feeler/world.h"
 
@@ -18,7 +17,6 @@ typedef struct flr_impacts flr_impacts;
 flr_result flr_impacts_create(uint32_t parts, uint32_t contacts, unsigned threads,
                               flr_impacts **impacts, flr_error *error);
 void flr_impacts_destroy(flr_impacts *impacts); /* NULL allowed */
-size_t flr_impacts_bytes(const flr_impacts *impacts);
 
 /* Borrowed as long as it is used; NULL: touches nothing. */
 void flr_impacts_set_tree(flr_impacts *impacts, uint32_t part, const flr_sphere_tree *tree);

@@ -4,16 +4,16 @@
 #include "world/world_internal.h"
 
 #define BEFORE 1e-3 /* voxels: a body stops so far before what stops it, for the sake of rounding */
-#define CLEAR                                                                                      \
+#define MOTION_CHECKS_CLEAR                                                                        \
     0.875 /* voxels of distance beyond layer 1: no voxel of it reaches out, and a point can slide */
-#define REST  1e-6 /* voxels: who moves less in a step rests */
-#define HALF  0.5  /* voxels: what contact alone keeps safe in a step */
-#define PRESS 0.01 /* voxels: the depth that is given to what stops a body */
+#define REST                1e-6 /* voxels: who moves less in a step rests */
+#define MOTION_CHECKS_HALF  0.5  /* voxels: what contact alone keeps safe in a step */
+#define MOTION_CHECKS_PRESS 0.01 /* voxels: the depth that is given to what stops a body */
 enum {
-    FIRM = 2,   /* stops, before contacts give way to them */
-    SLIDES = 8, /* ways that are tried so that a body slides along its stops */
-    STAIRS = 2, /* the same where the layer is not smooth, which leads less far */
-    PASSES = 4  /* over pairs of moving bodies that stop each other */
+    MOTION_CHECKS_FIRM = 2, /* stops, before contacts give way to them */
+    SLIDES = 8,             /* ways that are tried so that a body slides along its stops */
+    STAIRS = 2,             /* the same where the layer is not smooth, which leads less far */
+    PASSES = 4              /* over pairs of moving bodies that stop each other */
 };
 
 /* ---- plans ---- */
@@ -22,14 +22,14 @@ enum {
 static flr_twist motion_about(const flr_world *w, uint32_t part, flr_vec3 point)
 {
     flr_twist none = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    if (part == FLR_PAIRS_GROUND || !w->plans[part].moves) return none;
+    if (part == FLR_PAIRS_MERGED || !w->plans[part].moves) return none;
     const flr_body *body = &w->state->bodies[part];
     return flr_twist_make(body->twist.angular, flr_body_velocity(body, point));
 }
 
 static double voxel_of_pair(const flr_world *w, flr_pair pair)
 {
-    return pair.voxmap == FLR_PAIRS_GROUND ? w->ground_voxel : w->voxels[pair.voxmap];
+    return pair.voxmap == FLR_PAIRS_MERGED ? w->merged_voxel : w->voxels[pair.voxmap];
 }
 
 /* Gives a body what its pairs found. */
@@ -40,8 +40,8 @@ static void touch(flr_world *w, uint32_t part)
     const flr_contact *contacts = flr_pairs_contacts(w->pairs, &contact_count);
     /* below layer 2 nothing is kept apart, and a part may lie in its seat; where the way is not free, that limits a part that is
      * wedged, and contacts which are deeper than they may be must not push it there */
-    bool firm = w->params.contact.force_layer > 1 && w->plans[part].stop_count < FIRM;
-    double depth = firm ? w->params.depth : fmax(w->params.depth, HALF);
+    bool firm = w->params.contact.force_layer > 1 && w->plans[part].stop_count < MOTION_CHECKS_FIRM;
+    double depth = firm ? w->params.depth : fmax(w->params.depth, MOTION_CHECKS_HALF);
     for (uint32_t i = 0; i < count; i++) {
         const flr_pair_result *r = &results[i];
         bool reversed = r->pair.voxmap == part;
@@ -168,15 +168,16 @@ static void note_stop(flr_world *w, uint32_t part, uint32_t other, const flr_wor
 /* Notes for both bodies of a pair that a point may go no farther than `gap` against a normal. */
 static void note_gap(flr_world *w, flr_pair pair, const flr_contact *contact, double gap)
 {
-    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
-    bool two = !ground && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
-    double least = BEFORE * voxel_of_pair(w, pair), depth = PRESS * voxel_of_pair(w, pair);
+    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
+    bool two = !merged && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
+    double least = BEFORE * voxel_of_pair(w, pair),
+           depth = MOTION_CHECKS_PRESS * voxel_of_pair(w, pair);
     flr_world_stop s = {.contact = *contact, .limit = depth + gap * (two ? 0.5 : 1) - least};
     s.contact.depth = depth;
     s.contact.mark = FLR_MARK_SURFACE;
     if (!(s.limit > depth / 2)) s.limit = depth / 2;
     note_stop(w, pair.shell, pair.voxmap, &s, false);
-    if (!ground) note_stop(w, pair.voxmap, pair.shell, &s, true);
+    if (!merged) note_stop(w, pair.voxmap, pair.shell, &s, true);
 }
 
 /* What a motion check ran into, as it is at the beginning of the step. */
@@ -208,7 +209,7 @@ static void note(flr_world *w, flr_pair pair, flr_pose_span shell, flr_pose_span
 /* Shortens a way, and says so. */
 static void shorten(flr_world *w, uint32_t part, double fraction)
 {
-    if (part == FLR_PAIRS_GROUND || !w->plans[part].moves) return;
+    if (part == FLR_PAIRS_MERGED || !w->plans[part].moves) return;
     w->plans[part].fraction *= fraction;
     w->plans[part].stopped = true;
     w->plans[part].newest = w->pass + 1;
@@ -218,16 +219,16 @@ static void shorten(flr_world *w, uint32_t part, double fraction)
 static bool is_new(const flr_world *w, flr_pair pair)
 {
     return w->plans[pair.shell].newest >= w->pass ||
-           (pair.voxmap != FLR_PAIRS_GROUND && w->plans[pair.voxmap].newest >= w->pass);
+           (pair.voxmap != FLR_PAIRS_MERGED && w->plans[pair.voxmap].newest >= w->pass);
 }
 
 /* Checks the way of one pair; true when something is in it: then its bodies are to go another way, or else (`last`) only as
  * far as it is free. */
 static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *frame)
 {
-    bool ground = pair.voxmap == FLR_PAIRS_GROUND;
+    bool merged = pair.voxmap == FLR_PAIRS_MERGED;
     double travel = flr_motion_checks_travel(w, pair.shell) +
-                    (ground ? 0 : flr_motion_checks_travel(w, pair.voxmap));
+                    (merged ? 0 : flr_motion_checks_travel(w, pair.voxmap));
     double voxel = voxel_of_pair(w, pair);
     /* what lies below the force layer: with layer 2 and more, where exact surfaces may meet. With less they may meet anyway,
      * and points that nobody pushes out must not hold the part: only fast motion is checked */
@@ -235,24 +236,25 @@ static bool check_pair(flr_world *w, flr_pair pair, bool last, flr_world_frame *
     flr_motion_check_params check = flr_default_motion_check_params();
     check.layer = layer > 1 ? 1 : 0;
     check.interior = layer == 0;
-    check.margin = layer > 1 ? CLEAR : 0;
+    check.margin = layer > 1 ? MOTION_CHECKS_CLEAR : 0;
     check.planes = !last && w->pass % 2 == 1;
-    check.unchecked = layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, HALF);
+    check.unchecked =
+        layer > 1 ? w->params.unchecked : fmax(w->params.unchecked, MOTION_CHECKS_HALF);
     if (!(travel > fmax(check.unchecked, REST) * voxel)) return false;
     flr_pose still = flr_pose_identity();
     flr_pose_span shell = {w->poses[pair.shell], end_of(w, pair.shell)},
-                  voxmap = {ground ? still : w->poses[pair.voxmap],
-                            ground ? still : end_of(w, pair.voxmap)};
+                  voxmap = {merged ? still : w->poses[pair.voxmap],
+                            merged ? still : end_of(w, pair.voxmap)};
     flr_motion_check_result found = {.exhausted = true};
     if (!(w->budget && w->spent >= w->budget)) {
         check.budget = w->budget ? w->budget - w->spent : 0;
-        flr_pairs_march(w->pairs, pair, shell.to, voxmap.to, &check, &found);
+        flr_pairs_check_motion(w->pairs, pair, shell.to, voxmap.to, &check, &found);
         w->spent += found.spent;
         frame->points_tested += found.lookups;
     }
     if (found.exhausted) { /* what contact alone keeps safe */
         frame->exhausted++;
-        found.fraction = fmin(1, HALF * voxel / travel);
+        found.fraction = fmin(1, MOTION_CHECKS_HALF * voxel / travel);
         if (!(found.fraction < 1)) return false;
         shorten(w, pair.shell, found.fraction);
         shorten(w, pair.voxmap, found.fraction);

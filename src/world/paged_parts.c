@@ -10,20 +10,21 @@
 #define SLACK 8 /* voxels */
 #define NONE  UINT32_MAX
 
-typedef struct known {
+typedef struct paged_parts_known {
     bool ready;
     uint64_t withdrawn; /* flr_paging.withdrawn then */
     flr_pose T_voxmap_shell;
     double reach; /* metres, without the slack */
-} known;
+} paged_parts_known;
 
 struct flr_pages {
     uint32_t count; /* parts of the world */
     struct {
         flr_paging *paging;     /* NULL: its voxels are all there */
         const flr_shell *shell; /* NULL: it never moves, or has no points */
-        known *known; /* [count] of a paged part: what was found out about others; else NULL */
-        /* parts of one shape have one pager: it is told by the first of them what can be reached from all */
+        paged_parts_known
+            *known; /* [count] of a paged part: what was found out about others; else NULL */
+        /* parts of one shape have one pager: the first of them reports what all can reach */
         bool first;
         uint32_t next;        /* of the same pager; NONE: no more */
         flr_paging_user user; /* of the first */
@@ -104,15 +105,16 @@ static double travel(const flr_shell *shell, flr_pose from, flr_pose to)
 }
 
 /* Is all there that the part can look at? In a step: after flr_paging_begin(). */
-static bool is_ready(flr_paging *paging, known *k, const flr_paging_part *part)
+static bool is_ready(flr_paging *paging, paged_parts_known *k, const flr_paging_part *part)
 {
     const double slack = SLACK * paging->voxmap->header->grid.voxel;
     uint64_t withdrawn = atomic_load(&paging->withdrawn);
     if (k->ready && k->withdrawn == withdrawn && part->reach <= k->reach &&
         travel(part->shell, k->T_voxmap_shell, part->T_voxmap_shell) < 0.99 * slack)
         return true;
-    *k = (known){flr_paging_ready(paging, part->shell, part->T_voxmap_shell, part->reach + slack),
-                 withdrawn, part->T_voxmap_shell, part->reach};
+    *k = (paged_parts_known){
+        flr_paging_ready(paging, part->shell, part->T_voxmap_shell, part->reach + slack), withdrawn,
+        part->T_voxmap_shell, part->reach};
     return k->ready || flr_paging_ready(paging, part->shell, part->T_voxmap_shell, part->reach);
 }
 

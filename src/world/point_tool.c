@@ -8,7 +8,7 @@
 #include "probe/among.h"
 
 /* metres beyond what a proxy needs, in sizes of the largest part: it keeps off by less */
-#define ROOM 1e-6
+#define PROXY_MARGIN 1e-6
 
 /* a sphere around a part, in its frame */
 typedef struct ball {
@@ -46,11 +46,6 @@ void flr_points_destroy(flr_points *p)
     free(p);
 }
 
-size_t flr_points_bytes(const flr_points *p)
-{
-    return sizeof *p + p->part_count * (sizeof *p->models + sizeof *p->balls + sizeof *p->near);
-}
-
 flr_point flr_point_none(void)
 {
     return (flr_point){.proxy = flr_proxy_none(), .shown = {.part = FLR_NO_PART}};
@@ -61,8 +56,8 @@ void flr_points_set(flr_points *p, uint32_t part, const flr_probe_model *model)
     const flr_mesh *mesh = model ? flr_probe_model_mesh(model) : NULL;
     p->models[part] = mesh ? model : NULL;
     if (mesh)
-        p->balls[part] =
-            (ball){flr_box3_centre(mesh->bounds), 0.5 * flr_probe_model_size(model) * (1 + ROOM)};
+        p->balls[part] = (ball){flr_box3_centre(mesh->bounds),
+                                0.5 * flr_probe_model_size(model) * (1 + PROXY_MARGIN)};
     p->size = 0;
     for (uint32_t i = 0; i < p->part_count; i++)
         if (p->models[i]) p->size = fmax(p->size, flr_probe_model_size(p->models[i]));
@@ -157,7 +152,7 @@ bool flr_points_step(flr_points *p, flr_point *point, flr_vec3 hand, const flr_p
 {
     double way = longest_way(p, before, bodies);
     double stretch = point->proxy.placed ? flr_vec3_distance(point->proxy.position, hand) : 0;
-    double range = stretch + way + ROOM * p->size;
+    double range = stretch + way + PROXY_MARGIN * p->size;
     point->shown.pinched = false;
     bool there = flr_vec3_is_finite(hand);
     uint32_t standing = there ? list_near(p, 0, false, hand, range, before, bodies) : 0;

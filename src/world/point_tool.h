@@ -7,9 +7,8 @@
 #ifndef FLR_WORLD_POINT_TOOL_H
 #define FLR_WORLD_POINT_TOOL_H
 
-#include "feeler/body.h"
+#include "feeler/dynamics.h"
 #include "feeler/probe.h"
-#include "feeler/proxy.h"
 #include "feeler/world.h"
 
 /* What a part gets from a point. */
@@ -31,7 +30,6 @@ typedef struct flr_points flr_points;
 /* NULL: not enough memory. */
 flr_points *flr_points_create(uint32_t part_count);
 void flr_points_destroy(flr_points *points); /* NULL allowed */
-size_t flr_points_bytes(const flr_points *points);
 
 /* A point that is nowhere yet. */
 flr_point flr_point_none(void);

@@ -19,35 +19,35 @@
 
 #include "world/world_internal.h"
 
-#define LEAST   0.05  /* of the stiffness, whatever the delay */
-#define LONGEST 1.0   /* s: of delay, from which on that is so */
-#define ADAPT   0.25  /* s: over which the stiffness goes after the delay */
-#define STORE   0.001 /* joules: see above */
-#define OWN     0.25  /* a: what an end may give back of what it was given itself */
+#define MIN_STIFFNESS 0.05  /* of the stiffness, whatever the delay */
+#define LONGEST       1.0   /* s: of delay, from which on that is so */
+#define ADAPT         0.25  /* s: over which the stiffness goes after the delay */
+#define STORE         0.001 /* joules: see above */
+#define OWN           0.25  /* a: what an end may give back of what it was given itself */
 #define TRICKLE                                                                                    \
     0.005 /* W: an account that is overdrawn gets back to 0, so that instances at rest meet in the end */
-#define SHORT 0.01 /* s: the least delay that damping is made for */
-#define FIRM  1.5  /* what damping is at most, in terms of stiffness and delay */
-#define BACK  0.5  /* of what damping took may be given again, while the account is above 0 */
+#define REMOTE_COUPLING_SHORT 0.01 /* s: the least delay that damping is made for */
+#define REMOTE_COUPLING_FIRM  1.5  /* what damping is at most, in terms of stiffness and delay */
+#define BACK                  0.5 /* of what damping took may be given again, while the account is above 0 */
 #define STANDS                                                                                     \
     2.0 /* of a hand's clamps: an instance whose holder is elsewhere is not pushed aside by a hand here */
 #define YIELD                                                                                      \
     0.5 /* of the clamps while a hand here holds the part, too: it can go around what is caught between */
 #define LOOSE                                                                                      \
     1.0 /* s: over the delay: by how much a mutual remote coupling's clamps give way at most where nothing is touched */
-#define HORIZON 0.02 /* s: for which what is left in an account must last */
-#define RECOVER 0.05 /* s: in which a wrench that was scaled to nothing comes back */
-#define NEAR    0.5  /* voxels: this near, it is put where it shall lie */
-#define NEARER  2.0  /* voxels: … or this near, where something keeps it off */
-#define LONG    0.3  /* s: for so long; from one to the other it takes EASE */
-#define EASE    0.15 /* s */
-#define SLOW    0.02 /* m/s: if its points are no faster */
-#define LIFTED  0.12 /* s: a part that is kept off still is lifted off for so long, */
-#define TRY     0.30 /* s: and with that pulled there for so long in all, */
-#define TRIES   4    /* times */
-#define CAUGHT  2.0  /* voxels: from here on, for PATIENT s, something is between the instances */
-#define HEALED  1.0
-#define PATIENT 0.5
+#define HORIZON                 0.02 /* s: for which what is left in an account must last */
+#define RECOVER                 0.05 /* s: in which a wrench that was scaled to nothing comes back */
+#define NEAR                    0.5  /* voxels: this near, it is put where it shall lie */
+#define NEARER                  2.0  /* voxels: … or this near, where something keeps it off */
+#define LONG                    0.3  /* s: for so long; from one to the other it takes EASE */
+#define EASE                    0.15 /* s */
+#define REMOTE_COUPLING_SLOW    0.02 /* m/s: if its points are no faster */
+#define LIFTED                  0.12 /* s: a part that is kept off still is lifted off for so long, */
+#define TRY                     0.30 /* s: and with that pulled there for so long in all, */
+#define REMOTE_COUPLING_TRIES   4    /* times */
+#define CAUGHT                  2.0 /* voxels: from here on, for PATIENT s, something is between the instances */
+#define HEALED                  1.0
+#define REMOTE_COUPLING_PATIENT 0.5
 
 static const flr_vec3 none = {0, 0, 0};
 
@@ -87,7 +87,7 @@ static bool couple(const flr_world *w, const flr_remote_coupling_def *def, flr_c
 /* Of the stiffness, at this delay. */
 static double share_at(const flr_coupled *coupling)
 {
-    return coupling->def.mutual ? fmax(LEAST, 1 - coupling->delay / LONGEST) : 1;
+    return coupling->def.mutual ? fmax(MIN_STIFFNESS, 1 - coupling->delay / LONGEST) : 1;
 }
 
 static void find_end(flr_world_state *state)
@@ -168,7 +168,7 @@ bool flr_remote_coupling_follow(flr_world *w, uint32_t number, const flr_remote_
     coupling->handle.twist = in->twist;
     coupling->delay = in->delay;
     coupling->fresh = true;
-    /* one that has fallen is another's: what was told before does not count again */
+    /* one that has fallen is another's: what was reported before does not count again */
     double more = coupling->heard && in->put > coupling->told ? in->put - coupling->told : 0;
     coupling->told = in->put;
     coupling->heard = true;
@@ -233,7 +233,8 @@ static double trying(const flr_coupled *coupling) { return coupling->held_off - 
 static bool is_lifted(const flr_coupled *coupling)
 {
     double since = trying(coupling);
-    return coupling->def.rest && since > 0 && since < TRIES * TRY && fmod(since, TRY) < LIFTED;
+    return coupling->def.rest && since > 0 && since < REMOTE_COUPLING_TRIES * TRY &&
+           fmod(since, TRY) < LIFTED;
 }
 
 /* Two who press parts against each other with all they have stand wherever the other's part is, as they see it: late. Each
@@ -298,7 +299,7 @@ static flr_coupling acting(const flr_world *w, const flr_coupled *coupling, flr_
     c.force_limit *= clamp;
     c.torque_limit *= clamp;
     if (coupling->def.mutual)
-        c.slack = fmin(c.slack, fmax(1, LOOSE / fmax(coupling->delay, SHORT)));
+        c.slack = fmin(c.slack, fmax(1, LOOSE / fmax(coupling->delay, REMOTE_COUPLING_SHORT)));
     c.damping *= sqrt(coupling->share) * gain;
     c.turn_damping *= sqrt(coupling->share) * gain;
     *handle = (flr_handle){coupling->T_goal, coupling->handle.twist};
@@ -339,7 +340,8 @@ static void control(const flr_world *w, flr_coupled *coupling, const flr_body *b
     s->damping = 0, s->gain = 1;
     if (!coupling->def.mutual) return;
     double room = fmin(1, fmax(0, s->account / STORE)), share;
-    s->damping = (1 - room) * FIRM * s->stiffness * fmax(coupling->delay, SHORT);
+    s->damping = (1 - room) * REMOTE_COUPLING_FIRM * s->stiffness *
+                 fmax(coupling->delay, REMOTE_COUPLING_SHORT);
     flr_handle handle;
     flr_stretch x;
     flr_coupling c = acting(w, coupling, &handle);
@@ -391,7 +393,8 @@ static bool is_there(const flr_world *w, uint32_t part)
     double speed =
         flr_vec3_length(body->twist.linear) + body->reach * flr_vec3_length(body->twist.angular);
     double near = NEAR + (NEARER - NEAR) * fmin(1, fmax(0, (rest->held_off - LONG) / EASE));
-    return flr_motion_travel(way, body->reach) <= near * voxel_or(w, 1e-3) && speed <= SLOW;
+    return flr_motion_travel(way, body->reach) <= near * voxel_or(w, 1e-3) &&
+           speed <= REMOTE_COUPLING_SLOW;
 }
 
 /* What a remote coupling has given to its body and got from it in the step: the wrench at its end, as the solver took it, on the way that
@@ -474,10 +477,11 @@ static void look(const flr_world *w, flr_coupled *coupling)
         coupling->apart += dt;
     else if (s->stretch < HEALED * voxel)
         coupling->apart = 0;
-    else if (!touching && coupling->apart < PATIENT) /* a contact that hops is one */
+    else if (!touching &&
+             coupling->apart < REMOTE_COUPLING_PATIENT) /* a contact that hops is one */
         coupling->apart = fmax(0, coupling->apart - dt);
-    s->diverged = coupling->apart >= PATIENT;
-    if (s->diverged) coupling->apart = PATIENT;
+    s->diverged = coupling->apart >= REMOTE_COUPLING_PATIENT;
+    if (s->diverged) coupling->apart = REMOTE_COUPLING_PATIENT;
 }
 
 /* It has come to where it shall lie: the pose is the very one that was agreed on. */

@@ -5,7 +5,7 @@
 
 #include "base/prefault.h"
 #include "contact/contact_table.h"
-#include "feeler/voxmap.h"
+#include "feeler/voxels.h"
 #include "world/world_internal.h"
 
 #define NEAR_ENOUGH 1e-7 /* metres: so that rounding leaves no part out */
@@ -179,18 +179,6 @@ void flr_world_destroy(flr_world *w)
     free(w);
 }
 
-size_t flr_world_bytes(const flr_world *w)
-{
-    return sizeof *w + flr_pairs_bytes(w->pairs) + flr_step_bytes(w->step) +
-           flr_points_bytes(w->points) + w->state_size +
-           (w->impacts ? flr_impacts_bytes(w->impacts) : 0) +
-           w->def.part_count *
-               (sizeof *w->kinds + sizeof *w->shapes + sizeof *w->probes +
-                (w->trees ? sizeof *w->trees : 0) + sizeof *w->voxels + sizeof *w->poses +
-                sizeof *w->twists + sizeof *w->plans + 13 * sizeof *w->numbers +
-                3 * sizeof *w->active + sizeof *w->rows + sizeof *w->changed + sizeof *w->spheres);
-}
-
 /* ---- what is kept of a body beside the state ---- */
 
 static double *number_vec3(double *to, flr_vec3 v)
@@ -237,12 +225,12 @@ void flr_world_set_params(flr_world *w, const flr_world_params *params)
 
 const flr_world_params *flr_world_get_params(const flr_world *w) { return &w->params; }
 
-bool flr_world_set_ground(flr_world *w, const flr_pairs_ground *ground)
+bool flr_world_set_merged(flr_world *w, const flr_pairs_merged *merged)
 {
-    bool taken = flr_pairs_set_ground(w->pairs, w->impacts ? NULL : ground) && !w->impacts;
-    w->ground_voxel = taken && ground ? voxel_of(ground->shape.table) : 0;
-    if (w->ground_voxel > 0 && !(w->ground_voxel > w->voxel && w->voxel > 0))
-        w->voxel = w->ground_voxel;
+    bool taken = flr_pairs_set_merged(w->pairs, w->impacts ? NULL : merged) && !w->impacts;
+    w->merged_voxel = taken && merged ? voxel_of(merged->shape.table) : 0;
+    if (w->merged_voxel > 0 && !(w->merged_voxel > w->voxel && w->voxel > 0))
+        w->voxel = w->merged_voxel;
     return taken;
 }
 
@@ -394,7 +382,7 @@ void flr_world_tell_shape(flr_world *w, uint32_t part)
     flr_world_note(w, part);
 }
 
-/* Where a part is that the pairs do not take for moving must be told by hand. */
+/* Where a part is that the pairs do not take for moving must be passed explicitly. */
 void flr_world_tell_pairs(flr_world *w, uint32_t part)
 {
     flr_world_note(w, part);
@@ -421,8 +409,6 @@ bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
 
 /* ---- looking ---- */
 
-uint32_t flr_world_part_count(const flr_world *w) { return w->def.part_count; }
-uint32_t flr_world_hand_count(const flr_world *w) { return w->def.hand_count; }
 const flr_pairs *flr_world_pairs(const flr_world *w) { return w->pairs; }
 
 const flr_body *flr_world_body(const flr_world *w, uint32_t part)
@@ -461,11 +447,6 @@ uint32_t flr_world_next_near(const flr_world *w, uint32_t from, flr_vec3 point, 
 const flr_passivity *flr_world_passivity(const flr_world *w, uint32_t hand)
 {
     return hand < w->def.hand_count ? &w->state->hands[hand].passivity : NULL;
-}
-
-flr_handle flr_world_hand(const flr_world *w, uint32_t hand)
-{
-    return w->state->hands[hand < w->def.hand_count ? hand : 0].handle;
 }
 
 const flr_world_point *flr_world_proxy(const flr_world *w, uint32_t hand)

@@ -98,7 +98,7 @@ struct flr_world {
     uint64_t budget;                /* of checks in a step; 0: no limit */
     uint64_t spent;                 /* of it in this step */
     int pass;                       /* of them */
-    double ground_voxel;
+    double merged_voxel;
     flr_pose *poses;       /* [part_count]: of the bodies when the step began */
     flr_twist *twists;     /* [part_count]: likewise */
     flr_world_plan *plans; /* [part_count]: empty of parts that do not move */
@@ -133,7 +133,7 @@ void flr_world_note_motion(flr_world *world, uint32_t part);
 /* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
 void flr_world_take(flr_world *world, flr_world_hand_state *hand);
 
-/* The pairs are told that a part was put somewhere, begins or ceases to move; that it gets or loses its physics. */
+/* Informs the pairs that a part was placed, starts or stops moving, or gains or loses its physics. */
 void flr_world_tell_pairs(flr_world *world, uint32_t part);
 void flr_world_tell_shape(flr_world *world, uint32_t part);
 
@@ -147,7 +147,7 @@ uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count);
 bool flr_couplings_pull(const flr_world *world, uint32_t part);
 bool flr_couplings_keep(const flr_world *world, uint32_t part);
 
-/* A step begins: what was told of the other instances is used. */
+/* A step begins: what was received of the other instances is used. */
 void flr_couplings_begin(flr_world *world);
 
 /* Gives a body what its remote couplings pull it with. */

@@ -2,12 +2,21 @@
 # every lesson in examples/ runs as it is, says what it teaches, and takes a file of the user's
 source "$(dirname "$0")/common.sh"
 lessons=$build_dir/examples
+expect 0 feeler make ball --out . --force --quiet # the parts of 00_hello
 for source in "$source_dir"/examples/*.c; do
   name=$(basename "$source" .c)
   expect 0 "$lessons/$name"
   [ -s "$scratch/out" ] && pass || fail "$ran: says nothing"
   grep -qF "($name.c)" "$source_dir/examples/README.md" && pass || fail "examples/README.md lacks $name.c"
 done
+# the first program: nothing is felt above the socket, then the ball presses; it is as short as promised, and docs/hello.md shows it
+expect 0 "$lessons/00_hello"
+tells '^ 500 ms: the hand feels 0\.00 N'
+tells '^2000 ms: the hand feels 0\.50 N'
+[ "$(wc -l <"$source_dir/examples/00_hello.c")" -le 30 ] && pass || fail "00_hello.c is longer than 30 lines"
+sed -n '/^```c$/,/^```$/p' "$source_dir/docs/hello.md" | sed '1d;/^```$/,$d' | cmp -s - "$source_dir/examples/00_hello.c" && pass || fail "docs/hello.md does not show examples/00_hello.c"
+expect 1 "$lessons/00_hello" nothing.stl
+says 'nothing.stl'
 expect 0 "$lessons/01_read_a_mesh"
 tells '^30.0 x 20.0 x 10.0 mm'
 expect 0 "$lessons/02_check_a_mesh"

@@ -154,6 +154,9 @@ grep -qE '(src|href)="(https?:|/|[a-z]+\.)' a.html && fail "the page needs other
 for words in Summary 'Clearance along the way' 'Force and torque' Contacts Timing Conditions 'surfaces that meet' 'builtin:aggressive'; do
   grep -q "$words" a.html && pass || fail "the page lacks $words"
 done
+expect 0 feeler report a.mcap --animation a.png --json
+json '.file == null and .animation == "a.png" and .pictures >= 2'
+head -c 8 a.png | cmp -s - <(printf '\211PNG\r\n\032\n') && grep -qa acTL a.png && pass || fail "$ran: not an animated PNG"
 expect 0 feeler report a.mcap --out a.html
 json_before=$(wc -c <a.html)
 [ "$json_before" -gt 20000 ] && pass || fail "the page is small"

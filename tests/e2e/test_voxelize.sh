@@ -59,10 +59,10 @@ refuse 2 'at least' $ball --voxel=-1mm
 refuse 2 'not a size' $ball --voxel nan
 refuse 2 'no unit' $ball --voxel 1
 refuse 2 'larger than the whole part' $ball --voxel 1m
-refuse 2 'GiB.*try --voxel' $ball --voxel 0.1um
+refuse 2 'GiB.*try voxels of' $ball --voxel 0.1um
 expect 2 feeler voxelize $ball --voxel 0.01mm --memory 100MB --no-cache
 refuse 2 'number of bytes' $ball --voxel 1mm --memory lots
-refuse 2 'GiB.*on the disk.*try --voxel' $ball --voxel 0.1um --out x.flrvox
+refuse 2 'GiB.*on the disk.*try voxels of' $ball --voxel 0.1um --out x.flrvox
 refuse 2 '2, 4, 8' $ball --voxel 1mm --bits 3
 refuse 2 'bits 8' $ball --voxel 1mm --range 20
 refuse 2 'no --range' $ball --voxel 1mm --bits 2 --range 3
@@ -78,7 +78,7 @@ says '\.flrvox'
 expect 1 feeler voxelize $ball --voxel 1mm --out none/x.flrvox
 says 'none/x.flrvox'
 # the size that is advised is taken
-advised=$(feeler voxelize $ball --voxel 0.001mm --memory 200MB --no-cache 2>&1 | sed -n 's/.*try --voxel \([0-9.]*\) *\([a-z]*\).*/\1\2/p')
+advised=$(feeler voxelize $ball --voxel 0.001mm --memory 200MB --no-cache 2>&1 | sed -n 's/.*try voxels of \([0-9.]*\) *\([a-z]*\).*/\1\2/p')
 expect 0 feeler voxelize $ball --voxel "$advised" --memory 200MB --no-cache
 
 # ---- larger than the memory given: slab by slab, the same bytes ----
@@ -126,7 +126,7 @@ done
 printf 'v 0 0 0\nv 30 0 0\nv 30 30 0\nv 0 30 0\nv 0 0 50\nv 30 0 50\nv 30 30 50\nv 0 30 50\n' >open.obj
 printf 'f 4 3 2 1\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n' >>open.obj
 expect 0 feeler voxelize open.obj --voxel 1mm
-tells 'leaked through a gap near \(15 mm, 15 mm, 50 mm\), about 30 mm; use --voxel 38mm or --hollow'
+tells 'leaked through a gap near \(15 mm, 15 mm, 50 mm\), about 30 mm; use voxels of 38mm, or voxelize the part as hollow'
 expect 0 feeler voxelize open.obj --voxel 1mm --json
 json '(.warnings | length) == 1 and .leaks[0].gap > 0.029 and .leaks[0].voxel == 0.038'
 expect 0 feeler voxelize open.obj --voxel 1mm --hollow --json

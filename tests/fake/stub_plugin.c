@@ -1,7 +1,7 @@
 /* a device plugin for tests; STUB_VERSION, STUB_NAME and STUB_LOOK make bad ones of it */
 #include <string.h>
 
-#include "feeler/hardware.h"
+#include "feeler/device.h"
 
 #ifndef STUB_NAME
 #define STUB_NAME "stub"

@@ -57,7 +57,8 @@ static int inside(attempt *try, bool open_plain, bool open_beneath)
     int in = open(path, O_PATH | O_DIRECTORY);
     snprintf(path, sizeof path, "%s/in/input", folder);
     int input = open(path, O_RDONLY);
-    assert_true(in >= 0 && input >= 0);
+    assert_ge(in, 0);
+    assert_ge(input, 0);
     pid_t child = fork();
     if (child == 0) {
         char active[FLR_SANDBOX_TEXT_SIZE], missing[FLR_SANDBOX_TEXT_SIZE];

@@ -1,10 +1,10 @@
-/* connection_talk: lines between processes, as controllers have them, for the end-to-end tests
+/* connection_talk: connections between processes, as controllers have them, for the end-to-end tests
  *
  *     connection_talk LOCAL TOKEN SECONDS RATE [ADDRESS...]
  *
- * Opens lines at LOCAL ("10.77.0.1:7000"), calls the addresses, and again when that fails or a line ends. On each line that is
+ * Opens connections at LOCAL ("10.77.0.1:7000"), calls the addresses, and again when that fails or a connection ends. On each connection that is
  * open it sends RATE states a second and ten numbered messages, and checks those that come: each once, in order. Prints "ready"
- * first, a line of JSON when a line opens, is refused or ends and after every 25 messages, and one with all that was counted at
+ * first, a line of JSON when a connection opens, is refused or ends and after every 25 messages, and one with all that was counted at
  * SIGUSR1. Ends at SIGTERM, or after SECONDS. Exit code 1: a message was missing, came twice or out of order. */
 #include <signal.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@
 enum { ADDRESSES = 8 };
 
 typedef struct talk {
-    uint32_t line; /* 0: none */
+    uint32_t connection; /* 0: none */
     uint64_t sent, came, states, late;
     double age_sum; /* s, of states */
 } talk;
 
 static flr_env *env;
-static flr_connections *lines;
+static flr_connections *connections;
 static talk talks[ADDRESSES];
 static flr_address addresses[ADDRESSES];
 static uint32_t calls[ADDRESSES]; /* under way or open; 0: call again at… */
@@ -40,18 +40,18 @@ static void on_signal(int signal)
         asked = 1;
 }
 
-static talk *find(uint32_t line)
+static talk *find(uint32_t connection)
 {
     for (int i = 0; i < ADDRESSES; i++) {
-        if (talks[i].line == line) return &talks[i];
+        if (talks[i].connection == connection) return &talks[i];
     }
     return NULL;
 }
 
-static void gone(uint32_t line, int64_t now)
+static void gone(uint32_t connection, int64_t now)
 {
     for (int i = 0; i < address_count; i++) {
-        if (calls[i] != line) continue;
+        if (calls[i] != connection) continue;
         calls[i] = 0;
         call_ns[i] = now + 300000000;
     }
@@ -67,24 +67,24 @@ static void say(const char *what, const flr_connections_event *event)
 
 static void hear(const flr_connections_event *event, int64_t now)
 {
-    talk *with = find(event->line);
+    talk *with = find(event->connection);
     switch (event->kind) {
     case FLR_CONNECTIONS_OPEN:
         opened++;
         say("open", event);
         with = find(0);
-        if (with) *with = (talk){.line = event->line};
+        if (with) *with = (talk){.connection = event->connection};
         break;
     case FLR_CONNECTIONS_REFUSED:
         refused++;
         say("refused", event);
-        gone(event->line, now);
+        gone(event->connection, now);
         break;
     case FLR_CONNECTIONS_CLOSED:
         closed++;
         say("closed", event);
-        gone(event->line, now);
-        if (with) with->line = 0;
+        gone(event->connection, now);
+        if (with) with->connection = 0;
         break;
     case FLR_CONNECTIONS_GOT_STATE:
         if (!with) break;
@@ -116,7 +116,8 @@ static void report(void)
     bool first = true;
     for (int i = 0; i < ADDRESSES; i++) {
         flr_connections_info info;
-        if (!talks[i].line || !flr_connections_get(lines, talks[i].line, &info)) continue;
+        if (!talks[i].connection || !flr_connections_get(connections, talks[i].connection, &info))
+            continue;
         char text[FLR_ADDRESS_TEXT_SIZE];
         double states = talks[i].states ? (double)talks[i].states : 1;
         printf(
@@ -141,10 +142,11 @@ static void speak(bool state, bool message)
     uint8_t bytes[300] = {0};
     for (int i = 0; i < ADDRESSES; i++) {
         talk *with = &talks[i];
-        if (!with->line) continue;
-        if (state) flr_connections_state(lines, with->line, bytes, 200);
+        if (!with->connection) continue;
+        if (state) flr_connections_state(connections, with->connection, bytes, 200);
         flr_put_u64(bytes, with->sent);
-        if (message && flr_connections_send(lines, with->line, bytes, sizeof bytes) == FLR_OK)
+        if (message &&
+            flr_connections_send(connections, with->connection, bytes, sizeof bytes) == FLR_OK)
             with->sent++;
     }
 }
@@ -155,20 +157,20 @@ static void run(double seconds, double rate)
             message_ns = now, wake = now;
     while (!stopped && (now = flr_clock_ns(env)) < end) {
         flr_connections_event event;
-        while (flr_connections_next(lines, &event)) hear(&event, now);
+        while (flr_connections_next(connections, &event)) hear(&event, now);
         for (int i = 0; i < address_count; i++) {
             if (!calls[i] && now >= call_ns[i])
-                calls[i] = flr_connections_connect(lines, addresses[i], NULL, 0);
+                calls[i] = flr_connections_connect(connections, addresses[i], NULL, 0);
         }
         bool state = now >= state_ns, message = now >= message_ns;
         speak(state, message);
         if (state) state_ns = now + (int64_t)(1e9 / rate);
         if (message) message_ns = now + 100000000;
-        wake = flr_connections_service(lines);
+        wake = flr_connections_service(connections);
         if (state_ns < wake) wake = state_ns;
         if (message_ns < wake) wake = message_ns;
         if (wake > now + 50000000) wake = now + 50000000;
-        flr_wait wait = {.socket = flr_connections_socket(lines), .wanted = FLR_WAIT_READ};
+        flr_wait wait = {.socket = flr_connections_socket(connections), .wanted = FLR_WAIT_READ};
         flr_env_wait(env, &wait, 1, wake, NULL);
         if (asked) report();
         asked = 0;
@@ -188,7 +190,7 @@ int main(int count, char **arguments)
     def.token = good ? arguments[2] : NULL;
     double seconds = good ? strtod(arguments[3], NULL) : 0,
            rate = good ? strtod(arguments[4], NULL) : 0;
-    if (!good || !(rate >= 1) || flr_connections_create(&def, &lines, &error) != FLR_OK) {
+    if (!good || !(rate >= 1) || flr_connections_create(&def, &connections, &error) != FLR_OK) {
         fprintf(stderr, "connection_talk: %s\n", error.message);
         return 2;
     }
@@ -197,6 +199,6 @@ int main(int count, char **arguments)
     printf("ready\n");
     fflush(stdout);
     run(seconds, rate);
-    flr_connections_destroy(lines);
+    flr_connections_destroy(connections);
     return wrong ? 1 : 0;
 }

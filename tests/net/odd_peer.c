@@ -64,7 +64,7 @@ static int other_version(flr_address host)
     flr_socket *front, *back;
     flr_seal_token keys;
     flr_address caller = {0}, from;
-    uint8_t packet[FLR_PACKET_MOST], key[FLR_SEAL_KEY] = {0};
+    uint8_t packet[FLR_PACKET_MAX_SIZE], key[FLR_SEAL_KEY] = {0};
     char text[FLR_ADDRESS_TEXT_SIZE];
     size_t size;
     if (flr_udp_open(env, any_port(host), &front, NULL) != FLR_OK ||

@@ -4,8 +4,8 @@
  *   mixed    noise, calls and sealed packets that are made up; packets that others sent there, again, cut short and with a changed
  *            byte. The default
  *   calls    HELLO, right in all but its seal
- *   sealed   packets of the line of somebody who was heard, with numbers that are still to come: right in all but their seals;
- *            where nobody is heard, of lines that are none
+ *   sealed   packets of the connection of somebody who was heard, with numbers that are still to come: right in all but their seals;
+ *            where nobody is heard, of connections that are none
  * Prints one line of JSON: {"sent": N, "seconds": S, "heard": N, "drops": N}; drops is what the system threw away because the
  * receiver's buffer was full, from /proc/net/udp, or -1. */
 #include <arpa/inet.h>
@@ -26,12 +26,12 @@
 enum {
     BATCH = 32,
     KEPT = 64,
-    ROOM = 1500,
+    CAPACITY = 1500,
     PART = 1000 /* batches are sent in so many parts of a second */
 };
 
 typedef struct packet {
-    uint8_t bytes[ROOM];
+    uint8_t bytes[CAPACITY];
     size_t size;
 } packet;
 
@@ -70,7 +70,7 @@ static int listen_all(void)
 /* Keeps packets to the port. */
 static void hear(int s, uint16_t port)
 {
-    uint8_t bytes[ROOM];
+    uint8_t bytes[CAPACITY];
     for (int i = 0; i < 200; i++) {
         ssize_t size = recv(s, bytes, sizeof bytes, 0);
         if (size < 28) return;
@@ -121,7 +121,7 @@ static void make_call(packet *p)
     flr_put_u64(p->bytes + FLR_PACKET_HEAD, chance());
 }
 
-/* A line that somebody was heard on, and a number that its window does not have; far ahead, where also the key is another. */
+/* A connection that somebody was heard on, and a number that its window does not have; far ahead, where also the key is another. */
 static void make_sealed(packet *p)
 {
     static uint64_t count;
@@ -153,13 +153,14 @@ static const kind *find_kind(const char *name)
 /* What the receiver's buffer had no room for, since its socket was opened. */
 static long long drops(uint16_t port)
 {
-    char line[512];
+    char connection[512];
     long long found = -1, lost;
     unsigned at;
     FILE *file = fopen("/proc/net/udp", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, " %*d: %*x:%x %*x:%*x %*x %*x:%*x %*x:%*x %*x %*d %*d %*d %*d %*s %lld",
-                   &at, &lost) == 2 &&
+    while (file && fgets(connection, sizeof connection, file))
+        if (sscanf(connection,
+                   " %*d: %*x:%x %*x:%*x %*x %*x:%*x %*x:%*x %*x %*d %*d %*d %*d %*s %lld", &at,
+                   &lost) == 2 &&
             at == port)
             found = lost;
     if (file) fclose(file);

@@ -17,7 +17,7 @@
 
 #include "feeler/env.h"
 
-enum { MOST = 1000000, PATIENCE = 600 };
+enum { MAX_PACKETS = 1000000, PATIENCE = 600 };
 
 static volatile sig_atomic_t stopped;
 
@@ -149,7 +149,7 @@ int main(int count, char **arguments)
     }
     uint32_t packets = (uint32_t)strtoul(arguments[3], NULL, 10);
     if (flr_address_parse(arguments[2], 0, &address, &error) != FLR_OK || packets < 1 ||
-        packets > MOST) {
+        packets > MAX_PACKETS) {
         fprintf(stderr, "udp_flow: a bad address or count\n");
         return 2;
     }

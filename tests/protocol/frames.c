@@ -6,7 +6,7 @@
 
 enum { FRAME = 1 << 16, DAMAGES = 60 };
 
-static uint8_t frame[FRAME], room[FLR_PROTOCOL_ROOM(FRAME)];
+static uint8_t frame[FRAME], room[FLR_PROTOCOL_CAPACITY(FRAME)];
 
 static void print(size_t size, unsigned direction)
 {

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "base/env.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "mutate.h"
 #include "sim/engine.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "voxel/shell_format.h"
 #include "voxel/voxmap_format.h"
 

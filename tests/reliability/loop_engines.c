@@ -14,8 +14,8 @@
 
 #include "interposer.h"
 #include "server/service.h"
+#include "support/fixtures.h"
 #include "support/server.h"
-#include "support/stand.h"
 
 enum { VIEWERS = 2, RECORDED = 400000 };
 
@@ -428,9 +428,9 @@ static void make_scene(const char *folder, const char *name, flr_vec3 size, doub
     flr_engine_def def = flr_threadless_engine_def(flr_env_real());
     def.paced = false;
     assert_ok(flr_engine_create(&def, &e, &error), error);
-    flr_test_stand_add(e, "plate", size, flr_vec3_zero(), FLR_PART_STATIC, voxel);
-    flr_test_stand_add(e, "block", flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(0, 0, 0.05),
-                       FLR_PART_MOVABLE, 0.004);
+    flr_test_engine_add(e, "plate", size, flr_vec3_zero(), FLR_PART_STATIC, voxel);
+    flr_test_engine_add(e, "block", flr_vec3_make(0.02, 0.02, 0.02), flr_vec3_make(0, 0, 0.05),
+                        FLR_PART_MOVABLE, 0.004);
     settle(e);
     snprintf(path, sizeof path, "%s/%s.json", folder, name);
     assert_ok(flr_engine_save(e, path, &job, &error), error);

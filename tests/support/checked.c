@@ -8,16 +8,17 @@ flr_check_report flr_test_checked(const flr_mesh *mesh, const flr_mesh_report *r
     assert_ok(flr_check_mesh(mesh, read, options, &report, &error), error);
     for (uint32_t i = 0; i < report.finding_count; i++) {
         const flr_check_finding *f = report.findings + i;
-        assert_true(f->count > 0);
+        assert_gt(f->count, 0);
         /* what it says in words and in numbers is the same */
         assert_int_equal(strncmp(f->effect, "Does not matter", 15) == 0, !f->matters);
         assert_true(f->matters || f->severity != FLR_CHECK_SERIOUS);
-        assert_true(strlen(f->sentence) > 10 && strlen(f->effect) > 10);
-        assert_true(f->sentence[strlen(f->sentence) - 1] == '.'); /* whole, not cut off */
-        assert_true(f->effect[strlen(f->effect) - 1] == '.');
+        assert_gt(strlen(f->sentence), 10);
+        assert_gt(strlen(f->effect), 10);
+        assert_eq(f->sentence[strlen(f->sentence) - 1], '.'); /* whole, not cut off */
+        assert_eq(f->effect[strlen(f->effect) - 1], '.');
         assert_true(f->triangle == FLR_NONE || f->triangle < mesh->triangle_count);
         if (f->has_place) assert_true(flr_vec3_is_finite(f->place));
-        if (i > 0) assert_true(report.findings[i - 1].severity >= f->severity);
+        if (i > 0) assert_ge(report.findings[i - 1].severity, f->severity);
     }
     return report;
 }

@@ -2,7 +2,7 @@
 #ifndef FLR_TEST_CHECKED_H
 #define FLR_TEST_CHECKED_H
 
-#include "feeler/check.h"
+#include "feeler/mesh_check.h"
 #include "support/test.h"
 
 /* `read` and `options` as for flr_check_mesh(). Fails the test where a finding has no count, no whole sentence, no place in the

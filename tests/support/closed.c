@@ -1,6 +1,6 @@
 #include "support/closed.h"
 
-#include "feeler/adjacency.h"
+#include "feeler/mesh_check.h"
 #include "support/test.h"
 
 /* six times the volume of the tetrahedron from the origin */
@@ -20,21 +20,21 @@ uint32_t flr_test_assert_closed(const flr_mesh *mesh)
         fail_msg("%u border, %u flipped, %u non-manifold edges of %u", adjacency->border_count,
                  adjacency->flipped_count, adjacency->nonmanifold_count, adjacency->edge_count);
 
-    uint32_t shells = adjacency->shell_count;
-    double *volume = calloc(shells, sizeof *volume);
+    uint32_t components = adjacency->component_count;
+    double *volume = calloc(components, sizeof *volume);
     assert_non_null(volume);
     for (uint32_t i = 0; i < mesh->triangle_count; i++)
-        volume[adjacency->triangle_shell[i]] += corner_product(mesh, i) / 6;
+        volume[adjacency->triangle_component[i]] += corner_product(mesh, i) / 6;
     for (uint32_t i = 0; i < mesh->triangle_count; i++) {
-        uint32_t shell = adjacency->triangle_shell[i];
-        if (volume[shell] > 0) continue;
+        uint32_t component = adjacency->triangle_component[i];
+        if (volume[component] > 0) continue;
         flr_vec3 p = mesh->vertices[mesh->triangles[i].v[0]];
-        fail_msg("shell %u of %u at (%g, %g, %g) encloses %g m^3", shell, shells, p.x, p.y, p.z,
-                 volume[shell]);
+        fail_msg("component %u of %u at (%g, %g, %g) encloses %g m^3", component, components, p.x,
+                 p.y, p.z, volume[component]);
     }
     free(volume);
     flr_adjacency_destroy(adjacency);
-    return shells;
+    return components;
 }
 
 double flr_test_area(const flr_mesh *mesh)

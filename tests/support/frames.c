@@ -211,7 +211,7 @@ uint64_t flr_test_frames_read(const char *path, const flr_test_frame *frames, ui
     flr_record_view view;
     flr_result result;
     while ((result = flr_recording_next(recording, &view, &error)) == FLR_OK) {
-        assert_true(n < count);
+        assert_lt(n, count);
         flr_test_frame_same(&frames[n++], &view);
     }
     assert_int_equal(result, FLR_CLOSED);

@@ -2,7 +2,7 @@
 #ifndef FLR_TEST_MESHES_H
 #define FLR_TEST_MESHES_H
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "support/test.h"
 
 /* Reads bytes as a file of that name, fails the test if that fails or the mesh breaks a promise of

@@ -21,7 +21,7 @@ uint64_t flr_test_allocations(flr_test_body body, void *context)
     free(block);
     assert_int_equal(flr_fail_alloc_asked(), 1); /* the counter counts */
     flr_fail_alloc_at(0);
-    assert_true(body(context) > 0);
+    assert_gt(body(context), 0);
     return flr_fail_alloc_asked();
 }
 
@@ -37,7 +37,7 @@ int flr_test_alone(flr_test_body body, void *context, const int *allowed)
 void flr_test_quiet(flr_test_body body, void *context, const int *allowed)
 {
     (void)allowed;
-    assert_true(body(context) > 0);
+    assert_gt(body(context), 0);
     assert_int_equal(flr_test_allocations(body, context), 0);
 }
 
@@ -86,10 +86,10 @@ uint64_t flr_test_locks(flr_test_body body, void *context)
     locks = 0;
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
-    assert_true(locks == 1); /* it would be noticed */
+    assert_eq(locks, 1); /* it would be noticed */
     locks = 0;
     uint64_t found = body(context), counted = locks;
-    assert_true(found > 0);
+    assert_gt(found, 0);
     return counted;
 }
 
@@ -98,11 +98,11 @@ uint64_t flr_test_locks(flr_test_body body, void *context)
 /* From here on this process may end, do what is allowed, and nothing else. False: this kernel does not offer it. */
 static bool forbid_calls(const int *allowed)
 {
-    enum { MOST = 8 };
-    struct sock_filter filter[2 * MOST + 4] = {
+    enum { MAX_CALLS = 8 };
+    struct sock_filter filter[2 * MAX_CALLS + 4] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
     unsigned short length = 1;
-    for (int i = -1; i < MOST; i++) {
+    for (int i = -1; i < MAX_CALLS; i++) {
         int call = i < 0 ? SYS_exit_group : allowed ? allowed[i] : -1;
         if (call < 0) break;
         filter[length++] =
@@ -138,7 +138,7 @@ static uint64_t call_system(void *context)
 
 void flr_test_quiet(flr_test_body body, void *context, const int *allowed)
 {
-    assert_true(body(context) > 0);
+    assert_gt(body(context), 0);
     assert_int_equal(flr_test_allocations(body, context), 0);
     assert_int_equal(flr_test_locks(body, context), 0);
     assert_int_equal(flr_test_alone(call_system, NULL, allowed), -SIGSYS); /* it would be noticed */

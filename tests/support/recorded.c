@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "support/shapes.h"
+#include "support/fixtures.h"
 
 static flr_error error;
 

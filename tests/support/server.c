@@ -1,7 +1,7 @@
 /* a controller in a thread */
 #include "support/server.h"
 
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 static bool stop_wanted(void *context)
 {
@@ -45,8 +45,8 @@ static void begin(flr_test_server *server, void (*change)(flr_service_def *def),
     flr_error error;
     assert_ok(flr_service_create(&def, &server->service, &error), error);
     server->port = flr_service_address(server->service).port;
-    add_part(server, "plate", flr_test_stand_box((flr_vec3){0.1, 0.1, 0.02}), FLR_PART_STATIC, 0);
-    add_part(server, "block", flr_test_stand_box((flr_vec3){0.02, 0.02, 0.02}), FLR_PART_MOVABLE,
+    add_part(server, "plate", flr_test_engine_box((flr_vec3){0.1, 0.1, 0.02}), FLR_PART_STATIC, 0);
+    add_part(server, "block", flr_test_engine_box((flr_vec3){0.02, 0.02, 0.02}), FLR_PART_MOVABLE,
              0.05);
     /* both are there before anybody comes */
     flr_engine *engine = flr_service_engine(server->service);

@@ -22,7 +22,7 @@ void flr_test_session_start(flr_test_session *s)
     def.where = where;
     def.context = s;
     def.name = s->name;
-    def.lines.patience = 8;
+    def.connections.patience = 8;
     assert_ok(flr_session_create(&def, &s->session, &error), error);
     for (int i = 0; i < FLR_TEST_SESSION_PARTS; i++) {
         s->parts[i] = flr_pose_identity();

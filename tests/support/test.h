@@ -10,12 +10,13 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/result.h"
+#include "feeler/base.h"
 
 /* Asserts FLR_OK and prints the sentence if it is not. Use: assert_ok(call(..., &error), error) */
 #define assert_ok(call, error)                                                                     \
@@ -23,6 +24,28 @@
         flr_result assert_ok_result = (call);                                                      \
         if (assert_ok_result != FLR_OK)                                                            \
             fail_msg("%s: %s: %s", #call, flr_result_name(assert_ok_result), (error).message);     \
+    } while (0)
+
+/* Comparisons of numbers that print both values on failure. The arguments are evaluated once more
+ * to print them. assert_within: |a - b| <= tolerance. */
+#define assert_eq(a, b) flr_test_compare(a, ==, b)
+#define assert_ne(a, b) flr_test_compare(a, !=, b)
+#define assert_lt(a, b) flr_test_compare(a, <, b)
+#define assert_le(a, b) flr_test_compare(a, <=, b)
+#define assert_gt(a, b) flr_test_compare(a, >, b)
+#define assert_ge(a, b) flr_test_compare(a, >=, b)
+#define assert_within(a, b, tolerance)                                                             \
+    do {                                                                                           \
+        double assert_a = (a), assert_b = (b), assert_t = (tolerance);                             \
+        if (!(fabs(assert_a - assert_b) <= assert_t))                                              \
+            fail_msg("%s is %.17g, not %.17g within %g", #a, assert_a, assert_b, assert_t);        \
+    } while (0)
+
+#define flr_test_compare(a, op, b)                                                                 \
+    do {                                                                                           \
+        if (!((a)op(b)))                                                                           \
+            fail_msg("%s " #op " %s does not hold: %.20Lg and %.20Lg", #a, #b, 0.0L + (a),         \
+                     0.0L + (b));                                                                  \
     } while (0)
 
 /* Property tests: a seeded generator. The seed comes from FLR_TEST_SEED or the default and is

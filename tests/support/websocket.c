@@ -16,7 +16,7 @@ enum { PATIENCE_MS = 300000 };
 int flr_test_connect(uint16_t port)
 {
     int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(s >= 0);
+    assert_ge(s, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(connect(s, (struct sockaddr *)&to, sizeof to), 0);
@@ -191,7 +191,7 @@ bool flr_test_ws_receive(flr_test_ws *ws, double seconds, flr_message *message)
         for (unsigned i = 0; i < more; i++) size = size << 8 | head[2 + i];
         if (size > ws->capacity) {
             ws->frame = realloc(ws->frame, size);
-            ws->room = realloc(ws->room, FLR_PROTOCOL_ROOM(size));
+            ws->room = realloc(ws->room, FLR_PROTOCOL_CAPACITY(size));
             ws->capacity = size;
         }
         if (!receive_all(ws->socket, ws->frame, size, rest)) return false;
@@ -205,7 +205,7 @@ bool flr_test_ws_receive(flr_test_ws *ws, double seconds, flr_message *message)
         if (opcode != 2) continue;
         flr_error error;
         assert_ok(flr_protocol_decode(ws->frame, size, FLR_TO_CLIENT, ws->room,
-                                      FLR_PROTOCOL_ROOM(ws->capacity), message, &error),
+                                      FLR_PROTOCOL_CAPACITY(ws->capacity), message, &error),
                   error);
         return true;
     }

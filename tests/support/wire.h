@@ -1,4 +1,4 @@
-/* wire.h: two or more lines under a simulated network, with a log of what each was told */
+/* wire.h: two or more connections under a simulated network, with a log of what each was told */
 #ifndef FLR_TEST_WIRE_H
 #define FLR_TEST_WIRE_H
 
@@ -10,17 +10,17 @@ enum { FLR_WIRE_SIDES = 4 };
 
 typedef struct flr_wire flr_wire;
 
-/* one side: lines on a node of the simulation, and what came */
+/* one side: connections on a node of the simulation, and what came */
 typedef struct flr_wire_side {
     flr_wire *wire;
     flr_env *env;
-    flr_connections *lines;
+    flr_connections *connections;
     flr_connections_event last[5]; /* of each kind; bytes and why are not valid */
     uint32_t told[5];              /* how often each kind came */
     char why[512];                 /* of the last REFUSED or CLOSED */
     uint8_t hello[FLR_CONNECTIONS_HELLO];
-    uint32_t line;  /* of the last OPEN; 0 after it was CLOSED */
-    uint32_t opens; /* lines open now */
+    uint32_t connection; /* of the last OPEN; 0 after it was CLOSED */
+    uint32_t opens;      /* connections open now */
     int64_t opened_ns;
     /* called for each event, after it was noted; may be NULL */
     void (*on_event)(struct flr_wire_side *side, const flr_connections_event *event);

@@ -1,7 +1,7 @@
-/* feeler/adjacency.h: against a plain recount, over random and real meshes */
-#include "feeler/adjacency.h"
+/* feeler/mesh_check.h: against a plain recount, over random and real meshes */
+#include "feeler/mesh_check.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_adjacency *adjacency_of(const flr_mesh *mesh)
@@ -22,14 +22,14 @@ static void check_adjacency(const flr_mesh *mesh, const flr_adjacency *a)
     uint32_t kinds[4] = {0}, listed = 0;
     for (uint32_t e = 0; e < a->edge_count; e++) {
         flr_edge edge = a->edges[e];
-        assert_true(edge.v[0] < edge.v[1]);
+        assert_lt(edge.v[0], edge.v[1]);
         if (e > 0) {
             flr_edge before = a->edges[e - 1];
             assert_true(before.v[0] < edge.v[0] ||
                         (before.v[0] == edge.v[0] && before.v[1] < edge.v[1]));
         }
         uint32_t forward = 0, count = flr_adjacency_side_count(a, e);
-        assert_true(count > 0);
+        assert_gt(count, 0);
         for (uint32_t i = a->edge_first[e]; i < a->edge_first[e + 1]; i++) {
             uint32_t side = a->edge_sides[i];
             assert_true(i == a->edge_first[e] || a->edge_sides[i - 1] < side);
@@ -56,7 +56,7 @@ static void check_adjacency(const flr_mesh *mesh, const flr_adjacency *a)
     assert_int_equal(kinds[FLR_EDGE_NONMANIFOLD], a->nonmanifold_count);
 
     /* sides without an edge are those of collapsed triangles; opposite is mutual */
-    uint32_t collapsed = 0, corners = 0, shells = 0;
+    uint32_t collapsed = 0, corners = 0, components = 0;
     for (uint32_t side = 0; side < 3 * a->triangle_count; side++) {
         const uint32_t *v = mesh->triangles[side / 3].v;
         bool none = v[0] == v[1] || v[1] == v[2] || v[2] == v[0];
@@ -65,7 +65,7 @@ static void check_adjacency(const flr_mesh *mesh, const flr_adjacency *a)
         uint32_t other = flr_adjacency_opposite(a, side);
         if (other != FLR_NONE) {
             assert_int_equal(flr_adjacency_opposite(a, other), side);
-            assert_int_equal(a->triangle_shell[side / 3], a->triangle_shell[other / 3]);
+            assert_int_equal(a->triangle_component[side / 3], a->triangle_component[other / 3]);
         }
     }
     assert_int_equal(listed + collapsed, 3 * a->triangle_count);
@@ -74,10 +74,10 @@ static void check_adjacency(const flr_mesh *mesh, const flr_adjacency *a)
     for (uint32_t t = 0; t < a->triangle_count; t++) {
         const uint32_t *v = mesh->triangles[t].v;
         corners += 1u + (v[1] != v[0]) + (v[2] != v[0] && v[2] != v[1]);
-        assert_true(a->triangle_shell[t] <= shells); /* numbered by first triangle */
-        if (a->triangle_shell[t] == shells) shells++;
+        assert_le(a->triangle_component[t], components); /* numbered by first triangle */
+        if (a->triangle_component[t] == components) components++;
     }
-    assert_int_equal(shells, a->shell_count);
+    assert_int_equal(components, a->component_count);
     assert_int_equal(corners, a->vertex_first[a->vertex_count]);
     for (uint32_t v = 0; v < a->vertex_count; v++) {
         for (uint32_t i = a->vertex_first[v]; i < a->vertex_first[v + 1]; i++) {
@@ -102,9 +102,9 @@ static void test_closed_shapes(void **state)
     flr_adjacency *a = adjacency_of(mesh);
     check_adjacency(mesh, a);
     assert_true(flr_adjacency_is_closed(a));
-    assert_int_equal(a->shell_count, 5);
+    assert_int_equal(a->component_count, 5);
     assert_int_equal(a->edge_count, 3 * mesh->triangle_count / 2);
-    /* Euler: V - E + F is 2 per shell and 0 for the torus */
+    /* Euler: V - E + F is 2 per component and 0 for the torus */
     assert_int_equal(mesh->vertex_count - a->edge_count + mesh->triangle_count, 4 * 2 + 0);
     assert_int_equal(flr_adjacency_find_edge(a, 0, mesh->vertex_count - 1), FLR_NONE);
     assert_int_equal(flr_adjacency_find_edge(a, 5, 5), FLR_NONE);
@@ -121,12 +121,12 @@ static void test_defects(void **state)
     flr_test_shape_triangle(&shape, 1, 2, 3); /* also runs from 1 to 2: flipped */
     flr_test_shape_triangle(&shape, 0, 2, 3);
     flr_test_shape_triangle(&shape, 2, 0, 4); /* third on edge 0-2: non-manifold */
-    flr_test_shape_triangle(&shape, 4, 5, 6); /* touches in vertex 4: the same shell */
-    flr_test_shape_triangle(&shape, 7, 8, 9); /* another shell */
+    flr_test_shape_triangle(&shape, 4, 5, 6); /* touches in vertex 4: the same component */
+    flr_test_shape_triangle(&shape, 7, 8, 9); /* another component */
     const flr_mesh *mesh = flr_test_shape_mesh(&shape);
     flr_adjacency *a = adjacency_of(mesh);
     check_adjacency(mesh, a);
-    assert_int_equal(a->shell_count, 2);
+    assert_int_equal(a->component_count, 2);
     assert_int_equal(a->edge_kind[flr_adjacency_find_edge(a, 1, 2)], FLR_EDGE_FLIPPED);
     assert_int_equal(a->edge_kind[flr_adjacency_find_edge(a, 0, 2)], FLR_EDGE_NONMANIFOLD);
     assert_int_equal(a->edge_kind[flr_adjacency_find_edge(a, 5, 6)], FLR_EDGE_BORDER);
@@ -150,7 +150,7 @@ static void test_collapsed_triangles(void **state)
     flr_adjacency *a = adjacency_of(mesh);
     check_adjacency(mesh, a);
     assert_int_equal(a->edge_count, 0);
-    assert_int_equal(a->shell_count, 1);
+    assert_int_equal(a->component_count, 1);
     assert_int_equal(a->vertex_first[1], 3); /* vertex 0 is in all three, once each */
     assert_int_equal(flr_adjacency_opposite(a, 0), FLR_NONE);
     flr_adjacency_destroy(a);
@@ -176,7 +176,7 @@ static void test_random_soups(void **state)
         flr_adjacency *a = adjacency_of(mesh);
         check_adjacency(mesh, a);
 
-        /* shells again, by spreading the least number until nothing changes */
+        /* components again, by spreading the least number until nothing changes */
         uint32_t *least = malloc(triangles * sizeof *least);
         for (uint32_t t = 0; t < triangles; t++) least[t] = t;
         for (bool changed = true; changed;) {
@@ -191,7 +191,7 @@ static void test_random_soups(void **state)
         for (uint32_t s = 0; s < triangles; s++)
             for (uint32_t t = 0; t < s; t++)
                 assert_int_equal(least[s] == least[t],
-                                 a->triangle_shell[s] == a->triangle_shell[t]);
+                                 a->triangle_component[s] == a->triangle_component[t]);
         free(least);
         flr_adjacency_destroy(a);
         flr_test_shape_free(&shape);
@@ -210,7 +210,7 @@ static void test_large_fan(void **state)
         flr_test_shape_triangle(&shape, 0, COUNT - i, i + 1 == COUNT ? COUNT : COUNT - i - 1);
     const flr_mesh *mesh = flr_test_shape_mesh(&shape);
     flr_adjacency *a = adjacency_of(mesh);
-    assert_int_equal(a->shell_count, 1);
+    assert_int_equal(a->component_count, 1);
     assert_int_equal(a->edge_count, 2 * COUNT);
     assert_int_equal(a->border_count, COUNT);
     flr_adjacency_destroy(a);
@@ -235,7 +235,7 @@ static void test_failures(void **state)
         assert_int_equal(result, FLR_NO_MEMORY);
         assert_ptr_equal(a, untouched);
     }
-    assert_true(n > 5);
+    assert_gt(n, 5);
     flr_adjacency_destroy(a);
 
     flr_mesh huge = *mesh; /* only the count is looked at */

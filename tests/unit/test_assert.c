@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "feeler/assert.h"
+#include "feeler/base.h"
 
 static jmp_buf way_out;
 static char seen_condition[64], seen_function[64];

@@ -1,8 +1,7 @@
 /* a part that moves by itself: what stays the same when nothing acts, and what a travel limit promises */
-#include "feeler/body.h"
-#include "feeler/mass.h"
-#include "support/parts.h"
-#include "support/rig.h"
+#include "feeler/dynamics.h"
+#include "feeler/mesh_check.h"
+#include "support/fixtures.h"
 
 static flr_body slab(void)
 {
@@ -56,7 +55,7 @@ static void what_no_body_can_be_is_refused(void **state)
         if (i == 5) def.T_world_part.q.w = 2;
         if (i == 6) def.twist.angular.x = INFINITY;
         assert_int_equal(flr_body_make(&def, &body, &error), FLR_BAD_ARGUMENT);
-        assert_true(strlen(error.message) > 10);
+        assert_gt(strlen(error.message), 10);
         assert_memory_equal(&body, &untouched, sizeof body);
     }
 }
@@ -87,10 +86,10 @@ static void tumbling_keeps_momentum_and_energy(void **state)
         print_message("%5g Hz: momentum %.1e, energy %.1e then %.1e\n", rates[r], momentum,
                       wander[0], wander[1]);
         assert_true(over);
-        assert_true(momentum < 1e-10);
+        assert_lt(momentum, 1e-10);
         double angle = 20 / rates[r];
-        assert_true(wander[0] < 0.1 * angle * angle + 1e-10);
-        assert_true(wander[1] < 1.5 * wander[0] + 1e-10); /* it does not creep */
+        assert_lt(wander[0], 0.1 * angle * angle + 1e-10);
+        assert_lt(wander[1], 1.5 * wander[0] + 1e-10); /* it does not creep */
         flr_vec3 way = flr_vec3_sub(flr_body_centre(&body), from);
         assert_within(way.x, 0.3 * STEPS / rates[r], 1e-9 * STEPS);
         assert_within(flr_quat_dot(body.T_world_part.q, body.T_world_part.q), 1, 1e-12);
@@ -107,8 +106,8 @@ static void a_free_motion_can_be_undone(void **state)
     for (int i = 0; i < 1000; i++) flr_body_move(&body, flr_body_drift(&body, 0.001), 1);
     body.twist = flr_twist_scale(body.twist, -1);
     for (int i = 0; i < 1000; i++) flr_body_move(&body, flr_body_drift(&body, 0.001), 1);
-    assert_true(flr_quat_angle(body.T_world_part.q, start.T_world_part.q) < 1e-9);
-    assert_true(flr_vec3_distance(body.T_world_part.p, start.T_world_part.p) < 1e-9);
+    assert_lt(flr_quat_angle(body.T_world_part.q, start.T_world_part.q), 1e-9);
+    assert_lt(flr_vec3_distance(body.T_world_part.p, start.T_world_part.p), 1e-9);
 }
 
 /* No point within reach goes a longer way than the travel, wherever it is and whatever the motion. */
@@ -128,8 +127,9 @@ static void travel_bounds_every_point(void **state)
                                        flr_test_random_range(&random, -0.1, 0.1)}};
         double limit = flr_test_random_range(&random, 0, 0.5);
         double fraction = flr_motion_fraction(motion, body.reach, limit);
-        assert_true(fraction >= 0 && fraction <= 1);
-        assert_true(fraction * flr_motion_travel(motion, body.reach) <= limit * (1 + 1e-12));
+        assert_ge(fraction, 0);
+        assert_le(fraction, 1);
+        assert_le(fraction * flr_motion_travel(motion, body.reach), limit * (1 + 1e-12));
 
         flr_vec3 d = flr_vec3_normalize(flr_vec3_make(flr_test_random_range(&random, -1, 1),
                                                       flr_test_random_range(&random, -1, 1), 0.1));
@@ -141,7 +141,7 @@ static void travel_bounds_every_point(void **state)
             way += flr_vec3_distance(at, last);
             last = at;
         }
-        assert_true(way <= limit + 1e-12);
+        assert_le(way, limit + 1e-12);
     }
 }
 

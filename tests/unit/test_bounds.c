@@ -1,10 +1,9 @@
 /* what a mark promises: for a point in a voxel marked 2 + d the exact surface is at least d - 1 voxels and at most
  * sqrt(3) (d + 1) voxels away; d = 0 is a surface voxel. A million points. */
-#include "feeler/exact.h"
-#include "feeler/mesh_io.h"
-#include "feeler/voxelize.h"
+#include "feeler/mesh.h"
+#include "feeler/voxels.h"
 #include "support/clearance.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 /* How many points had each mark. */
@@ -61,7 +60,7 @@ static void check_model(const flr_mesh *mesh, double voxel, flr_pose T, uint32_t
         if (!r.found) fail_msg("mark %u, but no surface within its bound", mark);
         check_mark(t, mark, fabs(r.distance) / voxel);
         if (i % 64 == 0)
-            assert_true(fabs(flr_clearance_at(clearance, p) - fabs(r.distance)) < 1e-9 * voxel);
+            assert_lt(fabs(flr_clearance_at(clearance, p) - fabs(r.distance)), 1e-9 * voxel);
         i++;
     }
     flr_clearance_destroy(clearance);
@@ -86,10 +85,10 @@ static void check_tally(const tally *t)
     uint64_t total = 0;
     for (unsigned mark = 2; mark <= 10; mark++) {
         total += t->by_mark[mark];
-        assert_true(t->by_mark[mark] > share(1000));
+        assert_gt(t->by_mark[mark], share(1000));
         double d = (double)mark - FLR_MARK_SURFACE;
-        assert_true(t->least[mark] < fmax(d, 0.1));
-        assert_true(t->most[mark] > d + 0.9);
+        assert_lt(t->least[mark], fmax(d, 0.1));
+        assert_gt(t->most[mark], d + 0.9);
     }
     printf("%llu points\n", (unsigned long long)total);
 }

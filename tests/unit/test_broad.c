@@ -3,11 +3,11 @@
 
 #include "support/test.h"
 
-enum { MOST = 1000 };
+enum { MAX_PARTS = 1000 };
 
-static unsigned char flags[MOST];
-static flr_box3 boxes[MOST];
-static uint64_t expected[MOST * MOST / 2];
+static unsigned char flags[MAX_PARTS];
+static flr_box3 boxes[MAX_PARTS];
+static uint64_t expected[MAX_PARTS * MAX_PARTS / 2];
 
 static bool may_touch(unsigned a, unsigned b)
 {
@@ -67,7 +67,7 @@ static void histories(void **state)
     flr_test_random random = flr_test_random_begin("broad_histories");
     for (int round = 0; round < 60; round++) {
         uint32_t count = 1 + flr_test_random_below(&random, round % 10 ? 40 : 120);
-        size_t capacity = round % 3 ? MOST * 8 : 1 + flr_test_random_below(&random, 100);
+        size_t capacity = round % 3 ? MAX_PARTS * 8 : 1 + flr_test_random_below(&random, 100);
         double room = round % 2 ? 4 : 15, teleports = round % 7 == 0 ? 0.8 : 0.03;
         flr_broad *broad = flr_broad_create(count, capacity);
         assert_non_null(broad);
@@ -97,7 +97,7 @@ static void histories(void **state)
 static void extremes(void **state)
 {
     (void)state;
-    for (uint32_t count = 0; count <= MOST; count = count ? count * 1000 : 1) {
+    for (uint32_t count = 0; count <= MAX_PARTS; count = count ? count * 1000 : 1) {
         flr_broad *broad = flr_broad_create(count, 1000000);
         assert_non_null(broad);
         for (int phase = 0; phase < 3; phase++) {

@@ -1,14 +1,13 @@
 /* the cache: found when there, built when not, never in the way */
-#include "feeler/cache.h"
+#include "feeler/voxel_file.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "feeler/sim.h"
-#include "feeler/voxfile.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 #include "voxel/voxmap_format.h"
 
@@ -59,7 +58,7 @@ static flr_cache_report go(flr_env *env, const char *folder, const flr_voxelize_
               error);
     assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_make(0.00395, 0, 0)),
                      FLR_MARK_SURFACE);
-    assert_true(report.voxelize.voxels.surface_voxels > 100);
+    assert_gt(report.voxelize.voxels.surface_voxels, 100);
     assert_int_equal(shell != NULL, with_shell);
     if (shell) assert_int_equal(shell->total, report.voxelize.voxels.surface_voxels);
     flr_voxmap_destroy(voxmap);
@@ -138,7 +137,7 @@ static void a_shell_is_added_when_asked_for(void **state)
                                  &shell, &report, &error),
               error);
     assert_true(report.found);
-    assert_true(shell->total > 100);
+    assert_gt(shell->total, 100);
     flr_shell_destroy(shell);
     flr_sim_destroy(sim);
 }
@@ -256,7 +255,7 @@ static void no_fault_of_the_disk_hinders(void **state)
                 go(env, "/c", &the_def, true);
                 assert_true(go(env, "/c", &the_def, true).found);
                 flr_sim_destroy(sim);
-                assert_true(n < 200);
+                assert_lt(n, 200);
             }
         }
 }
@@ -296,7 +295,7 @@ static void the_oldest_go_first(void **state)
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) {
         total += entries[i].size;
-        if (i) assert_true(entries[i].modified_ns > entries[i - 1].modified_ns);
+        if (i) assert_gt(entries[i].modified_ns, entries[i - 1].modified_ns);
     }
 
     // others' files are left alone, however they are named
@@ -449,7 +448,7 @@ static void processes_share_a_folder(void **state)
     pid_t children[processes];
     for (int p = 0; p < processes; p++) {
         children[p] = fork();
-        assert_true(children[p] >= 0);
+        assert_ge(children[p], 0);
         if (children[p]) continue;
         int wrong = 0;
         for (int i = 0; i < rounds; i++) {

@@ -1,11 +1,11 @@
-/* feeler/check.h: every kind of finding by a mesh made for it; real files: test_check_files.c */
-#include "feeler/check.h"
+/* feeler/mesh_check.h: every kind of finding by a mesh made for it; real files: test_check_files.c */
+#include "feeler/mesh_check.h"
 
 #include <math.h>
 
 #include "support/checked.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 
 static flr_check_report checked(const flr_mesh *mesh) { return flr_test_checked(mesh, NULL, NULL); }
 
@@ -66,8 +66,8 @@ static void clean_shapes_have_no_findings(void **state)
     flr_mesh *mesh = welded(&shape);
     const flr_check_report report = checked(mesh);
     assert_int_equal(report.finding_count, 0);
-    assert_int_equal(report.shell_count, 4);
-    assert_int_equal(report.closed_shell_count, 4);
+    assert_int_equal(report.component_count, 4);
+    assert_int_equal(report.closed_component_count, 4);
     assert_true(report.pairs_tested > 0 && !report.cut_short);
     assert_int_equal(flr_check_worst(&report), FLR_CHECK_NOTE);
     assert_null(flr_check_find(&report, FLR_CHECK_FLIPPED));
@@ -117,13 +117,13 @@ static void a_hole_is_measured_and_placed(void **state)
     const flr_check_finding *f = only(&report, FLR_CHECK_OPEN_BORDER);
     assert_int_equal(f->count, 20);
     assert_int_equal(report.border_loop_count, 1);
-    assert_int_equal(report.closed_shell_count, 0);
-    assert_true(fabs(f->extent - 0.05) < 1e-9);
-    assert_true(fabs(report.largest_gap - 0.05) < 1e-9);
-    assert_true(flr_vec3_distance(f->place, flr_vec3_make(0, 0, 0.105)) < 1e-9);
+    assert_int_equal(report.closed_component_count, 0);
+    assert_lt(fabs(f->extent - 0.05), 1e-9);
+    assert_lt(fabs(report.largest_gap - 0.05), 1e-9);
+    assert_lt(flr_vec3_distance(f->place, flr_vec3_make(0, 0, 0.105)), 1e-9);
     assert_int_equal(f->severity, FLR_CHECK_SERIOUS); /* a quarter of the part */
     assert_non_null(strstr(f->sentence, "50 mm"));
-    assert_non_null(strstr(f->effect, "--voxel 63mm"));
+    assert_non_null(strstr(f->effect, "voxels of 63mm"));
 
     /* with the voxel known it matters or it does not */
     flr_check_options options = flr_default_check_options();
@@ -171,10 +171,10 @@ static void a_crack_is_as_wide_as_it_is(void **state)
         assert_int_equal(report.border_loop_count, 2);
         assert_int_equal(f->count, 80);
         assert_true(f->extent >= 0.99 * gaps[i] || gaps[i] <= 1e-7);
-        assert_true(f->extent <= fmax(10 * gaps[i], 1e-6));
+        assert_le(f->extent, fmax(10 * gaps[i], 1e-6));
         if (gaps[i] <= 1e-9) {
             assert_int_equal(f->severity, FLR_CHECK_NOTE);
-            assert_true(f->extent == 0);
+            assert_eq(f->extent, 0);
         } else
             assert_int_equal(f->severity, FLR_CHECK_WARNING);
         flr_mesh_destroy(mesh);
@@ -198,7 +198,7 @@ static void a_sheet_is_open(void **state)
     const flr_check_finding *f = only(&report, FLR_CHECK_OPEN_BORDER);
     assert_int_equal(f->severity, FLR_CHECK_SERIOUS);
     assert_int_equal(f->count, 16);
-    assert_true(fabs(f->extent - 1) < 1e-9);
+    assert_lt(fabs(f->extent - 1), 1e-9);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }
@@ -216,7 +216,7 @@ static void boxes_that_share_an_edge_are_nonmanifold(void **state)
     const flr_check_finding *f = only(&report, FLR_CHECK_NONMANIFOLD_EDGE);
     assert_int_equal(f->count, 1);
     assert_int_equal(f->severity, FLR_CHECK_NOTE);
-    assert_true(flr_vec3_distance(f->place, flr_vec3_make(1, 1, 0)) < 1e-12);
+    assert_lt(flr_vec3_distance(f->place, flr_vec3_make(1, 1, 0)), 1e-12);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 
@@ -227,8 +227,8 @@ static void boxes_that_share_an_edge_are_nonmanifold(void **state)
     report = checked(mesh);
     f = only(&report, FLR_CHECK_NONMANIFOLD_VERTEX);
     assert_int_equal(f->count, 1);
-    assert_true(flr_vec3_distance(f->place, flr_vec3_make(1, 1, 1)) < 1e-12);
-    assert_int_equal(report.closed_shell_count, 1); /* one shared vertex makes one shell */
+    assert_lt(flr_vec3_distance(f->place, flr_vec3_make(1, 1, 1)), 1e-12);
+    assert_int_equal(report.closed_component_count, 1); /* one shared vertex makes one component */
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }
@@ -249,18 +249,18 @@ static void flipped_neighbours_are_told_from_inverted_shells(void **state)
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 
-    /* a whole shell turned, beside a right one */
+    /* a whole component turned, beside a right one */
     add_box(&shape, 0, 0, 0, 1, 2);
     const uint32_t first = shape.triangle_count;
     add_box(&shape, 5, 0, 0, 2, 2);
     flr_test_shape_turn(&shape, first);
     mesh = welded(&shape);
     report = checked(mesh);
-    f = only(&report, FLR_CHECK_INVERTED_SHELL);
+    f = only(&report, FLR_CHECK_INVERTED_COMPONENT);
     assert_int_equal(f->count, 1);
     assert_int_equal(f->severity, FLR_CHECK_WARNING);
-    assert_true(fabs(f->extent - 4) < 1e-12);
-    assert_true(flr_vec3_distance(f->place, flr_vec3_make(5, 0, 0)) < 1e-12);
+    assert_lt(fabs(f->extent - 4), 1e-12);
+    assert_lt(flr_vec3_distance(f->place, flr_vec3_make(5, 0, 0)), 1e-12);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }
@@ -286,7 +286,7 @@ static void nested_shells_alternate(void **state)
     report = checked(mesh);
     const flr_check_finding *f = only(&report, FLR_CHECK_NESTING);
     assert_int_equal(f->count, 1);
-    assert_true(fabs(f->extent - 1) < 1e-12);
+    assert_lt(fabs(f->extent - 1), 1e-12);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }
@@ -351,10 +351,11 @@ static void overlapping_shells_are_found(void **state)
     add_box(&shape, 1.1, 0.9, 0.7, 1, 7);
     flr_mesh *mesh = welded(&shape);
     flr_check_report report = checked(mesh);
-    const flr_check_finding *f = only(&report, FLR_CHECK_OVERLAPPING_SHELLS);
-    assert_true(f->count > 20);
-    assert_non_null(strstr(f->sentence, "2 shells"));
-    assert_true(fabs(f->place.x) <= 2.1 && f->place.x >= -1);
+    const flr_check_finding *f = only(&report, FLR_CHECK_OVERLAPPING_COMPONENTS);
+    assert_gt(f->count, 20);
+    assert_non_null(strstr(f->sentence, "2 components"));
+    assert_le(fabs(f->place.x), 2.1);
+    assert_ge(f->place.x, -1);
 
     /* the search can be left out, or cut short */
     flr_check_options options = flr_default_check_options();
@@ -366,7 +367,7 @@ static void overlapping_shells_are_found(void **state)
     options.pair_limit = 500;
     report = flr_test_checked(mesh, NULL, &options);
     assert_true(report.cut_short);
-    assert_true(report.pairs_tested < 600);
+    assert_lt(report.pairs_tested, 600);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }
@@ -412,8 +413,8 @@ static void a_surface_that_passes_through_itself_is_found(void **state)
     flr_mesh *mesh = welded(&shape);
     flr_check_report report = checked(mesh);
     const flr_check_finding *f = only(&report, FLR_CHECK_SELF_INTERSECTION);
-    assert_true(f->count > 20);
-    assert_true(hypot(f->place.x, f->place.y) < 0.1); /* on its axis */
+    assert_gt(f->count, 20);
+    assert_lt(hypot(f->place.x, f->place.y), 0.1); /* on its axis */
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 
@@ -430,12 +431,12 @@ static void a_surface_that_passes_through_itself_is_found(void **state)
     }
     mesh = welded(&shape);
     report = checked(mesh);
-    assert_true(flr_test_check_count(&report, FLR_CHECK_SELF_INTERSECTION) > 0);
+    assert_gt(flr_test_check_count(&report, FLR_CHECK_SELF_INTERSECTION), 0);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }
 
-/* the tree against testing all pairs of boxes: shells of random boxes, which cross or do not */
+/* the tree against testing all pairs of boxes: components of random boxes, which cross or do not */
 static void the_search_finds_what_a_plain_one_finds(void **state)
 {
     (void)state;
@@ -466,7 +467,7 @@ static void the_search_finds_what_a_plain_one_finds(void **state)
         for (int i = 0; i < BOXES; i++) expected += crossing[i];
         flr_mesh *mesh = welded(&shape);
         const flr_check_report report = checked(mesh);
-        const flr_check_finding *f = flr_check_find(&report, FLR_CHECK_OVERLAPPING_SHELLS);
+        const flr_check_finding *f = flr_check_find(&report, FLR_CHECK_OVERLAPPING_COMPONENTS);
         assert_int_equal(f ? strtoul(f->sentence, NULL, 10) : 0, expected);
         flr_mesh_destroy(mesh);
         flr_test_shape_free(&shape);
@@ -494,7 +495,7 @@ static void absurd_sizes_are_named(void **state)
         const flr_check_finding *f = only(&report, cases[i].kind);
         assert_int_equal(f->severity, cases[i].kind == FLR_CHECK_FAR_AWAY ? FLR_CHECK_WARNING
                                                                           : FLR_CHECK_SERIOUS);
-        if (cases[i].kind != FLR_CHECK_FAR_AWAY) assert_non_null(strstr(f->effect, "--unit"));
+        if (cases[i].kind != FLR_CHECK_FAR_AWAY) assert_non_null(strstr(f->effect, "Read it in"));
         flr_mesh_destroy(mesh);
         flr_test_shape_free(&shape);
     }
@@ -535,7 +536,8 @@ static void what_the_reader_saw_is_told(void **state)
 static bool stop(void *context, double done)
 {
     double *last = context;
-    assert_true(done >= *last && done <= 1);
+    assert_ge(done, *last);
+    assert_le(done, 1);
     *last = done;
     return false;
 }
@@ -543,7 +545,8 @@ static bool stop(void *context, double done)
 static bool go_on(void *context, double done)
 {
     double *last = context;
-    assert_true(done >= *last && done <= 1);
+    assert_ge(done, *last);
+    assert_le(done, 1);
     *last = done;
     return true;
 }
@@ -564,7 +567,7 @@ static void it_can_be_stopped_and_told_nonsense(void **state)
     last = 0;
     options.progress = go_on;
     report = flr_test_checked(mesh, NULL, &options);
-    assert_true(last == 1);
+    assert_eq(last, 1);
     options = flr_default_check_options();
     options.voxel = -1;
     assert_int_equal(flr_check_mesh(mesh, NULL, &options, &report, &error), FLR_BAD_ARGUMENT);
@@ -585,7 +588,7 @@ static void memory_may_run_out(void **state)
     (void)state;
     flr_test_shape shape = {0};
     flr_mesh *mesh = box_with_hole(1, 0.2, &shape);
-    assert_true(flr_fail_alloc_each(check_once, mesh) > 10);
+    assert_gt(flr_fail_alloc_each(check_once, mesh), 10);
     flr_mesh_destroy(mesh);
     flr_test_shape_free(&shape);
 }

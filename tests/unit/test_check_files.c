@@ -1,5 +1,5 @@
-/* feeler/check.h: real files, dirty and clean, against the tables that came with them */
-#include "feeler/mesh_io.h"
+/* feeler/mesh_check.h: real files, dirty and clean, against the tables that came with them */
+#include "feeler/mesh.h"
 #include "support/checked.h"
 
 enum { BORDER, NONMANIFOLD, FLIPPED, ZERO_AREA, DUPLICATE, COUNTS };
@@ -91,17 +91,17 @@ static void real_files_have_the_counts_of_the_table(void **state)
     unsigned rows = 0, large = 0;
     while (fgets(line, sizeof line, table)) {
         char name[512];
-        long triangles, vertices, shells, bytes, expected[COUNTS];
+        long triangles, vertices, components, bytes, expected[COUNTS];
         /* rows without counts are files that must be refused */
         if (sscanf(line, "%511[^\t]\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld\t%ld", name, &bytes,
-                   &triangles, &vertices, &shells, expected, expected + 1, expected + 2,
+                   &triangles, &vertices, &components, expected, expected + 1, expected + 2,
                    expected + 3, expected + 4) != 10)
             continue;
         if (triangles > 40000 && large++ > 1) continue; /* a few of the large ones are enough */
         rows += check_row(folder, name, expected);
     }
     fclose(table);
-    assert_true(rows > 200);
+    assert_gt(rows, 200);
 }
 
 static flr_check_report checked_file(const char *name)
@@ -147,10 +147,10 @@ static void dirty_files_are_what_their_table_says(void **state)
         {"dirty/trimesh_angle_block.STL", FLR_CHECK_OPEN_BORDER, 166, 166, FLR_CHECK_NOTE},
         {"dirty/trimesh_featuretype.STL", FLR_CHECK_OPEN_BORDER, 576, 576, FLR_CHECK_NOTE},
         {"dirty/trimesh_multibody.stl", FLR_CHECK_FLIPPED, 12, 12, FLR_CHECK_WARNING},
-        {"dirty/trimesh_soup.stl", FLR_CHECK_OVERLAPPING_SHELLS, 1000, 2000, FLR_CHECK_SERIOUS},
-        {"dirty/assimp_Spider_ascii.stl", FLR_CHECK_OVERLAPPING_SHELLS, 317, 317,
+        {"dirty/trimesh_soup.stl", FLR_CHECK_OVERLAPPING_COMPONENTS, 1000, 2000, FLR_CHECK_SERIOUS},
+        {"dirty/assimp_Spider_ascii.stl", FLR_CHECK_OVERLAPPING_COMPONENTS, 317, 317,
          FLR_CHECK_WARNING},
-        {"dirty/assimp_Spider_binary.stl", FLR_CHECK_OVERLAPPING_SHELLS, 317, 317,
+        {"dirty/assimp_Spider_binary.stl", FLR_CHECK_OVERLAPPING_COMPONENTS, 317, 317,
          FLR_CHECK_WARNING},
         {"dirty/trimesh_bunny.ply", FLR_CHECK_DUPLICATE, 87, 87, FLR_CHECK_SERIOUS},
         {"dirty/trimesh_chair_model.obj", FLR_CHECK_DUPLICATE, 6382, 6382, FLR_CHECK_WARNING},
@@ -185,7 +185,7 @@ static void clean_files_have_nothing_serious(void **state)
         const flr_check_report report = checked_file(clean[i]);
         if (flr_check_worst(&report) != FLR_CHECK_NOTE)
             fail_msg("%s: %s", clean[i], report.findings[0].sentence);
-        assert_int_equal(report.closed_shell_count, report.shell_count);
+        assert_int_equal(report.closed_component_count, report.component_count);
     }
 }
 

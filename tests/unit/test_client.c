@@ -395,7 +395,7 @@ static void a_session(void **state)
     flr_client_frame_state frame;
     for (int i = 0; got.p.x != 0.25 && i < 300000; i++, nap())
         if (flr_client_frame(client, &frame)) flr_client_pose(client, 1, &got);
-    assert_true(got.p.x == 0.25);
+    assert_eq(got.p.x, 0.25);
     flr_client_frame(client, &frame);
     assert_false(flr_client_frame(client, &frame)); // nothing newer
     assert_int_equal(frame.hand_count, 1);
@@ -403,7 +403,9 @@ static void a_session(void **state)
     assert_true(frame.hands[0].wrench.force.z == 2 && frame.lower == 0.002 && isinf(frame.upper));
     flr_client_contact contacts[4];
     assert_int_equal(flr_client_contacts(client, contacts, 4), 1);
-    assert_true(contacts[0].point.x == 0.5 && contacts[0].depth == 0.25 && contacts[0].other == 0);
+    assert_eq(contacts[0].point.x, 0.5);
+    assert_eq(contacts[0].depth, 0.25);
+    assert_eq(contacts[0].other, 0);
     assert_true(flr_client_part_at(client, 1, &part));
     assert_true(part.colliding && part.held);
     assert_false(flr_client_pose(client, 77, &got));
@@ -416,13 +418,15 @@ static void a_session(void **state)
     // parameters, clearance
     double value;
     assert_ok(flr_client_get(client, "force_layer", &value, &error), error);
-    assert_true(value == 2);
+    assert_eq(value, 2);
     assert_int_equal(flr_client_get(client, "colour", &value, &error), FLR_NOT_FOUND);
     assert_ok(flr_client_set(client, "stiffness", 500, &error), error);
     flr_client_clearance clearance;
     assert_ok(flr_client_get_clearance(client, 1, FLR_CLIENT_NONE, true, &clearance, &error),
               error);
-    assert_true(clearance.lower == 0.001 && clearance.to.x == 0.5 && clearance.other == 0);
+    assert_eq(clearance.lower, 0.001);
+    assert_eq(clearance.to.x, 0.5);
+    assert_eq(clearance.other, 0);
     flr_client_close(client);
     flr_client_close(NULL);
 }
@@ -517,7 +521,7 @@ static void refused(void **state)
 
 static void wait_connections(flr_client *client, uint32_t count)
 {
-    for (int i = 0; flr_client_connections(client) < count; i++, nap()) assert_true(i < 300000);
+    for (int i = 0; flr_client_connections(client) < count; i++, nap()) assert_lt(i, 300000);
 }
 
 static void lost_and_back(void **state)
@@ -527,7 +531,7 @@ static void lost_and_back(void **state)
     flr_error error;
     fake.drop = 1;
     lws_cancel_service(fake.context);
-    for (int i = 0; flr_client_connected(client); i++, nap()) assert_true(i < 300000);
+    for (int i = 0; flr_client_connected(client); i++, nap()) assert_lt(i, 300000);
     assert_int_equal(flr_client_reset(client, &error), FLR_CLOSED);
     assert_non_null(strstr(error.message, "tried again"));
     wait_connections(client, 2);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "protocol/codec.h"
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 enum { PARTS = 2500, SLOTS = 4096 };
 
@@ -20,7 +20,7 @@ typedef struct viewer {
 } viewer;
 
 typedef struct desk {
-    flr_test_stand stand;
+    flr_test_engine stand;
     flr_access access;
     flr_hub *hub;
     uint8_t *frame, *room;
@@ -43,7 +43,7 @@ static void write_plan(desk *d)
     uint32_t job;
     assert_ok(flr_path_make_folder(d->stand.env, "/plans", &error), error);
     assert_ok(flr_engine_save(d->stand.engine, "/plans/plan.json", &job, &error), error);
-    flr_test_stand_settle(&d->stand);
+    flr_test_engine_settle(&d->stand);
     char mesh[80] = "";
     assert_ok(flr_path_list(d->stand.env, "/plans/plan_parts", take_name, mesh, &error), error);
     size_t size = (size_t)400 * PARTS, used = 0;
@@ -67,7 +67,7 @@ static void begin(desk *d)
 {
     flr_error error;
     memset(d, 0, sizeof *d);
-    flr_test_stand_make(&d->stand, true, NULL);
+    flr_test_engine_make(&d->stand, true, NULL);
     flr_hub_def def = {.env = d->stand.env,
                        .engine = d->stand.engine,
                        .access = &d->access,
@@ -79,14 +79,14 @@ static void begin(desk *d)
     assert_ok(flr_hub_create(&def, &d->hub, &error), error);
     d->frame_size = flr_wire_max_frame(FLR_TO_CLIENT);
     d->frame = malloc(d->frame_size);
-    d->room_size = FLR_PROTOCOL_ROOM(d->frame_size);
+    d->room_size = FLR_PROTOCOL_CAPACITY(d->frame_size);
     d->room = malloc(d->room_size);
 }
 
 static void end(desk *d)
 {
     flr_hub_destroy(d->hub);
-    flr_test_stand_free(&d->stand);
+    flr_test_engine_free(&d->stand);
     free(d->frame);
     free(d->room);
 }
@@ -125,7 +125,7 @@ static void take(viewer *v, const flr_message *m)
         v->scenes++;
         break;
     case FLR_MSG_PART:
-        assert_true(m->as.part.part < SLOTS);
+        assert_lt(m->as.part.part, SLOTS);
         v->known[m->as.part.part] = true;
         v->ready[m->as.part.part] = m->as.part.ready;
         v->kind[m->as.part.part] = m->as.part.kind;
@@ -313,8 +313,8 @@ static void every_end_of_a_job_is_told(void **state)
     desk d;
     begin(&d);
     for (int i = 0; i < JOBS; i++)
-        flr_test_stand_add(d.stand.engine, "small", flr_vec3_make(0.01, 0.01, 0.01),
-                           flr_vec3_make(i * 0.02, 1, 0), FLR_PART_STATIC, 0.005);
+        flr_test_engine_add(d.stand.engine, "small", flr_vec3_make(0.01, 0.01, 0.01),
+                            flr_vec3_make(i * 0.02, 1, 0), FLR_PART_STATIC, 0.005);
     for (int i = 0; i < 3 * JOBS + 10; i++) flr_engine_service(d.stand.engine);
     assert_int_equal(flr_engine_jobs(d.stand.engine), 0);
     flr_engine_event event;
@@ -323,7 +323,7 @@ static void every_end_of_a_job_is_told(void **state)
         ended += event.kind == FLR_ENGINE_EVENT_JOB && event.job.state == FLR_WIRE_JOB_ENDED;
         resyncs += event.kind == FLR_ENGINE_EVENT_RESYNC;
     }
-    assert_true(ended >= JOBS);
+    assert_ge(ended, JOBS);
     assert_int_equal(resyncs, 1);
     end(&d);
 }

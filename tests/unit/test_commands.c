@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#include "feeler/remote.h"
+#include "feeler/hand.h"
 #include "sim/journal.h"
 #include "sim/replay.h"
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 static const flr_vec3 block = {0, 0, 0.03}, ball = {0.05, 0, 0.03};
 
@@ -15,22 +15,22 @@ static flr_pose at(flr_vec3 p) { return flr_pose_make(p, flr_quat_identity()); }
 
 /* ---- one case for each row ---- */
 
-static void nothing(flr_test_stand *s) { (void)s; }
+static void nothing(flr_test_engine *s) { (void)s; }
 
-static void command(flr_test_stand *s, flr_message message)
+static void command(flr_test_engine *s, flr_message message)
 {
     flr_error error;
     assert_ok(flr_engine_command(s->engine, &message, &error), error);
 }
 
-static void hold(flr_test_stand *s)
+static void hold(flr_test_engine *s)
 {
-    flr_test_stand_move(s, 0, block, 0, 50);
+    flr_test_engine_move(s, 0, block, 0, 50);
     assert_int_equal(flr_engine_grab(s->engine, flr_hand(0), s->block, NULL), FLR_OK);
-    flr_test_stand_move(s, 0, (flr_vec3){0, 0, 0.04}, 0, 100);
+    flr_test_engine_move(s, 0, (flr_vec3){0, 0, 0.04}, 0, 100);
 }
 
-static void do_grab(flr_test_stand *s)
+static void do_grab(flr_test_engine *s)
 {
     command(s, (flr_message){.id = FLR_MSG_GRAB,
                              .as.grab = {.hand = 1,
@@ -39,53 +39,53 @@ static void do_grab(flr_test_stand *s)
                                          .T_world_hand = at((flr_vec3){0.05, 0, 0.04})}});
 }
 
-static void do_release(flr_test_stand *s) { command(s, (flr_message){.id = FLR_MSG_RELEASE}); }
-static void do_reset(flr_test_stand *s) { command(s, (flr_message){.id = FLR_MSG_RESET}); }
+static void do_release(flr_test_engine *s) { command(s, (flr_message){.id = FLR_MSG_RELEASE}); }
+static void do_reset(flr_test_engine *s) { command(s, (flr_message){.id = FLR_MSG_RESET}); }
 
-static void do_undo(flr_test_stand *s)
+static void do_undo(flr_test_engine *s)
 {
     command(s, (flr_message){.id = FLR_MSG_UNDO, .as.undo = {.steps = 1}});
 }
 
-static void do_place(flr_test_stand *s)
+static void do_place(flr_test_engine *s)
 {
     flr_pose there = at((flr_vec3){0.03, 0.02, 0.05});
     command(s, (flr_message){.id = FLR_MSG_PLACE,
                              .as.place = {.part = s->ball.index, .T_world_part = there}});
 }
 
-static void do_pause(flr_test_stand *s)
+static void do_pause(flr_test_engine *s)
 {
     command(s, (flr_message){.id = FLR_MSG_PAUSE, .as.pause = {.paused = true}});
-    flr_test_stand_pass(s, 10);
+    flr_test_engine_pass(s, 10);
     command(s, (flr_message){.id = FLR_MSG_PAUSE});
 }
 
-static void do_tool(flr_test_stand *s)
+static void do_tool(flr_test_engine *s)
 {
     command(s, (flr_message){.id = FLR_MSG_TOOL, .as.tool = {.tool = FLR_WIRE_TOOL_POINT}});
 }
 
 /* the world has what points need before the recording begins */
-static void point_before(flr_test_stand *s)
+static void point_before(flr_test_engine *s)
 {
     do_tool(s);
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
     command(s, (flr_message){.id = FLR_MSG_TOOL});
     hold(s);
 }
 
-static void do_leave(flr_test_stand *s)
+static void do_leave(flr_test_engine *s)
 {
     assert_int_equal(flr_engine_leave(s->engine, flr_hand(0), NULL), FLR_OK);
 }
 
-static void do_parameters(flr_test_stand *s)
+static void do_parameters(flr_test_engine *s)
 {
     assert_int_equal(flr_engine_set(s->engine, "stiffness", 4000, NULL), FLR_OK);
 }
 
-static void do_base(flr_test_stand *s)
+static void do_base(flr_test_engine *s)
 {
     flr_sim_command base = {.kind = FLR_SIM_COMMAND_BASE,
                             .as.base = {.hand = 0, .T_world_base = at((flr_vec3){0, 0, 0.01})}};
@@ -94,39 +94,39 @@ static void do_base(flr_test_stand *s)
     flr_engine_send_surely(s->engine, &base);
 }
 
-static void do_couple(flr_test_stand *s)
+static void do_couple(flr_test_engine *s)
 {
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
     assert_int_equal(flr_engine_set_coupling(s->engine, 3, s->ball, &def, NULL), FLR_OK);
 }
 
-static void do_solid(flr_test_stand *s)
+static void do_solid(flr_test_engine *s)
 {
     assert_int_equal(flr_engine_set_solid(s->engine, s->block, false, NULL), FLR_OK);
 }
 
 /* a part that is held goes away */
-static void do_instance(flr_test_stand *s)
+static void do_instance(flr_test_engine *s)
 {
     assert_int_equal(flr_engine_remove(s->engine, s->block, NULL), FLR_OK);
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
 }
 
-static void do_static_scene(flr_test_stand *s)
+static void do_static_scene(flr_test_engine *s)
 {
-    flr_test_stand_pass(s, 700);
-    assert_true(flr_engine_view(s->engine)->ground);
+    flr_test_engine_pass(s, 700);
+    assert_true(flr_engine_view(s->engine)->merged);
 }
 
-static void couple_and_merge(flr_test_stand *s)
+static void couple_and_merge(flr_test_engine *s)
 {
     do_couple(s);
     do_static_scene(s);
 }
 
 typedef struct test_case {
-    void (*before)(flr_test_stand *s); /* the recording */
-    void (*act)(flr_test_stand *s);
+    void (*before)(flr_test_engine *s); /* the recording */
+    void (*act)(flr_test_engine *s);
     bool at_start; /* its entries are those with which the recording begins */
     int with;      /* a command that control sends with it; 0: none */
 } test_case;
@@ -167,7 +167,7 @@ static void note(void *context, const flr_record_note *n)
     if (!flr_journal_repeats(entry.kind, &why) && why) to->stops = true;
 }
 
-static noted read_notes(flr_test_stand *s, const char *path)
+static noted read_notes(flr_test_engine *s, const char *path)
 {
     noted found = {0};
     flr_recording *recording;
@@ -180,7 +180,7 @@ static noted read_notes(flr_test_stand *s, const char *path)
     return found;
 }
 
-static void run_again(flr_test_stand *s, const char *path, flr_replay_result *result)
+static void run_again(flr_test_engine *s, const char *path, flr_replay_result *result)
 {
     flr_recording *recording;
     flr_setup setup;
@@ -206,22 +206,22 @@ static void check(flr_sim_command_kind kind)
 {
     const flr_sim_command_row *row = flr_sim_command_row_of(kind);
     const test_case *c = &cases[kind];
-    flr_test_stand s;
+    flr_test_engine s;
     flr_engine_recording info;
     flr_replay_result again;
     if (!c->act) fail_msg("command %s has no case here", row->name);
-    flr_test_stand_make(&s, true, "/tapes");
+    flr_test_engine_make(&s, true, "/tapes");
     c->before(&s);
     assert_int_equal(flr_engine_record_start(s.engine, "tape", NULL, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 10);
+    flr_test_engine_pass(&s, 10);
     uint32_t undo = flr_engine_view(s.engine)->undo;
     c->act(&s);
-    flr_test_stand_pass(&s, 50);
+    flr_test_engine_pass(&s, 50);
     int steps = (int)flr_engine_view(s.engine)->undo - (int)undo;
     int wanted = kind == FLR_SIM_COMMAND_UNDO ? -1 : row->undo != FLR_SIM_COMMAND_UNDO_NONE;
     if (steps != wanted) fail_msg("command %s: %d undo steps, not %d", row->name, steps, wanted);
     assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_true(flr_engine_recording_at(s.engine, 0, &info));
     noted found = read_notes(&s, info.path);
     uint32_t written = c->at_start ? found.start : found.later;
@@ -236,7 +236,7 @@ static void check(flr_sim_command_kind kind)
                  (unsigned long long)again.first);
     assert_int_equal(again.why[0] != 0, found.stops);
     if (!found.stops) assert_int_equal(again.compared, info.frames);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 static void each_does_what_its_row_says(void **state)
@@ -254,8 +254,8 @@ static void found_by_their_messages(void **state)
     }
     assert_null(flr_sim_command_find(FLR_MSG_PING));
     assert_null(flr_sim_command_find(0));
-    flr_test_stand s;
-    flr_test_stand_make(&s, true, NULL);
+    flr_test_engine s;
+    flr_test_engine_make(&s, true, NULL);
     flr_error error;
     assert_int_equal(flr_engine_command(s.engine, &(flr_message){.id = FLR_MSG_PING}, &error),
                      FLR_UNSUPPORTED);
@@ -264,7 +264,7 @@ static void found_by_their_messages(void **state)
             s.engine, &(flr_message){.id = FLR_MSG_RELEASE, .as.release = {.hand = 9}}, &error),
         FLR_NOT_FOUND);
     assert_string_equal(error.message, "there is no hand 9; there are 2");
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* Which of those that wait are replaced by newer ones. */
@@ -329,11 +329,11 @@ static void reads_notes(void **state)
 static void taken_where_the_hand_is_said_to_be(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error;
     const flr_vec3 grip = {0.005, 0.004, 0.035}, on = {0.005, 0.004, 0.055};
-    flr_test_stand_make(&s, true, NULL);
-    flr_test_stand_move(&s, 0, (flr_vec3){0.3, 0.2, 0.4}, 0, 50);
+    flr_test_engine_make(&s, true, NULL);
+    flr_test_engine_move(&s, 0, (flr_vec3){0.3, 0.2, 0.4}, 0, 50);
     assert_ok(flr_engine_grab_at(s.engine, flr_hand(0), s.block, at(grip), &error), error);
     // the hand moves on before the loop has seen any of it
     assert_ok(flr_engine_hand_input(s.engine, flr_hand(0), at(on), 0, &error), error);
@@ -345,40 +345,40 @@ static void taken_where_the_hand_is_said_to_be(void **state)
     double least = 1, most = 0;
     for (int i = 0; i < 300; i++) {
         flr_engine_run(s.engine, 1);
-        double z = flr_test_stand_part(&s, s.block).T_world_part.p.z;
+        double z = flr_test_engine_part(&s, s.block).T_world_part.p.z;
         least = fmin(least, z);
-        most = fmax(most, fabs(flr_test_stand_part(&s, s.block).T_world_part.p.x));
+        most = fmax(most, fabs(flr_test_engine_part(&s, s.block).T_world_part.p.x));
     }
     assert_true(least > block.z - 1e-6 &&
                 most < 1e-3); /* never pulled towards where the hand was */
-    assert_float_equal(flr_test_stand_part(&s, s.block).T_world_part.p.z, 0.05, 1e-4);
-    flr_test_stand_free(&s);
+    assert_float_equal(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.05, 1e-4);
+    flr_test_engine_free(&s);
 }
 
 /* The same without the pose: it is gripped from as far away as the hand was. */
 static void without_a_pose_where_it_was_seen(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     const flr_vec3 far = {0.3, 0.2, 0.4};
-    flr_test_stand_make(&s, true, NULL);
-    flr_test_stand_move(&s, 0, far, 0, 50);
-    flr_test_stand_pass(&s, 200);
+    flr_test_engine_make(&s, true, NULL);
+    flr_test_engine_move(&s, 0, far, 0, 50);
+    flr_test_engine_pass(&s, 200);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     flr_engine_run(s.engine, 1);
     const flr_engine_hand_state *hand = &flr_engine_view(s.engine)->hands[0];
     assert_part_equal(hand->held, s.block);
     assert_float_equal(flr_vec3_distance(hand->T_part_hand.p, flr_vec3_sub(far, block)), 0, 1e-4);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* What the hand would touch there is taken where no part is named. */
 static void takes_what_it_touches_there(void **state)
 {
     (void)state;
-    flr_test_stand s;
-    flr_test_stand_make(&s, true, NULL);
-    flr_test_stand_move(&s, 0, block, 0, 50);
+    flr_test_engine s;
+    flr_test_engine_make(&s, true, NULL);
+    flr_test_engine_move(&s, 0, block, 0, 50);
     assert_int_equal(flr_engine_grab_at(s.engine, flr_hand(0), FLR_NO_PART_ID, at(ball), NULL),
                      FLR_OK);
     flr_engine_run(s.engine, 1);
@@ -388,33 +388,33 @@ static void takes_what_it_touches_there(void **state)
     assert_int_equal(flr_engine_grab_at(s.engine, flr_hand(0), s.block, none, &error),
                      FLR_BAD_ARGUMENT);
     assert_string_equal(error.message, "that is no pose for hand 0");
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* A device moves the hand: it takes the part where the device is. */
 static void a_device_is_where_it_is(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error;
     flr_remote *remote = flr_remote_create(0);
     flr_device *device;
     uint32_t number;
-    flr_test_stand_make(&s, true, NULL);
+    flr_test_engine_make(&s, true, NULL);
     assert_ok(flr_device_open(&flr_remote_driver, remote, &device, &error), error);
     flr_remote_set(remote, at(block), 0);
     assert_ok(flr_engine_add_device(s.engine, device, FLR_WIRE_DEVICE_SIMULATED, "arm", NULL,
                                     flr_pose_identity(), 1, &number, &error),
               error);
     assert_ok(flr_engine_select(s.engine, flr_hand(0), number, &error), error);
-    flr_test_stand_pass(&s, 100);
+    flr_test_engine_pass(&s, 100);
     assert_ok(flr_engine_grab_at(s.engine, flr_hand(0), s.block, at((flr_vec3){1, 1, 1}), &error),
               error);
-    flr_test_stand_pass(&s, 50);
+    flr_test_engine_pass(&s, 50);
     const flr_engine_hand_state *hand = &flr_engine_view(s.engine)->hands[0];
     assert_part_equal(hand->held, s.block);
     assert_float_equal(flr_vec3_length(hand->T_part_hand.p), 0, 1e-9);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
     flr_device_close(device);
     flr_remote_destroy(remote);
 }

@@ -1,4 +1,4 @@
-/* sealed lines between controllers, under a simulated network */
+/* sealed connections between controllers, under a simulated network */
 #include "net/connections.h"
 
 #include "support/fail_alloc.h"
@@ -10,30 +10,31 @@ static void test_opens(void **state)
     flr_wire wire;
     flr_wire_begin(&wire, 2, NULL, NULL);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
-    flr_connections_set_hello(b->lines, "here is b", 9);
-    uint32_t line = flr_connections_connect(a->lines, flr_wire_address(1), "here is a", 9);
-    assert_int_not_equal(line, 0);
-    assert_int_equal(flr_connections_state(a->lines, line, "early", 5), FLR_CLOSED);
+    flr_connections_set_hello(b->connections, "here is b", 9);
+    uint32_t connection =
+        flr_connections_connect(a->connections, flr_wire_address(1), "here is a", 9);
+    assert_int_not_equal(connection, 0);
+    assert_int_equal(flr_connections_state(a->connections, connection, "early", 5), FLR_CLOSED);
     flr_wire_run(&wire, 0.5);
     assert_int_equal(a->told[FLR_CONNECTIONS_OPEN], 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 1);
-    assert_int_equal(a->line, line);
+    assert_int_equal(a->connection, connection);
     assert_true(a->last[FLR_CONNECTIONS_OPEN].caller);
     assert_false(b->last[FLR_CONNECTIONS_OPEN].caller);
-    assert_int_equal(a->last[FLR_CONNECTIONS_OPEN].other, flr_connections_self(b->lines));
-    assert_int_equal(b->last[FLR_CONNECTIONS_OPEN].other, flr_connections_self(a->lines));
+    assert_int_equal(a->last[FLR_CONNECTIONS_OPEN].other, flr_connections_self(b->connections));
+    assert_int_equal(b->last[FLR_CONNECTIONS_OPEN].other, flr_connections_self(a->connections));
     assert_memory_equal(a->hello, "here is b", 9);
     assert_memory_equal(b->hello, "here is a", 9);
-    assert_int_equal(flr_connections_state(a->lines, line, "state", 5), FLR_OK);
-    assert_int_equal(flr_connections_send(b->lines, b->line, "message", 7), FLR_OK);
-    assert_int_equal(flr_connections_send(b->lines, b->line, NULL, 0), FLR_OK);
+    assert_int_equal(flr_connections_state(a->connections, connection, "state", 5), FLR_OK);
+    assert_int_equal(flr_connections_send(b->connections, b->connection, "message", 7), FLR_OK);
+    assert_int_equal(flr_connections_send(b->connections, b->connection, NULL, 0), FLR_OK);
     flr_wire_run(&wire, 0.5);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_STATE], 1);
     assert_int_equal(a->told[FLR_CONNECTIONS_GOT_MESSAGE], 2);
-    assert_true(flr_connections_is_drained(b->lines, b->line));
+    assert_true(flr_connections_is_drained(b->connections, b->connection));
     flr_wire_run(&wire, 10); // keepalives keep it
     assert_int_equal(a->opens, 1);
-    flr_connections_close(a->lines, line, "enough\x1b");
+    flr_connections_close(a->connections, connection, "enough\x1b");
     flr_wire_run(&wire, 0.1);
     assert_int_equal(b->told[FLR_CONNECTIONS_CLOSED], 1);
     assert_int_equal(b->last[FLR_CONNECTIONS_CLOSED].cause, FLR_CONNECTIONS_BYE);
@@ -81,11 +82,12 @@ static void on_traffic(flr_wire_side *side, const flr_connections_event *event)
 static int64_t step_traffic(flr_wire_side *side, int64_t now)
 {
     traffic *mine = side->context;
-    if (!side->line) return INT64_MAX;
+    if (!side->connection) return INT64_MAX;
     while (mine->sent < mine->wanted) {
         flr_test_random before = mine->random;
         size_t size = make_message(&mine->random, mine->sent, mine->bytes);
-        flr_result result = flr_connections_send(side->lines, side->line, mine->bytes, size);
+        flr_result result =
+            flr_connections_send(side->connections, side->connection, mine->bytes, size);
         if (result == FLR_AGAIN) {
             mine->random = before;
             break;
@@ -94,7 +96,8 @@ static int64_t step_traffic(flr_wire_side *side, int64_t now)
         mine->sent++;
     }
     if (now >= mine->state_ns) {
-        assert_int_equal(flr_connections_state(side->lines, side->line, mine->bytes, 200), FLR_OK);
+        assert_int_equal(
+            flr_connections_state(side->connections, side->connection, mine->bytes, 200), FLR_OK);
         mine->state_ns = now + 10 * FLR_SIM_MS;
     }
     return mine->state_ns;
@@ -123,7 +126,7 @@ static void run_traffic(const flr_sim_network *network, uint32_t wanted, double 
         flr_wire_run(&wire, 0.25);
     flr_connections_info info;
     assert_int_equal(wire.sides[0].opens, 1);
-    assert_true(flr_connections_get(wire.sides[0].lines, wire.sides[0].line, &info));
+    assert_true(flr_connections_get(wire.sides[0].connections, wire.sides[0].connection, &info));
     print_message(
         "%u + %u messages, %.1f MB in %.1f s; rtt %.0f ms, jitter %.0f ms, loss %.0f %% in "
         "%.0f %% out, resent %llu\n",
@@ -132,7 +135,7 @@ static void run_traffic(const flr_sim_network *network, uint32_t wanted, double 
         (unsigned long long)info.resent);
     assert_int_equal(both[0].got, wanted);
     assert_int_equal(both[1].got, wanted);
-    assert_true(both[0].states > 0);
+    assert_gt(both[0].states, 0);
     flr_wire_end(&wire);
 }
 
@@ -185,16 +188,17 @@ static void on_transfer(flr_wire_side *side, const flr_connections_event *event)
 static int64_t step_transfer(flr_wire_side *side, int64_t now)
 {
     transfer *mine = side->context;
-    if (!side->line) return INT64_MAX;
+    if (!side->connection) return INT64_MAX;
     while (mine->sent < mine->wanted) {
         mine->bytes[0] = (uint8_t)mine->sent;
-        if (flr_connections_send(side->lines, side->line, mine->bytes, sizeof mine->bytes) !=
-            FLR_OK)
+        if (flr_connections_send(side->connections, side->connection, mine->bytes,
+                                 sizeof mine->bytes) != FLR_OK)
             break;
         mine->sent++;
     }
     if (now >= mine->state_ns) {
-        assert_int_equal(flr_connections_state(side->lines, side->line, mine->bytes, 200), FLR_OK);
+        assert_int_equal(
+            flr_connections_state(side->connections, side->connection, mine->bytes, 200), FLR_OK);
         mine->state_ns = now + 10 * FLR_SIM_MS;
     }
     return mine->state_ns;
@@ -223,7 +227,7 @@ static double run_transfer(const flr_sim_network *network, double *age_worst,
     for (int i = 0; i < 240 && both[1].got < both[1].wanted; i++) flr_wire_run(&wire, 0.25);
     assert_int_equal(both[1].got, both[1].wanted);
     flr_connections_info info;
-    assert_true(flr_connections_get(wire.sides[0].lines, wire.sides[0].line, &info));
+    assert_true(flr_connections_get(wire.sides[0].connections, wire.sides[0].connection, &info));
     double seconds = (double)(both[1].done_ns - begun) * 1e-9;
     *age_worst = both[1].age_worst;
     print_message("20 MB in %.2f s, states at most %.0f ms old, %llu parts sent again\n", seconds,
@@ -240,12 +244,12 @@ static void test_transfer(void **state)
     network.bytes_per_second = 10e6;
     double age;
     double seconds = run_transfer(&network, &age, NULL);
-    assert_true(seconds < 3);
-    assert_true(age < 0.120); // the queue that the transfer makes stays short
+    assert_lt(seconds, 3);
+    assert_lt(age, 0.120); // the queue that the transfer makes stays short
     network.loss = 0.05;
     network.jitter_ns = 5 * FLR_SIM_MS;
     seconds = run_transfer(&network, &age, NULL);
-    assert_true(seconds < 4);
+    assert_lt(seconds, 4);
 }
 
 static void bound_bandwidth(flr_connections_def *def, uint32_t side)
@@ -260,13 +264,13 @@ static void test_bandwidth(void **state)
     flr_sim_network network = flr_default_sim_def().network;
     double age;
     double seconds = run_transfer(&network, &age, bound_bandwidth);
-    assert_true(seconds > 20e6 / 4e6);
-    assert_true(seconds < 20e6 / 4e6 * 1.15);
+    assert_gt(seconds, 20e6 / 4e6);
+    assert_lt(seconds, 20e6 / 4e6 * 1.15);
 }
 
 /* ---- calls ---- */
 
-/* two call each other at moments that differ by a little: one line, however that falls */
+/* two call each other at moments that differ by a little: one connection, however that falls */
 static void test_both_call(void **state)
 {
     (void)state;
@@ -282,16 +286,18 @@ static void test_both_call(void **state)
         flr_wire wire;
         flr_wire_begin(&wire, 2, &def, NULL);
         flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
-        uint32_t line_a = flr_connections_connect(a->lines, flr_wire_address(1), NULL, 0);
+        uint32_t connection_a =
+            flr_connections_connect(a->connections, flr_wire_address(1), NULL, 0);
         flr_wire_run(&wire, flr_test_random_range(&random, 0, 0.5));
-        uint32_t line_b = flr_connections_connect(b->lines, flr_wire_address(0), NULL, 0);
+        uint32_t connection_b =
+            flr_connections_connect(b->connections, flr_wire_address(0), NULL, 0);
         flr_wire_run(&wire, 8);
         if (a->opens != 1 || b->opens != 1)
             fail_msg("run %u: %u and %u lines open", run, a->opens, b->opens);
-        kept += a->line == line_a && b->line == line_b;
+        kept += a->connection == connection_a && b->connection == connection_b;
         // and it is the same one
-        assert_int_equal(flr_connections_send(a->lines, a->line, "x", 1), FLR_OK);
-        assert_int_equal(flr_connections_send(b->lines, b->line, "x", 1), FLR_OK);
+        assert_int_equal(flr_connections_send(a->connections, a->connection, "x", 1), FLR_OK);
+        assert_int_equal(flr_connections_send(b->connections, b->connection, "x", 1), FLR_OK);
         flr_wire_run(&wire, 5);
         assert_int_equal(a->told[FLR_CONNECTIONS_GOT_MESSAGE], 1);
         assert_int_equal(b->told[FLR_CONNECTIONS_GOT_MESSAGE], 1);
@@ -313,7 +319,7 @@ static void test_wrong_token(void **state)
     flr_wire wire;
     flr_wire_begin(&wire, 2, NULL, other_token);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
-    flr_connections_connect(a->lines, flr_wire_address(1), "a", 1);
+    flr_connections_connect(a->connections, flr_wire_address(1), "a", 1);
     flr_wire_run(&wire, 9.9);
     assert_int_equal(a->told[FLR_CONNECTIONS_REFUSED], 0);
     flr_wire_run(&wire, 0.2);
@@ -322,12 +328,12 @@ static void test_wrong_token(void **state)
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 0);
     // not a single packet came back
     flr_sim_stats stats = flr_sim_get_stats(wire.sim);
-    assert_int_equal(flr_connections_get_rejected(b->lines).forged, stats.sent);
-    assert_int_equal(flr_connections_get_rejected(a->lines).forged, 0);
+    assert_int_equal(flr_connections_get_rejected(b->connections).forged, stats.sent);
+    assert_int_equal(flr_connections_get_rejected(a->connections).forged, 0);
     flr_wire_end(&wire);
 }
 
-static void one_line(flr_connections_def *def, uint32_t side)
+static void one_connection(flr_connections_def *def, uint32_t side)
 {
     (void)side;
     def->most = 1;
@@ -337,29 +343,29 @@ static void test_refused(void **state)
 {
     (void)state;
     flr_wire wire;
-    flr_wire_begin(&wire, 3, NULL, one_line);
+    flr_wire_begin(&wire, 3, NULL, one_connection);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1], *c = &wire.sides[2];
     flr_wire_join(&wire, 5);
     // no room
-    assert_int_equal(flr_connections_connect(a->lines, flr_wire_address(2), NULL, 0), 0);
-    assert_int_not_equal(flr_connections_connect(c->lines, flr_wire_address(1), NULL, 0), 0);
+    assert_int_equal(flr_connections_connect(a->connections, flr_wire_address(2), NULL, 0), 0);
+    assert_int_not_equal(flr_connections_connect(c->connections, flr_wire_address(1), NULL, 0), 0);
     flr_wire_run(&wire, 1);
     assert_int_equal(c->told[FLR_CONNECTIONS_REFUSED], 1);
     assert_int_equal(c->last[FLR_CONNECTIONS_REFUSED].cause, FLR_CONNECTIONS_BYE);
     assert_string_equal(c->why, "10.0.0.2:7000 has no room for more; somebody must leave first");
     assert_int_equal(b->opens, 1);
     // itself
-    assert_int_not_equal(flr_connections_connect(c->lines, flr_wire_address(2), NULL, 0), 0);
+    assert_int_not_equal(flr_connections_connect(c->connections, flr_wire_address(2), NULL, 0), 0);
     flr_wire_run(&wire, 1);
     assert_int_equal(c->told[FLR_CONNECTIONS_REFUSED], 2);
     assert_non_null(strstr(c->why, "is this controller itself"));
     // nobody
-    assert_int_not_equal(flr_connections_connect(c->lines, flr_wire_address(77), NULL, 0), 0);
+    assert_int_not_equal(flr_connections_connect(c->connections, flr_wire_address(77), NULL, 0), 0);
     flr_wire_run(&wire, 11);
     assert_int_equal(c->told[FLR_CONNECTIONS_REFUSED], 3);
     // given up by the owner: nothing is told
-    uint32_t line = flr_connections_connect(c->lines, flr_wire_address(77), NULL, 0);
-    flr_connections_close(c->lines, line, NULL);
+    uint32_t connection = flr_connections_connect(c->connections, flr_wire_address(77), NULL, 0);
+    flr_connections_close(c->connections, connection, NULL);
     flr_wire_run(&wire, 11);
     assert_int_equal(c->told[FLR_CONNECTIONS_REFUSED], 3);
     assert_int_equal(a->opens, 1);
@@ -371,22 +377,22 @@ static void test_bad_defs(void **state)
     (void)state;
     flr_connections_def def = flr_default_connections_def();
     flr_error error;
-    flr_connections *lines = NULL;
+    flr_connections *connections = NULL;
     def.env = flr_env_real();
     def.local = (flr_address){.family = 4, .ip = {127, 0, 0, 1}};
     def.token = "short secret";
-    assert_int_equal(flr_connections_create(&def, &lines, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_connections_create(&def, &connections, &error), FLR_BAD_ARGUMENT);
     assert_null(strstr(error.message, "secret"));
     def.token = "with a blank in the secret";
-    assert_int_equal(flr_connections_create(&def, &lines, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_connections_create(&def, &connections, &error), FLR_BAD_ARGUMENT);
     assert_null(strstr(error.message, "secret"));
     def.token = "0123456789abcdef";
-    def.most = FLR_CONNECTIONS_MOST + 1;
-    assert_int_equal(flr_connections_create(&def, &lines, &error), FLR_BAD_ARGUMENT);
-    assert_null(lines);
+    def.most = FLR_MAX_CONNECTIONS + 1;
+    assert_int_equal(flr_connections_create(&def, &connections, &error), FLR_BAD_ARGUMENT);
+    assert_null(connections);
 }
 
-/* ---- the end of a line, and a new one ---- */
+/* ---- the end of a connection, and a new one ---- */
 
 static void test_silence(void **state)
 {
@@ -396,7 +402,7 @@ static void test_silence(void **state)
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     flr_wire_join(&wire, 5);
     flr_wire_run(&wire, 1);
-    uint32_t first = a->line;
+    uint32_t first = a->connection;
     flr_sim_set_group(b->env, 1);
     flr_wire_run(&wire, 2.2);
     assert_int_equal(a->opens, 1);
@@ -405,19 +411,19 @@ static void test_silence(void **state)
     assert_int_equal(a->last[FLR_CONNECTIONS_CLOSED].cause, FLR_CONNECTIONS_SILENCE);
     assert_int_equal(b->opens, 0);
     assert_non_null(strstr(a->why, "10.0.0.2:7000 has not been heard for 2.5 s"));
-    assert_int_equal(flr_connections_state(a->lines, first, "x", 1), FLR_CLOSED);
-    assert_int_equal(flr_connections_send(a->lines, first, "x", 1), FLR_CLOSED);
-    assert_int_equal(flr_connections_room(a->lines, first), 0);
+    assert_int_equal(flr_connections_state(a->connections, first, "x", 1), FLR_CLOSED);
+    assert_int_equal(flr_connections_send(a->connections, first, "x", 1), FLR_CLOSED);
+    assert_int_equal(flr_connections_room(a->connections, first), 0);
     flr_connections_info info;
-    assert_false(flr_connections_get(a->lines, first, &info));
+    assert_false(flr_connections_get(a->connections, first, &info));
     // called again at the same place
     flr_sim_heal(wire.sim);
     flr_wire_join(&wire, 5);
-    assert_int_not_equal(a->line, first);
+    assert_int_not_equal(a->connection, first);
     flr_wire_end(&wire);
 }
 
-/* one side forgets, the other does not know yet: a new call takes the line's place at once */
+/* one side forgets, the other does not know yet: a new call takes the connection's place at once */
 static void test_called_again(void **state)
 {
     (void)state;
@@ -428,10 +434,10 @@ static void test_called_again(void **state)
         flr_wire_join(&wire, 5);
         flr_wire_side *forgets = caller ? b : a, *stays = caller ? a : b;
         flr_sim_set_group(forgets->env, 1);
-        flr_connections_close(forgets->lines, forgets->line, "unheard");
+        flr_connections_close(forgets->connections, forgets->connection, "unheard");
         forgets->opens = 0;
         flr_sim_heal(wire.sim);
-        flr_connections_connect(forgets->lines, flr_wire_address(caller ? 0 : 1), NULL, 0);
+        flr_connections_connect(forgets->connections, flr_wire_address(caller ? 0 : 1), NULL, 0);
         flr_wire_run(&wire, 0.5);
         assert_int_equal(forgets->opens, 1);
         assert_int_equal(stays->opens, 1);
@@ -446,9 +452,10 @@ static void test_called_again(void **state)
 static int64_t step_states(flr_wire_side *side, int64_t now)
 {
     int64_t *next = side->context;
-    if (!side->line) return INT64_MAX;
+    if (!side->connection) return INT64_MAX;
     if (now >= *next) {
-        assert_int_equal(flr_connections_state(side->lines, side->line, "state", 5), FLR_OK);
+        assert_int_equal(flr_connections_state(side->connections, side->connection, "state", 5),
+                         FLR_OK);
         *next = now + 10 * FLR_SIM_MS;
     }
     return *next;
@@ -470,28 +477,39 @@ static void test_measures(void **state)
     flr_wire_join(&wire, 5);
     flr_wire_run(&wire, 20);
     flr_connections_info info;
-    assert_true(flr_connections_get(a->lines, a->line, &info));
+    assert_true(flr_connections_get(a->connections, a->connection, &info));
     assert_true(info.open && info.caller);
-    assert_true(info.rtt > 0.0799 && info.rtt < 0.082);
-    assert_true(info.rtt_least > 0.0799 && info.rtt_least < 0.081);
-    assert_true(info.jitter < 0.002);
-    assert_true(info.loss_in > 0.05 && info.loss_in < 0.15);
-    assert_true(info.loss_out > 0.05 && info.loss_out < 0.15);
-    assert_true(llabs(info.offset_ns - 1234567 * FLR_SIM_MS) < FLR_SIM_MS);
-    assert_true(info.offset_wrong_ns >= 40 * FLR_SIM_MS && info.offset_wrong_ns < 45 * FLR_SIM_MS);
-    assert_true(info.packets_out > 98 && info.packets_out < 104);
-    assert_true(info.packets_in > 80 && info.packets_in < 98);
-    assert_true(info.bytes_out > 60 * info.packets_out && info.bytes_out < 80 * info.packets_out);
-    assert_true(info.heard_ns > 20 * FLR_SIM_S);
+    assert_gt(info.rtt, 0.0799);
+    assert_lt(info.rtt, 0.082);
+    assert_gt(info.rtt_least, 0.0799);
+    assert_lt(info.rtt_least, 0.081);
+    assert_lt(info.jitter, 0.002);
+    assert_gt(info.loss_in, 0.05);
+    assert_lt(info.loss_in, 0.15);
+    assert_gt(info.loss_out, 0.05);
+    assert_lt(info.loss_out, 0.15);
+    assert_lt(llabs(info.offset_ns - 1234567 * FLR_SIM_MS), FLR_SIM_MS);
+    assert_ge(info.offset_wrong_ns, 40 * FLR_SIM_MS);
+    assert_lt(info.offset_wrong_ns, 45 * FLR_SIM_MS);
+    assert_gt(info.packets_out, 98);
+    assert_lt(info.packets_out, 104);
+    assert_gt(info.packets_in, 80);
+    assert_lt(info.packets_in, 98);
+    assert_gt(info.bytes_out, 60 * info.packets_out);
+    assert_lt(info.bytes_out, 80 * info.packets_out);
+    assert_gt(info.heard_ns, 20 * FLR_SIM_S);
     int64_t theirs = flr_clock_ns(b->env);
-    assert_true(llabs(flr_connections_to_ours(a->lines, a->line, theirs) - flr_clock_ns(a->env)) <
-                FLR_SIM_MS);
-    assert_int_equal(flr_connections_to_theirs(a->lines, a->line,
-                                               flr_connections_to_ours(a->lines, a->line, theirs)),
-                     theirs);
+    assert_lt(llabs(flr_connections_to_ours(a->connections, a->connection, theirs) -
+                    flr_clock_ns(a->env)),
+              FLR_SIM_MS);
+    assert_int_equal(
+        flr_connections_to_theirs(a->connections, a->connection,
+                                  flr_connections_to_ours(a->connections, a->connection, theirs)),
+        theirs);
     // the age of a state that just came
-    assert_true(llabs(b->last[FLR_CONNECTIONS_GOT_STATE].sent_ns -
-                      (flr_clock_ns(b->env) - 40 * FLR_SIM_MS)) < 15 * FLR_SIM_MS);
+    assert_lt(llabs(b->last[FLR_CONNECTIONS_GOT_STATE].sent_ns -
+                    (flr_clock_ns(b->env) - 40 * FLR_SIM_MS)),
+              15 * FLR_SIM_MS);
     flr_wire_end(&wire);
 }
 
@@ -508,13 +526,14 @@ static uint64_t run_seed(uint64_t seed)
     int64_t next[3] = {0};
     for (uint32_t i = 0; i < 3; i++) {
         wire.sides[i].context = &next[i], wire.sides[i].on_step = step_states;
-        flr_connections_connect(wire.sides[i].lines, flr_wire_address((i + 1) % 3), NULL, 0);
+        flr_connections_connect(wire.sides[i].connections, flr_wire_address((i + 1) % 3), NULL, 0);
     }
     flr_wire_run(&wire, 5);
     flr_sim_stats stats = flr_sim_get_stats(wire.sim);
     uint64_t sum = stats.sent * 1000003 + stats.delivered;
     for (uint32_t i = 0; i < 3; i++)
-        sum = sum * 1000003 + wire.sides[i].told[FLR_CONNECTIONS_GOT_STATE] + wire.sides[i].line;
+        sum = sum * 1000003 + wire.sides[i].told[FLR_CONNECTIONS_GOT_STATE] +
+              wire.sides[i].connection;
     flr_wire_end(&wire);
     return sum;
 }
@@ -533,35 +552,35 @@ static flr_result open_one(void *context, flr_error *error)
     flr_wire *wire = context;
     flr_connections_def def = flr_default_connections_def();
     def.token = "0123456789abcdef0123456789abcdef";
-    flr_connections *lines[2] = {NULL, NULL};
+    flr_connections *connections[2] = {NULL, NULL};
     flr_result result = FLR_OK;
     for (uint32_t i = 0; i < 2 && result == FLR_OK; i++) {
         def.env = wire->sides[i].env;
         def.local = flr_wire_address(i);
         def.local.port = 8000;
-        result = flr_connections_create(&def, &lines[i], error);
+        result = flr_connections_create(&def, &connections[i], error);
     }
     bool open = false, refused = false;
     if (result == FLR_OK) {
         flr_address to = flr_wire_address(1);
         to.port = 8000;
-        flr_connections_connect(lines[0], to, NULL, 0);
+        flr_connections_connect(connections[0], to, NULL, 0);
         for (int i = 0; i < 800 && !(open && i > 100) && !refused; i++) {
             flr_connections_event event;
             for (int side = 0; side < 2; side++) {
-                while (flr_connections_next(lines[side], &event)) {
+                while (flr_connections_next(connections[side], &event)) {
                     open = open || (side == 0 && event.kind == FLR_CONNECTIONS_OPEN);
                     refused = refused || event.kind == FLR_CONNECTIONS_REFUSED ||
                               event.kind == FLR_CONNECTIONS_CLOSED;
                 }
-                flr_connections_service(lines[side]);
+                flr_connections_service(connections[side]);
             }
             flr_sim_advance(wire->sim, 20 * FLR_SIM_MS);
         }
         if (!open || refused) result = flr_fail(error, FLR_NO_MEMORY, "no memory for a line");
     }
-    flr_connections_destroy(lines[0]);
-    flr_connections_destroy(lines[1]);
+    flr_connections_destroy(connections[0]);
+    flr_connections_destroy(connections[1]);
     flr_sim_advance(wire->sim, FLR_SIM_S);
     return result;
 }
@@ -575,7 +594,7 @@ static void test_alloc(void **state)
     flr_error error;
     assert_ok(open_one(&wire, &error), error);
     flr_fail_alloc_at(0);
-    assert_true(flr_fail_alloc_each(open_one, &wire) > 10);
+    assert_gt(flr_fail_alloc_each(open_one, &wire), 10);
     flr_wire_end(&wire);
 }
 

@@ -1,6 +1,6 @@
-/* real sockets on loopback: a line goes on while strangers send 100,000 packets a second to both ends
+/* real sockets on loopback: a connection goes on while strangers send 100,000 packets a second to both ends
  *
- * What the flood costs is said as measured. What is required does not depend on how busy the machine is: the line stays, what
+ * What the flood costs is said as measured. What is required does not depend on how busy the machine is: the connection stays, what
  * is reliable comes whole, every flood packet that was taken was refused, and none was answered. */
 #include "net/net_internal.h"
 
@@ -12,8 +12,8 @@
 static const int64_t ms = 1000000;
 
 typedef struct site {
-    flr_connections *lines;
-    uint32_t line;
+    flr_connections *connections;
+    uint32_t connection;
     uint32_t states, messages;
     bool closed;
 } site;
@@ -26,25 +26,25 @@ static void begin(site *side)
     def.token = "0123456789abcdef0123456789abcdef";
     flr_error error;
     memset(side, 0, sizeof *side);
-    assert_ok(flr_connections_create(&def, &side->lines, &error), error);
+    assert_ok(flr_connections_create(&def, &side->connections, &error), error);
 }
 
 static void step(site *side)
 {
     flr_connections_event event;
-    while (flr_connections_next(side->lines, &event)) {
-        if (event.kind == FLR_CONNECTIONS_OPEN) side->line = event.line;
+    while (flr_connections_next(side->connections, &event)) {
+        if (event.kind == FLR_CONNECTIONS_OPEN) side->connection = event.connection;
         if (event.kind == FLR_CONNECTIONS_CLOSED) side->closed = true;
         side->states += event.kind == FLR_CONNECTIONS_GOT_STATE;
         side->messages += event.kind == FLR_CONNECTIONS_GOT_MESSAGE;
     }
-    flr_connections_service(side->lines);
+    flr_connections_service(side->connections);
 }
 
 /* a thread that sends what it is given, as fast as it is told, until it is told to stop */
 typedef struct torrent {
     flr_address targets[2];
-    uint32_t ids[2];   /* of the lines there */
+    uint32_t ids[2];   /* of the connections there */
     double per_second; /* to both together */
     atomic_bool stop;
     uint64_t sent;
@@ -61,7 +61,7 @@ static void *run_flood(void *context)
         FLR_OK)
         return NULL;
     flr_test_random random = {7};
-    uint8_t bytes[FLR_PACKET_MOST];
+    uint8_t bytes[FLR_PACKET_MAX_SIZE];
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)flr_test_random_u64(&random);
     int64_t begun = flr_clock_ns(env), first = begun;
     static const size_t sizes[] = {FLR_HELLO_SIZE, 64, 300, FLR_WELCOME_SIZE, 40, FLR_COOKIE_SIZE};
@@ -72,7 +72,7 @@ static void *run_flood(void *context)
             begun += (int64_t)((due - (double)flood->sent) / flood->per_second * 1e9);
         for (; (double)flood->sent < due; flood->sent++) {
             uint64_t which = flood->sent % 6;
-            // calls, packets for the line with a broken seal, for lines that are none, and plain noise
+            // calls, packets for the connection with a broken seal, for connections that are none, and plain noise
             if (which != 4)
                 flr_packet_head(bytes,
                                 which == 0   ? FLR_PACKET_HELLO
@@ -96,7 +96,7 @@ static void *run_flood(void *context)
 
 static uint64_t rejected(const site *side)
 {
-    flr_connections_rejected r = flr_connections_get_rejected(side->lines);
+    flr_connections_rejected r = flr_connections_get_rejected(side->connections);
     return r.malformed + r.unknown + r.forged + r.replayed + r.old + r.flood + r.broken;
 }
 
@@ -107,18 +107,18 @@ static void test_flood(void **state)
     site a, b;
     begin(&a);
     begin(&b);
-    flr_connections_connect(a.lines, flr_connections_address(b.lines), NULL, 0);
+    flr_connections_connect(a.connections, flr_connections_address(b.connections), NULL, 0);
     for (int64_t end = flr_clock_ns(env) + 300000 * ms;
-         (!a.line || !b.line) && flr_clock_ns(env) < end;) {
+         (!a.connection || !b.connection) && flr_clock_ns(env) < end;) {
         step(&a);
         step(&b);
         flr_sleep_until(env, flr_clock_ns(env) + ms);
     }
-    assert_true(a.line && b.line);
+    assert_true(a.connection && b.connection);
 
     torrent flood = {
-        .targets = {flr_connections_address(a.lines), flr_connections_address(b.lines)},
-        .ids = {a.lines->table[0].id, b.lines->table[0].id},
+        .targets = {flr_connections_address(a.connections), flr_connections_address(b.connections)},
+        .ids = {a.connections->table[0].id, b.connections->table[0].id},
         .per_second = 100000};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, run_flood, &flood), 0);
@@ -128,10 +128,11 @@ static void test_flood(void **state)
     while (flr_clock_ns(env) < begun + 1000 * ms) {
         int64_t then = flr_clock_ns(env);
         if (then >= next) {
-            flr_connections_state(a.lines, a.line, "state", 5);
-            flr_connections_state(b.lines, b.line, "state", 5);
+            flr_connections_state(a.connections, a.connection, "state", 5);
+            flr_connections_state(b.connections, b.connection, "state", 5);
             if (sent % 10 == 0)
-                assert_int_equal(flr_connections_send(a.lines, a.line, "message", 7), FLR_OK);
+                assert_int_equal(flr_connections_send(a.connections, a.connection, "message", 7),
+                                 FLR_OK);
             sent++;
             next += ms;
             if (next < then) next = then;
@@ -159,11 +160,11 @@ static void test_flood(void **state)
         (double)work * 1e-3 / (double)(refused + a.states + b.states));
     assert_false(a.closed || b.closed);
     assert_int_equal(b.messages, (sent + 9) / 10);
-    assert_true(refused > 100);
-    assert_true(rejected(&a) + rejected(&b) <= flood.sent);
+    assert_gt(refused, 100);
+    assert_le(rejected(&a) + rejected(&b), flood.sent);
     assert_int_equal(flood.answers, 0);
-    flr_connections_destroy(a.lines);
-    flr_connections_destroy(b.lines);
+    flr_connections_destroy(a.connections);
+    flr_connections_destroy(b.connections);
 }
 
 /* 10 MB beside states, while each end is looked at only so often: no loss of our own making */
@@ -173,35 +174,35 @@ static void run_transfer(double pause_ms)
     site a, b;
     begin(&a);
     begin(&b);
-    flr_connections_connect(a.lines, flr_connections_address(b.lines), NULL, 0);
+    flr_connections_connect(a.connections, flr_connections_address(b.connections), NULL, 0);
     static uint8_t bytes[FLR_CONNECTIONS_MESSAGE];
     uint32_t sent = 0, states = 0, wanted = 10000000 / FLR_CONNECTIONS_MESSAGE;
     int64_t begun = 0, state_ns = 0, now, end = flr_clock_ns(env) + 600000 * ms;
     while ((now = flr_clock_ns(env)) < end && b.messages < wanted) {
         step(&a);
-        while (a.line && sent < wanted &&
-               flr_connections_send(a.lines, a.line, bytes, sizeof bytes) == FLR_OK)
+        while (a.connection && sent < wanted &&
+               flr_connections_send(a.connections, a.connection, bytes, sizeof bytes) == FLR_OK)
             sent++;
-        if (a.line && begun == 0) begun = now;
-        if (a.line && now >= state_ns) {
-            flr_connections_state(a.lines, a.line, "state", 5);
+        if (a.connection && begun == 0) begun = now;
+        if (a.connection && now >= state_ns) {
+            flr_connections_state(a.connections, a.connection, "state", 5);
             states++;
             state_ns = now + ms;
         }
-        flr_connections_service(a.lines);
+        flr_connections_service(a.connections);
         step(&b);
         if (pause_ms > 0) flr_sleep_until(env, now + (int64_t)(pause_ms * 1e6));
     }
     double seconds = (double)(flr_clock_ns(env) - begun) * 1e-9;
     flr_connections_info info = {0};
-    assert_true(flr_connections_get(a.lines, a.line, &info));
+    assert_true(flr_connections_get(a.connections, a.connection, &info));
     print_message(
         "looked at every %.1f ms: %.1f MB/s, %u of %u states came, %llu parts sent again\n",
         pause_ms, 10 / seconds, b.states, states, (unsigned long long)info.resent);
     assert_int_equal(b.messages, wanted);
-    assert_true(b.states * 10 >= states * 9);
-    flr_connections_destroy(a.lines);
-    flr_connections_destroy(b.lines);
+    assert_ge(b.states * 10, states * 9);
+    flr_connections_destroy(a.connections);
+    flr_connections_destroy(b.connections);
 }
 
 static void test_transfer(void **state)

@@ -11,7 +11,7 @@ enum { THERE, BACK, RECORDED = 20000 };
 typedef struct packet {
     int way;
     size_t size;
-    uint8_t bytes[FLR_PACKET_MOST];
+    uint8_t bytes[FLR_PACKET_MAX_SIZE];
 } packet;
 
 typedef struct middle {
@@ -83,15 +83,15 @@ static void end(flr_wire *wire, middle *relay)
 
 static void call(flr_wire *wire)
 {
-    flr_connections_connect(wire->sides[0].lines, relay_address(7000), "a", 1);
+    flr_connections_connect(wire->sides[0].connections, relay_address(7000), "a", 1);
     flr_wire_run(wire, 1);
     assert_int_equal(wire->sides[0].opens, 1);
     assert_int_equal(wire->sides[1].opens, 1);
 }
 
-static uint64_t all_rejected(const flr_connections *lines)
+static uint64_t all_rejected(const flr_connections *connections)
 {
-    flr_connections_rejected r = flr_connections_get_rejected(lines);
+    flr_connections_rejected r = flr_connections_get_rejected(connections);
     return r.malformed + r.unknown + r.forged + r.replayed + r.old + r.flood + r.broken;
 }
 
@@ -120,18 +120,18 @@ static void test_version(void **state)
     begin(&wire, &relay, &def);
     relay.deaf = true;
     relay.meddle = translate;
-    flr_connections_connect(wire.sides[0].lines, relay_address(7000), "a", 1);
+    flr_connections_connect(wire.sides[0].connections, relay_address(7000), "a", 1);
     flr_wire_run(&wire, 0.5);
     assert_int_equal(wire.sides[0].told[FLR_CONNECTIONS_REFUSED], 1);
     assert_non_null(strstr(wire.sides[0].why, "runs another version of feeler"));
     assert_int_equal(relay.injected[THERE], 1);
     assert_int_equal(relay.injected[BACK], 1);
-    assert_int_equal(flr_connections_get_rejected(wire.sides[1].lines).malformed, 1);
+    assert_int_equal(flr_connections_get_rejected(wire.sides[1].connections).malformed, 1);
     assert_int_equal(wire.sides[1].opens, 0);
     uint8_t forged[FLR_HELLO_SIZE] = {FLR_PACKET_HELLO, FLR_PACKET_VERSION + 1};
     inject(&relay, THERE, forged, sizeof forged);
     flr_wire_run(&wire, 0.5);
-    assert_int_equal(flr_connections_get_rejected(wire.sides[1].lines).forged, 1);
+    assert_int_equal(flr_connections_get_rejected(wire.sides[1].connections).forged, 1);
     assert_int_equal(relay.injected[BACK], 1);
     end(&wire, &relay);
 }
@@ -141,7 +141,7 @@ static void test_version(void **state)
 /* every byte of the packet changed in two ways, before the right one */
 static void flip_all(middle *relay, int way, const packet *p)
 {
-    uint8_t bytes[FLR_PACKET_MOST];
+    uint8_t bytes[FLR_PACKET_MAX_SIZE];
     memcpy(bytes, p->bytes, p->size);
     for (size_t i = 0; i < p->size; i++) {
         bytes[i] ^= (uint8_t)(1u << flr_test_random_below(&relay->random, 8));
@@ -164,8 +164,8 @@ static void test_every_byte(void **state)
     call(&wire);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     for (int i = 0; i < 20; i++) {
-        assert_int_equal(flr_connections_state(a->lines, a->line, "state", 5), FLR_OK);
-        assert_int_equal(flr_connections_send(b->lines, b->line, "message", 7), FLR_OK);
+        assert_int_equal(flr_connections_state(a->connections, a->connection, "state", 5), FLR_OK);
+        assert_int_equal(flr_connections_send(b->connections, b->connection, "message", 7), FLR_OK);
         flr_wire_run(&wire, 0.01);
     }
     flr_wire_run(&wire, 1);
@@ -175,14 +175,14 @@ static void test_every_byte(void **state)
     assert_int_equal(a->told[FLR_CONNECTIONS_GOT_MESSAGE], 20);
     // what was changed was refused, all of it
     assert_true(relay.injected[THERE] > 1000 && relay.injected[BACK] > 1000);
-    assert_int_equal(all_rejected(b->lines), relay.injected[THERE]);
-    assert_int_equal(all_rejected(a->lines), relay.injected[BACK]);
-    flr_connections_rejected r = flr_connections_get_rejected(a->lines);
+    assert_int_equal(all_rejected(b->connections), relay.injected[THERE]);
+    assert_int_equal(all_rejected(a->connections), relay.injected[BACK]);
+    flr_connections_rejected r = flr_connections_get_rejected(a->connections);
     print_message(
         "%u changed packets: forged %llu, malformed %llu, unknown %llu, old %llu, replayed %llu\n",
         relay.injected[BACK], (unsigned long long)r.forged, (unsigned long long)r.malformed,
         (unsigned long long)r.unknown, (unsigned long long)r.old, (unsigned long long)r.replayed);
-    assert_true(r.forged > relay.injected[BACK] / 2);
+    assert_gt(r.forged, relay.injected[BACK] / 2);
     assert_int_equal(r.broken, 0);
     assert_int_equal(r.flood, 0);
     end(&wire, &relay);
@@ -192,7 +192,7 @@ static void test_every_byte(void **state)
 
 static void cut_all(middle *relay, int way, const packet *p)
 {
-    uint8_t bytes[FLR_PACKET_MOST + 64] = {0};
+    uint8_t bytes[FLR_PACKET_MAX_SIZE + 64] = {0};
     memcpy(bytes, p->bytes, p->size);
     for (size_t size = 0; size < p->size; size++) inject(relay, way, bytes, size);
     for (size_t more = 1; more <= 64; more *= 2) inject(relay, way, bytes, p->size + more);
@@ -209,8 +209,8 @@ static void test_every_size(void **state)
     relay.meddle = cut_all;
     call(&wire);
     flr_wire_run(&wire, 1);
-    assert_int_equal(all_rejected(wire.sides[1].lines), relay.injected[THERE]);
-    assert_int_equal(all_rejected(wire.sides[0].lines), relay.injected[BACK]);
+    assert_int_equal(all_rejected(wire.sides[1].connections), relay.injected[THERE]);
+    assert_int_equal(all_rejected(wire.sides[0].connections), relay.injected[BACK]);
     assert_int_equal(wire.sides[0].told[FLR_CONNECTIONS_OPEN], 1);
     assert_int_equal(wire.sides[1].told[FLR_CONNECTIONS_OPEN], 1);
     end(&wire, &relay);
@@ -241,25 +241,25 @@ static void test_replayed(void **state)
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     call(&wire);
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(flr_connections_state(a->lines, a->line, "state", 5), FLR_OK);
-        assert_int_equal(flr_connections_send(a->lines, a->line, "message", 7), FLR_OK);
+        assert_int_equal(flr_connections_state(a->connections, a->connection, "state", 5), FLR_OK);
+        assert_int_equal(flr_connections_send(a->connections, a->connection, "message", 7), FLR_OK);
         flr_wire_run(&wire, 0.01);
     }
-    // while the line lives
+    // while the connection lives
     replay(&wire, &relay);
     assert_int_equal(a->told[FLR_CONNECTIONS_OPEN], 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_STATE], 100);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_MESSAGE], 100);
     assert_int_equal(a->told[FLR_CONNECTIONS_GOT_STATE], 0);
-    assert_true(flr_connections_get_rejected(b->lines).replayed > 200);
+    assert_gt(flr_connections_get_rejected(b->connections).replayed, 200);
     assert_int_equal(a->opens, 1);
     assert_int_equal(b->opens, 1);
     flr_connections_info info;
-    assert_true(flr_connections_get(b->lines, b->line, &info));
+    assert_true(flr_connections_get(b->connections, b->connection, &info));
     assert_int_equal(info.moved, 0);
     // after its end, while the proof of address still holds
-    flr_connections_close(a->lines, a->line, NULL);
+    flr_connections_close(a->connections, a->connection, NULL);
     flr_wire_run(&wire, 0.1);
     assert_int_equal(b->opens, 0);
     replay(&wire, &relay);
@@ -270,7 +270,7 @@ static void test_replayed(void **state)
     replay(&wire, &relay);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 1);
     // the way is still free for a true call
-    flr_connections_connect(a->lines, relay_address(7000), "a", 1);
+    flr_connections_connect(a->connections, relay_address(7000), "a", 1);
     flr_wire_run(&wire, 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 2);
     end(&wire, &relay);
@@ -286,9 +286,9 @@ static void test_random(void **state)
     begin(&wire, &relay, NULL);
     call(&wire);
     flr_wire_side *b = &wire.sides[1];
-    uint64_t before = all_rejected(b->lines);
-    uint32_t id = b->lines->table[0].id;
-    assert_int_equal(b->lines->table[0].stage, FLR_CONNECTION_OPEN);
+    uint64_t before = all_rejected(b->connections);
+    uint32_t id = b->connections->table[0].id;
+    assert_int_equal(b->connections->table[0].stage, FLR_CONNECTION_OPEN);
     static const size_t sizes[] = {
         FLR_HELLO_SIZE, FLR_COOKIE_SIZE, FLR_WELCOME_SIZE, 64, 300, 1232};
     for (int i = 0; i < 20000; i++) {
@@ -311,12 +311,12 @@ static void test_random(void **state)
         if (i % 100 == 0) flr_wire_run(&wire, 0.01);
     }
     flr_wire_run(&wire, 1);
-    assert_int_equal(all_rejected(b->lines) - before, 20000);
+    assert_int_equal(all_rejected(b->connections) - before, 20000);
     assert_int_equal(b->opens, 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_OPEN], 1);
     flr_connections_info info;
-    assert_true(flr_connections_get(b->lines, b->line, &info));
-    assert_true(info.forged > 1000);
+    assert_true(flr_connections_get(b->connections, b->connection, &info));
+    assert_gt(info.forged, 1000);
     end(&wire, &relay);
 }
 
@@ -350,12 +350,12 @@ static void test_amplification(void **state)
         uint8_t bytes[2000];
         size_t size;
         while (flr_udp_receive(elsewhere, &from, bytes, sizeof bytes, &size, NULL) == FLR_OK) {
-            assert_true(size <= p->size);
+            assert_le(size, p->size);
             sizes.out += size;
         }
-        assert_true(sizes.out <= sizes.in);
+        assert_le(sizes.out, sizes.in);
     }
-    assert_true(sizes.out > 0);
+    assert_gt(sizes.out, 0);
     print_message("%zu bytes of answers to %zu of questions\n", sizes.out, sizes.in);
     assert_int_equal(wire.sides[1].told[FLR_CONNECTIONS_OPEN], 1);
     flr_socket_close(elsewhere);
@@ -377,10 +377,10 @@ static void test_moves(void **state)
     assert_int_equal(flr_udp_open(relay.env, relay_address(7002), &relay.back, NULL), FLR_OK);
     flr_wire_run(&wire, 2);
     flr_connections_info info;
-    assert_true(flr_connections_get(b->lines, b->line, &info));
+    assert_true(flr_connections_get(b->connections, b->connection, &info));
     assert_int_equal(info.moved, 1);
     assert_int_equal(info.address.port, 7002);
-    assert_int_equal(flr_connections_send(b->lines, b->line, "there?", 6), FLR_OK);
+    assert_int_equal(flr_connections_send(b->connections, b->connection, "there?", 6), FLR_OK);
     flr_wire_run(&wire, 5);
     assert_int_equal(a->told[FLR_CONNECTIONS_GOT_MESSAGE], 1);
     assert_int_equal(a->opens + b->opens, 2);
@@ -389,7 +389,7 @@ static void test_moves(void **state)
 
 static flr_socket *thief;
 
-/* a packet is sent on from another place before it goes its way: that place does not get the line */
+/* a packet is sent on from another place before it goes its way: that place does not get the connection */
 static void steal(middle *relay, int way, const packet *p)
 {
     if (way == THERE && p->bytes[0] == FLR_PACKET_SEALED)
@@ -407,11 +407,11 @@ static void test_does_not_move(void **state)
     assert_int_equal(flr_udp_open(relay.env, relay_address(6666), &thief, NULL), FLR_OK);
     relay.meddle = steal;
     for (int i = 0; i < 50; i++) {
-        assert_int_equal(flr_connections_state(a->lines, a->line, "state", 5), FLR_OK);
+        assert_int_equal(flr_connections_state(a->connections, a->connection, "state", 5), FLR_OK);
         flr_wire_run(&wire, 0.1);
     }
     flr_connections_info info;
-    assert_true(flr_connections_get(b->lines, b->line, &info));
+    assert_true(flr_connections_get(b->connections, b->connection, &info));
     assert_int_equal(info.moved, 0);
     assert_int_equal(info.address.port, 7001);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_STATE], 50);
@@ -420,10 +420,11 @@ static void test_does_not_move(void **state)
     uint8_t bytes[2000];
     size_t size, count = 0;
     while (flr_udp_receive(thief, &from, bytes, sizeof bytes, &size, NULL) == FLR_OK) {
-        assert_int_equal(size, FLR_PACKET_LEAST);
+        assert_int_equal(size, FLR_PACKET_MIN_SIZE);
         count++;
     }
-    assert_true(count > 0 && count <= 26);
+    assert_gt(count, 0);
+    assert_le(count, 26);
     flr_socket_close(thief);
     end(&wire, &relay);
 }
@@ -453,12 +454,12 @@ static void test_broken_inside(void **state)
         flr_wire_begin(&wire, 2, NULL, NULL);
         flr_wire_join(&wire, 5);
         flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
-        flr_packet_send(a->lines, &a->lines->table[0], wrong[i].type, wrong[i].bytes, wrong[i].size,
-                        flr_clock_ns(a->env));
+        flr_packet_send(a->connections, &a->connections->table[0], wrong[i].type, wrong[i].bytes,
+                        wrong[i].size, flr_clock_ns(a->env));
         flr_wire_run(&wire, 0.5);
         assert_int_equal(b->told[FLR_CONNECTIONS_CLOSED], 1);
         assert_int_equal(b->last[FLR_CONNECTIONS_CLOSED].cause, FLR_CONNECTIONS_BROKEN);
-        assert_int_equal(flr_connections_get_rejected(b->lines).broken, 1);
+        assert_int_equal(flr_connections_get_rejected(b->connections).broken, 1);
         // it is told so, or has seen an acknowledgement of what its own stream never sent
         assert_int_equal(a->told[FLR_CONNECTIONS_CLOSED], 1);
         flr_wire_end(&wire);
@@ -477,18 +478,18 @@ static void test_new_keys(void **state)
     flr_wire_join(&wire, 5);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1];
     // as after a quarter of an hour at 1000 packets a second
-    a->lines->table[0].sent_number = FLR_SEAL_EPOCH - 50;
+    a->connections->table[0].sent_number = FLR_SEAL_EPOCH - 50;
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(flr_connections_state(a->lines, a->line, "state", 5), FLR_OK);
-        assert_int_equal(flr_connections_send(a->lines, a->line, "message", 7), FLR_OK);
+        assert_int_equal(flr_connections_state(a->connections, a->connection, "state", 5), FLR_OK);
+        assert_int_equal(flr_connections_send(a->connections, a->connection, "message", 7), FLR_OK);
         flr_wire_run(&wire, 0.001);
     }
     flr_wire_run(&wire, 1);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_STATE], 100);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_MESSAGE], 100);
-    assert_int_equal(b->lines->table[0].in.epoch, 1);
-    assert_true(b->lines->table[0].window.highest > FLR_SEAL_EPOCH);
-    assert_int_equal(all_rejected(b->lines), 0);
+    assert_int_equal(b->connections->table[0].in.epoch, 1);
+    assert_gt(b->connections->table[0].window.highest, FLR_SEAL_EPOCH);
+    assert_int_equal(all_rejected(b->connections), 0);
     flr_wire_end(&wire);
 }
 
@@ -509,18 +510,19 @@ static void test_call_flood(void **state)
     flr_wire_side *b = &wire.sides[1], *c = &wire.sides[2];
     // even a member cannot make the others compute without end
     for (int i = 0; i < 200; i++) {
-        uint32_t line = flr_connections_connect(c->lines, flr_wire_address(1), NULL, 0);
+        uint32_t connection = flr_connections_connect(c->connections, flr_wire_address(1), NULL, 0);
         flr_wire_run(&wire, 0.02);
-        flr_connections_close(c->lines, line, NULL);
+        flr_connections_close(c->connections, connection, NULL);
     }
-    assert_true(flr_connections_get_rejected(b->lines).flood > 100);
-    assert_true(b->told[FLR_CONNECTIONS_OPEN] <= 1 + 4 + 4 * 4 + 1);
-    assert_true(flr_connections_get(b->lines, b->line, &(flr_connections_info){0}) || b->opens > 0);
+    assert_gt(flr_connections_get_rejected(b->connections).flood, 100);
+    assert_le(b->told[FLR_CONNECTIONS_OPEN], 1 + 4 + 4 * 4 + 1);
+    assert_true(flr_connections_get(b->connections, b->connection, &(flr_connections_info){0}) ||
+                b->opens > 0);
     flr_wire_end(&wire);
 }
 
 /* a side that begins calls and never goes on takes no room from others */
-static void few_lines(flr_connections_def *def, uint32_t side)
+static void few_connections(flr_connections_def *def, uint32_t side)
 {
     (void)side;
     def->most = 3;
@@ -532,20 +534,20 @@ static void test_half_calls(void **state)
     flr_sim_def def = flr_default_sim_def();
     def.network.delay_ns = 10 * FLR_SIM_MS;
     flr_wire wire;
-    flr_wire_begin(&wire, 3, &def, few_lines);
+    flr_wire_begin(&wire, 3, &def, few_connections);
     flr_wire_side *a = &wire.sides[0], *b = &wire.sides[1], *c = &wire.sides[2];
     // it hangs up when its call with the cookie is on the way: the WELCOME comes to nobody
     for (int i = 0; i < 10; i++) {
-        uint32_t line = flr_connections_connect(c->lines, flr_wire_address(1), NULL, 0);
+        uint32_t connection = flr_connections_connect(c->connections, flr_wire_address(1), NULL, 0);
         flr_wire_run(&wire, 0.025);
-        flr_connections_close(c->lines, line, NULL);
+        flr_connections_close(c->connections, connection, NULL);
         flr_wire_run(&wire, 0.05);
     }
     flr_wire_run(&wire, 0.1);
     assert_int_equal(b->opens, 0);
     uint32_t half = 0;
-    for (uint32_t i = 0; i < b->lines->count; i++)
-        half += b->lines->table[i].stage == FLR_CONNECTION_HALF;
+    for (uint32_t i = 0; i < b->connections->count; i++)
+        half += b->connections->table[i].stage == FLR_CONNECTION_HALF;
     assert_int_equal(half, 2);
     flr_wire_join(&wire, 1);
     assert_int_equal(a->opens, 1);

@@ -1,9 +1,9 @@
 /* the fast engine against the reference */
 #include "feeler/contact.h"
 
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 typedef struct part {
@@ -97,11 +97,12 @@ static void fast_equals_reference(void **state)
                     for (uint32_t k = 0; k < plain.listed; k++) {
                         const flr_contact *other = &flr_contact_list(pair)[k];
                         assert_int_equal(contacts[k].index, other->index);
-                        assert_true(contacts[k].depth == other->depth);
+                        assert_eq(contacts[k].depth, other->depth);
                         assert_true(flr_vec3_equal(contacts[k].point, other->point));
                     }
                     /* chunk distances may tell more than marks do, but never something else */
-                    assert_true(fast.lower <= plain.upper && plain.lower <= fast.upper);
+                    assert_le(fast.lower, plain.upper);
+                    assert_le(plain.lower, fast.upper);
                 }
                 flr_contact_pair_destroy(pair);
             }
@@ -110,7 +111,7 @@ static void fast_equals_reference(void **state)
         }
     print_message("%llu poses, %llu in contact\n", (unsigned long long)poses,
                   (unsigned long long)touching);
-    assert_true(touching > poses / 5);
+    assert_gt(touching, poses / 5);
 }
 
 /* Everything that a query tells, to the bit. */
@@ -130,12 +131,12 @@ static void assert_same(const flr_contact_result *a, const flr_contact_result *b
 static void threads_change_nothing(void **state)
 {
     (void)state;
-    enum { POSES = 12, ROOM = 40 };
+    enum { POSES = 12, CAPACITY = 40 };
     flr_test_random random = flr_test_random_begin("threads_change_nothing");
     part moving, fixed;
     make_part(&moving, 2, 0.0004, true);
     make_part(&fixed, 1, 0.001, true);
-    assert_true(moving.shell->hyper_count > 8);
+    assert_gt(moving.shell->hyper_count, 8);
     flr_contact_pair *pairs[FLR_SIMD_AVX512 + 1][5] = {{NULL}};
     for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
         for (unsigned threads = 1; threads <= 4; threads++) {
@@ -144,7 +145,7 @@ static void threads_change_nothing(void **state)
             def.voxmap = fixed.voxmap;
             def.simd = simd;
             def.threads = threads;
-            def.capacity = ROOM;
+            def.capacity = CAPACITY;
             flr_error error;
             flr_result made = flr_contact_pair_create(&def, &pairs[simd][threads], &error);
             if (made != FLR_UNSUPPORTED) assert_ok(made, error);
@@ -162,19 +163,20 @@ static void threads_change_nothing(void **state)
         flr_pose T_world_voxmap = random_pose(&random, 1),
                  T_world_shell = flr_pose_mul(T_world_voxmap, random_pose(&random, 0.03));
         flr_contact_result plain, one, other;
-        flr_contact contacts[ROOM];
+        flr_contact contacts[CAPACITY];
         flr_contact_reference(moving.shell, fixed.voxmap, T_world_shell, T_world_voxmap, &params,
-                              contacts, ROOM, &plain);
+                              contacts, CAPACITY, &plain);
         flr_contact_query(pairs[FLR_SIMD_SCALAR][1], T_world_shell, T_world_voxmap, &params, &one);
         touching += plain.contacts > 0;
-        full += plain.contacts > ROOM;
+        full += plain.contacts > CAPACITY;
         for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
             for (unsigned threads = 1; threads <= 4; threads++) {
                 flr_contact_pair *pair = pairs[simd][threads];
                 if (!pair) continue;
                 flr_contact_query(pair, T_world_shell, T_world_voxmap, &params, &other);
                 assert_same(&other, &plain);
-                assert_true(other.lower == one.lower && other.upper == one.upper);
+                assert_eq(other.lower, one.lower);
+                assert_eq(other.upper, one.upper);
                 assert_int_equal(other.points_tested, one.points_tested);
                 for (uint32_t k = 0; k < plain.listed; k++) {
                     const flr_contact *c = &flr_contact_list(pair)[k];
@@ -183,13 +185,13 @@ static void threads_change_nothing(void **state)
                     assert_int_equal(c->mark, contacts[k].mark);
                     assert_memory_equal(&c->point, &contacts[k].point, sizeof c->point);
                     assert_memory_equal(&c->normal, &contacts[k].normal, sizeof c->normal);
-                    assert_true(c->depth == contacts[k].depth);
+                    assert_eq(c->depth, contacts[k].depth);
                 }
             }
     }
     print_message("%d poses, %llu in contact, %llu with more than fits the list\n", POSES,
                   (unsigned long long)touching, (unsigned long long)full);
-    assert_true(full > 2);
+    assert_gt(full, 2);
     for (flr_simd simd = FLR_SIMD_SCALAR; simd <= FLR_SIMD_AVX512; simd++)
         for (unsigned threads = 1; threads <= 4; threads++)
             flr_contact_pair_destroy(pairs[simd][threads]);
@@ -217,7 +219,7 @@ static void helpers_sleep_and_wake(void **state)
         for (int i = 0; i < round * 2; i++) {
             flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 3000000);
             flr_contact_query(pair, flr_pose_identity(), flr_pose_identity(), &params, &r);
-            assert_true(r.contacts > 0);
+            assert_gt(r.contacts, 0);
         }
         flr_contact_pair_destroy(pair);
     }
@@ -244,7 +246,7 @@ static void memory_runs_out(void **state)
     part parts[2];
     make_part(&parts[0], 0, 0.002, false);
     make_part(&parts[1], 1, 0.002, false);
-    assert_true(flr_fail_alloc_each(create_helped, parts) > 4);
+    assert_gt(flr_fail_alloc_each(create_helped, parts), 4);
     free_part(&parts[0]);
     free_part(&parts[1]);
 }

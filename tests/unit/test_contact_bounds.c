@@ -1,8 +1,8 @@
 /* the bounds of the least distance, against the distance of the triangles */
 #include <math.h>
 
-#include "feeler/gauge.h"
-#include "support/parts.h"
+#include "feeler/distance.h"
+#include "support/fixtures.h"
 
 enum { POSES = 300 };
 
@@ -76,7 +76,8 @@ static void hold(void **state)
     }
     assert_int_equal(plain.below, 0);
     assert_int_equal(plain.above, 0);
-    assert_true(plain.bounded > plain.asked / 4 && plain.bounded < plain.asked);
+    assert_gt(plain.bounded, plain.asked / 4);
+    assert_lt(plain.bounded, plain.asked);
 }
 
 int main(void)

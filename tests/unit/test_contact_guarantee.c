@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "mesh/triangle.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 #ifdef FLR_SANITIZED
 enum { LINES = 600 };
@@ -26,7 +26,7 @@ typedef struct placed {
 
 static void place(const flr_mesh *mesh, flr_pose T, placed *p)
 {
-    assert_true(mesh->triangle_count <= TRIANGLES);
+    assert_le(mesh->triangle_count, TRIANGLES);
     p->count = mesh->triangle_count;
     p->box = flr_box3_empty();
     for (uint32_t t = 0; t < p->count; t++) {
@@ -129,7 +129,8 @@ static void surfaces_do_not_meet_unnoticed(void **state)
                   (unsigned long long)n.poses, (unsigned long long)n.told,
                   (unsigned long long)n.exact, (unsigned long long)n.aware_exact,
                   (unsigned long long)n.aware_missed);
-    assert_true(n.exact > n.poses / 5 && n.told > n.poses / 5);
+    assert_gt(n.exact, n.poses / 5);
+    assert_gt(n.told, n.poses / 5);
 }
 
 /* The search for intersections finds what there is. */

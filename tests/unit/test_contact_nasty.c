@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 #ifdef FLR_SANITIZED
 enum { POSES = 1200 };
@@ -80,7 +80,7 @@ static void poses_that_are_none(void **state)
     both b;
     begin(&b, FLR_TEST_SPHERE, 1);
     const flr_pose here = flr_pose_identity();
-    assert_true(ask(&b, here, here).contacts > 0);
+    assert_gt(ask(&b, here, here).contacts, 0);
     const double bad[] = {NAN, -NAN, INFINITY, -INFINITY, DBL_MAX, -DBL_MAX, 1e300, 1e200, 1e19};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (int field = 0; field < 7; field++) {
@@ -109,9 +109,9 @@ static void quaternions_that_are_not_unit(void **state)
         double n = flr_test_random_range(&random, 0.9995, 1.0005);
         scaled.q = (flr_quat){n * T.q.w, n * T.q.x, n * T.q.y, n * T.q.z};
         flr_contact_result near = ask(&b, scaled, here);
-        assert_true(abs((int)near.contacts - (int)right.contacts) <= 1);
-        assert_true(flr_vec3_length(flr_vec3_sub(near.wrench.force, right.wrench.force)) <
-                    1e-6 + 0.02 * flr_vec3_length(right.wrench.force));
+        assert_le(abs((int)near.contacts - (int)right.contacts), 1);
+        assert_lt(flr_vec3_length(flr_vec3_sub(near.wrench.force, right.wrench.force)),
+                  1e-6 + 0.02 * flr_vec3_length(right.wrench.force));
         /* a pose is what it is by either sign of its quaternion */
         scaled.q = (flr_quat){-T.q.w, -T.q.x, -T.q.y, -T.q.z};
         assert_int_equal(ask(&b, scaled, here).contacts, right.contacts);
@@ -146,7 +146,7 @@ static void very_far_away(void **state)
     /* both of them far away and together: what doubles can still tell there (0.1 um at 10^8 m) */
     flr_pose there = {.p = flr_vec3_make(1e8, -1e8, 1e8), .q = here.q};
     flr_contact_result together = ask(&b, there, there), home = ask(&b, here, here);
-    assert_true(abs((int)together.contacts - (int)home.contacts) <= (int)home.contacts / 20);
+    assert_le(abs((int)together.contacts - (int)home.contacts), (int)home.contacts / 20);
     end(&b);
 }
 
@@ -180,16 +180,18 @@ static void a_part_inside_a_part(void **state)
         flr_contact_result r = ask(&b, flr_pose_identity(), flr_pose_identity());
         assert_int_equal(r.contacts, b.moving.shell->total);
         assert_int_equal(r.penetrations, b.moving.shell->total);
-        assert_true(r.lower == 0 && r.upper < 0.001);
+        assert_eq(r.lower, 0);
+        assert_lt(r.upper, 0.001);
         double one = b.params.stiffness * 0.001 * 4; /* of one point at that depth */
-        assert_true(flr_vec3_length(r.wrench.force) < one);
+        assert_lt(flr_vec3_length(r.wrench.force), one);
     }
     end(&b);
     /* the other way round only surfaces count: a shell around a voxmap, with room between, does not touch it */
     begin(&b, FLR_TEST_SPHERE, 4);
     flr_contact_result r = ask(&b, flr_pose_identity(), flr_pose_identity());
     assert_int_equal(r.contacts + r.penetrations + r.near, 0);
-    assert_true(r.lower > 0.001 && r.lower < 0.03);
+    assert_gt(r.lower, 0.001);
+    assert_lt(r.lower, 0.03);
     end(&b);
 }
 
@@ -225,7 +227,8 @@ static void displacements_of_any_size(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         b.params.displacement = sizes[i];
         flr_contact_result r = ask(&b, here, here);
-        assert_true(r.lower >= 0 && r.upper >= r.lower);
+        assert_ge(r.lower, 0);
+        assert_ge(r.upper, r.lower);
         if (fabs(sizes[i]) >= 0.1) assert_int_equal(r.contacts, 0);
     }
     const double none[] = {NAN, INFINITY, -INFINITY, 1e9, -1e30};
@@ -269,7 +272,7 @@ static void coarse_points_in_fine_voxels(void **state)
                                flr_quat_rotate(T.q, p));
             touching += ask(&b, T, flr_pose_identity()).contacts > 0;
         }
-        assert_true(touching > POSES / 4);
+        assert_gt(touching, POSES / 4);
         flr_contact_pair_destroy(b.pair);
     }
     flr_test_part_free(&b.moving);

@@ -1,7 +1,7 @@
 /* a query neither allocates nor locks nor calls the system */
-#include "feeler/coherent.h"
+#include "feeler/contact.h"
 #include "feeler/pairs.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/quiet.h"
 
 enum { QUERIES = 600 };
@@ -12,12 +12,12 @@ typedef struct subject {
     flr_contact_pair *helped;   /* with worker threads; none in a child process */
     flr_contact_table *table;
     flr_pairs *many; /* eight tori that move, one that does not */
-    flr_pairs_shape ground;
+    flr_pairs_shape merged;
     flr_coherent *coherent;
     flr_pose poses[QUERIES];
 } subject;
 
-/* Parts of the same shell and table; the last one is static, and the ground. */
+/* Parts of the same shell and table; the last one is static, and the merged static scene. */
 static void make_many(subject *s)
 {
     flr_pairs_def def = flr_default_pairs_def();
@@ -26,7 +26,7 @@ static void make_many(subject *s)
     assert_int_equal(flr_contact_table_create(s->fixed.voxmap, &s->table, NULL), FLR_OK);
     assert_int_equal(flr_pairs_create(&def, &s->many, NULL), FLR_OK);
     part.shape = flr_pairs_shape_make(s->moving.shell, s->table);
-    s->ground = flr_pairs_shape_make(NULL, s->table);
+    s->merged = flr_pairs_shape_make(NULL, s->table);
     for (uint32_t i = 0; i < 9; i++) {
         part.moving = i < 8;
         flr_pairs_set(s->many, i, &part);
@@ -37,9 +37,9 @@ static void make_many(subject *s)
 static uint64_t ask_many(const subject *s, int i)
 {
     const uint32_t last = 8;
-    flr_pairs_ground ground = {s->ground, flr_pose_identity(), &last, 1};
+    flr_pairs_merged merged = {s->merged, flr_pose_identity(), &last, 1};
     flr_pairs_set_moving(s->many, last, i % 3 == 0);
-    flr_pairs_set_ground(s->many, &ground);
+    flr_pairs_set_merged(s->many, &merged);
     flr_pairs_update(s->many, s->poses + i, 0, NULL);
     flr_pairs_query(s->many, NULL);
     uint64_t touching = 0;

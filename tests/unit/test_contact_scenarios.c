@@ -5,9 +5,9 @@
  * voxels. FLR_CONTACT_POSES sets how many poses in all (default 1,600); from 20,000 on the large scenarios take part. */
 #include <math.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "models/models.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 #ifdef FLR_SANITIZED
 enum { POSES = 320 };
@@ -164,7 +164,7 @@ static void report(const char *what, size_t pairs, const counts *n)
     print_message("%s: %zu pairs, %llu poses, %llu of them touching, %llu contacts: all the same\n",
                   what, pairs, (unsigned long long)n->poses, (unsigned long long)n->touching,
                   (unsigned long long)n->contacts);
-    assert_true(n->touching > n->poses / 10);
+    assert_gt(n->touching, n->poses / 10);
 }
 
 /* ---- the scenarios ---- */
@@ -290,7 +290,7 @@ static void assemblies(void **state)
         snprintf(folder, sizeof folder, "%s/assembly/%s", models, names[a]);
         placed_mesh parts[16] = {0};
         size_t count = read_assembly(folder, parts, 16);
-        assert_true(count >= 2);
+        assert_ge(count, 2);
         for (size_t used = 0, tries = 0; used < most && tries < 1000; tries++) {
             size_t i = flr_test_random_below(&random, (uint32_t)count),
                    k = flr_test_random_below(&random, (uint32_t)count);

@@ -4,7 +4,7 @@
  * over it. The same steps break the tangent-plane model, so the test can fail. */
 #include <math.h>
 
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 #ifdef FLR_SANITIZED
 enum { STEPS = 320 };
@@ -174,8 +174,8 @@ static void wrench_is_continuous(void **state)
             (unsigned long long)smooth.steps, (unsigned long long)smooth.touching,
             (unsigned long long)smooth.broken, smooth.largest, (unsigned long long)tangent.broken);
         assert_int_equal(smooth.broken, 0);
-        assert_true(smooth.touching > STEPS);
-        assert_true(tangent.broken > STEPS / 10);
+        assert_gt(smooth.touching, STEPS);
+        assert_gt(tangent.broken, STEPS / 10);
         end(&s);
     }
 }
@@ -220,11 +220,11 @@ static void push_grows_with_depth(void **state)
         flr_pose T = {.p = flr_vec3_make(0.0001, 0.0002, z), .q = flr_pose_identity().q};
         flr_contact_result r;
         flr_contact_query(s.pair, T, flr_pose_identity(), &params, &r);
-        assert_true(r.wrench.force.z >= last * (1 - 1e-12));
+        assert_ge(r.wrench.force.z, last * (1 - 1e-12));
         if (z > top + 3 * voxel) assert_int_equal(r.contacts, 0);
         last = r.wrench.force.z;
     }
-    assert_true(last > 1);
+    assert_gt(last, 1);
     end(&s);
 }
 
@@ -240,7 +240,8 @@ static void models_that_are_none(void **state)
     flr_contact_query(s.pair, T, flr_pose_identity(), &params, &a);
     params.model = (flr_force_model)77;
     flr_contact_query(s.pair, T, flr_pose_identity(), &params, &b);
-    assert_true(a.contacts > 0 && a.contacts == b.contacts);
+    assert_gt(a.contacts, 0);
+    assert_eq(a.contacts, b.contacts);
     assert_true(flr_vec3_equal(a.wrench.force, b.wrench.force));
     end(&s);
 }

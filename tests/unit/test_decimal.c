@@ -150,7 +150,7 @@ static void where_it_stops(void **state)
     double value;
     const char *text = "12345";
     assert_ptr_equal(flr_decimal_parse(text, text + 2, FLR_DOUBLE, &value), text + 2);
-    assert_true(value == 12);
+    assert_eq(value, 12);
     assert_null(flr_decimal_parse(text, text, FLR_DOUBLE, &value));
 }
 
@@ -170,11 +170,11 @@ static void words(void **state)
     for (size_t i = 0; i < sizeof infinities / sizeof *infinities; i++) {
         const char *end = infinities[i] + strlen(infinities[i]);
         assert_ptr_equal(flr_decimal_parse(infinities[i], end, FLR_DOUBLE, &value), end);
-        assert_true(value == INFINITY);
+        assert_eq(value, INFINITY);
     }
     const char *minus = "-inf";
     assert_ptr_equal(flr_decimal_parse(minus, minus + 4, FLR_DOUBLE, &value), minus + 4);
-    assert_true(value == -INFINITY);
+    assert_eq(value, -INFINITY);
 }
 
 static void any_locale(void **state)
@@ -186,7 +186,7 @@ static void any_locale(void **state)
     const char *text = "1.25e-300";
     flr_decimal_parse(text, text + strlen(text), FLR_DOUBLE, &value);
     setlocale(LC_ALL, "C");
-    assert_true(value == 1.25e-300);
+    assert_eq(value, 1.25e-300);
 }
 
 static void integers(void **state)
@@ -196,9 +196,9 @@ static void integers(void **state)
     const char *text = "-922337203685477580 +17 00x 99999999999999999999";
     const char *end = text + strlen(text);
     assert_ptr_equal(flr_integer_parse(text, end, &value), text + 19);
-    assert_true(value == -922337203685477580);
+    assert_eq(value, -922337203685477580);
     assert_ptr_equal(flr_integer_parse(text + 20, end, &value), text + 23);
-    assert_true(value == 17);
+    assert_eq(value, 17);
     assert_ptr_equal(flr_integer_parse(text + 24, end, &value), text + 26);
     assert_null(flr_integer_parse(text + 26, end, &value));
     assert_null(flr_integer_parse(text + 28, end, &value));
@@ -220,8 +220,8 @@ static void the_compiler_rounds_to_float(void **state)
     (void)state;
     double pair[2];
     round_pair(pair);
-    assert_true(pair[0] == 0x1.333334p-2);
-    assert_true(pair[1] == 0x1.333334p-1);
+    assert_eq(pair[0], 0x1.333334p-2);
+    assert_eq(pair[1], 0x1.333334p-1);
 }
 
 int main(void)

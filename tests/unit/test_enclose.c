@@ -1,9 +1,9 @@
 /* the spheres around a cube's children: they enclose, all masks, and the octree's are the least there are */
 #include <math.h>
 
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "spheres/tree.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 /* Corners of the children that are set, in half sides from the middle; `side` children along an edge. */
 static size_t corners_of(const uint64_t *mask, unsigned side, flr_vec3 *corners)
@@ -100,7 +100,7 @@ static void octree_masks_have_the_least_spheres(void **state)
         shrunk += sphere.radius < sqrt(3) - 1e-9;
     }
     assert_int_equal(shrunk, 78); /* not 85, as printed */
-    assert_true(flr_sphere_of_mask8(0).radius == 0);
+    assert_eq(flr_sphere_of_mask8(0).radius, 0);
 }
 
 /* The paper's root radius does not enclose; this one does. */
@@ -110,8 +110,8 @@ static void the_root_is_enclosed(void **state)
     const uint64_t full = 255;
     flr_vec3 corners[64];
     size_t count = corners_of(&full, 2, corners);
-    assert_true(farthest(flr_vec3_zero(), corners, count) > 1 / sqrt(3) + 1);
-    assert_true(fabs(flr_sphere_of_mask8(255).radius - sqrt(3)) < 1e-15);
+    assert_gt(farthest(flr_vec3_zero(), corners, count), 1 / sqrt(3) + 1);
+    assert_lt(fabs(flr_sphere_of_mask8(255).radius - sqrt(3)), 1e-15);
 }
 
 static void wider_masks_are_enclosed(void **state)
@@ -139,12 +139,13 @@ static void wider_masks_are_enclosed(void **state)
         }
         size_t count = corners_of(mask, side, corners);
         flr_mask_sphere s = wide ? flr_sphere_of_mask512(mask) : flr_sphere_of_mask64(mask[0]);
-        assert_true(farthest(s.centre, corners, count) <= s.radius + 1e-12);
-        assert_true(s.radius <= sqrt(3) + 1e-15);
-        if (count == 8) assert_true(fabs(s.radius - sqrt(3) / side) < 1e-15);
+        assert_le(farthest(s.centre, corners, count), s.radius + 1e-12);
+        assert_le(s.radius, sqrt(3) + 1e-15);
+        if (count == 8) assert_lt(fabs(s.radius - sqrt(3) / side), 1e-15);
         shrunk[wide] += s.radius < sqrt(3) - 1e-9;
     }
-    assert_true(shrunk[0] > rounds / 4 && shrunk[1] > rounds / 4);
+    assert_gt(shrunk[0], rounds / 4);
+    assert_gt(shrunk[1], rounds / 4);
     free(corners);
 }
 

@@ -3,13 +3,13 @@
 #include <math.h>
 
 #include "support/fail_alloc.h"
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 enum { LINE = 256 };
 
 /* samples of one side's block on their way to the other's remote coupling 5 */
 typedef struct side {
-    flr_test_stand stand;
+    flr_test_engine stand;
     struct {
         flr_engine_coupling_sample sample;
         int64_t due_ns;
@@ -36,19 +36,19 @@ static session *open_session(double delay, double jitter, double loss)
     s->loss = loss;
     s->random = flr_test_random_begin("engine ties");
     for (int i = 0; i < 2; i++) {
-        flr_test_stand_make(&s->sides[i].stand, true, NULL);
-        flr_test_stand_move(&s->sides[i].stand, 0, at_block, 0, 100);
+        flr_test_engine_make(&s->sides[i].stand, true, NULL);
+        flr_test_engine_move(&s->sides[i].stand, 0, at_block, 0, 100);
     }
     return s;
 }
 
 static void close_session(session *s)
 {
-    for (int i = 0; i < 2; i++) flr_test_stand_free(&s->sides[i].stand);
+    for (int i = 0; i < 2; i++) flr_test_engine_free(&s->sides[i].stand);
     free(s);
 }
 
-static flr_engine_coupling_state tie_of(flr_test_stand *stand)
+static flr_engine_coupling_state tie_of(flr_test_engine *stand)
 {
     const flr_engine_state *state = flr_engine_view(stand->engine);
     for (uint32_t i = 0; i < state->coupling_count; i++)
@@ -58,7 +58,7 @@ static flr_engine_coupling_state tie_of(flr_test_stand *stand)
 
 static void send(session *s, side *from)
 {
-    flr_engine_part_state now = flr_test_stand_part(&from->stand, from->stand.block);
+    flr_engine_part_state now = flr_test_engine_part(&from->stand, from->stand.block);
     int64_t clock = flr_clock_ns(from->stand.env);
     double late = s->delay + flr_test_random_range(&s->random, 0, s->jitter);
     if (flr_test_random_range(&s->random, 0, 1) < s->loss) return;
@@ -113,7 +113,7 @@ static void coupling(session *s, int i, bool mutual)
 
 static flr_pose block_of(session *s, int i)
 {
-    return flr_test_stand_part(&s->sides[i].stand, s->sides[i].stand.block).T_world_part;
+    return flr_test_engine_part(&s->sides[i].stand, s->sides[i].stand.block).T_world_part;
 }
 
 /* ---- one holds it ---- */
@@ -140,10 +140,10 @@ static void follows_and_settles(void **state)
             if (f > 250) most = fmax(most, fabs(now - last - 1e-4));
             last = now;
         }
-        assert_true(most < 1.01e-4); /* where three in a row are lost, it stands */
+        assert_lt(most, 1.01e-4); /* where three in a row are lost, it stands */
         pass(s, 300 + (int)(2000 * s->delay));
         flr_pose here = block_of(s, 0), there = block_of(s, 1);
-        assert_true(flr_vec3_distance(here.p, there.p) < 2e-5);
+        assert_lt(flr_vec3_distance(here.p, there.p), 2e-5);
         /* let go: released, but not released there before it lies as it does here */
         hand_at(s, 0, flr_vec3_make(0, 0.04, 0.03), 0);
         pass(s, 20);
@@ -164,7 +164,7 @@ static void follows_and_settles(void **state)
         pass(s, 1000);
         assert_int_equal(tie_of(&s->sides[1].stand).coupling, FLR_ENGINE_NONE);
         /* what stays is one again */
-        assert_true(flr_engine_view(s->sides[1].stand.engine)->ground);
+        assert_true(flr_engine_view(s->sides[1].stand.engine)->merged);
         there = block_of(s, 1);
         assert_memory_equal(&here, &there, sizeof here);
         close_session(s);
@@ -190,20 +190,22 @@ static void both_hold_it(void **state)
     }
     for (int i = 0; i < 2; i++) hand_at(s, i, at_block, 1);
     pass(s, 1200);
-    assert_true(flr_vec3_distance(block_of(s, 0).p, block_of(s, 1).p) < 1e-5);
+    assert_lt(flr_vec3_distance(block_of(s, 0).p, block_of(s, 1).p), 1e-5);
     for (int i = 0; i < 2; i++) {
         flr_engine_coupling_state t = tie_of(&s->sides[i].stand);
         assert_true(t.begun && !t.diverged && t.put > 0 && t.got > 0);
-        assert_true(t.delay > 0.055 && t.delay < 0.085);
-        assert_true(t.stiffness < 950 && t.stiffness > 880);
-        assert_true(flr_engine_view(s->sides[i].stand.engine)->energy < 1e-7);
+        assert_gt(t.delay, 0.055);
+        assert_lt(t.delay, 0.085);
+        assert_lt(t.stiffness, 950);
+        assert_gt(t.stiffness, 880);
+        assert_lt(flr_engine_view(s->sides[i].stand.engine)->energy, 1e-7);
     }
     close_session(s);
 }
 
 /* ---- single things ---- */
 
-static flr_engine_coupling_sample sample_at(const flr_test_stand *s, flr_vec3 at)
+static flr_engine_coupling_sample sample_at(const flr_test_engine *s, flr_vec3 at)
 {
     return (flr_engine_coupling_sample){.sent_ns = flr_clock_ns(s->env),
                                         .T_world_part = flr_pose_make(at, flr_quat_identity())};
@@ -212,9 +214,9 @@ static flr_engine_coupling_sample sample_at(const flr_test_stand *s, flr_vec3 at
 static void samples_find_their_tie(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error;
-    flr_test_stand_make(&s, true, NULL);
+    flr_test_engine_make(&s, true, NULL);
     flr_remote_coupling_def def = flr_default_remote_coupling_def();
     flr_engine_coupling_sample to = sample_at(&s, flr_vec3_make(0, 0, 0.06));
     /* what is wrong is said */
@@ -239,39 +241,39 @@ static void samples_find_their_tie(void **state)
     /* a sample that comes at once with the remote coupling is not lost, though no other follows */
     assert_int_equal(flr_engine_set_coupling(s.engine, 5, s.block, &def, NULL), FLR_OK);
     assert_int_equal(flr_engine_coupling_input(s.engine, 5, &to, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 400);
-    assert_true(fabs(flr_test_stand_part(&s, s.block).T_world_part.p.z - 0.06) < 1e-5);
+    flr_test_engine_pass(&s, 400);
+    assert_lt(fabs(flr_test_engine_part(&s, s.block).T_world_part.p.z - 0.06), 1e-5);
     /* an older one counts nothing */
     to = sample_at(&s, flr_vec3_make(0, 0, 0.1));
     to.sent_ns -= 1000000000;
     assert_int_equal(flr_engine_coupling_input(s.engine, 5, &to, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 200);
-    assert_true(fabs(flr_test_stand_part(&s, s.block).T_world_part.p.z - 0.06) < 1e-5);
+    flr_test_engine_pass(&s, 200);
+    assert_lt(fabs(flr_test_engine_part(&s, s.block).T_world_part.p.z - 0.06), 1e-5);
     /* nor one that was for another part */
     assert_int_equal(flr_engine_coupling_input(s.engine, 5, &to, NULL), FLR_OK);
     assert_int_equal(flr_engine_set_coupling(s.engine, 5, s.ball, &def, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 200);
+    flr_test_engine_pass(&s, 200);
     assert_false(tie_of(&s).begun);
-    assert_true(flr_test_stand_part(&s, s.ball).T_world_part.p.z == 0.03);
+    assert_eq(flr_test_engine_part(&s, s.ball).T_world_part.p.z, 0.03);
     /* a part that goes takes its remote coupling along; another one keeps its own */
     def.rest = true;
     def.T_world_rest = flr_pose_make(flr_vec3_make(0, 0, -0.03), flr_quat_identity());
     assert_int_equal(flr_engine_set_coupling(s.engine, 6, s.block, &def, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 1500);
+    flr_test_engine_pass(&s, 1500);
     assert_int_equal(flr_engine_view(s.engine)->coupling_count, 2);
     assert_int_equal(flr_engine_remove(s.engine, s.ball, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     const flr_engine_state *now = flr_engine_view(s.engine);
     assert_int_equal(now->coupling_count, 1);
     assert_int_equal(now->couplings[0].coupling, 6);
     /* the plate is in its way until its physics is off */
     assert_true(now->couplings[0].diverged && !now->couplings[0].settled);
     assert_int_equal(flr_engine_set_solid(s.engine, s.block, false, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 1000);
+    flr_test_engine_pass(&s, 1000);
     assert_true(flr_engine_view(s.engine)->couplings[0].settled);
-    assert_false(flr_test_stand_part(&s, s.block).solid);
-    assert_true(flr_test_stand_part(&s, s.block).T_world_part.p.z == -0.03);
-    flr_test_stand_free(&s);
+    assert_false(flr_test_engine_part(&s, s.block).solid);
+    assert_eq(flr_test_engine_part(&s, s.block).T_world_part.p.z, -0.03);
+    flr_test_engine_free(&s);
 }
 
 static void no_memory(void **state)

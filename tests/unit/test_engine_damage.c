@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feeler/voxfile.h"
-#include "support/stand.h"
+#include "feeler/voxel_file.h"
+#include "support/fixtures.h"
 
 enum { FRAMES = 400 };
 
@@ -43,10 +43,10 @@ static void begin(bench *b, const char *folder, double voxel)
     def.cache = &b->cache;
     def.paced = false;
     assert_ok(flr_engine_create(&def, &b->engine, &error), error);
-    flr_test_stand_add(b->engine, "plate", flr_vec3_make(0.16, 0.08, 0.02),
-                       flr_vec3_make(0, 0, -0.01), FLR_PART_STATIC, voxel);
-    b->block = flr_test_stand_add(b->engine, "block", flr_vec3_make(0.02, 0.02, 0.02),
-                                  flr_vec3_make(0, 0, 0.012), FLR_PART_MOVABLE, 0.002);
+    flr_test_engine_add(b->engine, "plate", flr_vec3_make(0.16, 0.08, 0.02),
+                        flr_vec3_make(0, 0, -0.01), FLR_PART_STATIC, voxel);
+    b->block = flr_test_engine_add(b->engine, "block", flr_vec3_make(0.02, 0.02, 0.02),
+                                   flr_vec3_make(0, 0, 0.012), FLR_PART_MOVABLE, 0.002);
     settle(b);
     assert_ok(flr_engine_grab(b->engine, flr_hand(0), b->block, &error), error);
 }
@@ -62,7 +62,7 @@ static double press(bench *b)
     }
     flr_engine_service(b->engine);
     const flr_engine_state *now = flr_engine_view(b->engine);
-    assert_true(now->contact_count > 0);
+    assert_gt(now->contact_count, 0);
     double height = NAN;
     for (uint32_t i = 0; i < now->part_count; i++)
         if (flr_same_part(now->parts[i].part, b->block)) height = now->parts[i].T_world_part.p.z;
@@ -92,7 +92,7 @@ static uint64_t damage_all(const char *folder, damage how)
         snprintf(path, sizeof path, "%s/%s", folder, entries[i].name);
         off_t size = (off_t)entries[i].size;
         int fd = open(path, O_RDWR);
-        assert_true(fd >= 0);
+        assert_ge(fd, 0);
         assert_int_equal(ftruncate(fd, how == CUT_OFF ? 0 : size / 4), 0);
         if (how == ZEROED) assert_int_equal(ftruncate(fd, size), 0);
         close(fd);
@@ -133,7 +133,7 @@ static void large_files_are_verified(void **state)
     bench b;
     begin(&b, folder, 0.00008);
     double sound = press(&b);
-    assert_true(damage_all(folder, ZEROED) > 64 << 20);
+    assert_gt(damage_all(folder, ZEROED), 64 << 20);
     begin(&b, folder, 0.00008);
     assert_non_null(strstr(b.said, "damaged"));
     assert_non_null(strstr(b.said, "it was built again"));

@@ -3,7 +3,7 @@
 
 #include "feeler/sim.h"
 #include "sim/engine.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 static flr_error error;
 
@@ -123,15 +123,18 @@ static void paged_is_as_in_memory(void **state)
         const flr_engine_state *s = flr_engine_view(r.engine);
         end[paged] = tool_of(s);
         if (paged) {
-            assert_true(s->paging.slots == 32 && s->paging.evicted > 0);
-            assert_true(s->paging.hits > 0 && s->paging.bytes_read > 0);
-            assert_true(s->waits.count < 20 && s->waits.total < 0.1);
+            assert_eq(s->paging.slots, 32);
+            assert_gt(s->paging.evicted, 0);
+            assert_gt(s->paging.hits, 0);
+            assert_gt(s->paging.bytes_read, 0);
+            assert_lt(s->waits.count, 20);
+            assert_lt(s->waits.total, 0.1);
         }
         free_rig(&r);
     }
-    assert_true(touching > FRAMES / 5);
+    assert_gt(touching, FRAMES / 5);
     /* steps that waited have the hand move on meanwhile; that each step is the same is shown by runs */
-    assert_true(flr_vec3_length(flr_vec3_sub(end[0].p, end[1].p)) < 0.015);
+    assert_lt(flr_vec3_length(flr_vec3_sub(end[0].p, end[1].p)), 0.015);
 }
 
 static void a_stall_pauses(void **state)
@@ -147,11 +150,12 @@ static void a_stall_pauses(void **state)
         push(&r, i < FRAMES ? i : FRAMES, FRAMES), serve(&r, 1), i++;
         const flr_engine_state *s = flr_engine_view(r.engine);
         waiting += s->waiting;
-        if (waiting > 60) assert_true(flr_vec3_length(s->hands[0].wrench.force) == 0);
+        if (waiting > 60) assert_eq(flr_vec3_length(s->hands[0].wrench.force), 0);
     }
     const flr_engine_state *s = flr_engine_view(r.engine);
     assert_true(s->paused && s->waiting);
-    assert_true(s->waits.longest >= 2.0 && s->waits.longest <= 2.05);
+    assert_ge(s->waits.longest, 2.0);
+    assert_le(s->waits.longest, 2.05);
     serve(&r, 2);
     assert_non_null(strstr(r.said, "paused: voxels did not come from the disk within 2 s"));
     flr_pose there = tool_of(s);
@@ -168,7 +172,7 @@ static void a_stall_pauses(void **state)
     for (int k = 0; k < 300; k++) push(&r, FRAMES, FRAMES), serve(&r, 2);
     s = flr_engine_view(r.engine);
     assert_false(s->paused || s->waiting);
-    assert_true(flr_vec3_length(flr_vec3_sub(tool_of(s).p, there.p)) > 0.01);
+    assert_gt(flr_vec3_length(flr_vec3_sub(tool_of(s).p, there.p)), 0.01);
     free_rig(&r);
 }
 
@@ -226,7 +230,7 @@ static void a_paged_part_stays(void **state)
     assert_ok(flr_engine_grab(r.engine, flr_hand(0), flr_engine_part_id(r.engine, 1), &error),
               error);
     for (int i = 0; i < 200; i++) push(&r, i, FRAMES), serve(&r, 3);
-    assert_true(flr_engine_view(r.engine)->paging.bytes_read > 0);
+    assert_gt(flr_engine_view(r.engine)->paging.bytes_read, 0);
     assert_int_equal(*r.said, 0);
     free_rig(&r);
 }
@@ -277,7 +281,8 @@ static void damage_is_mended_by_opening_again(void **state)
     for (int i = 0; i < FRAMES; i++) push(&r, i, FRAMES), serve(&r, 3);
     const flr_engine_state *s = flr_engine_view(r.engine);
     assert_false(s->paused || s->waiting);
-    assert_true(s->paging.bytes_read > 0 && s->paging.failures == 0);
+    assert_gt(s->paging.bytes_read, 0);
+    assert_eq(s->paging.failures, 0);
     free_rig(&r);
 }
 

@@ -4,26 +4,26 @@
 #include "base/memory.h"
 #include "feeler/recording.h"
 #include "sim/setup.h"
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 /* records while the hand takes the part up; the file's name */
-static void record_part(flr_test_stand *s, flr_part_id part, flr_vec3 at, const char *name,
+static void record_part(flr_test_engine *s, flr_part_id part, flr_vec3 at, const char *name,
                         flr_engine_recording *info)
 {
     uint32_t recording;
-    flr_test_stand_move(s, 0, at, 0, 100);
-    flr_test_stand_pass(s, 100);
+    flr_test_engine_move(s, 0, at, 0, 100);
+    flr_test_engine_pass(s, 100);
     assert_int_equal(flr_engine_record_start(s->engine, name, &recording, NULL), FLR_OK);
     assert_int_equal(flr_engine_grab(s->engine, flr_hand(0), part, NULL), FLR_OK);
-    flr_test_stand_move(s, 0, flr_vec3_add(at, flr_vec3_make(0, 0, 0.05)), 0, 300);
+    flr_test_engine_move(s, 0, flr_vec3_add(at, flr_vec3_make(0, 0, 0.05)), 0, 300);
     assert_int_equal(flr_engine_record_stop(s->engine, NULL), FLR_OK);
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
     assert_true(flr_engine_recording_at(s->engine, recording, info));
     assert_true(info->finished);
 }
 
 /* the meshes of the scene that a recording names are those that were recorded */
-static void compare_scene(const flr_test_stand *s, const flr_recording *recording)
+static void compare_scene(const flr_test_engine *s, const flr_recording *recording)
 {
     flr_error error = {0};
     flr_scene *scene;
@@ -43,16 +43,16 @@ static void compare_scene(const flr_test_stand *s, const flr_recording *recordin
 static void numbers_are_those_of_the_names(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     flr_recording *recording;
     flr_record_view view;
     flr_setup setup;
-    flr_test_stand_make(&s, true, "/tapes");
+    flr_test_engine_make(&s, true, "/tapes");
     // the block is gone: the ball is part 2, but the second name in the recording
     assert_int_equal(flr_engine_remove(s.engine, s.block, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     record_part(&s, s.ball, (flr_vec3){0.05, 0, 0.03}, "tape", &info);
     assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
     if (flr_setup_read(recording, info.path, &setup, &error) != FLR_OK)
@@ -74,33 +74,34 @@ static void numbers_are_those_of_the_names(void **state)
         top = view.parts[0].T_world_part.p.z;
     }
     assert_int_equal(count, 300);
-    assert_true(held > 290 && top > 0.06);
+    assert_gt(held, 290);
+    assert_gt(top, 0.06);
     compare_scene(&s, recording);
     flr_recording_close(recording);
     // shown again, it is the ball that is held
     uint32_t job;
     assert_int_equal(flr_engine_replay(s.engine, info.recording, &job, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     flr_engine_replay_seek(s.engine, 0.2, NULL);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.ball);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 static void a_scene_that_was_saved_is_named(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     flr_recording *recording;
     uint32_t job;
     flr_path_info none;
-    flr_test_stand_make(&s, true, "/tapes");
+    flr_test_engine_make(&s, true, "/tapes");
     assert_int_equal(flr_path_make_folder(s.env, "/plans", &error), FLR_OK);
     assert_int_equal(flr_engine_save(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_int_equal(flr_engine_load(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     record_part(&s, flr_engine_part_id(s.engine, 1), (flr_vec3){0, 0, 0.03}, "tape", &info);
     assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
     assert_string_equal(flr_recording_text(recording, "scene"), "/plans/plan.json");
@@ -108,58 +109,61 @@ static void a_scene_that_was_saved_is_named(void **state)
     flr_recording_close(recording);
     assert_int_equal(flr_path_look(s.env, "/tapes/tape_scene.json", &none, &error), FLR_OK);
     assert_int_equal(none.kind, FLR_PATH_NONE); /* nothing has changed: it is not saved again */
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 static void another_scene_ends_it(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     uint32_t job, recording;
-    flr_test_stand_make(&s, true, "/tapes");
+    flr_test_engine_make(&s, true, "/tapes");
     assert_int_equal(flr_path_make_folder(s.env, "/plans", &error), FLR_OK);
     assert_int_equal(flr_engine_save(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_int_equal(flr_engine_record_start(s.engine, "tape", &recording, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 100);
+    flr_test_engine_pass(&s, 100);
     assert_int_equal(flr_engine_load(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_true(flr_engine_recording_at(s.engine, recording, &info));
     assert_true(info.finished && info.frames >= 100);
     assert_false(flr_engine_view(s.engine)->recording);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* Those that were there before are listed with what their end tells. */
 static void found_ones_have_a_length(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_engine_recording made, found;
     uint32_t recording;
     flr_engine *second;
     flr_error error = {0};
-    flr_test_stand_make(&s, true, "/tapes");
+    flr_test_engine_make(&s, true, "/tapes");
     assert_int_equal(flr_engine_record_start(s.engine, "tape", &recording, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 300);
+    flr_test_engine_pass(&s, 300);
     flr_engine_def def = flr_threadless_engine_def(s.env);
     def.recordings = "/tapes";
     /* to another it looks as if its writer had died: what is on the disk counts, a quarter of a second at a time */
     assert_int_equal(flr_engine_create(&def, &second, &error), FLR_OK);
     assert_true(flr_engine_recording_at(second, 0, &found) && found.finished);
-    assert_true(found.frames == 0 && found.seconds >= 0.25 && found.seconds < 0.31);
+    assert_eq(found.frames, 0);
+    assert_ge(found.seconds, 0.25);
+    assert_lt(found.seconds, 0.31);
     flr_engine_destroy(second);
     assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_true(flr_engine_recording_at(s.engine, recording, &made) && made.finished);
     assert_int_equal(flr_engine_create(&def, &second, &error), FLR_OK);
     assert_true(flr_engine_recording_at(second, 0, &found) && found.finished);
     assert_int_equal(found.frames, made.frames);
-    assert_true(found.frames >= 300 && fabs(found.seconds - made.seconds) < 1e-6);
+    assert_ge(found.frames, 300);
+    assert_lt(fabs(found.seconds - made.seconds), 1e-6);
     flr_engine_destroy(second);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* Bytes that an engine has allocated which finds the recordings of this folder; there are so many. */

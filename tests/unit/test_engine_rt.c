@@ -1,11 +1,11 @@
 /* hygiene of the engine's frames: once it is warm, a held part that touches, orders, a recording and the state that is
  * shown allocate nothing, take no lock and call nothing of the system */
+#include "support/fixtures.h"
 #include "support/quiet.h"
-#include "support/stand.h"
 
 static uint64_t frames(void *context)
 {
-    flr_test_stand *s = context;
+    flr_test_engine *s = context;
     for (int i = 0; i < 50; i++) {
         flr_pose pose = flr_pose_make(flr_vec3_make(0, 0, 0.001 * (i % 7)), flr_quat_identity());
         flr_engine_hand_input(s->engine, flr_hand(0), pose, 1, NULL);
@@ -22,22 +22,22 @@ static uint64_t frames(void *context)
 }
 
 /* a loop that does not wait makes no call at all */
-static void make(flr_test_stand *s)
+static void make(flr_test_engine *s)
 {
-    flr_test_stand_make(s, true, "/recordings");
-    flr_test_stand_move(s, 0, (flr_vec3){0, 0, 0.03}, 0, 100);
+    flr_test_engine_make(s, true, "/recordings");
+    flr_test_engine_move(s, 0, (flr_vec3){0, 0, 0.03}, 0, 100);
     assert_int_equal(flr_engine_record_start(s->engine, "x", NULL, NULL), FLR_OK);
-    flr_test_stand_pass(s, 800); /* what stays is one, too */
-    assert_true(flr_engine_view(s->engine)->ground && flr_engine_view(s->engine)->recording);
+    flr_test_engine_pass(s, 800); /* what stays is one, too */
+    assert_true(flr_engine_view(s->engine)->merged && flr_engine_view(s->engine)->recording);
 }
 
 static void frames_are_quiet(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     make(&s);
     flr_test_quiet(frames, &s, NULL);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 int main(void)

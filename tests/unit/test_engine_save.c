@@ -1,8 +1,8 @@
 /* saving: whatever happens meanwhile, the old scene or the new one is there, with its meshes */
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 #include "base/env.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "scene/scene.h"
 
 static const char plan[] = "/plans/plan.json", parts_folder[] = "/plans/plan_parts";
@@ -48,13 +48,13 @@ static bool same_content(content a, content b)
     return flr_hash_equal(a.scene, b.scene) && flr_hash_equal(a.meshes, b.meshes);
 }
 
-static flr_result save(flr_test_stand *s)
+static flr_result save(flr_test_engine *s)
 {
     uint32_t job;
     flr_engine_event event;
     flr_result result = FLR_OK;
     assert_ok(flr_engine_save(s->engine, plan, &job, &error), error);
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
     while (flr_engine_next(s->engine, &event))
         if (event.kind == FLR_ENGINE_EVENT_JOB && event.job.job == job) result = event.job.result;
     return result;
@@ -83,25 +83,25 @@ static names list_names(flr_env *env)
 }
 
 /* Three parts are saved; then the mesh of a part is another one, under the same number of a part. */
-static void make_first(flr_test_stand *s, content *old)
+static void make_first(flr_test_engine *s, content *old)
 {
-    flr_test_stand_make(s, true, NULL);
+    flr_test_engine_make(s, true, NULL);
     assert_ok(flr_path_make_folder(s->env, "/plans", &error), error);
     assert_int_equal(save(s), FLR_OK);
     assert_true(get_content(s->env, old));
     assert_int_equal(old->parts, 3);
     assert_ok(flr_engine_remove(s->engine, s->block, &error), error);
-    flr_test_stand_settle(s);
-    flr_test_stand_add(s->engine, "wedge", flr_vec3_make(0.03, 0.02, 0.01),
-                       flr_vec3_make(0, 0, 0.05), FLR_PART_MOVABLE, 0.002);
-    flr_test_stand_add(s->engine, "bar", flr_vec3_make(0.01, 0.02, 0.04),
-                       flr_vec3_make(0, 0.05, 0.05), FLR_PART_MOVABLE, 0.002);
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
+    flr_test_engine_add(s->engine, "wedge", flr_vec3_make(0.03, 0.02, 0.01),
+                        flr_vec3_make(0, 0, 0.05), FLR_PART_MOVABLE, 0.002);
+    flr_test_engine_add(s->engine, "bar", flr_vec3_make(0.01, 0.02, 0.04),
+                        flr_vec3_make(0, 0.05, 0.05), FLR_PART_MOVABLE, 0.002);
+    flr_test_engine_settle(s);
 }
 
 static content content_of_second(void)
 {
-    flr_test_stand s;
+    flr_test_engine s;
     content old, new;
     make_first(&s, &old);
     assert_int_equal(save(&s), FLR_OK);
@@ -112,7 +112,7 @@ static content content_of_second(void)
     names n = list_names(s.env);
     assert_int_equal(n.meshes, 4);
     assert_int_equal(n.others, 0);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
     return new;
 }
 
@@ -130,7 +130,7 @@ static void draw(flr_env *env, unsigned count)
 static bool fail_at(uint64_t n, flr_sim_failure how, bool on, unsigned drawn, content new,
                     unsigned seen[2])
 {
-    flr_test_stand s;
+    flr_test_engine s;
     content old, now;
     make_first(&s, &old);
     draw(s.env, drawn);
@@ -158,7 +158,7 @@ static bool fail_at(uint64_t n, flr_sim_failure how, bool on, unsigned drawn, co
     if (left.meshes != 4 || left.others != 0)
         fail_msg("operation %u: %u meshes and %u others are left", (unsigned)n, left.meshes,
                  left.others);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
     return through;
 }
 
@@ -170,8 +170,9 @@ static void fail_everywhere(flr_sim_failure how, bool on, unsigned rounds)
     for (unsigned i = 0; i < rounds; i++)
         for (n = 1; !fail_at(n, how, on, i, new, seen); n++) {}
     // every operation was made to fail, before and after the scene was replaced
-    assert_true(n > 20);
-    assert_true(seen[0] > 10 && seen[1] > 0);
+    assert_gt(n, 20);
+    assert_gt(seen[0], 10);
+    assert_gt(seen[1], 0);
 }
 
 static void broken_disk(void **state)
@@ -199,7 +200,7 @@ static void little_room(void **state)
     content new = content_of_second(), old, now;
     unsigned saved = 0, refused = 0;
     for (uint64_t room = 0; saved < 3; room += 97) {
-        flr_test_stand s;
+        flr_test_engine s;
         make_first(&s, &old);
         flr_sim_disk disk = flr_default_sim_def().disk;
         uint64_t left;
@@ -213,9 +214,9 @@ static void little_room(void **state)
         assert_true(same_content(now, result == FLR_OK ? new : old));
         saved += result == FLR_OK;
         refused += result != FLR_OK;
-        flr_test_stand_free(&s);
+        flr_test_engine_free(&s);
     }
-    assert_true(refused > 10);
+    assert_gt(refused, 10);
 }
 
 /* ---- cancelling: before the n-th operation of the disk ---- */
@@ -259,7 +260,7 @@ static int rename_cancelling(flr_env *env, const char *from, const char *to)
 /* True: it ended before. */
 static bool cancel_at(uint64_t n, content new, unsigned seen[2])
 {
-    flr_test_stand s;
+    flr_test_engine s;
     content old, now;
     make_first(&s, &old);
     flr_env_ops ops = *s.env->ops;
@@ -272,7 +273,7 @@ static bool cancel_at(uint64_t n, content new, unsigned seen[2])
     cancel.engine = s.engine;
     cancel.left = n;
     assert_ok(flr_engine_save(s.engine, plan, &cancel.job, &error), error);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     s.env->ops = cancel.ops;
     bool through = cancel.left > 0;
     flr_engine_event event;
@@ -285,7 +286,7 @@ static bool cancel_at(uint64_t n, content new, unsigned seen[2])
     if (!same_content(now, result == FLR_OK ? new : old))
         fail_msg("operation %u: not the scene that it should be", (unsigned)n);
     seen[result == FLR_OK]++;
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
     return through;
 }
 
@@ -296,7 +297,8 @@ static void cancelled_anywhere(void **state)
     unsigned seen[2] = {0, 0};
     uint64_t n = 1;
     while (!cancel_at(n, new, seen)) n++;
-    assert_true(seen[0] > 5 && seen[1] > 1);
+    assert_gt(seen[0], 5);
+    assert_gt(seen[1], 1);
 }
 
 /* ---- what else is there ---- */
@@ -325,9 +327,9 @@ static void spares_files_of_the_user(void **state)
     static const char *const own[] = {"/plans/plan_parts/0.ply", "/plans/plan_parts/1.ply",
                                       "/plans/plan_parts/notes.txt",
                                       "/plans/plan_parts/0123456789abcdef0123456789abcdef.ply"};
-    flr_test_stand s;
+    flr_test_engine s;
     content now;
-    flr_test_stand_make(&s, true, NULL);
+    flr_test_engine_make(&s, true, NULL);
     assert_ok(flr_path_make_folder(s.env, parts_folder, &error), error);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) write_text(s.env, own[i], "mine");
     for (int round = 0; round < 2; round++) {
@@ -336,7 +338,7 @@ static void spares_files_of_the_user(void **state)
         for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
             if (!has_text(s.env, own[i], "mine")) fail_msg("%s was changed", own[i]);
     }
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* A scene saved by an older version, with numbered meshes: those go when it is replaced, others of such names stay. */
@@ -346,12 +348,12 @@ static void replaces_numbered_meshes(void **state)
     static const char text[] =
         "{ \"feeler\": 1, \"name\": \"old\", \"voxel\": \"2mm\", \"parts\": [ { \"name\": \"a\", "
         "\"file\": \"plan_parts/0.ply\", \"unit\": 1 } ] }\n";
-    flr_test_stand s;
+    flr_test_engine s;
     flr_path_info info;
     content now;
-    flr_test_stand_make(&s, true, NULL);
+    flr_test_engine_make(&s, true, NULL);
     assert_ok(flr_path_make_folder(s.env, parts_folder, &error), error);
-    flr_mesh *box = flr_test_stand_box(flr_vec3_make(0.01, 0.01, 0.01));
+    flr_mesh *box = flr_test_engine_box(flr_vec3_make(0.01, 0.01, 0.01));
     assert_ok(flr_mesh_write(s.env, "/plans/plan_parts/0.ply", box, 1, &error), error);
     assert_ok(flr_mesh_write(s.env, "/plans/plan_parts/7.ply", box, 1, &error), error);
     flr_mesh_destroy(box);
@@ -362,7 +364,7 @@ static void replaces_numbered_meshes(void **state)
     assert_int_equal(info.kind, FLR_PATH_NONE);
     assert_ok(flr_path_look(s.env, "/plans/plan_parts/7.ply", &info, &error), error);
     assert_int_equal(info.kind, FLR_PATH_FILE);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 static char mesh_path[512];
@@ -378,9 +380,9 @@ static bool find_mesh(void *context, const char *name)
 static void mends_damaged_meshes(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     content first, now;
-    flr_test_stand_make(&s, true, NULL);
+    flr_test_engine_make(&s, true, NULL);
     assert_ok(flr_path_make_folder(s.env, "/plans", &error), error);
     assert_int_equal(save(&s), FLR_OK);
     assert_true(get_content(s.env, &first));
@@ -390,7 +392,7 @@ static void mends_damaged_meshes(void **state)
     flr_sim_advance(s.sim, FLR_SIM_S);
     assert_int_equal(save(&s), FLR_OK);
     assert_ok(flr_path_look(s.env, mesh_path, &after, &error), error);
-    assert_true(after.modified_ns == before.modified_ns);
+    assert_eq(after.modified_ns, before.modified_ns);
     // a byte in the middle, and an end that is missing
     for (int damage = 0; damage < 2; damage++) {
         if (damage) {
@@ -405,7 +407,7 @@ static void mends_damaged_meshes(void **state)
         assert_true(get_content(s.env, &now));
         assert_true(same_content(now, first));
     }
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 int main(void)

@@ -4,28 +4,28 @@
 #include <unistd.h>
 
 #include "feeler/hand.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
+#include "support/fixtures.h"
 #include "support/probe_device.h"
-#include "support/stand.h"
 
 static const flr_vec3 at_block = {0, 0, 0.03};
 
 static void everything_at_once(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_engine_event event;
-    flr_test_stand_make(&s, false, NULL);
+    flr_test_engine_make(&s, false, NULL);
     assert_true(flr_engine_is_running(s.engine));
     flr_engine_want_near(s.engine, true, true);
-    flr_test_stand_move(&s, 0, at_block, 0, 200);
-    flr_test_stand_move(&s, 0, at_block, 1, 50);
+    flr_test_engine_move(&s, 0, at_block, 0, 200);
+    flr_test_engine_move(&s, 0, at_block, 1, 50);
     bool gone = false, answered = false;
     for (int i = 0; i < 30; i++) {
         flr_engine_add_def def = flr_default_engine_add_def();
         flr_part_id part = FLR_NO_PART_ID;
         def.name = "one more";
-        def.mesh = flr_test_stand_box(flr_vec3_make(0.02, 0.02, 0.02));
+        def.mesh = flr_test_engine_box(flr_vec3_make(0.02, 0.02, 0.02));
         def.kind = i % 2 ? FLR_PART_MOVABLE : FLR_PART_STATIC;
         def.voxel = 0.004;
         def.T_world_part.p = flr_vec3_make(-0.05, 0.03 * (i % 3), 0.05);
@@ -36,39 +36,39 @@ static void everything_at_once(void **state)
         flr_engine_set(s.engine, "stiffness", 500 + 10 * i, NULL);
         flr_engine_clearance_ask(s.engine, s.block, FLR_NO_PART_ID, i % 2, (uint32_t)i, NULL);
         if (i == 20) flr_engine_remove(s.engine, s.ball, NULL);
-        flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0.001 * i}, 1, 20);
+        flr_test_engine_move(&s, 0, (flr_vec3){0, 0, 0.001 * i}, 1, 20);
         while (flr_engine_next(s.engine, &event)) {
             gone |= event.kind == FLR_ENGINE_EVENT_PART_GONE && flr_same_part(event.part, s.ball);
             answered |= event.kind == FLR_ENGINE_EVENT_CLEARANCE && event.result == FLR_OK;
         }
     }
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_true(gone && answered);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     flr_engine_health health;
     flr_engine_get_health(s.engine, &health);
     assert_true(health.loop.frames > 100 && health.sentence[0] && health.memory > 0);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 static void a_job_can_be_cancelled(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_engine_event event;
-    flr_test_stand_make(&s, false, NULL);
+    flr_test_engine_make(&s, false, NULL);
     flr_engine_add_def def = flr_default_engine_add_def();
     flr_part_id part;
     uint32_t job;
     def.name = "large";
-    def.mesh = flr_test_stand_box(flr_vec3_make(1, 1, 1));
+    def.mesh = flr_test_engine_box(flr_vec3_make(1, 1, 1));
     def.voxel = 0.002; /* seconds of work */
     assert_int_equal(flr_engine_add(s.engine, &def, &part, &job, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 20);
+    flr_test_engine_pass(&s, 20);
     assert_int_equal(flr_engine_cancel(s.engine, job, NULL), FLR_OK);
     bool ended = false;
     for (int i = 0; i < 60000 && !ended; i++) {
-        flr_test_stand_pass(&s, 10);
+        flr_test_engine_pass(&s, 10);
         while (flr_engine_next(s.engine, &event))
             if (event.kind == FLR_ENGINE_EVENT_JOB && event.job.job == job &&
                 event.job.state == FLR_WIRE_JOB_ENDED) {
@@ -80,16 +80,16 @@ static void a_job_can_be_cancelled(void **state)
     flr_engine_part info; /* to be seen, if its mesh was read */
     if (flr_engine_get_part(s.engine, part, &info, NULL) == FLR_OK) assert_false(info.ready);
     // and one that is at work when everything ends
-    def.mesh = flr_test_stand_box(flr_vec3_make(1, 1, 1));
+    def.mesh = flr_test_engine_box(flr_vec3_make(1, 1, 1));
     assert_int_equal(flr_engine_add(s.engine, &def, &part, &job, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 20);
-    flr_test_stand_free(&s);
+    flr_test_engine_pass(&s, 20);
+    flr_test_engine_free(&s);
 }
 
 static void devices_change_places(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_test_probe probe;
     flr_device *device;
     uint32_t number;
@@ -97,12 +97,12 @@ static void devices_change_places(void **state)
     flr_test_probe_init(&probe);
     probe.pose = flr_pose_make(at_block, flr_quat_identity());
     assert_int_equal(flr_device_open(&flr_test_probe_driver, &probe, &device, NULL), FLR_OK);
-    flr_test_stand_make(&s, false, NULL);
+    flr_test_engine_make(&s, false, NULL);
     assert_int_equal(flr_engine_add_device(s.engine, device, FLR_WIRE_DEVICE_FORCE, "arm", NULL,
                                            flr_pose_identity(), 1, &number, NULL),
                      FLR_OK);
     assert_int_equal(flr_engine_select(s.engine, flr_hand(0), number, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 200);
+    flr_test_engine_pass(&s, 200);
     assert_true(flr_engine_device_at(s.engine, number, &info));
     assert_int_equal(info.hand.index, 0);
     assert_true(atomic_load(&probe.reads) > 10);
@@ -112,7 +112,7 @@ static void devices_change_places(void **state)
     // and back, again and again
     for (int i = 0; i < 4; i++) {
         flr_engine_select(s.engine, flr_hand(0), i % 2 ? number : FLR_ENGINE_NONE, NULL);
-        flr_test_stand_pass(&s, 100);
+        flr_test_engine_pass(&s, 100);
     }
     flr_engine_select(s.engine, flr_hand(0), FLR_ENGINE_NONE, NULL);
     // its force fades first; on a busy machine that may take a while
@@ -120,17 +120,17 @@ static void devices_change_places(void **state)
     int tries = 0;
     do {
         reads = atomic_load(&probe.reads);
-        flr_test_stand_pass(&s, 50);
+        flr_test_engine_pass(&s, 50);
     } while (atomic_load(&probe.reads) != reads && ++tries < 1000);
     assert_int_equal(atomic_load(&probe.reads), reads);
-    flr_test_stand_pass(&s, 50);
+    flr_test_engine_pass(&s, 50);
     assert_int_equal(atomic_load(&probe.reads), reads);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
     flr_device_close(device);
 }
 
 /* A scene file may say from where one looks and what hands work with; saved, it still does. */
-static void keeps_camera_and_tools(flr_test_stand *s, const char *folder)
+static void keeps_camera_and_tools(flr_test_engine *s, const char *folder)
 {
     char path[256], mesh_path[256];
     flr_engine_scene scene;
@@ -145,45 +145,45 @@ static void keeps_camera_and_tools(flr_test_stand *s, const char *folder)
             "\"point\" } ], \"camera\": { \"eye\": [1, 2, 3], \"target\": [0, 0, 1] } }\n");
     fclose(file);
     snprintf(mesh_path, sizeof mesh_path, "%s/look.ply", folder);
-    flr_mesh *mesh = flr_test_stand_box(flr_vec3_make(0.02, 0.02, 0.02));
+    flr_mesh *mesh = flr_test_engine_box(flr_vec3_make(0.02, 0.02, 0.02));
     assert_ok(flr_mesh_write(s->env, mesh_path, mesh, 1, &error), error);
     flr_mesh_destroy(mesh);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(flr_engine_load(s->engine, path, &job, NULL), FLR_OK);
-        flr_test_stand_settle(s);
+        flr_test_engine_settle(s);
         flr_engine_get_scene(s->engine, &scene);
         assert_true(scene.camera.given && scene.camera.eye.y == 2 && scene.camera.target.z == 1);
         const flr_engine_state *now = flr_engine_view(s->engine);
         for (int k = 0; k < 3000 && now->proxy_count < scene.hands; k++) {
-            flr_test_stand_pass(s, 10);
+            flr_test_engine_pass(s, 10);
             now = flr_engine_view(s->engine);
         }
         assert_int_equal(now->proxy_count, scene.hands);
         assert_true(now->hands[0].bits & FLR_WIRE_HAND_POINT);
         snprintf(path, sizeof path, "%s/again.json", folder);
         assert_int_equal(flr_engine_save(s->engine, path, &job, NULL), FLR_OK);
-        flr_test_stand_settle(s);
+        flr_test_engine_settle(s);
     }
 }
 
 static void it_records_and_loads(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error;
     char folder[] = "/tmp/feeler-engine-XXXXXX", path[256];
     assert_non_null(mkdtemp(folder));
-    flr_test_stand_make(&s, false, folder);
+    flr_test_engine_make(&s, false, folder);
     uint32_t recording, job;
     flr_engine_recording info;
     assert_int_equal(flr_engine_record_start(s.engine, "way", &recording, &error), FLR_OK);
     // the machine may be busy: so many frames, however long they take
     uint64_t first = flr_engine_view(s.engine)->frame;
     for (int i = 0; i < 60000 && flr_engine_view(s.engine)->frame < first + 100; i++)
-        flr_test_stand_pass(&s, 10);
+        flr_test_engine_pass(&s, 10);
     assert_int_equal(flr_engine_record_stop(s.engine, &error), FLR_OK);
     for (int i = 0; i < 60000; i++) {
-        flr_test_stand_pass(&s, 10);
+        flr_test_engine_pass(&s, 10);
         assert_true(flr_engine_recording_at(s.engine, recording, &info));
         if (info.finished) break;
     }
@@ -191,16 +191,16 @@ static void it_records_and_loads(void **state)
     // the scene as a file, and back
     snprintf(path, sizeof path, "%s/scene.json", folder);
     assert_int_equal(flr_engine_save(s.engine, path, &job, &error), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     assert_int_equal(flr_engine_load(s.engine, path, &job, &error), FLR_OK);
-    flr_test_stand_settle(&s);
+    flr_test_engine_settle(&s);
     flr_engine_scene scene;
     flr_engine_get_scene(s.engine, &scene);
     assert_int_equal(scene.scene, 1);
     assert_int_equal(scene.parts, 3);
     assert_int_equal(scene.meshes, 2); /* block and ball are of one shape */
     for (int i = 0; i < 60000 && flr_engine_view(s.engine)->scene != 1; i++)
-        flr_test_stand_pass(&s, 10); /* a busy machine */
+        flr_test_engine_pass(&s, 10); /* a busy machine */
     assert_int_equal(flr_engine_view(s.engine)->scene, 1);
     keeps_camera_and_tools(&s, folder);
     // what is not there is told
@@ -208,13 +208,13 @@ static void it_records_and_loads(void **state)
     bool told = false;
     assert_int_equal(flr_engine_load(s.engine, "/nowhere/scene.json", &job, &error), FLR_OK);
     for (int i = 0; i < 60000 && !told; i++) {
-        flr_test_stand_pass(&s, 10);
+        flr_test_engine_pass(&s, 10);
         while (flr_engine_next(s.engine, &event))
             told |= event.kind == FLR_ENGINE_EVENT_JOB && event.job.job == job &&
                     event.job.result == FLR_NOT_FOUND;
     }
     assert_true(told);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
     char command[512];
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);

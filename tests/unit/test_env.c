@@ -85,10 +85,10 @@ static void clock_goes_on_and_sleep_sleeps(void **state)
     (void)state;
     int64_t start = flr_clock_ns(env);
     flr_sleep_until(env, start + 5000000);
-    assert_true(flr_clock_ns(env) >= start + 5000000);
+    assert_ge(flr_clock_ns(env), start + 5000000);
     flr_sleep_until(env, start);
     flr_sleep_until(env, -5);
-    assert_true(flr_clock_wall_ns(env) > 1600000000ll * 1000000000);
+    assert_gt(flr_clock_wall_ns(env), 1600000000ll * 1000000000);
 }
 
 static void random_bytes_differ(void **state)
@@ -100,7 +100,7 @@ static void random_bytes_differ(void **state)
     assert_memory_not_equal(a, b, sizeof a);
     int zeros = 0;
     for (size_t i = 0; i < sizeof a; i++) zeros += a[i] == 0;
-    assert_true(zeros < 50);
+    assert_lt(zeros, 50);
     flr_random_bytes(env, NULL, 0);
 }
 
@@ -253,7 +253,7 @@ static void read_all_does_not_trust_the_size(void **state)
     flr_blob blob = {NULL, 0};
     if (access("/proc/self/maps", R_OK) == 0) {
         assert_ok(flr_file_read_all(env, "/proc/self/maps", 1 << 20, &blob, &error), error);
-        assert_true(blob.size > 100);
+        assert_gt(blob.size, 100);
         assert_int_equal(strlen((char *)blob.bytes), blob.size);
         flr_blob_free(&blob);
         assert_int_equal(flr_file_read_all(env, "/proc/self/maps", 10, &blob, &error),
@@ -278,7 +278,7 @@ static void paths(void **state)
     assert_ok(flr_path_look(env, in_folder("x/f"), &info, &error), error);
     assert_int_equal(info.kind, FLR_PATH_FILE);
     assert_int_equal(info.size, 5);
-    assert_true(info.modified_ns > 1600000000ll * 1000000000);
+    assert_gt(info.modified_ns, 1600000000ll * 1000000000);
     assert_ok(flr_path_look(env, "/dev/null", &info, &error), error);
     assert_int_equal(info.kind, FLR_PATH_OTHER);
     assert_int_equal(flr_path_make_folder(env, in_folder("x/f"), &error), FLR_DENIED);
@@ -336,7 +336,6 @@ static void output_appears_whole(void **state)
     assert_ok(flr_output_begin(env, path, &output, &error), error);
     assert_ok(flr_output_write(output, "abc", 3, &error), error);
     assert_ok(flr_output_print(output, &error, "%d%s", 12, "x"), error);
-    assert_int_equal(flr_output_size(output), 6);
     assert_int_not_equal(access(path, F_OK), 0); // not there yet
     assert_ok(flr_output_commit(output, &error), error);
     assert_file(path, "abc12x");
@@ -366,7 +365,6 @@ static void output_in_any_order(void **state)
     assert_ok(flr_output_put(output, 3, "def", 3, &error), error);
     assert_ok(flr_output_put(output, 0, "abc", 3, &error), error);
     assert_ok(flr_output_put(output, 9, "", 0, &error), error);
-    assert_int_equal(flr_output_size(output), 6);
     assert_ok(flr_output_get(output, 2, back, 3, &error), error);
     assert_string_equal(back, "cde");
     assert_int_equal(flr_output_get(output, 4, back, 3, &error), FLR_IO);
@@ -376,7 +374,7 @@ static void output_in_any_order(void **state)
     // there is some room on every disk that this can be run on
     uint64_t room = 0;
     assert_ok(flr_path_room(env, path, &room, &error), error);
-    assert_true(room > 0);
+    assert_gt(room, 0);
     assert_int_equal(flr_path_room(env, in_folder("none/x"), &room, &error), FLR_NOT_FOUND);
 }
 
@@ -403,7 +401,6 @@ static void output_of_all_sizes(void **state)
         else
             assert_ok(flr_output_print(output, &error, "%.*s", (int)piece, expected + done), error);
         done += piece;
-        assert_int_equal(flr_output_size(output), done);
     }
     assert_ok(flr_output_commit(output, &error), error);
     assert_file(path, expected);
@@ -619,7 +616,7 @@ static void tcp(void **state)
         assert_ok(result, error);
         sent += some;
     }
-    assert_true(sent > 1000);
+    assert_gt(sent, 1000);
     flr_wait both = {client, FLR_WAIT_READ | FLR_WAIT_WRITE, 7};
     assert_int_equal(flr_env_wait(env, &both, 1, flr_clock_ns(env) + 1000000, &error), FLR_TIMEOUT);
     assert_int_equal(both.ready, 0);
@@ -665,7 +662,7 @@ static void socket_errors(void **state)
     // waiting for nothing is sleeping
     int64_t start = flr_clock_ns(env);
     assert_int_equal(flr_env_wait(env, NULL, 0, start + 3000000, &error), FLR_TIMEOUT);
-    assert_true(flr_clock_ns(env) >= start + 3000000);
+    assert_ge(flr_clock_ns(env), start + 3000000);
     assert_int_equal(flr_env_wait(env, NULL, 0, -1, &error), FLR_TIMEOUT);
 }
 
@@ -678,7 +675,7 @@ static void write_pages(const char *path, size_t pages)
     assert_non_null(bytes);
     memset(bytes, 7, pages * PAGE);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(fd >= 0);
+    assert_ge(fd, 0);
     assert_int_equal(write(fd, bytes, pages * PAGE), pages * PAGE);
     close(fd);
     free(bytes);
@@ -739,7 +736,7 @@ static void other_bus_errors_are_passed_on(void **state)
     write_pages(other, 8);
     flr_map map;
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_ge(child, 0);
     if (child == 0) {
         const struct rlimit none = {0, 0};
         setrlimit(RLIMIT_CORE, &none);

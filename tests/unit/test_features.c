@@ -1,7 +1,7 @@
-/* feeler/features.h: known shapes, and the promises of the header over random and bad meshes */
-#include "feeler/features.h"
+/* feeler/mesh_check.h: known shapes, and the promises of the header over random and bad meshes */
+#include "feeler/mesh_check.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 /* a mesh with all that belongs to it */
@@ -46,7 +46,7 @@ static void check_promises(const fixture *f)
         if (collapsed) continue;
 
         /* within half a voxel of the plane, and not turned away from it by 90 degrees */
-        assert_true(polygon < x->polygon_count);
+        assert_lt(polygon, x->polygon_count);
         flr_plane p = x->polygon_plane[polygon];
         if (flr_vec3_equal(p.normal, flr_vec3_zero())) continue; /* a sliver by itself */
         for (int k = 0; k < 3; k++) {
@@ -219,10 +219,11 @@ static void test_cylinder(void **state)
         /* a strip a voxel thick reaches acos(1 - s) to both sides, but may be cut off */
         double least = 3.14159265 / acos(1 - voxels[i]);
         print_message("voxel %g: %u strips, at least %.1f\n", voxels[i], strips, least);
-        assert_true(strips >= least && strips <= 2 * least);
-        assert_true(strips > before);
+        assert_ge(strips, least);
+        assert_le(strips, 2 * least);
+        assert_gt(strips, before);
         before = strips;
-        assert_true(f.features->vertex_count < mesh->vertex_count / 2);
+        assert_lt(f.features->vertex_count, mesh->vertex_count / 2);
         drop(&f);
     }
 
@@ -246,13 +247,13 @@ static void test_sphere(void **state)
         fixture f = fixture_of(mesh, voxels[i]);
         print_message("voxel %g: %u polygons, %u edges, %u vertices\n", voxels[i],
                       f.features->polygon_count, f.features->edge_count, f.features->vertex_count);
-        assert_true(f.features->polygon_count >= 2); /* however small, never flat */
-        assert_true(f.features->polygon_count >= before);
-        assert_true(f.features->edge_count > 0);
+        assert_ge(f.features->polygon_count, 2); /* however small, never flat */
+        assert_ge(f.features->polygon_count, before);
+        assert_gt(f.features->edge_count, 0);
         before = f.features->polygon_count;
         drop(&f);
     }
-    assert_true(before > 100);
+    assert_gt(before, 100);
     flr_test_shape_free(&shape);
 }
 
@@ -273,8 +274,8 @@ static void test_slow_curvature(void **state)
     fixture f = fixture_of(flr_test_shape_mesh(&shape), 0.01);
     /* a strip a voxel thick is 2 sqrt(20 * 0.01) = 0.89 wide: three at least over 2 m */
     print_message("%u polygons\n", f.features->polygon_count);
-    assert_true(f.features->polygon_count >= 3);
-    assert_true(f.features->polygon_count <= 6);
+    assert_ge(f.features->polygon_count, 3);
+    assert_le(f.features->polygon_count, 6);
     drop(&f);
     flr_test_shape_free(&shape);
 }
@@ -439,8 +440,8 @@ static void test_outlines(void **state)
     fixture fine = fixture_of(mesh, 1e-9), coarse = fixture_of(mesh, 0.1);
     print_message("fine %u, coarse %u vertices\n", fine.features->vertex_count,
                   coarse.features->vertex_count);
-    assert_true(fine.features->vertex_count > 400);
-    assert_true(coarse.features->vertex_count < 60);
+    assert_gt(fine.features->vertex_count, 400);
+    assert_lt(coarse.features->vertex_count, 60);
     drop(&fine);
     drop(&coarse);
     flr_test_shape_free(&shape);
@@ -484,7 +485,7 @@ static void test_failures(void **state)
     flr_test_shape shape = {0};
     flr_test_shape_sphere(&shape, 1, 8, 6);
     flr_mesh mesh = *flr_test_shape_mesh(&shape);
-    assert_true(flr_fail_alloc_each(create_once, &mesh) >= 15);
+    assert_ge(flr_fail_alloc_each(create_once, &mesh), 15);
 
     flr_features *const untouched = (flr_features *)&shape, *features = untouched;
     flr_error error;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "bench/fit_cases.h"
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 
 /* The exact distance at `count` poses from the beginning to the end of the path; fails where the
  * surfaces meet. Returns the least, and the last in `*end`. */

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "feeler/check.h"
-#include "feeler/gauge.h"
-#include "feeler/mass.h"
+#include "feeler/distance.h"
+#include "feeler/mesh_check.h"
 #include "models/fits.h"
 
 static flr_model build(const flr_fit *fit, double gap, double size)

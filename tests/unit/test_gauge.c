@@ -1,12 +1,12 @@
 /* the exact distance of two parts against all pairs of triangles */
-#include "feeler/gauge.h"
+#include "feeler/distance.h"
 
 #include <math.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "mesh/nearest.h"
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 /* ---- the yardstick ---- */
 
@@ -41,8 +41,8 @@ static double off_spot(const flr_mesh *mesh, flr_pose T, const flr_spot *spot)
         assert_true(at == v[0] || at == v[1] || at == v[2]);
         t[k] = flr_pose_apply(T, mesh->vertices[at]);
     }
-    assert_true((spot->vertices[0] == FLR_NONE) == (spot->kind == FLR_SPOT_FACE));
-    assert_true((spot->vertices[1] == FLR_NONE) == (spot->kind != FLR_SPOT_EDGE));
+    assert_eq((spot->vertices[0] == FLR_NONE), (spot->kind == FLR_SPOT_FACE));
+    assert_eq((spot->vertices[1] == FLR_NONE), (spot->kind != FLR_SPOT_EDGE));
     assert_true(spot->kind != FLR_SPOT_EDGE || spot->vertices[0] < spot->vertices[1]);
     flr_nearest n = {.distance2 = INFINITY};
     flr_triangles_nearest(point, t, &n);
@@ -72,9 +72,12 @@ static void end(pair *p)
 
 static void assert_same(const flr_gauge_result *a, const flr_gauge_result *b)
 {
-    assert_true(a->upper == b->upper && a->lower == b->lower);
-    assert_true(a->a.triangle == b->a.triangle && a->b.triangle == b->b.triangle);
-    assert_true(a->a.kind == b->a.kind && a->b.kind == b->b.kind);
+    assert_eq(a->upper, b->upper);
+    assert_eq(a->lower, b->lower);
+    assert_eq(a->a.triangle, b->a.triangle);
+    assert_eq(a->b.triangle, b->b.triangle);
+    assert_eq(a->a.kind, b->a.kind);
+    assert_eq(a->b.kind, b->b.kind);
     assert_true(flr_vec3_equal(a->a.point, b->a.point) && flr_vec3_equal(a->b.point, b->b.point));
 }
 
@@ -110,8 +113,9 @@ static void check_variants(const pair *p, flr_pose A, flr_pose B, const flr_gaug
     params = flr_default_gauge_params();
     for (params.max_work = 1; params.max_work < 2000; params.max_work *= 3) {
         flr_gauge_distance(p->parts[0], p->parts[1], A, B, &params, NULL, &other);
-        assert_true(other.work <= params.max_work);
-        assert_true(other.lower <= d && other.upper >= d);
+        assert_le(other.work, params.max_work);
+        assert_le(other.lower, d);
+        assert_ge(other.upper, d);
         assert_true(other.complete || other.work == params.max_work);
         if (other.complete) assert_same(r, &other);
         flr_gauge_witness far = {0, 0};
@@ -128,10 +132,10 @@ static void check_pose(const pair *p, flr_pose A, flr_pose B, flr_gauge_witness 
     flr_gauge_distance(p->parts[0], p->parts[1], A, B, NULL, NULL, &r);
     assert_true(r.found && r.complete && r.lower == r.upper);
     if (r.upper != expected) fail_msg("%.17g, by all pairs %.17g", r.upper, expected);
-    assert_true(r.meet == (expected == 0));
-    assert_true(fabs(flr_vec3_distance(r.a.point, r.b.point) - expected) <= slack);
-    assert_true(off_spot(p->meshes[0], A, &r.a) <= slack);
-    assert_true(off_spot(p->meshes[1], B, &r.b) <= slack);
+    assert_eq(r.meet, (expected == 0));
+    assert_le(fabs(flr_vec3_distance(r.a.point, r.b.point) - expected), slack);
+    assert_le(off_spot(p->meshes[0], A, &r.a), slack);
+    assert_le(off_spot(p->meshes[1], B, &r.b), slack);
     check_variants(p, A, B, &r, old);
 }
 
@@ -238,7 +242,8 @@ static void known_features(void **state)
     flr_gauge_distance(p.parts[0], p.parts[1], A, flr_pose_identity(), NULL, NULL, &r);
     assert_int_equal(r.a.kind, FLR_SPOT_VERTEX);
     assert_int_equal(r.b.kind, FLR_SPOT_FACE);
-    assert_true(fabs(r.b.point.z - 1) < 1e-15 && fabs(r.a.point.x - r.b.point.x) < 1e-14);
+    assert_lt(fabs(r.b.point.z - 1), 1e-15);
+    assert_lt(fabs(r.a.point.x - r.b.point.x), 1e-14);
     /* side by side, and then together */
     A = flr_pose_identity();
     A.p.x = 3.5;
@@ -276,7 +281,7 @@ static void nonsense_finds_nothing(void **state)
     flr_pose far = flr_pose_make(flr_vec3_make(1e9, 0, 0), flr_quat_identity());
     flr_gauge_distance(p.parts[0], p.parts[1], far, good, NULL, NULL, &r);
     assert_true(r.found && fabs(r.upper - (1e9 - 1)) < 1e-6);
-    assert_true(r.work < 2000);
+    assert_lt(r.work, 2000);
     far.p.x = 1e300;
     flr_gauge_distance(p.parts[0], p.parts[1], far, good, NULL, NULL, &r);
     assert_false(r.found);
@@ -317,10 +322,7 @@ static flr_result make(void *context, flr_error *error)
 {
     flr_gauge_part *part;
     flr_result result = flr_gauge_part_create(context, &part, error);
-    if (result == FLR_OK) {
-        assert_true(flr_gauge_part_bytes(part) > 1000);
-        flr_gauge_part_destroy(part);
-    }
+    if (result == FLR_OK) flr_gauge_part_destroy(part);
     return result;
 }
 
@@ -330,7 +332,7 @@ static void survives_without_memory(void **state)
     flr_test_shape a = {0};
     flr_test_shape_torus(&a, 0.02, 0.006, 40, 20);
     flr_mesh mesh = *flr_test_shape_mesh(&a);
-    assert_true(flr_fail_alloc_each(make, &mesh) > 3);
+    assert_gt(flr_fail_alloc_each(make, &mesh), 3);
     /* and a query needs none */
     pair p = begin(&mesh, &mesh);
     flr_gauge_result r;

@@ -1,7 +1,7 @@
 /* output guard: each promise by itself, then all of them against everything at once
  *
  * FLR_GUARD_STEPS sets the number of steps of the last test (default a million). */
-#include "feeler/guard.h"
+#include "feeler/device.h"
 
 #include <float.h>
 #include <math.h>
@@ -145,9 +145,9 @@ static int fade(subject *s, flr_guard_input input, uint32_t fault)
     while (force_of(s) > 0 || torque_of(s) > 0) {
         input.now_ns = s->now += MS;
         flr_guard_step(s->guard, &input, &output);
-        assert_true(before - force_of(s) <= 1 + 1e-9);
+        assert_le(before - force_of(s), 1 + 1e-9);
         before = force_of(s);
-        assert_true(s->now - begin <= 25 * MS);
+        assert_le(s->now - begin, 25 * MS);
     }
     assert_int_equal(output.faults & fault, fault);
     assert_near(output.gain, 0, 0);
@@ -181,8 +181,8 @@ static void losses(void **state)
         assert_int_equal(fade(&s, cases[i].input, cases[i].fault), cases[i].ms);
         assert_int_equal(flr_guard_get_stats(s.guard).trips, i + 1);
         // and it comes back by the ramp
-        assert_true(step(&s, wrench).gain < 0.01);
-        assert_true(force_of(&s) < 0.05);
+        assert_lt(step(&s, wrench).gain, 0.01);
+        assert_lt(force_of(&s), 0.05);
     }
     // a device that does not listen
     settle(&s, wrench);
@@ -266,15 +266,15 @@ static void watchdog(void **state)
         s.now += MS;
         bool in_charge = flr_guard_watch(s.guard, s.now);
         assert_int_equal(in_charge, s.now - last > 5 * MS);
-        assert_true(before - force_of(&s) <= 1 + 1e-9);
+        assert_le(before - force_of(&s), 1 + 1e-9);
         before = force_of(&s);
-        assert_true(s.now - last <= 25 * MS);
+        assert_le(s.now - last, 25 * MS);
     }
     assert_int_equal(s.now - last, 20 * MS);
     // the loop comes back: told what was, begins by the ramp
     flr_guard_output output = step(&s, push(15, 0.5));
     assert_int_equal(output.faults, FLR_FAULT_STALLED);
-    assert_true(step(&s, push(15, 0.5)).gain < 0.01);
+    assert_lt(step(&s, push(15, 0.5)).gain, 0.01);
     assert_int_equal(flr_guard_get_stats(s.guard).counts[10], 15);
     assert_int_equal(flr_guard_get_stats(s.guard).trips, 1);
     assert_false(flr_guard_watch(s.guard, s.now));
@@ -304,11 +304,11 @@ static void watchdog_and_clock(void **state)
         }
         s.now += jumps[i];
         double before = force_of(&s);
-        assert_true(before > 14);
+        assert_gt(before, 14);
         for (int k = 0; k < 25; k++) {
             s.now += MS;
             flr_guard_watch(s.guard, s.now);
-            assert_true(before - force_of(&s) <= 1 + 1e-9);
+            assert_le(before - force_of(&s), 1 + 1e-9);
             before = force_of(&s);
         }
         assert_near(force_of(&s), 0, 0);
@@ -372,7 +372,7 @@ static void contested(void **state)
     for (int i = 0; i < 20000; i++) step(&s, push(10, 0));
     finished = true;
     pthread_join(thread, NULL);
-    assert_true(flr_guard_get_stats(s.guard).max_force <= 10);
+    assert_le(flr_guard_get_stats(s.guard).max_force, 10);
     settle(&s, push(10, 0));
     close_all(&s);
 }
@@ -416,7 +416,7 @@ static void refused(void **state)
     assert_ok(flr_guard_create(&def, &guard, &error), error);
     flr_guard_destroy(guard);
     flr_device_close(device);
-    for (unsigned i = 0; i < FLR_FAULT_COUNT; i++) assert_true(strlen(flr_fault_name(i)) > 3);
+    for (unsigned i = 0; i < FLR_FAULT_COUNT; i++) assert_gt(strlen(flr_fault_name(i)), 3);
 }
 
 static flr_result make(void *context, flr_error *error)
@@ -614,7 +614,7 @@ static void everything_at_once(void **state)
         "%llu steps, %llu writes, %llu of them with a force, %llu changed by a whole step\n",
         (unsigned long long)c.steps, (unsigned long long)c.seen.writes,
         (unsigned long long)c.seen.nonzero, (unsigned long long)c.seen.largest_steps);
-    assert_true(c.seen.nonzero > c.seen.writes / 4); // the promises are not kept by doing nothing
+    assert_gt(c.seen.nonzero, c.seen.writes / 4); // the promises are not kept by doing nothing
 }
 
 int main(void)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "feeler/guard.h"
-#include "feeler/hash.h"
+#include "feeler/base.h"
+#include "feeler/device.h"
 #include "support/fail_alloc.h"
 #include "support/golden.h"
 
@@ -60,10 +60,10 @@ static void every_script_is_a_motion(void **state)
         // a hand does not jump (the path above does), stays in reach and does something
         assert_true(removal || fastest < 6);
         assert_true(removal || farthest <= 0.05 * sqrt(3) + 1e-9);
-        assert_true(farthest > (kind == FLR_SCRIPT_IDLE ? 5e-5 : 0.04));
-        if (kind == FLR_SCRIPT_IDLE) assert_true(farthest < 5e-4);
-        if (kind != FLR_SCRIPT_IDLE) assert_true(turned > 0.1);
-        if (kind == FLR_SCRIPT_AGGRESSIVE) assert_true(fastest > 1);
+        assert_gt(farthest, (kind == FLR_SCRIPT_IDLE ? 5e-5 : 0.04));
+        if (kind == FLR_SCRIPT_IDLE) assert_lt(farthest, 5e-4);
+        if (kind != FLR_SCRIPT_IDLE) assert_gt(turned, 0.1);
+        if (kind == FLR_SCRIPT_AGGRESSIVE) assert_gt(fastest, 1);
         assert_true(removal ? flr_script_duration(script) == 3
                             : isinf(flr_script_duration(script)));
         flr_script_destroy(script);
@@ -96,7 +96,7 @@ static void seeds_differ(void **state)
     assert_int_equal(flr_script_create(&def, &a, NULL), FLR_OK);
     def.seed = 2;
     assert_int_equal(flr_script_create(&def, &b, NULL), FLR_OK);
-    assert_true(flr_vec3_distance(at(a, 1).p, at(b, 1).p) > 1e-3);
+    assert_gt(flr_vec3_distance(at(a, 1).p, at(b, 1).p), 1e-3);
     flr_script_destroy(a);
     flr_script_destroy(b);
 }
@@ -119,7 +119,7 @@ static void scripts_refused(void **state)
         if (i >= 7) def.kind = FLR_SCRIPT_REMOVAL;
         if (i == 8) def.path = wrong, def.path_count = 2;
         assert_int_equal(flr_script_create(&def, &script, &error), FLR_BAD_ARGUMENT);
-        assert_true(strlen(error.message) > 20);
+        assert_gt(strlen(error.message), 20);
         assert_null(script);
     }
     flr_script_kind kind;
@@ -237,7 +237,7 @@ static void energy_only_falls(void **state)
             double stretch = flr_vec3_distance(s.T_base_grip.p, to);
             double energy = 0.5 * def.arm_stiffness * stretch * stretch +
                             0.5 * mass * flr_vec3_length2(s.twist.linear);
-            if (i > 2) assert_true(energy <= before * (1 + 1e-9) + 1e-15);
+            if (i > 2) assert_le(energy, before * (1 + 1e-9) + 1e-15);
             before = energy;
         }
         flr_device_close(device);
@@ -384,7 +384,7 @@ static void script_device(void **state)
     flr_device *device;
     flr_error error;
     assert_ok(flr_device_open(&flr_script_driver, &target, &device, &error), error);
-    assert_true(flr_device_get_info(device)->force == 0);
+    assert_eq(flr_device_get_info(device)->force, 0);
     flr_device_sample s;
     for (int i = 0; i < 100; i++) {
         assert_true(flr_device_read(device, 777 + i * 10 * MS, &s));
@@ -426,7 +426,7 @@ static flr_result make_all(void *context, flr_error *error)
 static void memory_runs_out(void **state)
 {
     (void)state;
-    assert_true(flr_fail_alloc_each(make_all, NULL) >= 8);
+    assert_ge(flr_fail_alloc_each(make_all, NULL), 8);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* force devices by stub libraries, what is missing, and plugins */
-#include "feeler/hardware.h"
+#include "feeler/device.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -8,7 +8,6 @@
 
 #include "../fake/stub_arm.h"
 #include "feeler/env.h"
-#include "feeler/guard.h"
 #include "support/fail_alloc.h"
 
 #define STUBS FLR_BINARY_DIR "/tests/stubs/"
@@ -39,7 +38,7 @@ static flr_device_sample newest(flr_device *device)
 {
     flr_device_sample sample = {0};
     for (int fresh = 0, i = 0; fresh < 3; i++, nap()) { // the first ones may be from before
-        assert_true(i < 300000);
+        assert_lt(i, 300000);
         fresh += flr_device_read(device, 1 + i, &sample);
     }
     return sample;
@@ -78,7 +77,7 @@ static flr_guard *guard_of(flr_device *device)
 /* waits until the stub got zero several times in a row */
 static void wait_zero(stub_arm *arm)
 {
-    for (int i = 0; arm->zeros < 3; i++, nap()) assert_true(i < 300000);
+    for (int i = 0; arm->zeros < 3; i++, nap()) assert_lt(i, 300000);
 }
 
 /* ---- the same for both ---- */
@@ -121,7 +120,8 @@ static void works(const arm_case *c)
     flr_device *device = open_one(c->text);
     const flr_device_info *info = flr_device_get_info(device);
     assert_true(info->hardware && strstr(info->name, "tub "));
-    assert_true(fabs(info->force - c->force) < 1e-12 && fabs(info->torque - c->torque) < 1e-12);
+    assert_lt(fabs(info->force - c->force), 1e-12);
+    assert_lt(fabs(info->torque - c->torque), 1e-12);
     assert_int_equal(arm->enabled, 1);
 
     // pose, in our axes
@@ -149,7 +149,7 @@ static void works(const arm_case *c)
 
     // more than it bears is cut
     push(device, guard, (flr_wrench){.force = {1000, 0, 0}}, 40);
-    assert_true(along(arm->force, c->right) <= c->force + 1e-9);
+    assert_le(along(arm->force, c->right), c->force + 1e-9);
 
     // the loop falls silent, and nobody watches: the thread gives no force
     push(device, guard, wrench, 5);
@@ -169,7 +169,7 @@ static void cable_pulled(const arm_case *c)
     flr_guard *guard = guard_of(device);
     for (int i = 0; along(arm->force, c->right) <= 0.5; i++) {
         push(device, guard, (flr_wrench){.force = {1, 0, 0}}, 1);
-        assert_true(i < 300000);
+        assert_lt(i, 300000);
     }
     arm->broken = 1;
     for (int i = 0; i < 300000 && flr_guard_get_stats(guard).counts[9] == 0; i++, nap()) {
@@ -178,7 +178,7 @@ static void cable_pulled(const arm_case *c)
                                  .data_fresh = true};
         flr_guard_step(guard, &input, NULL);
     }
-    assert_true(flr_guard_get_stats(guard).counts[9] > 0); // FLR_FAULT_DEVICE
+    assert_gt(flr_guard_get_stats(guard).counts[9], 0); // FLR_FAULT_DEVICE
     wait_zero(arm);
     flr_device_sample s;
     flr_device_read(device, 1, &s); // what came before
@@ -217,8 +217,8 @@ static void openhaptics(void **state)
     char left[300];
     snprintf(left, sizeof left, "%s,device=Left,force=2", hd);
     flr_device *device = open_one(left);
-    assert_true(flr_device_get_info(device)->force == 2);
-    assert_true(flr_device_get_info(device)->workspace.high.z == 0.06);
+    assert_eq(flr_device_get_info(device)->force, 2);
+    assert_eq(flr_device_get_info(device)->workspace.high.z, 0.06);
     refused(hd, FLR_DENIED, "one at a time");
     flr_device_info info;
     flr_error error;
@@ -258,8 +258,8 @@ static void forcedimension(void **state)
     cable_pulled(&forcedimension_case);
     // an older library: no torque, no angular velocity
     flr_device *device = open_one("forcedimension:library=" STUBS "stub_dhd_plain.so,force=12");
-    assert_true(flr_device_get_info(device)->torque == 0);
-    assert_true(flr_device_get_info(device)->force == 12);
+    assert_eq(flr_device_get_info(device)->torque, 0);
+    assert_eq(flr_device_get_info(device)->force, 12);
     assert_vec(newest(device).twist.angular, 0, 0, 0);
     flr_device_close(device);
 }

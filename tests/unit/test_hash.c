@@ -1,6 +1,6 @@
 #include "support/test.h"
 
-#include "feeler/hash.h"
+#include "feeler/base.h"
 
 static void golden_values(void **state)
 {
@@ -80,8 +80,9 @@ static void avalanche(void **state)
                 if (flipped < least) least = flipped;
             }
         }
-        assert_true(sum / count > 62.0 && sum / count < 66.0);
-        assert_true(least > 28); // six standard deviations below the mean of 64
+        assert_gt(sum / count, 62.0);
+        assert_lt(sum / count, 66.0);
+        assert_gt(least, 28); // six standard deviations below the mean of 64
     }
 }
 
@@ -111,7 +112,7 @@ static void similar_inputs_do_not_collide(void **state)
         }
     }
     qsort(hashes, COUNT, sizeof *hashes, compare_hashes);
-    for (size_t i = 1; i < COUNT; i++) assert_true(hashes[i].low != hashes[i - 1].low);
+    for (size_t i = 1; i < COUNT; i++) assert_ne(hashes[i].low, hashes[i - 1].low);
     free(hashes);
 }
 
@@ -124,7 +125,7 @@ static void flipped_signs_do_not_cancel(void **state)
     for (int sign = 31; sign < 256; sign += 32)
         for (int bit = 256; bit < 512; bit++) {
             bytes[sign / 8] ^= (uint8_t)(1 << sign % 8), bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            assert_true(count_bits(before, flr_hash_bytes(bytes, sizeof bytes)) > 28);
+            assert_gt(count_bits(before, flr_hash_bytes(bytes, sizeof bytes)), 28);
             bytes[sign / 8] ^= (uint8_t)(1 << sign % 8), bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
 }

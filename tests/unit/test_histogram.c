@@ -1,5 +1,5 @@
 /* histogram: steps without gaps, percentiles beside sorted numbers, a reader in another thread */
-#include "feeler/histogram.h"
+#include "feeler/base.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,9 +16,9 @@ static void steps_join(void **state)
         if (i + 1 < FLR_HISTOGRAM_SIZE) assert_int_equal(flr_histogram_index(upper + 1), i + 1);
         // and is at most 1/32 wide
         uint64_t lower = i ? flr_histogram_upper(i - 1) + 1 : 0;
-        assert_true((upper - lower) * 32 <= lower);
+        assert_le((upper - lower) * 32, lower);
     }
-    assert_true(flr_histogram_upper(FLR_HISTOGRAM_SIZE - 1) == ((uint64_t)1 << 42) - 1);
+    assert_eq(flr_histogram_upper(FLR_HISTOGRAM_SIZE - 1), ((uint64_t)1 << 42) - 1);
     assert_int_equal(flr_histogram_index(UINT64_MAX), FLR_HISTOGRAM_SIZE - 1);
 }
 
@@ -28,15 +28,21 @@ static void empty_and_one(void **state)
     static flr_histogram h;
     memset(&h, 0, sizeof h);
     flr_percentiles p = flr_histogram_percentiles(&h);
-    assert_true(p.count == 0 && p.mean == 0 && p.p50 == 0 && p.p999 == 0 && p.max == 0);
+    assert_eq(p.count, 0);
+    assert_eq(p.mean, 0);
+    assert_eq(p.p50, 0);
+    assert_eq(p.p999, 0);
+    assert_eq(p.max, 0);
     flr_histogram_add(&h, 123456789);
     p = flr_histogram_percentiles(&h);
-    assert_true(p.p50 == 123456789 && p.p999 == 123456789 && p.max == 123456789);
+    assert_eq(p.p50, 123456789);
+    assert_eq(p.p999, 123456789);
+    assert_eq(p.max, 123456789);
     flr_histogram_add(&h, UINT64_MAX / 2);
-    assert_true(flr_histogram_quantile(&h, 1) == UINT64_MAX / 2);
-    assert_true(flr_histogram_quantile(&h, 0) <= 123456789 + 123456789 / 32);
+    assert_eq(flr_histogram_quantile(&h, 1), UINT64_MAX / 2);
+    assert_le(flr_histogram_quantile(&h, 0), 123456789 + 123456789 / 32);
     flr_histogram_clear(&h);
-    assert_true(flr_histogram_percentiles(&h).count == 0);
+    assert_eq(flr_histogram_percentiles(&h).count, 0);
 }
 
 static int compare(const void *a, const void *b)
@@ -71,8 +77,8 @@ static void like_sorted(void **state)
                 fail_msg("quantile %g: %llu, not %llu", q[i], (unsigned long long)got,
                          (unsigned long long)exact);
         }
-        assert_true(flr_histogram_percentiles(&h).count == COUNT);
-        assert_true(flr_histogram_percentiles(&h).max == values[COUNT - 1]);
+        assert_eq(flr_histogram_percentiles(&h).count, COUNT);
+        assert_eq(flr_histogram_percentiles(&h).max, values[COUNT - 1]);
     }
 }
 
@@ -95,7 +101,8 @@ static void read_meanwhile(void **state)
     uint64_t before = 0;
     while (!atomic_load(&done)) {
         flr_percentiles p = flr_histogram_percentiles(&shared);
-        assert_true(p.count >= before && p.count <= 100000);
+        assert_ge(p.count, before);
+        assert_le(p.count, 100000);
         if (p.count) assert_in_range(p.p50, 1000, 1099);
         before = p.count;
     }

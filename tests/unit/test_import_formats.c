@@ -1,5 +1,5 @@
 /* the real helper on files of each format: shape, unit, names, placements, sandbox */
-#include "feeler/import.h"
+#include "feeler/mesh.h"
 #include "support/test.h"
 
 #include <fcntl.h>
@@ -296,7 +296,7 @@ static void assembly(const char *file, double unit, double options_unit)
     assert_near(group_volume(mesh, 1), 6000 * cubic, 1e-6 * cubic);
     // a ball inscribed by triangles is a little smaller than 4/3 π r³
     double ball = 4.0 / 3 * 3.14159265358979 * 12.5 * 12.5 * 12.5;
-    assert_true(group_volume(mesh, 2) < ball * cubic);
+    assert_lt(group_volume(mesh, 2), ball * cubic);
     assert_near(group_volume(mesh, 2), ball * cubic, 0.01 * ball * cubic);
 
     flr_mesh *part;
@@ -361,7 +361,7 @@ static void chord(void **state)
         flr_mesh_options options = options_for_helper();
         options.chord = chords[i];
         flr_mesh *mesh = read_with(cad("ball.brep"), &options, NULL);
-        assert_true(mesh->triangle_count > last);
+        assert_gt(mesh->triangle_count, last);
         last = mesh->triangle_count;
         // vertices lie on the ball; triangles stray at most a chord inwards at their centres
         for (uint32_t k = 0; k < mesh->triangle_count; ++k) {
@@ -370,7 +370,7 @@ static void chord(void **state)
             flr_vec3 c = mesh->vertices[mesh->triangles[k].v[2]];
             assert_near(sqrt(a.x * a.x + a.y * a.y + a.z * a.z), 0.0125, 1e-8);
             double x = (a.x + b.x + c.x) / 3, y = (a.y + b.y + c.y) / 3, z = (a.z + b.z + c.z) / 3;
-            assert_true(0.0125 - sqrt(x * x + y * y + z * z) < 2 * chords[i]);
+            assert_lt(0.0125 - sqrt(x * x + y * y + z * z), 2 * chords[i]);
         }
         flr_mesh_destroy(mesh);
     }

@@ -1,7 +1,7 @@
 /* damaged files through the real helper: never more than a sentence, and nothing left behind.
  * FLR_MUTATIONS=N sets how many damaged files are tried, FLR_MUTATIONS_SECONDS=N for how long at most;
  * FLR_KEEP_CRASHES=FOLDER collects those that end the helper. tests/reliability/files.sh runs it for long. */
-#include "feeler/import.h"
+#include "feeler/mesh.h"
 #include "support/test.h"
 
 #include <dirent.h>
@@ -39,7 +39,7 @@ static void load_samples(const char *from)
         snprintf(path, sizeof path, "%s/%s", from, entry->d_name);
         FILE *file = fopen(path, "rb");
         assert_non_null(file);
-        assert_true(sample_count < FILES_MAX);
+        assert_lt(sample_count, FILES_MAX);
         snprintf(samples[sample_count].name, sizeof samples->name, "%.63s", entry->d_name);
         samples[sample_count].bytes = malloc(SIZE_MAX_BYTES);
         assert_non_null(samples[sample_count].bytes);
@@ -159,7 +159,7 @@ static void mutations(void **state)
         flr_result result = flr_mesh_open(flr_env_real(), path, &options, &mesh, NULL, &error);
         ++counts[result];
         if (result == FLR_OK) {
-            assert_true(mesh->triangle_count > 0);
+            assert_gt(mesh->triangle_count, 0);
             flr_mesh_destroy(mesh);
         } else if (strncmp(error.message, path, strlen(path)) != 0) {
             fail_msg("run %d: the sentence does not name the file: %s", i, error.message);

@@ -1,11 +1,11 @@
 /* impulses: momentum stays, energy never grows, parts come to rest */
-#include "feeler/impulse.h"
+#include "feeler/spheres.h"
 
 #include <math.h>
 
-#include "feeler/body.h"
+#include "feeler/dynamics.h"
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/quiet.h"
 
 /* What touches are between the two, resolved. */
@@ -109,18 +109,18 @@ static void energy_never_grows(void **state)
         double scale = flr_vec3_length(flr_body_momentum(&a).force) +
                        flr_vec3_length(flr_body_momentum(&b).force) +
                        flr_vec3_length(both[0].given.force) + 1;
-        assert_true(flr_vec3_length(flr_vec3_sub(is.force, was.force)) < 1e-9 * scale);
-        assert_true(flr_vec3_length(flr_vec3_sub(is.torque, was.torque)) < 1e-9 * scale);
+        assert_lt(flr_vec3_length(flr_vec3_sub(is.force, was.force)), 1e-9 * scale);
+        assert_lt(flr_vec3_length(flr_vec3_sub(is.torque, was.torque)), 1e-9 * scale);
         /* when it came to an end, nothing approaches any more */
         for (uint32_t i = 0; i < count && result.impulses < params.limit; i++) {
             flr_vec3 at = flr_vec3_lerp(pairs[i].centre_a, pairs[i].centre_b, 0.5);
             flr_vec3 v = flr_vec3_sub(flr_body_velocity(&a, at), flr_body_velocity(&b, at));
-            assert_true(flr_vec3_dot(v, pairs[i].normal) > -1.01e-5);
+            assert_gt(flr_vec3_dot(v, pairs[i].normal), -1.01e-5);
         }
     }
     print_message("%u collisions, %u with impulses; energy grew by %.2g of itself at most\n",
                   rounds, hit, worst);
-    assert_true(hit > rounds / 2);
+    assert_gt(hit, rounds / 2);
     flr_impulse_destroy(impulse);
 }
 
@@ -148,20 +148,22 @@ static void two_balls(void **state)
         params.restitution = bounce, params.recover = 1;
         flr_impulse_result result = resolve_two(impulse, &pair, 1, balls, &params);
         assert_int_equal(result.impulses, 1);
-        assert_true(fabs(a->twist.linear.x - (bounce ? -1 : 1)) < 1e-12);
-        assert_true(fabs(b->twist.linear.x - (bounce ? 3 : 1)) < 1e-12);
-        assert_true(fabs(a->given.force.x + b->given.force.x) < 1e-12);
+        assert_lt(fabs(a->twist.linear.x - (bounce ? -1 : 1)), 1e-12);
+        assert_lt(fabs(b->twist.linear.x - (bounce ? 3 : 1)), 1e-12);
+        assert_lt(fabs(a->given.force.x + b->given.force.x), 1e-12);
         /* what bounces parts by itself; else the shift takes out what is deeper than the slop */
         double shift = b->shift.linear.x - a->shift.linear.x;
-        assert_true(fabs(shift - (bounce ? 0 : 4e-4)) < 1e-6);
-        assert_true(result.deepest == 5e-4 && result.left == 0);
+        assert_lt(fabs(shift - (bounce ? 0 : 4e-4)), 1e-6);
+        assert_eq(result.deepest, 5e-4);
+        assert_eq(result.left, 0);
     }
     /* what makes no sense is not looked at */
     flr_impulse_body still[2] = {flr_impulse_body_fixed(), flr_impulse_body_fixed()};
     flr_voxel_pair wrong = {.normal = {NAN, 0, 0}, .depth = NAN};
     flr_impulse_params params = flr_default_impulse_params();
     flr_impulse_result result = resolve_two(impulse, &wrong, 1, still, &params);
-    assert_true(result.impulses == 0 && result.shifts == 0);
+    assert_eq(result.impulses, 0);
+    assert_eq(result.shifts, 0);
     flr_impulse_destroy(impulse);
 }
 
@@ -255,7 +257,7 @@ static void comes_to_rest(falling *f, unsigned frames, double restitution, doubl
     uint32_t pairs = 0;
     for (unsigned i = 0; i < frames; i++) pairs = fall(f, restitution);
     flr_pose rest = f->body.T_world_part;
-    assert_true(pairs > 0);
+    assert_gt(pairs, 0);
     double fastest = 0, farthest = 0;
     for (unsigned i = 0; i < 200; i++) {
         fall(f, restitution);
@@ -264,7 +266,8 @@ static void comes_to_rest(falling *f, unsigned frames, double restitution, doubl
     }
     print_message("at rest within %.3g mm, %.3g m/s, z %.2f mm\n", 1e3 * farthest, fastest,
                   1e3 * f->body.T_world_part.p.z);
-    assert_true(farthest <= most && fastest == 0);
+    assert_le(farthest, most);
+    assert_eq(fastest, 0);
 }
 
 static void a_part_that_falls_on_another_rests(void **state)
@@ -278,7 +281,8 @@ static void a_part_that_falls_on_another_rests(void **state)
                           flr_quat_from_axis_angle(flr_vec3_make(1, 0.5, 0), bounce ? 0.05 : 0));
         comes_to_rest(&f, 300, 0.4 * bounce, 0);
         /* on it, not in it: half of 24 mm and of 12 mm, less the overlap of surface voxels */
-        assert_true(f.body.T_world_part.p.z > 0.0165 && f.body.T_world_part.p.z < 0.0195);
+        assert_gt(f.body.T_world_part.p.z, 0.0165);
+        assert_lt(f.body.T_world_part.p.z, 0.0195);
         free_falling(&f);
     }
 }

@@ -40,7 +40,7 @@ static void thesis(void **state)
     assert_int_equal(mesh->triangle_count, 9);
     assert_int_equal(mesh->vertex_count, 6);
     assert_int_equal(report.triangles_in_file, 9);
-    assert_true(mesh->vertices[0].x == 0.00741279 * 0.001);
+    assert_eq(mesh->vertices[0].x, 0.00741279 * 0.001);
     flr_mesh_destroy(mesh);
 }
 

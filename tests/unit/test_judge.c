@@ -116,13 +116,17 @@ static void equals_integers(void **state)
         if (!got) continue;
         hits++;
         flat_hits += flat;
-        assert_true(t >= 0 && t <= 1 && back >= 0 && back <= 1);
+        assert_ge(t, 0);
+        assert_le(t, 1);
+        assert_ge(back, 0);
+        assert_le(back, 1);
         if (volume(v[0], v[1], v[2], a) || volume(v[0], v[1], v[2], b))
-            assert_true(fabs(t + back - 1) < 1e-8);
+            assert_lt(fabs(t + back - 1), 1e-8);
         else
-            assert_true(t <= 1 - back + 1e-8); /* where it enters is not behind where it leaves */
+            assert_le(t, 1 - back + 1e-8); /* where it enters is not behind where it leaves */
     }
-    assert_true(hits > CASES / 20 && flat_hits > CASES / 100);
+    assert_gt(hits, CASES / 20);
+    assert_gt(flat_hits, CASES / 100);
 }
 
 /* The exact values against 128-bit integers, where two large numbers almost cancel. */
@@ -149,7 +153,8 @@ static void volumes_are_exact(void **state)
                              scaled(p[2], 1, flr_vec3_zero()), scaled(p[3], 1, flr_vec3_zero()));
         long double wanted = (long double)sum;
         assert_true(got == wanted || fabsl(got - wanted) <= fabsl(wanted) * 0x1p-60l);
-        assert_true((got > 0) == (sum > 0) && (got < 0) == (sum < 0));
+        assert_eq((got > 0), (sum > 0));
+        assert_eq((got < 0), (sum < 0));
     }
 }
 

@@ -33,10 +33,10 @@ static void the_figure(void **state)
     assert_string_equal(part->name, "axle_part01");
     assert_string_equal(part->file, "axle_part01.3ds");
     // 0.02 ft are the 0.6096 cm of the appendix
-    assert_true(fabs(part->voxel - 0.006096) < 1e-15);
-    assert_true(fabs(part->T_world_part.p.x + 0.434 * 0.3048) < 1e-15);
-    assert_true(fabs(part->T_world_part.p.z - 3.6 * 0.3048) < 1e-15);
-    assert_true(part->unit == 0.3048);
+    assert_lt(fabs(part->voxel - 0.006096), 1e-15);
+    assert_lt(fabs(part->T_world_part.p.x + 0.434 * 0.3048), 1e-15);
+    assert_lt(fabs(part->T_world_part.p.z - 3.6 * 0.3048), 1e-15);
+    assert_eq(part->unit, 0.3048);
     assert_int_equal(part->line, 3);
     assert_int_equal(part->column, 1);
     for (size_t i = 0; i < 8; i++) assert_true(scene->parts[i].moving);
@@ -71,7 +71,7 @@ static void variations(void **state)
     assert_string_equal(scene->parts[0].name, "two words");
     assert_string_equal(scene->parts[1].name, "bolt");
     assert_string_equal(scene->parts[2].name, "bolt 2");
-    assert_true(fabs(scene->parts[0].unit - 0.5 * 0.3048) < 1e-15);
+    assert_lt(fabs(scene->parts[0].unit - 0.5 * 0.3048), 1e-15);
     assert_int_equal(scene->parts[2].line, 7);
     flr_scene_destroy(scene);
 
@@ -156,9 +156,9 @@ static void no_memory(void **state)
         flr_fail_alloc_at(0);
         assert_true(result == FLR_OK || result == FLR_NO_MEMORY);
         if (result == FLR_OK) flr_scene_destroy(scene);
-        if (result != FLR_OK) assert_true(strlen(error.message) > 10);
+        if (result != FLR_OK) assert_gt(strlen(error.message), 10);
     } while (failed > 0);
-    assert_true(n > 20);
+    assert_gt(n, 20);
 }
 
 /* How many models there will be costs nothing until they come, and 4096 are the most. */
@@ -177,14 +177,14 @@ static void memory_follows_the_models(void **state)
     flr_fail_alloc_peak_begin();
     assert_int_equal(flr_scene_parse("f", text, size, &scene, &error), FLR_BAD_INPUT);
     assert_non_null(strstr(error.message, "0 of 4096 are there"));
-    assert_true(flr_fail_alloc_peak() < 8 << 10);
+    assert_lt(flr_fail_alloc_peak(), 8 << 10);
 
     for (int i = 0; i < 4096; i++, size += strlen(line)) memcpy(text + size, line, strlen(line));
     memcpy(text + size, end, strlen(end));
     size += strlen(end);
     flr_fail_alloc_peak_begin();
     assert_ok(flr_scene_parse("f", text, size, &scene, &error), error);
-    assert_true(flr_fail_alloc_peak() < 16 << 20);
+    assert_lt(flr_fail_alloc_peak(), 16 << 20);
     assert_int_equal(scene->part_count, 4096);
     flr_scene_destroy(scene);
     free(text);

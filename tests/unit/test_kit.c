@@ -39,7 +39,7 @@ static void test_sine(void **state)
     for (int quarter = -8; quarter <= 8; quarter++) {
         double s = flr_kit_sin(quarter / 4.0), c = flr_kit_cos(quarter / 4.0);
         assert_true(s == 0 || s == 1 || s == -1);
-        assert_true(s * s + c * c == 1);
+        assert_eq(s * s + c * c, 1);
     }
 }
 
@@ -361,7 +361,7 @@ static flr_result build_some(void *context, flr_error *error)
 static void test_out_of_memory(void **state)
 {
     (void)state;
-    assert_true(flr_fail_alloc_each(build_some, NULL) > 8);
+    assert_gt(flr_fail_alloc_each(build_some, NULL), 8);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* leaks: holes through which the inside was reached, and what is none */
 #include "voxel/leak.h"
 
-#include "feeler/mesh_io.h"
-#include "feeler/voxelize.h"
+#include "feeler/mesh.h"
+#include "feeler/voxels.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_voxmap *voxelize(const flr_mesh *mesh, double voxel, bool hollow)
@@ -66,13 +66,14 @@ static void a_box_without_lid_leaks(void **state)
     flr_leak_report report = find(mesh, 0.001, false);
     assert_int_equal(report.total, 1);
     assert_int_equal(report.count, 1);
-    assert_true(flr_vec3_distance(report.leaks[0].place, flr_vec3_make(0, 0, 0.025)) < 1e-6);
-    assert_true(fabs(report.leaks[0].gap - 0.03) < 1e-6);
-    assert_true(report.leaks[0].voxel >= 0.0375 && report.leaks[0].voxel < 0.04);
+    assert_lt(flr_vec3_distance(report.leaks[0].place, flr_vec3_make(0, 0, 0.025)), 1e-6);
+    assert_lt(fabs(report.leaks[0].gap - 0.03), 1e-6);
+    assert_ge(report.leaks[0].voxel, 0.0375);
+    assert_lt(report.leaks[0].voxel, 0.04);
     char text[FLR_LEAK_TEXT_SIZE];
     assert_string_equal(flr_leak_print(&report.leaks[0], text),
                         "interior leaked through a gap near (0, 0, 25 mm), about 30 mm; use "
-                        "--voxel 38mm or --hollow");
+                        "voxels of 38mm, or voxelize the part as hollow");
     /* who asks for no interior has no leak, and what is advised helps */
     assert_int_equal(find(mesh, 0.001, true).total, 0);
     assert_int_equal(find(mesh, report.leaks[0].voxel, false).total, 0);
@@ -96,7 +97,7 @@ static void leaks_do_not_depend_on_the_pose(void **state)
         flr_leak_report report = find(flr_test_shape_mesh(&shape), 0.001, false);
         assert_int_equal(report.total, 1);
         flr_vec3 lid = flr_pose_apply(T, flr_vec3_make(0, 0, 0.01));
-        assert_true(flr_vec3_distance(report.leaks[0].place, lid) < 1e-6);
+        assert_lt(flr_vec3_distance(report.leaks[0].place, lid), 1e-6);
         flr_test_shape_free(&shape);
     }
 }
@@ -152,8 +153,10 @@ static void the_widest_comes_first(void **state)
     }
     flr_leak_report report = find(flr_test_shape_mesh(&shape), 0.001, false);
     assert_int_equal(report.total, 2);
-    assert_true(report.leaks[0].gap > 0.038 && report.leaks[1].gap < 0.021);
-    assert_true(report.leaks[0].place.z > 0.05 && report.leaks[1].place.z < 0.01);
+    assert_gt(report.leaks[0].gap, 0.038);
+    assert_lt(report.leaks[1].gap, 0.021);
+    assert_gt(report.leaks[0].place.z, 0.05);
+    assert_lt(report.leaks[1].place.z, 0.01);
     flr_test_shape_free(&shape);
 }
 
@@ -180,7 +183,7 @@ static void shared_models(void **state)
         assert_int_equal(report.total, cases[i].leaks);
         /* the advice helps: nothing leaks, and there is an inside */
         flr_voxmap *voxmap = voxelize(mesh, report.leaks[0].voxel, false);
-        assert_true(flr_voxmap_get_info(voxmap).stats.interior_voxels > 0);
+        assert_gt(flr_voxmap_get_info(voxmap).stats.interior_voxels, 0);
         flr_voxmap_destroy(voxmap);
         assert_int_equal(find(mesh, report.leaks[0].voxel, false).total, 0);
         flr_mesh_destroy(mesh);

@@ -56,25 +56,25 @@ static void test_finest_is_the_mesh(void **state)
     flr_level *level = NULL;
     assert_int_equal(flr_level_make(mesh, flr_mesh_hash(mesh), 0, false, &level), FLR_OK);
     assert_int_equal(level->triangles, mesh->triangle_count);
-    assert_true(level->chunk_count > 1);
-    assert_true(level->vertices >= mesh->vertex_count);
+    assert_gt(level->chunk_count, 1);
+    assert_ge(level->vertices, mesh->vertex_count);
     uint32_t first = 0;
     uint8_t *seen = calloc(mesh->vertex_count, 1);
     for (uint32_t c = 0; c < level->chunk_count; c++) {
         const flr_level_chunk *chunk = &level->chunks[c];
         assert_int_equal(chunk->first_vertex, first);
-        assert_true(chunk->vertex_count <= FLR_LEVEL_VERTICES);
-        assert_true(chunk->index_count <= 3 * FLR_LEVEL_TRIANGLES);
+        assert_le(chunk->vertex_count, FLR_LEVEL_VERTICES);
+        assert_le(chunk->index_count, 3 * FLR_LEVEL_TRIANGLES);
         for (uint32_t i = 0; i < chunk->vertex_count; i++) {
             /* `source` says which vertex of the mesh it is */
             uint32_t source = level->source[first + i];
-            assert_true(source < mesh->vertex_count);
-            assert_true(chunk->vertices[3 * i] == (float)mesh->vertices[source].x);
-            assert_true(chunk->vertices[3 * i + 2] == (float)mesh->vertices[source].z);
+            assert_lt(source, mesh->vertex_count);
+            assert_eq(chunk->vertices[3 * i], (float)mesh->vertices[source].x);
+            assert_eq(chunk->vertices[3 * i + 2], (float)mesh->vertices[source].z);
             seen[source] = 1;
         }
         for (uint32_t i = 0; i < chunk->index_count; i++)
-            assert_true(chunk->indices[i] < chunk->vertex_count);
+            assert_lt(chunk->indices[i], chunk->vertex_count);
         first += chunk->vertex_count;
     }
     for (uint32_t i = 0; i < mesh->vertex_count; i++) assert_true(seen[i]);
@@ -104,8 +104,7 @@ static void test_packed_unpacks(void **state)
                                                    chunk->packed_indices_size),
                          0);
         for (uint32_t i = 0; i < 3 * chunk->vertex_count; i++)
-            assert_true(fabsf(vertices[i] - chunk->vertices[i]) <=
-                        fabsf(chunk->vertices[i]) * 8e-6f);
+            assert_le(fabsf(vertices[i] - chunk->vertices[i]), fabsf(chunk->vertices[i]) * 8e-6f);
         /* triangles may be turned, but not changed */
         for (uint32_t i = 0; i < chunk->index_count; i += 3) {
             bool same = false;
@@ -120,7 +119,7 @@ static void test_packed_unpacks(void **state)
         free(vertices);
         free(indices);
     }
-    assert_true(2 * packed < plain);
+    assert_lt(2 * packed, plain);
     flr_level_free(level);
     flr_mesh_destroy(mesh);
 }
@@ -132,9 +131,9 @@ static void test_coarser(void **state)
     flr_level *fine = NULL, *coarse = NULL;
     assert_int_equal(flr_level_make(mesh, flr_mesh_hash(mesh), 0, false, &fine), FLR_OK);
     assert_int_equal(flr_level_make(mesh, flr_mesh_hash(mesh), 2, false, &coarse), FLR_OK);
-    assert_true(coarse->triangles <= fine->triangles / 8);
-    assert_true(coarse->triangles > 100);
-    assert_true(fabs(area_of(coarse) / area_of(fine) - 1) < 0.1);
+    assert_le(coarse->triangles, fine->triangles / 8);
+    assert_gt(coarse->triangles, 100);
+    assert_lt(fabs(area_of(coarse) / area_of(fine) - 1), 0.1);
     flr_level_free(fine);
     flr_level_free(coarse);
     /* two triangles cannot be fewer */
@@ -154,7 +153,7 @@ static void test_choice(void **state)
     assert_int_equal(flr_level_choose(1000000, 300000), 1);
     assert_int_equal(flr_level_choose(1000000, 100000), 2);
     assert_int_equal(flr_level_choose(3000, 10), 0);
-    assert_true(flr_level_choose(UINT32_MAX, 1) <= FLR_LEVEL_MOST);
+    assert_le(flr_level_choose(UINT32_MAX, 1), FLR_MAX_LEVELS);
 }
 
 int main(void)

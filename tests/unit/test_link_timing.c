@@ -23,8 +23,8 @@ typedef struct flight {
 
 static void run(exchange *x, int count, const char *name)
 {
-    enum { MOST = 256 };
-    flight to_b[MOST], to_a[MOST];
+    enum { MAX_SAMPLES = 256 };
+    flight to_b[MAX_SAMPLES], to_a[MAX_SAMPLES];
     uint32_t count_b = 0, count_a = 0;
     uint64_t number_a = 0, number_b = 0;
     flr_test_random random = flr_test_random_begin(name);
@@ -53,7 +53,8 @@ static void run(exchange *x, int count, const char *name)
         f = (flight){now + x->back + more, ++number_b,
                      flr_link_timing_sent(&x->b, now + x->offset, 100)};
         if (!x->lost || number_b % x->lost) to_a[count_a++] = f;
-        assert_true(count_a < MOST && count_b < MOST);
+        assert_lt(count_a, MAX_SAMPLES);
+        assert_lt(count_b, MAX_SAMPLES);
     }
 }
 
@@ -62,13 +63,13 @@ static void test_even(void **state)
     (void)state;
     exchange x = {.there = 30 * ms, .back = 30 * ms, .offset = 5000000 * ms};
     run(&x, 5000, "test_link_timing even");
-    assert_true(fabs(x.a.rtt - 0.060) < 0.002);
-    assert_true(fabs(flr_link_timing_least(&x.a) - 0.060) < 0.001);
-    assert_true(llabs(x.a.offset_ns - x.offset) < ms);
-    assert_true(llabs(x.b.offset_ns + x.offset) < ms);
-    assert_true(x.a.loss_in == 0);
-    assert_true(fabs(x.a.in.packets_rate - 100) < 3);
-    assert_true(fabs(x.a.out.bytes_rate - 10000) < 300);
+    assert_lt(fabs(x.a.rtt - 0.060), 0.002);
+    assert_lt(fabs(flr_link_timing_least(&x.a) - 0.060), 0.001);
+    assert_lt(llabs(x.a.offset_ns - x.offset), ms);
+    assert_lt(llabs(x.b.offset_ns + x.offset), ms);
+    assert_eq(x.a.loss_in, 0);
+    assert_lt(fabs(x.a.in.packets_rate - 100), 3);
+    assert_lt(fabs(x.a.out.bytes_rate - 10000), 300);
 }
 
 /* one way longer than the other: the offset is wrong by half the difference, and says so */
@@ -78,9 +79,9 @@ static void test_uneven(void **state)
     exchange x = {.there = 90 * ms, .back = 10 * ms, .offset = -77 * ms};
     run(&x, 3000, "test_link_timing uneven");
     int64_t wrong = llabs(x.a.offset_ns - x.offset);
-    assert_true(llabs(wrong - 40 * ms) < ms);
-    assert_true(wrong <= flr_link_timing_wrong(&x.a, 4000 * ms));
-    assert_true(flr_link_timing_wrong(&x.a, 4000 * ms) < 55 * ms);
+    assert_lt(llabs(wrong - 40 * ms), ms);
+    assert_le(wrong, flr_link_timing_wrong(&x.a, 4000 * ms));
+    assert_lt(flr_link_timing_wrong(&x.a, 4000 * ms), 55 * ms);
 }
 
 /* jitter and loss: the least round trip counts for the clock */
@@ -90,13 +91,14 @@ static void test_jitter(void **state)
     exchange x = {
         .there = 20 * ms, .back = 20 * ms, .jitter = 60 * ms, .offset = 3 * ms, .lost = 5};
     run(&x, 20000, "test_link_timing jitter");
-    assert_true(fabs(x.a.loss_in - 0.2) < 0.05);
-    assert_true(x.a.jitter > 0.004 && x.a.jitter < 0.05);
-    assert_true(flr_link_timing_least(&x.a) < 0.055);
+    assert_lt(fabs(x.a.loss_in - 0.2), 0.05);
+    assert_gt(x.a.jitter, 0.004);
+    assert_lt(x.a.jitter, 0.05);
+    assert_lt(flr_link_timing_least(&x.a), 0.055);
     int64_t wrong = llabs(x.a.offset_ns - x.offset);
-    assert_true(wrong <= flr_link_timing_wrong(&x.a, 21000 * ms));
-    assert_true(wrong < 12 * ms);
-    assert_true(flr_link_timing_late(&x.a) > 0.06);
+    assert_le(wrong, flr_link_timing_wrong(&x.a, 21000 * ms));
+    assert_lt(wrong, 12 * ms);
+    assert_gt(flr_link_timing_late(&x.a), 0.06);
 }
 
 /* a clock that says anything breaks nothing */
@@ -119,8 +121,9 @@ static void test_lies(void **state)
         flr_link_timing_sent(&pulse, now, 10);
         flr_link_timing_tick(&pulse, now);
         assert_true(isfinite(pulse.rtt) && pulse.rtt >= 0 && pulse.jitter >= 0);
-        assert_true(pulse.loss_in >= 0 && pulse.loss_in <= 1);
-        assert_true(flr_link_timing_wrong(&pulse, now) > 0);
+        assert_ge(pulse.loss_in, 0);
+        assert_le(pulse.loss_in, 1);
+        assert_gt(flr_link_timing_wrong(&pulse, now), 0);
     }
 }
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "feeler/log.h"
+#include "feeler/env.h"
 
 typedef struct capture {
     int count;
@@ -50,7 +50,7 @@ static void levels(void **state)
     assert_int_equal(kept.count, 1);
     assert_int_equal(kept.level, FLR_LOG_INFO);
     assert_string_equal(kept.message, "3 of x");
-    assert_true(kept.wall_ns > 1600000000ll * 1000000000);
+    assert_gt(kept.wall_ns, 1600000000ll * 1000000000);
     flr_log_write(log, FLR_LOG_DEBUG, "not wanted");
     assert_int_equal(kept.count, 1);
     assert_true(flr_log_enabled(log, FLR_LOG_ERROR));
@@ -102,7 +102,7 @@ static void floods_are_held_back_but_errors_pass(void **state)
     int count = kept.count;
     for (int i = 0; i < 10; i++) flr_log_write(log, FLR_LOG_INFO, "more %d", i);
     flr_log_destroy(log);
-    assert_true(kept.count > count);
+    assert_gt(kept.count, count);
     assert_non_null(strstr(kept.message, "held back"));
 }
 
@@ -195,7 +195,7 @@ static void default_goes_to_stderr(void **state)
     close(ends[1]);
     char text[256] = "";
     ssize_t got = read(ends[0], text, sizeof text - 1);
-    assert_true(got > 0);
+    assert_gt(got, 0);
     waitpid(child, NULL, 0);
     close(ends[0]);
     assert_non_null(strstr(text, "Z warning: careful\n"));

@@ -41,12 +41,12 @@ static bool step(void *context, flr_loop_frame *frame)
 {
     world *w = context;
     if (w->steps++ == 0) w->first_ns = frame->time_ns;
-    assert_true(frame->time_ns >= w->last_ns);
+    assert_ge(frame->time_ns, w->last_ns);
     w->last_ns = frame->time_ns;
     w->last_number = frame->number;
     w->skipped += frame->skipped;
     if (frame->device_count) {
-        assert_true(frame->wrenches[0].force.x == 0);
+        assert_eq(frame->wrenches[0].force.x, 0);
         frame->wrenches[0].force.x = w->newton;
     }
     if (frame->state) *(shown *)frame->state = (shown){frame->number, (double)frame->number / 2};
@@ -108,7 +108,7 @@ static void make_loop(world *w, double rate, bool paced)
 static void end_all(world *w)
 {
     flr_loop_destroy(w->loop);
-    assert_true(flr_vec3_length(w->probe.wrench.force) == 0);
+    assert_eq(flr_vec3_length(w->probe.wrench.force), 0);
     flr_device_close(w->device);
     flr_sim_destroy(w->sim);
 }
@@ -137,22 +137,24 @@ static void devices_are_exchanged(void **state)
     flr_test_probe_init(&other);
     assert_ok(flr_device_open(&flr_test_probe_driver, &other, &device, &error), error);
     flr_loop_run(w.loop, 1000);
-    assert_true(force_of(&w) > 9);
+    assert_gt(force_of(&w), 9);
     assert_ok(flr_loop_exchange(w.loop, 0, device, &error), error);
     assert_int_equal(flr_loop_exchange(w.loop, 0, device, &error), FLR_AGAIN);
     double last = force_of(&w);
     int frames = 0;
     while (flr_loop_exchanging(w.loop, 0)) {
-        assert_true(++frames <= 25);
+        assert_le(++frames, 25);
         flr_loop_run(w.loop, 1);
-        assert_true(force_of(&w) >= last - 1 - 1e-9 && force_of(&w) <= last);
+        assert_ge(force_of(&w), last - 1 - 1e-9);
+        assert_le(force_of(&w), last);
         last = force_of(&w);
     }
-    assert_true(frames > 5 && last == 0);
+    assert_gt(frames, 5);
+    assert_eq(last, 0);
     uint64_t writes = w.probe.writes;
     flr_loop_run(w.loop, 1000);
     assert_int_equal(w.probe.writes, writes);
-    assert_true(flr_vec3_length(other.wrench.force) > 9);
+    assert_gt(flr_vec3_length(other.wrench.force), 9);
     assert_int_equal(stats_of(&w).faulty, 0);
     flr_device_close(w.device); /* has no guard any more */
     w.device = device;
@@ -176,7 +178,8 @@ static void keeps_the_grid(void **state)
         flr_loop_stats stats = stats_of(&w);
         assert_int_equal(stats.frames, 1001);
         assert_int_equal(stats.overruns + stats.skipped + stats.faulty + stats.late_input, 0);
-        assert_true(stats.compute.p50 >= 50000 && stats.compute.p50 <= 50000 * 33 / 32);
+        assert_ge(stats.compute.p50, 50000);
+        assert_le(stats.compute.p50, 50000 * 33 / 32);
         assert_int_equal(stats.compute.max, 50000);
         assert_int_equal(stats.wakeup.count, 1000); // the first frame begins at once
         assert_int_equal(stats.wakeup.max, 0);
@@ -237,7 +240,8 @@ static void slow_every_time(void **state)
     flr_loop_run(w.loop, 100);
     flr_loop_stats stats = stats_of(&w);
     assert_int_equal(stats.overruns, 100);
-    assert_true(stats.skipped >= 28 && stats.skipped <= 31);
+    assert_ge(stats.skipped, 28);
+    assert_le(stats.skipped, 31);
     end_all(&w);
 }
 
@@ -252,7 +256,7 @@ static void free_running(void **state)
     assert_int_equal(flr_clock_ns(w.env), begin); // nothing waited
     assert_int_equal(w.first_ns, 0);
     assert_int_equal(w.last_ns, 999 * MS);
-    assert_true(force_of(&w) == 10);
+    assert_eq(force_of(&w), 10);
     flr_loop_stats stats = stats_of(&w);
     assert_int_equal(stats.wakeup.count, 0);
     assert_int_equal(stats.faulty, 0);
@@ -260,8 +264,8 @@ static void free_running(void **state)
     // stopping fades instead of cutting
     w.probe.writes = 0;
     flr_loop_stop(w.loop);
-    assert_true(w.probe.writes > 10);
-    assert_true(force_of(&w) == 0);
+    assert_gt(w.probe.writes, 10);
+    assert_eq(force_of(&w), 0);
     end_all(&w);
 }
 
@@ -273,21 +277,21 @@ static void killed_thread(void **state)
     make_simulated(&w);
     make_loop(&w, 1000, true);
     flr_loop_run(w.loop, 1000);
-    assert_true(force_of(&w) == 10);
+    assert_eq(force_of(&w), 10);
     int64_t lost = w.probe.time_ns;
     double before = 10;
     for (int i = 0; i < 40; i++) {
         flr_sim_advance(w.sim, MS);
         flr_loop_watch(w.loop);
-        assert_true(before - force_of(&w) <= 1 + 1e-9);
+        assert_le(before - force_of(&w), 1 + 1e-9);
         before = force_of(&w);
-        if (flr_clock_ns(w.env) - lost >= 25 * MS) assert_true(force_of(&w) == 0);
+        if (flr_clock_ns(w.env) - lost >= 25 * MS) assert_eq(force_of(&w), 0);
     }
     // and comes back: ramped
     flr_loop_run(w.loop, 2);
-    assert_true(force_of(&w) < 0.1);
+    assert_lt(force_of(&w), 0.1);
     flr_loop_run(w.loop, 600);
-    assert_true(force_of(&w) == 10);
+    assert_eq(force_of(&w), 10);
     assert_int_equal(flr_guard_get_stats(flr_loop_guard(w.loop, 0)).trips, 1);
     end_all(&w);
 }
@@ -302,9 +306,9 @@ static void stalled_step(void **state)
     w.stall_at = 1000;
     w.stall_ns = 40 * MS;
     flr_loop_run(w.loop, 1000);
-    assert_true(force_of(&w) == 10);
+    assert_eq(force_of(&w), 10);
     flr_loop_run(w.loop, 1);
-    assert_true(force_of(&w) == 0);
+    assert_eq(force_of(&w), 0);
     flr_loop_stats stats = stats_of(&w);
     assert_true(stats.worst.faults & FLR_FAULT_STALLED);
     assert_int_equal(stats.faulty, 1);
@@ -319,25 +323,25 @@ static void lost_input_and_data(void **state)
         make_simulated(&w);
         make_loop(&w, 1000, true);
         flr_loop_run(w.loop, 1000);
-        assert_true(force_of(&w) == 10);
+        assert_eq(force_of(&w), 10);
         if (what == 0) w.probe.silent = true;
         if (what == 1) w.invalid_at = 1000;
         if (what == 2) flr_loop_pause(w.loop, true);
         if (what == 3) w.probe.buttons = 0;
         uint64_t steps = w.steps;
         flr_loop_run(w.loop, 25);
-        assert_true(force_of(&w) == 0);
+        assert_eq(force_of(&w), 0);
         assert_int_equal(w.steps, steps + (what == 2 ? 0 : 25));
         flr_loop_stats stats = stats_of(&w);
         assert_int_equal(stats.late_input, what == 0 ? 25 : 0);
         assert_int_equal(stats.failed_steps, what == 1 ? 25 : 0);
-        assert_true(stats.faulty >= 19);
+        assert_ge(stats.faulty, 19);
         w.probe.silent = false;
         w.invalid_at = UINT64_MAX;
         w.probe.buttons = 1;
         flr_loop_pause(w.loop, false);
         flr_loop_run(w.loop, 600);
-        assert_true(force_of(&w) == 10);
+        assert_eq(force_of(&w), 10);
         end_all(&w);
     }
 }
@@ -352,10 +356,10 @@ static void clock_jumps(void **state)
     // an hour ahead at once: frames go on at the new time, the force begins anew
     flr_sim_set_clock(w.env, 3600 * FLR_SIM_S);
     flr_loop_run(w.loop, 1);
-    assert_true(force_of(&w) == 0);
-    assert_true(w.last_ns > 3600 * FLR_SIM_S);
+    assert_eq(force_of(&w), 0);
+    assert_gt(w.last_ns, 3600 * FLR_SIM_S);
     flr_loop_run(w.loop, 600);
-    assert_true(force_of(&w) == 10);
+    assert_eq(force_of(&w), 10);
     assert_int_equal(w.steps, 1601);
     end_all(&w);
 }
@@ -381,7 +385,7 @@ static void commands_and_state(void **state)
     assert_int_equal(stats_of(&w).dropped, 1);
     assert_int_equal(flr_loop_view(w.loop, &s), 5);
     assert_int_equal(s.number, 4);
-    assert_true(s.x == 2);
+    assert_eq(s.x, 2);
     // the step can end it
     w.end_at = 10;
     flr_loop_run(w.loop, 0);
@@ -412,7 +416,7 @@ static void refused(void **state)
         flr_loop *loop = NULL;
         assert_int_equal(flr_loop_create(&def, &loop, &error), FLR_BAD_ARGUMENT);
         assert_null(loop);
-        assert_true(strlen(error.message) > 20);
+        assert_gt(strlen(error.message), 20);
     }
     flr_device_close(w.device);
     // no threads on a simulated machine
@@ -446,7 +450,7 @@ static void memory_runs_out(void **state)
     flr_test_probe_init(&w.probe);
     flr_error error;
     assert_ok(flr_device_open(&flr_test_probe_driver, &w.probe, &w.device, &error), error);
-    assert_true(flr_fail_alloc_each(make, &w) >= 8);
+    assert_ge(flr_fail_alloc_each(make, &w), 8);
     flr_device_close(w.device);
     flr_sim_destroy(w.sim);
 }
@@ -472,15 +476,15 @@ static void threads(void **state)
     uint32_t sent = 0;
     for (int i = 0; i < 300000 && s.number < 100; i++) {
         flr_loop_view(w.loop, &s);
-        assert_true(s.x == (double)s.number / 2);
+        assert_eq(s.x, (double)s.number / 2);
         sent += flr_loop_send(w.loop, &(uint32_t){7});
         stats_of(&w);
         nap(1);
     }
-    assert_true(s.number >= 100);
+    assert_ge(s.number, 100);
     flr_loop_stop(w.loop);
     assert_false(flr_loop_is_running(w.loop));
-    assert_true(force_of(&w) == 0);
+    assert_eq(force_of(&w), 0);
     flr_loop_stats stats = stats_of(&w);
     print_message(
         "%llu frames, wake-up p50 %.1f us, p99 %.1f us, compute p50 %.1f us, overruns %llu, "
@@ -488,7 +492,8 @@ static void threads(void **state)
         (unsigned long long)stats.frames, 1e-3 * (double)stats.wakeup.p50,
         1e-3 * (double)stats.wakeup.p99, 1e-3 * (double)stats.compute.p50,
         (unsigned long long)stats.overruns, (unsigned long long)stats.skipped);
-    assert_true(stats.commands <= sent && stats.commands + 64 >= sent);
+    assert_le(stats.commands, sent);
+    assert_ge(stats.commands + 64, sent);
     assert_int_equal(stats.frames, w.steps);
 
     // again, for a number of frames
@@ -538,11 +543,11 @@ static void watchdog_thread(void **state)
         taken = flr_guard_get_stats(flr_loop_guard(loop, 0)).counts[10];
     }
     nap(60);
-    assert_true(taken >= 1);
+    assert_ge(taken, 1);
     flr_loop_end(loop);
     hang = false;
     flr_loop_stop(loop);
-    assert_true(flr_vec3_length(probe.wrench.force) == 0);
+    assert_eq(flr_vec3_length(probe.wrench.force), 0);
     flr_loop_destroy(loop);
     flr_device_close(device);
 }

@@ -4,8 +4,7 @@
 
 #include "feeler/world.h"
 #include "sim/snapshot.h"
-#include "support/parts.h"
-#include "support/stand.h"
+#include "support/fixtures.h"
 
 enum { PARTS = 1000, SOME = 60 };
 static const double voxel = 0.001;
@@ -108,7 +107,7 @@ static flr_hash chain(const flr_world *world, const kit *k, flr_hash before)
     double *to = numbers;
     memcpy(to, &before, sizeof before);
     to += 2;
-    for (uint32_t i = 0; i < flr_world_part_count(world); i++) {
+    for (uint32_t i = 0; i < PARTS; i++) {
         if (k->parts[i].kind == FLR_PART_STATIC) continue;
         const flr_body *b = flr_world_body(world, i);
         const double of[13] = {b->T_world_part.p.x, b->T_world_part.p.y, b->T_world_part.p.z,
@@ -326,24 +325,24 @@ static void checks_find_the_notes_of_every_pair(void **state)
 
 /* ---- the engine ---- */
 
-static void crowd(flr_test_stand *s)
+static void crowd(flr_test_engine *s)
 {
-    flr_test_stand_make(s, true, NULL);
+    flr_test_engine_make(s, true, NULL);
     for (uint32_t i = 0; i < 40; i++) {
         char name[16];
         snprintf(name, sizeof name, "part %u", i);
-        flr_test_stand_add(s->engine, name, flr_vec3_make(0.01, 0.01, 0.01),
-                           flr_vec3_make(0.015 * (i % 8), 0.1 + 0.015 * (i / 8), 0.03),
-                           FLR_PART_MOVABLE, 0.002);
+        flr_test_engine_add(s->engine, name, flr_vec3_make(0.01, 0.01, 0.01),
+                            flr_vec3_make(0.015 * (i % 8), 0.1 + 0.015 * (i / 8), 0.03),
+                            FLR_PART_MOVABLE, 0.002);
     }
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
     assert_int_equal(flr_engine_view(s->engine)->part_count >= 42, true);
 }
 
 static void a_view_is_made_once_and_when_asked(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     crowd(&s);
     for (int i = 0; i < 4; i++) { /* all three buffers have all parts */
         flr_engine_run(s.engine, 1);
@@ -359,15 +358,15 @@ static void a_view_is_made_once_and_when_asked(void **state)
     for (int i = 0; i < 5; i++) assert_ptr_equal(flr_engine_view(s.engine), first);
     assert_int_equal(view->derived, derived + 1);
     /* of all parts, only the one in a hand is copied */
-    flr_test_stand_move(&s, 0, flr_vec3_make(0, 0, 0.03), 0, 20);
+    flr_test_engine_move(&s, 0, flr_vec3_make(0, 0, 0.03), 0, 20);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
-    flr_test_stand_pass(&s, 50);
+    flr_test_engine_pass(&s, 50);
     copied = s.engine->stepper->parts_copied;
     uint64_t frame = flr_engine_view(s.engine)->frame;
-    flr_test_stand_move(&s, 0, flr_vec3_make(0, 0, 0.06), 0, 100);
+    flr_test_engine_move(&s, 0, flr_vec3_make(0, 0, 0.06), 0, 100);
     uint64_t frames = flr_engine_view(s.engine)->frame - frame;
     assert_in_range(s.engine->stepper->parts_copied - copied, 100, 2 * frames);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* Three buffers go around; each is brought up to date from whatever it had, however seldom somebody looks. */
@@ -375,7 +374,7 @@ static void snapshots_are_whole(void **state)
 {
     (void)state;
     flr_test_random random = flr_test_random_begin(__func__);
-    flr_test_stand s;
+    flr_test_engine s;
     crowd(&s);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
     for (int i = 0; i < 100; i++) {
@@ -402,7 +401,7 @@ static void snapshots_are_whole(void **state)
             assert_int_equal(view->parts[p].moves, flr_world_moves(instance->world, at));
         }
     }
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
-/* feeler/mass.h: closed forms, how results change with the mesh, and the rules for bad meshes */
-#include "feeler/mass.h"
+/* feeler/mesh_check.h: closed forms, how results change with the mesh, and the rules for bad meshes */
+#include "feeler/mesh_check.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static const double PI = 3.14159265358979323846;
@@ -50,7 +50,7 @@ static void test_box(void **state)
     assert_int_equal(mass.sheet_count + mass.cavity_count + mass.turned_count, 0);
     assert_close(mass.area, 22, 1e-14);
     assert_close(mass.signed_volume, 6, 1e-14);
-    assert_true(mass.open_area == 0);
+    assert_eq(mass.open_area, 0);
     assert_inertia_close(mass.inertia, flr_inertia_box(30, size), 1e-14, 1);
     flr_test_shape_free(&shape);
 }
@@ -363,7 +363,7 @@ static void test_out_of_memory(void **state)
     flr_test_shape shape = {0};
     flr_test_shape_sheet(&shape, 1, 1, 3, 3, flat);
     flr_mesh mesh = *flr_test_shape_mesh(&shape);
-    assert_true(flr_fail_alloc_each(compute_once, &mesh) >= 10);
+    assert_ge(flr_fail_alloc_each(compute_once, &mesh), 10);
     flr_test_shape_free(&shape);
 }
 

@@ -92,7 +92,7 @@ static void test_normalize(void **state)
         assert_near(flr_vec3_length(n), 1, 8e-15);
         flr_vec3 unit = flr_vec3_make(v.x / size, v.y / size, v.z / size);
         assert_near(flr_vec3_length(flr_vec3_cross(n, unit)), 0, 8e-15);
-        assert_true(flr_vec3_dot(n, unit) > 0);
+        assert_gt(flr_vec3_dot(n, unit), 0);
 
         flr_vec3 side = flr_vec3_perpendicular(v);
         assert_near(flr_vec3_length(side), 1, 8e-15);
@@ -171,7 +171,8 @@ static void test_eigen(void **state)
         flr_mat3_eigen(flr_mat3_scale(unit, size), &values, &v);
 
         values = flr_vec3_make(values.x / size, values.y / size, values.z / size);
-        assert_true(values.x <= values.y && values.y <= values.z);
+        assert_le(values.x, values.y);
+        assert_le(values.y, values.z);
         assert_near(values.x, fmin(d.x, fmin(d.y, d.z)), 8e-15);
         assert_near(values.z, fmax(d.x, fmax(d.y, d.z)), 8e-15);
         assert_near(flr_mat3_det(v), 1, 1e-13);
@@ -271,7 +272,7 @@ static void test_quaternion_of_matrix(void **state)
         double scale = pow(10, flr_test_random_range(&random, -200, 200));
         assert_quat_near(flr_quat_from_mat3(m), q, 8e-15);
         assert_quat_near(flr_quat_from_mat3(flr_mat3_scale(m, scale)), q, 8e-15);
-        assert_true(flr_quat_from_mat3(m).w >= 0);
+        assert_ge(flr_quat_from_mat3(m).w, 0);
 
         /* stretched along its own axes: the turn is still found */
         flr_vec3 d = flr_vec3_make(0.5, 1, 3);
@@ -285,7 +286,7 @@ static void test_quaternion_of_matrix(void **state)
         assert_near(flr_quat_dot(best, best), 1, 8e-15);
         flr_mat3 t = flr_mat3_transpose(mirror);
         double fit = flr_mat3_trace(flr_mat3_mul(t, flr_quat_to_mat3(best)));
-        assert_true(fit >= flr_mat3_trace(flr_mat3_mul(t, flr_quat_to_mat3(other))) - 1e-13);
+        assert_ge(fit, flr_mat3_trace(flr_mat3_mul(t, flr_quat_to_mat3(other))) - 1e-13);
     }
     flr_mat3 bad = flr_mat3_identity();
     bad.m[0][0] = NAN;

@@ -16,11 +16,11 @@ static bool where(void *context, uint32_t part, flr_pose *pose)
 static void check(const flr_membership *membership)
 {
     for (uint32_t i = 1; i < membership->member_count; i++)
-        assert_true(membership->members[i - 1].member < membership->members[i].member);
+        assert_lt(membership->members[i - 1].member, membership->members[i].member);
     for (uint32_t i = 0; i < membership->part_count; i++) {
         const flr_membership_part *p = &membership->parts[i];
-        if (i) assert_true(membership->parts[i - 1].part < p->part);
-        assert_true(p->rest == (p->holder_count == 0));
+        if (i) assert_lt(membership->parts[i - 1].part, p->part);
+        assert_eq(p->rest, (p->holder_count == 0));
         assert_true(p->holder_count || p->unsettled_count || p->frozen);
         if (p->frozen) assert_int_equal(p->holder_count, 0);
         if (p->holder_count) assert_int_equal(p->unsettled_count, 0);
@@ -64,7 +64,7 @@ static void check_travel(const flr_membership *membership)
     }
 }
 
-static void test_random_deeds(void **state)
+static void test_random_commands(void **state)
 {
     (void)state;
     flr_test_random random = flr_test_random_begin("membership");
@@ -116,7 +116,7 @@ static void test_random_deeds(void **state)
         check(&membership);
         if (i % 50 == 0) check_travel(&membership);
     }
-    assert_true(membership.part_count > 10);
+    assert_gt(membership.part_count, 10);
 }
 
 /* Somebody moved a frozen part before it knew: it goes back, at all who can be heard, and stays frozen. */
@@ -160,7 +160,7 @@ static void test_move(void **state)
     flr_membership_publish(&membership);
     p = flr_membership_part_find(&membership, 7);
     assert_true(p->rest && p->number > number && p->unsettled_count == 3);
-    assert_true(p->T_world_part.p.y == 2);
+    assert_eq(p->T_world_part.p.y, 2);
     // by an old number, or when somebody holds it: nothing
     flr_membership_move(&membership, 7, number, at);
     assert_true(flr_membership_hold(&membership, 1, 7));
@@ -175,7 +175,8 @@ static void test_epochs(void **state)
 {
     (void)state;
     flr_epoch a = {3, 2}, b = {3, 5}, c = {4, 9};
-    assert_true(flr_epoch_compare(c, a) > 0 && flr_epoch_compare(a, c) < 0);
+    assert_gt(flr_epoch_compare(c, a), 0);
+    assert_lt(flr_epoch_compare(a, c), 0);
     // of two with one count the older leader is believed
     assert_true(flr_epoch_compare(a, b) > 0 && flr_epoch_compare(b, a) < 0);
     assert_int_equal(flr_epoch_compare(b, b), 0);
@@ -232,7 +233,8 @@ static void test_full(void **state)
         membership.epoch = (flr_epoch){1, 1};
         for (uint16_t m = 1; m <= members; m++) assert_true(flr_membership_add(&membership, m, m));
         uint32_t most = flr_membership_most(&membership);
-        assert_true(most >= 128 && most <= FLR_SESSION_PARTS);
+        assert_ge(most, 128);
+        assert_le(most, FLR_SESSION_PARTS);
         for (uint32_t part = 0; part < most; part++)
             flr_membership_release(&membership, 1, part, flr_pose_identity());
         assert_int_equal(membership.part_count, most);
@@ -261,15 +263,17 @@ static void test_full(void **state)
             for (uint16_t k = 1; k <= members; k++) (void)flr_membership_hold(&membership, k, part);
         check(&membership);
         check_travel(&membership);
-        assert_true(membership.number == number);
+        assert_eq(membership.number, number);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_deeds),   cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_move),           cmocka_unit_test(test_epochs),
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_full)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_commands),
+                                       cmocka_unit_test(test_frozen),
+                                       cmocka_unit_test(test_move),
+                                       cmocka_unit_test(test_epochs),
+                                       cmocka_unit_test(test_contradictions),
+                                       cmocka_unit_test(test_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

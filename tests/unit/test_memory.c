@@ -128,8 +128,8 @@ static void this_machine(void **state)
 {
     (void)state;
     flr_memory memory = flr_memory_look(flr_env_real());
-    assert_true(memory.limit <= memory.machine);
-    assert_true(memory.limit > 16 << 20);
+    assert_le(memory.limit, memory.machine);
+    assert_gt(memory.limit, 16 << 20);
 }
 
 static void heap_counts_what_is_allocated(void **state)
@@ -142,9 +142,10 @@ static void heap_counts_what_is_allocated(void **state)
         char *volatile bytes = malloc(sizes[i]);
         assert_non_null(bytes);
         uint64_t grown = flr_memory_heap() - before;
-        assert_true(grown >= sizes[i] && grown < sizes[i] + 10000);
+        assert_ge(grown, sizes[i]);
+        assert_lt(grown, sizes[i] + 10000);
         free(bytes);
-        if (sizes[i] > 1000) assert_true(flr_memory_heap() < before + 10000);
+        if (sizes[i] > 1000) assert_lt(flr_memory_heap(), before + 10000);
     }
 }
 

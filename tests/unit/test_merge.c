@@ -1,11 +1,11 @@
 /* several parts in one voxmap: against a brute-force union, and against itself by other ways */
 #include "feeler/merge.h"
 
-#include "feeler/mesh_io.h"
-#include "feeler/voxfile.h"
+#include "feeler/mesh.h"
+#include "feeler/voxel_file.h"
 #include "support/fail_alloc.h"
+#include "support/fixtures.h"
 #include "support/plain_merge.h"
-#include "support/shapes.h"
 #include "voxel/voxmap_format.h"
 
 #ifdef FLR_SANITIZED
@@ -302,7 +302,7 @@ static void any_history_gives_the_same_bytes(void **state)
             flr_voxmap *now = build(merge, before, &report);
             flr_voxmap *anew = flr_test_merged(&def, set.parts, set.count, which);
             assert_same(now, anew);
-            assert_true(report.recomputed <= report.hyperchunks);
+            assert_le(report.recomputed, report.hyperchunks);
             flr_voxmap_destroy(anew);
             flr_voxmap_destroy(before);
             before = now;
@@ -331,7 +331,7 @@ static void only_what_changed_is_computed(void **state)
     flr_merge_report report;
     flr_voxmap *first = build(merge, NULL, &report);
     assert_int_equal(report.recomputed, report.hyperchunks);
-    assert_true(report.hyperchunks > 100);
+    assert_gt(report.hyperchunks, 100);
 
     /* nothing happened, but that the voxmap went through a file */
     char *folder = flr_test_folder(), path[4096];
@@ -353,7 +353,8 @@ static void only_what_changed_is_computed(void **state)
 
     assert_ok(flr_merge_remove(merge, ids[2], &error), error);
     flr_voxmap *third = build(merge, second, &report);
-    assert_true(report.recomputed <= 8 && report.hyperchunks > 100);
+    assert_le(report.recomputed, 8);
+    assert_gt(report.hyperchunks, 100);
 
     /* a voxmap of another state is of no use, and does no harm */
     add(merge, &set.parts[2]);
@@ -449,7 +450,7 @@ static void an_assembly_is_taken_apart(void **state)
     snprintf(folder, sizeof folder, "%s/assembly/wrs2020_drive_unit", models);
     flr_merge_part parts[FLR_TEST_MERGE_PARTS];
     int count = read_assembly(folder, 1e-3, parts, FLR_TEST_MERGE_PARTS);
-    assert_true(count > 5);
+    assert_gt(count, 5);
     flr_merge_def def = small_def(0.0008);
     flr_merge *merge = begin(&def);
     uint32_t ids[FLR_TEST_MERGE_PARTS];
@@ -513,7 +514,7 @@ static void bad_arguments_are_refused(void **state)
     /* numbers are not used again */
     assert_ok(flr_merge_remove(merge, first, &error), error);
     assert_int_equal(flr_merge_remove(merge, first, &error), FLR_NOT_FOUND);
-    assert_true(add(merge, &set.parts[0]) != first);
+    assert_ne(add(merge, &set.parts[0]), first);
     flr_merge_destroy(merge);
 
     /* the parts together must fit into memory */
@@ -523,7 +524,7 @@ static void bad_arguments_are_refused(void **state)
     for (int i = 0; i < 50 && result == FLR_OK; i++)
         result = flr_merge_add(merge, &set.parts[0], &id, &error);
     assert_int_equal(result, FLR_TOO_LARGE);
-    assert_true(flr_merge_part_count(merge) > 0);
+    assert_gt(flr_merge_part_count(merge), 0);
     flr_merge_destroy(merge);
     free_set(&set);
 }
@@ -569,7 +570,7 @@ static void memory_may_run_out(void **state)
     (void)state;
     part_set set = {0};
     make_set(&set, DISJOINT, NULL);
-    assert_true(flr_fail_alloc_each(everything_once, &set) > 20);
+    assert_gt(flr_fail_alloc_each(everything_once, &set), 20);
     free_set(&set);
 }
 

@@ -80,7 +80,7 @@ static void scale_and_weld_distance(void **state)
     flr_mesh_def def = tetrahedron();
     def.scale = 0.001;
     flr_mesh *mesh = create(&def);
-    assert_true(mesh->bounds.high.x == 0.001);
+    assert_eq(mesh->bounds.high.x, 0.001);
     flr_mesh_destroy(mesh);
     def.weld = 0.01; // larger than all of it
     mesh = create(&def);
@@ -169,8 +169,8 @@ static void groups(void **state)
         for (unsigned i = 0; i < 3; i++) {
             flr_vec3 in_part = part->vertices[part->triangles[t].v[i]];
             flr_vec3 in_mesh = mesh->vertices[mesh->triangles[1 + t].v[i]];
-            assert_true(flr_vec3_distance(flr_pose_apply(g[1].T_mesh_group, in_part), in_mesh) <
-                        1e-14);
+            assert_lt(flr_vec3_distance(flr_pose_apply(g[1].T_mesh_group, in_part), in_mesh),
+                      1e-14);
         }
     flr_mesh_destroy(part);
     flr_mesh_destroy(mesh);

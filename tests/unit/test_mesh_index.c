@@ -1,21 +1,19 @@
 /* adjacency, mass and features over all shared models, against the index that comes with them
  *
- * The index was counted by another reader. It and feeler agree on all definitions: a shell hangs
+ * The index was counted by another reader. It and feeler agree on all definitions: a component hangs
  * together by vertices, a collapsed triangle has no edges, an edge with two sides in one
  * direction is flipped, one with three sides or more is non-manifold. Its signed volume is the
  * plain sum over the triangles about the origin; for closed meshes that is feeler's.
  *
  * In three files the readers differ, not the counts: see `better`. */
-#include "feeler/adjacency.h"
-#include "feeler/features.h"
-#include "feeler/mass.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
+#include "feeler/mesh_check.h"
 #include "support/test.h"
 
 /* one line of the index */
 typedef struct row {
     const char *file; /* in the line */
-    unsigned long triangles, vertices, shells, border, nonmanifold, flipped;
+    unsigned long triangles, vertices, components, border, nonmanifold, flipped;
     double signed_volume;
 } row;
 
@@ -33,7 +31,7 @@ static bool parse_row(char *line, row *r)
     r->file = field[0];
     r->triangles = strtoul(field[2], NULL, 10);
     r->vertices = strtoul(field[3], NULL, 10);
-    r->shells = strtoul(field[4], NULL, 10);
+    r->components = strtoul(field[4], NULL, 10);
     r->border = strtoul(field[5], NULL, 10);
     r->nonmanifold = strtoul(field[6], NULL, 10);
     r->flipped = strtoul(field[7], NULL, 10);
@@ -70,7 +68,7 @@ static void check_counts(const row *r, const flr_mesh *mesh, const flr_adjacency
 {
     compare(r, "triangles", mesh->triangle_count, r->triangles);
     compare(r, "vertices", mesh->vertex_count, r->vertices);
-    compare(r, "shells", a->shell_count, r->shells);
+    compare(r, "components", a->component_count, r->components);
     compare(r, "border edges", a->border_count, r->border);
     compare(r, "non-manifold edges", a->nonmanifold_count, r->nonmanifold);
     compare(r, "flipped edges", a->flipped_count, r->flipped);
@@ -109,8 +107,10 @@ static void check_features(const row *r, const flr_mesh *mesh, const flr_adjacen
         flr_features *f;
         flr_error error;
         assert_ok(flr_features_create(mesh, a, size / parts, &f, &error), error);
-        assert_true(f->polygon_count > 0 && f->polygon_count <= mesh->triangle_count);
-        assert_true(f->edge_count <= a->edge_count && f->vertex_count <= mesh->vertex_count);
+        assert_gt(f->polygon_count, 0);
+        assert_le(f->polygon_count, mesh->triangle_count);
+        assert_le(f->edge_count, a->edge_count);
+        assert_le(f->vertex_count, mesh->vertex_count);
         /* coarser voxels, fewer features, until they are as coarse as the part itself */
         if (parts > 5 && f->vertex_count > before)
             fail_msg("%s: %u vertices at 1/%g, %u before", r->file, f->vertex_count, parts, before);
@@ -159,8 +159,8 @@ static void test_index(void **state)
     fclose(index);
     print_message("%u meshes compared, %u refused\n", read, refused);
     assert_int_equal(differences, 0);
-    assert_true(read > 200);
-    assert_true(refused <= 1); /* coordinates of 3e38 */
+    assert_gt(read, 200);
+    assert_le(refused, 1); /* coordinates of 3e38 */
 }
 
 int main(void)

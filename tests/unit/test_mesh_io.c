@@ -1,5 +1,5 @@
 /* which format, which options, and every file that is at hand */
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -105,7 +105,8 @@ static void options(void **state)
     size_t size = strlen(OBJ);
     o.unit = 0.0254;
     assert_ok(flr_mesh_parse("a.obj", bytes, size, &o, &mesh, &report, &error), error);
-    assert_true(mesh->bounds.high.x == 0.0254 && report.unit == 0.0254);
+    assert_eq(mesh->bounds.high.x, 0.0254);
+    assert_eq(report.unit, 0.0254);
     flr_mesh_destroy(mesh);
     o.weld = 1;
     assert_ok(flr_mesh_parse("a.obj", bytes, size, &o, &mesh, NULL, &error), error);
@@ -283,7 +284,7 @@ static void all_of_the_index(void **state)
         count++;
     }
     fclose(index);
-    assert_true(count > 200);
+    assert_gt(count, 200);
 }
 
 static void spider_in_two_formats(void **state)
@@ -307,7 +308,7 @@ static void spider_in_two_formats(void **state)
                         mesh[0]->triangle_count * sizeof(flr_triangle));
     for (uint32_t i = 0; i < mesh[0]->vertex_count; i++) {
         flr_vec3 d = flr_vec3_sub(mesh[0]->vertices[i], mesh[1]->vertices[i]);
-        assert_true(fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z))) <= 0.75e-6 * 0.001);
+        assert_le(fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z))), 0.75e-6 * 0.001);
     }
     flr_mesh_destroy(mesh[0]);
     flr_mesh_destroy(mesh[1]);

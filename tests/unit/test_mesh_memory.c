@@ -1,7 +1,7 @@
 /* what the readers of meshes take in memory: at most 8 times the file, beside a fixed amount */
 #include <math.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "support/fail_alloc.h"
 #include "support/test.h"
 

@@ -108,7 +108,7 @@ static void assert_heads_equal(const flr_stream_head *a, const flr_stream_head *
     assert_int_equal(a->triangle_count, b->triangle_count);
     assert_int_equal(a->group_count, b->group_count);
     assert_int_equal(a->names_size, b->names_size);
-    assert_true(a->unit == b->unit);
+    assert_eq(a->unit, b->unit);
     assert_int_equal(a->unit_from_file, b->unit_from_file);
     assert_int_equal(a->triangles_in_file, b->triangles_in_file);
     assert_int_equal(a->vertices_in_file, b->vertices_in_file);
@@ -495,7 +495,7 @@ static void allocation_failures(void **state)
     (void)state;
     flr_stream_content in = sample();
     bytes b = write_content(&in);
-    assert_true(flr_fail_alloc_each(read_sample, &b) >= 4);
+    assert_ge(flr_fail_alloc_each(read_sample, &b), 4);
     free(b.data);
 }
 
@@ -530,7 +530,7 @@ static void memory_follows_what_arrives(void **state)
         if (peak > limit)
             fail_msg("%llu bytes of memory for %zu", (unsigned long long)peak, b.size);
     }
-    assert_true(limit == 8 * (uint64_t)whole);
+    assert_eq(limit, 8 * (uint64_t)whole);
     free(b.data);
     flr_stream_content_free(&in);
 }

@@ -1,4 +1,4 @@
-/* the aircraft bay and its teapot: counts and sizes of the paper, closed shells, room to start */
+/* the aircraft bay and its teapot: counts and sizes of the paper, closed components, room to start */
 #include "models/models.h"
 #include "support/clearance.h"
 #include "support/closed.h"
@@ -27,7 +27,7 @@ static int free_all(void **state)
     return 0;
 }
 
-static void assert_within(double value, double expected, double share)
+static void assert_inside(double value, double expected, double share)
 {
     if (!(fabs(value - expected) <= share * expected))
         fail_msg("%g is not %g within %g %%", value, expected, 100 * share);
@@ -59,20 +59,20 @@ static size_t cells_touched(const flr_mesh *mesh, double cell)
 static void test_numbers_of_the_paper(void **state)
 {
     (void)state;
-    assert_within(aircraft->triangle_count, 593409, 0.01);
+    assert_inside(aircraft->triangle_count, 593409, 0.01);
     flr_vec3 size = flr_vec3_sub(teapot->bounds.high, teapot->bounds.low);
-    assert_within(size.x, 0.075, 0.01);
-    assert_within((double)cells_touched(teapot, 0.005), 380, 0.15);
+    assert_inside(size.x, 0.075, 0.01);
+    assert_inside((double)cells_touched(teapot, 0.005), 380, 0.15);
     size = flr_vec3_sub(aircraft->bounds.high, aircraft->bounds.low);
-    assert_within(size.x, 6, 0.01);
-    assert_within(size.y, 3, 0.01);
-    assert_within(size.z, 3, 0.02);
+    assert_inside(size.x, 6, 0.01);
+    assert_inside(size.y, 3, 0.01);
+    assert_inside(size.z, 3, 0.02);
 }
 
 static void test_closed(void **state)
 {
     (void)state;
-    assert_true(flr_test_assert_closed(aircraft) > 3000);
+    assert_gt(flr_test_assert_closed(aircraft), 3000);
     assert_int_equal(flr_test_assert_closed(teapot), 3);
 }
 
@@ -111,8 +111,8 @@ static void test_start_is_free(void **state)
     double least = 1;
     for (size_t i = 0; i < count; i++)
         least = fmin(least, flr_clearance_at(clearance, flr_pose_apply(start, points[i])));
-    assert_true(least > 0.03);
-    assert_true(least < 0.15);
+    assert_gt(least, 0.03);
+    assert_lt(least, 0.15);
     free(points);
     flr_clearance_destroy(clearance);
 }

@@ -1,4 +1,4 @@
-/* the landing gear: counts and sizes of the paper, closed shells, a way out that is free */
+/* the landing gear: counts and sizes of the paper, closed components, a way out that is free */
 #include "models/models.h"
 #include "support/clearance.h"
 #include "support/closed.h"
@@ -27,7 +27,7 @@ static int free_all(void **state)
     return 0;
 }
 
-static void assert_within(double value, double expected, double share)
+static void assert_inside(double value, double expected, double share)
 {
     if (!(fabs(value - expected) <= share * expected))
         fail_msg("%g is not %g within %g %%", value, expected, 100 * share);
@@ -37,23 +37,23 @@ static void assert_within(double value, double expected, double share)
 static void test_numbers_of_the_paper(void **state)
 {
     (void)state;
-    assert_within(gear->triangle_count, 2.76e6, 0.01);
-    assert_within(actuator->triangle_count, 40476, 0.01);
+    assert_inside(gear->triangle_count, 2.76e6, 0.01);
+    assert_inside(actuator->triangle_count, 40476, 0.01);
     flr_vec3 size = flr_vec3_sub(gear->bounds.high, gear->bounds.low);
-    assert_within(size.x, 4.1, 0.01);
-    assert_within(size.y, 1.9, 0.01);
-    assert_within(size.z, 4.8, 0.01);
+    assert_inside(size.x, 4.1, 0.01);
+    assert_inside(size.y, 1.9, 0.01);
+    assert_inside(size.z, 4.8, 0.01);
     size = flr_vec3_sub(actuator->bounds.high, actuator->bounds.low);
-    assert_within(size.x, 0.9, 0.01);
-    assert_within(size.y, 0.2, 0.01);
-    assert_within(size.z, 0.2, 0.01);
+    assert_inside(size.x, 0.9, 0.01);
+    assert_inside(size.y, 0.2, 0.01);
+    assert_inside(size.z, 0.2, 0.01);
 }
 
 static void test_closed(void **state)
 {
     (void)state;
-    assert_true(flr_test_assert_closed(gear) > 10000);
-    assert_true(flr_test_assert_closed(actuator) > 100);
+    assert_gt(flr_test_assert_closed(gear), 10000);
+    assert_gt(flr_test_assert_closed(actuator), 100);
 }
 
 static void test_golden(void **state)
@@ -116,7 +116,7 @@ static void test_way_out(void **state)
         if (tightest[stage] > 0.013) fail_msg("stage %d has %g m of room", stage, tightest[stage]);
     flr_pose end = path->poses[path->count - 1].T_world_part;
     for (size_t k = 0; k < point_count; k++)
-        assert_true(flr_pose_apply(end, points[k]).y > gear->bounds.high.y);
+        assert_gt(flr_pose_apply(end, points[k]).y, gear->bounds.high.y);
     free(points);
     flr_clearance_destroy(clearance);
 }
@@ -139,8 +139,8 @@ static void test_things_to_get_caught_on(void **state)
         caught_through =
             fmin(caught_through, flr_clearance_at(clearance, flr_pose_apply(through, points[k])));
     }
-    assert_true(caught_up < 0.003);
-    assert_true(caught_through < 0.003);
+    assert_lt(caught_up, 0.003);
+    assert_lt(caught_through, 0.003);
     free(points);
     flr_clearance_destroy(clearance);
 }

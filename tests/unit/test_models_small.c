@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "feeler/check.h"
+#include "feeler/mesh_check.h"
 #include "models/models.h"
 #include "support/clearance.h"
 
@@ -42,7 +42,7 @@ static void check_mesh(const char *file, const flr_mesh *mesh)
     for (uint32_t i = 0; i < report.finding_count; i++) {
         const flr_check_finding *finding = &report.findings[i];
         switch (finding->kind) {
-        case FLR_CHECK_OVERLAPPING_SHELLS:
+        case FLR_CHECK_OVERLAPPING_COMPONENTS:
         case FLR_CHECK_NESTING:
         case FLR_CHECK_SLIVER:
             break;
@@ -106,7 +106,7 @@ static void written_models_open(void **state)
         flr_scene *scene = NULL;
         assert_ok(flr_scene_read(env, path, &scene, &error), error);
         assert_string_equal(scene->name, names[k]);
-        assert_true(scene->voxel > 0);
+        assert_gt(scene->voxel, 0);
         for (size_t i = 0; i < scene->part_count; i++) {
             flr_mesh *mesh = NULL;
             assert_ok(flr_scene_load_part(env, scene, i, NULL, &mesh, NULL, &error), error);
@@ -125,19 +125,19 @@ static void written_models_open(void **state)
     snprintf(path, sizeof path, "%s/ball/scene_fine.json", folder);
     flr_scene *fine = NULL;
     assert_ok(flr_scene_read(env, path, &fine, &error), error);
-    assert_true(fabs(fine->voxel - 0.15e-3) < 1e-18);
+    assert_lt(fabs(fine->voxel - 0.15e-3), 1e-18);
     assert_int_equal(fine->part_count, 2);
     flr_scene_destroy(fine);
     flr_test_folder_remove(folder);
 }
 
-/* triangles of different shells that pass through each other */
+/* triangles of different components that pass through each other */
 static uint64_t overlaps(const flr_mesh *mesh)
 {
     flr_check_report report;
     flr_error error;
     assert_ok(flr_check_mesh(mesh, NULL, NULL, &report, &error), error);
-    const flr_check_finding *finding = flr_check_find(&report, FLR_CHECK_OVERLAPPING_SHELLS);
+    const flr_check_finding *finding = flr_check_find(&report, FLR_CHECK_OVERLAPPING_COMPONENTS);
     return finding ? finding->count : 0;
 }
 
@@ -216,9 +216,10 @@ static void the_ball_seats(void **state)
                 nearest = fmin(nearest, flr_vec3_length(q));
             }
     }
-    assert_true(fabs(largest - 12.5e-3) < 1e-9);
-    assert_true(nearest - largest > 0.04e-3 && nearest - largest < 0.1e-3);
-    assert_true(model.scene.voxel == 0.35e-3);
+    assert_lt(fabs(largest - 12.5e-3), 1e-9);
+    assert_gt(nearest - largest, 0.04e-3);
+    assert_lt(nearest - largest, 0.1e-3);
+    assert_eq(model.scene.voxel, 0.35e-3);
     flr_model_free(&model);
 }
 
@@ -235,12 +236,12 @@ static void the_axle_is_as_large_as_kims(void **state)
                  {"right_cap.stl", 6304, 20998},     {"left_cap.stl", 6325, 19875}};
     flr_model model = build("axle", 1, 0);
     assert_int_equal(model.mesh_count, 8);
-    assert_true(fabs(model.scene.voxel - 0.6096e-2) < 1e-9);
+    assert_lt(fabs(model.scene.voxel - 0.6096e-2), 1e-9);
     double s = model.scene.voxel, total = 0;
     for (size_t i = 0; i < 8; i++) {
         const flr_mesh *mesh = flr_model_find_mesh(&model, table[i].file);
         assert_non_null(mesh);
-        assert_true(fabs((double)mesh->triangle_count / table[i].triangles - 1) < 0.01);
+        assert_lt(fabs((double)mesh->triangle_count / table[i].triangles - 1), 0.01);
         double volume = 0, area = 0;
         for (uint32_t t = 0; t < mesh->triangle_count; t++) {
             const uint32_t *v = mesh->triangles[t].v;
@@ -254,7 +255,8 @@ static void the_axle_is_as_large_as_kims(void **state)
             fail_msg("%s: about %.0f voxels, not %u", table[i].file, voxels, table[i].voxels);
         total += voxels;
     }
-    assert_true(total > 0.85 * 305098 && total < 1.25 * 305098);
+    assert_gt(total, 0.85 * 305098);
+    assert_lt(total, 1.25 * 305098);
     flr_model_free(&model);
 }
 
@@ -272,7 +274,7 @@ static void as_many_fall_as_are_asked_for(void **state)
     for (uint32_t number = 1; number <= 20; number += 19) {
         flr_model model = build("falling", 7, number);
         assert_int_equal(model.part_count, number + 1);
-        assert_true(model.scene.gravity.z == -9.81);
+        assert_eq(model.scene.gravity.z, -9.81);
         for (size_t i = 1; i < model.part_count; i++) assert_true(model.parts[i].moving);
         flr_model_free(&model);
     }
@@ -348,12 +350,12 @@ static void ways_lead_into_contact(void **state)
             start = fmin(start, from_knot(flr_pose_apply(first, bracket->vertices[i])));
             end = fmin(end, from_knot(flr_pose_apply(last, bracket->vertices[i])));
         }
-        assert_true(start > 20e-3);
-        assert_true(end < 9e-3);
+        assert_gt(start, 20e-3);
+        assert_lt(end, 9e-3);
         for (size_t i = 1; i < path->count; i++) {
             flr_vec3 step =
                 flr_vec3_sub(path->poses[i].T_world_part.p, path->poses[i - 1].T_world_part.p);
-            assert_true(fabs(flr_vec3_length(step) - 0.18 / 200) < 1e-12);
+            assert_lt(fabs(flr_vec3_length(step) - 0.18 / 200), 1e-12);
         }
     }
     flr_model_free(&model);
@@ -386,7 +388,7 @@ static void the_pump_comes_out_of_its_bay(void **state)
     double caught = 1;
     for (size_t k = 0; k < point_count; k++)
         caught = fmin(caught, flr_clearance_at(clearance, flr_pose_apply(straight, points[k])));
-    assert_true(caught < 2e-3);
+    assert_lt(caught, 2e-3);
     free(points);
     flr_clearance_destroy(clearance);
     flr_model_free(&model);

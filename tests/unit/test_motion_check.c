@@ -1,7 +1,7 @@
 /* the continuous check against a plain one: every point, small steps, double precision */
 #include <math.h>
 
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "voxel/voxmap_format.h"
 
 #ifdef FLR_SANITIZED
@@ -73,7 +73,8 @@ static flr_motion_check_result check(const scene *s, flr_pose_span shell, flr_po
     flr_motion_check_result r;
     memset(&r, 0xAA, sizeof r); /* every field must be written */
     flr_contact_check_motion(s->pair, shell, voxmap, params, &r);
-    assert_true(r.fraction >= 0 && r.fraction <= 1);
+    assert_ge(r.fraction, 0);
+    assert_le(r.fraction, 1);
     assert_true(r.stopped || r.exhausted || r.fraction == 1);
     return r;
 }
@@ -204,7 +205,7 @@ static void never_deep(const scene *s, flr_pose_span shell, flr_pose_span voxmap
         for (uint32_t i = 0; i < (uint32_t)c->count[0] + c->count[1] + c->count[2]; i++) {
             flr_vec3 p = flr_shell_point(points, chunk, c->first + i, params->displacement);
             if (params->unchecked == 0 && distance_at(s, flr_pose_apply(first, p)) >= level)
-                assert_true(distance_at(s, flr_pose_apply(last, p)) > level - 1.01e-4);
+                assert_gt(distance_at(s, flr_pose_apply(last, p)), level - 1.01e-4);
         }
     }
 }
@@ -229,17 +230,16 @@ static bool compare(const scene *s, flr_pose_span shell, flr_pose_span voxmap,
                                &T_world_voxmap);
         flr_vec3 p = flr_pose_apply_inverse(T_world_voxmap, r.point);
         if (params->margin > 0)
-            assert_true(distance_at(s, p) < params->layer + params->margin + 2e-3);
+            assert_lt(distance_at(s, p), params->layer + params->margin + 2e-3);
         else
             assert_true(nearly_within(s, p, FLR_MARK_SURFACE + params->layer));
-        assert_true(fabs(flr_vec3_length(r.normal) - 1) < 1e-9);
+        assert_lt(fabs(flr_vec3_length(r.normal) - 1), 1e-9);
         /* it is that point of the shell */
         flr_vec3 own = flr_vec3_zero();
         for (uint32_t chunk = 0; chunk < s->moving.shell->chunk_count; chunk++)
             if (s->moving.shell->chunks[chunk].first <= r.index)
                 own = flr_shell_point(s->moving.shell, chunk, r.index, params->displacement);
-        assert_true(flr_vec3_length(flr_vec3_sub(flr_pose_apply(T_world_shell, own), r.point)) <
-                    1e-9);
+        assert_lt(flr_vec3_length(flr_vec3_sub(flr_pose_apply(T_world_shell, own), r.point)), 1e-9);
     }
     return r.stopped;
 }
@@ -288,7 +288,8 @@ static void same_as_the_plain_one(void **state)
         end(&s);
     }
     print_message("%u of %d motions stopped\n", stops, 2 * MOTIONS);
-    assert_true(stops > MOTIONS / 2 && stops < 2 * MOTIONS);
+    assert_gt(stops, MOTIONS / 2);
+    assert_lt(stops, 2 * MOTIONS);
 }
 
 /* A lever of a metre: points move on arcs of up to 50 voxels. */
@@ -316,7 +317,7 @@ static void long_levers(void **state)
         }
         stops += compare(&s, (flr_pose_span){half[0], half[1]}, still(), &params);
     }
-    assert_true(stops > 0);
+    assert_gt(stops, 0);
     end(&s);
 }
 
@@ -349,7 +350,7 @@ static void nothing_tunnels(void **state)
             assert_true(r.stopped);
             flr_pose T, T_world_voxmap;
             flr_motion_check_poses(shell, still(), params.centre, r.fraction, &T, &T_world_voxmap);
-            assert_true(flr_vec3_dot(T.p, up) > 0.002);
+            assert_gt(flr_vec3_dot(T.p, up), 0.002);
         }
         end(&s);
     }
@@ -368,10 +369,10 @@ static void contact_does_not_hold(void **state)
     flr_contact_params contact = flr_default_contact_params();
     flr_contact_result c;
     flr_contact_query(s.pair, shell.from, flr_pose_identity(), &contact, &c);
-    assert_true(c.penetrations > 100);
-    assert_true(check(&s, shell, still(), &params).fraction == 1);
+    assert_gt(c.penetrations, 100);
+    assert_eq(check(&s, shell, still(), &params).fraction, 1);
     shell.to = at(0.004, 0.003, touching);
-    assert_true(check(&s, shell, still(), &params).fraction == 1);
+    assert_eq(check(&s, shell, still(), &params).fraction, 1);
     shell.to = at(0, 0, touching - 0.05);
     flr_motion_check_result r = check(&s, shell, still(), &params);
     assert_true(r.stopped && r.fraction * 0.05 < 1.5 * voxel);
@@ -384,7 +385,7 @@ static void contact_does_not_hold(void **state)
     end(&s);
     begin(&s, FLR_TEST_SPHERE, 0.2, FLR_TEST_BOX);
     shell = (flr_pose_span){at(0, 0, 0), at(0.1, 0.02, 0.03)};
-    assert_true(check(&s, shell, still(), &params).fraction == 1);
+    assert_eq(check(&s, shell, still(), &params).fraction, 1);
     /* but who has left does not come back */
     shell = (flr_pose_span){at(0, 0, 0.0085), at(0.0001, 0, -0.1)};
     assert_true(check(&s, shell, still(), &params).stopped);
@@ -419,10 +420,10 @@ static void smooth_ends(void **state)
             double x = fmax(0, fmax(low.x - v.x, v.x - low.x - 1)),
                    y = fmax(0, fmax(low.y - v.y, v.y - low.y - 1)),
                    z = fmax(0, fmax(low.z - v.z, v.z - low.z - 1));
-            assert_true(x * x + y * y + z * z > 1 - 1e-9);
+            assert_gt(x * x + y * y + z * z, 1 - 1e-9);
         }
     }
-    assert_true(near > 1000);
+    assert_gt(near, 1000);
     end(&s);
 }
 
@@ -456,7 +457,7 @@ static void after_a_query(void **state)
         compare(&s, shell, still(), &params);
         flr_motion_check_result noted = check(&s, shell, still(), &params);
         assert_int_equal(looked.stopped, noted.stopped);
-        assert_true(fabs(looked.fraction - noted.fraction) * noted.travel < 0.01 * voxel);
+        assert_lt(fabs(looked.fraction - noted.fraction) * noted.travel, 0.01 * voxel);
         stops += noted.stopped;
         cheaper += noted.lookups < looked.lookups;
         params.planes = true;
@@ -467,7 +468,8 @@ static void after_a_query(void **state)
     }
     end(&s);
     print_message("%u of %d motions stopped; %u were cheaper\n", stops, 2 * MOTIONS, cheaper);
-    assert_true(stops > MOTIONS / 3 && cheaper > MOTIONS);
+    assert_gt(stops, MOTIONS / 3);
+    assert_gt(cheaper, MOTIONS);
 }
 
 static void slow_motion_costs_nothing(void **state)
@@ -479,11 +481,12 @@ static void slow_motion_costs_nothing(void **state)
     flr_pose_span shell = {at(0, 0, 0.0155), at(0, 0.0001, 0.0151)};
     flr_motion_check_result r = check(&s, shell, still(), &params);
     assert_true(r.fraction == 1 && r.lookups == 0 && !r.stopped);
-    assert_true(fabs(r.travel - hypot(0.0001, 0.0004)) < 1e-9);
+    assert_lt(fabs(r.travel - hypot(0.0001, 0.0004)), 1e-9);
     /* far away one look is enough, however fast */
     shell = (flr_pose_span){at(0, 0, 10), at(4, 0, 10)};
     r = check(&s, shell, still(), &params);
-    assert_true(r.fraction == 1 && r.lookups < 10);
+    assert_eq(r.fraction, 1);
+    assert_lt(r.lookups, 10);
     end(&s);
 }
 
@@ -502,8 +505,8 @@ static void questions_that_make_no_sense(void **state)
             flr_pose *T = field < 7 ? &span.from : &span.to;
             double *fields[7] = {&T->p.x, &T->p.y, &T->p.z, &T->q.w, &T->q.x, &T->q.y, &T->q.z};
             *fields[field % 7] = bad[i];
-            assert_true(check(&s, span, still(), &params).fraction == 1);
-            assert_true(check(&s, still(), span, &params).fraction == 1);
+            assert_eq(check(&s, span, still(), &params).fraction, 1);
+            assert_eq(check(&s, still(), span, &params).fraction, 1);
         }
     /* a way of a billion voxels and more is not marched: what is unchecked anyway remains */
     flr_pose_span far = {at(0, 0, 0.03), at(0, 0, -2e6)};
@@ -519,19 +522,19 @@ static void questions_that_make_no_sense(void **state)
     params.unchecked = -1;
     assert_true(check(&s, through, still(), &params).stopped);
     params.unchecked = INFINITY;
-    assert_true(check(&s, through, still(), &params).fraction == 1);
+    assert_eq(check(&s, through, still(), &params).fraction, 1);
     params = flr_default_motion_check_params();
     params.layer = UINT32_MAX;
     assert_true(check(&s, through, still(), &params).stopped);
     params.displacement = NAN;
-    assert_true(check(&s, through, still(), &params).fraction == 1);
+    assert_eq(check(&s, through, still(), &params).fraction, 1);
 
     /* a pair that stands for nothing */
     params = flr_default_motion_check_params();
     flr_contact_pair_destroy(s.pair);
     flr_contact_pair_def def = flr_default_contact_pair_def();
     assert_int_equal(flr_contact_pair_create(&def, &s.pair, NULL), FLR_OK);
-    assert_true(check(&s, through, still(), &params).fraction == 1);
+    assert_eq(check(&s, through, still(), &params).fraction, 1);
     end(&s);
 }
 
@@ -563,7 +566,8 @@ static void two_bits(void **state)
             /* layers that are not told apart: the innermost of them, or what there is */
             double wanted = layer < offset ? offset - 1.0 : fmin(layer, offset + 1.0);
             double height = r.point.z / voxel - 5;
-            assert_true(height > wanted - 0.01 && height < wanted + 1.51);
+            assert_gt(height, wanted - 0.01);
+            assert_lt(height, wanted + 1.51);
         }
         flr_contact_pair_destroy(s.pair);
         flr_test_part_free(&s.fixed);

@@ -4,9 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 #include "voxel/nanovdb_format.h"
 
@@ -28,7 +28,7 @@ static flr_voxmap *voxelize(const flr_mesh *mesh, double voxel, unsigned bits, u
 static void assert_same_marks(const flr_voxmap *a, const flr_voxmap *b)
 {
     flr_voxmap_info ia = flr_voxmap_get_info(a), ib = flr_voxmap_get_info(b);
-    assert_true(flr_vec3_distance(ia.origin, ib.origin) < 1e-9 * ia.voxel * 1e3);
+    assert_lt(flr_vec3_distance(ia.origin, ib.origin), 1e-9 * ia.voxel * 1e3);
     assert_int_equal(ia.stats.surface_voxels, ib.stats.surface_voxels);
     assert_int_equal(ia.stats.interior_voxels, ib.stats.interior_voxels);
     assert_int_equal(ia.stats.field_voxels, ib.stats.field_voxels);
@@ -266,7 +266,7 @@ static void mutations_do_no_harm(void **state)
             refused++;
         }
     }
-    assert_true(refused > 10);
+    assert_gt(refused, 10);
     free(copy);
     flr_blob_free(&blob);
 }
@@ -352,7 +352,7 @@ static void memory_is_bounded_by_the_file(void **state)
     flr_nv_put_u64(tile, key | UINT64_C(100) << 42 | UINT64_C(100) << 21);
     flr_fail_alloc_peak_begin();
     refuse(&blob, blob.size, FLR_TOO_LARGE, "too far apart");
-    assert_true(flr_fail_alloc_peak() < blob.size);
+    assert_lt(flr_fail_alloc_peak(), blob.size);
     flr_nv_put_u64(tile, key);
 
     // a background of 200 voxels, and values of 9
@@ -360,7 +360,7 @@ static void memory_is_bounded_by_the_file(void **state)
     memcpy(root + FLR_NV_ROOT_BACKGROUND, &background, sizeof background);
     flr_fail_alloc_peak_begin();
     refuse(&blob, blob.size, FLR_TOO_LARGE, "background");
-    assert_true(flr_fail_alloc_peak() < blob.size);
+    assert_lt(flr_fail_alloc_peak(), blob.size);
     // who asks for that range gets it
     flr_nanovdb_options options = {.range = 30, .threads = 1};
     assert_ok(flr_nanovdb_parse("x.nvdb", blob.bytes, blob.size, &options, &voxmap, &error), error);
@@ -376,7 +376,7 @@ static void memory_is_bounded_by_the_file(void **state)
     memset(lower + FLR_NV_LOWER_CELLS, 0, (size_t)4096 * 8);
     flr_fail_alloc_peak_begin();
     refuse(&blob, blob.size, FLR_UNSUPPORTED, "too many blocks of 8 voxels");
-    assert_true(flr_fail_alloc_peak() < blob.size);
+    assert_lt(flr_fail_alloc_peak(), blob.size);
     flr_blob_free(&blob);
 }
 

@@ -118,13 +118,13 @@ static void check(const flr_vec3 a[3], const flr_vec3 b[3])
                  a[2].y, a[2].z, b[0].x, b[0].y, b[0].z, b[1].x, b[1].y, b[1].z, b[2].x, b[2].y,
                  b[2].z);
     /* the points are as far apart, and lie where it says */
-    assert_true(fabs(flr_vec3_distance(n.at[0], n.at[1]) - expected) <= slack);
-    assert_true(to_part(n.at[0], a, n.part[0]) <= slack);
-    assert_true(to_part(n.at[1], b, n.part[1]) <= slack);
+    assert_le(fabs(flr_vec3_distance(n.at[0], n.at[1]) - expected), slack);
+    assert_le(to_part(n.at[0], a, n.part[0]), slack);
+    assert_le(to_part(n.at[1], b, n.part[1]), slack);
     /* nothing below what is known already */
     flr_nearest none = {.distance2 = n.distance2};
     assert_false(flr_triangles_nearest(a, b, &none));
-    assert_true(none.distance2 == n.distance2);
+    assert_eq(none.distance2, n.distance2);
 }
 
 static flr_vec3 random_point(flr_test_random *random, double reach)
@@ -192,7 +192,7 @@ static void sides_almost_parallel(void **state)
         check(a, b);
         flr_nearest n = {.distance2 = INFINITY};
         flr_triangles_nearest(a, b, &n);
-        assert_true(fabs(n.at[0].x) < 1e-15 / angle + 1e-12);
+        assert_lt(fabs(n.at[0].x), 1e-15 / angle + 1e-12);
     }
 }
 
@@ -211,12 +211,12 @@ static void crossing_is_zero(void **state)
         const flr_triangles meet = flr_triangles_meet(a, b, 0, NULL);
         if (meet != FLR_TRIANGLES_APART) {
             crossing++;
-            assert_true(n.distance2 == 0);
+            assert_eq(n.distance2, 0);
         } else {
             assert_true(n.distance2 < 1e-28 || n.distance2 > 0);
         }
     }
-    assert_true(crossing > 500);
+    assert_gt(crossing, 500);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void many_ways_to_write_a_square(void **state)
     flr_mesh *first = flr_test_parse_text("a.obj", texts[0], false, NULL);
     assert_int_equal(first->triangle_count, 2);
     assert_int_equal(first->vertex_count, 4);
-    assert_true(first->bounds.high.x == 0.001);
+    assert_eq(first->bounds.high.x, 0.001);
     for (size_t i = 1; i < sizeof texts / sizeof *texts; i++) {
         flr_mesh_report report;
         flr_mesh *mesh = flr_test_parse_text("a.obj", texts[i], false, &report);

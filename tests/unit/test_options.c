@@ -128,9 +128,9 @@ static void test_forms(void **state)
     values v;
     // a value as the next word, after =, after a letter, glued to a letter
     good(WORDS("--size", "0.35mm", "x"), &v, 1);
-    assert_true(v.size == 0.35e-3);
+    assert_eq(v.size, 0.35e-3);
     good(WORDS("x", "--size=2in", "y"), &v, 2);
-    assert_true(v.size == 0.0508);
+    assert_eq(v.size, 0.0508);
     good(WORDS("-s", "1m", "-fqn5", "x"), &v, 1);
     assert_true(v.size == 1 && v.flag && v.common.quiet && v.number == 5);
     good(WORDS("-pfile", "x", "--colour", "green"), &v, 1);
@@ -144,9 +144,9 @@ static void test_forms(void **state)
     assert_string_equal(v.path, "a=b");
     assert_true(v.common.json);
     good(WORDS("--unit", "0.0254", "x"), &v, 1);
-    assert_true(v.unit == 0.0254);
+    assert_eq(v.unit, 0.0254);
     good(WORDS("--weight=1.5e0", "x"), &v, 1);
-    assert_true(v.weight == 1.5);
+    assert_eq(v.weight, 1.5);
 }
 
 static void test_end_of_options(void **state)
@@ -227,7 +227,7 @@ static void test_noise(void **state)
         if (result == FLR_OK)
             assert_in_range(found, 0, count);
         else
-            assert_true(error.message[0] != 0);
+            assert_ne(error.message[0], 0);
     }
 }
 
@@ -247,7 +247,7 @@ static void test_safe_text(void **state)
     char *large = test_malloc(2000);
     memset(large, 'x', 1999);
     large[1999] = 0;
-    assert_true(strlen(flr_safe(large, safe)) < FLR_SAFE_SIZE);
+    assert_lt(strlen(flr_safe(large, safe)), FLR_SAFE_SIZE);
     test_free(large);
 }
 
@@ -295,7 +295,7 @@ static void test_json_values(void **state)
     assert_true(json_is_null(value));
     json_decref(value);
     value = flr_json_number(0.35e-3);
-    assert_true(json_real_value(value) == 0.35e-3);
+    assert_eq(json_real_value(value), 0.35e-3);
     json_decref(value);
     // text that is not UTF-8 keeps what can be kept
     value = flr_json_text("a\xff\xc3\xa4");
@@ -309,16 +309,17 @@ static void test_table(void **state)
     (void)state;
     for (const flr_command *const *c = flr_commands; *c; c++) {
         assert_ptr_equal(flr_command_find((*c)->name), *c);
-        assert_true((*c)->values_size >= sizeof(flr_common));
-        assert_true((*c)->values_size <= FLR_VALUES_MAX);
-        assert_true(strlen((*c)->summary) < 66);
+        assert_ge((*c)->values_size, sizeof(flr_common));
+        assert_le((*c)->values_size, FLR_VALUES_MAX);
+        assert_lt(strlen((*c)->summary), 66);
         assert_true((*c)->examples && (*c)->examples->line);
         assert_true((*c)->min_arguments == 0 || (*c)->argument_missing);
-        assert_true(((*c)->argument == FLR_ARGUMENT_WORD) == ((*c)->words != NULL));
+        assert_eq(((*c)->argument == FLR_ARGUMENT_WORD), ((*c)->words != NULL));
         for (const flr_option *o = (*c)->options; o && o->name; o++) {
-            assert_true((o->type == FLR_OPTION_FLAG) == (o->argument == NULL));
+            assert_eq((o->type == FLR_OPTION_FLAG), (o->argument == NULL));
             assert_true(o->type != FLR_OPTION_CHOICE || o->choices);
-            assert_true(o->offset >= sizeof(flr_common) && o->offset < (*c)->values_size);
+            assert_ge(o->offset, sizeof(flr_common));
+            assert_lt(o->offset, (*c)->values_size);
             // no name and no letter twice, the common ones included
             for (const flr_option *p = o + 1; p->name; p++) {
                 assert_string_not_equal(o->name, p->name);

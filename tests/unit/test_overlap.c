@@ -85,8 +85,8 @@ static void random_and_nasty_triangles(void **state)
     }
     print_message("%llu voxels touched, %llu within rounding\n", (unsigned long long)inside,
                   (unsigned long long)doubtful);
-    assert_true(inside > 100000);
-    assert_true(doubtful < inside / 1000);
+    assert_gt(inside, 100000);
+    assert_lt(doubtful, inside / 1000);
 }
 
 /* a block is passed over only when none of its voxels is touched */

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include "feeler/sim.h"
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
 #include "feeler/world.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/quiet.h"
 
 static flr_error error;
@@ -119,8 +119,9 @@ static flr_hash play_paged(flr_pager *pager, bool awareness)
             flr_world_step(world, &in, &frame);
             if (!frame.missing) break;
             flr_wrench felt = flr_world_wrench(world, 0);
-            assert_true(flr_vec3_length(felt.force) == 0 && flr_vec3_length(felt.torque) == 0);
-            assert_true(attempt < 50);
+            assert_eq(flr_vec3_length(felt.force), 0);
+            assert_eq(flr_vec3_length(felt.torque), 0);
+            assert_lt(attempt, 50);
             flr_pager_service(pager, 0);
         }
         if (i % 3 == 0) flr_pager_service(pager, 2);
@@ -137,7 +138,7 @@ static void the_same_bits_as_with_all_in_memory(void **state)
     for (int awareness = 0; awareness < 2; awareness++) {
         uint32_t touching;
         flr_hash expected = play_whole(awareness, &touching);
-        assert_true(touching > FRAMES / 10);
+        assert_gt(touching, FRAMES / 10);
         disk d = make_disk();
         flr_pager_def def = flr_default_pager_def();
         def.env = d.env, def.path = "/plate.flrvox", def.margin = 0.002;
@@ -148,13 +149,15 @@ static void the_same_bits_as_with_all_in_memory(void **state)
         hashes[awareness] = play_paged(pager, awareness);
         assert_true(flr_hash_equal(hashes[awareness], expected));
         flr_pager_stats stats = flr_pager_get_stats(pager);
-        assert_true(2 * stats.blocks > 3 * (uint64_t)stats.slots);
-        assert_true(stats.evicted > 0 && stats.resident <= stats.slots);
-        assert_true(stats.suspended > 0 && stats.suspended < stats.steps / 10);
+        assert_gt(2 * stats.blocks, 3 * (uint64_t)stats.slots);
+        assert_gt(stats.evicted, 0);
+        assert_le(stats.resident, stats.slots);
+        assert_gt(stats.suspended, 0);
+        assert_lt(stats.suspended, stats.steps / 10);
         assert_int_equal(stats.failures, 0);
         /* both numbers of memory are all of it */
         assert_int_equal(stats.bytes, stats.directory + (uint64_t)stats.slots * FLR_PAGER_BLOCK);
-        assert_true(stats.directory > 100000);
+        assert_gt(stats.directory, 100000);
         flr_pager_close(pager);
         flr_sim_destroy(d.sim);
     }
@@ -179,7 +182,7 @@ static void a_slow_disk_suspends(void **state)
     uint32_t read = flr_pager_service(pager, 3);
     assert_int_equal(read, 3);
     /* three at once, each once or more often */
-    assert_true(flr_sim_now(d.sim) - begin >= 100 * FLR_SIM_MS);
+    assert_ge(flr_sim_now(d.sim) - begin, 100 * FLR_SIM_MS);
     flr_world_step(world, &in, &frame);
     assert_memory_equal(&before, &flr_world_body(world, 1)->T_world_part, sizeof before);
     while (flr_pager_service(pager, 0)) {}
@@ -207,9 +210,10 @@ static void a_broken_disk_heals(void **state)
         assert_int_equal(flr_pager_service(pager, 0), 0);
         flr_sim_advance(d.sim, FLR_SIM_MS);
     }
-    assert_true(flr_pager_trouble(pager, &error) != FLR_OK);
+    assert_ne(flr_pager_trouble(pager, &error), FLR_OK);
     flr_pager_stats stats = flr_pager_get_stats(pager);
-    assert_true(stats.failures >= 4 && stats.failures <= 10 + 16);
+    assert_ge(stats.failures, 4);
+    assert_le(stats.failures, 10 + 16);
     flr_sim_set_disk(d.env, &(flr_sim_disk){0});
     flr_sim_advance(d.sim, FLR_SIM_S);
     while (flr_pager_service(pager, 0)) {}
@@ -276,7 +280,7 @@ static void damaged_directories_are_refused(void **state)
         uint8_t byte = (uint8_t)(blob.bytes[places[i]] ^ (1u << flr_test_random_below(&random, 8)));
         assert_ok(flr_file_open(d.env, "/plate.flrvox", FLR_FILE_UPDATE, &file, &error), error);
         assert_ok(flr_file_write(file, places[i], &byte, 1, &error), error);
-        assert_true(flr_pager_open(&def, &pager, &error) != FLR_OK);
+        assert_ne(flr_pager_open(&def, &pager, &error), FLR_OK);
         assert_ok(flr_file_write(file, places[i], &blob.bytes[places[i]], 1, &error), error);
         flr_file_close(file);
     }
@@ -368,7 +372,7 @@ static void read_ahead(uint32_t depth)
         if (round == 0 || now < least) least = now;
     }
     assert_false(frame.missing);
-    assert_true(flr_pager_get_stats(pager).evicted > evicted);
+    assert_gt(flr_pager_get_stats(pager).evicted, evicted);
 #ifndef FLR_SANITIZED /* sanitizers keep books in memory of their own */
     assert_int_equal(least, 0);
 #endif
@@ -405,8 +409,10 @@ static void little_memory_is_for_what_is_near(void **state)
         assert_false(frame.missing);
     }
     flr_pager_stats stats = flr_pager_get_stats(pager);
-    assert_true(stats.refused > 0 && stats.resident == stats.slots);
-    assert_true(stats.needed > 0 && stats.hits < stats.needed);
+    assert_gt(stats.refused, 0);
+    assert_eq(stats.resident, stats.slots);
+    assert_gt(stats.needed, 0);
+    assert_lt(stats.hits, stats.needed);
     flr_world_destroy(world);
     flr_pager_close(pager);
     flr_sim_destroy(d.sim);
@@ -454,9 +460,11 @@ static void the_least_memory_is_told(void **state)
         flr_pager_stats stats = flr_pager_get_stats(pager);
         assert_int_equal(frame.missing, round == 0);
         assert_int_equal(stats.reach > stats.slots, round == 0);
-        if (round == 0) assert_true(stats.refused > 0);
+        if (round == 0) assert_gt(stats.refused, 0);
         budget = flr_pager_least(&stats);
-        assert_true(budget > 1 << 20 && budget < 20 << 20 && budget % (1 << 20) == 0);
+        assert_gt(budget, 1 << 20);
+        assert_lt(budget, 20 << 20);
+        assert_eq(budget % (1 << 20), 0);
         flr_world_destroy(world);
         flr_pager_close(pager);
     }
@@ -509,7 +517,7 @@ static void many_parts_move(void **state)
     disk d = make_disk();
     flr_pager *pager = open_pager(d.env, 4 << 20);
     assert_true(steps_with(pager, places, TOOLS));
-    assert_true(flr_pager_get_stats(pager).blocks_read > 0);
+    assert_gt(flr_pager_get_stats(pager).blocks_read, 0);
     flr_pager_close(pager);
     flr_sim_destroy(d.sim);
 }
@@ -548,7 +556,8 @@ static void waits_are_counted(void **state)
     }
     assert_int_equal(w.steps, 4);
     assert_int_equal(w.count, 2);
-    assert_true(fabs(w.longest - 0.003) < 1e-9 && fabs(w.total - 0.004) < 1e-9);
+    assert_lt(fabs(w.longest - 0.003), 1e-9);
+    assert_lt(fabs(w.total - 0.004), 1e-9);
     assert_true(fabs(lasted - 0.002) < 1e-9 && !w.waiting);
 }
 

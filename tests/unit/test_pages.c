@@ -3,9 +3,9 @@
 
 #include "feeler/pager.h"
 #include "feeler/sim.h"
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
 #include "feeler/world.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 static flr_error error;
 static flr_sim *sim;
@@ -85,7 +85,7 @@ static flr_hash play(flr_pager *pager, uint32_t *touching)
         for (int attempt = 0;; attempt++) {
             flr_world_step(world, &in, &frame);
             if (!frame.missing) break;
-            assert_true(attempt < 20);
+            assert_lt(attempt, 20);
             flr_pager_service(pager, 0);
         }
         *touching += frame.contacts > 0;
@@ -102,12 +102,14 @@ static void parts_with_one_pager(void **state)
     flr_hash expected = play(NULL, &touching);
     flr_pager *pager = open_pager(1 << 20);
     flr_hash got = play(pager, &again);
-    assert_true(touching > FRAMES / 10 && touching == again);
+    assert_gt(touching, FRAMES / 10);
+    assert_eq(touching, again);
     assert_memory_equal(&got, &expected, sizeof got);
     flr_pager_stats stats = flr_pager_get_stats(pager);
-    assert_true(stats.evicted > 0);
+    assert_gt(stats.evicted, 0);
     /* a step of both counts once, so that who evicts can tell whether one is under way */
-    assert_true(stats.steps >= FRAMES && stats.steps < FRAMES + stats.suspended + 1);
+    assert_ge(stats.steps, FRAMES);
+    assert_lt(stats.steps, FRAMES + stats.suspended + 1);
     flr_pager_close(pager);
 }
 

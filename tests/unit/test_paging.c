@@ -7,8 +7,8 @@
 #include "feeler/pager.h"
 #include "feeler/pairs.h"
 #include "feeler/sim.h"
-#include "feeler/voxfile.h"
-#include "support/parts.h"
+#include "feeler/voxel_file.h"
+#include "support/fixtures.h"
 #include "support/reseal.h"
 
 static flr_error error;
@@ -96,8 +96,8 @@ static void lookups_are_those_of_the_flat_table(void **state)
         }
         flr_vec3 v = flr_vec3_make(at[0] + 0.5, at[1] + 0.5, at[2] + 0.5);
         assert_int_equal(flr_table_mark(a, v), flr_table_mark(b, v));
-        assert_true(flr_table_stencil(a, at[0], at[1], at[2]) ==
-                    flr_table_stencil(b, at[0], at[1], at[2]));
+        assert_eq(flr_table_stencil(a, at[0], at[1], at[2]),
+                  flr_table_stencil(b, at[0], at[1], at[2]));
     }
     flr_pager_close(pager);
 }
@@ -124,7 +124,9 @@ static void places_are_known(void **state)
         if (place == FLR_PAGER_FREE)
             assert_true(mark != FLR_MARK_INTERIOR && mark != FLR_MARK_SURFACE);
     }
-    assert_true(seen[0] > 100 && seen[1] > 100 && seen[2] > 100);
+    assert_gt(seen[0], 100);
+    assert_gt(seen[1], 100);
+    assert_gt(seen[2], 100);
     assert_int_equal(flr_pager_look(pager, flr_vec3_make(NAN, 0, 0)), FLR_PAGER_FREE);
     assert_int_equal(flr_pager_look(pager, flr_vec3_make(1e30, 0, -1e30)), FLR_PAGER_FREE);
     flr_pager_close(pager);
@@ -161,7 +163,7 @@ static void queries_are_those_of_the_flat_table(void **state)
         assert_memory_equal(&flat.wrench, &paged.wrench, sizeof flat.wrench);
         touching += flat.contacts > 0;
     }
-    assert_true(touching > 300);
+    assert_gt(touching, 300);
     flr_contact_pair_destroy(pair);
     flr_pager_close(pager);
 }
@@ -175,12 +177,12 @@ static void the_box_is_that_of_the_flat_table(void **state)
                     paged = flr_pairs_shape_make(NULL, flr_pager_table(pager));
     assert_memory_equal(&flat.box, &paged.box, sizeof flat.box);
     /* the table has nothing of its own, and of the file only what the surface needs is read */
-    assert_true(flr_contact_table_bytes(flr_pager_table(pager)) < 4096);
+    assert_lt(flr_contact_table_bytes(flr_pager_table(pager)), 4096);
     flr_pager *features;
     assert_ok(open_file("/ring.flrvox", true, &features), error);
     flr_pager_stats a = flr_pager_get_stats(pager), b = flr_pager_get_stats(features);
     const uint64_t slot = FLR_PAGER_BLOCK + 100;
-    assert_true(a.bytes - a.slots * slot < b.bytes - b.slots * slot);
+    assert_lt(a.bytes - a.slots * slot, b.bytes - b.slots * slot);
     flr_pager_close(features);
     flr_pager_close(pager);
 }
@@ -249,7 +251,7 @@ static void entries_that_are_shared_are_refused(void **state)
     /* hyperchunks over the directory of the chunk distances: what lies there is right for both */
     f = load_ring();
     uint32_t *hypers = entries_at(&f, f.h->fields[0].hypers);
-    assert_true(f.h->chunks.node_count >= 1);
+    assert_ge(f.h->chunks.node_count, 1);
     f.h->chunks.nodes = f.h->fields[0].hypers;
     for (size_t i = 0; i < f.h->chunks.node_count * 512; i++)
         if (!(hypers[i] & FLR_UNIFORM) || (hypers[i] & 255) > 15) hypers[i] = FLR_UNIFORM;
@@ -283,12 +285,12 @@ static void forged_directories_lead_nowhere(void **state)
             for (int axis = 0; axis < 3; axis++)
                 at[axis] = flr_test_random_range(&random, 0, 1) * field->size[axis];
             flr_vec3 v = flr_vec3_make(at[0], at[1], at[2]);
-            assert_true(flr_table_mark(field, v) < 256);
-            assert_true(flr_table_by_chunks(flr_pager_voxmap(pager), v, 0) < 1e9);
+            assert_lt(flr_table_mark(field, v), 256);
+            assert_lt(flr_table_by_chunks(flr_pager_voxmap(pager), v, 0), 1e9);
         }
         flr_pager_close(pager);
     }
-    assert_true(accepted > 0);
+    assert_gt(accepted, 0);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 #include "feeler/merge.h"
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 enum { SHAPES = 5, PARTS = 14 };
 
@@ -112,8 +112,8 @@ static void compare(const kit *k, const flr_pairs *pairs, const flr_pose *poses,
             flr_vec3 to = flr_pose_apply(poses[pair.shell], params.centre);
             flr_wrench sum =
                 flr_wrench_add(r.wrench, flr_wrench_move(found->opposite, flr_vec3_sub(to, from)));
-            assert_true(flr_vec3_length(sum.force) == 0);
-            assert_true(flr_vec3_length(sum.torque) <= 1e-12 * (1 + r.contacts));
+            assert_eq(flr_vec3_length(sum.force), 0);
+            assert_le(flr_vec3_length(sum.torque), 1e-12 * (1 + r.contacts));
         }
 }
 
@@ -146,8 +146,8 @@ static void equals_all_pairs(void **state)
         }
         flr_pairs_destroy(pairs);
     }
-    assert_true(touching > 120);
-    assert_true(apart > 120);
+    assert_gt(touching, 120);
+    assert_gt(apart, 120);
 }
 
 /* Totals are the sums over the pairs in their order; contacts lie one pair after the other. */
@@ -176,7 +176,7 @@ static void totals(void **state)
         flr_pair pair = results[i].pair;
         const flr_contact_result *r = &results[i].contact;
         assert_int_equal(results[i].first, listed);
-        for (uint32_t c = 0; c < r->listed; c++) assert_true(list[listed + c].depth > 0);
+        for (uint32_t c = 0; c < r->listed; c++) assert_gt(list[listed + c].depth, 0);
         listed += r->listed;
         flr_part_total *a = &sums[pair.shell], *b = &sums[pair.voxmap];
         a->wrench = flr_wrench_add(a->wrench, r->wrench);
@@ -196,11 +196,12 @@ static void totals(void **state)
         flr_contact_reference(k->parts[pair.shell % SHAPES].shell,
                               k->parts[pair.voxmap % SHAPES].voxmap, poses[pair.shell],
                               poses[pair.voxmap], &params, NULL, 0, &plain);
-        assert_true(flr_vec3_distance(plain.braking, r->braking) < 1e-9);
+        assert_lt(flr_vec3_distance(plain.braking, r->braking), 1e-9);
         braked += flr_vec3_length(r->braking) > 0;
     }
     assert_int_equal(listed, contacts);
-    assert_true(contacts > 100 && braked > 3);
+    assert_gt(contacts, 100);
+    assert_gt(braked, 3);
     for (uint32_t i = 0; i < PARTS; i++) {
         const flr_part_total *total = flr_pairs_total(pairs, i);
         assert_memory_equal(&total->wrench, &sums[i].wrench, sizeof sums[i].wrench);
@@ -272,7 +273,7 @@ static void poses_without_sense(void **state)
         assert_int_equal(report.left, 2);
         assert_int_equal(flr_pairs_total(pairs, 1)->pairs, 0);
         assert_true(isinf(flr_pairs_total(pairs, 1)->lower));
-        assert_true(flr_pairs_total(pairs, 0)->contacts > 0);
+        assert_gt(flr_pairs_total(pairs, 0)->contacts, 0);
         poses[1] = good;
         flr_pairs_update(pairs, poses, NAN, &report);
         assert_int_equal(report.count, 3);
@@ -320,17 +321,17 @@ static void numbers(void **state)
     }
     flr_pairs *pairs;
     flr_pairs_def def = flr_default_pairs_def();
-    def.parts = FLR_PAIRS_MOST + 1;
+    def.parts = FLR_PAIRS_MAX_PARTS + 1;
     assert_int_equal(flr_pairs_create(&def, &pairs, NULL), FLR_BAD_ARGUMENT);
 }
 
-/* Which pairs there are, as bits: i with j, and i with the ground as 3. */
+/* Which pairs there are, as bits: i with j, and i with the merged static scene as 3. */
 static unsigned who(const flr_pairs_report *report)
 {
     unsigned bits = 0;
     for (uint32_t i = 0; i < report->count; i++) {
         uint32_t a = report->pairs[i].shell, b = report->pairs[i].voxmap;
-        b = b == FLR_PAIRS_GROUND ? 3 : b;
+        b = b == FLR_PAIRS_MERGED ? 3 : b;
         bits |= 1u << (a * 4 + b) | 1u << (b * 4 + a);
     }
     return bits;
@@ -338,7 +339,7 @@ static unsigned who(const flr_pairs_report *report)
 
 #define WITH(a, b) (1u << ((a)*4 + (b)) | 1u << ((b)*4 + (a)))
 
-/* Two static boxes side by side and a sphere on both: by a ground, and while it is not true. */
+/* Two static boxes side by side and a sphere on both: by a merged static scene, and while it is not true. */
 static void grabbing(void **state)
 {
     const kit *k = *state;
@@ -373,26 +374,26 @@ static void grabbing(void **state)
     flr_pairs_query(pairs, NULL);
     assert_int_equal(who(&report), WITH(2, 0) | WITH(2, 1));
     double lift = flr_pairs_total(pairs, 2)->wrench.force.z;
-    assert_true(lift > 0);
+    assert_gt(lift, 0);
 
-    /* by the ground: about the same force, one pair */
+    /* by the merged static scene: about the same force, one pair */
     const uint32_t both[2] = {0, 1};
-    flr_pairs_ground ground = {flr_pairs_shape_make(NULL, table), flr_pose_identity(), both, 2};
-    assert_true(flr_pairs_set_ground(pairs, &ground));
+    flr_pairs_merged merged = {flr_pairs_shape_make(NULL, table), flr_pose_identity(), both, 2};
+    assert_true(flr_pairs_set_merged(pairs, &merged));
     flr_pairs_update(pairs, poses, 0, &report);
     flr_pairs_query(pairs, NULL);
     assert_int_equal(who(&report), WITH(2, 3));
     assert_int_equal(report.unfelt, 0);
-    assert_true(flr_pairs_total(pairs, 2)->wrench.force.z > 0.3 * lift);
-    assert_true(flr_pairs_total(pairs, FLR_PAIRS_GROUND)->wrench.force.z ==
-                -flr_pairs_total(pairs, 2)->wrench.force.z);
+    assert_gt(flr_pairs_total(pairs, 2)->wrench.force.z, 0.3 * lift);
+    assert_eq(flr_pairs_total(pairs, FLR_PAIRS_MERGED)->wrench.force.z,
+              -flr_pairs_total(pairs, 2)->wrench.force.z);
 
     /* one is picked up: at once both are there by themselves */
     flr_pairs_set_moving(pairs, 1, true);
-    assert_false(flr_pairs_has_ground(pairs));
+    assert_false(flr_pairs_has_merged(pairs));
     flr_pairs_update(pairs, poses, 0, &report);
     assert_int_equal(who(&report), WITH(2, 0) | WITH(2, 1) | WITH(1, 0));
-    assert_false(flr_pairs_set_ground(pairs, &ground)); /* it would be wrong */
+    assert_false(flr_pairs_set_merged(pairs, &merged)); /* it would be wrong */
 
     /* carried up and put down: it stays there */
     poses[1].p.z = 0.1;
@@ -403,13 +404,13 @@ static void grabbing(void **state)
     flr_pairs_update(pairs, poses, 0, &report);
     assert_int_equal(who(&report), WITH(2, 0));
 
-    /* a ground that stands for one of them; taking that one away ends it */
-    ground.part_count = 1;
-    assert_true(flr_pairs_set_ground(pairs, &ground));
+    /* a merged static scene that stands for one of them; taking that one away ends it */
+    merged.part_count = 1;
+    assert_true(flr_pairs_set_merged(pairs, &merged));
     flr_pairs_set(pairs, 0, NULL);
     flr_pairs_update(pairs, poses, 0, &report);
     assert_int_equal(report.count, 0);
-    assert_false(flr_pairs_set_ground(pairs, &ground));
+    assert_false(flr_pairs_set_merged(pairs, &merged));
 
     flr_pairs_destroy(pairs);
     flr_contact_table_destroy(table);
@@ -484,8 +485,9 @@ static void reach(void **state)
         near += counts;
         listed += report.count;
     }
-    assert_true(near > 400);
-    assert_true(listed < 1150 && listed < 1.6 * near);
+    assert_gt(near, 400);
+    assert_lt(listed, 1150);
+    assert_lt(listed, 1.6 * near);
     flr_pairs_destroy(pairs);
 }
 
@@ -496,17 +498,14 @@ static flr_result create(void *context, flr_error *error)
     def.parts = 10;
     flr_pairs *pairs;
     flr_result result = flr_pairs_create(&def, &pairs, error);
-    if (result == FLR_OK) {
-        assert_true(flr_pairs_bytes(pairs) > 10000);
-        flr_pairs_destroy(pairs);
-    }
+    if (result == FLR_OK) flr_pairs_destroy(pairs);
     return result;
 }
 
 static void memory_runs_out(void **state)
 {
     (void)state;
-    assert_true(flr_fail_alloc_each(create, NULL) > 8);
+    assert_gt(flr_fail_alloc_each(create, NULL), 8);
 }
 
 int main(void)

@@ -16,7 +16,7 @@ typedef struct counted {
 static flr_result count(void *context, size_t piece, unsigned worker)
 {
     counted *c = context;
-    assert_true(worker < flr_parallel_threads(c->threads));
+    assert_lt(worker, flr_parallel_threads(c->threads));
     atomic_fetch_add(&c->done[piece], 1);
     return piece == c->fail_at ? FLR_IO : FLR_OK;
 }
@@ -42,7 +42,7 @@ static void a_failure_ends_the_loop(void **state)
     c->fail_at = 5;
     assert_int_equal(flr_parallel_for(4, pieces, count, c), FLR_IO);
     assert_int_equal(atomic_load(&c->done[5]), 1);
-    for (size_t i = 0; i < pieces; i++) assert_true(atomic_load(&c->done[i]) <= 1);
+    for (size_t i = 0; i < pieces; i++) assert_le(atomic_load(&c->done[i]), 1);
     free(c);
 }
 
@@ -50,7 +50,7 @@ static void no_work_is_fine(void **state)
 {
     (void)state;
     assert_int_equal(flr_parallel_for(3, 0, count, NULL), FLR_OK);
-    assert_true(flr_parallel_threads(0) >= 1);
+    assert_ge(flr_parallel_threads(0), 1);
     assert_int_equal(flr_parallel_threads(7), 7);
 }
 

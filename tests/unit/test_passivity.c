@@ -1,6 +1,6 @@
 /* the device port: what is counted, and that energy does not grow */
-#include "feeler/passivity.h"
-#include "support/rig.h"
+#include "feeler/dynamics.h"
+#include "support/fixtures.h"
 
 /* A device of 0.1 kg without friction in front of a sampled wall at x < 0; the wrench is held over each sample, the
  * device moves exactly. Returns the most kinetic energy that it ever leaves the wall with, by that at the beginning. */
@@ -37,14 +37,14 @@ static void a_sampled_wall_makes_energy_and_the_controller_takes_it(void **state
             double with = bounce(stiffness[k], rates[r], true, 0.05 * rates[r], &on);
             print_message("%4g N/m, %4g Hz: energy x %.3g without, %.3g with; deficit %.2e J\n",
                           stiffness[k], rates[r], without, with, on.deficit);
-            assert_true(without > 1.05);
-            assert_true(off.account < 0);
+            assert_gt(without, 1.05);
+            assert_lt(off.account, 0);
             /* what one sample of the spring can make, k (v dt)^2, comes out before it is seen */
             double ratio = stiffness[k] / (0.1 * rates[r] * rates[r]);
-            assert_true(with < 1 + 2.5 * ratio);
+            assert_lt(with, 1 + 2.5 * ratio);
             /* out never more than in, but for one step's worth of the spring */
-            assert_true(on.got <= on.put + 1e-4);
-            assert_true(on.deficit < 1e-4);
+            assert_le(on.got, on.put + 1e-4);
+            assert_lt(on.deficit, 1e-4);
         }
 }
 
@@ -70,7 +70,7 @@ static void what_is_passive_is_not_touched(void **state)
         x = flr_vec3_add_scaled(x, 0.001, v);
         turn = flr_vec3_add_scaled(turn, 0.001, w);
     }
-    assert_true(p.put > 0);
+    assert_gt(p.put, 0);
 }
 
 static void work_is_counted_exactly(void **state)
@@ -177,16 +177,16 @@ static void the_bound_holds_whatever_pushes(void **state)
             if (!(deficit <= params.bound * (1 + 1e-9)))
                 print_error("%g Hz, %g N, guard %d, hand %d: %g J of %g\n", rate, force, guard, how,
                             deficit, params.bound);
-            assert_true(deficit <= params.bound * (1 + 1e-9));
+            assert_le(deficit, params.bound * (1 + 1e-9));
         }
         params.control = false;
         without = fmax(without, push_along(&random, &params, rate, force, guard, how));
     }
     print_message("%d runs: at most %.3f of the bound; %.3g J without control\n", kept, most,
                   without);
-    assert_true(kept > 200);
-    assert_true(most > 0.3); /* or nothing was tried */
-    assert_true(without > 1);
+    assert_gt(kept, 200);
+    assert_gt(most, 0.3); /* or nothing was tried */
+    assert_gt(without, 1);
 }
 
 static void what_is_not_a_number_gives_zero(void **state)

@@ -4,7 +4,7 @@
 #include <png.h>
 #include <sys/stat.h>
 
-#include "feeler/hash.h"
+#include "feeler/base.h"
 #include "feeler/sim.h"
 #include "picture/palette.h"
 #include "picture/picture.h"
@@ -106,7 +106,7 @@ static void nearer_hides_farther(void **state)
         def.parts = swapped;
         assert_ok(flr_picture_render(&def, &second, &error), error);
         const uint8_t *p = pixel(&first, 16, 48);
-        assert_true(p[1] > p[0] + 60); /* the green one is above */
+        assert_gt(p[1], p[0] + 60); /* the green one is above */
         assert_memory_equal(first.rgb, second.rgb, 64 * 64 * 3);
         flr_picture_free(&first);
         flr_picture_free(&second);
@@ -146,7 +146,7 @@ static void nothing_gives_the_background(void **state)
     for (uint32_t y = 0; y < 20; y++)
         for (uint32_t x = 1; x < 30; x++)
             assert_memory_equal(pixel(&picture, x, y), pixel(&picture, 0, y), 3);
-    assert_true(pixel(&picture, 0, 0)[0] > pixel(&picture, 0, 19)[0]); /* the gradient */
+    assert_gt(pixel(&picture, 0, 0)[0], pixel(&picture, 0, 19)[0]); /* the gradient */
     flr_picture_free(&picture);
 }
 
@@ -224,7 +224,7 @@ static void a_section_shows_a_flat_cap(void **state)
         assert_false(is_white(cut.rgb + i * 3));
         light += cut.rgb[i * 3] > whole.rgb[i * 3];
     }
-    assert_true(light > 64 * 64 / 2);
+    assert_gt(light, 64 * 64 / 2);
 
     /* a part that is kept whole looks as before */
     part.whole = true;
@@ -298,7 +298,7 @@ static void a_png_can_be_read_again(void **state)
     image.format = PNG_FORMAT_RGB;
     uint8_t *rgb = malloc(120 * 80 * 3);
     assert_true(png_image_finish_read(&image, NULL, rgb, 0, NULL));
-    for (int i = 0; i < 120 * 80 * 3; i++) assert_true(abs(rgb[i] - picture.rgb[i]) < 12);
+    for (int i = 0; i < 120 * 80 * 3; i++) assert_lt(abs(rgb[i] - picture.rgb[i]), 12);
     free(rgb);
 
     /* into a folder that is not there: a sentence with the path, and nothing left behind */
@@ -331,7 +331,7 @@ static void few_colours_are_kept_and_many_are_near(void **state)
         const int most = round ? 16 : 0;
         for (uint32_t i = 0; i < COUNT; i++)
             for (int c = 0; c < 3; c++)
-                assert_true(abs(palette.rgb[indices[i]][c] - rgb[3 * i + (uint32_t)c]) <= most);
+                assert_le(abs(palette.rgb[indices[i]][c] - rgb[3 * i + (uint32_t)c]), most);
     }
     free(rgb);
     free(indices);
@@ -363,8 +363,8 @@ static void a_disk_that_fails_leaves_nothing(void **state)
         const bool through = result == FLR_OK && info.kind == FLR_PATH_FILE;
         flr_sim_destroy(sim);
         if (through && n > 3) break;
-        if (result != FLR_OK) assert_true(strlen(error.message) > 5);
-        assert_true(n < 100);
+        if (result != FLR_OK) assert_gt(strlen(error.message), 5);
+        assert_lt(n, 100);
     }
 }
 
@@ -387,7 +387,7 @@ static void memory_may_run_out(void **state)
     (void)state;
     char *folder = flr_test_folder(), path[1200];
     snprintf(path, sizeof path, "%s/cube.png", folder);
-    assert_true(flr_fail_alloc_each(render_and_write, path) > 10);
+    assert_gt(flr_fail_alloc_each(render_and_write, path), 10);
     flr_test_folder_remove(folder);
 }
 

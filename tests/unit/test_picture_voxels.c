@@ -1,10 +1,10 @@
 /* pictures of voxels: what is there is seen, in its colour */
 #include "picture/voxels.h"
 
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "picture/cubes.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_voxmap *box_voxels(double voxel)
@@ -70,18 +70,19 @@ static void cubes_show_the_outside(void **state)
         }
     }
     for (int i = 0; i < FLR_CUBE_LABELS; i++) total += labels[i];
-    assert_true(fabs(total - 2e-6 * (21 * 11 + 21 * 31 + 11 * 31)) < 1e-12);
-    assert_true(fabs(volume - 1e-9 * 21 * 11 * 31) < 1e-15);
+    assert_lt(fabs(total - 2e-6 * (21 * 11 + 21 * 31 + 11 * 31)), 1e-12);
+    assert_lt(fabs(volume - 1e-9 * 21 * 11 * 31), 1e-15);
     /* eight corners of three faces each; twelve edges */
-    assert_true(fabs(labels[FLR_CUBE_VERTEX] - 24e-6) < 1e-12);
-    assert_true(fabs(labels[FLR_CUBE_EDGE] - 2e-6 * 4 * (19 + 9 + 29)) < 1e-12);
+    assert_lt(fabs(labels[FLR_CUBE_VERTEX] - 24e-6), 1e-12);
+    assert_lt(fabs(labels[FLR_CUBE_EDGE] - 2e-6 * 4 * (19 + 9 + 29)), 1e-12);
     flr_cubes_free(&cubes);
 
     assert_ok(flr_cubes_make(voxmap, 500, &cubes, &error), error);
-    assert_true(cubes.block > 1);
+    assert_gt(cubes.block, 1);
     double coarse = 0;
     for (int i = 0; i < 2 * FLR_CUBE_LABELS; i++) coarse += area(&cubes.meshes[i / 2][i % 2]);
-    assert_true(coarse > total && coarse < 2 * total);
+    assert_gt(coarse, total);
+    assert_lt(coarse, 2 * total);
     flr_cubes_free(&cubes);
     flr_voxmap_destroy(voxmap);
 }

@@ -144,7 +144,7 @@ static void negative_integers(void **state)
         flr_test_put_int(&file, 3, 1, true);
         for (unsigned i = 0; i < 3; i++) flr_test_put_int(&file, i, 4, true);
         flr_mesh *mesh = flr_test_parse("a.ply", file.bytes, file.size, false, NULL);
-        assert_true(mesh->bounds.low.x == -5 * 0.001);
+        assert_eq(mesh->bounds.low.x, -5 * 0.001);
         flr_mesh_destroy(mesh);
         free(file.bytes);
     }

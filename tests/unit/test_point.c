@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/quiet.h"
-#include "support/shapes.h"
 #include "support/test.h"
 
 static flr_error error;
@@ -100,18 +99,18 @@ static void presses_on_what_stands(void **state)
     assert_false(p->touching);
     assert_int_equal(frame.touching, 0);
     assert_int_equal(p->part, FLR_NO_PART);
-    assert_true(p->position.z == 0.312);
+    assert_eq(p->position.z, 0.312);
     go(s->world, flr_vec3_make(0.1, 0.2, 0.312), flr_vec3_make(0.1, 0.2, 0.307), 50, &frame);
     assert_true(p->touching);
     assert_int_equal(frame.touching, 1);
-    assert_true(frame.segments > 0);
+    assert_gt(frame.segments, 0);
     assert_int_equal(p->part, 0);
-    assert_true(fabs(p->position.z - 0.31) < 1e-8);
-    assert_true(fabs(p->depth - 0.003) < 1e-7);
-    assert_true(fabs(p->normal.z - 1) < 1e-6);
-    assert_true(fabs(p->force.z - 3) < 1e-3);
-    assert_true(fabs(flr_world_wrench(s->world, 0).force.z - 3) < 0.1);
-    assert_true(flr_vec3_length(flr_world_wrench(s->world, 0).torque) == 0);
+    assert_lt(fabs(p->position.z - 0.31), 1e-8);
+    assert_lt(fabs(p->depth - 0.003), 1e-7);
+    assert_lt(fabs(p->normal.z - 1), 1e-6);
+    assert_lt(fabs(p->force.z - 3), 1e-3);
+    assert_lt(fabs(flr_world_wrench(s->world, 0).force.z - 3), 0.1);
+    assert_eq(flr_vec3_length(flr_world_wrench(s->world, 0).torque), 0);
     unmake(s);
 }
 
@@ -132,7 +131,7 @@ static void tools_change(void **state)
     assert_true(flr_world_proxy(s->world, 0)->touching);
     assert_true(flr_world_set_tool(s->world, 0, FLR_TOOL_GRIP));
     assert_null(flr_world_proxy(s->world, 0));
-    assert_true(flr_vec3_length(flr_world_wrench(s->world, 0).force) == 0);
+    assert_eq(flr_vec3_length(flr_world_wrench(s->world, 0).force), 0);
     assert_true(flr_world_grab(s->world, 0, 1));
     assert_true(flr_world_set_tool(s->world, 0, FLR_TOOL_POINT));
     assert_int_equal(flr_world_held(s->world, 0), FLR_NO_PART);
@@ -156,10 +155,12 @@ static void pushes_a_free_part(void **state)
     flr_world_frame frame;
     go(s->world, flr_vec3_make(-0.02, 0, 0), flr_vec3_make(0.05, 0, 0), 1000, &frame);
     const flr_body *body = flr_world_body(s->world, 0);
-    assert_true(body->T_world_part.p.x > 0.05);
-    assert_true(fabs(body->T_world_part.p.y) < 1e-4 && fabs(body->T_world_part.p.z) < 1e-4);
+    assert_gt(body->T_world_part.p.x, 0.05);
+    assert_lt(fabs(body->T_world_part.p.y), 1e-4);
+    assert_lt(fabs(body->T_world_part.p.z), 1e-4);
     /* half as much again as the hand's speed at most: it was pushed, not thrown */
-    assert_true(body->twist.linear.x > 0.05 && body->twist.linear.x < 0.12);
+    assert_gt(body->twist.linear.x, 0.05);
+    assert_lt(body->twist.linear.x, 0.12);
     assert_false(inside(body->T_world_part, flr_world_proxy(s->world, 0)->position));
     unmake(s);
 }
@@ -181,8 +182,8 @@ static void force_and_opposite_force(void **state)
         impulse -= 0.001 * flr_world_wrench(s->world, 0).force.x;
     }
     double momentum = 0.05 * flr_world_body(s->world, 0)->twist.linear.x;
-    assert_true(momentum > 0.002);
-    assert_true(fabs(impulse - momentum) < 0.15 * momentum);
+    assert_gt(momentum, 0.002);
+    assert_lt(fabs(impulse - momentum), 0.15 * momentum);
     unmake(s);
 }
 
@@ -271,10 +272,12 @@ static void pushes_with_spheres(void **state)
     double momentum = mass * (a->twist.linear.x + b->twist.linear.x);
     print_message("impulse %g Ns, momentum %g Ns, places %g and %g m, %llu contacts\n", impulse,
                   momentum, a->T_world_part.p.x, b->T_world_part.p.x, (unsigned long long)contacts);
-    assert_true(contacts > 0);
-    assert_true(a->T_world_part.p.x > 0.005 && b->T_world_part.p.x > 0.035);
-    assert_true(b->twist.linear.x > 0.01);
-    assert_true(momentum > 0 && fabs(impulse - momentum) < 0.15 * momentum);
+    assert_gt(contacts, 0);
+    assert_gt(a->T_world_part.p.x, 0.005);
+    assert_gt(b->T_world_part.p.x, 0.035);
+    assert_gt(b->twist.linear.x, 0.01);
+    assert_gt(momentum, 0);
+    assert_lt(fabs(impulse - momentum), 0.15 * momentum);
     unmake_solid(s);
 }
 
@@ -290,12 +293,13 @@ static void pushes_what_rests(void **state)
     go(s->world, away, away, 400, &frame);
     const flr_body *body = flr_world_body(s->world, 1);
     flr_vec3 rest = body->T_world_part.p;
-    assert_true(flr_vec3_length(body->twist.linear) < 1e-3 && fabs(rest.x) < 1e-3);
+    assert_lt(flr_vec3_length(body->twist.linear), 1e-3);
+    assert_lt(fabs(rest.x), 1e-3);
     go(s->world, away, beside, 50, &frame);
     go(s->world, beside, past, 250, &frame);
     print_message("at rest x %g z %g m, pushed to x %g z %g m\n", rest.x, rest.z,
                   body->T_world_part.p.x, body->T_world_part.p.z);
-    assert_true(body->T_world_part.p.x - rest.x > 0.002);
+    assert_gt(body->T_world_part.p.x - rest.x, 0.002);
     assert_false(in_solid(body, flr_world_proxy(s->world, 0)->position));
     unmake_solid(s);
 }
@@ -324,8 +328,8 @@ static void is_taken_along(void **state)
     }
     const flr_world_point *p = flr_world_proxy(s->world, 0);
     assert_true(p->touching && p->part == 0);
-    assert_true(p->position.x > 0.06);
-    assert_true(flr_world_wrench(s->world, 0).force.x > 0.1);
+    assert_gt(p->position.x, 0.06);
+    assert_gt(flr_world_wrench(s->world, 0).force.x, 0.1);
     unmake(s);
 }
 
@@ -428,8 +432,8 @@ static void stays_out(void **state)
         flr_world_set_tool(s->world, 0, FLR_TOOL_POINT);
     }
 
-    assert_true(touched > 100);
-    assert_true(pinched < 200);
+    assert_gt(touched, 100);
+    assert_lt(pinched, 200);
     unmake(s);
 }
 
@@ -463,7 +467,7 @@ static void same_bits(void **state)
     for (int i = 0; i < 3; i++) {
         scene *s = make(parts, 2, 1, NULL);
         size_t size = flr_world_state_size(s->world);
-        assert_true(size <= sizeof saved);
+        assert_le(size, sizeof saved);
         flr_world_frame frame;
         go(s->world, flr_vec3_make(-0.02, 0.001, 0.02), flr_vec3_make(0, 0, 0.008), 100, &frame);
         if (i == 0) {

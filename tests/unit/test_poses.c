@@ -18,10 +18,10 @@ static void comments_blanks_and_units(void **state)
     flr_error error;
     assert_ok(flr_pose_list_parse("p.txt", text, sizeof text - 1, 0.001, &list, &error), error);
     assert_int_equal(list.count, 3);
-    assert_true(list.poses[0].T_world_part.p.y == 2 * 0.001);
-    assert_true(list.poses[1].t == 0.5);
-    assert_true(list.poses[1].T_world_part.p.x == -10 * 0.001);
-    assert_true(fabs(list.poses[1].T_world_part.q.x - sqrt(0.5)) < 1e-15);
+    assert_eq(list.poses[0].T_world_part.p.y, 2 * 0.001);
+    assert_eq(list.poses[1].t, 0.5);
+    assert_eq(list.poses[1].T_world_part.p.x, -10 * 0.001);
+    assert_lt(fabs(list.poses[1].T_world_part.q.x - sqrt(0.5)), 1e-15);
     flr_pose_list_free(&list);
     assert_null(list.poses);
     flr_pose_list_free(NULL);
@@ -80,10 +80,10 @@ static void written_poses_read_back_the_same(void **state)
     assert_ok(flr_pose_list_read(env, path, 1, &back, &error), error);
     assert_int_equal(back.count, 100);
     for (int i = 0; i < 100; i++) {
-        assert_true(back.poses[i].t == poses[i].t);
+        assert_eq(back.poses[i].t, poses[i].t);
         assert_memory_equal(&back.poses[i].T_world_part.p, &poses[i].T_world_part.p,
                             sizeof(flr_vec3));
-        assert_true(fabs(back.poses[i].T_world_part.q.w - poses[i].T_world_part.q.w) < 1e-15);
+        assert_lt(fabs(back.poses[i].T_world_part.q.w - poses[i].T_world_part.q.w), 1e-15);
     }
     flr_pose_list_free(&back);
     snprintf(path, sizeof path, "%s/none/p.txt", folder);
@@ -106,7 +106,7 @@ static void memory_is_bounded_by_the_file(void **state)
             flr_error error;
             flr_fail_alloc_peak_begin();
             flr_result result = flr_pose_list_parse("p.txt", text, size, 1, &list, &error);
-            assert_true(flr_fail_alloc_peak() < 5 * size);
+            assert_lt(flr_fail_alloc_peak(), 5 * size);
             assert_int_equal(result, k == 0 ? FLR_OK : FLR_BAD_INPUT);
             assert_int_equal(list.count, k == 0 ? count : 0);
             flr_pose_list_free(&list);

@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "feeler/env.h"
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "feeler/probe.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 #ifdef FLR_SANITIZED
@@ -193,7 +193,8 @@ static void small_shapes(void **state)
     }
     print_message("%llu segments, %llu hits\n", (unsigned long long)asked,
                   (unsigned long long)hits);
-    assert_true(hits > asked / 3 && hits < asked);
+    assert_gt(hits, asked / 3);
+    assert_lt(hits, asked);
 }
 
 static void dirty_models(void **state)
@@ -217,7 +218,7 @@ static void dirty_models(void **state)
             count++;
     }
     closedir(folder);
-    assert_true(count > 10);
+    assert_gt(count, 10);
     /* shares of the segments so that each model takes about as long, but none less than a tenth of an equal share */
     for (int i = 0; i < count; i++) work += 1000000 / (meshes[i]->triangle_count + 100) + 100;
     for (int i = 0; i < count; i++) {
@@ -227,7 +228,8 @@ static void dirty_models(void **state)
     }
     print_message("%d models, %llu segments, %llu hits\n", count, (unsigned long long)asked,
                   (unsigned long long)hits);
-    assert_true(hits > asked / 10 && hits < asked);
+    assert_gt(hits, asked / 10);
+    assert_lt(hits, asked);
 }
 
 /* ---- no crack ---- */
@@ -278,7 +280,7 @@ static void odd_segments(void **state)
             flr_vec3 d = flr_vec3_make(far[k], far[k] / 2, far[k] / 4);
             flr_probe_hit hit;
             assert_true(flr_probe_first(m.model[i], flr_vec3_neg(d), d, NULL, &hit));
-            assert_true(fabs(hit.t - 0.5) < 1e-5);
+            assert_lt(fabs(hit.t - 0.5), 1e-5);
             compare(&m, i, mesh, flr_vec3_neg(d), d);
             compare(&m, i, mesh, d, flr_vec3_make(d.x, -d.y, d.z));
             compare(&m, i, mesh, flr_vec3_make(0.1, 0.2, -d.z), flr_vec3_make(0.1, 0.2, d.z));
@@ -345,7 +347,9 @@ static void the_lowest_number_wins(void **state)
         assert_true(flr_probe_first(m.model[i], flr_vec3_make(0, 0, 1), flr_vec3_make(0, 0, -1),
                                     NULL, &hit));
         assert_int_equal(hit.triangle, 0);
-        assert_true(hit.t == 0.5 && hit.point.z == 0 && hit.normal.z == 1);
+        assert_eq(hit.t, 0.5);
+        assert_eq(hit.point.z, 0);
+        assert_eq(hit.normal.z, 1);
     }
     free_models(&m);
     flr_test_shape_free(&shape);
@@ -363,8 +367,9 @@ static void touching_a_wedge(void **state)
         flr_probe_contact c = flr_probe_touch(m.model[i], last, now, &witness);
         assert_true(c.collision && !c.intersection);
         assert_int_equal(witness.triangle, c.first.triangle);
-        assert_true(fabs(c.surface.x - 0.3) < 1e-12 && fabs(c.surface.z - 1) < 1e-8 &&
-                    c.surface.z > 1);
+        assert_lt(fabs(c.surface.x - 0.3), 1e-12);
+        assert_lt(fabs(c.surface.z - 1), 1e-8);
+        assert_gt(c.surface.z, 1);
         c = flr_probe_touch(m.model[i], last, flr_vec3_make(0.1, 0.2, 1.05), &witness);
         assert_false(c.collision);
     }
@@ -410,7 +415,7 @@ static void memory_runs_out(void **state)
     for (uint32_t method = FLR_PROBE_GRID; method <= FLR_PROBE_HYBRID; method++) {
         flr_test_shape_mesh(&shape);
         shape.group.name = method;
-        assert_true(flr_fail_alloc_each(make_one, &shape) > 1);
+        assert_gt(flr_fail_alloc_each(make_one, &shape), 1);
     }
     shape.group.name = 0;
     flr_test_shape_free(&shape);

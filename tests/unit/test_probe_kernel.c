@@ -51,7 +51,8 @@ static void the_paper_s_test(void **state)
         if (cut(m, w, t, -1e-9) >= 0) assert_true(got);
         if (cut(m, w, t, 1e-9) < 0) assert_false(got);
     }
-    assert_true(met > CASES && met < 9 * CASES);
+    assert_gt(met, CASES);
+    assert_lt(met, 9 * CASES);
     /* touching is overlap */
     const double t[3] = {1, 1, 1}, w[3] = {0, 0, 1}, m[3] = {1, 1, 2};
     assert_true(flr_segment_meets_box(m, w, t));
@@ -118,7 +119,8 @@ static void boxes(void **state)
         }
     }
     print_message("%d boxes met, %d of them for nothing\n", met, for_nothing);
-    assert_true(met > CASES / 10 && for_nothing < met / 100);
+    assert_gt(met, CASES / 10);
+    assert_lt(for_nothing, met / 100);
 }
 
 static void blocks(void **state)
@@ -147,11 +149,11 @@ static void blocks(void **state)
             local.a[k] = k < 3 ? (int32_t)flr_test_random_range(&r, -reach, reach) : 0;
             local.b[k] = k < 3 ? (int32_t)flr_test_random_range(&r, -reach, reach) : 0;
         }
-        uint32_t lists[3][FLR_PROBE_ROOM];
+        uint32_t lists[3][FLR_PROBE_CAPACITY];
         uint32_t count = flr_gather_scalar(block, 3, &local, lists[0]);
         found += count > 0;
         for (uint32_t k = 0; k < count; k++) /* nothing is in the last one */
-            assert_true(lists[0][k] != FLR_PROBE_NONE);
+            assert_ne(lists[0][k], FLR_PROBE_NONE);
         if (flr_simd_has(FLR_SIMD_AVX2)) {
             assert_int_equal(flr_gather_avx2(block, 3, &local, lists[1]), count);
             assert_memory_equal(lists[1], lists[0], count * sizeof **lists);
@@ -161,7 +163,7 @@ static void blocks(void **state)
             assert_memory_equal(lists[2], lists[0], count * sizeof **lists);
         }
     }
-    assert_true(found > CASES / 20);
+    assert_gt(found, CASES / 20);
 }
 
 int main(void)

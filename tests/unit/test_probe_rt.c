@@ -1,9 +1,9 @@
 /* queries and the proxy neither allocate nor lock nor call the system */
 #include <math.h>
 
-#include "feeler/proxy.h"
+#include "feeler/probe.h"
+#include "support/fixtures.h"
 #include "support/quiet.h"
-#include "support/shapes.h"
 
 enum { QUERIES = 2000 };
 

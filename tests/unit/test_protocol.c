@@ -9,7 +9,7 @@
 
 enum { FRAME = 1 << 16 };
 
-static _Alignas(8) uint8_t frame[FRAME], again[FRAME], room[FLR_PROTOCOL_ROOM(FRAME)];
+static _Alignas(8) uint8_t frame[FRAME], again[FRAME], room[FLR_PROTOCOL_CAPACITY(FRAME)];
 
 static unsigned side_of(const flr_wire_message *type)
 {
@@ -52,7 +52,7 @@ static void test_table(void **state)
     (void)state;
     uint32_t count, struct_count;
     const flr_wire_message *types = flr_wire_messages(&count);
-    assert_true(count > 40);
+    assert_gt(count, 40);
     for (uint32_t i = 0; i < count; i++) {
         // ids and names are used once
         for (uint32_t j = 0; j < i; j++) {
@@ -67,8 +67,8 @@ static void test_table(void **state)
             variable += field->shape == FLR_SHAPE_TEXT || field->shape == FLR_SHAPE_LIST;
             if (field->shape == FLR_SHAPE_LIST) assert_int_equal(field->max % field->group, 0);
         }
-        assert_true(variable <= FLR_PROTOCOL_VARIABLE);
-        assert_true(flr_wire_max_size(&types[i]) < 4u << 20);
+        assert_le(variable, FLR_PROTOCOL_VARIABLE);
+        assert_lt(flr_wire_max_size(&types[i]), 4u << 20);
     }
     assert_null(flr_wire_message_find(0));
     assert_int_equal(flr_wire_max_frame(FLR_TO_CONTROLLER),
@@ -106,15 +106,15 @@ static void test_round_trip(void **state)
         for (int turn = 0; turn < 40; turn++) {
             flr_message message = flr_test_message(&types[i], &random, 30), decoded;
             size_t size = encode(&message);
-            assert_true(size <= flr_wire_max_size(&types[i]));
+            assert_le(size, flr_wire_max_size(&types[i]));
             flr_error error;
             // anywhere in memory, with no byte of room to spare
-            uint8_t *copy = malloc(size + 1), *tight = malloc(FLR_PROTOCOL_ROOM(size) + 1);
+            uint8_t *copy = malloc(size + 1), *tight = malloc(FLR_PROTOCOL_CAPACITY(size) + 1);
             int shift = turn % 2;
             assert_true(copy && tight);
             memcpy(copy + shift, frame, size);
             assert_ok(flr_protocol_decode(copy + shift, size, side_of(&types[i]), tight + shift,
-                                          FLR_PROTOCOL_ROOM(size), &decoded, &error),
+                                          FLR_PROTOCOL_CAPACITY(size), &decoded, &error),
                       error);
             memset(copy, 0xEE, size + 1); // the frame is not needed any more
             assert_int_equal(decoded.id, message.id);
@@ -160,7 +160,7 @@ static void test_largest(void **state)
     uint32_t most = flr_wire_max_size(type);
     float *vertices = calloc(196608, sizeof *vertices);
     uint32_t *indices = calloc(196608, sizeof *indices);
-    uint8_t *large = malloc(most), *large_room = malloc(FLR_PROTOCOL_ROOM(most));
+    uint8_t *large = malloc(most), *large_room = malloc(FLR_PROTOCOL_CAPACITY(most));
     assert_true(vertices && indices && large && large_room);
     flr_message message = {.id = FLR_MSG_UPLOAD_TRIANGLES}, decoded;
     message.as.upload_triangles = (flr_msg_upload_triangles){.vertices = vertices,
@@ -172,7 +172,7 @@ static void test_largest(void **state)
     assert_ok(flr_protocol_encode(&message, FLR_PROTOCOL_MINOR, large, most, &size, &error), error);
     assert_int_equal(size, most);
     assert_ok(flr_protocol_decode(large, size, FLR_TO_CONTROLLER, large_room,
-                                  FLR_PROTOCOL_ROOM(most), &decoded, &error),
+                                  FLR_PROTOCOL_CAPACITY(most), &decoded, &error),
               error);
     assert_int_equal(decoded.as.upload_triangles.indices_count, 196608);
     free(vertices);
@@ -266,7 +266,7 @@ static void test_bit_flips(void **state)
             flr_error error = {0};
             frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
             flr_result result = flr_protocol_decode(frame, size, side_of(&types[i]), room,
-                                                    FLR_PROTOCOL_ROOM(size), &decoded, &error);
+                                                    FLR_PROTOCOL_CAPACITY(size), &decoded, &error);
             if (result == FLR_OK) {
                 // what is accepted says exactly what it says, except where the version is another one
                 if (bit / 8 != 6 && bit / 8 != 7) assert_canonical(&decoded, frame, size);
@@ -282,7 +282,8 @@ static void test_bit_flips(void **state)
         }
         flr_test_message_free(&message);
     }
-    assert_true(accepted > 1000 && refused > 1000);
+    assert_gt(accepted, 1000);
+    assert_gt(refused, 1000);
 }
 
 static void refuses(const flr_message *message, flr_result wanted, const char *sentence)
@@ -490,7 +491,7 @@ static void test_minor_versions(void **state)
             assert_int_equal(read.first, 7);
             assert_string_equal(read.second.bytes, sender >= 1 ? "two" : "");
             assert_int_equal(read.third, sender >= 1 ? 3 : 0);
-            assert_true(read.fourth == (sender >= 2 ? 4.5 : 0));
+            assert_eq(read.fourth, (sender >= 2 ? 4.5 : 0));
         }
     }
 }

@@ -1,11 +1,11 @@
 /* the proxy never passes a surface, at any speed of the hand; it slides, sticks and is felt as it should
  *
  * FLR_PROXY_FRAMES sets how many frames each motion has. */
-#include "feeler/proxy.h"
+#include "feeler/probe.h"
 
 #include <math.h>
 
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 #ifdef FLR_SANITIZED
@@ -131,7 +131,7 @@ static void never_through(flr_test_shape *shape, flr_vec3 start, bool is_inside,
             flr_proxy_step(&proxy, model, hand, &params, &result);
             touched += result.touching;
             asked += result.queries;
-            assert_true(result.queries <= FLR_PROXY_QUERIES);
+            assert_le(result.queries, FLR_PROXY_QUERIES);
             assert_true(flr_vec3_is_finite(result.force) && flr_vec3_is_finite(result.position));
             if (!result.touching && result.valid)
                 assert_true(flr_vec3_equal(result.position, hand));
@@ -149,7 +149,7 @@ static void never_through(flr_test_shape *shape, flr_vec3 start, bool is_inside,
     print_message("%llu frames, touching in %llu, %.1f segments asked in a frame\n",
                   (unsigned long long)(MOTION_COUNT * count), (unsigned long long)touched,
                   (double)asked / (double)(MOTION_COUNT * count));
-    assert_true(touched > count / 4);
+    assert_gt(touched, count / 4);
 }
 
 static void outside_a_sphere(void **state)
@@ -279,8 +279,9 @@ static void spring_and_sliding(void **state)
     assert_true(s.r.touching && s.r.contact_count == 1);
     near_to(s.r.position, 0.3, 0.2, 1);
     near_to(s.r.normal, 0, 0, 1);
-    assert_true(fabs(s.r.force.z - 100) < 1e-3 && fabs(s.r.force.x) < 1e-3);
-    assert_true(fabs(s.r.depth - 0.1) < 1e-6);
+    assert_lt(fabs(s.r.force.z - 100), 1e-3);
+    assert_lt(fabs(s.r.force.x), 1e-3);
+    assert_lt(fabs(s.r.depth - 0.1), 1e-6);
     step(&s, -0.7, 0.6, 0.9); /* across many triangles in one frame */
     near_to(s.r.position, -0.7, 0.6, 1);
     step(&s, 1.3, 0, 0.5); /* around the convex edge, and down beside it: free again */
@@ -324,7 +325,8 @@ static void friction(void **state)
     step(&s, 0.04, 0, 0.9); /* within the cone */
     assert_true(s.r.sticking);
     near_to(s.r.position, 0, 0, 1);
-    assert_true(fabs(s.r.force.x + 40) < 0.01 && fabs(s.r.force.z - 100) < 0.01);
+    assert_lt(fabs(s.r.force.x + 40), 0.01);
+    assert_lt(fabs(s.r.force.z - 100), 0.01);
     step(&s, 0.2, 0, 0.9); /* beyond it */
     assert_false(s.r.sticking);
     near_to(s.r.position, 0.2 - 0.025, 0, 1);
@@ -360,7 +362,7 @@ static void shading(void **state)
     }
     print_message("largest turn of the force in a step: %.3f without, %.3f with shading\n", most[0],
                   most[1]);
-    assert_true(most[1] < 0.5 * most[0]);
+    assert_lt(most[1], 0.5 * most[0]);
     flr_probe_model_destroy(model);
     flr_test_shape_free(&shape);
     /* sharp edges stay sharp: on a cube shading changes nothing */

@@ -1,11 +1,11 @@
 /* queries beside the plain ways of asking: every vertex, every voxel, every triangle */
-#include "feeler/query.h"
+#include "feeler/distance.h"
 
 #include <math.h>
 
 #include "mesh/triangle.h"
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 static const double voxel = 0.001;
 
@@ -68,7 +68,7 @@ static void meeting_is_never_wrong(void **state)
         if (answer == FLR_ANSWER_NO) assert_false(meet);
         if (answer == FLR_ANSWER_YES) assert_true(meet);
     }
-    for (int i = 0; i < 3; i++) assert_true(answers[i] > 50);
+    for (int i = 0; i < 3; i++) assert_gt(answers[i], 50);
     flr_contact_pair_destroy(pair);
     flr_test_part_free(&box);
     flr_test_part_free(&ball);
@@ -94,12 +94,14 @@ static void normals_are_summed_up(void **state)
     assert_int_equal(normals[0].contacts, 30);
     assert_int_equal(normals[1].contacts, 20);
     assert_int_equal(normals[2].contacts, 10);
-    assert_true(normals[0].normal.y > 0.999 && normals[1].normal.x == 1 &&
-                normals[2].normal.z == 1);
-    assert_true(fabs(normals[0].depth - 0.009) < 1e-12 && fabs(normals[2].sum - 0.045) < 1e-9);
+    assert_gt(normals[0].normal.y, 0.999);
+    assert_eq(normals[1].normal.x, 1);
+    assert_eq(normals[2].normal.z, 1);
+    assert_lt(fabs(normals[0].depth - 0.009), 1e-12);
+    assert_lt(fabs(normals[2].sum - 0.045), 1e-9);
     /* of 0 … 9 by weights 0 … 9 */
-    assert_true(fabs(normals[2].point.x - 285.0 / 45) < 1e-6 &&
-                fabs(normals[2].point.y - 1) < 1e-12);
+    assert_lt(fabs(normals[2].point.x - 285.0 / 45), 1e-6);
+    assert_lt(fabs(normals[2].point.y - 1), 1e-12);
     /* with room for two the rest belongs to the less far one */
     assert_int_equal(flr_query_normals(contacts, 60, 0.3, normals, 2), 2);
     assert_int_equal(normals[0].contacts + normals[1].contacts, 60);
@@ -152,7 +154,7 @@ static void proximity_is_that_of_every_vertex(void **state)
             if (isinf(found[i]) != isinf(expected) || fabsf(found[i] - expected) > 1e-9f) {
                 if (isinf(found[i]) || isinf(expected))
                     fail_msg("vertex %u: %g, expected %g", i, (double)found[i], (double)expected);
-                assert_true(fabsf(found[i] - expected) <= 1.5f * (float)voxel);
+                assert_le(fabsf(found[i] - expected), 1.5f * (float)voxel);
             }
             near += !isinf(expected), far += isinf(expected);
         }
@@ -162,11 +164,12 @@ static void proximity_is_that_of_every_vertex(void **state)
             const flr_vec3 at = flr_pose_apply_inverse(obstacles[0].T_world_voxmap,
                                                        flr_pose_apply(T, mesh->vertices[i]));
             const flr_exact_result r = flr_exact_distance(exact, at, 0.005, 0);
-            if (r.found) assert_true(fabs(r.distance - exactly[i]) < 1e-9);
+            if (r.found) assert_lt(fabs(r.distance - exactly[i]), 1e-9);
             assert_true(r.found || isinf(exactly[i]));
         }
     }
-    assert_true(near > 1000 && far > 1000);
+    assert_gt(near, 1000);
+    assert_gt(far, 1000);
     free(exactly);
     flr_exact_destroy(exact);
     flr_proximity_destroy(p);
@@ -189,8 +192,8 @@ static void near_voxels_are_all_that_are_near(void **state)
         flr_exact_create(flr_test_shape_mesh(&moving.shape), moving.voxmap, 1, &exact, &error),
         error);
     const flr_voxmap_info info = flr_voxmap_get_info(around.voxmap);
-    enum { ROOM = 20000 };
-    flr_near_voxel *listed = malloc(ROOM * sizeof *listed);
+    enum { CAPACITY = 20000 };
+    flr_near_voxel *listed = malloc(CAPACITY * sizeof *listed);
     uint64_t sum = 0;
     for (int round = 0; round < 12; round++) {
         flr_near_voxels_def def = {.around = around.voxmap,
@@ -199,8 +202,8 @@ static void near_voxels_are_all_that_are_near(void **state)
                                    .T_world_around = flr_test_random_pose(&random, 0.01),
                                    .T_world_moving = flr_test_random_pose(&random, 0.03),
                                    .distance = flr_test_random_range(&random, 0, 0.015)};
-        const uint64_t count = flr_query_near_voxels(&def, listed, ROOM);
-        assert_true(count <= ROOM);
+        const uint64_t count = flr_query_near_voxels(&def, listed, CAPACITY);
+        assert_le(count, CAPACITY);
         sum += count;
         /* every voxel, in this order within a chunk; the list is by chunk, so look each one up */
         uint64_t expected = 0;
@@ -219,7 +222,7 @@ static void near_voxels_are_all_that_are_near(void **state)
         if (def.exact)
             assert_int_equal(count, expected);
         else
-            assert_true(count >= expected);
+            assert_ge(count, expected);
         for (uint64_t i = 0; i < count; i++) {
             assert_int_equal(flr_voxmap_mark_at(around.voxmap, FLR_FIELD_SURFACE,
                                                 listed[i].voxel[0], listed[i].voxel[1],
@@ -236,16 +239,16 @@ static void near_voxels_are_all_that_are_near(void **state)
         for (uint64_t i = 0; i < 5 && i < count; i++)
             assert_memory_equal(few[i].voxel, listed[i].voxel, sizeof few[i].voxel);
     }
-    assert_true(sum > 500);
+    assert_gt(sum, 500);
     flr_near_voxels_def far = {.around = around.voxmap,
                                .moving = moving.voxmap,
                                .T_world_around = flr_pose_identity(),
                                .T_world_moving = flr_pose_identity(),
                                .distance = 0.01};
     far.T_world_moving.p.x = 1e9;
-    assert_int_equal(flr_query_near_voxels(&far, listed, ROOM), 0);
+    assert_int_equal(flr_query_near_voxels(&far, listed, CAPACITY), 0);
     far.T_world_moving.p.x = NAN;
-    assert_int_equal(flr_query_near_voxels(&far, listed, ROOM), 0);
+    assert_int_equal(flr_query_near_voxels(&far, listed, CAPACITY), 0);
     free(listed);
     flr_exact_destroy(exact);
     flr_test_part_free(&around);
@@ -268,7 +271,7 @@ static void survives_without_memory(void **state)
     flr_test_part part;
     flr_test_part_make(&part, FLR_TEST_TORUS, 1, voxel, false);
     flr_mesh mesh = *flr_test_shape_mesh(&part.shape);
-    assert_true(flr_fail_alloc_each(make, &mesh) >= 6);
+    assert_ge(flr_fail_alloc_each(make, &mesh), 6);
     /* asking takes none */
     flr_proximity *p;
     flr_error error;
@@ -281,10 +284,9 @@ static void survives_without_memory(void **state)
                                .distance = 0.01};
     flr_fail_alloc_at(0);
     flr_proximity_update(p, flr_pose_identity(), &self, 1, 0);
-    assert_true(flr_query_near_voxels(&def, NULL, 0) > 0);
+    assert_gt(flr_query_near_voxels(&def, NULL, 0), 0);
     assert_int_equal(flr_fail_alloc_asked(), 0);
-    for (uint32_t i = 0; i < mesh.vertex_count; i++)
-        assert_true(flr_proximity_distances(p)[i] == 0);
+    for (uint32_t i = 0; i < mesh.vertex_count; i++) assert_eq(flr_proximity_distances(p)[i], 0);
     flr_proximity_destroy(p);
     flr_test_part_free(&part);
 }

@@ -1,8 +1,7 @@
 /* measuring and looking around neither allocates nor locks nor calls the system */
-#include "feeler/gauge.h"
-#include "feeler/query.h"
+#include "feeler/distance.h"
 
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/quiet.h"
 
 enum { POSES = 60, CONTACTS = 64, VERTICES = 32, NEAR = 128 };

@@ -17,12 +17,12 @@ static void check(const flr_queues *queues, const model *m)
         uint32_t count = 0;
         for (uint32_t i = 0; i < ITEMS; i++) {
             bool in = q->bits[i / 64] >> i % 64 & 1;
-            assert_true(in == (m->queue[i] == k));
+            assert_eq(in, (m->queue[i] == k));
             count += in;
         }
         assert_int_equal(q->count, count);
         for (uint32_t w = 0; w < queues->words; w++)
-            assert_true((q->any[w / 64] >> w % 64 & 1) == (q->bits[w] != 0));
+            assert_eq((q->any[w / 64] >> w % 64 & 1), (q->bits[w] != 0));
     }
 }
 
@@ -33,12 +33,11 @@ static void serve(flr_queues *queues, model *m, uint32_t k, uint32_t times, doub
     for (uint32_t n = 0; n < times && q->count; n++) {
         uint32_t from = q->cursor, item = flr_queue_next(queues, q, odometer);
         assert_int_equal(m->queue[item], k);
-        for (uint32_t i = from % ITEMS; i != item; i = (i + 1) % ITEMS)
-            assert_true(m->queue[i] != k);
+        for (uint32_t i = from % ITEMS; i != item; i = (i + 1) % ITEMS) assert_ne(m->queue[i], k);
         m->since[item] = odometer;
     }
     for (uint32_t i = 0; q->count && i < ITEMS; i++)
-        if (m->queue[i] == k) assert_true(m->since[i] >= flr_queue_since(q));
+        if (m->queue[i] == k) assert_ge(m->since[i], flr_queue_since(q));
 }
 
 static void queues_keep_order(void **state)
@@ -104,7 +103,7 @@ static void everybody_has_a_turn(void **state)
         for (uint32_t n = 0; n < q->count; n++) served[flr_queue_next(&queues, q, turn)]++;
         for (uint32_t i = 0; i < ITEMS; i++)
             if (q->bits[i / 64] >> i % 64 & 1) assert_int_equal(served[i], turn);
-        assert_true(flr_queue_since(q) >= turn - 1);
+        assert_ge(flr_queue_since(q), turn - 1);
     }
     flr_queues_free(&queues);
 }

@@ -76,7 +76,7 @@ static void the_same_bytes(void **state)
     snprintf(path, sizeof path, "%s/bytes", folder);
     flr_file *file = make_file(flr_env_real(), path);
     bool at_once;
-    const unsigned depths[] = {1, 2, DEPTH, 100, FLR_READS_MOST};
+    const unsigned depths[] = {1, 2, DEPTH, 100, FLR_MAX_READS};
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
         assert_int_equal(read_all(flr_env_real(), file, depths[i], &at_once), 0);
         if (depths[i] == 1) assert_false(at_once);
@@ -120,7 +120,7 @@ static void without_io_uring(void **state)
         {__NR_io_uring_setup, ENOSYS}, {__NR_io_uring_setup, EPERM}, {__NR_io_uring_enter, EPERM}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pid_t child = fork();
-        assert_true(child >= 0);
+        assert_ge(child, 0);
         if (child == 0) {
             bool at_once = true;
             if (!forbid(cases[i].call, cases[i].code)) _exit(70);

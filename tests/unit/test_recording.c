@@ -22,13 +22,14 @@ static void length_and_skipping(void **state)
     double seconds = 7;
     assert_int_equal(flr_recording_open(flr_test_disk(), "/long.mcap", &r, &error), FLR_OK);
     assert_false(flr_recording_length(r, &frames, &seconds)); /* it has no end yet */
-    assert_true(frames == 7 && seconds == 7);
+    assert_eq(frames, 7);
+    assert_eq(seconds, 7);
     flr_recording_close(r);
     assert_int_equal(flr_recorder_finish(recorder, &error), FLR_OK);
     assert_int_equal(flr_recording_open(flr_test_disk(), "/long.mcap", &r, &error), FLR_OK);
     assert_true(flr_recording_length(r, &frames, &seconds));
     assert_int_equal(frames, FRAMES);
-    assert_true(fabs(seconds - (FRAMES - 1) * 1e-3) < 1e-9);
+    assert_lt(fabs(seconds - (FRAMES - 1) * 1e-3), 1e-9);
     /* every eighth, as those who show it want them */
     flr_record_view view;
     uint64_t count = 0;
@@ -100,7 +101,8 @@ static void cut_anywhere(void **state)
         while ((result = flr_recording_next(recording, &view, &error)) == FLR_OK)
             flr_test_frame_same(&frames[n++], &view);
         assert_int_equal(result, FLR_CLOSED);
-        assert_true(n >= last && n <= COUNT);
+        assert_ge(n, last);
+        assert_le(n, COUNT);
         last = n;
         flr_recording_close(recording);
     }
@@ -129,7 +131,8 @@ static void damage_is_told(void **state)
             flr_record_view view;
             /* a frame that is given is right: its chunk has a checksum */
             while ((result = flr_recording_next(recording, &view, &error)) == FLR_OK) {
-                assert_true(view.frame.frame >= n && view.frame.frame < COUNT);
+                assert_ge(view.frame.frame, n);
+                assert_lt(view.frame.frame, COUNT);
                 n = view.frame.frame + 1;
                 given++;
             }
@@ -144,7 +147,8 @@ static void damage_is_told(void **state)
     }
     print_message("%llu of 3000 flipped bits were told; %.2f of 7 frames came\n",
                   (unsigned long long)told, (double)given / 3000);
-    assert_true(told > 1000 && given > 3000 * 4);
+    assert_gt(told, 1000);
+    assert_gt(given, 3000 * 4);
     flr_blob_free(&blob);
 }
 
@@ -177,7 +181,9 @@ static void a_damaged_chunk_costs_its_frames(void **state)
         seen++;
         last = view.frame.frame;
     }
-    assert_true(seen >= 3 && seen < COUNT && last == COUNT - 1);
+    assert_ge(seen, 3);
+    assert_lt(seen, COUNT);
+    assert_eq(last, COUNT - 1);
     assert_true(flr_recording_complete(recording));
     assert_true(flr_recording_damaged(recording, &error));
     char wanted[300];

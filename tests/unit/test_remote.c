@@ -1,7 +1,7 @@
 /* the device that is fed: the first pose at once, the next ones by gliding, nothing after it was cleared */
 #include <math.h>
 
-#include "feeler/remote.h"
+#include "feeler/hand.h"
 #include "support/test.h"
 
 static flr_pose at(double x, double angle)
@@ -20,28 +20,30 @@ static void glides(void **state)
     assert_false(flr_device_read(device, 0, &sample));
     assert_true(flr_remote_set(remote, at(1, 0), 5));
     assert_true(flr_device_read(device, 1000000, &sample));
-    assert_true(sample.T_base_grip.p.x == 1 && sample.buttons == 5);
-    assert_true(flr_vec3_length(sample.twist.linear) == 0);
+    assert_eq(sample.T_base_grip.p.x, 1);
+    assert_eq(sample.buttons, 5);
+    assert_eq(flr_vec3_length(sample.twist.linear), 0);
     // on its way: forward only, never beyond, and its speed is that of its way
     assert_true(flr_remote_set(remote, at(2, 1), 0));
     double last = 1;
     for (int i = 2; i <= 300; i++) {
         assert_true(flr_device_read(device, i * 1000000, &sample));
-        assert_true(sample.T_base_grip.p.x >= last && sample.T_base_grip.p.x <= 2 + 1e-12);
-        if (i == 22) assert_true(fabs(sample.T_base_grip.p.x - 1.66) < 0.05);
+        assert_ge(sample.T_base_grip.p.x, last);
+        assert_le(sample.T_base_grip.p.x, 2 + 1e-12);
+        if (i == 22) assert_lt(fabs(sample.T_base_grip.p.x - 1.66), 0.05);
         if (i == 10)
-            assert_true(fabs(sample.twist.linear.x * 1e-3 - (sample.T_base_grip.p.x - last)) <
-                        0.2 * (sample.T_base_grip.p.x - last));
+            assert_lt(fabs(sample.twist.linear.x * 1e-3 - (sample.T_base_grip.p.x - last)),
+                      0.2 * (sample.T_base_grip.p.x - last));
         last = sample.T_base_grip.p.x;
     }
-    assert_true(fabs(last - 2) < 1e-6);
-    assert_true(flr_quat_angle(sample.T_base_grip.q, at(2, 1).q) < 1e-6);
+    assert_lt(fabs(last - 2), 1e-6);
+    assert_lt(flr_quat_angle(sample.T_base_grip.q, at(2, 1).q), 1e-6);
     // gone, and back without a glide
     flr_remote_clear(remote);
     assert_false(flr_device_read(device, 301000000, &sample));
     assert_true(flr_remote_set(remote, at(-3, 0), 0));
     assert_true(flr_device_read(device, 302000000, &sample));
-    assert_true(sample.T_base_grip.p.x == -3);
+    assert_eq(sample.T_base_grip.p.x, -3);
     assert_false(flr_remote_set(remote, (flr_pose){{NAN, 0, 0}, {1, 0, 0, 0}}, 0));
     flr_device_close(device);
     flr_remote_destroy(remote);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "feeler/world.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static const double voxel = 0.001, dt = 0.001;
@@ -205,7 +205,7 @@ static pair *swing(double delay, bool mutual, double *most)
     for (uint64_t i = 0; i < (uint64_t)(1500 + 9000 * delay); i++) {
         pair_step(p);
         *most = fmax(*most, p->energy);
-        if (mutual) assert_true(surplus(p) < 0.005);
+        if (mutual) assert_lt(surplus(p), 0.005);
     }
     return p;
 }
@@ -217,16 +217,17 @@ static void delay_makes_no_energy(void **state)
     for (int d = 0; d < DELAYS; d++) {
         double most;
         pair *p = swing(delays[d], true, &most);
-        assert_true(most < 0.05 && most > 1e-6);
-        assert_true(p->energy < 1e-7);
-        assert_true(apart(p) < 1e-3);
+        assert_lt(most, 0.05);
+        assert_gt(most, 1e-6);
+        assert_lt(p->energy, 1e-7);
+        assert_lt(apart(p), 1e-3);
         assert_false(flr_world_get_remote_coupling(p->ends[0].world, 3)->diverged);
         pair_free(p);
     }
     /* the yardstick: the same without accounts */
     double most;
     pair *p = swing(0.12, false, &most);
-    assert_true(most > 1);
+    assert_gt(most, 1);
     pair_free(p);
 }
 
@@ -246,11 +247,11 @@ static void loss_and_jitter_make_none(void **state)
                                                 (flr_test_random_below(&random, 5) == 0));
             pair_step(p);
             most = fmax(most, p->energy);
-            assert_true(surplus(p) < 0.005);
+            assert_lt(surplus(p), 0.005);
         }
-        assert_true(most < 0.05);
-        assert_true(p->energy < 1e-6);
-        assert_true(apart(p) < 1e-3);
+        assert_lt(most, 0.05);
+        assert_lt(p->energy, 1e-6);
+        assert_lt(apart(p), 1e-3);
         pair_free(p);
     }
 }
@@ -281,13 +282,13 @@ static void two_hands_carry_it(void **state)
         }
         p->ends[0].hand.T_world_hand.p.x = 0;
         for (int i = 0; i < 1000 + (int)(6000 * delays[d]); i++) pair_step(p);
-        if (delays[d] < 0.4) assert_true(felt > 0.01);
-        assert_true(most < 0.01);
-        assert_true(p->energy < 1e-9);
-        assert_true(apart(p) < 1e-4);
+        if (delays[d] < 0.4) assert_gt(felt, 0.01);
+        assert_lt(most, 0.01);
+        assert_lt(p->energy, 1e-9);
+        assert_lt(apart(p), 1e-4);
         /* there is nothing to feel any more */
         for (int i = 0; i < 2; i++)
-            assert_true(flr_vec3_length(flr_world_wrench(p->ends[i].world, 0).force) < 0.05);
+            assert_lt(flr_vec3_length(flr_world_wrench(p->ends[i].world, 0).force), 0.05);
         pair_free(p);
     }
 }
@@ -306,11 +307,11 @@ static void contact_at_both_ends(void **state)
             if (i < 1000) p->ends[0].hand.T_world_hand.p.z = 0.008 - 1e-5 * i;
             if (i < 1000) p->ends[1].hand.T_world_hand.p.z = 0.008 - 5e-6 * i;
             pair_step(p);
-            assert_true(pose_of(p->ends[0].world, BOX).p.z > 0.003);
-            assert_true(pose_of(p->ends[1].world, BOX).p.z > 0.003);
+            assert_gt(pose_of(p->ends[0].world, BOX).p.z, 0.003);
+            assert_gt(pose_of(p->ends[1].world, BOX).p.z, 0.003);
         }
-        assert_true(p->energy < 1e-6);
-        assert_true(apart(p) < voxel);
+        assert_lt(p->energy, 1e-6);
+        assert_lt(apart(p), voxel);
         pair_free(p);
     }
 }
@@ -355,8 +356,8 @@ static void two_parts_meet(void **state)
                                                 .twist = flr_world_body(worlds[i], own[i])->twist};
             }
         }
-        assert_true(least > 0.0105); /* half of the box and the ball's radius: 11 mm */
-        assert_true(energy < 1e-6);
+        assert_gt(least, 0.0105); /* half of the box and the ball's radius: 11 mm */
+        assert_lt(energy, 1e-6);
         for (int i = 0; i < 2; i++) flr_world_destroy(worlds[i]);
     }
 }
@@ -377,10 +378,10 @@ static void a_floor_between_them(void **state)
     for (int i = 0; i < 2; i++) {
         const flr_remote_coupling *coupling = flr_world_get_remote_coupling(p->ends[i].world, 3);
         assert_true(coupling->diverged);
-        assert_true(coupling->stretch > 8 * voxel);
+        assert_gt(coupling->stretch, 8 * voxel);
     }
-    assert_true(pose_of(p->ends[0].world, BOX).p.z > 0.003 &&
-                pose_of(p->ends[1].world, BOX).p.z < -0.01);
+    assert_gt(pose_of(p->ends[0].world, BOX).p.z, 0.003);
+    assert_lt(pose_of(p->ends[1].world, BOX).p.z, -0.01);
     /* the second goes around it: out, up, back */
     const flr_vec3 way[] = {{0, 0, -0.02}, {0.06, 0, -0.02}, {0.06, 0, 0.02}, {0, 0, 0.02}};
     for (int k = 0; k < 4; k++) {
@@ -394,7 +395,7 @@ static void a_floor_between_them(void **state)
     for (int i = 0; i < 1000; i++) pair_step(p);
     for (int i = 0; i < 2; i++)
         assert_false(flr_world_get_remote_coupling(p->ends[i].world, 3)->diverged);
-    assert_true(apart(p) < voxel);
+    assert_lt(apart(p), voxel);
     pair_free(p);
 }
 
@@ -431,7 +432,7 @@ static void settles_to_the_bit(void **state)
         flr_remote_coupling_def def = rest_at(BOX, rest);
         assert_true(flr_world_set_remote_coupling(world, 0, &def));
         assert_true(flr_world_moves(world, BOX));
-        assert_true(settle(world, 0, 500) < 500);
+        assert_lt(settle(world, 0, 500), 500);
         flr_pose now = pose_of(world, BOX);
         assert_memory_equal(&now, &rest, sizeof now);
         /* and stays there, with the remote coupling and, what does not fall, without */
@@ -458,11 +459,11 @@ static void settles_in_contact(void **state)
         if (i < 1000) in.T_world_hand.p.z = 0.05 - 5e-5 * i;
         flr_world_step(here, &in, &frame);
     }
-    assert_true(frame.contacts > 0);
+    assert_gt(frame.contacts, 0);
     flr_world_release(here, 0);
     flr_remote_coupling_def def = rest_at(BOX, pose_of(here, BOX));
     assert_true(flr_world_set_remote_coupling(there, 9, &def));
-    assert_true(settle(there, 9, 1000) < 1000);
+    assert_lt(settle(there, 9, 1000), 1000);
     flr_pose a = pose_of(here, BOX), b = pose_of(there, BOX);
     assert_memory_equal(&a, &b, sizeof a);
     /* a hand may take it from there */
@@ -473,7 +474,7 @@ static void settles_in_contact(void **state)
         in.T_world_hand.p.z += 5e-5;
         flr_world_step(there, &in, &frame);
     }
-    assert_true(pose_of(there, BOX).p.z > b.p.z + 0.01);
+    assert_gt(pose_of(there, BOX).p.z, b.p.z + 0.01);
     flr_world_destroy(here);
     flr_world_destroy(there);
 }
@@ -500,7 +501,7 @@ static void kept_off(void **state)
         if (i == 2) assert_int_equal(steps, 3000);
     }
     /* it was lifted off in between, and lies still again */
-    assert_true(flr_vec3_length(flr_world_body(world, BOX)->twist.linear) < 1e-3);
+    assert_lt(flr_vec3_length(flr_world_body(world, BOX)->twist.linear), 1e-3);
     flr_world_destroy(world);
 }
 
@@ -514,11 +515,11 @@ static void physics_off(void **state)
     assert_true(flr_world_set_remote_coupling(world, 0, &def));
     assert_int_equal(settle(world, 0, 1500), 1500);
     assert_true(flr_world_get_remote_coupling(world, 0)->diverged);
-    assert_true(pose_of(world, BOX).p.z > 0.003);
+    assert_gt(pose_of(world, BOX).p.z, 0.003);
     assert_false(flr_world_set_solid(world, 3, false));
     assert_true(flr_world_set_solid(world, BOX, false));
     assert_false(flr_world_is_solid(world, BOX));
-    assert_true(settle(world, 0, 1500) < 1500);
+    assert_lt(settle(world, 0, 1500), 1500);
     flr_pose now = pose_of(world, BOX);
     assert_memory_equal(&now, &rest, sizeof now);
     assert_true(flr_world_set_solid(world, BOX, true));
@@ -526,7 +527,7 @@ static void physics_off(void **state)
     def.T_world_rest = pose_at(0, 0, 0.02);
     assert_true(flr_world_set_remote_coupling(world, 0, &def));
     assert_int_equal(settle(world, 0, 300), 300);
-    assert_true(pose_of(world, BOX).p.z < -0.01);
+    assert_lt(pose_of(world, BOX).p.z, -0.01);
     flr_world_destroy(world);
 }
 
@@ -630,13 +631,14 @@ static void follows_then_mutual(void **state)
         step(world, NULL);
     }
     const flr_remote_coupling *coupling = flr_world_get_remote_coupling(world, 0);
-    assert_true(coupling->got > 0.01);
+    assert_gt(coupling->got, 0.01);
     def.mutual = true;
     assert_true(flr_world_set_remote_coupling(world, 0, &def));
     assert_true(flr_remote_coupling_follow(world, 0, &in));
     step(world, NULL);
     coupling = flr_world_get_remote_coupling(world, 0);
-    assert_true(coupling->account > 0 && coupling->gain == 1);
+    assert_gt(coupling->account, 0);
+    assert_eq(coupling->gain, 1);
     flr_world_destroy(world);
 }
 
@@ -656,10 +658,10 @@ static void stiffness_falls_with_delay(void **state)
             flr_remote_coupling_follow(world, 0, &in);
             step(world, NULL);
             double now = flr_world_get_remote_coupling(world, 0)->stiffness;
-            assert_true(fabs(now - last) < 5);
+            assert_lt(fabs(now - last), 5);
             last = now;
         }
-        assert_true(fabs(last - want[d]) < 1);
+        assert_lt(fabs(last - want[d]), 1);
         flr_world_destroy(world);
     }
 }

@@ -125,7 +125,7 @@ static flr_hash record(scene_of_ball *b, const flr_device_driver *driver, const 
     flr_run_result result;
     assert_ok(flr_run(&def, &result, &error), error);
     assert_int_equal(result.frames, FRAMES);
-    assert_true(result.contact_frames > 0);
+    assert_gt(result.contact_frames, 0);
     flr_texts_free(&texts);
     flr_device_close(device);
     flr_stage_destroy(stage);
@@ -238,13 +238,13 @@ static void what_was_sent_is_replayed(void **state)
         assert_true(log.inputs[i].has_sent);
         most = fmax(most, flr_vec3_length(log.inputs[i].sent.force));
     }
-    assert_true(most > 0);
+    assert_gt(most, 0);
     flr_replay_result as_was = replay(b, &log, &setup);
     assert_true(as_was.same);
     for (int i = 0; i < FRAMES; i++) log.inputs[i].has_sent = false;
     flr_replay_result old = replay(b, &log, &setup);
     /* the guard's ramp let less through than was meant */
-    assert_true(as_was.run.put + as_was.run.got < old.run.put + old.run.got);
+    assert_lt(as_was.run.put + as_was.run.got, old.run.put + old.run.got);
     flr_hand_log_free(&log);
     flr_script_destroy(script);
 }

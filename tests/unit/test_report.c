@@ -51,9 +51,10 @@ static void distances_are_exact(void **state)
     assert_int_equal(r.count, 401);
     assert_int_equal(r.measured, 401);
     for (size_t i = 0; i < r.count; i++)
-        assert_true(fabs(r.frames[i].exact - (0.005 - 0.00001 * (double)i)) < 1e-12);
+        assert_lt(fabs(r.frames[i].exact - (0.005 - 0.00001 * (double)i)), 1e-12);
     assert_int_equal(r.nearest, 400);
-    assert_true(fabs(r.least - 0.001) < 1e-12 && r.least == r.least_upper);
+    assert_lt(fabs(r.least - 0.001), 1e-12);
+    assert_eq(r.least, r.least_upper);
     assert_int_equal(r.verdict, FLR_VERDICT_NONE);
     assert_int_equal(r.meeting, 0);
     flr_report_free(&r);
@@ -68,20 +69,22 @@ static void few_frames_decide(void **state)
     go(&recorded, 0.005, 0.001, 20001, 0);
     flr_report r = report_of(&recorded, 0.0009, 5000, true);
     assert_int_equal(r.verdict, FLR_VERDICT_PASS);
-    assert_true(r.measured < 1200);
-    assert_true(fabs(r.least - 0.001) < 1e-12 && r.least == r.least_upper);
+    assert_lt(r.measured, 1200);
+    assert_lt(fabs(r.least - 0.001), 1e-12);
+    assert_eq(r.least, r.least_upper);
     for (size_t i = 0; i < r.count; i++) /* what is said is true */
-        assert_true(r.frames[i].bound <= 0.005 - 0.0000002 * (double)i + 1e-12);
+        assert_le(r.frames[i].bound, 0.005 - 0.0000002 * (double)i + 1e-12);
     flr_report_free(&r);
     r = report_of(&recorded, 0.0011, 5000, true);
     assert_int_equal(r.verdict, FLR_VERDICT_FAIL);
     flr_report_free(&r);
     r = report_of(&recorded, -1, 5000, true); /* the very least is found */
-    assert_true(fabs(r.least_upper - 0.001) < 1e-12 && r.least == r.least_upper);
+    assert_lt(fabs(r.least_upper - 0.001), 1e-12);
+    assert_eq(r.least, r.least_upper);
     flr_report_free(&r);
     r = report_of(&recorded, 0.0010001, 3, true); /* the end is not among them */
     assert_int_equal(r.verdict, FLR_VERDICT_OPEN);
-    assert_true(r.measured == 3);
+    assert_eq(r.measured, 3);
     flr_report_free(&r);
     flr_test_recorded_free(&recorded);
 }
@@ -94,7 +97,7 @@ static void surfaces_that_meet_are_counted(void **state)
     flr_report r = report_of(&recorded, 0, 5000, true);
     assert_in_range(r.meeting, 10, 11);
     assert_int_equal(r.verdict, FLR_VERDICT_FAIL);
-    assert_true(r.least_upper == 0);
+    assert_eq(r.least_upper, 0);
     flr_report_free(&r);
     flr_test_recorded_free(&recorded);
 }
@@ -114,7 +117,7 @@ static void bounds_decide_without_meshes(void **state)
         go(&recorded, 0.005, 0.004, 10, cases[i].lower);
         flr_report r = report_of(&recorded, cases[i].clearance, 0, false);
         assert_int_equal(r.verdict, cases[i].verdict);
-        assert_true(r.frames[0].bound == fmin(cases[i].lower, 0.008));
+        assert_eq(r.frames[0].bound, fmin(cases[i].lower, 0.008));
         assert_true(isnan(r.frames[9].lower) && r.frames[9].bound == 0);
         flr_report_free(&r);
         flr_test_recorded_free(&recorded);
@@ -205,7 +208,7 @@ static void plots_lose_no_peak(void **state)
 {
     (void)state;
     char *text = drawn(draw_spike);
-    assert_true(strlen(text) < 60000);
+    assert_lt(strlen(text), 60000);
     assert_non_null(strstr(text, " 14.0")); /* the top of the plot */
     assert_non_null(strstr(text, "y &lt;of&gt; t"));
     assert_non_null(strstr(text, "&quot;two&quot; &amp; more"));

@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-#include "support/stand.h"
+#include "support/fixtures.h"
 
-static void begin(flr_test_stand *s)
+static void begin(flr_test_engine *s)
 {
-    flr_test_stand_make(s, true, "/tapes");
+    flr_test_engine_make(s, true, "/tapes");
     assert_int_equal(flr_engine_record_start(s->engine, "tape", NULL, NULL), FLR_OK);
 }
 
-static void end(flr_test_stand *s, flr_engine_recording *info)
+static void end(flr_test_engine *s, flr_engine_recording *info)
 {
     assert_int_equal(flr_engine_record_stop(s->engine, NULL), FLR_OK);
-    flr_test_stand_settle(s);
+    flr_test_engine_settle(s);
     assert_true(flr_engine_recording_at(s->engine, 0, info));
     assert_true(info->finished && info->lost == 0);
 }
@@ -48,51 +48,51 @@ static flr_result rerun(flr_env *env, const char *path, flr_replay_result *resul
     return did;
 }
 
-static void set(flr_test_stand *s, const char *name, double value)
+static void set(flr_test_engine *s, const char *name, double value)
 {
     flr_error error;
     assert_ok(flr_engine_set(s->engine, name, value, &error), error);
 }
 
 /* Two hands take, press, throw about and let go; parameters change; parts are placed and put back; what stays is merged. */
-static void act(flr_test_stand *s)
+static void act(flr_test_engine *s)
 {
     const flr_vec3 block = {0, 0, 0.03}, ball = {0.05, 0, 0.03};
     flr_pose aside = flr_pose_identity();
     aside.p = (flr_vec3){0.03, 0.02, 0.04};
-    flr_test_stand_move(s, 0, block, 0, 50);
-    flr_test_stand_move(s, 0, (flr_vec3){0, 0, 0.031}, 1, 20);
-    flr_test_stand_move(s, 0, (flr_vec3){0.005, 0.003, 0}, 1, 200); /* into the plate */
-    assert_true(flr_engine_view(s->engine)->contact_count > 0);
+    flr_test_engine_move(s, 0, block, 0, 50);
+    flr_test_engine_move(s, 0, (flr_vec3){0, 0, 0.031}, 1, 20);
+    flr_test_engine_move(s, 0, (flr_vec3){0.005, 0.003, 0}, 1, 200); /* into the plate */
+    assert_gt(flr_engine_view(s->engine)->contact_count, 0);
     set(s, "stiffness", 4000);
-    flr_test_stand_pass(s, 100);
+    flr_test_engine_pass(s, 100);
     set(s, "clearance", 0.005);
     set(s, "friction", 0.3);
-    flr_test_stand_move(s, 0, (flr_vec3){-0.01, 0, 0}, 1, 200);
-    flr_test_stand_move(s, 1, ball, 0, 50);
+    flr_test_engine_move(s, 0, (flr_vec3){-0.01, 0, 0}, 1, 200);
+    flr_test_engine_move(s, 1, ball, 0, 50);
     assert_int_equal(flr_engine_grab(s->engine, flr_hand(1), s->ball, NULL), FLR_OK);
-    flr_test_stand_move(s, 1, (flr_vec3){0, 0, 0.02}, 0, 200); /* against the block */
+    flr_test_engine_move(s, 1, (flr_vec3){0, 0, 0.02}, 0, 200); /* against the block */
     assert_int_equal(flr_engine_release(s->engine, flr_hand(1), NULL), FLR_OK);
-    flr_test_stand_move(s, 0, (flr_vec3){0, 0, 0.1}, 0, 100);
-    flr_test_stand_pass(s, 600); /* what stays becomes one */
-    assert_true(flr_engine_view(s->engine)->ground);
+    flr_test_engine_move(s, 0, (flr_vec3){0, 0, 0.1}, 0, 100);
+    flr_test_engine_pass(s, 600); /* what stays becomes one */
+    assert_true(flr_engine_view(s->engine)->merged);
     assert_int_equal(flr_engine_place(s->engine, s->block, aside, NULL), FLR_OK);
-    flr_test_stand_pass(s, 50);
+    flr_test_engine_pass(s, 50);
     assert_int_equal(flr_engine_undo(s->engine, 1, NULL), FLR_OK);
-    flr_test_stand_pass(s, 50);
+    flr_test_engine_pass(s, 50);
     assert_int_equal(flr_engine_reset(s->engine, NULL), FLR_OK);
-    flr_test_stand_move(s, 0, block, 0, 100);
+    flr_test_engine_move(s, 0, block, 0, 100);
     assert_int_equal(flr_engine_pause(s->engine, true, NULL), FLR_OK);
-    flr_test_stand_pass(s, 30);
+    flr_test_engine_pass(s, 30);
     assert_int_equal(flr_engine_pause(s->engine, false, NULL), FLR_OK);
     assert_int_equal(flr_engine_grab(s->engine, flr_hand(0), s->block, NULL), FLR_OK);
-    flr_test_stand_move(s, 0, (flr_vec3){0, 0.01, 0}, 0, 200);
+    flr_test_engine_move(s, 0, (flr_vec3){0, 0.01, 0}, 0, 200);
 }
 
 static void everything_comes_out_again(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     flr_replay_result r;
@@ -103,60 +103,61 @@ static void everything_comes_out_again(void **state)
     if (!r.same) fail_msg("differs from frame %llu on", (unsigned long long)r.first);
     assert_int_equal(r.compared, info.frames);
     assert_true(r.compared > 1500 && r.behind == 0 && !r.why[0]);
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* It need not begin at rest: a part is held and presses. */
 static void begins_in_the_middle(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     flr_replay_result r;
-    flr_test_stand_make(&s, true, "/tapes");
-    flr_test_stand_pass(&s,
-                        600); /* there is a ground when it begins, and other numbers than usual */
+    flr_test_engine_make(&s, true, "/tapes");
+    flr_test_engine_pass(
+        &s, 600); /* there is a merged static scene when it begins, and other numbers than usual */
     set(&s, "stiffness", 2500);
     set(&s, "clearance", 0.003);
-    flr_test_stand_move(&s, 0, (flr_vec3){0.05, 0, 0.03}, 0, 50);
+    flr_test_engine_move(&s, 0, (flr_vec3){0.05, 0, 0.03}, 0, 50);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.ball, NULL), FLR_OK);
-    flr_test_stand_move(&s, 0, (flr_vec3){0.05, 0, 0}, 0, 150);
+    flr_test_engine_move(&s, 0, (flr_vec3){0.05, 0, 0}, 0, 150);
     assert_int_equal(flr_engine_record_start(s.engine, "tape", NULL, NULL), FLR_OK);
-    flr_test_stand_move(&s, 0, (flr_vec3){0.03, 0.01, 0}, 0, 400);
-    assert_true(flr_engine_view(s.engine)->contact_count > 0);
+    flr_test_engine_move(&s, 0, (flr_vec3){0.03, 0.01, 0}, 0, 400);
+    assert_gt(flr_engine_view(s.engine)->contact_count, 0);
     end(&s, &info);
     assert_ok(rerun(s.env, info.path, &r, &error), error);
     if (!r.same) fail_msg("differs from frame %llu on", (unsigned long long)r.first);
-    assert_true(r.compared >= 400 && r.behind == 0);
-    flr_test_stand_free(&s);
+    assert_ge(r.compared, 400);
+    assert_eq(r.behind, 0);
+    flr_test_engine_free(&s);
 }
 
 /* A part comes meanwhile: up to there. */
 static void ends_where_parts_come(void **state)
 {
     (void)state;
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     flr_replay_result r;
     begin(&s);
-    flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0.03}, 0, 50);
+    flr_test_engine_move(&s, 0, (flr_vec3){0, 0, 0.03}, 0, 50);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.block, NULL), FLR_OK);
-    flr_test_stand_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 150);
+    flr_test_engine_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 150);
     flr_engine_add_def add = flr_default_engine_add_def();
-    add.name = "late", add.mesh = flr_test_stand_box((flr_vec3){0.01, 0.01, 0.01});
+    add.name = "late", add.mesh = flr_test_engine_box((flr_vec3){0.01, 0.01, 0.01});
     add.T_world_part.p.x = 0.2;
     uint32_t job;
     assert_ok(flr_engine_add(s.engine, &add, NULL, &job, &error), error);
-    flr_test_stand_settle(&s);
-    flr_test_stand_pass(&s, 100);
+    flr_test_engine_settle(&s);
+    flr_test_engine_pass(&s, 100);
     end(&s, &info);
     assert_ok(rerun(s.env, info.path, &r, &error), error);
     assert_true(r.same && r.compared >= 200 && r.behind > 50);
     assert_int_equal(r.compared + r.behind, info.frames);
     assert_non_null(strstr(r.why, "parts came"));
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 /* ---- what is left out is noticed ---- */
@@ -213,11 +214,11 @@ static void copy_without(flr_env *env, const char *from, const char *to, copying
     flr_texts_free(&texts);
 }
 
-static void without_a_deed_it_differs(void **state)
+static void without_a_command_it_differs(void **state)
 {
     (void)state;
     static const char *const entries[] = {"grab", "release", "params", "place", "ground"};
-    flr_test_stand s;
+    flr_test_engine s;
     flr_error error = {0};
     flr_engine_recording info;
     flr_replay_result r;
@@ -234,13 +235,13 @@ static void without_a_deed_it_differs(void **state)
         /* what stays is one only while nothing touches it here, so that the hash is the same with and without */
         if (strcmp(entries[i], "ground") == 0) continue;
         if (r.same) fail_msg("the same without \"%s\"", entries[i]);
-        assert_true(r.first >= c.frame);
+        assert_ge(r.first, c.frame);
     }
     copying c = {.without = "start"};
     copy_without(s.env, info.path, "/tapes/without.mcap", &c);
     assert_int_equal(rerun(s.env, "/tapes/without.mcap", &r, &error), FLR_BAD_INPUT);
     assert_non_null(strstr(error.message, "cannot be run again"));
-    flr_test_stand_free(&s);
+    flr_test_engine_free(&s);
 }
 
 int main(void)
@@ -249,7 +250,7 @@ int main(void)
         cmocka_unit_test(everything_comes_out_again),
         cmocka_unit_test(begins_in_the_middle),
         cmocka_unit_test(ends_where_parts_come),
-        cmocka_unit_test(without_a_deed_it_differs),
+        cmocka_unit_test(without_a_command_it_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

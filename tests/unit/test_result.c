@@ -30,7 +30,7 @@ static void long_messages_are_cut_between_characters(void **state)
         flr_error error;
         flr_fail(&error, FLR_BAD_INPUT, "%s", text);
         size_t length = strlen(error.message);
-        assert_true(length >= FLR_ERROR_MESSAGE_SIZE - 3);
+        assert_ge(length, FLR_ERROR_MESSAGE_SIZE - 3);
         assert_int_equal((length - (size_t)shift) % 3, 0);
     }
 }
@@ -80,7 +80,7 @@ static void long_paths_lose_their_middle(void **state)
         flr_error error;
         flr_fail(&error, FLR_BAD_INPUT, "%s: line 12: this is wrong; do that (%s)", path, path);
         if (length < 200) assert_non_null(strstr(error.message, path));
-        assert_true(strlen(error.message) < sizeof error.message);
+        assert_lt(strlen(error.message), sizeof error.message);
         assert_int_equal(strncmp(error.message, "/start/", 7), 0);
         assert_non_null(
             strstr(error.message, "part.stl: line 12: this is wrong; do that (/start/"));

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "feeler/ring.h"
+#include "feeler/base.h"
 
 static void capacity_is_a_power_of_two(void **state)
 {

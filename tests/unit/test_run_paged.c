@@ -8,11 +8,11 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "feeler/cache.h"
 #include "feeler/hand.h"
 #include "feeler/sim.h"
+#include "feeler/voxel_file.h"
 #include "scene/scene.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 enum { FRAMES = 700, PACED_FRAMES = 3000, MEMORY = 2 << 20 };
 
@@ -189,7 +189,7 @@ static flr_result play(const machine *m, flr_stage *stage, watch *w, bool paced,
 static bool keep_name(void *context, const char *name)
 {
     (void)context;
-    assert_true(name_count < 2);
+    assert_lt(name_count, 2);
     snprintf(names[name_count++], sizeof names[0], "%s", name);
     return true;
 }
@@ -221,8 +221,8 @@ static int set_up(void **state)
     flr_run_result result;
     assert_ok(play(&m, stage, &w, false, NULL, NULL, &result), error);
     assert_int_equal(w.next, FRAMES);
-    assert_true(result.contact_frames > FRAMES / 10);
-    assert_true(result.pager.slots == 0);
+    assert_gt(result.contact_frames, FRAMES / 10);
+    assert_eq(result.pager.slots, 0);
     flr_stage_destroy(stage);
     keep_voxels(&m);
     free_machine(&m);
@@ -411,7 +411,8 @@ static void paced_runs_stop(void **state)
     flr_stage_destroy(stage);
     assert_int_equal(did, FLR_IO);
     double waited = 1e-9 * (double)(w.ended_ns - w.seen_ns);
-    assert_true(waited >= 2.0 && waited <= 2.05);
+    assert_ge(waited, 2.0);
+    assert_le(waited, 2.05);
     /* and one that can be kept goes on */
     flr_sim_set_disk(m.env, &(flr_sim_disk){0});
     assert_ok(make_stage(&m, MEMORY, &stage), error);
@@ -443,7 +444,8 @@ static void a_damaged_cache_is_built_again(void **state)
         flr_run_result result;
         assert_ok(play(&m, stage, &w, false, NULL, NULL, &result), error);
         assert_int_equal(w.wrong, 0);
-        assert_true(result.pager.slots > 0 && result.pager.bytes_read > 0);
+        assert_gt(result.pager.slots, 0);
+        assert_gt(result.pager.bytes_read, 0);
         flr_stage_destroy(stage);
     }
     free(path);

@@ -25,14 +25,14 @@ static void the_least_scene(void **state)
     assert_string_equal(scene->name, "n");
     assert_string_equal(scene->path, "s.json");
     assert_null(scene->description);
-    assert_true(scene->unit == 1);
-    assert_true(scene->voxel == 0);
+    assert_eq(scene->unit, 1);
+    assert_eq(scene->voxel, 0);
     assert_int_equal(scene->part_count, 1);
     const flr_scene_part *part = &scene->parts[0];
     assert_string_equal(part->file, "a.stl");
     assert_null(part->group);
     assert_false(part->moving);
-    assert_true(part->T_world_part.q.w == 1);
+    assert_eq(part->T_world_part.q.w, 1);
     assert_int_equal(part->colour, FLR_SCENE_NO_COLOUR);
     assert_int_equal(part->line, 1);
     assert_int_equal(part->column, 40);
@@ -68,40 +68,40 @@ static void all_fields(void **state)
 {
     (void)state;
     flr_scene *scene = parse(everything);
-    assert_true(scene->unit == 0.001);
-    assert_true(scene->voxel == 0.35 / 1000);
-    assert_true(scene->gravity.z == -9.81);
+    assert_eq(scene->unit, 0.001);
+    assert_eq(scene->voxel, 0.35 / 1000);
+    assert_eq(scene->gravity.z, -9.81);
     assert_int_equal(scene->contact.force_layer, 0);
-    assert_true(scene->contact.displace == -0.2 / 1000);
+    assert_eq(scene->contact.displace, -0.2 / 1000);
     assert_int_equal(scene->contact.model, FLR_FORCE_SMOOTH);
-    assert_true(scene->contact.stiffness == 500);
-    assert_true(scene->contact.friction == 0.3);
+    assert_eq(scene->contact.stiffness, 500);
+    assert_eq(scene->contact.friction, 0.3);
     assert_true(scene->contact.awareness);
     assert_int_equal(scene->part_count, 3);
     assert_true(scene->parts[0].hollow);
     const flr_scene_part *ball = &scene->parts[1];
     assert_string_equal(ball->group, "b");
-    assert_true(ball->unit == 0.0254);
-    assert_true(ball->T_world_part.p.x == 0.001);
-    assert_true(ball->T_world_part.p.y == 0.02);
-    assert_true(ball->T_world_part.p.z == -3.5 * 0.001);
-    assert_true(fabs(ball->T_world_part.q.w - sqrt(0.5)) < 1e-15);
+    assert_eq(ball->unit, 0.0254);
+    assert_eq(ball->T_world_part.p.x, 0.001);
+    assert_eq(ball->T_world_part.p.y, 0.02);
+    assert_eq(ball->T_world_part.p.z, -3.5 * 0.001);
+    assert_lt(fabs(ball->T_world_part.q.w - sqrt(0.5)), 1e-15);
     assert_true(ball->moving);
     assert_int_equal(ball->colour, 0xFF8000);
-    assert_true(ball->voxel == 0.25 * 0.001);
-    assert_true(ball->density == 7850);
+    assert_eq(ball->voxel, 0.25 * 0.001);
+    assert_eq(ball->density, 7850);
     assert_int_equal(ball->line, 12);
     assert_int_equal(ball->column, 5);
-    assert_true(scene->parts[2].mass == 0.02);
-    assert_true(scene->parts[2].unit == 0.5);
+    assert_eq(scene->parts[2].mass, 0.02);
+    assert_eq(scene->parts[2].unit, 0.5);
     assert_int_equal(scene->parts[2].line, 17);
     assert_int_equal(scene->path_count, 1);
     assert_string_equal(scene->paths[0].part, "ball");
     assert_int_equal(scene->paths[0].line, 19);
     assert_int_equal(scene->paths[0].column, 14);
     assert_true(scene->camera.given);
-    assert_true(scene->camera.eye.x == 100 * 0.001);
-    assert_true(scene->camera.up.z == 1);
+    assert_eq(scene->camera.eye.x, 100 * 0.001);
+    assert_eq(scene->camera.up.z, 1);
     // a hand that is not named is like the last one that is
     flr_scene_hand hands[] = {{.tool = FLR_TOOL_GRIP}, {.tool = FLR_TOOL_POINT}};
     flr_scene none = *scene, some = *scene;
@@ -148,7 +148,7 @@ static void the_engine_of_contact(void **state)
         assert_ok(flr_scene_copy(scene, &back, &error), error);
         assert_int_equal(scene->contact.spheres, i < 3);
         assert_int_equal(back->contact.spheres, i < 3);
-        assert_true(back->contact.restitution == (i == 2 ? 0.5 : 0));
+        assert_eq(back->contact.restitution, (i == 2 ? 0.5 : 0));
         flr_scene_destroy(scene);
         flr_scene_destroy(back);
     }
@@ -382,7 +382,7 @@ static void what_is_written_is_read(void **state)
         assert_ok(flr_scene_copy(&scene, &first, &error), error);
         assert_ok(flr_scene_copy(first, &second, &error), error);
         double got = first->parts[0].T_world_part.p.x;
-        assert_true(fabs(got - value) <= fabs(value) * 0x1p-52);
+        assert_le(fabs(got - value), fabs(value) * 0x1p-52);
         assert_string_equal(first->parts[0].name, part.name);
         assert_int_equal(first->parts[0].colour, part.colour);
         print_equal(first, second);
@@ -484,11 +484,11 @@ static void through_files(void **state)
     flr_mesh *mesh = NULL;
     assert_ok(flr_scene_load_part(env, back, 0, NULL, &mesh, NULL, &error), error);
     assert_int_equal(mesh->triangle_count, 3);
-    assert_true(mesh->bounds.high.x == 1);
+    assert_eq(mesh->bounds.high.x, 1);
     flr_mesh_destroy(mesh);
     assert_ok(flr_scene_load_part(env, back, 1, NULL, &mesh, NULL, &error), error);
     assert_int_equal(mesh->triangle_count, 2);
-    assert_true(mesh->bounds.high.x == 0.001);
+    assert_eq(mesh->bounds.high.x, 0.001);
     flr_mesh_destroy(mesh);
 
     // parts that are groups of one file open it once; the other unit is another opening
@@ -506,7 +506,7 @@ static void through_files(void **state)
     assert_int_equal(flr_scene_loader_load(&loader, 0, &mesh, NULL, &error), FLR_NOT_FOUND);
     assert_int_equal(rename(path, mesh_path), 0);
     assert_ok(flr_scene_loader_load(&loader, 0, &mesh, NULL, &error), error);
-    assert_true(mesh->bounds.high.x == 1);
+    assert_eq(mesh->bounds.high.x, 1);
     flr_mesh_destroy(mesh);
     flr_scene_loader_end(&loader);
 

@@ -34,7 +34,7 @@ static flr_result parse_poses(void *context, flr_error *error)
 static void scenes_do_without_memory(void **state)
 {
     (void)state;
-    assert_true(flr_fail_alloc_each(parse, NULL) > 4);
+    assert_gt(flr_fail_alloc_each(parse, NULL), 4);
 }
 
 static void poses_do_without_memory(void **state)
@@ -43,7 +43,7 @@ static void poses_do_without_memory(void **state)
     enum { POSES = 300 };
     static char poses[POSES * 16 + 1];
     for (int i = 0; i < POSES; i++) memcpy(poses + i * 16, "0 1 2 3 1 0 0 0\n", 16);
-    assert_true(flr_fail_alloc_each(parse_poses, poses) >= 1);
+    assert_ge(flr_fail_alloc_each(parse_poses, poses), 1);
 }
 
 int main(void)

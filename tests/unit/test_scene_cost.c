@@ -121,7 +121,7 @@ static void too_many_values_are_refused(void **state)
             assert_int_equal(parse(text, size, &peak, &error), FLR_TOO_LARGE);
             assert_non_null(strstr(error.message, "too many values"));
             assert_memory_equal(error.message, "s.json:1:", 9);
-            assert_true(peak < 1 << 16);
+            assert_lt(peak, 1 << 16);
         }
         // all but the long string, which is no tree
         assert_int_equal(over, strlen(shapes[i].what) != 10);

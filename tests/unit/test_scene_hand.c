@@ -71,7 +71,7 @@ static void built_in(void **state)
         char text[40];
         snprintf(text, sizeof text, "builtin:%s", flr_script_name((flr_script_kind)kind));
         flr_script *script = make_one(&scene, text, 1);
-        assert_true(flr_vec3_distance(at(script, 0).p, flr_vec3_make(1, 2, 3)) < 1e-15);
+        assert_lt(flr_vec3_distance(at(script, 0).p, flr_vec3_make(1, 2, 3)), 1e-15);
         double farthest = 0;
         for (int i = 0; i < 4000; i++)
             farthest = fmax(farthest, flr_vec3_distance(at(script, i * 1e-3).p, at(script, 0).p));
@@ -89,19 +89,19 @@ static void along_paths(void **state)
     snprintf(file, sizeof file, "%s/scene.json", folder);
     flr_scene scene = scene_in(file);
     flr_script *script = make_one(&scene, "builtin:removal", 1);
-    assert_true(flr_script_duration(script) == 1);
-    assert_true(fabs(at(script, 0.5).p.x - 0.5) < 1e-15); // millimetres became metres
+    assert_eq(flr_script_duration(script), 1);
+    assert_lt(fabs(at(script, 0.5).p.x - 0.5), 1e-15); // millimetres became metres
     flr_script_destroy(script);
     script = make_one(&scene, "path:turn", 2);
-    assert_true(flr_script_duration(script) == 1);
+    assert_eq(flr_script_duration(script), 1);
     flr_script_destroy(script);
     script = make_one(&scene, turn, 1);
-    assert_true(fabs(at(script, 2).p.y - 0.5) < 1e-15);
+    assert_lt(fabs(at(script, 2).p.y - 0.5), 1e-15);
     flr_script_destroy(script);
     // without a path of that name the first one is taken
     scene.path_count = 1;
     script = make_one(&scene, "builtin:removal", 1);
-    assert_true(flr_script_duration(script) == 2);
+    assert_eq(flr_script_duration(script), 2);
     flr_script_destroy(script);
     // and backwards, where it leads to the part: taking out is not pushing in
     put(folder, "turn.txt",
@@ -109,11 +109,13 @@ static void along_paths(void **state)
         "5 1000 2000 3000 1 0 0 0\n",
         turn, sizeof turn);
     script = make_one(&scene, "builtin:removal", 1);
-    assert_true(flr_script_duration(script) == 4);
-    assert_true(at(script, 0).p.z == 3 && at(script, 3).p.z == 8 && at(script, 4).p.z == 9);
+    assert_eq(flr_script_duration(script), 4);
+    assert_eq(at(script, 0).p.z, 3);
+    assert_eq(at(script, 3).p.z, 8);
+    assert_eq(at(script, 4).p.z, 9);
     flr_script_destroy(script);
     script = make_one(&scene, "path:turn", 1);
-    assert_true(at(script, 0).p.z == 9);
+    assert_eq(at(script, 0).p.z, 9);
     flr_script_destroy(script);
     flr_test_folder_remove(folder);
 }
@@ -162,7 +164,7 @@ static void memory_runs_out(void **state)
     char *folder = flr_test_folder(), file[600], out[600];
     put(folder, "out.txt", "0 0 0 0 1 0 0 0\n1 1000 0 0 1 0 0 0\n", out, sizeof out);
     snprintf(file, sizeof file, "%s/scene.json", folder);
-    assert_true(flr_fail_alloc_each(make, file) >= 5);
+    assert_ge(flr_fail_alloc_each(make, file), 5);
     flr_test_folder_remove(folder);
 }
 

@@ -1,10 +1,10 @@
 /* meshes of scenes that were saved: their names say what is in them */
 #include <stdio.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "feeler/sim.h"
 #include "scene/scene.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_error error;
@@ -144,7 +144,7 @@ static void damaged_meshes_are_refused(void **state)
         }
         patch(file, at, bit);
     }
-    assert_true(named > 100);
+    assert_gt(named, 100);
     assert_ok(load(file, 1, 0, &hash), error);
 
     // what has another name may be changed by whoever likes to

@@ -12,8 +12,10 @@ static void reads(void **state)
     flr_error error;
     assert_ok(flr_segment_list_parse("s.txt", text, strlen(text), 0.5, &list, &error), error);
     assert_int_equal(list.count, 2);
-    assert_true(list.segments[0].from.x == 0.5 && list.segments[0].to.z == 3);
-    assert_true(list.segments[1].from.x == -0.5e-3 && list.segments[1].to.z == 0.5e300);
+    assert_eq(list.segments[0].from.x, 0.5);
+    assert_eq(list.segments[0].to.z, 3);
+    assert_eq(list.segments[1].from.x, -0.5e-3);
+    assert_eq(list.segments[1].to.z, 0.5e300);
     flr_segment_list_free(&list);
     assert_null(list.segments);
     flr_segment_list_free(NULL);
@@ -59,7 +61,7 @@ static void memory_runs_out(void **state)
     (void)state;
     char text[200 * 12 + 1] = "";
     for (int i = 0; i < 200; i++) memcpy(text + 12 * i, "1 2 3 4 5 6\n", 13);
-    assert_true(flr_fail_alloc_each(parse, text) == 1);
+    assert_eq(flr_fail_alloc_each(parse, text), 1);
 }
 
 /* Peak memory of reading `count` copies of a line, by the size of the text. */
@@ -97,7 +99,7 @@ static void memory_is_bounded_by_the_file(void **state)
     flr_error error;
     flr_fail_alloc_peak_begin();
     assert_ok(flr_segment_list_parse("s.txt", text, sizeof text, 1, &list, &error), error);
-    assert_true(flr_fail_alloc_peak() < 5 * sizeof text);
+    assert_lt(flr_fail_alloc_peak(), 5 * sizeof text);
     assert_int_equal(list.count, 1);
     flr_segment_list_free(&list);
 }

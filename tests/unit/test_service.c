@@ -124,7 +124,7 @@ static void test_handshake(void **state)
     assert_int_equal(message.as.state.parts[0].part, part);
     uint64_t frame = message.as.state.frame;
     flr_test_ws_expect(&ws, FLR_MSG_STATE, &message);
-    assert_true(message.as.state.frame > frame);
+    assert_gt(message.as.state.frame, frame);
     assert_false(message.as.state.whole);
     /* a hand takes the block and moves it */
     flr_message input = {.id = FLR_MSG_HAND_INPUT};
@@ -144,7 +144,7 @@ static void test_handshake(void **state)
         for (uint32_t k = 0; k < message.as.state.parts_count; k++)
             height = message.as.state.parts[k].T_world_part.p.z;
     }
-    assert_true(height >= 0.055);
+    assert_ge(height, 0.055);
     flr_test_ws_close(&ws);
 }
 
@@ -505,7 +505,7 @@ static void test_recording(void **state)
         expect_done(&ws, request, NULL);
         flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 10000000);
     }
-    assert_true(bytes > 1000);
+    assert_gt(bytes, 1000);
     flr_message fetch = {.id = FLR_MSG_RECORD_FETCH, .request = 50000};
     fetch.as.record_fetch.recording = recording;
     fetch.as.record_fetch.size = 262144;

@@ -142,7 +142,7 @@ static void test_malformed_is_told(void **state)
             bye || (message.id == FLR_MSG_BYE && message.as.bye.code == FLR_WIRE_RESULT_BAD_INPUT);
     }
     assert_true(bye);
-    assert_true(ws.close_code > 0);
+    assert_gt(ws.close_code, 0);
     flr_test_ws_close(&ws);
 }
 
@@ -210,7 +210,7 @@ static void test_stalled_among_twenty(void **state)
     uint8_t *flood = malloc(FLOOD * sizeof frame);
     for (size_t i = 0; i < FLOOD; i++) memcpy(flood + i * sizeof frame, frame, sizeof frame);
     size_t sent = pour(stalled.socket, flood, FLOOD * sizeof frame, 0.3);
-    assert_true(sent > 0);
+    assert_gt(sent, 0);
     free(flood);
     /* the others get their states all the same: what waits is read first, then each gets ten more */
     for (int i = 0; i < CLIENTS; i++)
@@ -243,12 +243,12 @@ static void test_stalled_among_twenty(void **state)
 static void test_too_many(void **state)
 {
     (void)state;
-    enum { MOST = 24 };
-    flr_test_ws clients[MOST], more;
+    enum { MAX_CLIENTS = 24 };
+    flr_test_ws clients[MAX_CLIENTS], more;
     for (double until = now() + PATIENCE;
          flr_hub_clients(flr_service_hub(server.service)) > 0 && now() < until;)
         usleep(10000);
-    for (int i = 0; i < MOST; i++) join(&clients[i]);
+    for (int i = 0; i < MAX_CLIENTS; i++) join(&clients[i]);
     flr_message hello = {.id = FLR_MSG_HELLO}, message;
     hello.as.hello.token = flr_wire_text_of("a-token-of-24-characters");
     assert_true(flr_test_ws_open(&more, server.port, NULL, NULL));
@@ -257,7 +257,7 @@ static void test_too_many(void **state)
     assert_int_equal(message.id, FLR_MSG_ERROR);
     assert_int_equal(message.as.error.code, FLR_WIRE_RESULT_AGAIN);
     flr_test_ws_close(&more);
-    for (int i = 0; i < MOST; i++) flr_test_ws_close(&clients[i]);
+    for (int i = 0; i < MAX_CLIENTS; i++) flr_test_ws_close(&clients[i]);
 }
 
 static void test_port_in_use(void **state)

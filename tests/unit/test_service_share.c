@@ -90,7 +90,8 @@ static void test_two(void **state)
     assert_int_equal(watch(&bob, &b), part);
     // who is there
     flr_msg_person person = expect_person(&a, "Bob", FLR_WIRE_PERSON_READY, FLR_WIRE_PERSON_SELF);
-    assert_true(person.colour <= 0xFFFFFF && person.member != 0);
+    assert_le(person.colour, 0xFFFFFF);
+    assert_ne(person.member, 0);
     uint16_t bob_number = person.member;
     expect_person(&a, "Ada", FLR_WIRE_PERSON_SELF | FLR_WIRE_PERSON_LEADER, FLR_WIRE_PERSON_AWAY);
     expect_person(&b, "Ada", FLR_WIRE_PERSON_LEADER, FLR_WIRE_PERSON_SELF);
@@ -130,7 +131,8 @@ static void test_two(void **state)
             seen = seen || (g->parts[k].member == bob_number && g->parts[k].part == part);
     }
     assert_true(seen);
-    assert_true(fabs(hand - 0.055) < 0.001 && fabs(block - 0.055) < 0.001);
+    assert_lt(fabs(hand - 0.055), 0.001);
+    assert_lt(fabs(block - 0.055), 0.001);
     // Ada resets: what Bob holds stays with him, and that is said
     flr_message reset = {.id = FLR_MSG_RESET, .request = 8};
     assert_true(flr_test_ws_send_message(&a, &reset));

@@ -124,11 +124,11 @@ static void test_two_hold_one(void **state)
     flr_session_release(s.sites[2].session, 0, place);
     flr_test_sessions_pass(&s, 1);
     assert_true(flr_test_sessions_agree(&s));
-    assert_true(s.sites[0].parts[0].p.z == 3);
+    assert_eq(s.sites[0].parts[0].p.z, 3);
     // one who comes later finds it there
     flr_pose found;
     assert_true(flr_session_place(s.sites[0].session, 0, &found));
-    assert_true(found.p.y == 2);
+    assert_eq(found.p.y, 2);
     flr_test_sessions_end(&s);
 }
 
@@ -313,7 +313,7 @@ static void test_relay(void **state)
                       event.member == flr_session_self(s.sites[2].session);
         flr_session_service(s.sites[1].session);
     }
-    assert_true(states > 40);
+    assert_gt(states, 40);
     flr_test_sessions_end(&s);
 }
 

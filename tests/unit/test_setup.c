@@ -62,37 +62,40 @@ static void comes_back_to_the_bit(void **state)
         assert_ok(flr_setup_read(recording, r.path, &back, &error), error);
         assert_string_equal(back.scene, r.scene_path);
         assert_string_equal(back.part, "peg");
-        assert_true(back.rate == setups[i].rate && back.voxel == setups[i].voxel &&
-                    back.moving_voxel == setups[i].moving_voxel);
-        assert_true(back.options.chord == setups[i].options.chord &&
-                    back.options.tolerant == setups[i].options.tolerant);
+        assert_eq(back.rate, setups[i].rate);
+        assert_eq(back.voxel, setups[i].voxel);
+        assert_eq(back.moving_voxel, setups[i].moving_voxel);
+        assert_eq(back.options.chord, setups[i].options.chord);
+        assert_eq(back.options.tolerant, setups[i].options.tolerant);
         assert_int_equal(back.dead_man, setups[i].dead_man);
-        assert_true(back.device_force == setups[i].device_force);
+        assert_eq(back.device_force, setups[i].device_force);
         /* what is not kept is not read by a world */
         back.params.contact.cull = setups[i].params.contact.cull;
         const flr_world_params *a = &back.params, *b = &setups[i].params;
-        assert_true(
-            a->contact.force_layer == b->contact.force_layer &&
-            a->contact.model == b->contact.model && a->contact.awareness == b->contact.awareness &&
-            a->contact.stiffness == b->contact.stiffness && a->contact.full == b->contact.full &&
-            a->contact.displacement == b->contact.displacement);
-        assert_true(a->friction == b->friction && a->depth == b->depth &&
-                    a->unchecked == b->unchecked);
+        assert_eq(a->contact.force_layer, b->contact.force_layer);
+        assert_eq(a->contact.model, b->contact.model);
+        assert_eq(a->contact.awareness, b->contact.awareness);
+        assert_eq(a->contact.stiffness, b->contact.stiffness);
+        assert_eq(a->contact.full, b->contact.full);
+        assert_eq(a->contact.displacement, b->contact.displacement);
+        assert_eq(a->friction, b->friction);
+        assert_eq(a->depth, b->depth);
+        assert_eq(a->unchecked, b->unchecked);
         assert_true(a->step.integrator == b->step.integrator &&
                     flr_vec3_equal(a->step.gravity, b->step.gravity) &&
                     a->step.damping == b->step.damping && a->step.braking == b->step.braking &&
                     a->step.bounded == b->step.bounded && a->step.travel == b->step.travel);
         assert_memory_equal(&a->coupling, &b->coupling, sizeof a->coupling);
-        assert_true(a->passivity.control == b->passivity.control &&
-                    a->passivity.store == b->passivity.store &&
-                    a->passivity.damping == b->passivity.damping &&
-                    a->passivity.radius == b->passivity.radius &&
-                    a->passivity.bound == b->passivity.bound &&
-                    a->passivity.agility == b->passivity.agility &&
-                    a->passivity.turn_agility == b->passivity.turn_agility &&
-                    a->passivity.delay == b->passivity.delay &&
-                    a->passivity.slew == b->passivity.slew &&
-                    a->passivity.turn_slew == b->passivity.turn_slew);
+        assert_eq(a->passivity.control, b->passivity.control);
+        assert_eq(a->passivity.store, b->passivity.store);
+        assert_eq(a->passivity.damping, b->passivity.damping);
+        assert_eq(a->passivity.radius, b->passivity.radius);
+        assert_eq(a->passivity.bound, b->passivity.bound);
+        assert_eq(a->passivity.agility, b->passivity.agility);
+        assert_eq(a->passivity.turn_agility, b->passivity.turn_agility);
+        assert_eq(a->passivity.delay, b->passivity.delay);
+        assert_eq(a->passivity.slew, b->passivity.slew);
+        assert_eq(a->passivity.turn_slew, b->passivity.turn_slew);
         flr_recording_close(recording);
         flr_test_recorded_free(&r);
     }
@@ -153,7 +156,7 @@ static void nonsense_is_refused(void **state)
         flr_recording *recording = with_text(&r, cases[i].key, cases[i].value);
         flr_setup back = {.rate = 7};
         assert_int_equal(flr_setup_read(recording, "r.mcap", &back, &error), FLR_BAD_INPUT);
-        assert_true(back.rate == 7);
+        assert_eq(back.rate, 7);
         if (!strstr(error.message, cases[i].says)) fail_msg("%s", error.message);
         flr_recording_close(recording);
     }
@@ -212,7 +215,7 @@ static flr_result describe(void *context, flr_error *why)
 static void does_without_memory(void **state)
 {
     (void)state;
-    assert_true(flr_fail_alloc_each(describe, NULL) >= 30);
+    assert_ge(flr_fail_alloc_each(describe, NULL), 30);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "support/sites.h"
+#include "support/fixtures.h"
 
 /* The user moves a hand somewhere, and takes or lets go. */
 static void play(flr_test_site *s)

@@ -2,7 +2,7 @@
  * gone for a while. What is asked: in the end all agree. */
 #include <math.h>
 
-#include "support/sites.h"
+#include "support/fixtures.h"
 
 static void take(flr_test_site *s, uint32_t index)
 {
@@ -62,7 +62,7 @@ static void test_same_frame(void **state)
             assert_int_equal(part.holder_count, 3);
         }
         drop_all(&s);
-        assert_true(await_agreed(&s) < 2);
+        assert_lt(await_agreed(&s), 2);
     }
     flr_test_sites_end(&s);
 }
@@ -79,14 +79,14 @@ static void test_leave(void **state)
         s.sites[who].to = flr_vec3_make(-0.05, who ? -0.06 : 0.06, 0.1);
         flr_test_sites_pass(&s, 1);
         flr_test_site_stop(&s.sites[who]);
-        assert_true(await_agreed(&s) < 2);
+        assert_lt(await_agreed(&s), 2);
         assert_true(flr_test_site_pose(&s.sites[2], 1, &pose));
-        assert_true(fabs(pose.p.y) > 0.04);
+        assert_gt(fabs(pose.p.y), 0.04);
     }
     take(&s.sites[2], 1);
     assert_true(flr_is_part(flr_engine_view(s.sites[2].engine)->hands[0].held));
     drop_all(&s);
-    assert_true(await_agreed(&s) < 2);
+    assert_lt(await_agreed(&s), 2);
     flr_test_sites_end(&s);
 }
 
@@ -109,7 +109,7 @@ static void test_stopped(void **state)
             s.sites[who].up = true;
             flr_test_sites_pass(&s, 6);
             drop_all(&s);
-            assert_true(await_agreed(&s) < 3);
+            assert_lt(await_agreed(&s), 3);
             flr_test_sites_end(&s);
         }
 }
@@ -139,8 +139,8 @@ static void test_join_in_takeover(void **state)
         double from = flr_test_sites_now(&s);
         flr_test_sites_await_ready(&s, 20);
         // it takes over after 3 s at the latest, and the scene comes
-        assert_true(flr_test_sites_now(&s) - from < 5);
-        assert_true(await_agreed(&s) < 3);
+        assert_lt(flr_test_sites_now(&s) - from, 5);
+        assert_lt(await_agreed(&s), 3);
         flr_test_sites_end(&s);
     }
 }
@@ -161,7 +161,7 @@ static void test_paused(void **state)
         moves->press = false;
         flr_test_sites_pass(&s, 12);
         assert_int_equal(flr_engine_pause(paused->engine, false, NULL), FLR_OK);
-        assert_true(await_agreed(&s) < 3);
+        assert_lt(await_agreed(&s), 3);
         assert_true(flr_test_site_pose(paused, 1, &pose));
         assert_true(fabs(pose.p.y) > 0.05 && !s.ghosted);
     }
@@ -187,7 +187,7 @@ static void test_replay(void **state)
         flr_test_sites_pass(&s, 0.5);
         assert_ok(flr_engine_record_stop(looks->engine, &error), error);
         flr_test_sites_pass(&s, 0.5);
-        assert_true(await_agreed(&s) < 3);
+        assert_lt(await_agreed(&s), 3);
         if (k % 2) take(looks, 2);
         assert_true(flr_test_site_pose(looks, 2, &held));
         assert_ok(flr_engine_replay(looks->engine, recording, &job, &error), error);
@@ -201,11 +201,11 @@ static void test_replay(void **state)
         flr_test_sites_pass(&s, 1);
         // nothing of the recording is seen by others
         assert_true(flr_test_site_pose(&s.sites[2], 2, &pose));
-        assert_true(flr_vec3_distance(pose.p, held.p) < 1e-4);
+        assert_lt(flr_vec3_distance(pose.p, held.p), 1e-4);
         assert_ok(flr_engine_replay_end(looks->engine, &error), error);
         flr_test_sites_pass(&s, 0.2);
         drop_all(&s);
-        assert_true(await_agreed(&s) < 3);
+        assert_lt(await_agreed(&s), 3);
         assert_true(flr_test_site_pose(looks, 1, &pose) && pose.p.y < -0.05);
         flr_test_sites_end(&s);
     }
@@ -242,9 +242,9 @@ static void test_leave_unseen(void **state)
             assert_ok(flr_engine_replay_end(leader, &error), error);
         else
             assert_int_equal(flr_engine_pause(leader, false, NULL), FLR_OK);
-        assert_true(await_agreed(&s) < 3);
+        assert_lt(await_agreed(&s), 3);
         assert_true(flr_test_site_pose(&s.sites[1], 1, &pose));
-        assert_true(flr_vec3_distance(held.p, pose.p) < 1e-3);
+        assert_lt(flr_vec3_distance(held.p, pose.p), 1e-3);
         flr_test_sites_end(&s);
     }
 }
@@ -265,7 +265,7 @@ static void test_reset(void **state)
             if (round != i) assert_int_equal(flr_engine_reset(s.sites[i].engine, NULL), FLR_OK);
         if (round == 3) (void)flr_engine_undo(s.sites[2].engine, 1, NULL);
         drop_all(&s);
-        assert_true(await_agreed(&s) < 3);
+        assert_lt(await_agreed(&s), 3);
     }
     flr_test_sites_end(&s);
 }

@@ -2,8 +2,8 @@
  * fall, taking back, parameters, a full disk, a source that is gone. Sessions by chance: test_share.c. */
 #include <math.h>
 
+#include "support/fixtures.h"
 #include "support/part_ids.h"
-#include "support/sites.h"
 
 static void take(flr_test_site *s, uint32_t index)
 {
@@ -43,7 +43,7 @@ static void test_hand_over(void **state)
     flr_test_sites_pass(&s, 0.2);
     assert_true(flr_test_site_pose(&s.sites[2], 1, &pose) && pose.p.y > 0.01);
     flr_test_sites_pass(&s, 1.5);
-    assert_true(flr_test_sites_apart(&s, &turn) < 2e-4);
+    assert_lt(flr_test_sites_apart(&s, &turn), 2e-4);
     // others see the hand
     flr_share_hand hand;
     uint32_t at = 0;
@@ -66,7 +66,7 @@ static void test_hand_over(void **state)
     if (!flr_test_sites_agree(&s)) flr_test_sites_describe(&s);
     assert_true(flr_test_sites_agree(&s));
     printf("handed over; all agree %.2f s after the release\n", flr_test_sites_now(&s) - released);
-    assert_true(flr_test_sites_now(&s) - released < 2);
+    assert_lt(flr_test_sites_now(&s) - released, 2);
     flr_test_sites_end(&s);
 }
 
@@ -128,8 +128,8 @@ static void test_part_against_part(void **state)
         flr_pose a = flr_pose_identity(), b = a;
         assert_true(flr_test_site_pose(&s.sites[i], 1, &a) &&
                     flr_test_site_pose(&s.sites[i], 2, &b));
-        assert_true(b.p.x - a.p.x > 0.03 - 0.001); /* half of each, but for a fifth of a voxel */
-        assert_true(flr_engine_view(s.sites[i].engine)->contact_count > 0);
+        assert_gt(b.p.x - a.p.x, 0.03 - 0.001); /* half of each, but for a fifth of a voxel */
+        assert_gt(flr_engine_view(s.sites[i].engine)->contact_count, 0);
     }
     flr_test_sites_end(&s);
 }
@@ -147,8 +147,8 @@ static void test_both_hold(void **state)
     double turn;
     flr_pose pose;
     assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
-    assert_true(fabs(pose.p.y - 0.07) < 2e-3);
-    assert_true(flr_test_sites_apart(&s, &turn) < 1e-3);
+    assert_lt(fabs(pose.p.y - 0.07), 2e-3);
+    assert_lt(flr_test_sites_apart(&s, &turn), 1e-3);
     // they pull against each other: it stays between them
     s.sites[0].to.y = 0.05;
     s.sites[1].to.y = 0.09;
@@ -171,7 +171,7 @@ static void test_free_parts(void **state)
     s.kind = FLR_PART_FREE;
     flr_test_sites_open(&s);
     flr_test_sites_pass(&s, 2);
-    assert_true(await_agreed(&s) < 2);
+    assert_lt(await_agreed(&s), 2);
     assert_true(flr_test_site_pose(&s.sites[2], 1, &pose) && pose.p.z < 0.04); /* it has fallen */
     // a member who does not lead takes one, and drops it
     take(&s.sites[1], 1);
@@ -180,7 +180,7 @@ static void test_free_parts(void **state)
     assert_true(flr_test_site_pose(&s.sites[2], 1, &pose) && pose.p.z > 0.08);
     s.sites[1].press = false;
     flr_test_sites_pass(&s, 0.5);
-    assert_true(await_agreed(&s) < 3);
+    assert_lt(await_agreed(&s), 3);
     assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.z < 0.04 && pose.p.y > 0.04);
     // nothing is told any more
     uint32_t number = flr_session_membership(flr_share_session(s.sites[0].share))->number;
@@ -204,7 +204,7 @@ static void test_undo_while_held(void **state)
     s.sites[0].to = flr_vec3_make(0.05, 0.07, 0.08);
     flr_test_sites_pass(&s, 1);
     s.sites[0].press = false;
-    assert_true(await_agreed(&s) < 2);
+    assert_lt(await_agreed(&s), 2);
     for (int way = 0; way < 2; way++) {
         take(&s.sites[1], 1);
         s.sites[1].to = flr_vec3_make(-0.05, -0.06, 0.1);
@@ -216,12 +216,12 @@ static void test_undo_while_held(void **state)
         flr_test_sites_pass(&s, 1);
         for (int i = 0; i < 3; i++) {
             assert_true(flr_test_site_pose(&s.sites[i], 1, &pose));
-            assert_true(flr_vec3_distance(pose.p, held.p) < 1e-4);
+            assert_lt(flr_vec3_distance(pose.p, held.p), 1e-4);
             assert_true(flr_test_site_pose(&s.sites[i], 2, &pose));
-            assert_true(flr_vec3_distance(pose.p, first.p) < 1e-6);
+            assert_lt(flr_vec3_distance(pose.p, first.p), 1e-6);
         }
         s.sites[1].press = false;
-        assert_true(await_agreed(&s) < 2);
+        assert_lt(await_agreed(&s), 2);
         assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.y < -0.05);
     }
     flr_test_sites_end(&s);
@@ -243,15 +243,15 @@ static void test_parameters(void **state)
     flr_test_sites_join(&s);
     flr_test_sites_await_ready(&s, 20);
     flr_test_sites_pass(&s, 1);
-    for (int i = 0; i < 3; i++) assert_true(flr_test_site_restitution(&s.sites[i]) == 0.125);
+    for (int i = 0; i < 3; i++) assert_eq(flr_test_site_restitution(&s.sites[i]), 0.125);
     // a slider
     for (int k = 1; k <= 40; k++) {
         flr_test_site_set_restitution(&s.sites[1], k / 64.0);
         flr_test_sites_pass(&s, 0.04);
-        assert_true(flr_test_site_restitution(&s.sites[1]) == k / 64.0);
+        assert_eq(flr_test_site_restitution(&s.sites[1]), k / 64.0);
     }
     flr_test_sites_pass(&s, 1);
-    for (int i = 0; i < 3; i++) assert_true(flr_test_site_restitution(&s.sites[i]) == 40 / 64.0);
+    for (int i = 0; i < 3; i++) assert_eq(flr_test_site_restitution(&s.sites[i]), 40 / 64.0);
     // all three at once, the leader among them
     for (int k = 0; k < 5; k++) {
         for (int i = 0; i < 3; i++)
@@ -261,7 +261,7 @@ static void test_parameters(void **state)
     flr_test_sites_pass(&s, 1);
     double value = flr_test_site_restitution(&s.sites[0]);
     for (int k = 0; k < 20; k++) {
-        for (int i = 0; i < 3; i++) assert_true(flr_test_site_restitution(&s.sites[i]) == value);
+        for (int i = 0; i < 3; i++) assert_eq(flr_test_site_restitution(&s.sites[i]), value);
         flr_test_sites_pass(&s, 0.1);
     }
     // the leader goes just when somebody has told it
@@ -270,7 +270,7 @@ static void test_parameters(void **state)
     flr_sim_crash(s.sites[0].env);
     flr_test_site_stop(&s.sites[0]);
     flr_test_sites_pass(&s, 8);
-    for (int i = 1; i < 3; i++) assert_true(flr_test_site_restitution(&s.sites[i]) == 0.875);
+    for (int i = 1; i < 3; i++) assert_eq(flr_test_site_restitution(&s.sites[i]), 0.875);
     flr_test_sites_end(&s);
 }
 
@@ -292,8 +292,8 @@ static void test_more_than_ties(void **state)
         if (i % 16 == 0) flr_test_sites_pass(&s, 0.02);
     }
     flr_test_sites_pass(&s, 0.05);
-    assert_true(flr_test_sites_apart(&s, &turn) > 0.04);
-    assert_true(await_agreed(&s) < 3);
+    assert_gt(flr_test_sites_apart(&s, &turn), 0.04);
+    assert_lt(await_agreed(&s), 3);
     flr_test_sites_end(&s);
 }
 
@@ -334,7 +334,7 @@ static void test_full_roll(void **state)
     s.sites[1].warning[0] = 0;
     flr_test_sites_pass(&s, 1);
     assert_non_null(strstr(s.sites[1].warning, "the others see"));
-    assert_true(flr_test_sites_apart(&s, &turn) > 0.04);
+    assert_gt(flr_test_sites_apart(&s, &turn), 0.04);
     // room again: all see it where it was put
     for (uint32_t i = 0; i < FLR_SESSION_PARTS; i++)
         flr_session_release(leader, 1000 + i, flr_pose_identity());
@@ -348,7 +348,7 @@ static void test_full_roll(void **state)
             }
         }
     }
-    assert_true(await_agreed(&s) < 3);
+    assert_lt(await_agreed(&s), 3);
     flr_pose pose;
     assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) &&
                 flr_vec3_distance(pose.p, moved.p) < 1e-9);

@@ -1,6 +1,6 @@
 /* the scene of a shared session on its way: how much a guest takes from a host, and who makes the list of files */
 #include "sim/engine_internal.h"
-#include "support/sites.h"
+#include "support/fixtures.h"
 
 /* until the guest has it, or has failed; what it says then */
 static const char *fetch(flr_test_sites *s, flr_test_site *guest)

@@ -1,6 +1,6 @@
 /* the shell: one point per surface voxel, inside its spheres, facing in */
-#include "feeler/voxelize.h"
-#include "support/shapes.h"
+#include "feeler/voxels.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_shell *shell_of(flr_test_shape *shape, double voxel, bool on_surface, bool features,
@@ -47,8 +47,8 @@ static void points_are_the_centres_of_surface_voxels(void **state)
                 assert_int_equal(label, vertex ? FLR_LABEL_VERTEX
                                         : edge ? FLR_LABEL_EDGE
                                                : FLR_LABEL_FACE);
-                assert_true(flr_vec3_distance(p, of3(chunk->centre)) <= (double)chunk->radius);
-                assert_true(flr_vec3_distance(p, of3(shell->centre)) <= (double)shell->radius);
+                assert_le(flr_vec3_distance(p, of3(chunk->centre)), (double)chunk->radius);
+                assert_le(flr_vec3_distance(p, of3(shell->centre)), (double)shell->radius);
             }
     }
     flr_shell_destroy(shell);
@@ -76,9 +76,10 @@ static void normals_point_inward_even_when_the_mesh_is_inside_out(void **state)
                     -flr_vec3_dot(flr_vec3_normalize(p), flr_shell_normal(shell->normal[i]));
                 if (cosine < worst) worst = cosine;
                 /* on the exact surface: between the sphere and its flat triangles */
-                assert_true(flr_vec3_length(p) <= 0.02 + 1e-6 && flr_vec3_length(p) >= 0.0198);
+                assert_le(flr_vec3_length(p), 0.02 + 1e-6);
+                assert_ge(flr_vec3_length(p), 0.0198);
             }
-        assert_true(worst > 0.97);
+        assert_gt(worst, 0.97);
         flr_shell_destroy(shell);
         flr_voxmap_destroy(voxmap);
         flr_test_shape_free(&shape);
@@ -96,7 +97,8 @@ static void packed_normals_keep_their_direction(void **state)
         if (i % 7 == 0) n = flr_vec3_make(i % 3 == 0, i % 3 == 1, i % 3 == 2);
         if (i % 5 == 0) n = flr_vec3_neg(n);
         flr_vec3 back = flr_shell_normal(flr_shell_pack_normal(n));
-        assert_true(flr_vec3_length(flr_vec3_cross(n, back)) < 8e-5 && flr_vec3_dot(n, back) > 0);
+        assert_lt(flr_vec3_length(flr_vec3_cross(n, back)), 8e-5);
+        assert_gt(flr_vec3_dot(n, back), 0);
     }
 }
 
@@ -107,10 +109,12 @@ static void displacement_opens_the_mesh_of_points(void **state)
     flr_test_shape shape = {0};
     flr_test_shape_sphere(&shape, 0.01, 96, 48);
     flr_shell *shell = shell_of(&shape, 0.0005, true, true, NULL);
-    assert_true(flr_shell_opening(shell, 0) == 1);
+    assert_eq(flr_shell_opening(shell, 0), 1);
     double little = flr_shell_opening(shell, 0.0005), much = flr_shell_opening(shell, 0.005);
-    assert_true(little > 1.02 && little < 1.5);
-    assert_true(much > 1.4 && much > little);
+    assert_gt(little, 1.02);
+    assert_lt(little, 1.5);
+    assert_gt(much, 1.4);
+    assert_gt(much, little);
     flr_shell_destroy(shell);
     flr_test_shape_free(&shape);
 }
@@ -134,7 +138,7 @@ static void a_displaced_shell_keeps_its_chunks(void **state)
             flr_shell *moved;
             flr_error error;
             assert_ok(flr_shell_displace(shell, by, &moved, &error), error);
-            assert_true(fabs((double)moved->displaced - by) < 1e-9);
+            assert_lt(fabs((double)moved->displaced - by), 1e-9);
             assert_int_equal(moved->total, shell->total);
             assert_memory_equal(moved->by_label, shell->by_label, sizeof shell->by_label);
             assert_memory_equal(moved->normal, shell->normal,
@@ -147,9 +151,9 @@ static void a_displaced_shell_keeps_its_chunks(void **state)
                              q = flr_shell_point(shell, c, i, by);
                     flr_vec3 off = flr_vec3_sub(p, q);
                     double most = fmax(fabs(off.x), fmax(fabs(off.y), fabs(off.z)));
-                    assert_true(most <= 0.501 * (double)shell->step);
-                    assert_true(flr_vec3_distance(p, of3(chunk->centre)) <= (double)chunk->radius);
-                    assert_true(flr_vec3_distance(p, of3(moved->centre)) <= (double)moved->radius);
+                    assert_le(most, 0.501 * (double)shell->step);
+                    assert_le(flr_vec3_distance(p, of3(chunk->centre)), (double)chunk->radius);
+                    assert_le(flr_vec3_distance(p, of3(moved->centre)), (double)moved->radius);
                 }
             }
             flr_shell_destroy(moved);
@@ -205,12 +209,12 @@ static void a_free_layer_makes_a_shell(void **state)
                 uint32_t i = shell->chunks[c].first + k;
                 flr_vec3 p = flr_shell_point(shell, c, i, 0),
                          n = flr_shell_normal(shell->normal[i]);
-                assert_true(flr_vec3_distance(p, of3(shell->chunks[c].centre)) <=
-                            (double)shell->chunks[c].radius);
+                assert_le(flr_vec3_distance(p, of3(shell->chunks[c].centre)),
+                          (double)shell->chunks[c].radius);
                 double d = flr_exact_distance(exact, p, INFINITY, 0).distance;
                 flr_exact_result foot =
                     flr_exact_distance(exact, flr_vec3_add_scaled(p, d, n), INFINITY, 0);
-                assert_true(fabs(foot.distance) < 1e-5);
+                assert_lt(fabs(foot.distance), 1e-5);
             }
         flr_shell_destroy(shell);
     }

@@ -1,7 +1,7 @@
 /* the simulated network, time and programs; its disk is in test_sim_disk.c */
 #include "support/test.h"
 
-#include "feeler/hash.h"
+#include "feeler/base.h"
 #include "feeler/sim.h"
 
 static flr_error error;
@@ -74,7 +74,7 @@ static void time_is_virtual(void **state)
     assert_int_equal(flr_sim_now(p.sim), 3600 * FLR_SIM_S + 7);
     assert_int_equal(flr_env_wait(p.b, NULL, 0, 3601 * FLR_SIM_S, &error), FLR_TIMEOUT);
     assert_int_equal(flr_sim_now(p.sim), 3601 * FLR_SIM_S);
-    assert_true(flr_clock_ns(flr_env_real()) - real < 5 * FLR_SIM_S);
+    assert_lt(flr_clock_ns(flr_env_real()) - real, 5 * FLR_SIM_S);
 
     // clocks of different machines need not agree; deadlines are by one's own
     flr_sim_set_clock(p.b, 1000);
@@ -216,7 +216,7 @@ static void faults_come_at_their_rates(void **state)
     network.jitter_ns = 10 * FLR_SIM_MS;
     stats = run_faulty(&network, flr_test_random_u64(&random), COUNT, NULL);
     assert_int_equal(stats.delivered, COUNT);
-    assert_true(stats.reordered > COUNT / 4);
+    assert_gt(stats.reordered, COUNT / 4);
 }
 
 static void same_seed_same_bits(void **state)
@@ -371,12 +371,12 @@ static void streams_are_whole_and_ordered(void **state)
                 for (size_t i = 0; i < some; i++, received[end]++)
                     assert_int_equal(bytes[i], (uint8_t)(received[end] * 7 >> 2));
             assert_true(result == FLR_OK || result == FLR_AGAIN);
-            assert_true(sent[end] - received[1 - end] <= 5000); // bounded on its way
+            assert_le(sent[end] - received[1 - end], 5000); // bounded on its way
         }
         flr_wait wait = {ends[0], FLR_WAIT_READ, 0};
         flr_env_wait(nodes[0], &wait, 1, flr_clock_ns(nodes[0]) + FLR_SIM_MS, &error);
     }
-    assert_true(flr_sim_get_stats(s.p.sim).resent > 0);
+    assert_gt(flr_sim_get_stats(s.p.sim).resent, 0);
     free_stream(&s);
 }
 

@@ -147,7 +147,7 @@ static void short_reads_lose_nothing(void **state)
     flr_sim_disk disk = {.short_read = 0.9};
     flr_sim_set_disk(m.env, &disk);
     assert_true(file_is(m.env, "/f", "0123456789abc", 5000));
-    assert_true(flr_sim_get_stats(m.sim).short_reads > 5);
+    assert_gt(flr_sim_get_stats(m.sim).short_reads, 5);
     flr_sim_destroy(m.sim);
 }
 
@@ -185,7 +185,7 @@ static void no_failing_operation_leaves_half_a_file(void **state)
                 flr_sim_destroy(m.sim);
                 if (!failed) break;
             }
-            assert_true(n > 7);
+            assert_gt(n, 7);
         }
 }
 

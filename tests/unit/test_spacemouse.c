@@ -5,8 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "feeler/device.h"
 #include "feeler/env.h"
-#include "feeler/hardware.h"
 #include "support/fail_alloc.h"
 #include "support/quiet.h"
 
@@ -21,11 +21,11 @@ typedef struct daemon_fake {
 static void fake_listen(daemon_fake *f)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    assert_true(strlen(f->path) < sizeof at.sun_path);
+    assert_lt(strlen(f->path), sizeof at.sun_path);
     memcpy(at.sun_path, f->path, strlen(f->path) + 1);
     unlink(f->path);
     f->listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_true(f->listener >= 0);
+    assert_ge(f->listener, 0);
     assert_int_equal(bind(f->listener, (struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(listen(f->listener, 4), 0);
 }
@@ -58,7 +58,7 @@ static void fake_accept(daemon_fake *f)
     struct pollfd wait = {.fd = f->listener, .events = POLLIN};
     assert_int_equal(poll(&wait, 1, 5000), 1);
     f->client = accept(f->listener, NULL, NULL);
-    assert_true(f->client >= 0);
+    assert_ge(f->client, 0);
 }
 
 static void fake_send(daemon_fake *f, const void *bytes, size_t size)
@@ -168,7 +168,7 @@ static void displacement_is_velocity(void **state)
     fake_motion(f, 350, 0, 0, 0, 0, 0);
     nap();
     assert_true(flr_device_read(device, s.time_ns + INT64_C(10000000000), &s));
-    assert_true(flr_vec3_length(flr_vec3_sub(s.T_base_grip.p, before)) <= 0.0100001);
+    assert_le(flr_vec3_length(flr_vec3_sub(s.T_base_grip.p, before)), 0.0100001);
     flr_device_close(device);
 }
 
@@ -241,7 +241,7 @@ static void gone_and_back(void **state)
     wait_for(device, 0, pressed, &s);
     assert_true(flr_device_read(device, 40000000, &s));
     flr_vec3 place = s.T_base_grip.p;
-    assert_true(place.x > 0.0039);
+    assert_gt(place.x, 0.0039);
 
     // it goes: nothing new, nothing pressed, and the place is kept
     close(f->client), close(f->listener);
@@ -277,7 +277,7 @@ static void sentences(void **state)
         {"spacemouse:socket=/nowhere/at/all", "apt install spacenavd", FLR_NOT_FOUND},
         {"spacemose", "did you mean \"spacemouse\"", FLR_NOT_FOUND},
         {"joystick", "spacemouse, openhaptics, forcedimension", FLR_NOT_FOUND},
-        {"hand", "told what", FLR_BAD_ARGUMENT},
+        {"hand", "needs to know what", FLR_BAD_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(flr_device_open_named(cases[i].text, &device, &error), cases[i].code);

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "support/fail_alloc.h"
+#include "support/fixtures.h"
 #include "support/golden.h"
-#include "support/parts.h"
 #include "support/quiet.h"
 
 /* ---- brute force ---- */
@@ -155,12 +155,13 @@ static void assert_covers(const flr_spheres *spheres, const flr_spheres_result *
                           const double voxel[2], const keys *voxels)
 {
     assert_int_equal(result->listed, result->pairs);
-    assert_true(result->resolution == fmax(result->side_a, result->side_b));
+    assert_eq(result->resolution, fmax(result->side_a, result->side_b));
     const double wide[2] = {result->side_a / voxel[0], result->side_b / voxel[1]};
     uint64_t within = 0; /* the bits that say where in its cube a voxel is */
     for (int side = 0; side < 2; side++) {
         uint64_t width = (uint64_t)(wide[side] + 0.5);
-        assert_true(fabs(wide[side] - (double)width) < 1e-9 && (width & (width - 1)) == 0);
+        assert_lt(fabs(wide[side] - (double)width), 1e-9);
+        assert_eq((width & (width - 1)), 0);
         for (int axis = 0; axis < 3; axis++) within = within << 10 | (width - 1);
     }
     keys cubes = keys_of(spheres, result->listed);
@@ -193,21 +194,27 @@ static void assert_early(flr_spheres *spheres, const flr_spheres_side *a, const 
     }
     /* where nothing is near there is nothing coarse about the answer */
     if (result.pairs) assert_true(result.side_a == side[0] && result.side_b == side[1]);
-    assert_true(result.complete == (result.pairs == 0));
+    assert_eq(result.complete, (result.pairs == 0));
     assert_covers(spheres, &result, voxel, right);
 
     params.level = 0, params.budget = 1 + tests / 2;
     flr_spheres_query(spheres, a, b, &params, &result);
-    assert_true(result.tests <= params.budget);
+    assert_le(result.tests, params.budget);
     assert_covers(spheres, &result, voxel, right);
 }
 
 static void assert_same_result(const flr_spheres_result *a, const flr_spheres_result *b)
 {
-    assert_true(a->pairs == b->pairs && a->listed == b->listed && a->complete == b->complete);
-    assert_true(a->side_a == b->side_a && a->side_b == b->side_b && a->resolution == b->resolution);
-    assert_true(a->tests == b->tests && a->steps == b->steps);
-    assert_true(a->out_of_room == b->out_of_room && a->out_of_budget == b->out_of_budget);
+    assert_eq(a->pairs, b->pairs);
+    assert_eq(a->listed, b->listed);
+    assert_eq(a->complete, b->complete);
+    assert_eq(a->side_a, b->side_a);
+    assert_eq(a->side_b, b->side_b);
+    assert_eq(a->resolution, b->resolution);
+    assert_eq(a->tests, b->tests);
+    assert_eq(a->steps, b->steps);
+    assert_eq(a->out_of_room, b->out_of_room);
+    assert_eq(a->out_of_budget, b->out_of_budget);
 }
 
 static void the_pairs_are_those_of_brute_force(void **state)
@@ -269,7 +276,8 @@ static void the_pairs_are_those_of_brute_force(void **state)
     print_message("%u poses, %llu of them touching, %llu pairs, %llu shared between threads\n",
                   rounds * poses, (unsigned long long)touching, (unsigned long long)pairs,
                   (unsigned long long)shared);
-    assert_true(touching > rounds * poses / 4 && shared > rounds * poses / 20);
+    assert_gt(touching, rounds * poses / 4);
+    assert_gt(shared, rounds * poses / 20);
     flr_spheres_destroy(spheres);
     flr_spheres_destroy(many);
 }
@@ -336,8 +344,9 @@ static void optimisations_save_tests_and_change_nothing(void **state)
             if (i) free(told.keys);
         }
         free(first.keys);
-        assert_true(tests[2] < tests[0]);
-        assert_true(tests[3] <= tests[2] && tests[1] <= tests[0]);
+        assert_lt(tests[2], tests[0]);
+        assert_le(tests[3], tests[2]);
+        assert_le(tests[1], tests[0]);
     }
 }
 
@@ -396,8 +405,8 @@ static void an_early_end_says_how_coarse_it_is(void **state)
     params.level = 3;
     flr_spheres_query(s->spheres, &a, &b, &params, &coarse);
     assert_false(coarse.complete || coarse.out_of_room || coarse.out_of_budget);
-    assert_true(fabs(coarse.side_a - 8 * 0.0005) < 1e-12 &&
-                fabs(coarse.side_b - 8 * 0.0007) < 1e-12);
+    assert_lt(fabs(coarse.side_a - 8 * 0.0005), 1e-12);
+    assert_lt(fabs(coarse.side_b - 8 * 0.0007), 1e-12);
     assert_covers(s->spheres, &coarse, voxel, &voxels);
 
     /* by budget */
@@ -432,25 +441,28 @@ static void pairs_say_where_and_how(void **state)
     flr_spheres_params params = flr_default_spheres_params();
     flr_spheres_result result;
     flr_spheres_query(s->spheres, &a, &b, &params, &result);
-    assert_true(result.pairs > 50);
+    assert_gt(result.pairs, 50);
     const flr_voxel_pair *list = flr_spheres_list(s->spheres);
     unsigned inner = 0;
     for (uint32_t i = 0; i < result.listed; i++) {
         const flr_voxel_pair *p = &list[i];
-        assert_true(fabs(flr_vec3_length(p->normal) - 1) < 1e-9);
+        assert_lt(fabs(flr_vec3_length(p->normal) - 1), 1e-9);
         /* away from its edges the box's top faces up, the torus' underside down */
         if (fabs(p->centre_b.x) < 0.010 && fabs(p->centre_b.y) < 0.008) {
-            assert_true(p->normal.z > 0.5 && p->normal_b.z > 0.9 && p->normal_a.z < -0.3);
-            assert_true(fabs(p->centre_b.z - 0.006) < 0.001);
+            assert_gt(p->normal.z, 0.5);
+            assert_gt(p->normal_b.z, 0.9);
+            assert_lt(p->normal_a.z, -0.3);
+            assert_lt(fabs(p->centre_b.z - 0.006), 0.001);
             inner++;
         }
-        assert_true(p->depth > 0 && p->depth < 0.0012 * sqrt(3));
-        assert_true(fabs(p->velocity.z + 0.5) < 1e-9);
+        assert_gt(p->depth, 0);
+        assert_lt(p->depth, 0.0012 * sqrt(3));
+        assert_lt(fabs(p->velocity.z + 0.5), 1e-9);
         double x = 0.5 * (p->centre_a.x + p->centre_b.x), y = 0.5 * (p->centre_a.y + p->centre_b.y);
-        assert_true(fabs(p->velocity.x - (0.1 - 2 * (y - a.centre.y))) < 1e-9);
-        assert_true(fabs(p->velocity.y - 2 * (x - a.centre.x)) < 1e-9);
+        assert_lt(fabs(p->velocity.x - (0.1 - 2 * (y - a.centre.y))), 1e-9);
+        assert_lt(fabs(p->velocity.y - 2 * (x - a.centre.x)), 1e-9);
     }
-    assert_true(inner > 20);
+    assert_gt(inner, 20);
 }
 
 static void nonsense_touches_nothing(void **state)
@@ -469,7 +481,7 @@ static void nonsense_touches_nothing(void **state)
         flr_spheres_query(s->spheres, &a, &b, &params, &result);
         assert_true(result.pairs == 0 && result.listed == 0 && result.complete);
         flr_spheres_query(s->spheres, &b, &a, &params, &result);
-        assert_true(result.pairs == 0);
+        assert_eq(result.pairs, 0);
     }
     flr_sphere_tree *tree = NULL;
     flr_sphere_tree_def def = flr_default_sphere_tree_def();
@@ -516,7 +528,7 @@ static flr_result make_all(void *context, flr_error *error)
     flr_spheres *spheres;
     result = flr_spheres_create(&room, &spheres, error);
     if (result == FLR_OK) {
-        assert_true(flr_spheres_bytes(spheres) > 1000 * 32);
+        assert_gt(flr_spheres_bytes(spheres), 1000 * 32);
         flr_spheres_destroy(spheres);
     }
     flr_sphere_tree_destroy(tree);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "models/models.h"
-#include "support/rig.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 #define BOUND 0.001 /* J: less than the default, or little would come near it */
@@ -46,13 +46,14 @@ static void the_level_is_that_above_100_hz(void **state)
         }
         flr_stability_level(six[0], 2000, 1000, &levels[k], &peak);
     }
-    assert_true(levels[0] < 1e-4);
-    assert_true(levels[1] < 0.005);
+    assert_lt(levels[0], 1e-4);
+    assert_lt(levels[1], 0.005);
     assert_within(levels[2], 0.1 / sqrt(2), 0.002);
     /* a step is an event, not a vibration; a torque counts by 50 mm */
     for (int i = 0; i < 2000; i++) six[i][2] = i > 1010, six[i][3] = 0;
     flr_stability_level(six[0], 2000, 1000, &levels[0], &peak);
-    assert_true(levels[0] < 1e-3 && peak > 0.05);
+    assert_lt(levels[0], 1e-3);
+    assert_gt(peak, 0.05);
     for (int i = 0; i < 2000; i++) six[i][2] = 0, six[i][3] = i % 2 ? 0.005F : -0.005F;
     flr_stability_level(six[0], 2000, 1000, &levels[0], &peak);
     assert_within(levels[0], 0.1, 0.005);
@@ -76,14 +77,14 @@ static void nothing_buzzes(void **state)
                           flr_stability_name(run.which), model ? "smooth " : "tangent", run.level,
                           run.peak, run.force, (unsigned long long)run.contact_frames,
                           (unsigned long long)run.frames, run.deepest);
-            assert_true(run.level <= most[c]);
-            assert_true((c == FLR_STABILITY_FREE) == (run.contact_frames == 0));
+            assert_le(run.level, most[c]);
+            assert_eq((c == FLR_STABILITY_FREE), (run.contact_frames == 0));
             /* nor does it sink: with the tangent plane, which jumps from voxel to voxel, a point may find itself deeper */
-            assert_true(run.deepest < (model ? 0.13 : 0.7));
-            if (c == FLR_STABILITY_WEDGE) assert_true(run.deepest < 0.3);
-            if (c == FLR_STABILITY_FREE) assert_true(run.force == 0);
-            if (c != FLR_STABILITY_FREE) assert_true(run.force > 0.1);
-            assert_true(run.deficit <= run.params.passivity.bound);
+            assert_lt(run.deepest, (model ? 0.13 : 0.7));
+            if (c == FLR_STABILITY_WEDGE) assert_lt(run.deepest, 0.3);
+            if (c == FLR_STABILITY_FREE) assert_eq(run.force, 0);
+            if (c != FLR_STABILITY_FREE) assert_gt(run.force, 0.1);
+            assert_le(run.deficit, run.params.passivity.bound);
         }
 }
 
@@ -98,8 +99,8 @@ static void a_firm_hand_does_not_buzz(void **state)
         assert_ok(flr_stability_do(flr_env_real(), &made, &run, &error), error);
         print_message("%-5s firm: %.5f lasting, %.4f at most, %.3f N, %.3f voxels deep\n",
                       flr_stability_name(run.which), run.level, run.peak, run.force, run.deepest);
-        assert_true(run.level <= 0.03);
-        assert_true(run.deepest < 0.7);
+        assert_le(run.level, 0.03);
+        assert_lt(run.deepest, 0.7);
     }
 }
 
@@ -244,14 +245,14 @@ static void the_port_keeps_its_bound(void **state)
             /* samples that come seldom or at another time than they say are jumps beyond what is promised, and motion that is
              * not seen; with a known delay alone the books are exact */
             bool smooth = run.agility <= run.params.passivity.agility;
-            assert_true(run.deficit <= (smooth ? 1 : 1.1) * BOUND);
-            if (smooth || how.late == 0) assert_true(how.deficit <= (smooth ? 1 : 1.5) * BOUND);
+            assert_le(run.deficit, (smooth ? 1 : 1.1) * BOUND);
+            if (smooth || how.late == 0) assert_le(how.deficit, (smooth ? 1 : 1.5) * BOUND);
             if (c > 0 || (!thorough() && i != LATE_HAND)) continue;
             how = nasties[i];
             run_nasty(&how, cases[c], false, &run);
             without = fmax(without, how.deficit);
         }
-    assert_true(without > 5 * BOUND);
+    assert_gt(without, 5 * BOUND);
 }
 
 /* The teapot in the aircraft and the ball in its socket, in the hand of 1999's Table 2. */
@@ -292,8 +293,8 @@ static void so_do_rough_hands(void **state)
                           scenes[i].scenario, (unsigned long long)seed, run.deficit,
                           run.params.passivity.bound, (unsigned long long)run.contact_frames,
                           run.agility);
-            assert_true(run.contact_frames > 0);
-            assert_true(run.deficit <= run.params.passivity.bound);
+            assert_gt(run.contact_frames, 0);
+            assert_le(run.deficit, run.params.passivity.bound);
             flr_script_destroy(script);
             flr_motion_scene_free(&scene);
             flr_model_free(&model);

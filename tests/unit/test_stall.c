@@ -101,7 +101,8 @@ static void two_seconds_are_a_stall(void **state)
     assert_int_equal(d.seen.count, 1);
     assert_string_equal(d.seen.report.doing, "carrying out");
     assert_string_equal(d.seen.report.what, "load");
-    assert_true(d.seen.report.seconds > 2 && d.seen.report.seconds < 2.5);
+    assert_gt(d.seen.report.seconds, 2);
+    assert_lt(d.seen.report.seconds, 2.5);
     assert_true(flr_stall_look(d.stall));
     assert_int_equal(d.seen.count, 1); /* once */
     end(&d);
@@ -187,24 +188,24 @@ static void forces_fade_while_control_stalls(void **state)
         flr_stall_beat(d.stall);
         flr_loop_run(loop, 1);
     }
-    assert_true(w.last == 5);
+    assert_eq(w.last, 5);
     flr_loop_run(loop, 1999);
-    assert_true(w.last == 5); /* not yet */
+    assert_eq(w.last, 5); /* not yet */
     flr_loop_run(loop, 30);
-    assert_true(w.last == 0);
-    assert_true(w.step <= 1 + 1e-9);
+    assert_eq(w.last, 0);
+    assert_le(w.step, 1 + 1e-9);
     /* a machine that sleeps for an hour has no frames meanwhile */
     flr_stall_beat(d.stall);
     flr_loop_run(loop, 1000);
-    assert_true(w.last == 5);
+    assert_eq(w.last, 5);
     flr_sim_advance(d.sim, INT64_C(3600000) * MS);
     flr_stall_beat(d.stall);
     flr_loop_run(loop, 1500);
-    assert_true(w.last == 5);
+    assert_eq(w.last, 5);
     /* whoever looks may see it first */
     for (int i = 0; i < 23; i++) flr_stall_look(d.stall);
     flr_loop_run(loop, 30);
-    assert_true(w.last == 0);
+    assert_eq(w.last, 0);
     /* one that rests is not waited for */
     flr_stall_rest(d.stall);
     flr_stall_look(d.stall);
@@ -260,7 +261,7 @@ static void a_thread_that_blocks_is_noticed(void **state)
     assert_int_equal(atomic_load(&m.calls), 0);
     flr_stall_set_doing(stall, "waiting in a test", "");
     sem_wait(&m.over); /* blocked, as long as nobody notices */
-    assert_true(m.force_then == 0);
+    assert_eq(m.force_then, 0);
     assert_string_equal(m.doing, "waiting in a test");
     flr_loop_destroy(loop);
     flr_device_close(device);
@@ -303,7 +304,7 @@ static void a_process_that_is_stopped_does_not_stall(void **state)
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (child == 0) come_round(ready[1]);
-    assert_true(child > 0);
+    assert_gt(child, 0);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     kill(child, SIGSTOP);
     nanosleep(&(struct timespec){.tv_sec = 2}, NULL);

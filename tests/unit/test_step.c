@@ -1,6 +1,6 @@
 /* one step of a body, against formulas: springs, rest, friction, braking, the travel limit */
-#include "feeler/step.h"
-#include "support/rig.h"
+#include "feeler/dynamics.h"
+#include "support/fixtures.h"
 
 static const flr_vec3 SIZE = {0.06, 0.04, 0.02};
 static const flr_vec3 UP = {0, 0, 1};
@@ -58,7 +58,8 @@ static void an_implicit_spring_never_overshoots(void **state)
         for (int i = 0; i < 3000; i++) {
             flr_test_rig_step(&rig);
             double x = rig.body.T_world_part.p.x;
-            assert_true(x >= last - 1e-12 && x <= 0.01 + 1e-12);
+            assert_ge(x, last - 1e-12);
+            assert_le(x, 0.01 + 1e-12);
             last = x;
         }
         assert_within(last, 0.01, 1e-6);
@@ -84,9 +85,9 @@ static void a_grip_off_the_centre_settles(void **state)
                           flr_quat_from_axis_angle(flr_vec3_make(1, 2, 3), 1.0));
         for (int i = 0; i < 5000; i++) flr_test_rig_step(&rig);
         flr_pose grip = flr_pose_mul(rig.body.T_world_part, T_part_handle);
-        assert_true(flr_vec3_distance(grip.p, rig.handle.T_world_handle.p) < 1e-6);
-        assert_true(flr_quat_angle(grip.q, rig.handle.T_world_handle.q) < 1e-6);
-        assert_true(flr_vec3_length(rig.body.twist.angular) < 1e-5);
+        assert_lt(flr_vec3_distance(grip.p, rig.handle.T_world_handle.p), 1e-6);
+        assert_lt(flr_quat_angle(grip.q, rig.handle.T_world_handle.q), 1e-6);
+        assert_lt(flr_vec3_length(rig.body.twist.angular), 1e-5);
         flr_test_rig_end(&rig);
     }
 }
@@ -110,7 +111,7 @@ static void it_rests_on_a_table(void **state)
             assert_int_equal(rig.result.faults, 0);
             if (i > 1.5 * rates[k]) quiet = fmax(quiet, flr_vec3_length(rig.body.twist.linear));
         }
-        assert_true(quiet < 1e-6);
+        assert_lt(quiet, 1e-6);
         assert_within(rig.result.contact.force.z, 0.981, 1e-5);
         assert_within(rig.body.T_world_part.p.z, 0.01 - 0.981 / 4000, 1e-6);
         assert_int_equal(rig.result.touching, 4);
@@ -154,7 +155,7 @@ static void friction_holds_on_a_slope_up_to_its_angle(void **state)
         for (int i = 0; i < 500; i++) flr_test_rig_step(&rig);
         double a = 9.81 * (sin(angles[k]) - mu * cos(angles[k]));
         if (a < 0)
-            assert_true(rig.body.T_world_part.p.x < 1e-4); /* creeps, by design */
+            assert_lt(rig.body.T_world_part.p.x, 1e-4); /* creeps, by design */
         else
             assert_within(rig.body.twist.linear.x, a * 0.5, 0.02 * a);
         flr_test_rig_end(&rig);
@@ -175,7 +176,7 @@ static void contact_is_not_sticky(void **state)
     flr_test_rig_drag(&rig, flr_vec3_make(0, 0, 0.1), 20); /* 6 m/s */
     for (int i = 0; i < 100; i++) {
         flr_test_rig_step(&rig);
-        assert_true(rig.result.contact.force.z >= 0);
+        assert_ge(rig.result.contact.force.z, 0);
     }
     assert_within(rig.body.T_world_part.p.z, 0.1, 1e-3);
     flr_test_rig_end(&rig);
@@ -259,12 +260,12 @@ static void the_travel_limit_holds_for_every_point(void **state)
         for (int k = 0; k < 8; k++) {
             flr_vec3 from = flr_pose_apply(was, rig.points[k]);
             flr_vec3 to = flr_pose_apply(rig.body.T_world_part, rig.points[k]);
-            assert_true(flr_vec3_distance(from, to) <= 0.0005 * (1 + 1e-9));
+            assert_le(flr_vec3_distance(from, to), 0.0005 * (1 + 1e-9));
         }
     }
-    assert_true(limited > 500);
-    assert_true(flr_vec3_distance(rig.body.T_world_part.p, rig.handle.T_world_handle.p) < 1e-3);
-    assert_true(flr_quat_angle(rig.body.T_world_part.q, rig.handle.T_world_handle.q) < 1e-2);
+    assert_gt(limited, 500);
+    assert_lt(flr_vec3_distance(rig.body.T_world_part.p, rig.handle.T_world_handle.p), 1e-3);
+    assert_lt(flr_quat_angle(rig.body.T_world_part.q, rig.handle.T_world_handle.q), 1e-2);
     flr_test_rig_end(&rig);
 }
 
@@ -280,7 +281,7 @@ static void a_freed_part_does_not_overshoot(void **state)
     rig.params.travel = 0.0005;
     for (int i = 0; i < 400; i++) {
         flr_test_rig_step(&rig);
-        assert_true(rig.body.T_world_part.p.x < 0.1 + 1e-9);
+        assert_lt(rig.body.T_world_part.p.x, 0.1 + 1e-9);
     }
     assert_within(rig.body.T_world_part.p.x, 0.1, 1e-5);
     flr_test_rig_end(&rig);
@@ -308,7 +309,8 @@ static void the_other_side_gets_the_opposite(void **state)
         flr_step_touch(step, &touches);
         flr_step_solve(step, &result[i]);
     }
-    assert_true(result[0].twist.linear.z > 0 && result[0].twist.angular.y < 0);
+    assert_gt(result[0].twist.linear.z, 0);
+    assert_lt(result[0].twist.angular.y, 0);
     assert_within(result[0].twist.linear.z, -result[1].twist.linear.z, 1e-15);
     assert_within(result[0].twist.angular.y, -result[1].twist.angular.y, 1e-15);
 
@@ -392,8 +394,8 @@ static void a_long_list_is_shortened(void **state)
         } else
             flr_step_move(&rig.result, 1, &rig.body);
     }
-    assert_true(flr_quat_angle(rig.body.T_world_part.q, flr_quat_identity()) < 1e-3);
-    assert_true(flr_vec3_length(rig.body.twist.angular) < 1e-3);
+    assert_lt(flr_quat_angle(rig.body.T_world_part.q, flr_quat_identity()), 1e-3);
+    assert_lt(flr_vec3_length(rig.body.twist.angular), 1e-3);
     flr_step_destroy(step);
     flr_test_rig_end(&rig);
 }

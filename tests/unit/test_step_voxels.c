@@ -1,8 +1,6 @@
 /* a held part on real voxels: pressed, dragged, in every pose; walls for corners; the way checked before it is gone */
-#include "feeler/passivity.h"
-#include "feeler/step.h"
-#include "support/parts.h"
-#include "support/rig.h"
+#include "feeler/dynamics.h"
+#include "support/fixtures.h"
 
 static const double VOXEL = 0.0005;
 
@@ -118,7 +116,7 @@ static void a_part_slides_on_a_table(void **state)
                 if (i > 400) {
                     change = fmax(change, fabs(b.felt.force.z - last));
                     sum += fabs(b.felt.force.z - last);
-                    assert_true(b.contact.contacts > 0);
+                    assert_gt(b.contact.contacts, 0);
                 }
                 last = b.felt.force.z;
             }
@@ -126,8 +124,9 @@ static void a_part_slides_on_a_table(void **state)
                           "depth %.2f voxels, %d potential penetrations\n",
                           solid, tilted ? ", tilted" : "", change, sum / 1000, deepest / VOXEL,
                           penetrations);
-            assert_true(change < 0.1 && sum / 1000 < 0.001);
-            assert_true(deepest < 0.6 * VOXEL);
+            assert_lt(change, 0.1);
+            assert_lt(sum / 1000, 0.001);
+            assert_lt(deepest, 0.6 * VOXEL);
             end(&b);
         }
 }
@@ -145,11 +144,11 @@ static void walls_are_those_of_the_voxmap(void **state)
         for (uint32_t k = 0; k < b.contact.listed; k++) {
             const flr_contact *c = &flr_contact_list(b.pair)[k];
             if (c->label == FLR_LABEL_FACE) continue;
-            assert_true(b.wall[k].z > 0.999);
+            assert_gt(b.wall[k].z, 0.999);
             looked += c->normal.z < 0.9;
         }
     }
-    assert_true(looked > 100);
+    assert_gt(looked, 100);
     end(&b);
 }
 
@@ -165,7 +164,7 @@ static void a_fast_part_does_not_pass(void **state)
     for (int i = 0; i < 200; i++) {
         double down = fmin(0.08, 0.005 * (i % 100));
         step_to(&b, flr_vec3_make(from.x, from.y, from.z - down));
-        assert_true(b.body.T_world_part.p.z > 0.018 + 0.010 - VOXEL); /* the exact surfaces */
+        assert_gt(b.body.T_world_part.p.z, 0.018 + 0.010 - VOXEL); /* the exact surfaces */
     }
     end(&b);
 }
@@ -195,8 +194,8 @@ static void a_hand_in_the_loop_comes_to_rest(void **state)
         }
         print_message("hand: %.1e m/s at the end; account %.2e J, deficit %.2e J\n", quiet,
                       port.account, port.deficit);
-        assert_true(quiet < 1e-4);
-        assert_true(port.deficit < 1e-5);
+        assert_lt(quiet, 1e-4);
+        assert_lt(port.deficit, 1e-5);
         end(&b);
     }
 }

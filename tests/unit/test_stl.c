@@ -41,7 +41,7 @@ static void reads_binary(void **state)
         flr_mesh *mesh = flr_test_parse("a.stl", file.bytes, file.size, false, &report);
         assert_int_equal(mesh->triangle_count, 200);
         assert_int_equal(mesh->vertex_count, 200);
-        assert_true(mesh->bounds.high.y == 0.001); // millimetres
+        assert_eq(mesh->bounds.high.y, 0.001); // millimetres
         assert_int_equal(report.format, FLR_FORMAT_STL_BINARY);
         assert_int_equal(report.triangles_in_file, 200);
         assert_int_equal(report.vertices_in_file, 600);

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "feeler/mesh_io.h"
+#include "feeler/mesh.h"
 #include "feeler/sim.h"
 #include "models/models.h"
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_error error;
@@ -173,7 +173,8 @@ static void the_flood_finds_its_way(void **state)
     flr_voxelize_report report;
     assert_ok(flr_stream_build(disk, &shape.mesh, &def, "/b", false, 1, &report, &error), error);
     double inside = (double)report.voxels.interior_voxels * 1e-9;
-    assert_true(inside > 0.3 * 0.008 * 0.010 * 0.6 && inside < 1.0 * 0.008 * 0.010 * 0.6);
+    assert_gt(inside, 0.3 * 0.008 * 0.010 * 0.6);
+    assert_lt(inside, 1.0 * 0.008 * 0.010 * 0.6);
     flr_sim_destroy(sim);
     flr_test_shape_free(&shape);
 }
@@ -362,7 +363,7 @@ static void a_failing_disk(void **state)
             flr_blob_free(&blob);
         }
         // only where removing a temporary file is what fails may it be left
-        assert_true(files_on(disk) - there <= (result == FLR_OK));
+        assert_le(files_on(disk) - there, (result == FLR_OK));
         flr_sim_destroy(sim);
     }
     flr_blob_free(&whole);

@@ -1,11 +1,10 @@
 /* swept volumes beside known ones, and beside all places added one by one */
-#include "feeler/sweep.h"
+#include "feeler/merge.h"
 
 #include <math.h>
 
-#include "feeler/merge.h"
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 static flr_sweep_def along(const flr_mesh *mesh, const flr_pose *poses, size_t count, double voxel)
 {
@@ -43,12 +42,13 @@ static void known_volumes(void **state)
         flr_sweep_report report;
         assert_ok(flr_sweep_make(&def, &swept, &report, &error), error);
         assert_int_equal(report.places, 61);
-        assert_true(report.volume_least < volume && volume < report.volume_most);
+        assert_lt(report.volume_least, volume);
+        assert_lt(volume, report.volume_most);
         assert_between(0.93 * volume, report.volume, 1.07 * volume);
         /* the middle is inside, what lies beyond is not */
         assert_int_equal(flr_voxmap_mark(swept, FLR_FIELD_SURFACE, flr_vec3_make(0.015, 0, 0)),
                          FLR_MARK_INTERIOR);
-        assert_true(flr_voxmap_mark(swept, FLR_FIELD_SURFACE, flr_vec3_make(0.04, 0, 0)) != 1);
+        assert_ne(flr_voxmap_mark(swept, FLR_FIELD_SURFACE, flr_vec3_make(0.04, 0, 0)), 1);
         flr_voxmap_destroy(swept);
     }
     flr_test_shape_free(&cube);
@@ -97,7 +97,7 @@ static void equals_all_places(void **state)
     }
     assert_ok(flr_merge_build(merge, NULL, &merged, NULL, &error), error);
     assert_int_equal(report.places, places);
-    assert_true(places > 24); /* some were joined */
+    assert_gt(places, 24); /* some were joined */
     const flr_voxmap_info info = flr_voxmap_get_info(merged), own = flr_voxmap_get_info(swept);
     assert_int_equal(own.stats.triangles, mesh->triangle_count);
     assert_int_equal(info.stats.surface_voxels, own.stats.surface_voxels);
@@ -121,7 +121,8 @@ static void equals_all_places(void **state)
         const flr_vec3 at =
             flr_pose_apply(T, mesh->vertices[flr_test_random_below(&random, mesh->vertex_count)]);
         const unsigned mark = flr_voxmap_mark(swept, FLR_FIELD_SURFACE, at);
-        assert_true(mark >= 1 && mark <= 3); /* half a step, so at most the voxel beside */
+        assert_ge(mark, 1);
+        assert_le(mark, 3); /* half a step, so at most the voxel beside */
     }
     flr_voxmap_destroy(swept);
     flr_voxmap_destroy(merged);
@@ -150,10 +151,15 @@ static void comparing_with_what_stands(void **state)
         flr_sweep_compare(swept, flr_pose_identity(), box.voxmap, flr_pose_identity(), &c);
         if (kind == 0) {
             assert_between(0.9 * 24e-3 * 10e-3 * 2e-3, c.volume, 1.7 * 24e-3 * 10e-3 * 2e-3);
-            assert_true(fabs(c.centre.x) < 1e-3 && c.centre.z > 0.004 && c.centre.z < 0.0065);
-            assert_true(c.lower == 0);
+            assert_lt(fabs(c.centre.x), 1e-3);
+            assert_gt(c.centre.z, 0.004);
+            assert_lt(c.centre.z, 0.0065);
+            assert_eq(c.lower, 0);
         } else if (kind == 1) {
-            assert_true(c.voxels == 0 && c.lower <= 0.0015 && c.upper >= 0.0015 && c.upper < 0.006);
+            assert_eq(c.voxels, 0);
+            assert_le(c.lower, 0.0015);
+            assert_ge(c.upper, 0.0015);
+            assert_lt(c.upper, 0.006);
         } else {
             assert_true(c.voxels == 0 && isinf(c.upper) && c.lower > 0.003 && c.lower < 0.05);
         }
@@ -169,7 +175,7 @@ static void comparing_with_what_stands(void **state)
 
 static bool stop(void *context, uint64_t done, uint64_t places)
 {
-    assert_true(places == 21);
+    assert_eq(places, 21);
     return done < *(uint64_t *)context;
 }
 

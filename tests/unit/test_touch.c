@@ -18,7 +18,8 @@ static void given_replaces(void **state)
     flr_touch_options all = {.force_layer = 0, .displace = 0, .stiffness = 10, .awareness = 1};
     flr_touch_apply(&all, &params);
     assert_int_equal(params.force_layer, 0);
-    assert_true(params.displacement == 0 && params.stiffness == 10);
+    assert_eq(params.displacement, 0);
+    assert_eq(params.stiffness, 10);
     assert_int_equal(params.model, FLR_FORCE_TANGENT);
     assert_true(params.awareness);
     all.awareness = 0;

@@ -84,15 +84,16 @@ static void random_triangles_agree_with_the_reference(void **state)
         assert_int_equal(flr_triangles_meet(t.b, t.a, 0, NULL), got);
         expected ? crossed++ : apart++;
         if (!expected) {
-            assert_true(flr_triangles_distance(t.a, t.b) > 0);
+            assert_gt(flr_triangles_distance(t.a, t.b), 0);
             continue;
         }
-        assert_true(flr_triangles_distance(t.a, t.b) < 1e-12);
+        assert_lt(flr_triangles_distance(t.a, t.b), 1e-12);
         const flr_vec3 point[3] = {where, where, where};
-        assert_true(flr_triangles_distance(point, t.a) < 1e-9);
-        assert_true(flr_triangles_distance(point, t.b) < 1e-9);
+        assert_lt(flr_triangles_distance(point, t.a), 1e-9);
+        assert_lt(flr_triangles_distance(point, t.b), 1e-9);
     }
-    assert_true(crossed > 10000 && apart > 10000);
+    assert_gt(crossed, 10000);
+    assert_gt(apart, 10000);
 }
 
 static void the_distance_is_the_least_of_all_samples(void **state)
@@ -118,9 +119,9 @@ static void the_distance_is_the_least_of_all_samples(void **state)
                                     flr_vec3_distance(inside(t.a, i / (double)N, j / (double)N),
                                                       inside(t.b, k / (double)N, l / (double)N)));
         const double got = flr_triangles_distance(t.a, t.b);
-        assert_true(got <= best + 1e-12);
-        assert_true(got >= best - 2 * 3.5 / N); /* samples are at most this far from any point */
-        assert_true(fabs(got - flr_triangles_distance(t.b, t.a)) < 1e-12);
+        assert_le(got, best + 1e-12);
+        assert_ge(got, best - 2 * 3.5 / N); /* samples are at most this far from any point */
+        assert_lt(fabs(got - flr_triangles_distance(t.b, t.a)), 1e-12);
     }
 }
 
@@ -196,7 +197,8 @@ static void coplanar_triangles_overlap_by_area(void **state)
         if (distance > 1e-9) assert_int_equal(got, FLR_TRIANGLES_APART), apart++;
         assert_int_not_equal(got, FLR_TRIANGLES_CROSS);
     }
-    assert_true(overlaps > 1000 && apart > 1000);
+    assert_gt(overlaps, 1000);
+    assert_gt(apart, 1000);
 }
 
 static void touching_is_neither(void **state)

@@ -3,7 +3,7 @@
 #include <locale.h>
 #include <math.h>
 
-#include "feeler/units.h"
+#include "feeler/base.h"
 
 static void sizes_with_units(void **state)
 {
@@ -34,12 +34,12 @@ static void sizes_with_units(void **state)
         flr_error error;
         double metres = NAN;
         assert_ok(flr_size_parse(cases[i].text, cases[i].unit, &metres, &error), error);
-        assert_true(fabs(metres - cases[i].metres) <= 1e-16);
+        assert_le(fabs(metres - cases[i].metres), 1e-16);
     }
     // decimal units are rounded once
     double metres;
     assert_int_equal(flr_size_parse("0.35mm", 0, &metres, NULL), FLR_OK);
-    assert_true(metres == 0.35 / 1000);
+    assert_eq(metres, 0.35 / 1000);
 }
 
 static void what_is_no_size_is_refused(void **state)
@@ -53,7 +53,7 @@ static void what_is_no_size_is_refused(void **state)
         double metres = 42;
         if (flr_size_parse(texts[i], 1, &metres, &error) != FLR_BAD_INPUT)
             fail_msg("'%s' was taken for %g", texts[i], metres);
-        assert_true(metres == 42);
+        assert_eq(metres, 42);
         assert_int_equal(error.code, FLR_BAD_INPUT);
         assert_non_null(strstr(error.message, texts[i]));
     }
@@ -75,13 +75,13 @@ static void units_by_name_and_number(void **state)
     flr_error error;
     double metres;
     assert_ok(flr_unit_parse("mm", &metres, &error), error);
-    assert_true(metres == 0.001);
+    assert_eq(metres, 0.001);
     assert_string_equal(flr_unit_name(metres), "mm");
     assert_ok(flr_unit_parse("in", &metres, &error), error);
-    assert_true(metres == 0.0254);
+    assert_eq(metres, 0.0254);
     assert_string_equal(flr_unit_name(metres), "in");
     assert_ok(flr_unit_parse("0.5", &metres, &error), error);
-    assert_true(metres == 0.5);
+    assert_eq(metres, 0.5);
     assert_null(flr_unit_name(0.5));
     const char *wrong[] = {"", "furlong", "0", "-1", "1mm", "nan", "inf", "MM"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -103,7 +103,7 @@ static void sizes_for_people(void **state)
         double back;
         flr_error error;
         assert_ok(flr_size_parse(text, 0, &back, &error), error);
-        assert_true(fabs(back - cases[i].metres) <= 1e-12);
+        assert_le(fabs(back - cases[i].metres), 1e-12);
     }
 }
 
@@ -126,7 +126,7 @@ static void numbers_read_back_the_same(void **state)
         flr_error error;
         assert_ok(flr_number_parse(flr_number_print(value, text), &back, &end, &error), error);
         assert_int_equal(*end, 0);
-        assert_true(back == value);
+        assert_eq(back, value);
     }
 }
 
@@ -140,7 +140,7 @@ static void the_locale_does_not_matter(void **state)
     double value;
     char text[FLR_SIZE_TEXT_SIZE];
     assert_int_equal(flr_size_parse("0.35mm", 0, &value, NULL), FLR_OK);
-    assert_true(fabs(value - 0.00035) <= 1e-16);
+    assert_le(fabs(value - 0.00035), 1e-16);
     assert_string_equal(flr_size_print(0.00035, text), "0.35 mm");
     assert_string_equal(flr_size_print_tight(0.00035, text), "0.35mm");
     setlocale(LC_ALL, "C");

@@ -93,7 +93,7 @@ static unsigned count_names(const char *path)
 static long dead_process(void)
 {
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_ge(child, 0);
     if (child == 0) _exit(0);
     waitpid(child, NULL, 0);
     return child;
@@ -179,7 +179,7 @@ static void the_dead_go(void **state)
         int ready[2];
         assert_int_equal(pipe(ready), 0);
         pid_t child = fork();
-        assert_true(child >= 0);
+        assert_ge(child, 0);
         if (child == 0) {
             char folder[FLR_CACHE_PATH_SIZE], file[FLR_CACHE_PATH_SIZE + 8];
             flr_file *lock;

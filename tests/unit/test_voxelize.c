@@ -1,8 +1,8 @@
 /* voxelizing as a whole: what is refused at once, progress, stopping */
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 
 #include "support/fail_alloc.h"
-#include "support/shapes.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static flr_test_shape ball;
@@ -53,7 +53,7 @@ static void bad_parameters_are_refused(void **state)
         refuse(def_of(bad[i]), FLR_BAD_ARGUMENT, "voxel");
     refuse(def_of(1), FLR_BAD_ARGUMENT, "larger than the whole part");
     refuse(def_of(1), FLR_BAD_ARGUMENT, "unit of the part's file");
-    refuse(def_of(1e-8), FLR_TOO_LARGE, "try --voxel");
+    refuse(def_of(1e-8), FLR_TOO_LARGE, "try voxels of");
     flr_voxelize_def def = def_of(1e-4);
     def.memory_limit = 1 << 20;
     refuse(def, FLR_TOO_LARGE, "GiB");
@@ -83,7 +83,7 @@ static void estimates_are_rather_high(void **state)
         assert_ok(flr_voxelize(flr_env_real(), &ball.mesh, &def, &voxmap, &shell, NULL, &error),
                   error);
         double is = (double)flr_voxmap_get_info(voxmap).stats.bytes + (double)shell->bytes;
-        assert_true(needs.memory >= needs.result);
+        assert_ge(needs.memory, needs.result);
         if (i >= 2) assert_true((double)needs.result > 0.8 * is && (double)needs.result < 5 * is);
         flr_voxmap_destroy(voxmap);
         flr_shell_destroy(shell);
@@ -149,13 +149,13 @@ static void estimates_hold_for_thin_things(void **state)
         assert_ok(flr_voxelize(flr_env_real(), &mesh, &def, &voxmap, &shell, NULL, &error), error);
         double is = (double)flr_voxmap_get_info(voxmap).stats.bytes + (double)shell->bytes;
         print_message("case %zu: %.2f of %.1f MiB\n", i, (double)needs.result / is, is / 0x1p20);
-        assert_true(needs.memory >= needs.result);
-        assert_true((double)needs.result >= is);
-        assert_true((double)needs.result < 5 * is);
+        assert_ge(needs.memory, needs.result);
+        assert_ge((double)needs.result, is);
+        assert_lt((double)needs.result, 5 * is);
         // and it is refused where that is too much, with something better to do
         def.memory_limit = needs.memory - 1;
         assert_int_equal(flr_voxelize_estimate(&mesh, &def, &needs, &error), FLR_TOO_LARGE);
-        assert_non_null(strstr(error.message, "--voxel"));
+        assert_non_null(strstr(error.message, "try voxels of"));
         flr_voxmap_destroy(voxmap);
         flr_shell_destroy(shell);
         free((void *)(uintptr_t)mesh.vertices);
@@ -173,8 +173,9 @@ typedef struct watcher {
 static bool watch(void *context, double done, const char *stage)
 {
     watcher *w = context;
-    assert_true(done >= 0 && done <= 1);
-    assert_true(done >= w->last - 1e-12);
+    assert_ge(done, 0);
+    assert_le(done, 1);
+    assert_ge(done, w->last - 1e-12);
     w->last = done;
     if (!w->stage || strcmp(stage, w->stage) != 0) w->stages++;
     w->stage = stage;
@@ -197,8 +198,8 @@ static void progress_rises_and_stops(void **state)
     flr_shell_destroy(shell);
     assert_int_equal(all.stages, 6);
     assert_string_equal(all.stage, "done");
-    assert_true(all.last == 1);
-    assert_true(all.calls > 50);
+    assert_eq(all.last, 1);
+    assert_gt(all.calls, 50);
 
     /* stopped at any call but the last, nothing is handed out and nothing is lost */
     int64_t before = flr_fail_alloc_live();

@@ -1,14 +1,14 @@
 /* voxel files: what is written comes back; what is damaged or foreign is told; nothing crashes */
-#include "feeler/voxfile.h"
+#include "feeler/voxel_file.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "feeler/sim.h"
-#include "feeler/voxelize.h"
+#include "feeler/voxels.h"
 #include "support/fail_alloc.h"
+#include "support/fixtures.h"
 #include "support/reseal.h"
-#include "support/shapes.h"
 #include "support/test.h"
 #include "voxel/voxfile_format.h"
 
@@ -322,7 +322,7 @@ static void query(flr_test_random *random, const uint8_t *bytes, size_t size)
                 flr_vec3 p = flr_shell_point(shell, c, shell->chunks[c].first + k, 0.001);
                 sum += p.x > 0;
             }
-    assert_true(sum < UINT32_MAX);
+    assert_lt(sum, UINT32_MAX);
     flr_voxmap_destroy(voxmap);
     flr_shell_destroy(shell);
 }
@@ -414,7 +414,7 @@ static void no_fault_of_the_disk_leaves_half_a_file(void **state)
             assert_ok(flr_path_list(env, "/", count_names, &names, &error), error);
             if (how != 2) assert_int_equal(names, info.kind == FLR_PATH_FILE);
             flr_sim_destroy(sim);
-            assert_true(n < 1000);
+            assert_lt(n, 1000);
         }
     }
 }
@@ -488,7 +488,7 @@ static flr_voxmap large_voxmap(uint64_t hypers)
     h.size = end;
     flr_voxmap_header *block =
         mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    assert_true(block != MAP_FAILED);
+    assert_ptr_not_equal(block, MAP_FAILED);
     *block = h;
     // a hyperchunk far from the beginning
     ((uint32_t *)((uint8_t *)block + h.fields[FLR_FIELD_SURFACE].nodes))[1] = 300;
@@ -554,7 +554,7 @@ static void large_files_open_in_milliseconds(void **state)
         assert_ok(flr_voxfile_open(env, path, 0, &opened, NULL, &error), error);
         took[i] = flr_clock_ns(env) - begin;
         assert_true(flr_voxfile_get_info(opened, &info));
-        assert_true(info.size > 1000000000);
+        assert_gt(info.size, 1000000000);
         assert_false(info.verified);
         if (i == 0) flr_voxmap_destroy(opened);
     }
@@ -631,14 +631,14 @@ static void a_file_cut_short_ends_nobody(void **state)
     flr_voxfile_info info;
     flr_voxmap *voxmap;
     open_in(path, 0, &voxmap);
-    assert_true(sum_of(voxmap) == sound);
+    assert_eq(sum_of(voxmap), sound);
     assert_int_equal(truncate(path, 0), 0);
-    assert_true(sum_of(voxmap) == 0);
+    assert_eq(sum_of(voxmap), 0);
     assert_int_equal(flr_voxfile_verify(voxmap, 0, &error), FLR_BAD_INPUT);
     assert_says("became shorter or could not be read");
     assert_true(flr_voxfile_get_info(voxmap, &info));
     assert_false(info.verified);
-    assert_true(info.size > 0);
+    assert_gt(info.size, 0);
     flr_voxmap_destroy(voxmap);
 
     for (int zeroed = 0; zeroed < 2; zeroed++) {
@@ -647,7 +647,7 @@ static void a_file_cut_short_ends_nobody(void **state)
         assert_true(info.verified);
         assert_int_equal(truncate(path, 0), 0);
         if (zeroed) assert_int_equal(truncate(path, (off_t)info.size), 0);
-        assert_true(sum_of(voxmap) == sound);
+        assert_eq(sum_of(voxmap), sound);
         assert_ok(flr_voxfile_verify(voxmap, 0, &error), error);
         flr_voxmap_destroy(voxmap);
     }

@@ -1,9 +1,9 @@
 /* the voxmap against a brute-force reference, voxel by voxel */
-#include "feeler/features.h"
-#include "feeler/voxelize.h"
+#include "feeler/mesh_check.h"
+#include "feeler/voxels.h"
 
+#include "support/fixtures.h"
 #include "support/golden.h"
-#include "support/shapes.h"
 #include "support/test.h"
 #include "voxel/overlap.h"
 #include "voxel/voxmap_format.h"
@@ -342,9 +342,11 @@ static void wide_scenes_are_cheap(void **state)
                            &report, &error),
               error);
     flr_voxmap_info info = flr_voxmap_get_info(voxmap);
-    assert_true(info.size[0] > 30000 && info.size[2] > 30000);
-    assert_true(report.voxels.surface_voxels > 4 && report.voxels.surface_voxels < 40);
-    assert_true(report.voxels.bytes < 8u << 20);
+    assert_gt(info.size[0], 30000);
+    assert_gt(info.size[2], 30000);
+    assert_gt(report.voxels.surface_voxels, 4);
+    assert_lt(report.voxels.surface_voxels, 40);
+    assert_lt(report.voxels.bytes, 8u << 20);
     assert_int_equal(flr_voxmap_mark(voxmap, FLR_FIELD_SURFACE, flr_vec3_make(15, 15, 15)),
                      FLR_MARK_FREE);
     assert_int_equal(

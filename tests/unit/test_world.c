@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 #include "support/test.h"
 
 static const double voxel = 0.001;
@@ -107,12 +107,12 @@ static void follows_the_hand(void **state)
         flr_world_input in = at(1e-5 * i, 0, 0.05);
         flr_world_step(world, &in, &frame);
         assert_int_equal(frame.contacts, 0);
-        assert_true(flr_vec3_length(flr_world_wrench(world, 0).force) == 0);
+        assert_eq(flr_vec3_length(flr_world_wrench(world, 0).force), 0);
     }
     flr_world_input in = at(0.005, 0, 0.05);
     for (int i = 0; i < 300; i++) flr_world_step(world, &in, &frame);
-    assert_true(fabs(flr_world_body(world, 1)->T_world_part.p.x - 0.005) < 1e-6);
-    assert_true(frame.energy < 1e-9);
+    assert_lt(fabs(flr_world_body(world, 1)->T_world_part.p.x - 0.005), 1e-6);
+    assert_lt(frame.energy, 1e-9);
     /* let go: it stays */
     flr_world_release(world, 0);
     in = at(0.1, 0, 0.05);
@@ -138,7 +138,7 @@ static void goes_on_in_another(void **state)
         flr_world_input in = at(0, 0, 0.02 - 1e-4 * i);
         flr_world_step(first, &in, &a);
     }
-    assert_true(a.contacts > 0);
+    assert_gt(a.contacts, 0);
     flr_world_adopt(second, first, before);
     flr_pose grip_a, grip_b;
     assert_true(flr_world_grip(first, 0, &grip_a) && flr_world_grip(second, 0, &grip_b));
@@ -152,7 +152,7 @@ static void goes_on_in_another(void **state)
         assert_memory_equal(&flr_world_body(first, 1)->T_world_part,
                             &flr_world_body(second, 2)->T_world_part, sizeof(flr_pose));
     }
-    assert_true(flr_world_body(second, 1)->T_world_part.p.z == 0.09);
+    assert_eq(flr_world_body(second, 1)->T_world_part.p.z, 0.09);
     // what is gone is let go of
     flr_world *third = make(all, 2, NULL);
     flr_world_adopt(third, second, (const uint32_t[]){0, 1});
@@ -184,9 +184,10 @@ static void pressed_against_the_floor(void **state)
     double gap = flr_world_body(world, 1)->T_world_part.p.z - 0.003;
     print_message("gap %.4f mm, force %.3f N\n", gap * 1e3, push);
     assert_int_equal(penetrations, 0);
-    assert_true(gap > voxel && gap < 3 * voxel);
-    assert_true(push > 0.1);
-    assert_true(frame.energy < 1e-9);
+    assert_gt(gap, voxel);
+    assert_lt(gap, 3 * voxel);
+    assert_gt(push, 0.1);
+    assert_lt(frame.energy, 1e-9);
     flr_world_destroy(world);
 }
 
@@ -228,10 +229,10 @@ static void slides_over_stairs(void **state)
         }
         if (stopped > 5 || behind > 0.004)
             print_message("turn %d: stopped %u, %.2f mm behind\n", k, stopped, behind * 1e3);
-        assert_true(contacts > 500);
+        assert_gt(contacts, 500);
         assert_int_equal(penetrations, 0);
-        assert_true(stopped <= 5);
-        assert_true(behind < 0.004);
+        assert_le(stopped, 5);
+        assert_lt(behind, 0.004);
         flr_world_destroy(world);
         flr_contact_table_destroy(table);
         flr_voxmap_destroy(map);
@@ -257,12 +258,12 @@ static void little_budget(void **state)
         flr_world_frame frame;
         flr_world_step(world, &in, &frame);
         flr_pose now = flr_world_body(world, 1)->T_world_part;
-        if (frame.exhausted) assert_true(flr_vec3_distance(now.p, before.p) < 0.51 * voxel);
+        if (frame.exhausted) assert_lt(flr_vec3_distance(now.p, before.p), 0.51 * voxel);
         exhausted += frame.exhausted > 0;
         before = now;
-        assert_true(now.p.z > 0.003 + voxel); /* the box is 6 mm high */
+        assert_gt(now.p.z, 0.003 + voxel); /* the box is 6 mm high */
     }
-    assert_true(exhausted > 100);
+    assert_gt(exhausted, 100);
     params.budget = 0;
     flr_world_set_params(world, &params);
     for (int i = 0; i < 50; i++) {
@@ -295,9 +296,9 @@ static void nothing_passes_through(void **state)
             flr_world_input in = at(0.01 * flr_test_random_range(&random, -1, 1), 0, z);
             flr_world_step(world, &in, &frame);
             stopped += frame.stopped;
-            assert_true(flr_world_body(world, 1)->T_world_part.p.z > 0);
+            assert_gt(flr_world_body(world, 1)->T_world_part.p.z, 0);
         }
-        assert_true(stopped > 0); /* it was fast enough to need it */
+        assert_gt(stopped, 0); /* it was fast enough to need it */
         flr_world_destroy(world);
     }
 }
@@ -320,13 +321,13 @@ static void falls_and_rests(void **state)
     for (int i = 0; i < 1500; i++) {
         flr_world_step(world, &in, &frame);
         fastest = frame.energy > fastest ? frame.energy : fastest;
-        assert_true(flr_world_body(world, 1)->T_world_part.p.z > 0.003);
+        assert_gt(flr_world_body(world, 1)->T_world_part.p.z, 0.003);
     }
-    assert_true(fastest > 1e-5);
+    assert_gt(fastest, 1e-5);
     /* the box lies on the floor, within its layers */
     const flr_body *box = flr_world_body(world, 1);
     print_message("box at %.3f mm, energy %.2g J\n", box->T_world_part.p.z * 1e3, frame.energy);
-    assert_true(box->T_world_part.p.z < 0.006);
+    assert_lt(box->T_world_part.p.z, 0.006);
     flr_world_destroy(world);
 }
 
@@ -422,7 +423,7 @@ static void nonsense_from_the_device(void **state)
     flr_world_step(world, &in, NULL);
     assert_true(flr_world_grab(world, 0, 1));
     for (int i = 0; i < 100; i++) flr_world_step(world, &in, NULL);
-    assert_true(fabs(flr_world_body(world, 1)->T_world_part.p.z - 0.03) < 1e-6);
+    assert_lt(fabs(flr_world_body(world, 1)->T_world_part.p.z - 0.03), 1e-6);
     flr_world_destroy(world);
 }
 
@@ -464,7 +465,8 @@ static void nonsense_in_a_state(void **state)
         assert_true(flr_body_is_valid(flr_world_body(world, 1)));
         assert_true(flr_vec3_is_finite(flr_world_wrench(world, 0).force));
     }
-    assert_true(refused > 100 && taken > 100);
+    assert_gt(refused, 100);
+    assert_gt(taken, 100);
     assert_true(flr_world_load(world, good, size));
     free(good);
     flr_world_destroy(world);

@@ -15,7 +15,7 @@
 
 #include "feeler/world.h"
 #include "support/fail_alloc.h"
-#include "support/parts.h"
+#include "support/fixtures.h"
 
 enum { FRAMES = 300 };
 
@@ -113,7 +113,7 @@ static uint64_t play(const subject *s)
 static void no_allocation(void **state)
 {
     flr_fail_alloc_at(0);
-    assert_true(play(*state) > FRAMES / 4);
+    assert_gt(play(*state), FRAMES / 4);
     assert_int_equal(flr_fail_alloc_asked(), 0);
 }
 
@@ -148,7 +148,7 @@ static void no_lock(void **state)
     pthread_mutex_lock(&mutex);
     assert_int_equal(locks, 1);
     locks = 0;
-    assert_true(play(*state) > 0);
+    assert_gt(play(*state), 0);
     assert_int_equal(locks, 0);
 }
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "feeler/world.h"
+#include "support/fixtures.h"
 #include "support/golden.h"
-#include "support/parts.h"
 
 enum { FRAMES = 2000 };
 
@@ -54,7 +54,7 @@ static flr_hash play(scene *s, flr_simd simd, unsigned threads, int frames)
         flr_world_step(world, &in, &frame);
         touching += frame.contacts > 0;
     }
-    assert_true(touching > (uint64_t)frames / 4);
+    assert_gt(touching, (uint64_t)frames / 4);
     flr_world_destroy(world);
     return frame.hash;
 }
@@ -88,7 +88,8 @@ static void every_way(void **state)
         if (asked)
             print_message("%d frames, %s, %u threads: %s\n", frames, flr_simd_name(ways[i].simd),
                           ways[i].threads, flr_hash_print(hash, text));
-        assert_true(hash.high == first.high && hash.low == first.low);
+        assert_eq(hash.high, first.high);
+        assert_eq(hash.low, first.low);
         if (!asked) assert_true(flr_test_golden_has("world.txt", "world", hash));
     }
     for (int i = 0; i < 2; i++) flr_contact_table_destroy(s.tables[i]);

@@ -29,7 +29,7 @@ export function felt(state: message_state, hand: hand_state): Wrench {
     force = add(force, here);
     torque = add(torque, cross(sub(contact.point, hand.T_world_hand.p), here));
   }
-  // the list may hold fewer than there are: those not told are taken to be like those that are
+  // the list may hold fewer than there are: those not listed are taken to be like those that are
   const share = state.contacts.length ? Math.max(1, state.contact_count / state.contacts.length) : 1;
   return { force: force.map((value) => value * share) as Vec3, torque: torque.map((value) => value * share) as Vec3 };
 }

@@ -4,7 +4,7 @@ import { device_kind, hand_bit, NONE, tool, type Pose, type Vec3 } from './proto
 import { conjugate, multiply, rotate, sub, unapply } from './pose.ts';
 import { Signal } from './signal.ts';
 
-const HOVER_MS = 33; // a hand that only looks around need not be told more often
+const HOVER_MS = 33; // a hand that only looks around need not be sent more often
 
 export class PageHand {
   /** what this page holds, or NONE; known before the controller says so */

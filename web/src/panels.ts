@@ -36,7 +36,7 @@ export class Panels {
       by_id('parts').replaceChildren();
       this.part_rows.clear();
       text(by_id('scene-name'), model.scene?.name ?? '');
-      this.greatest = 0; // it may be told in another unit
+      this.greatest = 0; // it may be shown in another unit
       this.forget_parameters();
       for (const parameter of model.parameters.values()) this.take_parameter(parameter);
     });

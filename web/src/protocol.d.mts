@@ -206,7 +206,7 @@ export const ability: {
   readonly ABILITY_LOAD: 32;
 };
 
-/** what a client wants to be told beside the scene */
+/** what a client wants to receive besides the scene */
 export const want: {
   /** state frames */
   readonly WANT_STATE: 1;
@@ -246,7 +246,7 @@ export const person_bit: {
   readonly PERSON_AWAY: 8;
   /** looks only */
   readonly PERSON_WATCHER: 16;
-  /** has left; this is the last that is told of it */
+  /** has left; this is the last message about it */
   readonly PERSON_GONE: 32;
 };
 
@@ -286,7 +286,7 @@ export const peer_bit: {
   readonly PEER_RELAY: 32;
   /** part: it touches something there */
   readonly PEER_TOUCHING: 64;
-  /** claim: the member holds more than is told here */
+  /** claim: the member holds more than is listed here */
   readonly PEER_MORE: 128;
 };
 
@@ -320,7 +320,7 @@ export interface hand_state {
   bits: number;
   /** pressed ones, a bit each */
   buttons: number;
-  /** of its output guard, as in feeler/guard.h */
+  /** of its output guard, as in feeler/device.h */
   faults: number;
   /** where the device is */
   T_world_hand: Pose;
@@ -852,7 +852,7 @@ export interface message_state {
   limited: number;
   /** bodies whose way was not free to its end */
   stopped: number;
-  /** of all bodies, as in feeler/step.h */
+  /** of all bodies, as in feeler/dynamics.h */
   faults: number;
   /** periods without a frame so far */
   skipped: number;

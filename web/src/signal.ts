@@ -1,4 +1,4 @@
-/** Who wants to know is told, in the order of asking. */
+/** Calls its subscribers in the order in which they subscribed. */
 export class Signal<T> {
   private handlers = new Set<(value: T) => void>();
 
