@@ -80,7 +80,7 @@ refuses 2 '--user is for a shared session' --user me
 refuses 2 '--state-rate is for a shared session' --state-rate 50
 refuses 2 '--user: a name has no line breaks' --share --share-port 0 --user $'a\nb'
 refuses 3 '--token-file nothing: no such file' --token-file nothing
-expect 0 feeler serve --port 0 --no-devices --seconds 0.2 --recordings new --name bench3 --origin http://localhost:5173 --cpu 0
+expect 0 feeler serve --port 0 --no-devices --seconds 0.2 --recordings new --name bench3 --origin http://localhost:5173 --cpu "$(taskset -cp $$ | sed "s,.*: ,,; s,[-\,].*,,")"
 holds new
 expect 2 feeler demo --list ball
 says '--list stands alone'
