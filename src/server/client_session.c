@@ -70,8 +70,6 @@ flr_client_session *flr_client_session_find(const flr_hub *hub, uint32_t number)
     return NULL;
 }
 
-uint32_t flr_client_session_number(const flr_client_session *session) { return session->number; }
-
 bool flr_client_session_welcome(const flr_client_session *session)
 {
     return session->state == FLR_CLIENT_SESSION_TALKING;

@@ -61,8 +61,6 @@ void flr_hub_destroy(flr_hub *hub)
     free(hub);
 }
 
-flr_engine *flr_hub_engine(const flr_hub *hub) { return hub->def.engine; }
-
 uint32_t flr_hub_clients(const flr_hub *hub)
 {
     uint32_t count = 0;

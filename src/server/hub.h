@@ -71,7 +71,6 @@ void flr_hub_set_share(flr_hub *hub, flr_share *share);
 int64_t flr_hub_pump(flr_hub *hub, int64_t now);
 
 uint32_t flr_hub_clients(const flr_hub *hub); /* that have said hello */
-flr_engine *flr_hub_engine(const flr_hub *hub);
 
 /* Tells all clients goodbye. */
 void flr_hub_close(flr_hub *hub, flr_result code, const char *sentence);
@@ -107,7 +106,6 @@ bool flr_client_session_ending(const flr_client_session *session);
 bool flr_client_session_over(const flr_client_session *session);
 /* Ends it with a bye; `code` and `sentence` say why. */
 void flr_client_session_end(flr_client_session *session, flr_result code, const char *sentence);
-uint32_t flr_client_session_number(const flr_client_session *session);
 /* Has it said hello, with the token where one is needed? */
 bool flr_client_session_welcome(const flr_client_session *session);
 
