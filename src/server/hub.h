@@ -32,11 +32,11 @@ typedef struct flr_hub_limits {
     /* bytes that may wait for a client; default 8 MiB. One for which half of them wait is sent no further changes of the scene,
      * but the difference when it has read them; so half of it has to be enough for a whole scene, 2 MiB */
     size_t queue;
-    uint32_t malformed;   /* frames that cannot be read before it is dropped; default 16 */
-    uint32_t per_second;  /* messages; default 20000 */
-    double hello_seconds; /* until a client must have said hello; default 10 */
-    uint32_t state_rate;  /* state frames in a second, where a client does not say; default 60 */
-    uint32_t state_rate_at_most; /* default 1000 */
+    uint32_t malformed;      /* frames that cannot be read before it is dropped; default 16 */
+    uint32_t per_second;     /* messages; default 20000 */
+    double hello_seconds;    /* until a client must have said hello; default 10 */
+    uint32_t state_rate;     /* state frames in a second, where a client does not say; default 60 */
+    uint32_t max_state_rate; /* default 1000 */
 } flr_hub_limits;
 
 flr_hub_limits flr_default_hub_limits(void);
