@@ -17,7 +17,10 @@ enum { BENCH_FALLING_MAX_PARTS = 20, BENCH_FALLING_FRAMES = 2000 };
 
 static const uint32_t numbers[] = {1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 20};
 static const double voxels[] = {4e-3, 2e-3, 1e-3};
-enum { NUMBERS = sizeof numbers / sizeof *numbers, VOXELS = sizeof voxels / sizeof *voxels };
+enum {
+    FALLING_NUMBERS = sizeof numbers / sizeof *numbers,
+    VOXELS = sizeof voxels / sizeof *voxels
+};
 
 static const double step = 1e-3;      /* s */
 static const double fastest = 0.6096; /* m/s: what the paper asks of a hand */
@@ -241,7 +244,7 @@ static flr_result bench_voxel(const flr_bench_options *options, const flr_model 
                 "pairs", "most", "contacts", "most", "broad us", "p50 [us]", "p99 [us]", "max [us]",
                 "Hz (p99)");
     g->count = 0;
-    for (size_t i = 0; i < NUMBERS && result == FLR_OK; i++) {
+    for (size_t i = 0; i < FALLING_NUMBERS && result == FLR_OK; i++) {
         bench_falling_row r = {.parts = numbers[i]};
         result = measure(options, &a, frames, &r, error);
         if (result != FLR_OK) break;
@@ -301,15 +304,15 @@ static flr_result drift_all(const asset *a, uint32_t count, size_t frames, flr_p
 static flr_result bench_broad(const flr_bench_options *options, const flr_model *model,
                               flr_bench_growth *g, flr_error *error)
 {
-    enum { COUNTS = 6, BENCH_FALLING_PARTS = 1000, DRIFTS = 1000, NUT = 8 };
-    static const uint32_t counts[COUNTS] = {20, 50, 100, 200, 500, BENCH_FALLING_PARTS};
+    enum { FALLING_COUNTS = 6, BENCH_FALLING_PARTS = 1000, DRIFTS = 1000, NUT = 8 };
+    static const uint32_t counts[FALLING_COUNTS] = {20, 50, 100, 200, 500, BENCH_FALLING_PARTS};
     size_t frames = DRIFTS / options->divide ? DRIFTS / options->divide : 1;
     assets a = {0};
     flr_pose *poses = malloc(BENCH_FALLING_PARTS * sizeof *poses);
     double *us = malloc(frames * sizeof *us);
     flr_result result = poses && us ? make_assets(model, 2e-3, &a, error)
                                     : flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    for (int i = 0; i < COUNTS && result == FLR_OK; i++) {
+    for (int i = 0; i < FALLING_COUNTS && result == FLR_OK; i++) {
         double found;
         result = drift_all(&a.all[NUT], counts[i], frames, poses, us, &found, error);
         if (result != FLR_OK) break;

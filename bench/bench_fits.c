@@ -31,11 +31,11 @@ static const struct engine {
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
-enum { RATE = 1000, MAX_FRAMES = 30000, MEASURED = 25, ASKED = 100, ROWS = 12 };
+enum { FITS_RATE = 1000, MAX_FRAMES = 30000, MEASURED = 25, ASKED = 100, ROWS = 12 };
 
 /* ---- what was measured ---- */
 
-typedef struct row {
+typedef struct fits_row {
     const char *name;
     bool peer;
     uint64_t count;             /* frames, or queries */
@@ -45,9 +45,9 @@ typedef struct row {
     double exact; /* metres: least at poses of this run; 0 where surfaces met; NAN: not measured */
     double way;   /* of the path that was made, 0 to 1; NAN: not a motion */
     double seconds; /* to make ready */
-} row;
+} fits_row;
 
-static void take_times(const flr_histogram *times, row *to)
+static void take_times(const flr_histogram *times, fits_row *to)
 {
     flr_percentiles p = flr_histogram_percentiles(times);
     to->count = p.count;
@@ -59,17 +59,17 @@ static uint64_t nanoseconds(double us) { return us > 0 ? (uint64_t)(us * 1e3) : 
 
 /* ---- a hand takes it apart ---- */
 
-typedef struct watch {
+typedef struct fits_watch {
     flr_histogram times;
-    row *row;
+    fits_row *row;
     double last_us, begun_us, limit_us; /* processor time */
     uint64_t frames;
-} watch;
+} fits_watch;
 
 /* after every frame, in the loop's thread */
 static void seen(void *context, const flr_world_frame *frame)
 {
-    watch *w = context;
+    fits_watch *w = context;
     double now = flr_bench_processor_us();
     if (w->frames++)
         flr_histogram_add(&w->times, nanoseconds(now - w->last_us));
@@ -83,7 +83,7 @@ static void seen(void *context, const flr_world_frame *frame)
 
 static bool go_on(void *context, uint64_t done)
 {
-    watch *w = context;
+    fits_watch *w = context;
     (void)done;
     return !flr_bench_stopped() && w->last_us - w->begun_us < w->limit_us;
 }
@@ -117,7 +117,7 @@ static double way_made(const flr_fit_case *fit, flr_pose T)
 }
 
 static flr_result run_stage(flr_env *env, const flr_fit_case *fit, flr_stage *stage,
-                            flr_device *device, uint64_t frames, watch *w, flr_error *error)
+                            flr_device *device, uint64_t frames, fits_watch *w, flr_error *error)
 {
     flr_pose *poses = calloc(frames, sizeof *poses);
     if (!poses) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for poses");
@@ -127,7 +127,7 @@ static flr_result run_stage(flr_env *env, const flr_fit_case *fit, flr_stage *st
     def.part = flr_stage_find(stage, NULL);
     def.device = device;
     def.frames = frames;
-    def.rate = RATE;
+    def.rate = FITS_RATE;
     def.single = true;
     def.poses = poses;
     def.seen = seen;
@@ -146,10 +146,10 @@ static flr_result run_stage(flr_env *env, const flr_fit_case *fit, flr_stage *st
 }
 
 static flr_result run_engine(flr_env *env, const flr_bench_options *options,
-                             const flr_fit_case *fit, const struct engine *engine, row *to,
+                             const flr_fit_case *fit, const struct engine *engine, fits_row *to,
                              flr_error *error)
 {
-    *to = (row){.name = engine->name, .lower = INFINITY, .upper = INFINITY};
+    *to = (fits_row){.name = engine->name, .lower = INFINITY, .upper = INFINITY};
     flr_scene scene = *fit->scene;
     engine->choose(&scene.contact);
     flr_stage_def stage_def = flr_default_stage_def();
@@ -167,7 +167,7 @@ static flr_result run_engine(flr_env *env, const flr_bench_options *options,
     script_def.path_count = fit->path_count;
     flr_script *script = NULL;
     flr_device *device = NULL;
-    watch *w = calloc(1, sizeof *w);
+    fits_watch *w = calloc(1, sizeof *w);
     if (!w) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
     if (result == FLR_OK) result = flr_script_create(&script_def, &script, error);
     flr_hand_def hand = flr_default_hand_def();
@@ -179,7 +179,7 @@ static flr_result run_engine(flr_env *env, const flr_bench_options *options,
         w->row = to;
         w->limit_us = 4e6 * options->repeat / options->divide;
         /* half a second more for the hand to arrive */
-        double frames = (flr_script_duration(script) + 0.5) * RATE;
+        double frames = (flr_script_duration(script) + 0.5) * FITS_RATE;
         result = run_stage(env, fit, stage, device, (uint64_t)fmin(frames, MAX_FRAMES), w, error);
         take_times(&w->times, to);
     }
@@ -203,14 +203,14 @@ static flr_pose pose_at(const flr_fit_case *fit, size_t i, size_t count)
 }
 
 static flr_result ask_peer(const flr_bench_options *options, const flr_fit_case *fit, size_t index,
-                           row *to, flr_error *error)
+                           fits_row *to, flr_error *error)
 {
-    *to = (row){.name = flr_fit_peer_name(index),
-                .peer = true,
-                .lower = NAN,
-                .upper = NAN,
-                .exact = NAN,
-                .way = NAN};
+    *to = (fits_row){.name = flr_fit_peer_name(index),
+                     .peer = true,
+                     .lower = NAN,
+                     .upper = NAN,
+                     .exact = NAN,
+                     .way = NAN};
     flr_histogram *times = calloc(1, sizeof *times);
     if (!times) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     double begin = flr_bench_processor_us();
@@ -244,14 +244,14 @@ static const char *number(double value, double scale, const char *format, char t
 }
 
 /* an engine that took the part out */
-static bool succeeded(const row *r) { return !r->peer && r->way > 0.9; }
+static bool succeeded(const fits_row *r) { return !r->peer && r->way > 0.9; }
 
 /* the fastest engine: of those that took the part out, if there are any; NULL: there is none */
-static const row *fastest_engine(const row *rows, size_t count)
+static const fits_row *fastest_engine(const fits_row *rows, size_t count)
 {
-    const row *best = NULL;
+    const fits_row *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        const row *r = &rows[i];
+        const fits_row *r = &rows[i];
         if (r->peer) continue;
         if (!best || succeeded(r) > succeeded(best) ||
             (succeeded(r) == succeeded(best) && r->p99 < best->p99))
@@ -260,7 +260,7 @@ static const row *fastest_engine(const row *rows, size_t count)
     return best;
 }
 
-static void tell_row(const row *r, const row *against, FILE *out)
+static void tell_row(const fits_row *r, const fits_row *against, FILE *out)
 {
     char lower[32], upper[32], exact[32], way[32], ratio[32];
     number(r->peer && against ? r->p99 / against->p99 : NAN, 1,
@@ -271,7 +271,7 @@ static void tell_row(const row *r, const row *against, FILE *out)
             number(r->exact, 1e3, "%.4f", exact), number(r->way, 100, "%.0f %%", way), ratio);
 }
 
-static void tell_json(const row *r, bool first, FILE *out)
+static void tell_json(const fits_row *r, bool first, FILE *out)
 {
     char lower[32], upper[32], exact[32], way[32];
     const char *json[] = {number(r->lower, 1, "%.9g", lower), number(r->upper, 1, "%.9g", upper),
@@ -287,8 +287,8 @@ static void tell_json(const row *r, bool first, FILE *out)
             r->seconds);
 }
 
-static void tell_case(const flr_bench_options *options, const flr_fit_case *fit, const row *rows,
-                      size_t count, bool first, FILE *out)
+static void tell_case(const flr_bench_options *options, const flr_fit_case *fit,
+                      const fits_row *rows, size_t count, bool first, FILE *out)
 {
     if (options->json) {
         char gap[32];
@@ -318,7 +318,7 @@ static void tell_head(const flr_bench_options *options, FILE *out)
             "a frame of a simulated hand at %d Hz, from assembled to free; processor time of the "
             "thread; a run ends after %.3g s\nleast distance in mm: reported (from, to), and exact "
             "at %d poses of the run; way: how much of the path was made\n",
-            RATE, 4.0 * options->repeat / options->divide, MEASURED);
+            FITS_RATE, 4.0 * options->repeat / options->divide, MEASURED);
 #ifdef FLR_PEERS
     fprintf(out, "peers: one query at poses of the path; ratio: their p99 over that of the fastest "
                  "engine that took the part out (*: none did)\n");
@@ -334,7 +334,7 @@ static void tell_head(const flr_bench_options *options, FILE *out)
 static flr_result bench_case(flr_env *env, const flr_bench_options *options,
                              const flr_fit_case *fit, bool first, FILE *out, flr_error *error)
 {
-    row rows[ROWS];
+    fits_row rows[ROWS];
     size_t count = 0;
     flr_result result = FLR_OK;
     for (size_t i = 0; i < ENGINES && result == FLR_OK; i++)

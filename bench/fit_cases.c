@@ -189,11 +189,11 @@ static size_t other_ids(const char *text, const char *moving, char ids[][128], s
 static flr_result make_path(const struct assembly *a, flr_pose T, flr_fit_case *fit,
                             flr_error *error)
 {
-    enum { STEPS = 12 };
+    enum { TURN_STEPS = 12 };
     flr_vec3 way = flr_vec3_make(a->way[0] * mm, a->way[1] * mm, a->way[2] * mm);
     double length = flr_vec3_length(way), turns = a->pitch > 0 ? length / (a->pitch * mm) : 0;
     double from = a->pitch > 0 ? a->start / turns : a->start * mm / length;
-    size_t count = 2 * STEPS + (size_t)ceil(turns * STEPS);
+    size_t count = 2 * TURN_STEPS + (size_t)ceil(turns * TURN_STEPS);
     fit->path = calloc(count + 1, sizeof *fit->path);
     if (!fit->path) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i <= count; i++) {

@@ -91,7 +91,7 @@ static void lay_gear(flr_fit_solid *solid, const gear *g, double chord, double b
 
 static flr_result build(const flr_fit_options *o, flr_model *model, flr_error *error)
 {
-    enum { STEPS = 24 };
+    enum { GEAR_PATH_STEPS = 24 };
     flr_fit_scratch *s = flr_fit_scratch_make(error);
     if (!s) return FLR_NO_MEMORY;
     const double m = o->size, width = 6 * m, post = 3 * m, apart = (STANDING + MOVING) * m / 2;
@@ -117,9 +117,9 @@ static flr_result build(const flr_fit_options *o, flr_model *model, flr_error *e
         if (moving) lay_gear(moving, &small, o->chord, post + o->gap, 0, width, s);
         result = flr_fit_add_solid(model, moving, "pinion", error);
     }
-    for (int i = 0; i <= STEPS; i++)
-        flr_fit_path_add(&s->path, 2.0 * i / STEPS,
-                         flr_kit_at(apart, 0, (width + 4 * m) * i / STEPS));
+    for (int i = 0; i <= GEAR_PATH_STEPS; i++)
+        flr_fit_path_add(&s->path, 2.0 * i / GEAR_PATH_STEPS,
+                         flr_kit_at(apart, 0, (width + 4 * m) * i / GEAR_PATH_STEPS));
     if (result == FLR_OK) result = flr_fit_add_path(model, &s->path, error);
     free(s);
     return result;

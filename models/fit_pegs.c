@@ -6,9 +6,9 @@
 /* from the assembled pose along `way`: slowly while it is in, then on */
 static flr_result add_straight(flr_model *model, flr_fit_scratch *s, flr_vec3 way, flr_error *error)
 {
-    enum { STEPS = 24 };
-    for (int i = 0; i <= STEPS; i++) {
-        double k = (double)i / STEPS;
+    enum { PEG_PATH_STEPS = 24 };
+    for (int i = 0; i <= PEG_PATH_STEPS; i++) {
+        double k = (double)i / PEG_PATH_STEPS;
         flr_fit_path_add(&s->path, 2 * k, flr_kit_at(k * way.x, k * way.y, k * way.z));
     }
     return flr_fit_add_path(model, &s->path, error);

@@ -127,16 +127,16 @@ static void next_ridge(flr_fit_solid *solid, const ridge *r, const flr_fit_curve
 
 /* ---- the two parts ---- */
 
-typedef struct thread {
+typedef struct thread_plan {
     const struct metric *metric;
     double step; /* turns */
     ridge bolt, nut;
     double seat; /* z of the nut when assembled */
-} thread;
+} thread_plan;
 
-static thread plan(const struct metric *metric, const flr_fit_options *options)
+static thread_plan plan(const struct metric *metric, const flr_fit_options *options)
 {
-    thread t = {.metric = metric};
+    thread_plan t = {.metric = metric};
     double pitch = metric->pitch * mm, gap = options->gap, major = metric->d * mm / 2;
     double minor = major - 5.0 / 8 * pitch * 1.5 * tan30; /* 5/8 of the height of the triangle */
     t.step = flr_fit_step(major, options->chord);
@@ -175,7 +175,8 @@ static thread plan(const struct metric *metric, const flr_fit_options *options)
 }
 
 /* the head's top is z = 0 */
-static flr_result add_bolt(flr_model *model, const thread *t, flr_fit_scratch *s, flr_error *error)
+static flr_result add_bolt(flr_model *model, const thread_plan *t, flr_fit_scratch *s,
+                           flr_error *error)
 {
     const struct metric *metric = t->metric;
     flr_fit_solid *bolt = flr_fit_solid_begin();
@@ -191,7 +192,8 @@ static flr_result add_bolt(flr_model *model, const thread *t, flr_fit_scratch *s
     return flr_fit_add_solid(model, bolt, "bolt", error);
 }
 
-static flr_result add_nut(flr_model *model, const thread *t, flr_fit_scratch *s, flr_error *error)
+static flr_result add_nut(flr_model *model, const thread_plan *t, flr_fit_scratch *s,
+                          flr_error *error)
 {
     flr_fit_solid *nut = flr_fit_solid_begin();
     flr_fit_circle(&s->a, t->nut.base, t->step);
@@ -205,18 +207,20 @@ static flr_result add_nut(flr_model *model, const thread *t, flr_fit_scratch *s,
 }
 
 /* a turn a second, in twelfths, until the nut is off; then straight up */
-static flr_result add_path(flr_model *model, const thread *t, flr_fit_scratch *s, flr_error *error)
+static flr_result add_path(flr_model *model, const thread_plan *t, flr_fit_scratch *s,
+                           flr_error *error)
 {
-    enum { STEPS = 12 };
+    enum { THREAD_PATH_STEPS = 12 };
     double top = t->bolt.high + 0.2 * t->bolt.base, pitch = t->bolt.pitch;
-    int steps = (int)ceil(STEPS * (top - t->seat) / pitch) + 1;
+    int steps = (int)ceil(THREAD_PATH_STEPS * (top - t->seat) / pitch) + 1;
     flr_pose pose = flr_kit_at(0, 0, t->seat);
     for (int i = 0; i <= steps; i++) {
-        pose = flr_kit_turn_z(flr_kit_at(0, 0, t->seat + pitch * i / STEPS), (double)i / STEPS);
-        flr_fit_path_add(&s->path, (double)i / STEPS, pose);
+        pose = flr_kit_turn_z(flr_kit_at(0, 0, t->seat + pitch * i / THREAD_PATH_STEPS),
+                              (double)i / THREAD_PATH_STEPS);
+        flr_fit_path_add(&s->path, (double)i / THREAD_PATH_STEPS, pose);
     }
     pose.p.z += t->metric->d * mm;
-    flr_fit_path_add(&s->path, (double)steps / STEPS + 1, pose);
+    flr_fit_path_add(&s->path, (double)steps / THREAD_PATH_STEPS + 1, pose);
     return flr_fit_add_path(model, &s->path, error);
 }
 
@@ -231,7 +235,7 @@ static flr_result build(const flr_fit_options *options, flr_model *model, flr_er
                         options->size / mm);
     flr_fit_scratch *scratch = flr_fit_scratch_make(error);
     if (!scratch) return FLR_NO_MEMORY;
-    thread t = plan(metric, options);
+    thread_plan t = plan(metric, options);
     flr_result result = add_bolt(model, &t, scratch, error);
     if (result == FLR_OK) result = add_nut(model, &t, scratch, error);
     if (result == FLR_OK) result = add_path(model, &t, scratch, error);

@@ -178,8 +178,6 @@ void flr_kit_cylinder(flr_kit *kit, flr_pose at, double r, double height);
 void flr_kit_rounded_cylinder(flr_kit *kit, flr_pose at, double r, double height, double rounding);
 void flr_kit_tube(flr_kit *kit, flr_pose at, double r_outer, double r_inner, double height);
 void flr_kit_cone(flr_kit *kit, flr_pose at, double r_bottom, double r_top, double height);
-/* A dome of base radius r on the plane z = 0. */
-void flr_kit_dome(flr_kit *kit, flr_pose at, double r, double height);
 void flr_kit_sphere(flr_kit *kit, flr_pose at, double r);
 /* A ring of round section about z. */
 void flr_kit_torus(flr_kit *kit, flr_pose at, double r_ring, double r_section);

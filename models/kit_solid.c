@@ -447,20 +447,6 @@ void flr_kit_cone(flr_kit *kit, flr_pose at, double r_bottom, double r_top, doub
     flr_kit_revolve(kit, at, &o, flr_kit_sides(kit, r_bottom > r_top ? r_bottom : r_top));
 }
 
-void flr_kit_dome(flr_kit *kit, flr_pose at, double r, double height)
-{
-    flr_kit_outline o;
-    int sides = flr_kit_sides(kit, r), steps = sides / 4;
-    flr_outline_clear(&o);
-    flr_outline_point(&o, 0, 0);
-    for (int i = 0; i < steps; i++)
-        flr_outline_point(&o, r * flr_kit_cos(0.25 * i / steps),
-                          height * flr_kit_sin(0.25 * i / steps));
-    flr_outline_point(&o, 0, height);
-    flr_outline_close(&o);
-    flr_kit_revolve(kit, at, &o, sides);
-}
-
 void flr_kit_sphere(flr_kit *kit, flr_pose at, double r)
 {
     flr_kit_outline o;

@@ -144,14 +144,14 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
 }
 
 /* How the parts of a scene are read. */
-typedef struct reading {
+typedef struct scene_reading {
     flr_cli *cli;
     const contacts_values *values;
     const flr_scene *scene;
     const char *moving;
-} reading;
+} scene_reading;
 
-static double voxel_of(const reading *r, uint32_t i)
+static double voxel_of(const scene_reading *r, uint32_t i)
 {
     bool moves = !strcmp(r->scene->parts[i].name, r->moving);
     if (moves && r->values->moving_voxel > 0) return r->values->moving_voxel;
@@ -160,7 +160,7 @@ static double voxel_of(const reading *r, uint32_t i)
 
 static bool begin_part(void *context, uint32_t i, double *voxel, flr_mesh_options *options)
 {
-    const reading *r = context;
+    const scene_reading *r = context;
     flr_progress(r->cli, i, r->scene->part_count, "reading %s", r->scene->parts[i].name);
     *voxel = voxel_of(r, i);
     *options = flr_input_mesh_options(&r->values->input, *voxel);
@@ -169,7 +169,7 @@ static bool begin_part(void *context, uint32_t i, double *voxel, flr_mesh_option
 
 static void end_part(void *context, uint32_t i, const flr_mesh_report *report)
 {
-    const reading *r = context;
+    const scene_reading *r = context;
     flr_warn_left_out(r->cli, r->scene->parts[i].name, report);
 }
 
@@ -177,7 +177,7 @@ static void end_part(void *context, uint32_t i, const flr_mesh_report *report)
 static flr_result load_parts(flr_cli *cli, const contacts_values *values, const flr_scene *scene,
                              const char *moving, flr_contacts_job *j, flr_error *error)
 {
-    reading r = {cli, values, scene, moving};
+    scene_reading r = {cli, values, scene, moving};
     flr_parts_def def = {
         .env = cli->env, .scene = scene, .begin = begin_part, .end = end_part, .context = &r};
     flr_part_list parts = {0};

@@ -613,7 +613,7 @@ const flr_command flr_cmd_run = {
         "gives the same hash. With --tool point the hand holds nothing: it touches all parts, "
         "their "
         "exact triangles, with a point that stays outside, and feels a force without torque.\n\n"
-        "Told are the times of a frame, the points tested, contacts, potential penetrations of "
+        "Reports the times of a frame, the points tested, contacts, potential penetrations of "
         "exact surfaces and their ratio (frames with one to frames with contact), the least "
         "distance, the largest force and torque at the device, and the hash of all that happened.",
     .options = options,

@@ -9,14 +9,14 @@ enum { EVEN = 1000 }; /* frames that are measured at even steps, before those th
 
 /* ---- meshes ---- */
 
-typedef struct reading {
+typedef struct report_reading {
     flr_cli *cli;
     const flr_scene *scene;
-} reading;
+} report_reading;
 
 static bool show_reading(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
-    const reading *r = context;
+    const report_reading *r = context;
     (void)voxel, (void)options;
     flr_progress(r->cli, part, r->scene->part_count, "reading %s", r->scene->parts[part].name);
     return true;
@@ -24,7 +24,7 @@ static bool show_reading(void *context, uint32_t part, double *voxel, flr_mesh_o
 
 flr_result flr_report_meshes(flr_cli *cli, flr_report *r, flr_error *error)
 {
-    reading shown = {cli, r->from.scene};
+    report_reading shown = {cli, r->from.scene};
     flr_parts_def def = {.env = cli->env,
                          .scene = r->from.scene,
                          .options = &r->from.setup.options,

@@ -130,50 +130,6 @@ static void write_base64(FILE *out, const flr_blob *blob)
     }
 }
 
-static flr_colour colour_of(const flr_scene *scene, size_t part)
-{
-    uint32_t rgb = scene->parts[part].colour;
-    if (rgb == FLR_SCENE_NO_COLOUR) return flr_picture_palette(part);
-    flr_colour colour = {(float)(rgb >> 16 & 0xFF) / 255, (float)(rgb >> 8 & 0xFF) / 255,
-                         (float)(rgb & 0xFF) / 255};
-    return colour;
-}
-
-/* all parts as they stand after a frame */
-static void place_parts(const flr_report *r, size_t frame, flr_picture_part *parts)
-{
-    const flr_scene *scene = r->from.scene;
-    uint32_t number = 0;
-    for (size_t i = 0; i < scene->part_count; i++) {
-        bool moves = scene->parts[i].moving && number < r->moving;
-        parts[i] = (flr_picture_part){.mesh = flr_report_mesh(r, i),
-                                      .T_world_part = scene->parts[i].T_world_part,
-                                      .colour = colour_of(scene, i)};
-        if (moves) parts[i].T_world_part = r->poses[frame * r->moving + number++];
-    }
-}
-
-/* where the moving parts are in the whole recording, with a little room around it */
-static flr_box3 focus_of(const flr_report *r)
-{
-    const flr_scene *scene = r->from.scene;
-    flr_box3 box = flr_box3_empty();
-    uint32_t number = 0;
-    for (size_t i = 0; i < scene->part_count; i++) {
-        if (!scene->parts[i].moving || number >= r->moving) continue;
-        double radius = 0.5 * flr_vec3_length(flr_box3_size(flr_report_mesh(r, i)->bounds));
-        flr_vec3 centre = flr_box3_centre(flr_report_mesh(r, i)->bounds);
-        for (size_t k = 0; k < r->count; k++) {
-            flr_vec3 p = flr_pose_apply(r->poses[k * r->moving + number], centre);
-            flr_vec3 around = flr_vec3_make(radius, radius, radius);
-            box = flr_box3_add(box, flr_vec3_add(p, around));
-            box = flr_box3_add(box, flr_vec3_sub(p, around));
-        }
-        number++;
-    }
-    return flr_box3_grow(box, 0.03 * flr_vec3_length(flr_box3_size(box)));
-}
-
 static flr_result write_picture(FILE *out, const flr_report *r, size_t frame, const char *says,
                                 flr_report_view *view, flr_error *error)
 {

@@ -25,7 +25,7 @@ static void place_parts(const flr_report *r, size_t frame, flr_picture_part *par
     uint32_t number = 0;
     for (size_t i = 0; i < scene->part_count; i++) {
         bool moves = scene->parts[i].moving && number < r->moving;
-        parts[i] = (flr_picture_part){.mesh = r->parts.list[i].shape->mesh->mesh,
+        parts[i] = (flr_picture_part){.mesh = flr_report_mesh(r, i),
                                       .T_world_part = scene->parts[i].T_world_part,
                                       .colour = colour_of(scene, i)};
         if (moves) parts[i].T_world_part = r->poses[frame * r->moving + number++];
@@ -40,9 +40,8 @@ static flr_box3 focus_of(const flr_report *r)
     uint32_t number = 0;
     for (size_t i = 0; i < scene->part_count; i++) {
         if (!scene->parts[i].moving || number >= r->moving) continue;
-        double radius =
-            0.5 * flr_vec3_length(flr_box3_size(r->parts.list[i].shape->mesh->mesh->bounds));
-        flr_vec3 centre = flr_box3_centre(r->parts.list[i].shape->mesh->mesh->bounds);
+        double radius = 0.5 * flr_vec3_length(flr_box3_size(flr_report_mesh(r, i)->bounds));
+        flr_vec3 centre = flr_box3_centre(flr_report_mesh(r, i)->bounds);
         for (size_t k = 0; k < r->count; k++) {
             flr_vec3 p = flr_pose_apply(r->poses[k * r->moving + number], centre);
             flr_vec3 around = flr_vec3_make(radius, radius, radius);

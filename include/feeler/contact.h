@@ -179,8 +179,7 @@ FLR_API void flr_contact_query(flr_contact_pair *pair, flr_pose T_world_shell,
 /* The contacts of the last query, `result.listed` of them, valid until the next. RT safe. */
 FLR_API const flr_contact *flr_contact_list(const flr_contact_pair *pair);
 
-/* Bytes that the pair holds; "scalar", "AVX2" or "AVX-512". RT safe. */
-FLR_API size_t flr_contact_pair_bytes(const flr_contact_pair *pair);
+/* "scalar", "AVX2" or "AVX-512". RT safe. */
 FLR_API const char *flr_contact_pair_simd(const flr_contact_pair *pair);
 
 /* ---- the continuous check ---- */

@@ -316,21 +316,9 @@ enum { FLR_UDP_MAX = 65507 };
 /* Datagrams this socket dropped because they were larger than the capacity given. */
 FLR_API uint64_t flr_udp_dropped(const flr_socket *socket);
 
-/* A TCP listener, its next connection, and a connection to somewhere. A connect goes on
- * in the background: the socket is ready for writing when it is through, and the first
- * send or receive tells if it failed. */
+/* A TCP listener: whether `local` can be listened on. */
 FLR_API flr_result flr_tcp_listen(flr_env *env, flr_address local, flr_socket **socket,
                                   flr_error *error);
-FLR_API flr_result flr_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from,
-                                  flr_error *error);
-FLR_API flr_result flr_tcp_connect(flr_env *env, flr_address to, flr_socket **socket,
-                                   flr_error *error);
-/* Sends what fits now; `*sent` may be less than `count`. */
-FLR_API flr_result flr_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent,
-                                flr_error *error);
-/* FLR_CLOSED when the other side has closed in order. */
-FLR_API flr_result flr_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got,
-                                   flr_error *error);
 
 /* The address a socket is bound to (useful after port 0). */
 FLR_API flr_address flr_socket_local(const flr_socket *socket);

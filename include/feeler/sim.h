@@ -47,16 +47,13 @@ typedef struct flr_sim flr_sim;
 typedef struct flr_sim_network {
     int64_t delay_ns;  /* one way, at least */
     int64_t jitter_ns; /* and up to this much more, evenly spread; lets datagrams overtake */
-    double loss;       /* probability that a packet is lost; a stream sends it again, later */
+    double loss;       /* probability that a packet is lost */
     double duplicate;  /* probability that a datagram comes twice */
     double reorder;    /* probability that a datagram is held back by reorder_ns */
     int64_t reorder_ns;
     double bytes_per_second; /* of each direction between two nodes, packets queue up;
                                 0: no limit */
     size_t udp_buffer;       /* bytes a socket holds; what comes beyond is dropped */
-    size_t tcp_buffer;       /* bytes a stream holds one way, sent and not yet received */
-    int64_t tcp_timeout_ns;  /* a stream that gets nothing through for so long is cut off;
-                                0: never, it goes on when the network does */
 } flr_sim_network;
 
 typedef enum flr_sim_failure {
@@ -87,7 +84,7 @@ typedef struct flr_sim_def {
     flr_sim_disk disk; /* of every new node */
 } flr_sim_def;
 
-/* Seed 1, a fast network and disk without faults, streams cut off after 10 s. */
+/* Seed 1, a fast network and disk without faults. */
 FLR_API flr_sim_def flr_default_sim_def(void);
 
 /* NULL: no memory. */
@@ -129,7 +126,7 @@ FLR_API void flr_sim_set_network(flr_sim *sim, const flr_sim_network *network);
 FLR_API void flr_sim_set_link(flr_env *from, flr_env *to, const flr_sim_network *network);
 
 /* Nodes of different groups cannot reach each other; all begin in group 0. Datagrams on their
- * way are lost, streams stall, and are cut off after tcp_timeout_ns. */
+ * way are lost. */
 FLR_API void flr_sim_set_group(flr_env *node, int group);
 /* All nodes into group 0. */
 FLR_API void flr_sim_heal(flr_sim *sim);
@@ -162,10 +159,6 @@ typedef struct flr_sim_stats {
     uint64_t cut;         /* lost to a partition or a node that is down or does not exist */
     uint64_t unheard;     /* nobody had the port */
     uint64_t overflowed;  /* the socket's buffer was full, or the reader's too small */
-    uint64_t streams;     /* connections begun */
-    uint64_t refused;     /* … that met no listener */
-    uint64_t broken;      /* … cut off by timeout or reset */
-    uint64_t resent;      /* stream packets that had to be sent again */
     uint64_t operations;  /* of disks */
     uint64_t failures;    /* … made to fail */
     uint64_t short_reads; /* … made short */

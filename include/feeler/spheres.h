@@ -138,7 +138,6 @@ FLR_API flr_spheres_def flr_default_spheres_def(void);
 FLR_API flr_result flr_spheres_create(const flr_spheres_def *def, flr_spheres **spheres,
                                       flr_error *error);
 FLR_API void flr_spheres_destroy(flr_spheres *spheres); /* NULL allowed; not RT safe */
-FLR_API size_t flr_spheres_bytes(const flr_spheres *spheres);
 
 typedef struct flr_spheres_params {
     /* The paper's optimisations; the answer is the same without (down to voxels). */
@@ -282,7 +281,6 @@ typedef struct flr_impulse flr_impulse;
 /* Fails with FLR_NO_MEMORY. Not RT safe. */
 FLR_API flr_result flr_impulse_create(uint32_t pairs, flr_impulse **impulse, flr_error *error);
 FLR_API void flr_impulse_destroy(flr_impulse *impulse); /* NULL allowed; not RT safe */
-FLR_API size_t flr_impulse_bytes(const flr_impulse *impulse);
 
 /* ---- every frame; one thread at a time per flr_impulse; RT safe ---- */
 

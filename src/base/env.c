@@ -457,51 +457,6 @@ flr_result flr_tcp_listen(flr_env *env, flr_address local, flr_socket **socket, 
     return opened_socket(opened, env, FLR_SOCKET_LISTENER, socket);
 }
 
-flr_result flr_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from,
-                          flr_error *error)
-{
-    FLR_ASSERT(listener && listener->kind == FLR_SOCKET_LISTENER && socket);
-    flr_socket *opened;
-    flr_address peer;
-    int code = listener->env->ops->tcp_accept(listener, &opened, &peer);
-    if (code) return fail_socket(error, listener->local, "accept", code);
-    if (from) *from = peer;
-    return opened_socket(opened, listener->env, FLR_SOCKET_STREAM, socket);
-}
-
-flr_result flr_tcp_connect(flr_env *env, flr_address to, flr_socket **socket, flr_error *error)
-{
-    FLR_ASSERT(env && socket);
-    flr_socket *opened;
-    int code = env->ops->tcp_connect(env, to, &opened);
-    if (code) return fail_socket(error, to, "connect", code);
-    return opened_socket(opened, env, FLR_SOCKET_STREAM, socket);
-}
-
-flr_result flr_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent,
-                        flr_error *error)
-{
-    FLR_ASSERT(socket && socket->kind == FLR_SOCKET_STREAM && (bytes || count == 0) && sent);
-    int code = socket->env->ops->tcp_send(socket, bytes, count, sent);
-    return code ? fail_socket(error, socket->peer, "send", code) : FLR_OK;
-}
-
-flr_result flr_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got,
-                           flr_error *error)
-{
-    FLR_ASSERT(socket && socket->kind == FLR_SOCKET_STREAM && bytes && capacity > 0 && got);
-    size_t count = 0;
-    int code = socket->env->ops->tcp_receive(socket, bytes, capacity, &count);
-    if (code) return fail_socket(error, socket->peer, "receive", code);
-    if (count == 0) {
-        char text[FLR_ADDRESS_TEXT_SIZE];
-        return flr_fail(error, FLR_CLOSED, "%s: closed by the other side",
-                        flr_address_print(socket->peer, text));
-    }
-    *got = count;
-    return FLR_OK;
-}
-
 flr_address flr_socket_local(const flr_socket *socket)
 {
     FLR_ASSERT(socket);

@@ -51,16 +51,12 @@ typedef struct flr_env_ops {
     int (*folder_room)(flr_env *env, const char *path, uint64_t *bytes);
     int (*folder_list)(flr_env *env, const char *path, char ***names, size_t *count);
 
-    // sockets; EAGAIN: nothing to do now; *got = 0 with result 0 from tcp_receive: closed in order
+    // sockets; EAGAIN: nothing to do now
     int (*udp_open)(flr_env *env, flr_address local, flr_socket **socket);
     int (*udp_send)(flr_socket *socket, flr_address to, const void *bytes, size_t count);
     int (*udp_receive)(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,
                        size_t *got);
     int (*tcp_listen)(flr_env *env, flr_address local, flr_socket **socket);
-    int (*tcp_accept)(flr_socket *listener, flr_socket **socket, flr_address *from);
-    int (*tcp_connect)(flr_env *env, flr_address to, flr_socket **socket);
-    int (*tcp_send)(flr_socket *socket, const void *bytes, size_t count, size_t *sent);
-    int (*tcp_receive)(flr_socket *socket, void *bytes, size_t capacity, size_t *got);
     void (*socket_close)(flr_socket *socket);                                      // frees it
     int (*wait)(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns); // ETIMEDOUT
 } flr_env_ops;
@@ -83,18 +79,14 @@ struct flr_reads {
     bool at_once;
 };
 
-typedef enum flr_socket_kind {
-    FLR_SOCKET_UDP,
-    FLR_SOCKET_LISTENER,
-    FLR_SOCKET_STREAM
-} flr_socket_kind;
+typedef enum flr_socket_kind { FLR_SOCKET_UDP, FLR_SOCKET_LISTENER } flr_socket_kind;
 
 /* The first member of every socket. */
 struct flr_socket {
     flr_env *env;
     flr_socket_kind kind;
-    flr_address local, peer; /* peer: of a stream */
-    uint64_t dropped;        /* datagrams that did not fit the caller's buffer */
+    flr_address local;
+    uint64_t dropped; /* datagrams that did not fit the caller's buffer */
 };
 
 /* Opens like flr_file_open_with(), with `like` as above. 0 or an errno value. */
@@ -127,10 +119,6 @@ int flr_real_udp_send(flr_socket *socket, flr_address to, const void *bytes, siz
 int flr_real_udp_receive(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,
                          size_t *got);
 int flr_real_tcp_listen(flr_env *env, flr_address local, flr_socket **socket);
-int flr_real_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from);
-int flr_real_tcp_connect(flr_env *env, flr_address to, flr_socket **socket);
-int flr_real_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent);
-int flr_real_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got);
 void flr_real_socket_close(flr_socket *socket);
 int flr_real_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns);
 

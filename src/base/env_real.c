@@ -371,10 +371,6 @@ static const flr_env_ops real_ops = {
     .udp_send = flr_real_udp_send,
     .udp_receive = flr_real_udp_receive,
     .tcp_listen = flr_real_tcp_listen,
-    .tcp_accept = flr_real_tcp_accept,
-    .tcp_connect = flr_real_tcp_connect,
-    .tcp_send = flr_real_tcp_send,
-    .tcp_receive = flr_real_tcp_receive,
     .socket_close = flr_real_socket_close,
     .wait = flr_real_wait,
 };

@@ -1,7 +1,6 @@
 /* env: the real machine's sockets */
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +67,7 @@ static void set_option(int fd, int level, int option, int value)
 }
 
 /* wraps a descriptor, which is closed on failure */
-static int wrap(int fd, flr_address peer, flr_socket **socket)
+static int wrap(int fd, flr_socket **socket)
 {
     real_socket *made = malloc(sizeof *made);
     if (!made) {
@@ -81,7 +80,6 @@ static int wrap(int fd, flr_address peer, flr_socket **socket)
     (void)getsockname(fd, &local.any, &size);
     made->fd = fd;
     made->base.local = from_system(&local);
-    made->base.peer = peer;
     *socket = &made->base;
     return 0;
 }
@@ -122,7 +120,7 @@ int flr_real_udp_open(flr_env *env, flr_address local, flr_socket **socket)
         close(fd);
         return code;
     }
-    return wrap(fd, local, socket);
+    return wrap(fd, socket);
 }
 
 int flr_real_udp_send(flr_socket *socket, flr_address to, const void *bytes, size_t count)
@@ -178,63 +176,7 @@ int flr_real_tcp_listen(flr_env *env, flr_address local, flr_socket **socket)
         close(fd);
         return code;
     }
-    return wrap(fd, local, socket);
-}
-
-int flr_real_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from)
-{
-    any_address system;
-    memset(&system, 0, sizeof system);
-    int fd;
-    do {
-        socklen_t size = sizeof system;
-        fd = accept4(descriptor(listener), &system.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    } while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
-    if (fd < 0) return errno == EWOULDBLOCK ? EAGAIN : errno;
-    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *from = from_system(&system);
-    return wrap(fd, *from, socket);
-}
-
-int flr_real_tcp_connect(flr_env *env, flr_address to, flr_socket **socket)
-{
-    (void)env;
-    any_address system;
-    socklen_t size;
-    int code = to_system(to, &system, &size);
-    if (code) return code;
-    int fd;
-    code = new_descriptor(to, SOCK_STREAM, &fd);
-    if (code) return code;
-    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    if (connect(fd, &system.any, size) != 0 && errno != EINPROGRESS && errno != EINTR) {
-        code = errno;
-        close(fd);
-        return code;
-    }
-    return wrap(fd, to, socket);
-}
-
-int flr_real_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent)
-{
-    ssize_t done;
-    do {
-        done = send(descriptor(socket), bytes, count, MSG_NOSIGNAL);
-    } while (done < 0 && errno == EINTR);
-    if (done < 0) return errno == EWOULDBLOCK ? EAGAIN : errno;
-    *sent = (size_t)done;
-    return 0;
-}
-
-int flr_real_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got)
-{
-    ssize_t done;
-    do {
-        done = recv(descriptor(socket), bytes, capacity, 0);
-    } while (done < 0 && errno == EINTR);
-    if (done < 0) return errno == EWOULDBLOCK ? EAGAIN : errno;
-    *got = (size_t)done;
-    return 0;
+    return wrap(fd, socket);
 }
 
 void flr_real_socket_close(flr_socket *socket)

@@ -98,10 +98,6 @@ static const flr_env_ops sim_ops = {
     .udp_send = flr_sim_udp_send,
     .udp_receive = flr_sim_udp_receive,
     .tcp_listen = flr_sim_tcp_listen,
-    .tcp_accept = flr_sim_tcp_accept,
-    .tcp_connect = flr_sim_tcp_connect,
-    .tcp_send = flr_sim_tcp_send,
-    .tcp_receive = flr_sim_tcp_receive,
     .socket_close = flr_sim_socket_close,
     .wait = flr_sim_wait,
 };
@@ -116,8 +112,6 @@ flr_sim_def flr_default_sim_def(void)
     def.wall_ns = 1767225600 * FLR_SIM_S; // 2026-01-01
     def.network.delay_ns = 100000;
     def.network.udp_buffer = 212992;
-    def.network.tcp_buffer = 65536;
-    def.network.tcp_timeout_ns = 10 * FLR_SIM_S;
     return def;
 }
 
@@ -137,7 +131,6 @@ void flr_sim_destroy(flr_sim *sim)
     for (size_t i = 0; i < sim->node_count; i++)
         FLR_ASSERT(!sim->nodes[i]->sockets && sim->nodes[i]->disk.open_files == 0);
     flr_sim_net_free(sim);
-    flr_sim_stream_free(sim);
     for (size_t i = 0; i < sim->node_count; i++) {
         flr_sim_disk_free(&sim->nodes[i]->disk);
         free(sim->nodes[i]->links);
@@ -200,25 +193,14 @@ static sim_node *node_of(const flr_env *env)
 
 /* ---- time ---- */
 
-/* what happens next, on the network */
-static int64_t next_event(const flr_sim *sim)
-{
-    int64_t datagram = flr_sim_net_next(sim), stream = flr_sim_stream_next(sim);
-    return datagram < stream ? datagram : stream;
-}
-
 void flr_sim_move_to(flr_sim *sim, int64_t time_ns)
 {
     // what became due while a disk was slow happens now, the clock never goes back
     for (;;) {
-        int64_t datagram = flr_sim_net_next(sim), stream = flr_sim_stream_next(sim);
-        int64_t next = datagram <= stream ? datagram : stream;
+        int64_t next = flr_sim_net_next(sim);
         if (next == INT64_MAX || (next > time_ns && next > sim->now_ns)) break;
         if (next > sim->now_ns) sim->now_ns = next;
-        if (datagram <= stream)
-            flr_sim_net_deliver(sim);
-        else
-            flr_sim_stream_deliver(sim);
+        flr_sim_net_deliver(sim);
     }
     if (time_ns > sim->now_ns) sim->now_ns = time_ns;
 }
@@ -274,7 +256,7 @@ void flr_sim_run(flr_sim *sim, int64_t until_ns)
         for (size_t i = 0; i < sim->node_count; i++) run_node(sim->nodes[i]);
 
         // on to the next moment at which there is something to do
-        int64_t next = next_event(sim);
+        int64_t next = flr_sim_net_next(sim);
         for (size_t i = 0; i < sim->node_count; i++) {
             const sim_node *node = sim->nodes[i];
             if (!node->program || !node->up) continue;

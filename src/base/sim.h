@@ -1,5 +1,4 @@
-/* the inside of a simulation: sim.c (nodes, time), sim_disk.c, sim_net.c (datagrams, waiting),
- * sim_stream.c (connections) */
+/* the inside of a simulation: sim.c (nodes, time), sim_disk.c, sim_net.c (datagrams, waiting) */
 #ifndef FLR_BASE_SIM_H
 #define FLR_BASE_SIM_H
 
@@ -8,7 +7,6 @@
 
 typedef struct sim_node sim_node;
 typedef struct sim_socket sim_socket;
-typedef struct sim_connection sim_connection;
 
 /* a stream of chance; each purpose has its own, so that one does not disturb another */
 typedef struct sim_random {
@@ -116,8 +114,6 @@ struct sim_socket {
     bool dead;        /* its node went down */
     sim_datagram *first, *last;
     size_t held; /* bytes in the queue */
-    sim_connection *connection;
-    int end; /* which of the connection's */
 };
 
 struct sim_node {
@@ -148,7 +144,6 @@ struct flr_sim {
     sim_datagram **heap; /* on their way, the next to arrive on top */
     size_t heap_count, heap_capacity;
     uint64_t order;
-    sim_connection *connections; /* in the order of their making */
     sim_random network_random;
     flr_sim_stats stats;
     bool running;
@@ -159,17 +154,6 @@ void flr_sim_settle(flr_sim *sim);
 /* moves time to `time_ns`, what is due on the way happening at its time */
 void flr_sim_move_to(flr_sim *sim, int64_t time_ns);
 
-/* the node an address means, seen from another; NULL: none */
-sim_node *flr_sim_find_node(sim_node *from, flr_address address);
-bool flr_sim_reachable(const sim_node *from, const sim_node *to);
-const flr_sim_network *flr_sim_network_between(const sim_node *from, const sim_node *to);
-/* when a packet sent now would arrive, with bandwidth, delay and jitter */
-int64_t flr_sim_travel(sim_node *from, sim_node *to, size_t size);
-
-/* a socket bound to `local`; with a port chosen where that is 0 */
-int flr_sim_socket_make(sim_node *node, flr_address local, flr_socket_kind kind,
-                        sim_socket **socket);
-sim_socket *flr_sim_socket_find(sim_node *node, flr_address address, flr_socket_kind kind);
 void flr_sim_net_free(flr_sim *sim);
 void flr_sim_net_crash(sim_node *node);
 int64_t flr_sim_net_next(const flr_sim *sim); /* when the next datagram arrives */
@@ -179,21 +163,8 @@ int flr_sim_udp_open(flr_env *env, flr_address local, flr_socket **socket);
 int flr_sim_udp_send(flr_socket *socket, flr_address to, const void *bytes, size_t count);
 int flr_sim_udp_receive(flr_socket *socket, flr_address *from, void *bytes, size_t capacity,
                         size_t *got);
+int flr_sim_tcp_listen(flr_env *env, flr_address local, flr_socket **socket);
 void flr_sim_socket_close(flr_socket *socket);
 int flr_sim_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns);
-
-/* ---- streams ---- */
-
-int flr_sim_tcp_listen(flr_env *env, flr_address local, flr_socket **socket);
-int flr_sim_tcp_accept(flr_socket *listener, flr_socket **socket, flr_address *from);
-int flr_sim_tcp_connect(flr_env *env, flr_address to, flr_socket **socket);
-int flr_sim_tcp_send(flr_socket *socket, const void *bytes, size_t count, size_t *sent);
-int flr_sim_tcp_receive(flr_socket *socket, void *bytes, size_t capacity, size_t *got);
-void flr_sim_stream_close(sim_socket *socket); /* also of a listener */
-void flr_sim_stream_crash(sim_socket *socket);
-unsigned flr_sim_stream_ready(sim_socket *socket);
-void flr_sim_stream_free(flr_sim *sim);
-int64_t flr_sim_stream_next(const flr_sim *sim);
-void flr_sim_stream_deliver(flr_sim *sim);
 
 #endif

@@ -1,4 +1,4 @@
-/* simulation: the network: links, datagrams, sockets, waiting; streams are in sim_stream.c */
+/* simulation: the network: links, datagrams, sockets, waiting */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static bool is_wildcard(flr_address address)
     return memcmp(address.ip, zeros, address.family == 4 ? 4 : 16) == 0;
 }
 
-sim_node *flr_sim_find_node(sim_node *from, flr_address address)
+/* the node an address means, seen from another; NULL: none */
+static sim_node *find_node(sim_node *from, flr_address address)
 {
     if (flr_address_is_loopback(address)) return from;
     const flr_sim *sim = from->sim;
@@ -28,22 +29,23 @@ sim_node *flr_sim_find_node(sim_node *from, flr_address address)
     return NULL;
 }
 
-bool flr_sim_reachable(const sim_node *from, const sim_node *to)
+static bool reachable(const sim_node *from, const sim_node *to)
 {
     return to && from->up && to->up && (from == to || from->group == to->group);
 }
 
-const flr_sim_network *flr_sim_network_between(const sim_node *from, const sim_node *to)
+static const flr_sim_network *network_between(const sim_node *from, const sim_node *to)
 {
     if (to && from->links[to->index].own) return &from->links[to->index].network;
     return &from->sim->def.network;
 }
 
-int64_t flr_sim_travel(sim_node *from, sim_node *to, size_t size)
+/* when a packet sent now would arrive, with bandwidth, delay and jitter */
+static int64_t travel(sim_node *from, sim_node *to, size_t size)
 {
     flr_sim *sim = from->sim;
     if (from == to) return sim->now_ns;
-    const flr_sim_network *network = flr_sim_network_between(from, to);
+    const flr_sim_network *network = network_between(from, to);
     int64_t leaves = sim->now_ns;
     if (to && network->bytes_per_second > 0) {
         sim_link *link = &from->links[to->index];
@@ -106,21 +108,34 @@ void flr_sim_net_free(flr_sim *sim)
     free(sim->heap);
 }
 
+/* the UDP socket that hears this address; NULL: none */
+static sim_socket *find_socket(sim_node *node, flr_address address)
+{
+    for (sim_socket *socket = node->sockets; socket; socket = socket->next) {
+        flr_address local = socket->base.local;
+        if (socket->base.kind != FLR_SOCKET_UDP || socket->dead || local.port != address.port ||
+            local.family != address.family)
+            continue;
+        if (is_wildcard(local) || flr_address_equal(local, address)) return socket;
+    }
+    return NULL;
+}
+
 /* counts the ways a datagram can end; NULL: it goes nowhere */
 static sim_socket *find_receiver(flr_sim *sim, const sim_datagram *datagram, sim_node **node)
 {
-    *node = flr_sim_find_node(datagram->from, datagram->target);
-    if (!flr_sim_reachable(datagram->from, *node)) {
+    *node = find_node(datagram->from, datagram->target);
+    if (!reachable(datagram->from, *node)) {
         sim->stats.cut++;
         return NULL;
     }
-    sim_socket *socket = flr_sim_socket_find(*node, datagram->target, FLR_SOCKET_UDP);
+    sim_socket *socket = find_socket(*node, datagram->target);
     if (!socket) {
         sim->stats.unheard++;
         return NULL;
     }
     // a datagram needs a little room even when it is empty
-    size_t room = flr_sim_network_between(datagram->from, *node)->udp_buffer;
+    size_t room = network_between(datagram->from, *node)->udp_buffer;
     if (room > 0 && socket->held + datagram->size + 64 > room) {
         sim->stats.overflowed++;
         return NULL;
@@ -153,18 +168,6 @@ void flr_sim_net_deliver(flr_sim *sim)
 
 /* ---- sockets ---- */
 
-sim_socket *flr_sim_socket_find(sim_node *node, flr_address address, flr_socket_kind kind)
-{
-    for (sim_socket *socket = node->sockets; socket; socket = socket->next) {
-        flr_address local = socket->base.local;
-        if (socket->base.kind != kind || socket->dead || local.port != address.port ||
-            local.family != address.family)
-            continue;
-        if (is_wildcard(local) || flr_address_equal(local, address)) return socket;
-    }
-    return NULL;
-}
-
 /* would a new socket at this address get in the way of one that is there? */
 static bool is_taken(sim_node *node, flr_address local, flr_socket_kind kind)
 {
@@ -190,8 +193,8 @@ static int choose_port(sim_node *node, flr_address *local, flr_socket_kind kind)
     return EADDRINUSE;
 }
 
-int flr_sim_socket_make(sim_node *node, flr_address local, flr_socket_kind kind,
-                        sim_socket **socket)
+/* a socket bound to `local`, with a port chosen where that is 0 */
+static int make_socket(sim_node *node, flr_address local, flr_socket_kind kind, flr_socket **socket)
 {
     if (!node->up) return ENETDOWN;
     if (local.family != 4 && local.family != 6) return EAFNOSUPPORT;
@@ -207,7 +210,7 @@ int flr_sim_socket_make(sim_node *node, flr_address local, flr_socket_kind kind,
     made->base.local = local;
     made->next = node->sockets;
     node->sockets = made;
-    *socket = made;
+    *socket = &made->base;
     return 0;
 }
 
@@ -227,7 +230,6 @@ void flr_sim_socket_close(flr_socket *base)
     sim_socket *socket = (sim_socket *)base;
     sim_node *node = (sim_node *)base->env;
     flr_sim_settle(node->sim);
-    if (base->kind != FLR_SOCKET_UDP) flr_sim_stream_close(socket);
     drop_queue(socket);
     sim_socket **link = &node->sockets;
     while (*link != socket) link = &(*link)->next;
@@ -241,18 +243,19 @@ void flr_sim_net_crash(sim_node *node)
         if (socket->dead) continue;
         socket->dead = true;
         drop_queue(socket);
-        if (socket->base.kind != FLR_SOCKET_UDP) flr_sim_stream_crash(socket);
     }
+}
+
+int flr_sim_tcp_listen(flr_env *env, flr_address local, flr_socket **socket)
+{
+    return make_socket((sim_node *)env, local, FLR_SOCKET_LISTENER, socket);
 }
 
 /* ---- udp ---- */
 
 int flr_sim_udp_open(flr_env *env, flr_address local, flr_socket **socket)
 {
-    sim_socket *made;
-    int code = flr_sim_socket_make((sim_node *)env, local, FLR_SOCKET_UDP, &made);
-    if (!code) *socket = &made->base;
-    return code;
+    return make_socket((sim_node *)env, local, FLR_SOCKET_UDP, socket);
 }
 
 /* sends one copy on its way */
@@ -266,8 +269,8 @@ static int launch(sim_node *node, sim_node *to, flr_address source, flr_address 
     if (count > 0) memcpy(datagram->bytes, bytes, count);
     datagram->order = sim->order++;
     datagram->number = to ? node->links[to->index].sent : 0;
-    datagram->arrival_ns = flr_sim_travel(node, to, count);
-    const flr_sim_network *network = flr_sim_network_between(node, to);
+    datagram->arrival_ns = travel(node, to, count);
+    const flr_sim_network *network = network_between(node, to);
     if (node != to && flr_sim_random_chance(&sim->network_random, network->reorder))
         datagram->arrival_ns += network->reorder_ns;
     int code = heap_push(sim, datagram);
@@ -290,13 +293,13 @@ int flr_sim_udp_send(flr_socket *base, flr_address target, const void *bytes, si
         source = flr_address_is_loopback(target) ? without_port(target) : node->address;
         source.port = base->local.port;
     }
-    sim_node *to = flr_sim_find_node(node, target);
+    sim_node *to = find_node(node, target);
     if (to) node->links[to->index].sent++;
-    if (!flr_sim_reachable(node, to)) {
+    if (!reachable(node, to)) {
         sim->stats.cut++;
         return 0;
     }
-    const flr_sim_network *network = flr_sim_network_between(node, to);
+    const flr_sim_network *network = network_between(node, to);
     if (node != to && flr_sim_random_chance(&sim->network_random, network->loss)) {
         sim->stats.lost++;
         return 0;
@@ -341,9 +344,8 @@ int flr_sim_udp_receive(flr_socket *base, flr_address *from, void *bytes, size_t
 static unsigned ready_for(sim_socket *socket)
 {
     if (socket->dead) return FLR_WAIT_READ | FLR_WAIT_WRITE;
-    if (socket->base.kind == FLR_SOCKET_UDP)
-        return FLR_WAIT_WRITE | (socket->first ? FLR_WAIT_READ : 0u);
-    return flr_sim_stream_ready(socket);
+    if (socket->base.kind == FLR_SOCKET_LISTENER) return 0; // nothing here connects to one
+    return FLR_WAIT_WRITE | (socket->first ? FLR_WAIT_READ : 0u);
 }
 
 int flr_sim_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_ns)
@@ -361,8 +363,7 @@ int flr_sim_wait(flr_env *env, flr_wait *waits, size_t count, int64_t deadline_n
         }
         if (any) return 0;
         if (sim->now_ns >= deadline) return ETIMEDOUT;
-        int64_t datagram = flr_sim_net_next(sim), stream = flr_sim_stream_next(sim);
-        int64_t next = datagram < stream ? datagram : stream;
+        int64_t next = flr_sim_net_next(sim);
         if (next > deadline) next = deadline;
         // nothing will ever happen again: waiting without end would be a hang
         if (next == INT64_MAX) return EDEADLK;

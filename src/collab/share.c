@@ -172,7 +172,7 @@ static void stand_still(flr_share *s)
         if (s->parts[i].homing_ns) s->parts[i].homing_ns = s->parts[i].moved_ns = flr_share_now(s);
 }
 
-/* Is the part at the place where it was let go? Then it is said; when it takes too long, nothing is in its way any more. */
+/* Reports that a part has arrived where it was released. When that takes too long, contact no longer stops it. */
 static void bring_home(flr_share *s, const flr_engine_state *state)
 {
     for (uint32_t i = 0; i < state->coupling_count; i++) {
@@ -406,7 +406,7 @@ static void on_lost(flr_share *s, uint32_t part)
     flr_membership_part entry;
     const flr_membership *membership = flr_session_membership(s->session);
     bool in = flr_session_part(s->session, part, &entry), held = false;
-    bool full = !in && membership->part_count >= flr_membership_most(membership);
+    bool full = !in && membership->part_count >= flr_membership_max_parts(membership);
     p->kept = false;
     for (uint32_t h = 0; h < state->hand_count; h++) {
         if (!flr_same_part(state->hands[h].held, p->id)) continue;
@@ -529,7 +529,7 @@ int64_t flr_share_service(flr_share *s)
             if (part < s->part_count) flr_share_match(s, part);
         }
         if (fresh) show(s, state);
-        s->stats.told += fresh;
+        s->stats.sent += fresh;
         s->shown_frame = state->frame;
     }
     return flr_session_service(s->session);

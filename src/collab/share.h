@@ -88,7 +88,7 @@ uint32_t flr_share_changes(const flr_share *share);
 /* What has come and gone since it was made. */
 typedef struct flr_share_stats {
     uint64_t rounds;       /* of flr_share_service() */
-    uint64_t told;         /* … with a new frame to send */
+    uint64_t sent;         /* … with a new frame to send */
     uint64_t heard;        /* states of others */
     flr_histogram arrival; /* ns: how old they were by then; a clock that is wrong may make it 0 */
 } flr_share_stats;

@@ -58,10 +58,10 @@ typedef struct flr_share_file {
 typedef struct flr_share_listing flr_share_listing;
 
 /* A member who has got all parameters. */
-typedef struct flr_share_told {
+typedef struct flr_share_informed {
     uint16_t member;
     uint32_t connection;
-} flr_share_told;
+} flr_share_informed;
 
 /* A parameter of the engine. */
 typedef struct flr_shared_param {
@@ -109,8 +109,8 @@ struct flr_share {
     bool params_new;        /* some have been set here */
     uint16_t params_leader; /* to whom they were sent */
     uint32_t params_connection;
-    flr_share_told told[FLR_SESSION_MEMBERS]; /* from who leads */
-    uint32_t told_count;
+    flr_share_informed informed[FLR_SESSION_MEMBERS]; /* from who leads */
+    uint32_t informed_count;
     uint32_t params_changes; /* of the session, when all who are in it had got them… */
     bool params_owed;        /* … but for some */
 };

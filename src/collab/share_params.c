@@ -56,7 +56,7 @@ static void apply(flr_share *s, const flr_msg_peer_set *set)
 /* Nobody has got them, as far as is known. */
 static void tell_all_again(flr_share *s)
 {
-    s->told_count = 0;
+    s->informed_count = 0;
     s->params_owed = true;
 }
 
@@ -89,8 +89,8 @@ bool flr_share_params_message(flr_share *s, uint16_t member, const flr_message *
         return true;
     }
     // who leads from now on may be heard before the membership says so
-    flr_epoch told = {set->count, member}, known = flr_session_epoch(s->session);
-    if (member == known.leader || flr_epoch_compare(told, known) > 0) {
+    flr_epoch claimed = {set->count, member}, known = flr_session_epoch(s->session);
+    if (member == known.leader || flr_epoch_compare(claimed, known) > 0) {
         if (set->member == flr_session_self(s->session) && p->pending) p->pending--;
         // what was set here and is still to be sent comes after it
         bool told_all = value_of(s, index) == p->known;
@@ -131,13 +131,13 @@ static void tell_own(flr_share *s, uint16_t leader)
 }
 
 /* Has this member got all, on the connection that there is now? `ready` false: it will have to. */
-static bool is_told(flr_share *s, const flr_session_person *person, bool ready)
+static bool is_informed(flr_share *s, const flr_session_person *person, bool ready)
 {
-    for (uint32_t i = 0; i < s->told_count; i++) {
-        if (s->told[i].member != person->member) continue;
-        bool told = ready && s->told[i].connection == person->connection;
-        if (!told) s->told[i] = s->told[--s->told_count];
-        return told;
+    for (uint32_t i = 0; i < s->informed_count; i++) {
+        if (s->informed[i].member != person->member) continue;
+        bool current = ready && s->informed[i].connection == person->connection;
+        if (!current) s->informed[i] = s->informed[--s->informed_count];
+        return current;
     }
     return false;
 }
@@ -146,9 +146,9 @@ static bool is_told(flr_share *s, const flr_session_person *person, bool ready)
 static void forget_gone(flr_share *s)
 {
     flr_session_person person;
-    for (uint32_t i = s->told_count; i > 0; i--)
-        if (!flr_session_person_find(s->session, s->told[i - 1].member, &person))
-            s->told[i - 1] = s->told[--s->told_count];
+    for (uint32_t i = s->informed_count; i > 0; i--)
+        if (!flr_session_person_find(s->session, s->informed[i - 1].member, &person))
+            s->informed[i - 1] = s->informed[--s->informed_count];
 }
 
 /* Who has become ready gets all of them: they may be others than those of the scene. */
@@ -160,15 +160,17 @@ static void tell_newcomers(flr_share *s)
     if (!s->params_owed && changes == s->params_changes) return;
     s->params_changes = changes;
     s->params_owed = false;
-    if (s->told_count == FLR_SESSION_MEMBERS) forget_gone(s);
+    if (s->informed_count == FLR_SESSION_MEMBERS) forget_gone(s);
     for (uint32_t k = 0; flr_session_person_at(s->session, k, &person); k++) {
         bool ready = person.ready && !person.away && !person.self && person.direct;
-        if (is_told(s, &person, ready) || !ready || s->told_count == FLR_SESSION_MEMBERS) continue;
+        if (is_informed(s, &person, ready) || !ready || s->informed_count == FLR_SESSION_MEMBERS)
+            continue;
         flr_result result = FLR_OK;
         for (uint32_t i = 0; i < count_of(s) && result == FLR_OK; i++)
             result = tell(s, person.member, i, flr_session_self(s->session));
         if (result == FLR_OK)
-            s->told[s->told_count++] = (flr_share_told){person.member, person.connection};
+            s->informed[s->informed_count++] =
+                (flr_share_informed){person.member, person.connection};
         else
             s->params_owed = true; /* the rest later */
     }

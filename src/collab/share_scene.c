@@ -360,7 +360,7 @@ static void on_none(flr_share *s)
  * side write, since a piece that goes beyond is refused. */
 static bool too_much(flr_share *s, bool all)
 {
-    uint64_t total = 0, room = 0;
+    uint64_t total = 0, free_bytes = 0;
     const double mib = 1024 * 1024;
     char sentence[FLR_ERROR_MESSAGE_SIZE];
     for (uint32_t i = 0; i < s->file_count; i++) total += s->files[i].size;
@@ -376,12 +376,12 @@ static bool too_much(flr_share *s, bool all)
     char path[FLR_CACHE_PATH_SIZE];
     path_of(s, "scene.json", path);
     if (!all || flr_path_make_folder(s->def.env, s->folder, NULL) != FLR_OK ||
-        flr_path_room(s->def.env, path, &room, NULL) != FLR_OK || room >= total)
+        flr_path_room(s->def.env, path, &free_bytes, NULL) != FLR_OK || free_bytes >= total)
         return false;
     snprintf(sentence, sizeof sentence,
              "the scene needs %.1f MiB in %.200s, and there are %.1f MiB left; free some, or name "
              "another folder by FEELER_CACHE",
-             (double)total / mib, s->folder, (double)room / mib);
+             (double)total / mib, s->folder, (double)free_bytes / mib);
     fail(s, sentence);
     return true;
 }

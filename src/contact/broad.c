@@ -51,13 +51,6 @@ static inline size_t cell_of(uint32_t high, uint32_t low)
     return (size_t)high * (high - 1) / 2 + low;
 }
 
-size_t flr_broad_bytes(uint32_t slots, size_t capacity)
-{
-    size_t each = sizeof(flr_box3) + 2 + 2 * BROAD_AXES * (sizeof(box_end) + sizeof(uint32_t)) +
-                  3 * sizeof(uint32_t);
-    return sizeof(flr_broad) + slots * each + cells_of(slots) + 2 * capacity * sizeof(uint64_t);
-}
-
 flr_broad *flr_broad_create(uint32_t slots, size_t capacity)
 {
     flr_broad *b = calloc(1, sizeof *b);

@@ -23,7 +23,6 @@ typedef struct flr_broad flr_broad;
 /* `slots` boxes, all empty; at most `capacity` pairs in the list. NULL: not enough memory. */
 flr_broad *flr_broad_create(uint32_t slots, size_t capacity);
 void flr_broad_destroy(flr_broad *broad); /* NULL allowed */
-size_t flr_broad_bytes(uint32_t slots, size_t capacity);
 
 /* What counts from the next update on. A box that is empty or not finite overlaps nothing. */
 void flr_broad_flag(flr_broad *broad, uint32_t slot, unsigned flags);

@@ -144,15 +144,6 @@ void flr_contact_pair_destroy(flr_contact_pair *pair)
 const flr_contact *flr_contact_list(const flr_contact_pair *pair) { return pair->contacts; }
 const char *flr_contact_pair_simd(const flr_contact_pair *pair) { return pair->kernel->name; }
 
-size_t flr_contact_pair_bytes(const flr_contact_pair *pair)
-{
-    const size_t threads = threads_of(pair), list = pair->def.capacity * sizeof *pair->contacts;
-    return sizeof *pair + sizeof *pair->check + FLR_NEAR_CHUNKS * sizeof *pair->chunks +
-           (pair->own ? flr_contact_table_bytes(pair->own) : 0) + list +
-           threads * sizeof *pair->scratch +
-           (threads > 1 ? threads * list + CONTACT_ENGINE_ROUND * sizeof *pair->pieces : 0);
-}
-
 flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair) { return pair->check; }
 
 const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair) { return pair->notes; }

@@ -397,18 +397,6 @@ flr_result flr_connections_send(flr_connections *connections, uint32_t number, c
     return result;
 }
 
-size_t flr_connections_room(const flr_connections *connections, uint32_t number)
-{
-    const flr_connection *connection = find_open(connections, number);
-    return connection ? flr_reliable_room(connection->reliable) : 0;
-}
-
-bool flr_connections_is_drained(const flr_connections *connections, uint32_t number)
-{
-    const flr_connection *connection = find_open(connections, number);
-    return !connection || connection->reliable->out.came == connection->reliable->out.queued;
-}
-
 void flr_connections_close(flr_connections *connections, uint32_t number, const char *why)
 {
     flr_connection *connection = find(connections, number);
@@ -520,24 +508,6 @@ bool flr_connections_get(const flr_connections *connections, uint32_t number,
         .moved = connection->moved,
     };
     return true;
-}
-
-static int64_t known_offset(const flr_connections *connections, uint32_t number)
-{
-    const flr_connection *connection = find_open(connections, number);
-    return connection && connection->pulse.bound_ns != INT64_MAX ? connection->pulse.offset_ns : 0;
-}
-
-int64_t flr_connections_to_ours(const flr_connections *connections, uint32_t connection,
-                                int64_t theirs_ns)
-{
-    return (int64_t)((uint64_t)theirs_ns - (uint64_t)known_offset(connections, connection));
-}
-
-int64_t flr_connections_to_theirs(const flr_connections *connections, uint32_t connection,
-                                  int64_t ours_ns)
-{
-    return (int64_t)((uint64_t)ours_ns + (uint64_t)known_offset(connections, connection));
 }
 
 flr_connections_rejected flr_connections_get_rejected(const flr_connections *connections)

@@ -142,12 +142,6 @@ flr_result flr_connections_state(flr_connections *connections, uint32_t connecti
 flr_result flr_connections_send(flr_connections *connections, uint32_t connection,
                                 const void *bytes, size_t size);
 
-/* Bytes that flr_connections_send() would take now as one message; 0: none, or the connection is not open. */
-size_t flr_connections_room(const flr_connections *connections, uint32_t connection);
-
-/* True when all that was sent on this connection was acknowledged, or the connection is gone. */
-bool flr_connections_is_drained(const flr_connections *connections, uint32_t connection);
-
 /* Ends a connection or a call; no event follows here, messages not yet delivered are lost. The other side receives `why` (NULL: no reason;
  * cut after FLR_CONNECTIONS_WHY bytes; control characters become '?') three times in a row, and notices by silence otherwise. */
 void flr_connections_close(flr_connections *connections, uint32_t connection, const char *why);
@@ -184,12 +178,6 @@ typedef struct flr_connections_info {
 /* False: no such connection. */
 bool flr_connections_get(const flr_connections *connections, uint32_t connection,
                          flr_connections_info *info);
-
-/* A time by the other's clock in ours, and back; unchanged while the offset is not known. */
-int64_t flr_connections_to_ours(const flr_connections *connections, uint32_t connection,
-                                int64_t theirs_ns);
-int64_t flr_connections_to_theirs(const flr_connections *connections, uint32_t connection,
-                                  int64_t ours_ns);
 
 /* Packets refused since creation, and why. */
 typedef struct flr_connections_rejected {

@@ -8,6 +8,8 @@
  *     meet()     which of 16 boxes it meets: bit i for box i
  *     pass()     which of some triangles of a block it may pass, by plane and side
  *     any_of()   is any of three lanes set? Of a lane all bits are set, or none
+ *     GATHER_BLOCKS, NEAR_SEGMENT
+ *                the names of the two functions that it defines
  */
 #include <string.h>
 
@@ -128,4 +130,16 @@ TARGET static inline uint32_t near(const flr_probe_model *model, const flr_vec3 
     const flr_probe_slot *slot =
         flr_probe_find(model->slots, model->mask, model->shift, key_of(cell));
     return gather_cell(model, slot, cell, fine_a, fine_b, list, 0);
+}
+
+TARGET uint32_t GATHER_BLOCKS(const flr_probe_block *blocks, uint32_t count,
+                              const flr_probe_local *local, uint32_t *list)
+{
+    return gather(blocks, count, local, list, 0);
+}
+
+TARGET uint32_t NEAR_SEGMENT(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
+                             uint32_t *list)
+{
+    return near(model, a, b, list);
 }

@@ -39,6 +39,15 @@ uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span)
 uint32_t flr_node_avx2(const flr_probe_node *node, const flr_probe_span *span);
 uint32_t flr_node_avx512(const flr_probe_node *node, const flr_probe_span *span);
 
+#if !defined(__x86_64__) || defined(FLR_NO_SIMD) /* there is the scalar version only */
+#define flr_gather_avx2   flr_gather_scalar
+#define flr_gather_avx512 flr_gather_scalar
+#define flr_near_avx2     flr_near_scalar
+#define flr_near_avx512   flr_near_scalar
+#define flr_node_avx2     flr_node_scalar
+#define flr_node_avx512   flr_node_scalar
+#endif
+
 /* Four numbers in one register, or in two, and how they compare. */
 typedef double flr_double4 __attribute__((vector_size(32)));
 typedef int64_t flr_long4 __attribute__((vector_size(32)));

@@ -79,19 +79,9 @@ TARGET static inline bool any_of(const flr_long4 *lanes)
     return _mm256_movemask_pd((__m256d)*lanes) & 7;
 }
 
+#define GATHER_BLOCKS flr_gather_avx2
+#define NEAR_SEGMENT  flr_near_avx2
 #include "probe/near.h"
-
-TARGET uint32_t flr_gather_avx2(const flr_probe_block *blocks, uint32_t count,
-                                const flr_probe_local *local, uint32_t *list)
-{
-    return gather(blocks, count, local, list, 0);
-}
-
-TARGET uint32_t flr_near_avx2(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
-                              uint32_t *list)
-{
-    return near(model, a, b, list);
-}
 
 /* The order of operations is that of the scalar version, so that both round alike. */
 #define ROW(vector, number)                                                                        \
@@ -134,20 +124,5 @@ TARGET uint32_t flr_node_avx2(const flr_probe_node *node, const flr_probe_span *
         mask |= (uint32_t)(~_mm256_movemask_ps(apart) & 255) << i;
     }
     return mask;
-}
-#else
-uint32_t flr_gather_avx2(const flr_probe_block *blocks, uint32_t count,
-                         const flr_probe_local *local, uint32_t *list)
-{
-    return flr_gather_scalar(blocks, count, local, list);
-}
-uint32_t flr_near_avx2(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
-                       uint32_t *list)
-{
-    return flr_near_scalar(model, a, b, list);
-}
-uint32_t flr_node_avx2(const flr_probe_node *node, const flr_probe_span *span)
-{
-    return flr_node_scalar(node, span);
 }
 #endif

@@ -75,19 +75,9 @@ TARGET static inline bool any_of(const flr_long4 *lanes)
     return _mm256_movemask_pd((__m256d)*lanes) & 7;
 }
 
+#define GATHER_BLOCKS flr_gather_avx512
+#define NEAR_SEGMENT  flr_near_avx512
 #include "probe/near.h"
-
-TARGET uint32_t flr_gather_avx512(const flr_probe_block *blocks, uint32_t count,
-                                  const flr_probe_local *local, uint32_t *list)
-{
-    return gather(blocks, count, local, list, 0);
-}
-
-TARGET uint32_t flr_near_avx512(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
-                                uint32_t *list)
-{
-    return near(model, a, b, list);
-}
 
 /* The order of operations is that of the scalar version, so that both round alike. */
 #define ROW(vector, number)                                                                        \
@@ -125,20 +115,5 @@ TARGET uint32_t flr_node_avx512(const flr_probe_node *node, const flr_probe_span
     near = CROSS(2, 0);
     near = CROSS(0, 1);
     return near;
-}
-#else
-uint32_t flr_gather_avx512(const flr_probe_block *blocks, uint32_t count,
-                           const flr_probe_local *local, uint32_t *list)
-{
-    return flr_gather_scalar(blocks, count, local, list);
-}
-uint32_t flr_near_avx512(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
-                         uint32_t *list)
-{
-    return flr_near_scalar(model, a, b, list);
-}
-uint32_t flr_node_avx512(const flr_probe_node *node, const flr_probe_span *span)
-{
-    return flr_node_scalar(node, span);
 }
 #endif

@@ -120,19 +120,9 @@ uint32_t flr_block_crossed(const flr_probe_block *block, const flr_probe_local *
 }
 
 #define TARGET
+#define GATHER_BLOCKS flr_gather_scalar
+#define NEAR_SEGMENT  flr_near_scalar
 #include "probe/near.h"
-
-uint32_t flr_gather_scalar(const flr_probe_block *blocks, uint32_t count,
-                           const flr_probe_local *local, uint32_t *list)
-{
-    return gather(blocks, count, local, list, 0);
-}
-
-uint32_t flr_near_scalar(const flr_probe_model *model, const flr_vec3 *a, const flr_vec3 *b,
-                         uint32_t *list)
-{
-    return near(model, a, b, list);
-}
 
 uint32_t flr_node_scalar(const flr_probe_node *node, const flr_probe_span *span)
 {

@@ -50,7 +50,7 @@ static void do_watch(call *c)
     flr_client_session *session = c->session;
     const flr_msg_watch *watch = &c->message->as.watch;
     uint32_t rate = watch->state_rate;
-    if (rate > c->hub->def.limits.state_rate_at_most) rate = c->hub->def.limits.state_rate_at_most;
+    if (rate > c->hub->def.limits.max_state_rate) rate = c->hub->def.limits.max_state_rate;
     uint32_t before = session->wants;
     session->wants = watch->wants;
     session->period = rate > 0 ? INT64_C(1000000000) / rate : 0;

@@ -5,11 +5,11 @@
 #include "server/client_session.h"
 
 /* as much of a text as the table allows, not cut inside a character */
-static flr_wire_text text_of(const char *text, size_t most)
+static flr_wire_text text_of(const char *text, size_t max_size)
 {
     size_t size = text ? strlen(text) : 0;
-    if (size > most) {
-        size = most;
+    if (size > max_size) {
+        size = max_size;
         while (size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80) size--;
     }
     return (flr_wire_text){text, (uint32_t)size};

@@ -70,8 +70,6 @@ flr_client_session *flr_client_session_find(const flr_hub *hub, uint32_t number)
     return NULL;
 }
 
-uint32_t flr_client_session_number(const flr_client_session *session) { return session->number; }
-
 bool flr_client_session_welcome(const flr_client_session *session)
 {
     return session->state == FLR_CLIENT_SESSION_TALKING;
@@ -243,9 +241,9 @@ size_t flr_client_session_allows(const flr_client_session *session, const void *
     /* before the handshake only a hello is heard; one of a later version may be somewhat longer */
     if (session->state == FLR_CLIENT_SESSION_NEW) id = FLR_MSG_HELLO;
     const flr_wire_message *type = flr_wire_message_find(id);
-    size_t most = type ? flr_wire_max_size(type) : 0;
-    if (most < 4096) most = 4096;
-    return head.size <= most ? head.size : 0;
+    size_t max_size = type ? flr_wire_max_size(type) : 0;
+    if (max_size < 4096) max_size = 4096;
+    return head.size <= max_size ? head.size : 0;
 }
 
 void flr_client_session_refuse(flr_client_session *session, const char *sentence)
@@ -291,8 +289,8 @@ static void take_hello(flr_client_session *session, const void *bytes, size_t si
         result = flr_fail(&error, FLR_BAD_INPUT, "the first message of a client is a hello");
     if (result == FLR_OK) result = flr_protocol_agree(&head, &session->minor, &error);
     if (result == FLR_OK)
-        result = flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, hub->room, hub->room_size,
-                                     &message, &error);
+        result = flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, hub->decode_buffer,
+                                     hub->decode_size, &message, &error);
     bool asks =
         false; /* the page comes without a token first, and asks the person when the controller wants one */
     if (result == FLR_OK && !flr_access_token(hub->def.access, message.as.hello.token.bytes,
@@ -341,8 +339,8 @@ void flr_client_session_receive(flr_client_session *session, const void *bytes, 
     flr_message message;
     flr_result result = flr_protocol_read_head(bytes, size, &head, &error);
     if (result == FLR_OK)
-        result = flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, hub->room, hub->room_size,
-                                     &message, &error);
+        result = flr_protocol_decode(bytes, size, FLR_TO_CONTROLLER, hub->decode_buffer,
+                                     hub->decode_size, &message, &error);
     if (result == FLR_OK) {
         flr_client_session_command(session, &message, now);
         return;

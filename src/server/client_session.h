@@ -25,7 +25,7 @@ typedef struct flr_queued_frame {
 
 /* a mesh that is asked for, or being sent; or an overlay */
 typedef struct flr_transfer {
-    uint32_t request, most;
+    uint32_t request, max_triangles;
     flr_mesh_id mesh;
     uint32_t chunk;              /* next to be sent; of an overlay: position */
     bool begun;                  /* the message `mesh`, or a piece of the overlay, was sent */
@@ -102,8 +102,8 @@ struct flr_hub {
     uint32_t session_count, next_number, next_upload, next_token;
     uint8_t *scratch; /* [scratch_size]: encoding */
     size_t scratch_size;
-    uint8_t *room; /* [room_size]: decoding */
-    size_t room_size;
+    uint8_t *decode_buffer; /* [decode_size] */
+    size_t decode_size;
     uint64_t upload_bytes;   /* of uploads under way, and of those that no worker has read yet */
     flr_hub_upload *uploads; /* [upload_count]: the latter */
     uint32_t upload_count, upload_capacity;
@@ -193,7 +193,7 @@ size_t flr_client_session_mesh(flr_client_session *session, void *bytes, size_t 
 bool flr_client_session_mesh_due(flr_client_session *session);
 /* False: too much is asked for already. A request is the session's from then on, also on failure. */
 bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, flr_mesh_id mesh,
-                                 uint32_t most);
+                                 uint32_t max_triangles);
 bool flr_client_session_can_ask_overlay(const flr_client_session *session);
 bool flr_client_session_ask_overlay(flr_client_session *session, uint32_t request,
                                     flr_overlay_request *wanted);

@@ -324,9 +324,10 @@ static bool add_transfer(flr_client_session *session, flr_transfer transfer)
 }
 
 bool flr_client_session_ask_mesh(flr_client_session *session, uint32_t request, flr_mesh_id mesh,
-                                 uint32_t most)
+                                 uint32_t max_triangles)
 {
-    return add_transfer(session, (flr_transfer){.request = request, .mesh = mesh, .most = most});
+    return add_transfer(
+        session, (flr_transfer){.request = request, .mesh = mesh, .max_triangles = max_triangles});
 }
 
 bool flr_client_session_can_ask_overlay(const flr_client_session *session)
@@ -382,7 +383,7 @@ static uint32_t ready_transfer(flr_client_session *session)
         flr_result result = transfer->wanted
                                 ? flr_overlay_get(transfer->wanted, &transfer->overlay, &error)
                                 : flr_levels_get(hub->levels, hub->def.engine, transfer->mesh,
-                                                 transfer->most, packed, &transfer->level);
+                                                 transfer->max_triangles, packed, &transfer->level);
         if (result == FLR_OK) return i;
         if (result == FLR_AGAIN) continue;
         flr_message command = {.id = transfer->wanted ? FLR_MSG_OVERLAY_ASK : FLR_MSG_MESH_ASK,

@@ -20,7 +20,7 @@ flr_hub_limits flr_default_hub_limits(void)
         .per_second = 20000,
         .hello_seconds = 10,
         .state_rate = 60,
-        .state_rate_at_most = 1000,
+        .max_state_rate = 1000,
     };
 }
 
@@ -33,12 +33,12 @@ flr_result flr_hub_create(const flr_hub_def *def, flr_hub **hub, flr_error *erro
     made->def.name = strdup(def->name);
     made->scratch_size = flr_wire_max_frame(FLR_TO_CLIENT);
     made->scratch = malloc(made->scratch_size);
-    made->room_size = FLR_PROTOCOL_CAPACITY(flr_wire_max_frame(FLR_TO_CONTROLLER));
-    made->room = malloc(made->room_size);
+    made->decode_size = FLR_PROTOCOL_CAPACITY(flr_wire_max_frame(FLR_TO_CONTROLLER));
+    made->decode_buffer = malloc(made->decode_size);
     made->began = flr_clock_ns(def->env);
     made->health_at = INT64_MIN;
-    bool had =
-        made->def.name && made->scratch && made->room && (made->def.uploads || !def->uploads);
+    bool had = made->def.name && made->scratch && made->decode_buffer &&
+               (made->def.uploads || !def->uploads);
     flr_result result = had ? flr_levels_create(&def->levels, &made->levels, error)
                             : flr_fail(error, FLR_NO_MEMORY, "not enough memory to serve clients");
     if (result == FLR_OK)
@@ -54,14 +54,12 @@ void flr_hub_destroy(flr_hub *hub)
     while (hub->sessions) flr_client_session_close(hub->sessions);
     flr_levels_destroy(hub->levels);
     free(hub->scratch);
-    free(hub->room);
+    free(hub->decode_buffer);
     free(hub->uploads);
     free((char *)(uintptr_t)hub->def.uploads);
     free((char *)(uintptr_t)hub->def.name);
     free(hub);
 }
-
-flr_engine *flr_hub_engine(const flr_hub *hub) { return hub->def.engine; }
 
 uint32_t flr_hub_clients(const flr_hub *hub)
 {

@@ -32,11 +32,11 @@ typedef struct flr_hub_limits {
     /* bytes that may wait for a client; default 8 MiB. One for which half of them wait is sent no further changes of the scene,
      * but the difference when it has read them; so half of it has to be enough for a whole scene, 2 MiB */
     size_t queue;
-    uint32_t malformed;   /* frames that cannot be read before it is dropped; default 16 */
-    uint32_t per_second;  /* messages; default 20000 */
-    double hello_seconds; /* until a client must have said hello; default 10 */
-    uint32_t state_rate;  /* state frames in a second, where a client does not say; default 60 */
-    uint32_t state_rate_at_most; /* default 1000 */
+    uint32_t malformed;      /* frames that cannot be read before it is dropped; default 16 */
+    uint32_t per_second;     /* messages; default 20000 */
+    double hello_seconds;    /* until a client must have said hello; default 10 */
+    uint32_t state_rate;     /* state frames in a second, where a client does not say; default 60 */
+    uint32_t max_state_rate; /* default 1000 */
 } flr_hub_limits;
 
 flr_hub_limits flr_default_hub_limits(void);
@@ -71,7 +71,6 @@ void flr_hub_set_share(flr_hub *hub, flr_share *share);
 int64_t flr_hub_pump(flr_hub *hub, int64_t now);
 
 uint32_t flr_hub_clients(const flr_hub *hub); /* that have said hello */
-flr_engine *flr_hub_engine(const flr_hub *hub);
 
 /* Tells all clients goodbye. */
 void flr_hub_close(flr_hub *hub, flr_result code, const char *sentence);
@@ -107,7 +106,6 @@ bool flr_client_session_ending(const flr_client_session *session);
 bool flr_client_session_over(const flr_client_session *session);
 /* Ends it with a bye; `code` and `sentence` say why. */
 void flr_client_session_end(flr_client_session *session, flr_result code, const char *sentence);
-uint32_t flr_client_session_number(const flr_client_session *session);
 /* Has it said hello, with the token where one is needed? */
 bool flr_client_session_welcome(const flr_client_session *session);
 

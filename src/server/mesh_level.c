@@ -7,11 +7,12 @@
 
 enum { MANTISSA = 17, LARGE = 200000 };
 
-uint32_t flr_level_choose(uint32_t triangles, uint32_t most)
+uint32_t flr_level_choose(uint32_t triangles, uint32_t max_triangles)
 {
     uint32_t level = 0;
-    if (most == 0) return 0;
-    while (triangles > most && triangles / 4 >= FLR_LEVEL_MIN_TRIANGLES && level < FLR_MAX_LEVELS) {
+    if (max_triangles == 0) return 0;
+    while (triangles > max_triangles && triangles / 4 >= FLR_LEVEL_MIN_TRIANGLES &&
+           level < FLR_MAX_LEVELS) {
         triangles /= 4;
         level++;
     }

@@ -164,13 +164,13 @@ static mesh_levels_entry *add(flr_levels *levels, flr_engine *engine, flr_mesh_i
     return e;
 }
 
-flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh, uint32_t most,
-                          bool packed, const flr_level **level)
+flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh,
+                          uint32_t max_triangles, bool packed, const flr_level **level)
 {
     flr_hash hash;
     const flr_mesh *geometry = flr_engine_mesh(engine, mesh, &hash);
     if (!geometry) return FLR_NOT_FOUND;
-    uint32_t number = flr_level_choose(geometry->triangle_count, most);
+    uint32_t number = flr_level_choose(geometry->triangle_count, max_triangles);
     pthread_mutex_lock(&levels->lock);
     mesh_levels_entry *e = find(levels, hash, number, packed);
     bool fresh = !e;

@@ -1,6 +1,6 @@
 /* mesh_levels.h: meshes as clients get them: coarser where they want less, in chunks, compressed
  *
- *     switch (flr_levels_get(levels, engine, mesh, most_triangles, packed, &level)) {
+ *     switch (flr_levels_get(levels, engine, mesh, max_triangles, packed, &level)) {
  *     case FLR_AGAIN: …          a worker makes it; wake() is called when it is there: ask again
  *     case FLR_OK: …             send its chunks
  *     }
@@ -59,8 +59,8 @@ flr_result flr_level_make(const flr_mesh *mesh, flr_hash hash, uint32_t number, 
                           flr_level **level);
 void flr_level_free(flr_level *level); /* one that flr_level_make() made; NULL allowed */
 
-/* Which level of a mesh of `triangles` has at most `most`, or is the coarsest there is. `most` 0: level 0. */
-uint32_t flr_level_choose(uint32_t triangles, uint32_t most);
+/* Which level of a mesh of `triangles` has at most `max_triangles`, or is the coarsest there is. 0: level 0. */
+uint32_t flr_level_choose(uint32_t triangles, uint32_t max_triangles);
 
 typedef struct flr_levels flr_levels;
 
@@ -76,8 +76,8 @@ flr_result flr_levels_create(const flr_levels_def *def, flr_levels **levels, flr
 void flr_levels_destroy(flr_levels *levels); /* waits for the worker; NULL allowed */
 
 /* FLR_OK: `*level` is yours until flr_levels_drop(). FLR_AGAIN: later. FLR_NOT_FOUND: no such mesh. FLR_NO_MEMORY. */
-flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh, uint32_t most,
-                          bool packed, const flr_level **level);
+flr_result flr_levels_get(flr_levels *levels, flr_engine *engine, flr_mesh_id mesh,
+                          uint32_t max_triangles, bool packed, const flr_level **level);
 void flr_levels_drop(flr_levels *levels, const flr_level *level); /* NULL allowed */
 
 #endif

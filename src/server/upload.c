@@ -151,15 +151,15 @@ flr_result flr_upload_bytes(flr_upload *upload, const flr_msg_upload_bytes *piec
 }
 
 /* room for `wanted` items, twice as much as there was */
-static bool grow(void **items, size_t size, uint32_t *capacity, uint32_t wanted, uint32_t most)
+static bool grow(void **items, size_t size, uint32_t *capacity, uint32_t wanted, uint32_t max)
 {
     if (wanted <= *capacity) return true;
-    uint32_t room = *capacity < most / 2 ? 2 * *capacity : most;
-    if (room < wanted) room = wanted;
-    void *more = realloc(*items, room * size);
+    uint32_t larger = *capacity < max / 2 ? 2 * *capacity : max;
+    if (larger < wanted) larger = wanted;
+    void *more = realloc(*items, larger * size);
     if (!more) return false;
     *items = more;
-    *capacity = room;
+    *capacity = larger;
     return true;
 }
 

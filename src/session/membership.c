@@ -65,15 +65,15 @@ uint16_t flr_membership_owner(const flr_membership_part *part)
     return part->holder_count ? part->holders[0] : 0;
 }
 
-static uint32_t most_with(uint32_t members)
+static uint32_t max_parts_with(uint32_t members)
 {
-    uint32_t most = members ? FLR_MEMBERSHIP_UNSETTLED / members : FLR_SESSION_PARTS;
-    return most < FLR_SESSION_PARTS ? most : FLR_SESSION_PARTS;
+    uint32_t max = members ? FLR_MEMBERSHIP_UNSETTLED / members : FLR_SESSION_PARTS;
+    return max < FLR_SESSION_PARTS ? max : FLR_SESSION_PARTS;
 }
 
-uint32_t flr_membership_most(const flr_membership *membership)
+uint32_t flr_membership_max_parts(const flr_membership *membership)
 {
-    return most_with(membership->member_count);
+    return max_parts_with(membership->member_count);
 }
 
 /* ---- members ---- */
@@ -81,7 +81,8 @@ uint32_t flr_membership_most(const flr_membership *membership)
 bool flr_membership_add(flr_membership *membership, uint16_t member, uint64_t nonce)
 {
     uint32_t count = membership->member_count;
-    if (count == FLR_SESSION_MEMBERS || membership->part_count > most_with(count + 1)) return false;
+    if (count == FLR_SESSION_MEMBERS || membership->part_count > max_parts_with(count + 1))
+        return false;
     membership->members[membership->member_count++] =
         (flr_membership_member){.member = member, .nonce = nonce};
     // where parts are that are settled already it learns separately; these it has to bring there
@@ -105,7 +106,7 @@ void flr_membership_ready(flr_membership *membership, uint16_t member, bool read
 
 static flr_membership_part *insert(flr_membership *membership, uint32_t part)
 {
-    if (membership->part_count >= flr_membership_most(membership)) return NULL;
+    if (membership->part_count >= flr_membership_max_parts(membership)) return NULL;
     uint32_t at = 0;
     while (at < membership->part_count && membership->parts[at].part < part) at++;
     memmove(&membership->parts[at + 1], &membership->parts[at],
@@ -267,22 +268,22 @@ void flr_membership_publish(flr_membership *membership)
 /* ---- as a message ---- */
 
 void flr_membership_write(const flr_membership *membership, uint64_t session,
-                          flr_membership_room *room, flr_msg_peer_membership *message)
+                          flr_membership_buffers *buffers, flr_msg_peer_membership *message)
 {
     *message = (flr_msg_peer_membership){.session = session,
                                          .count = membership->epoch.count,
                                          .leader = membership->epoch.leader,
                                          .number = membership->number,
                                          .bits = membership->relay ? FLR_WIRE_PEER_RELAY : 0,
-                                         .members = room->members,
+                                         .members = buffers->members,
                                          .members_count = membership->member_count,
-                                         .parts = room->parts,
-                                         .holders = room->holders,
-                                         .unsettled = room->unsettled};
+                                         .parts = buffers->parts,
+                                         .holders = buffers->holders,
+                                         .unsettled = buffers->unsettled};
     for (uint32_t i = 0; i < membership->member_count; i++) {
         const flr_membership_member *m = &membership->members[i];
         uint32_t bits = (m->ready ? FLR_WIRE_PEER_READY : 0u) | (m->away ? FLR_WIRE_PEER_AWAY : 0u);
-        room->members[i] = (flr_wire_peer_entry){
+        buffers->members[i] = (flr_wire_peer_entry){
             .member = m->member, .bits = bits, .seen = m->seen, .nonce = m->nonce};
     }
     for (uint32_t i = 0; i < membership->part_count; i++) {
@@ -293,17 +294,17 @@ void flr_membership_write(const flr_membership *membership, uint64_t session,
             break;
         uint32_t bits =
             (p->rest ? FLR_WIRE_PEER_REST : 0u) | (p->frozen ? FLR_WIRE_PEER_FROZEN : 0u);
-        room->parts[message->parts_count++] =
+        buffers->parts[message->parts_count++] =
             (flr_wire_peer_place){.part = p->part,
                                   .bits = bits,
                                   .number = p->number,
                                   .member = p->frozen,
                                   .T_world_part = p->T_world_part};
         for (uint32_t k = 0; k < p->holder_count; k++)
-            room->holders[message->holders_count++] =
+            buffers->holders[message->holders_count++] =
                 (flr_wire_peer_pair){.part = p->part, .member = p->holders[k]};
         for (uint32_t k = 0; k < p->unsettled_count; k++)
-            room->unsettled[message->unsettled_count++] =
+            buffers->unsettled[message->unsettled_count++] =
                 (flr_wire_peer_pair){.part = p->part, .member = p->unsettled[k]};
     }
 }
@@ -325,9 +326,9 @@ static bool deal(const flr_wire_peer_pair *pairs, uint32_t count, flr_membership
         flr_membership_part *p = &membership->parts[at];
         uint32_t *n = holders ? &p->holder_count : &p->unsettled_count;
         uint16_t *list = holders ? p->holders : p->unsettled;
-        uint32_t most = holders ? FLR_SESSION_HOLDERS : FLR_SESSION_MEMBERS;
+        uint32_t capacity = holders ? FLR_SESSION_HOLDERS : FLR_SESSION_MEMBERS;
         const flr_membership_member *m = flr_membership_member_find(membership, pairs[i].member);
-        if (*n == most || is_in(list, *n, pairs[i].member) || !m || m->away) return false;
+        if (*n == capacity || is_in(list, *n, pairs[i].member) || !m || m->away) return false;
         list[(*n)++] = pairs[i].member;
     }
     return true;

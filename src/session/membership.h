@@ -75,7 +75,7 @@ bool flr_membership_owes(const flr_membership_part *part, uint16_t member);
 uint16_t flr_membership_owner(const flr_membership_part *part);
 
 /* How many parts it may have: each may be owed by every member. */
-uint32_t flr_membership_most(const flr_membership *membership);
+uint32_t flr_membership_max_parts(const flr_membership *membership);
 
 /* ---- what a leader does; each sets `changed` where it changed something ---- */
 
@@ -114,15 +114,15 @@ void flr_membership_publish(flr_membership *membership);
 /* ---- as a message ---- */
 
 /* What the lists of a message point into. */
-typedef struct flr_membership_room {
+typedef struct flr_membership_buffers {
     flr_wire_peer_entry members[FLR_SESSION_MEMBERS];
     flr_wire_peer_place parts[FLR_SESSION_PARTS];
     flr_wire_peer_pair holders[FLR_MEMBERSHIP_HOLDERS];
     flr_wire_peer_pair unsettled[FLR_MEMBERSHIP_UNSETTLED];
-} flr_membership_room;
+} flr_membership_buffers;
 
 void flr_membership_write(const flr_membership *membership, uint64_t session,
-                          flr_membership_room *room, flr_msg_peer_membership *message);
+                          flr_membership_buffers *buffers, flr_msg_peer_membership *message);
 /* FLR_BAD_INPUT: it contradicts itself; `membership` is untouched then. */
 flr_result flr_membership_read(const flr_msg_peer_membership *message, flr_membership *membership,
                                flr_error *error);

@@ -1,4 +1,4 @@
-/* a session: making it, what its user does, looking at it */
+/* a session: creation, what its user does, queries */
 #include "session/session.h"
 
 #include <stdarg.h>
@@ -110,12 +110,12 @@ flr_connections *flr_session_connections(flr_session *session) { return session-
 
 /* ---- for its own files ---- */
 
-void flr_session_copy_name(char to[FLR_SESSION_NAME + 1], const char *name, size_t most)
+void flr_session_copy_name(char to[FLR_SESSION_NAME + 1], const char *name, size_t max_size)
 {
     size_t size = strlen(name), kept = 0;
     while (kept < size) {
         size_t step = flr_utf8_size(name + kept, size - kept, NULL);
-        if (kept + (step ? step : 1) > most) break;
+        if (kept + (step ? step : 1) > max_size) break;
         kept += step ? step : 1;
     }
     memmove(to, name, kept);
@@ -139,7 +139,7 @@ flr_peer *flr_session_peer_of_connection(flr_session *p, uint32_t connection)
     return NULL;
 }
 
-double flr_session_delay(double told) { return told > 0 ? told < 10 ? told : 10 : 0; }
+double flr_session_delay(double seconds) { return seconds > 0 ? seconds < 10 ? seconds : 10 : 0; }
 
 void flr_session_tell(flr_session *p, flr_session_event event)
 {
@@ -228,8 +228,8 @@ bool flr_session_may_hold(const flr_session *p, uint32_t part)
     if (flr_session_claims(p, part)) return true;
     if (p->phase != FLR_PHASE_IN || p->def.role != FLR_WIRE_PEER_HAND) return false;
     if (entry) return !entry->frozen && p->command_count < FLR_SESSION_COMMANDS;
-    // what is said here and not yet in the membership needs room there, too
-    return p->command_count + p->membership.part_count < flr_membership_most(&p->membership);
+    // commands that are not yet in the membership need a place there, too
+    return p->command_count + p->membership.part_count < flr_membership_max_parts(&p->membership);
 }
 
 void flr_session_hold(flr_session *p, uint32_t part)

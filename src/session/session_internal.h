@@ -1,9 +1,9 @@
 /* session_internal.h: a session, as its own files see it.
  *
- *     session.c         making, asking, what the user does, looking
+ *     session.c         creation, what the user does, queries
  *     session_join.c    members: who is known, letting in, being let in
  *     session_membership.c    commands and claims: how the membership comes about
- *     session_lead.c    who leads: who is not heard any more, taking over
+ *     session_lead.c    leadership: silent members, taking over
  *     session_messages.c    connections and messages: who is called, what is sent when, what came
  *     session_state.c   states: what is shown, dead-band, relay */
 #ifndef FLR_SESSION_SESSION_INTERNAL_H
@@ -94,7 +94,7 @@ struct flr_session {
     int64_t join_ns; /* not asked before */
     int64_t seek_ns; /* since when */
     /* the membership, and the one last reported to the user */
-    flr_membership membership, told;
+    flr_membership membership, reported;
     uint32_t changes; /* of the membership, and of connections to members */
     uint32_t peer_count;
     flr_peer peers[FLR_SESSION_MEMBERS];
@@ -112,7 +112,7 @@ struct flr_session {
     int64_t claim_ns; /* next */
     /* where everything is that has been moved */
     flr_place *places;
-    uint32_t place_count, place_room;
+    uint32_t place_count, place_capacity;
     /* states */
     flr_shown show, sent;
     bool shown_anew;
@@ -121,19 +121,19 @@ struct flr_session {
     flr_session_event events[FLR_SESSION_EVENTS];
     uint32_t event_first, event_count;
     flr_message message; /* that an event points to */
-    uint8_t frame[FLR_SESSION_FRAME], room[FLR_PROTOCOL_CAPACITY(FLR_SESSION_FRAME)];
-    flr_membership_room roll_room;
+    uint8_t frame[FLR_SESSION_FRAME], decode_buffer[FLR_PROTOCOL_CAPACITY(FLR_SESSION_FRAME)];
+    flr_membership_buffers roll_room;
 };
 
 /* Copies a name, cut between characters after `most` bytes at most; what is no text becomes '?': no message takes it. */
-void flr_session_copy_name(char to[FLR_SESSION_NAME + 1], const char *name, size_t most);
+void flr_session_copy_name(char to[FLR_SESSION_NAME + 1], const char *name, size_t max_size);
 
 int64_t flr_session_now(const flr_session *session);
 flr_peer *flr_session_peer(flr_session *session, uint16_t member);
 flr_peer *flr_session_peer_of_connection(flr_session *session, uint32_t connection);
 void flr_session_tell(flr_session *session, flr_session_event event);
 /* What somebody says of its delay, within what can be. */
-double flr_session_delay(double told);
+double flr_session_delay(double seconds);
 void flr_session_news(flr_session *session, const char *format, ...) FLR_PRINTF(2, 3);
 
 /* session_join.c */

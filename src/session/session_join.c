@@ -361,7 +361,7 @@ void flr_session_on_refused(flr_session *p, uint32_t connection,
             flr_address_parse(refused->address.bytes, 0, &address, NULL) == FLR_OK &&
             !flr_address_equal(address, flr_session_address(p)))
             p->target = address, p->join_ns = 0, p->sent_on_ns = flr_session_now(p);
-        // what may take long is said, once
+        // reports once what may take long
         if (!p->waits && !refused->address.size && refused->sentence.size)
             flr_session_news(p, "%s", refused->sentence.bytes);
         p->waits = p->waits || !refused->address.size;

@@ -1,4 +1,4 @@
-/* who leads: who is not heard any more, taking over, taking out who is away too long */
+/* leadership: silent members, taking over, removing those that are away too long */
 #include <stdio.h>
 
 #include "session/session_internal.h"

@@ -11,12 +11,12 @@ bool flr_session_put_place(flr_session *p, uint32_t part, uint32_t number, flr_p
             p->places[i] = (flr_place){part, number, T_world_part};
             return true;
         }
-    if (p->place_count == p->place_room) {
-        uint32_t room = p->place_room ? 2 * p->place_room : 64;
-        flr_place *places = realloc(p->places, room * sizeof *places);
+    if (p->place_count == p->place_capacity) {
+        uint32_t capacity = p->place_capacity ? 2 * p->place_capacity : 64;
+        flr_place *places = realloc(p->places, capacity * sizeof *places);
         if (!places) return false;
         p->places = places;
-        p->place_room = room;
+        p->place_capacity = capacity;
     }
     p->places[p->place_count++] = (flr_place){part, number, T_world_part};
     return true;
@@ -69,7 +69,7 @@ static void tell_part(flr_session *p, uint32_t part)
 /* Reports to the user what has changed since the last report. */
 static void tell_changes(flr_session *p)
 {
-    const flr_membership *a = &p->told, *b = &p->membership;
+    const flr_membership *a = &p->reported, *b = &p->membership;
     uint32_t i = 0, k = 0;
     while (i < a->part_count || k < b->part_count) {
         if (k == b->part_count || (i < a->part_count && a->parts[i].part < b->parts[k].part)) {
@@ -95,7 +95,7 @@ static void tell_changes(flr_session *p)
             flr_session_news(p, "%s leads the session now",
                              leader->member == p->self ? "this controller" : leader->name);
     }
-    p->told = p->membership;
+    p->reported = p->membership;
 }
 
 void flr_session_membership_changed(flr_session *p)
@@ -111,7 +111,7 @@ void flr_session_membership_changed(flr_session *p)
     match_commands(p);
     flr_session_forget_gone(p);
     tell_changes(p);
-    // who leads tells everybody at once, the others that they have it
+    // the leader sends it to everybody at once, the others acknowledge it
     for (uint32_t i = 0; i < p->peer_count; i++) p->peers[i].roll_ns = 0;
     p->claim_now = true;
 }
@@ -175,10 +175,10 @@ static void enter(flr_session *p, flr_membership_member *m, const flr_wire_peer_
     // (but not what an old claim, late on its way, does not know of)
     for (uint32_t i = 0; all && serial >= m->seen && i < p->membership.part_count; i++) {
         flr_membership_part *part = &p->membership.parts[i];
-        bool told = !flr_membership_holds(part, m->member);
-        for (uint32_t k = 0; k < count && !told; k++) told = commands[k].part == part->part;
+        bool settled = !flr_membership_holds(part, m->member);
+        for (uint32_t k = 0; k < count && !settled; k++) settled = commands[k].part == part->part;
         flr_pose pose = part->T_world_part;
-        if (told) continue;
+        if (settled) continue;
         if (p->def.where) (void)p->def.where(p->def.context, part->part, &pose);
         flr_membership_release(&p->membership, m->member, part->part, pose);
     }

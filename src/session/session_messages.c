@@ -251,8 +251,8 @@ bool flr_session_next(flr_session *p, flr_session_event *event)
             break;
         case FLR_CONNECTIONS_GOT_STATE:
         case FLR_CONNECTIONS_GOT_MESSAGE:
-            if (flr_protocol_decode(from.bytes, from.size, FLR_TO_PEER, p->room, sizeof p->room,
-                                    &p->message, NULL) == FLR_OK &&
+            if (flr_protocol_decode(from.bytes, from.size, FLR_TO_PEER, p->decode_buffer,
+                                    sizeof p->decode_buffer, &p->message, NULL) == FLR_OK &&
                 on_message(p, &from, event))
                 return true;
             break;

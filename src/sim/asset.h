@@ -119,7 +119,7 @@ typedef struct flr_part_entry {
     bool has_goal;
     flr_shape *shape;
     bool sent, there;         /* to the loop; taken over by it */
-    bool told;                /* an event about it waits */
+    bool announced;           /* an event about it waits */
     flr_part_overlap overlap; /* when that was looked at last */
 } flr_part_entry;
 

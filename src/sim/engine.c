@@ -1,4 +1,4 @@
-/* the engine: making it, what control does again and again; events.c has the events, view.c what is seen */
+/* the engine: creation, and what control does in every iteration; events.c has the events, view.c what is seen */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ flr_result flr_engine_no_memory(flr_error *error)
     return flr_fail(error, FLR_NO_MEMORY, "the controller is out of memory");
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static bool copy_text(const char *from, char **slot, const char **to)
 {

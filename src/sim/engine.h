@@ -54,7 +54,7 @@ enum {
 
 typedef struct flr_engine flr_engine;
 
-/* ---- making and running ---- */
+/* ---- creation and running ---- */
 
 /* Fill with flr_default_engine_def(). Texts are copied. */
 typedef struct flr_engine_def {

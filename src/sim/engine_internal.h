@@ -268,8 +268,8 @@ struct flr_job {
     flr_engine_job info; /* guarded by the queue's lock; number 0: not shown to anybody */
     bool quick;          /* goes to the worker that does nothing long */
     atomic_bool cancelled;
-    bool told; /* control: progress has been reported since it changed; guarded likewise */
-    bool more; /* set by `work`: after `done` has taken what there is so far, `work` goes on */
+    bool reported; /* control: progress has been reported since it changed; guarded likewise */
+    bool more;     /* set by `work`: after `done` has taken what there is so far, `work` goes on */
     flr_result result;
     flr_error error;
     struct flr_jobs *jobs;

@@ -44,7 +44,7 @@ static bool can_be_asked_again(const flr_engine_event *event)
 /* The oldest part event of a part stands for all later ones, since whoever takes it looks at the part as it is then. */
 static void forget_told(flr_engine *e)
 {
-    for (uint32_t i = 0; i < e->members.count; i++) e->members.list[i].told = false;
+    for (uint32_t i = 0; i < e->members.count; i++) e->members.list[i].announced = false;
 }
 
 static void clear(flr_engine *e, flr_engine_event *event, flr_engine_event_kind kind)
@@ -127,8 +127,8 @@ flr_engine_event *flr_engine_tell(flr_engine *e, flr_engine_event_kind kind)
 
 void flr_engine_tell_part(flr_engine *e, flr_part_entry *member)
 {
-    if (member->told) return;
-    member->told = true;
+    if (member->announced) return;
+    member->announced = true;
     flr_part_id part = flr_engine_part_id(e, member->part);
     flr_engine_tell(e, FLR_ENGINE_EVENT_PART)->part = part;
 }
@@ -180,6 +180,6 @@ bool flr_engine_next(flr_engine *e, flr_engine_event *event)
     flr_part_entry *member = event->kind == FLR_ENGINE_EVENT_PART
                                  ? flr_part_list_find(&e->members, event->part.index)
                                  : NULL;
-    if (member) member->told = false;
+    if (member) member->announced = false;
     return true;
 }

@@ -48,7 +48,7 @@ static flr_job *next_job(flr_jobs *jobs, bool quick, bool any)
     take_out(&jobs->waiting, found);
     append(&jobs->running, found);
     found->info.state = FLR_WIRE_JOB_RUNNING;
-    found->told = false;
+    found->reported = false;
     return found;
 }
 
@@ -119,7 +119,7 @@ bool flr_jobs_do_one(flr_jobs *jobs)
     return job;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 flr_result flr_jobs_create(unsigned workers, int cpu, void (*wake_up)(void *), void *context,
                            flr_jobs **jobs, flr_error *error)
@@ -256,8 +256,8 @@ bool flr_jobs_changed(flr_jobs *jobs, flr_engine_job *info)
     bool found = false;
     pthread_mutex_lock(&jobs->lock);
     for (flr_job *j = jobs->running; j && !found; j = j->next)
-        if (!j->told && j->info.job > 0) {
-            found = j->told = true;
+        if (!j->reported && j->info.job > 0) {
+            found = j->reported = true;
             *info = j->info;
         }
     pthread_mutex_unlock(&jobs->lock);
@@ -276,7 +276,7 @@ bool flr_job_progress(flr_job *job, double fraction, const char *format, ...)
     pthread_mutex_lock(&job->jobs->lock);
     job->info.fraction = (float)fraction;
     memcpy(job->info.sentence, text, sizeof text);
-    job->told = false;
+    job->reported = false;
     pthread_mutex_unlock(&job->jobs->lock);
     return !atomic_load(&job->cancelled);
 }

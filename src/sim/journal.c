@@ -22,41 +22,41 @@ typedef enum field_type {
     TYPE_state
 } field_type;
 
-typedef struct field {
+typedef struct journal_field {
     field_type type;
     size_t offset; /* in flr_journal_entry */
-} field;
+} journal_field;
 
-typedef enum replay { REPLAY_WORLD, REPLAY_SCENE, REPLAY_STOP } replay;
+typedef enum journal_replay { REPLAY_WORLD, REPLAY_SCENE, REPLAY_STOP } journal_replay;
 
-enum { NUMBERS = 2, FIELDS = NUMBERS + 1, POSE_SIZE = 56 };
+enum { JOURNAL_NUMBERS = 2, JOURNAL_FIELDS = JOURNAL_NUMBERS + 1, POSE_SIZE = 56 };
 
-typedef struct row {
+typedef struct journal_row {
     const char *word;
-    replay replay;
+    journal_replay replay;
     const char *doc;
-    field fields[FIELDS + 1]; /* ends with offset 0 */
-} row;
+    journal_field fields[JOURNAL_FIELDS + 1]; /* ends with offset 0 */
+} journal_row;
 
 /* clang-format off */
 /* each in a function, where `self` can name the entry's member of `as` */
-#define FLR_JOURNAL(NAME, name, word, REPLAY, doc) static const row *row_of_##name(void) { typedef flr_journal_##name self; static const row r = {word, REPLAY_##REPLAY, doc, {
+#define FLR_JOURNAL(NAME, name, word, REPLAY, doc) static const journal_row *row_of_##name(void) { typedef flr_journal_##name self; static const journal_row r = {word, REPLAY_##REPLAY, doc, {
 #define FLR_J(type, field, doc) {TYPE_##type, offsetof(flr_journal_entry, as) + offsetof(self, field)},
 #define FLR_JOURNAL_END(name) {TYPE_hand, offsetof(self, entry)}}}; return &r; }
 #include "protocol/command_rows.h"
 
 #define FLR_JOURNAL(NAME, name, word, REPLAY, doc) row_of_##name,
-static const row *(*const rows[])(void) = {
+static const journal_row *(*const rows[])(void) = {
 #include "protocol/command_rows.h"
 };
 /* clang-format on */
 
 static bool in_text(field_type type) { return type <= TYPE_flag; }
 
-static unsigned numbers_of(const row *r)
+static unsigned numbers_of(const journal_row *r)
 {
     unsigned count = 0;
-    for (const field *f = r->fields; f->offset > 0; f++) count += in_text(f->type);
+    for (const journal_field *f = r->fields; f->offset > 0; f++) count += in_text(f->type);
     return count;
 }
 
@@ -122,8 +122,8 @@ static uint8_t *print_parts(const flr_recording_tap *tap, const flr_static_scene
 }
 
 /* The data of an entry, by malloc(); `*size` 0: none. False: no memory. */
-static bool print_data(const flr_recording_tap *tap, const field *f, const void *at, uint8_t **data,
-                       size_t *size, flr_error *error)
+static bool print_data(const flr_recording_tap *tap, const journal_field *f, const void *at,
+                       uint8_t **data, size_t *size, flr_error *error)
 {
     switch (f->type) {
     case TYPE_pose:
@@ -145,7 +145,7 @@ static bool print_data(const flr_recording_tap *tap, const field *f, const void 
     return *data != NULL;
 }
 
-static uint32_t get_number(const field *f, const void *at)
+static uint32_t get_number(const journal_field *f, const void *at)
 {
     uint32_t number;
     if (f->type == TYPE_flag) return *(const bool *)at;
@@ -156,13 +156,13 @@ static uint32_t get_number(const field *f, const void *at)
 flr_result flr_journal_write(flr_recording_tap *tap, const flr_journal_entry *entry,
                              flr_error *error)
 {
-    const row *r = rows[entry->kind]();
+    const journal_row *r = rows[entry->kind]();
     char text[64];
     uint8_t *data = NULL;
     bool whole = true;
     flr_record_note note = {.frame = entry->frame, .text = text};
     int used = snprintf(text, sizeof text, "%s", r->word);
-    for (const field *f = r->fields; f->offset > 0; f++) {
+    for (const journal_field *f = r->fields; f->offset > 0; f++) {
         const void *at = (const char *)entry + f->offset;
         if (in_text(f->type))
             used += snprintf(text + used, sizeof text - (size_t)used, " %u", get_number(f, at));
@@ -230,8 +230,8 @@ static flr_result read_params(const flr_record_note *note, const char *path,
 }
 
 /* A field that is data. `*good` false: it makes no sense. */
-static flr_result read_data(const flr_record_note *note, const char *path, const field *f, void *at,
-                            bool *good, flr_error *error)
+static flr_result read_data(const flr_record_note *note, const char *path, const journal_field *f,
+                            void *at, bool *good, flr_error *error)
 {
     switch (f->type) {
     case TYPE_pose:
@@ -258,7 +258,7 @@ static flr_result read_data(const flr_record_note *note, const char *path, const
     return FLR_OK;
 }
 
-static void set_number(const field *f, void *at, uint32_t number)
+static void set_number(const journal_field *f, void *at, uint32_t number)
 {
     if (f->type == TYPE_flag)
         *(bool *)at = number != 0;
@@ -270,15 +270,16 @@ flr_result flr_journal_read(const flr_record_note *note, const char *path, flr_j
                             flr_error *error)
 {
     char word[16] = "";
-    unsigned numbers[NUMBERS] = {0}, next = 0;
+    unsigned numbers[JOURNAL_NUMBERS] = {0}, next = 0;
     int count = sscanf(note->text, "%15s %u %u", word, &numbers[0], &numbers[1]);
     int kind = 0;
     while (kind < FLR_JOURNAL_KINDS && strcmp(rows[kind]()->word, word) != 0) kind++;
-    const row *r = kind < FLR_JOURNAL_KINDS ? rows[kind]() : NULL;
+    const journal_row *r = kind < FLR_JOURNAL_KINDS ? rows[kind]() : NULL;
     bool good = r && (unsigned)count == 1 + numbers_of(r);
     flr_journal_entry found = {.kind = (flr_journal_kind)kind, .frame = note->frame};
     flr_result result = FLR_OK;
-    for (const field *f = r ? r->fields : NULL; good && result == FLR_OK && f->offset > 0; f++) {
+    for (const journal_field *f = r ? r->fields : NULL; good && result == FLR_OK && f->offset > 0;
+         f++) {
         void *at = (char *)&found + f->offset;
         if (in_text(f->type))
             set_number(f, at, numbers[next++]);
@@ -334,7 +335,7 @@ static void repeat_firm(const flr_journal_firm *e, flr_world *world)
 
 bool flr_journal_repeats(flr_journal_kind kind, const char **why)
 {
-    const row *r = rows[kind]();
+    const journal_row *r = rows[kind]();
     if (why) *why = r->replay == REPLAY_STOP ? r->doc : NULL;
     return r->replay == REPLAY_WORLD;
 }

@@ -254,7 +254,7 @@ static void overlap_drop(flr_job *job)
 
 /* ---- when ---- */
 
-/* a frame tells of what it did before it shows where parts are then */
+/* a frame reports what it did before it shows where parts are then */
 static const int64_t frame_ns = 10000000;
 
 void flr_engine_suspect_overlaps(flr_engine *e)

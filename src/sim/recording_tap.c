@@ -1,5 +1,7 @@
 /* what the loop gives to a recording: frames, and what was done to the world between them. All of this runs in the loop's
  * thread, as stepper.c does, and keeps to the same rules */
+#include "sim/recording_tap.h"
+
 #include "sim/snapshot.h"
 
 enum { RECORDING_TAP_RECORDED = 16 };
@@ -80,46 +82,58 @@ void flr_recording_tap_rebuild(flr_stepper *f)
 
 /* ---- frames ---- */
 
+flr_record_frame flr_recorded_frame(const flr_world_frame *step, const flr_pager_stats *paging,
+                                    double waited)
+{
+    return (flr_record_frame){.frame = step->number,
+                              .points_tested = step->points_tested,
+                              .contacts = step->contacts,
+                              .penetrations = step->penetrations,
+                              .lower = step->lower,
+                              .upper = step->upper,
+                              .energy = step->energy,
+                              .travel_limited = step->limited > 0,
+                              .stopped = step->stopped > 0,
+                              .faults = step->faults,
+                              .hash = step->hash.low,
+                              .waited_us = 1e6 * waited,
+                              .paged_needed = paging->needed,
+                              .paged_hits = paging->hits,
+                              .paged_read = paging->bytes_read,
+                              .paged_resident = (uint64_t)paging->resident * FLR_PAGER_BLOCK,
+                              .paged_directory = paging->directory};
+}
+
+flr_record_hand flr_recorded_hand(const flr_world_input *input)
+{
+    return (flr_record_hand){.T_world_hand = input->T_world_hand,
+                             .twist = input->twist,
+                             .has_twist = input->has_twist,
+                             .fresh = input->fresh,
+                             .has_sent = input->has_sent,
+                             .sent = input->sent};
+}
+
 void flr_recording_tap_frame(flr_stepper *f, const flr_loop_frame *frame,
                              const flr_world_input *inputs, int64_t began)
 {
     flr_recording_tap *tap = f->tap;
     const flr_snapshot *s = frame->state;
     const flr_pager_stats paging = flr_world_instance_paging(f->instance);
-    const flr_world_frame *w = &f->frame;
     if (f->tape_ns < 0) f->tape_ns = frame->time_ns;
     tap->last_ns = frame->time_ns - f->tape_ns;
-    flr_record_frame head = {.frame = tap->frames++,
-                             .time_ns = frame->time_ns - f->tape_ns,
-                             .compute_us = f->last_us,
-                             .wakeup_us = f->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
-                             .points_tested = w->points_tested,
-                             .contacts = w->contacts,
-                             .penetrations = w->penetrations,
-                             .lower = w->lower,
-                             .upper = w->upper,
-                             .energy = w->energy,
-                             .travel_limited = w->limited > 0,
-                             .stopped = w->stopped > 0,
-                             .faults = w->faults,
-                             .hash = w->hash.low,
-                             .waited_us = 1e6 * f->waits.ended,
-                             .paged_needed = paging.needed,
-                             .paged_hits = paging.hits,
-                             .paged_read = paging.bytes_read,
-                             .paged_resident = (uint64_t)paging.resident * FLR_PAGER_BLOCK,
-                             .paged_directory = paging.directory};
+    flr_record_frame head = flr_recorded_frame(&f->frame, &paging, f->waits.ended);
+    head.frame = tap->frames++;
+    head.time_ns = tap->last_ns;
+    head.compute_us = f->last_us;
+    head.wakeup_us = f->paced ? (double)(began - frame->time_ns) * 1e-3 : 0;
     flr_record_hand hands[FLR_ENGINE_HANDS];
-    for (uint32_t h = 0; h < f->hand_count; h++)
-        hands[h] = (flr_record_hand){.T_world_hand = f->hands[h].T_world_hand,
-                                     .twist = inputs[h].twist,
-                                     .has_twist = inputs[h].has_twist,
-                                     .fresh = inputs[h].fresh,
-                                     .buttons = f->hands[h].buttons,
-                                     .part = number_of(f, f->hands[h].held),
-                                     .wrench = flr_world_wrench(f->instance->world, h),
-                                     .has_sent = inputs[h].has_sent,
-                                     .sent = inputs[h].sent};
+    for (uint32_t h = 0; h < f->hand_count; h++) {
+        hands[h] = flr_recorded_hand(&inputs[h]);
+        hands[h].buttons = f->hands[h].buttons;
+        hands[h].part = number_of(f, f->hands[h].held);
+        hands[h].wrench = flr_world_wrench(f->instance->world, h);
+    }
     for (uint32_t i = 0; i < tap->count; i++) {
         if (tap->places[i] >= f->instance->count) continue; /* gone: where it was */
         const flr_body *body = flr_world_body(f->instance->world, tap->places[i]);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feeler/recording.h"
+#include "sim/recording_tap.h"
 #include "sim/run_state.h"
 
 enum { RUN_BATCH = 512, RUN_CONTACTS = 16 };
@@ -79,65 +79,49 @@ static void count(run_runner *r, const flr_world_frame *f)
     flr_histogram_add(&r->points, f->points_tested);
 }
 
+/* Reads what pairs, the other engine and the point found; writes at most RUN_CONTACTS. Returns how many. */
+static uint32_t list_contacts(const flr_world *world, flr_record_contact list[RUN_CONTACTS])
+{
+    uint32_t given = 0, pair_count, contact_count, impact_count;
+    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(world), &pair_count);
+    const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(world), &contact_count);
+    for (uint32_t i = 0; i < pair_count; i++)
+        for (uint32_t k = 0; k < pairs[i].contact.listed && given < RUN_CONTACTS; k++) {
+            const flr_contact *c = &contacts[pairs[i].first + k];
+            list[given++] =
+                (flr_record_contact){c->point, c->normal, c->depth, pairs[i].pair.shell};
+        }
+    const flr_world_impact *impacts = flr_world_impacts(world, &impact_count);
+    for (uint32_t i = 0; i < impact_count && given < RUN_CONTACTS; i++)
+        list[given++] = (flr_record_contact){impacts[i].point, impacts[i].normal, impacts[i].depth,
+                                             impacts[i].part_a};
+    /* a point's contact: what it does to the part */
+    const flr_world_point *point = flr_world_proxy(world, 0);
+    if (point && point->part != FLR_NO_PART && given < RUN_CONTACTS)
+        list[given++] = (flr_record_contact){point->position, flr_vec3_neg(point->normal),
+                                             point->depth, point->part};
+    return given;
+}
+
+/* Reads the world after its step; pushes the frame to the recorder. */
 static void record(run_runner *r, const flr_loop_frame *frame, const flr_world_input *input,
                    const flr_world_frame *f, int64_t began, int64_t took)
 {
-    flr_record_frame head = {.frame = f->number,
-                             .time_ns = frame->time_ns - r->first_ns,
-                             .compute_us = (double)took * 1e-3,
-                             .wakeup_us =
-                                 r->def->paced ? (double)(began - frame->time_ns) * 1e-3 : 0,
-                             .points_tested = f->points_tested,
-                             .contacts = f->contacts,
-                             .penetrations = f->penetrations,
-                             .lower = f->lower,
-                             .upper = f->upper,
-                             .energy = f->energy,
-                             .travel_limited = f->limited > 0,
-                             .stopped = f->stopped > 0,
-                             .faults = f->faults,
-                             .hash = f->hash.low};
-    const flr_pager_stats paged = flr_stage_paging(r->def->stage);
-    head.waited_us = 1e6 * r->result.waits.ended;
-    head.paged_needed = paged.needed;
-    head.paged_hits = paged.hits;
-    head.paged_read = paged.bytes_read;
-    head.paged_resident = (uint64_t)paged.resident * FLR_PAGER_BLOCK;
-    head.paged_directory = paged.directory;
-    flr_record_hand hand = {.T_world_hand = input->T_world_hand,
-                            .twist = input->twist,
-                            .has_twist = input->has_twist,
-                            .fresh = input->fresh,
-                            .buttons = frame->samples[0].buttons,
-                            .part = flr_world_held(r->world, 0),
-                            .wrench = frame->wrenches[0],
-                            .has_sent = input->has_sent,
-                            .sent = input->sent};
+    const flr_pager_stats paging = flr_stage_paging(r->def->stage);
+    flr_record_contact list[RUN_CONTACTS];
+    flr_record_frame head = flr_recorded_frame(f, &paging, r->result.waits.ended);
+    head.time_ns = frame->time_ns - r->first_ns;
+    head.compute_us = (double)took * 1e-3;
+    head.wakeup_us = r->def->paced ? (double)(began - frame->time_ns) * 1e-3 : 0;
+    head.contacts_given = list_contacts(r->world, list);
+    flr_record_hand hand = flr_recorded_hand(input);
+    hand.buttons = frame->samples[0].buttons;
+    hand.part = flr_world_held(r->world, 0);
+    hand.wrench = frame->wrenches[0];
     for (uint32_t i = 0; i < r->moving_count; i++) {
         const flr_body *body = flr_world_body(r->world, r->moving[i]);
         r->parts[i] = (flr_record_part){body->T_world_part, body->twist};
     }
-    uint32_t pair_count, contact_count;
-    const flr_pair_result *pairs = flr_pairs_results(flr_world_pairs(r->world), &pair_count);
-    const flr_contact *contacts = flr_pairs_contacts(flr_world_pairs(r->world), &contact_count);
-    flr_record_contact list[RUN_CONTACTS];
-    for (uint32_t i = 0; i < pair_count; i++)
-        for (uint32_t k = 0; k < pairs[i].contact.listed && head.contacts_given < RUN_CONTACTS;
-             k++) {
-            const flr_contact *c = &contacts[pairs[i].first + k];
-            list[head.contacts_given++] =
-                (flr_record_contact){c->point, c->normal, c->depth, pairs[i].pair.shell};
-        }
-    uint32_t impact_count;
-    const flr_world_impact *impacts = flr_world_impacts(r->world, &impact_count);
-    for (uint32_t i = 0; i < impact_count && head.contacts_given < RUN_CONTACTS; i++)
-        list[head.contacts_given++] = (flr_record_contact){impacts[i].point, impacts[i].normal,
-                                                           impacts[i].depth, impacts[i].part_a};
-    /* a point's contact: what it does to the part */
-    const flr_world_point *point = flr_world_proxy(r->world, 0);
-    if (point && point->part != FLR_NO_PART && head.contacts_given < RUN_CONTACTS)
-        list[head.contacts_given++] = (flr_record_contact){
-            point->position, flr_vec3_neg(point->normal), point->depth, point->part};
     flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
 }
 
@@ -184,9 +168,9 @@ static bool step_world(run_runner *r, flr_loop_frame *frame, const flr_world_inp
     return false;
 }
 
-static bool step(void *context, flr_loop_frame *frame)
+/* Reads the device's sample; returns the input of the world. A repeated run takes what was sent from the recording. */
+static flr_world_input read_hand(run_runner *r, const flr_loop_frame *frame)
 {
-    run_runner *r = context;
     const flr_device_sample *sample = &frame->samples[0];
     flr_world_input input = {.T_world_hand = place_hand(r, sample),
                              .twist = sample->twist,
@@ -198,22 +182,35 @@ static bool step(void *context, flr_loop_frame *frame)
         input.has_sent = r->def->said[r->result.frames].has_sent;
         input.sent = r->def->said[r->result.frames].sent;
     }
+    return input;
+}
+
+/* Reads where bodies are; writes the caller's list of poses. */
+static void keep_poses(const run_runner *r)
+{
+    flr_pose *to = &r->def->poses[r->result.frames * r->moving_count];
+    for (uint32_t i = 0; i < r->moving_count; i++)
+        to[i] = flr_world_body(r->world, r->moving[i])->T_world_part;
+}
+
+/* The stages of a frame, as in flr_stepper_step(). */
+static bool step(void *context, flr_loop_frame *frame)
+{
+    run_runner *r = context;
     if (!r->begun) r->first_ns = frame->time_ns;
     r->begun = true;
+    flr_world_input input = read_hand(r, frame);
     flr_world_frame f;
     int64_t began = flr_clock_ns(r->def->env);
     if (!step_world(r, frame, &input, &f)) return false;
     int64_t took = flr_clock_ns(r->def->env) - began;
-    r->seen = sample->number;
-    if (r->result.frames == 0) r->result.first = f.number;
     flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
+    r->seen = frame->samples[0].number;
+    if (r->result.frames == 0) r->result.first = f.number;
     frame->wrenches[0] = flr_world_wrench(r->world, 0);
     frame->notes[0] = f.points_tested;
     frame->notes[1] = f.contacts;
-    if (r->def->poses)
-        for (uint32_t i = 0; i < r->moving_count; i++)
-            r->def->poses[r->result.frames * r->moving_count + i] =
-                flr_world_body(r->world, r->moving[i])->T_world_part;
+    if (r->def->poses) keep_poses(r);
     count(r, &f);
     if (r->recorder) record(r, frame, &input, &f, began, took);
     if (r->def->seen) r->def->seen(r->def->context, &f);

@@ -90,13 +90,13 @@ typedef enum field_kind {
     SETUP_WORD
 } field_kind;
 
-typedef struct field {
+typedef struct setup_field {
     const char *key;
     size_t offset; /* in flr_setup */
     field_kind kind;
     const char *const *words; /* of WORD: an enum from 0, NULL-ended */
     double low, high;
-} field;
+} setup_field;
 
 static const char *const integrators[] = {"implicit", "explicit", "quasi-static", NULL};
 _Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) == sizeof(int) &&
@@ -105,7 +105,7 @@ _Static_assert(sizeof(flr_integrator) == sizeof(int) && sizeof(flr_force_model) 
 
 #define SETUP_AT(member) offsetof(flr_setup, member)
 #define ANY              -INFINITY, INFINITY
-static const field fields[] = {
+static const setup_field fields[] = {
     {"rate", SETUP_AT(rate), SETUP_NUMBER, NULL, 250, 10000},
     {"voxel", SETUP_AT(voxel), SETUP_NUMBER, NULL, 0, INFINITY},
     {"moving_voxel", SETUP_AT(moving_voxel), SETUP_NUMBER, NULL, 0, INFINITY},
@@ -162,9 +162,9 @@ static const field fields[] = {
     {"device.force", SETUP_AT(device_force), SETUP_NUMBER, NULL, 0, 1e4},
     {"device.torque", SETUP_AT(device_torque), SETUP_NUMBER, NULL, 0, 1e4},
 };
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { SETUP_FIELDS = sizeof fields / sizeof *fields };
 
-static flr_result write_field(const field *f, const flr_setup *setup, flr_texts *texts,
+static flr_result write_field(const setup_field *f, const flr_setup *setup, flr_texts *texts,
                               flr_error *error)
 {
     const void *at = (const char *)setup + f->offset;
@@ -187,7 +187,7 @@ static flr_result write_field(const field *f, const flr_setup *setup, flr_texts 
 }
 
 /* false: the text is no such value */
-static bool read_field(const field *f, const char *text, flr_setup *setup)
+static bool read_field(const setup_field *f, const char *text, flr_setup *setup)
 {
     void *at = (char *)setup + f->offset;
     double number = INFINITY;
@@ -248,7 +248,7 @@ flr_result flr_setup_write_numbers(const flr_setup *setup, flr_texts *texts, flr
 {
     flr_result result = flr_texts_add(texts, error, "device.dead_man", "%d", setup->dead_man);
     if (result == FLR_OK && setup->live) result = flr_texts_add(texts, error, "source", "serve");
-    for (size_t i = 0; i < FIELDS && result == FLR_OK; i++)
+    for (size_t i = 0; i < SETUP_FIELDS && result == FLR_OK; i++)
         result = write_field(&fields[i], setup, texts, error);
     return result;
 }
@@ -291,7 +291,7 @@ flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const
     if (found.dead_man < -1 || found.dead_man > 31)
         return flr_fail(error, FLR_BAD_INPUT, "%s: \"device.dead_man\" cannot be \"%s\"", path,
                         dead_man);
-    for (size_t i = 0; i < FIELDS; i++) {
+    for (size_t i = 0; i < SETUP_FIELDS; i++) {
         const char *value = text(context, fields[i].key);
         if (!value && fields[i].kind == NEWER_FLAG) continue;
         if (!value)

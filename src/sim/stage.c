@@ -146,15 +146,15 @@ static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_er
 
 /* ---- voxels ---- */
 
-/* The part whose voxels are made. */
-typedef struct making {
+/* The part whose voxels are being built. */
+typedef struct voxels_build {
     const flr_stage_def *def;
     uint32_t part;
-} making;
+} voxels_build;
 
-static bool still_making(void *context, double done, const char *stage)
+static bool keep_building(void *context, double done, const char *stage)
 {
-    const making *m = context;
+    const voxels_build *m = context;
     (void)stage;
     return !m->def->progress || m->def->progress(m->def->context, m->part, done, "voxelizing");
 }
@@ -204,12 +204,12 @@ static flr_result make_shape(flr_env *env, const flr_stage_def *def, flr_stage *
                              flr_error *error)
 {
     const flr_part_entry *part = &stage->parts.list[i];
-    making m = {def, i};
+    voxels_build m = {def, i};
     flr_shape_def what = what_of(env, def, stage, i);
     flr_shape *made;
     flr_error why;
     if (!go_on(def, i, "voxelizing")) return stopped(error);
-    what.progress = still_making;
+    what.progress = keep_building;
     what.context = &m;
     flr_result result = flr_shape_make(&what, &made, &why);
     if (result != FLR_OK)

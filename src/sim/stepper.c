@@ -71,7 +71,7 @@ static flr_world_input read_hand(flr_stepper_hand *h, const flr_device_sample *s
     return input;
 }
 
-/* Takes and lets go by the button, tells what is ready. */
+/* Grabs and releases by the button; notes what the hand could grab. */
 static void use_hand(flr_stepper *f, uint32_t hand, uint32_t buttons)
 {
     flr_stepper_hand *h = &f->hands[hand];
@@ -91,7 +91,7 @@ static void use_hand(flr_stepper *f, uint32_t hand, uint32_t buttons)
 /* ---- voxels from the disk ---- */
 
 /* The step did not happen, because they are not there yet: nothing moves, forces fade, and it is tried again with what hands do
- * then. After a while it is paused, with a word. */
+ * then. After a while it is paused, with a notice. */
 static void wait_for_voxels(flr_stepper *f)
 {
     for (uint32_t h = 0; h < f->hand_count; h++) f->hands[h].anew = true;

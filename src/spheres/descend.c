@@ -110,14 +110,6 @@ void flr_spheres_destroy(flr_spheres *s)
     free(s);
 }
 
-size_t flr_spheres_bytes(const flr_spheres *s)
-{
-    size_t queues = 2 + (s->def.threads > 1 ? s->def.threads : 0);
-    return sizeof *s + queues * s->def.pairs * sizeof *s->pairs + s->def.listed * sizeof *s->list +
-           s->def.threads * sizeof *s->workers +
-           (s->blocks ? block_count(s->def.pairs) * sizeof *s->blocks : 0);
-}
-
 /* ---- asking ---- */
 
 /* The axes at right angles to which two voxels may be parted. Both cubes are always turned the same way against each

@@ -93,12 +93,6 @@ void flr_impulse_destroy(flr_impulse *impulse)
     free(impulse);
 }
 
-size_t flr_impulse_bytes(const flr_impulse *impulse)
-{
-    return sizeof *impulse +
-           impulse->room * (sizeof(touch) + sizeof(impulse_row) + 2 * sizeof *impulse->order);
-}
-
 void flr_impulse_clear(flr_impulse *impulse) { impulse->count = 0; }
 
 /* Where an edge of one part lies beside an edge of the other, both normals point out sideways: along them the depth is that of

@@ -24,15 +24,10 @@ static bool right_machine(void)
     return *(const uint8_t *)&mark == 4;
 }
 
-static uint64_t aligned(uint64_t size)
-{
-    return (size + FLR_SECTION_ALIGN - 1) / FLR_SECTION_ALIGN * FLR_SECTION_ALIGN;
-}
-
 /* Where the sections begin behind the checksums of so many blocks. */
 static uint64_t data_begin(uint64_t block_count)
 {
-    return aligned(sizeof(flr_voxfile_header) + block_count * sizeof(flr_hash));
+    return flr_section_aligned(sizeof(flr_voxfile_header) + block_count * sizeof(flr_hash));
 }
 
 static flr_hash hash_header(const flr_voxfile_header *header)
@@ -403,7 +398,7 @@ static flr_result load_range(flr_env *env, flr_file *from_file, flr_voxfile *fil
     }
     if (to > file->size) to = file->size;
     if (from >= to) return FLR_OK;
-    if (!flr_pages_open((uint8_t *)file->pages + from, aligned(to) - from))
+    if (!flr_pages_open((uint8_t *)file->pages + from, flr_section_aligned(to) - from))
         return flr_fail(error, FLR_NO_MEMORY, "%s: not enough memory to read it", file->path);
     voxfile_load_job job = {.env = env, .file = file, .from = from, .to = to, .verify = verify};
     unsigned threads = to - from <= LOAD_ALONE ? 1 : flr_parallel_threads(0);
@@ -420,7 +415,7 @@ static flr_result load_begin(flr_env *env, flr_file *from, flr_voxfile *file, fl
     uint64_t size;
     flr_result result = flr_file_size(from, &size, error);
     if (result != FLR_OK) return result;
-    file->pages = size <= SIZE_MAX / 2 ? flr_pages_reserve(aligned(size)) : NULL;
+    file->pages = size <= SIZE_MAX / 2 ? flr_pages_reserve(flr_section_aligned(size)) : NULL;
     if (!file->pages)
         return flr_fail(error, FLR_NO_MEMORY, "%s: no room in the address space for it",
                         file->path);

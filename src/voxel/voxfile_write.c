@@ -28,20 +28,15 @@ struct flr_voxfile_writer {
 
 /* ---- sizes ---- */
 
-static uint64_t aligned(uint64_t size)
-{
-    return (size + FLR_SECTION_ALIGN - 1) / FLR_SECTION_ALIGN * FLR_SECTION_ALIGN;
-}
-
 static uint64_t lay_out(flr_voxfile_header *header)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < header->section_count; i++) {
         header->sections[i].offset = total;
-        total += aligned(header->sections[i].size);
+        total += flr_section_aligned(header->sections[i].size);
     }
     header->block_count = (total + FLR_VOXFILE_BLOCK - 1) / FLR_VOXFILE_BLOCK;
-    header->data = aligned(sizeof *header + header->block_count * sizeof(flr_hash));
+    header->data = flr_section_aligned(sizeof *header + header->block_count * sizeof(flr_hash));
     header->size = header->data + total;
     for (uint32_t i = 0; i < header->section_count; i++) header->sections[i].offset += header->data;
     return total;

@@ -11,18 +11,13 @@
 
 /* ---- the block ---- */
 
-static uint64_t aligned(uint64_t size)
-{
-    return (size + FLR_SECTION_ALIGN - 1) / FLR_SECTION_ALIGN * FLR_SECTION_ALIGN;
-}
-
 /* Gives the directory of a tree its places, one section after another. */
 static void lay_out(flr_tree_place *place, size_t roots, uint64_t *end)
 {
     place->root = *end;
-    place->nodes = *end = aligned(*end + roots * sizeof(uint32_t));
-    place->hypers = *end = aligned(*end + place->node_count * 512 * sizeof(uint32_t));
-    *end = aligned(*end + place->hyper_count * 512 * sizeof(uint32_t));
+    place->nodes = *end = flr_section_aligned(*end + roots * sizeof(uint32_t));
+    place->hypers = *end = flr_section_aligned(*end + place->node_count * 512 * sizeof(uint32_t));
+    *end = flr_section_aligned(*end + place->hyper_count * 512 * sizeof(uint32_t));
 }
 
 /* The directories come first, together: opening a file looks at all of them, and at nothing else. */
@@ -30,7 +25,7 @@ void flr_voxmap_lay_out(const flr_field_plan *plan, flr_voxmap_header *header)
 {
     unsigned fields = header->features ? FLR_FIELD_COUNT : 1;
     size_t roots = (size_t)header->roots[0] * header->roots[1] * header->roots[2];
-    uint64_t end = aligned(sizeof *header);
+    uint64_t end = flr_section_aligned(sizeof *header);
     for (unsigned field = 0; field < fields; field++) {
         header->fields[field] = plan->place[field];
         header->stats.chunks[field] = plan->place[field].plane_count;
@@ -41,10 +36,10 @@ void flr_voxmap_lay_out(const flr_field_plan *plan, flr_voxmap_header *header)
     header->directory = end;
     for (unsigned field = 0; field < fields; field++) {
         header->fields[field].planes = end;
-        end = aligned(end + header->fields[field].plane_count * 64 * header->bits);
+        end = flr_section_aligned(end + header->fields[field].plane_count * 64 * header->bits);
     }
     header->chunks.planes = end;
-    end = aligned(end + header->chunks.plane_count * 256);
+    end = flr_section_aligned(end + header->chunks.plane_count * 256);
     header->size = header->stats.bytes = end;
     header->header_size = sizeof *header;
 }

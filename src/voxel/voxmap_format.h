@@ -21,6 +21,12 @@
  * left in a cache is then built again. */
 enum { FLR_VOXMAP_VERSION = 1, FLR_SECTION_ALIGN = 4096 };
 
+/* The next multiple of FLR_SECTION_ALIGN. */
+static inline uint64_t flr_section_aligned(uint64_t size)
+{
+    return (size + FLR_SECTION_ALIGN - 1) / FLR_SECTION_ALIGN * FLR_SECTION_ALIGN;
+}
+
 /* where a tree lies in the block */
 typedef struct flr_tree_place {
     uint64_t root;   /* uint32_t[roots] */

@@ -85,22 +85,16 @@ static void feel(flr_world *w, flr_world_frame *frame)
 
 /* ---- the report of a step ---- */
 
-static double *number_vec3(double *to, flr_vec3 v)
-{
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
-    return to + 3;
-}
-
 /* The hash before, the bodies and the hands' wrenches as numbers: no padding gets into it. Those of the bodies are there. */
 static flr_hash chain(flr_world *w)
 {
     memcpy(w->numbers, &w->state->hash, sizeof(flr_hash));
     double *to = w->numbers + 2 + 13 * (size_t)w->row_count;
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
-        to = number_vec3(to, w->state->hands[i].wrench.force);
-        to = number_vec3(to, w->state->hands[i].wrench.torque);
+        to = flr_world_number_vec3(to, w->state->hands[i].wrench.force);
+        to = flr_world_number_vec3(to, w->state->hands[i].wrench.torque);
         if (w->state->hands[i].tool == FLR_TOOL_POINT)
-            to = number_vec3(to, w->state->hands[i].point.shown.position);
+            to = flr_world_number_vec3(to, w->state->hands[i].point.shown.position);
     }
     to = flr_couplings_number(w, to);
     return flr_hash_bytes(w->numbers, (size_t)(to - w->numbers) * sizeof *to);

@@ -181,7 +181,7 @@ void flr_world_destroy(flr_world *w)
 
 /* ---- what is kept of a body beside the state ---- */
 
-static double *number_vec3(double *to, flr_vec3 v)
+double *flr_world_number_vec3(double *to, flr_vec3 v)
 {
     to[0] = v.x, to[1] = v.y, to[2] = v.z;
     return to + 3;
@@ -195,13 +195,13 @@ void flr_world_note_motion(flr_world *w, uint32_t part)
     w->spheres[part].radius = w->shapes[part].radius;
     if (w->kinds[part] == FLR_PART_STATIC) return;
     double *to = w->numbers + 2 + 13 * (size_t)w->rows[part];
-    to = number_vec3(to, body->T_world_part.p);
+    to = flr_world_number_vec3(to, body->T_world_part.p);
     *to++ = body->T_world_part.q.w;
     *to++ = body->T_world_part.q.x;
     *to++ = body->T_world_part.q.y;
     *to++ = body->T_world_part.q.z;
-    to = number_vec3(to, body->twist.linear);
-    number_vec3(to, body->twist.angular);
+    to = flr_world_number_vec3(to, body->twist.linear);
+    flr_world_number_vec3(to, body->twist.angular);
 }
 
 void flr_world_note(flr_world *w, uint32_t part)

@@ -129,6 +129,8 @@ bool flr_world_is_moving(const flr_world *world, uint32_t part);
 void flr_world_note(flr_world *world, uint32_t part);
 /* The part of that which shows: numbers for the hash, the sphere, the generation. */
 void flr_world_note_motion(flr_world *world, uint32_t part);
+/* Three numbers for the hash; returns where the next goes. */
+double *flr_world_number_vec3(double *to, flr_vec3 v);
 
 /* The hand closes around the part that it waits for; if it cannot, it holds nothing. */
 void flr_world_take(flr_world *world, flr_world_hand_state *hand);

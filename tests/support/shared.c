@@ -1,7 +1,6 @@
 #include "support/shared.h"
 
-const flr_sim_network flr_test_lan = {
-    .delay_ns = FLR_SIM_MS, .udp_buffer = 1 << 20, .tcp_buffer = 1 << 16};
+const flr_sim_network flr_test_lan = {.delay_ns = FLR_SIM_MS, .udp_buffer = 1 << 20};
 
 flr_sim_network flr_test_bad_network(uint64_t seed, flr_test_random *random)
 {

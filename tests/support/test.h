@@ -44,8 +44,8 @@
 #define flr_test_compare(a, op, b)                                                                 \
     do {                                                                                           \
         if (!((a)op(b)))                                                                           \
-            fail_msg("%s " #op " %s does not hold: %.20Lg and %.20Lg", #a, #b, 0.0L + (a),         \
-                     0.0L + (b));                                                                  \
+            fail_msg("%s " #op " %s does not hold: %.20Lg and %.20Lg", #a, #b, (long double)(a),   \
+                     (long double)(b));                                                            \
     } while (0)
 
 /* Property tests: a seeded generator. The seed comes from FLR_TEST_SEED or the default and is

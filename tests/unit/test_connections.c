@@ -31,7 +31,6 @@ static void test_opens(void **state)
     flr_wire_run(&wire, 0.5);
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_STATE], 1);
     assert_int_equal(a->told[FLR_CONNECTIONS_GOT_MESSAGE], 2);
-    assert_true(flr_connections_is_drained(b->connections, b->connection));
     flr_wire_run(&wire, 10); // keepalives keep it
     assert_int_equal(a->opens, 1);
     flr_connections_close(a->connections, connection, "enough\x1b");
@@ -413,7 +412,6 @@ static void test_silence(void **state)
     assert_non_null(strstr(a->why, "10.0.0.2:7000 has not been heard for 2.5 s"));
     assert_int_equal(flr_connections_state(a->connections, first, "x", 1), FLR_CLOSED);
     assert_int_equal(flr_connections_send(a->connections, first, "x", 1), FLR_CLOSED);
-    assert_int_equal(flr_connections_room(a->connections, first), 0);
     flr_connections_info info;
     assert_false(flr_connections_get(a->connections, first, &info));
     // called again at the same place
@@ -498,14 +496,6 @@ static void test_measures(void **state)
     assert_gt(info.bytes_out, 60 * info.packets_out);
     assert_lt(info.bytes_out, 80 * info.packets_out);
     assert_gt(info.heard_ns, 20 * FLR_SIM_S);
-    int64_t theirs = flr_clock_ns(b->env);
-    assert_lt(llabs(flr_connections_to_ours(a->connections, a->connection, theirs) -
-                    flr_clock_ns(a->env)),
-              FLR_SIM_MS);
-    assert_int_equal(
-        flr_connections_to_theirs(a->connections, a->connection,
-                                  flr_connections_to_ours(a->connections, a->connection, theirs)),
-        theirs);
     // the age of a state that just came
     assert_lt(llabs(b->last[FLR_CONNECTIONS_GOT_STATE].sent_ns -
                     (flr_clock_ns(b->env) - 40 * FLR_SIM_MS)),

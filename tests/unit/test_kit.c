@@ -220,7 +220,7 @@ static void brick(flr_kit *kit, int kind, flr_pose at)
         flr_kit_cone(kit, at, 0.05, 0, 0.2);
         return;
     case 9:
-        flr_kit_dome(kit, at, 0.05, 0.02);
+        flr_kit_sphere(kit, at, 0.05);
         return;
     case 10:
         flr_kit_bundle(kit, way, 4, 12, 0.002, 0.03, 0.1);

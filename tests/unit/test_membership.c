@@ -39,11 +39,11 @@ static void check(const flr_membership *membership)
 
 static void check_travel(const flr_membership *membership)
 {
-    static flr_membership_room room;
+    static flr_membership_buffers buffers;
     static flr_membership copy;
     flr_msg_peer_membership message;
     flr_error error;
-    flr_membership_write(membership, 77, &room, &message);
+    flr_membership_write(membership, 77, &buffers, &message);
     assert_ok(flr_membership_read(&message, &copy, &error), error);
     copy.changed = membership->changed;
     assert_int_equal(copy.part_count, membership->part_count);
@@ -186,7 +186,7 @@ static void test_contradictions(void **state)
 {
     (void)state;
     static flr_membership membership, out;
-    static flr_membership_room room;
+    static flr_membership_buffers buffers;
     flr_msg_peer_membership m;
     flr_error error;
     membership = (flr_membership){.epoch = {1, 1}};
@@ -197,26 +197,26 @@ static void test_contradictions(void **state)
     flr_membership_publish(&membership);
 #define refused(change)                                                                            \
     do {                                                                                           \
-        flr_membership_write(&membership, 1, &room, &m);                                           \
+        flr_membership_write(&membership, 1, &buffers, &m);                                        \
         change;                                                                                    \
         memset(&out, 0x5A, sizeof out);                                                            \
         assert_int_equal(flr_membership_read(&m, &out, &error), FLR_BAD_INPUT);                    \
         assert_int_equal(((uint8_t *)&out)[sizeof out - 1], 0x5A);                                 \
     } while (0)
     refused(m.leader = 4);
-    refused(room.members[0].bits |= FLR_WIRE_PEER_AWAY);
-    refused(room.members[1].member = 1);
-    refused(room.members[0].member = 0);
-    refused(room.parts[1].part = 7);
-    refused(room.parts[0].bits |= FLR_WIRE_PEER_REST);
-    refused(room.parts[1].bits &= ~(uint32_t)FLR_WIRE_PEER_REST);
-    refused(room.parts[1].bits |= FLR_WIRE_PEER_FROZEN);
-    refused(room.holders[0].part = 8);
-    refused(room.holders[1].member = 2);
-    refused(room.holders[1].member = 9);
-    refused(room.members[2].bits |= FLR_WIRE_PEER_AWAY);
+    refused(buffers.members[0].bits |= FLR_WIRE_PEER_AWAY);
+    refused(buffers.members[1].member = 1);
+    refused(buffers.members[0].member = 0);
+    refused(buffers.parts[1].part = 7);
+    refused(buffers.parts[0].bits |= FLR_WIRE_PEER_REST);
+    refused(buffers.parts[1].bits &= ~(uint32_t)FLR_WIRE_PEER_REST);
+    refused(buffers.parts[1].bits |= FLR_WIRE_PEER_FROZEN);
+    refused(buffers.holders[0].part = 8);
+    refused(buffers.holders[1].member = 2);
+    refused(buffers.holders[1].member = 9);
+    refused(buffers.members[2].bits |= FLR_WIRE_PEER_AWAY);
     refused(m.holders_count = 0);
-    flr_membership_write(&membership, 1, &room, &m);
+    flr_membership_write(&membership, 1, &buffers, &m);
     assert_ok(flr_membership_read(&m, &out, &error), error);
 }
 
@@ -226,13 +226,13 @@ static void test_full(void **state)
 {
     (void)state;
     static flr_membership membership;
-    static flr_membership_room room;
+    static flr_membership_buffers buffers;
     static uint8_t frame[65536];
     for (uint32_t members = 1; members <= FLR_SESSION_MEMBERS; members++) {
         memset(&membership, 0, sizeof membership);
         membership.epoch = (flr_epoch){1, 1};
         for (uint16_t m = 1; m <= members; m++) assert_true(flr_membership_add(&membership, m, m));
-        uint32_t most = flr_membership_most(&membership);
+        uint32_t most = flr_membership_max_parts(&membership);
         assert_ge(most, 128);
         assert_le(most, FLR_SESSION_PARTS);
         for (uint32_t part = 0; part < most; part++)
@@ -255,7 +255,7 @@ static void test_full(void **state)
         flr_message m = {.id = FLR_MSG_PEER_MEMBERSHIP};
         size_t size;
         flr_error error;
-        flr_membership_write(&membership, 77, &room, &m.as.peer_membership);
+        flr_membership_write(&membership, 77, &buffers, &m.as.peer_membership);
         assert_ok(flr_protocol_encode(&m, FLR_PROTOCOL_MINOR, frame, sizeof frame, &size, &error),
                   error);
         // held by as many as can be, too

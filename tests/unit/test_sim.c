@@ -310,190 +310,51 @@ static void links_and_bandwidth(void **state)
     free_pair(&p);
 }
 
-/* ---- streams ---- */
+/* ---- listeners ---- */
 
-typedef struct stream {
-    pair p;
-    flr_socket *listener, *client, *server;
-} stream;
-
-static stream make_stream(const flr_sim_def *def)
-{
-    stream s = {make_pair(def), NULL, NULL, NULL};
-    assert_ok(flr_tcp_listen(s.p.b, at("0.0.0.0:80"), &s.listener, &error), error);
-    assert_ok(flr_tcp_connect(s.p.a, at("10.0.0.2:80"), &s.client, &error), error);
-    flr_wait wait = {s.listener, FLR_WAIT_READ, 0};
-    assert_ok(flr_env_wait(s.p.b, &wait, 1, 100 * FLR_SIM_S, &error), error);
-    flr_address from;
-    assert_ok(flr_tcp_accept(s.listener, &s.server, &from, &error), error);
-    assert_true(flr_address_equal(from, flr_socket_local(s.client)));
-    assert_true(flr_address_equal(flr_socket_local(s.server), at("10.0.0.2:80")));
-    wait = (flr_wait){s.client, FLR_WAIT_WRITE, 0};
-    assert_ok(flr_env_wait(s.p.a, &wait, 1, 200 * FLR_SIM_S, &error), error);
-    return s;
-}
-
-static void free_stream(stream *s)
-{
-    flr_socket_close(s->client);
-    flr_socket_close(s->server);
-    flr_socket_close(s->listener);
-    free_pair(&s->p);
-}
-
-/* a stream of numbers both ways at once through a bad network: all arrive, in order */
-static void streams_are_whole_and_ordered(void **state)
-{
-    (void)state;
-    flr_test_random random = flr_test_random_begin("streams_are_whole_and_ordered");
-    flr_sim_def def = flr_default_sim_def();
-    def.seed = flr_test_random_u64(&random);
-    def.network.jitter_ns = 30 * FLR_SIM_MS;
-    def.network.loss = 0.2;
-    def.network.tcp_buffer = 5000;
-    stream s = make_stream(&def);
-    flr_socket *ends[2] = {s.client, s.server};
-    flr_env *nodes[2] = {s.p.a, s.p.b};
-    uint32_t sent[2] = {0, 0}, received[2] = {0, 0};
-    enum { TOTAL = 60000 };
-    while (received[0] < TOTAL || received[1] < TOTAL) {
-        for (int end = 0; end < 2; end++) {
-            uint8_t bytes[1500];
-            size_t some;
-            size_t count = 1 + flr_test_random_below(&random, sizeof bytes);
-            if (count > TOTAL - sent[end]) count = TOTAL - sent[end];
-            for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)((sent[end] + i) * 7 >> 2);
-            flr_result result = flr_tcp_send(ends[end], bytes, count, &some, &error);
-            if (result == FLR_OK) sent[end] += (uint32_t)some;
-            assert_true(result == FLR_OK || result == FLR_AGAIN);
-            result = flr_tcp_receive(ends[end], bytes, 1 + count, &some, &error);
-            if (result == FLR_OK)
-                for (size_t i = 0; i < some; i++, received[end]++)
-                    assert_int_equal(bytes[i], (uint8_t)(received[end] * 7 >> 2));
-            assert_true(result == FLR_OK || result == FLR_AGAIN);
-            assert_le(sent[end] - received[1 - end], 5000); // bounded on its way
-        }
-        flr_wait wait = {ends[0], FLR_WAIT_READ, 0};
-        flr_env_wait(nodes[0], &wait, 1, flr_clock_ns(nodes[0]) + FLR_SIM_MS, &error);
-    }
-    assert_gt(flr_sim_get_stats(s.p.sim).resent, 0);
-    free_stream(&s);
-}
-
-static void streams_end_in_order(void **state)
-{
-    (void)state;
-    flr_sim_def def = flr_default_sim_def();
-    stream s = make_stream(&def);
-    size_t some;
-    char bytes[10];
-    assert_int_equal(flr_tcp_receive(s.server, bytes, 10, &some, &error), FLR_AGAIN);
-    assert_ok(flr_tcp_send(s.client, "last words", 10, &some, &error), error);
-    flr_socket_close(s.client);
-    s.client = NULL;
-    flr_sim_advance(s.p.sim, FLR_SIM_S);
-    assert_ok(flr_tcp_receive(s.server, bytes, 4, &some, &error), error);
-    assert_ok(flr_tcp_receive(s.server, bytes + 4, 6, &some, &error), error);
-    assert_memory_equal(bytes, "last words", 10);
-    assert_int_equal(flr_tcp_receive(s.server, bytes, 10, &some, &error), FLR_CLOSED);
-    // to speak to one who has left is answered by a reset
-    assert_ok(flr_tcp_send(s.server, "?", 1, &some, &error), error);
-    flr_sim_advance(s.p.sim, FLR_SIM_S);
-    assert_int_equal(flr_tcp_send(s.server, "?", 1, &some, &error), FLR_IO);
-    assert_non_null(strstr(error.message, "cut the connection"));
-    free_stream(&s);
-}
-
-static void refused_and_unanswered(void **state)
+/* one for each port and address; UDP has ports of its own */
+static void listeners_own_their_port(void **state)
 {
     (void)state;
     flr_sim_def def = flr_default_sim_def();
     pair p = make_pair(&def);
-    flr_socket *client;
-    size_t some;
-    assert_ok(flr_tcp_connect(p.a, at("10.0.0.2:81"), &client, &error), error);
-    assert_int_equal(flr_tcp_send(client, "x", 1, &some, &error), FLR_AGAIN);
-    flr_wait wait = {client, FLR_WAIT_WRITE, 0};
-    assert_ok(flr_env_wait(p.a, &wait, 1, FLR_SIM_S, &error), error);
-    assert_int_equal(flr_tcp_send(client, "x", 1, &some, &error), FLR_IO);
-    assert_non_null(strstr(error.message, "nobody listens"));
-    flr_socket_close(client);
-
-    assert_ok(flr_tcp_connect(p.a, at("10.0.0.77:81"), &client, &error), error);
-    wait.socket = client;
-    assert_int_equal(flr_env_wait(p.a, &wait, 1, 9 * FLR_SIM_S, &error), FLR_TIMEOUT);
-    assert_ok(flr_env_wait(p.a, &wait, 1, 11 * FLR_SIM_S, &error), error);
-    assert_int_equal(flr_tcp_send(client, "x", 1, &some, &error), FLR_IO);
-    assert_non_null(strstr(error.message, "no answer"));
-    flr_socket_close(client);
-
-    // a listener that closes turns away who waits in line
-    flr_socket *listener;
-    assert_ok(flr_tcp_listen(p.b, at("10.0.0.2:80"), &listener, &error), error);
-    assert_ok(flr_tcp_connect(p.a, at("10.0.0.2:80"), &client, &error), error);
-    flr_sim_advance(p.sim, FLR_SIM_S);
+    flr_socket *listener, *other;
+    assert_ok(flr_tcp_listen(p.b, at("0.0.0.0:200"), &listener, &error), error);
+    assert_int_equal(flr_tcp_listen(p.b, at("10.0.0.2:200"), &other, &error), FLR_DENIED);
+    assert_int_equal(flr_tcp_listen(p.b, at("10.0.0.1:201"), &other, &error), FLR_NOT_FOUND);
+    flr_wait wait = {listener, FLR_WAIT_READ | FLR_WAIT_WRITE, 0};
+    assert_int_equal(flr_env_wait(p.b, &wait, 1, FLR_SIM_S, &error), FLR_TIMEOUT);
     flr_socket_close(listener);
-    flr_sim_advance(p.sim, FLR_SIM_S);
-    assert_int_equal(flr_tcp_send(client, "x", 1, &some, &error), FLR_IO);
-    flr_socket_close(client);
-    assert_int_equal(flr_sim_get_stats(p.sim).refused, 1);
+    assert_ok(flr_tcp_listen(p.b, at("10.0.0.2:200"), &listener, &error), error);
+    flr_socket_close(listener);
     free_pair(&p);
 }
 
-static void partitioned_streams_stall_then_break(void **state)
-{
-    (void)state;
-    flr_sim_def def = flr_default_sim_def();
-    stream s = make_stream(&def);
-    size_t some;
-    char bytes[8];
-    int64_t start = flr_sim_now(s.p.sim);
-    flr_sim_set_group(s.p.a, 1);
-    assert_ok(flr_tcp_send(s.client, "abc", 3, &some, &error), error);
-    flr_sim_advance(s.p.sim, 5 * FLR_SIM_S);
-    assert_int_equal(flr_tcp_receive(s.server, bytes, 8, &some, &error), FLR_AGAIN);
-    flr_sim_heal(s.p.sim);
-    flr_sim_advance(s.p.sim, FLR_SIM_S);
-    assert_ok(flr_tcp_receive(s.server, bytes, 8, &some, &error), error);
-    assert_int_equal(some, 3);
-
-    flr_sim_set_group(s.p.a, 1);
-    assert_ok(flr_tcp_send(s.client, "abc", 3, &some, &error), error);
-    flr_wait wait = {s.client, FLR_WAIT_READ, 0};
-    assert_ok(flr_env_wait(s.p.a, &wait, 1, 100 * FLR_SIM_S, &error), error);
-    assert_int_equal(flr_sim_now(s.p.sim) - start, 16 * FLR_SIM_S);
-    assert_int_equal(flr_tcp_receive(s.client, bytes, 8, &some, &error), FLR_IO);
-    assert_int_equal(flr_sim_get_stats(s.p.sim).broken, 1);
-    free_stream(&s);
-}
+/* ---- crashes ---- */
 
 static void a_crashed_node_is_gone_and_comes_back(void **state)
 {
     (void)state;
     flr_sim_def def = flr_default_sim_def();
-    stream s = make_stream(&def);
+    pair p = make_pair(&def);
     size_t some;
     char bytes[8];
-    flr_sim_crash(s.p.b);
-    assert_false(flr_sim_is_up(s.p.b));
-    assert_int_equal(flr_tcp_receive(s.server, bytes, 8, &some, &error), FLR_IO);
-    assert_int_equal(flr_udp_receive(s.p.to, NULL, bytes, 8, &some, &error), FLR_IO);
+    flr_sim_crash(p.b);
+    assert_false(flr_sim_is_up(p.b));
+    assert_int_equal(flr_udp_receive(p.to, NULL, bytes, 8, &some, &error), FLR_IO);
     flr_socket *again;
-    assert_int_equal(flr_udp_open(s.p.b, at("10.0.0.2:200"), &again, &error), FLR_IO);
-    send_number(s.p.from, "10.0.0.2:200", 1);
-    assert_ok(flr_tcp_send(s.client, "abc", 3, &some, &error), error);
-    flr_sim_advance(s.p.sim, FLR_SIM_S);
-    flr_sim_restart(s.p.b);
-    // it knows nothing of the connection; its ports are free again
-    flr_sim_advance(s.p.sim, FLR_SIM_S);
-    assert_int_equal(flr_tcp_send(s.client, "abc", 3, &some, &error), FLR_IO);
-    assert_ok(flr_udp_open(s.p.b, at("10.0.0.2:200"), &again, &error), error);
-    send_number(s.p.from, "10.0.0.2:200", 2);
-    flr_sim_advance(s.p.sim, FLR_SIM_S);
+    assert_int_equal(flr_udp_open(p.b, at("10.0.0.2:200"), &again, &error), FLR_IO);
+    send_number(p.from, "10.0.0.2:200", 1);
+    flr_sim_advance(p.sim, FLR_SIM_S);
+    flr_sim_restart(p.b);
+    // its ports are free again
+    assert_ok(flr_udp_open(p.b, at("10.0.0.2:200"), &again, &error), error);
+    send_number(p.from, "10.0.0.2:200", 2);
+    flr_sim_advance(p.sim, FLR_SIM_S);
     assert_int_equal(receive_number(again), 2);
     flr_socket_close(again);
-    assert_int_equal(flr_sim_get_stats(s.p.sim).crashes, 1);
-    free_stream(&s);
+    assert_int_equal(flr_sim_get_stats(p.sim).crashes, 1);
+    free_pair(&p);
 }
 
 /* ---- programs ---- */
@@ -561,10 +422,7 @@ int main(void)
         cmocka_unit_test(random_numbers_are_seeded_per_node),
         cmocka_unit_test(partition_and_heal),
         cmocka_unit_test(links_and_bandwidth),
-        cmocka_unit_test(streams_are_whole_and_ordered),
-        cmocka_unit_test(streams_end_in_order),
-        cmocka_unit_test(refused_and_unanswered),
-        cmocka_unit_test(partitioned_streams_stall_then_break),
+        cmocka_unit_test(listeners_own_their_port),
         cmocka_unit_test(a_crashed_node_is_gone_and_comes_back),
         cmocka_unit_test(programs_run_together),
     };
