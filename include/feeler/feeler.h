@@ -51,6 +51,7 @@
 /* touch */
 #include "feeler/coherent.h" /* the same by temporal coherence, with a travel limit */
 #include "feeler/contact.h"  /* does it touch, where, with which force */
+#include "feeler/fit.h"      /* exact contact geometry of tight fits */
 #include "feeler/gauge.h"    /* the exact distance of two parts */
 #include "feeler/impulse.h"  /* what intersecting voxels do to the parts */
 #include "feeler/pairs.h"    /* the same for many parts at once */
