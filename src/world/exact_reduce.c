@@ -43,12 +43,23 @@ static uint32_t key_of(const grid *g, const flr_exact_point *p, uint32_t number)
     return key * g->side + cell_of(p->arm.z, g->low.z, g->scale.z, g->side);
 }
 
-/* A grid around the points of a kind: with stiffness, or all. */
-static grid grid_around(const flr_exact_point *points, uint32_t count, bool soft)
+/* which points are meant: those with stiffness, or those with less room than `below` */
+typedef struct kind {
+    bool soft;
+    double below;
+} kind;
+
+static bool is_of(kind k, const flr_exact_point *p)
+{
+    return k.soft ? p->stiffness > 0 : p->room < k.below;
+}
+
+/* A grid around the points of a kind. */
+static grid grid_around(const flr_exact_point *points, uint32_t count, kind k)
 {
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < count; i++)
-        if (!soft || points[i].stiffness > 0) box = flr_box3_add(box, points[i].arm);
+        if (is_of(k, &points[i])) box = flr_box3_add(box, points[i].arm);
     flr_vec3 size = flr_box3_size(box);
     grid g = {.low = box.low};
     g.scale.x = size.x > 0 ? 1 / size.x : 0;
@@ -58,9 +69,9 @@ static grid grid_around(const flr_exact_point *points, uint32_t count, bool soft
 }
 
 /* Is a point a better one to be kept than another of its cell? */
-static bool is_better(const flr_exact_point *a, const flr_exact_point *b, bool soft)
+static bool is_better(const flr_exact_point *a, const flr_exact_point *b, kind k)
 {
-    return soft ? a->stiffness > b->stiffness : a->depth - a->limit > b->depth - b->limit;
+    return k.soft ? a->stiffness > b->stiffness : a->room < b->room;
 }
 
 /* how finely places and directions are told apart, from fine to coarse; the last has twelve cells */
@@ -72,23 +83,23 @@ static const struct {
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 /* One point of each cell, as finely as there is room; which cell is whose stays in the bins. */
-static uint32_t spread(const flr_exact_point *points, uint32_t count, bool soft, uint32_t capacity,
+static uint32_t spread(const flr_exact_point *points, uint32_t count, kind k, uint32_t capacity,
                        flr_exact_bins *bins, grid *g)
 {
     uint32_t used = 0;
-    *g = grid_around(points, count, soft);
+    *g = grid_around(points, count, k);
     for (int level = 0; level < LEVELS; level++) {
         g->side = levels[level].side;
         g->coarse = levels[level].coarse;
         memset(bins->slot, 0, sizeof *bins->slot * PARTS * g->side * g->side * g->side);
         used = 0;
         for (uint32_t i = 0; i < count && used <= capacity; i++) {
-            if (soft && !(points[i].stiffness > 0)) continue;
+            if (!is_of(k, &points[i])) continue;
             uint16_t *slot = &bins->slot[key_of(g, &points[i], i)];
             if (*slot == 0) {
                 if (used < capacity) bins->kept[used] = i;
                 *slot = (uint16_t)++used;
-            } else if (is_better(&points[i], &points[bins->kept[*slot - 1]], soft)) {
+            } else if (is_better(&points[i], &points[bins->kept[*slot - 1]], k)) {
                 bins->kept[*slot - 1] = i;
             }
         }
@@ -180,7 +191,7 @@ uint32_t flr_exact_reduce(const flr_exact_point *points, uint32_t count, flr_exa
     if (soft <= FLR_EXACT_SOFT) return soft;
 
     grid g;
-    uint32_t used = spread(points, count, true, FLR_EXACT_SOFT, bins, &g);
+    uint32_t used = spread(points, count, (kind){.soft = true}, FLR_EXACT_SOFT, bins, &g);
     double size = 0, depth = 0, want[MOMENTS] = {0}, all[FLR_EXACT_SOFT][MOMENTS];
     for (uint32_t i = 0; i < used; i++) {
         kept[i] = bins->kept[i];
@@ -203,15 +214,19 @@ uint32_t flr_exact_reduce(const flr_exact_point *points, uint32_t count, flr_exa
     return used;
 }
 
-uint32_t flr_exact_nearest(const flr_exact_point *points, uint32_t count, flr_exact_bins *bins,
-                           uint32_t *kept)
+uint32_t flr_exact_nearest(const flr_exact_point *points, uint32_t count, double below,
+                           flr_exact_bins *bins, uint32_t *kept)
 {
-    grid g;
-    if (count > FLR_EXACT_HARD) {
-        uint32_t used = spread(points, count, false, FLR_EXACT_HARD, bins, &g);
-        memcpy(kept, bins->kept, used * sizeof *kept);
-        return used;
+    const kind near = {.below = below};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count && found <= FLR_EXACT_HARD; i++) {
+        if (!is_of(near, &points[i])) continue;
+        if (found < FLR_EXACT_HARD) kept[found] = i;
+        found++;
     }
-    for (uint32_t i = 0; i < count; i++) kept[i] = i;
-    return count;
+    if (found <= FLR_EXACT_HARD) return found;
+    grid g;
+    found = spread(points, count, near, FLR_EXACT_HARD, bins, &g);
+    memcpy(kept, bins->kept, found * sizeof *kept);
+    return found;
 }

@@ -7,6 +7,7 @@
 #ifndef FLR_WORLD_EXACT_REDUCE_H
 #define FLR_WORLD_EXACT_REDUCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "feeler/math.h"
@@ -19,7 +20,8 @@ typedef struct flr_exact_point {
     double depth;     /* metres below where force begins; below 0: a gap */
     double limit;     /* metres: how deep it may be at the end of the step */
     double stiffness; /* N/m; 0: it pushes only at its limit */
-    double room;      /* metres of depth that the step leaves: filled by the planner */
+    double room;      /* metres that the step leaves before the limit: kept up to date by the planner */
+    bool limited;     /* the planner has asked for its limit already */
 } flr_exact_point;
 
 enum { FLR_EXACT_SOFT = 128, FLR_EXACT_HARD = 128 }; /* contacts that are kept, of either kind */
@@ -35,9 +37,9 @@ typedef struct flr_exact_bins {
 uint32_t flr_exact_reduce(const flr_exact_point *points, uint32_t count, flr_exact_bins *bins,
                           uint32_t *kept, double *stiffness);
 
-/* Of all points those nearest to their limit, one of each place and direction: no more than FLR_EXACT_HARD. A step that keeps
- * to these may still bring others beyond their limits. RT safe. */
-uint32_t flr_exact_nearest(const flr_exact_point *points, uint32_t count, flr_exact_bins *bins,
-                           uint32_t *kept);
+/* Of the points with less room than `below`, those with the least, one or two of each place and direction: no more than
+ * FLR_EXACT_HARD. A step that keeps to these may still bring others beyond their limits. RT safe. */
+uint32_t flr_exact_nearest(const flr_exact_point *points, uint32_t count, double below,
+                           flr_exact_bins *bins, uint32_t *kept);
 
 #endif

@@ -70,6 +70,7 @@ static void fill(flr_test_random *rng, uint32_t count, int kind)
         *p = (flr_exact_point){.depth = 5e-6 * flr_test_random_range(rng, -0.3, 1),
                                .limit = 4e-6,
                                .stiffness = flr_test_random_range(rng, 0, 1)};
+        p->room = p->limit - p->depth;
         if (kind == 0) p->arm = flr_vec3_make(0.01 * x, 0.02 * y, 0.03 * z), p->normal = any_direction(rng);
         if (kind == 1) {
             p->arm = flr_vec3_make(0.008 * cos(at), 0.008 * sin(at), 0.006 * z);
@@ -132,7 +133,7 @@ static void the_nearest_are_kept(void **state)
         uint32_t nearest = 0, found = 0;
         for (uint32_t i = 1; i < 5000; i++)
             if (points[i].depth > points[nearest].depth) nearest = i;
-        uint32_t used = flr_exact_nearest(points, 5000, &bins, kept);
+        uint32_t used = flr_exact_nearest(points, 5000, INFINITY, &bins, kept);
         assert_true(used > 0 && used <= FLR_EXACT_HARD);
         for (uint32_t i = 0; i < used; i++) found += kept[i] == nearest;
         assert_int_equal(found, 1);
