@@ -10,7 +10,8 @@ enum {
 };
 #define BEND  3e-7  /* metres: the true motion of such a piece is no farther from the one that is checked */
 #define REST  1e-12 /* metres: who moves less in a step rests */
-#define STEPS 8     /* halvings, where parts are in each other */
+#define STEPS 8     /* halvings, where parts are in each other, of … */
+#define SHORT 1e-4  /* metres, or the overlap if that is more: what is thicker is not passed through */
 
 /* Where a part is after a share of what it goes in the step. */
 static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
@@ -80,7 +81,7 @@ static double march_overlap(flr_world *w, const flr_exact_near *n, flr_world_fra
     flr_exact *e = w->exact;
     double allowed = fmin(-n->tolerated, n->result.distance) - FLR_EXACT_FLOOR;
     double travel = flr_exact_travel(w, n->a) + flr_exact_travel(w, n->b);
-    double share = fmin(1, n->tolerated / travel); /* too short to pass through what is that deep */
+    double share = fmin(1, fmax(n->tolerated, SHORT) / travel);
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = -1;
     ask.max_distance = FLR_EXACT_FLOOR;

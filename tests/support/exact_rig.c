@@ -29,7 +29,10 @@ void flr_test_exact_add_mesh(flr_test_exact *rig, flr_mesh *mesh, flr_part_kind 
     uint32_t i = rig->count++;
     assert_true(i < FLR_TEST_EXACT_PARTS);
     rig->meshes[i] = mesh;
-    assert_ok(flr_fit_build(mesh, NULL, &rig->fits[i], &error), error);
+    flr_fit_def how = flr_default_fit_def();
+    how.spacing = rig->spacing;
+    how.threads = 1;
+    assert_ok(flr_fit_build(mesh, &how, &rig->fits[i], &error), error);
     assert_ok(flr_gauge_part_create(mesh, &rig->gauges[i], &error), error);
     rig->parts[i] = flr_default_world_part();
     rig->parts[i].fit = rig->fits[i];

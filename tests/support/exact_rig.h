@@ -18,6 +18,7 @@ typedef struct flr_test_exact {
     uint32_t count;
     flr_world_params params;
     double dt, mass; /* s; kg of what is held: 0: flr_world_felt_mass() */
+    double spacing;  /* metres, of samples; 0: the default */
     flr_world *world;
     flr_world_input input; /* of the only hand */
     flr_world_frame frame;
