@@ -6,6 +6,8 @@
 #define SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
 #define SUDDEN   50e-6 /* metres: what a force may add to a step, at most */
 #define FARTHEST 250e-6 /* metres: samples beyond this are not asked for, however fast a part is */
+#define FACE     (1 - 1e-7) /* cosine: the same direction but for rounding */
+#define ALIKE    0.95       /* cosine: as two faces of a round surface look, not as the sides of an edge */
 #define SMALL    0.01   /* of a sample's area: that of the nearest points, which may be no samples */
 
 flr_pose flr_exact_between(flr_pose T_world_a, flr_pose T_world_b)
@@ -55,6 +57,38 @@ static double parting(const flr_world *w, const flr_exact_near *n, flr_vec3 poin
     return s;
 }
 
+/* The unit normal of a triangle, in the frame of a. Zero: it has none. */
+static flr_vec3 normal_of(const flr_world *w, const flr_exact_near *n, flr_pose T_a_b, int side,
+                          uint32_t triangle)
+{
+    flr_vec3 t[3];
+    const flr_fit *fit = w->exact->parts[side ? n->b : n->a].fit;
+    if (triangle >= flr_fit_get_info(fit).triangles) return flr_vec3_zero();
+    flr_fit_triangle(fit, triangle, t);
+    flr_vec3 v =
+        flr_vec3_normalize(flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
+    return side ? flr_pose_apply_vector(T_a_b, v) : v;
+}
+
+/* Which plane keeps a sample and what it is near to apart. Where that is a face, the direction of the distance is its normal.
+ * Where it is an edge or a corner, the distance is curved as sharply as it is short, and says nothing about a step along the
+ * surface: then the plane is that of the sample's own face, if it looks the same way. Else there is none: two edges that
+ * pass each other are found by their nearest points, and by the check. */
+static bool straighten(const flr_world *w, const flr_exact_near *n, flr_pose T_a_b,
+                       flr_fit_contact *c)
+{
+    int own = c->side ? 1 : 0;
+    flr_vec3 theirs = normal_of(w, n, T_a_b, !own, c->triangle[!own]);
+    double along = fabs(flr_vec3_dot(c->normal, theirs));
+    if (along > FACE) return true;
+    flr_vec3 mine = normal_of(w, n, T_a_b, own, c->triangle[own]);
+    double cosine = flr_vec3_dot(c->normal, mine);
+    if (fabs(cosine) < ALIKE) return along > ALIKE;
+    c->normal = cosine > 0 ? mine : flr_vec3_neg(mine);
+    c->distance *= fabs(cosine);
+    return true;
+}
+
 /* Keeps a spot; returns its weight in the force law: its area times how deep the step may bring it into the clearance. */
 static double keep(flr_world *w, flr_exact_near *n, const flr_fit_contact *c)
 {
@@ -93,8 +127,8 @@ static void ask(flr_world *w, flr_exact_near *n)
     ask.max_distance = how->range + e->parts[n->a].travel + e->parts[n->b].travel;
     ask.tolerance = FLR_EXACT_CLEAR;
     n->result = (flr_fit_result){.distance = INFINITY, .upper = INFINITY, .lower = -INFINITY};
+    const flr_pose T = flr_exact_between(w->poses[n->a], w->poses[n->b]);
     if (flr_exact_left(e, &ask.budget)) {
-        flr_pose T = flr_exact_between(w->poses[n->a], w->poses[n->b]);
         flr_fit_pair_query(n->fits, T, &ask, e->raw, FLR_EXACT_RAW, &n->result);
         e->spent += n->result.work;
     }
@@ -105,7 +139,8 @@ static void ask(flr_world *w, flr_exact_near *n)
     double sum = 0, area = 0;
     for (uint32_t i = 0; i < n->result.contact_count; i++) {
         area = fmax(area, e->raw[i].area);
-        if (e->raw[i].distance + n->tolerated < reach) sum += keep(w, n, &e->raw[i]);
+        if (e->raw[i].distance + n->tolerated < reach && straighten(w, n, T, &e->raw[i]))
+            sum += keep(w, n, &e->raw[i]);
     }
     const flr_fit_result *r = &n->result;
     if (r->found && r->distance > 0 && r->lower + n->tolerated < reach &&
