@@ -4,14 +4,12 @@
 #include "world/exact_internal.h"
 
 enum {
-    REPLANS = 2, /* times that a body is planned anew, with what its motion would have met */
+    REPLANS = 1, /* times that a body is planned anew, with what its motion would have met */
     PASSES = 4,  /* more, over pairs of moving bodies that stop each other */
-    PIECES = 8   /* of a motion in which both parts turn */
+    HALVINGS = 4 /* of a stride that ends in something */
 };
-#define BEND  3e-7  /* metres: the true motion of such a piece is no farther from the one that is checked */
-#define REST  1e-12 /* metres: who moves less in a step rests */
-#define STEPS 8     /* halvings, where parts are in each other, of … */
-#define SHORT 1e-4  /* metres, or the overlap if that is more: what is thicker is not passed through */
+#define REST   1e-12 /* metres: who moves less in a step rests */
+#define STRIDE 1e-4  /* metres: from one place that is free to the next; what is thicker is not passed through */
 
 /* Where a part is after a share of what it goes in the step. */
 static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
@@ -21,81 +19,61 @@ static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
     return flr_motion_apply(&w->state->bodies[part], p->result.motion, p->fraction * share);
 }
 
-static flr_pose between_at(const flr_world *w, const flr_exact_near *n, double share)
-{
-    return flr_exact_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
-}
-
-static double turn_of(const flr_world *w, uint32_t part)
-{
-    const flr_world_plan *p = &w->plans[part];
-    return p->moves ? p->fraction * flr_vec3_length(p->result.motion.turn) : 0;
-}
-
-/* In how many pieces a relative motion is checked. Each part moves evenly, its centre along a line; seen from another that
- * turns, it does not. Per piece, what is left of that is below BEND. */
-static uint32_t pieces_of(const flr_world *w, const flr_exact_near *n, double *bend)
-{
-    double turn = turn_of(w, n->a), travel = flr_exact_travel(w, n->b) + flr_exact_travel(w, n->a);
-    *bend = 0;
-    if (turn == 0) return 1;
-    const flr_body *a = &w->state->bodies[n->a], *b = &w->state->bodies[n->b];
-    double far = flr_vec3_distance(flr_body_centre(a), flr_body_centre(b));
-    double whole = turn * (turn * far / 8 + travel / 2 + turn_of(w, n->b) * b->reach / 4);
-    uint32_t pieces = 1;
-    while (pieces < PIECES && whole > BEND * pieces * pieces) pieces++;
-    *bend = whole / (pieces * pieces);
-    return pieces;
-}
-
-/* Checks one pair; the share of the planned motion that is free. */
-static double march(flr_world *w, const flr_exact_near *n, flr_fit_motion_result *found,
-                    flr_world_frame *frame)
+/* Measures a pair after a share of its motion. False: there was no time for it. */
+static bool look(flr_world *w, const flr_exact_near *n, double share, double range,
+                 flr_fit_result *r, flr_world_frame *frame)
 {
     flr_exact *e = w->exact;
-    double bend;
-    uint32_t pieces = pieces_of(w, n, &bend);
-    flr_fit_motion_params how = flr_default_fit_motion_params();
-    how.clearance = FLR_EXACT_CLEAR + bend;
-    for (uint32_t i = 0; i < pieces; i++) {
-        double from = (double)i / pieces, to = (i + 1.0) / pieces;
-        flr_fit_motion motion = {.from = between_at(w, n, from),
-                                 .to = between_at(w, n, to),
-                                 .centre = w->state->bodies[n->b].inertia.centre};
-        *found = (flr_fit_motion_result){0};
-        if (flr_exact_left(e, &how.budget)) {
-            flr_fit_pair_motion(n->fits, &motion, &how, found);
-            e->spent += found->work;
-            frame->points_tested += found->work;
-        }
-        if (!(found->free < 1)) continue;
-        frame->exhausted += !found->complete;
-        return from + fmax(0, found->free) * (to - from);
-    }
-    return 1;
-}
-
-/* Parts that are in each other: their surfaces meet all the way, and what is asked is how deep they get. */
-static double march_overlap(flr_world *w, const flr_exact_near *n, flr_world_frame *frame)
-{
-    flr_exact *e = w->exact;
-    double allowed = fmin(-n->tolerated, n->result.distance) - FLR_EXACT_FLOOR;
-    double travel = flr_exact_travel(w, n->a) + flr_exact_travel(w, n->b);
-    double share = fmin(1, fmax(n->tolerated, SHORT) / travel);
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = -1;
-    ask.max_distance = FLR_EXACT_FLOOR;
-    for (int i = 0; i < STEPS; i++, share /= 2) {
+    ask.max_distance = range;
+    ask.tolerance = FLR_EXACT_CLEAR / 2;
+    if (!flr_exact_left(e, &ask.budget)) return false;
+    flr_pose T = flr_exact_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
+    flr_fit_pair_query(n->fits, T, &ask, NULL, 0, r);
+    e->spent += r->work;
+    frame->points_tested += r->work;
+    return r->complete;
+}
+
+/* Are two parts apart enough? Those that are in each other already may stay as deep as they are. */
+static bool is_free(const flr_exact_near *n, const flr_fit_result *r)
+{
+    const double start = n->result.distance;
+    if (n->tolerated > 0 || !(start > 0)) /* they meet all the way; how deep is what matters */
+        return r->distance >= fmin(-n->tolerated, start) - FLR_EXACT_FLOOR;
+    return r->lower > 0 && !r->meet && r->lower >= fmin(FLR_EXACT_CLEAR, n->lower / 2);
+}
+
+/* How much of the planned motion of a pair is free. It goes in strides, each as long as the distance at its beginning
+ * allows, or STRIDE where that is more, and each ends in a place that is free: so nothing that is thicker than STRIDE is
+ * passed through, and no step ends in anything. `last` is what was found at the end of the last stride. */
+static double march(flr_world *w, const flr_exact_near *n, double travel, flr_fit_result *last,
+                    flr_world_frame *frame)
+{
+    double free = 0, lower = n->lower;
+    *last = n->result;
+    while (free < 1) {
+        double left = travel * (1 - free);
+        if (lower - FLR_EXACT_CLEAR >= left) return 1;
+        double next = fmin(1, free + fmax(lower - FLR_EXACT_CLEAR, STRIDE) / travel);
+        double range = fmax(travel * (1 - next), 2 * FLR_EXACT_FLOOR);
         flr_fit_result r;
-        if (!flr_exact_left(e, &ask.budget)) break;
-        flr_fit_pair_query(n->fits, between_at(w, n, share), &ask, NULL, 0, &r);
-        e->spent += r.work;
-        frame->points_tested += r.work;
-        if (!r.complete) break;
-        if (r.distance >= allowed) return share;
+        bool fine = false;
+        int halved = 0;
+        for (; !fine && halved <= HALVINGS; halved += !fine) {
+            if (!look(w, n, next, range, &r, frame)) {
+                frame->exhausted++;
+                return free;
+            }
+            fine = is_free(n, &r);
+            if (!fine) next = (free + next) / 2;
+        }
+        if (!fine) return free;
+        free = next, lower = r.lower + n->tolerated, *last = r;
+        if (halved > 0) return free; /* what it was shortened for is right ahead */
     }
-    frame->exhausted++;
-    return 0;
+    return 1;
 }
 
 /* Shortens the motion of a part, and says so. */
@@ -129,13 +107,14 @@ static void block(flr_world *w, uint32_t part, uint32_t other, flr_vec3 point, f
     p->again = true;
 }
 
-static void block_both(flr_world *w, const flr_exact_near *n, double share,
-                       const flr_fit_motion_result *found)
+/* The nearest points at the end of the part of a motion that is free: what is ahead keeps both bodies off in their next plans. */
+static void block_both(flr_world *w, const flr_exact_near *n, double share, const flr_fit_result *r)
 {
     flr_pose T_a = pose_at(w, n->a, share), T_b = pose_at(w, n->b, share);
-    flr_vec3 normal = flr_pose_apply_vector(T_a, found->normal);
-    flr_vec3 at = flr_pose_apply(T_a, found->point[1]);
+    flr_vec3 normal = flr_pose_apply_vector(T_a, r->normal);
+    flr_vec3 at = flr_pose_apply(T_a, r->point[1]);
     flr_vec3 from = flr_pose_apply(w->poses[n->b], flr_pose_apply_inverse(T_b, at));
+    if (!r->found || !(fabs(flr_vec3_length2(normal) - 1) < 1e-3)) return;
     double closing = 0;
     for (int side = 0; side < 2; side++) {
         uint32_t part = side ? n->b : n->a;
@@ -145,8 +124,7 @@ static void block_both(flr_world *w, const flr_exact_near *n, double share,
         double speed = flr_vec3_dot(normal, flr_twist_velocity(p->result.twist, arm));
         closing -= (side ? 1 : -1) * speed * w->def.dt * p->fraction * share;
     }
-    double gap = found->distance + closing;
-    if (!isfinite(gap) || !(fabs(flr_vec3_length2(normal) - 1) < 1e-3)) return;
+    double gap = r->distance + n->tolerated + closing;
     block(w, n->b, n->a, from, normal, gap);
     block(w, n->a, n->b, from, flr_vec3_neg(normal), gap);
 }
@@ -157,11 +135,11 @@ static bool check(flr_world *w, flr_exact_near *n, int pass, flr_world_frame *fr
     double travel = flr_exact_travel(w, n->a) + flr_exact_travel(w, n->b);
     n->checked = pass;
     if (!(travel > REST) || n->lower - FLR_EXACT_CLEAR > travel + FLR_EXACT_CLEAR) return false;
-    flr_fit_motion_result found = {0};
-    double share = n->tolerated > 0 ? march_overlap(w, n, frame) : march(w, n, &found, frame);
+    flr_fit_result last;
+    double share = march(w, n, travel, &last, frame);
     if (!(share < 1)) return false;
-    if (pass < REPLANS && found.blocked) {
-        block_both(w, n, share, &found);
+    if (pass < REPLANS) {
+        block_both(w, n, share, &last);
         if (w->exact->parts[n->a].again || w->exact->parts[n->b].again) return true;
     }
     shorten(w, n->a, share, pass);
