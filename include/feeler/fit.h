@@ -59,7 +59,7 @@ typedef struct flr_fit flr_fit;
 /* How to build. Fill with flr_default_fit_def(). */
 typedef struct flr_fit_def {
     /* metres: no point of the surface is farther than this from its nearest sample, along edges and
-     * on faces; default 0: 1/64 of the diagonal of the part's box. Large faces get larger spacings
+     * on faces; default 0: 1/40 of the diagonal of the part's box. Large faces get larger spacings
      * where there would be more than 2^20 samples beside the vertices; flr_fit_info tells */
     double spacing;
     unsigned threads; /* default 0: one per processor. Does not change the result */
@@ -90,7 +90,7 @@ typedef struct flr_fit_sample {
 typedef struct flr_fit_info {
     uint32_t triangles, vertices;
     uint32_t samples;
-    uint32_t cells;    /* near cells */
+    uint32_t patches;   /* of at most 16 triangles */
     double spacing;    /* metres, as it came out */
     double area;       /* square metres, of all triangles */
     double size;       /* metres: the diagonal of the box */

@@ -1,4 +1,4 @@
-/* fits: building, and one point */
+/* fits: building, and what was built */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,50 +14,8 @@ flr_fit_def flr_default_fit_def(void)
 void flr_fit_destroy(flr_fit *fit)
 {
     if (!fit) return;
-    free(fit->vertices);
-    free(fit->triangles);
-    free(fit->samples);
+    free(fit->memory);
     free(fit);
-}
-
-static flr_result copy_mesh(flr_fit *fit, const flr_mesh *mesh, flr_error *error)
-{
-    const size_t vertices = mesh->vertex_count * sizeof *fit->vertices,
-                 triangles = mesh->triangle_count * sizeof *fit->triangles;
-    fit->vertices = malloc(vertices);
-    fit->triangles = malloc(triangles);
-    if (!fit->vertices || !fit->triangles)
-        return flr_fail(error, FLR_NO_MEMORY, "out of memory for %u triangles",
-                        mesh->triangle_count);
-    memcpy(fit->vertices, mesh->vertices, vertices);
-    memcpy(fit->triangles, mesh->triangles, triangles);
-    fit->info = (flr_fit_info){.triangles = mesh->triangle_count,
-                               .vertices = mesh->vertex_count,
-                               .size = flr_vec3_distance(mesh->bounds.low, mesh->bounds.high),
-                               .bounds = mesh->bounds,
-                               .mesh = flr_mesh_hash(mesh)};
-    return FLR_OK;
-}
-
-flr_result flr_fit_build(const flr_mesh *mesh, const flr_fit_def *def, flr_fit **fit,
-                         flr_error *error)
-{
-    const flr_fit_def asked = def ? *def : flr_default_fit_def();
-    if (!(asked.spacing >= 0) || !isfinite(asked.spacing))
-        return flr_fail(error, FLR_BAD_ARGUMENT, "the spacing of samples must be 0 or a length");
-    flr_fit *made = calloc(1, sizeof *made);
-    if (!made) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    flr_result result = copy_mesh(made, mesh, error);
-    if (result == FLR_OK) result = flr_fit_make_samples(made, &asked, error);
-    if (result != FLR_OK) {
-        flr_fit_destroy(made);
-        return result;
-    }
-    made->info.bytes = sizeof *made + made->info.vertices * sizeof *made->vertices +
-                       made->info.triangles * sizeof *made->triangles +
-                       made->info.samples * sizeof *made->samples;
-    *fit = made;
-    return FLR_OK;
 }
 
 flr_fit_info flr_fit_get_info(const flr_fit *fit) { return fit->info; }
@@ -69,46 +27,103 @@ void flr_fit_triangle(const flr_fit *fit, uint32_t triangle, flr_vec3 corners[3]
     for (int i = 0; i < 3; i++) corners[i] = fit->vertices[fit->triangles[triangle].v[i]];
 }
 
-static flr_mesh view_of(const flr_fit *fit)
-{
-    flr_mesh mesh = {.vertices = fit->vertices,
-                     .triangles = fit->triangles,
-                     .vertex_count = fit->info.vertices,
-                     .triangle_count = fit->info.triangles,
-                     .bounds = fit->info.bounds};
-    return mesh;
-}
+/* what building needs on its way */
+typedef struct workshop {
+    const flr_mesh *mesh;
+    flr_fit_def def;
+    uint32_t *order; /* triangles by patch */
+    flr_fit_range *ranges;
+    flr_fit_sample *samples;
+    flr_adjacency *adjacency;
+    flr_fit_counts counts;
+} workshop;
 
-flr_fit_point_result flr_fit_point(const flr_fit *fit, flr_vec3 point, double reach)
+/* Copies the samples, those of a patch together, in the order in which they were made. */
+static flr_result sort_samples(const workshop *w, flr_fit *fit, flr_error *error)
 {
-    const flr_mesh mesh = view_of(fit);
-    return flr_fit_reference_point(&mesh, point, reach);
-}
-
-bool flr_fit_inside(const flr_fit *fit, flr_vec3 point)
-{
-    const flr_mesh mesh = view_of(fit);
-    return fabs(flr_fit_reference_winding(&mesh, point)) > 0.5;
-}
-
-flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair **pair,
-                               flr_error *error)
-{
-    flr_fit_pair *made = calloc(1, sizeof *made);
-    if (!made) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    made->parts[0] = a, made->parts[1] = b;
-    *pair = made;
+    uint32_t *patch_of = malloc(w->counts.triangles * sizeof *patch_of);
+    if (!patch_of) return flr_fail(error, FLR_NO_MEMORY, "out of memory for samples");
+    for (uint32_t i = 0; i < w->counts.patches; i++)
+        for (uint32_t k = 0; k < w->ranges[i].count; k++)
+            patch_of[w->order[w->ranges[i].first + k]] = i;
+    for (uint32_t i = 0; i < w->counts.samples; i++)
+        fit->patches[patch_of[w->samples[i].triangle]].samples++;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < w->counts.patches; i++) {
+        fit->patches[i].first_sample = at;
+        at += fit->patches[i].samples;
+        fit->patches[i].samples = 0;
+    }
+    for (uint32_t i = 0; i < w->counts.samples; i++) {
+        flr_fit_patch *patch = &fit->patches[patch_of[w->samples[i].triangle]];
+        fit->samples[patch->first_sample + patch->samples++] = w->samples[i];
+    }
+    free(patch_of);
     return FLR_OK;
 }
 
-void flr_fit_pair_destroy(flr_fit_pair *pair) { free(pair); }
-
-size_t flr_fit_pair_bytes(const flr_fit_pair *pair) { return sizeof *pair; }
-
-void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params,
-                        flr_fit_contact *contacts, uint32_t capacity, flr_fit_result *result)
+static bool tell(const workshop *w, double done)
 {
-    const flr_mesh a = view_of(pair->parts[0]), b = view_of(pair->parts[1]);
-    flr_fit_reference_pair(pair->parts[0], &a, pair->parts[1], &b, T_a_b, params, contacts,
-                           capacity, result);
+    return !w->def.progress || w->def.progress(w->def.progress_context, done);
+}
+
+static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
+{
+    const flr_mesh *mesh = w->mesh;
+    fit->info = (flr_fit_info){.triangles = mesh->triangle_count,
+                               .vertices = mesh->vertex_count,
+                               .size = flr_vec3_distance(mesh->bounds.low, mesh->bounds.high),
+                               .bounds = mesh->bounds,
+                               .mesh = flr_mesh_hash(mesh)};
+    flr_result result = flr_adjacency_create(mesh, &w->adjacency, error);
+    if (result != FLR_OK) return result;
+    w->counts.shells = w->adjacency->shell_count;
+    result = flr_fit_cut(mesh, w->adjacency, w->def.threads, &w->order, &w->ranges,
+                         &w->counts.patches, error);
+    if (result == FLR_OK && !tell(w, 0.3)) result = flr_fail(error, FLR_CANCELLED, "cancelled");
+    if (result == FLR_OK)
+        result = flr_fit_make_samples(mesh, &w->def, &fit->info, &w->samples, &w->counts.samples,
+                                      error);
+    if (result != FLR_OK) return result;
+    w->counts.triangles = mesh->triangle_count;
+    w->counts.vertices = mesh->vertex_count;
+    if (!flr_fit_lay_out(fit, w->counts))
+        return flr_fail(error, FLR_NO_MEMORY, "out of memory for %u triangles",
+                        mesh->triangle_count);
+    memcpy(fit->vertices, mesh->vertices, mesh->vertex_count * sizeof *fit->vertices);
+    memcpy(fit->triangles, mesh->triangles, mesh->triangle_count * sizeof *fit->triangles);
+    for (uint32_t i = mesh->triangle_count; i-- > 0;)
+        fit->shells[w->adjacency->triangle_shell[i]] = mesh->triangles[i].v[0];
+    result = sort_samples(w, fit, error);
+    if (result == FLR_OK && !tell(w, 0.5)) result = flr_fail(error, FLR_CANCELLED, "cancelled");
+    if (result != FLR_OK) return result;
+    flr_fit_fill(fit, w->order, w->ranges, w->def.threads);
+    if (!tell(w, 0.7)) return flr_fail(error, FLR_CANCELLED, "cancelled");
+    if (!w->adjacency->border_count && !w->adjacency->flipped_count &&
+        !w->adjacency->nonmanifold_count)
+        flr_fit_find_solid(fit, w->def.threads);
+    fit->info.samples = w->counts.samples;
+    fit->info.patches = w->counts.patches;
+    fit->info.bytes = sizeof *fit + fit->size;
+    return FLR_OK;
+}
+
+flr_result flr_fit_build(const flr_mesh *mesh, const flr_fit_def *def, flr_fit **fit,
+                         flr_error *error)
+{
+    workshop w = {.mesh = mesh, .def = def ? *def : flr_default_fit_def()};
+    if (!(w.def.spacing >= 0) || !isfinite(w.def.spacing))
+        return flr_fail(error, FLR_BAD_ARGUMENT, "the spacing of samples must be 0 or a length");
+    flr_fit *made = calloc(1, sizeof *made);
+    if (!made) return flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    const flr_result result = build(&w, made, error);
+    free(w.order);
+    free(w.ranges);
+    free(w.samples);
+    flr_adjacency_destroy(w.adjacency);
+    if (result == FLR_OK)
+        *fit = made;
+    else
+        flr_fit_destroy(made);
+    return result;
 }

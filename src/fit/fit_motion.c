@@ -1,7 +1,7 @@
 /* how much of a motion is free: conservative advancement */
 #include <math.h>
 
-#include "fit/fit_internal.h"
+#include "fit/fit_query.h"
 
 flr_fit_motion_params flr_default_fit_motion_params(void)
 {

@@ -19,8 +19,9 @@ typedef struct long_edge {
 } long_edge;
 
 typedef struct sampling {
-    flr_fit *fit;
-    double spacing;
+    const flr_mesh *mesh;
+    flr_fit_sample *samples;
+    double spacing, area;
     long_edge *edges; /* [edge_count], sorted by v */
     size_t edge_count;
     size_t rows;    /* samples on faces */
@@ -43,18 +44,18 @@ typedef struct shape {
 
 static shape shape_of(const sampling *s, uint32_t triangle)
 {
-    const flr_triangle *t = &s->fit->triangles[triangle];
+    const flr_triangle *t = &s->mesh->triangles[triangle];
     double length[3];
     for (int i = 0; i < 3; i++)
         length[i] =
-            flr_vec3_distance(s->fit->vertices[t->v[i]], s->fit->vertices[t->v[(i + 1) % 3]]);
+            flr_vec3_distance(s->mesh->vertices[t->v[i]], s->mesh->vertices[t->v[(i + 1) % 3]]);
     const int from = length[0] >= length[1] && length[0] >= length[2] ? 0
                      : length[1] >= length[2]                         ? 1
                                                                       : 2;
     shape f;
     for (int i = 0; i < 3; i++) {
         f.v[i] = t->v[(from + i) % 3];
-        f.p[i] = s->fit->vertices[f.v[i]];
+        f.p[i] = s->mesh->vertices[f.v[i]];
         f.length[i] = length[(from + i) % 3];
     }
     f.area = 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(f.p[1], f.p[0]),
@@ -74,7 +75,7 @@ static double count_for(sampling *s, double spacing)
 {
     double count = 0;
     s->spacing = spacing;
-    for (uint32_t i = 0; i < s->fit->info.triangles && count <= MAX_SAMPLES; i++) {
+    for (uint32_t i = 0; i < s->mesh->triangle_count && count <= MAX_SAMPLES; i++) {
         const shape f = shape_of(s, i);
         for (int k = 0; k < 3; k++) count += pieces(f.length[k], spacing) - 1;
         count += 0.5 * f.rows * pieces(f.length[0], spacing) * (f.rows > 1);
@@ -93,14 +94,14 @@ static int by_vertices(const void *x, const void *y)
 static flr_result list_edges(sampling *s, flr_error *error)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < s->fit->info.triangles; i++) {
+    for (uint32_t i = 0; i < s->mesh->triangle_count; i++) {
         const shape f = shape_of(s, i);
         for (int k = 0; k < 3; k++) count += f.length[k] > s->spacing;
         for (double k = 1; k < f.rows; k++) s->rows += (size_t)row_pieces(s, &f, k) - 1;
     }
     s->edges = malloc((count + 1) * sizeof *s->edges);
     if (!s->edges) return flr_fail(error, FLR_NO_MEMORY, "out of memory for samples");
-    for (uint32_t i = 0; i < s->fit->info.triangles; i++) {
+    for (uint32_t i = 0; i < s->mesh->triangle_count; i++) {
         const shape f = shape_of(s, i);
         for (int k = 0; k < 3; k++) {
             if (!(f.length[k] > s->spacing)) continue;
@@ -126,7 +127,7 @@ static long_edge *find_edge(const sampling *s, uint32_t a, uint32_t b)
 /* Gives area to the samples along the side k of a triangle, its ends included. */
 static void share(sampling *s, const shape *f, int k, double area, double radius)
 {
-    flr_fit_sample *samples = s->fit->samples;
+    flr_fit_sample *samples = s->samples;
     const uint32_t ends[2] = {f->v[k], f->v[(k + 1) % 3]};
     const long_edge *edge = f->length[k] > s->spacing ? find_edge(s, ends[0], ends[1]) : NULL;
     const double each = area / (edge ? edge->count : 1);
@@ -154,9 +155,9 @@ static void sample_edges(sampling *s, const shape *f, uint32_t triangle)
         long_edge *edge = find_edge(s, f->v[k], f->v[(k + 1) % 3]);
         if (edge->first) continue;
         edge->first = (uint32_t)s->written;
-        const flr_vec3 a = s->fit->vertices[edge->v[0]], b = s->fit->vertices[edge->v[1]];
+        const flr_vec3 a = s->mesh->vertices[edge->v[0]], b = s->mesh->vertices[edge->v[1]];
         for (uint32_t i = 1; i < edge->count; i++)
-            s->fit->samples[s->written++] =
+            s->samples[s->written++] =
                 sample_at(flr_vec3_lerp(a, b, (double)i / edge->count), triangle);
     }
 }
@@ -181,7 +182,7 @@ static void sample_face(sampling *s, const shape *f, uint32_t triangle)
         const flr_vec3 left = flr_vec3_lerp(f->p[0], f->p[2], k / f->rows),
                        right = flr_vec3_lerp(f->p[1], f->p[2], k / f->rows);
         for (double j = 1; j < count; j++) {
-            flr_fit_sample *to = &s->fit->samples[s->written++];
+            flr_fit_sample *to = &s->samples[s->written++];
             *to = sample_at(flr_vec3_lerp(left, right, j / count), triangle);
             to->area = each;
             to->radius = radius;
@@ -192,42 +193,44 @@ static void sample_face(sampling *s, const shape *f, uint32_t triangle)
     share(s, f, 0, foot, radius);
     share(s, f, 1, sides, radius);
     share(s, f, 2, sides, radius);
-    s->fit->samples[f->v[2]].area += rest > 0 ? rest : 0;
+    s->samples[f->v[2]].area += rest > 0 ? rest : 0;
 }
 
 static void write_samples(sampling *s)
 {
-    flr_fit *fit = s->fit;
-    for (uint32_t i = 0; i < fit->info.vertices; i++) {
-        fit->samples[i] = sample_at(fit->vertices[i], FLR_NONE);
-        fit->samples[i].vertex = i;
+    for (uint32_t i = 0; i < s->mesh->vertex_count; i++) {
+        s->samples[i] = sample_at(s->mesh->vertices[i], FLR_NONE);
+        s->samples[i].vertex = i;
     }
-    s->written = fit->info.vertices;
-    for (uint32_t i = 0; i < fit->info.triangles; i++) {
+    s->written = s->mesh->vertex_count;
+    for (uint32_t i = 0; i < s->mesh->triangle_count; i++) {
         const shape f = shape_of(s, i);
         for (int k = 0; k < 3; k++)
-            if (fit->samples[f.v[k]].triangle == FLR_NONE) fit->samples[f.v[k]].triangle = i;
+            if (s->samples[f.v[k]].triangle == FLR_NONE) s->samples[f.v[k]].triangle = i;
         sample_edges(s, &f, i);
         sample_face(s, &f, i);
-        fit->info.area += f.area;
+        s->area += f.area;
     }
 }
 
-flr_result flr_fit_make_samples(flr_fit *fit, const flr_fit_def *def, flr_error *error)
+flr_result flr_fit_make_samples(const flr_mesh *mesh, const flr_fit_def *def, flr_fit_info *info,
+                                flr_fit_sample **samples, uint32_t *count, flr_error *error)
 {
-    sampling s = {.fit = fit};
-    double spacing = def->spacing > 0 ? def->spacing : fit->info.size / 64;
+    sampling s = {.mesh = mesh};
+    double spacing = def->spacing > 0 ? def->spacing : info->size / 40;
     if (!(spacing > 0)) spacing = 1; /* all corners in one place */
     while (count_for(&s, spacing) > MAX_SAMPLES) spacing *= 1.25;
     flr_result result = list_edges(&s, error);
-    size_t count = (size_t)fit->info.vertices + s.rows;
-    for (size_t i = 0; i < s.edge_count; i++) count += s.edges[i].count - 1;
-    if (result == FLR_OK && !(fit->samples = malloc(count * sizeof *fit->samples)))
-        result = flr_fail(error, FLR_NO_MEMORY, "out of memory for %zu samples", count);
+    size_t total = (size_t)mesh->vertex_count + s.rows;
+    for (size_t i = 0; i < s.edge_count; i++) total += s.edges[i].count - 1;
+    if (result == FLR_OK && !(s.samples = malloc(total * sizeof *s.samples)))
+        result = flr_fail(error, FLR_NO_MEMORY, "out of memory for %zu samples", total);
     if (result == FLR_OK) {
-        fit->info.spacing = spacing;
         write_samples(&s);
-        fit->info.samples = (uint32_t)s.written;
+        info->spacing = spacing;
+        info->area = s.area;
+        *samples = s.samples;
+        *count = (uint32_t)s.written;
     }
     free(s.edges);
     return result;

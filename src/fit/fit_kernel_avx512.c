@@ -1,0 +1,106 @@
+/* 16 points at a time */
+#include "fit/fit_kernel.h"
+
+#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
+#include <immintrin.h>
+
+#define TARGET  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define ALL(a)  _mm512_set1_ps(a)
+#define MUL     _mm512_mul_ps
+#define ADD     _mm512_add_ps
+/* (n0 x + n1 y) + (n2 z + plus) */
+#define ALONG(n, plus)                                                                             \
+    ADD(ADD(MUL(ALL((n)[0]), x), MUL(ALL((n)[1]), y)), ADD(MUL(ALL((n)[2]), z), ALL(plus)))
+#define LOAD(p) const __m512 x = _mm512_load_ps((p)->x), y = _mm512_load_ps((p)->y), z = _mm512_load_ps((p)->z)
+
+TARGET static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
+{
+    LOAD(from);
+    _mm512_store_ps(to->x, ALONG(m->turn[0], m->shift[0]));
+    _mm512_store_ps(to->y, ALONG(m->turn[1], m->shift[1]));
+    _mm512_store_ps(to->z, ALONG(m->turn[2], m->shift[2]));
+}
+
+TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
+{
+    LOAD(p);
+    low[0] = _mm512_reduce_min_ps(x), high[0] = _mm512_reduce_max_ps(x);
+    low[1] = _mm512_reduce_min_ps(y), high[1] = _mm512_reduce_max_ps(y);
+    low[2] = _mm512_reduce_min_ps(z), high[2] = _mm512_reduce_max_ps(z);
+}
+
+TARGET static uint32_t sides(const flr_fit_face *faces, uint32_t count, const flr_fit_lanes *p,
+                             const float shift[3], float limit, flr_fit_masks *masks)
+{
+    LOAD(p);
+    const __m512 over = ALL(limit), under = ALL(-limit), one = ALL(1.0f);
+    uint32_t kept = 0;
+    for (uint32_t f = 0; f < count; f++) {
+        const flr_fit_face *face = &faces[f];
+        const __m512 s = ALONG(face->n, flr_fit_shifted(face->n, shift, face->o));
+        const __mmask16 above = _mm512_cmp_ps_mask(s, over, _CMP_GE_OQ),
+                        below = _mm512_cmp_ps_mask(s, under, _CMP_LE_OQ);
+        if (above == 0xffff || below == 0xffff) continue;
+        const __m512 a = ALONG(face->u, flr_fit_shifted(face->u, shift, -face->u0)),
+                     b = ALONG(face->v, flr_fit_shifted(face->v, shift, -face->v0)),
+                     c = _mm512_sub_ps(_mm512_sub_ps(one, a), b);
+        const __mmask16 ku = _mm512_cmp_ps_mask(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ),
+                        kv = _mm512_cmp_ps_mask(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ),
+                        kw = _mm512_cmp_ps_mask(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ);
+        if (ku == 0xffff || kv == 0xffff || kw == 0xffff) continue;
+        uint16_t *to = masks->beyond[f];
+        to[0] = above, to[1] = below, to[2] = ku, to[3] = kv, to[4] = kw;
+        kept |= (uint32_t)1 << f;
+    }
+    return kept;
+}
+
+TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
+{
+    const __m256i all = _mm256_loadu_si256((const __m256i *)corners);
+    uint32_t kept = 0xffff;
+    for (int k = 0; k < FLR_FIT_SIDES; k++)
+        kept &= _mm256_test_epi16_mask(all, _mm256_set1_epi16((int16_t)~beyond[k]));
+    return kept;
+}
+
+TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *p, const float shift[3],
+                         float limit)
+{
+    LOAD(p);
+    for (int k = 0; k < 3; k++) {
+        const float high = flr_fit_shifted(patch->axes[k], shift, patch->high[k]),
+                    low = flr_fit_shifted(patch->axes[k], shift, patch->low[k]);
+        if (_mm512_cmp_ps_mask(ALONG(patch->axes[k], high), ALL(limit), _CMP_GE_OQ) == 0xffff ||
+            _mm512_cmp_ps_mask(ALONG(patch->axes[k], low), ALL(-limit), _CMP_LE_OQ) == 0xffff)
+            return true;
+    }
+    return false;
+}
+
+TARGET static uint32_t near(const flr_fit_face *f, const flr_fit_lanes *p, const float limit2[])
+{
+    LOAD(p);
+    const __m512 zero = _mm512_setzero_ps();
+    const __m512 s = ALONG(f->n, -f->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
+                 c = _mm512_sub_ps(_mm512_sub_ps(ALL(1.0f), a), b);
+    const __m512 out = _mm512_max_ps(
+        _mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),
+                      MUL(_mm512_sub_ps(zero, b), ALL(f->height[1]))),
+        _mm512_max_ps(MUL(_mm512_sub_ps(zero, c), ALL(f->height[2])), zero));
+    return _mm512_cmp_ps_mask(ADD(MUL(s, s), MUL(out, out)), _mm512_loadu_ps(limit2), _CMP_LT_OQ);
+}
+
+TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
+{
+    uint32_t kept = 0xff;
+    for (int k = 0; k < 3; k++) {
+        const __m256 l = _mm256_load_ps(b->low[k]), h = _mm256_load_ps(b->high[k]);
+        kept &= _mm256_cmp_ps_mask(l, _mm256_set1_ps(high[k]), _CMP_LE_OQ) &
+                _mm256_cmp_ps_mask(h, _mm256_set1_ps(low[k]), _CMP_GE_OQ);
+    }
+    return kept;
+}
+
+const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds, sides, corners, apart, near, boxes};
+#endif
