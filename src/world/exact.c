@@ -21,7 +21,7 @@ flr_exact_params flr_default_exact_params(void)
                               .wall = 2000,
                               .overlap = 2e-3,
                               .range = 1e-3,
-                              .budget = 40000};
+                              .budget = 60000};
 }
 
 double flr_world_felt_mass(const flr_world_params *params)
@@ -77,7 +77,11 @@ flr_result flr_exact_create(const flr_world_part *parts, uint32_t count, flr_exa
     e->parts = flr_prefaulted_calloc(count, sizeof *e->parts);
     e->nears = flr_prefaulted_calloc(e->near_capacity, sizeof *e->nears);
     e->gaps = flr_prefaulted_calloc(e->near_capacity, sizeof *e->gaps);
-    e->raw = flr_prefaulted_calloc(FLR_EXACT_RAW, sizeof *e->raw);
+    e->fresh = flr_prefaulted_calloc(FLR_EXACT_RAW, sizeof *e->fresh);
+    for (int i = 0; i < 2; i++) {
+        e->raw[i] = flr_prefaulted_calloc(FLR_EXACT_SPOTS, sizeof *e->raw[i]);
+        e->ahead[i] = flr_prefaulted_calloc(e->near_capacity, sizeof *e->ahead[i]);
+    }
     e->spots = flr_prefaulted_calloc(FLR_EXACT_SPOTS, sizeof *e->spots);
     e->points = flr_prefaulted_calloc(FLR_EXACT_SPOTS, sizeof *e->points);
     e->others = flr_prefaulted_calloc(FLR_EXACT_SPOTS, sizeof *e->others);
@@ -85,8 +89,8 @@ flr_result flr_exact_create(const flr_world_part *parts, uint32_t count, flr_exa
     if (e->parts) e->kind_count = number_fits(e, parts);
     e->pairs = flr_prefaulted_calloc((size_t)e->kind_count * e->kind_count, sizeof *e->pairs);
     flr_result result = FLR_OK;
-    if (!e->parts || !e->nears || !e->gaps || !e->raw || !e->spots || !e->points || !e->others ||
-        !e->broad || !e->pairs)
+    if (!e->parts || !e->nears || !e->gaps || !e->fresh || !e->raw[0] || !e->raw[1] || !e->ahead[0] ||
+        !e->ahead[1] || !e->spots || !e->points || !e->others || !e->broad || !e->pairs)
         result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact of %u parts",
                           count);
     if (result == FLR_OK) result = make_pairs(e, parts, error);
@@ -107,7 +111,8 @@ void flr_exact_destroy(flr_exact *e)
     free(e->parts);
     free(e->nears);
     free(e->gaps);
-    free(e->raw);
+    free(e->fresh);
+    for (int i = 0; i < 2; i++) free(e->raw[i]), free(e->ahead[i]);
     free(e->spots);
     free(e->points);
     free(e->others);
@@ -122,9 +127,9 @@ size_t flr_exact_bytes(const flr_exact *e)
     for (uint32_t i = 0; i < e->kind_count * e->kind_count; i++)
         pairs += sizeof *e->pairs + (e->pairs[i] ? flr_fit_pair_bytes(e->pairs[i]) : 0);
     return sizeof *e + pairs + e->part_count * sizeof *e->parts +
-           e->near_capacity * (sizeof *e->nears + sizeof *e->gaps) +
-           FLR_EXACT_RAW * sizeof *e->raw +
-           FLR_EXACT_SPOTS * (sizeof *e->spots + sizeof *e->points + sizeof *e->others) +
+           e->near_capacity * (sizeof *e->nears + sizeof *e->gaps + 2 * sizeof *e->ahead[0]) +
+           FLR_EXACT_RAW * sizeof *e->fresh + FLR_EXACT_SPOTS * (2 * sizeof *e->raw[0] + sizeof *e->spots + sizeof *e->points +
+                              sizeof *e->others) +
            flr_broad_bytes(e->part_count, e->near_capacity);
 }
 

@@ -20,16 +20,17 @@ static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
 }
 
 /* Measures a pair after a share of its motion. False: there was no time for it. */
-static bool look(flr_world *w, const flr_exact_near *n, double share, double range,
+static bool look(flr_world *w, flr_exact_near *n, double share, double range,
                  flr_fit_result *r, flr_world_frame *frame)
 {
     flr_exact *e = w->exact;
+    flr_pose T = flr_exact_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
+    if (share == 1) return flr_exact_look_ahead(w, n, T, r, frame);
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = -1;
     ask.max_distance = range;
     ask.tolerance = FLR_EXACT_CLEAR / 2;
     if (!flr_exact_left(e, &ask.budget)) return false;
-    flr_pose T = flr_exact_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
     flr_fit_pair_query(n->fits, T, &ask, NULL, 0, r);
     e->spent += r->work;
     frame->points_tested += r->work;
@@ -48,7 +49,7 @@ static bool is_free(const flr_exact_near *n, const flr_fit_result *r)
 /* How much of the planned motion of a pair is free. It goes in strides, each as long as the distance at its beginning
  * allows, or STRIDE where that is more, and each ends in a place that is free: so nothing that is thicker than STRIDE is
  * passed through, and no step ends in anything. `last` is what was found at the end of the last stride. */
-static double march(flr_world *w, const flr_exact_near *n, double travel, flr_fit_result *last,
+static double march(flr_world *w, flr_exact_near *n, double travel, flr_fit_result *last,
                     flr_world_frame *frame)
 {
     double free = 0, lower = n->lower;

@@ -10,7 +10,7 @@
 #define FLR_EXACT_CLEAR 1e-7 /* metres: … and everywhere on the way there */
 
 enum {
-    FLR_EXACT_RAW = 1 << 14,    /* samples of one pair */
+    FLR_EXACT_RAW = 1 << 14,    /* samples of one pair, at most */
     FLR_EXACT_SPOTS = 1 << 15,  /* of all pairs together */
     FLR_EXACT_TOUCHES = 1 << 12, /* reported */
     FLR_EXACT_EXTRA = 8 /* places that a body's motion would have met, besides its samples */
@@ -23,6 +23,15 @@ typedef struct flr_exact_spot {
     double share;           /* of the pair's stiffness; all of them add up to 1 or less */
 } flr_exact_spot;
 
+/* what a pair was found to be where its check ended: the next step begins there, and asks the same */
+typedef struct flr_exact_ahead {
+    uint64_t key; /* of the pair */
+    flr_pose T_a_b;
+    flr_fit_params asked; /* but for the budget */
+    flr_fit_result result;
+    uint32_t first; /* of its samples; result.contact_count of them */
+} flr_exact_ahead;
+
 /* two parts near each other */
 typedef struct flr_exact_near {
     uint32_t a, b; /* parts; b moves */
@@ -31,6 +40,8 @@ typedef struct flr_exact_near {
     uint32_t first, count; /* of its spots */
     double tolerated;      /* metres */
     double lower;          /* metres: the distance is not less, besides what is tolerated */
+    uint64_t key;          /* of the broad phase: rises from pair to pair */
+    flr_exact_ahead *ahead; /* that its check has left; NULL: none */
     int checked;           /* pass in which the motion was checked last; -1: not yet */
 } flr_exact_near;
 
@@ -62,7 +73,11 @@ struct flr_exact {
     flr_broad *broad;
     uint32_t near_count, near_capacity;
     flr_exact_near *nears; /* [near_capacity] */
-    flr_fit_contact *raw;  /* [FLR_EXACT_RAW]: of one pair */
+    flr_fit_contact *fresh;  /* [FLR_EXACT_RAW]: of a pair that is asked now */
+    flr_fit_contact *raw[2]; /* [FLR_EXACT_SPOTS]: found by checks: of the step before; of this one */
+    uint32_t raw_count;      /* in the latter */
+    flr_exact_ahead *ahead[2]; /* [near_capacity]: from the step before; for the one to come */
+    uint32_t ahead_count[2];
     flr_exact_spot *spots; /* [FLR_EXACT_SPOTS]: of all pairs, one after the other */
     uint32_t spot_count;
     flr_exact_point *points; /* [FLR_EXACT_SPOTS]: those of one body */
@@ -86,6 +101,11 @@ double flr_exact_travel(const flr_world *world, uint32_t part);
 
 /* Finds pairs and their samples. */
 void flr_exact_near_update(flr_world *world, flr_world_frame *frame);
+
+/* Measures a pair with its samples where its check ends, for that and for the next step, which begins there. False: there was
+ * no time for it. */
+bool flr_exact_look_ahead(flr_world *world, flr_exact_near *near, flr_pose T_a_b,
+                          flr_fit_result *result, flr_world_frame *frame);
 
 /* Where b is in the frame of a. */
 flr_pose flr_exact_between(flr_pose T_world_a, flr_pose T_world_b);

@@ -5,7 +5,8 @@
 
 #define SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
 #define SUDDEN   50e-6 /* metres: what a force may add to a step, at most */
-#define FARTHEST 250e-6 /* metres: samples beyond this are not asked for, however fast a part is */
+#define NEAREST  4e-6   /* metres: samples are asked for within this beyond the clearance, or twice, four times … as much */
+#define FARTHEST 256e-6 /* metres: … but no farther, however fast a part is */
 #define FACE     (1 - 1e-7) /* cosine: the same direction but for rounding */
 #define ALIKE    0.95       /* cosine: as two faces of a round surface look, not as the sides of an edge */
 #define SMALL    0.01   /* of a sample's area: that of the nearest points, which may be no samples */
@@ -17,14 +18,19 @@ flr_pose flr_exact_between(flr_pose T_world_a, flr_pose T_world_b)
     return T;
 }
 
-/* metres that a part's points may come nearer in the step, from how it moved and what may pull it */
-static double may_go(const flr_world *w, uint32_t part)
+static double speed_of(flr_twist twist, const flr_body *body)
+{
+    return flr_vec3_length(twist.linear) + flr_vec3_length(twist.angular) * body->reach;
+}
+
+/* metres that a part's points may come nearer in a step, from how far it went in the one before and what may pull it */
+static double may_go(const flr_world *w, uint32_t part, double travel)
 {
     if (!w->plans[part].moves) return 0;
     double pull = w->params.exact.force * w->params.exact.strength +
                   flr_vec3_length(w->params.step.gravity) * w->state->bodies[part].inertia.mass;
     double sudden = pull / w->state->bodies[part].inertia.mass * w->def.dt * w->def.dt;
-    return SPEED_UP * w->exact->parts[part].travel + fmin(sudden, SUDDEN);
+    return SPEED_UP * travel + fmin(sudden, SUDDEN);
 }
 
 /* Boxes around all parts that touch anything, as large as they may get. */
@@ -39,7 +45,7 @@ static flr_broad_list find_pairs(flr_world *w)
         flr_box3 box = flr_box3_empty();
         if (there) {
             box = flr_box3_transform(w->poses[i], flr_fit_get_info(p->fit).bounds);
-            box = flr_box3_grow(box, may_go(w, i) + w->params.exact.range);
+            box = flr_box3_grow(box, may_go(w, i, p->travel) + w->params.exact.range);
         }
         flr_broad_move(e->broad, i, box);
     }
@@ -115,32 +121,95 @@ static flr_fit_contact nearest_of(const flr_fit_result *r, double area)
                              .area = area * SMALL};
 }
 
-/* Asks a pair. */
-static void ask(flr_world *w, flr_exact_near *n)
+/* What to ask of a pair. Lengths are doubled until they suffice, so that they seldom change from step to step. */
+static flr_fit_params params_of(const flr_world *w, const flr_exact_near *n, double far)
+{
+    const flr_exact_params *how = &w->params.exact;
+    double tolerated = flr_exact_tolerated(w, n->a, n->b), beyond = NEAREST;
+    while (beyond < far && beyond < FARTHEST) beyond *= 2;
+    double reach = how->clearance + 2 * FLR_EXACT_FLOOR + beyond;
+    flr_fit_params ask = flr_default_fit_params();
+    ask.reach = reach > tolerated ? reach - tolerated : 0;
+    ask.max_distance = how->range + fmax(beyond, far > FARTHEST ? far : 0);
+    ask.tolerance = FLR_EXACT_CLEAR / 2;
+    return ask;
+}
+
+static bool same_pose(flr_pose a, flr_pose b)
+{
+    return a.p.x == b.p.x && a.p.y == b.p.y && a.p.z == b.p.z && a.q.w == b.q.w && a.q.x == b.q.x &&
+           a.q.y == b.q.y && a.q.z == b.q.z;
+}
+
+/* What the step before has found at the end of its check of this pair, if it would be asked the same again. */
+static const flr_exact_ahead *known(const flr_exact *e, const flr_exact_near *n, uint32_t *at,
+                                    flr_pose T, const flr_fit_params *ask)
+{
+    while (*at < e->ahead_count[0] && e->ahead[0][*at].key < n->key) ++*at;
+    if (*at == e->ahead_count[0] || e->ahead[0][*at].key != n->key) return NULL;
+    const flr_exact_ahead *a = &e->ahead[0][*at];
+    bool same = same_pose(a->T_a_b, T) && a->asked.reach == ask->reach &&
+                a->asked.max_distance == ask->max_distance && a->asked.tolerance == ask->tolerance;
+    /* what there was time for then must be what there is time for now */
+    uint64_t left;
+    return same && flr_exact_left(e, &left) && (e->budget == 0 || a->result.work <= left) ? a : NULL;
+}
+
+bool flr_exact_look_ahead(flr_world *w, flr_exact_near *n, flr_pose T, flr_fit_result *result,
+                          flr_world_frame *frame)
 {
     flr_exact *e = w->exact;
-    const flr_exact_params *how = &w->params.exact;
-    double tolerated = flr_exact_tolerated(w, n->a, n->b);
-    double reach = how->clearance + 2 * FLR_EXACT_FLOOR + fmin(may_go(w, n->a) + may_go(w, n->b), FARTHEST);
-    flr_fit_params ask = flr_default_fit_params();
-    ask.reach = reach - tolerated > 0 ? reach - tolerated : 0;
-    ask.max_distance = how->range + e->parts[n->a].travel + e->parts[n->b].travel;
-    ask.tolerance = FLR_EXACT_CLEAR;
-    n->result = (flr_fit_result){.distance = INFINITY, .upper = INFINITY, .lower = -INFINITY};
-    const flr_pose T = flr_exact_between(w->poses[n->a], w->poses[n->b]);
-    if (flr_exact_left(e, &ask.budget)) {
-        flr_fit_pair_query(n->fits, T, &ask, e->raw, FLR_EXACT_RAW, &n->result);
-        e->spent += n->result.work;
+    double far = 0;
+    for (int side = 0; side < 2; side++) {
+        uint32_t part = side ? n->b : n->a;
+        const flr_world_plan *p = &w->plans[part];
+        if (p->moves) far += may_go(w, part, w->def.dt * speed_of(p->result.twist, &w->state->bodies[part]));
     }
+    flr_fit_params ask = params_of(w, n, far);
+    if (!flr_exact_left(e, &ask.budget)) return false;
+    bool room = e->raw_count + FLR_EXACT_RAW <= FLR_EXACT_SPOTS &&
+                (n->ahead || e->ahead_count[1] < e->near_capacity);
+    flr_fit_contact *list = e->raw[1] + e->raw_count;
+    flr_fit_pair_query(n->fits, T, &ask, room ? list : NULL, room ? FLR_EXACT_RAW : 0, result);
+    e->spent += result->work;
+    frame->points_tested += result->work;
+    if (!result->complete) return false;
+    if (!room) return true;
+    if (!n->ahead) n->ahead = &e->ahead[1][e->ahead_count[1]++];
+    *n->ahead = (flr_exact_ahead){
+        .key = n->key, .T_a_b = T, .asked = ask, .result = *result, .first = e->raw_count};
+    e->raw_count += result->contact_count;
+    return true;
+}
+
+/* Asks a pair. */
+static void ask(flr_world *w, flr_exact_near *n, uint32_t *ahead)
+{
+    flr_exact *e = w->exact;
+    const flr_pose T = flr_exact_between(w->poses[n->a], w->poses[n->b]);
+    double far = may_go(w, n->a, e->parts[n->a].travel) + may_go(w, n->b, e->parts[n->b].travel);
+    flr_fit_params ask = params_of(w, n, far);
+    flr_fit_contact *raw = e->raw[0];
+    const flr_exact_ahead *before = known(e, n, ahead, T, &ask);
+    n->result = (flr_fit_result){.distance = INFINITY, .upper = INFINITY, .lower = -INFINITY};
+    if (before) {
+        n->result = before->result;
+        raw += before->first;
+    } else if (flr_exact_left(e, &ask.budget)) {
+        raw = e->fresh;
+        flr_fit_pair_query(n->fits, T, &ask, raw, FLR_EXACT_RAW, &n->result);
+    }
+    e->spent += n->result.work;
+    const double reach = ask.reach + flr_exact_tolerated(w, n->a, n->b);
     n->tolerated = flr_exact_note(w, n->a, n->b, &n->result);
     n->lower = n->result.lower + n->tolerated;
     n->first = e->spot_count;
     n->count = 0;
     double sum = 0, area = 0;
     for (uint32_t i = 0; i < n->result.contact_count; i++) {
-        area = fmax(area, e->raw[i].area);
-        if (e->raw[i].distance + n->tolerated < reach && straighten(w, n, T, &e->raw[i]))
-            sum += keep(w, n, &e->raw[i]);
+        area = fmax(area, raw[i].area);
+        if (raw[i].distance + n->tolerated < reach && straighten(w, n, T, &raw[i]))
+            sum += keep(w, n, &raw[i]);
     }
     const flr_fit_result *r = &n->result;
     if (r->found && r->distance > 0 && r->lower + n->tolerated < reach &&
@@ -167,20 +236,33 @@ static void report(const flr_world *w, const flr_exact_near *n, flr_world_gap *g
                            .complete = r->complete};
 }
 
+/* What was ahead is now. */
+static void swap_ahead(flr_exact *e)
+{
+    flr_fit_contact *raw = e->raw[0];
+    flr_exact_ahead *ahead = e->ahead[0];
+    e->raw[0] = e->raw[1], e->raw[1] = raw;
+    e->ahead[0] = e->ahead[1], e->ahead[1] = ahead;
+    e->ahead_count[0] = e->ahead_count[1], e->ahead_count[1] = 0;
+    e->raw_count = 0;
+}
+
 void flr_exact_near_update(flr_world *w, flr_world_frame *frame)
 {
     flr_exact *e = w->exact;
     flr_broad_list found = find_pairs(w);
+    uint32_t ahead = 0;
     e->near_count = e->spot_count = 0;
+    swap_ahead(e);
     for (uint32_t i = 0; i < e->part_count; i++)
         e->parts[i].near_count = 0, e->parts[i].pairs_with_moving = false;
     for (size_t i = 0; i < found.count && e->near_count < e->near_capacity; i++) {
         uint32_t high = (uint32_t)(found.keys[i] >> 32), low = (uint32_t)found.keys[i];
         bool both = w->plans[high].moves && w->plans[low].moves, swap = !w->plans[high].moves;
         flr_exact_near *n = &e->nears[e->near_count];
-        *n = (flr_exact_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1};
+        *n = (flr_exact_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1, .key = found.keys[i]};
         n->fits = e->pairs[e->parts[n->a].kind * e->kind_count + e->parts[n->b].kind];
-        ask(w, n);
+        ask(w, n, &ahead);
         report(w, n, &e->gaps[e->near_count++]);
         e->parts[n->a].near_count++, e->parts[n->b].near_count++;
         if (both) e->parts[n->a].pairs_with_moving = e->parts[n->b].pairs_with_moving = true;

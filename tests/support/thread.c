@@ -57,6 +57,7 @@ static double radius_at(const profile *p, double z)
 /* A point of the helical surface in column i; beyond the ends, the point of the end. */
 static flr_vec3 surface(const profile *p, int sides, double length, int i, int k)
 {
+    if (i == sides) i = 0, k += RIDGE; /* once around is one pitch up, to the bit */
     double z, r, turn = (double)i / sides, shift = p->pitch * turn;
     point_of(p, ((k % RIDGE) + RIDGE) % RIDGE, &z, &r);
     z += p->pitch * floor((double)k / RIDGE) + shift;
