@@ -31,9 +31,11 @@ static flr_vec3 area_vector(const flr_vec3 t[3])
 }
 
 /* A triangle relative to a centre. Zeros where it has no area, which no test takes for a reason to leave it out. */
-static flr_fit_face face_of(const flr_vec3 corners[3], flr_vec3 centre, uint32_t triangle)
+static flr_fit_face face_of(const flr_vec3 corners[3], flr_vec3 centre, uint32_t triangle,
+                            flr_fit_plane *plane)
 {
     flr_fit_face f = {.triangle = triangle};
+    *plane = (flr_fit_plane){.o = 0};
     flr_vec3 p[3];
     for (int i = 0; i < 3; i++) p[i] = flr_vec3_sub(corners[i], centre);
     const flr_vec3 u = flr_vec3_sub(p[1], p[0]), v = flr_vec3_sub(p[2], p[0]),
@@ -46,8 +48,8 @@ static flr_fit_face face_of(const flr_vec3 corners[3], flr_vec3 centre, uint32_t
     /* gradients of the barycentric coordinates of the second and third corner */
     const flr_vec3 gu = flr_vec3_scale(flr_vec3_cross(v, n), 1 / nn),
                    gv = flr_vec3_scale(flr_vec3_cross(n, u), 1 / nn);
-    f.n[0] = (float)unit.x, f.n[1] = (float)unit.y, f.n[2] = (float)unit.z;
-    f.o = (float)flr_vec3_dot(unit, p[0]);
+    plane->n[0] = (float)unit.x, plane->n[1] = (float)unit.y, plane->n[2] = (float)unit.z;
+    plane->o = (float)flr_vec3_dot(unit, p[0]);
     f.u[0] = (float)gu.x, f.u[1] = (float)gu.y, f.u[2] = (float)gu.z;
     f.v[0] = (float)gv.x, f.v[1] = (float)gv.y, f.v[2] = (float)gv.z;
     f.u0 = (float)-flr_vec3_dot(gu, p[0]);
@@ -132,7 +134,8 @@ static flr_result fill_patches(void *context, size_t piece, unsigned worker)
         for (uint32_t k = 0; k < r.count; k++) {
             const uint32_t triangle = f->order[r.first + k];
             flr_fit_triangle(fit, triangle, corners);
-            fit->faces[r.first + k] = face_of(corners, patch->centre, triangle);
+            fit->faces[r.first + k] = face_of(corners, patch->centre, triangle,
+                                                  &fit->planes[r.first + k]);
         }
     }
     return FLR_OK;
@@ -267,16 +270,17 @@ bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts)
 {
     fit->counts = counts;
     for (fit->levels = 1; entries(counts.patches, fit->levels - 1) > 1; fit->levels++) continue;
-    size_t at = 0, places[6 + FLR_FIT_LEVELS],
-           sizes[6 + FLR_FIT_LEVELS] = {counts.vertices * sizeof(flr_vec3),
+    size_t at = 0, places[7 + FLR_FIT_LEVELS],
+           sizes[7 + FLR_FIT_LEVELS] = {counts.vertices * sizeof(flr_vec3),
                                         counts.triangles * sizeof(flr_triangle),
                                         counts.samples * sizeof(flr_fit_sample),
                                         counts.patches * sizeof(flr_fit_patch),
+                                        counts.triangles * sizeof(flr_fit_plane),
                                         counts.triangles * sizeof(flr_fit_face),
                                         counts.shells * sizeof(uint32_t)};
     for (uint32_t i = 0; i < fit->levels; i++)
-        sizes[6 + i] = entries(counts.patches, i) * sizeof(flr_fit_boxes);
-    for (uint32_t i = 0; i < 6 + fit->levels; i++) {
+        sizes[7 + i] = entries(counts.patches, i) * sizeof(flr_fit_boxes);
+    for (uint32_t i = 0; i < 7 + fit->levels; i++) {
         places[i] = at;
         at += (sizes[i] + 63) / 64 * 64;
     }
@@ -289,9 +293,10 @@ bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts)
     fit->triangles = (flr_triangle *)(memory + places[1]);
     fit->samples = (flr_fit_sample *)(memory + places[2]);
     fit->patches = (flr_fit_patch *)(memory + places[3]);
-    fit->faces = (flr_fit_face *)(memory + places[4]);
-    fit->shells = (uint32_t *)(memory + places[5]);
+    fit->planes = (flr_fit_plane *)(memory + places[4]);
+    fit->faces = (flr_fit_face *)(memory + places[5]);
+    fit->shells = (uint32_t *)(memory + places[6]);
     for (uint32_t i = 0; i < fit->levels; i++)
-        fit->level[i] = (flr_fit_boxes *)(memory + places[6 + i]);
+        fit->level[i] = (flr_fit_boxes *)(memory + places[7 + i]);
     return true;
 }

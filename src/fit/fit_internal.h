@@ -32,10 +32,15 @@ typedef struct flr_fit_patch {
     uint32_t faces, samples;
 } flr_fit_patch;
 
-/* A triangle relative to the centre of its patch, single precision. For a point p, n p - o is its height over the plane,
- * and u p + u0, v p + v0 and 1 minus both are its barycentric coordinates, of which one unit is `height` metres. */
+/* The plane of a triangle relative to the centre of its patch: n p - o is the height of a point over it. n is a unit vector,
+ * or 0 where the triangle has no area. */
+typedef struct flr_fit_plane {
+    float n[3], o;
+} flr_fit_plane;
+
+/* The rest of it: u p + u0, v p + v0 and 1 minus both are a point's barycentric coordinates, of which one unit is
+ * `height` metres. */
 typedef struct flr_fit_face {
-    float n[3], o; /* n is a unit vector, or 0 where there is no area */
     float u[3], u0;
     float v[3], v0;
     float height[3];
@@ -67,6 +72,7 @@ struct flr_fit {
     flr_triangle *triangles; /* [triangles] */
     flr_fit_sample *samples; /* [samples], by patch */
     flr_fit_patch *patches;  /* [patches] */
+    flr_fit_plane *planes;   /* [triangles], by patch */
     flr_fit_face *faces;     /* [triangles], by patch */
     uint32_t *shells;        /* [shells]: a vertex of each */
     uint32_t levels;

@@ -25,8 +25,9 @@ typedef struct flr_fit_kernel {
     void (*bounds)(const flr_fit_lanes *points, float low[3], float high[3]);
     /* Fills the masks of `count` faces, for points moved by `shift`; bit i of the result: of face i no mask has all points,
      * and its masks are filled. */
-    uint32_t (*sides)(const flr_fit_face *faces, uint32_t count, const flr_fit_lanes *points,
-                      const float shift[3], float limit, flr_fit_masks *masks);
+    uint32_t (*sides)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                      const flr_fit_lanes *points, const float shift[3], float limit,
+                      flr_fit_masks *masks);
     /* Of 16 triangles, given as bits of their corners: those that are not wholly in one mask of a face. */
     uint32_t (*corners)(const uint16_t corners[FLR_FIT_LANES],
                         const uint16_t beyond[FLR_FIT_SIDES + 3]);
@@ -34,19 +35,13 @@ typedef struct flr_fit_kernel {
     bool (*apart)(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
                   float limit);
     /* Bit i: the squared distance of point i to the face may be less than limit2[i]. */
-    uint32_t (*near)(const flr_fit_face *face, const flr_fit_lanes *points,
-                     const float limit2[FLR_FIT_LANES]);
+    uint32_t (*near)(const flr_fit_plane *plane, const flr_fit_face *face,
+                     const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES]);
     /* Bit i: box i overlaps the given one. */
     uint32_t (*boxes)(const flr_fit_boxes *boxes, const float low[3], const float high[3]);
 } flr_fit_kernel;
 
 extern const flr_fit_kernel flr_fit_kernel_scalar, flr_fit_kernel_avx2, flr_fit_kernel_avx512;
-
-/* How far a plane lies from points that are moved by `shift`. */
-static inline float flr_fit_shifted(const float n[3], const float shift[3], float o)
-{
-    return (n[0] * shift[0] + n[1] * shift[1]) + (n[2] * shift[2] - o);
-}
 
 /* The fastest of this machine. */
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd);

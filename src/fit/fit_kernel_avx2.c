@@ -49,38 +49,39 @@ TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     high[0] = largest(p->x), high[1] = largest(p->y), high[2] = largest(p->z);
 }
 
-/* the masks of eight points for one face */
-TARGET static inline void eight_sides(const flr_fit_face *face, const flr_fit_lanes *p, int i,
-                                      const float plus[3], float limit,
-                                      unsigned beyond[FLR_FIT_SIDES])
-{
-    LOAD(p, i);
-    const __m256 under = ALL(-limit);
-    const __m256 s = ALONG(face->n, plus[0]), a = ALONG(face->u, plus[1]),
-                 b = ALONG(face->v, plus[2]), c = SUB(SUB(ALL(1.0f), a), b);
-    beyond[0] |= BITS(s, ALL(limit), _CMP_GE_OQ) << i;
-    beyond[1] |= BITS(s, under, _CMP_LE_OQ) << i;
-    beyond[2] |= BITS(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ) << i;
-    beyond[3] |= BITS(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ) << i;
-    beyond[4] |= BITS(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ) << i;
-}
+/* eight points, moved */
+#define SHIFTED(p, i, shift)                                                                       \
+    const __m256 x = ADD(_mm256_load_ps((p)->x + (i)), ALL((shift)[0])),                           \
+                 y = ADD(_mm256_load_ps((p)->y + (i)), ALL((shift)[1])),                           \
+                 z = ADD(_mm256_load_ps((p)->z + (i)), ALL((shift)[2]))
 
-TARGET static uint32_t sides(const flr_fit_face *faces, uint32_t count, const flr_fit_lanes *p,
-                             const float shift[3], float limit, flr_fit_masks *masks)
+TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                             const flr_fit_lanes *points, const float shift[3], float limit,
+                             flr_fit_masks *masks)
 {
+    const __m256 under = ALL(-limit);
+    unsigned beyond[FLR_FIT_LANES][FLR_FIT_SIDES];
     uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        SHIFTED(points, i, shift);
+        for (uint32_t f = 0; f < count; f++) {
+            const flr_fit_face *face = &faces[f];
+            const __m256 s = ALONG(planes[f].n, -planes[f].o), a = ALONG(face->u, face->u0),
+                         b = ALONG(face->v, face->v0), c = SUB(SUB(ALL(1.0f), a), b);
+            const unsigned bits[FLR_FIT_SIDES] = {
+                BITS(s, ALL(limit), _CMP_GE_OQ), BITS(s, under, _CMP_LE_OQ),
+                BITS(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ),
+                BITS(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ),
+                BITS(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ)};
+            for (int k = 0; k < FLR_FIT_SIDES; k++)
+                beyond[f][k] = i ? beyond[f][k] | bits[k] << 8 : bits[k];
+        }
+    }
     for (uint32_t f = 0; f < count; f++) {
-        const flr_fit_face *face = &faces[f];
-        const float plus[3] = {flr_fit_shifted(face->n, shift, face->o),
-                               flr_fit_shifted(face->u, shift, -face->u0),
-                               flr_fit_shifted(face->v, shift, -face->v0)};
-        unsigned beyond[FLR_FIT_SIDES] = {0};
-        eight_sides(face, p, 0, plus, limit, beyond);
-        eight_sides(face, p, 8, plus, limit, beyond);
         bool all = false;
         for (int k = 0; k < FLR_FIT_SIDES; k++) {
-            masks->beyond[f][k] = (uint16_t)beyond[k];
-            all |= beyond[k] == 0xffff;
+            masks->beyond[f][k] = (uint16_t)beyond[f][k];
+            all |= beyond[f][k] == 0xffff;
         }
         kept |= (uint32_t)!all << f;
     }
@@ -100,29 +101,29 @@ TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[]
     return 0xffff & ~(unsigned)_mm_movemask_epi8(bytes);
 }
 
-TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *p, const float shift[3],
-                         float limit)
+TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
+                         const float shift[3], float limit)
 {
     for (int k = 0; k < 3; k++) {
-        const float high = flr_fit_shifted(patch->axes[k], shift, patch->high[k]),
-                    low = flr_fit_shifted(patch->axes[k], shift, patch->low[k]);
+        const __m256 high = ALL(patch->high[k] + limit), low = ALL(patch->low[k] - limit);
         unsigned above = 0xff, below = 0xff;
         for (int i = 0; i < FLR_FIT_LANES; i += 8) {
-            LOAD(p, i);
-            above &= BITS(ALONG(patch->axes[k], high), ALL(limit), _CMP_GE_OQ);
-            below &= BITS(ALONG(patch->axes[k], low), ALL(-limit), _CMP_LE_OQ);
+            SHIFTED(points, i, shift);
+            const __m256 at = ALONG(patch->axes[k], 0.0f);
+            above &= BITS(at, high, _CMP_GE_OQ);
+            below &= BITS(at, low, _CMP_LE_OQ);
         }
         if (above == 0xff || below == 0xff) return true;
     }
     return false;
 }
 
-TARGET static inline unsigned eight_near(const flr_fit_face *f, const flr_fit_lanes *p, int i,
-                                         const float limit2[])
+TARGET static inline unsigned eight_near(const flr_fit_plane *plane, const flr_fit_face *f,
+                                         const flr_fit_lanes *p, int i, const float limit2[])
 {
     LOAD(p, i);
     const __m256 zero = _mm256_setzero_ps();
-    const __m256 s = ALONG(f->n, -f->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
+    const __m256 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
                  c = SUB(SUB(ALL(1.0f), a), b);
     const __m256 out =
         _mm256_max_ps(_mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])),
@@ -131,9 +132,10 @@ TARGET static inline unsigned eight_near(const flr_fit_face *f, const flr_fit_la
     return BITS(ADD(MUL(s, s), MUL(out, out)), _mm256_loadu_ps(limit2 + i), _CMP_LT_OQ);
 }
 
-TARGET static uint32_t near(const flr_fit_face *f, const flr_fit_lanes *p, const float limit2[])
+TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
+                            const flr_fit_lanes *p, const float limit2[])
 {
-    return eight_near(f, p, 0, limit2) | eight_near(f, p, 8, limit2) << 8;
+    return eight_near(plane, f, p, 0, limit2) | eight_near(plane, f, p, 8, limit2) << 8;
 }
 
 TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])

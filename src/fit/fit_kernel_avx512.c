@@ -29,28 +29,36 @@ TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
     low[2] = _mm512_reduce_min_ps(z), high[2] = _mm512_reduce_max_ps(z);
 }
 
-TARGET static uint32_t sides(const flr_fit_face *faces, uint32_t count, const flr_fit_lanes *p,
-                             const float shift[3], float limit, flr_fit_masks *masks)
+#define SHIFTED(p, shift)                                                                          \
+    const __m512 x = ADD(_mm512_load_ps((p)->x), ALL((shift)[0])),                                 \
+                 y = ADD(_mm512_load_ps((p)->y), ALL((shift)[1])),                                 \
+                 z = ADD(_mm512_load_ps((p)->z), ALL((shift)[2]))
+
+TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                             const flr_fit_lanes *points, const float shift[3], float limit,
+                             flr_fit_masks *masks)
 {
-    LOAD(p);
+    SHIFTED(points, shift);
     const __m512 over = ALL(limit), under = ALL(-limit), one = ALL(1.0f);
-    uint32_t kept = 0;
+    uint32_t near = 0, kept = 0;
     for (uint32_t f = 0; f < count; f++) {
-        const flr_fit_face *face = &faces[f];
-        const __m512 s = ALONG(face->n, flr_fit_shifted(face->n, shift, face->o));
+        const __m512 s = ALONG(planes[f].n, -planes[f].o);
         const __mmask16 above = _mm512_cmp_ps_mask(s, over, _CMP_GE_OQ),
                         below = _mm512_cmp_ps_mask(s, under, _CMP_LE_OQ);
-        if (above == 0xffff || below == 0xffff) continue;
-        const __m512 a = ALONG(face->u, flr_fit_shifted(face->u, shift, -face->u0)),
-                     b = ALONG(face->v, flr_fit_shifted(face->v, shift, -face->v0)),
+        masks->beyond[f][0] = above, masks->beyond[f][1] = below;
+        near |= (uint32_t)(above != 0xffff && below != 0xffff) << f;
+    }
+    for (; near; near &= near - 1) {
+        const int f = __builtin_ctz(near);
+        const flr_fit_face *face = &faces[f];
+        const __m512 a = ALONG(face->u, face->u0), b = ALONG(face->v, face->v0),
                      c = _mm512_sub_ps(_mm512_sub_ps(one, a), b);
         const __mmask16 ku = _mm512_cmp_ps_mask(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ),
                         kv = _mm512_cmp_ps_mask(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ),
                         kw = _mm512_cmp_ps_mask(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ);
-        if (ku == 0xffff || kv == 0xffff || kw == 0xffff) continue;
         uint16_t *to = masks->beyond[f];
-        to[0] = above, to[1] = below, to[2] = ku, to[3] = kv, to[4] = kw;
-        kept |= (uint32_t)1 << f;
+        to[2] = ku, to[3] = kv, to[4] = kw;
+        kept |= (uint32_t)(ku != 0xffff && kv != 0xffff && kw != 0xffff) << f;
     }
     return kept;
 }
@@ -64,25 +72,25 @@ TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[]
     return kept;
 }
 
-TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *p, const float shift[3],
-                         float limit)
+TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
+                         const float shift[3], float limit)
 {
-    LOAD(p);
+    SHIFTED(points, shift);
     for (int k = 0; k < 3; k++) {
-        const float high = flr_fit_shifted(patch->axes[k], shift, patch->high[k]),
-                    low = flr_fit_shifted(patch->axes[k], shift, patch->low[k]);
-        if (_mm512_cmp_ps_mask(ALONG(patch->axes[k], high), ALL(limit), _CMP_GE_OQ) == 0xffff ||
-            _mm512_cmp_ps_mask(ALONG(patch->axes[k], low), ALL(-limit), _CMP_LE_OQ) == 0xffff)
+        const __m512 at = ALONG(patch->axes[k], 0.0f);
+        if (_mm512_cmp_ps_mask(at, ALL(patch->high[k] + limit), _CMP_GE_OQ) == 0xffff ||
+            _mm512_cmp_ps_mask(at, ALL(patch->low[k] - limit), _CMP_LE_OQ) == 0xffff)
             return true;
     }
     return false;
 }
 
-TARGET static uint32_t near(const flr_fit_face *f, const flr_fit_lanes *p, const float limit2[])
+TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
+                            const flr_fit_lanes *p, const float limit2[])
 {
     LOAD(p);
     const __m512 zero = _mm512_setzero_ps();
-    const __m512 s = ALONG(f->n, -f->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
+    const __m512 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
                  c = _mm512_sub_ps(_mm512_sub_ps(ALL(1.0f), a), b);
     const __m512 out = _mm512_max_ps(
         _mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),

@@ -28,19 +28,30 @@ static float along(const float n[3], const flr_fit_lanes *p, int i, float plus)
     return (n[0] * p->x[i] + n[1] * p->y[i]) + (n[2] * p->z[i] + plus);
 }
 
-static uint32_t sides(const flr_fit_face *faces, uint32_t count, const flr_fit_lanes *p,
-                      const float shift[3], float limit, flr_fit_masks *masks)
+static flr_fit_lanes shifted(const flr_fit_lanes *p, const float shift[3])
 {
+    flr_fit_lanes moved;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        moved.x[i] = p->x[i] + shift[0];
+        moved.y[i] = p->y[i] + shift[1];
+        moved.z[i] = p->z[i] + shift[2];
+    }
+    return moved;
+}
+
+static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                      const flr_fit_lanes *points, const float shift[3], float limit,
+                      flr_fit_masks *masks)
+{
+    const flr_fit_lanes p = shifted(points, shift);
     uint32_t kept = 0;
     for (uint32_t f = 0; f < count; f++) {
         const flr_fit_face *face = &faces[f];
-        const float n0 = flr_fit_shifted(face->n, shift, face->o),
-                    u0 = flr_fit_shifted(face->u, shift, -face->u0),
-                    v0 = flr_fit_shifted(face->v, shift, -face->v0);
         unsigned beyond[FLR_FIT_SIDES] = {0};
         for (int i = 0; i < FLR_FIT_LANES; i++) {
-            const float s = along(face->n, p, i, n0), x = along(face->u, p, i, u0),
-                        y = along(face->v, p, i, v0), z = (1.0f - x) - y;
+            const float s = along(planes[f].n, &p, i, -planes[f].o),
+                        x = along(face->u, &p, i, face->u0), y = along(face->v, &p, i, face->v0),
+                        z = (1.0f - x) - y;
             beyond[0] |= (unsigned)(s >= limit) << i;
             beyond[1] |= (unsigned)(s <= -limit) << i;
             beyond[2] |= (unsigned)(x * face->height[0] <= -limit) << i;
@@ -68,16 +79,17 @@ static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
     return kept;
 }
 
-static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *p, const float shift[3],
+static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
                   float limit)
 {
+    const flr_fit_lanes p = shifted(points, shift);
     for (int k = 0; k < 3; k++) {
-        const float high = flr_fit_shifted(patch->axes[k], shift, patch->high[k]),
-                    low = flr_fit_shifted(patch->axes[k], shift, patch->low[k]);
+        const float high = patch->high[k] + limit, low = patch->low[k] - limit;
         bool above = true, below = true;
         for (int i = 0; i < FLR_FIT_LANES; i++) {
-            above &= along(patch->axes[k], p, i, high) >= limit;
-            below &= along(patch->axes[k], p, i, low) <= -limit;
+            const float at = along(patch->axes[k], &p, i, 0.0f);
+            above &= at >= high;
+            below &= at <= low;
         }
         if (above || below) return true;
     }
@@ -86,11 +98,12 @@ static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *p, const floa
 
 static float larger(float a, float b) { return a > b ? a : b; }
 
-static uint32_t near(const flr_fit_face *f, const flr_fit_lanes *p, const float limit2[])
+static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f, const flr_fit_lanes *p,
+                     const float limit2[])
 {
     uint32_t kept = 0;
     for (int i = 0; i < FLR_FIT_LANES; i++) {
-        const float s = along(f->n, p, i, -f->o), x = along(f->u, p, i, f->u0),
+        const float s = along(plane->n, p, i, -plane->o), x = along(f->u, p, i, f->u0),
                     y = along(f->v, p, i, f->v0), z = (1.0f - x) - y;
         const float out = larger(larger(-x * f->height[0], -y * f->height[1]),
                                  larger(-z * f->height[2], 0.0f));

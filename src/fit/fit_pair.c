@@ -106,6 +106,46 @@ static void measure(flr_fit_query *q, uint32_t a, uint32_t b)
     set_limit(q);
 }
 
+/* Measures what is in the queue and may be nearer than the best, the nearest first. */
+static void flush(flr_fit_query *q)
+{
+    flr_fit_queue *queue = &q->queue;
+    float least2[FLR_FIT_LANES];
+    if (!queue->count) return;
+    for (uint32_t i = queue->count; i < FLR_FIT_LANES; i++)
+        for (int k = 0; k < 9; k++) queue->a[k][i] = queue->a[k][0], queue->b[k][i] = queue->b[k][0];
+    flr_fit_triangles16(queue->a, queue->b, least2);
+    q->work += 16;
+    for (uint32_t left = ((uint32_t)1 << queue->count) - 1; left;) {
+        int next = -1;
+        for (uint32_t k = left; k; k &= k - 1) {
+            const int i = __builtin_ctz(k);
+            const double bound = sqrt((double)least2[i]) - queue->slack[i];
+            if (bound > q->least)
+                left &= ~((uint32_t)1 << i);
+            else if (next < 0 || least2[i] < least2[next])
+                next = i;
+        }
+        if (next < 0) break;
+        left &= ~((uint32_t)1 << next);
+        measure(q, queue->triangle[0][next], queue->triangle[1][next]);
+    }
+    queue->count = 0;
+}
+
+/* The corners of a face of a patch, by their lanes. */
+static void put_corners(const flr_fit_lanes *lanes, const float shift[3], unsigned bits,
+                        float to[9][FLR_FIT_LANES], uint32_t i)
+{
+    for (int k = 0; k < 9; k += 3) {
+        const int lane = __builtin_ctz(bits);
+        to[k][i] = lanes->x[lane] + shift[0];
+        to[k + 1][i] = lanes->y[lane] + shift[1];
+        to[k + 2][i] = lanes->z[lane] + shift[2];
+        if (bits & (bits - 1)) bits &= bits - 1;
+    }
+}
+
 /* ---- patches ---- */
 
 /* a patch of b on its way through the patches of a */
@@ -146,12 +186,28 @@ static float limit_of(const meeting *m, double limit)
 static bool try_sides(const flr_fit_query *q, meeting *m, double limit)
 {
     const float far = limit_of(m, limit);
-    m->kept_a = q->kernel->sides(q->parts[0]->faces + m->a->first_face, m->a->faces, m->lanes_b,
+    m->kept_a = q->kernel->sides(q->parts[0]->planes + m->a->first_face,
+                                 q->parts[0]->faces + m->a->first_face, m->a->faces, m->lanes_b,
                                  m->shift_a, far, &m->masks_a);
     if (!m->kept_a) return false;
-    m->kept_b = q->kernel->sides(q->parts[1]->faces + m->b->first_face, m->b->faces, &m->lanes_a,
+    m->kept_b = q->kernel->sides(q->parts[1]->planes + m->b->first_face,
+                                 q->parts[1]->faces + m->b->first_face, m->b->faces, &m->lanes_a,
                                  m->shift_b, far, &m->masks_b);
     return m->kept_b != 0;
+}
+
+static void enqueue(flr_fit_query *q, const meeting *m, int f, int g)
+{
+    flr_fit_queue *queue = &q->queue;
+    const uint32_t i = queue->count++;
+    const float none[3] = {0, 0, 0};
+    put_corners(&m->a->lanes, none, m->a->corners[f], queue->a, i);
+    put_corners(m->lanes_b, m->shift_a, m->b->corners[g], queue->b, i);
+    queue->slack[i] = m->slack;
+    queue->triangle[0][i] = q->parts[0]->faces[m->a->first_face + (uint32_t)f].triangle;
+    queue->triangle[1][i] = q->parts[1]->faces[m->b->first_face + (uint32_t)g].triangle;
+    q->work += 2;
+    if (queue->count == FLR_FIT_LANES) flush(q);
 }
 
 /* Measures those pairs of triangles that no plane keeps apart. */
@@ -168,9 +224,7 @@ static void measure_pairs(flr_fit_query *q, const meeting *m)
         uint32_t left = m->kept_b & q->kernel->corners(m->b->corners, m->masks_a.beyond[f]);
         for (; left; left &= left - 1) {
             const int g = __builtin_ctz(left);
-            if (pairs[g] >> f & 1)
-                measure(q, q->parts[0]->faces[m->a->first_face + (uint32_t)f].triangle,
-                        q->parts[1]->faces[m->b->first_face + (uint32_t)g].triangle);
+            if (pairs[g] >> f & 1) enqueue(q, m, f, g);
         }
     }
 }
@@ -243,7 +297,8 @@ static room turned_room(const flr_fit_query *q, const flr_fit_boxes *b, int i)
     return room_of(q, (const double[3]){middle.x, middle.y, middle.z}, wide);
 }
 
-/* Lists entries of the lowest level of a's tree that have something in a room; LISTED + 1 when there are too many. */
+/* Lists entries of the lowest level but one of a's tree that have something in a room (of the lowest where there is but
+ * one level); LISTED + 1 when there are too many. */
 static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[LISTED])
 {
     const flr_fit *a = q->parts[0];
@@ -252,10 +307,11 @@ static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[LIST
     } stack[STACK];
     unsigned depth = 1;
     uint32_t count = 0;
+    const uint32_t bottom = a->levels > 1 ? 1 : 0;
     stack[0].level = a->levels - 1, stack[0].entry = 0;
     while (depth) {
         const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
-        if (level == 0) {
+        if (level == bottom) {
             if (count == LISTED) return LISTED + 1;
             list[count++] = entry;
             continue;
@@ -286,6 +342,15 @@ static double bound2_of(const flr_fit_query *q, const room *r)
     return sum;
 }
 
+/* One patch of b with up to eight patches of a. */
+static void walk_boxes(flr_fit_query *q, uint32_t entry, const room *r, const visitor *v)
+{
+    uint32_t kept = q->kernel->boxes(&q->parts[0]->level[0][entry], r->low, r->high);
+    q->work++;
+    for (; kept; kept &= kept - 1)
+        meet(q, entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), v);
+}
+
 /* One patch of b with the patches of a in some entries. */
 static void walk_patch(flr_fit_query *q, uint32_t patch, const uint32_t list[], uint32_t count)
 {
@@ -298,14 +363,18 @@ static void walk_patch(flr_fit_query *q, uint32_t patch, const uint32_t list[], 
     const room r = room_of(q, centre, half);
     q->work += 2;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t kept = q->kernel->boxes(&q->parts[0]->level[0][list[i]], r.low, r.high);
+        if (q->parts[0]->levels == 1) {
+            walk_boxes(q, list[i], &r, &v);
+            continue;
+        }
+        uint32_t kept = q->kernel->boxes(&q->parts[0]->level[1][list[i]], r.low, r.high);
         q->work++;
         for (; kept; kept &= kept - 1)
-            meet(q, list[i] * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), &v);
+            walk_boxes(q, list[i] * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), &r, &v);
     }
 }
 
-/* Eight patches of b: false when the budget ran out. */
+/* Eight patches of b. */
 static void walk_entry(flr_fit_query *q, uint32_t entry, const room *r)
 {
     uint32_t list[LISTED];
@@ -318,7 +387,8 @@ static void walk_entry(flr_fit_query *q, uint32_t entry, const room *r)
             continue;
         }
         /* too many at once: all of them one after the other */
-        const uint32_t all = (q->parts[0]->counts.patches + FLR_FIT_WIDE - 1) / FLR_FIT_WIDE;
+        const uint32_t each = q->parts[0]->levels > 1 ? FLR_FIT_WIDE * FLR_FIT_WIDE : FLR_FIT_WIDE;
+        const uint32_t all = (q->parts[0]->counts.patches + each - 1) / each;
         for (uint32_t k = 0; k < all; k += LISTED) {
             const uint32_t some = all - k < LISTED ? all - k : LISTED;
             for (uint32_t j = 0; j < some; j++) list[j] = k + j;
@@ -464,6 +534,7 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     flr_fit_query q = begin(pair, T_a_b, &asked);
     if (asked.max_distance > 0) first_guess(&q);
     walk(&q);
+    flush(&q);
     result->complete = q.skipped2 == INFINITY;
     tell_distance(&q, result);
     flr_fit_note_samples(&q, contacts, capacity, result);

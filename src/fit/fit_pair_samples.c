@@ -50,10 +50,12 @@ void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t ot
         }
         q->kernel->move(&move, &own, &there);
         for (uint32_t left = faces; left; left &= left - 1) {
-            const flr_fit_face *face =
-                &q->parts[1 - side]->faces[theirs->first_face + (uint32_t)__builtin_ctz(left)];
+            const uint32_t at = theirs->first_face + (uint32_t)__builtin_ctz(left);
+            const flr_fit_face *face = &q->parts[1 - side]->faces[at];
+            const flr_fit_plane *plane = &q->parts[1 - side]->planes[at];
             q->work++;
-            for (uint32_t kept = q->kernel->near(face, &there, limit2); kept; kept &= kept - 1) {
+            for (uint32_t kept = q->kernel->near(plane, face, &there, limit2); kept;
+                 kept &= kept - 1) {
                 const int i = __builtin_ctz(kept);
                 flr_fit_near *n = &near[from + (uint32_t)i];
                 flr_vec3 t[3];

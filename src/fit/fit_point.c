@@ -39,8 +39,9 @@ static void search_patch(search *s, const flr_fit_patch *patch)
     for (uint32_t i = 0; i < patch->faces; i++) {
         const flr_fit_face *f = &fit->faces[patch->first_face + i];
         /* the plane alone tells most of them apart */
-        const double height = (double)f->n[0] * p.x + (double)f->n[1] * p.y +
-                              (double)f->n[2] * p.z - (double)f->o;
+        const flr_fit_plane *plane = &fit->planes[patch->first_face + i];
+        const double height = (double)plane->n[0] * p.x + (double)plane->n[1] * p.y +
+                              (double)plane->n[2] * p.z - (double)plane->o;
         const double bound = fabs(height) - s->slack - 4e-7 * flr_vec3_length(p);
         if (bound > 0 && bound * bound > s->best2) continue;
         flr_vec3 t[3];

@@ -20,6 +20,18 @@ struct flr_fit_pair {
     size_t bytes;
 };
 
+/* pairs of triangles that are to be measured */
+typedef struct flr_fit_queue {
+    _Alignas(64) float a[9][FLR_FIT_LANES], b[9][FLR_FIT_LANES]; /* three corners each, in the axes of a */
+    double slack[FLR_FIT_LANES];                                 /* metres: of these coordinates */
+    uint32_t triangle[2][FLR_FIT_LANES];
+    uint32_t count;
+} flr_fit_queue;
+
+/* At most the squared distances of 16 pairs of triangles, but for the rounding of their coordinates. */
+void flr_fit_triangles16(const float a[9][FLR_FIT_LANES], const float b[9][FLR_FIT_LANES],
+                         float least2[FLR_FIT_LANES]);
+
 typedef struct flr_fit_query {
     flr_fit_pair *pair;
     const flr_fit *parts[2];
@@ -34,6 +46,7 @@ typedef struct flr_fit_query {
     flr_nearest best;     /* in the frame of a */
     uint32_t triangles[2];
     bool found;
+    flr_fit_queue queue;
     uint64_t work, max_work;
     double skipped2; /* squared metres: what was left out for lack of work is farther than this */
 } flr_fit_query;
