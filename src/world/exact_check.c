@@ -6,7 +6,7 @@
 enum {
     REPLANS = 1, /* times that a body is planned anew, with what its motion would have met */
     PASSES = 4,  /* more, over pairs of moving bodies that stop each other */
-    HALVINGS = 4 /* of a stride that ends in something */
+    HALVINGS = 3 /* of a stride that ends in something */
 };
 #define REST   1e-12 /* metres: who moves less in a step rests */
 #define STRIDE 1e-4  /* metres: from one place that is free to the next; what is thicker is not passed through */
@@ -55,9 +55,10 @@ static double march(flr_world *w, flr_exact_near *n, double travel, flr_fit_resu
     double free = 0, lower = n->lower;
     *last = n->result;
     while (free < 1) {
-        double left = travel * (1 - free);
-        if (lower - FLR_EXACT_CLEAR >= left) return 1;
-        double next = fmin(1, free + fmax(lower - FLR_EXACT_CLEAR, STRIDE) / travel);
+        /* so far it is free for sure */
+        double sure = free + fmax(0, lower - FLR_EXACT_CLEAR) / travel;
+        if (sure >= 1) return 1;
+        double next = fmin(1, fmax(sure, free + STRIDE / travel));
         double range = fmax(travel * (1 - next), 2 * FLR_EXACT_FLOOR);
         flr_fit_result r;
         bool fine = false;
@@ -65,12 +66,12 @@ static double march(flr_world *w, flr_exact_near *n, double travel, flr_fit_resu
         for (; !fine && halved <= HALVINGS; halved += !fine) {
             if (!look(w, n, next, range, &r, frame)) {
                 frame->exhausted++;
-                return free;
+                return sure;
             }
             fine = is_free(n, &r);
-            if (!fine) next = (free + next) / 2;
+            if (!fine) next = (sure + next) / 2;
         }
-        if (!fine) return free;
+        if (!fine) return sure;
         free = next, lower = r.lower + n->tolerated, *last = r;
         if (halved > 0) return free; /* what it was shortened for is right ahead */
     }

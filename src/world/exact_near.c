@@ -4,9 +4,9 @@
 #include "world/exact_internal.h"
 
 #define SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
-#define SUDDEN   50e-6 /* metres: what a force may add to a step, at most */
-#define NEAREST  4e-6   /* metres: samples are asked for within this beyond the clearance, or twice, four times … as much */
-#define FARTHEST 256e-6 /* metres: … but no farther, however fast a part is */
+#define SUDDEN   16e-6 /* metres: what a force may add to a step, at most */
+#define NEAREST  8e-6  /* metres: samples are asked for within this beyond the clearance, or twice, four times … as much */
+#define FARTHEST 64e-6 /* metres: … but no farther, however fast a part is: what comes from farther away is found by the check */
 #define FACE     (1 - 1e-7) /* cosine: the same direction but for rounding */
 #define ALIKE    0.95       /* cosine: as two faces of a round surface look, not as the sides of an edge */
 #define SMALL    0.01   /* of a sample's area: that of the nearest points, which may be no samples */
@@ -18,19 +18,15 @@ flr_pose flr_exact_between(flr_pose T_world_a, flr_pose T_world_b)
     return T;
 }
 
-static double speed_of(flr_twist twist, const flr_body *body)
-{
-    return flr_vec3_length(twist.linear) + flr_vec3_length(twist.angular) * body->reach;
-}
-
-/* metres that a part's points may come nearer in a step, from how far it went in the one before and what may pull it */
-static double may_go(const flr_world *w, uint32_t part, double travel)
+/* metres that a part's points may well come nearer to something in a step. Parts in tight fits slide and turn; they
+ * approach things much less than they move */
+static double may_come(const flr_world *w, uint32_t part, flr_twist twist)
 {
     if (!w->plans[part].moves) return 0;
     double pull = w->params.exact.force * w->params.exact.strength +
                   flr_vec3_length(w->params.step.gravity) * w->state->bodies[part].inertia.mass;
     double sudden = pull / w->state->bodies[part].inertia.mass * w->def.dt * w->def.dt;
-    return SPEED_UP * travel + fmin(sudden, SUDDEN);
+    return flr_vec3_length(twist.linear) * w->def.dt / 2 + fmin(sudden, SUDDEN);
 }
 
 /* Boxes around all parts that touch anything, as large as they may get. */
@@ -45,7 +41,7 @@ static flr_broad_list find_pairs(flr_world *w)
         flr_box3 box = flr_box3_empty();
         if (there) {
             box = flr_box3_transform(w->poses[i], flr_fit_get_info(p->fit).bounds);
-            box = flr_box3_grow(box, may_go(w, i, p->travel) + w->params.exact.range);
+            box = flr_box3_grow(box, SPEED_UP * p->travel + SUDDEN + w->params.exact.range);
         }
         flr_broad_move(e->broad, i, box);
     }
@@ -130,7 +126,7 @@ static flr_fit_params params_of(const flr_world *w, const flr_exact_near *n, dou
     double reach = how->clearance + 2 * FLR_EXACT_FLOOR + beyond;
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = reach > tolerated ? reach - tolerated : 0;
-    ask.max_distance = how->range + fmax(beyond, far > FARTHEST ? far : 0);
+    ask.max_distance = how->range;
     ask.tolerance = FLR_EXACT_CLEAR / 2;
     return ask;
 }
@@ -163,7 +159,7 @@ bool flr_exact_look_ahead(flr_world *w, flr_exact_near *n, flr_pose T, flr_fit_r
     for (int side = 0; side < 2; side++) {
         uint32_t part = side ? n->b : n->a;
         const flr_world_plan *p = &w->plans[part];
-        if (p->moves) far += may_go(w, part, w->def.dt * speed_of(p->result.twist, &w->state->bodies[part]));
+        if (p->moves) far += may_come(w, part, p->result.twist);
     }
     flr_fit_params ask = params_of(w, n, far);
     if (!flr_exact_left(e, &ask.budget)) return false;
@@ -187,7 +183,8 @@ static void ask(flr_world *w, flr_exact_near *n, uint32_t *ahead)
 {
     flr_exact *e = w->exact;
     const flr_pose T = flr_exact_between(w->poses[n->a], w->poses[n->b]);
-    double far = may_go(w, n->a, e->parts[n->a].travel) + may_go(w, n->b, e->parts[n->b].travel);
+    double far = may_come(w, n->a, w->state->bodies[n->a].twist) +
+                 may_come(w, n->b, w->state->bodies[n->b].twist);
     flr_fit_params ask = params_of(w, n, far);
     flr_fit_contact *raw = e->raw[0];
     const flr_exact_ahead *before = known(e, n, ahead, T, &ask);
