@@ -12,9 +12,12 @@ flr_test_thread flr_test_thread_m16(void)
                              .radius = 7.35e-3,
                              .flank = pi / 6,
                              .gap = 0.1e-3,
+                             .crest = 0.59e-3,
+                             .nut_crest = 0.45e-3,
                              .bolt = 24e-3,
                              .nut = 8e-3,
-                             .sides = 64};
+                             .sides = 64,
+                             .nut_sides = 60};
 }
 
 double flr_test_thread_locks(const flr_test_thread *t)
@@ -93,7 +96,7 @@ static void helix(flr_kit *kit, const profile *p, int sides, double length, bool
 void flr_test_thread_bolt(const flr_test_thread *t, flr_kit *kit)
 {
     profile p = {.low = t->radius - 0.58e-3,
-                 .high = t->radius + 0.59e-3,
+                 .high = t->radius + t->crest,
                  .wide = t->pitch / 4,
                  .middle = t->radius,
                  .slope = tan(t->flank),
@@ -111,23 +114,23 @@ void flr_test_thread_bolt(const flr_test_thread *t, flr_kit *kit)
 void flr_test_thread_nut(const flr_test_thread *t, flr_kit *kit)
 {
     /* the groove of the nut is a wider ridge */
-    profile p = {.low = t->radius - 0.45e-3,
+    profile p = {.low = t->radius - t->nut_crest,
                  .high = t->radius + 0.75e-3,
                  .wide = t->pitch / 4 + t->gap / cos(t->flank),
                  .middle = t->radius,
                  .slope = tan(t->flank),
                  .pitch = t->pitch};
     double outer = t->radius + 4e-3;
-    helix(kit, &p, t->sides, t->nut, true);
-    for (int i = 0; i < t->sides; i++) {
-        double u = (double)i / t->sides, v = (i + 1.0) / t->sides;
+    helix(kit, &p, t->nut_sides, t->nut, true);
+    for (int i = 0; i < t->nut_sides; i++) {
+        double u = (double)i / t->nut_sides, v = (i + 1.0) / t->nut_sides;
         flr_vec3 o[2][2], in[2][2];
         for (int end = 0; end < 2; end++) {
             double z = end ? t->nut : 0;
             o[end][0] = flr_vec3_make(outer * flr_kit_cos(u), outer * flr_kit_sin(u), z);
             o[end][1] = flr_vec3_make(outer * flr_kit_cos(v), outer * flr_kit_sin(v), z);
             for (int s = 0; s < 2; s++)
-                in[end][s] = surface(&p, t->sides, t->nut, i + s, end ? 1000000 : -1000000);
+                in[end][s] = surface(&p, t->nut_sides, t->nut, i + s, end ? 1000000 : -1000000);
             face(kit, in[end][0], o[end][0], o[end][1], !end);
             face(kit, in[end][0], o[end][1], in[end][1], !end);
         }
