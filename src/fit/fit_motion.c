@@ -41,12 +41,31 @@ typedef struct following {
         *result;             /* result->free: up to where all that was looked at so far is free */
     flr_vec3 velocity, spin; /* of the whole motion: metres, radians; frame of a */
     double radius;           /* metres: no point of b is farther from the centre */
-    double begin, end;       /* fractions: of the stretch */
+    double begin, end;       /* fractions: of the stretch, or what is left of it */
+    double little;           /* metres: of the tolerance, what this stretch may take */
     double apart;            /* metres: clearance, tolerance and sagitta */
     flr_pose T_end;          /* at the end */
     flr_fit_move turn_end[2];
     double rounding;
 } following;
+
+/* Sets where the stretch ends: how far points go, and how far from their chords. */
+static void set_end(flr_fit_query *q, following *f, double end)
+{
+    const double length = end - f->begin, turn = length * flr_vec3_length(f->spin),
+                 straight = length * flr_vec3_length(f->velocity);
+    f->end = end;
+    f->T_end = flr_fit_motion_pose(f->motion, end);
+    f->T_end.q = flr_quat_normalize(f->T_end.q);
+    f->turn_end[1] = flr_fit_turn(f->T_end.q);
+    f->turn_end[0] = flr_fit_turn(flr_quat_conjugate(f->T_end.q));
+    /* as b sees a: points of a that matter are no farther from the centre than b and all its room */
+    const double travel = straight + turn * f->radius,
+                 room = f->radius + travel + f->params.clearance;
+    f->apart = f->params.clearance + 0.125 * (turn * turn * room + 2 * turn * straight) +
+               f->rounding;
+    q->limit = f->apart + travel;
+}
 
 /* ---- one pair of triangles ---- */
 
@@ -75,9 +94,10 @@ static double step_of(const following *f, flr_vec3 normal, const flr_vec3 b[3], 
     return 2 * room / (root - a);
 }
 
-static void blocked_by(const following *f, const flr_nearest *near, flr_vec3 normal, uint32_t a,
+static void blocked_by(flr_fit_query *q, const flr_nearest *near, flr_vec3 normal, uint32_t a,
                        uint32_t b, double at)
 {
+    following *f = q->context;
     flr_fit_motion_result *r = f->result;
     r->free = at;
     r->blocked = true;
@@ -85,14 +105,15 @@ static void blocked_by(const following *f, const flr_nearest *near, flr_vec3 nor
     r->normal = normal;
     for (int i = 0; i < 2; i++) r->point[i] = near->at[i];
     r->triangle[0] = a, r->triangle[1] = b;
+    /* from here on less of the motion matters */
+    set_end(q, f, at);
 }
 
 /* The distance that two triangles keep: the clearance, or what they have now when that is less, and half a tolerance more
  * where there is room for it, so that rounding matters nowhere. */
 static double kept_distance(const following *f, double distance)
 {
-    const double clearance = f->params.clearance,
-                 little = f->params.tolerance * (f->end - f->begin);
+    const double clearance = f->params.clearance, little = f->little;
     const double floor = distance < clearance ? fmax(distance - little, 0.5 * distance) : clearance;
     return floor + 0.5 * fmin(little, distance - floor);
 }
@@ -122,7 +143,7 @@ static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
             step_of(f, normal, r, flr_pose_apply(T, f->motion->centre), distance, floor);
         if (at + s >= end) return;
         if (step == MAX_STEPS || distance - floor < 0.05 * f->params.tolerance) {
-            blocked_by(f, &near, normal, a, b, at);
+            blocked_by(q, &near, normal, a, b, at);
             return;
         }
         at += s;
@@ -224,25 +245,14 @@ static void set_motion(following *f, const flr_fit *const parts[2])
 }
 
 /* Looks at a stretch; false when the budget ran out. */
-static bool stretch(flr_fit_pair *pair, following *f, double length, uint64_t *work,
-                    uint64_t max_work)
+static bool stretch(flr_fit_pair *pair, following *f, uint64_t *work, uint64_t max_work)
 {
     const flr_fit_params params = {.reach = -1, .max_distance = -1};
     flr_pose T = flr_fit_motion_pose(f->motion, f->begin);
     T.q = flr_quat_normalize(T.q);
-    f->T_end = flr_fit_motion_pose(f->motion, f->end);
-    f->T_end.q = flr_quat_normalize(f->T_end.q);
-    f->turn_end[1] = flr_fit_turn(f->T_end.q);
-    f->turn_end[0] = flr_fit_turn(flr_quat_conjugate(f->T_end.q));
-    const double turn = length * flr_vec3_length(f->spin),
-                 straight = length * flr_vec3_length(f->velocity);
-    /* as b sees a: points of a that matter are no farther from the centre than b and all its room */
-    const double travel = straight + turn * f->radius,
-                 room = f->radius + travel + f->params.clearance;
-    const double sagitta = 0.125 * (turn * turn * room + 2 * turn * straight);
-    f->apart = f->params.clearance + sagitta + f->rounding;
+    f->little = f->params.tolerance * (f->end - f->begin);
     flr_fit_query q = flr_fit_begin_query(pair, T, &params);
-    q.limit = f->apart + travel;
+    set_end(&q, f, f->end);
     q.max_work = max_work > *work ? max_work - *work : 0;
     q.context = f;
     flr_fit_walk(&q, pass);
@@ -272,7 +282,7 @@ void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
         f.begin = i / count;
         f.end = (i + 1) / count;
         result->free = f.end;
-        if (!stretch(pair, &f, 1 / count, &result->work, max_work)) {
+        if (!stretch(pair, &f, &result->work, max_work)) {
             result->complete = false;
             result->free = f.begin;
             result->blocked = false;
