@@ -90,14 +90,14 @@ typedef struct flr_fit_sample {
 typedef struct flr_fit_info {
     uint32_t triangles, vertices;
     uint32_t samples;
-    uint32_t patches;   /* of at most 16 triangles */
-    double spacing;    /* metres, as it came out */
-    double area;       /* square metres, of all triangles */
-    double size;       /* metres: the diagonal of the box */
-    flr_box3 bounds;   /* metres */
-    bool solid;        /* closed, without self-intersections, turned alike: fastest signs */
-    size_t bytes;      /* all it holds */
-    flr_hash mesh;     /* flr_mesh_hash() of what it was built from */
+    uint32_t patches; /* of at most 16 triangles */
+    double spacing;   /* metres, as it came out */
+    double area;      /* square metres, of all triangles */
+    double size;      /* metres: the diagonal of the box */
+    flr_box3 bounds;  /* metres */
+    bool solid;       /* closed, without self-intersections, turned alike: fastest signs */
+    size_t bytes;     /* all it holds */
+    flr_hash mesh;    /* flr_mesh_hash() of what it was built from */
 } flr_fit_info;
 
 FLR_API flr_fit_info flr_fit_get_info(const flr_fit *fit);
@@ -112,13 +112,13 @@ FLR_API void flr_fit_triangle(const flr_fit *fit, uint32_t triangle, flr_vec3 co
 /* ---- one point ---- */
 
 typedef struct flr_fit_point_result {
-    bool found;          /* the surface is no farther than `reach` */
-    double distance;     /* metres, negative inside; INFINITY when not found */
-    double error;        /* metres: the distance is off by no more than this */
-    flr_vec3 direction;  /* unit, the gradient of the distance: the way out of the part, or away from
+    bool found;         /* the surface is no farther than `reach` */
+    double distance;    /* metres, negative inside; INFINITY when not found */
+    double error;       /* metres: the distance is off by no more than this */
+    flr_vec3 direction; /* unit, the gradient of the distance: the way out of the part, or away from
                             it. On the surface itself: the normal of the triangle */
-    flr_vec3 nearest;    /* on the surface */
-    uint32_t triangle;   /* it lies on; of several the lowest number. FLR_NONE when not found */
+    flr_vec3 nearest;   /* on the surface */
+    uint32_t triangle;  /* it lies on; of several the lowest number. FLR_NONE when not found */
 } flr_fit_point_result;
 
 /* The surface nearest to a point, no farther than `reach` metres (INFINITY allowed). A point that is
@@ -157,15 +157,15 @@ FLR_API flr_fit_params flr_default_fit_params(void);
 
 /* A sample near the other part. */
 typedef struct flr_fit_contact {
-    flr_vec3 point;    /* the sample, frame of a */
-    flr_vec3 nearest;  /* on the other part's surface, frame of a */
-    flr_vec3 normal;   /* unit, frame of a: moved this way, b comes off a and the distance grows */
-    double distance;   /* metres, negative: inside the other part */
-    double error;      /* metres: the distance is off by no more than this */
-    double area;       /* square metres that the sample stands for */
-    uint32_t sample;   /* number in the fit that it belongs to */
+    flr_vec3 point;   /* the sample, frame of a */
+    flr_vec3 nearest; /* on the other part's surface, frame of a */
+    flr_vec3 normal;  /* unit, frame of a: moved this way, b comes off a and the distance grows */
+    double distance;  /* metres, negative: inside the other part */
+    double error;     /* metres: the distance is off by no more than this */
+    double area;      /* square metres that the sample stands for */
+    uint32_t sample;  /* number in the fit that it belongs to */
     uint32_t triangle[2]; /* in a and in b: the sample's own and the nearest one */
-    uint32_t side;     /* 0: a sample of a; 1: of b. Where both parts are sampled finely, the areas of
+    uint32_t side; /* 0: a sample of a; 1: of b. Where both parts are sampled finely, the areas of
                           the contacts of either side add up to the area of contact, so half of the
                           sum over both sides is the mean */
 } flr_fit_contact;
@@ -178,12 +178,13 @@ typedef struct flr_fit_result {
      * interfere, these bound the depth of the deepest point of either surface. `upper` is
      * `distance` plus rounding */
     double distance, lower, upper;
-    bool found;        /* nearest points are given */
-    bool meet;         /* the surfaces have a point in common */
-    bool complete;     /* false: the budget ran out. What was not looked at is not free: only `lower`
+    bool found;    /* nearest points are given */
+    bool meet;     /* the surfaces have a point in common */
+    bool complete; /* false: the budget ran out. What was not looked at is not free: only `lower`
                           is sure, and contacts may be missing */
-    flr_vec3 point[2]; /* nearest points (or deepest sample and its way out), on a and on b; frame of a */
-    flr_vec3 normal;   /* unit: moved this way, b comes off a there */
+    flr_vec3 point
+        [2]; /* nearest points (or deepest sample and its way out), on a and on b; frame of a */
+    flr_vec3 normal; /* unit: moved this way, b comes off a there */
     uint32_t triangle[2];
     /* Contacts, in an order that depends on the arguments alone. More than there is room for:
      * `contact_count` are stored, `contact_total` were found */
@@ -208,10 +209,10 @@ typedef struct flr_fit_motion {
 } flr_fit_motion;
 
 typedef struct flr_fit_motion_params {
-    /* metres: surfaces that are farther apart than this at the start stay so; default 0. Surfaces
-     * that are nearer at the start do not come nearer by more than `tolerance` */
+    /* metres: triangles that are farther apart than this at the start stay so; default 0. Those that
+     * are nearer at the start do not come nearer. Both up to `tolerance` */
     double clearance;
-    double tolerance; /* metres; default 1e-7: end when less than this can be won */
+    double tolerance; /* metres; default 1e-7. With a clearance larger than this, nothing touches */
     uint64_t budget;  /* as in flr_fit_params */
 } flr_fit_motion_params;
 
@@ -225,6 +226,9 @@ typedef struct flr_fit_motion_result {
     flr_vec3 point[2]; /* on a and on b, frame of a, at `free` */
     flr_vec3 normal;   /* unit: b would come off a this way */
     uint32_t triangle[2];
+    /* pairs of triangles that meet at the start: they do not stop the motion, so that what overlaps
+     * can be moved apart */
+    uint32_t meeting;
     uint64_t work;
 } flr_fit_motion_result;
 

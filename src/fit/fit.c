@@ -82,8 +82,8 @@ static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
                          &w->counts.patches, error);
     if (result == FLR_OK && !tell(w, 0.3)) result = flr_fail(error, FLR_CANCELLED, "cancelled");
     if (result == FLR_OK)
-        result = flr_fit_make_samples(mesh, &w->def, &fit->info, &w->samples, &w->counts.samples,
-                                      error);
+        result =
+            flr_fit_make_samples(mesh, &w->def, &fit->info, &w->samples, &w->counts.samples, error);
     if (result != FLR_OK) return result;
     w->counts.triangles = mesh->triangle_count;
     w->counts.vertices = mesh->vertex_count;

@@ -20,8 +20,7 @@ flr_vec3 flr_fit_direction(const flr_vec3 t[3], flr_vec3 point, flr_vec3 nearest
 {
     const flr_vec3 away = flr_vec3_normalize(flr_vec3_sub(point, nearest));
     if (away.x != 0 || away.y != 0 || away.z != 0) return inside ? flr_vec3_neg(away) : away;
-    return flr_vec3_normalize(
-        flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
+    return flr_vec3_normalize(flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
 }
 
 void flr_fit_begin_result(flr_fit_result *result)
@@ -61,8 +60,8 @@ void flr_fit_note_sample(const flr_fit *const parts[2], flr_pose T_a_b, uint32_t
 {
     const bool listed = at->distance < params->reach;
     /* the deepest so far; `distance` is negative only because of one */
-    const bool deepest = params->max_distance >= 0 && at->distance < 0 &&
-                         at->distance < result->distance;
+    const bool deepest =
+        params->max_distance >= 0 && at->distance < 0 && at->distance < result->distance;
     if (!listed && !deepest) return;
     const flr_fit_contact c = contact_of(parts, T_a_b, side, sample, at);
     if (listed) {

@@ -47,10 +47,9 @@ static flr_result make_items(void *context, size_t piece, unsigned worker)
     for (uint64_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
         flr_vec3 p[3];
         for (int k = 0; k < 3; k++) p[k] = flr_vec3_sub(m->vertices[m->triangles[i].v[k]], middle);
-        const flr_vec3 c3 =
-            flr_vec3_scale(flr_vec3_add(p[0], flr_vec3_add(p[1], p[2])), 1.0 / 3);
-        const flr_vec3 normal = flr_vec3_normalize(
-            flr_vec3_cross(flr_vec3_sub(p[1], p[0]), flr_vec3_sub(p[2], p[0])));
+        const flr_vec3 c3 = flr_vec3_scale(flr_vec3_add(p[0], flr_vec3_add(p[1], p[2])), 1.0 / 3);
+        const flr_vec3 normal =
+            flr_vec3_normalize(flr_vec3_cross(flr_vec3_sub(p[1], p[0]), flr_vec3_sub(p[2], p[0])));
         c->items[i] = (item){{(float)c3.x, (float)c3.y, (float)c3.z, (float)normal.x,
                               (float)normal.y, (float)normal.z},
                              (uint32_t)i};
@@ -130,10 +129,10 @@ static void sort_range(cutting *c, flr_fit_range all)
 
 /* a patch that grows */
 typedef struct growing {
-    uint32_t faces[FLR_FIT_LANES], count;       /* numbers of items */
-    uint32_t vertices[FLR_FIT_LANES], lanes;    /* in the mesh */
-    uint32_t beside[BESIDE], beside_count;      /* items next to it */
-    float sum[AXES];                            /* of the keys */
+    uint32_t faces[FLR_FIT_LANES], count;    /* numbers of items */
+    uint32_t vertices[FLR_FIT_LANES], lanes; /* in the mesh */
+    uint32_t beside[BESIDE], beside_count;   /* items next to it */
+    float sum[AXES];                         /* of the keys */
 } growing;
 
 static uint32_t new_vertices(const growing *g, const flr_triangle *t)
@@ -202,7 +201,8 @@ static uint32_t best_beside(const cutting *c, growing *g)
         if (c->taken[candidate]) continue;
         g->beside[kept++] = candidate;
         const float m = misfit(c, g, candidate);
-        if (m < least || (m == least && m < INFINITY && candidate < best)) least = m, best = candidate;
+        if (m < least || (m == least && m < INFINITY && candidate < best))
+            least = m, best = candidate;
     }
     g->beside_count = kept;
     return best;
@@ -305,8 +305,7 @@ static void sort_patches(item *items, uint32_t count)
         uint64_t first = (r.count / 2 + unit / 2) / unit * unit;
         if (!first) first = unit;
         select_lower(items + r.first, r.count, widest(items + r.first, r.count), (uint32_t)first);
-        stack[depth++] =
-            (flr_fit_range){r.first + (uint32_t)first, r.count - (uint32_t)first};
+        stack[depth++] = (flr_fit_range){r.first + (uint32_t)first, r.count - (uint32_t)first};
         stack[depth++] = (flr_fit_range){r.first, (uint32_t)first};
     }
 }
@@ -327,9 +326,8 @@ static flr_result order_patches(cutting *c, uint32_t count, flr_error *error)
         middles[i] = (item){.triangle = i};
         for (uint32_t k = 0; k < c->cut[i].count; k++)
             for (int j = 0; j < 3; j++)
-                middles[i].key[j] +=
-                    c->items[c->item_of[c->order[c->cut[i].first + k]]].key[j] /
-                    (float)c->cut[i].count;
+                middles[i].key[j] += c->items[c->item_of[c->order[c->cut[i].first + k]]].key[j] /
+                                     (float)c->cut[i].count;
     }
     sort_patches(middles, count);
     uint32_t at = 0;

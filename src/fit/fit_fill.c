@@ -26,8 +26,7 @@ static uint32_t lane_of(uint32_t seen[FLR_FIT_LANES], uint32_t *count, uint32_t 
 
 static flr_vec3 area_vector(const flr_vec3 t[3])
 {
-    return flr_vec3_scale(
-        flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])), 0.5);
+    return flr_vec3_scale(flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])), 0.5);
 }
 
 /* A triangle relative to a centre. Zeros where it has no area, which no test takes for a reason to leave it out. */
@@ -40,7 +39,8 @@ static flr_fit_face face_of(const flr_vec3 corners[3], flr_vec3 centre, uint32_t
     for (int i = 0; i < 3; i++) p[i] = flr_vec3_sub(corners[i], centre);
     const flr_vec3 u = flr_vec3_sub(p[1], p[0]), v = flr_vec3_sub(p[2], p[0]),
                    n = flr_vec3_cross(u, v);
-    const double nn = flr_vec3_length2(n), longest2 = fmax(flr_vec3_length2(u), flr_vec3_length2(v));
+    const double nn = flr_vec3_length2(n),
+                 longest2 = fmax(flr_vec3_length2(u), flr_vec3_length2(v));
     /* a plane through a needle is not to be trusted in single precision */
     if (!(nn > 1e-12 * longest2 * longest2)) return f;
     const double length = sqrt(nn);
@@ -64,8 +64,7 @@ static void fill_lanes(const flr_fit *fit, flr_fit_patch *patch, const uint32_t 
 {
     double radius2 = 0;
     for (uint32_t i = 0; i < FLR_FIT_LANES; i++) {
-        const flr_vec3 p =
-            flr_vec3_sub(fit->vertices[seen[i < n ? i : 0]], patch->centre);
+        const flr_vec3 p = flr_vec3_sub(fit->vertices[seen[i < n ? i : 0]], patch->centre);
         patch->lanes.x[i] = (float)p.x;
         patch->lanes.y[i] = (float)p.y;
         patch->lanes.z[i] = (float)p.z;
@@ -81,9 +80,9 @@ static void fill_box(flr_fit_patch *patch, flr_vec3 area)
     flr_vec3 n = flr_vec3_normalize(area), far = flr_vec3_zero();
     if (flr_vec3_length2(n) < 0.5) n = flr_vec3_make(1, 0, 0);
     for (int i = 1; i < FLR_FIT_LANES; i++) {
-        flr_vec3 to = flr_vec3_make((double)l->x[i] - (double)l->x[0],
-                                    (double)l->y[i] - (double)l->y[0],
-                                    (double)l->z[i] - (double)l->z[0]);
+        flr_vec3 to =
+            flr_vec3_make((double)l->x[i] - (double)l->x[0], (double)l->y[i] - (double)l->y[0],
+                          (double)l->z[i] - (double)l->z[0]);
         to = flr_vec3_add_scaled(to, -flr_vec3_dot(to, n), n);
         if (flr_vec3_length2(to) > flr_vec3_length2(far)) far = to;
     }
@@ -134,8 +133,8 @@ static flr_result fill_patches(void *context, size_t piece, unsigned worker)
         for (uint32_t k = 0; k < r.count; k++) {
             const uint32_t triangle = f->order[r.first + k];
             flr_fit_triangle(fit, triangle, corners);
-            fit->faces[r.first + k] = face_of(corners, patch->centre, triangle,
-                                                  &fit->planes[r.first + k]);
+            fit->faces[r.first + k] =
+                face_of(corners, patch->centre, triangle, &fit->planes[r.first + k]);
         }
     }
     return FLR_OK;
@@ -185,10 +184,13 @@ static content of_boxes(const flr_fit_boxes *b)
 {
     content sum = nothing();
     for (int i = 0; i < FLR_FIT_WIDE; i++) {
-        content c = {.box = {flr_vec3_make((double)b->low[0][i], (double)b->low[1][i], (double)b->low[2][i]),
-                             flr_vec3_make((double)b->high[0][i], (double)b->high[1][i], (double)b->high[2][i])},
-                     .at = flr_vec3_make((double)b->at[0][i], (double)b->at[1][i], (double)b->at[2][i]),
-                     .area = flr_vec3_make((double)b->area[0][i], (double)b->area[1][i], (double)b->area[2][i])};
+        content c = {
+            .box = {flr_vec3_make((double)b->low[0][i], (double)b->low[1][i], (double)b->low[2][i]),
+                    flr_vec3_make((double)b->high[0][i], (double)b->high[1][i],
+                                  (double)b->high[2][i])},
+            .at = flr_vec3_make((double)b->at[0][i], (double)b->at[1][i], (double)b->at[2][i]),
+            .area =
+                flr_vec3_make((double)b->area[0][i], (double)b->area[1][i], (double)b->area[2][i])};
         c.weight = flr_vec3_length(c.area);
         add(&sum, c);
     }
@@ -271,13 +273,11 @@ bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts)
     fit->counts = counts;
     for (fit->levels = 1; entries(counts.patches, fit->levels - 1) > 1; fit->levels++) continue;
     size_t at = 0, places[7 + FLR_FIT_LEVELS],
-           sizes[7 + FLR_FIT_LEVELS] = {counts.vertices * sizeof(flr_vec3),
-                                        counts.triangles * sizeof(flr_triangle),
-                                        counts.samples * sizeof(flr_fit_sample),
-                                        counts.patches * sizeof(flr_fit_patch),
-                                        counts.triangles * sizeof(flr_fit_plane),
-                                        counts.triangles * sizeof(flr_fit_face),
-                                        counts.shells * sizeof(uint32_t)};
+           sizes[7 + FLR_FIT_LEVELS] = {
+               counts.vertices * sizeof(flr_vec3),       counts.triangles * sizeof(flr_triangle),
+               counts.samples * sizeof(flr_fit_sample),  counts.patches * sizeof(flr_fit_patch),
+               counts.triangles * sizeof(flr_fit_plane), counts.triangles * sizeof(flr_fit_face),
+               counts.shells * sizeof(uint32_t)};
     for (uint32_t i = 0; i < fit->levels; i++)
         sizes[7 + i] = entries(counts.patches, i) * sizeof(flr_fit_boxes);
     for (uint32_t i = 0; i < 7 + fit->levels; i++) {

@@ -22,12 +22,12 @@ typedef struct flr_fit_lanes {
 } flr_fit_lanes;
 
 typedef struct flr_fit_patch {
-    flr_fit_lanes lanes; /* its vertices; lanes that are not used repeat the first */
-    uint16_t corners[FLR_FIT_LANES]; /* of each triangle: bits of its lanes; 0: not used */
-    flr_vec3 centre;                 /* metres */
-    float radius;                    /* metres: all of it is within the ball around the centre */
+    flr_fit_lanes lanes;               /* its vertices; lanes that are not used repeat the first */
+    uint16_t corners[FLR_FIT_LANES];   /* of each triangle: bits of its lanes; 0: not used */
+    flr_vec3 centre;                   /* metres */
+    float radius;                      /* metres: all of it is within the ball around the centre */
     float axes[3][3], low[3], high[3]; /* its own box: unit axes, the normal first */
-    uint32_t first_face;             /* number of its first triangle among the faces */
+    uint32_t first_face;               /* number of its first triangle among the faces */
     uint32_t first_sample;
     uint32_t faces, samples;
 } flr_fit_patch;
@@ -51,9 +51,9 @@ typedef struct flr_fit_face {
  * is that of a dipole when seen from afar. */
 typedef struct flr_fit_boxes {
     _Alignas(64) float low[3][FLR_FIT_WIDE], high[3][FLR_FIT_WIDE];
-    float at[3][FLR_FIT_WIDE];     /* middle of the area */
-    float area[3][FLR_FIT_WIDE];   /* sum of the area vectors, square metres */
-    float radius[FLR_FIT_WIDE];    /* of all that is in it, around `at` */
+    float at[3][FLR_FIT_WIDE];   /* middle of the area */
+    float area[3][FLR_FIT_WIDE]; /* sum of the area vectors, square metres */
+    float radius[FLR_FIT_WIDE];  /* of all that is in it, around `at` */
 } flr_fit_boxes;
 
 /* what the layout follows from; the beginning of a file, too */
@@ -65,7 +65,7 @@ typedef struct flr_fit_counts {
 struct flr_fit {
     flr_fit_info info;
     flr_fit_counts counts;
-    double sign; /* of distances, for a solid: 1, or -1 where the triangles are turned inwards */
+    double sign;  /* of distances, for a solid: 1, or -1 where the triangles are turned inwards */
     void *memory; /* of all that follows */
     size_t size;  /* of the memory */
     flr_vec3 *vertices;      /* [vertices] */
@@ -76,7 +76,8 @@ struct flr_fit {
     flr_fit_face *faces;     /* [triangles], by patch */
     uint32_t *shells;        /* [shells]: a vertex of each */
     uint32_t levels;
-    flr_fit_boxes *level[FLR_FIT_LEVELS]; /* level 0: those of the patches; the last has one entry */
+    flr_fit_boxes
+        *level[FLR_FIT_LEVELS]; /* level 0: those of the patches; the last has one entry */
 };
 
 /* Takes memory for the counts and sets all pointers; false: there is none. */

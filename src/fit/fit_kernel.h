@@ -23,17 +23,18 @@ typedef struct flr_fit_kernel {
     void (*move)(const flr_fit_move *move, const flr_fit_lanes *from, flr_fit_lanes *to);
     /* The least and the largest coordinates. */
     void (*bounds)(const flr_fit_lanes *points, float low[3], float high[3]);
-    /* Fills the masks of `count` faces, for points moved by `shift`; bit i of the result: of face i no mask has all points,
-     * and its masks are filled. */
+    /* Fills the masks of `count` faces, for points moved by `shift`; bit i of the result: of face i no mask has all points.
+     * Masks are filled as far as that takes, and empty beyond. */
     uint32_t (*sides)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
                       const flr_fit_lanes *points, const float shift[3], float limit,
                       flr_fit_masks *masks);
     /* Of 16 triangles, given as bits of their corners: those that are not wholly in one mask of a face. */
     uint32_t (*corners)(const uint16_t corners[FLR_FIT_LANES],
                         const uint16_t beyond[FLR_FIT_SIDES + 3]);
-    /* Are all points, moved by `shift`, at least `limit` away from a patch along one of its axes? */
-    bool (*apart)(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
-                  float limit);
+    /* Along which of its axes is a patch at least `limit` away from all points, moved by `shift`? Bits: above and below
+     * along the first axis, the second, the third. One is enough unless `all`. */
+    uint32_t (*apart)(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
+                      float limit, bool all);
     /* Bit i: the squared distance of point i to the face may be less than limit2[i]. */
     uint32_t (*near)(const flr_fit_plane *plane, const flr_fit_face *face,
                      const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES]);

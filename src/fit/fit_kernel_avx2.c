@@ -78,9 +78,10 @@ TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *fa
         }
     }
     for (uint32_t f = 0; f < count; f++) {
+        const bool plane = beyond[f][0] == 0xffff || beyond[f][1] == 0xffff;
         bool all = false;
         for (int k = 0; k < FLR_FIT_SIDES; k++) {
-            masks->beyond[f][k] = (uint16_t)beyond[f][k];
+            masks->beyond[f][k] = (uint16_t)(k >= 2 && plane ? 0 : beyond[f][k]);
             all |= beyond[f][k] == 0xffff;
         }
         kept |= (uint32_t)!all << f;
@@ -94,17 +95,18 @@ TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[]
     __m256i gone = zero;
     for (int k = 0; k < FLR_FIT_SIDES; k++)
         gone = _mm256_or_si256(
-            gone, _mm256_cmpeq_epi16(
-                      _mm256_and_si256(all, _mm256_set1_epi16((int16_t)~beyond[k])), zero));
+            gone, _mm256_cmpeq_epi16(_mm256_and_si256(all, _mm256_set1_epi16((int16_t)~beyond[k])),
+                                     zero));
     const __m128i bytes =
         _mm_packs_epi16(_mm256_castsi256_si128(gone), _mm256_extracti128_si256(gone, 1));
     return 0xffff & ~(unsigned)_mm_movemask_epi8(bytes);
 }
 
-TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
-                         const float shift[3], float limit)
+TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
+                             const float shift[3], float limit, bool all)
 {
-    for (int k = 0; k < 3; k++) {
+    uint32_t found = 0;
+    for (int k = 0; k < 3 && (all || !found); k++) {
         const __m256 high = ALL(patch->high[k] + limit), low = ALL(patch->low[k] - limit);
         unsigned above = 0xff, below = 0xff;
         for (int i = 0; i < FLR_FIT_LANES; i += 8) {
@@ -113,9 +115,9 @@ TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points
             above &= BITS(at, high, _CMP_GE_OQ);
             below &= BITS(at, low, _CMP_LE_OQ);
         }
-        if (above == 0xff || below == 0xff) return true;
+        found |= ((uint32_t)(above == 0xff) | (uint32_t)(below == 0xff) << 1) << 2 * k;
     }
-    return false;
+    return found;
 }
 
 TARGET static inline unsigned eight_near(const flr_fit_plane *plane, const flr_fit_face *f,
@@ -125,10 +127,9 @@ TARGET static inline unsigned eight_near(const flr_fit_plane *plane, const flr_f
     const __m256 zero = _mm256_setzero_ps();
     const __m256 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
                  c = SUB(SUB(ALL(1.0f), a), b);
-    const __m256 out =
-        _mm256_max_ps(_mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])),
-                                    MUL(SUB(zero, b), ALL(f->height[1]))),
-                      _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])), zero));
+    const __m256 out = _mm256_max_ps(
+        _mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])), MUL(SUB(zero, b), ALL(f->height[1]))),
+        _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])), zero));
     return BITS(ADD(MUL(s, s), MUL(out, out)), _mm256_loadu_ps(limit2 + i), _CMP_LT_OQ);
 }
 

@@ -4,14 +4,15 @@
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
 #include <immintrin.h>
 
-#define TARGET  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define ALL(a)  _mm512_set1_ps(a)
-#define MUL     _mm512_mul_ps
-#define ADD     _mm512_add_ps
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define ALL(a) _mm512_set1_ps(a)
+#define MUL    _mm512_mul_ps
+#define ADD    _mm512_add_ps
 /* (n0 x + n1 y) + (n2 z + plus) */
 #define ALONG(n, plus)                                                                             \
     ADD(ADD(MUL(ALL((n)[0]), x), MUL(ALL((n)[1]), y)), ADD(MUL(ALL((n)[2]), z), ALL(plus)))
-#define LOAD(p) const __m512 x = _mm512_load_ps((p)->x), y = _mm512_load_ps((p)->y), z = _mm512_load_ps((p)->z)
+#define LOAD(p)                                                                                    \
+    const __m512 x = _mm512_load_ps((p)->x), y = _mm512_load_ps((p)->y), z = _mm512_load_ps((p)->z)
 
 TARGET static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
 {
@@ -45,7 +46,8 @@ TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *fa
         const __m512 s = ALONG(planes[f].n, -planes[f].o);
         const __mmask16 above = _mm512_cmp_ps_mask(s, over, _CMP_GE_OQ),
                         below = _mm512_cmp_ps_mask(s, under, _CMP_LE_OQ);
-        masks->beyond[f][0] = above, masks->beyond[f][1] = below;
+        uint16_t *to = masks->beyond[f];
+        to[0] = above, to[1] = below, to[2] = to[3] = to[4] = 0;
         near |= (uint32_t)(above != 0xffff && below != 0xffff) << f;
     }
     for (; near; near &= near - 1) {
@@ -72,17 +74,18 @@ TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[]
     return kept;
 }
 
-TARGET static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
-                         const float shift[3], float limit)
+TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
+                             const float shift[3], float limit, bool all)
 {
     SHIFTED(points, shift);
-    for (int k = 0; k < 3; k++) {
+    uint32_t found = 0;
+    for (int k = 0; k < 3 && (all || !found); k++) {
         const __m512 at = ALONG(patch->axes[k], 0.0f);
-        if (_mm512_cmp_ps_mask(at, ALL(patch->high[k] + limit), _CMP_GE_OQ) == 0xffff ||
-            _mm512_cmp_ps_mask(at, ALL(patch->low[k] - limit), _CMP_LE_OQ) == 0xffff)
-            return true;
+        const __mmask16 above = _mm512_cmp_ps_mask(at, ALL(patch->high[k] + limit), _CMP_GE_OQ),
+                        below = _mm512_cmp_ps_mask(at, ALL(patch->low[k] - limit), _CMP_LE_OQ);
+        found |= ((uint32_t)(above == 0xffff) | (uint32_t)(below == 0xffff) << 1) << 2 * k;
     }
-    return false;
+    return found;
 }
 
 TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
@@ -92,10 +95,10 @@ TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
     const __m512 zero = _mm512_setzero_ps();
     const __m512 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
                  c = _mm512_sub_ps(_mm512_sub_ps(ALL(1.0f), a), b);
-    const __m512 out = _mm512_max_ps(
-        _mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),
-                      MUL(_mm512_sub_ps(zero, b), ALL(f->height[1]))),
-        _mm512_max_ps(MUL(_mm512_sub_ps(zero, c), ALL(f->height[2])), zero));
+    const __m512 out =
+        _mm512_max_ps(_mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),
+                                    MUL(_mm512_sub_ps(zero, b), ALL(f->height[1]))),
+                      _mm512_max_ps(MUL(_mm512_sub_ps(zero, c), ALL(f->height[2])), zero));
     return _mm512_cmp_ps_mask(ADD(MUL(s, s), MUL(out, out)), _mm512_loadu_ps(limit2), _CMP_LT_OQ);
 }
 

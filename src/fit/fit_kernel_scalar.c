@@ -58,9 +58,10 @@ static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, ui
             beyond[3] |= (unsigned)(y * face->height[1] <= -limit) << i;
             beyond[4] |= (unsigned)(z * face->height[2] <= -limit) << i;
         }
+        const bool plane = beyond[0] == 0xffff || beyond[1] == 0xffff;
         bool all = false;
         for (int k = 0; k < FLR_FIT_SIDES; k++) {
-            masks->beyond[f][k] = (uint16_t)beyond[k];
+            masks->beyond[f][k] = (uint16_t)(k >= 2 && plane ? 0 : beyond[k]);
             all |= beyond[k] == 0xffff;
         }
         kept |= (uint32_t)!all << f;
@@ -79,11 +80,12 @@ static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
     return kept;
 }
 
-static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
-                  float limit)
+static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
+                      float limit, bool all)
 {
     const flr_fit_lanes p = shifted(points, shift);
-    for (int k = 0; k < 3; k++) {
+    uint32_t found = 0;
+    for (int k = 0; k < 3 && (all || !found); k++) {
         const float high = patch->high[k] + limit, low = patch->low[k] - limit;
         bool above = true, below = true;
         for (int i = 0; i < FLR_FIT_LANES; i++) {
@@ -91,9 +93,9 @@ static bool apart(const flr_fit_patch *patch, const flr_fit_lanes *points, const
             above &= at >= high;
             below &= at <= low;
         }
-        if (above || below) return true;
+        found |= ((uint32_t)above | (uint32_t)below << 1) << 2 * k;
     }
-    return false;
+    return found;
 }
 
 static float larger(float a, float b) { return a > b ? a : b; }
@@ -105,8 +107,8 @@ static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f, const fl
     for (int i = 0; i < FLR_FIT_LANES; i++) {
         const float s = along(plane->n, p, i, -plane->o), x = along(f->u, p, i, f->u0),
                     y = along(f->v, p, i, f->v0), z = (1.0f - x) - y;
-        const float out = larger(larger(-x * f->height[0], -y * f->height[1]),
-                                 larger(-z * f->height[2], 0.0f));
+        const float out =
+            larger(larger(-x * f->height[0], -y * f->height[1]), larger(-z * f->height[2], 0.0f));
         kept |= (uint32_t)(s * s + out * out < limit2[i]) << i;
     }
     return kept;

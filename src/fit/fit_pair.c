@@ -18,9 +18,6 @@ enum {
     STARTS = 8 /* places from which a first distance is sought */
 };
 
-/* Of the sizes involved: what single precision may lose on its way to a height over a plane. Some 20 roundings. */
-static const double SINGLE = 32 * 5.9604645e-8;
-
 /* ---- pairs ---- */
 
 flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair **pair,
@@ -113,7 +110,8 @@ static void flush(flr_fit_query *q)
     float least2[FLR_FIT_LANES];
     if (!queue->count) return;
     for (uint32_t i = queue->count; i < FLR_FIT_LANES; i++)
-        for (int k = 0; k < 9; k++) queue->a[k][i] = queue->a[k][0], queue->b[k][i] = queue->b[k][0];
+        for (int k = 0; k < 9; k++)
+            queue->a[k][i] = queue->a[k][0], queue->b[k][i] = queue->b[k][0];
     flr_fit_triangles16(queue->a, queue->b, least2);
     q->work += 16;
     for (uint32_t left = ((uint32_t)1 << queue->count) - 1; left;) {
@@ -148,18 +146,10 @@ static void put_corners(const flr_fit_lanes *lanes, const float shift[3], unsign
 
 /* ---- patches ---- */
 
-/* a patch of b on its way through the patches of a */
-typedef struct visitor {
-    uint32_t patch;
-    flr_vec3 centre;     /* in the frame of a */
-    flr_fit_lanes lanes; /* in the axes of a, relative to its centre */
-    float low[3], high[3];
-} visitor;
-
-static visitor visit(const flr_fit_query *q, uint32_t patch)
+static flr_fit_visitor visit(const flr_fit_query *q, uint32_t patch)
 {
     const flr_fit_patch *p = &q->parts[1]->patches[patch];
-    visitor v = {.patch = patch, .centre = flr_pose_apply(q->T_a_b, p->centre)};
+    flr_fit_visitor v = {.patch = patch, .centre = flr_pose_apply(q->T_a_b, p->centre)};
     q->kernel->move(&q->turn[1], &p->lanes, &v.lanes);
     q->kernel->bounds(&v.lanes, v.low, v.high);
     return v;
@@ -229,7 +219,7 @@ static void measure_pairs(flr_fit_query *q, const meeting *m)
     }
 }
 
-static void meet(flr_fit_query *q, uint32_t patch, const visitor *v)
+static void compare(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
 {
     meeting m;
     m.a = &q->parts[0]->patches[patch];
@@ -240,14 +230,14 @@ static void meet(flr_fit_query *q, uint32_t patch, const visitor *v)
                  distance2 = flr_vec3_length2(shift), far = q->limit + radii;
     q->work++;
     if (distance2 * (1 - 1e-5) > far * far) return;
-    m.slack = SINGLE * (radii + far);
+    m.slack = FLR_FIT_SINGLE * (radii + far);
     m.shift_a[0] = (float)shift.x, m.shift_a[1] = (float)shift.y, m.shift_a[2] = (float)shift.z;
-    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, limit_of(&m, q->limit))) return;
+    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, limit_of(&m, q->limit), false)) return;
     const flr_vec3 back = flr_vec3_neg(flr_pose_apply_vector(q->out[0], shift));
     m.shift_b[0] = (float)back.x, m.shift_b[1] = (float)back.y, m.shift_b[2] = (float)back.z;
     q->kernel->move(&q->turn[0], &m.a->lanes, &m.lanes_a);
     q->work += 2;
-    if (q->kernel->apart(m.b, &m.lanes_a, m.shift_b, limit_of(&m, q->limit))) return;
+    if (q->kernel->apart(m.b, &m.lanes_a, m.shift_b, limit_of(&m, q->limit), false)) return;
     q->work += 4;
     const double limit = q->limit;
     if (!try_sides(q, &m, limit)) return;
@@ -286,9 +276,9 @@ static room turned_room(const flr_fit_query *q, const flr_fit_boxes *b, int i)
     for (int k = 0; k < 3; k++)
         low[k] = (double)b->low[k][i], high[k] = (double)b->high[k][i],
         half[k] = 0.5 * (high[k] - low[k]);
-    const flr_vec3 middle = flr_pose_apply(
-        q->T_a_b, flr_vec3_make(0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]),
-                                0.5 * (low[2] + high[2])));
+    const flr_vec3 middle =
+        flr_pose_apply(q->T_a_b, flr_vec3_make(0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]),
+                                               0.5 * (low[2] + high[2])));
     double wide[3];
     for (int k = 0; k < 3; k++)
         wide[k] = fabs((double)q->turn[1].turn[k][0]) * half[0] +
@@ -334,27 +324,28 @@ static double bound2_of(const flr_fit_query *q, const room *r)
                  high[3] = {box.high.x, box.high.y, box.high.z};
     double sum = 0;
     for (int k = 0; k < 3; k++) {
-        const double gap = fmax(fmax((double)r->low[k] + q->limit - high[k],
-                                     low[k] - ((double)r->high[k] - q->limit)),
-                                0);
+        const double gap = fmax(
+            fmax((double)r->low[k] + q->limit - high[k], low[k] - ((double)r->high[k] - q->limit)),
+            0);
         sum += gap * gap;
     }
     return sum;
 }
 
 /* One patch of b with up to eight patches of a. */
-static void walk_boxes(flr_fit_query *q, uint32_t entry, const room *r, const visitor *v)
+static void walk_boxes(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, const room *r,
+                       const flr_fit_visitor *v)
 {
     uint32_t kept = q->kernel->boxes(&q->parts[0]->level[0][entry], r->low, r->high);
     q->work++;
-    for (; kept; kept &= kept - 1)
-        meet(q, entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), v);
+    for (; kept; kept &= kept - 1) meet(q, entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), v);
 }
 
 /* One patch of b with the patches of a in some entries. */
-static void walk_patch(flr_fit_query *q, uint32_t patch, const uint32_t list[], uint32_t count)
+static void walk_patch(flr_fit_query *q, flr_fit_meet meet, uint32_t patch, const uint32_t list[],
+                       uint32_t count)
 {
-    const visitor v = visit(q, patch);
+    const flr_fit_visitor v = visit(q, patch);
     double centre[3] = {v.centre.x, v.centre.y, v.centre.z}, half[3];
     for (int k = 0; k < 3; k++) {
         half[k] = 0.5 * ((double)v.high[k] - (double)v.low[k]);
@@ -364,18 +355,18 @@ static void walk_patch(flr_fit_query *q, uint32_t patch, const uint32_t list[], 
     q->work += 2;
     for (uint32_t i = 0; i < count; i++) {
         if (q->parts[0]->levels == 1) {
-            walk_boxes(q, list[i], &r, &v);
+            walk_boxes(q, meet, list[i], &r, &v);
             continue;
         }
         uint32_t kept = q->kernel->boxes(&q->parts[0]->level[1][list[i]], r.low, r.high);
         q->work++;
         for (; kept; kept &= kept - 1)
-            walk_boxes(q, list[i] * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), &r, &v);
+            walk_boxes(q, meet, list[i] * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), &r, &v);
     }
 }
 
 /* Eight patches of b. */
-static void walk_entry(flr_fit_query *q, uint32_t entry, const room *r)
+static void walk_entry(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, const room *r)
 {
     uint32_t list[LISTED];
     uint32_t count = list_entries(q, r, list);
@@ -383,7 +374,7 @@ static void walk_entry(flr_fit_query *q, uint32_t entry, const room *r)
         const uint32_t patch = entry * FLR_FIT_WIDE + i;
         if (patch >= q->parts[1]->counts.patches) break;
         if (count <= LISTED) {
-            walk_patch(q, patch, list, count);
+            walk_patch(q, meet, patch, list, count);
             continue;
         }
         /* too many at once: all of them one after the other */
@@ -392,12 +383,12 @@ static void walk_entry(flr_fit_query *q, uint32_t entry, const room *r)
         for (uint32_t k = 0; k < all; k += LISTED) {
             const uint32_t some = all - k < LISTED ? all - k : LISTED;
             for (uint32_t j = 0; j < some; j++) list[j] = k + j;
-            walk_patch(q, patch, list, some);
+            walk_patch(q, meet, patch, list, some);
         }
     }
 }
 
-static void walk(flr_fit_query *q)
+void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet)
 {
     const flr_fit *a = q->parts[0], *b = q->parts[1];
     struct {
@@ -414,7 +405,7 @@ static void walk(flr_fit_query *q)
             continue;
         }
         if (level == 0) {
-            walk_entry(q, entry, &from);
+            walk_entry(q, meet, entry, &from);
             continue;
         }
         /* an entry of level - 1 or, at the top, the only one */
@@ -485,7 +476,16 @@ static void first_guess(flr_fit_query *q)
     }
 }
 
-static flr_fit_query begin(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params)
+flr_fit_move flr_fit_turn(flr_quat q)
+{
+    const flr_mat3 m = flr_quat_to_mat3(q);
+    flr_fit_move move = {.shift = {0, 0, 0}};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) move.turn[i][k] = (float)m.m[i][k];
+    return move;
+}
+
+flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params)
 {
     flr_fit_query q = {.pair = pair,
                        .parts = {pair->parts[0], pair->parts[1]},
@@ -498,9 +498,7 @@ static flr_fit_query begin(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_par
                        .max_work = params->budget ? params->budget : UINT64_MAX,
                        .skipped2 = INFINITY};
     for (int side = 0; side < 2; side++) {
-        const flr_mat3 m = flr_quat_to_mat3(q.out[side].q);
-        for (int i = 0; i < 3; i++)
-            for (int k = 0; k < 3; k++) q.turn[side].turn[i][k] = (float)m.m[i][k];
+        q.turn[side] = flr_fit_turn(q.out[side].q);
         memset(pair->touched[side], 0,
                (q.parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
     }
@@ -531,9 +529,9 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     flr_fit_begin_result(result);
     if (!flr_pose_is_valid(T_a_b)) return;
     T_a_b.q = flr_quat_normalize(T_a_b.q);
-    flr_fit_query q = begin(pair, T_a_b, &asked);
+    flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &asked);
     if (asked.max_distance > 0) first_guess(&q);
-    walk(&q);
+    flr_fit_walk(&q, compare);
     flush(&q);
     result->complete = q.skipped2 == INFINITY;
     tell_distance(&q, result);

@@ -74,8 +74,7 @@ static void run(search *s)
             /* the nearest last */
             unsigned at = depth++;
             for (; at > bottom && stack[at - 1].bound2 < bound2; at--) stack[at] = stack[at - 1];
-            stack[at] =
-                (waiting){bound2, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
+            stack[at] = (waiting){bound2, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
         }
     }
 }
@@ -130,10 +129,9 @@ double flr_fit_winding(const flr_fit *fit, flr_vec3 point)
         }
         const flr_fit_boxes *b = &fit->level[now.level - 1][now.entry];
         for (int i = 0; i < FLR_FIT_WIDE && b->low[0][i] <= b->high[0][i]; i++) {
-            const flr_vec3 to =
-                flr_vec3_sub(flr_vec3_make((double)b->at[0][i], (double)b->at[1][i],
-                                           (double)b->at[2][i]),
-                             point);
+            const flr_vec3 to = flr_vec3_sub(
+                flr_vec3_make((double)b->at[0][i], (double)b->at[1][i], (double)b->at[2][i]),
+                point);
             const double d2 = flr_vec3_length2(to), radius = AFAR * (double)b->radius[i];
             if (d2 > radius * radius)
                 sum += (to.x * (double)b->area[0][i] + to.y * (double)b->area[1][i] +
@@ -152,7 +150,8 @@ static double angle_at(const flr_vec3 t[3], flr_vec3 q, double slack)
 {
     for (int i = 0; i < 3; i++) {
         if (flr_vec3_distance(q, t[i]) > slack) continue;
-        const flr_vec3 u = flr_vec3_sub(t[(i + 1) % 3], t[i]), v = flr_vec3_sub(t[(i + 2) % 3], t[i]);
+        const flr_vec3 u = flr_vec3_sub(t[(i + 1) % 3], t[i]),
+                       v = flr_vec3_sub(t[(i + 2) % 3], t[i]);
         return atan2(flr_vec3_length(flr_vec3_cross(u, v)), flr_vec3_dot(u, v));
     }
     for (int i = 0; i < 3; i++) {
@@ -203,8 +202,7 @@ bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uin
     flr_fit_triangle(fit, triangle, t);
     const double slack = flr_fit_rounding(flr_fit_extent(fit));
     if (angle_at(t, nearest, slack) > 6) {
-        const flr_vec3 n =
-            flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
+        const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
         return fit->sign * flr_vec3_dot(away, n) < 0;
     }
     return fit->sign * flr_vec3_dot(away, pseudonormal(fit, nearest, slack)) < 0;

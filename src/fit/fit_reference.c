@@ -88,8 +88,7 @@ void flr_fit_reference_pair(const flr_fit *a, const flr_mesh *mesh_a, const flr_
     if (!flr_pose_is_valid(T_a_b)) return;
     T_a_b.q = flr_quat_normalize(T_a_b.q);
     result->complete = true;
-    if (asked.max_distance >= 0)
-        least_distance(mesh_a, mesh_b, T_a_b, asked.max_distance, result);
+    if (asked.max_distance >= 0) least_distance(mesh_a, mesh_b, T_a_b, asked.max_distance, result);
     const flr_fit *parts[2] = {a, b};
     const flr_mesh *meshes[2] = {mesh_a, mesh_b};
     for (uint32_t side = 0; side < 2; side++)
@@ -97,8 +96,7 @@ void flr_fit_reference_pair(const flr_fit *a, const flr_mesh *mesh_a, const flr_
             const flr_fit_sample *sample = &parts[side]->samples[i];
             const flr_vec3 p = side ? flr_pose_apply(T_a_b, sample->point)
                                     : flr_pose_apply_inverse(T_a_b, sample->point);
-            const flr_fit_point_result at =
-                flr_fit_reference_point(meshes[1 - side], p, INFINITY);
+            const flr_fit_point_result at = flr_fit_reference_point(meshes[1 - side], p, INFINITY);
             flr_fit_note_sample(parts, T_a_b, side, i, &at, &asked, contacts, capacity, result);
         }
     flr_fit_end_result(parts, T_a_b, &asked, result);

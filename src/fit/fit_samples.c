@@ -58,8 +58,8 @@ static shape shape_of(const sampling *s, uint32_t triangle)
         f.p[i] = s->mesh->vertices[f.v[i]];
         f.length[i] = length[(from + i) % 3];
     }
-    f.area = 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(f.p[1], f.p[0]),
-                                                  flr_vec3_sub(f.p[2], f.p[0])));
+    f.area = 0.5 * flr_vec3_length(
+                       flr_vec3_cross(flr_vec3_sub(f.p[1], f.p[0]), flr_vec3_sub(f.p[2], f.p[0])));
     f.rows = f.length[0] > 0 ? pieces(2 * f.area / f.length[0], s->spacing) : 1;
     return f;
 }

@@ -26,8 +26,7 @@ static int sides_of(const flr_fit *fit, uint32_t triangle)
                  height = flr_vec3_length(n) / longest;
     const double step = 1e-3 * height;
     if (!(step > flr_fit_rounding(flr_fit_extent(fit)))) return 2;
-    const flr_vec3 middle =
-                       flr_vec3_scale(flr_vec3_add(t[0], flr_vec3_add(t[1], t[2])), 1.0 / 3),
+    const flr_vec3 middle = flr_vec3_scale(flr_vec3_add(t[0], flr_vec3_add(t[1], t[2])), 1.0 / 3),
                    unit = flr_vec3_normalize(n);
     const bool front = fabs(flr_fit_winding(fit, flr_vec3_add_scaled(middle, step, unit))) > 0.5,
                back = fabs(flr_fit_winding(fit, flr_vec3_add_scaled(middle, -step, unit))) > 0.5;

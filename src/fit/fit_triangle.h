@@ -51,8 +51,8 @@ static inline double flr_fit_solid_angle(const flr_vec3 t[3], flr_vec3 p)
     const flr_vec3 a = flr_vec3_sub(t[0], p), b = flr_vec3_sub(t[1], p), c = flr_vec3_sub(t[2], p);
     const double la = flr_vec3_length(a), lb = flr_vec3_length(b), lc = flr_vec3_length(c);
     const double above = flr_vec3_dot(a, flr_vec3_cross(b, c));
-    const double below = la * lb * lc + flr_vec3_dot(a, b) * lc + flr_vec3_dot(b, c) * la +
-                         flr_vec3_dot(c, a) * lb;
+    const double below =
+        la * lb * lc + flr_vec3_dot(a, b) * lc + flr_vec3_dot(b, c) * la + flr_vec3_dot(c, a) * lb;
     return 2 * atan2(above, below);
 }
 
