@@ -46,14 +46,38 @@ static bool is_free(const flr_exact_near *n, const flr_fit_result *r)
     return r->lower > 0 && !r->meet && r->lower >= fmin(FLR_EXACT_CLEAR, n->lower / 2);
 }
 
+/* The same for a long motion past a part that stands still: triangle by triangle, all the way. */
+static double march_far(flr_world *w, flr_exact_near *n, flr_fit_result *last,
+                        flr_world_frame *frame)
+{
+    flr_exact *e = w->exact;
+    flr_fit_motion motion = {.from = flr_exact_between(w->poses[n->a], w->poses[n->b]),
+                             .to = flr_exact_between(w->poses[n->a], pose_at(w, n->b, 1)),
+                             .centre = w->state->bodies[n->b].inertia.centre};
+    flr_fit_motion_params how = flr_default_fit_motion_params();
+    flr_fit_motion_result found = {0};
+    how.clearance = FLR_EXACT_CLEAR;
+    if (flr_exact_left(e, &how.budget)) flr_fit_pair_motion(n->fits, &motion, &how, &found);
+    e->spent += found.work;
+    frame->points_tested += found.work;
+    frame->exhausted += !found.complete;
+    *last = (flr_fit_result){.distance = found.distance,
+                             .found = found.blocked,
+                             .point = {found.point[0], found.point[1]},
+                             .normal = found.normal};
+    return fmin(fmax(found.free, 0), 1);
+}
+
 /* How much of the planned motion of a pair is free. It goes in strides, each as long as the distance at its beginning
  * allows, or STRIDE where that is more, and each ends in a place that is free: so nothing that is thicker than STRIDE is
- * passed through, and no step ends in anything. `last` is what was found at the end of the last stride. */
+ * passed through, and no step ends in anything. The next step begins where the last stride ends, and need not look again. `last` is what was found at the end of the last stride. */
 static double march(flr_world *w, flr_exact_near *n, double travel, flr_fit_result *last,
                     flr_world_frame *frame)
 {
     double free = 0, lower = n->lower;
     *last = n->result;
+    if (travel > STRIDE && !w->plans[n->a].moves && n->tolerated == 0 && n->lower > 0)
+        return lower - FLR_EXACT_CLEAR >= travel ? 1 : march_far(w, n, last, frame);
     while (free < 1) {
         /* so far it is free for sure */
         double sure = free + fmax(0, lower - FLR_EXACT_CLEAR) / travel;
