@@ -119,7 +119,7 @@ typedef struct flr_exact_params {
     double overlap;
     double range; /* metres: distances of pairs are known up to here; default 1e-3 */
     /* units of about 10 ns that distances and checks may take in a step, for each millisecond of it; 0:
-     * as many as it takes; default 60000. Most steps begin where the last one was checked, and need not
+     * as many as it takes; default 200000. Most steps begin where the last one was checked, and need not
      * ask again: that counts all the same. What could not be checked is not gone */
     uint64_t budget;
 } flr_exact_params;

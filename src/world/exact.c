@@ -21,7 +21,7 @@ flr_exact_params flr_default_exact_params(void)
                               .wall = 2000,
                               .overlap = 2e-3,
                               .range = 1e-3,
-                              .budget = 60000};
+                              .budget = 200000};
 }
 
 double flr_world_felt_mass(const flr_world_params *params)
