@@ -233,10 +233,10 @@ typedef struct flr_fit_motion {
 } flr_fit_motion;
 
 typedef struct flr_fit_motion_params {
-    /* metres: triangles that are farther apart than this at the start stay so; default 0. Those that
-     * are nearer at the start do not come nearer. Both up to `tolerance` */
+    /* metres: the parts stay as far apart as this; default 0: they do not touch. Parts that are nearer
+     * at the start do not come nearer than they are, less the tolerance or half of it */
     double clearance;
-    double tolerance; /* metres; default 1e-7. With a clearance larger than this, nothing touches */
+    double tolerance; /* metres; default 1e-7: what a motion may stop short of the clearance */
     uint64_t budget;  /* as in flr_fit_params */
 } flr_fit_motion_params;
 

@@ -134,8 +134,8 @@ flr_result flr_fit_parse(const void *bytes, size_t size, flr_fit **fit, flr_erro
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for a fit");
     }
     memcpy(made->memory, (const char *)bytes + sizeof h, made->size);
-    if (!flr_hash_equal(h.content, flr_hash_bytes(made->memory, made->size)) ||
-        !sound_mesh(made) || !sound_patches(made) || !sound_levels(made)) {
+    if (!flr_hash_equal(h.content, flr_hash_bytes(made->memory, made->size)) || !sound_mesh(made) ||
+        !sound_patches(made) || !sound_levels(made)) {
         flr_fit_destroy(made);
         return flr_fail(error, FLR_BAD_INPUT, "a damaged fit: its content is wrong");
     }
@@ -203,8 +203,8 @@ flr_result flr_fit_open(flr_env *env, const flr_cache *cache, const flr_mesh *me
     flr_fit *made = NULL;
     const flr_hash hash = flr_mesh_hash(mesh);
     result = flr_fit_read(env, path, &made, &why);
-    if (result == FLR_OK && (!flr_hash_equal(made->info.mesh, hash) ||
-                             made->asked_spacing != asked.spacing)) {
+    if (result == FLR_OK &&
+        (!flr_hash_equal(made->info.mesh, hash) || made->asked_spacing != asked.spacing)) {
         flr_fit_destroy(made);
         made = NULL;
         result = flr_fail(&why, FLR_BAD_INPUT, "%s: belongs to another mesh", path);

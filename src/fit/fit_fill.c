@@ -278,13 +278,11 @@ static layout layout_of(flr_fit_counts c)
 {
     layout l = {.levels = 1};
     while (entries(c.patches, l.levels - 1) > 1) l.levels++;
-    uint64_t sizes[7 + FLR_FIT_LEVELS] = {(uint64_t)c.vertices * sizeof(flr_vec3),
-                                          (uint64_t)c.triangles * sizeof(flr_triangle),
-                                          (uint64_t)c.samples * sizeof(flr_fit_sample),
-                                          (uint64_t)c.patches * sizeof(flr_fit_patch),
-                                          (uint64_t)c.triangles * sizeof(flr_fit_plane),
-                                          (uint64_t)c.triangles * sizeof(flr_fit_face),
-                                          (uint64_t)c.shells * sizeof(uint32_t)};
+    uint64_t sizes[7 + FLR_FIT_LEVELS] = {
+        (uint64_t)c.vertices * sizeof(flr_vec3),       (uint64_t)c.triangles * sizeof(flr_triangle),
+        (uint64_t)c.samples * sizeof(flr_fit_sample),  (uint64_t)c.patches * sizeof(flr_fit_patch),
+        (uint64_t)c.triangles * sizeof(flr_fit_plane), (uint64_t)c.triangles * sizeof(flr_fit_face),
+        (uint64_t)c.shells * sizeof(uint32_t)};
     for (uint32_t i = 0; i < l.levels; i++)
         sizes[7 + i] = (uint64_t)entries(c.patches, i) * sizeof(flr_fit_boxes);
     for (uint32_t i = 0; i < 7 + l.levels; i++) {

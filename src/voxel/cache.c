@@ -163,10 +163,10 @@ static bool see_name(void *context, const char *name)
 {
     static const char *const own[] = {"scenarios", "shared", "uploads"};
     size_t length = strlen(name);
-    bool ours = !strncmp(name, ".feeler-", 8) ||
-                (length > sizeof SUFFIX &&
-                 (!strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX) ||
-                  !strcmp(name + length - (sizeof FIT_SUFFIX - 1), FIT_SUFFIX)));
+    bool ours =
+        !strncmp(name, ".feeler-", 8) ||
+        (length > sizeof SUFFIX && (!strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX) ||
+                                    !strcmp(name + length - (sizeof FIT_SUFFIX - 1), FIT_SUFFIX)));
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) ours = ours || !strcmp(name, own[i]);
     if (!ours) *(bool *)context = true;
     return ours;
