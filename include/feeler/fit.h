@@ -42,6 +42,8 @@
 
 #include "feeler/adjacency.h"
 #include "feeler/api.h"
+#include "feeler/cache.h"
+#include "feeler/env.h"
 #include "feeler/hash.h"
 #include "feeler/math.h"
 #include "feeler/mesh.h"
@@ -76,6 +78,28 @@ FLR_API flr_fit_def flr_default_fit_def(void);
 FLR_API flr_result flr_fit_build(const flr_mesh *mesh, const flr_fit_def *def, flr_fit **fit,
                                  flr_error *error);
 FLR_API void flr_fit_destroy(flr_fit *fit); /* NULL allowed */
+
+/* Writes a fit to a file, which appears whole or not at all. */
+FLR_API flr_result flr_fit_write(flr_env *env, const char *path, const flr_fit *fit,
+                                 flr_error *error);
+/* Reads one. All checksums and all indices are checked: FLR_BAD_INPUT for a file that is damaged, of
+ * another version or something else. On success the caller owns `*fit`. */
+FLR_API flr_result flr_fit_read(flr_env *env, const char *path, flr_fit **fit, flr_error *error);
+
+/* What flr_fit_open() did. Plain data. */
+typedef struct flr_fit_report {
+    bool found;                              /* read from the cache, not built */
+    bool stored;                             /* built and put into the cache */
+    char broken[FLR_ERROR_MESSAGE_SIZE];     /* what was wrong with the file that was there; "" */
+    char not_stored[FLR_ERROR_MESSAGE_SIZE]; /* why it was not put into the cache; "" */
+} flr_fit_report;
+
+/* What flr_fit_build() does, by way of the cache (feeler/cache.h): reads the file when it is there and
+ * sound, else builds and stores it. The name follows from mesh, definition and format. `cache` NULL or
+ * without folder: builds. A cache that cannot be written is no failure. `report` may be NULL. */
+FLR_API flr_result flr_fit_open(flr_env *env, const flr_cache *cache, const flr_mesh *mesh,
+                                const flr_fit_def *def, flr_fit **fit, flr_fit_report *report,
+                                flr_error *error);
 
 /* A point of the surface and the piece of it that it stands for. */
 typedef struct flr_fit_sample {
@@ -209,10 +233,10 @@ typedef struct flr_fit_motion {
 } flr_fit_motion;
 
 typedef struct flr_fit_motion_params {
-    /* metres: triangles that are farther apart than this at the start stay so; default 0. Those that
-     * are nearer at the start do not come nearer. Both up to `tolerance` */
+    /* metres: the parts stay as far apart as this; default 0: they do not touch. Parts that are nearer
+     * at the start do not come nearer than they are, less the tolerance or half of it */
     double clearance;
-    double tolerance; /* metres; default 1e-7. With a clearance larger than this, nothing touches */
+    double tolerance; /* metres; default 1e-7: what a motion may stop short of the clearance */
     uint64_t budget;  /* as in flr_fit_params */
 } flr_fit_motion_params;
 

@@ -75,6 +75,8 @@ static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
                                .size = flr_vec3_distance(mesh->bounds.low, mesh->bounds.high),
                                .bounds = mesh->bounds,
                                .mesh = flr_mesh_hash(mesh)};
+    fit->asked_spacing = w->def.spacing;
+    fit->sign = 1;
     flr_result result = flr_adjacency_create(mesh, &w->adjacency, error);
     if (result != FLR_OK) return result;
     w->counts.shells = w->adjacency->shell_count;

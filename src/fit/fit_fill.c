@@ -268,35 +268,49 @@ void flr_fit_fill(flr_fit *fit, const uint32_t *order, const flr_fit_range *rang
                          fill_level, &f);
 }
 
+/* where each part of the memory begins */
+typedef struct layout {
+    uint64_t at[7 + FLR_FIT_LEVELS], size;
+    uint32_t levels;
+} layout;
+
+static layout layout_of(flr_fit_counts c)
+{
+    layout l = {.levels = 1};
+    while (entries(c.patches, l.levels - 1) > 1) l.levels++;
+    uint64_t sizes[7 + FLR_FIT_LEVELS] = {
+        (uint64_t)c.vertices * sizeof(flr_vec3),       (uint64_t)c.triangles * sizeof(flr_triangle),
+        (uint64_t)c.samples * sizeof(flr_fit_sample),  (uint64_t)c.patches * sizeof(flr_fit_patch),
+        (uint64_t)c.triangles * sizeof(flr_fit_plane), (uint64_t)c.triangles * sizeof(flr_fit_face),
+        (uint64_t)c.shells * sizeof(uint32_t)};
+    for (uint32_t i = 0; i < l.levels; i++)
+        sizes[7 + i] = (uint64_t)entries(c.patches, i) * sizeof(flr_fit_boxes);
+    for (uint32_t i = 0; i < 7 + l.levels; i++) {
+        l.at[i] = l.size;
+        l.size += (sizes[i] + 63) / 64 * 64;
+    }
+    return l;
+}
+
+uint64_t flr_fit_size(flr_fit_counts counts) { return layout_of(counts).size; }
+
 bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts)
 {
+    const layout l = layout_of(counts);
     fit->counts = counts;
-    for (fit->levels = 1; entries(counts.patches, fit->levels - 1) > 1; fit->levels++) continue;
-    size_t at = 0, places[7 + FLR_FIT_LEVELS],
-           sizes[7 + FLR_FIT_LEVELS] = {
-               counts.vertices * sizeof(flr_vec3),       counts.triangles * sizeof(flr_triangle),
-               counts.samples * sizeof(flr_fit_sample),  counts.patches * sizeof(flr_fit_patch),
-               counts.triangles * sizeof(flr_fit_plane), counts.triangles * sizeof(flr_fit_face),
-               counts.shells * sizeof(uint32_t)};
-    for (uint32_t i = 0; i < fit->levels; i++)
-        sizes[7 + i] = entries(counts.patches, i) * sizeof(flr_fit_boxes);
-    for (uint32_t i = 0; i < 7 + fit->levels; i++) {
-        places[i] = at;
-        at += (sizes[i] + 63) / 64 * 64;
-    }
-    fit->size = at;
-    fit->memory = aligned_alloc(64, at);
+    fit->levels = l.levels;
+    fit->size = (size_t)l.size;
+    fit->memory = aligned_alloc(64, fit->size);
     if (!fit->memory) return false;
-    memset(fit->memory, 0, at);
+    memset(fit->memory, 0, fit->size);
     char *memory = fit->memory;
-    fit->vertices = (flr_vec3 *)(memory + places[0]);
-    fit->triangles = (flr_triangle *)(memory + places[1]);
-    fit->samples = (flr_fit_sample *)(memory + places[2]);
-    fit->patches = (flr_fit_patch *)(memory + places[3]);
-    fit->planes = (flr_fit_plane *)(memory + places[4]);
-    fit->faces = (flr_fit_face *)(memory + places[5]);
-    fit->shells = (uint32_t *)(memory + places[6]);
-    for (uint32_t i = 0; i < fit->levels; i++)
-        fit->level[i] = (flr_fit_boxes *)(memory + places[7 + i]);
+    fit->vertices = (void *)(memory + l.at[0]);
+    fit->triangles = (void *)(memory + l.at[1]);
+    fit->samples = (void *)(memory + l.at[2]);
+    fit->patches = (void *)(memory + l.at[3]);
+    fit->planes = (void *)(memory + l.at[4]);
+    fit->faces = (void *)(memory + l.at[5]);
+    fit->shells = (void *)(memory + l.at[6]);
+    for (uint32_t i = 0; i < fit->levels; i++) fit->level[i] = (void *)(memory + l.at[7 + i]);
     return true;
 }

@@ -65,6 +65,7 @@ typedef struct flr_fit_counts {
 struct flr_fit {
     flr_fit_info info;
     flr_fit_counts counts;
+    double asked_spacing; /* metres; as in the definition */
     double sign;  /* of distances, for a solid: 1, or -1 where the triangles are turned inwards */
     void *memory; /* of all that follows */
     size_t size;  /* of the memory */
@@ -79,6 +80,9 @@ struct flr_fit {
     flr_fit_boxes
         *level[FLR_FIT_LEVELS]; /* level 0: those of the patches; the last has one entry */
 };
+
+/* Bytes of the memory. */
+uint64_t flr_fit_size(flr_fit_counts counts);
 
 /* Takes memory for the counts and sets all pointers; false: there is none. */
 bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts);

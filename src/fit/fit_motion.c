@@ -37,6 +37,8 @@ flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction)
 typedef struct following {
     const flr_fit_motion *motion;
     flr_fit_motion_params params;
+    double
+        clearance; /* metres: what is asked for, or what there is at the start, if that is less */
     flr_fit_motion_result
         *result;             /* result->free: up to where all that was looked at so far is free */
     flr_vec3 velocity, spin; /* of the whole motion: metres, radians; frame of a */
@@ -60,10 +62,8 @@ static void set_end(flr_fit_query *q, following *f, double end)
     f->turn_end[1] = flr_fit_turn(f->T_end.q);
     f->turn_end[0] = flr_fit_turn(flr_quat_conjugate(f->T_end.q));
     /* as b sees a: points of a that matter are no farther from the centre than b and all its room */
-    const double travel = straight + turn * f->radius,
-                 room = f->radius + travel + f->params.clearance;
-    f->apart = f->params.clearance + 0.125 * (turn * turn * room + 2 * turn * straight) +
-               f->rounding;
+    const double travel = straight + turn * f->radius, room = f->radius + travel + f->clearance;
+    f->apart = f->clearance + 0.125 * (turn * turn * room + 2 * turn * straight) + f->rounding;
     q->limit = f->apart + travel;
 }
 
@@ -75,18 +75,22 @@ static void corners_at(const flr_fit_query *q, flr_pose T, uint32_t triangle, fl
     for (int i = 0; i < 3; i++) t[i] = flr_pose_apply(T, t[i]);
 }
 
-/* How far two triangles that are `distance` apart may move on: the largest s with distance + a s - q s^2 >= floor. */
+/* How far two triangles that are `distance` apart may move on: the largest s with distance + a s - q s^2 >= floor. A corner
+ * at r from the centre goes v s + sin(w s) k x r + (1 - cos(w s)) k x (k x r), with w the angle and k the axis; sin(x) >=
+ * x - x^3 / 6 for a sine that brings nearer, and the reverse. `left`: of the motion. */
 static double step_of(const following *f, flr_vec3 normal, const flr_vec3 b[3], flr_vec3 centre,
-                      double distance, double floor)
+                      double distance, double floor, double left)
 {
-    double a = INFINITY, far = 0;
+    const double turn = left * flr_vec3_length(f->spin), room = distance - floor;
+    double a = INFINITY, q = 0;
     for (int i = 0; i < 3; i++) {
-        const flr_vec3 r = flr_vec3_sub(b[i], centre),
-                       speed = flr_vec3_add(f->velocity, flr_vec3_cross(f->spin, r));
-        a = fmin(a, flr_vec3_dot(normal, speed));
-        far = fmax(far, flr_vec3_length(r));
+        const flr_vec3 around = flr_vec3_cross(f->spin, flr_vec3_sub(b[i], centre)),
+                       inwards = flr_vec3_cross(f->spin, around);
+        const double rate = flr_vec3_dot(normal, around);
+        a = fmin(a, flr_vec3_dot(normal, f->velocity) + rate);
+        q = fmax(q, 0.5 * fmax(-flr_vec3_dot(normal, inwards), 0) +
+                        fabs(rate) * turn * flr_vec3_length(f->spin) / 6);
     }
-    const double q = 0.5 * flr_vec3_length2(f->spin) * far, room = distance - floor;
     if (!(room > 0)) return 0;
     /* the root of q s^2 - a s - room, without cancellation */
     const double root = sqrt(a * a + 4 * q * room);
@@ -109,13 +113,12 @@ static void blocked_by(flr_fit_query *q, const flr_nearest *near, flr_vec3 norma
     set_end(q, f, at);
 }
 
-/* The distance that two triangles keep: the clearance, or what they have now when that is less, and half a tolerance more
- * where there is room for it, so that rounding matters nowhere. */
+/* The distance that two triangles keep: the clearance, and half a tolerance more where there is room for it, so that
+ * rounding matters nowhere. */
 static double kept_distance(const following *f, double distance)
 {
-    const double clearance = f->params.clearance, little = f->little;
-    const double floor = distance < clearance ? fmax(distance - little, 0.5 * distance) : clearance;
-    return floor + 0.5 * fmin(little, distance - floor);
+    const double floor = distance < f->clearance ? 0.5 * distance : f->clearance;
+    return floor + 0.5 * fmin(f->little, distance - floor);
 }
 
 /* Follows two triangles through the stretch; shortens what is free where they come too near. */
@@ -140,9 +143,9 @@ static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
         if (step == 0) floor = kept_distance(f, distance);
         const flr_vec3 normal = flr_vec3_normalize(flr_vec3_sub(near.at[1], near.at[0]));
         const double s =
-            step_of(f, normal, r, flr_pose_apply(T, f->motion->centre), distance, floor);
+            step_of(f, normal, r, flr_pose_apply(T, f->motion->centre), distance, floor, end - at);
         if (at + s >= end) return;
-        if (step == MAX_STEPS || distance - floor < 0.05 * f->params.tolerance) {
+        if (step == MAX_STEPS || distance - floor < 0.1 * f->little) {
             blocked_by(q, &near, normal, a, b, at);
             return;
         }
@@ -260,6 +263,22 @@ static bool stretch(flr_fit_pair *pair, following *f, uint64_t *work, uint64_t m
     return q.skipped2 == INFINITY;
 }
 
+/* Parts that are nearer than the clearance at the start keep what they have, less the tolerance or half of it. */
+static double clearance_at_start(flr_fit_pair *pair, const following *f)
+{
+    flr_fit_params params = flr_default_fit_params();
+    flr_fit_result r;
+    if (!(f->params.clearance > 0)) return 0;
+    params.reach = -1;
+    params.max_distance = f->params.clearance;
+    params.budget = f->params.budget;
+    flr_fit_pair_query(pair, f->motion->from, &params, NULL, 0, &r);
+    f->result->work += r.work;
+    if (r.complete && !r.found) return f->params.clearance;
+    const double distance = fmax(r.complete ? r.distance : r.lower, 0);
+    return fmax(distance - f->params.tolerance, 0.5 * distance);
+}
+
 void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
                          const flr_fit_motion_params *params, flr_fit_motion_result *result)
 {
@@ -272,6 +291,7 @@ void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
         !flr_vec3_is_finite(motion->centre))
         return;
     set_motion(&f, pair->parts);
+    f.clearance = clearance_at_start(pair, &f);
     const uint64_t max_work = f.params.budget ? f.params.budget : UINT64_MAX;
     const double turn = flr_vec3_length(f.spin), straight = flr_vec3_length(f.velocity),
                  size = fmin(pair->parts[0]->info.size, pair->parts[1]->info.size);

@@ -107,8 +107,8 @@ static bool contained(const flr_fit_query *q, int side)
     return false;
 }
 
-/* Notes what is inside without being near the surface of the other part: in a patch that is not near it, all samples or
- * none. */
+/* Notes what is inside without being near the surface of the other part. In a patch that was found not to be near it, all
+ * samples are inside or none is. */
 static void note_deep(flr_fit_query *q, int side, uint32_t patch, flr_fit_contact *contacts,
                       uint32_t capacity, flr_fit_result *result)
 {
@@ -126,7 +126,7 @@ static void note_deep(flr_fit_query *q, int side, uint32_t patch, flr_fit_contac
         if (r.distance < 0)
             flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, sample, &r, &q->params,
                                 contacts, capacity, result);
-        else if (!touched)
+        else if (!touched && q->reach > 0)
             return;
     }
 }

@@ -10,7 +10,8 @@
 #include "voxel/voxelize.h"
 #include "voxel/voxfile_format.h"
 
-#define SUFFIX ".flrvox"
+#define SUFFIX     ".flrvox"
+#define FIT_SUFFIX ".flrfit" /* what feeler/fit.h keeps here, of the same length */
 
 /* ---- names ---- */
 
@@ -162,8 +163,10 @@ static bool see_name(void *context, const char *name)
 {
     static const char *const own[] = {"scenarios", "shared", "uploads"};
     size_t length = strlen(name);
-    bool ours = !strncmp(name, ".feeler-", 8) ||
-                (length > sizeof SUFFIX && !strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX));
+    bool ours =
+        !strncmp(name, ".feeler-", 8) ||
+        (length > sizeof SUFFIX && (!strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX) ||
+                                    !strcmp(name + length - (sizeof FIT_SUFFIX - 1), FIT_SUFFIX)));
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) ours = ours || !strcmp(name, own[i]);
     if (!ours) *(bool *)context = true;
     return ours;
@@ -346,7 +349,8 @@ typedef struct listing {
 static bool is_ours(const char *name)
 {
     return strspn(name, "0123456789abcdef") == FLR_HASH_TEXT_SIZE - 1 &&
-           strcmp(name + FLR_HASH_TEXT_SIZE - 1, SUFFIX) == 0;
+           (strcmp(name + FLR_HASH_TEXT_SIZE - 1, SUFFIX) == 0 ||
+            strcmp(name + FLR_HASH_TEXT_SIZE - 1, FIT_SUFFIX) == 0);
 }
 
 static bool add_entry(void *context, const char *name)
