@@ -100,8 +100,8 @@ typedef struct flr_world_part {
 
 FLR_API flr_world_part flr_default_world_part(void);
 
-/* Of the exact engine. Fill with flr_default_exact_params(). */
-typedef struct flr_exact_params {
+/* Of the exact engine. Fill with flr_default_tight_params(). */
+typedef struct flr_tight_params {
     /* metres: force begins this far before surfaces meet, and keeps them apart; default 5e-6. 0: only
      * what keeps surfaces a micrometre apart is left */
     double clearance;
@@ -122,9 +122,9 @@ typedef struct flr_exact_params {
      * as many as it takes; default 200000. Most steps begin where the last one was checked, and need not
      * ask again: that counts all the same. What could not be checked is not gone */
     uint64_t budget;
-} flr_exact_params;
+} flr_tight_params;
 
-FLR_API flr_exact_params flr_default_exact_params(void);
+FLR_API flr_tight_params flr_default_tight_params(void);
 
 /* How things behave. All of it may change between steps. Fill with flr_default_world_params(). */
 typedef struct flr_world_params {
@@ -156,7 +156,7 @@ typedef struct flr_world_params {
     /* of hands whose tool is a point; defaults as in feeler/proxy.h, but with shading */
     flr_proxy_params proxy;
     /* of the exact engine, which reads of all else only step, coupling, passivity, friction and proxy */
-    flr_exact_params exact;
+    flr_tight_params exact;
 } flr_world_params;
 
 FLR_API flr_world_params flr_default_world_params(void);

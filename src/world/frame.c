@@ -279,8 +279,8 @@ void flr_world_step(flr_world *w, const flr_world_input *inputs, flr_world_frame
     const double range = range_of(w);
     flr_pairs_report near;
     flr_pairs_update(w->pairs, w->poses, range, &near);
-    if (flr_exact_is_on(w))
-        flr_exact_step(w, &frame);
+    if (flr_tight_is_on(w))
+        flr_tight_step(w, &frame);
     else if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
         step_spheres(w, &near, range, &frame);
     else

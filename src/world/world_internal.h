@@ -4,7 +4,7 @@
 #define FLR_WORLD_WORLD_INTERNAL_H
 
 #include "feeler/world.h"
-#include "world/exact.h"
+#include "world/tight.h"
 #include "world/impacts.h"
 #include "world/paged_parts.h"
 #include "world/point_tool.h"
@@ -83,7 +83,7 @@ struct flr_world {
     flr_step *step;
     flr_points *points;   /* what hands touch whose tool is one */
     flr_impacts *impacts; /* NULL: no part has a sphere tree */
-    flr_exact *exact;     /* NULL: no part has a fit */
+    flr_tight *tight;     /* NULL: no part has a fit */
     flr_pages *pages;     /* NULL: all voxels are in memory */
     flr_part_kind *kinds;
     flr_pairs_shape *shapes;        /* [part_count] */
@@ -117,8 +117,8 @@ void flr_world_tell_pairs(flr_world *world, uint32_t part);
 void flr_world_tell_shape(flr_world *world, uint32_t part);
 
 /* What the exact engine keeps in the state, behind all else; only where there is one. */
-flr_exact_state *flr_world_exact(const flr_world *world, void *state);
-size_t flr_world_exact_offset(const flr_world *world);
+flr_tight_state *flr_world_tight(const flr_world *world, void *state);
+size_t flr_world_tight_offset(const flr_world *world);
 
 /* [part_count], in the state. */
 double *flr_world_slow(flr_world_state *state, uint32_t part_count);

@@ -14,15 +14,15 @@ uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count)
     return (uint8_t *)(flr_world_slow(state, part_count) + part_count);
 }
 
-size_t flr_world_exact_offset(const flr_world *w)
+size_t flr_world_tight_offset(const flr_world *w)
 {
     size_t plain = sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double) + 1);
     return (plain + 7) & ~(size_t)7;
 }
 
-flr_exact_state *flr_world_exact(const flr_world *w, void *state)
+flr_tight_state *flr_world_tight(const flr_world *w, void *state)
 {
-    return w->exact ? (flr_exact_state *)(void *)((uint8_t *)state + flr_world_exact_offset(w)) : NULL;
+    return w->tight ? (flr_tight_state *)(void *)((uint8_t *)state + flr_world_tight_offset(w)) : NULL;
 }
 
 size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
@@ -109,7 +109,7 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
     uint32_t end;
     memcpy(&end, bytes + offsetof(flr_world_state, coupling_end), sizeof end);
     if (end > FLR_WORLD_REMOTE_COUPLINGS) return false;
-    if (w->exact && !flr_exact_state_is_valid(w->exact, bytes + flr_world_exact_offset(w)))
+    if (w->tight && !flr_tight_state_is_valid(w->tight, bytes + flr_world_tight_offset(w)))
         return false;
     const uint8_t *ghosts =
         bytes + sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double));
@@ -160,7 +160,7 @@ void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before
         hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
     }
     adopt_ties(w, from, before);
-    flr_exact_adopt(w, from, before);
+    flr_tight_adopt(w, from, before);
     w->state->number = old->number;
     w->state->hash = old->hash;
     w->state->travel = old->travel;

@@ -1,7 +1,7 @@
 /* what a hand feels along a slide: no samples, no facets, no voxels */
 #include <math.h>
 
-#include "support/exact_rig.h"
+#include "support/tight_rig.h"
 #include "support/rig.h"
 
 enum { FRAMES = 1200, SETTLED = 400 };
@@ -39,15 +39,15 @@ static roughness roughness_of(const double *force, int count)
 }
 
 /* Slides along `path`, which begins in the air and presses from SETTLED / 2 on. */
-static roughness slide(flr_test_exact *rig, flr_pose (*path)(int frame))
+static roughness slide(flr_test_tight *rig, flr_pose (*path)(int frame))
 {
     static double force[FRAMES];
-    flr_test_exact_make(rig, 1);
+    flr_test_tight_make(rig, 1);
     for (int i = 0; i < FRAMES; i++) {
-        flr_test_exact_step(rig, path(i));
+        flr_test_tight_step(rig, path(i));
         force[i] = flr_vec3_length(flr_world_wrench(rig->world, 0).force);
         assert_int_equal(rig->frame.faults, 0);
-        if (i % 20 == 0) assert_false(flr_test_exact_meet(rig, 0, 1));
+        if (i % 20 == 0) assert_false(flr_test_tight_meet(rig, 0, 1));
     }
     return roughness_of(force + SETTLED, FRAMES - SETTLED);
 }
@@ -81,16 +81,16 @@ static void a_plane_is_smooth(void **state)
 {
     (void)state;
     for (int friction = 0; friction < 2; friction++) {
-        flr_test_exact rig = flr_test_exact_begin();
+        flr_test_tight rig = flr_test_tight_begin();
         rig.params.friction = 0.2 * friction;
         flr_kit kit = flr_kit_begin(1);
         flr_kit_box(&kit, at(0, 0, -5e-3), 50e-3, 50e-3, 10e-3, 0);
-        flr_test_exact_add(&rig, &kit, FLR_PART_STATIC, flr_pose_make(flr_vec3_zero(), tilt()));
+        flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_make(flr_vec3_zero(), tilt()));
         kit = flr_kit_begin(1);
         flr_kit_box(&kit, flr_pose_identity(), 10e-3, 10e-3, 20e-3, 0);
-        flr_test_exact_add(&rig, &kit, FLR_PART_MOVABLE, on_plane(0));
+        flr_test_tight_add(&rig, &kit, FLR_PART_MOVABLE, on_plane(0));
         check(friction ? "tilted plane, rough" : "tilted plane", slide(&rig, on_plane));
-        flr_test_exact_end(&rig);
+        flr_test_tight_end(&rig);
     }
 }
 
@@ -106,7 +106,7 @@ static flr_pose in_bore(int i)
 static void a_bore_is_smooth(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     static flr_kit_outline outline;
     flr_kit kit = flr_kit_begin(1);
     kit.chord = 2e-6;
@@ -114,15 +114,15 @@ static void a_bore_is_smooth(void **state)
     flr_outline_circle(&kit, &outline, 0, 0, 12e-3);
     flr_outline_circle(&kit, &outline, 0, 0, 6.05e-3);
     flr_kit_prism(&kit, flr_pose_identity(), &outline, 40e-3);
-    flr_test_exact_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+    flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
     kit = flr_kit_begin(1);
     kit.chord = 2e-6;
     flr_outline_clear(&outline);
     flr_outline_circle(&kit, &outline, 0, 0, 6e-3);
     flr_kit_prism(&kit, at(0, 0, -10e-3), &outline, 20e-3);
-    flr_test_exact_add(&rig, &kit, FLR_PART_MOVABLE, in_bore(0));
+    flr_test_tight_add(&rig, &kit, FLR_PART_MOVABLE, in_bore(0));
     check("cylinder in a bore", slide(&rig, in_bore));
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 /* ---- a ball on a ball ---- */
@@ -148,15 +148,15 @@ static flr_pose on_ball(int i)
 static void a_ball_is_smooth(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     flr_kit kit = flr_kit_begin(1);
     ball(&kit, 12e-3, 96);
-    flr_test_exact_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+    flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
     kit = flr_kit_begin(1);
     ball(&kit, 10e-3, 96);
-    flr_test_exact_add(&rig, &kit, FLR_PART_MOVABLE, on_ball(0));
+    flr_test_tight_add(&rig, &kit, FLR_PART_MOVABLE, on_ball(0));
     check("ball on a ball", slide(&rig, on_ball));
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* how far the planned motions are free, from the triangles alone */
 #include <math.h>
 
-#include "world/exact_internal.h"
+#include "world/tight_internal.h"
 
 enum {
     REPLANS = 1, /* times that a body is planned anew, with what its motion would have met */
@@ -20,17 +20,17 @@ static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
 }
 
 /* Measures a pair after a share of its motion. False: there was no time for it. */
-static bool look(flr_world *w, flr_exact_near *n, double share, double range,
+static bool look(flr_world *w, flr_tight_near *n, double share, double range,
                  flr_fit_result *r, flr_world_frame *frame)
 {
-    flr_exact *e = w->exact;
-    flr_pose T = flr_exact_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
-    if (share == 1) return flr_exact_look_ahead(w, n, T, r, frame);
+    flr_tight *e = w->tight;
+    flr_pose T = flr_tight_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
+    if (share == 1) return flr_tight_look_ahead(w, n, T, r, frame);
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = -1;
     ask.max_distance = range;
-    ask.tolerance = FLR_EXACT_CLEAR / 2;
-    if (!flr_exact_left(e, &ask.budget)) return false;
+    ask.tolerance = FLR_TIGHT_CLEAR / 2;
+    if (!flr_tight_left(e, &ask.budget)) return false;
     flr_fit_pair_query(n->fits, T, &ask, NULL, 0, r);
     e->spent += r->work;
     frame->points_tested += r->work;
@@ -38,26 +38,26 @@ static bool look(flr_world *w, flr_exact_near *n, double share, double range,
 }
 
 /* Are two parts apart enough? Those that are in each other already may stay as deep as they are. */
-static bool is_free(const flr_exact_near *n, const flr_fit_result *r)
+static bool is_free(const flr_tight_near *n, const flr_fit_result *r)
 {
     const double start = n->result.distance;
     if (n->tolerated > 0 || !(start > 0)) /* they meet all the way; how deep is what matters */
-        return r->distance >= fmin(-n->tolerated, start) - FLR_EXACT_FLOOR;
-    return r->lower > 0 && !r->meet && r->lower >= fmin(FLR_EXACT_CLEAR, n->lower / 2);
+        return r->distance >= fmin(-n->tolerated, start) - FLR_TIGHT_FLOOR;
+    return r->lower > 0 && !r->meet && r->lower >= fmin(FLR_TIGHT_CLEAR, n->lower / 2);
 }
 
 /* The same for a long motion past a part that stands still: triangle by triangle, all the way. */
-static double march_far(flr_world *w, flr_exact_near *n, flr_fit_result *last,
+static double march_far(flr_world *w, flr_tight_near *n, flr_fit_result *last,
                         flr_world_frame *frame)
 {
-    flr_exact *e = w->exact;
-    flr_fit_motion motion = {.from = flr_exact_between(w->poses[n->a], w->poses[n->b]),
-                             .to = flr_exact_between(w->poses[n->a], pose_at(w, n->b, 1)),
+    flr_tight *e = w->tight;
+    flr_fit_motion motion = {.from = flr_tight_between(w->poses[n->a], w->poses[n->b]),
+                             .to = flr_tight_between(w->poses[n->a], pose_at(w, n->b, 1)),
                              .centre = w->state->bodies[n->b].inertia.centre};
     flr_fit_motion_params how = flr_default_fit_motion_params();
     flr_fit_motion_result found = {0};
-    how.clearance = FLR_EXACT_CLEAR;
-    if (flr_exact_left(e, &how.budget)) flr_fit_pair_motion(n->fits, &motion, &how, &found);
+    how.clearance = FLR_TIGHT_CLEAR;
+    if (flr_tight_left(e, &how.budget)) flr_fit_pair_motion(n->fits, &motion, &how, &found);
     e->spent += found.work;
     frame->points_tested += found.work;
     frame->exhausted += !found.complete;
@@ -71,19 +71,19 @@ static double march_far(flr_world *w, flr_exact_near *n, flr_fit_result *last,
 /* How much of the planned motion of a pair is free. It goes in strides, each as long as the distance at its beginning
  * allows, or STRIDE where that is more, and each ends in a place that is free: so nothing that is thicker than STRIDE is
  * passed through, and no step ends in anything. The next step begins where the last stride ends, and need not look again. `last` is what was found at the end of the last stride. */
-static double march(flr_world *w, flr_exact_near *n, double travel, flr_fit_result *last,
+static double march(flr_world *w, flr_tight_near *n, double travel, flr_fit_result *last,
                     flr_world_frame *frame)
 {
     double free = 0, lower = n->lower;
     *last = n->result;
     if (travel > STRIDE && !w->plans[n->a].moves && n->tolerated == 0 && n->lower > 0)
-        return lower - FLR_EXACT_CLEAR >= travel ? 1 : march_far(w, n, last, frame);
+        return lower - FLR_TIGHT_CLEAR >= travel ? 1 : march_far(w, n, last, frame);
     while (free < 1) {
         /* so far it is free for sure */
-        double sure = free + fmax(0, lower - FLR_EXACT_CLEAR) / travel;
+        double sure = free + fmax(0, lower - FLR_TIGHT_CLEAR) / travel;
         if (sure >= 1) return 1;
         double next = fmin(1, fmax(sure, free + STRIDE / travel));
-        double range = fmax(travel * (1 - next), 2 * FLR_EXACT_FLOOR);
+        double range = fmax(travel * (1 - next), 2 * FLR_TIGHT_FLOOR);
         flr_fit_result r;
         bool fine = false;
         int halved = 0;
@@ -108,7 +108,7 @@ static void shorten(flr_world *w, uint32_t part, double share, int pass)
     if (!w->plans[part].moves) return;
     w->plans[part].fraction *= share;
     w->plans[part].stopped = true;
-    w->exact->parts[part].newest = pass + 1;
+    w->tight->parts[part].newest = pass + 1;
 }
 
 /* What stops a body becomes a limit of its next plan: the place as it is at the beginning of the step, and a gap such that the
@@ -116,13 +116,13 @@ static void shorten(flr_world *w, uint32_t part, double share, int pass)
 static void block(flr_world *w, uint32_t part, uint32_t other, flr_vec3 point, flr_vec3 normal,
                   double gap)
 {
-    flr_exact_part *p = &w->exact->parts[part];
-    if (!w->plans[part].moves || p->block_count == FLR_EXACT_EXTRA) return;
+    flr_tight_part *p = &w->tight->parts[part];
+    if (!w->plans[part].moves || p->block_count == FLR_TIGHT_EXTRA) return;
     const flr_body *body = &w->state->bodies[part];
-    double clearance = w->params.exact.clearance, end = fmin(FLR_EXACT_FLOOR, gap);
-    flr_exact_block *b = &p->blocks[p->block_count++];
+    double clearance = w->params.exact.clearance, end = fmin(FLR_TIGHT_FLOOR, gap);
+    flr_tight_block *b = &p->blocks[p->block_count++];
     b->other = other;
-    b->point = (flr_exact_point){.arm = flr_vec3_sub(point, flr_body_centre(body)),
+    b->point = (flr_tight_point){.arm = flr_vec3_sub(point, flr_body_centre(body)),
                                  .normal = normal,
                                  .depth = clearance - gap,
                                  .limit = clearance - end};
@@ -134,7 +134,7 @@ static void block(flr_world *w, uint32_t part, uint32_t other, flr_vec3 point, f
 }
 
 /* The nearest points at the end of the part of a motion that is free: what is ahead keeps both bodies off in their next plans. */
-static void block_both(flr_world *w, const flr_exact_near *n, double share, const flr_fit_result *r)
+static void block_both(flr_world *w, const flr_tight_near *n, double share, const flr_fit_result *r)
 {
     flr_pose T_a = pose_at(w, n->a, share), T_b = pose_at(w, n->b, share);
     flr_vec3 normal = flr_pose_apply_vector(T_a, r->normal);
@@ -156,31 +156,31 @@ static void block_both(flr_world *w, const flr_exact_near *n, double share, cons
 }
 
 /* Checks a pair. True: something is in the way. */
-static bool check(flr_world *w, flr_exact_near *n, int pass, flr_world_frame *frame)
+static bool check(flr_world *w, flr_tight_near *n, int pass, flr_world_frame *frame)
 {
-    double travel = flr_exact_travel(w, n->a) + flr_exact_travel(w, n->b);
+    double travel = flr_tight_travel(w, n->a) + flr_tight_travel(w, n->b);
     n->checked = pass;
-    if (!(travel > REST) || n->lower - FLR_EXACT_CLEAR > travel + FLR_EXACT_CLEAR) return false;
+    if (!(travel > REST) || n->lower - FLR_TIGHT_CLEAR > travel + FLR_TIGHT_CLEAR) return false;
     flr_fit_result last;
     double share = march(w, n, travel, &last, frame);
     if (!(share < 1)) return false;
     if (pass < REPLANS) {
         block_both(w, n, share, &last);
-        if (w->exact->parts[n->a].again || w->exact->parts[n->b].again) return true;
+        if (w->tight->parts[n->a].again || w->tight->parts[n->b].again) return true;
     }
     shorten(w, n->a, share, pass);
     shorten(w, n->b, share, pass);
     return true;
 }
 
-void flr_exact_check(flr_world *w, flr_world_frame *frame)
+void flr_tight_check(flr_world *w, flr_world_frame *frame)
 {
-    flr_exact *e = w->exact;
+    flr_tight *e = w->tight;
     bool again = e->near_count > 0;
     for (int pass = 0; again && pass < REPLANS + PASSES; pass++) {
         again = false;
         for (uint32_t i = 0; i < e->near_count; i++) {
-            flr_exact_near *n = &e->nears[i];
+            flr_tight_near *n = &e->nears[i];
             int newest = e->parts[n->a].newest > e->parts[n->b].newest ? e->parts[n->a].newest
                                                                       : e->parts[n->b].newest;
             /* a motion that got shorter is free where the longer one was, unless the other part moves, too */
@@ -192,7 +192,7 @@ void flr_exact_check(flr_world *w, flr_world_frame *frame)
             if (e->parts[part].again) {
                 e->parts[part].again = false;
                 e->parts[part].newest = pass + 1;
-                flr_exact_plan(w, part, frame);
+                flr_tight_plan(w, part, frame);
                 w->plans[part].stopped = false;
             }
     }

@@ -1,17 +1,17 @@
 /* a few contacts act as many do: wrench and stiffness, over random sets */
-#include "world/exact_reduce.h"
+#include "world/tight_reduce.h"
 
 #include "dynamics/mat6.h"
 #include "support/test.h"
 
 enum { MOST = 12000 };
-static flr_exact_point points[MOST];
-static flr_exact_bins bins;
-static uint32_t kept[FLR_EXACT_SOFT];
-static double stiffness[FLR_EXACT_SOFT];
+static flr_tight_point points[MOST];
+static flr_tight_bins bins;
+static uint32_t kept[FLR_TIGHT_SOFT];
+static double stiffness[FLR_TIGHT_SOFT];
 
 /* the sums that a body feels, arms by `size` */
-static void add(const flr_exact_point *p, double k, double size, flr_vec6 *wrench, flr_mat6 *sum)
+static void add(const flr_tight_point *p, double k, double size, flr_vec6 *wrench, flr_mat6 *sum)
 {
     flr_vec6 j =
         flr_vec6_from(flr_vec3_scale(flr_vec3_cross(p->arm, p->normal), 1 / size), p->normal);
@@ -35,7 +35,7 @@ static uint32_t reduce(uint32_t count, double size, double *wrench_error, double
     flr_vec6 w0 = {0}, w1 = {0};
     flr_mat6 k0 = {0}, k1 = {0};
     for (uint32_t i = 0; i < count; i++) add(&points[i], points[i].stiffness, size, &w0, &k0);
-    uint32_t used = flr_exact_reduce(points, count, &bins, kept, stiffness);
+    uint32_t used = flr_tight_reduce(points, count, &bins, kept, stiffness);
     for (uint32_t i = 0; i < used; i++) {
         assert_true(kept[i] < count && stiffness[i] >= 0);
         add(&points[kept[i]], stiffness[i], size, &w1, &k1);
@@ -66,8 +66,8 @@ static void fill(flr_test_random *rng, uint32_t count, int kind)
     for (uint32_t i = 0; i < count; i++) {
         double x = flr_test_random_range(rng, -1, 1), y = flr_test_random_range(rng, -1, 1),
                z = flr_test_random_range(rng, -1, 1), at = 3.14159265 * x;
-        flr_exact_point *p = &points[i];
-        *p = (flr_exact_point){.depth = 5e-6 * flr_test_random_range(rng, -0.3, 1),
+        flr_tight_point *p = &points[i];
+        *p = (flr_tight_point){.depth = 5e-6 * flr_test_random_range(rng, -0.3, 1),
                                .limit = 4e-6,
                                .stiffness = flr_test_random_range(rng, 0, 1)};
         p->room = p->limit - p->depth;
@@ -99,7 +99,7 @@ static void few_act_as_many(void **state)
         if (!(wrench < 0.01 && stiff < 0.01))
             fail_msg("set %d: %u of %u contacts, wrench off by %g, stiffness by %g", seed, used,
                      count, wrench, stiff);
-        assert_true(used <= FLR_EXACT_SOFT);
+        assert_true(used <= FLR_TIGHT_SOFT);
         worst_wrench = fmax(worst_wrench, wrench);
         worst_stiffness = fmax(worst_stiffness, stiff);
     }
@@ -110,17 +110,17 @@ static void few_enough_stay_as_they_are(void **state)
 {
     (void)state;
     flr_test_random rng = flr_test_random_begin("few_enough");
-    fill(&rng, FLR_EXACT_SOFT, 0);
-    for (uint32_t i = 0; i < FLR_EXACT_SOFT; i += 3) points[i].stiffness = 0;
-    uint32_t used = flr_exact_reduce(points, FLR_EXACT_SOFT, &bins, kept, stiffness);
+    fill(&rng, FLR_TIGHT_SOFT, 0);
+    for (uint32_t i = 0; i < FLR_TIGHT_SOFT; i += 3) points[i].stiffness = 0;
+    uint32_t used = flr_tight_reduce(points, FLR_TIGHT_SOFT, &bins, kept, stiffness);
     uint32_t at = 0;
-    for (uint32_t i = 0; i < FLR_EXACT_SOFT; i++) {
+    for (uint32_t i = 0; i < FLR_TIGHT_SOFT; i++) {
         if (points[i].stiffness == 0) continue;
         assert_int_equal(kept[at], i);
         assert_true(stiffness[at++] == points[i].stiffness);
     }
     assert_int_equal(used, at);
-    assert_int_equal(flr_exact_reduce(points, 0, &bins, kept, stiffness), 0);
+    assert_int_equal(flr_tight_reduce(points, 0, &bins, kept, stiffness), 0);
 }
 
 /* the point nearest to its limit is always kept, and so is one of each corner of a plate */
@@ -133,8 +133,8 @@ static void the_nearest_are_kept(void **state)
         uint32_t nearest = 0, found = 0;
         for (uint32_t i = 1; i < 5000; i++)
             if (points[i].depth > points[nearest].depth) nearest = i;
-        uint32_t used = flr_exact_nearest(points, 5000, INFINITY, &bins, kept);
-        assert_true(used > 0 && used <= FLR_EXACT_HARD);
+        uint32_t used = flr_tight_nearest(points, 5000, INFINITY, &bins, kept);
+        assert_true(used > 0 && used <= FLR_TIGHT_HARD);
         for (uint32_t i = 0; i < used; i++) found += kept[i] == nearest;
         assert_int_equal(found, 1);
         for (int corner = 0; seed % 4 == 2 && corner < 4; corner++) {

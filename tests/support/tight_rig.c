@@ -1,18 +1,18 @@
 /* two parts, a world with the exact engine, and a hand that goes exactly where it is told */
-#include "support/exact_rig.h"
+#include "support/tight_rig.h"
 
 #include <math.h>
 #include <time.h>
 
-flr_test_exact flr_test_exact_begin(void)
+flr_test_tight flr_test_tight_begin(void)
 {
-    flr_test_exact rig = {.params = flr_default_world_params(), .dt = 0.001};
+    flr_test_tight rig = {.params = flr_default_world_params(), .dt = 0.001};
     rig.params.engine = FLR_ENGINE_EXACT;
     rig.params.exact.budget = 0;
     return rig;
 }
 
-void flr_test_exact_end(flr_test_exact *rig)
+void flr_test_tight_end(flr_test_tight *rig)
 {
     flr_world_destroy(rig->world);
     for (uint32_t i = 0; i < rig->count; i++) {
@@ -20,14 +20,14 @@ void flr_test_exact_end(flr_test_exact *rig)
         flr_fit_destroy(rig->fits[i]);
         flr_mesh_destroy(rig->meshes[i]);
     }
-    *rig = (flr_test_exact){0};
+    *rig = (flr_test_tight){0};
 }
 
-void flr_test_exact_add_mesh(flr_test_exact *rig, flr_mesh *mesh, flr_part_kind kind, flr_pose T)
+void flr_test_tight_add_mesh(flr_test_tight *rig, flr_mesh *mesh, flr_part_kind kind, flr_pose T)
 {
     flr_error error;
     uint32_t i = rig->count++;
-    assert_true(i < FLR_TEST_EXACT_PARTS);
+    assert_true(i < FLR_TEST_TIGHT_PARTS);
     rig->meshes[i] = mesh;
     flr_fit_def how = flr_default_fit_def();
     how.spacing = rig->spacing;
@@ -42,15 +42,15 @@ void flr_test_exact_add_mesh(flr_test_exact *rig, flr_mesh *mesh, flr_part_kind 
     rig->parts[i].body.T_world_part = T;
 }
 
-void flr_test_exact_add(flr_test_exact *rig, flr_kit *kit, flr_part_kind kind, flr_pose T)
+void flr_test_tight_add(flr_test_tight *rig, flr_kit *kit, flr_part_kind kind, flr_pose T)
 {
     flr_error error;
     flr_mesh *mesh;
     assert_ok(flr_kit_finish(kit, &mesh, &error), error);
-    flr_test_exact_add_mesh(rig, mesh, kind, T);
+    flr_test_tight_add_mesh(rig, mesh, kind, T);
 }
 
-void flr_test_exact_make(flr_test_exact *rig, uint32_t held)
+void flr_test_tight_make(flr_test_tight *rig, uint32_t held)
 {
     flr_error error;
     flr_world_def def = flr_default_world_def();
@@ -64,17 +64,17 @@ void flr_test_exact_make(flr_test_exact *rig, uint32_t held)
     assert_ok(flr_world_create(&def, &rig->world, &error), error);
     rig->input = (flr_world_input){.T_world_hand = flr_pose_identity(), .fresh = true};
     if (held == FLR_NO_PART) return;
-    flr_test_exact_step(rig, rig->parts[held].body.T_world_part);
+    flr_test_tight_step(rig, rig->parts[held].body.T_world_part);
     assert_true(flr_world_grab(rig->world, 0, held));
 }
 
-void flr_test_exact_step(flr_test_exact *rig, flr_pose T_world_hand)
+void flr_test_tight_step(flr_test_tight *rig, flr_pose T_world_hand)
 {
     rig->input.T_world_hand = T_world_hand;
     flr_world_step(rig->world, &rig->input, &rig->frame);
 }
 
-bool flr_test_exact_meet(const flr_test_exact *rig, uint32_t a, uint32_t b)
+bool flr_test_tight_meet(const flr_test_tight *rig, uint32_t a, uint32_t b)
 {
     return flr_gauge_within(rig->gauges[a], rig->gauges[b],
                             flr_world_body(rig->world, a)->T_world_part,
@@ -82,7 +82,7 @@ bool flr_test_exact_meet(const flr_test_exact *rig, uint32_t a, uint32_t b)
                             NULL) == FLR_ANSWER_YES;
 }
 
-double flr_test_exact_distance(const flr_test_exact *rig, uint32_t a, uint32_t b)
+double flr_test_tight_distance(const flr_test_tight *rig, uint32_t a, uint32_t b)
 {
     flr_gauge_result r;
     flr_gauge_distance(rig->gauges[a], rig->gauges[b], flr_world_body(rig->world, a)->T_world_part,

@@ -1,5 +1,5 @@
 /* a few contacts that act as many do */
-#include "world/exact_reduce.h"
+#include "world/tight_reduce.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static uint32_t part_of(flr_vec3 n, bool coarse)
     return coarse ? face : face * 4 + (u > 0) * 2u + (v > 0);
 }
 
-static uint32_t key_of(const grid *g, const flr_exact_point *p, uint32_t number)
+static uint32_t key_of(const grid *g, const flr_tight_point *p, uint32_t number)
 {
     uint32_t key = part_of(p->normal, g->coarse);
     if (g->coarse) key = key * 2 + number % 2;
@@ -49,13 +49,13 @@ typedef struct kind {
     double below;
 } kind;
 
-static bool is_of(kind k, const flr_exact_point *p)
+static bool is_of(kind k, const flr_tight_point *p)
 {
     return k.soft ? p->stiffness > 0 : p->room < k.below;
 }
 
 /* A grid around the points of a kind. */
-static grid grid_around(const flr_exact_point *points, uint32_t count, kind k)
+static grid grid_around(const flr_tight_point *points, uint32_t count, kind k)
 {
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < count; i++)
@@ -69,7 +69,7 @@ static grid grid_around(const flr_exact_point *points, uint32_t count, kind k)
 }
 
 /* Is a point a better one to be kept than another of its cell? */
-static bool is_better(const flr_exact_point *a, const flr_exact_point *b, kind k)
+static bool is_better(const flr_tight_point *a, const flr_tight_point *b, kind k)
 {
     return k.soft ? a->stiffness > b->stiffness : a->room < b->room;
 }
@@ -83,8 +83,8 @@ static const struct {
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 /* One point of each cell, as finely as there is room; which cell is whose stays in the bins. */
-static uint32_t spread(const flr_exact_point *points, uint32_t count, kind k, uint32_t capacity,
-                       flr_exact_bins *bins, grid *g)
+static uint32_t spread(const flr_tight_point *points, uint32_t count, kind k, uint32_t capacity,
+                       flr_tight_bins *bins, grid *g)
 {
     uint32_t used = 0;
     *g = grid_around(points, count, k);
@@ -111,7 +111,7 @@ static uint32_t spread(const flr_exact_point *points, uint32_t count, kind k, ui
 /* ---- the sums ---- */
 
 /* What a point of stiffness 1 adds to them: the products of j = (arm x n / size, n) with itself, and depth j. */
-static void moments_of(const flr_exact_point *p, double size, double depth, double *a)
+static void moments_of(const flr_tight_point *p, double size, double depth, double *a)
 {
     flr_vec3 turn = flr_vec3_scale(flr_vec3_cross(p->arm, p->normal), 1 / size);
     const double j[6] = {turn.x, turn.y, turn.z, p->normal.x, p->normal.y, p->normal.z};
@@ -179,20 +179,20 @@ static bool weigh(const double (*a)[MOMENTS], uint32_t count, const double want[
     return false;
 }
 
-uint32_t flr_exact_reduce(const flr_exact_point *points, uint32_t count, flr_exact_bins *bins,
+uint32_t flr_tight_reduce(const flr_tight_point *points, uint32_t count, flr_tight_bins *bins,
                           uint32_t *kept, double *stiffness)
 {
     uint32_t soft = 0;
-    for (uint32_t i = 0; i < count && soft <= FLR_EXACT_SOFT; i++) {
+    for (uint32_t i = 0; i < count && soft <= FLR_TIGHT_SOFT; i++) {
         if (!(points[i].stiffness > 0)) continue;
-        if (soft < FLR_EXACT_SOFT) kept[soft] = i, stiffness[soft] = points[i].stiffness;
+        if (soft < FLR_TIGHT_SOFT) kept[soft] = i, stiffness[soft] = points[i].stiffness;
         soft++;
     }
-    if (soft <= FLR_EXACT_SOFT) return soft;
+    if (soft <= FLR_TIGHT_SOFT) return soft;
 
     grid g;
-    uint32_t used = spread(points, count, (kind){.soft = true}, FLR_EXACT_SOFT, bins, &g);
-    double size = 0, depth = 0, want[MOMENTS] = {0}, all[FLR_EXACT_SOFT][MOMENTS];
+    uint32_t used = spread(points, count, (kind){.soft = true}, FLR_TIGHT_SOFT, bins, &g);
+    double size = 0, depth = 0, want[MOMENTS] = {0}, all[FLR_TIGHT_SOFT][MOMENTS];
     for (uint32_t i = 0; i < used; i++) {
         kept[i] = bins->kept[i];
         stiffness[i] = 0;
@@ -214,19 +214,19 @@ uint32_t flr_exact_reduce(const flr_exact_point *points, uint32_t count, flr_exa
     return used;
 }
 
-uint32_t flr_exact_nearest(const flr_exact_point *points, uint32_t count, double below,
-                           flr_exact_bins *bins, uint32_t *kept)
+uint32_t flr_tight_nearest(const flr_tight_point *points, uint32_t count, double below,
+                           flr_tight_bins *bins, uint32_t *kept)
 {
     const kind near = {.below = below};
     uint32_t found = 0;
-    for (uint32_t i = 0; i < count && found <= FLR_EXACT_HARD; i++) {
+    for (uint32_t i = 0; i < count && found <= FLR_TIGHT_HARD; i++) {
         if (!is_of(near, &points[i])) continue;
-        if (found < FLR_EXACT_HARD) kept[found] = i;
+        if (found < FLR_TIGHT_HARD) kept[found] = i;
         found++;
     }
-    if (found <= FLR_EXACT_HARD) return found;
+    if (found <= FLR_TIGHT_HARD) return found;
     grid g;
-    found = spread(points, count, near, FLR_EXACT_HARD, bins, &g);
+    found = spread(points, count, near, FLR_TIGHT_HARD, bins, &g);
     memcpy(kept, bins->kept, found * sizeof *kept);
     return found;
 }

@@ -1,7 +1,7 @@
 /* the exact engine: forces, limits and motion on exact distances */
 #include <math.h>
 
-#include "support/exact_rig.h"
+#include "support/tight_rig.h"
 #include "support/rig.h"
 
 static flr_pose at(double x, double y, double z)
@@ -10,18 +10,18 @@ static flr_pose at(double x, double y, double z)
 }
 
 /* a plate with its top at z = 0 */
-static void add_plate(flr_test_exact *rig, double width)
+static void add_plate(flr_test_tight *rig, double width)
 {
     flr_kit kit = flr_kit_begin(1);
     flr_kit_box(&kit, at(0, 0, -5e-3), width, width, 10e-3, 0);
-    flr_test_exact_add(rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+    flr_test_tight_add(rig, &kit, FLR_PART_STATIC, flr_pose_identity());
 }
 
-static void add_box(flr_test_exact *rig, flr_part_kind kind, flr_pose T)
+static void add_box(flr_test_tight *rig, flr_part_kind kind, flr_pose T)
 {
     flr_kit kit = flr_kit_begin(1);
     flr_kit_box(&kit, flr_pose_identity(), 10e-3, 10e-3, 20e-3, 0);
-    flr_test_exact_add(rig, &kit, kind, T);
+    flr_test_tight_add(rig, &kit, kind, T);
 }
 
 /* ---- a wall ---- */
@@ -29,20 +29,20 @@ static void add_box(flr_test_exact *rig, flr_part_kind kind, flr_pose T)
 static void a_wall_is_felt(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 3e-3;
     add_plate(&rig, 40e-3);
     add_box(&rig, FLR_PART_MOVABLE, at(1e-3, 2e-3, 12e-3));
-    flr_test_exact_make(&rig, 1);
+    flr_test_tight_make(&rig, 1);
     /* down, until the hand is 1 mm below where the box touches */
     for (int i = 0; i < 600; i++) {
         double down = fmin(i * 1e-5, 3e-3);
-        flr_test_exact_step(&rig, at(1e-3, 2e-3, 12e-3 - down));
+        flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - down));
         assert_int_equal(rig.frame.faults, 0);
-        assert_false(flr_test_exact_meet(&rig, 0, 1));
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
     }
     flr_wrench felt = flr_world_wrench(rig.world, 0);
-    double gap = flr_test_exact_distance(&rig, 0, 1);
+    double gap = flr_test_tight_distance(&rig, 0, 1);
     print_message("1 mm into a wall: %.3f N, %.2f um apart, %.2g N m\n", felt.force.z, gap * 1e6,
                   flr_vec3_length(felt.torque));
     assert_within(felt.force.z, 2, 0.03);
@@ -60,11 +60,11 @@ static void a_wall_is_felt(void **state)
     assert_within(gaps[0].normal.z, 1, 1e-9);
 
     /* as far as the device goes, and no farther */
-    for (int i = 0; i < 300; i++) flr_test_exact_step(&rig, at(1e-3, 2e-3, 12e-3 - 3e-3 - i * 1e-4));
-    for (int i = 0; i < 100; i++) flr_test_exact_step(&rig, at(1e-3, 2e-3, 12e-3 - 33e-3));
+    for (int i = 0; i < 300; i++) flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 3e-3 - i * 1e-4));
+    for (int i = 0; i < 100; i++) flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 33e-3));
     assert_within(flr_world_wrench(rig.world, 0).force.z, 10, 0.01);
-    assert_false(flr_test_exact_meet(&rig, 0, 1));
-    flr_test_exact_end(&rig);
+    assert_false(flr_test_tight_meet(&rig, 0, 1));
+    flr_test_tight_end(&rig);
 }
 
 
@@ -84,15 +84,15 @@ static void nothing_passes_through_a_sheet(void **state)
     flr_test_random rng = flr_test_random_begin("sheet");
     const double rates[] = {250, 1000, 4000};
     for (int r = 0; r < 3; r++) {
-        flr_test_exact rig = flr_test_exact_begin();
+        flr_test_tight rig = flr_test_tight_begin();
         rig.spacing = 1;
         rig.dt = 1 / rates[r];
         rig.params.exact.strength = 20;
         flr_kit kit = flr_kit_begin(1);
         flr_kit_box(&kit, at(0, 0, -0.05e-3), 4, 4, 0.1e-3, 0);
-        flr_test_exact_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+        flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
         add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 30e-3));
-        flr_test_exact_make(&rig, 1);
+        flr_test_tight_make(&rig, 1);
         uint32_t touched = 0;
         flr_pose T = at(0, 0, 30e-3);
         flr_vec3 v = {0}, spin = {0};
@@ -108,16 +108,16 @@ static void nothing_passes_through_a_sheet(void **state)
             T.p.z = fmin(fmax(T.p.z, -0.05), 0.05);
             T.q = flr_quat_normalize(flr_quat_mul(
                 flr_quat_from_rotation_vector(flr_vec3_scale(spin, rig.dt)), T.q));
-            flr_test_exact_step(&rig, T);
+            flr_test_tight_step(&rig, T);
             touched += rig.frame.contacts > 0;
             assert_int_equal(rig.frame.faults, 0);
-            assert_false(flr_test_exact_meet(&rig, 0, 1));
+            assert_false(flr_test_tight_meet(&rig, 0, 1));
             flr_vec3 p = flr_world_body(rig.world, 1)->T_world_part.p;
             if (!(p.z > 4.99e-3)) fail_msg("frame %d: at %g %g %g m", i, p.x, p.y, p.z);
         }
         print_message("%g Hz: touched in %u of 300 frames\n", rates[r], touched);
         assert_true(touched > 5);
-        flr_test_exact_end(&rig);
+        flr_test_tight_end(&rig);
     }
 }
 
@@ -127,20 +127,20 @@ static void nothing_passes_through_a_sheet(void **state)
 static void what_touches_nothing_is_not_stopped(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 3e-3;
     add_plate(&rig, 200e-3);
     add_box(&rig, FLR_PART_MOVABLE, at(-60e-3, 0, 10.1e-3));
-    flr_test_exact_make(&rig, 1);
+    flr_test_tight_make(&rig, 1);
     for (int i = 0; i < 300; i++) {
         double x = -60e-3 + fmin(i * 1e-3, 100e-3);
-        flr_test_exact_step(&rig, at(x, 0, 10.1e-3));
+        flr_test_tight_step(&rig, at(x, 0, 10.1e-3));
         assert_int_equal(rig.frame.stopped, 0);
         assert_int_equal(rig.frame.contacts, 0);
     }
     assert_within(flr_world_body(rig.world, 1)->T_world_part.p.x, 40e-3, 5e-4);
     assert_within(flr_vec3_length(flr_world_wrench(rig.world, 0).force), 0, 1e-12);
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 /* ---- free parts ---- */
@@ -149,46 +149,46 @@ static void what_touches_nothing_is_not_stopped(void **state)
 static void boxes_fall_and_lie(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 4e-3;
     rig.params.step.gravity = flr_vec3_make(0, 0, -9.81);
     rig.params.friction = 0.3;
     add_plate(&rig, 60e-3);
     add_box(&rig, FLR_PART_FREE, at(0, 0, 11e-3));
     add_box(&rig, FLR_PART_FREE, at(1e-3, 1e-3, 33e-3));
-    flr_test_exact_make(&rig, FLR_NO_PART);
+    flr_test_tight_make(&rig, FLR_NO_PART);
     for (int i = 0; i < 400; i++) {
-        flr_test_exact_step(&rig, flr_pose_identity());
+        flr_test_tight_step(&rig, flr_pose_identity());
         assert_int_equal(rig.frame.faults, 0);
-        assert_false(flr_test_exact_meet(&rig, 0, 1));
-        assert_false(flr_test_exact_meet(&rig, 1, 2));
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+        assert_false(flr_test_tight_meet(&rig, 1, 2));
     }
     print_message("lie at %.3f and %.3f um above each other, %.2g J\n",
-                  1e6 * flr_test_exact_distance(&rig, 0, 1), 1e6 * flr_test_exact_distance(&rig, 1, 2),
+                  1e6 * flr_test_tight_distance(&rig, 0, 1), 1e6 * flr_test_tight_distance(&rig, 1, 2),
                   rig.frame.energy);
     assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 10e-3, 10e-6);
     assert_within(flr_world_body(rig.world, 2)->T_world_part.p.z, 30e-3, 20e-6);
     assert_true(rig.frame.energy < 1e-7);
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 /* A held box pushes a free one, and both move. */
 static void a_box_pushes_another(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 4e-3;
     add_box(&rig, FLR_PART_FREE, at(10.5e-3, 0, 0));
     add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 0));
-    flr_test_exact_make(&rig, 1);
+    flr_test_tight_make(&rig, 1);
     for (int i = 0; i < 200; i++) {
-        flr_test_exact_step(&rig, at(i * 5e-5, 0, 0));
-        assert_false(flr_test_exact_meet(&rig, 0, 1));
+        flr_test_tight_step(&rig, at(i * 5e-5, 0, 0));
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
     }
     double pushed = flr_world_body(rig.world, 0)->T_world_part.p.x;
     assert_true(pushed > 18e-3 && pushed < 30e-3);
     assert_true(fabs(flr_world_body(rig.world, 0)->T_world_part.p.y) < 1e-4);
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 /* ---- overlaps ---- */
@@ -197,40 +197,40 @@ static void a_box_pushes_another(void **state)
 static void a_press_fit_can_be_drawn_out(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 3e-3;
     flr_kit kit = flr_kit_begin(1);
     flr_kit_box(&kit, at(-10e-3 + 10e-6, 0, 0), 10e-3, 30e-3, 10e-3, 0);
     flr_kit_box(&kit, at(10e-3 - 10e-6, 0, 0), 10e-3, 30e-3, 10e-3, 0);
-    flr_test_exact_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+    flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
     kit = flr_kit_begin(1);
     flr_kit_box(&kit, flr_pose_identity(), 10e-3, 10e-3, 30e-3, 0);
-    flr_test_exact_add(&rig, &kit, FLR_PART_MOVABLE, at(0, 0, 5e-3));
-    flr_test_exact_make(&rig, 1);
+    flr_test_tight_add(&rig, &kit, FLR_PART_MOVABLE, at(0, 0, 5e-3));
+    flr_test_tight_make(&rig, 1);
     uint32_t count;
     const flr_world_overlap *found = flr_world_overlaps(rig.world, &count);
     assert_int_equal(count, 1);
     assert_within(found[0].depth, 10e-6, 1e-6);
     assert_true(found[0].tolerated >= 10e-6 && found[0].tolerated < 30e-6);
     /* held still, it stays */
-    for (int i = 0; i < 30; i++) flr_test_exact_step(&rig, at(0, 0, 5e-3));
+    for (int i = 0; i < 30; i++) flr_test_tight_step(&rig, at(0, 0, 5e-3));
     assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 5e-3, 1e-6);
     /* drawn up, it comes */
-    for (int i = 0; i < 300; i++) flr_test_exact_step(&rig, at(0, 0, 5e-3 + fmin(i * 1e-4, 18e-3)));
+    for (int i = 0; i < 300; i++) flr_test_tight_step(&rig, at(0, 0, 5e-3 + fmin(i * 1e-4, 18e-3)));
     assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 23e-3, 1e-5);
     found = flr_world_overlaps(rig.world, &count);
     assert_int_equal(count, 1);
     assert_true(found[0].tolerated == 0 && found[0].depth > 9e-6);
     /* and it does not go in again */
-    for (int i = 0; i < 300; i++) flr_test_exact_step(&rig, at(0, 0, 23e-3 - fmin(i * 1e-4, 18e-3)));
+    for (int i = 0; i < 300; i++) flr_test_tight_step(&rig, at(0, 0, 23e-3 - fmin(i * 1e-4, 18e-3)));
     assert_true(flr_world_body(rig.world, 1)->T_world_part.p.z > 19.9e-3);
-    assert_false(flr_test_exact_meet(&rig, 0, 1));
+    assert_false(flr_test_tight_meet(&rig, 0, 1));
     /* unless it is put there */
     assert_true(flr_world_place(rig.world, 1, at(0, 0, 5e-3)));
-    flr_test_exact_step(&rig, at(0, 0, 5e-3));
+    flr_test_tight_step(&rig, at(0, 0, 5e-3));
     found = flr_world_overlaps(rig.world, &count);
     assert_true(count == 1 && found[0].tolerated > 9e-6);
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 /* ---- state ---- */
@@ -239,19 +239,19 @@ static void a_press_fit_can_be_drawn_out(void **state)
 static void a_saved_world_goes_on(void **state)
 {
     (void)state;
-    flr_test_exact rig = flr_test_exact_begin();
+    flr_test_tight rig = flr_test_tight_begin();
     rig.spacing = 4e-3;
     rig.params.friction = 0.2;
     add_plate(&rig, 40e-3);
     add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.1e-3));
-    flr_test_exact_make(&rig, 1);
-    for (int i = 0; i < 50; i++) flr_test_exact_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
+    flr_test_tight_make(&rig, 1);
+    for (int i = 0; i < 50; i++) flr_test_tight_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
     size_t size = flr_world_state_size(rig.world);
     uint8_t *saved = malloc(size), *broken = malloc(size);
     flr_world_save(rig.world, saved);
     flr_hash hashes[2];
     for (int k = 0; k < 2; k++) {
-        for (int i = 50; i < 80; i++) flr_test_exact_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
+        for (int i = 50; i < 80; i++) flr_test_tight_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
         hashes[k] = rig.frame.hash;
         assert_true(rig.frame.contacts > 0);
         assert_true(flr_world_load(rig.world, saved, size));
@@ -264,7 +264,7 @@ static void a_saved_world_goes_on(void **state)
     assert_false(flr_world_load(rig.world, broken, size));
     free(saved);
     free(broken);
-    flr_test_exact_end(&rig);
+    flr_test_tight_end(&rig);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* which parts are near each other, and which of their samples the step may bring into contact */
 #include <math.h>
 
-#include "world/exact_internal.h"
+#include "world/tight_internal.h"
 
 #define SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
 #define SUDDEN   16e-6 /* metres: what a force may add to a step, at most */
@@ -11,7 +11,7 @@
 #define ALIKE    0.95       /* cosine: as two faces of a round surface look, not as the sides of an edge */
 #define SMALL    0.01   /* of a sample's area: that of the nearest points, which may be no samples */
 
-flr_pose flr_exact_between(flr_pose T_world_a, flr_pose T_world_b)
+flr_pose flr_tight_between(flr_pose T_world_a, flr_pose T_world_b)
 {
     flr_pose T = flr_pose_mul(flr_pose_inverse(T_world_a), T_world_b);
     T.q = flr_quat_normalize(T.q);
@@ -32,9 +32,9 @@ static double may_come(const flr_world *w, uint32_t part, flr_twist twist)
 /* Boxes around all parts that touch anything, as large as they may get. */
 static flr_broad_list find_pairs(flr_world *w)
 {
-    flr_exact *e = w->exact;
+    flr_tight *e = w->tight;
     for (uint32_t i = 0; i < e->part_count; i++) {
-        const flr_exact_part *p = &e->parts[i];
+        const flr_tight_part *p = &e->parts[i];
         bool there = p->fit && flr_world_is_solid(w, i) && flr_pose_is_valid(w->poses[i]);
         unsigned moves = w->plans[i].moves ? FLR_BROAD_MOVES : 0u;
         flr_broad_flag(e->broad, i, there ? FLR_BROAD_POINTS | FLR_BROAD_VOXELS | moves : 0u);
@@ -49,7 +49,7 @@ static flr_broad_list find_pairs(flr_world *w)
 }
 
 /* The speed with which b comes off a at a point. */
-static double parting(const flr_world *w, const flr_exact_near *n, flr_vec3 point, flr_vec3 normal)
+static double parting(const flr_world *w, const flr_tight_near *n, flr_vec3 point, flr_vec3 normal)
 {
     double s = 0;
     if (w->plans[n->b].moves)
@@ -60,11 +60,11 @@ static double parting(const flr_world *w, const flr_exact_near *n, flr_vec3 poin
 }
 
 /* The unit normal of a triangle, in the frame of a. Zero: it has none. */
-static flr_vec3 normal_of(const flr_world *w, const flr_exact_near *n, flr_pose T_a_b, int side,
+static flr_vec3 normal_of(const flr_world *w, const flr_tight_near *n, flr_pose T_a_b, int side,
                           uint32_t triangle)
 {
     flr_vec3 t[3];
-    const flr_fit *fit = w->exact->parts[side ? n->b : n->a].fit;
+    const flr_fit *fit = w->tight->parts[side ? n->b : n->a].fit;
     if (triangle >= flr_fit_get_info(fit).triangles) return flr_vec3_zero();
     flr_fit_triangle(fit, triangle, t);
     flr_vec3 v =
@@ -76,7 +76,7 @@ static flr_vec3 normal_of(const flr_world *w, const flr_exact_near *n, flr_pose 
  * Where it is an edge or a corner, the distance is curved as sharply as it is short, and says nothing about a step along the
  * surface: then the plane is that of the sample's own face, if it looks the same way. Else there is none: two edges that
  * pass each other are found by their nearest points, and by the check. */
-static bool straighten(const flr_world *w, const flr_exact_near *n, flr_pose T_a_b,
+static bool straighten(const flr_world *w, const flr_tight_near *n, flr_pose T_a_b,
                        flr_fit_contact *c)
 {
     int own = c->side ? 1 : 0;
@@ -92,12 +92,12 @@ static bool straighten(const flr_world *w, const flr_exact_near *n, flr_pose T_a
 }
 
 /* Keeps a spot; returns its weight in the force law: its area times how deep the step may bring it into the clearance. */
-static double keep(flr_world *w, flr_exact_near *n, const flr_fit_contact *c)
+static double keep(flr_world *w, flr_tight_near *n, const flr_fit_contact *c)
 {
-    flr_exact *e = w->exact;
-    if (e->spot_count == FLR_EXACT_SPOTS) return 0;
+    flr_tight *e = w->tight;
+    if (e->spot_count == FLR_TIGHT_SPOTS) return 0;
     flr_pose T = w->poses[n->a];
-    flr_exact_spot *s = &e->spots[e->spot_count++];
+    flr_tight_spot *s = &e->spots[e->spot_count++];
     s->point = flr_pose_apply(T, c->point);
     s->normal = flr_pose_apply_vector(T, c->normal);
     s->gap = c->distance - c->error + n->tolerated;
@@ -118,16 +118,16 @@ static flr_fit_contact nearest_of(const flr_fit_result *r, double area)
 }
 
 /* What to ask of a pair. Lengths are doubled until they suffice, so that they seldom change from step to step. */
-static flr_fit_params params_of(const flr_world *w, const flr_exact_near *n, double far)
+static flr_fit_params params_of(const flr_world *w, const flr_tight_near *n, double far)
 {
-    const flr_exact_params *how = &w->params.exact;
-    double tolerated = flr_exact_tolerated(w, n->a, n->b), beyond = NEAREST;
+    const flr_tight_params *how = &w->params.exact;
+    double tolerated = flr_tight_tolerated(w, n->a, n->b), beyond = NEAREST;
     while (beyond < far && beyond < FARTHEST) beyond *= 2;
-    double reach = how->clearance + 2 * FLR_EXACT_FLOOR + beyond;
+    double reach = how->clearance + 2 * FLR_TIGHT_FLOOR + beyond;
     flr_fit_params ask = flr_default_fit_params();
     ask.reach = reach > tolerated ? reach - tolerated : 0;
     ask.max_distance = how->range;
-    ask.tolerance = FLR_EXACT_CLEAR / 2;
+    ask.tolerance = FLR_TIGHT_CLEAR / 2;
     return ask;
 }
 
@@ -138,23 +138,23 @@ static bool same_pose(flr_pose a, flr_pose b)
 }
 
 /* What the step before has found at the end of its check of this pair, if it would be asked the same again. */
-static const flr_exact_ahead *known(const flr_exact *e, const flr_exact_near *n, uint32_t *at,
+static const flr_tight_ahead *known(const flr_tight *e, const flr_tight_near *n, uint32_t *at,
                                     flr_pose T, const flr_fit_params *ask)
 {
     while (*at < e->ahead_count[0] && e->ahead[0][*at].key < n->key) ++*at;
     if (*at == e->ahead_count[0] || e->ahead[0][*at].key != n->key) return NULL;
-    const flr_exact_ahead *a = &e->ahead[0][*at];
+    const flr_tight_ahead *a = &e->ahead[0][*at];
     bool same = same_pose(a->T_a_b, T) && a->asked.reach == ask->reach &&
                 a->asked.max_distance == ask->max_distance && a->asked.tolerance == ask->tolerance;
     /* what there was time for then must be what there is time for now */
     uint64_t left;
-    return same && flr_exact_left(e, &left) && (e->budget == 0 || a->result.work <= left) ? a : NULL;
+    return same && flr_tight_left(e, &left) && (e->budget == 0 || a->result.work <= left) ? a : NULL;
 }
 
-bool flr_exact_look_ahead(flr_world *w, flr_exact_near *n, flr_pose T, flr_fit_result *result,
+bool flr_tight_look_ahead(flr_world *w, flr_tight_near *n, flr_pose T, flr_fit_result *result,
                           flr_world_frame *frame)
 {
-    flr_exact *e = w->exact;
+    flr_tight *e = w->tight;
     double far = 0;
     for (int side = 0; side < 2; side++) {
         uint32_t part = side ? n->b : n->a;
@@ -162,43 +162,43 @@ bool flr_exact_look_ahead(flr_world *w, flr_exact_near *n, flr_pose T, flr_fit_r
         if (p->moves) far += may_come(w, part, p->result.twist);
     }
     flr_fit_params ask = params_of(w, n, far);
-    if (!flr_exact_left(e, &ask.budget)) return false;
-    bool room = e->raw_count + FLR_EXACT_RAW <= FLR_EXACT_SPOTS &&
+    if (!flr_tight_left(e, &ask.budget)) return false;
+    bool room = e->raw_count + FLR_TIGHT_RAW <= FLR_TIGHT_SPOTS &&
                 (n->ahead || e->ahead_count[1] < e->near_capacity);
     flr_fit_contact *list = e->raw[1] + e->raw_count;
-    flr_fit_pair_query(n->fits, T, &ask, room ? list : NULL, room ? FLR_EXACT_RAW : 0, result);
+    flr_fit_pair_query(n->fits, T, &ask, room ? list : NULL, room ? FLR_TIGHT_RAW : 0, result);
     e->spent += result->work;
     frame->points_tested += result->work;
     if (!result->complete) return false;
     if (!room) return true;
     if (!n->ahead) n->ahead = &e->ahead[1][e->ahead_count[1]++];
-    *n->ahead = (flr_exact_ahead){
+    *n->ahead = (flr_tight_ahead){
         .key = n->key, .T_a_b = T, .asked = ask, .result = *result, .first = e->raw_count};
     e->raw_count += result->contact_count;
     return true;
 }
 
 /* Asks a pair. */
-static void ask(flr_world *w, flr_exact_near *n, uint32_t *ahead)
+static void ask(flr_world *w, flr_tight_near *n, uint32_t *ahead)
 {
-    flr_exact *e = w->exact;
-    const flr_pose T = flr_exact_between(w->poses[n->a], w->poses[n->b]);
+    flr_tight *e = w->tight;
+    const flr_pose T = flr_tight_between(w->poses[n->a], w->poses[n->b]);
     double far = may_come(w, n->a, w->state->bodies[n->a].twist) +
                  may_come(w, n->b, w->state->bodies[n->b].twist);
     flr_fit_params ask = params_of(w, n, far);
     flr_fit_contact *raw = e->raw[0];
-    const flr_exact_ahead *before = known(e, n, ahead, T, &ask);
+    const flr_tight_ahead *before = known(e, n, ahead, T, &ask);
     n->result = (flr_fit_result){.distance = INFINITY, .upper = INFINITY, .lower = -INFINITY};
     if (before) {
         n->result = before->result;
         raw += before->first;
-    } else if (flr_exact_left(e, &ask.budget)) {
+    } else if (flr_tight_left(e, &ask.budget)) {
         raw = e->fresh;
-        flr_fit_pair_query(n->fits, T, &ask, raw, FLR_EXACT_RAW, &n->result);
+        flr_fit_pair_query(n->fits, T, &ask, raw, FLR_TIGHT_RAW, &n->result);
     }
     e->spent += n->result.work;
-    const double reach = ask.reach + flr_exact_tolerated(w, n->a, n->b);
-    n->tolerated = flr_exact_note(w, n->a, n->b, &n->result);
+    const double reach = ask.reach + flr_tight_tolerated(w, n->a, n->b);
+    n->tolerated = flr_tight_note(w, n->a, n->b, &n->result);
     n->lower = n->result.lower + n->tolerated;
     n->first = e->spot_count;
     n->count = 0;
@@ -217,7 +217,7 @@ static void ask(flr_world *w, flr_exact_near *n, uint32_t *ahead)
     for (uint32_t i = 0; sum > 0 && i < n->count; i++) e->spots[n->first + i].share /= sum;
 }
 
-static void report(const flr_world *w, const flr_exact_near *n, flr_world_gap *gap)
+static void report(const flr_world *w, const flr_tight_near *n, flr_world_gap *gap)
 {
     const flr_fit_result *r = &n->result;
     flr_pose T = w->poses[n->a];
@@ -234,19 +234,19 @@ static void report(const flr_world *w, const flr_exact_near *n, flr_world_gap *g
 }
 
 /* What was ahead is now. */
-static void swap_ahead(flr_exact *e)
+static void swap_ahead(flr_tight *e)
 {
     flr_fit_contact *raw = e->raw[0];
-    flr_exact_ahead *ahead = e->ahead[0];
+    flr_tight_ahead *ahead = e->ahead[0];
     e->raw[0] = e->raw[1], e->raw[1] = raw;
     e->ahead[0] = e->ahead[1], e->ahead[1] = ahead;
     e->ahead_count[0] = e->ahead_count[1], e->ahead_count[1] = 0;
     e->raw_count = 0;
 }
 
-void flr_exact_near_update(flr_world *w, flr_world_frame *frame)
+void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
 {
-    flr_exact *e = w->exact;
+    flr_tight *e = w->tight;
     flr_broad_list found = find_pairs(w);
     uint32_t ahead = 0;
     e->near_count = e->spot_count = 0;
@@ -256,8 +256,8 @@ void flr_exact_near_update(flr_world *w, flr_world_frame *frame)
     for (size_t i = 0; i < found.count && e->near_count < e->near_capacity; i++) {
         uint32_t high = (uint32_t)(found.keys[i] >> 32), low = (uint32_t)found.keys[i];
         bool both = w->plans[high].moves && w->plans[low].moves, swap = !w->plans[high].moves;
-        flr_exact_near *n = &e->nears[e->near_count];
-        *n = (flr_exact_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1, .key = found.keys[i]};
+        flr_tight_near *n = &e->nears[e->near_count];
+        *n = (flr_tight_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1, .key = found.keys[i]};
         n->fits = e->pairs[e->parts[n->a].kind * e->kind_count + e->parts[n->b].kind];
         ask(w, n, &ahead);
         report(w, n, &e->gaps[e->near_count++]);
@@ -268,7 +268,7 @@ void flr_exact_near_update(flr_world *w, flr_world_frame *frame)
         frame->exhausted += !n->result.complete;
         frame->points_tested += n->result.work;
         for (uint32_t k = 0; k < n->count; k++) {
-            const flr_exact_spot *s = &e->spots[n->first + k];
+            const flr_tight_spot *s = &e->spots[n->first + k];
             frame->contacts += s->gap < w->params.exact.clearance;
             frame->penetrations += s->gap < 0;
         }
