@@ -25,7 +25,7 @@
  * The third (FLR_ENGINE_EXACT) takes distances from the triangles themselves (feeler/fit.h), so that
  * tight fits can be felt: it needs no voxels, and lengths such as the clearance are metres, not
  * layers. Both bodies of a pair move. What is in each other at the start is recorded and tolerated
- * (flr_world_overlaps). docs/fits.md tells what is guaranteed.
+ * (flr_world_overlaps). docs/tight.md tells what is guaranteed.
  *
  * A part is *static*, *movable* or *free*. A movable part stays where it is until a hand takes it,
  * and again when the hand lets go: parts float, as if somebody held them. A free one falls, rolls
@@ -81,7 +81,7 @@ typedef enum flr_part_kind {
 
 /* How contact is found and answered. */
 typedef enum flr_world_engine {
-    FLR_ENGINE_SHELL,  /* points of one part in the voxels of another; forces */
+    FLR_ENGINE_SHELL,   /* points of one part in the voxels of another; forces */
     FLR_ENGINE_SPHERES, /* sphere trees of both; impulses */
     FLR_ENGINE_EXACT    /* samples of both against the triangles of the other; forces */
 } flr_world_engine;
@@ -401,8 +401,8 @@ typedef struct flr_world_impact {
  * frame, metres. */
 typedef struct flr_world_gap {
     uint32_t part_a, part_b;
-    double distance;     /* negative: interference; INFINITY: beyond the range */
-    double lower, upper; /* the true one is between these */
+    double distance;           /* negative: interference; INFINITY: beyond the range */
+    double lower, upper;       /* the true one is between these */
     flr_vec3 point_a, point_b; /* nearest points, where they are known */
     flr_vec3 normal;           /* unit: this way part_b comes off part_a */
     double tolerated;          /* how deep they may be in each other: see flr_world_overlap */

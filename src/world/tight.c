@@ -7,7 +7,7 @@
 #include "base/prefault.h"
 #include "world/tight_internal.h"
 
-enum { SWEEPS = 3 }; /* over bodies that may push each other */
+enum { SWEEPS = 3 };     /* over bodies that may push each other */
 #define BRISK       20.0 /* m/s^2: what a hand's largest force does to a part */
 #define LEAST_ANGLE 0.01 /* rad: a hand's torque is at its limit no earlier, and no later than … */
 #define MOST_ANGLE  0.35
@@ -89,8 +89,9 @@ flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tig
     if (e->parts) e->kind_count = number_fits(e, parts);
     e->pairs = flr_prefaulted_calloc((size_t)e->kind_count * e->kind_count, sizeof *e->pairs);
     flr_result result = FLR_OK;
-    if (!e->parts || !e->nears || !e->gaps || !e->fresh || !e->raw[0] || !e->raw[1] || !e->ahead[0] ||
-        !e->ahead[1] || !e->spots || !e->points || !e->others || !e->broad || !e->pairs)
+    if (!e->parts || !e->nears || !e->gaps || !e->fresh || !e->raw[0] || !e->raw[1] ||
+        !e->ahead[0] || !e->ahead[1] || !e->spots || !e->points || !e->others || !e->broad ||
+        !e->pairs)
         result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact of %u parts",
                           count);
     if (result == FLR_OK) result = make_pairs(e, parts, error);
@@ -128,8 +129,9 @@ size_t flr_tight_bytes(const flr_tight *e)
         pairs += sizeof *e->pairs + (e->pairs[i] ? flr_fit_pair_bytes(e->pairs[i]) : 0);
     return sizeof *e + pairs + e->part_count * sizeof *e->parts +
            e->near_capacity * (sizeof *e->nears + sizeof *e->gaps + 2 * sizeof *e->ahead[0]) +
-           FLR_TIGHT_RAW * sizeof *e->fresh + FLR_TIGHT_SPOTS * (2 * sizeof *e->raw[0] + sizeof *e->spots + sizeof *e->points +
-                              sizeof *e->others) +
+           FLR_TIGHT_RAW * sizeof *e->fresh +
+           FLR_TIGHT_SPOTS *
+               (2 * sizeof *e->raw[0] + sizeof *e->spots + sizeof *e->points + sizeof *e->others) +
            flr_broad_bytes(e->part_count, e->near_capacity);
 }
 
@@ -183,9 +185,10 @@ static void begin(flr_world *w)
     for (uint32_t i = 0; i < e->part_count; i++) {
         flr_tight_part *p = &e->parts[i];
         const flr_body *body = &w->state->bodies[i];
-        p->travel = w->plans[i].moves ? w->def.dt * (flr_vec3_length(body->twist.linear) +
-                                                     flr_vec3_length(body->twist.angular) * body->reach)
-                                      : 0;
+        p->travel = w->plans[i].moves
+                        ? w->def.dt * (flr_vec3_length(body->twist.linear) +
+                                       flr_vec3_length(body->twist.angular) * body->reach)
+                        : 0;
         p->block_count = 0;
         p->newest = 0;
         p->again = false;

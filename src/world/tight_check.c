@@ -8,8 +8,9 @@ enum {
     PASSES = 4,  /* more, over pairs of moving bodies that stop each other */
     HALVINGS = 3 /* of a stride that ends in something */
 };
-#define REST   1e-12 /* metres: who moves less in a step rests */
-#define STRIDE 1e-4  /* metres: from one place that is free to the next; what is thicker is not passed through */
+#define REST 1e-12 /* metres: who moves less in a step rests */
+#define STRIDE                                                                                     \
+    1e-4 /* metres: from one place that is free to the next; what is thicker is not passed through */
 
 /* Where a part is after a share of what it goes in the step. */
 static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
@@ -20,8 +21,8 @@ static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
 }
 
 /* Measures a pair after a share of its motion. False: there was no time for it. */
-static bool look(flr_world *w, flr_tight_near *n, double share, double range,
-                 flr_fit_result *r, flr_world_frame *frame)
+static bool look(flr_world *w, flr_tight_near *n, double share, double range, flr_fit_result *r,
+                 flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
     flr_pose T = flr_tight_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
@@ -182,7 +183,7 @@ void flr_tight_check(flr_world *w, flr_world_frame *frame)
         for (uint32_t i = 0; i < e->near_count; i++) {
             flr_tight_near *n = &e->nears[i];
             int newest = e->parts[n->a].newest > e->parts[n->b].newest ? e->parts[n->a].newest
-                                                                      : e->parts[n->b].newest;
+                                                                       : e->parts[n->b].newest;
             /* a motion that got shorter is free where the longer one was, unless the other part moves, too */
             bool both = w->plans[n->a].moves && w->plans[n->b].moves;
             if (n->checked < 0 || (newest > n->checked && (both || pass <= REPLANS)))

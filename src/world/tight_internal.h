@@ -10,8 +10,8 @@
 #define FLR_TIGHT_CLEAR 1e-7 /* metres: … and everywhere on the way there */
 
 enum {
-    FLR_TIGHT_RAW = 1 << 14,    /* samples of one pair, at most */
-    FLR_TIGHT_SPOTS = 1 << 15,  /* of all pairs together */
+    FLR_TIGHT_RAW = 1 << 14,     /* samples of one pair, at most */
+    FLR_TIGHT_SPOTS = 1 << 15,   /* of all pairs together */
     FLR_TIGHT_TOUCHES = 1 << 12, /* reported */
     FLR_TIGHT_EXTRA = 8 /* places that a body's motion would have met, besides its samples */
 };
@@ -36,13 +36,13 @@ typedef struct flr_tight_ahead {
 typedef struct flr_tight_near {
     uint32_t a, b; /* parts; b moves */
     flr_fit_pair *fits;
-    flr_fit_result result; /* at the beginning of the step; without its list */
-    uint32_t first, count; /* of its spots */
-    double tolerated;      /* metres */
-    double lower;          /* metres: the distance is not less, besides what is tolerated */
-    uint64_t key;          /* of the broad phase: rises from pair to pair */
+    flr_fit_result result;  /* at the beginning of the step; without its list */
+    uint32_t first, count;  /* of its spots */
+    double tolerated;       /* metres */
+    double lower;           /* metres: the distance is not less, besides what is tolerated */
+    uint64_t key;           /* of the broad phase: rises from pair to pair */
     flr_tight_ahead *ahead; /* that its check has left; NULL: none */
-    int checked;           /* pass in which the motion was checked last; -1: not yet */
+    int checked;            /* pass in which the motion was checked last; -1: not yet */
 } flr_tight_near;
 
 /* what else keeps a body from going on */
@@ -72,10 +72,11 @@ struct flr_tight {
     flr_fit_pair **pairs;  /* [kind_count x kind_count]: of a and b; NULL: never needed */
     flr_broad *broad;
     uint32_t near_count, near_capacity;
-    flr_tight_near *nears; /* [near_capacity] */
-    flr_fit_contact *fresh;  /* [FLR_TIGHT_RAW]: of a pair that is asked now */
-    flr_fit_contact *raw[2]; /* [FLR_TIGHT_SPOTS]: found by checks: of the step before; of this one */
-    uint32_t raw_count;      /* in the latter */
+    flr_tight_near *nears;  /* [near_capacity] */
+    flr_fit_contact *fresh; /* [FLR_TIGHT_RAW]: of a pair that is asked now */
+    flr_fit_contact
+        *raw[2];        /* [FLR_TIGHT_SPOTS]: found by checks: of the step before; of this one */
+    uint32_t raw_count; /* in the latter */
     flr_tight_ahead *ahead[2]; /* [near_capacity]: from the step before; for the one to come */
     uint32_t ahead_count[2];
     flr_tight_spot *spots; /* [FLR_TIGHT_SPOTS]: of all pairs, one after the other */
@@ -84,9 +85,10 @@ struct flr_tight {
     uint32_t *others;        /* [FLR_TIGHT_SPOTS]: the part that each of them touches */
     uint32_t point_count;
     flr_tight_bins bins;
-    flr_world_touch pressed[FLR_TIGHT_CONTACTS]; /* contacts that one body's step was given, by number */
-    uint64_t budget, spent; /* units in this step; 0: no limit */
-    flr_world_gap *gaps;    /* [near_capacity] */
+    flr_world_touch
+        pressed[FLR_TIGHT_CONTACTS]; /* contacts that one body's step was given, by number */
+    uint64_t budget, spent;          /* units in this step; 0: no limit */
+    flr_world_gap *gaps;             /* [near_capacity] */
     flr_world_touch touches[FLR_TIGHT_TOUCHES];
     uint32_t touch_count;
 };

@@ -5,11 +5,13 @@
 
 #define SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
 #define SUDDEN   16e-6 /* metres: what a force may add to a step, at most */
-#define NEAREST  8e-6  /* metres: samples are asked for within this beyond the clearance, or twice, four times … as much */
-#define FARTHEST 64e-6 /* metres: … but no farther, however fast a part is: what comes from farther away is found by the check */
-#define FACE     (1 - 1e-7) /* cosine: the same direction but for rounding */
-#define ALIKE    0.95       /* cosine: as two faces of a round surface look, not as the sides of an edge */
-#define SMALL    0.01   /* of a sample's area: that of the nearest points, which may be no samples */
+#define NEAREST                                                                                    \
+    8e-6 /* metres: samples are asked for within this beyond the clearance, or twice, four times … as much */
+#define FARTHEST                                                                                   \
+    64e-6 /* metres: … but no farther, however fast a part is: what comes from farther away is found by the check */
+#define FACE  (1 - 1e-7) /* cosine: the same direction but for rounding */
+#define ALIKE 0.95 /* cosine: as two faces of a round surface look, not as the sides of an edge */
+#define SMALL 0.01 /* of a sample's area: that of the nearest points, which may be no samples */
 
 flr_pose flr_tight_between(flr_pose T_world_a, flr_pose T_world_b)
 {
@@ -111,10 +113,8 @@ static double keep(flr_world *w, flr_tight_near *n, const flr_fit_contact *c)
 /* The nearest points, which need not be samples, as one more: so there is always a place where force begins. */
 static flr_fit_contact nearest_of(const flr_fit_result *r, double area)
 {
-    return (flr_fit_contact){.point = r->point[1],
-                             .normal = r->normal,
-                             .distance = r->lower,
-                             .area = area * SMALL};
+    return (flr_fit_contact){
+        .point = r->point[1], .normal = r->normal, .distance = r->lower, .area = area * SMALL};
 }
 
 /* What to ask of a pair. Lengths are doubled until they suffice, so that they seldom change from step to step. */
@@ -148,7 +148,8 @@ static const flr_tight_ahead *known(const flr_tight *e, const flr_tight_near *n,
                 a->asked.max_distance == ask->max_distance && a->asked.tolerance == ask->tolerance;
     /* what there was time for then must be what there is time for now */
     uint64_t left;
-    return same && flr_tight_left(e, &left) && (e->budget == 0 || a->result.work <= left) ? a : NULL;
+    return same && flr_tight_left(e, &left) && (e->budget == 0 || a->result.work <= left) ? a
+                                                                                          : NULL;
 }
 
 bool flr_tight_look_ahead(flr_world *w, flr_tight_near *n, flr_pose T, flr_fit_result *result,
@@ -257,7 +258,8 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
         uint32_t high = (uint32_t)(found.keys[i] >> 32), low = (uint32_t)found.keys[i];
         bool both = w->plans[high].moves && w->plans[low].moves, swap = !w->plans[high].moves;
         flr_tight_near *n = &e->nears[e->near_count];
-        *n = (flr_tight_near){.a = swap ? high : low, .b = swap ? low : high, .checked = -1, .key = found.keys[i]};
+        *n = (flr_tight_near){
+            .a = swap ? high : low, .b = swap ? low : high, .checked = -1, .key = found.keys[i]};
         n->fits = e->pairs[e->parts[n->a].kind * e->kind_count + e->parts[n->b].kind];
         ask(w, n, &ahead);
         report(w, n, &e->gaps[e->near_count++]);

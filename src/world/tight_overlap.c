@@ -39,11 +39,12 @@ static double keep(flr_world *w, uint32_t a, uint32_t b, const flr_fit_result *r
     double depth = fmax(0, -r->distance);
     /* … and by what keeps parts apart where they are not in each other */
     double play = PLAY * depth + 2 * w->params.exact.clearance + 2 * FLR_TIGHT_FLOOR;
-    *o = (flr_world_overlap){.part_a = a,
-                             .part_b = b,
-                             .depth = depth,
-                             .tolerated = fmin(w->params.exact.overlap, depth + play),
-                             .point = flr_pose_apply(w->state->bodies[a].T_world_part, r->point[0])};
+    *o =
+        (flr_world_overlap){.part_a = a,
+                            .part_b = b,
+                            .depth = depth,
+                            .tolerated = fmin(w->params.exact.overlap, depth + play),
+                            .point = flr_pose_apply(w->state->bodies[a].T_world_part, r->point[0])};
     return o->tolerated;
 }
 

@@ -4,8 +4,9 @@
 #include "world/tight_internal.h"
 
 enum { ROUNDS = 4 };
-#define SLACK   5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define AROUND  1e-6 /* metres: samples within the clearance and this keep to their limits from the start */
+#define SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
+#define AROUND                                                                                     \
+    1e-6 /* metres: samples within the clearance and this keep to their limits from the start */
 #define RETURN  0.1  /* of what a sample is too deep, it may come back in a step … */
 #define RETURNS 2e-7 /* metres: … and no more than this */
 
@@ -96,7 +97,8 @@ static void press_soft(flr_world *w, uint32_t part)
     double stiffness[FLR_TIGHT_SOFT];
     uint32_t count = flr_tight_reduce(e->points, e->point_count, &e->bins, kept, stiffness);
     for (uint32_t i = 0; i < count; i++)
-        if (stiffness[i] > 0) press(w, part, &e->points[kept[i]], e->others[kept[i]], stiffness[i], false);
+        if (stiffness[i] > 0)
+            press(w, part, &e->points[kept[i]], e->others[kept[i]], stiffness[i], false);
 }
 
 /* Limits: those samples that have less room than `below`, the worst of each place and direction. */

@@ -20,8 +20,8 @@ typedef struct flr_tight_point {
     double depth;     /* metres below where force begins; below 0: a gap */
     double limit;     /* metres: how deep it may be at the end of the step */
     double stiffness; /* N/m; 0: it pushes only at its limit */
-    double room;      /* metres that the step leaves before the limit: kept up to date by the planner */
-    bool limited;     /* the planner has asked for its limit already */
+    double room;  /* metres that the step leaves before the limit: kept up to date by the planner */
+    bool limited; /* the planner has asked for its limit already */
 } flr_tight_point;
 
 enum { FLR_TIGHT_SOFT = 128, FLR_TIGHT_HARD = 128 }; /* contacts that are kept, of either kind */

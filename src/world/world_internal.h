@@ -4,10 +4,10 @@
 #define FLR_WORLD_WORLD_INTERNAL_H
 
 #include "feeler/world.h"
-#include "world/tight.h"
 #include "world/impacts.h"
 #include "world/paged_parts.h"
 #include "world/point_tool.h"
+#include "world/tight.h"
 
 /* places that a body slides along, of those that its way would meet */
 enum { FLR_WORLD_STOPS = 32 };

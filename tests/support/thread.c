@@ -28,8 +28,8 @@ double flr_test_thread_locks(const flr_test_thread *t)
 
 /* one flank to flank outline: where it turns, and how wide the ridge is there */
 typedef struct profile {
-    double low, high;  /* metres: radii of root and crest */
-    double wide;       /* metres: half the ridge's width at the radius `middle` */
+    double low, high;     /* metres: radii of root and crest */
+    double wide;          /* metres: half the ridge's width at the radius `middle` */
     double middle, slope; /* slope: metres of half width per metre of radius, falling */
     double pitch;
 } profile;
@@ -39,8 +39,9 @@ static void point_of(const profile *p, int k, double *z, double *r)
 {
     double at_low = p->wide - (p->low - p->middle) * p->slope,
            at_high = p->wide - (p->high - p->middle) * p->slope;
-    const double zs[RIDGE] = {-p->pitch / 2, -at_low, -(at_low + at_high) / 2, -at_high,
-                              0,             at_high, (at_low + at_high) / 2,  at_low};
+    const double zs[RIDGE] = {
+        -p->pitch / 2,          -at_low, -(at_low + at_high) / 2, -at_high, 0, at_high,
+        (at_low + at_high) / 2, at_low};
     const double rs[RIDGE] = {p->low,  p->low,  (p->low + p->high) / 2, p->high,
                               p->high, p->high, (p->low + p->high) / 2, p->low};
     *z = zs[k], *r = rs[k];

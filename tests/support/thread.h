@@ -9,8 +9,9 @@ typedef struct flr_test_thread {
     double radius; /* metres: where ridge and groove are equally wide */
     double flank;  /* radians, against a plane across the axis; 30 degrees for metric threads */
     double gap;    /* metres, between flanks, to either side */
-    double crest, nut_crest; /* metres: how far ridges of the bolt and of the nut reach beyond the radius */
-    double bolt, nut;        /* metres: their lengths */
+    double crest,
+        nut_crest; /* metres: how far ridges of the bolt and of the nut reach beyond the radius */
+    double bolt, nut;     /* metres: their lengths */
     int sides, nut_sides; /* of the polygons that stand for circles */
 } flr_test_thread;
 

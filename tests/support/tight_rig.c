@@ -76,10 +76,9 @@ void flr_test_tight_step(flr_test_tight *rig, flr_pose T_world_hand)
 
 bool flr_test_tight_meet(const flr_test_tight *rig, uint32_t a, uint32_t b)
 {
-    return flr_gauge_within(rig->gauges[a], rig->gauges[b],
-                            flr_world_body(rig->world, a)->T_world_part,
-                            flr_world_body(rig->world, b)->T_world_part, 0, 0,
-                            NULL) == FLR_ANSWER_YES;
+    return flr_gauge_within(
+               rig->gauges[a], rig->gauges[b], flr_world_body(rig->world, a)->T_world_part,
+               flr_world_body(rig->world, b)->T_world_part, 0, 0, NULL) == FLR_ANSWER_YES;
 }
 
 double flr_test_tight_distance(const flr_test_tight *rig, uint32_t a, uint32_t b)

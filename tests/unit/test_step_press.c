@@ -68,13 +68,14 @@ static void more_contacts_may_come_later(void **state)
         for (int i = 0; i < 40; i++) {
             flr_vec3 n = flr_vec3_make(flr_test_random_range(&rng, -0.3, 0.3),
                                        flr_test_random_range(&rng, -0.3, 0.3), 1);
-            list[i] = (flr_press){.point = flr_vec3_make(flr_test_random_range(&rng, -0.02, 0.02),
-                                                         flr_test_random_range(&rng, -0.02, 0.02), 0),
-                                  .normal = flr_vec3_normalize(n),
-                                  .depth = flr_test_random_range(&rng, -1e-5, 5e-6),
-                                  .limit = 4e-6,
-                                  .stiffness = i % 2 ? 1e5 : 0,
-                                  .friction = round % 2 ? 0.2 : 0};
+            list[i] =
+                (flr_press){.point = flr_vec3_make(flr_test_random_range(&rng, -0.02, 0.02),
+                                                   flr_test_random_range(&rng, -0.02, 0.02), 0),
+                            .normal = flr_vec3_normalize(n),
+                            .depth = flr_test_random_range(&rng, -1e-5, 5e-6),
+                            .limit = 4e-6,
+                            .stiffness = i % 2 ? 1e5 : 0,
+                            .friction = round % 2 ? 0.2 : 0};
         }
         flr_body body = ball_of(0.1, 0.02);
         body.twist.linear = flr_vec3_make(0.02, 0, -0.3);
@@ -133,13 +134,13 @@ static double slide(double angle, double friction)
         flr_step_begin(step, &body, &params);
         for (int k = 0; k < 4; k++) {
             flr_vec3 c = flr_body_centre(&body);
-            list[k] = (flr_press){
-                .point = flr_vec3_make(c.x + (k & 1 ? 0.01 : -0.01), c.y + (k & 2 ? 0.01 : -0.01), 0),
-                .normal = flr_vec3_make(0, 0, 1),
-                .depth = 5e-6 - c.z,
-                .limit = 4e-6,
-                .stiffness = 1e5,
-                .friction = friction};
+            list[k] = (flr_press){.point = flr_vec3_make(c.x + (k & 1 ? 0.01 : -0.01),
+                                                         c.y + (k & 2 ? 0.01 : -0.01), 0),
+                                  .normal = flr_vec3_make(0, 0, 1),
+                                  .depth = 5e-6 - c.z,
+                                  .limit = 4e-6,
+                                  .stiffness = 1e5,
+                                  .friction = friction};
         }
         flr_step_press(step, list, 4);
         flr_step_result r;
@@ -178,19 +179,23 @@ static double run_down(double pitch, double radius, double flank, double frictio
         double depth = -body.T_world_part.p.z + pitch / (2 * pi) * turn.z;
         for (int k = 0; k < POINTS; k++) {
             double a = 2 * pi * k / 24.0, z = pitch * k / 24.0 - 2 * pitch;
-            flr_vec3 radial = flr_vec3_make(cos(a), sin(a), 0), round = flr_vec3_make(-sin(a), cos(a), 0);
-            flr_vec3 along = flr_vec3_add(flr_vec3_scale(round, cos(lead)), flr_vec3_make(0, 0, sin(lead)));
+            flr_vec3 radial = flr_vec3_make(cos(a), sin(a), 0),
+                     round = flr_vec3_make(-sin(a), cos(a), 0);
+            flr_vec3 along =
+                flr_vec3_add(flr_vec3_scale(round, cos(lead)), flr_vec3_make(0, 0, sin(lead)));
             /* across the flank: out and down by its angle */
-            flr_vec3 across = flr_vec3_make(radial.x * cos(flank), radial.y * cos(flank), -sin(flank));
+            flr_vec3 across =
+                flr_vec3_make(radial.x * cos(flank), radial.y * cos(flank), -sin(flank));
             flr_vec3 n = flr_vec3_normalize(flr_vec3_cross(across, along));
             if (n.z < 0) n = flr_vec3_neg(n);
-            list[k] = (flr_press){.point = flr_vec3_add(flr_vec3_scale(radial, radius),
-                                                        flr_vec3_make(0, 0, z + body.T_world_part.p.z)),
-                                  .normal = n,
-                                  .depth = 5e-6 + depth * n.z,
-                                  .limit = 4e-6,
-                                  .stiffness = 1e6 / POINTS,
-                                  .friction = friction};
+            list[k] =
+                (flr_press){.point = flr_vec3_add(flr_vec3_scale(radial, radius),
+                                                  flr_vec3_make(0, 0, z + body.T_world_part.p.z)),
+                            .normal = n,
+                            .depth = 5e-6 + depth * n.z,
+                            .limit = 4e-6,
+                            .stiffness = 1e6 / POINTS,
+                            .friction = friction};
         }
         flr_step_press(step, list, POINTS);
         flr_step_push(step, flr_wrench_make(flr_vec3_zero(), flr_vec3_make(0, 0, -100)));
@@ -223,8 +228,9 @@ static void a_nut_locks_itself_as_theory_says(void **state)
             else
                 high = middle;
         }
-        print_message("pitch %.1f mm on %.1f mm, flank %.0f: locks itself from %.4f on, theory %.4f\n",
-                      pitch * 1e3, 2 * radius * 1e3, flank * 180 / pi, high, theory);
+        print_message(
+            "pitch %.1f mm on %.1f mm, flank %.0f: locks itself from %.4f on, theory %.4f\n",
+            pitch * 1e3, 2 * radius * 1e3, flank * 180 / pi, high, theory);
         assert_within(high / theory, 1, 0.05);
     }
 }

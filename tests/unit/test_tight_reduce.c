@@ -54,8 +54,9 @@ static uint32_t reduce(uint32_t count, double size, double *wrench_error, double
 static flr_vec3 any_direction(flr_test_random *rng)
 {
     flr_vec3 v;
-    do v = flr_vec3_make(flr_test_random_range(rng, -1, 1), flr_test_random_range(rng, -1, 1),
-                         flr_test_random_range(rng, -1, 1));
+    do
+        v = flr_vec3_make(flr_test_random_range(rng, -1, 1), flr_test_random_range(rng, -1, 1),
+                          flr_test_random_range(rng, -1, 1));
     while (flr_vec3_length2(v) < 0.01);
     return flr_vec3_normalize(v);
 }
@@ -71,13 +72,15 @@ static void fill(flr_test_random *rng, uint32_t count, int kind)
                                .limit = 4e-6,
                                .stiffness = flr_test_random_range(rng, 0, 1)};
         p->room = p->limit - p->depth;
-        if (kind == 0) p->arm = flr_vec3_make(0.01 * x, 0.02 * y, 0.03 * z), p->normal = any_direction(rng);
+        if (kind == 0)
+            p->arm = flr_vec3_make(0.01 * x, 0.02 * y, 0.03 * z), p->normal = any_direction(rng);
         if (kind == 1) {
             p->arm = flr_vec3_make(0.008 * cos(at), 0.008 * sin(at), 0.006 * z);
             p->normal = flr_vec3_normalize(
                 flr_vec3_make(0.5 * cos(at), 0.5 * sin(at), y > 0 ? 0.87 : -0.87));
         }
-        if (kind == 2) p->arm = flr_vec3_make(0.1 * x, 0.1 * y, 0.02), p->normal = flr_vec3_make(0, 0, 1);
+        if (kind == 2)
+            p->arm = flr_vec3_make(0.1 * x, 0.1 * y, 0.02), p->normal = flr_vec3_make(0, 0, 1);
         if (kind == 3) {
             p->arm = flr_vec3_make(i % 3 == 0 ? 0 : 0.02 * x, i % 3 == 1 ? 0 : 0.02 * y,
                                    i % 3 == 2 ? 0 : 0.02 * z);

@@ -1,8 +1,8 @@
 /* what a hand feels along a slide: no samples, no facets, no voxels */
 #include <math.h>
 
-#include "support/tight_rig.h"
 #include "support/rig.h"
+#include "support/tight_rig.h"
 
 enum { FRAMES = 1200, SETTLED = 400 };
 
@@ -133,7 +133,8 @@ static void ball(flr_kit *kit, double radius, int sides)
     static flr_kit_outline outline;
     flr_outline_clear(&outline);
     for (int i = 0; i <= sides / 2; i++)
-        flr_outline_point(&outline, i == 0 || i == sides / 2 ? 0 : radius * flr_kit_sin((double)i / sides),
+        flr_outline_point(&outline,
+                          i == 0 || i == sides / 2 ? 0 : radius * flr_kit_sin((double)i / sides),
                           -radius * flr_kit_cos((double)i / sides));
     flr_outline_close(&outline);
     flr_kit_revolve(kit, flr_pose_identity(), &outline, sides);

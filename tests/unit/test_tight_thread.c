@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "feeler/check.h"
-#include "support/tight_rig.h"
 #include "support/rig.h"
 #include "support/thread.h"
+#include "support/tight_rig.h"
 
 static const double pi = 3.14159265358979323846;
 static bool thorough(void) { return getenv("FLR_TEST_FITS") != NULL; }
@@ -57,7 +57,8 @@ static void a_turned_nut_goes_its_pitch(void **state)
         flr_pose T = flr_world_body(rig.world, 1)->T_world_part;
         flr_pose hand = {.p = T.p};
         turned += speed;
-        hand.q = flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), 2 * pi * 10e-3 / t.pitch + turned);
+        hand.q =
+            flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), 2 * pi * 10e-3 / t.pitch + turned);
         double begin = flr_test_thread_seconds();
         flr_test_tight_step(&rig, hand);
         worst = fmax(worst, flr_test_thread_seconds() - begin);
@@ -93,10 +94,11 @@ static void a_pulled_nut_stays_on(void **state)
             flr_pose hand = on_helix(&t, 8e-3);
             double pull = i / 100 % 2 ? 1 : -1;
             hand.p.z += pull * 0.15; /* 0.1 m of stretch are 200 N */
-            if (i / 50 % 3 == 1) /* taps and blows, from all sides */
-                hand.p = flr_vec3_add(hand.p, flr_vec3_make(flr_test_random_range(&rng, -0.2, 0.2),
-                                                            flr_test_random_range(&rng, -0.2, 0.2),
-                                                            flr_test_random_range(&rng, -0.4, 0.4)));
+            if (i / 50 % 3 == 1)     /* taps and blows, from all sides */
+                hand.p =
+                    flr_vec3_add(hand.p, flr_vec3_make(flr_test_random_range(&rng, -0.2, 0.2),
+                                                       flr_test_random_range(&rng, -0.2, 0.2),
+                                                       flr_test_random_range(&rng, -0.4, 0.4)));
             flr_test_tight_step(&rig, hand);
             if (i % 5 == 0 && flr_test_tight_meet(&rig, 0, 1))
                 fail_msg("%g Hz, frame %d: triangles meet", rates[r], i);
@@ -105,7 +107,8 @@ static void a_pulled_nut_stays_on(void **state)
                 flr_quat_mul(flr_world_body(rig.world, 1)->T_world_part.q,
                              flr_quat_conjugate(on_helix(&t, 8e-3).q)));
             double play = fabs(z - 8e-3 - t.pitch * turn.z / (2 * pi));
-            if (!(play < 0.4e-3)) fail_msg("%g Hz, frame %d: the nut is off its helix by %g m", rates[r], i, play);
+            if (!(play < 0.4e-3))
+                fail_msg("%g Hz, frame %d: the nut is off its helix by %g m", rates[r], i, play);
         }
         flr_test_tight_end(&rig);
     }
@@ -133,8 +136,8 @@ static void a_loaded_nut_locks_itself(void **state)
     (void)state;
     flr_test_thread t = flr_test_thread_m16();
     t.bolt = 14e-3, t.nut = 5e-3;
-    t.sides = 120, t.nut_sides = 113;     /* or facets catch each other, all at once */
-    t.crest = t.nut_crest = 0.15e-3;      /* so that all bears at one radius */
+    t.sides = 120, t.nut_sides = 113; /* or facets catch each other, all at once */
+    t.crest = t.nut_crest = 0.15e-3;  /* so that all bears at one radius */
     double theory = flr_test_thread_locks(&t), low = 0.8 * theory, high = 1.25 * theory;
     for (int k = 0; k < (thorough() ? 7 : 5); k++) {
         double middle = (low + high) / 2;

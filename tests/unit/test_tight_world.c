@@ -1,8 +1,9 @@
 /* the exact engine: forces, limits and motion on exact distances */
 #include <math.h>
 
-#include "support/tight_rig.h"
+#include "support/quiet.h"
 #include "support/rig.h"
+#include "support/tight_rig.h"
 
 static flr_pose at(double x, double y, double z)
 {
@@ -60,13 +61,13 @@ static void a_wall_is_felt(void **state)
     assert_within(gaps[0].normal.z, 1, 1e-9);
 
     /* as far as the device goes, and no farther */
-    for (int i = 0; i < 300; i++) flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 3e-3 - i * 1e-4));
+    for (int i = 0; i < 300; i++)
+        flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 3e-3 - i * 1e-4));
     for (int i = 0; i < 100; i++) flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 33e-3));
     assert_within(flr_world_wrench(rig.world, 0).force.z, 10, 0.01);
     assert_false(flr_test_tight_meet(&rig, 0, 1));
     flr_test_tight_end(&rig);
 }
-
 
 /* ---- nothing passes through ---- */
 
@@ -106,8 +107,8 @@ static void nothing_passes_through_a_sheet(void **state)
             T.p.x = fmin(fmax(T.p.x, -0.1), 0.1);
             T.p.y = fmin(fmax(T.p.y, -0.1), 0.1);
             T.p.z = fmin(fmax(T.p.z, -0.05), 0.05);
-            T.q = flr_quat_normalize(flr_quat_mul(
-                flr_quat_from_rotation_vector(flr_vec3_scale(spin, rig.dt)), T.q));
+            T.q = flr_quat_normalize(
+                flr_quat_mul(flr_quat_from_rotation_vector(flr_vec3_scale(spin, rig.dt)), T.q));
             flr_test_tight_step(&rig, T);
             touched += rig.frame.contacts > 0;
             assert_int_equal(rig.frame.faults, 0);
@@ -164,8 +165,8 @@ static void boxes_fall_and_lie(void **state)
         assert_false(flr_test_tight_meet(&rig, 1, 2));
     }
     print_message("lie at %.3f and %.3f um above each other, %.2g J\n",
-                  1e6 * flr_test_tight_distance(&rig, 0, 1), 1e6 * flr_test_tight_distance(&rig, 1, 2),
-                  rig.frame.energy);
+                  1e6 * flr_test_tight_distance(&rig, 0, 1),
+                  1e6 * flr_test_tight_distance(&rig, 1, 2), rig.frame.energy);
     assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 10e-3, 10e-6);
     assert_within(flr_world_body(rig.world, 2)->T_world_part.p.z, 30e-3, 20e-6);
     assert_true(rig.frame.energy < 1e-7);
@@ -222,7 +223,8 @@ static void a_press_fit_can_be_drawn_out(void **state)
     assert_int_equal(count, 1);
     assert_true(found[0].tolerated == 0 && found[0].depth > 9e-6);
     /* and it does not go in again */
-    for (int i = 0; i < 300; i++) flr_test_tight_step(&rig, at(0, 0, 23e-3 - fmin(i * 1e-4, 18e-3)));
+    for (int i = 0; i < 300; i++)
+        flr_test_tight_step(&rig, at(0, 0, 23e-3 - fmin(i * 1e-4, 18e-3)));
     assert_true(flr_world_body(rig.world, 1)->T_world_part.p.z > 19.9e-3);
     assert_false(flr_test_tight_meet(&rig, 0, 1));
     /* unless it is put there */
@@ -251,7 +253,8 @@ static void a_saved_world_goes_on(void **state)
     flr_world_save(rig.world, saved);
     flr_hash hashes[2];
     for (int k = 0; k < 2; k++) {
-        for (int i = 50; i < 80; i++) flr_test_tight_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
+        for (int i = 50; i < 80; i++)
+            flr_test_tight_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
         hashes[k] = rig.frame.hash;
         assert_true(rig.frame.contacts > 0);
         assert_true(flr_world_load(rig.world, saved, size));
@@ -267,6 +270,33 @@ static void a_saved_world_goes_on(void **state)
     flr_test_tight_end(&rig);
 }
 
+/* ---- real time ---- */
+
+static uint64_t slide_on(void *context)
+{
+    flr_test_tight *rig = context;
+    uint64_t touched = 0;
+    for (int i = 0; i < 60; i++) {
+        flr_test_tight_step(rig, at(1e-3 * sin(0.1 * i), 0, 9.5e-3 + 0.8e-3 * sin(0.07 * i)));
+        touched += rig->frame.contacts > 0;
+    }
+    return touched;
+}
+
+/* Steps neither allocate nor lock nor call the system. */
+static void a_step_is_quiet(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.friction = 0.2;
+    add_plate(&rig, 40e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.1e-3));
+    flr_test_tight_make(&rig, 1);
+    flr_test_quiet(slide_on, &rig, NULL);
+    flr_test_tight_end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_wall_is_felt),
@@ -275,6 +305,7 @@ int main(void)
                                        cmocka_unit_test(boxes_fall_and_lie),
                                        cmocka_unit_test(a_box_pushes_another),
                                        cmocka_unit_test(a_press_fit_can_be_drawn_out),
-                                       cmocka_unit_test(a_saved_world_goes_on)};
+                                       cmocka_unit_test(a_saved_world_goes_on),
+                                       cmocka_unit_test(a_step_is_quiet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
