@@ -16,7 +16,7 @@ typedef struct flr_fit_header {
     flr_fit_counts counts;
     uint32_t unused;
     flr_hash mesh;
-    double asked_spacing, spacing, area, sign;
+    double asked_spacing, spacing, area;
     flr_box3 bounds;
     flr_hash content; /* of the memory */
     flr_hash self;    /* of all above */
