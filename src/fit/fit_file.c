@@ -10,7 +10,7 @@
 
 #include "fit/fit_file.h"
 
-static void set_header(const flr_fit *fit, flr_fit_header *h)
+void flr_fit_fill_header(const flr_fit *fit, flr_fit_header *h)
 {
     memset(h, 0, sizeof *h);
     memcpy(h->magic, FLR_FIT_MAGIC, sizeof h->magic);
@@ -30,7 +30,7 @@ flr_result flr_fit_write(flr_env *env, const char *path, const flr_fit *fit, flr
 {
     flr_fit_header h;
     flr_output *output;
-    set_header(fit, &h);
+    flr_fit_fill_header(fit, &h);
     flr_result result =
         flr_output_begin_with(env, path, FLR_OPEN_PRIVATE | FLR_OPEN_NO_LINK, &output, error);
     if (result != FLR_OK) return result;
