@@ -76,7 +76,6 @@ static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
                                .bounds = mesh->bounds,
                                .mesh = flr_mesh_hash(mesh)};
     fit->asked_spacing = w->def.spacing;
-    fit->sign = 1;
     flr_result result = flr_adjacency_create(mesh, &w->adjacency, error);
     if (result != FLR_OK) return result;
     w->counts.shells = w->adjacency->shell_count;
@@ -101,9 +100,7 @@ static flr_result build(workshop *w, flr_fit *fit, flr_error *error)
     if (result != FLR_OK) return result;
     flr_fit_fill(fit, w->order, w->ranges, w->def.threads);
     if (!tell(w, 0.7)) return flr_fail(error, FLR_CANCELLED, "cancelled");
-    if (!w->adjacency->border_count && !w->adjacency->flipped_count &&
-        !w->adjacency->nonmanifold_count)
-        flr_fit_find_solid(fit, w->def.threads);
+    flr_fit_find_sides(fit, w->adjacency, w->def.threads);
     fit->info.samples = w->counts.samples;
     fit->info.patches = w->counts.patches;
     fit->info.bytes = sizeof *fit + fit->size;

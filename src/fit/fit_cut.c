@@ -221,6 +221,17 @@ static uint32_t best_after(const cutting *c, const growing *g, uint32_t from, fl
     return best;
 }
 
+/* Patches whose edges all have two triangles must hang together (fit_solid.c); others need not. */
+static bool hangs_on_nothing(const cutting *c, uint32_t item_number)
+{
+    for (size_t k = 0; k < 3; k++) {
+        const uint32_t edge =
+            c->adjacency->side_edge[3 * (size_t)c->items[item_number].triangle + k];
+        if (edge == FLR_NONE || c->adjacency->edge_kind[edge] != FLR_EDGE_REGULAR) return true;
+    }
+    return false;
+}
+
 static flr_result cut_piece(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
@@ -233,7 +244,8 @@ static flr_result cut_piece(void *context, size_t piece, unsigned worker)
         take(c, &g, i, all);
         while (g.count < FLR_FIT_LANES) {
             uint32_t next = best_beside(c, &g);
-            if (next == FLR_NONE && g.count < 4) next = best_after(c, &g, i + 1, all);
+            if (next == FLR_NONE && g.count < 4 && hangs_on_nothing(c, i))
+                next = best_after(c, &g, i + 1, all);
             if (next == FLR_NONE) break;
             take(c, &g, next, all);
         }

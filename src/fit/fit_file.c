@@ -10,7 +10,7 @@
 
 #include "fit/fit_file.h"
 
-static void set_header(const flr_fit *fit, flr_fit_header *h)
+void flr_fit_fill_header(const flr_fit *fit, flr_fit_header *h)
 {
     memset(h, 0, sizeof *h);
     memcpy(h->magic, FLR_FIT_MAGIC, sizeof h->magic);
@@ -21,7 +21,6 @@ static void set_header(const flr_fit *fit, flr_fit_header *h)
     h->asked_spacing = fit->asked_spacing;
     h->spacing = fit->info.spacing;
     h->area = fit->info.area;
-    h->sign = fit->sign;
     h->bounds = fit->info.bounds;
     h->content = flr_hash_bytes(fit->memory, fit->size);
     h->self = flr_hash_bytes(h, offsetof(flr_fit_header, self));
@@ -31,7 +30,7 @@ flr_result flr_fit_write(flr_env *env, const char *path, const flr_fit *fit, flr
 {
     flr_fit_header h;
     flr_output *output;
-    set_header(fit, &h);
+    flr_fit_fill_header(fit, &h);
     flr_result result =
         flr_output_begin_with(env, path, FLR_OPEN_PRIVATE | FLR_OPEN_NO_LINK, &output, error);
     if (result != FLR_OK) return result;
@@ -55,8 +54,7 @@ static bool sound_header(const flr_fit_header *h)
     const flr_fit_counts *c = &h->counts;
     return c->triangles && c->vertices && c->samples && c->patches && c->shells &&
            c->patches <= c->triangles && c->shells <= c->triangles && finite_box(h->bounds) &&
-           isfinite(h->spacing) && isfinite(h->area) && (h->sign == 1 || h->sign == -1) &&
-           h->solid <= 1;
+           isfinite(h->spacing) && isfinite(h->area) && h->solid <= 1;
 }
 
 static bool sound_mesh(const flr_fit *fit)
@@ -139,7 +137,6 @@ flr_result flr_fit_parse(const void *bytes, size_t size, flr_fit **fit, flr_erro
         flr_fit_destroy(made);
         return flr_fail(error, FLR_BAD_INPUT, "a damaged fit: its content is wrong");
     }
-    made->sign = h.sign;
     made->asked_spacing = h.asked_spacing;
     made->info = (flr_fit_info){.triangles = h.counts.triangles,
                                 .vertices = h.counts.vertices,

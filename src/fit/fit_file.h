@@ -16,11 +16,14 @@ typedef struct flr_fit_header {
     flr_fit_counts counts;
     uint32_t unused;
     flr_hash mesh;
-    double asked_spacing, spacing, area, sign;
+    double asked_spacing, spacing, area;
     flr_box3 bounds;
     flr_hash content; /* of the memory */
     flr_hash self;    /* of all above */
 } flr_fit_header;
+
+/* The header of a fit, with its hashes. */
+void flr_fit_fill_header(const flr_fit *fit, flr_fit_header *header);
 
 /* Makes a fit of a file's bytes, which are borrowed during the call. Fails with FLR_BAD_INPUT. */
 flr_result flr_fit_parse(const void *bytes, size_t size, flr_fit **fit, flr_error *error);

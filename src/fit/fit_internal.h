@@ -65,10 +65,9 @@ typedef struct flr_fit_counts {
 struct flr_fit {
     flr_fit_info info;
     flr_fit_counts counts;
-    double asked_spacing; /* metres; as in the definition */
-    double sign;  /* of distances, for a solid: 1, or -1 where the triangles are turned inwards */
-    void *memory; /* of all that follows */
-    size_t size;  /* of the memory */
+    double asked_spacing;    /* metres; as in the definition */
+    void *memory;            /* of all that follows */
+    size_t size;             /* of the memory */
     flr_vec3 *vertices;      /* [vertices] */
     flr_triangle *triangles; /* [triangles] */
     flr_fit_sample *samples; /* [samples], by patch */
@@ -76,6 +75,8 @@ struct flr_fit {
     flr_fit_plane *planes;   /* [triangles], by patch */
     flr_fit_face *faces;     /* [triangles], by patch */
     uint32_t *shells;        /* [shells]: a vertex of each */
+    int8_t *
+        sides; /* [triangles]: 1: inside is behind it, -1: in front, 0: only the winding number tells */
     uint32_t levels;
     flr_fit_boxes
         *level[FLR_FIT_LEVELS]; /* level 0: those of the patches; the last has one entry */
@@ -107,8 +108,8 @@ flr_result flr_fit_make_samples(const flr_mesh *mesh, const flr_fit_def *def, fl
 void flr_fit_fill(flr_fit *fit, const uint32_t *order, const flr_fit_range *ranges,
                   unsigned threads);
 
-/* Finds out whether the sign of a distance follows from the nearest triangle of a closed mesh: info.solid, sign. */
-void flr_fit_find_solid(flr_fit *fit, unsigned threads);
+/* Finds out where the sign of a distance follows from the nearest triangle: sides, info.solid. */
+void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned threads);
 
 /* ---- queries ---- */
 

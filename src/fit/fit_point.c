@@ -6,8 +6,8 @@
 
 enum { STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
 
-/* Seen from this many radii, a box full of triangles is a dipole: its winding number is then off by about 1 % of itself. */
-static const double AFAR = 2.5;
+/* Seen from this many radii, a box full of triangles is a dipole: its winding number is then off by a few per cent of itself. */
+static const double AFAR = 2;
 
 /* a box that is still to be opened: an entry of the level below, or a patch */
 typedef struct waiting {
@@ -110,6 +110,16 @@ flr_fit_point_result flr_fit_point(const flr_fit *fit, flr_vec3 point, double re
 
 /* ---- which side ---- */
 
+/* The solid angle of a triangle; of one that is far away for its size that of a dipole, without an arc tangent. */
+static double solid_angle(const flr_vec3 t[3], flr_vec3 point)
+{
+    const flr_vec3 u = flr_vec3_sub(t[1], t[0]), v = flr_vec3_sub(t[2], t[0]),
+                   to = flr_vec3_sub(flr_vec3_add_scaled(t[0], 1.0 / 3, flr_vec3_add(u, v)), point);
+    const double d2 = flr_vec3_length2(to), size2 = fmax(flr_vec3_length2(u), flr_vec3_length2(v));
+    if (d2 < 9 * size2) return flr_fit_solid_angle(t, point);
+    return 0.5 * flr_vec3_dot(to, flr_vec3_cross(u, v)) / (d2 * sqrt(d2));
+}
+
 double flr_fit_winding(const flr_fit *fit, flr_vec3 point)
 {
     waiting stack[STACK];
@@ -123,7 +133,7 @@ double flr_fit_winding(const flr_fit *fit, flr_vec3 point)
             for (uint32_t i = 0; i < patch->faces; i++) {
                 flr_vec3 t[3];
                 flr_fit_triangle(fit, fit->faces[patch->first_face + i].triangle, t);
-                sum += flr_fit_solid_angle(t, point);
+                sum += solid_angle(t, point);
             }
             continue;
         }
@@ -194,18 +204,28 @@ static flr_vec3 pseudonormal(const flr_fit *fit, flr_vec3 q, double slack)
     return sum;
 }
 
+/* Does the nearest triangle tell on which side a point is? Of a mesh with holes only for points that are near it. */
+static bool triangle_tells(const flr_fit *fit, uint32_t triangle, const flr_vec3 t[3],
+                           flr_vec3 away)
+{
+    if (fit->info.solid || !fit->sides[triangle]) return fit->info.solid;
+    const double size2 = fmax(flr_vec3_length2(flr_vec3_sub(t[1], t[0])),
+                              flr_vec3_length2(flr_vec3_sub(t[2], t[0])));
+    return flr_vec3_length2(away) < size2;
+}
+
 bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uint32_t triangle)
 {
     const flr_vec3 away = flr_vec3_sub(point, nearest);
-    if (!fit->info.solid) return fabs(flr_fit_winding(fit, point)) > 0.5;
     flr_vec3 t[3];
     flr_fit_triangle(fit, triangle, t);
-    const double slack = flr_fit_rounding(flr_fit_extent(fit));
+    if (!triangle_tells(fit, triangle, t, away)) return fabs(flr_fit_winding(fit, point)) > 0.5;
+    const double slack = flr_fit_rounding(flr_fit_extent(fit)), sign = fit->sides[triangle];
     if (angle_at(t, nearest, slack) > 6) {
         const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
-        return fit->sign * flr_vec3_dot(away, n) < 0;
+        return sign * flr_vec3_dot(away, n) < 0;
     }
-    return fit->sign * flr_vec3_dot(away, pseudonormal(fit, nearest, slack)) < 0;
+    return sign * flr_vec3_dot(away, pseudonormal(fit, nearest, slack)) < 0;
 }
 
 bool flr_fit_inside(const flr_fit *fit, flr_vec3 point)

@@ -43,8 +43,8 @@ static void check_samples(const flr_mesh *mesh, double spacing)
     for (uint32_t i = 0; i < mesh->triangle_count; i++) {
         flr_vec3 t[3];
         flr_fit_triangle(fit, i, t);
-        area += 0.5 * flr_vec3_length(
-                          flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
+        area += 0.5 *
+                flr_vec3_length(flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
     }
     unsigned char *seen = calloc(mesh->vertex_count, 1);
     for (uint32_t i = 0; i < info.samples; i++) {
@@ -93,9 +93,9 @@ static void samples_cover_the_surface(void **state)
         flr_fit_triangle(fit, flr_test_random_below(&random, info.triangles), t);
         double x = flr_test_random_range(&random, 0, 1), y = flr_test_random_range(&random, 0, 1);
         if (x + y > 1) x = 1 - x, y = 1 - y;
-        const flr_vec3 p = flr_vec3_add(
-            t[0], flr_vec3_add(flr_vec3_scale(flr_vec3_sub(t[1], t[0]), x),
-                               flr_vec3_scale(flr_vec3_sub(t[2], t[0]), y)));
+        const flr_vec3 p =
+            flr_vec3_add(t[0], flr_vec3_add(flr_vec3_scale(flr_vec3_sub(t[1], t[0]), x),
+                                            flr_vec3_scale(flr_vec3_sub(t[2], t[0]), y)));
         double least = INFINITY;
         for (uint32_t k = 0; k < info.samples; k++)
             least = fmin(least, flr_vec3_distance(p, flr_fit_samples(fit)[k].point));
@@ -136,10 +136,10 @@ static void check_points(const flr_mesh *mesh, flr_test_random *random, int coun
         const flr_vec3 v = mesh->vertices[flr_test_random_below(random, mesh->vertex_count)];
         flr_vec3 p = v;
         if (i % 7)
-            p = flr_vec3_add(v, flr_vec3_make(flr_test_random_range(random, -far, far) * info.size,
-                                              flr_test_random_range(random, -far, far) * info.size,
-                                              flr_test_random_range(random, -far, far) *
-                                                  info.size));
+            p = flr_vec3_add(v,
+                             flr_vec3_make(flr_test_random_range(random, -far, far) * info.size,
+                                           flr_test_random_range(random, -far, far) * info.size,
+                                           flr_test_random_range(random, -far, far) * info.size));
         check_point(fit, mesh, p);
     }
     flr_fit_destroy(fit);
@@ -205,7 +205,8 @@ static void rubbish_equals_the_reference(void **state)
                                              flr_test_random_range(&random, -size, size),
                                              flr_test_random_range(&random, -size, size));
             if (i % 5 == 1) v[2] = v[1]; /* a segment */
-            if (i % 7 == 2) s.vertices[v[2]] = flr_vec3_lerp(s.vertices[v[0]], s.vertices[v[1]], 0.3);
+            if (i % 7 == 2)
+                s.vertices[v[2]] = flr_vec3_lerp(s.vertices[v[0]], s.vertices[v[1]], 0.3);
             if (i % 11 == 3) v[1] = v[2] = v[0]; /* a point */
             flr_test_shape_triangle(&s, v[0], v[1], v[2]);
         }

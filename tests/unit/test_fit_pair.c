@@ -331,9 +331,9 @@ static void a_peg_equals_all_pairs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solids_equal_all_pairs),     cmocka_unit_test(containment_is_interference),
-        cmocka_unit_test(a_tight_fit_is_exact),       cmocka_unit_test(invalid_poses_find_nothing),
-        cmocka_unit_test(motions_stop_in_time),       cmocka_unit_test(sliding_is_free),
+        cmocka_unit_test(solids_equal_all_pairs), cmocka_unit_test(containment_is_interference),
+        cmocka_unit_test(a_tight_fit_is_exact),   cmocka_unit_test(invalid_poses_find_nothing),
+        cmocka_unit_test(motions_stop_in_time),   cmocka_unit_test(sliding_is_free),
         cmocka_unit_test(a_peg_equals_all_pairs),
     };
     return cmocka_run_group_tests_name("fit pair", tests, NULL, NULL);
