@@ -118,9 +118,9 @@ typedef struct flr_tight_params {
      * up to this depth; default 2e-3 */
     double overlap;
     double range; /* metres: distances of pairs are known up to here; default 1e-3 */
-    /* units of about 10 ns that distances and checks may take in a step, for each millisecond of it; 0:
-     * as many as it takes; default 200000. Most steps begin where the last one was checked, and need not
-     * ask again: that counts all the same. What could not be checked is not gone */
+    /* units of about 10 ns that distances and checks may take in a step, for each millisecond of it or
+     * part of one, and again the last distance of each check, with which the next step begins; 0: as many as it takes;
+     * default 400000. What could not be checked is not gone */
     uint64_t budget;
 } flr_tight_params;
 

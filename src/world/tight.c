@@ -21,7 +21,7 @@ flr_tight_params flr_default_tight_params(void)
                               .wall = 2000,
                               .overlap = 2e-3,
                               .range = 1e-3,
-                              .budget = 200000};
+                              .budget = 400000};
 }
 
 double flr_world_felt_mass(const flr_world_params *params)
@@ -178,7 +178,7 @@ double flr_tight_travel(const flr_world *w, uint32_t part)
 static void begin(flr_world *w)
 {
     flr_tight *e = w->tight;
-    double budget = ceil((double)w->params.exact.budget * w->def.dt / 0.001);
+    double budget = ceil((double)w->params.exact.budget * fmax(w->def.dt, 0.001) / 0.001);
     e->budget = budget < 1e15 ? (uint64_t)budget : 0;
     e->spent = 0;
     e->touch_count = 0;

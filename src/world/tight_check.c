@@ -77,8 +77,11 @@ static double march(flr_world *w, flr_tight_near *n, double travel, flr_fit_resu
 {
     double free = 0, lower = n->lower;
     *last = n->result;
+    double near =
+        fmax(0, lower - FLR_TIGHT_CLEAR) / travel; /* of the motion, which is free for sure */
+    if (near >= 1) return 1;
     if (travel > STRIDE && !w->plans[n->a].moves && n->tolerated == 0 && n->lower > 0)
-        return lower - FLR_TIGHT_CLEAR >= travel ? 1 : march_far(w, n, last, frame);
+        return fmax(near, march_far(w, n, last, frame));
     while (free < 1) {
         /* so far it is free for sure */
         double sure = free + fmax(0, lower - FLR_TIGHT_CLEAR) / travel;

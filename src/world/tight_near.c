@@ -163,12 +163,11 @@ bool flr_tight_look_ahead(flr_world *w, flr_tight_near *n, flr_pose T, flr_fit_r
         if (p->moves) far += may_come(w, part, p->result.twist);
     }
     flr_fit_params ask = params_of(w, n, far);
-    if (!flr_tight_left(e, &ask.budget)) return false;
+    ask.budget = e->budget; /* it counts when the next step uses it, or asks the same again */
     bool room = e->raw_count + FLR_TIGHT_RAW <= FLR_TIGHT_SPOTS &&
                 (n->ahead || e->ahead_count[1] < e->near_capacity);
     flr_fit_contact *list = e->raw[1] + e->raw_count;
     flr_fit_pair_query(n->fits, T, &ask, room ? list : NULL, room ? FLR_TIGHT_RAW : 0, result);
-    e->spent += result->work;
     frame->points_tested += result->work;
     if (!result->complete) return false;
     if (!room) return true;
