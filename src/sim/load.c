@@ -99,7 +99,7 @@ static void add_bare(load_job *l, bool moving)
         flr_vec3 size = flr_box3_size(m->shape->mesh->mesh->bounds);
         double area = size.x * size.y + size.y * size.z + size.z * size.x;
         double work = 1e4 + area / (m->shape->voxel * m->shape->voxel);
-        bool stays = !l->scene->contact.spheres;
+        bool stays = l->scene->contact.engine == FLR_ENGINE_SHELL;
         for (uint32_t k = 0; k < l->members.count; k++)
             stays = stays && (l->members.list[k].shape != m->shape ||
                               l->members.list[k].kind == FLR_PART_STATIC);
@@ -192,6 +192,7 @@ static void take_scene(flr_engine *e, load_job *l)
     memcpy(e->file_hash, l->hash, sizeof l->hash);
     e->altered = false;
     e->tuning.world = flr_scene_params(l->scene);
+    flr_engine_choose_contact(&e->def, &e->tuning.world);
     e->tuning.world.step.gravity = l->scene->gravity;
     e->tuning.world.step.travel = flr_default_parameters().world.step.travel;
     e->preset = e->tuning;
