@@ -39,9 +39,6 @@ static uint32_t number_fits(flr_tight *e, const flr_world_part *parts)
         flr_tight_part *p = &e->parts[i];
         p->fit = parts[i].fit;
         if (!p->fit) continue;
-        flr_fit_info info = flr_fit_get_info(p->fit);
-        p->middle = flr_box3_centre(info.bounds);
-        p->radius = 0.5 * flr_vec3_length(flr_box3_size(info.bounds));
         uint32_t same = 0;
         while (same < i && e->parts[same].fit != p->fit) same++;
         p->kind = same < i ? e->parts[same].kind : kinds++;

@@ -54,12 +54,9 @@ typedef struct flr_tight_block {
 typedef struct flr_tight_part {
     const flr_fit *fit;
     uint32_t kind; /* number of the fit among different ones */
-    flr_vec3 middle;
-    double radius; /* metres: of a sphere around it, part's frame */
     /* of the step */
-    double travel; /* metres: how far any of its points went in the step before */
-    uint32_t near_count;
-    bool pairs_with_moving;
+    double travel;          /* metres: how far any of its points went in the step before */
+    bool pairs_with_moving; /* some other that is near moves, too */
     uint32_t block_count;
     flr_tight_block blocks[FLR_TIGHT_EXTRA];
     int newest; /* pass in which its motion was changed last */

@@ -251,8 +251,7 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
     uint32_t ahead = 0;
     e->near_count = e->spot_count = 0;
     swap_ahead(e);
-    for (uint32_t i = 0; i < e->part_count; i++)
-        e->parts[i].near_count = 0, e->parts[i].pairs_with_moving = false;
+    for (uint32_t i = 0; i < e->part_count; i++) e->parts[i].pairs_with_moving = false;
     for (size_t i = 0; i < found.count && e->near_count < e->near_capacity; i++) {
         uint32_t high = (uint32_t)(found.keys[i] >> 32), low = (uint32_t)found.keys[i];
         bool both = w->plans[high].moves && w->plans[low].moves, swap = !w->plans[high].moves;
@@ -262,7 +261,6 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
         n->fits = e->pairs[e->parts[n->a].kind * e->kind_count + e->parts[n->b].kind];
         ask(w, n, &ahead);
         report(w, n, &e->gaps[e->near_count++]);
-        e->parts[n->a].near_count++, e->parts[n->b].near_count++;
         if (both) e->parts[n->a].pairs_with_moving = e->parts[n->b].pairs_with_moving = true;
         frame->lower = fmin(frame->lower, n->result.lower);
         frame->upper = fmin(frame->upper, n->result.upper);

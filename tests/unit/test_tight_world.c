@@ -270,6 +270,58 @@ static void a_saved_world_goes_on(void **state)
     flr_test_tight_end(&rig);
 }
 
+/* ---- stability ---- */
+
+/* A hand with mass that feels the force: pressed on a plate and drawn over it. Returns what is left of the force above its
+ * running mean, as a share of it. */
+static double buzz(double wall, double friction, bool draw, double *mean)
+{
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.exact.wall = wall;
+    rig.params.friction = friction;
+    add_plate(&rig, 60e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.5e-3));
+    flr_test_tight_make(&rig, 1);
+    flr_vec3 x = flr_vec3_make(0, 0, 10.5e-3), v = {0};
+    double sum = 0, square = 0, slow = 0, count = 0;
+    for (int i = 0; i < 1500; i++) {
+        double t = i * 1e-3;
+        flr_vec3 target =
+            flr_vec3_make(draw ? 8e-3 * sin(4 * t) : 0, 0, 10.5e-3 - 15e-3 * fmin(1, t / 0.4));
+        flr_test_tight_step(&rig, flr_pose_make(x, flr_quat_identity()));
+        flr_vec3 felt = flr_world_wrench(rig.world, 0).force;
+        /* an arm of 300 N/m and 15 N s/m, 0.6 kg with the device */
+        flr_vec3 f = flr_vec3_add_scaled(flr_vec3_scale(flr_vec3_sub(target, x), 300), -15, v);
+        v = flr_vec3_add_scaled(v, 1e-3 / 0.6, flr_vec3_add(f, felt));
+        x = flr_vec3_add_scaled(x, 1e-3, v);
+        assert_int_equal(rig.frame.faults, 0);
+        slow += (felt.z - slow) / 20;
+        if (i < 900) continue;
+        sum += felt.z, square += (felt.z - slow) * (felt.z - slow), count++;
+    }
+    flr_test_tight_end(&rig);
+    *mean = sum / count;
+    return sqrt(square / count) / *mean;
+}
+
+static void a_hand_on_a_wall_is_quiet(void **state)
+{
+    (void)state;
+    const double walls[] = {2000, 5000, 10000, 20000};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) {
+            double mean, rest = buzz(walls[i], k == 2 ? 0.3 : 0, k > 0, &mean);
+            print_message("%5.0f N/m, %s: %.2f N, buzz %.3f %%\n", walls[i],
+                          k == 2   ? "drawn, rough"
+                          : k == 1 ? "drawn"
+                                   : "pressed",
+                          mean, 100 * rest);
+            assert_true(mean > 3 && mean < 6);
+            assert_true(rest < 0.01);
+        }
+}
+
 /* ---- real time ---- */
 
 static uint64_t slide_on(void *context)
@@ -306,6 +358,7 @@ int main(void)
                                        cmocka_unit_test(a_box_pushes_another),
                                        cmocka_unit_test(a_press_fit_can_be_drawn_out),
                                        cmocka_unit_test(a_saved_world_goes_on),
+                                       cmocka_unit_test(a_hand_on_a_wall_is_quiet),
                                        cmocka_unit_test(a_step_is_quiet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
