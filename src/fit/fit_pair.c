@@ -34,8 +34,10 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
                      samples = made->parts[i]->counts.samples;
         made->near[i] = calloc(samples, sizeof *made->near[i]);
         made->touched[i] = calloc(words, sizeof *made->touched[i]);
-        ok = ok && made->near[i] && made->touched[i];
-        made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i];
+        made->side[i] = calloc(made->parts[i]->counts.vertices, 1);
+        ok = ok && made->near[i] && made->touched[i] && made->side[i];
+        made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i] +
+                       made->parts[i]->counts.vertices;
     }
     if (!ok) {
         flr_fit_pair_destroy(made);
@@ -51,6 +53,7 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
     for (int i = 0; i < 2; i++) {
         free(pair->near[i]);
         free(pair->touched[i]);
+        free(pair->side[i]);
     }
     free(pair);
 }
@@ -493,7 +496,6 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
                        .params = *params,
                        .T_a_b = T_a_b,
                        .out = {flr_pose_inverse(T_a_b), T_a_b},
-                       .reach = params->reach > 0 ? params->reach : 0,
                        .triangles = {FLR_NONE, FLR_NONE},
                        .max_work = params->budget ? params->budget : UINT64_MAX,
                        .skipped2 = INFINITY};
@@ -502,6 +504,9 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
         memset(pair->touched[side], 0,
                (q.parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
     }
+    /* a patch that is not touched is to be wholly inside or outside */
+    const double little = 1e-9 * fmin(q.parts[0]->info.size, q.parts[1]->info.size);
+    q.reach = params->reach > little ? params->reach : little;
     const double most = params->max_distance > 0 ? params->max_distance : 0;
     q.best.distance2 = most * most * (1 + 4 * DBL_EPSILON) + DBL_MIN;
     set_limit(&q);
