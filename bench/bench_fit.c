@@ -13,8 +13,8 @@
 #include "feeler/gauge.h"
 #include "feeler/mesh_io.h"
 
-enum { POSES = 400, CONTACTS = 1 << 16, AROUND = 96 };
-static const double WIDE = 1.5e-3, TURN = 3e-3, REACH = 5e-4; /* of the part's size; radians */
+enum { POSES = 100, CONTACTS = 1 << 16, AROUND = 96 };
+static const double WIDE = 3e-4, TURN = 3e-4, REACH = 5e-4; /* of the part's size; radians */
 
 typedef struct setup {
     flr_mesh *meshes[2];
@@ -54,35 +54,39 @@ static double thread_us(void)
 
 /* ---- parts ---- */
 
-/* A cylinder along z, closed by fans, or a ring of that inner radius and twice the outer, without its ends. */
-static flr_result make_cylinder(double radius, double height, bool ring, flr_mesh **mesh,
+/* A cylinder along z, closed by fans; or, with an outer radius, a tube around it. */
+static flr_result make_cylinder(double radius, double outer, double height, flr_mesh **mesh,
                                 flr_error *error)
 {
-    enum { ROWS = 24 };
-    flr_vec3 v[AROUND * (ROWS + 1) + 2];
-    flr_triangle t[2 * AROUND * ROWS + 2 * AROUND];
+    enum { ROWS = 24, WALL = AROUND * (ROWS + 1), TOP = ROWS * AROUND };
+    flr_vec3 v[WALL + 2 * AROUND];
+    flr_triangle t[2 * AROUND * ROWS + 6 * AROUND];
     uint32_t n = 0;
-    for (uint32_t r = 0; r <= ROWS; r++)
-        for (uint32_t i = 0; i < AROUND; i++) {
-            const double angle = 2 * acos(-1) * i / AROUND;
-            v[r * AROUND + i] = flr_vec3_make(radius * cos(angle), radius * sin(angle),
-                                              height * ((double)r / ROWS - 0.5));
-        }
-    const uint32_t low = AROUND * (ROWS + 1), high = low + 1;
-    v[low] = flr_vec3_make(0, 0, -height / 2), v[high] = flr_vec3_make(0, 0, height / 2);
     for (uint32_t i = 0; i < AROUND; i++) {
-        const uint32_t k = (i + 1) % AROUND, top = ROWS * AROUND;
-        for (uint32_t r = 0; r < top; r += AROUND) {
+        const double x = cos(2 * acos(-1) * i / AROUND), y = sin(2 * acos(-1) * i / AROUND);
+        for (uint32_t r = 0; r <= ROWS; r++)
+            v[r * AROUND + i] =
+                flr_vec3_make(radius * x, radius * y, height * ((double)r / ROWS - 0.5));
+        /* outer rings; of a cylinder, the middles of its ends */
+        v[WALL + i] = flr_vec3_make(outer * x, outer * y, -height / 2);
+        v[WALL + AROUND + i] = flr_vec3_make(outer * x, outer * y, height / 2);
+    }
+    for (uint32_t i = 0; i < AROUND; i++) {
+        const uint32_t k = (i + 1) % AROUND, low = WALL, high = WALL + AROUND;
+        for (uint32_t r = 0; r < TOP; r += AROUND) {
             t[n++] = (flr_triangle){{r + i, r + k, r + AROUND + k}};
             t[n++] = (flr_triangle){{r + i, r + AROUND + k, r + AROUND + i}};
         }
-        t[n++] = (flr_triangle){{low, k, i}};
-        t[n++] = (flr_triangle){{high, top + i, top + k}};
+        t[n++] = (flr_triangle){{low + k, k, i}};
+        t[n++] = (flr_triangle){{high + k, TOP + i, TOP + k}};
+        if (!(outer > 0)) continue;
+        t[n++] = (flr_triangle){{low + k, i, low + i}};
+        t[n++] = (flr_triangle){{high + k, high + i, TOP + i}};
+        t[n++] = (flr_triangle){{low + k, low + i, high + i}};
+        t[n++] = (flr_triangle){{low + k, high + i, high + k}};
     }
-    /* the ends of a ring lie far outside: the fans become cones around the wall */
-    if (ring) v[low] = flr_vec3_make(0, 0, -height / 2), v[high] = v[low];
     flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = high + 1;
+    def.vertices = v, def.vertex_count = WALL + 2 * AROUND;
     def.triangles = t, def.triangle_count = n;
     return flr_mesh_create(&def, mesh, error);
 }
@@ -94,8 +98,7 @@ static flr_result read_part(flr_env *env, const char *folder, const char *line, 
     char file[200], path[4096];
     double m[12];
     if (sscanf(line, "%*s %199s %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", file, &m[0],
-               &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10],
-               &m[11]) != 13)
+               &m[1], &m[2], &m[3], &m[4], &m[5], &m[6], &m[7], &m[8], &m[9], &m[10], &m[11]) != 13)
         return flr_fail(error, FLR_BAD_INPUT, "%s/assembly.txt: a line is not id, file, 12 numbers",
                         folder);
     const flr_mat3 turn = {{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}};
@@ -140,8 +143,7 @@ static flr_result set_up(flr_env *env, setup *s, flr_error *error)
     s->seconds = 1e-9 * (double)(flr_clock_ns(env) - begin);
     for (int i = 0; i < 2 && result == FLR_OK; i++)
         result = flr_gauge_part_create(s->meshes[i], &s->gauges[i], error);
-    if (result == FLR_OK)
-        result = flr_fit_pair_create(s->fits[0], s->fits[1], &s->pair, error);
+    if (result == FLR_OK) result = flr_fit_pair_create(s->fits[0], s->fits[1], &s->pair, error);
     s->contacts = malloc(CONTACTS * sizeof *s->contacts);
     if (result == FLR_OK && !s->contacts)
         result = flr_fail(error, FLR_NO_MEMORY, "out of memory for contacts");
@@ -218,14 +220,16 @@ static void tell(const flr_bench_options *options, const char *name, const setup
     }
     const double bytes = (double)(a.bytes + b.bytes) / triangles, rate = triangles / s->seconds;
     if (options->json)
-        fprintf(out,
-                "%s\n  {\"name\": \"%s\", \"triangles\": [%u, %u], \"poses\": %zu, \"interfering\": %u, "
-                "\"contacts\": %.1f, \"us\": {\"all\": [%.1f, %.1f, %.1f], \"contacts\": [%.1f, "
-                "%.1f, %.1f], \"gauge\": [%.1f, %.1f, %.1f]}, \"worst_error\": %.3g, \"wrong\": %u, "
-                "\"bytes_per_triangle\": %.1f, \"triangles_per_second\": %.0f}",
-                first ? "" : ",", name, a.triangles, b.triangles, poses, f->interfering,
-                f->contacts, p[0][0], p[0][1], p[0][2], p[1][0], p[1][1], p[1][2], p[2][0],
-                p[2][1], p[2][2], f->worst, f->wrong, bytes, rate);
+        fprintf(
+            out,
+            "%s\n  {\"name\": \"%s\", \"triangles\": [%u, %u], \"poses\": %zu, \"interfering\": "
+            "%u, "
+            "\"contacts\": %.1f, \"us\": {\"all\": [%.1f, %.1f, %.1f], \"contacts\": [%.1f, "
+            "%.1f, %.1f], \"gauge\": [%.1f, %.1f, %.1f]}, \"worst_error\": %.3g, \"wrong\": %u, "
+            "\"bytes_per_triangle\": %.1f, \"triangles_per_second\": %.0f}",
+            first ? "" : ",", name, a.triangles, b.triangles, poses, f->interfering, f->contacts,
+            p[0][0], p[0][1], p[0][2], p[1][0], p[1][1], p[1][2], p[2][0], p[2][1], p[2][2],
+            f->worst, f->wrong, bytes, rate);
     else
         fprintf(out,
                 "%-24s %7u %7u %6u %8.0f %8.0f %8.0f %8.0f %8.0f %8.0f %9.0f %9.0f %9.2g %6u %6.0f "
@@ -259,11 +263,12 @@ flr_result flr_bench_fit(flr_env *env, const flr_bench_options *options, FILE *o
     if (options->json)
         fputs(", \"fit_distance\": [", out);
     else
-        fprintf(out,
-                "best of %u for each pose, processor time, us; distance and contacts / contacts only / "
-                "gauge\n%-24s %7s %7s %6s %8s %8s %8s %8s %8s %8s %9s %9s %9s %6s %6s %7s\n",
-                options->repeat, "pair", "static", "moving", "meet", "contacts", "p50", "p99",
-                "max", "p50", "p99", "gauge p50", "gauge p99", "error", "wrong", "B/tri", "Mtri/s");
+        fprintf(
+            out,
+            "best of %u for each pose, processor time, us; distance and contacts / contacts only / "
+            "gauge\n%-24s %7s %7s %6s %8s %8s %8s %8s %8s %8s %9s %9s %9s %6s %6s %7s\n",
+            options->repeat, "pair", "static", "moving", "meet", "contacts", "p50", "p99", "max",
+            "p50", "p99", "gauge p50", "gauge p99", "error", "wrong", "B/tri", "Mtri/s");
     flr_result result = FLR_OK;
     if (options->scene) {
         setup s = {.T_a_b = flr_pose_identity()};
@@ -278,9 +283,9 @@ flr_result flr_bench_fit(flr_env *env, const flr_bench_options *options, FILE *o
         static const char *const names[] = {"shaft, gap 0.1 mm", "shaft, gap 0.02 mm"};
         for (int i = 0; i < 2 && result == FLR_OK; i++) {
             setup s = {.T_a_b = flr_pose_identity()};
-            result = make_cylinder(0.01, 0.05, true, &s.meshes[0], error);
+            result = make_cylinder(0.01, 0.015, 0.05, &s.meshes[0], error);
             if (result == FLR_OK)
-                result = make_cylinder(0.01 - gaps[i], 0.03, false, &s.meshes[1], error);
+                result = make_cylinder(0.01 - gaps[i], 0, 0.03, &s.meshes[1], error);
             if (result == FLR_OK)
                 result = bench_pair(env, options, names[i], &s, i == 0, out, error);
             free_setup(&s);

@@ -83,8 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t length = file_size;
     if (bytes[0] & 2) length = ((size_t)bytes[1] << 8 | bytes[2]) * 32 % file_size;
     for (size_t i = 3; i + 7 <= size; i += 7) {
-        const size_t at = (bytes[i] | (size_t)bytes[i + 1] << 8 | (size_t)bytes[i + 2] << 16) %
-                          (file_size / 4);
+        const size_t at =
+            (bytes[i] | (size_t)bytes[i + 1] << 8 | (size_t)bytes[i + 2] << 16) % (file_size / 4);
         memcpy(forged + 4 * at, bytes + i + 3, 4);
     }
     if (!(bytes[0] & 1) && length > sizeof(flr_fit_header)) {

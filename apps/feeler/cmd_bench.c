@@ -160,7 +160,8 @@ static const flr_option options[] = {
     {.name = "scene",
      .type = FLR_OPTION_PATH,
      .argument = "SCENE",
-     .help = "scene file or name of a scenario, for serve (default bay); folder with an assembly.txt, for fit-distance",
+     .help = "scene file or name of a scenario, for serve (default bay); folder with an "
+             "assembly.txt, for fit-distance",
      .offset = offsetof(bench_values, scene)},
     {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
     {.name = NULL},

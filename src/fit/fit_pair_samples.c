@@ -116,7 +116,8 @@ static int8_t side_of(flr_fit_query *q, int side, const flr_fit_patch *p)
     int8_t *sides = q->pair->side[side], known = 0;
     const flr_fit_face *faces = part->faces + p->first_face;
     for (uint32_t i = 0; i < p->faces && !known; i++)
-        for (int k = 0; k < 3 && !known; k++) known = sides[part->triangles[faces[i].triangle].v[k]];
+        for (int k = 0; k < 3 && !known; k++)
+            known = sides[part->triangles[faces[i].triangle].v[k]];
     if (!known) {
         const uint32_t vertex = part->triangles[faces[0].triangle].v[0];
         const flr_vec3 at = seen(q, side, part->vertices[vertex]);
