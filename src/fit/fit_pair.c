@@ -249,7 +249,10 @@ static void compare(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
     if (q->best.distance2 > 0 && (q->least >= limit || try_sides(q, &m, q->least)))
         measure_pairs(q, &m);
     /* the samples of a patch lie between its vertices */
-    if (!(q->reach > 0) || !try_sides(q, &m, q->reach)) return;
+    const float near = limit_of(&m, q->reach);
+    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, near, false) ||
+        q->kernel->apart(m.b, &m.lanes_a, m.shift_b, near, false) || !try_sides(q, &m, q->reach))
+        return;
     flr_fit_try_samples(q, 1, v->patch, patch, m.kept_a, m.shift_a, m.slack);
     flr_fit_try_samples(q, 0, patch, v->patch, m.kept_b, m.shift_b, m.slack);
 }
