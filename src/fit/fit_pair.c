@@ -269,8 +269,9 @@ static room room_of(const flr_fit_query *q, const double centre[3], const double
     room r;
     for (int k = 0; k < 3; k++) {
         const double more = half[k] + q->limit + 1e-6 * (half[k] + fabs(centre[k]));
-        r.low[k] = (float)(centre[k] - more);
-        r.high[k] = (float)(centre[k] + more);
+        /* finite, so that boxes that are not used stay outside */
+        r.low[k] = (float)fmax(centre[k] - more, -(double)FLT_MAX);
+        r.high[k] = (float)fmin(centre[k] + more, (double)FLT_MAX);
     }
     return r;
 }
