@@ -204,7 +204,8 @@ static void tell_offset(flr_cli *cli, const run_job *j, flr_target target)
     double way = flr_vec3_length(flr_vec3_sub(begin.p, part->T_start.p));
     flr_quat turn = flr_quat_mul(begin.q, flr_quat_conjugate(part->T_start.q));
     double angle = flr_vec3_length(flr_quat_to_rotation_vector(turn));
-    if (way < 0.5 * j->stage->voxel && angle < 0.01) return;
+    const double voxel = j->stage->voxel > 0 ? j->stage->voxel : 2e-5; /* exact contact has none */
+    if (way < 0.5 * voxel && angle < 0.01) return;
     char safe[FLR_SAFE_SIZE];
     flr_warn(
         cli,

@@ -63,18 +63,20 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   (unsigned long long)r->touching_frames,
                   flr_noun(r->touching_frames, "frame", "frames"), r->max_depth * 1e3,
                   r->frames ? (double)r->segments / (double)r->frames : 0);
+    const bool exact = flr_world_get_params(stage->world)->engine == FLR_ENGINE_EXACT;
     unsigned layer = flr_world_get_params(stage->world)->contact.force_layer;
     if (!point || r->contact_frames) {
         flr_print(cli, "  contact in %llu %s, at most %u at once; potential penetration in %llu",
                   (unsigned long long)r->contact_frames,
                   flr_noun(r->contact_frames, "frame", "frames"), r->most_contacts,
                   (unsigned long long)r->penetration_frames);
-        if (layer < 2)
+        if (exact)
+            flr_print(cli, "\n");
+        else if (layer < 2)
             flr_print(cli, ", as every contact is with force layer %u\n", layer);
         else
             flr_print(cli, " (ratio %.2g)\n", ratio(r));
     }
-    const bool exact = flr_world_get_params(stage->world)->engine == FLR_ENGINE_EXACT;
     if (exact && isfinite(r->upper))
         print_clearance(cli, r);
     else if (isfinite(r->upper))

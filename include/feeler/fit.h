@@ -14,7 +14,7 @@
  *               faces as `spacing` asks for. Each stands for a piece of the surface; the areas of
  *               all samples add up to the area of the mesh, so a sum over samples depends neither on
  *               voxels nor on how finely a face is triangulated
- *   near cells  for places near the surface: which triangles can be nearest to a point here
+ *   patches     flat pieces of at most 16 triangles, with a tree of boxes above: what a query compares
  *
  * All distances are those to the triangles themselves, in double precision: they equal what
  * flr_fit_reference_point() and flr_fit_reference_pair() find by comparing everything with

@@ -104,9 +104,12 @@ static bool sound_levels(const flr_fit *fit)
         const uint64_t count = (below + FLR_FIT_WIDE - 1) / FLR_FIT_WIDE;
         for (uint64_t i = 0; i < count * FLR_FIT_WIDE; i++) {
             const flr_fit_boxes *b = &fit->level[level][i / FLR_FIT_WIDE];
-            for (int k = 0; k < 3; k++)
-                if ((b->low[k][i % FLR_FIT_WIDE] <= b->high[k][i % FLR_FIT_WIDE]) != (i < below))
+            for (int k = 0; k < 3; k++) {
+                const float low = b->low[k][i % FLR_FIT_WIDE], high = b->high[k][i % FLR_FIT_WIDE];
+                /* no box is to meet one that is not used */
+                if (i < below ? !(low <= high) : !(low == INFINITY && high == -INFINITY))
                     return false;
+            }
         }
         below = count;
     }

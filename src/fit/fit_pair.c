@@ -34,8 +34,10 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
                      samples = made->parts[i]->counts.samples;
         made->near[i] = calloc(samples, sizeof *made->near[i]);
         made->touched[i] = calloc(words, sizeof *made->touched[i]);
-        ok = ok && made->near[i] && made->touched[i];
-        made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i];
+        made->side[i] = calloc(made->parts[i]->counts.vertices, 1);
+        ok = ok && made->near[i] && made->touched[i] && made->side[i];
+        made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i] +
+                       made->parts[i]->counts.vertices;
     }
     if (!ok) {
         flr_fit_pair_destroy(made);
@@ -51,6 +53,7 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
     for (int i = 0; i < 2; i++) {
         free(pair->near[i]);
         free(pair->touched[i]);
+        free(pair->side[i]);
     }
     free(pair);
 }
@@ -246,7 +249,10 @@ static void compare(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
     if (q->best.distance2 > 0 && (q->least >= limit || try_sides(q, &m, q->least)))
         measure_pairs(q, &m);
     /* the samples of a patch lie between its vertices */
-    if (!(q->reach > 0) || !try_sides(q, &m, q->reach)) return;
+    const float near = limit_of(&m, q->reach);
+    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, near, false) ||
+        q->kernel->apart(m.b, &m.lanes_a, m.shift_b, near, false) || !try_sides(q, &m, q->reach))
+        return;
     flr_fit_try_samples(q, 1, v->patch, patch, m.kept_a, m.shift_a, m.slack);
     flr_fit_try_samples(q, 0, patch, v->patch, m.kept_b, m.shift_b, m.slack);
 }
@@ -263,8 +269,9 @@ static room room_of(const flr_fit_query *q, const double centre[3], const double
     room r;
     for (int k = 0; k < 3; k++) {
         const double more = half[k] + q->limit + 1e-6 * (half[k] + fabs(centre[k]));
-        r.low[k] = (float)(centre[k] - more);
-        r.high[k] = (float)(centre[k] + more);
+        /* finite, so that boxes that are not used stay outside */
+        r.low[k] = (float)fmax(centre[k] - more, -(double)FLT_MAX);
+        r.high[k] = (float)fmin(centre[k] + more, (double)FLT_MAX);
     }
     return r;
 }
@@ -493,7 +500,6 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
                        .params = *params,
                        .T_a_b = T_a_b,
                        .out = {flr_pose_inverse(T_a_b), T_a_b},
-                       .reach = params->reach > 0 ? params->reach : 0,
                        .triangles = {FLR_NONE, FLR_NONE},
                        .max_work = params->budget ? params->budget : UINT64_MAX,
                        .skipped2 = INFINITY};
@@ -502,6 +508,9 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
         memset(pair->touched[side], 0,
                (q.parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
     }
+    /* a patch that is not touched is to be wholly inside or outside */
+    const double little = 1e-9 * fmin(q.parts[0]->info.size, q.parts[1]->info.size);
+    q.reach = params->reach > little ? params->reach : little;
     const double most = params->max_distance > 0 ? params->max_distance : 0;
     q.best.distance2 = most * most * (1 + 4 * DBL_EPSILON) + DBL_MIN;
     set_limit(&q);

@@ -1,5 +1,6 @@
 /* samples near the other part: which triangle is nearest, and which samples are deep inside */
 #include <math.h>
+#include <string.h>
 
 #include "fit/fit_query.h"
 #include "fit/fit_triangle.h"
@@ -107,28 +108,66 @@ static bool contained(const flr_fit_query *q, int side)
     return false;
 }
 
-/* Notes what is inside without being near the surface of the other part. In a patch that was found not to be near it, all
- * samples are inside or none is. */
-static void note_deep(flr_fit_query *q, int side, uint32_t patch, flr_fit_contact *contacts,
-                      uint32_t capacity, flr_fit_result *result)
+/* The side of a patch that is not near the other part's surface: that of any of its vertices. Where a neighbour has told
+ * none of them, a point of it is looked up. All its vertices are told. */
+static int8_t side_of(flr_fit_query *q, int side, const flr_fit_patch *p)
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
-    const flr_fit_patch *p = &part->patches[patch];
-    const bool touched = is_touched(q->pair, side, patch);
-    for (uint32_t i = 0; i < p->samples; i++) {
-        const uint32_t sample = p->first_sample + i;
-        if (touched && q->pair->near[side][sample].triangle != FLR_NONE) continue;
-        const flr_vec3 at = seen(q, side, part->samples[sample].point);
-        q->work++;
-        if (!within(other->info.bounds, at)) continue;
+    int8_t *sides = q->pair->side[side], known = 0;
+    const flr_fit_face *faces = part->faces + p->first_face;
+    for (uint32_t i = 0; i < p->faces && !known; i++)
+        for (int k = 0; k < 3 && !known; k++)
+            known = sides[part->triangles[faces[i].triangle].v[k]];
+    if (!known) {
+        const uint32_t vertex = part->triangles[faces[0].triangle].v[0];
+        const flr_vec3 at = seen(q, side, part->vertices[vertex]);
         q->work += 100;
-        const flr_fit_point_result r = flr_fit_point(other, at, INFINITY);
-        if (r.distance < 0)
-            flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, sample, &r, &q->params,
-                                contacts, capacity, result);
-        else if (!touched && q->reach > 0)
-            return;
+        known = within(other->info.bounds, at) && flr_fit_inside(other, at) ? 1 : -1;
     }
+    for (uint32_t i = 0; i < p->faces; i++)
+        for (int k = 0; k < 3; k++) sides[part->triangles[faces[i].triangle].v[k]] = known;
+    q->work += 4;
+    return known;
+}
+
+/* Notes a sample that may be inside without being near the surface of the other part. */
+static void note_deep(flr_fit_query *q, int side, uint32_t sample, flr_fit_contact *contacts,
+                      uint32_t capacity, flr_fit_result *result)
+{
+    const flr_fit *other = q->parts[1 - side];
+    const flr_vec3 at = seen(q, side, q->parts[side]->samples[sample].point);
+    q->work++;
+    if (!within(other->info.bounds, at)) return;
+    q->work += 100;
+    const flr_fit_point_result r = flr_fit_point(other, at, INFINITY);
+    if (r.distance < 0)
+        flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, sample, &r, &q->params, contacts,
+                            capacity, result);
+}
+
+/* The samples of one part that are deep inside the other: first of patches that are wholly inside or outside, then of
+ * those near the surface, of whose vertices the former have told many. False: the budget ran out. */
+static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts, uint32_t capacity,
+                          flr_fit_result *result)
+{
+    const flr_fit *part = q->parts[side];
+    memset(q->pair->side[side], 0, part->counts.vertices);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < part->counts.patches; i++) {
+            const flr_fit_patch *p = &part->patches[i];
+            const bool touched = is_touched(q->pair, side, i);
+            if (touched != (pass == 1)) continue;
+            if (q->work > q->max_work) return false;
+            if (!touched && side_of(q, side, p) < 0) continue;
+            for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
+                const uint32_t vertex = part->samples[k].vertex;
+                if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
+                                (vertex != FLR_NONE && q->pair->side[side][vertex] < 0)))
+                    continue;
+                note_deep(q, side, k, contacts, capacity, result);
+            }
+        }
+    return true;
 }
 
 void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t capacity,
@@ -154,11 +193,5 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
     if (!interfere) interfere = contained(q, 0) || contained(q, 1);
     if (!interfere) return;
     for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < q->parts[side]->counts.patches; i++) {
-            if (q->work > q->max_work) {
-                result->complete = false;
-                return;
-            }
-            note_deep(q, side, i, contacts, capacity, result);
-        }
+        if (!note_all_deep(q, side, contacts, capacity, result)) result->complete = false;
 }

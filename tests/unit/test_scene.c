@@ -261,7 +261,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "model, "
          "stiffness, friction, restitution, clearance, strength, overlap, awareness"},
         {"\"contact\": \"sphere\",\n", "",
-         "s.json:4:12: contact: must be \"shell\", \"spheres\" or \"exact\""},
+         "s.json:4:12: contact: must be \"shell\" or \"spheres\" or \"exact\""},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},
         {"\"unit\": true,\n", "",
          "s.json:4:9: unit: must be the name of a unit or its length in metres, not true or false"},
