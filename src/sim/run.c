@@ -133,6 +133,11 @@ static void record(run_runner *r, const flr_loop_frame *frame, const flr_world_i
     for (uint32_t i = 0; i < impact_count && head.contacts_given < RUN_CONTACTS; i++)
         list[head.contacts_given++] = (flr_record_contact){impacts[i].point, impacts[i].normal,
                                                            impacts[i].depth, impacts[i].part_a};
+    const flr_world_touch *touches = flr_world_touches(r->world, &impact_count);
+    const double clearance = flr_world_get_params(r->world)->exact.clearance;
+    for (uint32_t i = 0; i < impact_count && head.contacts_given < RUN_CONTACTS; i++)
+        list[head.contacts_given++] = (flr_record_contact){
+            touches[i].point, touches[i].normal, clearance - touches[i].distance, touches[i].part};
     /* a point's contact: what it does to the part */
     const flr_world_point *point = flr_world_proxy(r->world, 0);
     if (point && point->part != FLR_NO_PART && head.contacts_given < RUN_CONTACTS)
