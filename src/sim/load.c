@@ -17,6 +17,7 @@
 typedef struct load_job {
     flr_job job;
     flr_maker maker;
+    bool contact_chosen; /* whatever the scene says */
     flr_mesh_options options;
     double common;  /* voxel */
     double instead; /* … of all parts, whatever the scene says; 0: as it says */
@@ -125,6 +126,7 @@ static void read_work(load_job *l)
         return;
     }
     l->maker.on_surface = l->scene->contact.model == FLR_FORCE_SMOOTH;
+    if (!l->contact_chosen) l->maker.exact = l->scene->contact.engine == FLR_ENGINE_EXACT;
     flr_parts_def def = {.env = l->maker.env,
                          .scene = l->scene,
                          .options = &l->options,
@@ -278,6 +280,8 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
     load_job *l = calloc(1, sizeof *l);
     if (!l) return flr_engine_no_memory(error);
     l->maker = flr_maker_of(e);
+    l->contact_chosen = e->def.contact != 0;
+    if (l->contact_chosen) l->maker.exact = e->def.contact == 1 + FLR_ENGINE_EXACT;
     l->memory = e->def.memory;
     l->options = e->def.options;
     l->options.go_on = flr_build_job_goes_on;
