@@ -109,7 +109,7 @@ static bool contained(const flr_fit_query *q, int side)
 }
 
 /* The side of a patch that is not near the other part's surface: that of any of its vertices. Where a neighbour has told
- * none of them, a point of it is looked up. All its vertices are told. */
+ * none of them, a point of it is looked up. All its vertices are listed. */
 static int8_t side_of(flr_fit_query *q, int side, const flr_fit_patch *p)
 {
     const flr_fit *part = q->parts[side], *other = q->parts[1 - side];

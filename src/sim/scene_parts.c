@@ -150,7 +150,7 @@ static void cast_work(flr_job *job)
     job->result = flr_world_instance_make(&c->def, &c->instance, &job->error);
 }
 
-/* The loop is told again with every world, since it cannot use a tool before it has what that needs. */
+/* The loop gets them again with every world, since it cannot use a tool before it has what that needs. */
 void flr_engine_send_tools(flr_engine *e)
 {
     for (uint32_t h = 0; h < e->def.hands && e->probes; h++) {

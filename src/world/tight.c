@@ -7,10 +7,10 @@
 #include "base/prefault.h"
 #include "world/tight_internal.h"
 
-enum { SWEEPS = 3 };     /* over bodies that may push each other */
-#define BRISK       20.0 /* m/s^2: what a hand's largest force does to a part */
-#define LEAST_ANGLE 0.01 /* rad: a hand's torque is at its limit no earlier, and no later than … */
-#define MOST_ANGLE  0.35
+enum { SWEEPS = 3 };   /* over bodies that may push each other */
+#define BRISK     20.0 /* m/s^2: what a hand's largest force does to a part */
+#define MIN_ANGLE 0.01 /* rad: a hand's torque is at its limit no earlier, and no later than … */
+#define MAX_ANGLE 0.35
 
 flr_tight_params flr_default_tight_params(void)
 {
@@ -152,7 +152,7 @@ void flr_tight_couple(const flr_tight_params *params, const flr_body *body,
         flr_pose T = flr_pose_mul(flr_pose_inverse(body->T_world_part), handle->T_world_handle);
         about.tensor = flr_inertia_about(body->inertia, T.p);
         double same = def->stiffness * flr_inertia_principal(about, NULL).z / body->inertia.mass;
-        def->turn_stiffness = fmin(fmax(same, torque / MOST_ANGLE), torque / LEAST_ANGLE);
+        def->turn_stiffness = fmin(fmax(same, torque / MAX_ANGLE), torque / MIN_ANGLE);
     }
     if (def->turn == 0) def->turn = torque / def->turn_stiffness;
 }

@@ -48,8 +48,8 @@ static bool is_free(const flr_tight_near *n, const flr_fit_result *r)
 }
 
 /* The same for a long motion past a part that stands still: triangle by triangle, all the way. */
-static double march_far(flr_world *w, flr_tight_near *n, flr_fit_result *last,
-                        flr_world_frame *frame)
+static double advance_far(flr_world *w, flr_tight_near *n, flr_fit_result *last,
+                          flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
     flr_fit_motion motion = {.from = flr_tight_between(w->poses[n->a], w->poses[n->b]),
@@ -72,8 +72,8 @@ static double march_far(flr_world *w, flr_tight_near *n, flr_fit_result *last,
 /* How much of the planned motion of a pair is free. It goes in strides, each as long as the distance at its beginning
  * allows, or STRIDE where that is more, and each ends in a place that is free: so nothing that is thicker than STRIDE is
  * passed through, and no step ends in anything. The next step begins where the last stride ends, and need not look again. `last` is what was found at the end of the last stride. */
-static double march(flr_world *w, flr_tight_near *n, double travel, flr_fit_result *last,
-                    flr_world_frame *frame)
+static double advance(flr_world *w, flr_tight_near *n, double travel, flr_fit_result *last,
+                      flr_world_frame *frame)
 {
     double free = 0, lower = n->lower;
     *last = n->result;
@@ -81,7 +81,7 @@ static double march(flr_world *w, flr_tight_near *n, double travel, flr_fit_resu
         fmax(0, lower - FLR_TIGHT_CLEAR) / travel; /* of the motion, which is free for sure */
     if (near >= 1) return 1;
     if (travel > STRIDE && !w->plans[n->a].moves && n->tolerated == 0 && n->lower > 0)
-        return fmax(near, march_far(w, n, last, frame));
+        return fmax(near, advance_far(w, n, last, frame));
     while (free < 1) {
         /* so far it is free for sure */
         double sure = free + fmax(0, lower - FLR_TIGHT_CLEAR) / travel;
@@ -166,7 +166,7 @@ static bool check(flr_world *w, flr_tight_near *n, int pass, flr_world_frame *fr
     n->checked = pass;
     if (!(travel > REST) || n->lower - FLR_TIGHT_CLEAR > travel + FLR_TIGHT_CLEAR) return false;
     flr_fit_result last;
-    double share = march(w, n, travel, &last, frame);
+    double share = advance(w, n, travel, &last, frame);
     if (!(share < 1)) return false;
     if (pass < REPLANS) {
         block_both(w, n, share, &last);

@@ -18,7 +18,7 @@ for fit in thread round-peg square-peg key splines dovetail bayonet hook gears; 
   expect 0 feeler info "$fit/scene.json" --json
   for mesh in "$fit"/*.stl; do
     expect 0 feeler check "$mesh" --json
-    json '.files[0] | .closed_shells == .shells and .holes == 0 and ([.findings[] | select(.matters)] | length) == 0'
+    json '.files[0] | .closed_components == .components and .holes == 0 and ([.findings[] | select(.matters)] | length) == 0'
   done
 done
 expect 0 feeler make fit thread --size M5 --gap 0.02mm --out m5

@@ -8,8 +8,8 @@
 #include "support/fail_alloc.h"
 #include "support/fixtures.h"
 
-enum { ROOM = 20000 };
-static flr_fit_contact want[ROOM], got[ROOM];
+enum { CAPACITY = 20000 };
+static flr_fit_contact want[CAPACITY], got[CAPACITY];
 
 typedef struct both {
     const flr_mesh *meshes[2];
@@ -60,8 +60,8 @@ static double check_pose(both *p, flr_pose T, double reach)
     flr_fit_result r, plain;
     params.reach = reach;
     flr_fit_reference_pair(p->fits[0], p->meshes[0], p->fits[1], p->meshes[1], T, &params, want,
-                           ROOM, &plain);
-    flr_fit_pair_query(p->pair, T, &params, got, ROOM, &r);
+                           CAPACITY, &plain);
+    flr_fit_pair_query(p->pair, T, &params, got, CAPACITY, &r);
     assert_true(r.complete && r.found && plain.found && r.meet == plain.meet);
     if (r.distance != plain.distance)
         fail_msg("distance %.17g, by all pairs %.17g", r.distance, plain.distance);
@@ -80,13 +80,13 @@ static void check_variants(both *p, flr_pose T, double reach)
     flr_fit_params params = flr_default_fit_params();
     flr_fit_result r, other;
     params.reach = reach;
-    flr_fit_pair_query(p->pair, T, &params, want, ROOM, &r);
+    flr_fit_pair_query(p->pair, T, &params, want, CAPACITY, &r);
     const flr_simd sets[] = {FLR_SIMD_SCALAR, FLR_SIMD_AVX2, FLR_SIMD_AVX512};
     for (int i = 0; i < 3; i++) {
         if (!flr_simd_has(sets[i])) continue;
         p->pair->kernel = flr_fit_choose_kernel(sets[i]);
         memset(got, 0, r.contact_count * sizeof *got);
-        flr_fit_pair_query(p->pair, T, &params, got, ROOM, &other);
+        flr_fit_pair_query(p->pair, T, &params, got, CAPACITY, &other);
         assert_true(!memcmp(&r, &other, sizeof r));
         for (uint32_t k = 0; k < r.contact_count; k++) assert_contact(&got[k], &want[k]);
     }
@@ -195,7 +195,7 @@ static void invalid_poses_find_nothing(void **state)
     flr_fit_result r;
     flr_pose T = flr_pose_identity();
     T.p.x = NAN;
-    flr_fit_pair_query(p.pair, T, NULL, got, ROOM, &r);
+    flr_fit_pair_query(p.pair, T, NULL, got, CAPACITY, &r);
     assert_true(!r.found && !r.complete && r.lower == 0 && r.contact_total == 0);
     flr_fit_motion motion = {.from = T, .to = flr_pose_identity()};
     flr_fit_motion_result m;
@@ -203,7 +203,7 @@ static void invalid_poses_find_nothing(void **state)
     assert_true(!m.complete && m.free == 0);
     /* and a query takes no memory */
     flr_fail_alloc_at(0);
-    flr_fit_pair_query(p.pair, flr_pose_identity(), NULL, got, ROOM, &r);
+    flr_fit_pair_query(p.pair, flr_pose_identity(), NULL, got, CAPACITY, &r);
     motion.from = flr_pose_identity();
     flr_fit_pair_motion(p.pair, &motion, NULL, &m);
     assert_int_equal(flr_fail_alloc_asked(), 0);

@@ -4,8 +4,8 @@
 #include "dynamics/mat6.h"
 #include "support/test.h"
 
-enum { MOST = 12000 };
-static flr_tight_point points[MOST];
+enum { MAX_POINTS = 12000 };
+static flr_tight_point points[MAX_POINTS];
 static flr_tight_bins bins;
 static uint32_t kept[FLR_TIGHT_SOFT];
 static double stiffness[FLR_TIGHT_SOFT];
@@ -95,7 +95,7 @@ static void few_act_as_many(void **state)
     double worst_wrench = 0, worst_stiffness = 0;
     flr_test_random rng = flr_test_random_begin("few_act_as_many");
     for (int seed = 1; seed <= 60; seed++) {
-        uint32_t count = 130 + (uint32_t)flr_test_random_range(&rng, 0, MOST - 131);
+        uint32_t count = 130 + (uint32_t)flr_test_random_range(&rng, 0, MAX_POINTS - 131);
         fill(&rng, count, seed % 4);
         double wrench, stiff;
         uint32_t used = reduce(count, 0.02, &wrench, &stiff);
