@@ -56,6 +56,11 @@ flr_result flr_bench_smooth(flr_env *env, const flr_bench_options *options, FILE
 flr_result flr_bench_motion_check(flr_env *env, const flr_bench_options *options, FILE *out,
                                   flr_error *error);
 
+/* Exact contact geometry: least distance and contacts in tight fits, next to the exact distance; accuracy, memory, build
+ * rate. The scene is a folder with an assembly.txt. */
+flr_result flr_bench_fit(flr_env *env, const flr_bench_options *options, FILE *out,
+                         flr_error *error);
+
 /* The exact distance: what it costs along the scenarios' own motions, with and without a witness. */
 flr_result flr_bench_distance(flr_env *env, const flr_bench_options *options, FILE *out,
                               flr_error *error);

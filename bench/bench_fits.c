@@ -19,7 +19,8 @@
 
 static void choose_shell(flr_scene_contact *contact) { contact->model = FLR_FORCE_TANGENT; }
 static void choose_smooth(flr_scene_contact *contact) { contact->model = FLR_FORCE_SMOOTH; }
-static void choose_spheres(flr_scene_contact *contact) { contact->spheres = true; }
+static void choose_spheres(flr_scene_contact *contact) { contact->engine = FLR_ENGINE_SPHERES; }
+static void choose_exact(flr_scene_contact *contact) { contact->engine = FLR_ENGINE_EXACT; }
 
 static const struct engine {
     const char *name;
@@ -28,6 +29,7 @@ static const struct engine {
     {"shell", choose_shell},
     {"smooth", choose_smooth},
     {"spheres", choose_spheres},
+    {"exact", choose_exact},
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 

@@ -131,12 +131,12 @@ static flr_result load_meshes(flr_env *env, flr_fit_case *fit, flr_error *error)
 static flr_result make_own(flr_env *env, const struct own *own, const char *folder,
                            flr_fit_case *fit, flr_error *error)
 {
-    const flr_fit *kind = flr_fit_find(own->fit);
-    flr_fit_options options = {.gap = own->gap * mm, .size = own->size * mm};
+    const flr_model_fit *kind = flr_model_fit_find(own->fit);
+    flr_model_fit_options options = {.gap = own->gap * mm, .size = own->size * mm};
     flr_model model;
-    flr_result result = flr_fit_build(kind, &options, &model, error);
+    flr_result result = flr_model_fit_build(kind, &options, &model, error);
     if (result != FLR_OK) return result;
-    options = flr_fit_complete(kind, &options);
+    options = flr_model_fit_complete(kind, &options);
     fit->gap = options.gap;
     snprintf(fit->name, sizeof fit->name, "%s %g mm, gap %g mm", own->fit, options.size / mm,
              own->gap);

@@ -167,7 +167,7 @@ static flr_result build_pair(const flr_scenario_options *options, flr_model *mod
 {
     model->scene.voxel = 2 * mm;
     model->scene.gravity = v3(0, 0, -9.81);
-    model->scene.contact.spheres = true;
+    model->scene.contact.engine = FLR_ENGINE_SPHERES;
     model->scene.contact.friction = 0.2;
     model->scene.contact.restitution = 0.2;
     model->scene.camera = (flr_scene_camera){

@@ -36,9 +36,9 @@ static double roll(const gear *g, double t, double *radius)
     return g->half - t / turn + flr_kit_angle(1, t);
 }
 
-static void add_polar(flr_fit_curve *curve, double r, double angle)
+static void add_polar(flr_model_fit_curve *curve, double r, double angle)
 {
-    flr_fit_add(curve, r * flr_kit_cos(angle), r * flr_kit_sin(angle));
+    flr_model_fit_add(curve, r * flr_kit_cos(angle), r * flr_kit_sin(angle));
 }
 
 static double cube_root(double a)
@@ -48,7 +48,7 @@ static double cube_root(double a)
     return x;
 }
 
-static void gear_curve(flr_fit_curve *curve, const gear *g, double chord, double step)
+static void gear_curve(flr_model_fit_curve *curve, const gear *g, double chord, double step)
 {
     /* a chord over dt strays by base t dt^2 / 8; the first, from the base circle, where the curve
      * is nearly straight, by base t^3 / 20 */
@@ -65,34 +65,35 @@ static void gear_curve(flr_fit_curve *curve, const gear *g, double chord, double
             double angle = roll(g, begin + (end - begin) * i / steps, &radius);
             add_polar(curve, radius, middle - angle);
         }
-        flr_fit_arc(curve, g->tip, middle - tip, middle + tip, step);
+        flr_model_fit_arc(curve, g->tip, middle - tip, middle + tip, step);
         for (int i = steps; i >= 0; i--) {
             double angle = roll(g, begin + (end - begin) * i / steps, &radius);
             add_polar(curve, radius, middle + angle);
         }
         add_polar(curve, g->base, middle + g->half);
         add_polar(curve, g->root, middle + foot);
-        flr_fit_arc(curve, g->root, middle + foot, middle + 1.0 / g->teeth - foot, step);
+        flr_model_fit_arc(curve, g->root, middle + foot, middle + 1.0 / g->teeth - foot, step);
     }
 }
 
 /* a gear with a bore whose polygon lies outside of radius `bore` */
-static void lay_gear(flr_fit_solid *solid, const gear *g, double chord, double bore, double low,
-                     double high, flr_fit_scratch *s)
+static void lay_gear(flr_model_fit_solid *solid, const gear *g, double chord, double bore,
+                     double low, double high, flr_model_fit_scratch *s)
 {
-    gear_curve(&s->a, g, chord, flr_fit_step(g->tip, chord));
-    flr_fit_to_circle(&s->b, &s->a, flr_fit_outside(bore, flr_fit_largest_step(&s->a)));
-    flr_fit_begin_bore(solid, &s->a, low);
-    flr_fit_next(solid, &s->a, high);
-    flr_fit_next(solid, &s->b, high);
-    flr_fit_next(solid, &s->b, low);
-    flr_fit_end_bore(solid);
+    gear_curve(&s->a, g, chord, flr_model_fit_step(g->tip, chord));
+    flr_model_fit_to_circle(&s->b, &s->a,
+                            flr_model_fit_outside(bore, flr_model_fit_largest_step(&s->a)));
+    flr_model_fit_begin_bore(solid, &s->a, low);
+    flr_model_fit_next(solid, &s->a, high);
+    flr_model_fit_next(solid, &s->b, high);
+    flr_model_fit_next(solid, &s->b, low);
+    flr_model_fit_end_bore(solid);
 }
 
-static flr_result build(const flr_fit_options *o, flr_model *model, flr_error *error)
+static flr_result build(const flr_model_fit_options *o, flr_model *model, flr_error *error)
 {
     enum { GEAR_PATH_STEPS = 24 };
-    flr_fit_scratch *s = flr_fit_scratch_make(error);
+    flr_model_fit_scratch *s = flr_model_fit_scratch_make(error);
     if (!s) return FLR_NO_MEMORY;
     const double m = o->size, width = 6 * m, post = 3 * m, apart = (STANDING + MOVING) * m / 2;
     /* a tooth towards the other gear, and there a gap between two teeth */
@@ -100,36 +101,37 @@ static flr_result build(const flr_fit_options *o, flr_model *model, flr_error *e
     const gear small = plan(MOVING, m, o->gap, 0.5 + 0.5 / MOVING);
 
     /* the large gear, and as a second shell the small one's post */
-    flr_fit_solid *standing = flr_fit_solid_begin();
+    flr_model_fit_solid *standing = flr_model_fit_solid_begin();
     if (standing) {
         lay_gear(standing, &large, o->chord, 4 * m, 0, width, s);
         flr_kit_push(&standing->kit, flr_kit_at(apart, 0, 0));
-        flr_fit_circle(&s->c, post, flr_fit_step(post, o->chord));
-        flr_fit_begin_disc(standing, &s->c, -m);
-        flr_fit_next(standing, &s->c, width + 2 * m);
-        flr_fit_end_disc(standing);
+        flr_model_fit_circle(&s->c, post, flr_model_fit_step(post, o->chord));
+        flr_model_fit_begin_disc(standing, &s->c, -m);
+        flr_model_fit_next(standing, &s->c, width + 2 * m);
+        flr_model_fit_end_disc(standing);
         flr_kit_pop(&standing->kit);
     }
-    flr_result result = flr_fit_add_solid(model, standing, "gear", error);
+    flr_result result = flr_model_fit_add_solid(model, standing, "gear", error);
 
     if (result == FLR_OK) {
-        flr_fit_solid *moving = flr_fit_solid_begin();
+        flr_model_fit_solid *moving = flr_model_fit_solid_begin();
         if (moving) lay_gear(moving, &small, o->chord, post + o->gap, 0, width, s);
-        result = flr_fit_add_solid(model, moving, "pinion", error);
+        result = flr_model_fit_add_solid(model, moving, "pinion", error);
     }
     for (int i = 0; i <= GEAR_PATH_STEPS; i++)
-        flr_fit_path_add(&s->path, 2.0 * i / GEAR_PATH_STEPS,
+        flr_model_fit_path_add(&s->path, 2.0 * i / GEAR_PATH_STEPS,
                          flr_kit_at(apart, 0, (width + 4 * m) * i / GEAR_PATH_STEPS));
-    if (result == FLR_OK) result = flr_fit_add_path(model, &s->path, error);
+    if (result == FLR_OK) result = flr_model_fit_add_path(model, &s->path, error);
     free(s);
     return result;
 }
 
-const flr_fit flr_fit_gears = {.name = "gears",
-                               .summary = "two involute gears in mesh, one of them on a post",
-                               .measure = "module",
-                               .size = 2e-3,
-                               .min_size = 0.5e-3,
-                               .max_size = 10e-3,
-                               .max_gap = 0.1,
-                               .build = build};
+const flr_model_fit flr_model_fit_gears = {.name = "gears",
+                                           .summary =
+                                               "two involute gears in mesh, one of them on a post",
+                                           .measure = "module",
+                                           .size = 2e-3,
+                                           .min_size = 0.5e-3,
+                                           .max_size = 10e-3,
+                                           .max_gap = 0.1,
+                                           .build = build};

@@ -7,7 +7,7 @@
 
 /* ---- curves ---- */
 
-double flr_fit_step(double r, double chord)
+double flr_model_fit_step(double r, double chord)
 {
     /* n sides stray by r (1 - cos(pi/n)), about r (pi/n)^2 / 2 */
     const double pi = 3.141592653589793;
@@ -15,7 +15,7 @@ double flr_fit_step(double r, double chord)
     return 1 / (24 * ceil(fmax(n, 24) / 24));
 }
 
-double flr_fit_outside(double r, double step) { return r / flr_kit_cos(step / 2); }
+double flr_model_fit_outside(double r, double step) { return r / flr_kit_cos(step / 2); }
 
 /* the angle from a to b, turns: positive, less than a whole turn */
 static double between(flr_kit_p2 a, flr_kit_p2 b)
@@ -23,7 +23,7 @@ static double between(flr_kit_p2 a, flr_kit_p2 b)
     return flr_kit_angle(a.x * b.x + a.y * b.y, a.x * b.y - a.y * b.x);
 }
 
-double flr_fit_largest_step(const flr_fit_curve *curve)
+double flr_model_fit_largest_step(const flr_model_fit_curve *curve)
 {
     double largest = 0;
     for (int i = 0; i < curve->count; i++)
@@ -31,7 +31,7 @@ double flr_fit_largest_step(const flr_fit_curve *curve)
     return largest;
 }
 
-void flr_fit_add(flr_fit_curve *curve, double x, double y)
+void flr_model_fit_add(flr_model_fit_curve *curve, double x, double y)
 {
     if (curve->count == FLR_FIT_POINTS) {
         curve->overflow = true;
@@ -40,26 +40,26 @@ void flr_fit_add(flr_fit_curve *curve, double x, double y)
     curve->p[curve->count++] = (flr_kit_p2){x, y};
 }
 
-void flr_fit_arc(flr_fit_curve *curve, double r, double from, double to, double step)
+void flr_model_fit_arc(flr_model_fit_curve *curve, double r, double from, double to, double step)
 {
     int steps = (int)ceil((to - from) / step - 1e-9);
     for (int i = 1; i < steps; i++) {
         double a = from + (to - from) * i / steps;
-        flr_fit_add(curve, r * flr_kit_cos(a), r * flr_kit_sin(a));
+        flr_model_fit_add(curve, r * flr_kit_cos(a), r * flr_kit_sin(a));
     }
 }
 
-void flr_fit_circle(flr_fit_curve *curve, double r, double step)
+void flr_model_fit_circle(flr_model_fit_curve *curve, double r, double step)
 {
     int count = (int)(1 / step + 0.5);
     curve->count = 0, curve->overflow = false;
     for (int i = 0; i < count; i++) {
         double a = (double)i / count;
-        flr_fit_add(curve, r * flr_kit_cos(a), r * flr_kit_sin(a));
+        flr_model_fit_add(curve, r * flr_kit_cos(a), r * flr_kit_sin(a));
     }
 }
 
-void flr_fit_to_circle(flr_fit_curve *curve, const flr_fit_curve *like, double r)
+void flr_model_fit_to_circle(flr_model_fit_curve *curve, const flr_model_fit_curve *like, double r)
 {
     curve->count = 0, curve->overflow = like->overflow;
     for (int i = 0; i < like->count; i++) {
@@ -67,11 +67,12 @@ void flr_fit_to_circle(flr_fit_curve *curve, const flr_fit_curve *like, double r
         double length = sqrt(p.x * p.x + p.y * p.y);
         /* points that are on the circle stay as they are, to the bit: rings share them */
         double k = fabs(length - r) < 1e-12 ? 1 : r / length;
-        flr_fit_add(curve, k * p.x, k * p.y);
+        flr_model_fit_add(curve, k * p.x, k * p.y);
     }
 }
 
-void flr_fit_to_polygon(flr_fit_curve *curve, const flr_fit_curve *like, double r, int sides)
+void flr_model_fit_to_polygon(flr_model_fit_curve *curve, const flr_model_fit_curve *like, double r,
+                              int sides)
 {
     curve->count = 0, curve->overflow = like->overflow;
     for (int i = 0; i < like->count; i++) {
@@ -83,20 +84,20 @@ void flr_fit_to_polygon(flr_fit_curve *curve, const flr_fit_curve *like, double 
             reach = fmax(reach, (p.x * flr_kit_cos(a) + p.y * flr_kit_sin(a)) / length);
         }
         double k = r / reach / length;
-        flr_fit_add(curve, k * p.x, k * p.y);
+        flr_model_fit_add(curve, k * p.x, k * p.y);
     }
 }
 
 /* a point of a tooth's own frame, its middle along x */
-static void add_turned(flr_fit_curve *curve, double x, double y, double turns)
+static void add_turned(flr_model_fit_curve *curve, double x, double y, double turns)
 {
     double c = flr_kit_cos(turns), s = flr_kit_sin(turns);
-    flr_fit_add(curve, c * x - s * y, s * x + c * y);
+    flr_model_fit_add(curve, c * x - s * y, s * x + c * y);
 }
 
 /* points of a flank at height y between two angles, without the ends: rings that have the same
  * angles may be mating circles */
-static void add_flank(flr_fit_curve *curve, double y, double from, double to, double step,
+static void add_flank(flr_model_fit_curve *curve, double y, double from, double to, double step,
                       double turns)
 {
     int steps = (int)ceil(fabs(to - from) / step - 1e-9);
@@ -106,7 +107,8 @@ static void add_flank(flr_fit_curve *curve, double y, double from, double to, do
     }
 }
 
-void flr_fit_teeth_curve(flr_fit_curve *curve, const flr_fit_teeth *t, double step)
+void flr_model_fit_teeth_curve(flr_model_fit_curve *curve, const flr_model_fit_teeth *t,
+                               double step)
 {
     curve->count = 0, curve->overflow = false;
     double foot = sqrt(t->root * t->root - t->half * t->half);
@@ -126,21 +128,21 @@ void flr_fit_teeth_curve(flr_fit_curve *curve, const flr_fit_teeth *t, double st
         add_turned(curve, top, t->half, at);
         add_flank(curve, t->half, top_angle, foot_angle, step, at);
         add_turned(curve, foot, t->half, at);
-        flr_fit_arc(curve, t->root, at + foot_angle, at + 1.0 / t->teeth - foot_angle, step);
+        flr_model_fit_arc(curve, t->root, at + foot_angle, at + 1.0 / t->teeth - foot_angle, step);
     }
 }
 
 /* ---- rings ---- */
 
-flr_fit_solid *flr_fit_solid_begin(void)
+flr_model_fit_solid *flr_model_fit_solid_begin(void)
 {
-    flr_fit_solid *solid = calloc(1, sizeof *solid);
+    flr_model_fit_solid *solid = calloc(1, sizeof *solid);
     if (solid) solid->kit = flr_kit_begin(1);
     return solid;
 }
 
-static void lay_ring(flr_fit_solid *solid, const flr_fit_curve *curve, double z,
-                     const flr_fit_ring *below, flr_fit_ring *ring)
+static void lay_ring(flr_model_fit_solid *solid, const flr_model_fit_curve *curve, double z,
+                     const flr_model_fit_ring *below, flr_model_fit_ring *ring)
 {
     if (curve->overflow)
         flr_kit_fail(&solid->kit, FLR_TOO_LARGE, "too many points; allow a larger chord error");
@@ -159,7 +161,7 @@ static void triangle(flr_kit *kit, uint32_t a, uint32_t b, uint32_t c)
     if (a != b && b != c && c != a) flr_kit_triangle(kit, a, b, c);
 }
 
-void flr_fit_quad(flr_kit *kit, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+void flr_model_fit_quad(flr_kit *kit, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     if (kit->result != FLR_OK) return;
     flr_vec3 pa = kit->vertices[a], pb = kit->vertices[b];
@@ -177,17 +179,17 @@ void flr_fit_quad(flr_kit *kit, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
     }
 }
 
-static void skin(flr_kit *kit, const flr_fit_ring *lower, const flr_fit_ring *upper)
+static void skin(flr_kit *kit, const flr_model_fit_ring *lower, const flr_model_fit_ring *upper)
 {
     if (lower->count != upper->count)
         flr_kit_fail(kit, FLR_BAD_ARGUMENT, "two rings have different numbers of points");
     for (int i = 0; i < lower->count && kit->result == FLR_OK; i++) {
         int j = (i + 1) % lower->count;
-        flr_fit_quad(kit, lower->v[i], lower->v[j], upper->v[j], upper->v[i]);
+        flr_model_fit_quad(kit, lower->v[i], lower->v[j], upper->v[j], upper->v[i]);
     }
 }
 
-static void disc(flr_kit *kit, const flr_fit_ring *ring, bool up)
+static void disc(flr_kit *kit, const flr_model_fit_ring *ring, bool up)
 {
     uint32_t middle = flr_kit_vertex(kit, v3(0, 0, ring->z));
     for (int i = 0; i < ring->count; i++) {
@@ -196,24 +198,26 @@ static void disc(flr_kit *kit, const flr_fit_ring *ring, bool up)
     }
 }
 
-void flr_fit_begin_bore(flr_fit_solid *solid, const flr_fit_curve *curve, double z)
+void flr_model_fit_begin_bore(flr_model_fit_solid *solid, const flr_model_fit_curve *curve,
+                              double z)
 {
     if (!solid) return;
     lay_ring(solid, curve, z, NULL, &solid->first);
     solid->last = solid->first;
 }
 
-void flr_fit_begin_disc(flr_fit_solid *solid, const flr_fit_curve *curve, double z)
+void flr_model_fit_begin_disc(flr_model_fit_solid *solid, const flr_model_fit_curve *curve,
+                              double z)
 {
     if (!solid) return;
-    flr_fit_begin_bore(solid, curve, z);
+    flr_model_fit_begin_bore(solid, curve, z);
     disc(&solid->kit, &solid->first, false);
 }
 
-void flr_fit_next(flr_fit_solid *solid, const flr_fit_curve *curve, double z)
+void flr_model_fit_next(flr_model_fit_solid *solid, const flr_model_fit_curve *curve, double z)
 {
     if (!solid) return;
-    flr_fit_ring *next = malloc(sizeof *next);
+    flr_model_fit_ring *next = malloc(sizeof *next);
     if (!next) {
         flr_kit_fail(&solid->kit, FLR_NO_MEMORY, "out of memory; free some and try again");
         return;
@@ -224,17 +228,17 @@ void flr_fit_next(flr_fit_solid *solid, const flr_fit_curve *curve, double z)
     free(next);
 }
 
-void flr_fit_end_disc(flr_fit_solid *solid)
+void flr_model_fit_end_disc(flr_model_fit_solid *solid)
 {
     if (solid) disc(&solid->kit, &solid->last, true);
 }
 
-void flr_fit_end_bore(flr_fit_solid *solid)
+void flr_model_fit_end_bore(flr_model_fit_solid *solid)
 {
     if (solid) skin(&solid->kit, &solid->last, &solid->first);
 }
 
-void flr_fit_slab(flr_kit *kit, const flr_kit_p2 *points, int count, double length)
+void flr_model_fit_slab(flr_kit *kit, const flr_kit_p2 *points, int count, double length)
 {
     flr_kit_outline outline;
     flr_outline_clear(&outline);
@@ -245,7 +249,7 @@ void flr_fit_slab(flr_kit *kit, const flr_kit_p2 *points, int count, double leng
 
 /* ---- models ---- */
 
-flr_result flr_fit_add_kit(flr_model *model, flr_kit *kit, const char *name, flr_error *error)
+flr_result flr_model_fit_add_kit(flr_model *model, flr_kit *kit, const char *name, flr_error *error)
 {
     char file[FLR_MODEL_NAME_SIZE];
     snprintf(file, sizeof file, "%s.stl", name);
@@ -257,16 +261,16 @@ flr_result flr_fit_add_kit(flr_model *model, flr_kit *kit, const char *name, flr
     return flr_model_add_kit(model, kit, &part, error);
 }
 
-flr_result flr_fit_add_solid(flr_model *model, flr_fit_solid *solid, const char *name,
-                             flr_error *error)
+flr_result flr_model_fit_add_solid(flr_model *model, flr_model_fit_solid *solid, const char *name,
+                                   flr_error *error)
 {
     if (!solid) return flr_fail(error, FLR_NO_MEMORY, "out of memory while building a fit");
-    flr_result result = flr_fit_add_kit(model, &solid->kit, name, error);
+    flr_result result = flr_model_fit_add_kit(model, &solid->kit, name, error);
     free(solid);
     return result;
 }
 
-void flr_fit_path_add(flr_fit_path *path, double t, flr_pose T_world_part)
+void flr_model_fit_path_add(flr_model_fit_path *path, double t, flr_pose T_world_part)
 {
     if (path->count == FLR_FIT_POSES)
         path->overflow = true;
@@ -274,7 +278,8 @@ void flr_fit_path_add(flr_fit_path *path, double t, flr_pose T_world_part)
         path->poses[path->count++] = (flr_timed_pose){t, T_world_part};
 }
 
-flr_result flr_fit_add_path(flr_model *model, const flr_fit_path *path, flr_error *error)
+flr_result flr_model_fit_add_path(flr_model *model, const flr_model_fit_path *path,
+                                  flr_error *error)
 {
     if (path->overflow || model->part_count < 2)
         return flr_fail(error, FLR_TOO_LARGE, "the removal path of this fit is too long");
@@ -284,9 +289,9 @@ flr_result flr_fit_add_path(flr_model *model, const flr_fit_path *path, flr_erro
                               (size_t)path->count, error);
 }
 
-flr_fit_scratch *flr_fit_scratch_make(flr_error *error)
+flr_model_fit_scratch *flr_model_fit_scratch_make(flr_error *error)
 {
-    flr_fit_scratch *scratch = calloc(1, sizeof *scratch);
+    flr_model_fit_scratch *scratch = calloc(1, sizeof *scratch);
     if (!scratch) flr_fail(error, FLR_NO_MEMORY, "out of memory while building a fit");
     return scratch;
 }

@@ -56,9 +56,9 @@ static void ridge_column(flr_kit *kit, const ridge *r, int column, uint32_t *cor
 static void quad(flr_kit *kit, const ridge *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     if (r->inwards)
-        flr_fit_quad(kit, d, c, b, a);
+        flr_model_fit_quad(kit, d, c, b, a);
     else
-        flr_fit_quad(kit, a, b, c, d);
+        flr_model_fit_quad(kit, a, b, c, d);
 }
 
 /* a flat figure around its first corner */
@@ -107,10 +107,11 @@ static void lay_ridge(flr_kit *kit, const ridge *r, const uint32_t *low, const u
 }
 
 /* the solid's next ring is that at the far end of the ridge */
-static void next_ridge(flr_fit_solid *solid, const ridge *r, const flr_fit_curve *circle)
+static void next_ridge(flr_model_fit_solid *solid, const ridge *r,
+                       const flr_model_fit_curve *circle)
 {
     if (!solid) return;
-    flr_fit_ring *from = &solid->last;
+    flr_model_fit_ring *from = &solid->last;
     uint32_t *there = malloc((size_t)r->sides * sizeof *there);
     if (!there) {
         flr_kit_fail(&solid->kit, FLR_NO_MEMORY, "out of memory; free some and try again");
@@ -134,12 +135,12 @@ typedef struct thread_plan {
     double seat; /* z of the nut when assembled */
 } thread_plan;
 
-static thread_plan plan(const struct metric *metric, const flr_fit_options *options)
+static thread_plan plan(const struct metric *metric, const flr_model_fit_options *options)
 {
     thread_plan t = {.metric = metric};
     double pitch = metric->pitch * mm, gap = options->gap, major = metric->d * mm / 2;
     double minor = major - 5.0 / 8 * pitch * 1.5 * tan30; /* 5/8 of the height of the triangle */
-    t.step = flr_fit_step(major, options->chord);
+    t.step = flr_model_fit_step(major, options->chord);
     int sides = (int)(1 / t.step + 0.5);
 
     t.bolt = (ridge){.base = minor,
@@ -157,8 +158,8 @@ static thread_plan plan(const struct metric *metric, const flr_fit_options *opti
     const double two_pi = 6.283185307179586;
     double lead = pitch / (two_pi * minor);
     double shift = gap * sqrt(1 + tan30 * tan30 + lead * lead);
-    t.nut = (ridge){.base = flr_fit_outside(major + gap, t.step),
-                    .tip = flr_fit_outside(minor + gap, t.step),
+    t.nut = (ridge){.base = flr_model_fit_outside(major + gap, t.step),
+                    .tip = flr_model_fit_outside(minor + gap, t.step),
                     .base_half = 7.0 / 16 * pitch + gap * tan30 - shift,
                     .tip_half = pitch / 8 + gap * tan30 - shift,
                     .pitch = pitch,
@@ -175,39 +176,39 @@ static thread_plan plan(const struct metric *metric, const flr_fit_options *opti
 }
 
 /* the head's top is z = 0 */
-static flr_result add_bolt(flr_model *model, const thread_plan *t, flr_fit_scratch *s,
+static flr_result add_bolt(flr_model *model, const thread_plan *t, flr_model_fit_scratch *s,
                            flr_error *error)
 {
     const struct metric *metric = t->metric;
-    flr_fit_solid *bolt = flr_fit_solid_begin();
-    flr_fit_circle(&s->a, t->bolt.base, t->step);
-    flr_fit_to_polygon(&s->b, &s->a, metric->flats * mm / 2, 6);
-    flr_fit_begin_disc(bolt, &s->b, -metric->head * mm);
-    flr_fit_next(bolt, &s->b, 0);
-    flr_fit_next(bolt, &s->a, 0);
+    flr_model_fit_solid *bolt = flr_model_fit_solid_begin();
+    flr_model_fit_circle(&s->a, t->bolt.base, t->step);
+    flr_model_fit_to_polygon(&s->b, &s->a, metric->flats * mm / 2, 6);
+    flr_model_fit_begin_disc(bolt, &s->b, -metric->head * mm);
+    flr_model_fit_next(bolt, &s->b, 0);
+    flr_model_fit_next(bolt, &s->a, 0);
     next_ridge(bolt, &t->bolt, &s->a);
-    flr_fit_to_circle(&s->c, &s->a, 0.8 * t->bolt.base);
-    flr_fit_next(bolt, &s->c, t->bolt.high + 0.2 * t->bolt.base);
-    flr_fit_end_disc(bolt);
-    return flr_fit_add_solid(model, bolt, "bolt", error);
+    flr_model_fit_to_circle(&s->c, &s->a, 0.8 * t->bolt.base);
+    flr_model_fit_next(bolt, &s->c, t->bolt.high + 0.2 * t->bolt.base);
+    flr_model_fit_end_disc(bolt);
+    return flr_model_fit_add_solid(model, bolt, "bolt", error);
 }
 
-static flr_result add_nut(flr_model *model, const thread_plan *t, flr_fit_scratch *s,
+static flr_result add_nut(flr_model *model, const thread_plan *t, flr_model_fit_scratch *s,
                           flr_error *error)
 {
-    flr_fit_solid *nut = flr_fit_solid_begin();
-    flr_fit_circle(&s->a, t->nut.base, t->step);
-    flr_fit_to_polygon(&s->b, &s->a, t->metric->flats * mm / 2, 6);
-    flr_fit_begin_bore(nut, &s->b, 0);
-    flr_fit_next(nut, &s->b, t->nut.high);
-    flr_fit_next(nut, &s->a, t->nut.high);
+    flr_model_fit_solid *nut = flr_model_fit_solid_begin();
+    flr_model_fit_circle(&s->a, t->nut.base, t->step);
+    flr_model_fit_to_polygon(&s->b, &s->a, t->metric->flats * mm / 2, 6);
+    flr_model_fit_begin_bore(nut, &s->b, 0);
+    flr_model_fit_next(nut, &s->b, t->nut.high);
+    flr_model_fit_next(nut, &s->a, t->nut.high);
     next_ridge(nut, &t->nut, &s->a);
-    flr_fit_end_bore(nut);
-    return flr_fit_add_solid(model, nut, "nut", error);
+    flr_model_fit_end_bore(nut);
+    return flr_model_fit_add_solid(model, nut, "nut", error);
 }
 
 /* a turn a second, in twelfths, until the nut is off; then straight up */
-static flr_result add_path(flr_model *model, const thread_plan *t, flr_fit_scratch *s,
+static flr_result add_path(flr_model *model, const thread_plan *t, flr_model_fit_scratch *s,
                            flr_error *error)
 {
     enum { THREAD_PATH_STEPS = 12 };
@@ -217,14 +218,14 @@ static flr_result add_path(flr_model *model, const thread_plan *t, flr_fit_scrat
     for (int i = 0; i <= steps; i++) {
         pose = flr_kit_turn_z(flr_kit_at(0, 0, t->seat + pitch * i / THREAD_PATH_STEPS),
                               (double)i / THREAD_PATH_STEPS);
-        flr_fit_path_add(&s->path, (double)i / THREAD_PATH_STEPS, pose);
+        flr_model_fit_path_add(&s->path, (double)i / THREAD_PATH_STEPS, pose);
     }
     pose.p.z += t->metric->d * mm;
-    flr_fit_path_add(&s->path, (double)steps / THREAD_PATH_STEPS + 1, pose);
-    return flr_fit_add_path(model, &s->path, error);
+    flr_model_fit_path_add(&s->path, (double)steps / THREAD_PATH_STEPS + 1, pose);
+    return flr_model_fit_add_path(model, &s->path, error);
 }
 
-static flr_result build(const flr_fit_options *options, flr_model *model, flr_error *error)
+static flr_result build(const flr_model_fit_options *options, flr_model *model, flr_error *error)
 {
     const struct metric *metric = NULL;
     for (size_t i = 0; i < METRICS; i++)
@@ -233,7 +234,7 @@ static flr_result build(const flr_fit_options *options, flr_model *model, flr_er
         return flr_fail(error, FLR_BAD_ARGUMENT,
                         "thread: no size M%g; there are M3, M4, M5, M6, M8, M10, M12, M16 and M20",
                         options->size / mm);
-    flr_fit_scratch *scratch = flr_fit_scratch_make(error);
+    flr_model_fit_scratch *scratch = flr_model_fit_scratch_make(error);
     if (!scratch) return FLR_NO_MEMORY;
     thread_plan t = plan(metric, options);
     flr_result result = add_bolt(model, &t, scratch, error);
@@ -243,12 +244,13 @@ static flr_result build(const flr_fit_options *options, flr_model *model, flr_er
     return result;
 }
 
-const flr_fit flr_fit_thread = {.name = "thread",
-                                .summary = "a nut on a bolt, M3 to M20: only turning takes it off",
-                                .measure = "nominal diameter",
-                                .size = 8e-3,
-                                .min_size = 3e-3,
-                                .max_size = 20e-3,
-                                /* a tenth of the pitch, or the nut's crest would vanish */
-                                .max_gap = 0.0125,
-                                .build = build};
+const flr_model_fit flr_model_fit_thread = {
+    .name = "thread",
+    .summary = "a nut on a bolt, M3 to M20: only turning takes it off",
+    .measure = "nominal diameter",
+    .size = 8e-3,
+    .min_size = 3e-3,
+    .max_size = 20e-3,
+    /* a tenth of the pitch, or the nut's crest would vanish */
+    .max_gap = 0.0125,
+    .build = build};

@@ -11,39 +11,44 @@
 /* ---- the list ---- */
 
 /* in the order of the table in docs/fits.md */
-static const flr_fit *const fits[] = {&flr_fit_thread,  &flr_fit_round_peg, &flr_fit_square_peg,
-                                      &flr_fit_key,     &flr_fit_splines,   &flr_fit_dovetail,
-                                      &flr_fit_bayonet, &flr_fit_hook,      &flr_fit_gears};
+static const flr_model_fit *const fits[] = {
+    &flr_model_fit_thread,  &flr_model_fit_round_peg, &flr_model_fit_square_peg,
+    &flr_model_fit_key,     &flr_model_fit_splines,   &flr_model_fit_dovetail,
+    &flr_model_fit_bayonet, &flr_model_fit_hook,      &flr_model_fit_gears};
 
-size_t flr_fit_count(void) { return sizeof fits / sizeof *fits; }
+size_t flr_model_fit_count(void) { return sizeof fits / sizeof *fits; }
 
-const flr_fit *flr_fit_at(size_t index) { return index < flr_fit_count() ? fits[index] : NULL; }
-
-const flr_fit *flr_fit_find(const char *name)
+const flr_model_fit *flr_model_fit_at(size_t index)
 {
-    for (size_t i = 0; i < flr_fit_count(); i++)
+    return index < flr_model_fit_count() ? fits[index] : NULL;
+}
+
+const flr_model_fit *flr_model_fit_find(const char *name)
+{
+    for (size_t i = 0; i < flr_model_fit_count(); i++)
         if (strcmp(fits[i]->name, name) == 0) return fits[i];
     return NULL;
 }
 
 /* ---- options ---- */
 
-flr_fit_options flr_fit_complete(const flr_fit *fit, const flr_fit_options *options)
+flr_model_fit_options flr_model_fit_complete(const flr_model_fit *fit,
+                                             const flr_model_fit_options *options)
 {
-    flr_fit_options all = options ? *options : (flr_fit_options){0};
+    flr_model_fit_options all = options ? *options : (flr_model_fit_options){0};
     if (all.size == 0) all.size = fit->size;
     if (all.gap == 0) all.gap = fmin(FLR_FIT_GAP, fit->max_gap * all.size);
     if (all.chord == 0) all.chord = fmax(all.gap / 150, 0.25e-6);
     return all;
 }
 
-flr_result flr_fit_parse_size(const char *text, double *size, flr_error *error)
+flr_result flr_model_fit_parse_size(const char *text, double *size, flr_error *error)
 {
     bool metric = (text[0] == 'M' || text[0] == 'm') && text[1] >= '0' && text[1] <= '9';
     return flr_size_parse(metric ? text + 1 : text, 1e-3, size, error);
 }
 
-static flr_result check(const flr_fit *fit, const flr_fit_options *o, flr_error *error)
+static flr_result check(const flr_model_fit *fit, const flr_model_fit_options *o, flr_error *error)
 {
     /* a little more than the limit is the limit, written in another unit */
     const double slack = 1 + 1e-9, mm = 1e3;
@@ -79,7 +84,7 @@ static double area(const flr_mesh *mesh)
 
 /* Voxels that see the gap where memory allows; points are moved inwards by what is missing. A point
  * is up to half a voxel's diagonal off its surface, and a surface voxel reaches a whole one. */
-static void choose_voxels(flr_model *model, const flr_fit_options *options)
+static void choose_voxels(flr_model *model, const flr_model_fit_options *options)
 {
     const double voxels = 1.5e6, reach = 2.6;
     double most = fmax(area(model->meshes[0].mesh), area(model->meshes[1].mesh));
@@ -105,10 +110,10 @@ static void choose_camera(flr_model *model)
                            .up = {0, 0, 1}};
 }
 
-flr_result flr_fit_build(const flr_fit *fit, const flr_fit_options *options, flr_model *model,
-                         flr_error *error)
+flr_result flr_model_fit_build(const flr_model_fit *fit, const flr_model_fit_options *options,
+                               flr_model *model, flr_error *error)
 {
-    flr_fit_options all = flr_fit_complete(fit, options);
+    flr_model_fit_options all = flr_model_fit_complete(fit, options);
     flr_result result = check(fit, &all, error);
     if (result != FLR_OK) return result;
     flr_model built;
@@ -128,7 +133,8 @@ flr_result flr_fit_build(const flr_fit *fit, const flr_fit_options *options, flr
     return FLR_OK;
 }
 
-flr_result flr_fit_measure(const flr_model *model, size_t pose, double *distance, flr_error *error)
+flr_result flr_model_fit_measure(const flr_model *model, size_t pose, double *distance,
+                                 flr_error *error)
 {
     flr_gauge_part *fixed = NULL, *moving = NULL;
     flr_result result = flr_gauge_part_create(model->meshes[0].mesh, &fixed, error);

@@ -33,6 +33,9 @@ static const struct subject {
      flr_bench_motion_check},
     {"distance", "the exact distance along the scenarios' motions: microseconds, work",
      flr_bench_distance},
+    {"fit-distance",
+     "exact contact geometry of tight fits: microseconds, accuracy, memory, build rate",
+     flr_bench_fit},
     {"loop", "the 1000 Hz loop: microseconds of a frame, how late it begins at several rates",
      flr_bench_loop},
     {"serve", "what viewers, a recording and voxelizing cost the loop of a controller",
@@ -165,8 +168,8 @@ static const flr_option options[] = {
     {.name = "scene",
      .type = FLR_OPTION_PATH,
      .argument = "SCENE",
-     .help = "scene file or name of a scenario, for serve; default bay. For fits: only those whose "
-             "name begins so",
+     .help = "scene file or name of a scenario, for serve (default bay); folder with an "
+             "assembly.txt, for fit-distance. For fits: only those whose name begins so",
      .offset = offsetof(bench_values, scene)},
     {.name = "models",
      .type = FLR_OPTION_FOLDER,

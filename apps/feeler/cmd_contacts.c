@@ -40,6 +40,7 @@ static void free_job(flr_contacts_job *j)
     for (size_t i = 0; i < j->obstacle_count; i++) {
         flr_contact_pair_destroy(j->obstacles[i].pair);
         flr_coherent_destroy(j->obstacles[i].coherent);
+        flr_fit_pair_destroy(j->obstacles[i].fits);
         flr_shape_release(j->obstacles[i].shape);
     }
     flr_spheres_destroy(j->spheres);

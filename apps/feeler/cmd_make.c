@@ -87,16 +87,16 @@ static void tell(flr_cli *cli, const flr_model *model, const make_values *values
 static size_t fit_words(const char **words, size_t capacity)
 {
     size_t count = 0;
-    for (; count < flr_fit_count() && count < capacity; count++)
-        words[count] = flr_fit_at(count)->name;
+    for (; count < flr_model_fit_count() && count < capacity; count++)
+        words[count] = flr_model_fit_at(count)->name;
     return count;
 }
 
 static int list_fits(flr_cli *cli)
 {
     json_t *list = flr_json_array();
-    for (size_t i = 0; i < flr_fit_count(); i++) {
-        const flr_fit *fit = flr_fit_at(i);
+    for (size_t i = 0; i < flr_model_fit_count(); i++) {
+        const flr_model_fit *fit = flr_model_fit_at(i);
         flr_print(cli, "%s%-11s%s %s; size: %s, %g to %g mm, default %g\n", flr_bold(cli),
                   fit->name, flr_plain(cli), fit->summary, fit->measure, fit->min_size * 1e3,
                   fit->max_size * 1e3, fit->size * 1e3);
@@ -125,18 +125,19 @@ static int unknown_fit(flr_cli *cli, const char *name)
                            name, near ? near : "--list");
 }
 
-static flr_result fit_options(const make_values *make, flr_fit_options *options, flr_error *error)
+static flr_result fit_options(const make_values *make, flr_model_fit_options *options,
+                              flr_error *error)
 {
-    *options = (flr_fit_options){.gap = make->gap, .chord = make->chord};
+    *options = (flr_model_fit_options){.gap = make->gap, .chord = make->chord};
     if (make->number)
         return flr_fail(error, FLR_BAD_ARGUMENT, "a fit always has two parts; leave --number away");
-    return make->size ? flr_fit_parse_size(make->size, &options->size, error) : FLR_OK;
+    return make->size ? flr_model_fit_parse_size(make->size, &options->size, error) : FLR_OK;
 }
 
-static void tell_fit(flr_cli *cli, const flr_fit *fit, const flr_fit_options *options,
+static void tell_fit(flr_cli *cli, const flr_model_fit *fit, const flr_model_fit_options *options,
                      const flr_model *model, double measured, const make_values *make)
 {
-    flr_fit_options all = flr_fit_complete(fit, options);
+    flr_model_fit_options all = flr_model_fit_complete(fit, options);
     json_t *document = flr_json_object();
     flr_json_set(document, "scenario", flr_json_text("fit"));
     flr_json_set(document, "fit", flr_json_text(fit->name));
@@ -158,21 +159,21 @@ static int make_fit(flr_cli *cli, const make_values *make, const char *name)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler make fit needs the name of a fit; see feeler make fit "
                                "--list");
-    const flr_fit *fit = flr_fit_find(name);
+    const flr_model_fit *fit = flr_model_fit_find(name);
     if (!fit) return unknown_fit(cli, name);
     if (!make->out)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "where to? write feeler make fit %s --out %s", fit->name, fit->name);
     flr_error error;
-    flr_fit_options options;
+    flr_model_fit_options options;
     flr_model model = {0};
     double measured = 0;
     if (flr_folder_check(cli->env, make->out, make->force, &error) != FLR_OK)
         return flr_fail_with(cli, FLR_EXIT_FAILED, &error);
     flr_progress(cli, 0, 2, "building %s", fit->name);
     flr_result result = fit_options(make, &options, &error);
-    if (result == FLR_OK) result = flr_fit_build(fit, &options, &model, &error);
-    if (result == FLR_OK) result = flr_fit_measure(&model, 0, &measured, &error);
+    if (result == FLR_OK) result = flr_model_fit_build(fit, &options, &model, &error);
+    if (result == FLR_OK) result = flr_model_fit_measure(&model, 0, &measured, &error);
     if (result == FLR_OK) {
         flr_progress(cli, 1, 2, "writing %s", make->out);
         flr_hold_signals();
@@ -212,7 +213,7 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "feeler make needs the name of a scenario; see feeler make --list");
     const flr_scenario *scenario = flr_scenario_find(arguments[0]);
-    if (!scenario && flr_fit_find(arguments[0]))
+    if (!scenario && flr_model_fit_find(arguments[0]))
         return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
                                "%s is a fit: write feeler make fit %s", arguments[0], arguments[0]);
     if (!scenario) return flr_scenarios_unknown(cli, arguments[0]);

@@ -34,7 +34,8 @@ typedef struct run_values {
     const char *hand, *part, *record, *poses, *device, *state, *resume;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
-    double friction, restitution; /* NAN: not given */
+    double friction, restitution; /* NAN: not given; likewise the next two */
+    double clearance, strength;
     int integrator, engine, tool; /* engine, tool -1: not given */
     bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
     uint64_t memory;
@@ -85,6 +86,8 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     flr_touch_apply(&values->touch, &setup.params.contact);
     if (!isnan(values->friction)) setup.params.friction = values->friction;
     if (!isnan(values->restitution)) setup.params.restitution = values->restitution;
+    if (!isnan(values->clearance)) setup.params.exact.clearance = values->clearance;
+    if (!isnan(values->strength)) setup.params.exact.strength = values->strength;
     if (values->engine >= 0) setup.params.engine = (flr_world_engine)values->engine;
     flr_point_touch(&setup.params);
     setup.tool = values->tool >= 0   ? (flr_tool)values->tool
@@ -201,7 +204,8 @@ static void tell_offset(flr_cli *cli, const run_job *j, flr_target target)
     double way = flr_vec3_length(flr_vec3_sub(begin.p, part->T_start.p));
     flr_quat turn = flr_quat_mul(begin.q, flr_quat_conjugate(part->T_start.q));
     double angle = flr_vec3_length(flr_quat_to_rotation_vector(turn));
-    if (way < 0.5 * j->stage->voxel && angle < 0.01) return;
+    const double voxel = j->stage->voxel > 0 ? j->stage->voxel : 2e-5; /* exact contact has none */
+    if (way < 0.5 * voxel && angle < 0.01) return;
     char safe[FLR_SAFE_SIZE];
     flr_warn(
         cli,
@@ -419,6 +423,8 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .touch = FLR_TOUCH_NOT_GIVEN,
                                     .friction = NAN,
                                     .restitution = NAN,
+                                    .clearance = NAN,
+                                    .strength = NAN,
                                     .engine = -1,
                                     .rate = 1000,
                                     .speed = 1};
@@ -531,12 +537,29 @@ static const flr_option options[] = {
      .max = 10},
     {.name = "engine",
      .type = FLR_OPTION_CHOICE,
-     .argument = "shell|spheres",
-     .help = "shell: points of one part in the voxels of another, and forces; spheres: sphere "
-             "trees of both, and impulses, by which what is hit moves on; default: the scene's, "
-             "else shell",
+     .argument = "shell|spheres|exact",
+     .help =
+         "shell: points of one part in the voxels of another, and forces; spheres: sphere "
+         "trees of both, and impulses, by which what is hit moves on; exact: distances to the "
+         "triangles themselves, without voxels, for tight fits; default: the scene's, else shell",
      .offset = offsetof(run_values, engine),
      .choices = flr_scene_engines},
+    {.name = "clearance",
+     .type = FLR_OPTION_SIZE,
+     .argument = "SIZE",
+     .help = "of --engine exact: force begins this far before surfaces meet; default: the scene's, "
+             "else 0.005mm",
+     .offset = offsetof(run_values, clearance),
+     .min = 0,
+     .max = 1},
+    {.name = "strength",
+     .type = FLR_OPTION_NUMBER,
+     .argument = "X",
+     .help = "of --engine exact: how hard the hand pulls, as a share of 10 N and 0.5 N m; default: "
+             "the scene's, else 1",
+     .offset = offsetof(run_values, strength),
+     .min = 0.01,
+     .max = 100},
     {.name = "restitution",
      .type = FLR_OPTION_NUMBER,
      .argument = "X",

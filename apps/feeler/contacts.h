@@ -28,6 +28,7 @@ typedef struct flr_obstacle {
     /* with exact distances only */
     const flr_gauge_part *gauge;
     flr_gauge_witness witness;
+    flr_fit_pair *fits; /* it and the moving part */
 } flr_obstacle;
 
 /* what one pose gave */
@@ -46,6 +47,10 @@ typedef struct flr_pose_answer {
     flr_gauge_result nearest;
     size_t nearest_obstacle;
     double exact_us;
+    /* the same with a sign: below 0 is how deep parts are in each other; within `error` of the true one */
+    double distance, error;
+    flr_vec3 points
+        [2]; /* of the moving part and the other, world's frame: the nearest, or the deepest and its way out */
     bool within; /* with a tolerance: nearer than that, or just as near */
 } flr_pose_answer;
 

@@ -8,6 +8,26 @@ static const char *const kind_names[] = {"vertex", "edge", "face"};
 
 /* ---- measuring ---- */
 
+/* With a sign, and with how sure it is. Parts that meet, or are one in the other, are so deep in each other. */
+static void measure_signed(const flr_contacts_job *j, flr_pose T_world_moving, flr_pose_answer *a)
+{
+    flr_fit_params params = flr_default_fit_params();
+    params.reach = -1; /* no samples */
+    a->distance = INFINITY;
+    for (size_t i = 0; i < j->obstacle_count; i++) {
+        const flr_obstacle *o = &j->obstacles[i];
+        const flr_pose T = o->T_world_voxmap;
+        flr_fit_result r;
+        flr_fit_pair_query(o->fits, flr_pose_mul(flr_pose_inverse(T), T_world_moving), &params,
+                           NULL, 0, &r);
+        if (!r.found || r.distance >= a->distance) continue;
+        a->distance = r.distance;
+        a->error = fmax(r.upper - r.distance, r.distance - r.lower);
+        a->points[0] = flr_pose_apply(T, r.point[1]);
+        a->points[1] = flr_pose_apply(T, r.point[0]);
+    }
+}
+
 /* One pose against all obstacles: the nearest counts. What is known already bounds the search in the next. */
 static void measure(flr_contacts_job *j, flr_pose T_world_moving, flr_pose_answer *a)
 {
@@ -28,7 +48,16 @@ static void measure(flr_contacts_job *j, flr_pose T_world_moving, flr_pose_answe
             params.max_distance = r.upper;
         }
     }
+    if (j->exact) measure_signed(j, T_world_moving, a);
     if (j->exact) a->within = j->tolerance >= 0 && a->nearest.upper <= j->tolerance;
+}
+
+static flr_result make_fits(flr_cli *cli, flr_mesh_asset *moving, flr_obstacle *o, flr_error *error)
+{
+    const flr_fit *a, *b;
+    flr_result result = flr_mesh_asset_fit(o->shape->mesh, cli->env, NULL, &a, error);
+    if (result == FLR_OK) result = flr_mesh_asset_fit(moving, cli->env, NULL, &b, error);
+    return result == FLR_OK ? flr_fit_pair_create(a, b, &o->fits, error) : result;
 }
 
 flr_result flr_contacts_measure(flr_cli *cli, flr_contacts_job *j, flr_error *error)
@@ -37,6 +66,8 @@ flr_result flr_contacts_measure(flr_cli *cli, flr_contacts_job *j, flr_error *er
     for (size_t i = 0; i < j->obstacle_count && result == FLR_OK; i++) {
         j->obstacles[i].witness = flr_no_witness();
         result = flr_mesh_asset_gauge(j->obstacles[i].shape->mesh, &j->obstacles[i].gauge, error);
+        if (result == FLR_OK && j->exact)
+            result = make_fits(cli, j->moving->mesh, &j->obstacles[i], error);
     }
     for (size_t i = 0; i < j->poses.count && result == FLR_OK; i++) {
         if (i % 256 == 0) flr_progress(cli, i, j->poses.count, "measuring");
@@ -85,7 +116,8 @@ void flr_contacts_print_exact(flr_cli *cli, const flr_contacts_job *j)
     const size_t at = worst(j), within = flr_contacts_within(j);
     const flr_gauge_result *r = &j->answers[at].nearest;
     if (j->exact && r->meet)
-        flr_print(cli, "the surfaces meet, first at t = %.4f s\n", j->poses.poses[at].t);
+        flr_print(cli, "the surfaces meet, first at t = %.4f s, %.4g mm deep there\n",
+                  j->poses.poses[at].t, -1e3 * fmin(j->answers[at].distance, 0));
     else if (j->exact)
         flr_print(cli, "nearest at t = %.4f s: %.6g mm between %s and %s\n", j->poses.poses[at].t,
                   1e3 * r->upper, kind_names[r->a.kind], kind_names[r->b.kind]);
@@ -124,6 +156,11 @@ void flr_contacts_exact_json(const flr_contacts_job *j, const flr_pose_answer *a
         flr_json_set(exact, "other", spot_json(&a->nearest.b));
         flr_json_set(exact, "us", flr_json_number(a->exact_us));
         flr_json_set(pose, "exact", exact);
+        json_t *distance = json_object_get(pose, "distance"), *points = flr_json_array();
+        for (int i = 0; i < 2; i++) flr_json_push(points, flr_json_vec3(a->points[i]));
+        flr_json_set(distance, "exact", flr_json_number(a->distance));
+        flr_json_set(distance, "error", flr_json_number(a->error));
+        flr_json_set(distance, "points", points);
     }
     if (j->tolerance >= 0) flr_json_set(pose, "within_tolerance", json_boolean(a->within));
 }

@@ -22,6 +22,18 @@ static void print_percentiles(flr_cli *cli, const char *name, const flr_percenti
               (double)p->p99 * scale, (double)p->p999 * scale, (double)p->max * scale);
 }
 
+/* The middle of what is proven, and how far off the true one may be: at least what the digits show. */
+static void print_clearance(flr_cli *cli, const flr_run_result *r)
+{
+    double middle = 500 * (r->lower + r->upper), off = 500 * (r->upper - r->lower);
+    if (!isfinite(off)) {
+        flr_print(cli, "  least clearance at most %.3f mm: there was no time to measure it\n",
+                  1e3 * r->upper);
+        return;
+    }
+    flr_print(cli, "  least clearance %.3f mm ± %.3f\n", middle, fmax(off + 0.0005, 0.001));
+}
+
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,
                    const flr_run_result *r)
 {
@@ -51,18 +63,23 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   (unsigned long long)r->touching_frames,
                   flr_noun(r->touching_frames, "frame", "frames"), r->max_depth * 1e3,
                   r->frames ? (double)r->segments / (double)r->frames : 0);
+    const bool exact = flr_world_get_params(stage->world)->engine == FLR_ENGINE_EXACT;
     unsigned layer = flr_world_get_params(stage->world)->contact.force_layer;
     if (!point || r->contact_frames) {
         flr_print(cli, "  contact in %llu %s, at most %u at once; potential penetration in %llu",
                   (unsigned long long)r->contact_frames,
                   flr_noun(r->contact_frames, "frame", "frames"), r->most_contacts,
                   (unsigned long long)r->penetration_frames);
-        if (layer < 2)
+        if (exact)
+            flr_print(cli, "\n");
+        else if (layer < 2)
             flr_print(cli, ", as every contact is with force layer %u\n", layer);
         else
             flr_print(cli, " (ratio %.2g)\n", ratio(r));
     }
-    if (isfinite(r->upper))
+    if (exact && isfinite(r->upper))
+        print_clearance(cli, r);
+    else if (isfinite(r->upper))
         flr_print(cli, "  least distance between %.4g and %.4g mm\n", r->lower * 1e3,
                   r->upper * 1e3);
     flr_print(cli, "  the way was not free in %llu %s, limited in %llu\n",

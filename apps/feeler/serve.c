@@ -553,6 +553,9 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;
     s->def.engine.voxel = s->options->voxel;
+    s->def.engine.contact = s->options->engine < 0 ? 0 : 1 + (unsigned)s->options->engine;
+    s->def.engine.clearance = s->options->clearance;
+    s->def.engine.strength = s->options->strength;
     s->def.engine.voxel_of_all = s->options->join != NULL && s->options->voxel > 0;
     s->def.engine.cpu = (int)s->options->cpu;
     s->def.limits.clients = (uint32_t)s->options->clients;

@@ -9,6 +9,8 @@
 typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu;
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
+    int engine;                                 /* flr_world_engine; -1: the scene's */
+    double clearance, strength;                 /* of the exact engine; 0: the scene's */
     double rate, voxel, seconds;                /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
@@ -27,8 +29,8 @@ enum { FLR_SHARE_PORT = 7879 };
 #define FLR_SERVE_DEFAULTS                                                                         \
     {                                                                                              \
         .port = FLR_SERVICE_PORT, .hands = 2, .clients = 64, .workers = 2, .cpu = -1,              \
-        .upload_limit = (uint64_t)512 << 20, .rate = 1000, .share_port = FLR_SHARE_PORT,           \
-        .state_rate = 100                                                                          \
+        .engine = -1, .upload_limit = (uint64_t)512 << 20, .rate = 1000,                           \
+        .share_port = FLR_SHARE_PORT, .state_rate = 100                                            \
     }
 
 /* How much memory voxels may take; for tables of options. */

@@ -360,6 +360,28 @@ FLR_API void flr_step_begin(flr_step *step, const flr_body *body, const flr_step
  * the rest. Beyond `full` contacts the stiffness of each shrinks as in the paper. */
 FLR_API void flr_step_touch(flr_step *step, const flr_touches *touches);
 
+/* One contact of which the distance is known, with a law of its own: it pushes by stiffness times
+ * depth, and gets no deeper than `limit` by the end of the step. A gap is a depth below zero: such a
+ * contact pushes when the step would close it. World's frame. */
+typedef struct flr_press {
+    flr_vec3 point;   /* metres */
+    flr_vec3 normal;  /* unit: where it pushes the body */
+    flr_vec3 other;   /* m/s: velocity of the other part there */
+    double depth;     /* metres below where force begins, at the beginning of the step */
+    double limit;     /* metres: how deep it may be at its end; INFINITY: no limit */
+    double stiffness; /* N/m; 0: it pushes only at its limit */
+    double friction;  /* coefficient */
+} flr_press;
+
+/* Adds contacts (implicit and quasi-static). More of them may be added after flr_step_solve(); the
+ * next one then starts from the solution before. Friction goes by the pushes that come out with it. */
+FLR_API void flr_step_press(flr_step *step, const flr_press *list, uint32_t count);
+
+/* How many were taken since flr_step_begin(), and the push, N, of each of them at the end of the step.
+ * After flr_step_solve(). */
+FLR_API uint32_t flr_step_pressed(const flr_step *step);
+FLR_API double flr_step_push_at(const flr_step *step, uint32_t index);
+
 /* A hand that holds the body. Keeps the angle in the coupling. */
 FLR_API void flr_step_pull(flr_step *step, flr_coupling *coupling, const flr_handle *handle);
 

@@ -28,6 +28,7 @@
 /* contact */
 #include "feeler/contact.h"  /* does it touch, where, with which force */
 #include "feeler/distance.h" /* exact distances and tolerances of two parts; what is near */
+#include "feeler/fit.h"      /* exact contact geometry of tight fits */
 #include "feeler/pairs.h"    /* the same for many parts at once */
 #include "feeler/probe.h"    /* segments and points against triangles */
 #include "feeler/spheres.h"  /* the second engine: voxels against voxels, impulses */

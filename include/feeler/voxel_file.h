@@ -195,7 +195,7 @@ FLR_API flr_hash flr_cache_key(const flr_mesh *mesh, const flr_voxelize_def *def
 enum { FLR_CACHE_NAME_SIZE = FLR_HASH_TEXT_SIZE + 7 };
 
 typedef struct flr_cache_entry {
-    /* of the file, in the folder: 32 hexadecimal digits and .flrvox */
+    /* of the file, in the folder: 32 hexadecimal digits and .flrvox, or .flrfit (feeler/fit.h) */
     char name[FLR_CACHE_NAME_SIZE];
     uint64_t size;       /* bytes */
     int64_t modified_ns; /* wall clock, when it was written */

@@ -26,6 +26,11 @@
  * pairs are resolved together, both bodies of a pair move, and momentum stays. It does not know how
  * far parts are from each other that do not touch. docs/spheres.md tells which to choose when.
  *
+ * The third (FLR_ENGINE_EXACT) takes distances from the triangles themselves (feeler/fit.h), so that
+ * tight fits can be felt: it needs no voxels, and lengths such as the clearance are metres, not
+ * layers. Both bodies of a pair move. What is in each other at the start is recorded and tolerated
+ * (flr_world_overlaps). docs/tight.md tells what is guaranteed.
+ *
  * A part is *static*, *movable* or *free*. A movable part moves only in a hand and floats where the
  * hand releases it. A free part also falls, rolls and is pushed.
  *
@@ -53,6 +58,7 @@
 #include "feeler/base.h"
 #include "feeler/contact.h"
 #include "feeler/dynamics.h"
+#include "feeler/fit.h"
 #include "feeler/pairs.h"
 #include "feeler/probe.h"
 #include "feeler/spheres.h"
@@ -73,8 +79,9 @@ typedef enum flr_part_kind {
 
 /* How contact is found and answered. */
 typedef enum flr_world_engine {
-    FLR_ENGINE_SHELL,  /* points of one part in the voxels of another; forces */
-    FLR_ENGINE_SPHERES /* sphere trees of both; impulses */
+    FLR_ENGINE_SHELL,   /* points of one part in the voxels of another; forces */
+    FLR_ENGINE_SPHERES, /* sphere trees of both; impulses */
+    FLR_ENGINE_EXACT    /* samples of both against the triangles of the other; forces */
 } flr_world_engine;
 
 typedef struct flr_world_part {
@@ -82,6 +89,8 @@ typedef struct flr_world_part {
     /* for the engine of sphere trees, borrowed likewise; the shape is then used to find out who is
      * near whom. NULL, the default: it touches nothing with that engine */
     const flr_sphere_tree *tree;
+    /* for the exact engine, borrowed likewise. NULL, the default: it touches nothing with that engine */
+    const flr_fit *fit;
     flr_part_kind kind; /* default static */
     /* where it is; for what moves also its mass. Default flr_default_body_def() */
     flr_body_def body;
@@ -117,6 +126,32 @@ FLR_API void flr_part_destroy(flr_part *part); /* NULL allowed; after all worlds
 FLR_API flr_world_part flr_part_in_world(const flr_part *part, flr_part_kind kind,
                                          flr_pose T_world_part);
 
+/* Of the exact engine. Fill with flr_default_tight_params(). */
+typedef struct flr_tight_params {
+    /* metres: force begins this far before surfaces meet, and keeps them apart; default 5e-6. 0: only
+     * what keeps surfaces a micrometre apart is left */
+    double clearance;
+    /* N/m: of all contacts of a pair together, whatever the number of samples; default 0: the one with
+     * which the coupling's largest force presses halfway into the clearance */
+    double stiffness;
+    double force, torque; /* N, N m: what the device can give; default 10 and 0.5 */
+    /* share of those with which a hand pulls at most; the one number to turn; default 1 */
+    double strength;
+    /* N/m: what a wall feels like: the coupling's stiffness, whatever the voxels; default 2000; 0: that
+     * of `coupling` */
+    double wall;
+    /* metres: parts that are in each other when they are put somewhere may stay so, and be moved out,
+     * up to this depth; default 2e-3 */
+    double overlap;
+    double range; /* metres: distances of pairs are known up to here; default 1e-3 */
+    /* units of about 10 ns that distances and checks may take in a step, for each millisecond of it or
+     * part of one, and again the last distance of each check, with which the next step begins; 0: as
+     * many as it takes; default 400000. What could not be checked is not gone */
+    uint64_t budget;
+} flr_tight_params;
+
+FLR_API flr_tight_params flr_default_tight_params(void);
+
 /* Parameters of the simulation, which may change between steps. Fill with flr_default_world_params(). */
 typedef struct flr_world_params {
     flr_contact_params contact; /* centre and motion are not read */
@@ -146,9 +181,15 @@ typedef struct flr_world_params {
     uint64_t budget;
     /* of hands whose tool is a point; defaults as in feeler/probe.h, but with shading */
     flr_proxy_params proxy;
+    /* of the exact engine, which reads of all else only step, coupling, passivity, friction and proxy */
+    flr_tight_params exact;
 } flr_world_params;
 
 FLR_API flr_world_params flr_default_world_params(void);
+
+/* kg: the mass that a part should have for the exact engine when it is held (flr_body_def.mass): with
+ * it the coupling's largest force gives 20 m/s^2, and the coupling is stable. Thread: any. RT safe. */
+FLR_API double flr_world_felt_mass(const flr_world_params *params);
 
 typedef struct flr_world_def {
     const flr_world_part *parts; /* [part_count]; copied */
@@ -388,6 +429,47 @@ typedef struct flr_world_impact {
     flr_vec3 normal; /* unit: the way in which part_a leaves part_b */
     double depth;
 } flr_world_impact;
+
+/* Two parts near each other, in the last step of the exact engine, before anything moved. World's
+ * frame, metres. */
+typedef struct flr_world_gap {
+    uint32_t part_a, part_b;
+    double distance;           /* negative: interference; INFINITY: beyond the range */
+    double lower, upper;       /* the true one is between these */
+    flr_vec3 point_a, point_b; /* nearest points, where they are known */
+    flr_vec3 normal;           /* unit: this way part_b comes off part_a */
+    double tolerated;          /* how deep they may be in each other: see flr_world_overlap */
+    bool complete;             /* false: the budget did not suffice */
+} flr_world_gap;
+
+/* Pairs in order. */
+FLR_API const flr_world_gap *flr_world_gaps(const flr_world *world, uint32_t *count);
+
+/* What pushed a part in the last step of the exact engine. World's frame. */
+typedef struct flr_world_touch {
+    uint32_t part, other;
+    flr_vec3 point;
+    flr_vec3 normal; /* unit: where it pushed the part */
+    double distance; /* metres, before the step */
+    double force;    /* N, along the normal */
+} flr_world_touch;
+
+FLR_API const flr_world_touch *flr_world_touches(const flr_world *world, uint32_t *count);
+
+enum { FLR_WORLD_OVERLAPS = 256 };
+
+/* Two parts that were in each other when the world was made, or when one of them was put somewhere:
+ * press fits, nominal fits, modelled threads. They may stay so and be moved out. As soon as they have
+ * come free of each other, they are kept apart as all others. */
+typedef struct flr_world_overlap {
+    uint32_t part_a, part_b;
+    double depth;     /* metres: how deep they were in each other */
+    double tolerated; /* metres: how deep they may be now; 0: they have come free */
+    flr_vec3 point;   /* world's frame: where, then */
+} flr_world_overlap;
+
+/* In the order in which they were found; FLR_WORLD_OVERLAPS at most. Exact engine only. */
+FLR_API const flr_world_overlap *flr_world_overlaps(const flr_world *world, uint32_t *count);
 
 /* The first 16 times flr_world_def.contacts of them. */
 FLR_API const flr_world_impact *flr_world_impacts(const flr_world *world, uint32_t *count);

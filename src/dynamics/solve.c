@@ -6,6 +6,7 @@ enum {
     SEARCHES = 24          /* evaluations along a line; most take none beyond the first */
 };
 static const double CREEP = 1e-5; /* m/s: slower than this, friction is viscous */
+static const double SAME = 1e-3;  /* of all pushes: friction that changes less is settled */
 
 static flr_vec3 velocity_at(flr_vec6 x, flr_vec3 arm)
 {
@@ -52,10 +53,11 @@ static flr_vec3 slip_of(const flr_touch *t, flr_vec3 y)
     return flr_vec3_add_scaled(flr_vec3_neg(y), flr_vec3_dot(t->normal, y), t->normal);
 }
 
-static flr_vec3 friction_of(const flr_touch *t, flr_vec3 y, double *factor)
+static flr_vec3 friction_of(const flr_problem *problem, const flr_touch *t, flr_vec3 y,
+                            double *factor)
 {
     double limit = t->friction * t->hold;
-    return clamped_pull(slip_of(t, y), limit / CREEP, limit, factor);
+    return clamped_pull(slip_of(t, y), limit / problem->creep, limit, factor);
 }
 
 static bool rubs(const flr_touch *t) { return t->hold > 0; }
@@ -124,8 +126,8 @@ static void add_touch(const flr_problem *problem, const flr_touch *t, flr_vec6 *
         flr_mat6_add_outer(hessian, dt * fall, t->j);
     }
     if (!rubs(t)) return;
-    oppose(gradient, dt, t->arm, friction_of(t, t->y, &factor));
-    double c = dt * factor * t->friction * t->hold / CREEP;
+    oppose(gradient, dt, t->arm, friction_of(problem, t, t->y, &factor));
+    double c = dt * factor * t->friction * t->hold / problem->creep;
     if (factor < 1) { /* sliding: only across the slip */
         flr_vec3 slip = flr_vec3_normalize(slip_of(t, t->y));
         stiffen(hessian, c, t->arm, flr_vec3_cross(t->normal, slip));
@@ -173,7 +175,7 @@ static double slope_at(const flr_problem *problem, double bare, double bend, dou
         double fall, factor;
         work += push_of(problem, c, c->s + t * c->climb, &fall) * c->climb;
         if (!rubs(c)) continue;
-        flr_vec3 force = friction_of(c, flr_vec3_add_scaled(c->y, t, c->step), &factor);
+        flr_vec3 force = friction_of(problem, c, flr_vec3_add_scaled(c->y, t, c->step), &factor);
         work += flr_vec3_dot(force, c->step);
     }
     for (uint32_t i = 0; i < problem->spring_count; i++) {
@@ -251,7 +253,7 @@ static void sum_forces(const flr_problem *problem, flr_solution *solution)
         const flr_touch *t = &problem->touches[i];
         double fall, factor;
         flr_vec3 force = flr_vec3_scale(t->normal, push_of(problem, t, t->s, &fall));
-        if (rubs(t)) force = flr_vec3_add(force, friction_of(t, t->y, &factor));
+        if (rubs(t)) force = flr_vec3_add(force, friction_of(problem, t, t->y, &factor));
         contact = flr_wrench_add(contact, flr_wrench_from_force(t->arm, force));
     }
     for (uint32_t i = 0; i < problem->spring_count; i++) {
@@ -264,25 +266,39 @@ static void sum_forces(const flr_problem *problem, flr_solution *solution)
     solution->pull = pull;
 }
 
+/* Friction goes by these pushes. Returns by how much they have changed, as a share of all of them. */
+static double take_holds(flr_problem *problem)
+{
+    double change = 0, sum = 0;
+    for (uint32_t i = 0; i < problem->touch_count; i++) {
+        double fall, before;
+        flr_touch *t = &problem->touches[i];
+        before = t->hold;
+        t->hold = t->friction > 0 ? push_of(problem, t, t->s, &fall) : 0;
+        change += fabs(t->hold - before);
+        sum += t->hold;
+    }
+    return sum > 0 ? change / sum : 0;
+}
+
 void flr_solve(flr_problem *problem, flr_solution *solution)
 {
-    *solution = (flr_solution){.x = problem->start};
+    *solution = (flr_solution){.x = problem->guessed ? problem->guess : problem->start};
+    if (problem->creep == 0) problem->creep = CREEP;
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         flr_touch *t = &problem->touches[i];
         t->j = flr_vec6_from(flr_vec3_cross(t->arm, t->normal), t->normal);
         t->away = flr_vec3_dot(t->normal, t->other);
-        t->hold = 0;
+        if (!problem->guessed || i >= problem->known) t->hold = 0;
     }
     solution->converged = newton(problem, solution);
 
-    /* friction goes by the pushes without it */
-    if (problem->friction) {
-        for (uint32_t i = 0; i < problem->touch_count; i++) {
-            double fall;
-            flr_touch *t = &problem->touches[i];
-            t->hold = t->friction > 0 ? push_of(problem, t, t->s, &fall) : 0;
-        }
-        solution->converged = newton(problem, solution) && solution->converged;
+    /* friction goes by the pushes without it, and then by those with it */
+    uint32_t rounds = problem->friction ? (problem->rounds ? problem->rounds : 1) : 0;
+    for (uint32_t i = 0; i < rounds; i++) {
+        double change = take_holds(problem);
+        if (i > 0 && change < SAME) break;
+        solution->converged = newton(problem, solution) && (solution->converged || i > 0);
     }
     sum_forces(problem, solution);
 }

@@ -59,7 +59,13 @@ typedef struct flr_problem {
     flr_touch *touches;
     flr_spring *springs;
     uint32_t touch_count, spring_count;
-    bool friction; /* some touch has it */
+    bool friction;   /* some touch has it */
+    uint32_t rounds; /* of friction: each goes by the pushes of the one before; 0: one */
+    double creep;    /* m/s: slower than this, friction is viscous; 0: 1e-5 */
+    /* the solution of almost the same problem, from which to start: the touches from `known` on are new */
+    bool guessed;
+    uint32_t known;
+    flr_vec6 guess;
 } flr_problem;
 
 typedef struct flr_solution {

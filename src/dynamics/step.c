@@ -12,6 +12,8 @@ static const double REST = 1e-4; /* quasi-static: of the inertia is left, so tha
 static const double HARD = 1e4;  /* a contact at its limit, by what would stop the body in a step */
 static const double CREEP = 1e-4; /* m/s: slower than this, friction is viscous */
 
+enum { ROUNDS = 4 }; /* of friction, where contacts are given one by one */
+
 /* of lists longer than FEW, those contacts become one that are in the same of CELLS^3 cells about the
  * centre of mass and whose normals are in the same of 24 parts of a sphere */
 enum { STEP_FEW = 128, CELLS = 6, STEP_PARTS = 24, STEP_BINS = STEP_PARTS * CELLS * CELLS * CELLS };
@@ -46,6 +48,9 @@ struct flr_step {
     double near, safe;   /* points in it; m/s: what their contacts will bear */
     double deepest, stiffness, stiffest;
     uint32_t touching, pulls;
+    bool pressed, solved; /* contacts one by one; the problem before the last ones was solved */
+    uint32_t known;       /* touches of that problem */
+    flr_vec6 last;        /* its solution */
     hold holds[FLR_STEP_PULLS];
     flr_spring springs[4 * FLR_STEP_PULLS];
     uint32_t bins[STEP_BINS]; /* number + 1 of the cluster of each; 0: none */
@@ -140,6 +145,7 @@ void flr_step_begin(flr_step *step, const flr_body *body, const flr_step_params 
     step->approach = step->near = step->safe = 0;
     step->deepest = step->stiffness = step->stiffest = 0;
     step->touching = step->pulls = 0;
+    step->pressed = step->solved = false;
     step->problem = (flr_problem){.touches = step->problem.touches, .springs = step->springs};
     if (!params_are_valid(params)) step->faults |= FLR_STEP_FAULT_PARAMS;
     if (!body_is_usable(body)) {
@@ -326,6 +332,53 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
     step->unlisted = flr_wrench_add(step->unlisted, flr_wrench_add(all, flr_wrench_scale(sum, -1)));
 }
 
+static bool press_is_valid(const flr_press *p)
+{
+    return sane3(p->point) && sane3(p->other) && sane(p->depth) &&
+           fabs(flr_vec3_length2(p->normal) - 1) < 1e-3 && p->stiffness >= 0 &&
+           sane(p->stiffness) && p->friction >= 0 && sane(p->friction) && !isnan(p->limit);
+}
+
+void flr_step_press(flr_step *step, const flr_press *list, uint32_t count)
+{
+    flr_problem *problem = &step->problem;
+    if (stopped(step)) return;
+    step->pressed = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_press *p = &list[i];
+        if (!press_is_valid(p)) {
+            step->faults |= FLR_STEP_FAULT_TOUCH;
+            continue;
+        }
+        if (problem->touch_count == step->capacity) {
+            step->faults |= FLR_STEP_FAULT_FULL;
+            return;
+        }
+        problem->touches[problem->touch_count++] =
+            (flr_touch){.arm = flr_vec3_sub(p->point, step->centre),
+                        .normal = p->normal,
+                        .other = p->other,
+                        .depth = p->depth,
+                        .limit = p->limit,
+                        .stiffness = p->stiffness,
+                        .friction = p->friction};
+        step->stiffness += p->stiffness;
+        step->stiffest = fmax(step->stiffest, p->stiffness);
+        step->deepest = fmax(step->deepest, p->depth);
+        problem->friction = problem->friction || p->friction > 0;
+    }
+}
+
+uint32_t flr_step_pressed(const flr_step *step) { return step->problem.touch_count; }
+
+double flr_step_push_at(const flr_step *step, uint32_t index)
+{
+    const flr_touch *t = &step->problem.touches[index];
+    double push = t->stiffness * t->depth - t->slope * t->s;
+    double beyond = t->depth - step->problem.dt * t->s - t->limit;
+    return fmax(0, push) + (beyond > 0 ? step->problem.hard * beyond : 0);
+}
+
 static bool coupling_is_valid(const flr_coupling *c)
 {
     return c->stiffness > 0 && sane(c->stiffness) && c->turn_stiffness > 0 &&
@@ -466,6 +519,11 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
 {
     flr_problem *problem = &step->problem;
     double dt = step->params.dt, mass = step->body.inertia.mass, lag = 0;
+    if (step->pressed) problem->rounds = ROUNDS;
+    problem->guessed = step->pressed && step->solved;
+    problem->guess = step->last;
+    problem->known = step->known;
+    problem->spring_count = 0;
     bool moving = step->params.integrator == FLR_INTEGRATOR_IMPLICIT;
     flr_vec6 none = {0};
     problem->inertia = step->inertia;
@@ -490,6 +548,9 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
     flr_solution solution;
     flr_solve(problem, &solution);
     if (!solution.converged) step->faults |= FLR_STEP_FAULT_SOLVE;
+    step->solved = solution.converged;
+    step->known = problem->touch_count;
+    step->last = solution.x;
     result->contact = flr_wrench_add(solution.contact, step->unlisted);
     result->pull = solution.pull;
     result->iterations = solution.iterations;

@@ -35,6 +35,9 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                            {"stiffness", false},
                            {"friction", false},
                            {"restitution", false},
+                           {"clearance", false},
+                           {"strength", false},
+                           {"overlap", false},
                            {"awareness", false}},
     [FLR_SCENE_HAND] = {{"tool", true}, {"position", false}, {"firm", false}},
 };

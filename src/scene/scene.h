@@ -88,19 +88,22 @@ typedef struct flr_scene_camera {
 
 /* How parts touch each other, unless a command line says otherwise. See feeler/contact.h. */
 typedef struct flr_scene_contact {
-    unsigned force_layer;  /* 0 … 252; default 2 */
-    double displace;       /* metres: points are moved outward by this; default 0 */
-    flr_force_model model; /* default tangent */
-    double stiffness;      /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
-    double friction;       /* coefficient, 0 … 10; default 0 */
-    bool awareness;        /* geometrical awareness; default false */
-    bool spheres;          /* sphere trees and impulses in place of all that but friction */
-    double restitution;    /* of these, 0 … 1; default 0 */
+    unsigned force_layer;    /* 0 … 252; default 2 */
+    double displace;         /* metres: points are moved outward by this; default 0 */
+    flr_force_model model;   /* default tangent */
+    double stiffness;        /* N/m, of one contact, 1e-3 … 1e9; default 1000 */
+    double friction;         /* coefficient, 0 … 10; default 0 */
+    bool awareness;          /* geometrical awareness; default false */
+    flr_world_engine engine; /* default shell; what follows is that of others than shells */
+    double restitution;      /* spheres: 0 … 1; default 0 */
+    double clearance;        /* exact: metres, 0 … 1; default 5e-6 */
+    double strength;         /* exact: of the device's largest force, 0.01 … 100; default 1 */
+    double overlap;          /* exact: metres, tolerated at the start, 0 … 1; default 2e-3 */
 } flr_scene_contact;
 
 /* "tangent", "smooth", NULL: in the order of flr_force_model. */
 extern const char *const flr_scene_models[];
-/* "shell", "spheres", NULL. */
+/* "shell", "spheres", "exact", NULL: in the order of flr_world_engine. */
 extern const char *const flr_scene_engines[];
 
 typedef struct flr_scene {

@@ -92,18 +92,29 @@ static bool read_camera(const flr_value *value, flr_scene_camera *camera)
     return true;
 }
 
+/* A length from 0 to a metre. */
+static bool read_extent(const flr_value *value, double *length)
+{
+    if (!flr_value_length(value, length)) return false;
+    if (!value->json || (*length >= 0 && *length <= 1)) return true;
+    return flr_value_fail(value, "must be from 0 to 1 m");
+}
+
 static bool read_contact(const flr_value *value, flr_scene_contact *contact)
 {
     if (!value->json) return true;
-    int engine = contact->spheres;
+    int engine = (int)contact->engine;
     if (json_is_string(value->json)) { /* the engine alone */
         if (!flr_value_choice(value, flr_scene_engines, &engine)) return false;
-        contact->spheres = engine == 1;
+        contact->engine = (flr_world_engine)engine;
         return true;
     }
     if (!flr_value_object(value, FLR_SCENE_CONTACT)) return false;
     flr_value word = flr_value_member(value, "engine");
     flr_value restitution = flr_value_member(value, "restitution");
+    flr_value clearance = flr_value_member(value, "clearance");
+    flr_value strength = flr_value_member(value, "strength");
+    flr_value overlap = flr_value_member(value, "overlap");
     flr_value layer = flr_value_member(value, "force_layer");
     flr_value displace = flr_value_member(value, "displace");
     flr_value model = flr_value_member(value, "model");
@@ -113,6 +124,9 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
     int chosen = (int)contact->model;
     if (!flr_value_choice(&word, flr_scene_engines, &engine) ||
         !flr_value_range(&restitution, 0, 1, &contact->restitution) ||
+        !read_extent(&clearance, &contact->clearance) ||
+        !flr_value_range(&strength, 0.01, 100, &contact->strength) ||
+        !read_extent(&overlap, &contact->overlap) ||
         !flr_value_whole(&layer, 0, 252, &contact->force_layer) ||
         !flr_value_length(&displace, &contact->displace) ||
         !flr_value_choice(&model, flr_scene_models, &chosen) ||
@@ -121,7 +135,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
         !flr_value_bool(&awareness, &contact->awareness))
         return false;
     contact->model = (flr_force_model)chosen;
-    contact->spheres = engine == 1;
+    contact->engine = (flr_world_engine)engine;
     return true;
 }
 

@@ -11,17 +11,21 @@
 #include "scene/length.h"
 
 const char *const flr_scene_models[] = {"tangent", "smooth", NULL};
-const char *const flr_scene_engines[] = {"shell", "spheres", NULL};
+const char *const flr_scene_engines[] = {"shell", "spheres", "exact", NULL};
 const char *const flr_scene_tools[] = {"grip", "point", NULL};
 
 flr_scene_contact flr_default_scene_contact(void)
 {
     flr_contact_params like = flr_default_contact_params();
+    flr_tight_params tight = flr_default_tight_params();
     return (flr_scene_contact){.force_layer = like.force_layer,
                                .displace = like.displacement,
                                .model = like.model,
                                .stiffness = like.stiffness,
-                               .awareness = like.awareness};
+                               .awareness = like.awareness,
+                               .clearance = tight.clearance,
+                               .strength = tight.strength,
+                               .overlap = tight.overlap};
 }
 
 flr_scene flr_default_scene(void)
@@ -177,14 +181,17 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     bool layer = c->force_layer != usual.force_layer, displace = c->displace != usual.displace;
     bool model = c->model != usual.model, stiffness = c->stiffness != usual.stiffness;
     bool friction = c->friction != usual.friction, awareness = c->awareness != usual.awareness;
-    bool spheres = c->spheres, restitution = c->restitution != usual.restitution;
-    bool more = layer || displace || model || stiffness || friction || awareness || restitution;
-    if (spheres && !more) write_text(w, "contact", flr_scene_engines[1]);
+    bool engine = c->engine != usual.engine, restitution = c->restitution != usual.restitution;
+    bool clearance = c->clearance != usual.clearance, strength = c->strength != usual.strength;
+    bool overlap = c->overlap != usual.overlap;
+    bool more = layer || displace || model || stiffness || friction || awareness || restitution ||
+                clearance || strength || overlap;
+    if (engine && !more) write_text(w, "contact", flr_scene_engines[c->engine]);
     if (!more) return;
     const char *outer = w->separator, *between = ", ";
     write_key(w, "contact"), fputs("{ ", w->out);
     w->separator = "";
-    if (spheres) write_text(w, "engine", flr_scene_engines[1]), w->separator = between;
+    if (engine) write_text(w, "engine", flr_scene_engines[c->engine]), w->separator = between;
     if (layer)
         write_key(w, "force_layer"), fprintf(w->out, "%u", c->force_layer), w->separator = between;
     if (displace) write_key(w, "displace"), write_length(w, c->displace), w->separator = between;
@@ -193,6 +200,9 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     if (friction) write_key(w, "friction"), write_number(w, c->friction), w->separator = between;
     if (restitution)
         write_key(w, "restitution"), write_number(w, c->restitution), w->separator = between;
+    if (clearance) write_key(w, "clearance"), write_length(w, c->clearance), w->separator = between;
+    if (strength) write_key(w, "strength"), write_number(w, c->strength), w->separator = between;
+    if (overlap) write_key(w, "overlap"), write_length(w, c->overlap), w->separator = between;
     if (awareness) write_key(w, "awareness"), fputs(c->awareness ? "true" : "false", w->out);
     fputs(" }", w->out);
     w->separator = outer;

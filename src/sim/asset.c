@@ -45,6 +45,7 @@ void flr_mesh_asset_release(flr_mesh_asset *asset)
     if (!asset || atomic_fetch_sub(&asset->users, 1) != 1) return;
     flr_gauge_part_destroy(asset->gauge);
     flr_probe_model_destroy(asset->probe);
+    flr_fit_destroy(asset->fit);
     flr_mesh_destroy(asset->mesh);
     pthread_mutex_destroy(&asset->lock);
     free(asset);
@@ -70,6 +71,17 @@ flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **p
     pthread_mutex_lock(&asset->lock);
     flr_result result = asset->probe ? FLR_OK : flr_probe_model_create(&def, &asset->probe, error);
     if (result == FLR_OK) *probe = asset->probe;
+    pthread_mutex_unlock(&asset->lock);
+    return result;
+}
+
+flr_result flr_mesh_asset_fit(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
+                              const flr_fit **fit, flr_error *error)
+{
+    pthread_mutex_lock(&asset->lock);
+    flr_result result =
+        asset->fit ? FLR_OK : flr_fit_open(env, cache, asset->mesh, NULL, &asset->fit, NULL, error);
+    if (result == FLR_OK) *fit = asset->fit;
     pthread_mutex_unlock(&asset->lock);
     return result;
 }
@@ -423,7 +435,8 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
                             uint32_t *meshes, flr_part_list *parts, flr_error *error)
 {
     const flr_scene_part *from = &def->scene->parts[i];
-    bool falls = flr_vec3_length2(def->scene->gravity) > 0 || def->scene->contact.spheres;
+    bool falls = flr_vec3_length2(def->scene->gravity) > 0 ||
+                 def->scene->contact.engine == FLR_ENGINE_SPHERES;
     flr_part_entry part = {.part = i,
                            .kind = !from->moving ? FLR_PART_STATIC
                                    : falls       ? FLR_PART_FREE

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "feeler/distance.h"
+#include "feeler/fit.h"
 #include "feeler/pager.h"
 #include "feeler/voxels.h"
 #include "scene/scene.h"
@@ -32,6 +33,7 @@ struct flr_mesh_asset {
     pthread_mutex_t lock;  /* of what follows: made by whoever needs it first */
     flr_gauge_part *gauge; /* NULL: not yet */
     flr_probe_model *probe;
+    flr_fit *fit;
     bool weighed;
     double density; /* … with which */
     flr_body_def inertia;
@@ -45,6 +47,9 @@ flr_result flr_mesh_asset_gauge(flr_mesh_asset *asset, const flr_gauge_part **ga
                                 flr_error *error);
 flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **probe,
                                 flr_error *error);
+/* Exact contact geometry, by way of the cache; `cache` NULL: none. */
+flr_result flr_mesh_asset_fit(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
+                              const flr_fit **fit, flr_error *error);
 /* Inertia and reach (of the box where the mesh is not closed), worked out once: that looks at every triangle. Density 0: not
  * known. */
 flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density);

@@ -59,7 +59,8 @@ flr_maker flr_maker_of(const flr_engine *e)
                       .cache = e->cache,
                       .threads = e->def.threads,
                       .on_surface = e->tuning.world.contact.model == FLR_FORCE_SMOOTH,
-                      .reads = e->def.workers > 0};
+                      .reads = e->def.workers > 0,
+                      .exact = e->tuning.world.engine == FLR_ENGINE_EXACT};
     made.cache.later = true; /* nobody waits for the disk */
     return made;
 }
@@ -83,7 +84,13 @@ flr_result flr_build_job_shape(const flr_maker *m, flr_mesh_asset *mesh, double 
                          .context = p};
     p->voxel = voxel;
     flr_error inner;
-    flr_result result = flr_shape_make(&def, shape, &inner);
+    const flr_fit *fit;
+    flr_result result = FLR_OK;
+    if (m->exact && !tell_progress(p, 0, "exact geometry"))
+        result = flr_fail(&inner, FLR_CANCELLED, "cancelled");
+    else if (m->exact)
+        result = flr_mesh_asset_fit(mesh, m->env, &m->cache, &fit, &inner);
+    if (result == FLR_OK) result = flr_shape_make(&def, shape, &inner);
     if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", p->name, inner.message);
     return result;
 }

@@ -12,6 +12,7 @@ typedef struct flr_maker {
     bool on_surface;
     uint64_t memory; /* as in flr_shape_def; default 0 */
     bool reads;
+    bool exact; /* with what the exact engine needs */
 } flr_maker;
 
 flr_maker flr_maker_of(const flr_engine *engine);

@@ -59,6 +59,13 @@ static bool copy_texts(flr_engine *e)
     return done;
 }
 
+void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *params)
+{
+    if (def->contact) params->engine = (flr_world_engine)(def->contact - 1);
+    if (def->clearance > 0) params->exact.clearance = def->clearance;
+    if (def->strength > 0) params->exact.strength = def->strength;
+}
+
 static flr_result make_framer(flr_engine *e, flr_error *error)
 {
     flr_stepper *f = e->stepper = calloc(1, sizeof *f);
@@ -123,7 +130,9 @@ flr_result flr_engine_create(const flr_engine_def *def, flr_engine **engine, flr
     e->def = *def;
     e->began_ns = flr_clock_ns(def->env);
     e->cpu = def->cpu >= 0 ? def->cpu : def->priority > 0 ? flr_privileges_choose_cpu() : -1;
-    e->tuning = e->preset = flr_default_parameters();
+    e->tuning = flr_default_parameters();
+    flr_engine_choose_contact(&e->def, &e->tuning.world);
+    e->preset = e->tuning;
     e->unit_metres = 0.001;
     memcpy(e->unit, "mm", 3);
     for (int i = 0; i < FLR_WORLD_REMOTE_COUPLINGS; i++) e->coupled_parts[i] = FLR_ENGINE_NONE;

@@ -78,9 +78,13 @@ typedef struct flr_engine_def {
     flr_mesh_options options; /* of reading meshes */
     double voxel;             /* metres: of parts that have none; 0: what fits the part */
     bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
-    int priority;             /* of the loop, as in flr_loop_def; default 80 */
-    int cpu;                  /* default -1 */
-    bool lock_memory;         /* default true */
+    /* How parts touch in every scene, whatever it says: 1 + flr_world_engine, and of the exact engine
+     * the clearance in metres and the strength; 0: what the scene says */
+    unsigned contact;
+    double clearance, strength;
+    int priority;     /* of the loop, as in flr_loop_def; default 80 */
+    int cpu;          /* default -1 */
+    bool lock_memory; /* default true */
     /* Control's, which the caller beats: forces fade while it stalls, and what control does is noted in it. NULL: none. Outlives
      * the engine. */
     flr_stall *stall;

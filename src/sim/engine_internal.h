@@ -57,14 +57,18 @@ typedef struct flr_world_instance_def {
     const flr_world_params *params;
     bool probes;  /* points can touch the parts */
     double voxel; /* metres: the smallest that something is touched with; 0: the smallest of all */
+    flr_env *env;
+    const flr_cache *cache; /* of exact geometry; NULL: none */
 } flr_world_instance_def;
 
-/* With sphere trees where the parameters say so. A sentence names the part. */
+/* With sphere trees or exact geometry where the parameters say so. A sentence names the part. */
 flr_result flr_world_instance_make(const flr_world_instance_def *def, flr_world_instance **instance,
                                    flr_error *error);
 void flr_world_instance_free(flr_world_instance *instance);
 /* Has a worker free them: giving gigabytes back takes longer than control has. Either may be NULL; members are empty then. */
 void flr_engine_discard(flr_engine *engine, flr_world_instance *instance, flr_part_list *members);
+/* What the definition says about contact takes precedence over a scene. */
+void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *params);
 /* The place of a part; UINT32_MAX: none. RT safe. */
 uint32_t flr_world_instance_find(const flr_world_instance *instance, uint32_t part);
 

@@ -17,6 +17,7 @@
 typedef struct load_job {
     flr_job job;
     flr_maker maker;
+    bool contact_chosen; /* whatever the scene says */
     flr_mesh_options options;
     double common;  /* voxel */
     double instead; /* … of all parts, whatever the scene says; 0: as it says */
@@ -99,7 +100,7 @@ static void add_bare(load_job *l, bool moving)
         flr_vec3 size = flr_box3_size(m->shape->mesh->mesh->bounds);
         double area = size.x * size.y + size.y * size.z + size.z * size.x;
         double work = 1e4 + area / (m->shape->voxel * m->shape->voxel);
-        bool stays = !l->scene->contact.spheres;
+        bool stays = l->scene->contact.engine == FLR_ENGINE_SHELL;
         for (uint32_t k = 0; k < l->members.count; k++)
             stays = stays && (l->members.list[k].shape != m->shape ||
                               l->members.list[k].kind == FLR_PART_STATIC);
@@ -125,6 +126,7 @@ static void read_work(load_job *l)
         return;
     }
     l->maker.on_surface = l->scene->contact.model == FLR_FORCE_SMOOTH;
+    if (!l->contact_chosen) l->maker.exact = l->scene->contact.engine == FLR_ENGINE_EXACT;
     flr_parts_def def = {.env = l->maker.env,
                          .scene = l->scene,
                          .options = &l->options,
@@ -192,6 +194,7 @@ static void take_scene(flr_engine *e, load_job *l)
     memcpy(e->file_hash, l->hash, sizeof l->hash);
     e->altered = false;
     e->tuning.world = flr_scene_params(l->scene);
+    flr_engine_choose_contact(&e->def, &e->tuning.world);
     e->tuning.world.step.gravity = l->scene->gravity;
     e->tuning.world.step.travel = flr_default_parameters().world.step.travel;
     e->preset = e->tuning;
@@ -277,6 +280,8 @@ flr_result flr_engine_load(flr_engine *e, const char *path, uint32_t *number, fl
     load_job *l = calloc(1, sizeof *l);
     if (!l) return flr_engine_no_memory(error);
     l->maker = flr_maker_of(e);
+    l->contact_chosen = e->def.contact != 0;
+    if (l->contact_chosen) l->maker.exact = e->def.contact == 1 + FLR_ENGINE_EXACT;
     l->memory = e->def.memory;
     l->options = e->def.options;
     l->options.go_on = flr_build_job_goes_on;

@@ -79,7 +79,7 @@ static void count(run_runner *r, const flr_world_frame *f)
     flr_histogram_add(&r->points, f->points_tested);
 }
 
-/* Reads what pairs, the other engine and the point found; writes at most RUN_CONTACTS. Returns how many. */
+/* Reads what pairs, the other engines and the point found; writes at most RUN_CONTACTS. Returns how many. */
 static uint32_t list_contacts(const flr_world *world, flr_record_contact list[RUN_CONTACTS])
 {
     uint32_t given = 0, pair_count, contact_count, impact_count;
@@ -95,6 +95,13 @@ static uint32_t list_contacts(const flr_world *world, flr_record_contact list[RU
     for (uint32_t i = 0; i < impact_count && given < RUN_CONTACTS; i++)
         list[given++] = (flr_record_contact){impacts[i].point, impacts[i].normal, impacts[i].depth,
                                              impacts[i].part_a};
+    uint32_t touch_count;
+    const flr_world_touch *touches = flr_world_touches(world, &touch_count);
+    const double clearance = flr_world_get_params(world)->exact.clearance;
+    for (uint32_t i = 0; i < touch_count && given < RUN_CONTACTS; i++)
+        list[given++] =
+            (flr_record_contact){touches[i].point, touches[i].normal,
+                                 clearance - touches[i].distance, touches[i].part};
     /* a point's contact: what it does to the part */
     const flr_world_point *point = flr_world_proxy(world, 0);
     if (point && point->part != FLR_NO_PART && given < RUN_CONTACTS)

@@ -199,7 +199,10 @@ static void describe(const save_job *s, flr_scene *scene)
     scene->contact.model = s->tuning.world.contact.model;
     scene->contact.stiffness = s->tuning.world.contact.stiffness;
     scene->contact.friction = s->tuning.world.friction;
-    scene->contact.spheres = s->tuning.world.engine == FLR_ENGINE_SPHERES;
+    scene->contact.engine = s->tuning.world.engine;
+    scene->contact.clearance = s->tuning.world.exact.clearance;
+    scene->contact.strength = s->tuning.world.exact.strength;
+    scene->contact.overlap = s->tuning.world.exact.overlap;
     scene->contact.restitution = s->tuning.world.restitution;
     scene->contact.awareness = s->tuning.world.contact.awareness;
     scene->camera = s->camera;

@@ -150,7 +150,7 @@ static void cast_work(flr_job *job)
     job->result = flr_world_instance_make(&c->def, &c->instance, &job->error);
 }
 
-/* Sends the tools again with every world: the loop cannot use a tool before it has the data of that tool. */
+/* The loop gets them again with every world, since it cannot use a tool before it has what that needs. */
 void flr_engine_send_tools(flr_engine *e)
 {
     for (uint32_t h = 0; h < e->def.hands && e->probes; h++) {

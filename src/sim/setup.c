@@ -81,12 +81,13 @@ const char *flr_texts_find(const flr_texts *texts, const char *key)
 
 /* ---- the numbers ---- */
 
-/* a newer flag is missing in older recordings: then the default counts */
+/* a newer flag or number is missing in older recordings: then the default counts */
 typedef enum field_kind {
     SETUP_NUMBER,
     SETUP_COUNT,
     SETUP_FLAG,
     NEWER_FLAG,
+    NEWER_NUMBER,
     SETUP_WORD
 } field_kind;
 
@@ -121,6 +122,9 @@ static const setup_field fields[] = {
     {"contact.displace", SETUP_AT(params.contact.displacement), SETUP_NUMBER, NULL, ANY},
     {"contact.engine", SETUP_AT(params.engine), SETUP_WORD, flr_scene_engines, 0, 0},
     {"contact.restitution", SETUP_AT(params.restitution), SETUP_NUMBER, NULL, 0, 1},
+    {"contact.clearance", SETUP_AT(params.exact.clearance), NEWER_NUMBER, NULL, 0, 1},
+    {"contact.strength", SETUP_AT(params.exact.strength), NEWER_NUMBER, NULL, 0.01, 100},
+    {"contact.overlap", SETUP_AT(params.exact.overlap), NEWER_NUMBER, NULL, 0, 1},
     {"friction", SETUP_AT(params.friction), SETUP_NUMBER, NULL, 0, INFINITY},
     {"depth", SETUP_AT(params.depth), SETUP_NUMBER, NULL, 0, INFINITY},
     {"unchecked", SETUP_AT(params.unchecked), SETUP_NUMBER, NULL, 0, INFINITY},
@@ -170,7 +174,8 @@ static flr_result write_field(const setup_field *f, const flr_setup *setup, flr_
     const void *at = (const char *)setup + f->offset;
     char text[FLR_NUMBER_TEXT_SIZE];
     switch (f->kind) {
-    case SETUP_NUMBER: {
+    case SETUP_NUMBER:
+    case NEWER_NUMBER: {
         double value = *(const double *)at;
         return flr_texts_add(texts, error, f->key, "%s",
                              isfinite(value) ? flr_number_print(value, text) : "inf");
@@ -207,7 +212,7 @@ static bool read_field(const setup_field *f, const char *text, flr_setup *setup)
     if (strcmp(text, "inf") != 0 && (flr_number_parse(text, &number, &end, NULL) != FLR_OK || *end))
         return false;
     if (!(number >= f->low && number <= f->high)) return false;
-    if (f->kind == SETUP_NUMBER)
+    if (f->kind == SETUP_NUMBER || f->kind == NEWER_NUMBER)
         *(double *)at = number;
     else
         *(unsigned *)at = (unsigned)number;
@@ -293,7 +298,7 @@ flr_result flr_setup_read_numbers(const char *(*text)(const void *context, const
                         dead_man);
     for (size_t i = 0; i < SETUP_FIELDS; i++) {
         const char *value = text(context, fields[i].key);
-        if (!value && fields[i].kind == NEWER_FLAG) continue;
+        if (!value && (fields[i].kind == NEWER_FLAG || fields[i].kind == NEWER_NUMBER)) continue;
         if (!value)
             return flr_fail(error, FLR_BAD_INPUT,
                             "%s: \"%s\" is missing; it was made by another version of feeler", path,

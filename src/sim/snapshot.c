@@ -1,5 +1,6 @@
 /* what the loop shows of a frame, raw: see snapshot.h. All of this runs in the loop's thread: nothing here allocates, locks, waits
  * or calls the system, and what it costs depends on what moves and touches, not on how many parts there are */
+#include <math.h>
 #include <string.h>
 
 #include "sim/snapshot.h"
@@ -55,6 +56,26 @@ static void copy_impacts(const flr_stepper *f, flr_snapshot *s)
                                        .stiffness = f->params.contact.stiffness,
                                        .part = c->part_a,
                                        .other = c->part_b};
+    }
+}
+
+/* Contacts of the exact engine: deep is what is nearer than the clearance. */
+static void copy_touches(const flr_stepper *f, flr_snapshot *s)
+{
+    uint32_t count;
+    const flr_world_touch *touches = flr_world_touches(f->instance->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_world_touch *c = &touches[i];
+        const double depth = fmax(f->params.exact.clearance - c->distance, 1e-9);
+        set_hit(s, c->part);
+        set_hit(s, c->other);
+        if (s->contact_count < FLR_ENGINE_CONTACTS)
+            s->contacts[s->contact_count++] = (flr_snapshot_contact){.point = c->point,
+                                                                     .normal = c->normal,
+                                                                     .depth = depth,
+                                                                     .stiffness = c->force / depth,
+                                                                     .part = c->part,
+                                                                     .other = c->other};
     }
 }
 
@@ -125,6 +146,7 @@ void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
     memset(s->hit, 0, (instance->count + 63) / 64 * sizeof *s->hit);
     if (instance->world) copy_contacts(f, s);
     if (instance->world) copy_impacts(f, s);
+    if (instance->world) copy_touches(f, s);
     copy_hands(f, frame, s);
     flr_stepper_copy_couplings(f, s);
     copy_parts(f, s);

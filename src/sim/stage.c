@@ -27,7 +27,10 @@ flr_world_params flr_scene_params(const flr_scene *scene)
     params.contact.stiffness = scene->contact.stiffness;
     params.contact.awareness = scene->contact.awareness;
     params.friction = scene->contact.friction;
-    params.engine = scene->contact.spheres ? FLR_ENGINE_SPHERES : FLR_ENGINE_SHELL;
+    params.engine = scene->contact.engine;
+    params.exact.clearance = scene->contact.clearance;
+    params.exact.strength = scene->contact.strength;
+    params.exact.overlap = scene->contact.overlap;
     params.restitution = scene->contact.restitution;
     flr_point_touch(&params);
     return params;
@@ -52,10 +55,8 @@ static bool go_on(const flr_stage_def *def, size_t part, const char *what)
 
 static flr_result stopped(flr_error *error) { return flr_fail(error, FLR_CANCELLED, "stopped"); }
 
-static bool has_spheres(const flr_stage_def *def)
-{
-    return def->params.engine == FLR_ENGINE_SPHERES;
-}
+/* Shells alone can do with less than all voxels and points of each part. */
+static bool has_shells(const flr_stage_def *def) { return def->params.engine == FLR_ENGINE_SHELL; }
 
 /* ---- what is needed ---- */
 
@@ -83,9 +84,10 @@ static bool needs_probes(const flr_stage_def *def)
     return some;
 }
 
-/* Where nothing moves, and points touch the exact triangles, voxels are of no use. */
+/* Where contact is exact, or nothing moves and points touch the exact triangles, voxels are of no use. */
 static bool needs_voxels(const flr_stage_def *def)
 {
+    if (def->params.engine == FLR_ENGINE_EXACT && !def->live) return false;
     bool moving = def->live || !needs_probes(def);
     for (size_t i = 0; i < def->scene->part_count; i++) moving |= def->scene->parts[i].moving;
     return moving;
@@ -144,6 +146,21 @@ static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_er
     return result;
 }
 
+static flr_result make_fits(flr_env *env, const flr_stage_def *def, flr_stage *stage,
+                            flr_error *error)
+{
+    flr_result result = FLR_OK;
+    const flr_fit *fit;
+    flr_error why;
+    for (uint32_t i = 0; i < stage->parts.count && result == FLR_OK; i++) {
+        const flr_part_entry *part = &stage->parts.list[i];
+        if (!go_on(def, i, "preparing exact contact")) return stopped(error);
+        result = flr_mesh_asset_fit(part->shape->mesh, env, def->cache, &fit, &why);
+        if (result != FLR_OK) flr_fail(error, result, "part \"%s\": %s", part->name, why.message);
+    }
+    return result;
+}
+
 /* ---- voxels ---- */
 
 /* The part whose voxels are being built. */
@@ -193,7 +210,7 @@ static flr_shape_def what_of(flr_env *env, const flr_stage_def *def, const flr_s
                           .on_surface = def->params.contact.model == FLR_FORCE_SMOOTH,
                           .threads = def->threads,
                           .features = def->params.contact.awareness};
-    if (has_spheres(def) || def->live) return what;
+    if (!has_shells(def) || def->live) return what;
     what.no_voxels = flr_stage_moves(stage, i) && moving < 2;
     what.no_points = !flr_stage_moves(stage, i);
     if (what.no_points) what.memory = def->memory / staying;
@@ -230,7 +247,7 @@ static bool can_merge(const flr_stage_def *def, const flr_stage *stage)
         if (count++ && stage->parts.list[i].shape->voxel != voxel) return false;
         voxel = stage->parts.list[i].shape->voxel;
     }
-    return count > 1 && !has_spheres(def) && !def->memory && !def->live;
+    return count > 1 && has_shells(def) && !def->memory && !def->live;
 }
 
 static bool still_merging(void *context, uint32_t part) { return go_on(context, part, "merging"); }
@@ -290,7 +307,8 @@ static flr_result displace(flr_stage *stage, double by, bool *done, flr_error *e
 
 /* ---- the world ---- */
 
-static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_error *error)
+static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *stage,
+                             flr_error *error)
 {
     flr_world_params params = def->params;
     flr_world_instance_def how = {.parts = &stage->parts,
@@ -298,7 +316,9 @@ static flr_result make_world(const flr_stage_def *def, flr_stage *stage, flr_err
                                   .rate = def->rate,
                                   .params = &params,
                                   .probes = needs_probes(def),
-                                  .voxel = stage->voxel};
+                                  .voxel = stage->voxel,
+                                  .env = env,
+                                  .cache = def->cache};
     const double by = params.contact.displacement;
     bool displaced = false;
     flr_result result = by == 0 || def->live ? FLR_OK : displace(stage, by, &displaced, error);
@@ -330,8 +350,10 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
     if (!made) return no_memory(error);
     flr_result result = read_parts(env, def, made, error);
     if (result == FLR_OK && needs_probes(def)) result = make_probes(def, made, error);
+    if (result == FLR_OK && def->params.engine == FLR_ENGINE_EXACT)
+        result = make_fits(env, def, made, error);
     if (result == FLR_OK && needs_voxels(def)) result = make_voxels(env, def, made, error);
-    if (result == FLR_OK) result = make_world(def, made, error);
+    if (result == FLR_OK) result = make_world(env, def, made, error);
     if (result != FLR_OK) {
         flr_stage_destroy(made);
         return result;

@@ -49,6 +49,10 @@ static flr_result make_part(const flr_world_instance_def *def, double voxel, uin
     flr_body_def inertia = flr_mesh_asset_inertia(m->shape->mesh, m->density);
     part->body = make_body(&inertia, voxel, &def->params->coupling, m->T_start);
     flr_result result = spheres ? flr_shape_tree(m->shape, &part->tree, &why) : FLR_OK;
+    if (def->params->engine == FLR_ENGINE_EXACT) {
+        part->body.mass = flr_world_felt_mass(def->params);
+        result = flr_mesh_asset_fit(m->shape->mesh, def->env, def->cache, &part->fit, &why);
+    }
     return result == FLR_OK ? result
                             : flr_fail(error, result, "part \"%s\": %s", m->name, why.message);
 }
@@ -101,7 +105,9 @@ flr_world_instance_def flr_engine_instance_def(const flr_engine *e, const flr_pa
                                     .hands = e->def.hands,
                                     .rate = e->def.rate,
                                     .params = params,
-                                    .probes = probes};
+                                    .probes = probes,
+                                    .env = e->def.env,
+                                    .cache = e->def.cache};
 }
 
 void flr_world_instance_free(flr_world_instance *instance)

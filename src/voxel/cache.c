@@ -10,6 +10,7 @@
 #include "voxel/voxfile_format.h"
 
 #define CACHE_SUFFIX ".flrvox"
+#define FIT_SUFFIX   ".flrfit" /* what feeler/fit.h keeps here, of the same length */
 
 /* ---- names ---- */
 
@@ -163,7 +164,8 @@ static bool see_name(void *context, const char *name)
     size_t length = strlen(name);
     bool ours = !strncmp(name, ".feeler-", 8) ||
                 (length > sizeof CACHE_SUFFIX &&
-                 !strcmp(name + length - (sizeof CACHE_SUFFIX - 1), CACHE_SUFFIX));
+                 (!strcmp(name + length - (sizeof CACHE_SUFFIX - 1), CACHE_SUFFIX) ||
+                  !strcmp(name + length - (sizeof FIT_SUFFIX - 1), FIT_SUFFIX)));
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) ours = ours || !strcmp(name, own[i]);
     if (!ours) *(bool *)context = true;
     return ours;
@@ -342,7 +344,8 @@ typedef struct listing {
 static bool is_ours(const char *name)
 {
     return strspn(name, "0123456789abcdef") == FLR_HASH_TEXT_SIZE - 1 &&
-           strcmp(name + FLR_HASH_TEXT_SIZE - 1, CACHE_SUFFIX) == 0;
+           (strcmp(name + FLR_HASH_TEXT_SIZE - 1, CACHE_SUFFIX) == 0 ||
+            strcmp(name + FLR_HASH_TEXT_SIZE - 1, FIT_SUFFIX) == 0);
 }
 
 static bool add_entry(void *context, const char *name)

@@ -293,7 +293,9 @@ static void move_bodies(flr_world *w, flr_world_frame *frame)
     const double range = range_of(w);
     flr_pairs_report near;
     flr_pairs_update(w->pairs, w->poses, range, &near);
-    if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
+    if (flr_tight_is_on(w))
+        flr_tight_step(w, frame);
+    else if (w->params.engine == FLR_ENGINE_SPHERES && w->impacts)
         step_spheres(w, &near, range, frame);
     else
         step_shell(w, range, frame);

@@ -80,7 +80,7 @@ static void touch_stops(flr_world *w, const flr_world_plan *p)
 }
 
 /* Gives a body what points push it with: a spring from the hand to where it touches, as it will be at the end of the step. */
-static void touch_points(flr_world *w, uint32_t part)
+void flr_motion_checks_touch_points(flr_world *w, uint32_t part)
 {
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         const flr_world_hand_state *hand = &w->state->hands[i];
@@ -118,7 +118,7 @@ void flr_motion_checks_plan(flr_world *w, uint32_t part, double range, flr_world
     flr_step_begin(w->step, body, &how);
     touch(w, part);
     touch_stops(w, p);
-    touch_points(w, part);
+    flr_motion_checks_touch_points(w, part);
     for (uint32_t i = 0; i < w->def.hand_count; i++) {
         flr_world_hand_state *hand = &w->state->hands[i];
         if (hand->part == part && !hand->waiting)

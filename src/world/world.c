@@ -31,6 +31,7 @@ flr_world_params flr_default_world_params(void)
     params.coupling.stretch = 0;
     params.proxy = flr_default_proxy_params();
     params.proxy.shading = true;
+    params.exact = flr_default_tight_params();
     return params;
 }
 
@@ -89,14 +90,21 @@ static flr_result allocate(flr_world *w, flr_error *error)
     pairs.simd = w->def.simd;
     pairs.threads = w->def.threads;
     flr_result result = flr_pairs_create(&pairs, &w->pairs, error);
-    if (result == FLR_OK) result = flr_step_create(8 * w->def.contacts, &w->step, error);
-    bool trees = false;
-    for (uint32_t i = 0; i < parts; i++) trees |= w->def.parts[i].tree != NULL;
+    bool trees = false, fits = false;
+    for (uint32_t i = 0; i < parts; i++) {
+        trees |= w->def.parts[i].tree != NULL;
+        fits |= w->def.parts[i].fit != NULL;
+    }
+    uint32_t contacts = 8 * w->def.contacts;
+    if (fits && contacts < FLR_TIGHT_CONTACTS) contacts = FLR_TIGHT_CONTACTS;
+    if (result == FLR_OK) result = flr_step_create(contacts, &w->step, error);
     if (result == FLR_OK && trees)
         result =
             flr_impacts_create(parts, 16 * w->def.contacts, w->def.threads, &w->impacts, error);
+    if (result == FLR_OK) result = flr_tight_create(w->def.parts, parts, &w->tight, error);
     if (result != FLR_OK) return result;
     w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double) + 1);
+    if (w->tight) w->state_size = flr_world_tight_offset(w) + flr_tight_state_size(parts);
     w->state = flr_prefaulted_calloc(1, w->state_size);
     w->kinds = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->kinds);
     w->shapes = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->shapes);
@@ -150,6 +158,7 @@ flr_result flr_world_create(const flr_world_def *def, flr_world **world, flr_err
         w->state->hands[i].handle.T_world_handle = flr_pose_identity();
     }
     flr_world_set_params(w, &def->params);
+    flr_tight_record(w);
     *world = w;
     return FLR_OK;
 }
@@ -161,6 +170,7 @@ void flr_world_destroy(flr_world *w)
     flr_step_destroy(w->step);
     flr_points_destroy(w->points);
     flr_impacts_destroy(w->impacts);
+    flr_tight_destroy(w->tight);
     flr_pages_destroy(w->pages);
     free(w->kinds);
     free(w->shapes);
@@ -256,8 +266,11 @@ bool flr_world_moves(const flr_world *w, uint32_t part)
 void flr_world_take(flr_world *w, flr_world_hand_state *hand)
 {
     flr_coupling_def def = w->params.coupling;
-    if (def.stretch == 0) def.stretch = w->voxel > 0 ? w->voxel / 2 : 5e-4;
     def.firm |= hand->firm;
+    if (flr_tight_is_on(w))
+        flr_tight_couple(&w->params.exact, &w->state->bodies[hand->part], &hand->handle, &def);
+    else if (def.stretch == 0)
+        def.stretch = w->voxel > 0 ? w->voxel / 2 : 5e-4;
     hand->waiting = false;
     hand->passivity = (flr_passivity){0};
     if (flr_coupling_grab(&def, &w->state->bodies[hand->part], &hand->handle, &hand->coupling,
@@ -400,6 +413,7 @@ bool flr_world_place(flr_world *w, uint32_t part, flr_pose T_world_part)
     body->T_world_part = T_world_part;
     body->twist = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
     flr_couplings_unsettle(w, part);
+    flr_tight_renew(w, part);
     flr_world_tell_pairs(w, part);
     for (uint32_t i = 0; i < w->def.hand_count; i++)
         if (w->state->hands[i].part == part && !w->state->hands[i].waiting)

@@ -7,6 +7,7 @@
 #include "world/impacts.h"
 #include "world/paged_parts.h"
 #include "world/point_tool.h"
+#include "world/tight.h"
 
 /* places that a body slides along, of those that its way would meet */
 enum { FLR_WORLD_STOPS = 32 };
@@ -88,6 +89,7 @@ struct flr_world {
     flr_step *step;
     flr_points *points;   /* what hands touch whose tool is one */
     flr_impacts *impacts; /* NULL: no part has a sphere tree */
+    flr_tight *tight;     /* NULL: no part has a fit */
     flr_pages *pages;     /* NULL: all voxels are in memory */
     flr_part_kind *kinds;
     flr_pairs_shape *shapes;        /* [part_count] */
@@ -139,6 +141,10 @@ void flr_world_take(flr_world *world, flr_world_hand_state *hand);
 void flr_world_tell_pairs(flr_world *world, uint32_t part);
 void flr_world_tell_shape(flr_world *world, uint32_t part);
 
+/* What the exact engine keeps in the state, behind all else; only where there is one. */
+flr_tight_state *flr_world_tight(const flr_world *world, void *state);
+size_t flr_world_tight_offset(const flr_world *world);
+
 /* [part_count], in the state. */
 double *flr_world_slow(flr_world_state *state, uint32_t part_count);
 uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count);
@@ -172,6 +178,9 @@ bool flr_coupled_is_valid(const flr_world *world, const flr_coupled *coupling);
 /* Works out where a body would go, from what touches it and what pulls it, and from the stops that were noted. `range`:
  * metres within which pairs were asked. */
 void flr_motion_checks_plan(flr_world *world, uint32_t part, double range, flr_world_frame *frame);
+
+/* Gives a body what points push it with. */
+void flr_motion_checks_touch_points(flr_world *world, uint32_t part);
 
 /* Checks all ways. A body that would run into something is let slide along it, at several places at most; what still is not
  * free is shortened. Where two bodies move, shortening one changes what was checked for another: again, until nothing

@@ -14,6 +14,19 @@ uint8_t *flr_world_ghosts(flr_world_state *state, uint32_t part_count)
     return (uint8_t *)(flr_world_slow(state, part_count) + part_count);
 }
 
+size_t flr_world_tight_offset(const flr_world *w)
+{
+    size_t plain =
+        sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double) + 1);
+    return (plain + 7) & ~(size_t)7;
+}
+
+flr_tight_state *flr_world_tight(const flr_world *w, void *state)
+{
+    return w->tight ? (flr_tight_state *)(void *)((uint8_t *)state + flr_world_tight_offset(w))
+                    : NULL;
+}
+
 size_t flr_world_state_size(const flr_world *w) { return w->state_size; }
 
 void flr_world_save(const flr_world *w, void *state) { memcpy(state, w->state, w->state_size); }
@@ -98,7 +111,10 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
     uint32_t end;
     memcpy(&end, bytes + offsetof(flr_world_state, coupling_end), sizeof end);
     if (end > FLR_WORLD_REMOTE_COUPLINGS) return false;
-    const uint8_t *ghosts = bytes + (size - w->def.part_count);
+    if (w->tight && !flr_tight_state_is_valid(w->tight, bytes + flr_world_tight_offset(w)))
+        return false;
+    const uint8_t *ghosts =
+        bytes + sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double));
     for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_set_solid(w, i, !ghosts[i]);
     memcpy(w->state, from, size);
     for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_tell_pairs(w, i);
@@ -146,6 +162,7 @@ void flr_world_adopt(flr_world *w, const flr_world *from, const uint32_t *before
         hand->wrench = flr_wrench_make(flr_vec3_zero(), flr_vec3_zero());
     }
     adopt_ties(w, from, before);
+    flr_tight_adopt(w, from, before);
     w->state->number = old->number;
     w->state->hash = old->hash;
     w->state->travel = old->travel;

@@ -113,6 +113,8 @@ expect 0 feeler contacts $seat --exact --tolerance 0.05mm --json
 json '.poses | all(.exact.distance >= .distance.lower and (.distance.upper == null or .exact.distance <= .distance.upper) and .within_tolerance == false)'
 json '.poses[0].exact | .meet == false and .obstacle == 0 and (.moving.on == "vertex" or .other.on == "vertex" or .moving.on == "edge")'
 json '.poses | all((([.exact.moving.point, .exact.other.point] | transpose | map((.[0] - .[1]) * (.[0] - .[1])) | add | sqrt) - .exact.distance | fabs) < 1e-12)'
+# the signed distance agrees while the parts are apart, and says how sure it is
+json '.poses | all(((.distance.exact - .exact.distance) | fabs) <= .distance.error + 1e-9 and .distance.error < 1e-6)'
 json '(.summary.exact_distance | . > 5e-5 and . < 6e-5) and .summary.within_tolerance == 0 and .summary.tolerance == 5e-5'
 expect 1 feeler contacts $seat --tolerance 1mm
 tells 'in [0-9]+ poses the parts are within 1 mm'

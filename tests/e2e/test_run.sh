@@ -27,6 +27,15 @@ expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --record a.mca
 [ "$(grep -vc '^#' a.txt)" = 400 ] && pass || fail "not one pose per frame"
 expect 0 feeler run $scene --hand builtin:aggressive --frames 400 --seed 2 --json
 [ "$(hash_of)" != "$first" ] && pass || fail "another seed gives the same"
+# the exact engine: a tight fit comes apart, its least clearance is told, and a recording of it is the same again
+expect 0 feeler make fit square-peg --gap 0.05mm --out peg -q
+expect 0 feeler run peg/scene.json --engine exact --hand builtin:removal --frames 200 --record exact.mcap --json
+json '.distance.lower > 0.00004 and .distance.upper < 0.000051 and .penetration_frames == 0'
+exact=$(hash_of)
+expect 0 feeler run peg/scene.json --engine exact --hand builtin:removal --frames 200
+tells 'least clearance 0.0[45][0-9]* mm ±'
+expect 0 feeler replay exact.mcap --json
+[ "$(hash_of)" = "$exact" ] && pass || fail "the exact engine does not repeat itself"
 # a part that lies in its seat: told where the force layer is before the surface
 expect 0 feeler run $scene --force-layer 2 --displace 0mm --frames 5
 says 'part "ball" starts below the force layer'
@@ -93,6 +102,7 @@ says "the hand's way begins .* mm and .* degrees from where"
 expect 0 feeler run $scene --hand builtin:removal --poses out.txt --json
 tail -n 1 out.txt | awk '{ exit !($4 > 25) }' && pass || fail "the ball was not taken out of its socket"
 printf '0 0 0 0 1 0 0 0\n1e300 0 0 1 1 0 0 0\n' >endless.txt
+refuse 2 "the exact engine reads no voxels" run $scene --engine exact --memory 5MiB
 refuse 2 "sphere trees need all voxels in memory" run $scene --engine spheres --memory 5MiB
 refuse 2 "needs 1MiB to 8GiB" run $scene --memory 9GiB
 # ---- voxels that do not all come into memory: what was recorded with all of them is replayed to the same bits ----

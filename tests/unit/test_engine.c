@@ -434,6 +434,28 @@ static void the_other_engine_can_be_chosen(void **state)
     flr_test_engine_free(&s);
 }
 
+/* Nearer than any voxel, and never in each other. */
+static void the_exact_engine_can_be_chosen(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_test_engine_make(&s, true, NULL);
+    assert_int_equal(flr_engine_set(s.engine, "engine", FLR_ENGINE_EXACT, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set(s.engine, "exact_clearance", 2e-5, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set(s.engine, "strength", 0, NULL), FLR_BAD_ARGUMENT);
+    flr_test_engine_settle(&s);
+    flr_test_engine_move(&s, 0, at_block, 0, 100);
+    flr_test_engine_pass(&s, 100);
+    flr_engine_grab(s.engine, flr_hand(0), s.block, NULL);
+    flr_test_engine_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 500);
+    flr_test_engine_pass(&s, 600);
+    const flr_engine_state *now = flr_engine_view(s.engine);
+    assert_int_equal(flr_test_engine_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
+    assert_true(now->contacts_given > 0);
+    assert_true(now->lower > 0 && now->upper < 2e-5 && now->upper - now->lower < 1e-6);
+    flr_test_engine_free(&s);
+}
+
 /* Pressed against the plate all the time; the lowest that the block gets to. */
 static double press(flr_test_engine *s, uint64_t frames)
 {
@@ -584,6 +606,7 @@ int main(void)
         cmocka_unit_test(clearance_and_what_is_near),
         cmocka_unit_test(a_point_stays_outside),
         cmocka_unit_test(the_other_engine_can_be_chosen),
+        cmocka_unit_test(the_exact_engine_can_be_chosen),
         cmocka_unit_test(the_law_changes_under_load),
         cmocka_unit_test(an_idle_scene_is_healthy),
         cmocka_unit_test(without_memory),

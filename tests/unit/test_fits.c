@@ -7,12 +7,12 @@
 #include "feeler/mesh_check.h"
 #include "models/fits.h"
 
-static flr_model build(const flr_fit *fit, double gap, double size)
+static flr_model build(const flr_model_fit *fit, double gap, double size)
 {
-    flr_fit_options options = {.gap = gap, .size = size};
+    flr_model_fit_options options = {.gap = gap, .size = size};
     flr_model model;
     flr_error error;
-    assert_ok(flr_fit_build(fit, &options, &model, &error), error);
+    assert_ok(flr_model_fit_build(fit, &options, &model, &error), error);
     return model;
 }
 
@@ -39,12 +39,12 @@ static void check_mesh(const char *fit, const char *file, const flr_mesh *mesh)
 static void every_mesh_is_closed_manifold_and_outward(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < flr_fit_count(); k++)
+    for (size_t k = 0; k < flr_model_fit_count(); k++)
         for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-            flr_model model = build(flr_fit_at(k), gaps[g], 0);
+            flr_model model = build(flr_model_fit_at(k), gaps[g], 0);
             assert_int_equal(model.mesh_count, 2);
             for (size_t i = 0; i < model.mesh_count; i++)
-                check_mesh(flr_fit_at(k)->name, model.meshes[i].file, model.meshes[i].mesh);
+                check_mesh(flr_model_fit_at(k)->name, model.meshes[i].file, model.meshes[i].mesh);
             flr_model_free(&model);
         }
 }
@@ -68,7 +68,7 @@ static size_t steps_for(const flr_model *model, size_t effort)
 }
 
 /* free all the way, never nearer than the gap, and at the gap while it is in; then away */
-static void check_path(const flr_fit *fit, const flr_model *model, double gap, size_t steps)
+static void check_path(const flr_model_fit *fit, const flr_model *model, double gap, size_t steps)
 {
     flr_gauge_part *fixed = NULL, *moving = NULL;
     flr_error error;
@@ -101,9 +101,9 @@ static void check_path(const flr_fit *fit, const flr_model *model, double gap, s
 static void the_way_out_keeps_the_gap(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < flr_fit_count(); k++)
+    for (size_t k = 0; k < flr_model_fit_count(); k++)
         for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-            const flr_fit *fit = flr_fit_at(k);
+            const flr_model_fit *fit = flr_model_fit_at(k);
             flr_model model = build(fit, gaps[g], 0);
             check_path(fit, &model, gaps[g], steps_for(&model, 1000000));
             flr_model_free(&model);
@@ -114,7 +114,7 @@ static void every_thread_size(void **state)
 {
     (void)state;
     static const double sizes[] = {3, 4, 5, 6, 8, 10, 12, 16, 20};
-    const flr_fit *fit = flr_fit_find("thread");
+    const flr_model_fit *fit = flr_model_fit_find("thread");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const double gap = fmin(0.05e-3, fit->max_gap * sizes[i] * 1e-3);
         flr_model model = build(fit, gap, sizes[i] * 1e-3);
@@ -137,9 +137,9 @@ static void the_same_bits_everywhere(void **state)
 {
     (void)state;
     int different = 0;
-    assert_int_equal(sizeof golden / sizeof *golden, flr_fit_count());
-    for (size_t k = 0; k < flr_fit_count(); k++) {
-        flr_model model = build(flr_fit_at(k), 0, 0);
+    assert_int_equal(sizeof golden / sizeof *golden, flr_model_fit_count());
+    for (size_t k = 0; k < flr_model_fit_count(); k++) {
+        flr_model model = build(flr_model_fit_at(k), 0, 0);
         flr_hasher hasher = flr_hasher_begin();
         for (size_t i = 0; i < model.mesh_count; i++) {
             flr_hash hash = flr_mesh_hash(model.meshes[i].mesh);
@@ -151,7 +151,7 @@ static void the_same_bits_everywhere(void **state)
         char text[FLR_HASH_TEXT_SIZE];
         flr_hash_print(flr_hasher_end(&hasher), text);
         if (strcmp(text, golden[k]) != 0) {
-            print_message("%s is %s\n", flr_fit_at(k)->name, text);
+            print_message("%s is %s\n", flr_model_fit_at(k)->name, text);
             different++;
         }
         flr_model_free(&model);
@@ -163,8 +163,8 @@ static void the_same_bits_everywhere(void **state)
 static void the_limits_hold(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < flr_fit_count(); k++) {
-        const flr_fit *fit = flr_fit_at(k);
+    for (size_t k = 0; k < flr_model_fit_count(); k++) {
+        const flr_model_fit *fit = flr_model_fit_at(k);
         const double sizes[] = {fit->min_size, fit->max_size};
         for (int i = 0; i < 4; i++) {
             const double size = sizes[i & 1];
@@ -175,7 +175,7 @@ static void the_limits_hold(void **state)
             check_mesh(fit->name, "moving", model.meshes[1].mesh);
             double found = 0;
             flr_error error;
-            assert_ok(flr_fit_measure(&model, 0, &found, &error), error);
+            assert_ok(flr_model_fit_measure(&model, 0, &found, &error), error);
             if (found < gap * (1 - 1e-4) || found > gap + allowed(gap))
                 fail_msg("%s of %g mm: gap %g mm asked, %g mm found", fit->name, size * 1e3,
                          gap * 1e3, found * 1e3);
@@ -184,31 +184,33 @@ static void the_limits_hold(void **state)
     }
 }
 
-static void refuse(const char *name, flr_fit_options options, const char *sentence)
+static void refuse(const char *name, flr_model_fit_options options, const char *sentence)
 {
     flr_model model;
     flr_error error = {0};
-    assert_int_equal(flr_fit_build(flr_fit_find(name), &options, &model, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_model_fit_build(flr_model_fit_find(name), &options, &model, &error),
+                     FLR_BAD_ARGUMENT);
     if (!strstr(error.message, sentence)) fail_msg("%s lacks: %s", error.message, sentence);
 }
 
 static void bad_options_are_refused(void **state)
 {
     (void)state;
-    refuse("key", (flr_fit_options){.size = 1e-3}, "goes from 4 to 100 mm, not 1");
-    refuse("key", (flr_fit_options){.size = NAN}, "goes from 4 to 100 mm");
-    refuse("key", (flr_fit_options){.gap = 1e-3}, "the gap goes from 0.01 to 0.4 mm, not 1");
-    refuse("key", (flr_fit_options){.gap = -1e-3}, "the gap goes from 0.01 to 0.4 mm, not -1");
-    refuse("key", (flr_fit_options){.chord = 1e-3}, "to half the gap, not 1 mm");
-    refuse("thread", (flr_fit_options){.size = 7e-3}, "no size M7");
-    assert_null(flr_fit_find("sofa"));
+    refuse("key", (flr_model_fit_options){.size = 1e-3}, "goes from 4 to 100 mm, not 1");
+    refuse("key", (flr_model_fit_options){.size = NAN}, "goes from 4 to 100 mm");
+    refuse("key", (flr_model_fit_options){.gap = 1e-3}, "the gap goes from 0.01 to 0.4 mm, not 1");
+    refuse("key", (flr_model_fit_options){.gap = -1e-3},
+           "the gap goes from 0.01 to 0.4 mm, not -1");
+    refuse("key", (flr_model_fit_options){.chord = 1e-3}, "to half the gap, not 1 mm");
+    refuse("thread", (flr_model_fit_options){.size = 7e-3}, "no size M7");
+    assert_null(flr_model_fit_find("sofa"));
     double size = 0;
     flr_error error;
-    assert_ok(flr_fit_parse_size("M12", &size, &error), error);
+    assert_ok(flr_model_fit_parse_size("M12", &size, &error), error);
     assert_true(fabs(size - 12e-3) < 1e-12);
-    assert_ok(flr_fit_parse_size("0.5 in", &size, &error), error);
+    assert_ok(flr_model_fit_parse_size("0.5 in", &size, &error), error);
     assert_true(fabs(size - 12.7e-3) < 1e-12);
-    assert_int_not_equal(flr_fit_parse_size("Mx", &size, &error), FLR_OK);
+    assert_int_not_equal(flr_model_fit_parse_size("Mx", &size, &error), FLR_OK);
 }
 
 int main(void)

@@ -146,9 +146,37 @@ static void the_engine_of_contact(void **state)
         flr_scene *scene, *back;
         assert_ok(flr_scene_parse("s.json", text, strlen(text), &scene, &error), error);
         assert_ok(flr_scene_copy(scene, &back, &error), error);
-        assert_int_equal(scene->contact.spheres, i < 3);
-        assert_int_equal(back->contact.spheres, i < 3);
+        assert_int_equal(scene->contact.engine == FLR_ENGINE_SPHERES, i < 3);
+        assert_int_equal(back->contact.engine == FLR_ENGINE_SPHERES, i < 3);
         assert_eq(back->contact.restitution, (i == 2 ? 0.5 : 0));
+        flr_scene_destroy(scene);
+        flr_scene_destroy(back);
+    }
+}
+
+/* the exact engine and its lengths come back as they went */
+static void the_exact_engine(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"\"exact\"", "{ \"engine\": \"exact\" }",
+                                 "{ \"engine\": \"exact\", \"clearance\": \"0.02mm\", "
+                                 "\"strength\": 2.5, \"overlap\": \"1mm\" }"};
+    const flr_scene_contact usual = flr_default_scene_contact();
+    for (int i = 0; i < 3; i++) {
+        char text[320];
+        snprintf(text, sizeof text,
+                 "{\"feeler\": 1, \"name\": \"n\", \"contact\": %s, \"parts\": [{ \"name\": "
+                 "\"a\", \"file\": \"a.stl\" }]}",
+                 texts[i]);
+        flr_error error;
+        flr_scene *scene, *back;
+        assert_ok(flr_scene_parse("s.json", text, strlen(text), &scene, &error), error);
+        assert_ok(flr_scene_copy(scene, &back, &error), error);
+        assert_int_equal(scene->contact.engine, FLR_ENGINE_EXACT);
+        assert_int_equal(back->contact.engine, FLR_ENGINE_EXACT);
+        assert_eq(back->contact.clearance, (i == 2 ? 2e-5 : usual.clearance));
+        assert_eq(back->contact.strength, (i == 2 ? 2.5 : 1));
+        assert_eq(back->contact.overlap, (i == 2 ? 1e-3 : usual.overlap));
         flr_scene_destroy(scene);
         flr_scene_destroy(back);
     }
@@ -226,12 +254,14 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:4:26: contact.stiffness: must be from 0.001 to 1e+09"},
         {"\"contact\": {\"friction\": -1},\n", "",
          "s.json:4:25: contact.friction: must be from 0 to 10"},
+        {"\"contact\": {\"clearance\": -1},\n", "",
+         "s.json:4:26: contact.clearance: must be from 0 to 1 m"},
         {"\"contact\": {\"layer\": 1},\n", "",
          "s.json:4:13: contact.layer: unknown key; known here are engine, force_layer, displace, "
          "model, "
-         "stiffness, friction, restitution, awareness"},
+         "stiffness, friction, restitution, clearance, strength, overlap, awareness"},
         {"\"contact\": \"sphere\",\n", "",
-         "s.json:4:12: contact: must be \"shell\" or \"spheres\""},
+         "s.json:4:12: contact: must be \"shell\" or \"spheres\" or \"exact\""},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},
         {"\"unit\": true,\n", "",
          "s.json:4:9: unit: must be the name of a unit or its length in metres, not true or false"},
@@ -621,6 +651,7 @@ int main(void)
         cmocka_unit_test(the_least_scene),
         cmocka_unit_test(all_fields),
         cmocka_unit_test(the_engine_of_contact),
+        cmocka_unit_test(the_exact_engine),
         cmocka_unit_test(meaning_is_checked_with_line_and_column),
         cmocka_unit_test(syntax_is_reported_with_line_and_column),
         cmocka_unit_test(cut_off_anywhere_it_is_refused),

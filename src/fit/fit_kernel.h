@@ -1,0 +1,50 @@
+/* fit_kernel.h: 16 points or 8 boxes at a time, in single precision, in several instruction sets that give the same bits.
+ *
+ * All tests err on the side of keeping: callers add what rounding may cost to their limits. */
+#ifndef FLR_FIT_KERNEL_H
+#define FLR_FIT_KERNEL_H
+
+#include "fit/fit_internal.h"
+
+enum { FLR_FIT_SIDES = 5 };
+
+/* Of each face, the points that lie at least a limit above its plane, below it, and beyond each of its three sides. Where
+ * all corners of a triangle are in one of these, it is farther than the limit from the face. */
+typedef struct flr_fit_masks {
+    uint16_t beyond[FLR_FIT_LANES][FLR_FIT_SIDES + 3];
+} flr_fit_masks;
+
+/* from one patch's centre and axes to another's */
+typedef struct flr_fit_move {
+    float turn[3][3], shift[3];
+} flr_fit_move;
+
+typedef struct flr_fit_kernel {
+    void (*move)(const flr_fit_move *move, const flr_fit_lanes *from, flr_fit_lanes *to);
+    /* The least and the largest coordinates. */
+    void (*bounds)(const flr_fit_lanes *points, float low[3], float high[3]);
+    /* Fills the masks of `count` faces, for points moved by `shift`; bit i of the result: of face i no mask has all points.
+     * Masks are filled as far as that takes, and empty beyond. */
+    uint32_t (*sides)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                      const flr_fit_lanes *points, const float shift[3], float limit,
+                      flr_fit_masks *masks);
+    /* Of 16 triangles, given as bits of their corners: those that are not wholly in one mask of a face. */
+    uint32_t (*corners)(const uint16_t corners[FLR_FIT_LANES],
+                        const uint16_t beyond[FLR_FIT_SIDES + 3]);
+    /* Along which of its axes is a patch at least `limit` away from all points, moved by `shift`? Bits: above and below
+     * along the first axis, the second, the third. One is enough unless `all`. */
+    uint32_t (*apart)(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
+                      float limit, bool all);
+    /* Bit i: the squared distance of point i to the face may be less than limit2[i]. */
+    uint32_t (*near)(const flr_fit_plane *plane, const flr_fit_face *face,
+                     const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES]);
+    /* Bit i: box i overlaps the given one. */
+    uint32_t (*boxes)(const flr_fit_boxes *boxes, const float low[3], const float high[3]);
+} flr_fit_kernel;
+
+extern const flr_fit_kernel flr_fit_kernel_scalar, flr_fit_kernel_avx2, flr_fit_kernel_avx512;
+
+/* The fastest of this machine. */
+const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd);
+
+#endif

@@ -1,0 +1,152 @@
+/* eight points at a time */
+#include "fit/fit_kernel.h"
+
+#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx2")))
+#define ALL(a) _mm256_set1_ps(a)
+#define MUL    _mm256_mul_ps
+#define ADD    _mm256_add_ps
+#define SUB    _mm256_sub_ps
+/* (n0 x + n1 y) + (n2 z + plus) */
+#define ALONG(n, plus)                                                                             \
+    ADD(ADD(MUL(ALL((n)[0]), x), MUL(ALL((n)[1]), y)), ADD(MUL(ALL((n)[2]), z), ALL(plus)))
+#define LOAD(p, i)                                                                                 \
+    const __m256 x = _mm256_load_ps((p)->x + (i)), y = _mm256_load_ps((p)->y + (i)),               \
+                 z = _mm256_load_ps((p)->z + (i))
+#define BITS(a, b, how) ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, how)))
+
+TARGET static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
+{
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        LOAD(from, i);
+        _mm256_store_ps(to->x + i, ALONG(m->turn[0], m->shift[0]));
+        _mm256_store_ps(to->y + i, ALONG(m->turn[1], m->shift[1]));
+        _mm256_store_ps(to->z + i, ALONG(m->turn[2], m->shift[2]));
+    }
+}
+
+TARGET static inline float least(const float *p)
+{
+    __m256 m = _mm256_min_ps(_mm256_load_ps(p), _mm256_load_ps(p + 8));
+    m = _mm256_min_ps(m, _mm256_permute2f128_ps(m, m, 1));
+    m = _mm256_min_ps(m, _mm256_permute_ps(m, 0x4e));
+    return _mm256_cvtss_f32(_mm256_min_ps(m, _mm256_permute_ps(m, 0xb1)));
+}
+
+TARGET static inline float largest(const float *p)
+{
+    __m256 m = _mm256_max_ps(_mm256_load_ps(p), _mm256_load_ps(p + 8));
+    m = _mm256_max_ps(m, _mm256_permute2f128_ps(m, m, 1));
+    m = _mm256_max_ps(m, _mm256_permute_ps(m, 0x4e));
+    return _mm256_cvtss_f32(_mm256_max_ps(m, _mm256_permute_ps(m, 0xb1)));
+}
+
+TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
+{
+    low[0] = least(p->x), low[1] = least(p->y), low[2] = least(p->z);
+    high[0] = largest(p->x), high[1] = largest(p->y), high[2] = largest(p->z);
+}
+
+/* eight points, moved */
+#define SHIFTED(p, i, shift)                                                                       \
+    const __m256 x = ADD(_mm256_load_ps((p)->x + (i)), ALL((shift)[0])),                           \
+                 y = ADD(_mm256_load_ps((p)->y + (i)), ALL((shift)[1])),                           \
+                 z = ADD(_mm256_load_ps((p)->z + (i)), ALL((shift)[2]))
+
+TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                             const flr_fit_lanes *points, const float shift[3], float limit,
+                             flr_fit_masks *masks)
+{
+    const __m256 under = ALL(-limit);
+    unsigned beyond[FLR_FIT_LANES][FLR_FIT_SIDES];
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        SHIFTED(points, i, shift);
+        for (uint32_t f = 0; f < count; f++) {
+            const flr_fit_face *face = &faces[f];
+            const __m256 s = ALONG(planes[f].n, -planes[f].o), a = ALONG(face->u, face->u0),
+                         b = ALONG(face->v, face->v0), c = SUB(SUB(ALL(1.0f), a), b);
+            const unsigned bits[FLR_FIT_SIDES] = {
+                BITS(s, ALL(limit), _CMP_GE_OQ), BITS(s, under, _CMP_LE_OQ),
+                BITS(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ),
+                BITS(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ),
+                BITS(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ)};
+            for (int k = 0; k < FLR_FIT_SIDES; k++)
+                beyond[f][k] = i ? beyond[f][k] | bits[k] << 8 : bits[k];
+        }
+    }
+    for (uint32_t f = 0; f < count; f++) {
+        const bool plane = beyond[f][0] == 0xffff || beyond[f][1] == 0xffff;
+        bool all = false;
+        for (int k = 0; k < FLR_FIT_SIDES; k++) {
+            masks->beyond[f][k] = (uint16_t)(k >= 2 && plane ? 0 : beyond[f][k]);
+            all |= beyond[f][k] == 0xffff;
+        }
+        kept |= (uint32_t)!all << f;
+    }
+    return kept;
+}
+
+TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
+{
+    const __m256i all = _mm256_loadu_si256((const __m256i *)corners), zero = _mm256_setzero_si256();
+    __m256i gone = zero;
+    for (int k = 0; k < FLR_FIT_SIDES; k++)
+        gone = _mm256_or_si256(
+            gone, _mm256_cmpeq_epi16(_mm256_and_si256(all, _mm256_set1_epi16((int16_t)~beyond[k])),
+                                     zero));
+    const __m128i bytes =
+        _mm_packs_epi16(_mm256_castsi256_si128(gone), _mm256_extracti128_si256(gone, 1));
+    return 0xffff & ~(unsigned)_mm_movemask_epi8(bytes);
+}
+
+TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
+                             const float shift[3], float limit, bool all)
+{
+    uint32_t found = 0;
+    for (int k = 0; k < 3 && (all || !found); k++) {
+        const __m256 high = ALL(patch->high[k] + limit), low = ALL(patch->low[k] - limit);
+        unsigned above = 0xff, below = 0xff;
+        for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+            SHIFTED(points, i, shift);
+            const __m256 at = ALONG(patch->axes[k], 0.0f);
+            above &= BITS(at, high, _CMP_GE_OQ);
+            below &= BITS(at, low, _CMP_LE_OQ);
+        }
+        found |= ((uint32_t)(above == 0xff) | (uint32_t)(below == 0xff) << 1) << 2 * k;
+    }
+    return found;
+}
+
+TARGET static inline unsigned eight_near(const flr_fit_plane *plane, const flr_fit_face *f,
+                                         const flr_fit_lanes *p, int i, const float limit2[])
+{
+    LOAD(p, i);
+    const __m256 zero = _mm256_setzero_ps();
+    const __m256 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
+                 c = SUB(SUB(ALL(1.0f), a), b);
+    const __m256 out = _mm256_max_ps(
+        _mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])), MUL(SUB(zero, b), ALL(f->height[1]))),
+        _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])), zero));
+    return BITS(ADD(MUL(s, s), MUL(out, out)), _mm256_loadu_ps(limit2 + i), _CMP_LT_OQ);
+}
+
+TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
+                            const flr_fit_lanes *p, const float limit2[])
+{
+    return eight_near(plane, f, p, 0, limit2) | eight_near(plane, f, p, 8, limit2) << 8;
+}
+
+TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
+{
+    uint32_t kept = 0xff;
+    for (int k = 0; k < 3; k++)
+        kept &= BITS(_mm256_load_ps(b->low[k]), ALL(high[k]), _CMP_LE_OQ) &
+                BITS(_mm256_load_ps(b->high[k]), ALL(low[k]), _CMP_GE_OQ);
+    return kept;
+}
+
+const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds, sides, corners, apart, near, boxes};
+#endif

@@ -1,0 +1,117 @@
+/* 16 points at a time */
+#include "fit/fit_kernel.h"
+
+#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define ALL(a) _mm512_set1_ps(a)
+#define MUL    _mm512_mul_ps
+#define ADD    _mm512_add_ps
+/* (n0 x + n1 y) + (n2 z + plus) */
+#define ALONG(n, plus)                                                                             \
+    ADD(ADD(MUL(ALL((n)[0]), x), MUL(ALL((n)[1]), y)), ADD(MUL(ALL((n)[2]), z), ALL(plus)))
+#define LOAD(p)                                                                                    \
+    const __m512 x = _mm512_load_ps((p)->x), y = _mm512_load_ps((p)->y), z = _mm512_load_ps((p)->z)
+
+TARGET static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
+{
+    LOAD(from);
+    _mm512_store_ps(to->x, ALONG(m->turn[0], m->shift[0]));
+    _mm512_store_ps(to->y, ALONG(m->turn[1], m->shift[1]));
+    _mm512_store_ps(to->z, ALONG(m->turn[2], m->shift[2]));
+}
+
+TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
+{
+    LOAD(p);
+    low[0] = _mm512_reduce_min_ps(x), high[0] = _mm512_reduce_max_ps(x);
+    low[1] = _mm512_reduce_min_ps(y), high[1] = _mm512_reduce_max_ps(y);
+    low[2] = _mm512_reduce_min_ps(z), high[2] = _mm512_reduce_max_ps(z);
+}
+
+#define SHIFTED(p, shift)                                                                          \
+    const __m512 x = ADD(_mm512_load_ps((p)->x), ALL((shift)[0])),                                 \
+                 y = ADD(_mm512_load_ps((p)->y), ALL((shift)[1])),                                 \
+                 z = ADD(_mm512_load_ps((p)->z), ALL((shift)[2]))
+
+TARGET static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                             const flr_fit_lanes *points, const float shift[3], float limit,
+                             flr_fit_masks *masks)
+{
+    SHIFTED(points, shift);
+    const __m512 over = ALL(limit), under = ALL(-limit), one = ALL(1.0f);
+    uint32_t near = 0, kept = 0;
+    for (uint32_t f = 0; f < count; f++) {
+        const __m512 s = ALONG(planes[f].n, -planes[f].o);
+        const __mmask16 above = _mm512_cmp_ps_mask(s, over, _CMP_GE_OQ),
+                        below = _mm512_cmp_ps_mask(s, under, _CMP_LE_OQ);
+        uint16_t *to = masks->beyond[f];
+        to[0] = above, to[1] = below, to[2] = to[3] = to[4] = 0;
+        near |= (uint32_t)(above != 0xffff && below != 0xffff) << f;
+    }
+    for (; near; near &= near - 1) {
+        const int f = __builtin_ctz(near);
+        const flr_fit_face *face = &faces[f];
+        const __m512 a = ALONG(face->u, face->u0), b = ALONG(face->v, face->v0),
+                     c = _mm512_sub_ps(_mm512_sub_ps(one, a), b);
+        const __mmask16 ku = _mm512_cmp_ps_mask(MUL(a, ALL(face->height[0])), under, _CMP_LE_OQ),
+                        kv = _mm512_cmp_ps_mask(MUL(b, ALL(face->height[1])), under, _CMP_LE_OQ),
+                        kw = _mm512_cmp_ps_mask(MUL(c, ALL(face->height[2])), under, _CMP_LE_OQ);
+        uint16_t *to = masks->beyond[f];
+        to[2] = ku, to[3] = kv, to[4] = kw;
+        kept |= (uint32_t)(ku != 0xffff && kv != 0xffff && kw != 0xffff) << f;
+    }
+    return kept;
+}
+
+TARGET static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
+{
+    const __m256i all = _mm256_loadu_si256((const __m256i *)corners);
+    uint32_t kept = 0xffff;
+    for (int k = 0; k < FLR_FIT_SIDES; k++)
+        kept &= _mm256_test_epi16_mask(all, _mm256_set1_epi16((int16_t)~beyond[k]));
+    return kept;
+}
+
+TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points,
+                             const float shift[3], float limit, bool all)
+{
+    SHIFTED(points, shift);
+    uint32_t found = 0;
+    for (int k = 0; k < 3 && (all || !found); k++) {
+        const __m512 at = ALONG(patch->axes[k], 0.0f);
+        const __mmask16 above = _mm512_cmp_ps_mask(at, ALL(patch->high[k] + limit), _CMP_GE_OQ),
+                        below = _mm512_cmp_ps_mask(at, ALL(patch->low[k] - limit), _CMP_LE_OQ);
+        found |= ((uint32_t)(above == 0xffff) | (uint32_t)(below == 0xffff) << 1) << 2 * k;
+    }
+    return found;
+}
+
+TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
+                            const flr_fit_lanes *p, const float limit2[])
+{
+    LOAD(p);
+    const __m512 zero = _mm512_setzero_ps();
+    const __m512 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
+                 c = _mm512_sub_ps(_mm512_sub_ps(ALL(1.0f), a), b);
+    const __m512 out =
+        _mm512_max_ps(_mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),
+                                    MUL(_mm512_sub_ps(zero, b), ALL(f->height[1]))),
+                      _mm512_max_ps(MUL(_mm512_sub_ps(zero, c), ALL(f->height[2])), zero));
+    return _mm512_cmp_ps_mask(ADD(MUL(s, s), MUL(out, out)), _mm512_loadu_ps(limit2), _CMP_LT_OQ);
+}
+
+TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
+{
+    uint32_t kept = 0xff;
+    for (int k = 0; k < 3; k++) {
+        const __m256 l = _mm256_load_ps(b->low[k]), h = _mm256_load_ps(b->high[k]);
+        kept &= _mm256_cmp_ps_mask(l, _mm256_set1_ps(high[k]), _CMP_LE_OQ) &
+                _mm256_cmp_ps_mask(h, _mm256_set1_ps(low[k]), _CMP_GE_OQ);
+    }
+    return kept;
+}
+
+const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds, sides, corners, apart, near, boxes};
+#endif

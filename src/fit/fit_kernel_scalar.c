@@ -1,0 +1,139 @@
+/* one point after the other */
+#include "fit/fit_kernel.h"
+
+static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
+{
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        const float x = from->x[i], y = from->y[i], z = from->z[i];
+        to->x[i] = (m->turn[0][0] * x + m->turn[0][1] * y) + (m->turn[0][2] * z + m->shift[0]);
+        to->y[i] = (m->turn[1][0] * x + m->turn[1][1] * y) + (m->turn[1][2] * z + m->shift[1]);
+        to->z[i] = (m->turn[2][0] * x + m->turn[2][1] * y) + (m->turn[2][2] * z + m->shift[2]);
+    }
+}
+
+static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
+{
+    const float *const all[3] = {p->x, p->y, p->z};
+    for (int k = 0; k < 3; k++) {
+        low[k] = high[k] = all[k][0];
+        for (int i = 1; i < FLR_FIT_LANES; i++) {
+            low[k] = all[k][i] < low[k] ? all[k][i] : low[k];
+            high[k] = all[k][i] > high[k] ? all[k][i] : high[k];
+        }
+    }
+}
+
+static float along(const float n[3], const flr_fit_lanes *p, int i, float plus)
+{
+    return (n[0] * p->x[i] + n[1] * p->y[i]) + (n[2] * p->z[i] + plus);
+}
+
+static flr_fit_lanes shifted(const flr_fit_lanes *p, const float shift[3])
+{
+    flr_fit_lanes moved;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        moved.x[i] = p->x[i] + shift[0];
+        moved.y[i] = p->y[i] + shift[1];
+        moved.z[i] = p->z[i] + shift[2];
+    }
+    return moved;
+}
+
+static uint32_t sides(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                      const flr_fit_lanes *points, const float shift[3], float limit,
+                      flr_fit_masks *masks)
+{
+    const flr_fit_lanes p = shifted(points, shift);
+    uint32_t kept = 0;
+    for (uint32_t f = 0; f < count; f++) {
+        const flr_fit_face *face = &faces[f];
+        unsigned beyond[FLR_FIT_SIDES] = {0};
+        for (int i = 0; i < FLR_FIT_LANES; i++) {
+            const float s = along(planes[f].n, &p, i, -planes[f].o),
+                        x = along(face->u, &p, i, face->u0), y = along(face->v, &p, i, face->v0),
+                        z = (1.0f - x) - y;
+            beyond[0] |= (unsigned)(s >= limit) << i;
+            beyond[1] |= (unsigned)(s <= -limit) << i;
+            beyond[2] |= (unsigned)(x * face->height[0] <= -limit) << i;
+            beyond[3] |= (unsigned)(y * face->height[1] <= -limit) << i;
+            beyond[4] |= (unsigned)(z * face->height[2] <= -limit) << i;
+        }
+        const bool plane = beyond[0] == 0xffff || beyond[1] == 0xffff;
+        bool all = false;
+        for (int k = 0; k < FLR_FIT_SIDES; k++) {
+            masks->beyond[f][k] = (uint16_t)(k >= 2 && plane ? 0 : beyond[k]);
+            all |= beyond[k] == 0xffff;
+        }
+        kept |= (uint32_t)!all << f;
+    }
+    return kept;
+}
+
+static uint32_t corners(const uint16_t corners[], const uint16_t beyond[])
+{
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        bool all = false;
+        for (int k = 0; k < FLR_FIT_SIDES; k++) all |= !(corners[i] & ~(unsigned)beyond[k]);
+        kept |= (uint32_t)!all << i;
+    }
+    return kept;
+}
+
+static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
+                      float limit, bool all)
+{
+    const flr_fit_lanes p = shifted(points, shift);
+    uint32_t found = 0;
+    for (int k = 0; k < 3 && (all || !found); k++) {
+        const float high = patch->high[k] + limit, low = patch->low[k] - limit;
+        bool above = true, below = true;
+        for (int i = 0; i < FLR_FIT_LANES; i++) {
+            const float at = along(patch->axes[k], &p, i, 0.0f);
+            above &= at >= high;
+            below &= at <= low;
+        }
+        found |= ((uint32_t)above | (uint32_t)below << 1) << 2 * k;
+    }
+    return found;
+}
+
+static float larger(float a, float b) { return a > b ? a : b; }
+
+static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f, const flr_fit_lanes *p,
+                     const float limit2[])
+{
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        const float s = along(plane->n, p, i, -plane->o), x = along(f->u, p, i, f->u0),
+                    y = along(f->v, p, i, f->v0), z = (1.0f - x) - y;
+        const float out =
+            larger(larger(-x * f->height[0], -y * f->height[1]), larger(-z * f->height[2], 0.0f));
+        kept |= (uint32_t)(s * s + out * out < limit2[i]) << i;
+    }
+    return kept;
+}
+
+static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
+{
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_WIDE; i++) {
+        bool meet = true;
+        for (int k = 0; k < 3; k++) meet &= b->low[k][i] <= high[k] && b->high[k][i] >= low[k];
+        kept |= (uint32_t)meet << i;
+    }
+    return kept;
+}
+
+const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds, sides, corners, apart, near, boxes};
+
+const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)
+{
+#if defined(__x86_64__) && !defined(FLR_NO_SIMD)
+    simd = flr_simd_resolve(simd);
+    if (simd == FLR_SIMD_AVX512) return &flr_fit_kernel_avx512;
+    if (simd == FLR_SIMD_AVX2) return &flr_fit_kernel_avx2;
+#endif
+    (void)simd;
+    return &flr_fit_kernel_scalar;
+}

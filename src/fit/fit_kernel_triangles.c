@@ -1,0 +1,92 @@
+/* 16 pairs of triangles at a time: how far apart, in single precision
+ *
+ * Sides with sides and corners over insides, as in mesh/nearest.c, without branches. Where a side may pass through an
+ * inside the distance is 0. Two sides that are nearly parallel have their nearest points anywhere in single precision;
+ * what that may cost is subtracted. */
+#include <math.h>
+
+#include "fit/fit_query.h"
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(FLR_NO_SIMD) &&                          \
+    !defined(FLR_SANITIZED) && !defined(FLR_NO_CLONES)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
+
+enum { N = FLR_FIT_LANES };
+
+typedef float lanes[N];
+typedef const float (*corner)[N]; /* x, y, z */
+
+/* Of the length of a side: how far from the other side's nearest point single precision may go astray. */
+static const float ASTRAY = 1e-3f;
+
+static inline float clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+static inline float smaller(float a, float b) { return a < b ? a : b; }
+static inline float larger(float a, float b) { return a > b ? a : b; }
+
+/* Squared distances of the sides p + s u and q + t v, less what may be lost. */
+static inline __attribute__((always_inline)) void sides(corner p0, corner p1, corner q0, corner q1,
+                                                        lanes least2)
+{
+    for (int i = 0; i < N; i++) {
+        const float ux = p1[0][i] - p0[0][i], uy = p1[1][i] - p0[1][i], uz = p1[2][i] - p0[2][i];
+        const float vx = q1[0][i] - q0[0][i], vy = q1[1][i] - q0[1][i], vz = q1[2][i] - q0[2][i];
+        const float rx = p0[0][i] - q0[0][i], ry = p0[1][i] - q0[1][i], rz = p0[2][i] - q0[2][i];
+        const float uu = ux * ux + uy * uy + uz * uz, vv = vx * vx + vy * vy + vz * vz,
+                    uv = ux * vx + uy * vy + uz * vz, ur = ux * rx + uy * ry + uz * rz,
+                    vr = vx * rx + vy * ry + vz * rz;
+        const float den = uu * vv - uv * uv;
+        float s = clamp01((uv * vr - ur * vv) / (den > 0 ? den : 1));
+        const float free = (uv * s + vr) / (vv > 0 ? vv : 1), t = clamp01(free);
+        const float again = clamp01((uv * t - ur) / (uu > 0 ? uu : 1));
+        s = t == free ? s : again;
+        const float x = rx + s * ux - t * vx, y = ry + s * uy - t * vy, z = rz + s * uz - t * vz;
+        const float lost = ASTRAY * ASTRAY * larger(uu, vv);
+        least2[i] = smaller(least2[i], x * x + y * y + z * z - lost);
+    }
+}
+
+/* The corners of one triangle over the other: squared distances, and whether they lie on both sides of its plane. */
+static inline __attribute__((always_inline)) void over(const lanes t[9], const lanes other[9],
+                                                       lanes least2, lanes both)
+{
+    for (int i = 0; i < N; i++) {
+        const float ux = t[3][i] - t[0][i], uy = t[4][i] - t[1][i], uz = t[5][i] - t[2][i];
+        const float vx = t[6][i] - t[0][i], vy = t[7][i] - t[1][i], vz = t[8][i] - t[2][i];
+        const float nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+        const float nn = nx * nx + ny * ny + nz * nz, one = nn > 0 ? 1 / nn : 0;
+        float low = INFINITY, high = -INFINITY, best = least2[i];
+        for (int k = 0; k < 9; k += 3) {
+            const float wx = other[k][i] - t[0][i], wy = other[k + 1][i] - t[1][i],
+                        wz = other[k + 2][i] - t[2][i];
+            const float h = nx * wx + ny * wy + nz * wz;
+            /* barycentric coordinates: (w x v) n and (u x w) n */
+            const float a = ((wy * vz - wz * vy) * nx + (wz * vx - wx * vz) * ny +
+                             (wx * vy - wy * vx) * nz) *
+                            one,
+                        b = ((uy * wz - uz * wy) * nx + (uz * wx - ux * wz) * ny +
+                             (ux * wy - uy * wx) * nz) *
+                            one;
+            low = smaller(low, h), high = larger(high, h);
+            const float d2 = h * h * one;
+            const float out = smaller(smaller(a, b), 1 - a - b);
+            best = out >= 0 ? smaller(best, d2) : best;
+        }
+        least2[i] = best;
+        both[i] = low <= 0 && high >= 0 ? both[i] : 0;
+    }
+}
+
+CLONES void flr_fit_triangles16(const lanes a[9], const lanes b[9], lanes least2)
+{
+    lanes both;
+    for (int i = 0; i < N; i++) least2[i] = INFINITY, both[i] = 1;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            sides(a + 3 * i, a + 3 * ((i + 1) % 3), b + 3 * k, b + 3 * ((k + 1) % 3), least2);
+    over(a, b, least2, both);
+    over(b, a, least2, both);
+    for (int i = 0; i < N; i++) least2[i] = both[i] > 0 ? 0 : larger(least2[i], 0);
+}

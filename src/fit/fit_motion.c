@@ -1,0 +1,314 @@
+/* how much of a motion is free
+ *
+ * A long motion is taken in stretches. In a stretch, each point of b moves along an arc whose distance from its chord is
+ * bounded by the sagitta. So where a plane has the three corners of a triangle on its far side both at the beginning and
+ * at the end, by more than clearance and sagitta, the triangle does not come near that plane in between; nor, for the
+ * planes of b, do the corners of a as b sees them. That is what sliding along a surface looks like, and it settles
+ * nearly all pairs, 16 at a time.
+ *
+ * Those that are left are followed one by one. Two triangles whose nearest points are d apart in the direction n are
+ * separated by a plane across n, for which only the speeds of the three corners along n count: when d + a s - q s^2 is
+ * above the clearance, s further is free. */
+#include <math.h>
+
+#include "fit/fit_query.h"
+
+enum { MAX_STEPS = 64, MAX_STRETCHES = 4096 };
+static const double MAX_TURN = 0.02; /* radians in a stretch */
+
+flr_fit_motion_params flr_default_fit_motion_params(void)
+{
+    flr_fit_motion_params params = {.tolerance = 1e-7};
+    return params;
+}
+
+flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction)
+{
+    if (fraction <= 0) return motion->from;
+    if (fraction >= 1) return motion->to;
+    const flr_vec3 from = flr_pose_apply(motion->from, motion->centre),
+                   to = flr_pose_apply(motion->to, motion->centre);
+    flr_pose T = {.q = flr_quat_slerp(motion->from.q, motion->to.q, fraction)};
+    T.p = flr_vec3_sub(flr_vec3_lerp(from, to, fraction), flr_quat_rotate(T.q, motion->centre));
+    return T;
+}
+
+/* a motion and the stretch of it that is looked at */
+typedef struct following {
+    const flr_fit_motion *motion;
+    flr_fit_motion_params params;
+    double
+        clearance; /* metres: what is asked for, or what there is at the start, if that is less */
+    flr_fit_motion_result
+        *result;             /* result->free: up to where all that was looked at so far is free */
+    flr_vec3 velocity, spin; /* of the whole motion: metres, radians; frame of a */
+    double radius;           /* metres: no point of b is farther from the centre */
+    double begin, end;       /* fractions: of the stretch, or what is left of it */
+    double little;           /* metres: of the tolerance, what this stretch may take */
+    double apart;            /* metres: clearance, tolerance and sagitta */
+    flr_pose T_end;          /* at the end */
+    flr_fit_move turn_end[2];
+    double rounding;
+} following;
+
+/* Sets where the stretch ends: how far points go, and how far from their chords. */
+static void set_end(flr_fit_query *q, following *f, double end)
+{
+    const double length = end - f->begin, turn = length * flr_vec3_length(f->spin),
+                 straight = length * flr_vec3_length(f->velocity);
+    f->end = end;
+    f->T_end = flr_fit_motion_pose(f->motion, end);
+    f->T_end.q = flr_quat_normalize(f->T_end.q);
+    f->turn_end[1] = flr_fit_turn(f->T_end.q);
+    f->turn_end[0] = flr_fit_turn(flr_quat_conjugate(f->T_end.q));
+    /* as b sees a: points of a that matter are no farther from the centre than b and all its room */
+    const double travel = straight + turn * f->radius, room = f->radius + travel + f->clearance;
+    f->apart = f->clearance + 0.125 * (turn * turn * room + 2 * turn * straight) + f->rounding;
+    q->limit = f->apart + travel;
+}
+
+/* ---- one pair of triangles ---- */
+
+static void corners_at(const flr_fit_query *q, flr_pose T, uint32_t triangle, flr_vec3 t[3])
+{
+    flr_fit_triangle(q->parts[1], triangle, t);
+    for (int i = 0; i < 3; i++) t[i] = flr_pose_apply(T, t[i]);
+}
+
+/* How far two triangles that are `distance` apart may move on: the largest s with distance + a s - q s^2 >= floor. A corner
+ * at r from the centre goes v s + sin(w s) k x r + (1 - cos(w s)) k x (k x r), with w the angle and k the axis; sin(x) >=
+ * x - x^3 / 6 for a sine that brings nearer, and the reverse. `left`: of the motion. */
+static double step_of(const following *f, flr_vec3 normal, const flr_vec3 b[3], flr_vec3 centre,
+                      double distance, double floor, double left)
+{
+    const double turn = left * flr_vec3_length(f->spin), room = distance - floor;
+    double a = INFINITY, q = 0;
+    for (int i = 0; i < 3; i++) {
+        const flr_vec3 around = flr_vec3_cross(f->spin, flr_vec3_sub(b[i], centre)),
+                       inwards = flr_vec3_cross(f->spin, around);
+        const double rate = flr_vec3_dot(normal, around);
+        a = fmin(a, flr_vec3_dot(normal, f->velocity) + rate);
+        q = fmax(q, 0.5 * fmax(-flr_vec3_dot(normal, inwards), 0) +
+                        fabs(rate) * turn * flr_vec3_length(f->spin) / 6);
+    }
+    if (!(room > 0)) return 0;
+    /* the root of q s^2 - a s - room, without cancellation */
+    const double root = sqrt(a * a + 4 * q * room);
+    if (a >= 0) return q > 0 ? (a + root) / (2 * q) : INFINITY;
+    return 2 * room / (root - a);
+}
+
+static void blocked_by(flr_fit_query *q, const flr_nearest *near, flr_vec3 normal, uint32_t a,
+                       uint32_t b, double at)
+{
+    following *f = q->context;
+    flr_fit_motion_result *r = f->result;
+    r->free = at;
+    r->blocked = true;
+    r->distance = sqrt(near->distance2);
+    r->normal = normal;
+    for (int i = 0; i < 2; i++) r->point[i] = near->at[i];
+    r->triangle[0] = a, r->triangle[1] = b;
+    /* from here on less of the motion matters */
+    set_end(q, f, at);
+}
+
+/* The distance that two triangles keep: the clearance, and half a tolerance more where there is room for it, so that
+ * rounding matters nowhere. */
+static double kept_distance(const following *f, double distance)
+{
+    const double floor = distance < f->clearance ? 0.5 * distance : f->clearance;
+    return floor + 0.5 * fmin(f->little, distance - floor);
+}
+
+/* Follows two triangles through the stretch; shortens what is free where they come too near. */
+static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
+{
+    const following *f = q->context;
+    double at = f->begin, floor = 0;
+    const double end = fmin(f->end, f->result->free);
+    flr_vec3 p[3], r[3];
+    flr_fit_triangle(q->parts[0], a, p);
+    for (int step = 0; at < end; step++) {
+        const flr_pose T = flr_fit_motion_pose(f->motion, at);
+        flr_nearest near = {.distance2 = INFINITY};
+        corners_at(q, T, b, r);
+        q->work += 60;
+        flr_triangles_nearest(p, r, &near);
+        const double distance = fmax(sqrt(near.distance2) - f->rounding, 0);
+        if (step == 0 && distance == 0) {
+            f->result->meeting++;
+            return;
+        }
+        if (step == 0) floor = kept_distance(f, distance);
+        const flr_vec3 normal = flr_vec3_normalize(flr_vec3_sub(near.at[1], near.at[0]));
+        const double s =
+            step_of(f, normal, r, flr_pose_apply(T, f->motion->centre), distance, floor, end - at);
+        if (at + s >= end) return;
+        if (step == MAX_STEPS || distance - floor < 0.1 * f->little) {
+            blocked_by(q, &near, normal, a, b, at);
+            return;
+        }
+        at += s;
+    }
+}
+
+/* ---- patches ---- */
+
+/* Faces of one patch and vertices of the other, at the beginning and at the end. */
+static uint32_t swept_sides(const flr_fit_query *q, int side, const flr_fit_patch *faces,
+                            const flr_fit_lanes *lanes[2], const float shift[2][3], float limit,
+                            flr_fit_masks *masks)
+{
+    const flr_fit *part = q->parts[side];
+    flr_fit_masks end;
+    q->kernel->sides(part->planes + faces->first_face, part->faces + faces->first_face,
+                     faces->faces, lanes[0], shift[0], limit, masks);
+    q->kernel->sides(part->planes + faces->first_face, part->faces + faces->first_face,
+                     faces->faces, lanes[1], shift[1], limit, &end);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < faces->faces; i++) {
+        bool all = false;
+        for (int k = 0; k < FLR_FIT_SIDES; k++) {
+            masks->beyond[i][k] &= end.beyond[i][k];
+            all |= masks->beyond[i][k] == 0xffff;
+        }
+        kept |= (uint32_t)!all << i;
+    }
+    return kept;
+}
+
+static void set_shift(float to[3], flr_vec3 shift)
+{
+    to[0] = (float)shift.x, to[1] = (float)shift.y, to[2] = (float)shift.z;
+}
+
+static void pass(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
+{
+    const following *f = q->context;
+    const flr_fit_patch *a = &q->parts[0]->patches[patch], *b = &q->parts[1]->patches[v->patch];
+    const flr_vec3 begin = flr_vec3_sub(v->centre, a->centre);
+    const double radii = (double)a->radius + (double)b->radius, far = q->limit + radii;
+    q->work++;
+    if (f->result->free <= f->begin || flr_vec3_length2(begin) * (1 - 1e-5) > far * far) return;
+    const float limit = (float)((f->apart + FLR_FIT_SINGLE * (radii + far)) * (1 + 1e-6));
+    const flr_vec3 end = flr_vec3_sub(flr_pose_apply(f->T_end, b->centre), a->centre);
+    float shift_a[2][3], shift_b[2][3];
+    set_shift(shift_a[0], begin);
+    set_shift(shift_a[1], end);
+    uint32_t apart = q->kernel->apart(a, &v->lanes, shift_a[0], limit, true);
+    flr_fit_lanes b_end, a_begin, a_end;
+    q->kernel->move(&f->turn_end[1], &b->lanes, &b_end);
+    if (apart) apart &= q->kernel->apart(a, &b_end, shift_a[1], limit, true);
+    q->work += 4;
+    if (apart) return;
+    const flr_fit_lanes *lanes_b[2] = {&v->lanes, &b_end}, *lanes_a[2] = {&a_begin, &a_end};
+    flr_fit_masks masks_a, masks_b;
+    const uint32_t kept_a = swept_sides(q, 0, a, lanes_b, shift_a, limit, &masks_a);
+    q->work += 8;
+    if (!kept_a) return;
+    q->kernel->move(&q->turn[0], &a->lanes, &a_begin);
+    q->kernel->move(&f->turn_end[0], &a->lanes, &a_end);
+    set_shift(shift_b[0], flr_vec3_neg(flr_pose_apply_vector(q->out[0], begin)));
+    set_shift(shift_b[1], flr_vec3_neg(flr_quat_rotate_inverse(f->T_end.q, end)));
+    const uint32_t kept_b = swept_sides(q, 1, b, lanes_a, shift_b, limit, &masks_b);
+    q->work += 8;
+    uint32_t pairs[FLR_FIT_LANES];
+    for (uint32_t i = kept_b; i; i &= i - 1) {
+        const int g = __builtin_ctz(i);
+        pairs[g] = kept_a & q->kernel->corners(a->corners, masks_b.beyond[g]);
+    }
+    for (uint32_t i = kept_a; i; i &= i - 1) {
+        const int k = __builtin_ctz(i);
+        uint32_t left = kept_b & q->kernel->corners(b->corners, masks_a.beyond[k]);
+        for (; left; left &= left - 1) {
+            const int g = __builtin_ctz(left);
+            if (pairs[g] >> k & 1)
+                follow(q, q->parts[0]->faces[a->first_face + (uint32_t)k].triangle,
+                       q->parts[1]->faces[b->first_face + (uint32_t)g].triangle);
+        }
+    }
+}
+
+/* ---- the motion ---- */
+
+static void set_motion(following *f, const flr_fit *const parts[2])
+{
+    const flr_fit_motion *m = f->motion;
+    const flr_vec3 from = flr_pose_apply(m->from, m->centre), to = flr_pose_apply(m->to, m->centre);
+    flr_quat turn = flr_quat_mul(m->to.q, flr_quat_conjugate(m->from.q));
+    f->velocity = flr_vec3_sub(to, from);
+    f->spin = flr_quat_to_rotation_vector(turn);
+    const flr_vec3 low = flr_vec3_sub(parts[1]->info.bounds.low, m->centre),
+                   high = flr_vec3_sub(parts[1]->info.bounds.high, m->centre);
+    f->radius = flr_vec3_length(
+        flr_vec3_max(flr_vec3_max(flr_vec3_neg(low), low), flr_vec3_max(flr_vec3_neg(high), high)));
+    f->rounding = flr_fit_rounding(flr_fit_extent(parts[0]) + flr_fit_extent(parts[1]) +
+                                   flr_vec3_length(from) + flr_vec3_length(to));
+}
+
+/* Looks at a stretch; false when the budget ran out. */
+static bool stretch(flr_fit_pair *pair, following *f, uint64_t *work, uint64_t max_work)
+{
+    const flr_fit_params params = {.reach = -1, .max_distance = -1};
+    flr_pose T = flr_fit_motion_pose(f->motion, f->begin);
+    T.q = flr_quat_normalize(T.q);
+    f->little = f->params.tolerance * (f->end - f->begin);
+    flr_fit_query q = flr_fit_begin_query(pair, T, &params);
+    set_end(&q, f, f->end);
+    q.max_work = max_work > *work ? max_work - *work : 0;
+    q.context = f;
+    flr_fit_walk(&q, pass);
+    *work += q.work;
+    return q.skipped2 == INFINITY;
+}
+
+/* Parts that are nearer than the clearance at the start keep what they have, less the tolerance or half of it. */
+static double clearance_at_start(flr_fit_pair *pair, const following *f)
+{
+    flr_fit_params params = flr_default_fit_params();
+    flr_fit_result r;
+    if (!(f->params.clearance > 0)) return 0;
+    params.reach = -1;
+    params.max_distance = f->params.clearance;
+    params.budget = f->params.budget;
+    flr_fit_pair_query(pair, f->motion->from, &params, NULL, 0, &r);
+    f->result->work += r.work;
+    if (r.complete && !r.found) return f->params.clearance;
+    const double distance = fmax(r.complete ? r.distance : r.lower, 0);
+    return fmax(distance - f->params.tolerance, 0.5 * distance);
+}
+
+void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
+                         const flr_fit_motion_params *params, flr_fit_motion_result *result)
+{
+    following f = {.motion = motion,
+                   .params = params ? *params : flr_default_fit_motion_params(),
+                   .result = result};
+    *result = (flr_fit_motion_result){.distance = INFINITY};
+    result->triangle[0] = result->triangle[1] = FLR_NONE;
+    if (!flr_pose_is_valid(motion->from) || !flr_pose_is_valid(motion->to) ||
+        !flr_vec3_is_finite(motion->centre))
+        return;
+    set_motion(&f, pair->parts);
+    f.clearance = clearance_at_start(pair, &f);
+    const uint64_t max_work = f.params.budget ? f.params.budget : UINT64_MAX;
+    const double turn = flr_vec3_length(f.spin), straight = flr_vec3_length(f.velocity),
+                 size = fmin(pair->parts[0]->info.size, pair->parts[1]->info.size);
+    double count = ceil(fmax(turn / MAX_TURN, size > 0 ? straight / (0.05 * size) : 1));
+    count = fmin(fmax(count, 1), MAX_STRETCHES);
+    result->complete = true;
+    for (double i = 0; i < count; i++) {
+        f.begin = i / count;
+        f.end = (i + 1) / count;
+        result->free = f.end;
+        if (!stretch(pair, &f, &result->work, max_work)) {
+            result->complete = false;
+            result->free = f.begin;
+            result->blocked = false;
+            return;
+        }
+        if (result->blocked) return;
+    }
+    result->free = 1;
+}

@@ -1,0 +1,197 @@
+/* samples near the other part: which triangle is nearest, and which samples are deep inside */
+#include <math.h>
+#include <string.h>
+
+#include "fit/fit_query.h"
+#include "fit/fit_triangle.h"
+
+static bool is_touched(const flr_fit_pair *pair, int side, uint32_t patch)
+{
+    return pair->touched[side][patch / 64] >> patch % 64 & 1;
+}
+
+/* a sample as the other part sees it */
+static flr_vec3 seen(const flr_fit_query *q, int side, flr_vec3 point)
+{
+    return side ? flr_pose_apply(q->T_a_b, point) : flr_pose_apply_inverse(q->T_a_b, point);
+}
+
+/* What squared distances in single precision must stay below. */
+static float limit2_of(double distance2, double slack)
+{
+    const double limit = sqrt(distance2) + slack;
+    return (float)(limit * limit * (1 + 1e-6));
+}
+
+void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other, uint32_t faces,
+                         const float shift[3], double slack)
+{
+    const flr_fit_patch *mine = &q->parts[side]->patches[patch],
+                        *theirs = &q->parts[1 - side]->patches[other];
+    flr_fit_near *near = q->pair->near[side] + mine->first_sample;
+    if (!is_touched(q->pair, side, patch)) {
+        q->pair->touched[side][patch / 64] |= (uint64_t)1 << patch % 64;
+        for (uint32_t i = 0; i < mine->samples; i++)
+            near[i] = (flr_fit_near){q->reach * q->reach, FLR_NONE};
+    }
+    flr_fit_move move = q->turn[side];
+    for (int k = 0; k < 3; k++) move.shift[k] = shift[k];
+    for (uint32_t from = 0; from < mine->samples; from += FLR_FIT_LANES) {
+        const uint32_t count =
+            mine->samples - from < FLR_FIT_LANES ? mine->samples - from : FLR_FIT_LANES;
+        const flr_fit_sample *samples = q->parts[side]->samples + mine->first_sample + from;
+        flr_fit_lanes own, there;
+        float limit2[FLR_FIT_LANES];
+        for (uint32_t i = 0; i < FLR_FIT_LANES; i++) {
+            const flr_vec3 p = samples[i < count ? i : 0].point;
+            own.x[i] = (float)(p.x - mine->centre.x);
+            own.y[i] = (float)(p.y - mine->centre.y);
+            own.z[i] = (float)(p.z - mine->centre.z);
+            limit2[i] = i < count ? limit2_of(near[from + i].distance2, slack) : -1.0f;
+        }
+        q->kernel->move(&move, &own, &there);
+        for (uint32_t left = faces; left; left &= left - 1) {
+            const uint32_t at = theirs->first_face + (uint32_t)__builtin_ctz(left);
+            const flr_fit_face *face = &q->parts[1 - side]->faces[at];
+            const flr_fit_plane *plane = &q->parts[1 - side]->planes[at];
+            q->work++;
+            for (uint32_t kept = q->kernel->near(plane, face, &there, limit2); kept;
+                 kept &= kept - 1) {
+                const int i = __builtin_ctz(kept);
+                flr_fit_near *n = &near[from + (uint32_t)i];
+                flr_vec3 t[3];
+                double d2;
+                flr_fit_triangle(q->parts[1 - side], face->triangle, t);
+                flr_fit_on_triangle(t, seen(q, side, samples[i].point), &d2);
+                q->work += 3;
+                if (d2 < n->distance2 || (d2 == n->distance2 && face->triangle < n->triangle)) {
+                    *n = (flr_fit_near){d2, face->triangle};
+                    limit2[i] = limit2_of(d2, slack);
+                }
+            }
+        }
+    }
+}
+
+/* A sample whose nearest triangle is known. */
+static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t sample,
+                                 uint32_t triangle)
+{
+    const flr_fit *other = q->parts[1 - side];
+    const flr_vec3 p = seen(q, side, q->parts[side]->samples[sample].point);
+    flr_fit_point_result r = {.found = true, .triangle = triangle};
+    flr_vec3 t[3];
+    double d2;
+    flr_fit_triangle(other, triangle, t);
+    r.nearest = flr_fit_on_triangle(t, p, &d2);
+    const bool inside = flr_fit_inside_by(other, p, r.nearest, triangle);
+    r.error = flr_fit_rounding(flr_fit_extent(other) + flr_vec3_length(p));
+    r.direction = flr_fit_direction(t, p, r.nearest, inside);
+    r.distance = inside ? -sqrt(d2) : sqrt(d2);
+    return r;
+}
+
+static bool within(flr_box3 box, flr_vec3 p)
+{
+    return p.x >= box.low.x && p.x <= box.high.x && p.y >= box.low.y && p.y <= box.high.y &&
+           p.z >= box.low.z && p.z <= box.high.z;
+}
+
+/* Is a shell inside the other part as a whole? Only asked when the surfaces do not meet. */
+static bool contained(const flr_fit_query *q, int side)
+{
+    const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
+    for (uint32_t i = 0; i < part->counts.shells; i++) {
+        const flr_vec3 p = seen(q, side, part->vertices[part->shells[i]]);
+        if (within(other->info.bounds, p) && flr_fit_inside(other, p)) return true;
+    }
+    return false;
+}
+
+/* The side of a patch that is not near the other part's surface: that of any of its vertices. Where a neighbour has told
+ * none of them, a point of it is looked up. All its vertices are listed. */
+static int8_t side_of(flr_fit_query *q, int side, const flr_fit_patch *p)
+{
+    const flr_fit *part = q->parts[side], *other = q->parts[1 - side];
+    int8_t *sides = q->pair->side[side], known = 0;
+    const flr_fit_face *faces = part->faces + p->first_face;
+    for (uint32_t i = 0; i < p->faces && !known; i++)
+        for (int k = 0; k < 3 && !known; k++)
+            known = sides[part->triangles[faces[i].triangle].v[k]];
+    if (!known) {
+        const uint32_t vertex = part->triangles[faces[0].triangle].v[0];
+        const flr_vec3 at = seen(q, side, part->vertices[vertex]);
+        q->work += 100;
+        known = within(other->info.bounds, at) && flr_fit_inside(other, at) ? 1 : -1;
+    }
+    for (uint32_t i = 0; i < p->faces; i++)
+        for (int k = 0; k < 3; k++) sides[part->triangles[faces[i].triangle].v[k]] = known;
+    q->work += 4;
+    return known;
+}
+
+/* Notes a sample that may be inside without being near the surface of the other part. */
+static void note_deep(flr_fit_query *q, int side, uint32_t sample, flr_fit_contact *contacts,
+                      uint32_t capacity, flr_fit_result *result)
+{
+    const flr_fit *other = q->parts[1 - side];
+    const flr_vec3 at = seen(q, side, q->parts[side]->samples[sample].point);
+    q->work++;
+    if (!within(other->info.bounds, at)) return;
+    q->work += 100;
+    const flr_fit_point_result r = flr_fit_point(other, at, INFINITY);
+    if (r.distance < 0)
+        flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, sample, &r, &q->params, contacts,
+                            capacity, result);
+}
+
+/* The samples of one part that are deep inside the other: first of patches that are wholly inside or outside, then of
+ * those near the surface, of whose vertices the former have told many. False: the budget ran out. */
+static bool note_all_deep(flr_fit_query *q, int side, flr_fit_contact *contacts, uint32_t capacity,
+                          flr_fit_result *result)
+{
+    const flr_fit *part = q->parts[side];
+    memset(q->pair->side[side], 0, part->counts.vertices);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < part->counts.patches; i++) {
+            const flr_fit_patch *p = &part->patches[i];
+            const bool touched = is_touched(q->pair, side, i);
+            if (touched != (pass == 1)) continue;
+            if (q->work > q->max_work) return false;
+            if (!touched && side_of(q, side, p) < 0) continue;
+            for (uint32_t k = p->first_sample; k < p->first_sample + p->samples; k++) {
+                const uint32_t vertex = part->samples[k].vertex;
+                if (touched && (q->pair->near[side][k].triangle != FLR_NONE ||
+                                (vertex != FLR_NONE && q->pair->side[side][vertex] < 0)))
+                    continue;
+                note_deep(q, side, k, contacts, capacity, result);
+            }
+        }
+    return true;
+}
+
+void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t capacity,
+                          flr_fit_result *result)
+{
+    bool interfere = q->found && q->best.distance2 == 0;
+    for (int side = 0; side < 2; side++) {
+        const flr_fit *part = q->parts[side];
+        for (uint32_t word = 0; word < (part->counts.patches + 63) / 64; word++)
+            for (uint64_t left = q->pair->touched[side][word]; left; left &= left - 1) {
+                const flr_fit_patch *p =
+                    &part->patches[word * 64 + (uint32_t)__builtin_ctzll(left)];
+                for (uint32_t i = p->first_sample; i < p->first_sample + p->samples; i++) {
+                    if (q->pair->near[side][i].triangle == FLR_NONE) continue;
+                    const flr_fit_point_result r =
+                        look(q, side, i, q->pair->near[side][i].triangle);
+                    interfere |= r.distance < 0;
+                    flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, i, &r, &q->params,
+                                        contacts, capacity, result);
+                }
+            }
+    }
+    if (!interfere) interfere = contained(q, 0) || contained(q, 1);
+    if (!interfere) return;
+    for (int side = 0; side < 2; side++)
+        if (!note_all_deep(q, side, contacts, capacity, result)) result->complete = false;
+}

@@ -1,0 +1,236 @@
+/* one point: its nearest triangle, and on which side it is */
+#include <math.h>
+
+#include "fit/fit_internal.h"
+#include "fit/fit_triangle.h"
+
+enum { STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
+
+/* Seen from this many radii, a box full of triangles is a dipole: its winding number is then off by a few per cent of itself. */
+static const double AFAR = 2;
+
+/* a box that is still to be opened: an entry of the level below, or a patch */
+typedef struct waiting {
+    double bound2;
+    uint32_t level, entry; /* level 0: entry is a patch */
+} waiting;
+
+typedef struct search {
+    const flr_fit *fit;
+    flr_vec3 point;
+    double best2, slack;
+    flr_vec3 nearest;
+    uint32_t triangle;
+} search;
+
+/* Squared distance of a point to box i. */
+static double box_bound2(const flr_fit_boxes *b, int i, flr_vec3 p)
+{
+    const double x = fmax(fmax((double)b->low[0][i] - p.x, p.x - (double)b->high[0][i]), 0),
+                 y = fmax(fmax((double)b->low[1][i] - p.y, p.y - (double)b->high[1][i]), 0),
+                 z = fmax(fmax((double)b->low[2][i] - p.z, p.z - (double)b->high[2][i]), 0);
+    return x * x + y * y + z * z;
+}
+
+static void search_patch(search *s, const flr_fit_patch *patch)
+{
+    const flr_fit *fit = s->fit;
+    const flr_vec3 p = flr_vec3_sub(s->point, patch->centre);
+    for (uint32_t i = 0; i < patch->faces; i++) {
+        const flr_fit_face *f = &fit->faces[patch->first_face + i];
+        /* the plane alone tells most of them apart */
+        const flr_fit_plane *plane = &fit->planes[patch->first_face + i];
+        const double height = (double)plane->n[0] * p.x + (double)plane->n[1] * p.y +
+                              (double)plane->n[2] * p.z - (double)plane->o;
+        const double bound = fabs(height) - s->slack - 4e-7 * flr_vec3_length(p);
+        if (bound > 0 && bound * bound > s->best2) continue;
+        flr_vec3 t[3];
+        double d2;
+        flr_fit_triangle(fit, f->triangle, t);
+        const flr_vec3 q = flr_fit_on_triangle(t, s->point, &d2);
+        if (d2 < s->best2 || (d2 == s->best2 && f->triangle < s->triangle))
+            s->best2 = d2, s->nearest = q, s->triangle = f->triangle;
+    }
+}
+
+static void run(search *s)
+{
+    const flr_fit *fit = s->fit;
+    waiting stack[STACK];
+    unsigned depth = 1;
+    stack[0] = (waiting){0, fit->levels, 0};
+    while (depth) {
+        const waiting now = stack[--depth];
+        if (now.bound2 > s->best2) continue;
+        if (now.level == 0) {
+            search_patch(s, &fit->patches[now.entry]);
+            continue;
+        }
+        const flr_fit_boxes *b = &fit->level[now.level - 1][now.entry];
+        const unsigned bottom = depth;
+        for (int i = 0; i < FLR_FIT_WIDE && b->low[0][i] <= b->high[0][i]; i++) {
+            const double bound2 = box_bound2(b, i, s->point);
+            if (bound2 > s->best2) continue;
+            /* the nearest last */
+            unsigned at = depth++;
+            for (; at > bottom && stack[at - 1].bound2 < bound2; at--) stack[at] = stack[at - 1];
+            stack[at] = (waiting){bound2, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
+        }
+    }
+}
+
+flr_fit_near_result flr_fit_nearest(const flr_fit *fit, flr_vec3 point, double reach)
+{
+    search s = {.fit = fit,
+                .point = point,
+                .best2 = reach * reach * (1 + 4 * DBL_EPSILON),
+                .slack = flr_fit_rounding(flr_fit_extent(fit) + flr_vec3_length(point)),
+                .triangle = FLR_NONE};
+    run(&s);
+    return (flr_fit_near_result){sqrt(s.best2), s.nearest, s.triangle};
+}
+
+flr_fit_point_result flr_fit_point(const flr_fit *fit, flr_vec3 point, double reach)
+{
+    flr_fit_point_result r = {.distance = INFINITY, .nearest = point, .triangle = FLR_NONE};
+    if (!flr_vec3_is_finite(point) || !(reach >= 0)) return r;
+    r.error = flr_fit_rounding(flr_fit_extent(fit) + flr_vec3_length(point));
+    const flr_fit_near_result near = flr_fit_nearest(fit, point, reach);
+    if (near.triangle == FLR_NONE || !(near.distance <= reach)) return r;
+    flr_vec3 t[3];
+    flr_fit_triangle(fit, near.triangle, t);
+    const bool inside = flr_fit_inside_by(fit, point, near.nearest, near.triangle);
+    r.found = true;
+    r.nearest = near.nearest;
+    r.triangle = near.triangle;
+    r.direction = flr_fit_direction(t, point, near.nearest, inside);
+    r.distance = inside ? -near.distance : near.distance;
+    return r;
+}
+
+/* ---- which side ---- */
+
+/* The solid angle of a triangle; of one that is far away for its size that of a dipole, without an arc tangent. */
+static double solid_angle(const flr_vec3 t[3], flr_vec3 point)
+{
+    const flr_vec3 u = flr_vec3_sub(t[1], t[0]), v = flr_vec3_sub(t[2], t[0]),
+                   to = flr_vec3_sub(flr_vec3_add_scaled(t[0], 1.0 / 3, flr_vec3_add(u, v)), point);
+    const double d2 = flr_vec3_length2(to), size2 = fmax(flr_vec3_length2(u), flr_vec3_length2(v));
+    if (d2 < 9 * size2) return flr_fit_solid_angle(t, point);
+    return 0.5 * flr_vec3_dot(to, flr_vec3_cross(u, v)) / (d2 * sqrt(d2));
+}
+
+double flr_fit_winding(const flr_fit *fit, flr_vec3 point)
+{
+    waiting stack[STACK];
+    unsigned depth = 1;
+    double sum = 0;
+    stack[0] = (waiting){0, fit->levels, 0};
+    while (depth) {
+        const waiting now = stack[--depth];
+        if (now.level == 0) {
+            const flr_fit_patch *patch = &fit->patches[now.entry];
+            for (uint32_t i = 0; i < patch->faces; i++) {
+                flr_vec3 t[3];
+                flr_fit_triangle(fit, fit->faces[patch->first_face + i].triangle, t);
+                sum += solid_angle(t, point);
+            }
+            continue;
+        }
+        const flr_fit_boxes *b = &fit->level[now.level - 1][now.entry];
+        for (int i = 0; i < FLR_FIT_WIDE && b->low[0][i] <= b->high[0][i]; i++) {
+            const flr_vec3 to = flr_vec3_sub(
+                flr_vec3_make((double)b->at[0][i], (double)b->at[1][i], (double)b->at[2][i]),
+                point);
+            const double d2 = flr_vec3_length2(to), radius = AFAR * (double)b->radius[i];
+            if (d2 > radius * radius)
+                sum += (to.x * (double)b->area[0][i] + to.y * (double)b->area[1][i] +
+                        to.z * (double)b->area[2][i]) /
+                       (d2 * sqrt(d2));
+            else
+                stack[depth++] =
+                    (waiting){0, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
+        }
+    }
+    return sum / (4 * 3.14159265358979323846);
+}
+
+/* The angle that a triangle has around a point of it: its corner's, a half turn on a side, a whole turn inside. */
+static double angle_at(const flr_vec3 t[3], flr_vec3 q, double slack)
+{
+    for (int i = 0; i < 3; i++) {
+        if (flr_vec3_distance(q, t[i]) > slack) continue;
+        const flr_vec3 u = flr_vec3_sub(t[(i + 1) % 3], t[i]),
+                       v = flr_vec3_sub(t[(i + 2) % 3], t[i]);
+        return atan2(flr_vec3_length(flr_vec3_cross(u, v)), flr_vec3_dot(u, v));
+    }
+    for (int i = 0; i < 3; i++) {
+        const flr_vec3 on = flr_fit_on_segment(q, t[i], flr_vec3_sub(t[(i + 1) % 3], t[i]));
+        if (flr_vec3_distance(q, on) <= slack) return 3.14159265358979323846;
+    }
+    return 2 * 3.14159265358979323846;
+}
+
+/* The normals of all triangles that meet in a point, weighted by their angles there (Baerentzen and Aanaes 2005): for
+ * the nearest point of a closed surface, its side is that of the point asked about. */
+static flr_vec3 pseudonormal(const flr_fit *fit, flr_vec3 q, double slack)
+{
+    waiting stack[STACK];
+    unsigned depth = 1;
+    flr_vec3 sum = flr_vec3_zero();
+    stack[0] = (waiting){0, fit->levels, 0};
+    while (depth) {
+        const waiting now = stack[--depth];
+        if (now.level == 0) {
+            const flr_fit_patch *patch = &fit->patches[now.entry];
+            for (uint32_t i = 0; i < patch->faces; i++) {
+                flr_vec3 t[3];
+                double d2;
+                flr_fit_triangle(fit, fit->faces[patch->first_face + i].triangle, t);
+                flr_fit_on_triangle(t, q, &d2);
+                if (d2 > slack * slack) continue;
+                const flr_vec3 n = flr_vec3_normalize(
+                    flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
+                sum = flr_vec3_add_scaled(sum, angle_at(t, q, slack), n);
+            }
+            continue;
+        }
+        const flr_fit_boxes *b = &fit->level[now.level - 1][now.entry];
+        for (int i = 0; i < FLR_FIT_WIDE && b->low[0][i] <= b->high[0][i]; i++)
+            if (box_bound2(b, i, q) <= slack * slack)
+                stack[depth++] =
+                    (waiting){0, now.level - 1, now.entry * FLR_FIT_WIDE + (uint32_t)i};
+    }
+    return sum;
+}
+
+/* Does the nearest triangle tell on which side a point is? Of a mesh with holes only for points that are near it. */
+static bool triangle_tells(const flr_fit *fit, uint32_t triangle, const flr_vec3 t[3],
+                           flr_vec3 away)
+{
+    if (fit->info.solid || !fit->sides[triangle]) return fit->info.solid;
+    const double size2 = fmax(flr_vec3_length2(flr_vec3_sub(t[1], t[0])),
+                              flr_vec3_length2(flr_vec3_sub(t[2], t[0])));
+    return flr_vec3_length2(away) < size2;
+}
+
+bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uint32_t triangle)
+{
+    const flr_vec3 away = flr_vec3_sub(point, nearest);
+    flr_vec3 t[3];
+    flr_fit_triangle(fit, triangle, t);
+    if (!triangle_tells(fit, triangle, t, away)) return fabs(flr_fit_winding(fit, point)) > 0.5;
+    const double slack = flr_fit_rounding(flr_fit_extent(fit)), sign = fit->sides[triangle];
+    if (angle_at(t, nearest, slack) > 6) {
+        const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
+        return sign * flr_vec3_dot(away, n) < 0;
+    }
+    return sign * flr_vec3_dot(away, pseudonormal(fit, nearest, slack)) < 0;
+}
+
+bool flr_fit_inside(const flr_fit *fit, flr_vec3 point)
+{
+    if (!flr_vec3_is_finite(point)) return false;
+    if (!fit->info.solid) return fabs(flr_fit_winding(fit, point)) > 0.5;
+    return flr_fit_point(fit, point, INFINITY).distance < 0;
+}

@@ -1,0 +1,63 @@
+/* tight.h: the exact engine of a world: samples of parts against the triangles of others.
+ *
+ * A step of it is a list of stages:
+ *     near      which parts are near each other, and every sample of theirs that the step may bring into contact
+ *     plan      where each body goes: forces within the clearance, and no sample beyond its limit at the end of the step
+ *     check     how far those motions are free, from the triangles alone; what is in the way becomes a limit, and the body
+ *               is planned again; what still is not free is not gone
+ *     move
+ * tight.c makes it and runs the stages, tight_near.c asks, tight_plan.c plans, tight_check.c checks, tight_overlap.c keeps what
+ * was in each other at the start, tight_reduce.c makes few contacts of many. All memory is taken when it is made. Used by the
+ * world only; everything but creating, destroying and recording is RT safe. */
+#ifndef FLR_WORLD_TIGHT_H
+#define FLR_WORLD_TIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feeler/world.h"
+
+typedef struct flr_tight flr_tight;
+
+enum { FLR_TIGHT_CONTACTS = 1024 }; /* that it may give to one step */
+
+/* what is saved and loaded with the world's state */
+typedef struct flr_tight_state {
+    uint32_t overlap_count;
+    uint32_t unused; /* 0 */
+    flr_world_overlap overlaps[FLR_WORLD_OVERLAPS];
+    uint8_t fresh[]; /* [part_count]: it was put somewhere, and has not moved since */
+} flr_tight_state;
+
+/* `*exact` is NULL when no part has a fit. */
+flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tight **exact,
+                            flr_error *error);
+void flr_tight_destroy(flr_tight *exact);       /* NULL allowed */
+size_t flr_tight_bytes(const flr_tight *exact); /* NULL: 0 */
+
+/* Does this world use it? */
+bool flr_tight_is_on(const flr_world *world);
+
+/* From the forces on bodies to where they are at the end of the step. */
+void flr_tight_step(flr_world *world, flr_world_frame *frame);
+
+/* How a hand holds a body: limits and stiffness from the device, not from voxels. */
+void flr_tight_couple(const flr_tight_params *params, const flr_body *body,
+                      const flr_handle *handle, flr_coupling_def *def);
+
+/* ---- what was in each other at the start (tight_overlap.c) ---- */
+
+size_t flr_tight_state_size(uint32_t part_count);
+bool flr_tight_state_is_valid(const flr_tight *exact, const void *bytes);
+
+/* Finds all of it. Not RT safe. */
+void flr_tight_record(flr_world *world);
+
+/* A part was put somewhere: what it is in there counts as its start. */
+void flr_tight_renew(flr_world *world, uint32_t part);
+
+/* Goes on where another world was. */
+void flr_tight_adopt(flr_world *world, const flr_world *from, const uint32_t *before);
+
+#endif

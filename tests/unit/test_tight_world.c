@@ -1,0 +1,364 @@
+/* the exact engine: forces, limits and motion on exact distances */
+#include <math.h>
+
+#include "support/fixtures.h"
+#include "support/quiet.h"
+#include "support/tight_rig.h"
+
+static flr_pose at(double x, double y, double z)
+{
+    return flr_pose_make(flr_vec3_make(x, y, z), flr_quat_identity());
+}
+
+/* a plate with its top at z = 0 */
+static void add_plate(flr_test_tight *rig, double width)
+{
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_box(&kit, at(0, 0, -5e-3), width, width, 10e-3, 0);
+    flr_test_tight_add(rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+}
+
+static void add_box(flr_test_tight *rig, flr_part_kind kind, flr_pose T)
+{
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_box(&kit, flr_pose_identity(), 10e-3, 10e-3, 20e-3, 0);
+    flr_test_tight_add(rig, &kit, kind, T);
+}
+
+/* ---- a wall ---- */
+
+static void a_wall_is_felt(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 3e-3;
+    add_plate(&rig, 40e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(1e-3, 2e-3, 12e-3));
+    flr_test_tight_make(&rig, 1);
+    /* down, until the hand is 1 mm below where the box touches */
+    for (int i = 0; i < 600; i++) {
+        double down = fmin(i * 1e-5, 3e-3);
+        flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - down));
+        assert_int_equal(rig.frame.faults, 0);
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+    }
+    flr_wrench felt = flr_world_wrench(rig.world, 0);
+    double gap = flr_test_tight_distance(&rig, 0, 1);
+    print_message("1 mm into a wall: %.3f N, %.2f um apart, %.2g N m\n", felt.force.z, gap * 1e6,
+                  flr_vec3_length(felt.torque));
+    assert_within(felt.force.z, 2, 0.03);
+    assert_within(flr_vec3_length(felt.torque), 0, 1e-4);
+    assert_true(gap > 0.9e-6 && gap < 5.1e-6);
+    uint32_t count;
+    const flr_world_touch *touches = flr_world_touches(rig.world, &count);
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += touches[i].force * touches[i].normal.z;
+    assert_within(sum, 2, 0.05);
+    const flr_world_gap *gaps = flr_world_gaps(rig.world, &count);
+    assert_int_equal(count, 1);
+    assert_within(gaps[0].distance, gap, 1e-7);
+    assert_true(gaps[0].lower <= gap + 1e-9 && gaps[0].upper >= gap - 1e-7 && gaps[0].complete);
+    assert_within(gaps[0].normal.z, 1, 1e-9);
+
+    /* as far as the device goes, and no farther */
+    for (int i = 0; i < 300; i++)
+        flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 3e-3 - i * 1e-4));
+    for (int i = 0; i < 100; i++) flr_test_tight_step(&rig, at(1e-3, 2e-3, 12e-3 - 33e-3));
+    assert_within(flr_world_wrench(rig.world, 0).force.z, 10, 0.01);
+    assert_false(flr_test_tight_meet(&rig, 0, 1));
+    flr_test_tight_end(&rig);
+}
+
+/* ---- nothing passes through ---- */
+
+static flr_vec3 any(flr_test_random *rng, double most)
+{
+    return flr_vec3_make(flr_test_random_range(rng, -most, most),
+                         flr_test_random_range(rng, -most, most),
+                         flr_test_random_range(rng, -most, most));
+}
+
+/* A rough hand throws a box at a sheet of a tenth of a millimetre, at all rates: never through, never in it. */
+static void nothing_passes_through_a_sheet(void **state)
+{
+    (void)state;
+    flr_test_random rng = flr_test_random_begin("sheet");
+    const double rates[] = {250, 1000, 4000};
+    for (int r = 0; r < 3; r++) {
+        flr_test_tight rig = flr_test_tight_begin();
+        rig.spacing = 1;
+        rig.dt = 1 / rates[r];
+        rig.params.exact.strength = 20;
+        flr_kit kit = flr_kit_begin(1);
+        flr_kit_box(&kit, at(0, 0, -0.05e-3), 4, 4, 0.1e-3, 0);
+        flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+        add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 30e-3));
+        flr_test_tight_make(&rig, 1);
+        uint32_t touched = 0;
+        flr_pose T = at(0, 0, 30e-3);
+        flr_vec3 v = {0}, spin = {0};
+        for (int i = 0; i < 300; i++) {
+            if (i % 20 == 0) {
+                v = any(&rng, 8);
+                v.z = (i % 60 == 40 ? 1 : -1) * flr_test_random_range(&rng, 0.1, 20);
+                spin = any(&rng, 40);
+            }
+            T.p = flr_vec3_add_scaled(T.p, rig.dt, v);
+            T.p.x = fmin(fmax(T.p.x, -0.1), 0.1);
+            T.p.y = fmin(fmax(T.p.y, -0.1), 0.1);
+            T.p.z = fmin(fmax(T.p.z, -0.05), 0.05);
+            T.q = flr_quat_normalize(
+                flr_quat_mul(flr_quat_from_rotation_vector(flr_vec3_scale(spin, rig.dt)), T.q));
+            flr_test_tight_step(&rig, T);
+            touched += rig.frame.contacts > 0;
+            assert_int_equal(rig.frame.faults, 0);
+            assert_false(flr_test_tight_meet(&rig, 0, 1));
+            flr_vec3 p = flr_world_body(rig.world, 1)->T_world_part.p;
+            if (!(p.z > 4.99e-3)) fail_msg("frame %d: at %g %g %g m", i, p.x, p.y, p.z);
+        }
+        print_message("%g Hz: touched in %u of 300 frames\n", rates[r], touched);
+        assert_true(touched > 5);
+        flr_test_tight_end(&rig);
+    }
+}
+
+/* ---- sliding ---- */
+
+/* What touches nothing is not stopped: along a plate, a tenth of a millimetre above it, fast. */
+static void what_touches_nothing_is_not_stopped(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 3e-3;
+    add_plate(&rig, 200e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(-60e-3, 0, 10.1e-3));
+    flr_test_tight_make(&rig, 1);
+    for (int i = 0; i < 300; i++) {
+        double x = -60e-3 + fmin(i * 1e-3, 100e-3);
+        flr_test_tight_step(&rig, at(x, 0, 10.1e-3));
+        assert_int_equal(rig.frame.stopped, 0);
+        assert_int_equal(rig.frame.contacts, 0);
+    }
+    assert_within(flr_world_body(rig.world, 1)->T_world_part.p.x, 40e-3, 5e-4);
+    assert_within(flr_vec3_length(flr_world_wrench(rig.world, 0).force), 0, 1e-12);
+    flr_test_tight_end(&rig);
+}
+
+/* ---- free parts ---- */
+
+/* Two boxes fall on a plate, one on the other, and lie there. */
+static void boxes_fall_and_lie(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.step.gravity = flr_vec3_make(0, 0, -9.81);
+    rig.params.friction = 0.3;
+    add_plate(&rig, 60e-3);
+    add_box(&rig, FLR_PART_FREE, at(0, 0, 11e-3));
+    add_box(&rig, FLR_PART_FREE, at(1e-3, 1e-3, 33e-3));
+    flr_test_tight_make(&rig, FLR_NO_PART);
+    for (int i = 0; i < 400; i++) {
+        flr_test_tight_step(&rig, flr_pose_identity());
+        assert_int_equal(rig.frame.faults, 0);
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+        assert_false(flr_test_tight_meet(&rig, 1, 2));
+    }
+    print_message("lie at %.3f and %.3f um above each other, %.2g J\n",
+                  1e6 * flr_test_tight_distance(&rig, 0, 1),
+                  1e6 * flr_test_tight_distance(&rig, 1, 2), rig.frame.energy);
+    assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 10e-3, 10e-6);
+    assert_within(flr_world_body(rig.world, 2)->T_world_part.p.z, 30e-3, 20e-6);
+    assert_true(rig.frame.energy < 1e-7);
+    flr_test_tight_end(&rig);
+}
+
+/* A held box pushes a free one, and both move. */
+static void a_box_pushes_another(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    add_box(&rig, FLR_PART_FREE, at(10.5e-3, 0, 0));
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 0));
+    flr_test_tight_make(&rig, 1);
+    for (int i = 0; i < 200; i++) {
+        flr_test_tight_step(&rig, at(i * 5e-5, 0, 0));
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+    }
+    double pushed = flr_world_body(rig.world, 0)->T_world_part.p.x;
+    assert_true(pushed > 18e-3 && pushed < 30e-3);
+    assert_true(fabs(flr_world_body(rig.world, 0)->T_world_part.p.y) < 1e-4);
+    flr_test_tight_end(&rig);
+}
+
+/* ---- overlaps ---- */
+
+/* A peg that is 20 um too thick for its slot can be drawn out, and then not put in again. */
+static void a_press_fit_can_be_drawn_out(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 3e-3;
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_box(&kit, at(-10e-3 + 10e-6, 0, 0), 10e-3, 30e-3, 10e-3, 0);
+    flr_kit_box(&kit, at(10e-3 - 10e-6, 0, 0), 10e-3, 30e-3, 10e-3, 0);
+    flr_test_tight_add(&rig, &kit, FLR_PART_STATIC, flr_pose_identity());
+    kit = flr_kit_begin(1);
+    flr_kit_box(&kit, flr_pose_identity(), 10e-3, 10e-3, 30e-3, 0);
+    flr_test_tight_add(&rig, &kit, FLR_PART_MOVABLE, at(0, 0, 5e-3));
+    flr_test_tight_make(&rig, 1);
+    uint32_t count;
+    const flr_world_overlap *found = flr_world_overlaps(rig.world, &count);
+    assert_int_equal(count, 1);
+    assert_within(found[0].depth, 10e-6, 1e-6);
+    assert_true(found[0].tolerated >= 10e-6 && found[0].tolerated < 30e-6);
+    /* held still, it stays */
+    for (int i = 0; i < 30; i++) flr_test_tight_step(&rig, at(0, 0, 5e-3));
+    assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 5e-3, 1e-6);
+    /* drawn up, it comes */
+    for (int i = 0; i < 300; i++) flr_test_tight_step(&rig, at(0, 0, 5e-3 + fmin(i * 1e-4, 18e-3)));
+    assert_within(flr_world_body(rig.world, 1)->T_world_part.p.z, 23e-3, 1e-5);
+    found = flr_world_overlaps(rig.world, &count);
+    assert_int_equal(count, 1);
+    assert_true(found[0].tolerated == 0 && found[0].depth > 9e-6);
+    /* and it does not go in again */
+    for (int i = 0; i < 300; i++)
+        flr_test_tight_step(&rig, at(0, 0, 23e-3 - fmin(i * 1e-4, 18e-3)));
+    assert_true(flr_world_body(rig.world, 1)->T_world_part.p.z > 19.9e-3);
+    assert_false(flr_test_tight_meet(&rig, 0, 1));
+    /* unless it is put there */
+    assert_true(flr_world_place(rig.world, 1, at(0, 0, 5e-3)));
+    flr_test_tight_step(&rig, at(0, 0, 5e-3));
+    found = flr_world_overlaps(rig.world, &count);
+    assert_true(count == 1 && found[0].tolerated > 9e-6);
+    flr_test_tight_end(&rig);
+}
+
+/* ---- state ---- */
+
+/* A world that is saved and loaded goes on with the same bits. */
+static void a_saved_world_goes_on(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.friction = 0.2;
+    add_plate(&rig, 40e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.1e-3));
+    flr_test_tight_make(&rig, 1);
+    for (int i = 0; i < 50; i++) flr_test_tight_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
+    size_t size = flr_world_state_size(rig.world);
+    uint8_t *saved = malloc(size), *broken = malloc(size);
+    flr_world_save(rig.world, saved);
+    flr_hash hashes[2];
+    for (int k = 0; k < 2; k++) {
+        for (int i = 50; i < 80; i++)
+            flr_test_tight_step(&rig, at(i * 2e-5, 0, 10.1e-3 - i * 2e-5));
+        hashes[k] = rig.frame.hash;
+        assert_true(rig.frame.contacts > 0);
+        assert_true(flr_world_load(rig.world, saved, size));
+    }
+    assert_memory_equal(&hashes[0], &hashes[1], sizeof hashes[0]);
+    /* overlaps that cannot be are refused */
+    memcpy(broken, saved, size);
+    for (size_t i = size - 40 - FLR_WORLD_OVERLAPS * sizeof(flr_world_overlap); i < size; i++)
+        broken[i] = 0xff;
+    assert_false(flr_world_load(rig.world, broken, size));
+    free(saved);
+    free(broken);
+    flr_test_tight_end(&rig);
+}
+
+/* ---- stability ---- */
+
+/* A hand with mass that feels the force: pressed on a plate and drawn over it. Returns what is left of the force above its
+ * running mean, as a share of it. */
+static double buzz(double wall, double friction, bool draw, double *mean)
+{
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.exact.wall = wall;
+    rig.params.friction = friction;
+    add_plate(&rig, 60e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.5e-3));
+    flr_test_tight_make(&rig, 1);
+    flr_vec3 x = flr_vec3_make(0, 0, 10.5e-3), v = {0};
+    double sum = 0, square = 0, slow = 0, count = 0;
+    for (int i = 0; i < 1500; i++) {
+        double t = i * 1e-3;
+        flr_vec3 target =
+            flr_vec3_make(draw ? 8e-3 * sin(4 * t) : 0, 0, 10.5e-3 - 15e-3 * fmin(1, t / 0.4));
+        flr_test_tight_step(&rig, flr_pose_make(x, flr_quat_identity()));
+        flr_vec3 felt = flr_world_wrench(rig.world, 0).force;
+        /* an arm of 300 N/m and 15 N s/m, 0.6 kg with the device */
+        flr_vec3 f = flr_vec3_add_scaled(flr_vec3_scale(flr_vec3_sub(target, x), 300), -15, v);
+        v = flr_vec3_add_scaled(v, 1e-3 / 0.6, flr_vec3_add(f, felt));
+        x = flr_vec3_add_scaled(x, 1e-3, v);
+        assert_int_equal(rig.frame.faults, 0);
+        slow += (felt.z - slow) / 20;
+        if (i < 900) continue;
+        sum += felt.z, square += (felt.z - slow) * (felt.z - slow), count++;
+    }
+    flr_test_tight_end(&rig);
+    *mean = sum / count;
+    return sqrt(square / count) / *mean;
+}
+
+static void a_hand_on_a_wall_is_quiet(void **state)
+{
+    (void)state;
+    const double walls[] = {2000, 5000, 10000, 20000};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) {
+            double mean, rest = buzz(walls[i], k == 2 ? 0.3 : 0, k > 0, &mean);
+            print_message("%5.0f N/m, %s: %.2f N, buzz %.3f %%\n", walls[i],
+                          k == 2   ? "drawn, rough"
+                          : k == 1 ? "drawn"
+                                   : "pressed",
+                          mean, 100 * rest);
+            assert_true(mean > 3 && mean < 6);
+            assert_true(rest < 0.01);
+        }
+}
+
+/* ---- real time ---- */
+
+static uint64_t slide_on(void *context)
+{
+    flr_test_tight *rig = context;
+    uint64_t touched = 0;
+    for (int i = 0; i < 60; i++) {
+        flr_test_tight_step(rig, at(1e-3 * sin(0.1 * i), 0, 9.5e-3 + 0.8e-3 * sin(0.07 * i)));
+        touched += rig->frame.contacts > 0;
+    }
+    return touched;
+}
+
+/* Steps neither allocate nor lock nor call the system. */
+static void a_step_is_quiet(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.friction = 0.2;
+    add_plate(&rig, 40e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.1e-3));
+    flr_test_tight_make(&rig, 1);
+    flr_test_quiet(slide_on, &rig, NULL);
+    flr_test_tight_end(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_wall_is_felt),
+                                       cmocka_unit_test(nothing_passes_through_a_sheet),
+                                       cmocka_unit_test(what_touches_nothing_is_not_stopped),
+                                       cmocka_unit_test(boxes_fall_and_lie),
+                                       cmocka_unit_test(a_box_pushes_another),
+                                       cmocka_unit_test(a_press_fit_can_be_drawn_out),
+                                       cmocka_unit_test(a_saved_world_goes_on),
+                                       cmocka_unit_test(a_hand_on_a_wall_is_quiet),
+                                       cmocka_unit_test(a_step_is_quiet)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
