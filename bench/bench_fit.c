@@ -13,7 +13,7 @@
 #include "feeler/fit.h"
 #include "feeler/mesh.h"
 
-enum { POSES = 100, CONTACTS = 1 << 16, AROUND = 96 };
+enum { POSES = 100, CONTACTS = 1 << 16, BENCH_FIT_AROUND = 96 };
 static const double WIDE = 3e-4, TURN = 3e-4, REACH = 5e-4; /* of the part's size; radians */
 
 typedef struct setup {
@@ -58,24 +58,29 @@ static double thread_us(void)
 static flr_result make_cylinder(double radius, double outer, double height, flr_mesh **mesh,
                                 flr_error *error)
 {
-    enum { ROWS = 24, WALL = AROUND * (ROWS + 1), TOP = ROWS * AROUND };
-    flr_vec3 v[WALL + 2 * AROUND];
-    flr_triangle t[2 * AROUND * ROWS + 6 * AROUND];
+    enum {
+        BENCH_FIT_ROWS = 24,
+        WALL = BENCH_FIT_AROUND * (BENCH_FIT_ROWS + 1),
+        TOP = BENCH_FIT_ROWS * BENCH_FIT_AROUND
+    };
+    flr_vec3 v[WALL + 2 * BENCH_FIT_AROUND];
+    flr_triangle t[2 * BENCH_FIT_AROUND * BENCH_FIT_ROWS + 6 * BENCH_FIT_AROUND];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < AROUND; i++) {
-        const double x = cos(2 * acos(-1) * i / AROUND), y = sin(2 * acos(-1) * i / AROUND);
-        for (uint32_t r = 0; r <= ROWS; r++)
-            v[r * AROUND + i] =
-                flr_vec3_make(radius * x, radius * y, height * ((double)r / ROWS - 0.5));
+    for (uint32_t i = 0; i < BENCH_FIT_AROUND; i++) {
+        const double x = cos(2 * acos(-1) * i / BENCH_FIT_AROUND),
+                     y = sin(2 * acos(-1) * i / BENCH_FIT_AROUND);
+        for (uint32_t r = 0; r <= BENCH_FIT_ROWS; r++)
+            v[r * BENCH_FIT_AROUND + i] =
+                flr_vec3_make(radius * x, radius * y, height * ((double)r / BENCH_FIT_ROWS - 0.5));
         /* outer rings; of a cylinder, the middles of its ends */
         v[WALL + i] = flr_vec3_make(outer * x, outer * y, -height / 2);
-        v[WALL + AROUND + i] = flr_vec3_make(outer * x, outer * y, height / 2);
+        v[WALL + BENCH_FIT_AROUND + i] = flr_vec3_make(outer * x, outer * y, height / 2);
     }
-    for (uint32_t i = 0; i < AROUND; i++) {
-        const uint32_t k = (i + 1) % AROUND, low = WALL, high = WALL + AROUND;
-        for (uint32_t r = 0; r < TOP; r += AROUND) {
-            t[n++] = (flr_triangle){{r + i, r + k, r + AROUND + k}};
-            t[n++] = (flr_triangle){{r + i, r + AROUND + k, r + AROUND + i}};
+    for (uint32_t i = 0; i < BENCH_FIT_AROUND; i++) {
+        const uint32_t k = (i + 1) % BENCH_FIT_AROUND, low = WALL, high = WALL + BENCH_FIT_AROUND;
+        for (uint32_t r = 0; r < TOP; r += BENCH_FIT_AROUND) {
+            t[n++] = (flr_triangle){{r + i, r + k, r + BENCH_FIT_AROUND + k}};
+            t[n++] = (flr_triangle){{r + i, r + BENCH_FIT_AROUND + k, r + BENCH_FIT_AROUND + i}};
         }
         t[n++] = (flr_triangle){{low + k, k, i}};
         t[n++] = (flr_triangle){{high + k, TOP + i, TOP + k}};
@@ -86,7 +91,7 @@ static flr_result make_cylinder(double radius, double outer, double height, flr_
         t[n++] = (flr_triangle){{low + k, high + i, high + k}};
     }
     flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = v, def.vertex_count = WALL + 2 * AROUND;
+    def.vertices = v, def.vertex_count = WALL + 2 * BENCH_FIT_AROUND;
     def.triangles = t, def.triangle_count = n;
     return flr_mesh_create(&def, mesh, error);
 }

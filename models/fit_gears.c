@@ -120,7 +120,7 @@ static flr_result build(const flr_model_fit_options *o, flr_model *model, flr_er
     }
     for (int i = 0; i <= GEAR_PATH_STEPS; i++)
         flr_model_fit_path_add(&s->path, 2.0 * i / GEAR_PATH_STEPS,
-                         flr_kit_at(apart, 0, (width + 4 * m) * i / GEAR_PATH_STEPS));
+                               flr_kit_at(apart, 0, (width + 4 * m) * i / GEAR_PATH_STEPS));
     if (result == FLR_OK) result = flr_model_fit_add_path(model, &s->path, error);
     free(s);
     return result;

@@ -11,12 +11,12 @@
 #include "fit/fit_internal.h"
 
 enum {
-    AXES = 6,     /* position and normal */
-    LARGE = 4096, /* triangles of a piece: from here on pieces are halved */
-    PIECES = 64,  /* cut on several threads, at most */
-    DEEP = 64,    /* halves of halves, at most */
-    BESIDE = 64,  /* triangles next to a patch, at most */
-    AHEAD = 24    /* triangles looked at for one that hangs on nothing */
+    AXES = 6,         /* position and normal */
+    FIT_LARGE = 4096, /* triangles of a piece: from here on pieces are halved */
+    PIECES = 64,      /* cut on several threads, at most */
+    DEEP = 64,        /* halves of halves, at most */
+    BESIDE = 64,      /* triangles next to a patch, at most */
+    AHEAD = 24        /* triangles looked at for one that hangs on nothing */
 };
 
 typedef struct item {
@@ -24,7 +24,7 @@ typedef struct item {
     uint32_t triangle;
 } item;
 
-typedef struct cutting {
+typedef struct fit_cutting {
     const flr_mesh *mesh;
     const flr_adjacency *adjacency;
     item *items;       /* [triangle_count] */
@@ -35,12 +35,12 @@ typedef struct cutting {
     size_t piece_count;
     flr_fit_range *cut; /* patches of piece i begin at pieces[i].first: never more than triangles */
     uint32_t cut_count[PIECES];
-} cutting;
+} fit_cutting;
 
 static flr_result make_items(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
-    cutting *c = context;
+    fit_cutting *c = context;
     const flr_mesh *m = c->mesh;
     const flr_vec3 middle = flr_vec3_lerp(m->bounds.low, m->bounds.high, 0.5);
     const uint64_t n = m->triangle_count;
@@ -111,7 +111,7 @@ static void halve(item *items, uint32_t count, int axis)
 }
 
 /* Sorts a range so that near triangles are near each other. */
-static void sort_range(cutting *c, flr_fit_range all)
+static void sort_range(fit_cutting *c, flr_fit_range all)
 {
     flr_fit_range stack[DEEP];
     int depth = 1;
@@ -147,7 +147,7 @@ static uint32_t new_vertices(const growing *g, const flr_triangle *t)
 }
 
 /* Adds an item, and lists those next to it that are in the same piece and not in a patch yet. */
-static void take(cutting *c, growing *g, uint32_t item_number, flr_fit_range piece)
+static void take(fit_cutting *c, growing *g, uint32_t item_number, flr_fit_range piece)
 {
     const item *added = &c->items[item_number];
     const flr_triangle *t = &c->mesh->triangles[added->triangle];
@@ -172,7 +172,7 @@ static void take(cutting *c, growing *g, uint32_t item_number, flr_fit_range pie
 }
 
 /* How little an item suits a patch: squared metres; INFINITY where it does not at all. */
-static float misfit(const cutting *c, const growing *g, uint32_t candidate)
+static float misfit(const fit_cutting *c, const growing *g, uint32_t candidate)
 {
     const item *x = &c->items[candidate];
     const uint32_t more = new_vertices(g, &c->mesh->triangles[x->triangle]);
@@ -192,7 +192,7 @@ static float misfit(const cutting *c, const growing *g, uint32_t candidate)
 }
 
 /* The item beside a patch that suits it best; FLR_NONE: there is none. */
-static uint32_t best_beside(const cutting *c, growing *g)
+static uint32_t best_beside(const fit_cutting *c, growing *g)
 {
     uint32_t best = FLR_NONE, kept = 0;
     float least = INFINITY;
@@ -209,7 +209,8 @@ static uint32_t best_beside(const cutting *c, growing *g)
 }
 
 /* Where nothing hangs together, near ones will do: the next item that suits and is not far. */
-static uint32_t best_after(const cutting *c, const growing *g, uint32_t from, flr_fit_range piece)
+static uint32_t best_after(const fit_cutting *c, const growing *g, uint32_t from,
+                           flr_fit_range piece)
 {
     uint32_t best = FLR_NONE;
     float least = INFINITY;
@@ -222,7 +223,7 @@ static uint32_t best_after(const cutting *c, const growing *g, uint32_t from, fl
 }
 
 /* Patches whose edges all have two triangles must hang together (fit_solid.c); others need not. */
-static bool hangs_on_nothing(const cutting *c, uint32_t item_number)
+static bool hangs_on_nothing(const fit_cutting *c, uint32_t item_number)
 {
     for (size_t k = 0; k < 3; k++) {
         const uint32_t edge =
@@ -235,7 +236,7 @@ static bool hangs_on_nothing(const cutting *c, uint32_t item_number)
 static flr_result cut_piece(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
-    cutting *c = context;
+    fit_cutting *c = context;
     const flr_fit_range all = c->pieces[piece];
     uint32_t written = all.first;
     for (uint32_t i = all.first; i < all.first + all.count; i++) {
@@ -258,7 +259,7 @@ static flr_result cut_piece(void *context, size_t piece, unsigned worker)
 static flr_result sort_piece(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
-    cutting *c = context;
+    fit_cutting *c = context;
     const flr_fit_range r = c->pieces[piece];
     sort_range(c, r);
     for (uint32_t i = r.first; i < r.first + r.count; i++) c->item_of[c->items[i].triangle] = i;
@@ -269,18 +270,18 @@ static flr_result sort_piece(void *context, size_t piece, unsigned worker)
 static flr_result halve_piece(void *context, size_t piece, unsigned worker)
 {
     (void)worker;
-    cutting *c = context;
+    fit_cutting *c = context;
     const flr_fit_range r = c->pieces[piece];
     if (r.count > 1) halve(c->items + r.first, r.count, widest(c->items + r.first, r.count));
     return FLR_OK;
 }
 
 /* Cuts the whole into pieces, large ones in parallel. */
-static void make_pieces(cutting *c, unsigned threads)
+static void make_pieces(fit_cutting *c, unsigned threads)
 {
     c->piece_count = 1;
     c->pieces[0] = (flr_fit_range){0, c->mesh->triangle_count};
-    while (2 * c->piece_count <= PIECES && c->mesh->triangle_count / c->piece_count > LARGE) {
+    while (2 * c->piece_count <= PIECES && c->mesh->triangle_count / c->piece_count > FIT_LARGE) {
         flr_parallel_for(threads, c->piece_count, halve_piece, c);
         for (size_t i = c->piece_count; i-- > 0;) {
             const flr_fit_range r = c->pieces[i];
@@ -291,7 +292,7 @@ static void make_pieces(cutting *c, unsigned threads)
     }
 }
 
-static void free_cutting(cutting *c)
+static void free_cutting(fit_cutting *c)
 {
     free(c->items);
     free(c->taken);
@@ -323,7 +324,7 @@ static void sort_patches(item *items, uint32_t count)
 }
 
 /* Brings the patches into an order for the tree. */
-static flr_result order_patches(cutting *c, uint32_t count, flr_error *error)
+static flr_result order_patches(fit_cutting *c, uint32_t count, flr_error *error)
 {
     item *middles = malloc(count * sizeof *middles);
     flr_fit_range *cut = malloc(count * sizeof *cut);
@@ -362,13 +363,13 @@ flr_result flr_fit_cut(const flr_mesh *mesh, const flr_adjacency *adjacency, uns
                        flr_error *error)
 {
     const size_t n = mesh->triangle_count;
-    cutting c = {.mesh = mesh,
-                 .adjacency = adjacency,
-                 .items = malloc(n * sizeof *c.items),
-                 .taken = calloc(n, sizeof *c.taken),
-                 .item_of = malloc(n * sizeof *c.item_of),
-                 .order = malloc(n * sizeof *c.order),
-                 .cut = malloc(n * sizeof *c.cut)};
+    fit_cutting c = {.mesh = mesh,
+                     .adjacency = adjacency,
+                     .items = malloc(n * sizeof *c.items),
+                     .taken = calloc(n, sizeof *c.taken),
+                     .item_of = malloc(n * sizeof *c.item_of),
+                     .order = malloc(n * sizeof *c.order),
+                     .cut = malloc(n * sizeof *c.cut)};
     if (!c.items || !c.taken || !c.item_of || !c.order || !c.cut) {
         free_cutting(&c);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for %zu triangles", n);

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "fit/fit_internal.h"
 
-enum { PIECE = 256 /* patches or entries of a level that one thread takes at once */ };
+enum { FILL_PIECE = 256 /* patches or entries of a level that one thread takes at once */ };
 
 typedef struct filling {
     flr_fit *fit;
@@ -107,7 +107,8 @@ static flr_result fill_patches(void *context, size_t piece, unsigned worker)
     (void)worker;
     filling *f = context;
     flr_fit *fit = f->fit;
-    for (size_t i = piece * PIECE; i < (piece + 1) * PIECE && i < fit->counts.patches; i++) {
+    for (size_t i = piece * FILL_PIECE; i < (piece + 1) * FILL_PIECE && i < fit->counts.patches;
+         i++) {
         flr_fit_patch *patch = &fit->patches[i];
         const flr_fit_range r = f->ranges[i];
         uint32_t seen[FLR_FIT_LANES], lanes = 0;
@@ -243,7 +244,7 @@ static flr_result fill_level(void *context, size_t piece, unsigned worker)
     const uint32_t count = entries(fit->counts.patches, f->level),
                    below_count =
                        f->level ? entries(fit->counts.patches, f->level - 1) : fit->counts.patches;
-    for (size_t i = piece * PIECE; i < (piece + 1) * PIECE && i < count; i++)
+    for (size_t i = piece * FILL_PIECE; i < (piece + 1) * FILL_PIECE && i < count; i++)
         for (int k = 0; k < FLR_FIT_WIDE; k++) {
             const size_t child = i * FLR_FIT_WIDE + (size_t)k;
             flr_fit_boxes *to = &fit->level[f->level][i];
@@ -262,21 +263,23 @@ void flr_fit_fill(flr_fit *fit, const uint32_t *order, const flr_fit_range *rang
                   unsigned threads)
 {
     filling f = {.fit = fit, .order = order, .ranges = ranges};
-    flr_parallel_for(threads, (fit->counts.patches + PIECE - 1) / PIECE, fill_patches, &f);
+    flr_parallel_for(threads, (fit->counts.patches + FILL_PIECE - 1) / FILL_PIECE, fill_patches,
+                     &f);
     for (f.level = 0; f.level < fit->levels; f.level++)
-        flr_parallel_for(threads, (entries(fit->counts.patches, f.level) + PIECE - 1) / PIECE,
+        flr_parallel_for(threads,
+                         (entries(fit->counts.patches, f.level) + FILL_PIECE - 1) / FILL_PIECE,
                          fill_level, &f);
 }
 
 /* where each part of the memory begins */
-typedef struct layout {
+typedef struct fit_layout {
     uint64_t at[8 + FLR_FIT_LEVELS], size;
     uint32_t levels;
-} layout;
+} fit_layout;
 
-static layout layout_of(flr_fit_counts c)
+static fit_layout layout_of(flr_fit_counts c)
 {
-    layout l = {.levels = 1};
+    fit_layout l = {.levels = 1};
     while (entries(c.patches, l.levels - 1) > 1) l.levels++;
     uint64_t sizes[8 + FLR_FIT_LEVELS] = {
         (uint64_t)c.vertices * sizeof(flr_vec3),       (uint64_t)c.triangles * sizeof(flr_triangle),
@@ -296,7 +299,7 @@ uint64_t flr_fit_size(flr_fit_counts counts) { return layout_of(counts).size; }
 
 bool flr_fit_lay_out(flr_fit *fit, flr_fit_counts counts)
 {
-    const layout l = layout_of(counts);
+    const fit_layout l = layout_of(counts);
     fit->counts = counts;
     fit->levels = l.levels;
     fit->size = (size_t)l.size;

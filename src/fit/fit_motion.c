@@ -13,7 +13,7 @@
 
 #include "fit/fit_query.h"
 
-enum { MAX_STEPS = 64, MAX_STRETCHES = 4096 };
+enum { FIT_MAX_STEPS = 64, MAX_STRETCHES = 4096 };
 static const double MAX_TURN = 0.02; /* radians in a stretch */
 
 flr_fit_motion_params flr_default_fit_motion_params(void)
@@ -145,7 +145,7 @@ static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
         const double s =
             step_of(f, normal, r, flr_pose_apply(T, f->motion->centre), distance, floor, end - at);
         if (at + s >= end) return;
-        if (step == MAX_STEPS || distance - floor < 0.1 * f->little) {
+        if (step == FIT_MAX_STEPS || distance - floor < 0.1 * f->little) {
             blocked_by(q, &near, normal, a, b, at);
             return;
         }

@@ -13,8 +13,8 @@
 #include "fit/fit_query.h"
 
 enum {
-    LISTED = 512, /* entries of a's tree near eight patches of b, at most */
-    STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1,
+    FIT_LISTED = 512, /* entries of a's tree near eight patches of b, at most */
+    FIT_PAIR_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1,
     STARTS = 8 /* places from which a first distance is sought */
 };
 
@@ -295,13 +295,13 @@ static room turned_room(const flr_fit_query *q, const flr_fit_boxes *b, int i)
 }
 
 /* Lists entries of the lowest level but one of a's tree that have something in a room (of the lowest where there is but
- * one level); LISTED + 1 when there are too many. */
-static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[LISTED])
+ * one level); FIT_LISTED + 1 when there are too many. */
+static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[FIT_LISTED])
 {
     const flr_fit *a = q->parts[0];
     struct {
         uint32_t level, entry;
-    } stack[STACK];
+    } stack[FIT_PAIR_STACK];
     unsigned depth = 1;
     uint32_t count = 0;
     const uint32_t bottom = a->levels > 1 ? 1 : 0;
@@ -309,7 +309,7 @@ static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[LIST
     while (depth) {
         const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
         if (level == bottom) {
-            if (count == LISTED) return LISTED + 1;
+            if (count == FIT_LISTED) return FIT_LISTED + 1;
             list[count++] = entry;
             continue;
         }
@@ -375,20 +375,20 @@ static void walk_patch(flr_fit_query *q, flr_fit_meet meet, uint32_t patch, cons
 /* Eight patches of b. */
 static void walk_entry(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, const room *r)
 {
-    uint32_t list[LISTED];
+    uint32_t list[FIT_LISTED];
     uint32_t count = list_entries(q, r, list);
     for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
         const uint32_t patch = entry * FLR_FIT_WIDE + i;
         if (patch >= q->parts[1]->counts.patches) break;
-        if (count <= LISTED) {
+        if (count <= FIT_LISTED) {
             walk_patch(q, meet, patch, list, count);
             continue;
         }
         /* too many at once: all of them one after the other */
         const uint32_t each = q->parts[0]->levels > 1 ? FLR_FIT_WIDE * FLR_FIT_WIDE : FLR_FIT_WIDE;
         const uint32_t all = (q->parts[0]->counts.patches + each - 1) / each;
-        for (uint32_t k = 0; k < all; k += LISTED) {
-            const uint32_t some = all - k < LISTED ? all - k : LISTED;
+        for (uint32_t k = 0; k < all; k += FIT_LISTED) {
+            const uint32_t some = all - k < FIT_LISTED ? all - k : FIT_LISTED;
             for (uint32_t j = 0; j < some; j++) list[j] = k + j;
             walk_patch(q, meet, patch, list, some);
         }
@@ -401,7 +401,7 @@ void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet)
     struct {
         uint32_t level, entry;
         room room;
-    } stack[STACK];
+    } stack[FIT_PAIR_STACK];
     unsigned depth = 1;
     stack[0].level = b->levels, stack[0].entry = 0;
     while (depth) {

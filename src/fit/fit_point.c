@@ -4,7 +4,7 @@
 #include "fit/fit_internal.h"
 #include "fit/fit_triangle.h"
 
-enum { STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
+enum { FIT_POINT_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
 
 /* Seen from this many radii, a box full of triangles is a dipole: its winding number is then off by a few per cent of itself. */
 static const double AFAR = 2;
@@ -56,7 +56,7 @@ static void search_patch(search *s, const flr_fit_patch *patch)
 static void run(search *s)
 {
     const flr_fit *fit = s->fit;
-    waiting stack[STACK];
+    waiting stack[FIT_POINT_STACK];
     unsigned depth = 1;
     stack[0] = (waiting){0, fit->levels, 0};
     while (depth) {
@@ -122,7 +122,7 @@ static double solid_angle(const flr_vec3 t[3], flr_vec3 point)
 
 double flr_fit_winding(const flr_fit *fit, flr_vec3 point)
 {
-    waiting stack[STACK];
+    waiting stack[FIT_POINT_STACK];
     unsigned depth = 1;
     double sum = 0;
     stack[0] = (waiting){0, fit->levels, 0};
@@ -175,7 +175,7 @@ static double angle_at(const flr_vec3 t[3], flr_vec3 q, double slack)
  * the nearest point of a closed surface, its side is that of the point asked about. */
 static flr_vec3 pseudonormal(const flr_fit *fit, flr_vec3 q, double slack)
 {
-    waiting stack[STACK];
+    waiting stack[FIT_POINT_STACK];
     unsigned depth = 1;
     flr_vec3 sum = flr_vec3_zero();
     stack[0] = (waiting){0, fit->levels, 0};

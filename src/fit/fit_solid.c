@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "fit/fit_query.h"
 
-enum { PIECE = 64, STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
+enum { SOLID_PIECE = 64, FIT_SOLID_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1 };
 static const double NEARLY = 0.1;
 
 typedef struct trial {
@@ -102,7 +102,7 @@ static bool crossed(const trial *t, const flr_fit_patch *patch)
         low[k] = box->low[k][own % FLR_FIT_WIDE], high[k] = box->high[k][own % FLR_FIT_WIDE];
     struct {
         uint32_t level, entry;
-    } stack[STACK];
+    } stack[FIT_SOLID_STACK];
     unsigned depth = 1;
     stack[0].level = fit->levels - 1, stack[0].entry = 0;
     while (depth) {
@@ -138,7 +138,8 @@ static flr_result try_patches(void *context, size_t piece, unsigned worker)
     (void)worker;
     const trial *t = context;
     flr_fit *fit = t->fit;
-    for (size_t i = piece * PIECE; i < (piece + 1) * PIECE && i < fit->counts.patches; i++) {
+    for (size_t i = piece * SOLID_PIECE; i < (piece + 1) * SOLID_PIECE && i < fit->counts.patches;
+         i++) {
         const flr_fit_patch *patch = &fit->patches[i];
         const int sides = sides_of_patch(t, patch);
         for (uint32_t k = 0; k < patch->faces; k++)
@@ -150,7 +151,8 @@ static flr_result try_patches(void *context, size_t piece, unsigned worker)
 void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned threads)
 {
     trial t = {fit, adjacency, flr_fit_choose_kernel(FLR_SIMD_BEST)};
-    flr_parallel_for(threads, (fit->counts.patches + PIECE - 1) / PIECE, try_patches, &t);
+    flr_parallel_for(threads, (fit->counts.patches + SOLID_PIECE - 1) / SOLID_PIECE, try_patches,
+                     &t);
     bool solid =
         !adjacency->border_count && !adjacency->flipped_count && !adjacency->nonmanifold_count;
     for (uint32_t i = 1; i < fit->counts.triangles && solid; i++)

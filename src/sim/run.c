@@ -99,9 +99,8 @@ static uint32_t list_contacts(const flr_world *world, flr_record_contact list[RU
     const flr_world_touch *touches = flr_world_touches(world, &touch_count);
     const double clearance = flr_world_get_params(world)->exact.clearance;
     for (uint32_t i = 0; i < touch_count && given < RUN_CONTACTS; i++)
-        list[given++] =
-            (flr_record_contact){touches[i].point, touches[i].normal,
-                                 clearance - touches[i].distance, touches[i].part};
+        list[given++] = (flr_record_contact){touches[i].point, touches[i].normal,
+                                             clearance - touches[i].distance, touches[i].part};
     /* a point's contact: what it does to the part */
     const flr_world_point *point = flr_world_proxy(world, 0);
     if (point && point->part != FLR_NO_PART && given < RUN_CONTACTS)

@@ -7,10 +7,10 @@
 #include "base/prefault.h"
 #include "world/tight_internal.h"
 
-enum { SWEEPS = 3 };   /* over bodies that may push each other */
-#define BRISK     20.0 /* m/s^2: what a hand's largest force does to a part */
-#define MIN_ANGLE 0.01 /* rad: a hand's torque is at its limit no earlier, and no later than … */
-#define MAX_ANGLE 0.35
+enum { SWEEPS = 3 };     /* over bodies that may push each other */
+#define TIGHT_BRISK 20.0 /* m/s^2: what a hand's largest force does to a part */
+#define MIN_ANGLE   0.01 /* rad: a hand's torque is at its limit no earlier, and no later than … */
+#define MAX_ANGLE   0.35
 
 flr_tight_params flr_default_tight_params(void)
 {
@@ -26,7 +26,7 @@ flr_tight_params flr_default_tight_params(void)
 
 double flr_world_felt_mass(const flr_world_params *params)
 {
-    return params->exact.force * params->exact.strength / BRISK;
+    return params->exact.force * params->exact.strength / TIGHT_BRISK;
 }
 
 /* ---- making ---- */
@@ -116,20 +116,6 @@ void flr_tight_destroy(flr_tight *e)
     free(e->others);
     free(e->pairs);
     free(e);
-}
-
-size_t flr_tight_bytes(const flr_tight *e)
-{
-    if (!e) return 0;
-    size_t pairs = 0;
-    for (uint32_t i = 0; i < e->kind_count * e->kind_count; i++)
-        pairs += sizeof *e->pairs + (e->pairs[i] ? flr_fit_pair_bytes(e->pairs[i]) : 0);
-    return sizeof *e + pairs + e->part_count * sizeof *e->parts +
-           e->near_capacity * (sizeof *e->nears + sizeof *e->gaps + 2 * sizeof *e->ahead[0]) +
-           FLR_TIGHT_RAW * sizeof *e->fresh +
-           FLR_TIGHT_SPOTS *
-               (2 * sizeof *e->raw[0] + sizeof *e->spots + sizeof *e->points + sizeof *e->others) +
-           flr_broad_bytes(e->part_count, e->near_capacity);
 }
 
 bool flr_tight_is_on(const flr_world *w)

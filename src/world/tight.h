@@ -33,8 +33,7 @@ typedef struct flr_tight_state {
 /* `*exact` is NULL when no part has a fit. */
 flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tight **exact,
                             flr_error *error);
-void flr_tight_destroy(flr_tight *exact);       /* NULL allowed */
-size_t flr_tight_bytes(const flr_tight *exact); /* NULL: 0 */
+void flr_tight_destroy(flr_tight *exact); /* NULL allowed */
 
 /* Does this world use it? */
 bool flr_tight_is_on(const flr_world *world);

@@ -4,11 +4,11 @@
 #include "world/tight_internal.h"
 
 enum {
-    REPLANS = 1, /* times that a body is planned anew, with what its motion would have met */
-    PASSES = 4,  /* more, over pairs of moving bodies that stop each other */
-    HALVINGS = 3 /* of a stride that ends in something */
+    REPLANS = 1,      /* times that a body is planned anew, with what its motion would have met */
+    TIGHT_PASSES = 4, /* more, over pairs of moving bodies that stop each other */
+    HALVINGS = 3      /* of a stride that ends in something */
 };
-#define REST 1e-12 /* metres: who moves less in a step rests */
+#define TIGHT_REST 1e-12 /* metres: who moves less in a step rests */
 #define STRIDE                                                                                     \
     1e-4 /* metres: from one place that is free to the next; what is thicker is not passed through */
 
@@ -164,7 +164,8 @@ static bool check(flr_world *w, flr_tight_near *n, int pass, flr_world_frame *fr
 {
     double travel = flr_tight_travel(w, n->a) + flr_tight_travel(w, n->b);
     n->checked = pass;
-    if (!(travel > REST) || n->lower - FLR_TIGHT_CLEAR > travel + FLR_TIGHT_CLEAR) return false;
+    if (!(travel > TIGHT_REST) || n->lower - FLR_TIGHT_CLEAR > travel + FLR_TIGHT_CLEAR)
+        return false;
     flr_fit_result last;
     double share = advance(w, n, travel, &last, frame);
     if (!(share < 1)) return false;
@@ -181,7 +182,7 @@ void flr_tight_check(flr_world *w, flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
     bool again = e->near_count > 0;
-    for (int pass = 0; again && pass < REPLANS + PASSES; pass++) {
+    for (int pass = 0; again && pass < REPLANS + TIGHT_PASSES; pass++) {
         again = false;
         for (uint32_t i = 0; i < e->near_count; i++) {
             flr_tight_near *n = &e->nears[i];

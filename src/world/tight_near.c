@@ -3,8 +3,8 @@
 
 #include "world/tight_internal.h"
 
-#define SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
-#define SUDDEN   16e-6 /* metres: what a force may add to a step, at most */
+#define TIGHT_SPEED_UP 1.5   /* from one step to the next; what is faster is found by the check */
+#define SUDDEN         16e-6 /* metres: what a force may add to a step, at most */
 #define NEAREST                                                                                    \
     8e-6 /* metres: samples are asked for within this beyond the clearance, or twice, four times … as much */
 #define FARTHEST                                                                                   \
@@ -43,7 +43,7 @@ static flr_broad_list find_pairs(flr_world *w)
         flr_box3 box = flr_box3_empty();
         if (there) {
             box = flr_box3_transform(w->poses[i], flr_fit_get_info(p->fit).bounds);
-            box = flr_box3_grow(box, SPEED_UP * p->travel + SUDDEN + w->params.exact.range);
+            box = flr_box3_grow(box, TIGHT_SPEED_UP * p->travel + SUDDEN + w->params.exact.range);
         }
         flr_broad_move(e->broad, i, box);
     }

@@ -3,9 +3,9 @@
 
 #include "world/tight_internal.h"
 
-enum { ROUNDS = 4 };
-#define SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define AROUND                                                                                     \
+enum { TIGHT_ROUNDS = 4 };
+#define TIGHT_SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
+#define TIGHT_AROUND                                                                               \
     1e-6 /* metres: samples within the clearance and this keep to their limits from the start */
 #define RETURN  0.1  /* of what a sample is too deep, it may come back in a step … */
 #define RETURNS 2e-7 /* metres: … and no more than this */
@@ -169,7 +169,7 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     flr_step_begin(w->step, &w->state->bodies[part], &how);
     gather(w, part);
     press_soft(w, part);
-    press_hard(w, part, w->params.exact.clearance + AROUND);
+    press_hard(w, part, w->params.exact.clearance + TIGHT_AROUND);
     for (uint32_t i = 0; i < mine->block_count; i++)
         press(w, part, &mine->blocks[i].point, mine->blocks[i].other, 0, true);
     flr_motion_checks_touch_points(w, part);
@@ -177,9 +177,9 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     flr_step_solve(w->step, &p->result);
 
     /* samples that the solution would bring too deep keep to their limits, too */
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < TIGHT_ROUNDS; round++) {
         measure(w, p->result.twist);
-        if (press_hard(w, part, -SLACK) == 0) break;
+        if (press_hard(w, part, -TIGHT_SLACK) == 0) break;
         flr_step_solve(w->step, &p->result);
     }
     p->fraction = p->result.fraction;

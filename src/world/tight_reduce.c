@@ -5,17 +5,17 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOMENTS = 27, PARTS = 24, TRIES = 4 };
+enum { MOMENTS = 27, REDUCE_PARTS = 24, TRIES = 4 };
 static const double RIDGE = 1e-12; /* of the trace: moments that depend on each other */
 
 /* ---- cells ---- */
 
 /* a box around points, cut into `side`^3 cells; directions into 24 or 6 parts */
-typedef struct grid {
+typedef struct reduce_grid {
     flr_vec3 low, scale;
     uint32_t side;
     bool coarse; /* six directions only, but two points of each cell, of odd and even numbers */
-} grid;
+} reduce_grid;
 
 static uint32_t cell_of(double x, double low, double scale, uint32_t side)
 {
@@ -34,7 +34,7 @@ static uint32_t part_of(flr_vec3 n, bool coarse)
     return coarse ? face : face * 4 + (u > 0) * 2u + (v > 0);
 }
 
-static uint32_t key_of(const grid *g, const flr_tight_point *p, uint32_t number)
+static uint32_t key_of(const reduce_grid *g, const flr_tight_point *p, uint32_t number)
 {
     uint32_t key = part_of(p->normal, g->coarse);
     if (g->coarse) key = key * 2 + number % 2;
@@ -55,13 +55,13 @@ static bool is_of(kind k, const flr_tight_point *p)
 }
 
 /* A grid around the points of a kind. */
-static grid grid_around(const flr_tight_point *points, uint32_t count, kind k)
+static reduce_grid grid_around(const flr_tight_point *points, uint32_t count, kind k)
 {
     flr_box3 box = flr_box3_empty();
     for (uint32_t i = 0; i < count; i++)
         if (is_of(k, &points[i])) box = flr_box3_add(box, points[i].arm);
     flr_vec3 size = flr_box3_size(box);
-    grid g = {.low = box.low};
+    reduce_grid g = {.low = box.low};
     g.scale.x = size.x > 0 ? 1 / size.x : 0;
     g.scale.y = size.y > 0 ? 1 / size.y : 0;
     g.scale.z = size.z > 0 ? 1 / size.z : 0;
@@ -80,18 +80,18 @@ static const struct {
     bool coarse;
 } levels[] = {{8, false}, {6, false}, {4, false}, {3, false},
               {4, true},  {3, true},  {2, true},  {1, true}};
-enum { LEVELS = sizeof levels / sizeof *levels };
+enum { REDUCE_LEVELS = sizeof levels / sizeof *levels };
 
 /* One point of each cell, as finely as there is room; which cell is whose stays in the bins. */
 static uint32_t spread(const flr_tight_point *points, uint32_t count, kind k, uint32_t capacity,
-                       flr_tight_bins *bins, grid *g)
+                       flr_tight_bins *bins, reduce_grid *g)
 {
     uint32_t used = 0;
     *g = grid_around(points, count, k);
-    for (int level = 0; level < LEVELS; level++) {
+    for (int level = 0; level < REDUCE_LEVELS; level++) {
         g->side = levels[level].side;
         g->coarse = levels[level].coarse;
-        memset(bins->slot, 0, sizeof *bins->slot * PARTS * g->side * g->side * g->side);
+        memset(bins->slot, 0, sizeof *bins->slot * REDUCE_PARTS * g->side * g->side * g->side);
         used = 0;
         for (uint32_t i = 0; i < count && used <= capacity; i++) {
             if (!is_of(k, &points[i])) continue;
@@ -105,7 +105,7 @@ static uint32_t spread(const flr_tight_point *points, uint32_t count, kind k, ui
         }
         if (used <= capacity) return used;
     }
-    return capacity; /* not reached: the coarsest grid has 12 cells */
+    return capacity; /* not reached: the coarsest reduce_grid has 12 cells */
 }
 
 /* ---- the sums ---- */
@@ -190,7 +190,7 @@ uint32_t flr_tight_reduce(const flr_tight_point *points, uint32_t count, flr_tig
     }
     if (soft <= FLR_TIGHT_SOFT) return soft;
 
-    grid g;
+    reduce_grid g;
     uint32_t used = spread(points, count, (kind){.soft = true}, FLR_TIGHT_SOFT, bins, &g);
     double size = 0, depth = 0, want[MOMENTS] = {0}, all[FLR_TIGHT_SOFT][MOMENTS];
     for (uint32_t i = 0; i < used; i++) {
@@ -225,7 +225,7 @@ uint32_t flr_tight_nearest(const flr_tight_point *points, uint32_t count, double
         found++;
     }
     if (found <= FLR_TIGHT_HARD) return found;
-    grid g;
+    reduce_grid g;
     found = spread(points, count, near, FLR_TIGHT_HARD, bins, &g);
     memcpy(kept, bins->kept, found * sizeof *kept);
     return found;
