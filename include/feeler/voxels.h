@@ -157,6 +157,7 @@ typedef struct flr_shell {
     double voxel;    /* metres: the spacing of the points */
     float step;      /* metres per unit of the 16-bit coordinates */
     bool on_surface; /* points lie on the exact surface, not at voxel centres */
+    unsigned layer;  /* 0: from the surface voxels; d: from the free voxels at distance d */
     float displaced; /* metres: points were moved so far, see flr_shell_displace() */
     uint32_t hyper_count, chunk_count;
     uint32_t point_count; /* with padding */
@@ -333,6 +334,13 @@ FLR_API flr_result flr_voxelize(flr_env *env, const flr_mesh *mesh, const flr_vo
 FLR_API flr_result flr_voxelize_file(flr_env *env, const flr_mesh *mesh,
                                      const flr_voxelize_def *def, const char *path, bool shell,
                                      flr_voxelize_report *report, flr_error *error);
+
+/* A shell from the free voxels at distance `layer` (1 … the voxmap's range): for more clearance
+ * than the force layer gives (2005, section 3.2). `exact` is that of the voxmap's mesh, for the
+ * normals. Both are borrowed during the call. FLR_BAD_ARGUMENT for another layer or a voxmap with
+ * an offset; FLR_TOO_LARGE, FLR_NO_MEMORY. */
+FLR_API flr_result flr_shell_from_layer(const flr_voxmap *voxmap, const flr_exact *exact,
+                                        unsigned layer, flr_shell **shell, flr_error *error);
 
 #ifdef __cplusplus
 }

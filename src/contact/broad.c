@@ -10,7 +10,7 @@
 
 #include "base/prefault.h"
 
-enum { BROAD_AXES = 3, ALL = 7, CHANGED = 8, CHANGES = 256 };
+enum { BROAD_AXES = 3, BROAD_ALL = 7, CHANGED = 8, CHANGES = 256 };
 enum {
     FEW = 8
 }; /* slots for one that has moved: with fewer, its ends are put in order one by one */
@@ -172,9 +172,9 @@ static inline void toggle(flr_broad *b, uint32_t s, uint32_t t, unsigned bit)
 {
     uint32_t high = s > t ? s : t, low = s > t ? t : s;
     uint8_t *cell = &b->cells[cell_of(high, low)];
-    bool was = (*cell & ALL) == ALL;
+    bool was = (*cell & BROAD_ALL) == BROAD_ALL;
     *cell = (uint8_t)(*cell ^ bit);
-    if (was || (*cell & ALL) == ALL) note_change(b, high, low, cell);
+    if (was || (*cell & BROAD_ALL) == BROAD_ALL) note_change(b, high, low, cell);
 }
 
 /* Insertion sort. False: more exchanges than `most`; then cells and row are worth nothing. */
@@ -327,13 +327,13 @@ static size_t list_all(flr_broad *b, uint64_t *list)
             uint64_t eight;
             if (low + 8 <= high) {
                 memcpy(&eight, row + low, 8);
-                eight ^= ones * ALL;
+                eight ^= ones * BROAD_ALL;
                 if (!((eight - ones) & ~eight & tops)) {
                     low += 7;
                     continue;
                 }
             }
-            if (row[low] != ALL || !may_touch(b->flags[high], b->flags[low])) continue;
+            if (row[low] != BROAD_ALL || !may_touch(b->flags[high], b->flags[low])) continue;
             if (count < b->capacity)
                 list[count++] = (uint64_t)high << 32 | low;
             else
@@ -352,7 +352,7 @@ static void note_flags(flr_broad *b)
             if (other == slot) continue;
             uint32_t high = other > slot ? other : slot, low = other > slot ? slot : other;
             uint8_t *cell = &b->cells[cell_of(high, low)];
-            if ((*cell & ALL) == ALL) note_change(b, high, low, cell);
+            if ((*cell & BROAD_ALL) == BROAD_ALL) note_change(b, high, low, cell);
         }
     }
     b->flagged_count = 0;
@@ -364,7 +364,7 @@ static void close_changes(flr_broad *b)
     size_t noted = b->change_count < CHANGES ? b->change_count : CHANGES;
     for (size_t i = 0; i < noted; i++) {
         uint64_t key = b->changes[i];
-        b->cells[cell_of((uint32_t)(key >> 32), (uint32_t)key)] &= ALL;
+        b->cells[cell_of((uint32_t)(key >> 32), (uint32_t)key)] &= BROAD_ALL;
         size_t k = i;
         for (; k && key < b->changes[k - 1]; k--) b->changes[k] = b->changes[k - 1];
         b->changes[k] = key;
@@ -380,7 +380,7 @@ static bool merge_changes(flr_broad *b, const uint64_t *old, uint64_t *list, siz
         uint32_t high = (uint32_t)(key >> 32), low = (uint32_t)key;
         while (i < b->count && old[i] < key && n < b->capacity) list[n++] = old[i++];
         if (i < b->count && old[i] == key) i++;
-        if (b->cells[cell_of(high, low)] != ALL || !may_touch(b->flags[high], b->flags[low]))
+        if (b->cells[cell_of(high, low)] != BROAD_ALL || !may_touch(b->flags[high], b->flags[low]))
             continue;
         if (n == b->capacity) return false;
         list[n++] = key;

@@ -28,6 +28,7 @@ flr_shell flr_shell_view(const flr_shell_header *h)
     flr_shell view = {.voxel = h->voxel,
                       .step = h->step,
                       .on_surface = h->on_surface,
+                      .layer = h->layer,
                       .displaced = h->displaced,
                       .hyper_count = h->hyper_count,
                       .chunk_count = h->chunk_count,
@@ -65,6 +66,7 @@ flr_shell *flr_shell_allocate(const flr_shell_header *like)
 void flr_shell_seal(flr_shell *shell)
 {
     flr_shell_header *header = ((flr_shell_owner *)shell)->pages;
+    header->layer = shell->layer;
     header->displaced = shell->displaced;
     header->total = shell->total;
     header->radius = shell->radius;

@@ -80,6 +80,7 @@ flr_result flr_shell_displace(const flr_shell *shell, double displacement, flr_s
     memcpy(chunks, shell->chunks, shell->chunk_count * sizeof *chunks);
     memcpy((uint32_t *)(uintptr_t)made->normal, shell->normal,
            shell->point_count * sizeof *shell->normal);
+    made->layer = shell->layer;
     made->total = shell->total;
     memcpy(made->by_label, shell->by_label, sizeof made->by_label);
     made->displaced = (float)((double)shell->displaced + displacement);

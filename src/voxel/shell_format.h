@@ -15,8 +15,8 @@
 
 typedef struct flr_shell_header {
     char magic[8];
-    uint32_t header_size;       /* of this struct */
-    uint32_t on_surface, layer; /* layer: always 0, the surface voxels */
+    uint32_t header_size; /* of this struct */
+    uint32_t on_surface, layer;
     float step;
     double voxel;
     uint32_t hyper_count, chunk_count, point_count, total;

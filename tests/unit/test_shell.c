@@ -179,6 +179,52 @@ static void a_shell_is_not_displaced_beyond_its_coordinates(void **state)
     flr_test_shape_free(&shape);
 }
 
+/* every voxel of the layer has its point, which looks at the surface at the right distance */
+static void a_free_layer_makes_a_shell(void **state)
+{
+    (void)state;
+    flr_test_shape shape = {0};
+    flr_test_shape_box(&shape, flr_vec3_make(0.02, 0.03, 0.01), 3);
+    flr_voxmap *voxmap;
+    flr_shell_destroy(shell_of(&shape, 0.001, false, true, &voxmap));
+    flr_exact *exact;
+    flr_shell *shell;
+    flr_error error;
+    assert_ok(flr_exact_create(flr_test_shape_mesh(&shape), voxmap, 1, &exact, &error), error);
+    for (unsigned layer = 1; layer <= 8; layer += 3) {
+        assert_ok(flr_shell_from_layer(voxmap, exact, layer, &shell, &error), error);
+        flr_voxmap_info info = flr_voxmap_get_info(voxmap);
+        uint32_t expected = 0;
+        for (int64_t z = 0; z < (int64_t)info.size[2]; z++)
+            for (int64_t y = 0; y < (int64_t)info.size[1]; y++)
+                for (int64_t x = 0; x < (int64_t)info.size[0]; x++)
+                    expected += flr_voxmap_mark_at(voxmap, FLR_FIELD_SURFACE, x, y, z) == 2 + layer;
+        assert_int_equal(shell->total, expected);
+        assert_int_equal(shell->layer, layer);
+        assert_true(shell->by_label[0] && shell->by_label[1] && shell->by_label[2]);
+        for (uint32_t c = 0; c < shell->chunk_count; c++)
+            for (uint32_t k = 0; k < (uint32_t)shell->chunks[c].count[0] +
+                                         shell->chunks[c].count[1] + shell->chunks[c].count[2];
+                 k++) {
+                uint32_t i = shell->chunks[c].first + k;
+                flr_vec3 p = flr_shell_point(shell, c, i, 0),
+                         n = flr_shell_normal(shell->normal[i]);
+                assert_le(flr_vec3_distance(p, of3(shell->chunks[c].centre)),
+                          (double)shell->chunks[c].radius);
+                double d = flr_exact_distance(exact, p, INFINITY, 0).distance;
+                flr_exact_result foot =
+                    flr_exact_distance(exact, flr_vec3_add_scaled(p, d, n), INFINITY, 0);
+                assert_lt(fabs(foot.distance), 1e-5);
+            }
+        flr_shell_destroy(shell);
+    }
+    assert_int_equal(flr_shell_from_layer(voxmap, exact, 0, &shell, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_shell_from_layer(voxmap, exact, 9, &shell, &error), FLR_BAD_ARGUMENT);
+    flr_exact_destroy(exact);
+    flr_voxmap_destroy(voxmap);
+    flr_test_shape_free(&shape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +233,7 @@ int main(void)
         cmocka_unit_test(displacement_opens_the_mesh_of_points),
         cmocka_unit_test(a_displaced_shell_keeps_its_chunks),
         cmocka_unit_test(a_shell_is_not_displaced_beyond_its_coordinates),
+        cmocka_unit_test(a_free_layer_makes_a_shell),
         cmocka_unit_test(packed_normals_keep_their_direction),
     };
     return cmocka_run_group_tests_name("shell", tests, NULL, NULL);
