@@ -6,13 +6,7 @@
 #include <math.h>
 
 #include "fit/fit_query.h"
-
-#if defined(__x86_64__) && defined(__linux__) && !defined(FLR_NO_SIMD) &&                          \
-    !defined(FLR_SANITIZED) && !defined(FLR_NO_CLONES)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
+#include "voxel/clones.h"
 
 enum { N = FLR_FIT_LANES };
 
@@ -79,7 +73,7 @@ static inline __attribute__((always_inline)) void over(const lanes t[9], const l
     }
 }
 
-CLONES void flr_fit_triangles16(const lanes a[9], const lanes b[9], lanes least2)
+FLR_CLONES static void least_of_16(const lanes a[9], const lanes b[9], lanes least2)
 {
     lanes both;
     for (int i = 0; i < N; i++) least2[i] = INFINITY, both[i] = 1;
@@ -89,4 +83,10 @@ CLONES void flr_fit_triangles16(const lanes a[9], const lanes b[9], lanes least2
     over(a, b, least2, both);
     over(b, a, least2, both);
     for (int i = 0; i < N; i++) least2[i] = both[i] > 0 ? 0 : larger(least2[i], 0);
+}
+
+/* Apart from the clones: clang finds those from their own file only. */
+void flr_fit_triangles16(const lanes a[9], const lanes b[9], lanes least2)
+{
+    least_of_16(a, b, least2);
 }
