@@ -22,15 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { FUZZ_STATE_PARTS = 3, HANDS = 2, FUZZ_STATE_STEPS = 6 };
 
-/* Only written notes release a merged scene, and this target writes none. */
-struct flr_static_scene;
-void flr_static_scene_release(struct flr_static_scene *merged);
-void flr_static_scene_release(struct flr_static_scene *merged)
-{
-    (void)merged;
-    abort();
-}
-
 static flr_world *world;
 static flr_world_params usual;
 static uint8_t *good, *state;
