@@ -446,7 +446,7 @@ static void tell_news(server *s, const flr_engine_event *event)
     fflush(stdout);
 }
 
-/* how far one is who joins */
+/* how far a guest has come */
 static void look_at_share(server *s)
 {
     flr_share *share = flr_service_share(s->service);

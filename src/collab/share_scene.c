@@ -1,4 +1,4 @@
-/* the scene of a shared session on its way: a member lists its files, one who joins fetches them, piece by piece */
+/* the scene of a shared session on its way: a member lists its files, a guest fetches them, piece by piece */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +153,7 @@ static void listing_drop(flr_job *job)
 static void cannot_send(flr_share *s, const char *why)
 {
     flr_engine_news(s->def.engine, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                    "the scene cannot be sent to who joins: %s", why);
+                    "the scene cannot be sent to guests: %s", why);
 }
 
 /* False: no memory. */
@@ -480,7 +480,7 @@ static void become_ready(flr_share *s)
     flr_share_params_begin(s);
     flr_session_set_scene(s->session, hash);
     if (!s->parts) flr_share_take_parts(s);
-    // so that who joins with a scene of its own, or comes back, has the same places
+    // so that a guest with a scene of its own, or one that comes back, has the same places
     for (uint32_t i = 0; !s->def.join && i < s->part_count; i++)
         if (s->parts[i].kind != FLR_PART_STATIC)
             flr_session_set_place(s->session, i, s->parts[i].known);

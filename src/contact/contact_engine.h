@@ -98,7 +98,7 @@ typedef struct flr_motion_check_memory {
 flr_motion_check_memory *flr_contact_pair_memory(flr_contact_pair *pair);
 const flr_near_notes *flr_contact_near_notes(const flr_contact_pair *pair);
 /* Where the next queries note what is near and the next checks look for it; NULL: in the pair's own, which is forgotten with every
- * other shell or voxmap. Who asks many pairs by turns gives each its own, and they share the chunks of the pair's. */
+ * other shell or voxmap. A caller that queries many pairs in turn gives each its own, and they share the chunks of the pair's. */
 void flr_contact_pair_use_notes(flr_contact_pair *pair, flr_near_notes *notes);
 flr_near_chunk *flr_contact_pair_chunks(flr_contact_pair *pair); /* [FLR_NEAR_CHUNKS] */
 

@@ -41,7 +41,7 @@ typedef struct flr_session_def {
     const char *name;  /* of the user; cut after FLR_SESSION_NAME bytes; copied. "": "guest" */
     uint32_t colour;   /* 0xrrggbb; UINT32_MAX: the leader chooses */
     uint8_t role;      /* FLR_WIRE_PEER_HAND, the default, or _WATCHER */
-    bool has_scene;    /* one who joins with another scene is refused */
+    bool has_scene;    /* a guest with another scene is refused */
     flr_hash scene;
     bool
         relay; /* of one who leads: states go through it, for members who cannot reach each other */

@@ -61,7 +61,7 @@ static bool should_lead(const flr_session *p, int64_t now)
 {
     const flr_peer *leader = flr_session_peer((flr_session *)p, p->membership.epoch.leader);
     bool left = leader && leader->bye;
-    // one without the scene has nothing to give to who joins; it goes on calling
+    // one without the scene has nothing to give to a guest; it keeps trying to join
     if (!p->ready) return false;
     for (uint32_t i = 0; i < p->membership.member_count; i++) {
         const flr_membership_member *m = &p->membership.members[i];

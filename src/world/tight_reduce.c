@@ -74,7 +74,7 @@ static bool is_better(const flr_tight_point *a, const flr_tight_point *b, kind k
     return k.soft ? a->stiffness > b->stiffness : a->room < b->room;
 }
 
-/* how finely places and directions are told apart, from fine to coarse; the last has twelve cells */
+/* how finely positions and directions are distinguished, from fine to coarse; the last has twelve cells */
 static const struct {
     uint32_t side;
     bool coarse;
