@@ -20,7 +20,7 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { FUZZ_STATE_PARTS = 3, HANDS = 2, FUZZ_STATE_STEPS = 6 };
+enum { FUZZ_STATE_PARTS = 3, HANDS = 2, FUZZ_STATE_STEPS = 3 };
 
 static flr_world *world;
 static flr_world_params usual;

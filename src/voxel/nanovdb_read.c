@@ -126,18 +126,20 @@ static bool is_surface(nanovdb_read_reading *r, float value)
     return value >= -r->limit && value <= r->limit;
 }
 
-/* The same for a row of tiles: is any of them? */
-static bool any_surface(nanovdb_read_reading *r, const uint8_t *cells, unsigned count)
+/* Are the 64 cells from `first` all tiles off the surface? Nearly all rows are. Notes whether there is an inside. */
+static bool is_empty_row(nanovdb_read_reading *r, const uint8_t *children, const uint8_t *cells,
+                         unsigned first)
 {
+    if (flr_nv_u64(children + first / 8)) return false;
     float limit = r->limit;
     unsigned below = 0, near = 0;
-    for (unsigned n = 0; n < count; n++) {
+    for (unsigned n = first; n < first + 64; n++) {
         float value = flr_nv_f32(cells + 8 * n);
         below |= value < -limit;
         near |= value >= -limit && value <= limit;
     }
     r->inside |= below != 0;
-    return near != 0;
+    return near == 0;
 }
 
 static flr_result read_leaf(nanovdb_read_reading *r, uint64_t offset, const int32_t at[3])
@@ -187,6 +189,10 @@ static flr_result read_lower(nanovdb_read_reading *r, uint64_t here, const int32
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_LOWER_CELLS;
     flr_result result = FLR_OK;
     for (unsigned n = 0; n < 4096 && result == FLR_OK; n++) {
+        if (n % 64 == 0 && is_empty_row(r, node + FLR_NV_LOWER_CHILDREN, cells, n)) {
+            n += 63;
+            continue;
+        }
         const int32_t leaf[3] = {at[0] * 16 + (int32_t)(n >> 8),
                                  at[1] * 16 + (int32_t)(n >> 4 & 15),
                                  at[2] * 16 + (int32_t)(n & 15)};
@@ -206,9 +212,7 @@ static flr_result read_upper(nanovdb_read_reading *r, uint64_t here, const int32
     const uint8_t *node = r->grid + here, *cells = node + FLR_NV_UPPER_CELLS;
     flr_result result = FLR_OK;
     for (unsigned n = 0; n < 32768 && result == FLR_OK; n++) {
-        /* nearly all of them are 64 tiles in a row that are not on the surface */
-        if (n % 64 == 0 && !flr_nv_u64(node + FLR_NV_UPPER_CHILDREN + n / 8) &&
-            !any_surface(r, cells + 8 * n, 64)) {
+        if (n % 64 == 0 && is_empty_row(r, node + FLR_NV_UPPER_CHILDREN, cells, n)) {
             n += 63;
             continue;
         }
