@@ -44,7 +44,7 @@ flr_log_def flr_default_log_def(void)
         .sink = flr_log_stderr,
         .context = NULL,
         .burst = 200,
-        .per_second = 50,
+        .per_second = 10,
         .repeat_ns = INT64_C(10000000000),
     };
     return def;

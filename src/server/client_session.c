@@ -156,10 +156,16 @@ static void end(flr_client_session *session, flr_result code, const char *senten
     size_t size =
         flr_client_session_encode(session, &bye, session->hub->scratch, session->hub->scratch_size);
     if (size > 0) enqueue(session, session->hub->scratch, size);
+    bool met = session->state != FLR_CLIENT_SESSION_NEW;
     session->state = FLR_CLIENT_SESSION_ENDING;
-    if (code != FLR_OK && code != FLR_CLOSED)
+    if (code == FLR_OK || code == FLR_CLOSED) return;
+    /* anybody can fail at the door as often as they like: the same words each time, which the log counts */
+    if (met)
         flr_log_write(session->hub->def.log, level, "client %u from %s is dropped: %s",
                       session->number, session->from, sentence);
+    else
+        flr_log_write(session->hub->def.log, level, "a client from %s is dropped: %s",
+                      session->from, sentence);
 }
 
 void flr_client_session_end(flr_client_session *session, flr_result code, const char *sentence)

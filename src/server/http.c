@@ -67,10 +67,16 @@ static unsigned read_request_line(flr_http_head *head, char *line)
     return FLR_HTTP_DONE;
 }
 
+/* Proxies name the client in many ways: Forwarded, X-Forwarded-For, X-Real-IP, True-Client-IP, CF-Connecting-IP, … */
 static bool is_forwarding(const char *name)
 {
-    return !strcasecmp(name, "forwarded") || !strcasecmp(name, "via") ||
-           !strcasecmp(name, "x-real-ip") || !strncasecmp(name, "x-forwarded", 11);
+    static const char *const parts[] = {"forwarded", "real-ip", "client-ip", "connecting-ip",
+                                        "external-address"};
+    if (!strcasecmp(name, "via")) return true;
+    for (const char *at = name; *at; at++)
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            if (!strncasecmp(at, parts[i], strlen(parts[i]))) return true;
+    return false;
 }
 
 static unsigned read_header(flr_http_head *head, char *line)

@@ -326,7 +326,7 @@ def main():
         users = [User(controller, seed * 10 + controller.side, parts) for controller in controllers]
         for thread in [sampler, *users]:
             thread.start()
-        leaders = 0
+        leaders, started = 0, time.monotonic()
         for turn in range(kills):
             for user in users:
                 user.going.set()
@@ -343,7 +343,8 @@ def main():
             host.check(others)
             address = await_it(host.health, "a member answers")["membership"]["address"]
             victim.start("join", address)
-            time.sleep(max(0, began + 0.7 * period - time.monotonic()))
+            # the time to agree comes on top of the period
+            time.sleep(max(0, began + period - time.monotonic()))
             for user in users:
                 user.pause()
             took = converge(controllers)
@@ -357,7 +358,7 @@ def main():
         if carried < 3 or not sampler.brackets:
             raise Trouble(f"hardly anything was tried: {carried} parts carried, {sampler.brackets} times seen in a hand")
         stalls = sum(controller.stalls for controller in controllers)
-        print(f"peers: {kills} kills ({leaders} of the leader), {stalls} more ends because the machine was busy, {carried} parts carried, {sampler.samples} samples with {sampler.owned} owned parts: "
+        print(f"peers: {(time.monotonic() - started) / 60:.1f} minutes, {kills} kills ({leaders} of the leader), {stalls} more ends because the machine was busy, {carried} parts carried, {sampler.samples} samples with {sampler.owned} owned parts: "
               f"never two owners in an epoch, all agree to the bit after {worst:.1f} s at most: held")
     except Trouble as trouble:
         print(f"peers: {trouble}: NOT HELD")
