@@ -23,6 +23,8 @@ typedef struct desk {
     flr_test_engine stand;
     flr_access access;
     flr_hub *hub;
+    flr_log *log; /* counts its lines */
+    int lines;
     uint8_t *frame, *room;
     size_t frame_size, room_size;
 } desk;
@@ -63,14 +65,24 @@ static void write_plan(desk *d)
     free(text);
 }
 
+static void count_line(void *context, const flr_log_line *line)
+{
+    (void)line;
+    ((desk *)context)->lines++;
+}
+
 static void begin(desk *d)
 {
     flr_error error;
     memset(d, 0, sizeof *d);
     flr_test_engine_make(&d->stand, true, NULL);
+    flr_log_def log = flr_default_log_def();
+    log.env = d->stand.env, log.sink = count_line, log.context = d;
+    d->log = flr_log_create(&log);
     flr_hub_def def = {.env = d->stand.env,
                        .engine = d->stand.engine,
                        .access = &d->access,
+                       .log = d->log,
                        .name = "test",
                        .loop_rate = 1000,
                        .limits = flr_default_hub_limits(),
@@ -86,6 +98,7 @@ static void begin(desk *d)
 static void end(desk *d)
 {
     flr_hub_destroy(d->hub);
+    flr_log_destroy(d->log);
     flr_test_engine_free(&d->stand);
     free(d->frame);
     free(d->room);
@@ -415,6 +428,23 @@ static void overlays_do_not_fill_the_queue(void **state)
     end(&d);
 }
 
+/* Everybody who reaches the port can be refused a thousand times a second. */
+static void refused_ones_do_not_fill_the_log(void **state)
+{
+    (void)state;
+    enum { REFUSED = 1000 };
+    desk d;
+    begin(&d);
+    for (int i = 0; i < REFUSED; i++) {
+        flr_client_session *session = flr_client_session_open(d.hub, "192.0.2.1", false, now(&d));
+        flr_client_session_receive(session, (const uint8_t *)"", 0, now(&d));
+        assert_true(flr_client_session_ending(session));
+        flr_client_session_close(session);
+    }
+    assert_int_equal(d.lines, 1);
+    end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_events_is_reported),
         cmocka_unit_test(a_hand_is_let_go_although_the_loop_is_busy),
         cmocka_unit_test(overlays_do_not_fill_the_queue),
+        cmocka_unit_test(refused_ones_do_not_fill_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
