@@ -52,7 +52,7 @@ flr_result flr_info_recording(flr_cli *cli, const char *path, json_t **object, f
     if (missing)
         flr_print(cli, "  missing     %llu %s%s\n", (unsigned long long)missing,
                   flr_noun(missing, "frame", "frames"),
-                  damaged ? "" : " the disk was too slow for");
+                  damaged ? "" : " the disk or the machine was too busy for");
     flr_json_set(o, "bytes", flr_json_count(file.size));
     flr_json_set(o, "complete", json_boolean(complete));
     flr_json_set(o, "damaged", json_boolean(damaged));

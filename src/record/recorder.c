@@ -7,6 +7,10 @@
 
 enum { CHUNK_NS = 250000000 };
 
+/* Frames that may wait: 16 s at 1000 Hz, in which a disk that was busy with others comes back. Less where frames are large, but
+ * not less than a second. */
+enum { RING_BYTES = 64 << 20, MIN_RING = 1024, MAX_RING = 16384 };
+
 struct flr_recorder {
     flr_recorder_def def;
     flr_mcap_writer *file;
@@ -23,7 +27,7 @@ struct flr_recorder {
 
 flr_recorder_def flr_default_recorder_def(void)
 {
-    flr_recorder_def def = {.contacts = 16, .ring = 4096};
+    flr_recorder_def def = {.contacts = 16};
     return def;
 }
 
@@ -70,27 +74,35 @@ static flr_result begin_file(flr_recorder *r, flr_env *env, flr_error *error)
     return result;
 }
 
+/* `size`: bytes of a frame */
+static uint32_t ring_for(size_t size)
+{
+    uint32_t frames = MAX_RING; /* a power of two, as all rings are */
+    while (frames > MIN_RING && frames * size > RING_BYTES) frames /= 2;
+    return frames;
+}
+
 flr_result flr_recorder_create(flr_env *env, const flr_recorder_def *def, flr_recorder **recorder,
                                flr_error *error)
 {
     if (def->hands > FLR_RECORD_HANDS || def->parts > FLR_RECORD_PARTS ||
-        def->contacts > FLR_RECORD_CONTACTS || def->ring == 0)
+        def->contacts > FLR_RECORD_CONTACTS)
         return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "a recording takes at most %d hands, %d parts and %d contacts a frame, and "
-                        "a ring of at least one frame",
+                        "a recording takes at most %d hands, %d parts and %d contacts a frame",
                         FLR_RECORD_HANDS, FLR_RECORD_PARTS, FLR_RECORD_CONTACTS);
     flr_recorder *r = calloc(1, sizeof *r);
     if (!r) return flr_fail(error, FLR_NO_MEMORY, "not enough memory to record");
     r->def = *def;
     r->chunk_since = -1;
     r->size = contacts_at(def) + def->contacts * sizeof(flr_record_contact);
-    r->ring = flr_ring_create(r->size, def->ring);
+    if (!def->ring) r->def.ring = ring_for(r->size);
+    r->ring = flr_ring_create(r->size, r->def.ring);
     r->incoming = calloc(1, r->size);
     r->outgoing = calloc(1, r->size);
     flr_result result = r->ring && r->incoming && r->outgoing
                             ? begin_file(r, env, error)
                             : flr_fail(error, FLR_NO_MEMORY,
-                                       "not enough memory for a ring of %u frames", def->ring);
+                                       "not enough memory for a ring of %u frames", r->def.ring);
     if (result != FLR_OK) {
         flr_recorder_abandon(r);
         return result;

@@ -8,6 +8,10 @@
 #include "feeler/recording.h"
 #include "feeler/world.h"
 
+/* Of the thread that takes frames to the file: it comes before ordinary work where the system allows it, since frames come with
+ * real-time priority. */
+enum { FLR_RECORDING_NICE = -15 };
+
 /* Everything that the step of the world decides, numbered as the world numbers it. `waited`: seconds for which the step waited for
  * voxels. The times are left to the caller. */
 flr_record_frame flr_recorded_frame(const flr_world_frame *step, const flr_pager_stats *paging,

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/prefault.h"
@@ -9,11 +11,12 @@
 #include "feeler/base.h"
 #include "feeler/version.h"
 #include "sim/journal.h"
+#include "sim/recording_tap.h"
 #include "sim/setup.h"
 
 static const int64_t service_ns = 20000000;
 static const char ending[] = ".mcap";
-enum { ENTRIES = 1024 }; /* that may wait for the disk, besides some for each part */
+enum { ENTRIES = 8192 }; /* that may wait for the disk, besides some for each part */
 
 /* one that is being made */
 struct flr_taping {
@@ -305,6 +308,10 @@ static void close_file(flr_taping *t)
 static void *write_frames(void *context)
 {
     flr_taping *t = context;
+    /* the loop's frames come with real-time priority: on a busy machine an ordinary thread falls behind them. It sleeps most of
+     * the time */
+    prctl(PR_SET_NAME, (unsigned long)"feeler-record", 0, 0, 0);
+    (void)setpriority(PRIO_PROCESS, 0, FLR_RECORDING_NICE); /* of this thread alone, where that may be asked for */
     while (!atomic_load(&t->end)) {
         write_waiting(t);
         flr_sleep_until(t->env, flr_clock_ns(t->env) + service_ns);
@@ -437,7 +444,7 @@ static void conclude(flr_engine *e)
                         "the recording %s is not complete: %s", r->name, t->error.message);
     else if (r->lost > 0)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "the recording %s lacks %llu of %llu frames: the disk was too slow",
+                        "the recording %s lacks %llu of %llu frames: the disk or the machine was too busy",
                         r->name, (unsigned long long)r->lost,
                         (unsigned long long)(r->lost + r->frames));
     flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = t->index;

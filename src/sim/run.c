@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "sim/recording_tap.h"
 #include "sim/run_state.h"
@@ -291,10 +292,14 @@ static flr_result run_paced(run_runner *r, flr_loop *loop, flr_error *error)
 {
     flr_result result = flr_loop_start(loop, r->frames, error);
     bool go_on = true;
+    /* else frames, which come with real-time priority, are lost on a busy machine */
+    int before = getpriority(PRIO_PROCESS, 0);
+    if (r->recorder) (void)setpriority(PRIO_PROCESS, 0, FLR_RECORDING_NICE);
     while (result == FLR_OK && go_on && flr_loop_is_running(loop)) {
         flr_sleep_until(r->def->env, flr_clock_ns(r->def->env) + 10000000);
         result = service(r, &go_on, error);
     }
+    if (r->recorder) (void)setpriority(PRIO_PROCESS, 0, before);
     flr_loop_stop(loop);
     return result;
 }

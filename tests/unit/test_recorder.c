@@ -62,6 +62,34 @@ static void limits_and_losses(void **state)
     assert_non_null(strstr(error.message, "4096"));
 }
 
+/* Frames that find room while nobody writes, of one hand and so many parts. */
+static uint32_t frames_waiting(uint32_t parts)
+{
+    static flr_record_part list[4096];
+    const flr_record_frame head = {0};
+    const flr_record_hand hand = {.T_world_hand = flr_pose_identity()};
+    flr_recorder_def def = flr_default_recorder_def();
+    flr_recorder *recorder;
+    char path[32];
+    snprintf(path, sizeof path, "/waiting%u.mcap", parts);
+    def.path = path, def.hands = 1, def.parts = parts;
+    assert_ok(flr_recorder_create(flr_test_disk(), &def, &recorder, &error), error);
+    uint32_t count = 0;
+    while (flr_recorder_push(recorder, &head, &hand, list, NULL)) count++;
+    assert_int_equal(flr_recorder_lost(recorder), 1);
+    flr_recorder_abandon(recorder);
+    return count;
+}
+
+/* A disk may be busy for long seconds; large frames must not take gigabytes for that. */
+static void seconds_of_frames_may_wait(void **state)
+{
+    (void)state;
+    assert_int_equal(frames_waiting(1), 16384);
+    assert_int_equal(frames_waiting(100), 4096);
+    assert_int_equal(frames_waiting(1000), 1024);
+}
+
 typedef struct attempt {
     flr_test_frame f;
     char path[512];
@@ -125,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_dead_leave_what_they_wrote),
         cmocka_unit_test(limits_and_losses),
+        cmocka_unit_test(seconds_of_frames_may_wait),
         cmocka_unit_test(without_memory),
         cmocka_unit_test(pushing_takes_no_memory),
     };
