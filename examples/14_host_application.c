@@ -42,7 +42,7 @@ static box make_box(double x, double y, double z)
 }
 
 static flr_result give(flr_client *client, const char *name, const box *b, flr_client_kind kind,
-                       double height, uint32_t *part, flr_error *error)
+                       double height, flr_part_id *part, flr_error *error)
 {
     flr_client_mesh mesh = {.name = name,
                             .vertices = b->vertices,
@@ -58,14 +58,14 @@ static flr_result give(flr_client *client, const char *name, const box *b, flr_c
 }
 
 /* one second of the host's frames, 60 of them: the hand goes from `from` to `to` metres above the plate */
-static void lower_hand(flr_client *client, uint32_t peg, double from, double to)
+static void lower_hand(flr_client *client, flr_part_id peg, double from, double to)
 {
     flr_env *env = flr_env_real();
     int64_t next = flr_clock_ns(env);
     for (int i = 0; i <= 60; i++) {
         flr_pose T_world_hand = flr_pose_identity(), T_world_peg = flr_pose_identity();
         T_world_hand.p.z = from + (to - from) * i / 60;
-        flr_client_hand(client, 0, T_world_hand, 1);
+        flr_client_hand(client, flr_hand(0), T_world_hand, 1);
 
         // what your renderer would draw now
         flr_client_frame_state frame;
@@ -87,27 +87,25 @@ static flr_result work(flr_client *client, flr_error *error)
 {
     // a plate of 60 x 60 x 10 mm with its top at 0, a peg of 10 x 10 x 20 mm above it
     box plate = make_box(0.06, 0.06, 0.01), peg = make_box(0.01, 0.01, 0.02);
-    uint32_t plate_part, peg_part;
+    flr_part_id plate_part, peg_part;
     flr_result result =
         give(client, "host plate", &plate, FLR_CLIENT_STATIC, -0.005, &plate_part, error);
     if (result == FLR_OK)
         result = give(client, "host peg", &peg, FLR_CLIENT_MOVABLE, 0.03, &peg_part, error);
     if (result != FLR_OK) return result;
-    printf("gave two meshes: parts %u and %u\n", plate_part, peg_part);
+    printf("gave two meshes: parts %u and %u\n", plate_part.index, peg_part.index);
 
     // the hand is where the peg is, takes it, and goes down through the plate; the peg does not
     flr_pose at_peg = flr_pose_identity();
     at_peg.p.z = 0.03;
-    flr_client_hand(client, 0, at_peg, 0);
-    flr_sleep_until(flr_env_real(), flr_clock_ns(flr_env_real()) + 100000000);
-    result = flr_client_grab(client, 0, peg_part, error);
+    result = flr_client_grab_at(client, flr_hand(0), peg_part, at_peg, error);
     if (result != FLR_OK) return result;
     lower_hand(client, peg_part, 0.03, 0.005);
 
     flr_client_clearance clearance;
     result = flr_client_get_clearance(client, peg_part, plate_part, true, &clearance, error);
     if (result == FLR_OK) printf("clearance to the plate: %.3f mm\n", 1e3 * clearance.lower);
-    if (result == FLR_OK) result = flr_client_release(client, 0, error);
+    if (result == FLR_OK) result = flr_client_release(client, flr_hand(0), error);
 
     // as it was
     if (result == FLR_OK) result = flr_client_remove(client, peg_part, error);

@@ -140,44 +140,23 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
 static const char *const usage[] = {"SUBJECT [options]", "--list", NULL};
 static const flr_option options[] = {
-    {.name = "repeat",
-     .type = FLR_OPTION_INTEGER,
-     .argument = "N",
-     .help = "how often each thing is measured; default 5",
-     .offset = offsetof(bench_values, repeat),
-     .min = 1,
-     .max = 1000},
-    {.name = "divide",
-     .type = FLR_OPTION_INTEGER,
-     .argument = "N",
-     .help = "divide the sizes by this, for a quick look; default 1",
-     .offset = offsetof(bench_values, divide),
-     .min = 1,
-     .max = 10000},
-    {.name = "scratch",
-     .type = FLR_OPTION_FOLDER,
-     .argument = "DIR",
-     .help = "folder for files of up to 1 GB, which are removed again; default: the system's "
-             "temporary folder",
-     .offset = offsetof(bench_values, scratch)},
-    {.name = "plots",
-     .type = FLR_OPTION_FOLDER,
-     .argument = "DIR",
-     .help = "existing folder for plots (SVG), where the subject has some",
-     .offset = offsetof(bench_values, plots)},
-    {.name = "scene",
-     .type = FLR_OPTION_PATH,
-     .argument = "SCENE",
-     .help = "scene file or name of a scenario, for serve (default bay); folder with an "
-             "assembly.txt, for fit-distance. For fits: only those whose name begins so",
-     .offset = offsetof(bench_values, scene)},
-    {.name = "models",
-     .type = FLR_OPTION_FOLDER,
-     .argument = "DIR",
-     .help = "folder of the shared models, for fits; default ../shared/models; assemblies that are "
-             "not there are left out",
-     .offset = offsetof(bench_values, models)},
-    {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
+    FLR_OPTION(INTEGER, offsetof(bench_values, repeat), "repeat", "N",
+               "how often each thing is measured; default 5", .min = 1, .max = 1000),
+    FLR_OPTION(INTEGER, offsetof(bench_values, divide), "divide", "N",
+               "divide the sizes by this, for a quick look; default 1", .min = 1, .max = 10000),
+    FLR_OPTION(FOLDER, offsetof(bench_values, scratch), "scratch", "DIR",
+               "folder for files of up to 1 GB, which are removed again; default: the system's "
+               "temporary folder"),
+    FLR_OPTION(FOLDER, offsetof(bench_values, plots), "plots", "DIR",
+               "existing folder for plots (SVG), where the subject has some"),
+    FLR_OPTION(PATH, offsetof(bench_values, scene), "scene", "SCENE",
+               "scene file or name of a scenario, for serve (default bay); folder with an "
+               "assembly.txt, for fit-distance. For fits: only those whose name begins so"),
+    FLR_OPTION(
+        FOLDER, offsetof(bench_values, models), "models", "DIR",
+        "folder of the shared models, for fits; default ../shared/models; assemblies that are "
+        "not there are left out"),
+    FLR_SWITCH(offsetof(bench_values, list), "list", "list the subjects"),
     {.name = NULL},
 };
 static const flr_example examples[] = {

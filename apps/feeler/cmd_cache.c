@@ -204,16 +204,10 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 static const char *const usage[] = {"[list | size | verify | clear] [options]", "prune --max SIZE",
                                     NULL};
 static const flr_option options[] = {
-    {.name = "max",
-     .type = FLR_OPTION_BYTES,
-     .argument = "SIZE",
-     .help = "for prune: how much may stay, such as 10GB",
-     .offset = offsetof(cache_values, max)},
-    {.name = "folder",
-     .type = FLR_OPTION_FOLDER,
-     .argument = "DIR",
-     .help = "another cache than your own",
-     .offset = offsetof(cache_values, folder)},
+    FLR_OPTION(BYTES, offsetof(cache_values, max), "max", "SIZE",
+               "for prune: how much may stay, such as 10GB"),
+    FLR_OPTION(FOLDER, offsetof(cache_values, folder), "folder", "DIR",
+               "another cache than your own"),
     {.name = NULL},
 };
 static const flr_example examples[] = {

@@ -265,16 +265,13 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
 static const char *const usage[] = {"FILE... [options]", NULL};
 static const flr_option options_table[] = {
-    {.name = "voxel",
-     .type = FLR_OPTION_SIZE,
-     .argument = "SIZE",
-     .help = "edge length of a voxel: gaps smaller than it do not matter; default: what the scene "
-             "says, else not known",
-     .offset = offsetof(check_values, voxel),
-     .min = 1e-9},
-    {.name = "fast",
-     .help = "do not look for triangles that pass through each other, which takes the most time",
-     .offset = offsetof(check_values, fast)},
+    FLR_OPTION(
+        SIZE, offsetof(check_values, voxel), "voxel", "SIZE",
+        "edge length of a voxel: gaps smaller than it do not matter; default: what the scene "
+        "says, else not known",
+        .min = 1e-9),
+    FLR_SWITCH(offsetof(check_values, fast), "fast",
+               "do not look for triangles that pass through each other, which takes the most time"),
     FLR_INPUT_OPTIONS(check_values),
     {.name = NULL},
 };

@@ -121,17 +121,11 @@ static const demo_values defaults = {.options = FLR_SERVE_DEFAULTS};
 static const char *const usage[] = {"[NAME] [options]", "--list", NULL};
 #define DEMO_AT(field) offsetof(demo_values, field)
 static const flr_option options[] = {
-    {.name = "list", .letter = 'l', .help = "which there are", .offset = DEMO_AT(list)},
-    {.name = "no-browser",
-     .help = "print the address only; without a screen that is so anyway",
-     .offset = DEMO_AT(no_browser)},
-    {.name = "port",
-     .letter = 'p',
-     .type = FLR_OPTION_INTEGER,
-     .argument = "N",
-     .help = "where the page is; 0: any that is free; default 7878",
-     .offset = DEMO_AT(options.port),
-     .max = 65535},
+    FLR_SWITCH(DEMO_AT(list), "list", "which there are", .letter = 'l'),
+    FLR_SWITCH(DEMO_AT(no_browser), "no-browser",
+               "print the address only; without a screen that is so anyway"),
+    FLR_OPTION(INTEGER, DEMO_AT(options.port), "port", "N",
+               "where the page is; 0: any that is free; default 7878", .letter = 'p', .max = 65535),
     FLR_SERVE_MEMORY(DEMO_AT(options.memory)),
     FLR_SERVE_SECONDS(DEMO_AT(options.seconds)),
     {.name = NULL},

@@ -74,9 +74,7 @@ static int run(flr_cli *cli, const void *values, int count, char **arguments)
 
 static const char *const usage[] = {"[options]", NULL};
 static const flr_option options[] = {
-    {.name = "problems",
-     .help = "show only what could be better",
-     .offset = offsetof(doctor_values, problems)},
+    FLR_SWITCH(offsetof(doctor_values, problems), "problems", "show only what could be better"),
     {.name = NULL},
 };
 static const flr_example examples[] = {

@@ -204,11 +204,10 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 
 static const char *const usage[] = {"RECORDING [SCENE] [options]", NULL};
 static const flr_option options[] = {
-    {.name = "anyway",
-     .help =
-         "also when parts have changed since: the hand goes the same way, and feeler reports where "
-         "things begin to differ",
-     .offset = offsetof(replay_values, anyway)},
+    FLR_SWITCH(
+        offsetof(replay_values, anyway), "anyway",
+        "also when parts have changed since: the hand goes the same way, and feeler reports where "
+        "things begin to differ"),
     FLR_NO_CACHE_OPTION(offsetof(replay_values, no_cache)),
     FLR_MEMORY_OPTION(offsetof(replay_values, memory)),
     {.name = NULL},

@@ -23,19 +23,13 @@ const flr_command *const flr_commands[] = {
 #define COMMON(field) offsetof(flr_common, field)
 
 const flr_option flr_common_options[] = {
-    {.name = "json",
-     .help = "one JSON document on standard output instead of text",
-     .offset = COMMON(json)},
-    {.name = "quiet",
-     .letter = 'q',
-     .help = "only results and errors: no notes, no progress",
-     .offset = COMMON(quiet)},
-    {.name = "verbose",
-     .letter = 'v',
-     .help = "say on standard error when each step began, and what all took",
-     .offset = COMMON(verbose)},
-    {.name = "help", .letter = 'h', .help = "show this help", .offset = COMMON(help)},
-    {.name = "version", .help = "show the version of feeler", .offset = COMMON(version)},
+    FLR_SWITCH(COMMON(json), "json", "one JSON document on standard output instead of text"),
+    FLR_SWITCH(COMMON(quiet), "quiet", "only results and errors: no notes, no progress",
+               .letter = 'q'),
+    FLR_SWITCH(COMMON(verbose), "verbose",
+               "say on standard error when each step began, and what all took", .letter = 'v'),
+    FLR_SWITCH(COMMON(help), "help", "show this help", .letter = 'h'),
+    FLR_SWITCH(COMMON(version), "version", "show the version of feeler"),
     {.name = NULL},
 };
 

@@ -46,25 +46,29 @@ typedef struct flr_option {
     double min, max;            /* of a number, or of a size in metres; max 0: no limit */
 } flr_option;
 
-/* Rows that several commands have; `at`: where the value is. */
+/* Rows of a table of options: a flag, and an option with a value. `at`: where the value is; after the help may follow .letter, .min,
+ * .max, .choices. */
+#define FLR_SWITCH(at, option, ...)                                                                \
+    {                                                                                              \
+        .name = option, .offset = at, .help = __VA_ARGS__                                          \
+    }
+#define FLR_OPTION(kind, at, option, stands_for, ...)                                              \
+    {                                                                                              \
+        .name = option, .type = FLR_OPTION_##kind, .argument = stands_for, .offset = at,           \
+        .help = __VA_ARGS__                                                                        \
+    }
+
+/* Rows that several commands have. */
 #define FLR_NO_CACHE_OPTION(at)                                                                    \
-    {                                                                                              \
-        .name = "no-cache", .help = "neither look for voxels in the cache nor store them there",   \
-        .offset = at                                                                               \
-    }
+    FLR_SWITCH(at, "no-cache", "neither look for voxels in the cache nor store them there")
 #define FLR_MEMORY_OPTION(at)                                                                      \
-    {                                                                                              \
-        .name = "memory", .type = FLR_OPTION_BYTES, .argument = "SIZE",                            \
-        .help = "so much memory for the voxels of parts that stay, 1MiB or more; the rest is "     \
-                "read from the cache when parts come near; default: all of them are in memory",    \
-        .offset = at                                                                               \
-    }
+    FLR_OPTION(BYTES, at, "memory", "SIZE",                                                        \
+               "so much memory for the voxels of parts that stay, 1MiB or more; the rest is "      \
+               "read from the cache when parts come near; default: all of them are in memory")
 #define FLR_THREADS_OPTION(at)                                                                     \
-    {                                                                                              \
-        .name = "threads", .letter = 't', .type = FLR_OPTION_INTEGER, .argument = "N",             \
-        .help = "default: one per processor; the result does not depend on it", .offset = at,      \
-        .min = 1, .max = 1024                                                                      \
-    }
+    FLR_OPTION(INTEGER, at, "threads", "N",                                                        \
+               "default: one per processor; the result does not depend on it", .letter = 't',      \
+               .min = 1, .max = 1024)
 
 /* Every values struct begins with these; see flr_common_options. */
 typedef struct flr_common {

@@ -27,70 +27,37 @@ extern const char *const flr_unit_choices[];
 
 /* The options for a table of a struct `values` with a member `flr_input input`. */
 #define FLR_INPUT_OPTIONS(values)                                                                  \
-    {.name = "unit",                                                                               \
-     .letter = 'u',                                                                                \
-     .type = FLR_OPTION_UNIT,                                                                      \
-     .argument = "UNIT",                                                                           \
-     .help = "unit of the coordinates in the file: " FLR_UNIT_NAMES ", or metres as a number; "    \
-             "default: what the file says, else mm",                                               \
-     .offset = offsetof(values, input.unit),                                                       \
-     .choices = flr_unit_choices},                                                                 \
-        {.name = "weld",                                                                           \
-         .type = FLR_OPTION_SIZE,                                                                  \
-         .argument = "SIZE",                                                                       \
-         .help = "vertices this near become one; default: only equal ones",                        \
-         .offset = offsetof(values, input.weld)},                                                  \
-        {.name = "chord",                                                                          \
-         .type = FLR_OPTION_SIZE,                                                                  \
-         .argument = "SIZE",                                                                       \
-         .help = "STEP, IGES, BREP: how far a triangle may stray from the exact surface; "         \
-                 "default: 1/4 of a voxel where its size is known, else 1/1000 of the part",       \
-         .offset = offsetof(values, input.chord)},                                                 \
-        {.name = "import-seconds",                                                                 \
-         .type = FLR_OPTION_INTEGER,                                                               \
-         .argument = "N",                                                                          \
-         .help = "foreign formats: how long the import helper may take; default 120",              \
-         .offset = offsetof(values, input.helper_seconds),                                         \
-         .min = 1,                                                                                 \
-         .max = 86400},                                                                            \
-    {                                                                                              \
-        .name = "import-memory", .type = FLR_OPTION_BYTES, .argument = "SIZE",                     \
-        .help = "foreign formats: how much memory the import helper may take; default 4GiB",       \
-        .offset = offsetof(values, input.helper_memory)                                            \
-    }
+    FLR_OPTION(UNIT, offsetof(values, input.unit), "unit", "UNIT",                                 \
+               "unit of the coordinates in the file: " FLR_UNIT_NAMES ", or metres as a number; "  \
+               "default: what the file says, else mm",                                             \
+               .letter = 'u', .choices = flr_unit_choices),                                        \
+        FLR_OPTION(SIZE, offsetof(values, input.weld), "weld", "SIZE",                             \
+                   "vertices this near become one; default: only equal ones"),                     \
+        FLR_OPTION(SIZE, offsetof(values, input.chord), "chord", "SIZE",                           \
+                   "STEP, IGES, BREP: how far a triangle may stray from the exact surface; "       \
+                   "default: 1/4 of a voxel where its size is known, else 1/1000 of the part"),    \
+        FLR_OPTION(INTEGER, offsetof(values, input.helper_seconds), "import-seconds", "N",         \
+                   "foreign formats: how long the import helper may take; default 120", .min = 1,  \
+                   .max = 86400),                                                                  \
+        FLR_OPTION(BYTES, offsetof(values, input.helper_memory), "import-memory", "SIZE",          \
+                   "foreign formats: how much memory the import helper may take; default 4GiB")
 
 /* One more, for commands that do not read tolerantly anyway. */
 #define FLR_TOLERANT_OPTION(values)                                                                \
-    {                                                                                              \
-        .name = "tolerant",                                                                        \
-        .help = "leave out triangles that cannot be right (NaN, indices out of range, what a cut " \
-                "file lacks) instead of refusing the file",                                        \
-        .offset = offsetof(values, input.tolerant)                                                 \
-    }
+    FLR_SWITCH(offsetof(values, input.tolerant), "tolerant",                                       \
+               "leave out triangles that cannot be right (NaN, indices out of range, what a cut "  \
+               "file lacks) instead of refusing the file")
 
 /* Where a part goes, and the size of voxels; for a table of a struct `values` with poses, pose_unit, path and voxel. */
 #define FLR_WAY_OPTIONS(values, poses_help, path_help)                                             \
-    {.name = "poses",                                                                              \
-     .type = FLR_OPTION_PATH,                                                                      \
-     .argument = "FILE",                                                                           \
-     .help = poses_help,                                                                           \
-     .offset = offsetof(values, poses)},                                                           \
-        {.name = "pose-unit",                                                                      \
-         .type = FLR_OPTION_UNIT,                                                                  \
-         .argument = "UNIT",                                                                       \
-         .help = "unit of x, y and z there; default: that of --unit, else mm",                     \
-         .offset = offsetof(values, pose_unit),                                                    \
-         .choices = flr_unit_choices},                                                             \
-        {.name = "path",                                                                           \
-         .type = FLR_OPTION_TEXT,                                                                  \
-         .argument = "NAME",                                                                       \
-         .help = path_help,                                                                        \
-         .offset = offsetof(values, path)},                                                        \
-    {                                                                                              \
-        .name = "voxel", .type = FLR_OPTION_SIZE, .argument = "SIZE",                              \
-        .help = "edge length of a voxel, such as 1mm; default for a scene: its own",               \
-        .offset = offsetof(values, voxel), .min = 1e-9                                             \
-    }
+    FLR_OPTION(PATH, offsetof(values, poses), "poses", "FILE", poses_help),                        \
+        FLR_OPTION(UNIT, offsetof(values, pose_unit), "pose-unit", "UNIT",                         \
+                   "unit of x, y and z there; default: that of --unit, else mm",                   \
+                   .choices = flr_unit_choices),                                                   \
+        FLR_OPTION(TEXT, offsetof(values, path), "path", "NAME", path_help),                       \
+        FLR_OPTION(SIZE, offsetof(values, voxel), "voxel", "SIZE",                                 \
+                   "edge length of a voxel, such as 1mm; default for a scene: its own",            \
+                   .min = 1e-9)
 
 /* `voxel`: metres, decides on the chord where none is given; 0: not known. */
 flr_mesh_options flr_input_mesh_options(const flr_input *input, double voxel);

@@ -35,87 +35,44 @@ enum { FLR_SHARE_PORT = 7879 };
 
 /* How much memory voxels may take; for tables of options. */
 #define FLR_SERVE_MEMORY(at)                                                                       \
-    {                                                                                              \
-        .name = "memory", .type = FLR_OPTION_BYTES, .argument = "SIZE",                            \
-        .help = "so much memory for the voxels of the scene's parts that never move, 1MiB to "     \
-                "8GiB; the rest is read from the cache when parts come near; default: all of "     \
-                "them are in memory",                                                              \
-        .offset = at                                                                               \
-    }
+    FLR_OPTION(BYTES, at, "memory", "SIZE",                                                        \
+               "so much memory for the voxels of the scene's parts that never move, 1MiB to "      \
+               "8GiB; the rest is read from the cache when parts come near; default: all of "      \
+               "them are in memory")
 
 /* When it ends by itself; for tables of options. */
 #define FLR_SERVE_SECONDS(at)                                                                      \
-    {                                                                                              \
-        .name = "seconds", .type = FLR_OPTION_NUMBER, .argument = "N",                             \
-        .help = "end by itself after this time; default: only when it is stopped", .offset = at,   \
-        .min = 0, .max = 1e9                                                                       \
-    }
+    FLR_OPTION(NUMBER, at, "seconds", "N",                                                         \
+               "end by itself after this time; default: only when it is stopped", .min = 0,        \
+               .max = 1e9)
 
 /* Recordings, hands, devices, loop and workers; for tables of options. `AT(field)`: where options.field is. */
 #define FLR_SERVE_LOOP(AT, device_help)                                                            \
-    {.name = "recordings",                                                                         \
-     .type = FLR_OPTION_FOLDER,                                                                    \
-     .argument = "FOLDER",                                                                         \
-     .help = "where recordings are; default: feeler/recordings among the user's data",             \
-     .offset = AT(recordings)},                                                                    \
-        {.name = "hands",                                                                          \
-         .type = FLR_OPTION_INTEGER,                                                               \
-         .argument = "N",                                                                          \
-         .help = "how many hands there are; default 2",                                            \
-         .offset = AT(hands),                                                                      \
-         .min = 1,                                                                                 \
-         .max = 8},                                                                                \
-        {.name = "device",                                                                         \
-         .type = FLR_OPTION_TEXT,                                                                  \
-         .argument = "NAME",                                                                       \
-         .help = device_help,                                                                      \
-         .offset = AT(device)},                                                                    \
-        {.name = "no-devices",                                                                     \
-         .help = "do not look for devices on this machine",                                        \
-         .offset = AT(no_devices)},                                                                \
-        {.name = "rate",                                                                           \
-         .type = FLR_OPTION_NUMBER,                                                                \
-         .argument = "HZ",                                                                         \
-         .help = "frames of the loop in a second, 250 to 10000; default 1000",                     \
-         .offset = AT(rate),                                                                       \
-         .min = 250,                                                                               \
-         .max = 10000},                                                                            \
-        {.name = "cpu",                                                                            \
-         .type = FLR_OPTION_INTEGER,                                                               \
-         .argument = "N",                                                                          \
-         .help = "the processor that the loop stays on; default: any",                             \
-         .offset = AT(cpu),                                                                        \
-         .min = -1,                                                                                \
-         .max = 4095},                                                                             \
-    {                                                                                              \
-        .name = "workers", .type = FLR_OPTION_INTEGER, .argument = "N",                            \
-        .help = "threads that read and voxelize; default 2", .offset = AT(workers), .min = 1,      \
-        .max = 64                                                                                  \
-    }
+    FLR_OPTION(FOLDER, AT(recordings), "recordings", "FOLDER",                                     \
+               "where recordings are; default: feeler/recordings among the user's data"),          \
+        FLR_OPTION(INTEGER, AT(hands), "hands", "N", "how many hands there are; default 2",        \
+                   .min = 1, .max = 8),                                                            \
+        FLR_OPTION(TEXT, AT(device), "device", "NAME", device_help),                               \
+        FLR_SWITCH(AT(no_devices), "no-devices", "do not look for devices on this machine"),       \
+        FLR_OPTION(NUMBER, AT(rate), "rate", "HZ",                                                 \
+                   "frames of the loop in a second, 250 to 10000; default 1000", .min = 250,       \
+                   .max = 10000),                                                                  \
+        FLR_OPTION(INTEGER, AT(cpu), "cpu", "N",                                                   \
+                   "the processor that the loop stays on; default: any", .min = -1, .max = 4095),  \
+        FLR_OPTION(INTEGER, AT(workers), "workers", "N",                                           \
+                   "threads that read and voxelize; default 2", .min = 1, .max = 64)
 
 /* What both sides of a shared session can say; for tables of options. `AT(field)`: where options.field is. */
 #define FLR_SHARE_OPTIONS(AT)                                                                      \
-    {.name = "user",                                                                               \
-     .type = FLR_OPTION_TEXT,                                                                      \
-     .argument = "NAME",                                                                           \
-     .help = "how others in a shared session see you; default: the name you logged in with",       \
-     .offset = AT(user)},                                                                          \
-        {.name = "share-listen",                                                                   \
-         .type = FLR_OPTION_TEXT,                                                                  \
-         .argument = "ADDRESS",                                                                    \
-         .help = "an address of this machine for other controllers, 0.0.0.0 for all",              \
-         .offset = AT(share_listen)},                                                              \
-        {.name = "state-rate",                                                                     \
-         .type = FLR_OPTION_NUMBER,                                                                \
-         .argument = "HZ",                                                                         \
-         .help = "how often hands and parts are sent to others, 20 to 1000; default 100",          \
-         .offset = AT(state_rate),                                                                 \
-         .min = 20,                                                                                \
-         .max = 1000},                                                                             \
-    {                                                                                              \
-        .name = "barrier", .help = "tell them in step with frames of the loop, not by the clock",  \
-        .offset = AT(barrier)                                                                      \
-    }
+    FLR_OPTION(TEXT, AT(user), "user", "NAME",                                                     \
+               "how others in a shared session see you; default: the name you logged in with"),    \
+        FLR_OPTION(TEXT, AT(share_listen), "share-listen", "ADDRESS",                              \
+                   "an address of this machine for other controllers, 0.0.0.0 for all"),           \
+        FLR_OPTION(NUMBER, AT(state_rate), "state-rate", "HZ",                                     \
+                   "how often hands and parts are sent to others, 20 to 1000; default 100",        \
+                   .min = 20, .max = 1000),                                                        \
+        FLR_SWITCH(AT(barrier), "barrier",                                                         \
+                   "tell them in step with frames of the loop, not by the clock")
 
 /* Does what was given make sense on this machine? All that can be known before anything begins: processor, names, files,
  * folders. A folder for recordings that is missing is made where its parent is there. The sentence names the option. */

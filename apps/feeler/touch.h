@@ -27,43 +27,26 @@ void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
 
 /* The options for a table of a struct `values` with a member `flr_touch_options touch`. */
 #define FLR_TOUCH_OPTIONS(values)                                                                  \
-    {.name = "force-layer",                                                                        \
-     .type = FLR_OPTION_INTEGER,                                                                   \
-     .argument = "N",                                                                              \
-     .help = "voxels before the surface at which force begins; default: the scene's, else 2: "     \
-             "exact surfaces cannot meet unnoticed",                                               \
-     .offset = offsetof(values, touch.force_layer),                                                \
-     .min = 0,                                                                                     \
-     .max = 252},                                                                                  \
-        {.name = "displace",                                                                       \
-         .type = FLR_OPTION_SIZE,                                                                  \
-         .argument = "SIZE",                                                                       \
-         .help = "move the points outward by this, or inward where it is less than 0; default: "   \
-                 "the scene's, else 0",                                                            \
-         .offset = offsetof(values, touch.displace),                                               \
-         .min = -1,                                                                                \
-         .max = 1},                                                                                \
-        {.name = "stiffness",                                                                      \
-         .type = FLR_OPTION_NUMBER,                                                                \
-         .argument = "N/m",                                                                        \
-         .help = "of one contact; default: the scene's, else 1000",                                \
-         .offset = offsetof(values, touch.stiffness),                                              \
-         .min = 1e-3,                                                                              \
-         .max = 1e9},                                                                              \
-        {.name = "model",                                                                          \
-         .type = FLR_OPTION_CHOICE,                                                                \
-         .argument = "tangent|smooth",                                                             \
-         .help = "tangent: the plane through a voxel's middle; smooth: a force that does not "     \
-                 "jump from voxel to voxel, with points on the exact surface; default: the "       \
-                 "scene's, else tangent",                                                          \
-         .offset = offsetof(values, touch.model),                                                  \
-         .choices = flr_scene_models},                                                             \
-    {                                                                                              \
-        .name = "awareness", .type = FLR_OPTION_CHOICE, .argument = "off|on",                      \
-        .help = "on: points are tested only against the features that can matter to them, which "  \
-                "is faster in wide contact; off: all against the surface; default: the scene's, "  \
-                "else off",                                                                        \
-        .offset = offsetof(values, touch.awareness), .choices = flr_touch_switch                   \
-    }
+    FLR_OPTION(INTEGER, offsetof(values, touch.force_layer), "force-layer", "N",                   \
+               "voxels before the surface at which force begins; default: the scene's, else 2: "   \
+               "exact surfaces cannot meet unnoticed",                                             \
+               .min = 0, .max = 252),                                                              \
+        FLR_OPTION(SIZE, offsetof(values, touch.displace), "displace", "SIZE",                     \
+                   "move the points outward by this, or inward where it is less than 0; default: " \
+                   "the scene's, else 0",                                                          \
+                   .min = -1, .max = 1),                                                           \
+        FLR_OPTION(NUMBER, offsetof(values, touch.stiffness), "stiffness", "N/m",                  \
+                   "of one contact; default: the scene's, else 1000", .min = 1e-3, .max = 1e9),    \
+        FLR_OPTION(CHOICE, offsetof(values, touch.model), "model", "tangent|smooth",               \
+                   "tangent: the plane through a voxel's middle; smooth: a force that does not "   \
+                   "jump from voxel to voxel, with points on the exact surface; default: the "     \
+                   "scene's, else tangent",                                                        \
+                   .choices = flr_scene_models),                                                   \
+        FLR_OPTION(                                                                                \
+            CHOICE, offsetof(values, touch.awareness), "awareness", "off|on",                      \
+            "on: points are tested only against the features that can matter to them, which "      \
+            "is faster in wide contact; off: all against the surface; default: the scene's, "      \
+            "else off",                                                                            \
+            .choices = flr_touch_switch)
 
 #endif

@@ -7,11 +7,11 @@
  *     def.address = "127.0.0.1:7878";
  *     flr_client_connect(&def, &client, &error);
  *     flr_client_add_mesh(client, &mesh, 0, &part, &error);   // returns when its voxels are made
- *     flr_client_grab(client, 0, part, &error);
+ *     flr_client_grab_at(client, flr_hand(0), part, T_world_hand, &error);
  *     each frame:
- *         flr_client_hand(client, 0, T_world_hand, buttons);
+ *         flr_client_hand(client, flr_hand(0), T_world_hand, buttons);
  *         if (flr_client_frame(client, &frame)) flr_client_pose(client, part, &T_world_part);
- *     flr_client_release(client, 0, &error);
+ *     flr_client_release(client, flr_hand(0), &error);
  *     flr_client_close(client);
  *
  * This is a library of its own, libfeeler-client (pkg-config feeler-client, CMake feeler::client),
@@ -20,10 +20,10 @@
  *
  * Connection: a thread of the client's own serves it. Where it breaks, commands fail with
  * FLR_CLOSED, poses stay as they were, and the thread connects again, four times a second, until it
- * is closed. Afterwards the scene may be another: flr_client_frame() tells by `scene`, and numbers
- * of parts are to be looked up anew.
+ * is closed. Afterwards the scene may be another: flr_client_frame() tells by `scene`, and parts are
+ * to be looked up anew. An id of the old scene names no part: commands fail with FLR_NOT_FOUND.
  *
- * Units: metres, newtons; poses as everywhere. Numbers of parts and hands are the controller's.
+ * Units: metres, newtons; poses as everywhere.
  *
  * Thread: connect, close and all that takes an flr_error (a command, which waits for its answer):
  * one thread at a time. flr_client_hand(), frame(), pose(), contacts(), part(), find(),
@@ -37,13 +37,12 @@
 #include <stdint.h>
 
 #include "feeler/base.h"
+#include "feeler/ids.h"
 #include "feeler/math.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define FLR_CLIENT_NONE UINT32_MAX /* no part */
 
 enum { FLR_CLIENT_HANDS = 8, FLR_CLIENT_NAME_SIZE = 128 };
 
@@ -85,7 +84,7 @@ typedef enum flr_client_kind {
 } flr_client_kind;
 
 typedef struct flr_client_part {
-    uint32_t part; /* its number */
+    flr_part_id part;
     flr_client_kind kind;
     bool ready;     /* has voxels and takes part in contact */
     bool colliding; /* touches another part */
@@ -95,11 +94,11 @@ typedef struct flr_client_part {
     char name[FLR_CLIENT_NAME_SIZE];
 } flr_client_part;
 
-/* How many there are; the one at a place of the list (false: there is none); the number of a name
- * or FLR_CLIENT_NONE. */
+/* How many there are; the one at a place of the list (false: there is none); the one of that name, or
+ * FLR_NO_PART_ID. */
 FLR_API size_t flr_client_part_count(flr_client *client);
 FLR_API bool flr_client_part_at(flr_client *client, size_t index, flr_client_part *part);
-FLR_API uint32_t flr_client_find(flr_client *client, const char *name);
+FLR_API flr_part_id flr_client_find(flr_client *client, const char *name);
 
 /* Triangles of a part, borrowed for the call. */
 typedef struct flr_client_mesh {
@@ -116,32 +115,28 @@ typedef struct flr_client_mesh {
 } flr_client_mesh;
 
 /* Gives a part; returns when its voxels are made and it can be touched, which `seconds` bounds (0:
- * a minute). `part` gets its number. */
+ * a minute). `part` gets its id; may be NULL. */
 FLR_API flr_result flr_client_add_mesh(flr_client *client, const flr_client_mesh *mesh,
-                                       double seconds, uint32_t *part, flr_error *error);
-FLR_API flr_result flr_client_remove(flr_client *client, uint32_t part, flr_error *error);
-/* Loads a scene file of the controller's machine, or a scenario by name, in place of what is there.
- */
-FLR_API flr_result flr_client_load(flr_client *client, const char *path, double seconds,
-                                   flr_error *error);
+                                       double seconds, flr_part_id *part, flr_error *error);
+FLR_API flr_result flr_client_remove(flr_client *client, flr_part_id part, flr_error *error);
 
 /* ---- hands ---- */
 
-/* A hand takes a part (FLR_CLIENT_NONE: the one it touches), lets go. */
-FLR_API flr_result flr_client_grab(flr_client *client, uint32_t hand, uint32_t part,
+/* A hand takes a part (FLR_NO_PART_ID: the one it touches), lets go. */
+FLR_API flr_result flr_client_grab(flr_client *client, flr_hand_id hand, flr_part_id part,
                                    flr_error *error);
 /* The same with the hand at a pose: it is there at once, and takes the part there, without waiting for flr_client_hand() to arrive.
  * FLR_UNSUPPORTED: the controller speaks an older protocol. */
-FLR_API flr_result flr_client_grab_at(flr_client *client, uint32_t hand, uint32_t part,
+FLR_API flr_result flr_client_grab_at(flr_client *client, flr_hand_id hand, flr_part_id part,
                                       flr_pose T_world_hand, flr_error *error);
-FLR_API flr_result flr_client_release(flr_client *client, uint32_t hand, flr_error *error);
+FLR_API flr_result flr_client_release(flr_client *client, flr_hand_id hand, flr_error *error);
 /* Where the hand is. The newest counts; sent as soon as the connection takes it. False: no such
  * hand, or no pose. */
-FLR_API bool flr_client_hand(flr_client *client, uint32_t hand, flr_pose T_world_hand,
+FLR_API bool flr_client_hand(flr_client *client, flr_hand_id hand, flr_pose T_world_hand,
                              uint32_t buttons);
 /* Puts a part somewhere, at rest; everything back to the start; back before the last grab, place or
  * reset. */
-FLR_API flr_result flr_client_place(flr_client *client, uint32_t part, flr_pose T_world_part,
+FLR_API flr_result flr_client_place(flr_client *client, flr_part_id part, flr_pose T_world_part,
                                     flr_error *error);
 FLR_API flr_result flr_client_reset(flr_client *client, flr_error *error);
 FLR_API flr_result flr_client_undo(flr_client *client, uint32_t steps, flr_error *error);
@@ -149,7 +144,7 @@ FLR_API flr_result flr_client_undo(flr_client *client, uint32_t steps, flr_error
 /* ---- each frame ---- */
 
 typedef struct flr_client_hand_state {
-    uint32_t held, touched; /* parts, or FLR_CLIENT_NONE */
+    flr_part_id held, touched; /* or FLR_NO_PART_ID */
     uint32_t buttons;
     flr_pose T_world_hand;
     flr_pose T_world_ghost; /* where the held part would be if nothing were in its way */
@@ -175,13 +170,13 @@ FLR_API bool flr_client_frame(flr_client *client, flr_client_frame_state *frame)
 
 /* Where a part is by the newest frame. False: there is no such part, `T_world_part` is untouched.
  */
-FLR_API bool flr_client_pose(flr_client *client, uint32_t part, flr_pose *T_world_part);
+FLR_API bool flr_client_pose(flr_client *client, flr_part_id part, flr_pose *T_world_part);
 
 typedef struct flr_client_contact {
-    flr_vec3 point;       /* metres, world */
-    flr_vec3 force;       /* newtons, on the part */
-    double depth;         /* metres */
-    uint32_t part, other; /* whose point it is, what it touches */
+    flr_vec3 point;          /* metres, world */
+    flr_vec3 force;          /* newtons, on the part */
+    double depth;            /* metres */
+    flr_part_id part, other; /* whose point it is, what it touches */
 } flr_client_contact;
 
 /* Contacts of the newest frame into `list` [capacity]; how many were put there. A frame lists at
@@ -197,14 +192,14 @@ FLR_API flr_result flr_client_set(flr_client *client, const char *name, double v
                                   flr_error *error);
 
 typedef struct flr_client_clearance {
-    uint32_t other;      /* the nearest part, or FLR_CLIENT_NONE: none in reach */
+    flr_part_id other;   /* the nearest part, or FLR_NO_PART_ID: none in reach */
     double lower, upper; /* metres; lower is infinite when none is in reach */
     flr_vec3 from, to;   /* nearest points, world */
 } flr_client_clearance;
 
-/* How far a part is from another one, or (FLR_CLIENT_NONE) from all. `exact`: by triangles, slower.
+/* How far a part is from another one, or (FLR_NO_PART_ID) from all. `exact`: by triangles, slower.
  */
-FLR_API flr_result flr_client_get_clearance(flr_client *client, uint32_t part, uint32_t other,
+FLR_API flr_result flr_client_get_clearance(flr_client *client, flr_part_id part, flr_part_id other,
                                             bool exact, flr_client_clearance *clearance,
                                             flr_error *error);
 

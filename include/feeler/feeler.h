@@ -14,6 +14,7 @@
 /* foundations */
 #include "feeler/base.h" /* results, assertions, hash, units, queues between threads */
 #include "feeler/env.h"  /* clock, files, sockets, random numbers; the log */
+#include "feeler/ids.h"  /* names of parts, meshes and hands of a running simulation */
 #include "feeler/math.h" /* vectors, quaternions, poses, wrenches, inertia */
 #include "feeler/sim.h"  /* the same, simulated for tests */
 

@@ -195,22 +195,22 @@ bool flr_client_part_at(flr_client *client, size_t index, flr_client_part *part)
     return there;
 }
 
-uint32_t flr_client_find(flr_client *client, const char *name)
+flr_part_id flr_client_find(flr_client *client, const char *name)
 {
     FLR_ASSERT(client && name);
-    uint32_t found = FLR_CLIENT_NONE;
+    flr_part_id found = FLR_NO_PART_ID;
     pthread_mutex_lock(&client->lock);
-    for (size_t i = 0; i < client->part_count && found == FLR_CLIENT_NONE; i++)
+    for (size_t i = 0; i < client->part_count && !flr_is_part(found); i++)
         if (strcmp(client->parts[i].name, name) == 0) found = client->parts[i].part;
     pthread_mutex_unlock(&client->lock);
     return found;
 }
 
-bool flr_client_pose(flr_client *client, uint32_t number, flr_pose *T_world_part)
+bool flr_client_pose(flr_client *client, flr_part_id id, flr_pose *T_world_part)
 {
     FLR_ASSERT(client && T_world_part);
     pthread_mutex_lock(&client->lock);
-    const flr_client_part *part = flr_client_part_of(client, number);
+    const flr_client_part *part = flr_client_part_of(client, id);
     if (part) *T_world_part = part->T_world_part;
     pthread_mutex_unlock(&client->lock);
     return part != NULL;
@@ -237,9 +237,10 @@ size_t flr_client_contacts(flr_client *client, flr_client_contact *list, size_t 
     return count;
 }
 
-bool flr_client_hand(flr_client *client, uint32_t hand, flr_pose T_world_hand, uint32_t buttons)
+bool flr_client_hand(flr_client *client, flr_hand_id id, flr_pose T_world_hand, uint32_t buttons)
 {
     FLR_ASSERT(client);
+    const uint32_t hand = id.index;
     if (hand >= FLR_CLIENT_HANDS || !flr_pose_is_valid(T_world_hand)) return false;
     uint64_t now_us = (uint64_t)(flr_client_deadline(0) / 1000);
     pthread_mutex_lock(&client->lock);

@@ -100,7 +100,9 @@ void flr_client_stop(flr_client *client); /* without the lock */
 
 /* receive.c: with the lock held: takes a frame in. False: nobody can go on with such a peer, `why` is set. */
 bool flr_client_take(flr_client *client, const void *bytes, size_t size);
-flr_client_part *flr_client_part_of(flr_client *client, uint32_t part);
+/* The id of the part with this index on the wire; what is known of it, NULL: nothing. */
+flr_part_id flr_client_part_id(const flr_client *client, uint32_t index);
+flr_client_part *flr_client_part_of(flr_client *client, flr_part_id part);
 /* Everything that was under way is over. */
 void flr_client_lost(flr_client *client);
 

@@ -64,15 +64,33 @@ static flr_result simple(flr_client *client, flr_message message, uint32_t *valu
     return result;
 }
 
-flr_result flr_client_grab(flr_client *client, uint32_t hand, uint32_t part, flr_error *error)
+/* Parts of a scene that is gone are refused here: on the wire their index could name another one. With the lock held. */
+static flr_result check_part(const flr_client *client, flr_part_id part, flr_error *error)
+{
+    if (!flr_is_part(part) || part.generation == client->scene) return FLR_OK;
+    return flr_fail(error, FLR_NOT_FOUND,
+                    "part %u is of a scene that is gone; look it up in the new one", part.index);
+}
+
+/* a command about a part */
+static flr_result about(flr_client *client, flr_part_id part, flr_message message, flr_error *error)
+{
+    begin(client);
+    flr_result result = check_part(client, part, error);
+    if (result == FLR_OK) result = ask(client, &message, error);
+    end(client);
+    return result;
+}
+
+flr_result flr_client_grab(flr_client *client, flr_hand_id hand, flr_part_id part, flr_error *error)
 {
     flr_message message = {
         .id = FLR_MSG_GRAB,
-        .as.grab = {.hand = hand, .part = part, .T_world_hand = flr_pose_identity()}};
-    return simple(client, message, NULL, error);
+        .as.grab = {.hand = hand.index, .part = part.index, .T_world_hand = flr_pose_identity()}};
+    return about(client, part, message, error);
 }
 
-flr_result flr_client_grab_at(flr_client *client, uint32_t hand, uint32_t part,
+flr_result flr_client_grab_at(flr_client *client, flr_hand_id hand, flr_part_id part,
                               flr_pose T_world_hand, flr_error *error)
 {
     enum { SINCE = 3 }; /* minor version of the protocol */
@@ -83,16 +101,18 @@ flr_result flr_client_grab_at(flr_client *client, uint32_t hand, uint32_t part,
         return flr_fail(error, FLR_UNSUPPORTED,
                         "the controller is too old to take a part at a pose; send the pose with "
                         "flr_client_hand(), then flr_client_grab()");
-    flr_message message = {
-        .id = FLR_MSG_GRAB,
-        .as.grab = {.hand = hand, .part = part, .has_pose = true, .T_world_hand = T_world_hand}};
-    return simple(client, message, NULL, error);
+    flr_message message = {.id = FLR_MSG_GRAB,
+                           .as.grab = {.hand = hand.index,
+                                       .part = part.index,
+                                       .has_pose = true,
+                                       .T_world_hand = T_world_hand}};
+    return about(client, part, message, error);
 }
 
-flr_result flr_client_release(flr_client *client, uint32_t hand, flr_error *error)
+flr_result flr_client_release(flr_client *client, flr_hand_id hand, flr_error *error)
 {
-    return simple(client, (flr_message){.id = FLR_MSG_RELEASE, .as.release = {.hand = hand}}, NULL,
-                  error);
+    return simple(client, (flr_message){.id = FLR_MSG_RELEASE, .as.release = {.hand = hand.index}},
+                  NULL, error);
 }
 
 flr_result flr_client_reset(flr_client *client, flr_error *error)
@@ -106,18 +126,18 @@ flr_result flr_client_undo(flr_client *client, uint32_t steps, flr_error *error)
                   error);
 }
 
-flr_result flr_client_place(flr_client *client, uint32_t part, flr_pose T_world_part,
+flr_result flr_client_place(flr_client *client, flr_part_id part, flr_pose T_world_part,
                             flr_error *error)
 {
     flr_message message = {.id = FLR_MSG_PLACE,
-                           .as.place = {.part = part, .T_world_part = T_world_part}};
-    return simple(client, message, NULL, error);
+                           .as.place = {.part = part.index, .T_world_part = T_world_part}};
+    return about(client, part, message, error);
 }
 
-flr_result flr_client_remove(flr_client *client, uint32_t part, flr_error *error)
+flr_result flr_client_remove(flr_client *client, flr_part_id part, flr_error *error)
 {
-    return simple(client, (flr_message){.id = FLR_MSG_REMOVE, .as.remove = {.part = part}}, NULL,
-                  error);
+    return about(client, part,
+                 (flr_message){.id = FLR_MSG_REMOVE, .as.remove = {.part = part.index}}, error);
 }
 
 /* ---- parameters, clearance ---- */
@@ -145,17 +165,21 @@ flr_result flr_client_set(flr_client *client, const char *name, double value, fl
     return simple(client, message, NULL, error);
 }
 
-flr_result flr_client_get_clearance(flr_client *client, uint32_t part, uint32_t other, bool exact,
-                                    flr_client_clearance *clearance, flr_error *error)
+flr_result flr_client_get_clearance(flr_client *client, flr_part_id part, flr_part_id other,
+                                    bool exact, flr_client_clearance *clearance, flr_error *error)
 {
     FLR_ASSERT(clearance);
     begin(client);
-    flr_message message = {.id = FLR_MSG_CLEARANCE_ASK,
-                           .as.clearance_ask = {.part = part, .other = other, .exact = exact}};
-    flr_result result = ask(client, &message, error);
+    flr_message message = {
+        .id = FLR_MSG_CLEARANCE_ASK,
+        .as.clearance_ask = {.part = part.index, .other = other.index, .exact = exact}};
+    flr_result result = check_part(client, part, error);
+    if (result == FLR_OK) result = check_part(client, other, error);
+    if (result == FLR_OK) result = ask(client, &message, error);
     const flr_msg_clearance *c = &client->request.clearance;
     if (result == FLR_OK)
-        *clearance = (flr_client_clearance){c->other, c->lower, c->upper, c->from, c->to};
+        *clearance = (flr_client_clearance){flr_client_part_id(client, c->other), c->lower,
+                                            c->upper, c->from, c->to};
     end(client);
     return result;
 }
@@ -185,28 +209,8 @@ static flr_result wait_job(flr_client *client, int64_t until, uint32_t *part, fl
     if (job->result != FLR_OK)
         return flr_fail(error, job->result, "%s",
                         job->sentence[0] ? job->sentence : "the controller could not do it");
-    if (part) *part = job->part;
+    *part = job->part;
     return FLR_OK;
-}
-
-flr_result flr_client_load(flr_client *client, const char *path, double seconds, flr_error *error)
-{
-    FLR_ASSERT(path);
-    begin(client);
-    uint32_t before = client->scene;
-    flr_message message = {.id = FLR_MSG_LOAD, .as.load = {.path = flr_wire_text_of(path)}};
-    int64_t until = flr_client_deadline(seconds > 0 ? seconds : 60);
-    flr_result result = ask(client, &message, error);
-    if (result == FLR_OK) result = wait_job(client, until, NULL, error);
-    // the scene arrives separately from the job: wait for it, too
-    bool in_time = true;
-    while (result == FLR_OK && in_time && client->welcomed &&
-           (client->scene == before || client->part_count < client->expected))
-        in_time = flr_client_wait(client, until);
-    if (result == FLR_OK && (!in_time || !client->welcomed))
-        result = flr_fail(error, FLR_TIMEOUT, "the controller has not sent the new scene");
-    end(client);
-    return result;
 }
 
 /* pieces of the mesh, first all vertices, then all triangles */
@@ -250,7 +254,7 @@ static flr_result check_mesh(const flr_client_mesh *mesh, flr_error *error)
 }
 
 flr_result flr_client_add_mesh(flr_client *client, const flr_client_mesh *mesh, double seconds,
-                               uint32_t *part, flr_error *error)
+                               flr_part_id *part, flr_error *error)
 {
     FLR_ASSERT(client && mesh && mesh->name && mesh->vertices && mesh->indices);
     flr_result result = check_mesh(mesh, error);
@@ -263,7 +267,7 @@ flr_result flr_client_add_mesh(flr_client *client, const flr_client_mesh *mesh, 
     upload.as.upload.unit = mesh->unit > 0 ? mesh->unit : 1;
     upload.as.upload.name = flr_wire_text_of(mesh->name);
     result = ask(client, &upload, error);
-    uint32_t number = client->request.value, made = FLR_CLIENT_NONE;
+    uint32_t number = client->request.value, made = UINT32_MAX;
     if (result == FLR_OK) result = send_pieces(client, mesh, number, error);
     if (result == FLR_OK) {
         flr_message last = {.id = FLR_MSG_UPLOAD_END};
@@ -279,13 +283,14 @@ flr_result flr_client_add_mesh(flr_client *client, const flr_client_mesh *mesh, 
     // it is a part when it can be touched
     const flr_client_part *there = NULL;
     bool in_time = true;
-    while (result == FLR_OK && in_time && client->welcomed &&
-           !((there = flr_client_part_of(client, made)) && there->ready))
+    while (
+        result == FLR_OK && in_time && client->welcomed &&
+        !((there = flr_client_part_of(client, flr_client_part_id(client, made))) && there->ready))
         in_time = flr_client_wait(client, until);
     if (result == FLR_OK && !(there && there->ready))
         result = flr_fail(error, FLR_TIMEOUT, "the part \"%.60s\" has not become ready in time",
                           mesh->name);
-    if (result == FLR_OK && part) *part = made;
+    if (result == FLR_OK && part) *part = there->part;
     end(client);
     return result;
 }

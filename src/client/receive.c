@@ -7,11 +7,21 @@
 
 /* ---- parts ---- */
 
-flr_client_part *flr_client_part_of(flr_client *client, uint32_t part)
+flr_part_id flr_client_part_id(const flr_client *client, uint32_t index)
+{
+    return index == UINT32_MAX ? FLR_NO_PART_ID : (flr_part_id){index, client->scene};
+}
+
+flr_client_part *flr_client_part_of(flr_client *client, flr_part_id part)
 {
     for (size_t i = 0; i < client->part_count; i++)
-        if (client->parts[i].part == part) return &client->parts[i];
+        if (flr_same_part(client->parts[i].part, part)) return &client->parts[i];
     return NULL;
+}
+
+static flr_client_part *part_at(flr_client *client, uint32_t index)
+{
+    return flr_client_part_of(client, flr_client_part_id(client, index));
 }
 
 static void copy_text(char *to, size_t size, flr_wire_text text)
@@ -21,7 +31,7 @@ static void copy_text(char *to, size_t size, flr_wire_text text)
 
 static bool take_part(flr_client *client, const flr_msg_part *m)
 {
-    flr_client_part *part = flr_client_part_of(client, m->part);
+    flr_client_part *part = part_at(client, m->part);
     if (!part && client->part_count == client->part_room) {
         size_t room = client->part_room ? 2 * client->part_room : 64;
         flr_client_part *more = realloc(client->parts, room * sizeof *more);
@@ -36,7 +46,7 @@ static bool take_part(flr_client *client, const flr_msg_part *m)
         part = &client->parts[client->part_count++];
         memset(part, 0, sizeof *part);
     }
-    part->part = m->part;
+    part->part = flr_client_part_id(client, m->part);
     part->kind = (flr_client_kind)m->kind;
     part->ready = m->ready;
     part->voxel = m->voxel;
@@ -47,7 +57,7 @@ static bool take_part(flr_client *client, const flr_msg_part *m)
 
 static void take_gone(flr_client *client, uint32_t number)
 {
-    flr_client_part *part = flr_client_part_of(client, number);
+    flr_client_part *part = part_at(client, number);
     if (!part) return;
     size_t after = (size_t)(client->parts + client->part_count - (part + 1));
     memmove(part, part + 1, after * sizeof *part);
@@ -81,11 +91,16 @@ static void take_state(flr_client *client, const flr_msg_state *m)
                                   .recording = m->recording};
     for (uint32_t i = 0; i < m->hands_count && i < FLR_CLIENT_HANDS; i++) {
         const flr_wire_hand_state *h = &m->hands[i];
-        f->hands[f->hand_count++] = (flr_client_hand_state){
-            h->held, h->touched, h->buttons, h->T_world_hand, h->T_world_ghost, h->wrench};
+        f->hands[f->hand_count++] =
+            (flr_client_hand_state){.held = flr_client_part_id(client, h->held),
+                                    .touched = flr_client_part_id(client, h->touched),
+                                    .buttons = h->buttons,
+                                    .T_world_hand = h->T_world_hand,
+                                    .T_world_ghost = h->T_world_ghost,
+                                    .wrench = h->wrench};
     }
     for (uint32_t i = 0; i < m->parts_count; i++) {
-        flr_client_part *part = flr_client_part_of(client, m->parts[i].part);
+        flr_client_part *part = part_at(client, m->parts[i].part);
         if (!part) continue;
         part->T_world_part = m->parts[i].T_world_part;
         part->colliding = m->parts[i].look == FLR_WIRE_LOOK_COLLIDING;
@@ -99,7 +114,8 @@ static void take_state(flr_client *client, const flr_msg_state *m)
     for (uint32_t i = 0; i < m->contacts_count && i < FLR_CLIENT_CONTACTS; i++) {
         const flr_wire_contact *c = &m->contacts[i];
         client->contacts[client->contact_count++] = (flr_client_contact){
-            vec3(c->point), vec3(c->force), (double)c->depth, c->part, c->other};
+            vec3(c->point), vec3(c->force), (double)c->depth, flr_client_part_id(client, c->part),
+            flr_client_part_id(client, c->other)};
     }
     client->frames++;
 }
@@ -116,7 +132,7 @@ static void take_job(flr_client *client, const flr_msg_job *m)
         memset(job, 0, sizeof *job);
     }
     job->job = m->job;
-    if (m->part != FLR_CLIENT_NONE) job->part = m->part;
+    if (m->part != UINT32_MAX) job->part = m->part;
     job->ended = m->state == FLR_WIRE_JOB_ENDED;
     job->result = (flr_result)m->result;
     copy_text(job->sentence, sizeof job->sentence, m->sentence);

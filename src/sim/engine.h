@@ -40,7 +40,7 @@
 #include "protocol/messages.h"
 #include "realtime/stall.h"
 #include "scene/scene.h"
-#include "sim/ids.h"
+#include "feeler/ids.h"
 
 #define FLR_ENGINE_NONE UINT32_MAX /* no device; on the wire: no part, no hand */
 

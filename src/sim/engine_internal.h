@@ -169,10 +169,21 @@ typedef struct flr_undo {
     uint64_t next;                   /* entry */
 } flr_undo;
 
+/* How the poses of a device become poses of a hand. */
+typedef enum flr_hand_frame {
+    FLR_HAND_FRAME_BASE,    /* T_world_base and scale */
+    FLR_HAND_FRAME_WORLD,   /* they are poses in the world, to the bit */
+    FLR_HAND_FRAME_RELATIVE /* its axes are the world's, and its first pose is T_start */
+} flr_hand_frame;
+
 typedef struct flr_stepper_hand {
+    flr_hand_frame base;
     flr_pose T_world_base;
     double scale;
-    uint64_t seen; /* number of the last sample */
+    flr_pose T_start,
+        T_first; /* of a relative one: where the hand begins; the device's first pose */
+    bool placed; /* … T_first is known */
+    uint64_t seen, seen_before; /* number of the last sample; of that before this frame */
     flr_pose T_world_hand;
     uint32_t buttons;
     uint32_t grab_button;
@@ -231,6 +242,12 @@ typedef struct flr_stepper {
     uint64_t published, serial;                   /* of the last snapshot; of the instance in it */
     const flr_world_instance *published_instance; /* … which is this */
     uint64_t parts_copied;                        /* into snapshots, ever */
+    // a run without an engine, in place of waiting for voxels: called after every step of the world, which may have found voxels
+    // missing; NULL: none
+    void (*stepped)(void *run, flr_loop_frame *frame, const flr_world_input *inputs, int64_t began);
+    void *run;
+    const flr_world_input
+        *said; /* what hand 0 got before, from a recording; NULL: the loop says it */
 } flr_stepper;
 
 /* The loop's side of a recording; all may be called without one. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "sim/engine_internal.h"
 #include "sim/recording_tap.h"
 #include "sim/run_state.h"
 
@@ -20,14 +21,10 @@ typedef struct run_runner {
     uint32_t *moving; /* numbers of the parts that may move */
     uint32_t moving_count;
     flr_record_part *parts;
-    uint64_t seen;             /* number of the last sample */
-    int64_t first_ns;          /* time of the first frame */
-    flr_pose T_start, T_first; /* of the part; of a relative device */
-    bool placed;               /* T_first is known */
+    flr_stepper stepper;
     flr_loop *loop;
     uint64_t frames; /* to be done */
     bool given_up;   /* voxels did not come */
-    bool begun;      /* first_ns is known */
     flr_histogram points, times;
     flr_run_result result;
 } run_runner;
@@ -116,8 +113,8 @@ static void record(run_runner *r, const flr_loop_frame *frame, const flr_world_i
 {
     const flr_pager_stats paging = flr_stage_paging(r->def->stage);
     flr_record_contact list[RUN_CONTACTS];
-    flr_record_frame head = flr_recorded_frame(f, &paging, r->result.waits.ended);
-    head.time_ns = frame->time_ns - r->first_ns;
+    flr_record_frame head = flr_recorded_frame(f, &paging, r->stepper.waits.ended);
+    head.time_ns = frame->time_ns - r->stepper.first_ns;
     head.compute_us = (double)took * 1e-3;
     head.wakeup_us = r->def->paced ? (double)(began - frame->time_ns) * 1e-3 : 0;
     head.contacts_given = list_contacts(r->world, list);
@@ -132,64 +129,26 @@ static void record(run_runner *r, const flr_loop_frame *frame, const flr_world_i
     flr_recorder_push(r->recorder, &head, &hand, r->parts, list);
 }
 
-/* Where the hand is. A device that stands on a table knows nothing of the scene: its axes are the
- * world's, and its first pose is that of the part. */
-static flr_pose place_hand(run_runner *r, const flr_device_sample *sample)
-{
-    flr_pose T = sample->T_base_grip;
-    if (!r->def->relative) return T;
-    if (sample->number == 0) return r->T_start; // nothing came yet
-    if (!r->placed) {
-        r->placed = true;
-        r->T_first = T;
-    }
-    flr_quat turned = flr_quat_mul(T.q, flr_quat_conjugate(r->T_first.q));
-    return flr_pose_make(flr_vec3_add(r->T_start.p, flr_vec3_sub(T.p, r->T_first.p)),
-                         flr_quat_normalize(flr_quat_mul(turned, r->T_start.q)));
-}
-
 static void poll_pagers(const flr_stage *stage)
 {
     for (uint32_t i = 0; i < stage->parts.count; i++)
         if (stage->parts.list[i].shape->pager) flr_pager_poll(stage->parts.list[i].shape->pager);
 }
 
-/* A step of the world. Where voxels that it needs are not in memory it does not happen: paced, it is tried again in the next
- * frame and the device gets nothing meanwhile; else the frame is done again a moment later, since nobody waits for it, and all goes
- * on as if they had been there. After PATIENCE seconds the run ends. */
-static bool step_world(run_runner *r, flr_loop_frame *frame, const flr_world_input *input,
-                       flr_world_frame *f)
+/* Where voxels that the step needs are not in memory it does not happen: paced, it is tried again in the next frame and the device
+ * gets nothing meanwhile; else the frame is done again a moment later, since nobody waits for it, and all goes on as if they had
+ * been there. After PATIENCE seconds the run ends. */
+static void do_again(run_runner *r, flr_loop_frame *frame)
 {
-    if (r->def->single) poll_pagers(r->def->stage);
-    flr_world_step(r->world, input, f);
-    int64_t now = r->def->paced ? frame->time_ns : flr_clock_ns(r->def->env);
-    double lasts = flr_pager_waits_note(&r->result.waits, f->missing, now);
-    if (!f->missing) return true;
-    if (lasts >= RUN_PATIENCE) {
+    const flr_pager_waits *waits = &r->stepper.waits;
+    if (1e-9 * (double)(waits->last_ns - waits->since_ns) >= RUN_PATIENCE) {
         r->given_up = true;
         flr_loop_end(r->loop);
     } else if (!r->def->paced) {
-        flr_sleep_until(r->def->env, now + 200000);
+        flr_sleep_until(r->def->env, flr_clock_ns(r->def->env) + 200000);
     }
+    r->stepper.hands[0].seen = r->stepper.hands[0].seen_before;
     frame->again = true;
-    return false;
-}
-
-/* Reads the device's sample; returns the input of the world. A repeated run takes what was sent from the recording. */
-static flr_world_input read_hand(run_runner *r, const flr_loop_frame *frame)
-{
-    const flr_device_sample *sample = &frame->samples[0];
-    flr_world_input input = {.T_world_hand = place_hand(r, sample),
-                             .twist = sample->twist,
-                             .has_twist = sample->has_twist,
-                             .fresh = sample->number > r->seen,
-                             .has_sent = true,
-                             .sent = frame->sent[0]};
-    if (r->def->said) {
-        input.has_sent = r->def->said[r->result.frames].has_sent;
-        input.sent = r->def->said[r->result.frames].sent;
-    }
-    return input;
 }
 
 /* Reads where bodies are; writes the caller's list of poses. */
@@ -200,28 +159,32 @@ static void keep_poses(const run_runner *r)
         to[i] = flr_world_body(r->world, r->moving[i])->T_world_part;
 }
 
-/* The stages of a frame, as in flr_stepper_step(). */
+/* After every step of the world (flr_stepper_step). Reads what it found; counts, records and tells the caller. */
+static void stepped(void *context, flr_loop_frame *frame, const flr_world_input *input,
+                    int64_t began)
+{
+    run_runner *r = context;
+    const flr_world_frame *f = &r->stepper.frame;
+    if (f->missing) {
+        do_again(r, frame);
+        return;
+    }
+    int64_t took = flr_clock_ns(r->def->env) - began;
+    flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
+    if (r->result.frames == 0) r->result.first = f->number;
+    if (r->stepper.said) r->stepper.said++;
+    if (r->def->poses) keep_poses(r);
+    count(r, f);
+    if (r->recorder) record(r, frame, input, f, began, took);
+    if (r->def->seen) r->def->seen(r->def->context, f);
+}
+
+/* A frame: between frames pagers are served, where no other thread does it. */
 static bool step(void *context, flr_loop_frame *frame)
 {
     run_runner *r = context;
-    if (!r->begun) r->first_ns = frame->time_ns;
-    r->begun = true;
-    flr_world_input input = read_hand(r, frame);
-    flr_world_frame f;
-    int64_t began = flr_clock_ns(r->def->env);
-    if (!step_world(r, frame, &input, &f)) return false;
-    int64_t took = flr_clock_ns(r->def->env) - began;
-    flr_histogram_add(&r->times, (uint64_t)(took > 0 ? took : 0));
-    r->seen = frame->samples[0].number;
-    if (r->result.frames == 0) r->result.first = f.number;
-    frame->wrenches[0] = flr_world_wrench(r->world, 0);
-    frame->notes[0] = f.points_tested;
-    frame->notes[1] = f.contacts;
-    if (r->def->poses) keep_poses(r);
-    count(r, &f);
-    if (r->recorder) record(r, frame, &input, &f, began, took);
-    if (r->def->seen) r->def->seen(r->def->context, &f);
-    return true;
+    if (r->def->single) poll_pagers(r->def->stage);
+    return flr_stepper_step(&r->stepper, frame);
 }
 
 /* ---- around it ---- */
@@ -238,9 +201,20 @@ static flr_result make_ready(run_runner *r, flr_error *error)
         if (flr_stage_moves(stage, i)) r->moving[r->moving_count++] = i;
     r->result.lower = r->result.upper = INFINITY;
     r->result.sunk = UINT32_MAX;
+    flr_stepper *f = &r->stepper;
+    f->env = r->def->env;
+    f->hand_count = 1;
+    f->instance = stage->instance;
+    f->paced = r->def->paced;
+    f->stepped = stepped;
+    f->run = r;
+    f->said = r->def->said;
+    flr_stepper_hand *hand = &f->hands[0];
     bool grips = flr_world_tool(r->world, 0) == FLR_TOOL_GRIP;
-    r->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
-    if (grips && !r->def->resume && !flr_world_grab(r->world, 0, r->def->part))
+    hand->base = r->def->relative ? FLR_HAND_FRAME_RELATIVE : FLR_HAND_FRAME_WORLD;
+    hand->T_start = grips ? flr_world_body(r->world, r->def->part)->T_world_part : r->def->T_point;
+    hand->touched = hand->held = FLR_ENGINE_NONE;
+    if (grips && !r->def->resume && !flr_stepper_grab(f, 0, r->def->part, NULL, false))
         return flr_fail(error, FLR_BAD_ARGUMENT, "part %u cannot be picked up", r->def->part);
     if (!r->def->record) return FLR_OK;
     flr_recorder_def recorder = flr_default_recorder_def();
@@ -372,6 +346,7 @@ static void conclude(run_runner *r, flr_loop *loop)
 {
     flr_run_result *to = &r->result;
     to->pager = flr_stage_paging(r->def->stage);
+    to->waits = r->stepper.waits;
     flr_loop_get_stats(loop, &to->loop);
     flr_guard_stats guard = flr_guard_get_stats(flr_loop_guard(loop, 0));
     const flr_passivity *port = flr_world_passivity(r->world, 0);
@@ -414,10 +389,15 @@ static flr_result resume(run_runner *r, flr_loop *loop, flr_error *error)
         r->result.first = state.done;
         /* a device on a table is somewhere else by now: it takes the part where that is */
         bool stays = !r->def->relative;
-        r->seen = stays ? state.seen : 0;
-        r->first_ns = state.first_ns;
-        r->begun = stays && !r->def->paced;
-        if (stays) r->T_start = state.T_start, r->T_first = state.T_first, r->placed = state.placed;
+        flr_stepper_hand *hand = &r->stepper.hands[0];
+        hand->seen = stays ? state.seen : 0;
+        uint32_t held = flr_world_held(r->world, 0);
+        if (held != FLR_NO_PART) hand->held = r->stepper.instance->ids[held];
+        r->stepper.first_ns = state.first_ns;
+        r->stepper.begun = stays && !r->def->paced;
+        if (stays)
+            hand->T_start = state.T_start, hand->T_first = state.T_first,
+            hand->placed = state.placed;
     }
     flr_run_state_free(&state);
     return result;
@@ -427,13 +407,14 @@ static flr_result keep(run_runner *r, flr_loop *loop, flr_error *error)
 {
     const char *path = r->def->state;
     if (!path || (r->def->only_if_given_up && !r->given_up)) return FLR_OK;
+    const flr_stepper_hand *hand = &r->stepper.hands[0];
     flr_run_state state = {.identity = r->def->identity,
                            .done = r->def->frames - r->frames + r->result.frames,
-                           .seen = r->seen,
-                           .first_ns = r->first_ns,
-                           .T_start = r->T_start,
-                           .T_first = r->placed ? r->T_first : flr_pose_identity(),
-                           .placed = r->placed,
+                           .seen = hand->seen,
+                           .first_ns = r->stepper.first_ns,
+                           .T_start = hand->T_start,
+                           .T_first = hand->placed ? hand->T_first : flr_pose_identity(),
+                           .placed = hand->placed,
                            .world_size = flr_world_state_size(r->world),
                            .loop_size = flr_loop_state_size(loop)};
     state.world = malloc(state.world_size);

@@ -38,10 +38,36 @@ uint32_t flr_stepper_find_touched(const flr_stepper *f, flr_vec3 point)
     return found;
 }
 
-static flr_pose in_world(const flr_stepper_hand *h, flr_pose T_base_grip)
+/* Where the hand is. */
+static flr_pose in_world(flr_stepper_hand *h, flr_pose T_base_grip)
 {
-    T_base_grip.p = flr_vec3_scale(T_base_grip.p, h->scale);
-    return flr_pose_mul(h->T_world_base, T_base_grip);
+    flr_pose T = T_base_grip;
+    if (h->base == FLR_HAND_FRAME_WORLD) return T;
+    if (h->base == FLR_HAND_FRAME_BASE) {
+        T.p = flr_vec3_scale(T.p, h->scale);
+        return flr_pose_mul(h->T_world_base, T);
+    }
+    if (!h->placed) h->T_first = T;
+    h->placed = true;
+    flr_quat turned = flr_quat_mul(T.q, flr_quat_conjugate(h->T_first.q));
+    return flr_pose_make(flr_vec3_add(h->T_start.p, flr_vec3_sub(T.p, h->T_first.p)),
+                         flr_quat_normalize(flr_quat_mul(turned, h->T_start.q)));
+}
+
+/* A wrench in the world that the device got in its base frame. */
+static flr_wrench wrench_in_world(const flr_stepper_hand *h, const flr_wrench *wrench)
+{
+    flr_quat q = h->T_world_base.q;
+    if (h->base != FLR_HAND_FRAME_BASE) return *wrench;
+    return (flr_wrench){flr_quat_rotate(q, wrench->torque), flr_quat_rotate(q, wrench->force)};
+}
+
+static flr_twist twist_in_world(const flr_stepper_hand *h, const flr_twist *twist)
+{
+    flr_quat q = h->T_world_base.q;
+    if (h->base != FLR_HAND_FRAME_BASE) return *twist;
+    return (flr_twist){flr_quat_rotate(q, twist->angular),
+                       flr_vec3_scale(flr_quat_rotate(q, twist->linear), h->scale)};
 }
 
 /* What the device of a hand says, for the world. */
@@ -50,22 +76,18 @@ static flr_world_input read_hand(flr_stepper_hand *h, const flr_device_sample *s
 {
     bool fresh = sample->number != h->seen && sample->number > 0;
     if (sample->number == 0) h->present = false; /* another device that has said nothing yet */
+    h->seen_before = h->seen;
     h->seen = sample->number;
     if (fresh) {
         h->T_world_hand = in_world(h, sample->T_base_grip);
         h->present = true;
     }
-    flr_quat q = h->T_world_base.q;
-    flr_world_input input = {
-        .T_world_hand = h->T_world_hand,
-        .has_twist = sample->has_twist && fresh,
-        .fresh = fresh,
-        .has_sent = true,
-        .sent = {flr_quat_rotate(q, sent->torque), flr_quat_rotate(q, sent->force)}};
-    if (input.has_twist)
-        input.twist =
-            (flr_twist){flr_quat_rotate(q, sample->twist.angular),
-                        flr_vec3_scale(flr_quat_rotate(q, sample->twist.linear), h->scale)};
+    flr_world_input input = {.T_world_hand = h->T_world_hand,
+                             .has_twist = sample->has_twist && fresh,
+                             .fresh = fresh,
+                             .has_sent = true,
+                             .sent = wrench_in_world(h, sent)};
+    if (input.has_twist) input.twist = twist_in_world(h, &sample->twist);
     if (h->anew && h->present) input.fresh = true;
     h->anew = false;
     return input;
@@ -125,6 +147,9 @@ static void read_hands(flr_stepper *f, const flr_loop_frame *frame, flr_world_in
 {
     for (uint32_t h = 0; h < f->hand_count; h++)
         inputs[h] = read_hand(&f->hands[h], &frame->samples[h], &frame->sent[h]);
+    if (!f->said) return;
+    inputs[0].has_sent = f->said->has_sent;
+    inputs[0].sent = f->said->sent;
 }
 
 /* Reads buttons and where parts are; writes what hands touch, and grabs and releases parts. */
@@ -142,7 +167,7 @@ static void step_world(flr_stepper *f, const flr_loop_frame *frame, int64_t bega
     flr_world_step(f->instance->world, inputs, &f->frame);
     // frames of a loop that runs free take no time, and the disk takes its own
     flr_pager_waits_note(&f->waits, f->frame.missing, f->paced ? frame->time_ns : began);
-    if (f->frame.missing) wait_for_voxels(f);
+    if (f->frame.missing && !f->stepped) wait_for_voxels(f);
     f->faults = f->frame.faults;
     if (f->faults & ~before)
         flr_stepper_notify(f,
@@ -155,8 +180,10 @@ static void give_forces(const flr_stepper *f, flr_loop_frame *frame)
     for (uint32_t h = 0; h < f->hand_count; h++) {
         flr_wrench given = flr_world_wrench(f->instance->world, h);
         flr_quat q = f->hands[h].T_world_base.q;
-        frame->wrenches[h] = (flr_wrench){flr_quat_rotate_inverse(q, given.torque),
-                                          flr_quat_rotate_inverse(q, given.force)};
+        frame->wrenches[h] = given;
+        if (f->hands[h].base == FLR_HAND_FRAME_BASE)
+            frame->wrenches[h] = (flr_wrench){flr_quat_rotate_inverse(q, given.torque),
+                                              flr_quat_rotate_inverse(q, given.force)};
     }
 }
 
@@ -181,10 +208,11 @@ bool flr_stepper_step(void *stepper, flr_loop_frame *frame)
         flr_stepper_follow(f, began); /* remote couplings: remote_samples.c */
         step_world(f, frame, began, inputs);
         give_forces(f, frame);
+        if (f->stepped) f->stepped(f->run, frame, inputs, began); /* run.c */
     } else {
         stand_still(f, frame);
     }
-    flr_stepper_publish(f, frame); /* snapshot.c */
+    if (frame->state) flr_stepper_publish(f, frame); /* snapshot.c */
     bool missing = f->instance->world && f->frame.missing;
     if (f->tap && f->instance->world && !f->paused && !missing)
         flr_recording_tap_frame(f, frame, inputs, began); /* recording_tap.c */

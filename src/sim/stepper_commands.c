@@ -13,6 +13,7 @@ void flr_stepper_notify(flr_stepper *f, flr_notice notice)
     bool news = notice.kind == FLR_NOTICE_GRABBED || notice.kind == FLR_NOTICE_RELEASED ||
                 notice.kind == FLR_NOTICE_FAULT || notice.kind == FLR_NOTICE_WAITING ||
                 notice.kind == FLR_NOTICE_PLACED || notice.kind == FLR_NOTICE_UNDONE;
+    if (!f->notices) return; /* a run without an engine */
     if (news && flr_ring_count(f->notices) + KEPT_FREE > flr_ring_capacity(f->notices)) {
         atomic_fetch_add_explicit(&f->notices_lost, 1, memory_order_relaxed);
         return;

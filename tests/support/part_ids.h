@@ -2,7 +2,7 @@
 #ifndef FLR_TEST_PART_IDS_H
 #define FLR_TEST_PART_IDS_H
 
-#include "sim/ids.h"
+#include "feeler/ids.h"
 #include "support/test.h"
 
 #define assert_part_equal(a, b)                                                                    \

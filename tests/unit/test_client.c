@@ -377,43 +377,56 @@ static void a_session(void **state)
     flr_error error;
     assert_true(flr_client_connected(client));
     assert_int_equal(flr_client_part_count(client), 2);
-    assert_int_equal(flr_client_find(client, "pump"), 1);
-    assert_int_equal(flr_client_find(client, "nothing"), FLR_CLIENT_NONE);
+    const flr_part_id pump = flr_client_find(client, "pump"), bay = flr_client_find(client, "bay");
+    assert_int_equal(pump.index, 1);
+    assert_false(flr_is_part(flr_client_find(client, "nothing")));
     flr_client_part part;
     assert_true(flr_client_part_at(client, 0, &part));
     assert_string_equal(part.name, "bay");
     assert_false(flr_client_part_at(client, 2, &part));
 
     // hands: what was moved comes back in a frame
-    assert_ok(flr_client_grab(client, 0, 1, &error), error);
-    assert_int_equal(flr_client_grab(client, 0, 0, &error), FLR_BAD_ARGUMENT);
+    assert_ok(flr_client_grab(client, flr_hand(0), pump, &error), error);
+    assert_int_equal(flr_client_grab(client, flr_hand(0), bay, &error), FLR_BAD_ARGUMENT);
     assert_non_null(strstr(error.message, "does not move"));
     flr_pose T = flr_pose_identity(), got = T;
     T.p.x = 0.25;
-    assert_false(flr_client_hand(client, 99, T, 0));
-    assert_true(flr_client_hand(client, 0, T, 1));
+    assert_false(flr_client_hand(client, flr_hand(99), T, 0));
+    assert_true(flr_client_hand(client, flr_hand(0), T, 1));
     flr_client_frame_state frame;
     for (int i = 0; got.p.x != 0.25 && i < 300000; i++, nap())
-        if (flr_client_frame(client, &frame)) flr_client_pose(client, 1, &got);
+        if (flr_client_frame(client, &frame)) flr_client_pose(client, pump, &got);
     assert_eq(got.p.x, 0.25);
     flr_client_frame(client, &frame);
     assert_false(flr_client_frame(client, &frame)); // nothing newer
     assert_int_equal(frame.hand_count, 1);
-    assert_int_equal(frame.hands[0].held, 1);
+    assert_true(flr_same_part(frame.hands[0].held, pump));
     assert_true(frame.hands[0].wrench.force.z == 2 && frame.lower == 0.002 && isinf(frame.upper));
     flr_client_contact contacts[4];
     assert_int_equal(flr_client_contacts(client, contacts, 4), 1);
     assert_eq(contacts[0].point.x, 0.5);
     assert_eq(contacts[0].depth, 0.25);
-    assert_eq(contacts[0].other, 0);
+    assert_true(flr_same_part(contacts[0].other, bay));
     assert_true(flr_client_part_at(client, 1, &part));
     assert_true(part.colliding && part.held);
-    assert_false(flr_client_pose(client, 77, &got));
-    assert_ok(flr_client_release(client, 0, &error), error);
-    assert_ok(flr_client_place(client, 1, T, &error), error);
+    assert_false(flr_client_pose(client, (flr_part_id){77, pump.generation}, &got));
+    assert_ok(flr_client_release(client, flr_hand(0), &error), error);
+    assert_ok(flr_client_place(client, pump, T, &error), error);
     assert_ok(flr_client_reset(client, &error), error);
     assert_ok(flr_client_undo(client, 1, &error), error);
-    assert_ok(flr_client_remove(client, 1, &error), error);
+    assert_ok(flr_client_remove(client, pump, &error), error);
+
+    // parts of another scene are nobody's, whatever has their index now
+    const flr_part_id old = {pump.index, pump.generation + 1};
+    assert_false(flr_client_pose(client, old, &got));
+    assert_int_equal(flr_client_grab(client, flr_hand(0), old, &error), FLR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "a scene that is gone"));
+    assert_int_equal(flr_client_grab_at(client, flr_hand(0), old, T, &error), FLR_NOT_FOUND);
+    assert_int_equal(flr_client_place(client, old, T, &error), FLR_NOT_FOUND);
+    assert_int_equal(flr_client_remove(client, old, &error), FLR_NOT_FOUND);
+    flr_client_clearance clearance;
+    assert_int_equal(flr_client_get_clearance(client, bay, old, true, &clearance, &error),
+                     FLR_NOT_FOUND);
 
     // parameters, clearance
     double value;
@@ -421,12 +434,11 @@ static void a_session(void **state)
     assert_eq(value, 2);
     assert_int_equal(flr_client_get(client, "colour", &value, &error), FLR_NOT_FOUND);
     assert_ok(flr_client_set(client, "stiffness", 500, &error), error);
-    flr_client_clearance clearance;
-    assert_ok(flr_client_get_clearance(client, 1, FLR_CLIENT_NONE, true, &clearance, &error),
+    assert_ok(flr_client_get_clearance(client, bay, FLR_NO_PART_ID, true, &clearance, &error),
               error);
     assert_eq(clearance.lower, 0.001);
     assert_eq(clearance.to.x, 0.5);
-    assert_eq(clearance.other, 0);
+    assert_true(flr_same_part(clearance.other, bay));
     flr_client_close(client);
     flr_client_close(NULL);
 }
@@ -449,12 +461,12 @@ static void meshes(void **state)
                             .kind = FLR_CLIENT_MOVABLE,
                             .voxel = 0.001,
                             .T_world_part = flr_pose_identity()};
-    uint32_t part = 0;
+    flr_part_id part = FLR_NO_PART_ID;
     assert_ok(flr_client_add_mesh(client, &mesh, 5, &part, &error), error);
-    assert_int_equal(part, 3);
+    assert_int_equal(part.index, 3);
     assert_int_equal(fake.vertices, VERTICES);
     assert_int_equal(fake.indices, 3 * TRIANGLES);
-    assert_int_equal(flr_client_find(client, "block"), 3);
+    assert_true(flr_same_part(flr_client_find(client, "block"), part));
 
     // what a worker could not do, and what is no mesh
     mesh.voxel = 666;
@@ -465,7 +477,7 @@ static void meshes(void **state)
     assert_non_null(strstr(error.message, "triangle 1 names vertex 70000"));
     mesh.triangle_count = 0;
     assert_int_equal(flr_client_add_mesh(client, &mesh, 5, &part, &error), FLR_BAD_ARGUMENT);
-    assert_int_equal(part, 3);
+    assert_int_equal(part.index, 3);
     flr_client_close(client);
     free(vertices);
     free(indices);

@@ -1,6 +1,7 @@
-/* flr_protocol_gen TEMPLATES TREE: writes the files that follow from messages.def into a source tree
+/* flr_protocol_gen TEMPLATES TREE [FOLDER]: writes the files that follow from messages.def into a source tree, or only those in a
+ * folder of it
  *
- * Each is a template in which lines @NAME@ are replaced. */
+ * Each is a template in which lines @NAME@ are replaced. A file that is there and right stays as it is, also its time. */
 #include "protocol/gen/generate.h"
 
 #include <stdlib.h>
@@ -44,21 +45,42 @@ static char *fill(const char *path, size_t *size)
     return text;
 }
 
+/* is this the text of that file? */
+static bool has(const char *path, const char *text, size_t size)
+{
+    FILE *in = fopen(path, "r");
+    if (!in) return false;
+    char *there = malloc(size + 1);
+    bool same = there && fread(there, 1, size + 1, in) == size && memcmp(there, text, size) == 0;
+    free(there);
+    fclose(in);
+    return same;
+}
+
+static bool put(const char *path, const char *text, size_t size)
+{
+    if (has(path, text, size)) return true;
+    FILE *out = fopen(path, "w");
+    bool written = out && fwrite(text, 1, size, out) == size;
+    if (out && fclose(out) != 0) written = false;
+    return written;
+}
+
 int main(int count, char **arguments)
 {
-    if (count != 3) {
-        fprintf(stderr, "flr_protocol_gen TEMPLATES TREE\n");
+    if (count != 3 && count != 4) {
+        fprintf(stderr, "flr_protocol_gen TEMPLATES TREE [FOLDER]\n");
         return 2;
     }
+    const char *folder = count == 4 ? arguments[3] : "";
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (strncmp(files[i].to, folder, strlen(folder)) != 0) continue;
         char from[4096], to[4096];
         snprintf(from, sizeof from, "%s/%s", arguments[1], files[i].from);
         snprintf(to, sizeof to, "%s/%s", arguments[2], files[i].to);
         size_t size = 0;
         char *text = fill(from, &size);
-        FILE *out = text ? fopen(to, "w") : NULL;
-        bool written = out && fwrite(text, 1, size, out) == size;
-        if (out && fclose(out) != 0) written = false;
+        bool written = text && put(to, text, size);
         free(text);
         if (!written) {
             fprintf(stderr, "flr_protocol_gen: cannot make %s from %s\n", to, from);

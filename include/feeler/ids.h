@@ -1,15 +1,14 @@
-/* ids.h: names parts, meshes and hands of an engine across every boundary of the simulation.
+/* feeler/ids.h: names parts, meshes and hands of a running simulation: in a controller, and for its clients.
  *
- *     flr_part_id part = flr_engine_part_id(engine, message->part);     from the wire
- *     flr_engine_grab(engine, flr_hand(0), part, &error);
- *     message.part = part.index;                                        to the wire
+ *     flr_part_id part = flr_client_find(client, "pump");
+ *     flr_client_grab(client, flr_hand(0), part, &error);
  *
- * An index is never used again within a scene, so on the wire it is enough. Between scenes the generation tells: an id of a scene that
+ * On the wire an id is its index, which is never used again within a scene. Between scenes the generation tells: an id of a scene that
  * is gone names nothing, whatever has its index now. A type for each kind, so that a hand is never taken for a part.
  *
  * Plain values. Thread: any; RT safe. */
-#ifndef FLR_SIM_IDS_H
-#define FLR_SIM_IDS_H
+#ifndef FEELER_IDS_H
+#define FEELER_IDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
