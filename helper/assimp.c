@@ -244,14 +244,24 @@ static flr_pose pose_of(const matrix *a, double unit)
     return pose;
 }
 
+/* A shape that was collected: the meshes of a node, and what its placement does beyond a rigid motion. */
+typedef struct assimp_shape {
+    const struct aiNode *node; /* whose meshes these are */
+    matrix change;
+    uint32_t number;
+} assimp_shape;
+
 typedef struct assimp_walk {
     const struct aiScene *scene;
     flr_collect *collect;
     double unit;
+    bool linear; /* colours are linear, not sRGB */
+    assimp_shape *shapes;
+    size_t shape_count, shape_room;
 } assimp_walk;
 
-/* one mesh where a node puts it */
-static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *T_mesh_node)
+/* one mesh of a shape, in the shape's frame */
+static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *change)
 {
     flr_collect *collect = w->collect;
     size_t room = 0;
@@ -261,13 +271,12 @@ static void add_mesh(assimp_walk *w, const struct aiMesh *mesh, const matrix *T_
                        (double)mesh->mVertices[i].z};
         double p[3];
         for (int k = 0; k < 3; ++k)
-            p[k] = (T_mesh_node->m[k][0] * v[0] + T_mesh_node->m[k][1] * v[1] +
-                    T_mesh_node->m[k][2] * v[2] + T_mesh_node->m[k][3]) *
+            p[k] = (change->m[k][0] * v[0] + change->m[k][1] * v[1] + change->m[k][2] * v[2]) *
                    w->unit;
         index[i] = flr_collect_vertex(collect, (flr_vec3){p[0], p[1], p[2]});
     }
     // a mirrored node would turn the surface inside out
-    bool mirrored = determinant(T_mesh_node) < 0;
+    bool mirrored = determinant(change) < 0;
     for (unsigned i = 0; i < mesh->mNumFaces; ++i) {
         const struct aiFace *face = &mesh->mFaces[i];
         if (face->mNumIndices < 3) {
@@ -291,20 +300,104 @@ static const char *name_of(const assimp_walk *w, const struct aiNode *node)
 {
     const char *name = node->mName.data;
     if (name[0] && name[0] != '<') return name;
+    if (node->mNumMeshes == 0 || node->mMeshes[0] >= w->scene->mNumMeshes) return "";
     name = w->scene->mMeshes[node->mMeshes[0]]->mName.data;
     return name[0] != '<' ? name : "";
 }
 
-static void add_node(assimp_walk *w, const struct aiNode *node, const matrix *T_mesh_parent)
+static double gamma_of(double linear)
+{
+    return linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
+}
+
+/* the colour of most of a node's triangles; FLR_STREAM_NONE where no material states one */
+static uint32_t colour_of(const assimp_walk *w, const struct aiNode *node)
+{
+    const struct aiMesh *largest = NULL;
+    for (unsigned i = 0; i < node->mNumMeshes; ++i) {
+        if (node->mMeshes[i] >= w->scene->mNumMeshes) continue;
+        const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
+        if (!largest || mesh->mNumFaces > largest->mNumFaces) largest = mesh;
+    }
+    if (!largest || largest->mMaterialIndex >= w->scene->mNumMaterials) return FLR_STREAM_NONE;
+    const struct aiMaterial *material = w->scene->mMaterials[largest->mMaterialIndex];
+    struct aiString name = {0};
+    struct aiColor4D c;
+    // what assimp makes up where the file has no material
+    if (aiGetMaterialString(material, AI_MATKEY_NAME, &name) == aiReturn_SUCCESS &&
+        strcmp(name.data, "DefaultMaterial") == 0)
+        return FLR_STREAM_NONE;
+    if (aiGetMaterialColor(material, AI_MATKEY_COLOR_DIFFUSE, &c) != aiReturn_SUCCESS)
+        return FLR_STREAM_NONE;
+    double r = (double)c.r, g = (double)c.g, b = (double)c.b;
+    return w->linear ? flr_collect_colour(gamma_of(r), gamma_of(g), gamma_of(b))
+                     : flr_collect_colour(r, g, b);
+}
+
+/* what a placement does to the shape: identity for a rigid one, whose turn `pose` has */
+static matrix reshaping(const matrix *a, const flr_pose *pose)
+{
+    matrix change = *a;
+    for (int i = 0; i < 3; ++i) change.m[i][3] = 0;
+    flr_quat q = pose->q;
+    double r[3][3] = {{1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y - q.w * q.z), 2 * (q.x * q.z + q.w * q.y)},
+                      {2 * (q.x * q.y + q.w * q.z), 1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z - q.w * q.x)},
+                      {2 * (q.x * q.z - q.w * q.y), 2 * (q.y * q.z + q.w * q.x), 1 - 2 * (q.x * q.x + q.y * q.y)}};
+    matrix rest = {0};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k) rest.m[i][j] += r[k][i] * change.m[k][j];
+    // single precision of the file: what is nearly identity is that
+    double off = 0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) off = fmax(off, fabs(rest.m[i][j] - (i == j)));
+    if (off < 1e-6) return (matrix){{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    return rest;
+}
+
+static bool same_meshes(const struct aiNode *a, const struct aiNode *b)
+{
+    return a->mNumMeshes == b->mNumMeshes &&
+           memcmp(a->mMeshes, b->mMeshes, a->mNumMeshes * sizeof *a->mMeshes) == 0;
+}
+
+/* the number of a node's shape, which is collected where it is met for the first time */
+static uint32_t shape_of(assimp_walk *w, const struct aiNode *node, const matrix *change,
+                         const char *name)
+{
+    for (size_t i = 0; i < w->shape_count; ++i)
+        if (same_meshes(w->shapes[i].node, node) &&
+            memcmp(&w->shapes[i].change, change, sizeof *change) == 0)
+            return w->shapes[i].number;
+    w->shapes = flr_collect_grow(w->shapes, &w->shape_room, w->shape_count + 1, sizeof *w->shapes);
+    uint32_t number = flr_collect_shape(w->collect, name);
+    w->shapes[w->shape_count++] = (assimp_shape){node, *change, number};
+    for (unsigned i = 0; i < node->mNumMeshes; ++i)
+        if (node->mMeshes[i] < w->scene->mNumMeshes)
+            add_mesh(w, w->scene->mMeshes[node->mMeshes[i]], change);
+    return number;
+}
+
+static void add_node(assimp_walk *w, const struct aiNode *node, const matrix *T_mesh_parent,
+                     uint32_t parent)
 {
     matrix T_parent_node = from_assimp(&node->mTransformation);
     matrix T_mesh_node = multiply(T_mesh_parent, &T_parent_node);
-    bool meshes = node->mNumMeshes > 0 && node->mMeshes[0] < w->scene->mNumMeshes;
-    if (meshes) flr_collect_group(w->collect, name_of(w, node), pose_of(&T_mesh_node, w->unit));
-    for (unsigned i = 0; meshes && i < node->mNumMeshes; ++i)
-        if (node->mMeshes[i] < w->scene->mNumMeshes)
-            add_mesh(w, w->scene->mMeshes[node->mMeshes[i]], &T_mesh_node);
-    for (unsigned i = 0; i < node->mNumChildren; ++i) add_node(w, node->mChildren[i], &T_mesh_node);
+    const char *name = name_of(w, node);
+    flr_stream_node made = {.parent = parent,
+                            .group = FLR_STREAM_NONE,
+                            .colour = FLR_STREAM_NONE,
+                            .T_root_node = pose_of(&T_mesh_node, w->unit)};
+    if (node->mNumMeshes > 0 && node->mMeshes[0] < w->scene->mNumMeshes) {
+        matrix change = reshaping(&T_mesh_node, &made.T_root_node);
+        made.group = shape_of(w, node, &change, name);
+        made.colour = colour_of(w, node);
+    }
+    // the root that assimp puts above everything is no part of the file
+    bool wrapper = !node->mParent && made.group == FLR_STREAM_NONE;
+    uint32_t number = wrapper ? FLR_STREAM_NONE : flr_collect_node(w->collect, name, made);
+    for (unsigned i = 0; i < node->mNumChildren; ++i)
+        add_node(w, node->mChildren[i], &T_mesh_node, number);
 }
 
 /* Readers of formats with z up (3DS, DXF, …) turn their scene to y up. Coordinates shall stay as
@@ -403,8 +496,11 @@ flr_result flr_assimp_read(const flr_import_job *job, flr_collect *collect)
         return flr_collect_fail(collect, FLR_BAD_INPUT,
                                 "its polygons cannot be cut into triangles" FLR_ADVICE);
     matrix start = undo_turn(scene, ending_of(job->name));
-    assimp_walk w = {scene, collect, unit};
-    add_node(&w, scene->mRootNode, &start);
+    const char *ending = ending_of(job->name);
+    bool gltf = strcasecmp(ending, "gltf") == 0 || strcasecmp(ending, "glb") == 0;
+    collect->content.head.up = flr_up_of_file(ending, job->bytes, job->size);
+    assimp_walk w = {.scene = scene, .collect = collect, .unit = unit, .linear = gltf};
+    add_node(&w, scene->mRootNode, &start, FLR_STREAM_NONE);
     // the process ends next, so nobody needs the scene's memory back
     return FLR_OK;
 }

@@ -33,23 +33,57 @@ static uint32_t add_name(flr_collect *collect, const char *name)
     return (uint32_t)at;
 }
 
-void flr_collect_group(flr_collect *collect, const char *name, flr_pose T_mesh_group)
+uint32_t flr_collect_shape(flr_collect *collect, const char *name)
 {
     flr_stream_content *content = &collect->content;
     size_t count = (size_t)content->head.group_count;
-    // a part without triangles makes room for the next
-    if (count > 0 && content->groups[count - 1].triangle_count == 0) {
-        content->head.names_size = content->groups[count - 1].name;
-        --count;
-    }
     content->groups =
         flr_collect_grow(content->groups, &collect->group_room, count + 1, sizeof *content->groups);
     content->groups[count] = (flr_mesh_group){
         .name = add_name(collect, name ? name : ""),
         .first_triangle = (uint32_t)content->head.triangle_count,
-        .T_mesh_group = T_mesh_group,
+        .T_mesh_group = {.q.w = 1},
     };
     content->head.group_count = count + 1;
+    return (uint32_t)count;
+}
+
+uint32_t flr_collect_node(flr_collect *collect, const char *name, flr_stream_node node)
+{
+    flr_stream_content *content = &collect->content;
+    size_t count = (size_t)content->head.node_count;
+    content->nodes =
+        flr_collect_grow(content->nodes, &collect->node_room, count + 1, sizeof *content->nodes);
+    node.name = add_name(collect, name ? name : "");
+    content->nodes[count] = node;
+    content->head.node_count = count + 1;
+    return (uint32_t)count;
+}
+
+void flr_collect_note(flr_collect *collect, const char *format, ...)
+{
+    enum { MAX_NOTES = 900, MAX_NOTE = 1000 };
+    flr_stream_content *content = &collect->content;
+    if (content->warnings++ >= MAX_NOTES) return;
+    content->notes = flr_collect_grow(content->notes, &collect->notes_room,
+                                      content->notes_size + MAX_NOTE, 1);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(content->notes + content->notes_size, MAX_NOTE, format, arguments);
+    va_end(arguments);
+    content->notes_size += strlen(content->notes + content->notes_size) + 1;
+}
+
+uint32_t flr_collect_colour(double red, double green, double blue)
+{
+    double parts[3] = {red, green, blue};
+    uint32_t colour = 0;
+    for (int i = 0; i < 3; ++i) {
+        // written so that NaN becomes 0
+        double part = parts[i] > 0 ? (parts[i] < 1 ? parts[i] : 1) : 0;
+        colour = colour << 8 | (uint32_t)(part * 255 + 0.5);
+    }
+    return colour;
 }
 
 uint32_t flr_collect_vertex(flr_collect *collect, flr_vec3 vertex)
@@ -115,49 +149,6 @@ flr_result flr_collect_fail(flr_collect *collect, flr_result code, const char *f
 
 /* ---- finishing ---- */
 
-typedef struct numbered {
-    const char *name;
-    uint32_t group;
-} numbered;
-
-static int by_name(const void *a, const void *b)
-{
-    const numbered *left = a, *right = b;
-    int order = strcmp(left->name, right->name);
-    return order ? order : left->group < right->group ? -1 : left->group > right->group;
-}
-
-/* parts of equal name are told apart by a number, in their order */
-static void number_names(flr_collect *collect)
-{
-    flr_stream_content *content = &collect->content;
-    size_t count = (size_t)content->head.group_count, room = 0;
-    char *old = content->names;
-    numbered *order = flr_collect_grow(NULL, &room, count, sizeof *order);
-    for (size_t i = 0; i < count; ++i)
-        order[i] = (numbered){old + content->groups[i].name, (uint32_t)i};
-    qsort(order, count, sizeof *order, by_name);
-
-    content->names = NULL;
-    content->head.names_size = 0;
-    collect->names_room = 0;
-    for (size_t first = 0, next; first < count; first = next) {
-        for (next = first + 1; next < count && !strcmp(order[first].name, order[next].name);)
-            ++next;
-        for (size_t i = first; i < next; ++i) {
-            char name[1100];
-            bool alone = next - first == 1 || !order[i].name[0];
-            if (alone)
-                snprintf(name, sizeof name, "%s", order[i].name);
-            else
-                snprintf(name, sizeof name, "%s:%zu", order[i].name, i - first + 1);
-            content->groups[order[i].group].name = add_name(collect, name);
-        }
-    }
-    free(order);
-    free(old);
-}
-
 flr_result flr_collect_finish(flr_collect *collect, bool tolerant)
 {
     flr_stream_head *head = &collect->content.head;
@@ -167,11 +158,8 @@ flr_result flr_collect_finish(flr_collect *collect, bool tolerant)
                                 collect->trouble);
     if (head->triangle_count == 0)
         return flr_collect_fail(collect, FLR_BAD_INPUT, "the file holds no surfaces" FLR_ADVICE);
-    // the last part may be empty
-    if (collect->content.groups[head->group_count - 1].triangle_count == 0) --head->group_count;
-    if (head->group_count > FLR_STREAM_MAX_GROUPS)
+    if (head->group_count > FLR_STREAM_MAX_GROUPS || head->node_count > FLR_STREAM_MAX_NODES)
         return flr_collect_fail(collect, FLR_TOO_LARGE, "%llu parts are more than feeler takes",
-                                (unsigned long long)head->group_count);
-    number_names(collect);
+                                (unsigned long long)head->node_count);
     return FLR_OK;
 }

@@ -162,7 +162,10 @@ static int run(arguments *a)
     } else {
         if (collect.trouble[0])
             ok = ok && flr_stream_message(&writer, FLR_STREAM_WARNING, FLR_OK, collect.trouble);
-        ok = ok && flr_stream_content_write(&writer, &collect.content);
+        const flr_stream_content *content = &collect.content;
+        for (size_t at = 0; ok && at < content->notes_size; at += strlen(content->notes + at) + 1)
+            ok = flr_stream_message(&writer, FLR_STREAM_WARNING, FLR_OK, content->notes + at);
+        ok = ok && flr_stream_content_write(&writer, content);
     }
     return ok && flr_stream_end(&writer) ? 0 : 1;
 }

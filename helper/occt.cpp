@@ -1,13 +1,11 @@
-// The readers of OpenCASCADE: STEP, IGES, BREP. The only C++ of feeler.
+// The readers of OpenCASCADE: STEP, IGES, BREP. They and their walk are the only C++ of feeler.
 #include "occt.h"
 
-#include <BRepBndLib.hxx>
-#include <BRepMesh_IncrementalMesh.hxx>
+#include "occt_walk.hpp"
+
 #include <BRepTools.hxx>
 #include <BRep_Builder.hxx>
-#include <BRep_Tool.hxx>
 #include <BinTools.hxx>
-#include <Bnd_Box.hxx>
 #include <IGESCAFControl_Reader.hxx>
 #include <IGESData_GlobalSection.hxx>
 #include <IGESData_IGESModel.hxx>
@@ -15,30 +13,19 @@
 #include <Message.hxx>
 #include <Message_Messenger.hxx>
 #include <Message_Printer.hxx>
-#include <Poly_Triangulation.hxx>
 #include <STEPCAFControl_Reader.hxx>
 #include <Standard_Failure.hxx>
 #include <Standard_Version.hxx>
 #include <TColStd_SequenceOfAsciiString.hxx>
-#include <TDF_Label.hxx>
-#include <TDF_LabelSequence.hxx>
-#include <TDataStd_Name.hxx>
 #include <TDocStd_Document.hxx>
-#include <TopExp_Explorer.hxx>
-#include <TopoDS.hxx>
+#include <TopoDS_Iterator.hxx>
 #include <XCAFApp_Application.hxx>
-#include <XCAFDoc_DocumentTool.hxx>
-#include <XCAFDoc_ShapeTool.hxx>
-#include <gp_Quaternion.hxx>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <istream>
 #include <streambuf>
-#include <string>
 #include <strings.h>
-#include <vector>
 
 namespace
 {
@@ -69,126 +56,12 @@ class MemoryBuffer : public std::streambuf
     }
 };
 
-// What is collected and by which rules. Shapes are in millimetres of OpenCASCADE; `metres` is the
-// length of such a millimetre.
-struct Walk {
-    flr_collect *collect;
-    double chord; // metres; 0: by size
-    double metres = 0.001;
-    Handle(XCAFDoc_ShapeTool) tool;
-};
-
-std::string name_of(const TDF_Label &label)
-{
-    Handle(TDataStd_Name) attribute;
-    if (label.IsNull() || !label.FindAttribute(TDataStd_Name::GetID(), attribute)) return "";
-    const TCollection_ExtendedString &text = attribute->Get();
-    std::vector<char> bytes(static_cast<size_t>(text.LengthOfCString()) + 1, 0);
-    char *start = bytes.data();
-    text.ToUTF8CString(start);
-    return bytes.data();
-}
-
-flr_pose pose_of(const gp_Trsf &place, double metres)
-{
-    const gp_XYZ &p = place.TranslationPart();
-    flr_pose pose = {{p.X() * metres, p.Y() * metres, p.Z() * metres}, {1, 0, 0, 0}};
-    // a mirrored or scaled placement has no turn of its own
-    if (place.IsNegative() || std::fabs(place.ScaleFactor() - 1) > 1e-9) return pose;
-    gp_Quaternion q = place.GetRotation();
-    q.Normalize();
-    double sign = q.W() < 0 ? -1 : 1;
-    pose.q = {sign * q.W(), sign * q.X(), sign * q.Y(), sign * q.Z()};
-    return pose;
-}
-
-// how far triangles may stray, in the shape's millimetres
-double tolerance_of(const Walk &walk, const TopoDS_Shape &shape)
-{
-    Bnd_Box box;
-    BRepBndLib::Add(shape, box, Standard_False);
-    double size = box.IsVoid() ? 1 : std::sqrt(box.SquareExtent());
-    if (!(size > 0) || !std::isfinite(size)) size = 1;
-    double chord = walk.chord > 0 ? walk.chord / walk.metres : size / 1000;
-    // finer than this is beyond the modeller's own precision
-    return std::max(chord, size * 1e-6);
-}
-
-void add_face(Walk &walk, const TopoDS_Face &face, const gp_Trsf &place)
-{
-    TopLoc_Location location;
-    Handle(Poly_Triangulation) triangles = BRep_Tool::Triangulation(face, location);
-    if (triangles.IsNull()) {
-        flr_collect_malformed(walk.collect, "a face cannot be cut into triangles");
-        return;
-    }
-    gp_Trsf whole = place * location.Transformation();
-    std::vector<uint32_t> index(static_cast<size_t>(triangles->NbNodes()));
-    for (Standard_Integer i = 1; i <= triangles->NbNodes(); ++i) {
-        gp_Pnt p = triangles->Node(i).Transformed(whole);
-        index[static_cast<size_t>(i - 1)] = flr_collect_vertex(
-            walk.collect, {p.X() * walk.metres, p.Y() * walk.metres, p.Z() * walk.metres});
-    }
-    bool flip = (face.Orientation() == TopAbs_REVERSED) != whole.IsNegative();
-    for (Standard_Integer i = 1; i <= triangles->NbTriangles(); ++i) {
-        Standard_Integer a, b, c;
-        triangles->Triangle(i).Get(a, b, c);
-        if (flip) std::swap(b, c);
-        flr_collect_triangle(walk.collect, index[static_cast<size_t>(a - 1)],
-                             index[static_cast<size_t>(b - 1)], index[static_cast<size_t>(c - 1)]);
-    }
-}
-
-// one part: `shape` in its own frame, `place` where it stands
-void add_part(Walk &walk, const TopoDS_Shape &shape, const TopLoc_Location &place,
-              const std::string &name)
-{
-    if (shape.IsNull()) return;
-    // a part that stands in several places is cut into triangles once
-    if (!BRepTools::Triangulation(shape, Precision::Infinite()))
-        BRepMesh_IncrementalMesh(shape, tolerance_of(walk, shape), Standard_False, 0.5,
-                                 Standard_False);
-    gp_Trsf T_mesh_part = place.Transformation();
-    flr_collect_group(walk.collect, name.c_str(), pose_of(T_mesh_part, walk.metres));
-    for (TopExp_Explorer faces(shape, TopAbs_FACE); faces.More(); faces.Next())
-        add_face(walk, TopoDS::Face(faces.Current()), T_mesh_part);
-}
-
-// a label of the document: an assembly with components, or a part
-void add_label(Walk &walk, const TDF_Label &label, const TopLoc_Location &place, int depth)
-{
-    if (depth > 200) throw Standard_Failure("assemblies are nested too deeply");
-    TDF_Label referred;
-    if (XCAFDoc_ShapeTool::GetReferredShape(label, referred)) {
-        add_label(walk, referred, place * XCAFDoc_ShapeTool::GetLocation(label), depth + 1);
-        return;
-    }
-    if (XCAFDoc_ShapeTool::IsAssembly(label)) {
-        TDF_LabelSequence parts;
-        XCAFDoc_ShapeTool::GetComponents(label, parts);
-        for (TDF_LabelSequence::Iterator part(parts); part.More(); part.Next())
-            add_label(walk, part.Value(), place, depth + 1);
-        return;
-    }
-    TopoDS_Shape shape = XCAFDoc_ShapeTool::GetShape(label);
-    if (shape.IsNull()) return;
-    TopLoc_Location own = shape.Location();
-    add_part(walk, shape.Located(TopLoc_Location()), place * own, name_of(label));
-}
-
-void add_document(Walk &walk, const Handle(TDocStd_Document) & document)
-{
-    walk.tool = XCAFDoc_DocumentTool::ShapeTool(document->Main());
-    TDF_LabelSequence roots;
-    walk.tool->GetFreeShapes(roots);
-    for (TDF_LabelSequence::Iterator root(roots); root.More(); root.Next())
-        add_label(walk, root.Value(), TopLoc_Location(), 0);
-}
-
 Handle(TDocStd_Document) new_document()
 {
     Handle(TDocStd_Document) document;
     XCAFApp_Application::GetApplication()->NewDocument("BinXCAF", document);
+    // a part without a name has none, instead of one like SOLID
+    XCAFDoc_ShapeTool::SetAutoNaming(Standard_False);
     return document;
 }
 
@@ -222,8 +95,8 @@ flr_result read_step(Walk &walk, const flr_import_job *job)
     MemoryBuffer buffer(job->bytes, job->size);
     std::istream stream(&buffer);
     STEPCAFControl_Reader reader;
-    reader.SetColorMode(Standard_False);
-    reader.SetLayerMode(Standard_False);
+    reader.SetColorMode(Standard_True);
+    reader.SetLayerMode(Standard_True);
     reader.SetPropsMode(Standard_False);
     reader.SetGDTMode(Standard_False);
     reader.SetMatMode(Standard_False);
@@ -249,8 +122,8 @@ flr_result read_step(Walk &walk, const flr_import_job *job)
 flr_result read_iges(Walk &walk, const flr_import_job *job)
 {
     IGESCAFControl_Reader reader;
-    reader.SetColorMode(Standard_False);
-    reader.SetLayerMode(Standard_False);
+    reader.SetColorMode(Standard_True);
+    reader.SetLayerMode(Standard_True);
     reader.SetNameMode(Standard_True);
     Interface_Static::SetCVal("xstep.cascade.unit", "MM");
     if (reader.ReadFile("/proc/self/fd/0") != IFSelect_RetDone)
@@ -285,12 +158,14 @@ flr_result read_brep(Walk &walk, const flr_import_job *job)
         return flr_collect_fail(walk.collect, FLR_BAD_INPUT,
                                 "is not a readable BREP file" FLR_ADVICE);
     choose_unit(walk, job, 0.001, false);
+    flr_stream_node node = {};
+    node.parent = node.colour = FLR_STREAM_NONE;
     if (shape.ShapeType() != TopAbs_COMPOUND) {
-        add_part(walk, shape.Located(TopLoc_Location()), shape.Location(), "");
+        add_part(walk, shape.Located(TopLoc_Location()), shape.Location(), "", node);
         return FLR_OK;
     }
     for (TopoDS_Iterator part(shape); part.More(); part.Next())
-        add_part(walk, part.Value().Located(TopLoc_Location()), part.Value().Location(), "");
+        add_part(walk, part.Value().Located(TopLoc_Location()), part.Value().Location(), "", node);
     return FLR_OK;
 }
 

@@ -149,3 +149,19 @@ double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size)
     if (strcasecmp(ending, "amf") == 0) return unit_by_attribute(text, "amf");
     return 0;
 }
+
+unsigned flr_up_of_file(const char *ending, const uint8_t *bytes, size_t size)
+{
+    static const char *const upright[] = {"gltf", "glb", "vrm", "fbx", "x3d", "x3db"};
+    for (size_t i = 0; i < sizeof upright / sizeof *upright; ++i)
+        if (strcasecmp(ending, upright[i]) == 0) return 2;
+    if (strcasecmp(ending, "3mf") == 0) return 3;
+    if (strcasecmp(ending, "dae") != 0) return 0;
+    static const char element[] = "<up_axis>";
+    size_t look = size < UNIT_LOOK ? size : UNIT_LOOK;
+    const char *at = memmem(bytes, look, element, sizeof element - 1);
+    size_t left = at ? look - (size_t)(at - (const char *)bytes) - (sizeof element - 1) : 0;
+    if (left < 4) return 2; /* what COLLADA says of files that do not say */
+    at += sizeof element - 1;
+    return *at == 'X' ? 1 : *at == 'Z' ? 3 : 2;
+}

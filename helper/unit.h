@@ -1,4 +1,4 @@
-/* unit.h: the unit of length that a file states and its reader does not tell. */
+/* unit.h: the unit of length and the up axis that a file states and its reader does not tell. */
 #ifndef FLR_UNIT_H
 #define FLR_UNIT_H
 
@@ -8,5 +8,8 @@
 
 /* Metres per unit by the ending and content of a file; 0 when the format has no unit. */
 double flr_unit_of_file(const char *ending, const uint8_t *bytes, size_t size);
+
+/* The axis that is up by the ending and content of a file: 1 x, 2 y, 3 z; 0 when it does not say. */
+unsigned flr_up_of_file(const char *ending, const uint8_t *bytes, size_t size);
 
 #endif

@@ -19,6 +19,7 @@
 #include "feeler/sim.h"  /* the same, simulated for tests */
 
 /* parts */
+#include "feeler/assembly.h"   /* files of several parts, as a tree */
 #include "feeler/merge.h"      /* several parts in one voxmap; swept volumes */
 #include "feeler/mesh.h"       /* triangles, mesh files of any format */
 #include "feeler/mesh_check.h" /* neighbours, mass, defects, features of a mesh */

@@ -190,6 +190,7 @@ typedef struct flr_mesh_report {
     uint64_t bad_vertices;      /* unreadable vertices (tolerant); faces that use one are counted in
                                    dropped_nonfinite */
     uint64_t lines_dropped;     /* points and lines, which have no surface (foreign formats) */
+    uint64_t faces_skipped;     /* exact faces that could not be meshed, in spite of healing */
     uint64_t ignored_bytes;     /* after the last facet that a header promised */
     char first_trouble[320];    /* where the first dropped thing is, "" if none: "line 12: ..." */
 } flr_mesh_report;

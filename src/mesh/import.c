@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 #include "mesh/helper.h"
-#include "mesh/mesh_stream.h"
+#include "mesh/import_content.h"
 
 enum { PROBE_SECONDS = 10, DEFAULT_SECONDS = 120 };
 static const uint64_t default_memory = UINT64_C(4) << 30;
@@ -286,39 +286,16 @@ static void fill_report(flr_mesh_report *report, const flr_stream_content *conte
     report->dropped_nonfinite = head->dropped_nonfinite;
     report->dropped_malformed = head->dropped_malformed;
     report->lines_dropped = head->lines_dropped;
+    report->faces_skipped = head->faces_skipped;
     flr_text_copy(report->first_trouble, sizeof report->first_trouble, content->warning);
 }
 
-static flr_result make_mesh(const flr_stream_content *content, const char *path, double weld,
-                            flr_mesh **mesh, flr_error *error)
+flr_result flr_import_content(flr_env *env, const char *path, const flr_mesh_options *options,
+                              flr_stream_content *content, flr_mesh_report *report,
+                              flr_import_info *info, flr_error *error)
 {
-    flr_mesh_def def = flr_default_mesh_def();
-    def.vertices = content->vertices;
-    def.vertex_count = (uint32_t)content->head.vertex_count;
-    def.triangles = content->triangles;
-    def.triangle_count = (uint32_t)content->head.triangle_count;
-    def.groups = content->groups;
-    def.group_count = (uint32_t)content->head.group_count;
-    def.names = content->names;
-    def.names_size = (uint32_t)content->head.names_size;
-    def.weld = weld;
-    flr_error reason;
-    flr_result result = flr_mesh_create(&def, mesh, &reason);
-    if (result != FLR_OK) return flr_fail(error, result, "%s: %s", path, reason.message);
-    return FLR_OK;
-}
-
-flr_result flr_import_read(flr_env *env, const char *path, const flr_mesh_options *options,
-                           flr_mesh **mesh, flr_mesh_report *report, flr_import_info *info,
-                           flr_error *error)
-{
-    flr_mesh_options defaults = flr_default_mesh_options();
-    flr_mesh_report own_report;
-    if (!options) options = &defaults;
-    if (!report) report = &own_report;
     *report = (flr_mesh_report){.format = FLR_FORMAT_FOREIGN};
     if (info) *info = (flr_import_info){0};
-
     flr_result result = check_options(options, error);
     if (result == FLR_OK)
         result = check_file(env, path, options->size_limit, &report->bytes, error);
@@ -331,19 +308,32 @@ flr_result flr_import_read(flr_env *env, const char *path, const flr_mesh_option
         return flr_fail(error, result, "%s: cannot be read by feeler itself, and %s", path,
                         reason.message);
 
-    flr_stream_content content;
-    memset(&content, 0, sizeof content);
-    result = run(helper, path, options, &content, error);
+    memset(content, 0, sizeof *content);
+    result = run(helper, path, options, content, error);
     flr_text_copy(report->format_name, sizeof report->format_name,
-                  content.format[0] ? content.format : flr_mesh_format_name(report->format));
+                  content->format[0] ? content->format : flr_mesh_format_name(report->format));
     if (info) {
-        memcpy(info->format, content.format, sizeof info->format);
-        memcpy(info->warning, content.warning, sizeof info->warning);
-        info->warnings = content.warnings;
+        memcpy(info->format, content->format, sizeof info->format);
+        memcpy(info->warning, content->warning, sizeof info->warning);
+        info->warnings = content->warnings;
     }
+    if (result == FLR_OK) fill_report(report, content);
+    return result;
+}
+
+flr_result flr_import_read(flr_env *env, const char *path, const flr_mesh_options *options,
+                           flr_mesh **mesh, flr_mesh_report *report, flr_import_info *info,
+                           flr_error *error)
+{
+    flr_mesh_options defaults = flr_default_mesh_options();
+    flr_mesh_report own_report;
+    flr_stream_content content;
+    if (!options) options = &defaults;
+    if (!report) report = &own_report;
+    flr_result result = flr_import_content(env, path, options, &content, report, info, error);
     if (result != FLR_OK) return result;
-    fill_report(report, &content);
-    result = make_mesh(&content, path, options->weld, mesh, error);
+    uint64_t limit = options->helper_memory ? options->helper_memory : default_memory;
+    result = flr_content_mesh(&content, path, options->weld, limit, mesh, error);
     flr_stream_content_free(&content);
     return result;
 }

@@ -46,11 +46,16 @@ void flr_stream_content_free(flr_stream_content *content)
     free(content->vertices);
     free(content->triangles);
     free(content->groups);
+    free(content->nodes);
     free(content->names);
+    free(content->notes);
     content->vertices = NULL;
     content->triangles = NULL;
     content->groups = NULL;
+    content->nodes = NULL;
     content->names = NULL;
+    content->notes = NULL;
+    content->notes_size = 0;
 }
 
 /* ---- reading ---- */
@@ -167,6 +172,21 @@ static flr_result error_code(uint32_t code)
     }
 }
 
+/* what was left out is listed, as far as there is room */
+static flr_result keep_warning(reader *r, const uint8_t *text, size_t length)
+{
+    flr_stream_content *content = r->content;
+    if (content->warnings++ == 0)
+        copy_text(content->warning, sizeof content->warning, text, length);
+    if (content->notes_size + length + 1 > FLR_STREAM_MAX_NOTES) return FLR_OK;
+    char *notes = realloc(content->notes, content->notes_size + length + 1);
+    if (!notes) return no_memory(r);
+    copy_text(notes + content->notes_size, length + 1, text, length);
+    content->notes = notes;
+    content->notes_size += strlen(notes + content->notes_size) + 1;
+    return FLR_OK;
+}
+
 /* an error message does not fail here: its code goes to `*said`, the end must still follow */
 static flr_result read_message(reader *r, flr_result *said)
 {
@@ -186,9 +206,7 @@ static flr_result read_message(reader *r, flr_result *said)
         copy_text(content->format, sizeof content->format, text, length);
         return FLR_OK;
     case FLR_STREAM_WARNING:
-        if (content->warnings++ == 0)
-            copy_text(content->warning, sizeof content->warning, text, length);
-        return FLR_OK;
+        return keep_warning(r, text, length);
     case FLR_STREAM_ERROR:
         copy_text(sentence, sizeof sentence, text, length);
         *said = flr_fail(r->error, error_code(get_u32(bytes + 4)), "%s: %s", r->name, sentence);
@@ -208,10 +226,13 @@ static flr_result check_head(reader *r, const flr_stream_head *head)
         return broken(r, "group count out of range");
     if (head->names_size == 0 || head->names_size > FLR_STREAM_MAX_NAMES)
         return broken(r, "size of names out of range");
+    if (head->node_count > FLR_STREAM_MAX_NODES) return broken(r, "node count out of range");
+    if (head->up > 3) return broken(r, "unknown axis");
     if (!isfinite(head->unit) || head->unit <= 0) return broken(r, "unit is not positive");
     uint64_t need = head->vertex_count * sizeof(flr_vec3) +
                     head->triangle_count * sizeof(flr_triangle) +
-                    head->group_count * sizeof(flr_mesh_group) + head->names_size;
+                    head->group_count * sizeof(flr_mesh_group) +
+                    head->node_count * sizeof(flr_stream_node) + head->names_size;
     if (need > r->limit)
         return flr_fail(r->error, FLR_TOO_LARGE,
                         "%s: the imported mesh has %llu triangles and needs %llu MiB, the limit is "
@@ -244,6 +265,9 @@ static flr_result read_mesh(reader *r)
         .dropped_nonfinite = get_u64(bytes + 72),
         .dropped_malformed = get_u64(bytes + 80),
         .lines_dropped = get_u64(bytes + 88),
+        .node_count = get_u64(bytes + 96),
+        .up = get_u64(bytes + 104),
+        .faces_skipped = get_u64(bytes + 112),
     };
     return check_head(r, &r->content->head);
 }
@@ -301,16 +325,29 @@ static bool in_range(flr_vec3 v)
            fabs(v.z) <= FLR_MESH_MAX_COORDINATE;
 }
 
-/* the groups follow one another without gap; poses are finite and of unit length */
+static flr_pose get_pose(const uint8_t *bytes)
+{
+    double pose[7];
+    memcpy(pose, bytes, sizeof pose);
+    return (flr_pose){{pose[0], pose[1], pose[2]}, {pose[3], pose[4], pose[5], pose[6]}};
+}
+
+/* finite and of unit length */
+static flr_result check_pose(reader *r, const flr_pose *pose)
+{
+    flr_quat q = pose->q;
+    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!(fabs(length - 1) < 1e-6)) return broken(r, "turn is not of unit length");
+    if (!in_range(pose->p)) return broken(r, "placement out of range");
+    return FLR_OK;
+}
+
+/* the groups follow one another without gap */
 static flr_result check_group(reader *r, const flr_mesh_group *group, uint64_t next)
 {
     if (group->name >= r->content->head.names_size) return broken(r, "name out of range");
     if (group->first_triangle != next) return broken(r, "groups do not follow one another");
-    flr_quat q = group->T_mesh_group.q;
-    double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    if (!(fabs(length - 1) < 1e-6)) return broken(r, "turn is not of unit length");
-    if (!in_range(group->T_mesh_group.p)) return broken(r, "placement out of range");
-    return FLR_OK;
+    return check_pose(r, &group->T_mesh_group);
 }
 
 static flr_result read_groups(reader *r)
@@ -327,13 +364,11 @@ static flr_result read_groups(reader *r)
         content->groups = groups;
         flr_result result = take_hashed(r, bytes, sizeof bytes);
         if (result != FLR_OK) return result;
-        double pose[7];
-        memcpy(pose, bytes + 16, sizeof pose);
         content->groups[i] = (flr_mesh_group){
             .name = get_u32(bytes),
             .first_triangle = get_u32(bytes + 4),
             .triangle_count = get_u32(bytes + 8),
-            .T_mesh_group = {{pose[0], pose[1], pose[2]}, {pose[3], pose[4], pose[5], pose[6]}},
+            .T_mesh_group = get_pose(bytes + 16),
         };
         if (get_u32(bytes + 12) != 0) return broken(r, "reserved field is not 0");
         result = check_group(r, &content->groups[i], next);
@@ -341,6 +376,47 @@ static flr_result read_groups(reader *r)
         next += content->groups[i].triangle_count;
     }
     if (next != content->head.triangle_count) return broken(r, "groups do not cover the triangles");
+    return end_block(r);
+}
+
+/* parents stand before their children, so that there is no cycle */
+static flr_result check_node(reader *r, const flr_stream_node *node, size_t index)
+{
+    const flr_stream_head *head = &r->content->head;
+    if (node->name >= head->names_size) return broken(r, "name out of range");
+    if (node->parent != FLR_STREAM_NONE && node->parent >= index)
+        return broken(r, "parent out of range");
+    if (node->group != FLR_STREAM_NONE && node->group >= head->group_count)
+        return broken(r, "shape out of range");
+    if (node->colour != FLR_STREAM_NONE && node->colour > 0xffffff)
+        return broken(r, "colour out of range");
+    return check_pose(r, &node->T_root_node);
+}
+
+static flr_result read_nodes(reader *r)
+{
+    flr_stream_content *content = r->content;
+    size_t count = (size_t)content->head.node_count;
+    if (r->size != count * FLR_STREAM_NODE_SIZE) return broken(r, "nodes of wrong size");
+    void *nodes = NULL;
+    uint64_t room = 0;
+    for (size_t i = 0; i < count; ++i) {
+        uint8_t bytes[FLR_STREAM_NODE_SIZE];
+        if (!reserve(&nodes, &room, i, count, sizeof *content->nodes)) return no_memory(r);
+        content->nodes = nodes;
+        flr_result result = take_hashed(r, bytes, sizeof bytes);
+        if (result != FLR_OK) return result;
+        if (get_u32(bytes + 16) > 1) return broken(r, "flag is neither 0 nor 1");
+        if (get_u32(bytes + 20) != 0) return broken(r, "reserved field is not 0");
+        content->nodes[i] = (flr_stream_node){.name = get_u32(bytes),
+                                              .parent = get_u32(bytes + 4),
+                                              .group = get_u32(bytes + 8),
+                                              .colour = get_u32(bytes + 12),
+                                              .hidden = get_u32(bytes + 16) != 0,
+                                              .T_root_node = get_pose(bytes + 24)};
+        result = check_node(r, &content->nodes[i], i);
+        if (result != FLR_OK) return result;
+    }
     return end_block(r);
 }
 
@@ -415,7 +491,7 @@ static uint32_t expected(const reader *r, uint32_t last, flr_result said)
     if (last < FLR_STREAM_GROUPS) return last + 1;
     if (r->vertices < head->vertex_count) return FLR_STREAM_VERTICES;
     if (r->triangles < head->triangle_count) return FLR_STREAM_TRIANGLES;
-    return FLR_STREAM_END;
+    return head->node_count && last != FLR_STREAM_NODES ? FLR_STREAM_NODES : FLR_STREAM_END;
 }
 
 static flr_result read_blocks(reader *r)
@@ -446,6 +522,9 @@ static flr_result read_blocks(reader *r)
             break;
         case FLR_STREAM_TRIANGLES:
             result = read_triangles(r);
+            break;
+        case FLR_STREAM_NODES:
+            result = read_nodes(r);
             break;
         default:
             result = read_end(r);
@@ -527,9 +606,35 @@ static bool put_mesh(flr_stream_writer *writer, const flr_stream_head *head)
                                                   head->polygons_split,
                                                   head->dropped_nonfinite,
                                                   head->dropped_malformed,
-                                                  head->lines_dropped};
+                                                  head->lines_dropped,
+                                                  head->node_count,
+                                                  head->up,
+                                                  head->faces_skipped};
     memcpy(&numbers[4], &head->unit, sizeof head->unit);
     return flr_stream_put(writer, FLR_STREAM_MESH, numbers, sizeof numbers);
+}
+
+static void pose_bytes(uint8_t *to, const flr_pose *pose)
+{
+    double place[7] = {pose->p.x, pose->p.y, pose->p.z, pose->q.w, pose->q.x, pose->q.y, pose->q.z};
+    memcpy(to, place, sizeof place);
+}
+
+static bool put_nodes(flr_stream_writer *writer, const flr_stream_content *content)
+{
+    size_t count = (size_t)content->head.node_count;
+    if (count == 0) return true;
+    uint8_t *bytes = malloc(count * FLR_STREAM_NODE_SIZE);
+    if (!bytes) return false;
+    for (size_t i = 0; i < count; ++i) {
+        const flr_stream_node *node = &content->nodes[i];
+        uint32_t numbers[6] = {node->name, node->parent, node->group, node->colour, node->hidden, 0};
+        memcpy(bytes + i * FLR_STREAM_NODE_SIZE, numbers, sizeof numbers);
+        pose_bytes(bytes + i * FLR_STREAM_NODE_SIZE + 24, &node->T_root_node);
+    }
+    bool ok = flr_stream_put(writer, FLR_STREAM_NODES, bytes, count * FLR_STREAM_NODE_SIZE);
+    free(bytes);
+    return ok;
 }
 
 static bool put_groups(flr_stream_writer *writer, const flr_stream_content *content)
@@ -539,12 +644,9 @@ static bool put_groups(flr_stream_writer *writer, const flr_stream_content *cont
     if (!bytes) return false;
     for (size_t i = 0; i < count; ++i) {
         const flr_mesh_group *group = &content->groups[i];
-        const flr_pose *pose = &group->T_mesh_group;
         uint32_t numbers[4] = {group->name, group->first_triangle, group->triangle_count, 0};
-        double place[7] = {pose->p.x, pose->p.y, pose->p.z, pose->q.w,
-                           pose->q.x, pose->q.y, pose->q.z};
         memcpy(bytes + i * FLR_STREAM_GROUP_SIZE, numbers, sizeof numbers);
-        memcpy(bytes + i * FLR_STREAM_GROUP_SIZE + 16, place, sizeof place);
+        pose_bytes(bytes + i * FLR_STREAM_GROUP_SIZE + 16, &group->T_mesh_group);
     }
     bool ok = flr_stream_put(writer, FLR_STREAM_GROUPS, bytes, count * FLR_STREAM_GROUP_SIZE);
     free(bytes);
@@ -575,7 +677,8 @@ bool flr_stream_content_write(flr_stream_writer *writer, const flr_stream_conten
            put_chunks(writer, FLR_STREAM_VERTICES, content->vertices, head->vertex_count,
                       sizeof(flr_vec3)) &&
            put_chunks(writer, FLR_STREAM_TRIANGLES, content->triangles, head->triangle_count,
-                      sizeof(flr_triangle));
+                      sizeof(flr_triangle)) &&
+           put_nodes(writer, content);
 }
 
 bool flr_stream_end(flr_stream_writer *writer)

@@ -8,7 +8,7 @@
  *   message*, then either
  *     an error message                        the helper could not read the file
  *   or
- *     mesh, names, groups, vertices+, triangles+
+ *     mesh, names, groups, vertices+, triangles+, nodes?
  *   and in both cases
  *     end                                     with the number of bytes before it; then nothing
  *
@@ -35,12 +35,13 @@ extern "C" {
 #define FLR_STREAM_MAGIC "flrmesh\x1a"
 
 enum {
-    FLR_STREAM_VERSION = 1,
+    FLR_STREAM_VERSION = 2,
     FLR_STREAM_START_SIZE = 16,
     FLR_STREAM_HEAD_SIZE = 16, /* of a block */
     FLR_STREAM_HASH_SIZE = 16,
-    FLR_STREAM_MESH_SIZE = 96,
+    FLR_STREAM_MESH_SIZE = 120,
     FLR_STREAM_GROUP_SIZE = 72,
+    FLR_STREAM_NODE_SIZE = 80,
     FLR_STREAM_END_SIZE = 8,
 
     FLR_STREAM_EXIT_MEMORY = 65, /* exit status of a helper that ran into its memory limit */
@@ -49,6 +50,8 @@ enum {
     FLR_STREAM_MAX_TEXT = 2048,      /* bytes of one message */
     FLR_STREAM_MAX_MESSAGES = 1000,  /* of one stream */
     FLR_STREAM_MAX_GROUPS = 1 << 20, /* of one mesh */
+    FLR_STREAM_MAX_NODES = 1 << 20,  /* of one assembly */
+    FLR_STREAM_MAX_NOTES = 1 << 16,  /* bytes of warnings that are kept */
     FLR_STREAM_MAX_NAMES = 1 << 26,  /* bytes of all names together */
     FLR_STREAM_MAX_CHUNK = 1 << 20   /* vertices or triangles of one block */
 };
@@ -60,7 +63,8 @@ typedef enum flr_stream_block {
     FLR_STREAM_GROUPS,      /* name, first, count, 0: u32; px py pz qw qx qy qz: double */
     FLR_STREAM_VERTICES,    /* 3 doubles each */
     FLR_STREAM_TRIANGLES,   /* 3 u32 each */
-    FLR_STREAM_END          /* bytes before this block, u64 */
+    FLR_STREAM_END,         /* bytes before this block, u64 */
+    FLR_STREAM_NODES        /* name, parent, group, colour, hidden, 0: u32; then as in groups */
 } flr_stream_block;
 
 typedef enum flr_stream_kind {
@@ -83,7 +87,23 @@ typedef struct flr_stream_head {
     uint64_t dropped_nonfinite;
     uint64_t dropped_malformed;
     uint64_t lines_dropped; /* points and lines, which have no surface */
+    uint64_t node_count;    /* 0: the groups are the parts, where they stand */
+    uint64_t up;            /* the axis that the file says is up: 1 x, 2 y, 3 z; 0: it does not say */
+    uint64_t faces_skipped; /* faces without triangles, each part of them with a warning */
 } flr_stream_head;
+
+#define FLR_STREAM_NONE UINT32_MAX
+
+/* A node of an assembly's tree. Where a stream has nodes, its groups are shapes, each in its own
+ * frame, and nodes place them. */
+typedef struct flr_stream_node {
+    uint32_t name;   /* offset into the names */
+    uint32_t parent; /* an earlier node; FLR_STREAM_NONE: a root */
+    uint32_t group;  /* its shape; FLR_STREAM_NONE: it has none of its own */
+    uint32_t colour; /* 0xRRGGBB; FLR_STREAM_NONE: none stated */
+    bool hidden;
+    flr_pose T_root_node;
+} flr_stream_node;
 
 /* What a stream holds. The reader owns the arrays until flr_stream_content_free(). */
 typedef struct flr_stream_content {
@@ -91,7 +111,10 @@ typedef struct flr_stream_content {
     flr_vec3 *vertices;      /* [vertex_count], metres, in the mesh's frame */
     flr_triangle *triangles; /* [triangle_count] */
     flr_mesh_group *groups;  /* [group_count] */
+    flr_stream_node *nodes;  /* [node_count] */
     char *names;             /* [names_size] */
+    char *notes;             /* warnings, zero-terminated one after another */
+    size_t notes_size;
     char format[64];
     uint32_t warnings;
     char warning[512]; /* the first one */
