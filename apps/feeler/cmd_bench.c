@@ -10,8 +10,8 @@
 
 typedef struct bench_values {
     flr_common common;
-    int64_t repeat, divide;
-    const char *scratch, *plots, *scene, *models;
+    int64_t repeat, divide, frames;
+    const char *scratch, *plots, *scene, *models, *engine;
     bool list;
 } bench_values;
 
@@ -135,6 +135,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     options.plots = values->plots;
     options.scene = values->scene;
     options.models = values->models;
+    options.engine = values->engine;
+    options.frames = (uint64_t)values->frames;
     return run_subject(cli, subject, &options);
 }
 
@@ -177,6 +179,18 @@ static const flr_option options[] = {
      .help = "folder of the shared models, for fits; default ../shared/models; assemblies that are "
              "not there are left out",
      .offset = offsetof(bench_values, models)},
+    {.name = "engine",
+     .type = FLR_OPTION_TEXT,
+     .argument = "ENGINE",
+     .help = "measure this engine alone, for fits: shell, smooth, spheres or exact",
+     .offset = offsetof(bench_values, engine)},
+    {.name = "frames",
+     .type = FLR_OPTION_INTEGER,
+     .argument = "N",
+     .help = "frames of each run, for rough-fits; default: as many as take a few seconds",
+     .offset = offsetof(bench_values, frames),
+     .min = 0,
+     .max = 1000000000},
     {.name = "list", .help = "list the subjects", .offset = offsetof(bench_values, list)},
     {.name = NULL},
 };
