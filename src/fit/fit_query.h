@@ -17,6 +17,7 @@ struct flr_fit_pair {
     const flr_fit_kernel *kernel;
     flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that are touched */
     uint64_t *touched[2];  /* bits of patches whose samples are near something */
+    flr_fit_track track;
     int8_t *side[2]; /* [vertices] of a and b: 1 inside the other part, -1 outside, 0 not known */
     size_t bytes;
 };
