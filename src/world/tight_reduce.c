@@ -239,7 +239,7 @@ static bool solve(double m[MOMENTS][MOMENTS], double b[MOMENTS])
     for (int i = 0; i < MOMENTS; i++)
         for (int k = 0; k <= i; k++) {
             double sum = m[i][k];
-            for (uint32_t l = 0; l < k; l++) sum -= m[i][l] * m[k][l];
+            for (int l = 0; l < k; l++) sum -= m[i][l] * m[k][l];
             if (i > k)
                 m[i][k] = sum / m[k][k];
             else if (!(sum > 0))
