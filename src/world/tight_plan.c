@@ -5,8 +5,6 @@
 
 enum { TIGHT_ROUNDS = 4 };
 #define TIGHT_SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define TIGHT_AROUND                                                                               \
-    1e-6 /* metres: samples within the clearance and this keep to their limits from the start */
 #define RETURN  0.1  /* of what a sample is too deep, it may come back in a step … */
 #define RETURNS 2e-7 /* metres: … and no more than this */
 
@@ -163,7 +161,6 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     flr_step_begin(w->step, &w->state->bodies[part], &how);
     gather(w, part);
     press_soft(w, part);
-    press_hard(w, part, w->params.exact.clearance + TIGHT_AROUND);
     for (uint32_t i = 0; i < mine->block_count; i++)
         press(w, part, mine->blocks[i].other,
               (flr_press){.point = mine->blocks[i].point,
@@ -174,7 +171,7 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     pull(w, part);
     flr_step_solve(w->step, &p->result);
 
-    /* samples that the solution would bring too deep keep to their limits, too */
+    /* samples that the solution would bring too deep keep to their limits */
     for (int round = 0; round < TIGHT_ROUNDS; round++) {
         double least = flr_tight_points_measure(&e->points, p->result.twist, w->def.dt);
         if (!(least < -TIGHT_SLACK)) break;
