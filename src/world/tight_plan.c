@@ -87,7 +87,8 @@ static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffnes
 {
     const flr_tight_points *p = &w->tight->points;
     press(w, part, w->tight->others[i],
-          (flr_press){.point = flr_vec3_add(p->arm[i], flr_body_centre(&w->state->bodies[part])),
+          (flr_press){.point = flr_vec3_add(flr_tight_points_arm(p, i),
+                                            flr_body_centre(&w->state->bodies[part])),
                       .normal = flr_tight_points_normal(p, i),
                       .depth = p->depth[i],
                       .limit = limit,

@@ -17,9 +17,10 @@ static const double RIDGE = 1e-12; /* of the trace: moments that depend on each 
 bool flr_tight_points_create(flr_tight_points *p, uint32_t capacity)
 {
     *p = (flr_tight_points){.capacity = (capacity + LANES - 1) / LANES * LANES};
-    double **columns[] = {&p->away,  &p->depth, &p->limit, &p->stiffness, &p->room, &p->j[0],
-                          &p->j[1],  &p->j[2],  &p->j[3],  &p->j[4],      &p->j[5]};
-    bool there = (p->arm = flr_prefaulted_calloc(p->capacity, sizeof *p->arm)) != NULL;
+    double **columns[] = {&p->away, &p->depth, &p->limit, &p->stiffness, &p->room,
+                          &p->j[0], &p->j[1],  &p->j[2],  &p->j[3],      &p->j[4],
+                          &p->j[5], &p->arm[0], &p->arm[1], &p->arm[2]};
+    bool there = (p->keys = flr_prefaulted_calloc(p->capacity, sizeof *p->keys)) != NULL;
     there &= (p->limited = flr_prefaulted_calloc(p->capacity, sizeof *p->limited)) != NULL;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         there &= (*columns[i] = flr_prefaulted_calloc(p->capacity, sizeof **columns[i])) != NULL;
@@ -28,10 +29,11 @@ bool flr_tight_points_create(flr_tight_points *p, uint32_t capacity)
 
 void flr_tight_points_destroy(flr_tight_points *p)
 {
-    double *columns[] = {p->away,  p->depth, p->limit, p->stiffness, p->room, p->j[0],
-                         p->j[1],  p->j[2],  p->j[3],  p->j[4],      p->j[5]};
+    double *columns[] = {p->away, p->depth, p->limit, p->stiffness, p->room,
+                         p->j[0], p->j[1],  p->j[2],  p->j[3],      p->j[4],
+                         p->j[5], p->arm[0], p->arm[1], p->arm[2]};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) free(columns[i]);
-    free(p->arm);
+    free(p->keys);
     free(p->limited);
 }
 
@@ -41,7 +43,9 @@ static uint32_t fill_lanes(const flr_tight_points *p)
     const uint32_t end = (p->count + LANES - 1) / LANES * LANES;
     for (uint32_t i = p->count; i < end; i++) {
         for (int k = 0; k < 6; k++) p->j[k][i] = 0;
+        for (int k = 0; k < 3; k++) p->arm[k][i] = 0;
         p->away[i] = p->depth[i] = p->stiffness[i] = 0;
+        p->room[i] = INFINITY;
         p->limit[i] = INFINITY;
         p->limited[i] = false;
     }
@@ -79,43 +83,6 @@ double flr_tight_points_measure(flr_tight_points *p, flr_twist twist, double dt)
 
 /* ---- cells ---- */
 
-/* a box around points, cut into 8 x 8 x 8 cells */
-typedef struct reduce_grid {
-    flr_vec3 low, scale;
-} reduce_grid;
-
-static uint32_t cell_of(double x, double low, double scale)
-{
-    double at = (x - low) * scale;
-    return at >= 7 ? 7 : at > 0 ? (uint32_t)at : 0;
-}
-
-/* Which face of a cube a direction leaves through, and which quarter of it. */
-static uint32_t part_of(double nx, double ny, double nz)
-{
-    double x = fabs(nx), y = fabs(ny), z = fabs(nz);
-    uint32_t axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
-    double along = axis == 0 ? nx : axis == 1 ? ny : nz;
-    double u = axis == 0 ? ny : nx, v = axis == 2 ? ny : nz;
-    return (axis * 2 + (along > 0)) * 4 + (u > 0) * 2u + (v > 0);
-}
-
-/* A key: direction, x, y, z; so coarser cells follow from finer ones. */
-static uint32_t key_of(const reduce_grid *g, const flr_tight_points *p, uint32_t i)
-{
-    return part_of(p->j[3][i], p->j[4][i], p->j[5][i]) << 9 |
-           cell_of(p->arm[i].x, g->low.x, g->scale.x) << 6 |
-           cell_of(p->arm[i].y, g->low.y, g->scale.y) << 3 |
-           cell_of(p->arm[i].z, g->low.z, g->scale.z);
-}
-
-/* From fine to coarse: the bits of a key that count. Half of the cells of one axis at a time, then quarters of directions. */
-static const uint32_t masks[] = {
-    31u << 9 | 0777, 31u << 9 | 0776, 31u << 9 | 0766, 31u << 9 | 0666,
-    31u << 9 | 0664, 31u << 9 | 0644, 31u << 9 | 0444, 30u << 9 | 0444,
-    28u << 9 | 0444, 28u << 9 | 0440, 28u << 9 | 0400, 28u << 9};
-enum { MASKS = sizeof masks / sizeof *masks };
-
 /* which points are meant: those with stiffness, or those with less room than `below` */
 typedef struct kind {
     bool soft;
@@ -127,22 +94,66 @@ static bool is_of(kind k, const flr_tight_points *p, uint32_t i)
     return k.soft ? p->stiffness[i] > 0 : p->room[i] < k.below;
 }
 
-static reduce_grid grid_around(const flr_tight_points *p, kind k)
+/* A box around the points of a kind. */
+FLR_CLONES static void find_box(const flr_tight_points *p, uint32_t end, kind k, double low[3],
+                                double high[3])
 {
-    flr_vec3 low = flr_vec3_make(INFINITY, INFINITY, INFINITY), high = flr_vec3_neg(low);
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (!is_of(k, p, i)) continue;
-        const flr_vec3 a = p->arm[i];
-        low.x = a.x < low.x ? a.x : low.x, high.x = a.x > high.x ? a.x : high.x;
-        low.y = a.y < low.y ? a.y : low.y, high.y = a.y > high.y ? a.y : high.y;
-        low.z = a.z < low.z ? a.z : low.z, high.z = a.z > high.z ? a.z : high.z;
+    double least[3][LANES], most[3][LANES];
+    for (int axis = 0; axis < 3; axis++)
+        for (uint32_t l = 0; l < LANES; l++) least[axis][l] = INFINITY, most[axis][l] = -INFINITY;
+    const double *value = k.soft ? p->stiffness : p->room;
+    const double sign = k.soft ? -1 : 1, below = k.soft ? 0 : k.below;
+    for (uint32_t i = 0; i < end; i += LANES)
+        for (int axis = 0; axis < 3; axis++)
+            for (uint32_t l = 0; l < LANES; l++) {
+                const double x = p->arm[axis][i + l];
+                const bool is = sign * value[i + l] < below;
+                const double a = is ? x : INFINITY, b = is ? x : -INFINITY;
+                least[axis][l] = a < least[axis][l] ? a : least[axis][l];
+                most[axis][l] = b > most[axis][l] ? b : most[axis][l];
+            }
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = INFINITY, high[axis] = -INFINITY;
+        for (uint32_t l = 0; l < LANES; l++) {
+            low[axis] = fmin(low[axis], least[axis][l]);
+            high[axis] = fmax(high[axis], most[axis][l]);
+        }
     }
-    reduce_grid g = {.low = low};
-    g.scale.x = high.x > low.x ? 8 / (high.x - low.x) : 0;
-    g.scale.y = high.y > low.y ? 8 / (high.y - low.y) : 0;
-    g.scale.z = high.z > low.z ? 8 / (high.z - low.z) : 0;
-    return g;
 }
+
+/* The key of each point: 24 directions (the face of a cube that they leave through, and which quarter of it), and which of
+ * 8 x 8 x 8 cells of a box. Direction, x, y, z: so coarser cells follow from finer ones. Cells of points that are not in the
+ * box are those at its sides. */
+FLR_CLONES static void find_keys(const flr_tight_points *p, uint32_t end, const double low[3],
+                                 const double scale[3])
+{
+    for (uint32_t i = 0; i < end; i += LANES) {
+        int32_t key[LANES];
+        for (uint32_t l = 0; l < LANES; l++) {
+            const double nx = p->j[3][i + l], ny = p->j[4][i + l], nz = p->j[5][i + l];
+            const double x = fabs(nx), y = fabs(ny), z = fabs(nz);
+            const int32_t by_x = (x >= y) & (x >= z), by_y = (y >= z) & ~by_x;
+            const int32_t axis = by_x ? 0 : by_y ? 1 : 2;
+            const double along = by_x ? nx : by_y ? ny : nz, u = by_x ? ny : nx;
+            const double v = by_x | by_y ? nz : ny;
+            key[l] = (axis * 2 + (along > 0 ? 1 : 0)) * 4 + (u > 0 ? 2 : 0) + (v > 0 ? 1 : 0);
+        }
+        for (int a = 0; a < 3; a++)
+            for (uint32_t l = 0; l < LANES; l++) {
+                const double at = (p->arm[a][i + l] - low[a]) * scale[a];
+                const double in = at > 0 ? at : 0;
+                key[l] = key[l] * 8 + (int32_t)(in < 7 ? in : 7);
+            }
+        for (uint32_t l = 0; l < LANES; l++) p->keys[i + l] = (uint32_t)key[l];
+    }
+}
+
+/* From fine to coarse: the bits of a key that count. Half of the cells of one axis at a time, then quarters of directions. */
+static const uint32_t masks[] = {
+    31u << 9 | 0777, 31u << 9 | 0776, 31u << 9 | 0766, 31u << 9 | 0666,
+    31u << 9 | 0664, 31u << 9 | 0644, 31u << 9 | 0444, 30u << 9 | 0444,
+    28u << 9 | 0444, 28u << 9 | 0440, 28u << 9 | 0400, 28u << 9};
+enum { MASKS = sizeof masks / sizeof *masks };
 
 /* Is a point a better one to be kept than another of its cell? */
 static bool is_better(const flr_tight_points *p, uint32_t a, uint32_t b, kind k)
@@ -173,11 +184,15 @@ static void clear_slots(flr_tight_bins *bins, uint32_t used)
 /* One point of each cell, as finely as there is room: bins->cells. */
 static uint32_t spread(const flr_tight_points *p, kind k, uint32_t capacity, flr_tight_bins *bins)
 {
-    const reduce_grid g = grid_around(p, k);
+    const uint32_t end = fill_lanes(p);
+    double low[3], high[3], scale[3];
     uint32_t used = 0;
+    find_box(p, end, k, low, high);
+    for (int a = 0; a < 3; a++) scale[a] = high[a] > low[a] ? 8 / (high[a] - low[a]) : 0;
+    find_keys(p, end, low, scale);
     for (uint32_t i = 0; i < p->count; i++)
         if (is_of(k, p, i))
-            put(p, k, bins, (flr_tight_cell){key_of(&g, p, i), i, p->stiffness[i]}, &used);
+            put(p, k, bins, (flr_tight_cell){p->keys[i], i, p->stiffness[i]}, &used);
     clear_slots(bins, used);
     for (int level = 1; used > capacity && level < MASKS; level++) {
         const uint32_t before = used;
@@ -314,7 +329,7 @@ uint32_t flr_tight_reduce(const flr_tight_points *p, flr_tight_bins *bins, uint3
     for (uint32_t i = 0; i < used; i++) {
         kept[i] = bins->cells[i].best;
         stiffness[i] = bins->cells[i].stiffness;
-        size = fmax(size, flr_vec3_length(p->arm[kept[i]]));
+        size = fmax(size, flr_vec3_length(flr_tight_points_arm(p, kept[i])));
         depth = fmax(depth, p->depth[kept[i]]);
     }
     /* lengths become numbers around 1 */

@@ -15,14 +15,15 @@
 /* Contacts of one body, side by side, world's axes: [capacity] each. Lengths in metres. */
 typedef struct flr_tight_points {
     uint32_t count, capacity; /* the latter a multiple of FLR_TIGHT_LANES */
-    flr_vec3 *arm;            /* from the body's centre of mass */
+    double *arm[3];           /* from the body's centre of mass */
     double *j[6];             /* arm x n, n: the unit vector n is where it pushes the body */
     double *away;             /* m/s: velocity of the other part there, along n */
     double *depth;            /* below where force begins; below 0: a gap */
     double *limit;            /* how deep it may be at the end of the step */
     double *stiffness;        /* N/m; 0: it pushes only at its limit */
-    double *room;  /* that the step leaves before the limit: kept up to date by the planner */
-    bool *limited; /* the planner has asked for its limit already */
+    double *room;   /* that the step leaves before the limit: kept up to date by the planner */
+    bool *limited;  /* the planner has asked for its limit already */
+    uint32_t *keys; /* of places and directions; for the reduction */
 } flr_tight_points;
 
 enum { FLR_TIGHT_LANES = 8 };
@@ -42,7 +43,7 @@ static inline void flr_tight_points_add(flr_tight_points *to, const flr_tight_po
 {
     const uint32_t i = to->count++;
     const flr_vec3 turn = flr_vec3_cross(p->arm, p->normal);
-    to->arm[i] = p->arm;
+    to->arm[0][i] = p->arm.x, to->arm[1][i] = p->arm.y, to->arm[2][i] = p->arm.z;
     to->j[0][i] = turn.x, to->j[1][i] = turn.y, to->j[2][i] = turn.z;
     to->j[3][i] = p->normal.x, to->j[4][i] = p->normal.y, to->j[5][i] = p->normal.z;
     to->away[i] = p->away;
@@ -56,6 +57,11 @@ static inline void flr_tight_points_add(flr_tight_points *to, const flr_tight_po
 static inline flr_vec3 flr_tight_points_normal(const flr_tight_points *p, uint32_t i)
 {
     return flr_vec3_make(p->j[3][i], p->j[4][i], p->j[5][i]);
+}
+
+static inline flr_vec3 flr_tight_points_arm(const flr_tight_points *p, uint32_t i)
+{
+    return flr_vec3_make(p->arm[0][i], p->arm[1][i], p->arm[2][i]);
 }
 
 /* How much room a motion of dt leaves each contact before its limit; INFINITY for those that are limited. Returns the

@@ -33,16 +33,18 @@ static inline flr_vec3 normal_of(const spots_of *of, int side, uint32_t triangle
 static inline bool straighten(const spots_of *of, const flr_fit_contact *c, flr_vec3 *normal,
                               double *distance)
 {
-    const flr_vec3 n = c->normal, n_b = flr_mat3_apply(of->b_a, n);
-    const double along_a = flr_vec3_dot(n, normal_of(of, 0, c->triangle[0]));
-    const double along_b = flr_vec3_dot(n_b, normal_of(of, 1, c->triangle[1]));
-    const double theirs = fabs(c->side ? along_a : along_b), mine = c->side ? along_b : along_a;
+    const flr_vec3 n = c->normal;
+    const int own_side = c->side ? 1 : 0, other_side = 1 - own_side;
+    const flr_vec3 face = normal_of(of, other_side, c->triangle[other_side]);
+    const flr_vec3 seen = other_side ? flr_mat3_apply(of->b_a, n) : n;
+    const double theirs = fabs(flr_vec3_dot(seen, face));
     *normal = n;
     *distance = c->distance;
     if (theirs > FACE) return true;
+    flr_vec3 own = normal_of(of, own_side, c->triangle[own_side]);
+    if (own_side) own = flr_mat3_apply(of->a_b, own);
+    const double mine = flr_vec3_dot(n, own);
     if (fabs(mine) < ALIKE) return theirs > ALIKE;
-    flr_vec3 own = normal_of(of, c->side ? 1 : 0, c->triangle[c->side ? 1 : 0]);
-    if (c->side) own = flr_mat3_apply(of->a_b, own);
     *normal = mine > 0 ? own : flr_vec3_neg(own);
     *distance *= fabs(mine);
     return true;
