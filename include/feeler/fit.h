@@ -163,13 +163,15 @@ FLR_API flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_f
 FLR_API void flr_fit_pair_destroy(flr_fit_pair *pair); /* NULL allowed */
 FLR_API size_t flr_fit_pair_bytes(const flr_fit_pair *pair);
 
-/* All that a pair remembers from one query to the next follows from these numbers. Plain data without
- * padding: may be written to a file and hashed. All zero: nothing. */
+enum { FLR_FIT_GROUPS = 16 };
+
+/* All that a pair remembers from one query to the next follows from these numbers: the patches of b are in
+ * groups, each with a list of what is near at a pose of its own. Plain data without padding: may be
+ * written to a file and hashed. All zero: nothing. */
 typedef struct flr_fit_track {
-    flr_pose reference[2]; /* T_a_b for which lists were made: the one in use, the one being made */
-    double cover[2];       /* metres: they hold all that is nearer than this; 0: no list */
-    uint64_t progress;     /* how much of the list being made is there */
-    uint32_t nearest[2];   /* triangles of a and b that were nearest in the last query, plus one; 0: none */
+    flr_pose reference[FLR_FIT_GROUPS]; /* T_a_b for which each list was made */
+    double cover[FLR_FIT_GROUPS]; /* metres: it holds all that is nearer than this; 0: no list */
+    uint32_t nearest[2]; /* triangles of a and b that were nearest in the last query, plus one; 0: none */
 } flr_fit_track;
 
 /* What a pair remembers now. RT safe. */
