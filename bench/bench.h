@@ -20,6 +20,8 @@ typedef struct flr_bench_options {
     const char
         *scene; /* a scene's file or a scenario's name, where a subject has one; NULL: its own */
     const char *models; /* folder of the shared models; NULL: ../shared/models */
+    const char *engine; /* measure this engine alone, where a subject has several; NULL: all */
+    uint64_t frames;    /* of each run, where a subject has long ones; 0: its own number */
 } flr_bench_options;
 
 flr_bench_options flr_default_bench_options(void);

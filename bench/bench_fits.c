@@ -33,6 +33,13 @@ static const struct engine {
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
+static bool is_engine(const char *name)
+{
+    for (size_t i = 0; name && i < ENGINES; i++)
+        if (!strcmp(engines[i].name, name)) return true;
+    return name == NULL;
+}
+
 enum { FITS_RATE = 1000, MAX_FRAMES = 30000, MEASURED = 25, ASKED = 100, ROWS = 12 };
 
 /* ---- what was measured ---- */
@@ -340,7 +347,8 @@ static flr_result bench_case(flr_env *env, const flr_bench_options *options,
     size_t count = 0;
     flr_result result = FLR_OK;
     for (size_t i = 0; i < ENGINES && result == FLR_OK; i++)
-        result = run_engine(env, options, fit, &engines[i], &rows[count++], error);
+        if (!options->engine || !strcmp(options->engine, engines[i].name))
+            result = run_engine(env, options, fit, &engines[i], &rows[count++], error);
 #ifdef FLR_PEERS
     for (size_t i = 0; i < flr_fit_peer_count() && result == FLR_OK; i++) {
         result = ask_peer(options, fit, i, &rows[count++], error);
@@ -379,6 +387,9 @@ static flr_result bench_cases(flr_env *env, const flr_bench_options *options, co
 flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error)
 {
+    if (!is_engine(options->engine))
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "no engine \"%s\"; use shell, smooth, spheres or exact", options->engine);
     const char *parent = options->scratch ? options->scratch : getenv("TMPDIR");
     char folder[1024];
     if (snprintf(folder, sizeof folder, "%s/feeler-bench-%ld", parent ? parent : "/tmp",

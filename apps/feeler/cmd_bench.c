@@ -10,8 +10,8 @@
 
 typedef struct bench_values {
     flr_common common;
-    int64_t repeat, divide;
-    const char *scratch, *plots, *scene, *models;
+    int64_t repeat, divide, frames;
+    const char *scratch, *plots, *scene, *models, *engine;
     bool list;
 } bench_values;
 
@@ -135,6 +135,8 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     options.plots = values->plots;
     options.scene = values->scene;
     options.models = values->models;
+    options.engine = values->engine;
+    options.frames = (uint64_t)values->frames;
     return run_subject(cli, subject, &options);
 }
 
@@ -156,6 +158,11 @@ static const flr_option options[] = {
         FOLDER, offsetof(bench_values, models), "models", "DIR",
         "folder of the shared models, for fits; default ../shared/models; assemblies that are "
         "not there are left out"),
+    FLR_OPTION(TEXT, offsetof(bench_values, engine), "engine", "ENGINE",
+               "measure this engine alone, for fits: shell, smooth, spheres or exact"),
+    FLR_OPTION(INTEGER, offsetof(bench_values, frames), "frames", "N",
+               "frames of each run, for rough-fits; default: as many as take a few seconds",
+               .min = 0, .max = 1000000000),
     FLR_SWITCH(offsetof(bench_values, list), "list", "list the subjects"),
     {.name = NULL},
 };

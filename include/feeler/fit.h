@@ -151,7 +151,10 @@ FLR_API bool flr_fit_inside(const flr_fit *fit, flr_vec3 point);
 
 /* ---- two parts ---- */
 
-/* Memory for the queries of one pair of parts, sized when it is created. */
+/* The queries of one pair of parts: their memory, sized when it is created, and what they remember. Poses
+ * that follow each other in small steps are measured several times faster than others, because a pair keeps a
+ * list of what is near at a reference pose. So make one for every pair of parts, even where several pairs
+ * have the same fits. */
 typedef struct flr_fit_pair flr_fit_pair;
 
 /* Both fits are borrowed as long as the pair lives. Fails with FLR_NO_MEMORY. */
@@ -160,6 +163,25 @@ FLR_API flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_f
 FLR_API void flr_fit_pair_destroy(flr_fit_pair *pair); /* NULL allowed */
 FLR_API size_t flr_fit_pair_bytes(const flr_fit_pair *pair);
 
+enum { FLR_FIT_GROUPS = 16 };
+
+/* All that a pair remembers from one query to the next follows from these numbers: the patches of b are in
+ * groups, each with a list of what is near at a pose of its own. Plain data without padding: may be
+ * written to a file and hashed. All zero: nothing. */
+typedef struct flr_fit_track {
+    flr_pose reference[FLR_FIT_GROUPS]; /* T_a_b for which each list was made */
+    double cover[FLR_FIT_GROUPS]; /* metres: it holds all that is nearer than this; 0: no list */
+    uint32_t nearest[2]; /* triangles of a and b that were nearest in the last query, plus one; 0: none */
+} flr_fit_track;
+
+/* What a pair remembers now. RT safe. */
+FLR_API flr_fit_track flr_fit_pair_save(const flr_fit_pair *pair);
+
+/* Makes a pair remember that, as if it had been asked what led there: further queries return the same
+ * bits, `work` included. NULL, or a track that is not valid: the pair forgets everything. Allocates
+ * nothing, but takes as long as several queries. */
+FLR_API void flr_fit_pair_restore(flr_fit_pair *pair, const flr_fit_track *track);
+
 /* What to ask. Fill with flr_default_fit_params(). */
 typedef struct flr_fit_params {
     /* metres: list every sample of one part whose distance to the other is less than this; default 0:
@@ -167,7 +189,8 @@ typedef struct flr_fit_params {
     double reach;
     /* metres: the least distance matters up to here; default INFINITY. Negative: do not measure */
     double max_distance;
-    /* metres: the least distance may be too large by this much; default 0: exact */
+    /* metres: the least distance may be too large by this much; default 0: exact. Where several places
+     * are within the tolerance, what the pair remembers decides which of them is returned */
     double tolerance;
     /* units of about 10 ns; default 0: as much as it takes. When it runs out, `complete` is false
      * and `lower` is what is sure */
@@ -215,7 +238,8 @@ typedef struct flr_fit_result {
 
 /* Measures two parts and lists the samples near the other part. `T_a_b` places b in the frame of a;
  * `params` NULL: defaults; `contacts` may be NULL with `capacity` 0. A pose that is not valid finds
- * nothing and is not complete. The same arguments give the same bits, whatever was asked before. */
+ * nothing and is not complete. The same arguments give the same bits whatever was asked before, but for
+ * `work`, for results that are not complete, and for the choice that a tolerance leaves. */
 FLR_API void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params,
                                 flr_fit_contact *contacts, uint32_t capacity,
                                 flr_fit_result *result);
@@ -234,7 +258,11 @@ typedef struct flr_fit_motion_params {
      * at the start do not come nearer than they are, less the tolerance or half of it */
     double clearance;
     double tolerance; /* metres; default 1e-7: what a motion may stop short of the clearance */
-    uint64_t budget;  /* as in flr_fit_params */
+    /* metres, default 0: on its way, no point of b is farther than this from where the motion has it. For two
+     * parts that both move, whose relative motion is no straight line and no even turn. It is kept free, too:
+     * triangles that are no farther apart than this at the start block the motion */
+    double deviation;
+    uint64_t budget; /* as in flr_fit_params */
 } flr_fit_motion_params;
 
 FLR_API flr_fit_motion_params flr_default_fit_motion_params(void);
@@ -259,6 +287,14 @@ typedef struct flr_fit_motion_result {
 FLR_API void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
                                  const flr_fit_motion_params *params,
                                  flr_fit_motion_result *result);
+
+/* Both at once, faster than one after the other: is a motion free, and what is near at its end? `way` gets
+ * the former. When all of the motion is free, `there` gets what flr_fit_pair_query() finds at `motion->to`,
+ * with `contacts`; otherwise it is empty and not complete. The budgets apply to each of them. */
+FLR_API void flr_fit_pair_sweep(flr_fit_pair *pair, const flr_fit_motion *motion,
+                                const flr_fit_motion_params *check, const flr_fit_params *params,
+                                flr_fit_contact *contacts, uint32_t capacity,
+                                flr_fit_motion_result *way, flr_fit_result *there);
 
 /* The pose at a fraction of a motion. RT safe. */
 FLR_API flr_pose flr_fit_motion_pose(const flr_fit_motion *motion, double fraction);

@@ -131,6 +131,7 @@ static flr_result fill_patches(void *context, size_t piece, unsigned worker)
         patch->centre = flr_vec3_lerp(box.low, box.high, 0.5);
         fill_lanes(fit, patch, seen, lanes);
         fill_box(patch, area);
+        flr_fit_bend(patch);
         for (uint32_t k = 0; k < r.count; k++) {
             const uint32_t triangle = f->order[r.first + k];
             flr_fit_triangle(fit, triangle, corners);

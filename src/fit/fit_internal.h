@@ -21,12 +21,20 @@ typedef struct flr_fit_lanes {
     _Alignas(64) float x[FLR_FIT_LANES], y[FLR_FIT_LANES], z[FLR_FIT_LANES];
 } flr_fit_lanes;
 
+/* A patch as a height over its second and third axis, x and y: it lies between h + bottom and h + top, where
+ * h = k0 x + k1 y + k2 x^2 + k3 x y + k4 y^2. */
+typedef struct flr_fit_curve {
+    float k[5], bottom, top;
+} flr_fit_curve;
+
 typedef struct flr_fit_patch {
     flr_fit_lanes lanes;               /* its vertices; lanes that are not used repeat the first */
     uint16_t corners[FLR_FIT_LANES];   /* of each triangle: bits of its lanes; 0: not used */
     flr_vec3 centre;                   /* metres */
     float radius;                      /* metres: all of it is within the ball around the centre */
     float axes[3][3], low[3], high[3]; /* its own box: unit axes, the normal first */
+    flr_fit_curve curve;
+    float edge[3];                     /* metres along the axes: no side of a triangle is longer */
     uint32_t first_face;               /* number of its first triangle among the faces */
     uint32_t first_sample;
     uint32_t faces, samples;
@@ -107,6 +115,9 @@ flr_result flr_fit_make_samples(const flr_mesh *mesh, const flr_fit_def *def, fl
 /* Fills patches, faces and boxes; the samples are there, sorted by patch. */
 void flr_fit_fill(flr_fit *fit, const uint32_t *order, const flr_fit_range *ranges,
                   unsigned threads);
+
+/* Fits a curve to a patch whose lanes, corners and box are there; sets its longest sides, too. */
+void flr_fit_bend(flr_fit_patch *patch);
 
 /* Finds out where the sign of a distance follows from the nearest triangle: sides, info.solid. */
 void flr_fit_find_sides(flr_fit *fit, const flr_adjacency *adjacency, unsigned threads);

@@ -38,6 +38,15 @@ typedef struct flr_fit_kernel {
     /* Bit i: the squared distance of point i to the face may be less than limit2[i]. */
     uint32_t (*near)(const flr_fit_plane *plane, const flr_fit_face *face,
                      const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES]);
+    /* The least and the largest height of points, moved by `shift`, over a curve in its axes. */
+    void (*heights)(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
+                    const float shift[3], float *low, float *high);
+    /* The same along a direction. */
+    void (*extent)(const float n[3], const flr_fit_lanes *points, const float shift[3], float *low,
+                   float *high);
+    /* The same over any of `count` planes. */
+    void (*over)(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                 const float shift[3], float *low, float *high);
     /* Bit i: box i overlaps the given one. */
     uint32_t (*boxes)(const flr_fit_boxes *boxes, const float low[3], const float high[3]);
 } flr_fit_kernel;

@@ -1,4 +1,6 @@
 /* eight points at a time */
+#include <math.h>
+
 #include "fit/fit_kernel.h"
 
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
@@ -27,20 +29,28 @@ TARGET static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fi
     }
 }
 
-TARGET static inline float least(const float *p)
+TARGET static inline float least_of(__m256 m)
 {
-    __m256 m = _mm256_min_ps(_mm256_load_ps(p), _mm256_load_ps(p + 8));
     m = _mm256_min_ps(m, _mm256_permute2f128_ps(m, m, 1));
     m = _mm256_min_ps(m, _mm256_permute_ps(m, 0x4e));
     return _mm256_cvtss_f32(_mm256_min_ps(m, _mm256_permute_ps(m, 0xb1)));
 }
 
-TARGET static inline float largest(const float *p)
+TARGET static inline float largest_of(__m256 m)
 {
-    __m256 m = _mm256_max_ps(_mm256_load_ps(p), _mm256_load_ps(p + 8));
     m = _mm256_max_ps(m, _mm256_permute2f128_ps(m, m, 1));
     m = _mm256_max_ps(m, _mm256_permute_ps(m, 0x4e));
     return _mm256_cvtss_f32(_mm256_max_ps(m, _mm256_permute_ps(m, 0xb1)));
+}
+
+TARGET static inline float least(const float *p)
+{
+    return least_of(_mm256_min_ps(_mm256_load_ps(p), _mm256_load_ps(p + 8)));
+}
+
+TARGET static inline float largest(const float *p)
+{
+    return largest_of(_mm256_max_ps(_mm256_load_ps(p), _mm256_load_ps(p + 8)));
 }
 
 TARGET static void bounds(const flr_fit_lanes *p, float low[3], float high[3])
@@ -139,6 +149,56 @@ TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
     return eight_near(plane, f, p, 0, limit2) | eight_near(plane, f, p, 8, limit2) << 8;
 }
 
+/* one more height of each */
+#define NOTE(h)                                                                                    \
+    least = _mm256_min_ps(least, h);                                                               \
+    most = _mm256_max_ps(most, h)
+
+TARGET static void heights(const float axes[3][3], const float curve[5],
+                           const flr_fit_lanes *points, const float shift[3], float *low,
+                           float *high)
+{
+    __m256 least = ALL(INFINITY), most = ALL(-INFINITY);
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        SHIFTED(points, i, shift);
+        const __m256 up = ALONG(axes[0], 0.0f), u = ALONG(axes[1], 0.0f), v = ALONG(axes[2], 0.0f);
+        const __m256 bent =
+            MUL(u, ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2]), u)), MUL(ALL(curve[3]), v)));
+        const __m256 h = SUB(SUB(up, bent), MUL(v, ADD(ALL(curve[1]), MUL(ALL(curve[4]), v))));
+        NOTE(h);
+    }
+    *low = least_of(least);
+    *high = largest_of(most);
+}
+
+TARGET static void extent(const float n[3], const flr_fit_lanes *points, const float shift[3],
+                          float *low, float *high)
+{
+    __m256 least = ALL(INFINITY), most = ALL(-INFINITY);
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        SHIFTED(points, i, shift);
+        const __m256 h = ALONG(n, 0.0f);
+        NOTE(h);
+    }
+    *low = least_of(least);
+    *high = largest_of(most);
+}
+
+TARGET static void over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                        const float shift[3], float *low, float *high)
+{
+    __m256 least = ALL(INFINITY), most = ALL(-INFINITY);
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        SHIFTED(points, i, shift);
+        for (uint32_t f = 0; f < count; f++) {
+            const __m256 h = ALONG(planes[f].n, -planes[f].o);
+            NOTE(h);
+        }
+    }
+    *low = least_of(least);
+    *high = largest_of(most);
+}
+
 TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
 {
     uint32_t kept = 0xff;
@@ -148,5 +208,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx2 = {move, bounds, sides, corners, apart, near, boxes};
+const flr_fit_kernel flr_fit_kernel_avx2 = {move,  bounds,  sides,  corners, apart,
+                                              near,  heights, extent, over,    boxes};
 #endif

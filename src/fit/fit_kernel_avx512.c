@@ -1,4 +1,6 @@
 /* 16 points at a time */
+#include <math.h>
+
 #include "fit/fit_kernel.h"
 
 #if defined(__x86_64__) && !defined(FLR_NO_SIMD)
@@ -102,6 +104,43 @@ TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
     return _mm512_cmp_ps_mask(ADD(MUL(s, s), MUL(out, out)), _mm512_loadu_ps(limit2), _CMP_LT_OQ);
 }
 
+TARGET static void heights(const float axes[3][3], const float curve[5],
+                           const flr_fit_lanes *points, const float shift[3], float *low,
+                           float *high)
+{
+    SHIFTED(points, shift);
+    const __m512 up = ALONG(axes[0], 0.0f), u = ALONG(axes[1], 0.0f), v = ALONG(axes[2], 0.0f);
+    const __m512 bent =
+        MUL(u, ADD(ADD(ALL(curve[0]), MUL(ALL(curve[2]), u)), MUL(ALL(curve[3]), v)));
+    const __m512 h = _mm512_sub_ps(_mm512_sub_ps(up, bent),
+                                   MUL(v, ADD(ALL(curve[1]), MUL(ALL(curve[4]), v))));
+    *low = _mm512_reduce_min_ps(h);
+    *high = _mm512_reduce_max_ps(h);
+}
+
+TARGET static void extent(const float n[3], const flr_fit_lanes *points, const float shift[3],
+                          float *low, float *high)
+{
+    SHIFTED(points, shift);
+    const __m512 h = ALONG(n, 0.0f);
+    *low = _mm512_reduce_min_ps(h);
+    *high = _mm512_reduce_max_ps(h);
+}
+
+TARGET static void over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                        const float shift[3], float *low, float *high)
+{
+    SHIFTED(points, shift);
+    __m512 least = ALL(INFINITY), most = ALL(-INFINITY);
+    for (uint32_t f = 0; f < count; f++) {
+        const __m512 h = ALONG(planes[f].n, -planes[f].o);
+        least = _mm512_min_ps(least, h);
+        most = _mm512_max_ps(most, h);
+    }
+    *low = _mm512_reduce_min_ps(least);
+    *high = _mm512_reduce_max_ps(most);
+}
+
 TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
 {
     uint32_t kept = 0xff;
@@ -113,5 +152,6 @@ TARGET static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const f
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_avx512 = {move, bounds, sides, corners, apart, near, boxes};
+const flr_fit_kernel flr_fit_kernel_avx512 = {move,  bounds,  sides,  corners, apart,
+                                              near,  heights, extent, over,    boxes};
 #endif

@@ -1,4 +1,6 @@
 /* one point after the other */
+#include <math.h>
+
 #include "fit/fit_kernel.h"
 
 static void move(const flr_fit_move *m, const flr_fit_lanes *from, flr_fit_lanes *to)
@@ -114,6 +116,44 @@ static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f, const fl
     return kept;
 }
 
+/* one more height */
+static void note(float h, float *low, float *high)
+{
+    *low = h < *low ? h : *low;
+    *high = h > *high ? h : *high;
+}
+
+static void heights(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
+                    const float shift[3], float *low, float *high)
+{
+    const flr_fit_lanes p = shifted(points, shift);
+    *low = INFINITY, *high = -INFINITY;
+    for (int i = 0; i < FLR_FIT_LANES; i++) {
+        const float z = along(axes[0], &p, i, 0.0f), x = along(axes[1], &p, i, 0.0f),
+                    y = along(axes[2], &p, i, 0.0f);
+        const float bent = x * ((curve[0] + curve[2] * x) + curve[3] * y);
+        note((z - bent) - y * (curve[1] + curve[4] * y), low, high);
+    }
+}
+
+static void extent(const float n[3], const flr_fit_lanes *points, const float shift[3], float *low,
+                   float *high)
+{
+    const flr_fit_lanes p = shifted(points, shift);
+    *low = INFINITY, *high = -INFINITY;
+    for (int i = 0; i < FLR_FIT_LANES; i++) note(along(n, &p, i, 0.0f), low, high);
+}
+
+static void over(const flr_fit_plane *planes, uint32_t count, const flr_fit_lanes *points,
+                 const float shift[3], float *low, float *high)
+{
+    const flr_fit_lanes p = shifted(points, shift);
+    *low = INFINITY, *high = -INFINITY;
+    for (uint32_t f = 0; f < count; f++)
+        for (int i = 0; i < FLR_FIT_LANES; i++)
+            note(along(planes[f].n, &p, i, -planes[f].o), low, high);
+}
+
 static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float high[3])
 {
     uint32_t kept = 0;
@@ -125,7 +165,8 @@ static uint32_t boxes(const flr_fit_boxes *b, const float low[3], const float hi
     return kept;
 }
 
-const flr_fit_kernel flr_fit_kernel_scalar = {move, bounds, sides, corners, apart, near, boxes};
+const flr_fit_kernel flr_fit_kernel_scalar = {move,  bounds,  sides,  corners, apart,
+                                              near,  heights, extent, over,    boxes};
 
 const flr_fit_kernel *flr_fit_choose_kernel(flr_simd simd)
 {

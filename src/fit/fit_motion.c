@@ -63,7 +63,8 @@ static void set_end(flr_fit_query *q, following *f, double end)
     f->turn_end[0] = flr_fit_turn(flr_quat_conjugate(f->T_end.q));
     /* as b sees a: points of a that matter are no farther from the centre than b and all its room */
     const double travel = straight + turn * f->radius, room = f->radius + travel + f->clearance;
-    f->apart = f->clearance + 0.125 * (turn * turn * room + 2 * turn * straight) + f->rounding;
+    f->apart = f->clearance + f->params.deviation +
+               0.125 * (turn * turn * room + 2 * turn * straight) + f->rounding;
     q->limit = f->apart + travel;
 }
 
@@ -135,8 +136,9 @@ static void follow(flr_fit_query *q, uint32_t a, uint32_t b)
         corners_at(q, T, b, r);
         q->work += 60;
         flr_triangles_nearest(p, r, &near);
-        const double distance = fmax(sqrt(near.distance2) - f->rounding, 0);
-        if (step == 0 && distance == 0) {
+        const double apart = fmax(sqrt(near.distance2) - f->rounding, 0),
+                     distance = fmax(apart - f->params.deviation, 0);
+        if (step == 0 && apart == 0) {
             f->result->meeting++;
             return;
         }
@@ -288,7 +290,7 @@ void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
     *result = (flr_fit_motion_result){.distance = INFINITY};
     result->triangle[0] = result->triangle[1] = FLR_NONE;
     if (!flr_pose_is_valid(motion->from) || !flr_pose_is_valid(motion->to) ||
-        !flr_vec3_is_finite(motion->centre))
+        !flr_vec3_is_finite(motion->centre) || !(f.params.deviation >= 0))
         return;
     set_motion(&f, pair->parts);
     f.clearance = clearance_at_start(pair, &f);
@@ -311,4 +313,14 @@ void flr_fit_pair_motion(flr_fit_pair *pair, const flr_fit_motion *motion,
         if (result->blocked) return;
     }
     result->free = 1;
+}
+
+void flr_fit_pair_sweep(flr_fit_pair *pair, const flr_fit_motion *motion,
+                        const flr_fit_motion_params *check, const flr_fit_params *params,
+                        flr_fit_contact *contacts, uint32_t capacity, flr_fit_motion_result *way,
+                        flr_fit_result *there)
+{
+    flr_fit_pair_motion(pair, motion, check, way);
+    flr_fit_begin_result(there);
+    if (way->free == 1) flr_fit_pair_query(pair, motion->to, params, contacts, capacity, there);
 }

@@ -12,11 +12,7 @@
 
 #include "fit/fit_query.h"
 
-enum {
-    FIT_LISTED = 512, /* entries of a's tree near eight patches of b, at most */
-    FIT_PAIR_STACK = (FLR_FIT_WIDE - 1) * FLR_FIT_LEVELS + 1,
-    STARTS = 8 /* places from which a first distance is sought */
-};
+enum { STARTS = 8 /* places from which a first distance is sought */ };
 
 /* ---- pairs ---- */
 
@@ -39,7 +35,7 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
         made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i] +
                        made->parts[i]->counts.vertices;
     }
-    if (!ok) {
+    if (!ok || !flr_fit_create_lists(made)) {
         flr_fit_pair_destroy(made);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for a pair of parts");
     }
@@ -55,6 +51,7 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
         free(pair->touched[i]);
         free(pair->side[i]);
     }
+    flr_fit_destroy_lists(pair);
     free(pair);
 }
 
@@ -100,7 +97,14 @@ static void measure(flr_fit_query *q, uint32_t a, uint32_t b)
     q->work += 4;
     if (apart_along(q, between, p, r)) return;
     q->work += 40;
-    if (!flr_triangles_nearest(p, r, &q->best)) return;
+    /* of several that are equally near, the same one whatever was measured before */
+    flr_nearest near = {.distance2 = INFINITY};
+    flr_triangles_nearest(p, r, &near);
+    const bool before =
+        a < q->triangles[0] || (a == q->triangles[0] && b < q->triangles[1]);
+    if (near.distance2 > q->best.distance2 || (near.distance2 == q->best.distance2 && !before))
+        return;
+    q->best = near;
     q->found = true;
     q->triangles[0] = a, q->triangles[1] = b;
     set_limit(q);
@@ -148,15 +152,6 @@ static void put_corners(const flr_fit_lanes *lanes, const float shift[3], unsign
 }
 
 /* ---- patches ---- */
-
-static flr_fit_visitor visit(const flr_fit_query *q, uint32_t patch)
-{
-    const flr_fit_patch *p = &q->parts[1]->patches[patch];
-    flr_fit_visitor v = {.patch = patch, .centre = flr_pose_apply(q->T_a_b, p->centre)};
-    q->kernel->move(&q->turn[1], &p->lanes, &v.lanes);
-    q->kernel->bounds(&v.lanes, v.low, v.high);
-    return v;
-}
 
 /* two patches that are near each other */
 typedef struct meeting {
@@ -257,190 +252,6 @@ static void compare(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
     flr_fit_try_samples(q, 0, patch, v->patch, m.kept_b, m.shift_b, m.slack);
 }
 
-/* ---- trees ---- */
-
-/* a box in the frame of a, enlarged by the limit */
-typedef struct room {
-    float low[3], high[3];
-} room;
-
-static room room_of(const flr_fit_query *q, const double centre[3], const double half[3])
-{
-    room r;
-    for (int k = 0; k < 3; k++) {
-        const double more = half[k] + q->limit + 1e-6 * (half[k] + fabs(centre[k]));
-        /* finite, so that boxes that are not used stay outside */
-        r.low[k] = (float)fmax(centre[k] - more, -(double)FLT_MAX);
-        r.high[k] = (float)fmin(centre[k] + more, (double)FLT_MAX);
-    }
-    return r;
-}
-
-/* The room that box i of b needs in the frame of a. */
-static room turned_room(const flr_fit_query *q, const flr_fit_boxes *b, int i)
-{
-    double low[3], high[3], half[3];
-    for (int k = 0; k < 3; k++)
-        low[k] = (double)b->low[k][i], high[k] = (double)b->high[k][i],
-        half[k] = 0.5 * (high[k] - low[k]);
-    const flr_vec3 middle =
-        flr_pose_apply(q->T_a_b, flr_vec3_make(0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]),
-                                               0.5 * (low[2] + high[2])));
-    double wide[3];
-    for (int k = 0; k < 3; k++)
-        wide[k] = fabs((double)q->turn[1].turn[k][0]) * half[0] +
-                  fabs((double)q->turn[1].turn[k][1]) * half[1] +
-                  fabs((double)q->turn[1].turn[k][2]) * half[2];
-    return room_of(q, (const double[3]){middle.x, middle.y, middle.z}, wide);
-}
-
-/* Lists entries of the lowest level but one of a's tree that have something in a room (of the lowest where there is but
- * one level); FIT_LISTED + 1 when there are too many. */
-static uint32_t list_entries(flr_fit_query *q, const room *r, uint32_t list[FIT_LISTED])
-{
-    const flr_fit *a = q->parts[0];
-    struct {
-        uint32_t level, entry;
-    } stack[FIT_PAIR_STACK];
-    unsigned depth = 1;
-    uint32_t count = 0;
-    const uint32_t bottom = a->levels > 1 ? 1 : 0;
-    stack[0].level = a->levels - 1, stack[0].entry = 0;
-    while (depth) {
-        const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
-        if (level == bottom) {
-            if (count == FIT_LISTED) return FIT_LISTED + 1;
-            list[count++] = entry;
-            continue;
-        }
-        q->work++;
-        uint32_t kept = q->kernel->boxes(&a->level[level][entry], r->low, r->high);
-        for (; kept; kept &= kept - 1) {
-            stack[depth].level = level - 1;
-            stack[depth++].entry = entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept);
-        }
-    }
-    return count;
-}
-
-/* The squared distance that a box of b keeps from the box of a. */
-static double bound2_of(const flr_fit_query *q, const room *r)
-{
-    const flr_box3 box = q->parts[0]->info.bounds;
-    const double low[3] = {box.low.x, box.low.y, box.low.z},
-                 high[3] = {box.high.x, box.high.y, box.high.z};
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        const double gap = fmax(
-            fmax((double)r->low[k] + q->limit - high[k], low[k] - ((double)r->high[k] - q->limit)),
-            0);
-        sum += gap * gap;
-    }
-    return sum;
-}
-
-/* One patch of b with up to eight patches of a. */
-static void walk_boxes(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, const room *r,
-                       const flr_fit_visitor *v)
-{
-    uint32_t kept = q->kernel->boxes(&q->parts[0]->level[0][entry], r->low, r->high);
-    q->work++;
-    for (; kept; kept &= kept - 1) meet(q, entry * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), v);
-}
-
-/* One patch of b with the patches of a in some entries. */
-static void walk_patch(flr_fit_query *q, flr_fit_meet meet, uint32_t patch, const uint32_t list[],
-                       uint32_t count)
-{
-    const flr_fit_visitor v = visit(q, patch);
-    double centre[3] = {v.centre.x, v.centre.y, v.centre.z}, half[3];
-    for (int k = 0; k < 3; k++) {
-        half[k] = 0.5 * ((double)v.high[k] - (double)v.low[k]);
-        centre[k] += 0.5 * ((double)v.high[k] + (double)v.low[k]);
-    }
-    const room r = room_of(q, centre, half);
-    q->work += 2;
-    for (uint32_t i = 0; i < count; i++) {
-        if (q->parts[0]->levels == 1) {
-            walk_boxes(q, meet, list[i], &r, &v);
-            continue;
-        }
-        uint32_t kept = q->kernel->boxes(&q->parts[0]->level[1][list[i]], r.low, r.high);
-        q->work++;
-        for (; kept; kept &= kept - 1)
-            walk_boxes(q, meet, list[i] * FLR_FIT_WIDE + (uint32_t)__builtin_ctz(kept), &r, &v);
-    }
-}
-
-/* Eight patches of b. */
-static void walk_entry(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, const room *r)
-{
-    uint32_t list[FIT_LISTED];
-    uint32_t count = list_entries(q, r, list);
-    for (uint32_t i = 0; i < FLR_FIT_WIDE; i++) {
-        const uint32_t patch = entry * FLR_FIT_WIDE + i;
-        if (patch >= q->parts[1]->counts.patches) break;
-        if (count <= FIT_LISTED) {
-            walk_patch(q, meet, patch, list, count);
-            continue;
-        }
-        /* too many at once: all of them one after the other */
-        const uint32_t each = q->parts[0]->levels > 1 ? FLR_FIT_WIDE * FLR_FIT_WIDE : FLR_FIT_WIDE;
-        const uint32_t all = (q->parts[0]->counts.patches + each - 1) / each;
-        for (uint32_t k = 0; k < all; k += FIT_LISTED) {
-            const uint32_t some = all - k < FIT_LISTED ? all - k : FIT_LISTED;
-            for (uint32_t j = 0; j < some; j++) list[j] = k + j;
-            walk_patch(q, meet, patch, list, some);
-        }
-    }
-}
-
-void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet)
-{
-    const flr_fit *a = q->parts[0], *b = q->parts[1];
-    struct {
-        uint32_t level, entry;
-        room room;
-    } stack[FIT_PAIR_STACK];
-    unsigned depth = 1;
-    stack[0].level = b->levels, stack[0].entry = 0;
-    while (depth) {
-        const uint32_t level = stack[--depth].level, entry = stack[depth].entry;
-        const room from = stack[depth].room;
-        if (q->work > q->max_work) {
-            q->skipped2 = level < b->levels ? fmin(q->skipped2, bound2_of(q, &from)) : 0;
-            continue;
-        }
-        if (level == 0) {
-            walk_entry(q, meet, entry, &from);
-            continue;
-        }
-        /* an entry of level - 1 or, at the top, the only one */
-        const flr_fit_boxes *boxes = &b->level[level - 1][entry];
-        if (level == 1) {
-            /* the room of all eight */
-            room all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-            for (int i = 0; i < FLR_FIT_WIDE && boxes->low[0][i] <= boxes->high[0][i]; i++) {
-                const room r = turned_room(q, boxes, i);
-                for (int k = 0; k < 3; k++) {
-                    all.low[k] = r.low[k] < all.low[k] ? r.low[k] : all.low[k];
-                    all.high[k] = r.high[k] > all.high[k] ? r.high[k] : all.high[k];
-                }
-            }
-            stack[depth].level = 0, stack[depth].entry = entry, stack[depth++].room = all;
-            continue;
-        }
-        for (int i = 0; i < FLR_FIT_WIDE && boxes->low[0][i] <= boxes->high[0][i]; i++) {
-            const room r = turned_room(q, boxes, i);
-            q->work += 2;
-            if (!q->kernel->boxes(&a->level[a->levels - 1][0], r.low, r.high)) continue;
-            stack[depth].level = level - 1;
-            stack[depth].entry = entry * FLR_FIT_WIDE + (uint32_t)i;
-            stack[depth++].room = r;
-        }
-    }
-}
-
 /* ---- the query ---- */
 
 /* A first distance: from some places of b to a, and back and forth from the nearest of them. */
@@ -503,11 +314,7 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
                        .triangles = {FLR_NONE, FLR_NONE},
                        .max_work = params->budget ? params->budget : UINT64_MAX,
                        .skipped2 = INFINITY};
-    for (int side = 0; side < 2; side++) {
-        q.turn[side] = flr_fit_turn(q.out[side].q);
-        memset(pair->touched[side], 0,
-               (q.parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
-    }
+    for (int side = 0; side < 2; side++) q.turn[side] = flr_fit_turn(q.out[side].q);
     /* a patch that is not touched is to be wholly inside or outside */
     const double little = 1e-9 * fmin(q.parts[0]->info.size, q.parts[1]->info.size);
     q.reach = params->reach > little ? params->reach : little;
@@ -531,6 +338,27 @@ static void tell_distance(const flr_fit_query *q, flr_fit_result *result)
     result->normal = flr_vec3_normalize(flr_vec3_sub(result->point[1], result->point[0]));
 }
 
+/* What was nearest in the last query is a good guess. */
+static void guess(flr_fit_query *q)
+{
+    const uint32_t *nearest = q->pair->track.nearest;
+    if (nearest[0]) measure(q, nearest[0] - 1, nearest[1] - 1);
+    if (!nearest[0] || !q->found) first_guess(q);
+}
+
+static void remember(const flr_fit_query *q)
+{
+    if (!q->found) return;
+    for (int i = 0; i < 2; i++) q->pair->track.nearest[i] = q->triangles[i] + 1;
+}
+
+static void clear_touched(flr_fit_pair *pair)
+{
+    for (int side = 0; side < 2; side++)
+        memset(pair->touched[side], 0,
+               (pair->parts[side]->counts.patches + 63) / 64 * sizeof *pair->touched[side]);
+}
+
 void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params,
                         flr_fit_contact *contacts, uint32_t capacity, flr_fit_result *result)
 {
@@ -539,9 +367,16 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     if (!flr_pose_is_valid(T_a_b)) return;
     T_a_b.q = flr_quat_normalize(T_a_b.q);
     flr_fit_query q = flr_fit_begin_query(pair, T_a_b, &asked);
-    if (asked.max_distance > 0) first_guess(&q);
-    flr_fit_walk(&q, compare);
+    if (asked.max_distance > 0) guess(&q);
+    if (flr_fit_follow(&q, q.limit)) {
+        clear_touched(pair);
+        flr_fit_meet_near(&q, compare);
+    } else {
+        clear_touched(pair);
+        flr_fit_walk(&q, compare);
+    }
     flush(&q);
+    remember(&q);
     result->complete = q.skipped2 == INFINITY;
     tell_distance(&q, result);
     flr_fit_note_samples(&q, contacts, capacity, result);

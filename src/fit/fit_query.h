@@ -12,11 +12,51 @@ typedef struct flr_fit_near {
     uint32_t triangle; /* FLR_NONE: none yet */
 } flr_fit_near;
 
+/* What keeps a patch of a and one of b apart: a surface that is fixed to one of them. */
+typedef enum flr_fit_keeper {
+    FLR_FIT_NO_KEEPER,
+    FLR_FIT_PLANE_A, /* v: unit normal towards the other patch, in the axes of its part; offset */
+    FLR_FIT_PLANE_B,
+    FLR_FIT_CURVE_A, /* the patch's curve. v: factor from heights to distances; what to subtract */
+    FLR_FIT_CURVE_B,
+    FLR_FIT_FACES_A, /* the planes of all faces */
+    FLR_FIT_FACES_B
+} flr_fit_keeper;
+
+/* a patch of a that is near one of b */
+typedef struct flr_fit_entry {
+    uint32_t patch;
+    int16_t keeper;
+    int16_t side; /* 1: the other patch lies in front of the surface, -1: behind it */
+    float bound;  /* metres: they are not nearer at the reference pose */
+    float v[4];
+} flr_fit_entry;
+
+/* two patches that nothing kept apart */
+typedef struct flr_fit_suspect {
+    uint32_t a, b;
+    float bound; /* metres */
+} flr_fit_suspect;
+
+/* lists of what is near */
+typedef struct flr_fit_lists {
+    flr_fit_entry *entries;    /* [FLR_FIT_GROUPS x capacity], by patch of b */
+    uint32_t capacity;         /* of a group */
+    uint32_t *first, *count;   /* [patches of b] */
+    float *x, *y, *z, *radius; /* [patches of b], a multiple of 8: their balls; metres */
+    float *cover;              /* [patches of b]: nothing else is nearer at the reference pose */
+    float *moved;              /* [patches of b]: how far from its reference pose any point is now */
+    flr_fit_suspect *suspects; /* [FLR_FIT_GROUPS x capacity] */
+    double margin;             /* metres: how much more than what is asked a list covers */
+} flr_fit_lists;
+
 struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
     flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that are touched */
     uint64_t *touched[2];  /* bits of patches whose samples are near something */
+    flr_fit_track track;
+    flr_fit_lists lists;
     int8_t *side[2]; /* [vertices] of a and b: 1 inside the other part, -1 outside, 0 not known */
     size_t bytes;
 };
@@ -63,9 +103,47 @@ typedef struct flr_fit_visitor {
     float low[3], high[3]; /* of the lanes */
 } flr_fit_visitor;
 
+/* A patch of b as a sees it. */
+flr_fit_visitor flr_fit_visit(const flr_fit_query *q, uint32_t patch);
+
 /* Calls `meet` for all patches of a that may be nearer than q->limit to a patch of b, one patch of b after the other. */
 typedef void (*flr_fit_meet)(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v);
 void flr_fit_walk(flr_fit_query *q, flr_fit_meet meet);
+
+/* The same for eight patches of b, an entry of the lowest level of its tree. False: nothing of a is within `far`. */
+bool flr_fit_walk_eight(flr_fit_query *q, flr_fit_meet meet, uint32_t entry, double far);
+
+/* ---- lists (fit_near.c, fit_track.c) ---- */
+
+/* radians: lists are good while b is turned by less than this */
+#define FLR_FIT_TURN 0.05
+
+/* a patch of b with what is needed to tell it from patches of a */
+typedef struct flr_fit_guest {
+    flr_fit_visitor v;
+    float axes[3][3];                     /* its own, in the axes of a */
+    flr_fit_plane planes[FLR_FIT_LANES];  /* the same; if turned */
+    bool turned;
+} flr_fit_guest;
+
+/* Makes the list of a group at a pose; false: there are more than it can hold. */
+bool flr_fit_make_list(flr_fit_pair *pair, uint32_t group, flr_pose T_a_b, double cover,
+                       uint64_t *work);
+
+flr_fit_guest flr_fit_receive(const flr_fit_query *q, uint32_t patch);
+
+/* metres: at the pose of the query, the two patches are not nearer than this; may be negative. */
+double flr_fit_bound(const flr_fit_query *q, flr_fit_guest *guest, const flr_fit_entry *entry);
+
+/* Memory for lists; false: there is none. */
+bool flr_fit_create_lists(flr_fit_pair *pair);
+void flr_fit_destroy_lists(flr_fit_pair *pair);
+
+/* Brings the lists up to the pose of the query, for all that is nearer than `limit`. False: they cannot hold it. */
+bool flr_fit_follow(flr_fit_query *q, double limit);
+
+/* Calls `meet` for all patches that may be nearer than q->limit, from the lists; those first that may be nearest. */
+void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet);
 
 /* Sets poses, rotations and an empty result; nothing is found yet. */
 flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params);

@@ -31,7 +31,7 @@ double flr_world_felt_mass(const flr_world_params *params)
 
 /* ---- making ---- */
 
-/* Different fits get numbers; a pair of numbers shares the memory of its queries. */
+/* Different fits get numbers. */
 static uint32_t number_fits(flr_tight *e, const flr_world_part *parts)
 {
     uint32_t kinds = 0;
@@ -46,18 +46,27 @@ static uint32_t number_fits(flr_tight *e, const flr_world_part *parts)
     return kinds;
 }
 
-static flr_result make_pairs(flr_tight *e, const flr_world_part *parts, flr_error *error)
+/* Unit normals of all triangles of each fit. */
+static bool make_normals(flr_tight *e)
 {
-    for (uint32_t b = 0; b < e->part_count; b++)
-        for (uint32_t a = 0; a < e->part_count; a++) {
-            const flr_tight_part *pa = &e->parts[a], *pb = &e->parts[b];
-            if (a == b || !pa->fit || !pb->fit || parts[b].kind == FLR_PART_STATIC) continue;
-            flr_fit_pair **pair = &e->pairs[pa->kind * e->kind_count + pb->kind];
-            if (*pair) continue;
-            flr_result result = flr_fit_pair_create(pa->fit, pb->fit, pair, error);
-            if (result != FLR_OK) return result;
+    e->normals = calloc(e->kind_count ? e->kind_count : 1, sizeof *e->normals);
+    for (uint32_t i = 0; e->normals && i < e->part_count; i++) {
+        flr_tight_part *p = &e->parts[i];
+        if (!p->fit) continue;
+        const uint32_t count = flr_fit_get_info(p->fit).triangles;
+        flr_vec3 **normals = &e->normals[p->kind], t[3];
+        if (!*normals) {
+            *normals = flr_prefaulted_calloc((size_t)count + 1, sizeof **normals);
+            if (!*normals) return false;
+            for (uint32_t k = 0; k < count; k++) {
+                flr_fit_triangle(p->fit, k, t);
+                (*normals)[k] = flr_vec3_normalize(
+                    flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0])));
+            }
         }
-    return FLR_OK;
+        p->normals = *normals;
+    }
+    return e->normals != NULL;
 }
 
 flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tight **exact,
@@ -74,24 +83,18 @@ flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tig
     e->parts = flr_prefaulted_calloc(count, sizeof *e->parts);
     e->nears = flr_prefaulted_calloc(e->near_capacity, sizeof *e->nears);
     e->gaps = flr_prefaulted_calloc(e->near_capacity, sizeof *e->gaps);
-    e->fresh = flr_prefaulted_calloc(FLR_TIGHT_RAW, sizeof *e->fresh);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         e->raw[i] = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->raw[i]);
-        e->ahead[i] = flr_prefaulted_calloc(e->near_capacity, sizeof *e->ahead[i]);
-    }
     e->spots = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->spots);
-    e->points = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->points);
     e->others = flr_prefaulted_calloc(FLR_TIGHT_SPOTS, sizeof *e->others);
     e->broad = flr_broad_create(count, e->near_capacity);
     if (e->parts) e->kind_count = number_fits(e, parts);
-    e->pairs = flr_prefaulted_calloc((size_t)e->kind_count * e->kind_count, sizeof *e->pairs);
     flr_result result = FLR_OK;
-    if (!e->parts || !e->nears || !e->gaps || !e->fresh || !e->raw[0] || !e->raw[1] ||
-        !e->ahead[0] || !e->ahead[1] || !e->spots || !e->points || !e->others || !e->broad ||
-        !e->pairs)
+    if (!flr_tight_points_create(&e->points, FLR_TIGHT_SPOTS) || !e->parts || !make_normals(e) ||
+        !e->nears || !e->gaps || !e->raw[0] || !e->raw[1] || !e->spots || !e->others || !e->broad)
         result = flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact of %u parts",
                           count);
-    if (result == FLR_OK) result = make_pairs(e, parts, error);
+    if (result == FLR_OK) result = flr_tight_make_slots(e, parts, error);
     if (result != FLR_OK) {
         flr_tight_destroy(e);
         return result;
@@ -103,18 +106,17 @@ flr_result flr_tight_create(const flr_world_part *parts, uint32_t count, flr_tig
 void flr_tight_destroy(flr_tight *e)
 {
     if (!e) return;
-    for (uint32_t i = 0; e->pairs && i < e->kind_count * e->kind_count; i++)
-        flr_fit_pair_destroy(e->pairs[i]);
+    flr_tight_free_slots(e);
     flr_broad_destroy(e->broad);
+    flr_tight_points_destroy(&e->points);
+    for (uint32_t i = 0; e->normals && i < e->kind_count; i++) free(e->normals[i]);
+    free(e->normals);
     free(e->parts);
     free(e->nears);
     free(e->gaps);
-    free(e->fresh);
-    for (int i = 0; i < 2; i++) free(e->raw[i]), free(e->ahead[i]);
+    for (int i = 0; i < 2; i++) free(e->raw[i]);
     free(e->spots);
-    free(e->points);
     free(e->others);
-    free(e->pairs);
     free(e);
 }
 
@@ -201,6 +203,7 @@ void flr_tight_step(flr_world *w, flr_world_frame *frame)
         flr_body_move(&w->state->bodies[i], gone, 1);
     }
     flr_tight_settle(w);
+    flr_tight_keep_memory(w);
 }
 
 /* ---- looking ---- */

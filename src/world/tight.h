@@ -6,8 +6,9 @@
  *     check     how far those motions are free, from the triangles alone; what is in the way becomes a limit, and the body
  *               is planned again; what still is not free is not gone
  *     move
- * tight.c makes it and runs the stages, tight_near.c asks, tight_plan.c plans, tight_check.c checks, tight_overlap.c keeps what
- * was in each other at the start, tight_reduce.c makes few contacts of many. All memory is taken when it is made. Used by the
+ * tight.c makes it and runs the stages, tight_near.c asks, tight_spots.c makes contacts of samples, tight_plan.c plans,
+ * tight_check.c checks, tight_memory.c keeps what pairs remember, tight_overlap.c what was in each other at the start,
+ * tight_reduce.c makes few contacts of many. All memory is taken when it is made. Used by the
  * world only; everything but creating, destroying and recording is RT safe. */
 #ifndef FLR_WORLD_TIGHT_H
 #define FLR_WORLD_TIGHT_H
@@ -16,13 +17,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feeler/fit.h"
 #include "feeler/world.h"
 
 typedef struct flr_tight flr_tight;
 
 enum { FLR_TIGHT_CONTACTS = 1024 }; /* that it may give to one step */
 
-/* what is saved and loaded with the world's state */
+/* what a pair of parts that is near remembers from step to step */
+typedef struct flr_tight_memory {
+    uint64_t key;        /* a << 32 | b, plus 1; 0: of no pair */
+    uint64_t used;       /* number of the step in which it was near last, plus 1 */
+    uint64_t known;      /* 1: the pair was measured where it is, as follows; else 0 */
+    double reach, range; /* metres */
+    flr_fit_track track;
+} flr_tight_memory;
+
+/* what is saved and loaded with the world's state; after it, aligned, a memory for each slot */
 typedef struct flr_tight_state {
     uint32_t overlap_count;
     uint32_t unused; /* 0 */
@@ -45,9 +56,17 @@ void flr_tight_step(flr_world *world, flr_world_frame *frame);
 void flr_tight_couple(const flr_tight_params *params, const flr_body *body,
                       const flr_handle *handle, flr_coupling_def *def);
 
+/* ---- its part of the world's state ---- */
+
+size_t flr_tight_state_size(const flr_tight *exact);
+flr_tight_memory *flr_tight_memories(const flr_world *world, void *state);
+bool flr_tight_memories_are_valid(const flr_tight *exact, const uint8_t *bytes);
+
+/* A state was loaded: what is remembered beside it does not count any more. */
+void flr_tight_loaded(flr_world *world);
+
 /* ---- what was in each other at the start (tight_overlap.c) ---- */
 
-size_t flr_tight_state_size(uint32_t part_count);
 bool flr_tight_state_is_valid(const flr_tight *exact, const void *bytes);
 
 /* Finds all of it. Not RT safe. */

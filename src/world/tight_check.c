@@ -6,11 +6,12 @@
 enum {
     REPLANS = 1,      /* times that a body is planned anew, with what its motion would have met */
     TIGHT_PASSES = 4, /* more, over pairs of moving bodies that stop each other */
-    HALVINGS = 3      /* of a stride that ends in something */
+    PIECES = 8,       /* of a motion in which both turn, at most */
+    HALVINGS = 3      /* of a stride that ends deeper than is tolerated */
 };
 #define TIGHT_REST 1e-12 /* metres: who moves less in a step rests */
-#define STRIDE                                                                                     \
-    1e-4 /* metres: from one place that is free to the next; what is thicker is not passed through */
+#define STRIDE     1e-4  /* metres: while parts are in each other, depth is measured so often */
+#define ASTRAY     0.2   /* of the distance: so little two moving parts go astray in a piece */
 
 /* Where a part is after a share of what it goes in the step. */
 static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
@@ -20,91 +21,159 @@ static flr_pose pose_at(const flr_world *w, uint32_t part, double share)
     return flr_motion_apply(&w->state->bodies[part], p->result.motion, p->fraction * share);
 }
 
+/* ---- parts that are apart: triangle by triangle, all the way ---- */
+
+/* How far b goes astray, metres, from an even motion in the frame of a, at most, while both do a share of their motions.
+ * The distance of a curve from its chord is an eighth of its second derivative at most. Here the curves are those of b's
+ * points in the frame of a, which turns by `turn_a`, and those of the even motion between the same ends. */
+static double astray(const flr_world *w, const flr_tight_near *n, double share)
+{
+    const flr_world_plan *pa = &w->plans[n->a], *pb = &w->plans[n->b];
+    if (!pa->moves) return 0;
+    const flr_body *a = &w->state->bodies[n->a], *b = &w->state->bodies[n->b];
+    const double of_a = pa->fraction * share, of_b = pb->moves ? pb->fraction * share : 0;
+    const double turn_a = of_a * flr_vec3_length(pa->result.motion.turn),
+                 turn_b = of_b * flr_vec3_length(pb->result.motion.turn);
+    const flr_vec3 shift = flr_vec3_sub(flr_vec3_scale(pb->result.motion.shift, of_b),
+                                        flr_vec3_scale(pa->result.motion.shift, of_a));
+    const double moved = flr_vec3_length(shift), reach = b->reach, both = turn_a + turn_b;
+    const double far =
+        flr_vec3_length(flr_vec3_sub(flr_body_centre(b), flr_body_centre(a))) + reach + moved;
+    /* only what a reaches can be met */
+    const double room = fmin(far, a->reach + 2 * (moved + both * reach));
+    const double bend = turn_a * turn_a * room + 2 * turn_a * (moved + turn_b * reach) +
+                        turn_b * turn_b * reach + both * both * reach;
+    return bend / 8;
+}
+
+/* Where what was found at the end of a motion is kept for the next step. */
+static void keep_ahead(flr_world *w, flr_tight_near *n, flr_pose T, const flr_fit_params *ask,
+                       const flr_fit_result *there)
+{
+    flr_tight *e = w->tight;
+    e->slots[n->slot].ahead = (flr_tight_ahead){.known = there->complete,
+                                                .recent = true,
+                                                .T_a_b = T,
+                                                .reach = ask->reach,
+                                                .range = ask->max_distance,
+                                                .result = *there,
+                                                .first = e->raw_count};
+    e->raw_count += there->contact_count;
+}
+
+/* A piece of the motion of a pair, from one share to another: true: it is free; else `*share` is how far it is. */
+static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, double *share,
+                  flr_fit_result *last, flr_world_frame *frame)
+{
+    flr_tight *e = w->tight;
+    flr_fit_motion motion = {
+        .from = flr_tight_between(pose_at(w, n->a, from), pose_at(w, n->b, from)),
+        .to = flr_tight_between(pose_at(w, n->a, to), pose_at(w, n->b, to)),
+        .centre = w->state->bodies[n->b].inertia.centre};
+    flr_fit_motion_params how = flr_default_fit_motion_params();
+    flr_fit_params ask = flr_tight_ask(w, n, flr_tight_may_come(w, n));
+    flr_fit_motion_result way = {0};
+    flr_fit_result there = {0};
+    uint32_t capacity;
+    flr_fit_contact *list = flr_tight_room(e, &capacity);
+    how.clearance = FLR_TIGHT_CLEAR;
+    how.deviation = astray(w, n, to - from);
+    if (!flr_tight_left(e, &how.budget)) {
+        *share = from;
+        frame->exhausted++;
+        return false;
+    }
+    ask.budget = how.budget;
+    if (to == 1)
+        flr_fit_pair_sweep(e->slots[n->slot].fits, &motion, &how, &ask, list, capacity, &way,
+                           &there);
+    else
+        flr_fit_pair_motion(e->slots[n->slot].fits, &motion, &how, &way);
+    e->spent += way.work + there.work;
+    frame->points_tested += way.work + there.work;
+    frame->exhausted += !way.complete;
+    if (way.free == 1) {
+        if (to == 1) keep_ahead(w, n, motion.to, &ask, &there);
+        return true;
+    }
+    *share = from + (to - from) * fmin(fmax(way.free, 0), 1);
+    *last = (flr_fit_result){.distance = way.distance,
+                             .found = way.blocked,
+                             .point = {way.point[0], way.point[1]},
+                             .normal = way.normal};
+    return false;
+}
+
+/* How much of the planned motion of a pair is free, when both are apart. */
+static double advance(flr_world *w, flr_tight_near *n, double sure, flr_fit_result *last,
+                      flr_world_frame *frame)
+{
+    /* two parts that turn both: in pieces, so that they hardly leave an even motion */
+    const double apart = fmax(n->lower, FLR_TIGHT_CLEAR), off = astray(w, n, 1);
+    int pieces = 1;
+    while (pieces < PIECES && off > ASTRAY * apart * pieces * pieces) pieces++;
+    for (int i = 0; i < pieces; i++) {
+        double share;
+        const double to = i + 1 == pieces ? 1 : (double)(i + 1) / pieces;
+        if (!sweep(w, n, (double)i / pieces, to, &share, last, frame)) return fmax(sure, share);
+    }
+    return 1;
+}
+
+/* ---- parts that are in each other: no deeper than is tolerated ---- */
+
 /* Measures a pair after a share of its motion. False: there was no time for it. */
-static bool look(flr_world *w, flr_tight_near *n, double share, double range, flr_fit_result *r,
+static bool look(flr_world *w, flr_tight_near *n, double share, flr_fit_result *r,
                  flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
-    flr_pose T = flr_tight_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
-    if (share == 1) return flr_tight_look_ahead(w, n, T, r, frame);
-    flr_fit_params ask = flr_default_fit_params();
-    ask.reach = -1;
-    ask.max_distance = range;
-    ask.tolerance = FLR_TIGHT_CLEAR / 2;
+    const flr_pose T = flr_tight_between(pose_at(w, n->a, share), pose_at(w, n->b, share));
+    flr_fit_params ask = flr_tight_ask(w, n, flr_tight_may_come(w, n));
+    uint32_t capacity;
+    flr_fit_contact *list = flr_tight_room(e, &capacity);
+    if (share < 1) ask.reach = -1, ask.max_distance = 2 * FLR_TIGHT_FLOOR, capacity = 0;
     if (!flr_tight_left(e, &ask.budget)) return false;
-    flr_fit_pair_query(n->fits, T, &ask, NULL, 0, r);
+    flr_fit_pair_query(e->slots[n->slot].fits, T, &ask, capacity ? list : NULL, capacity, r);
     e->spent += r->work;
     frame->points_tested += r->work;
+    if (share == 1) keep_ahead(w, n, T, &ask, r);
     return r->complete;
 }
 
-/* Are two parts apart enough? Those that are in each other already may stay as deep as they are. */
-static bool is_free(const flr_tight_near *n, const flr_fit_result *r)
+/* Parts that are in each other may stay as deep as they are. */
+static bool is_tolerated(const flr_tight_near *n, const flr_fit_result *r)
 {
-    const double start = n->result.distance;
-    if (n->tolerated > 0 || !(start > 0)) /* they meet all the way; how deep is what matters */
-        return r->distance >= fmin(-n->tolerated, start) - FLR_TIGHT_FLOOR;
-    return r->lower > 0 && !r->meet && r->lower >= fmin(FLR_TIGHT_CLEAR, n->lower / 2);
+    return r->distance >= fmin(-n->tolerated, n->result.distance) - FLR_TIGHT_FLOOR;
 }
 
-/* The same for a long motion past a part that stands still: triangle by triangle, all the way. */
-static double advance_far(flr_world *w, flr_tight_near *n, flr_fit_result *last,
-                          flr_world_frame *frame)
+/* The same for parts in each other, in strides of STRIDE. */
+static double advance_within(flr_world *w, flr_tight_near *n, double travel, flr_fit_result *last,
+                             flr_world_frame *frame)
 {
-    flr_tight *e = w->tight;
-    flr_fit_motion motion = {.from = flr_tight_between(w->poses[n->a], w->poses[n->b]),
-                             .to = flr_tight_between(w->poses[n->a], pose_at(w, n->b, 1)),
-                             .centre = w->state->bodies[n->b].inertia.centre};
-    flr_fit_motion_params how = flr_default_fit_motion_params();
-    flr_fit_motion_result found = {0};
-    how.clearance = FLR_TIGHT_CLEAR;
-    if (flr_tight_left(e, &how.budget)) flr_fit_pair_motion(n->fits, &motion, &how, &found);
-    e->spent += found.work;
-    frame->points_tested += found.work;
-    frame->exhausted += !found.complete;
-    *last = (flr_fit_result){.distance = found.distance,
-                             .found = found.blocked,
-                             .point = {found.point[0], found.point[1]},
-                             .normal = found.normal};
-    return fmin(fmax(found.free, 0), 1);
-}
-
-/* How much of the planned motion of a pair is free. It goes in strides, each as long as the distance at its beginning
- * allows, or STRIDE where that is more, and each ends in a place that is free: so nothing that is thicker than STRIDE is
- * passed through, and no step ends in anything. The next step begins where the last stride ends, and need not look again. `last` is what was found at the end of the last stride. */
-static double advance(flr_world *w, flr_tight_near *n, double travel, flr_fit_result *last,
-                      flr_world_frame *frame)
-{
-    double free = 0, lower = n->lower;
+    double free = 0;
     *last = n->result;
-    double near =
-        fmax(0, lower - FLR_TIGHT_CLEAR) / travel; /* of the motion, which is free for sure */
-    if (near >= 1) return 1;
-    if (travel > STRIDE && !w->plans[n->a].moves && n->tolerated == 0 && n->lower > 0)
-        return fmax(near, advance_far(w, n, last, frame));
+    if (!n->result.complete) return 0;
     while (free < 1) {
-        /* so far it is free for sure */
-        double sure = free + fmax(0, lower - FLR_TIGHT_CLEAR) / travel;
-        if (sure >= 1) return 1;
-        double next = fmin(1, fmax(sure, free + STRIDE / travel));
-        double range = fmax(travel * (1 - next), 2 * FLR_TIGHT_FLOOR);
+        double next = fmin(1, free + fmax(STRIDE, n->lower) / travel);
         flr_fit_result r;
         bool fine = false;
         int halved = 0;
         for (; !fine && halved <= HALVINGS; halved += !fine) {
-            if (!look(w, n, next, range, &r, frame)) {
+            if (!look(w, n, next, &r, frame)) {
                 frame->exhausted++;
-                return sure;
+                return free;
             }
-            fine = is_free(n, &r);
-            if (!fine) next = (sure + next) / 2;
+            fine = is_tolerated(n, &r);
+            if (!fine) next = (free + next) / 2;
         }
-        if (!fine) return sure;
-        free = next, lower = r.lower + n->tolerated, *last = r;
+        if (!fine) return free;
+        free = next, *last = r;
         if (halved > 0) return free; /* what it was shortened for is right ahead */
     }
     return 1;
 }
+
+/* ---- what stops a body ---- */
 
 /* Shortens the motion of a part, and says so. */
 static void shorten(flr_world *w, uint32_t part, double share, int pass)
@@ -122,18 +191,12 @@ static void block(flr_world *w, uint32_t part, uint32_t other, flr_vec3 point, f
 {
     flr_tight_part *p = &w->tight->parts[part];
     if (!w->plans[part].moves || p->block_count == FLR_TIGHT_EXTRA) return;
-    const flr_body *body = &w->state->bodies[part];
     double clearance = w->params.exact.clearance, end = fmin(FLR_TIGHT_FLOOR, gap);
-    flr_tight_block *b = &p->blocks[p->block_count++];
-    b->other = other;
-    b->point = (flr_tight_point){.arm = flr_vec3_sub(point, flr_body_centre(body)),
-                                 .normal = normal,
-                                 .depth = clearance - gap,
-                                 .limit = clearance - end};
-    const flr_world_plan *q = &w->plans[other];
-    if (q->moves)
-        b->point.other = flr_twist_velocity(
-            q->result.twist, flr_vec3_sub(point, flr_body_centre(&w->state->bodies[other])));
+    p->blocks[p->block_count++] = (flr_tight_block){.point = point,
+                                                    .normal = normal,
+                                                    .depth = clearance - gap,
+                                                    .limit = clearance - end,
+                                                    .other = other};
     p->again = true;
 }
 
@@ -166,8 +229,14 @@ static bool check(flr_world *w, flr_tight_near *n, int pass, flr_world_frame *fr
     n->checked = pass;
     if (!(travel > TIGHT_REST) || n->lower - FLR_TIGHT_CLEAR > travel + FLR_TIGHT_CLEAR)
         return false;
-    flr_fit_result last;
-    double share = advance(w, n, travel, &last, frame);
+    flr_fit_result last = n->result;
+    const double sure = fmax(0, n->lower - FLR_TIGHT_CLEAR) / travel;
+    const bool within = n->tolerated > 0 || !(n->result.distance > 0);
+    double share = fmin(sure, 1);
+    if (within)
+        share = advance_within(w, n, travel, &last, frame);
+    else if (n->result.complete)
+        share = advance(w, n, share, &last, frame);
     if (!(share < 1)) return false;
     if (pass < REPLANS) {
         block_both(w, n, share, &last);
@@ -197,8 +266,8 @@ void flr_tight_check(flr_world *w, flr_world_frame *frame)
             if (e->parts[part].again) {
                 e->parts[part].again = false;
                 e->parts[part].newest = pass + 1;
-                flr_tight_plan(w, part, frame);
                 w->plans[part].stopped = false;
+                flr_tight_plan(w, part, frame);
             }
     }
     for (uint32_t part = 0; again && part < e->part_count; part++)

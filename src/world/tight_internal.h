@@ -23,40 +23,57 @@ typedef struct flr_tight_spot {
     double share;           /* of the pair's stiffness; all of them add up to 1 or less */
 } flr_tight_spot;
 
-/* what a pair was found to be where its check ended: the next step begins there, and asks the same */
+/* what is known of a pair where it will be when the next step begins: found at the end of its check, or where it stays */
 typedef struct flr_tight_ahead {
-    uint64_t key; /* of the pair */
+    bool known;
+    bool recent; /* its samples are in raw[1], with those found in this step; else in raw[0] */
     flr_pose T_a_b;
-    flr_fit_params asked; /* but for the budget */
+    double reach, range; /* metres: as asked */
     flr_fit_result result;
     uint32_t first; /* of its samples; result.contact_count of them */
 } flr_tight_ahead;
 
+/* Memory for queries of two parts with certain fits, lent to one such pair at a time. What that has to remember from
+ * step to step is part of the world's state (flr_tight_memory). */
+typedef struct flr_tight_slot {
+    flr_fit_pair *fits;
+    flr_tight_ahead ahead;
+    bool stale; /* a state was loaded: `fits` and `ahead` are of another one */
+} flr_tight_slot;
+
+/* slots for two kinds of fits: `count` from `first` on */
+typedef struct flr_tight_shelf {
+    uint32_t first, count;
+} flr_tight_shelf;
+
 /* two parts near each other */
 typedef struct flr_tight_near {
     uint32_t a, b; /* parts; b moves */
-    flr_fit_pair *fits;
-    flr_fit_result result;  /* at the beginning of the step; without its list */
-    uint32_t first, count;  /* of its spots */
-    double tolerated;       /* metres */
-    double lower;           /* metres: the distance is not less, besides what is tolerated */
-    uint64_t key;           /* of the broad phase: rises from pair to pair */
-    flr_tight_ahead *ahead; /* that its check has left; NULL: none */
-    int checked;            /* pass in which the motion was checked last; -1: not yet */
+    uint32_t slot;
+    flr_fit_result result; /* at the beginning of the step; without its list */
+    uint32_t first, count; /* of its spots */
+    double tolerated;      /* metres */
+    double lower;          /* metres: the distance is not less, besides what is tolerated */
+    int checked;           /* pass in which the motion was checked last; -1: not yet */
 } flr_tight_near;
 
 /* what else keeps a body from going on */
 typedef struct flr_tight_block {
-    flr_tight_point point;
+    flr_vec3 point, normal; /* world's frame */
+    double depth, limit;    /* metres */
     uint32_t other;
 } flr_tight_block;
 
 typedef struct flr_tight_part {
     const flr_fit *fit;
-    uint32_t kind; /* number of the fit among different ones */
+    const flr_vec3 *normals; /* of its triangles, part's frame; zero: it has none */
+    uint32_t kind;           /* number of the fit among different ones */
     /* of the step */
+    flr_box3 box;           /* as large as it may get; world's frame */
     double travel;          /* metres: how far any of its points went in the step before */
+    double margin;          /* metres: … and may go in this one: pairs were found for so much */
     bool pairs_with_moving; /* some other that is near moves, too */
+    bool unexamined;        /* there was no room for all pairs that it is in: it stays */
     uint32_t block_count;
     flr_tight_block blocks[FLR_TIGHT_EXTRA];
     int newest; /* pass in which its motion was changed last */
@@ -64,23 +81,21 @@ typedef struct flr_tight_part {
 } flr_tight_part;
 
 struct flr_tight {
-    uint32_t part_count, kind_count;
-    flr_tight_part *parts; /* [part_count] */
-    flr_fit_pair **pairs;  /* [kind_count x kind_count]: of a and b; NULL: never needed */
+    uint32_t part_count, kind_count, slot_count;
+    flr_tight_part *parts;    /* [part_count] */
+    flr_vec3 **normals;       /* [kind_count] */
+    flr_tight_shelf *shelves; /* [kind_count x kind_count]: for a and b; empty: never needed */
+    flr_tight_slot *slots;    /* [slot_count] */
     flr_broad *broad;
     uint32_t near_count, near_capacity;
-    flr_tight_near *nears;  /* [near_capacity] */
-    flr_fit_contact *fresh; /* [FLR_TIGHT_RAW]: of a pair that is asked now */
-    flr_fit_contact
-        *raw[2];        /* [FLR_TIGHT_SPOTS]: found by checks: of the step before; of this one */
-    uint32_t raw_count; /* in the latter */
-    flr_tight_ahead *ahead[2]; /* [near_capacity]: from the step before; for the one to come */
-    uint32_t ahead_count[2];
-    flr_tight_spot *spots; /* [FLR_TIGHT_SPOTS]: of all pairs, one after the other */
+    uint32_t first_near;     /* which of them comes first in this step */
+    flr_tight_near *nears;   /* [near_capacity] */
+    flr_fit_contact *raw[2]; /* [FLR_TIGHT_SPOTS]: samples found in the step before; in this one */
+    uint32_t raw_count;      /* in the latter */
+    flr_tight_spot *spots;   /* [FLR_TIGHT_SPOTS]: of all pairs, one after the other */
     uint32_t spot_count;
-    flr_tight_point *points; /* [FLR_TIGHT_SPOTS]: those of one body */
+    flr_tight_points points; /* those of one body */
     uint32_t *others;        /* [FLR_TIGHT_SPOTS]: the part that each of them touches */
-    uint32_t point_count;
     flr_tight_bins bins;
     flr_world_touch
         pressed[FLR_TIGHT_CONTACTS]; /* contacts that one body's step was given, by number */
@@ -96,18 +111,50 @@ bool flr_tight_left(const flr_tight *exact, uint64_t *left);
 /* How far any point of the part goes at most in the step that is planned, metres. */
 double flr_tight_travel(const flr_world *world, uint32_t part);
 
+/* ---- memory of pairs (tight_memory.c) ---- */
+
+/* Takes slots for all pairs of fits that may meet. Not RT safe. */
+flr_result flr_tight_make_slots(flr_tight *exact, const flr_world_part *parts, flr_error *error);
+void flr_tight_free_slots(flr_tight *exact);
+
+/* Any slot for queries of two parts, whatever it remembers. */
+flr_fit_pair *flr_tight_any_slot(const flr_tight *exact, uint32_t a, uint32_t b);
+
+/* The slot of a pair that is near: its own, or one that was not used for longest. After a state was loaded, its memory is
+ * that of the state. */
+uint32_t flr_tight_take_slot(flr_world *world, uint32_t a, uint32_t b);
+
+/* After a step: puts what slots remember into the world's state. */
+void flr_tight_keep_memory(flr_world *world);
+
+/* Room for samples that are found in this step. */
+flr_fit_contact *flr_tight_room(flr_tight *exact, uint32_t *capacity);
+
 /* ---- near (tight_near.c) ---- */
 
 /* Finds pairs and their samples. */
 void flr_tight_near_update(flr_world *world, flr_world_frame *frame);
 
-/* Measures a pair with its samples where its check ends, for that and for the next step, which begins there. False: there was
- * no time for it. */
-bool flr_tight_look_ahead(flr_world *world, flr_tight_near *near, flr_pose T_a_b,
-                          flr_fit_result *result, flr_world_frame *frame);
+/* What to ask of a pair whose samples may come nearer by `far` metres in the step. */
+flr_fit_params flr_tight_ask(const flr_world *world, const flr_tight_near *near, double far);
+
+/* metres: how far the samples of a pair may come nearer to each other in a step with the twists that are planned. */
+double flr_tight_may_come(const flr_world *world, const flr_tight_near *near);
 
 /* Where b is in the frame of a. */
 flr_pose flr_tight_between(flr_pose T_world_a, flr_pose T_world_b);
+
+static inline bool flr_tight_same_pose(flr_pose a, flr_pose b)
+{
+    return a.p.x == b.p.x && a.p.y == b.p.y && a.p.z == b.p.z && a.q.w == b.q.w && a.q.x == b.q.x &&
+           a.q.y == b.q.y && a.q.z == b.q.z;
+}
+
+/* ---- samples (tight_spots.c) ---- */
+
+/* Makes spots of what was found of a pair. */
+void flr_tight_make_spots(flr_world *world, flr_tight_near *near, flr_pose T_a_b,
+                          const flr_fit_contact *list, double reach);
 
 /* ---- plan (tight_plan.c) ---- */
 

@@ -6,11 +6,6 @@
 
 #define PLAY 0.25 /* of an overlap: it may grow by so much while a part is moved out … */
 
-size_t flr_tight_state_size(uint32_t part_count)
-{
-    return (sizeof(flr_tight_state) + part_count + 7) & ~(size_t)7;
-}
-
 static bool is_pair(const flr_world_overlap *o, uint32_t a, uint32_t b)
 {
     return (o->part_a == a && o->part_b == b) || (o->part_a == b && o->part_b == a);
@@ -82,8 +77,9 @@ void flr_tight_record(flr_world *w)
             flr_fit_result r;
             ask.reach = -1;
             ask.max_distance = FLR_TIGHT_FLOOR;
-            flr_fit_pair_query(e->pairs[pa->kind * e->kind_count + pb->kind],
-                               flr_tight_between(T_a, T_b), &ask, NULL, 0, &r);
+            flr_fit_pair *fits = flr_tight_any_slot(e, a, b);
+            flr_fit_pair_query(fits, flr_tight_between(T_a, T_b), &ask, NULL, 0, &r);
+            flr_fit_pair_restore(fits, NULL);
             if (r.distance < FLR_TIGHT_FLOOR) keep(w, a, b, &r);
         }
 }
@@ -117,7 +113,7 @@ bool flr_tight_state_is_valid(const flr_tight *e, const void *bytes)
     }
     for (uint32_t i = 0; i < e->part_count; i++)
         if (fresh[i] > 1) return false;
-    return true;
+    return flr_tight_memories_are_valid(e, at);
 }
 
 static uint32_t number_of(const flr_world *w, const uint32_t *before, uint32_t part)

@@ -5,8 +5,6 @@
 
 enum { TIGHT_ROUNDS = 4 };
 #define TIGHT_SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define TIGHT_AROUND                                                                               \
-    1e-6 /* metres: samples within the clearance and this keep to their limits from the start */
 #define RETURN  0.1  /* of what a sample is too deep, it may come back in a step … */
 #define RETURNS 2e-7 /* metres: … and no more than this */
 
@@ -45,40 +43,36 @@ static void gather(flr_world *w, uint32_t part)
     flr_tight *e = w->tight;
     double clearance = w->params.exact.clearance, stiffness = stiffness_of(&w->params.exact);
     flr_vec3 centre = flr_body_centre(&w->state->bodies[part]);
-    e->point_count = 0;
+    e->points.count = 0;
     for (uint32_t i = 0; i < e->near_count; i++) {
         const flr_tight_near *n = &e->nears[i];
         if (n->a != part && n->b != part) continue;
-        uint32_t other = n->a == part ? n->b : n->a;
-        double sign = n->a == part ? -1 : 1;
+        const uint32_t other = n->a == part ? n->b : n->a;
+        const double sign = n->a == part ? -1 : 1;
+        const bool moves = w->plans[other].moves;
         for (uint32_t k = 0; k < n->count; k++) {
             const flr_tight_spot *s = &e->spots[n->first + k];
-            e->others[e->point_count] = other;
-            e->points[e->point_count++] =
-                (flr_tight_point){.arm = flr_vec3_sub(s->point, centre),
-                                  .normal = flr_vec3_scale(s->normal, sign),
-                                  .other = velocity_of(w, other, s->point),
-                                  .depth = clearance - s->gap,
-                                  .limit = limit_of(clearance, s->gap),
-                                  .room = s->gap - FLR_TIGHT_FLOOR,
-                                  .stiffness = stiffness * s->share};
+            flr_tight_point p = {.arm = flr_vec3_sub(s->point, centre),
+                                 .normal = flr_vec3_scale(s->normal, sign),
+                                 .depth = clearance - s->gap,
+                                 .limit = limit_of(clearance, s->gap),
+                                 .room = s->gap - FLR_TIGHT_FLOOR,
+                                 .stiffness = stiffness * s->share};
+            if (moves) p.away = flr_vec3_dot(p.normal, velocity_of(w, other, s->point));
+            e->others[e->points.count] = other;
+            flr_tight_points_add(&e->points, &p);
         }
     }
 }
 
 /* ---- contacts for the solver ---- */
 
-static void press(flr_world *w, uint32_t part, const flr_tight_point *p, uint32_t other,
-                  double stiffness, bool hard)
+/* Adds a contact; `stiffness` 0: one that only has a limit. */
+static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
 {
-    uint32_t number = flr_step_pressed(w->step);
-    flr_press one = {.point = flr_vec3_add(p->arm, flr_body_centre(&w->state->bodies[part])),
-                     .normal = p->normal,
-                     .other = p->other,
-                     .depth = p->depth,
-                     .limit = hard ? p->limit : INFINITY,
-                     .stiffness = stiffness,
-                     .friction = w->params.friction};
+    const uint32_t number = flr_step_pressed(w->step);
+    one.other = velocity_of(w, other, one.point);
+    one.friction = w->params.friction;
     flr_step_press(w->step, &one, 1);
     if (flr_step_pressed(w->step) > number && number < FLR_TIGHT_CONTACTS)
         w->tight->pressed[number] =
@@ -86,7 +80,19 @@ static void press(flr_world *w, uint32_t part, const flr_tight_point *p, uint32_
                               .other = other,
                               .point = one.point,
                               .normal = one.normal,
-                              .distance = w->params.exact.clearance - p->depth};
+                              .distance = w->params.exact.clearance - one.depth};
+}
+
+static void press_point(flr_world *w, uint32_t part, uint32_t i, double stiffness, double limit)
+{
+    const flr_tight_points *p = &w->tight->points;
+    press(w, part, w->tight->others[i],
+          (flr_press){.point = flr_vec3_add(flr_tight_points_arm(p, i),
+                                            flr_body_centre(&w->state->bodies[part])),
+                      .normal = flr_tight_points_normal(p, i),
+                      .depth = p->depth[i],
+                      .limit = limit,
+                      .stiffness = stiffness});
 }
 
 /* Forces within the clearance: few contacts that act as all do. */
@@ -95,10 +101,9 @@ static void press_soft(flr_world *w, uint32_t part)
     flr_tight *e = w->tight;
     uint32_t kept[FLR_TIGHT_SOFT];
     double stiffness[FLR_TIGHT_SOFT];
-    uint32_t count = flr_tight_reduce(e->points, e->point_count, &e->bins, kept, stiffness);
+    uint32_t count = flr_tight_reduce(&e->points, &e->bins, kept, stiffness);
     for (uint32_t i = 0; i < count; i++)
-        if (stiffness[i] > 0)
-            press(w, part, &e->points[kept[i]], e->others[kept[i]], stiffness[i], false);
+        if (stiffness[i] > 0) press_point(w, part, kept[i], stiffness[i], INFINITY);
 }
 
 /* Limits: those samples that have less room than `below`, the worst of each place and direction. */
@@ -106,24 +111,12 @@ static uint32_t press_hard(flr_world *w, uint32_t part, double below)
 {
     flr_tight *e = w->tight;
     uint32_t kept[FLR_TIGHT_HARD];
-    uint32_t count = flr_tight_nearest(e->points, e->point_count, below, &e->bins, kept);
+    uint32_t count = flr_tight_nearest(&e->points, below, &e->bins, kept);
     for (uint32_t i = 0; i < count; i++) {
-        press(w, part, &e->points[kept[i]], e->others[kept[i]], 0, true);
-        e->points[kept[i]].limited = true;
+        press_point(w, part, kept[i], 0, e->points.limit[kept[i]]);
+        e->points.limited[kept[i]] = true;
     }
     return count;
-}
-
-/* How much room a motion leaves each sample before its limit. */
-static void measure(flr_world *w, flr_twist twist)
-{
-    flr_tight *e = w->tight;
-    double dt = w->def.dt;
-    for (uint32_t i = 0; i < e->point_count; i++) {
-        flr_tight_point *p = &e->points[i];
-        flr_vec3 v = flr_vec3_sub(flr_twist_velocity(twist, p->arm), p->other);
-        p->room = p->limited ? INFINITY : p->limit - p->depth + dt * flr_vec3_dot(p->normal, v);
-    }
 }
 
 /* What pulls it. */
@@ -169,21 +162,28 @@ void flr_tight_plan(flr_world *w, uint32_t part, flr_world_frame *frame)
     flr_step_begin(w->step, &w->state->bodies[part], &how);
     gather(w, part);
     press_soft(w, part);
-    press_hard(w, part, w->params.exact.clearance + TIGHT_AROUND);
     for (uint32_t i = 0; i < mine->block_count; i++)
-        press(w, part, &mine->blocks[i].point, mine->blocks[i].other, 0, true);
+        press(w, part, mine->blocks[i].other,
+              (flr_press){.point = mine->blocks[i].point,
+                          .normal = mine->blocks[i].normal,
+                          .depth = mine->blocks[i].depth,
+                          .limit = mine->blocks[i].limit});
     flr_motion_checks_touch_points(w, part);
     pull(w, part);
     flr_step_solve(w->step, &p->result);
 
-    /* samples that the solution would bring too deep keep to their limits, too */
+    /* samples that the solution would bring too deep keep to their limits */
     for (int round = 0; round < TIGHT_ROUNDS; round++) {
-        measure(w, p->result.twist);
-        if (press_hard(w, part, -TIGHT_SLACK) == 0) break;
+        double least = flr_tight_points_measure(&e->points, p->result.twist, w->def.dt);
+        if (!(least < -TIGHT_SLACK)) break;
+        press_hard(w, part, -TIGHT_SLACK);
         flr_step_solve(w->step, &p->result);
     }
-    p->fraction = p->result.fraction;
+    /* pairs were found for motions of a certain length */
+    const double travel = flr_motion_travel(p->result.motion, w->state->bodies[part].reach);
+    p->fraction = fmin(p->result.fraction, travel > mine->margin ? mine->margin / travel : 1);
     p->limited = p->fraction < 1;
+    if (mine->unexamined) p->fraction = 0, p->stopped = true;
     p->result.touching = report(w, part);
     frame->faults |= p->result.faults;
     if (p->result.deepest > frame->deepest) frame->deepest = p->result.deepest;

@@ -104,7 +104,7 @@ static flr_result allocate(flr_world *w, flr_error *error)
     if (result == FLR_OK) result = flr_tight_create(w->def.parts, parts, &w->tight, error);
     if (result != FLR_OK) return result;
     w->state_size = sizeof(flr_world_state) + parts * (sizeof(flr_body) + sizeof(double) + 1);
-    if (w->tight) w->state_size = flr_world_tight_offset(w) + flr_tight_state_size(parts);
+    if (w->tight) w->state_size = flr_world_tight_offset(w) + flr_tight_state_size(w->tight);
     w->state = flr_prefaulted_calloc(1, w->state_size);
     w->kinds = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->kinds);
     w->shapes = flr_prefaulted_calloc((size_t)parts + 1, sizeof *w->shapes);

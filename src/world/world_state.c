@@ -117,6 +117,7 @@ bool flr_world_load(flr_world *w, const void *from, size_t size)
         bytes + sizeof(flr_world_state) + w->def.part_count * (sizeof(flr_body) + sizeof(double));
     for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_set_solid(w, i, !ghosts[i]);
     memcpy(w->state, from, size);
+    flr_tight_loaded(w);
     for (uint32_t i = 0; i < w->def.part_count; i++) flr_world_tell_pairs(w, i);
     return true;
 }

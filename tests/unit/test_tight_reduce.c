@@ -6,9 +6,18 @@
 
 enum { MAX_POINTS = 12000 };
 static flr_tight_point points[MAX_POINTS];
+static flr_tight_points columns;
 static flr_tight_bins bins;
 static uint32_t kept[FLR_TIGHT_SOFT];
 static double stiffness[FLR_TIGHT_SOFT];
+
+static const flr_tight_points *side_by_side(uint32_t count)
+{
+    if (!columns.capacity) assert_true(flr_tight_points_create(&columns, MAX_POINTS));
+    columns.count = 0;
+    for (uint32_t i = 0; i < count; i++) flr_tight_points_add(&columns, &points[i]);
+    return &columns;
+}
 
 /* the sums that a body feels, arms by `size` */
 static void add(const flr_tight_point *p, double k, double size, flr_vec6 *wrench, flr_mat6 *sum)
@@ -35,7 +44,7 @@ static uint32_t reduce(uint32_t count, double size, double *wrench_error, double
     flr_vec6 w0 = {0}, w1 = {0};
     flr_mat6 k0 = {0}, k1 = {0};
     for (uint32_t i = 0; i < count; i++) add(&points[i], points[i].stiffness, size, &w0, &k0);
-    uint32_t used = flr_tight_reduce(points, count, &bins, kept, stiffness);
+    uint32_t used = flr_tight_reduce(side_by_side(count), &bins, kept, stiffness);
     for (uint32_t i = 0; i < used; i++) {
         assert_true(kept[i] < count && stiffness[i] >= 0);
         add(&points[kept[i]], stiffness[i], size, &w1, &k1);
@@ -115,7 +124,7 @@ static void few_enough_stay_as_they_are(void **state)
     flr_test_random rng = flr_test_random_begin("few_enough");
     fill(&rng, FLR_TIGHT_SOFT, 0);
     for (uint32_t i = 0; i < FLR_TIGHT_SOFT; i += 3) points[i].stiffness = 0;
-    uint32_t used = flr_tight_reduce(points, FLR_TIGHT_SOFT, &bins, kept, stiffness);
+    uint32_t used = flr_tight_reduce(side_by_side(FLR_TIGHT_SOFT), &bins, kept, stiffness);
     uint32_t at = 0;
     for (uint32_t i = 0; i < FLR_TIGHT_SOFT; i++) {
         if (points[i].stiffness == 0) continue;
@@ -123,7 +132,31 @@ static void few_enough_stay_as_they_are(void **state)
         assert_true(stiffness[at++] == points[i].stiffness);
     }
     assert_int_equal(used, at);
-    assert_int_equal(flr_tight_reduce(points, 0, &bins, kept, stiffness), 0);
+    assert_int_equal(flr_tight_reduce(side_by_side(0), &bins, kept, stiffness), 0);
+}
+
+/* what a motion leaves each of them, next to the formula */
+static void a_motion_is_measured(void **state)
+{
+    (void)state;
+    flr_test_random rng = flr_test_random_begin("a_motion_is_measured");
+    const flr_twist twist = {.angular = flr_vec3_make(1, -2, 3), .linear = {-4, 5, 6}};
+    for (uint32_t count = 1; count < 40; count++) {
+        fill(&rng, count, 0);
+        for (uint32_t i = 0; i < count; i++) points[i].away = flr_test_random_range(&rng, -1, 1);
+        side_by_side(count);
+        if (count > 3) columns.limited[3] = true;
+        double least = flr_tight_points_measure(&columns, twist, 1e-3), want = INFINITY;
+        for (uint32_t i = 0; i < count; i++) {
+            const flr_tight_point *p = &points[i];
+            double speed = flr_vec3_dot(p->normal, flr_twist_velocity(twist, p->arm)) - p->away;
+            double room = p->limit - p->depth + 1e-3 * speed;
+            if (i == 3) room = INFINITY;
+            if (i != 3) assert_within(columns.room[i], room, 1e-15);
+            want = fmin(want, room);
+        }
+        assert_within(least, want, 1e-15);
+    }
 }
 
 /* the point nearest to its limit is always kept, and so is one of each corner of a plate */
@@ -136,7 +169,7 @@ static void the_nearest_are_kept(void **state)
         uint32_t nearest = 0, found = 0;
         for (uint32_t i = 1; i < 5000; i++)
             if (points[i].depth > points[nearest].depth) nearest = i;
-        uint32_t used = flr_tight_nearest(points, 5000, INFINITY, &bins, kept);
+        uint32_t used = flr_tight_nearest(side_by_side(5000), INFINITY, &bins, kept);
         assert_true(used > 0 && used <= FLR_TIGHT_HARD);
         for (uint32_t i = 0; i < used; i++) found += kept[i] == nearest;
         assert_int_equal(found, 1);
@@ -154,6 +187,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_act_as_many),
                                        cmocka_unit_test(few_enough_stay_as_they_are),
+                                       cmocka_unit_test(a_motion_is_measured),
                                        cmocka_unit_test(the_nearest_are_kept)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    flr_tight_points_destroy(&columns);
+    return failed;
 }

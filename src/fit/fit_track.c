@@ -1,0 +1,208 @@
+/* what a pair remembers from one query to the next: lists of what is near
+ *
+ * The patches of b are in groups, every sixteenth entry of its tree in the same one. Each group has a list that was made at a
+ * pose of its own and holds all patches of a within a distance, more than what queries look at. No tree is walked while
+ * no patch has moved by more than the difference. A list that is half used up is made anew, one in each query, so that
+ * they seldom run out together. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prefault.h"
+#include "fit/fit_query.h"
+
+enum { ENTRIES = 24 /* of the lists for each patch of either part */, FIRST = 4 };
+static const double MARGIN = 0.5; /* of the mean radius of patches */
+
+/* ---- memory ---- */
+
+static double mean_radius(const flr_fit *fit)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < fit->counts.patches; i++) sum += (double)fit->patches[i].radius;
+    return sum / fit->counts.patches;
+}
+
+static void *take(flr_fit_pair *pair, bool *ok, size_t count, size_t size)
+{
+    void *memory = flr_prefaulted_calloc(count, size);
+    *ok = *ok && memory;
+    pair->bytes += count * size;
+    return memory;
+}
+
+bool flr_fit_create_lists(flr_fit_pair *pair)
+{
+    flr_fit_lists *l = &pair->lists;
+    const flr_fit *b = pair->parts[1];
+    const size_t patches = b->counts.patches,
+                 padded = (patches + FLR_FIT_WIDE - 1) / FLR_FIT_WIDE * FLR_FIT_WIDE;
+    const uint64_t all = (uint64_t)ENTRIES * (patches + pair->parts[0]->counts.patches);
+    bool ok = true;
+    l->capacity = (uint32_t)fmin((double)all / FLR_FIT_GROUPS + 64, 1 << 24);
+    const size_t entries = (size_t)FLR_FIT_GROUPS * l->capacity;
+    l->margin = MARGIN * fmin(mean_radius(pair->parts[0]), mean_radius(b));
+    l->entries = take(pair, &ok, entries, sizeof *l->entries);
+    l->suspects = take(pair, &ok, entries, sizeof *l->suspects);
+    l->first = take(pair, &ok, padded, sizeof *l->first);
+    l->count = take(pair, &ok, padded, sizeof *l->count);
+    l->x = take(pair, &ok, padded, sizeof *l->x);
+    l->y = take(pair, &ok, padded, sizeof *l->y);
+    l->z = take(pair, &ok, padded, sizeof *l->z);
+    l->radius = take(pair, &ok, padded, sizeof *l->radius);
+    l->cover = take(pair, &ok, padded, sizeof *l->cover);
+    l->moved = take(pair, &ok, padded, sizeof *l->moved);
+    if (!ok) return false;
+    for (size_t i = 0; i < padded; i++) {
+        const flr_fit_patch *p = &b->patches[i < patches ? i : patches - 1];
+        l->x[i] = (float)p->centre.x, l->y[i] = (float)p->centre.y, l->z[i] = (float)p->centre.z;
+        l->radius[i] = p->radius;
+    }
+    return true;
+}
+
+void flr_fit_destroy_lists(flr_fit_pair *pair)
+{
+    flr_fit_lists *l = &pair->lists;
+    void *const all[] = {l->entries, l->suspects, l->first, l->count, l->x,
+                         l->y,       l->z,        l->radius, l->cover, l->moved};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* ---- tracks ---- */
+
+flr_fit_track flr_fit_pair_save(const flr_fit_pair *pair) { return pair->track; }
+
+static bool is_valid(const flr_fit_pair *pair, const flr_fit_track *t)
+{
+    for (int i = 0; i < 2; i++)
+        if (t->nearest[i] > pair->parts[i]->counts.triangles) return false;
+    for (int g = 0; g < FLR_FIT_GROUPS; g++) {
+        if (!(t->cover[g] >= 0) || !isfinite(t->cover[g])) return false;
+        if (t->cover[g] > 0 && !flr_pose_is_valid(t->reference[g])) return false;
+    }
+    return (t->nearest[0] == 0) == (t->nearest[1] == 0);
+}
+
+void flr_fit_pair_restore(flr_fit_pair *pair, const flr_fit_track *track)
+{
+    uint64_t work = 0;
+    pair->track = (flr_fit_track){.nearest = {0, 0}};
+    if (!track || !is_valid(pair, track)) return;
+    const flr_fit_track t = *track;
+    for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++)
+        if (t.cover[g] > 0)
+            flr_fit_make_list(pair, g, t.reference[g], t.cover[g], &work);
+    pair->track = t;
+}
+
+/* ---- following ---- */
+
+/* How much of what a list covers beyond the limit is used up at the pose of a query; 1: all. */
+static double used_up(const flr_fit_query *q, uint32_t group, double limit)
+{
+    const flr_fit_lists *l = &q->pair->lists;
+    const flr_fit_track *t = &q->pair->track;
+    const flr_pose from = t->reference[group], to = q->T_a_b;
+    if (!(t->cover[group] > limit)) return INFINITY;
+    const flr_quat turn = flr_quat_mul(to.q, flr_quat_conjugate(from.q));
+    const double sine = 2 * sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
+    const flr_mat3 r = flr_quat_to_mat3(to.q), s = flr_quat_to_mat3(from.q);
+    const flr_vec3 shift = flr_vec3_sub(to.p, from.p);
+    const float little = (float)(1e-6 * (sine * flr_fit_extent(q->parts[1]) + flr_vec3_length(shift)));
+    float m[3][3];
+    const float p[3] = {(float)shift.x, (float)shift.y, (float)shift.z},
+                turned = (float)(sine * (1 + 1e-6));
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) m[i][k] = (float)(r.m[i][k] - s.m[i][k]);
+    float most = 0;
+    const uint32_t patches = q->parts[1]->counts.patches;
+    for (uint32_t first = group * FLR_FIT_WIDE; first < patches;
+         first += FLR_FIT_GROUPS * FLR_FIT_WIDE)
+        for (uint32_t i = first; i < first + FLR_FIT_WIDE; i++) {
+            const float x = m[0][0] * l->x[i] + m[0][1] * l->y[i] + m[0][2] * l->z[i] + p[0],
+                        y = m[1][0] * l->x[i] + m[1][1] * l->y[i] + m[1][2] * l->z[i] + p[1],
+                        z = m[2][0] * l->x[i] + m[2][1] * l->y[i] + m[2][2] * l->z[i] + p[2];
+            const float moved =
+                sqrtf(x * x + y * y + z * z) * (1 + 1e-6f) + turned * l->radius[i] + little;
+            l->moved[i] = moved;
+            const float used = moved / (l->cover[i] - (float)limit);
+            most = used > most ? used : most;
+        }
+    return fmax((double)most, sine / FLR_FIT_TURN);
+}
+
+bool flr_fit_follow(flr_fit_query *q, double limit)
+{
+    double used[FLR_FIT_GROUPS];
+    uint32_t oldest = 0;
+    limit = limit * (1 + 1e-6);
+    if (!(limit < 1e9)) return false;
+    for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
+        used[g] = used_up(q, g, limit);
+        if (used[g] > used[oldest]) oldest = g;
+    }
+    q->work += 8 + q->parts[1]->counts.patches / 8;
+    for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
+        if (!(used[g] >= 1) && !(g == oldest && used[g] > 0.5)) continue;
+        if (!flr_fit_make_list(q->pair, g, q->T_a_b, limit + q->pair->lists.margin, &q->work))
+            return false;
+        if (!(used_up(q, g, limit) < 1)) return false;
+    }
+    return true;
+}
+
+/* ---- what is near ---- */
+
+/* Puts all that may be nearer than the limit among the suspects; returns how many. */
+static uint32_t find_suspects(flr_fit_query *q)
+{
+    flr_fit_lists *l = &q->pair->lists;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < q->parts[1]->counts.patches; i++) {
+        if (!l->count[i]) continue;
+        const float limit = (float)((q->limit + (double)l->moved[i]) * (1 + 1e-6));
+        const flr_fit_entry *entries = l->entries + l->first[i];
+        flr_fit_guest guest;
+        bool received = false;
+        if (q->work > q->max_work) {
+            q->skipped2 = 0;
+            break;
+        }
+        q->work++;
+        for (uint32_t k = 0; k < l->count[i]; k++) {
+            if (entries[k].bound >= limit) continue;
+            if (!received) guest = flr_fit_receive(q, i);
+            received = true;
+            q->work += 1;
+            const double bound = flr_fit_bound(q, &guest, &entries[k]);
+            if (bound < q->limit)
+                l->suspects[count++] = (flr_fit_suspect){entries[k].patch, i, (float)bound};
+        }
+    }
+    return count;
+}
+
+void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet)
+{
+    flr_fit_suspect *s = q->pair->lists.suspects;
+    const uint32_t count = find_suspects(q);
+    flr_fit_visitor v = {.patch = FLR_NONE};
+    /* those that may be nearest first: the nearer the best, the less is left to do */
+    for (uint32_t i = 0; i < FIRST && i < count; i++) {
+        uint32_t least = i;
+        for (uint32_t k = i + 1; k < count; k++)
+            if (s[k].bound < s[least].bound) least = k;
+        const flr_fit_suspect first = s[least];
+        s[least] = s[i], s[i] = first;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if ((double)s[i].bound >= q->limit) continue;
+        if (q->work > q->max_work) {
+            q->skipped2 = 0;
+            return;
+        }
+        if (v.patch != s[i].b) v = flr_fit_visit(q, s[i].b);
+        meet(q, s[i].a, &v);
+    }
+}

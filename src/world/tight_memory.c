@@ -1,0 +1,226 @@
+/* what pairs of parts remember from step to step: slots for those that are near, and their part of the world's state */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prefault.h"
+#include "world/tight_internal.h"
+
+enum {
+    SLOTS_EACH = 64,  /* for the same two fits, at most */
+    SLOTS_MORE = 256, /* of all, besides the first for the same two fits */
+    SLOTS_MEGABYTES = 512
+};
+
+/* ---- making ---- */
+
+static bool may_meet(const flr_tight *e, const flr_world_part *parts, uint32_t a, uint32_t b)
+{
+    return a != b && e->parts[a].fit && e->parts[b].fit && parts[b].kind != FLR_PART_STATIC;
+}
+
+/* How many pairs of parts each pair of fits stands for. */
+static void count_pairs(flr_tight *e, const flr_world_part *parts)
+{
+    for (uint32_t b = 0; b < e->part_count; b++)
+        for (uint32_t a = 0; a < e->part_count; a++) {
+            flr_tight_shelf *shelf =
+                &e->shelves[e->parts[a].kind * e->kind_count + e->parts[b].kind];
+            if (may_meet(e, parts, a, b) && shelf->count < SLOTS_EACH) shelf->count++;
+        }
+}
+
+static const flr_fit *fit_of(const flr_tight *e, uint32_t kind)
+{
+    uint32_t i = 0;
+    while (!e->parts[i].fit || e->parts[i].kind != kind) i++;
+    return e->parts[i].fit;
+}
+
+/* Fills a shelf; only its first slot, when there are enough of others. */
+static flr_result fill_shelf(flr_tight *e, uint32_t number, uint64_t *bytes, flr_error *error)
+{
+    flr_tight_shelf *shelf = &e->shelves[number];
+    const flr_fit *a = fit_of(e, number / e->kind_count), *b = fit_of(e, number % e->kind_count);
+    shelf->first = e->slot_count;
+    for (uint32_t i = 0; i < shelf->count; i++) {
+        flr_fit_pair **fits = &e->slots[e->slot_count].fits;
+        flr_result result = flr_fit_pair_create(a, b, fits, error);
+        if (result != FLR_OK) return result;
+        *bytes += flr_fit_pair_bytes(*fits);
+        e->slot_count++;
+        if (*bytes > (uint64_t)SLOTS_MEGABYTES << 20) shelf->count = i + 1;
+    }
+    return FLR_OK;
+}
+
+flr_result flr_tight_make_slots(flr_tight *e, const flr_world_part *parts, flr_error *error)
+{
+    const uint32_t shelves = e->kind_count * e->kind_count;
+    uint64_t bytes = 0;
+    uint32_t wanted = 0, more = 0;
+    e->shelves = calloc(shelves ? shelves : 1, sizeof *e->shelves);
+    if (!e->shelves) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact");
+    count_pairs(e, parts);
+    for (uint32_t i = 0; i < shelves; i++) {
+        flr_tight_shelf *shelf = &e->shelves[i];
+        if (shelf->count > 1 && more + shelf->count - 1 > SLOTS_MORE)
+            shelf->count = 1 + SLOTS_MORE - more;
+        more += shelf->count > 1 ? shelf->count - 1 : 0;
+        wanted += shelf->count;
+    }
+    e->slots = flr_prefaulted_calloc(wanted ? wanted : 1, sizeof *e->slots);
+    if (!e->slots) return flr_fail(error, FLR_NO_MEMORY, "not enough memory for exact contact");
+    for (uint32_t i = 0; i < shelves; i++) {
+        flr_result result = e->shelves[i].count ? fill_shelf(e, i, &bytes, error) : FLR_OK;
+        if (result != FLR_OK) return result;
+    }
+    return FLR_OK;
+}
+
+void flr_tight_free_slots(flr_tight *e)
+{
+    for (uint32_t i = 0; i < e->slot_count; i++) flr_fit_pair_destroy(e->slots[i].fits);
+    free(e->slots);
+    free(e->shelves);
+}
+
+/* ---- using ---- */
+
+static const flr_tight_shelf *shelf_of(const flr_tight *e, uint32_t a, uint32_t b)
+{
+    return &e->shelves[e->parts[a].kind * e->kind_count + e->parts[b].kind];
+}
+
+flr_fit_pair *flr_tight_any_slot(const flr_tight *e, uint32_t a, uint32_t b)
+{
+    return e->slots[shelf_of(e, a, b)->first].fits;
+}
+
+static uint64_t key_of(uint32_t a, uint32_t b) { return ((uint64_t)a << 32 | b) + 1; }
+
+flr_fit_contact *flr_tight_room(flr_tight *e, uint32_t *capacity)
+{
+    const uint32_t left = FLR_TIGHT_SPOTS - e->raw_count;
+    *capacity = left < FLR_TIGHT_RAW ? left : FLR_TIGHT_RAW;
+    return e->raw[1] + e->raw_count;
+}
+
+/* After a state was loaded: what the slot knew when it was saved. The pair is asked again what it was asked at the end of the
+ * step before; that is not to be remembered. */
+static void recall(flr_world *w, flr_tight_slot *slot, const flr_tight_memory *m, uint32_t a,
+                   uint32_t b)
+{
+    flr_tight *e = w->tight;
+    slot->stale = false;
+    slot->ahead.known = false;
+    flr_fit_pair_restore(slot->fits, &m->track);
+    if (!m->known) return;
+    flr_fit_params ask = flr_default_fit_params();
+    uint32_t capacity;
+    flr_fit_contact *list = flr_tight_room(e, &capacity);
+    ask.reach = m->reach;
+    ask.max_distance = m->range;
+    ask.tolerance = FLR_TIGHT_CLEAR / 2;
+    slot->ahead = (flr_tight_ahead){.T_a_b = flr_tight_between(w->poses[a], w->poses[b]),
+                                    .reach = m->reach,
+                                    .range = m->range,
+                                    .recent = true,
+                                    .first = e->raw_count};
+    flr_fit_pair_query(slot->fits, slot->ahead.T_a_b, &ask, list, capacity, &slot->ahead.result);
+    slot->ahead.known = slot->ahead.result.complete;
+    e->raw_count += slot->ahead.result.contact_count;
+    flr_fit_pair_restore(slot->fits, &m->track);
+}
+
+uint32_t flr_tight_take_slot(flr_world *w, uint32_t a, uint32_t b)
+{
+    flr_tight *e = w->tight;
+    flr_tight_memory *memory = flr_tight_memories(w, w->state);
+    const flr_tight_shelf *shelf = shelf_of(e, a, b);
+    uint32_t best = shelf->first;
+    for (uint32_t i = shelf->first; i < shelf->first + shelf->count; i++) {
+        if (memory[i].key == key_of(a, b)) {
+            memory[i].used = w->state->number + 1;
+            if (e->slots[i].stale) recall(w, &e->slots[i], &memory[i], a, b);
+            return i;
+        }
+        if (memory[i].used < memory[best].used) best = i;
+    }
+    e->slots[best].stale = e->slots[best].ahead.known = false;
+    flr_fit_pair_restore(e->slots[best].fits, NULL);
+    memory[best] = (flr_tight_memory){.key = key_of(a, b), .used = w->state->number + 1};
+    return best;
+}
+
+/* Does what is known of a pair hold where it is now? Samples of a pair that stays are taken along. */
+static bool still_known(flr_world *w, const flr_tight_near *n, flr_tight_ahead *ahead)
+{
+    flr_tight *e = w->tight;
+    const flr_body *bodies = w->state->bodies;
+    if (!ahead->known || !flr_tight_same_pose(ahead->T_a_b,
+                                              flr_tight_between(bodies[n->a].T_world_part,
+                                                                bodies[n->b].T_world_part)))
+        return false;
+    if (ahead->recent) return true;
+    uint32_t capacity, count = ahead->result.contact_count;
+    flr_fit_contact *list = flr_tight_room(e, &capacity);
+    if (count > capacity) return false;
+    memcpy(list, e->raw[0] + ahead->first, count * sizeof *list);
+    ahead->recent = true;
+    ahead->first = e->raw_count;
+    e->raw_count += count;
+    return true;
+}
+
+void flr_tight_keep_memory(flr_world *w)
+{
+    const flr_tight *e = w->tight;
+    flr_tight_memory *memory = flr_tight_memories(w, w->state);
+    for (uint32_t i = 0; i < e->near_count; i++) {
+        const flr_tight_near *n = &e->nears[i];
+        flr_tight_slot *slot = &e->slots[n->slot];
+        flr_tight_memory *m = &memory[n->slot];
+        if (m->key != key_of(n->a, n->b)) continue;
+        slot->ahead.known = still_known(w, n, &slot->ahead);
+        m->track = flr_fit_pair_save(slot->fits);
+        m->known = slot->ahead.known;
+        m->reach = slot->ahead.known ? slot->ahead.reach : 0;
+        m->range = slot->ahead.known ? slot->ahead.range : 0;
+    }
+}
+
+/* ---- the state ---- */
+
+static size_t memories_at(uint32_t part_count)
+{
+    return (sizeof(flr_tight_state) + part_count + 7) & ~(size_t)7;
+}
+
+size_t flr_tight_state_size(const flr_tight *e)
+{
+    return memories_at(e->part_count) + e->slot_count * sizeof(flr_tight_memory);
+}
+
+flr_tight_memory *flr_tight_memories(const flr_world *w, void *state)
+{
+    uint8_t *at = (uint8_t *)flr_world_tight(w, state);
+    return (flr_tight_memory *)(void *)(at + memories_at(w->def.part_count));
+}
+
+bool flr_tight_memories_are_valid(const flr_tight *e, const uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < e->slot_count; i++) {
+        flr_tight_memory m;
+        memcpy(&m, bytes + memories_at(e->part_count) + i * sizeof m, sizeof m);
+        const uint64_t pair = m.key - 1;
+        if (m.known > 1 || !isfinite(m.reach) || !isfinite(m.range)) return false;
+        if (m.key != 0 && (pair >> 32 >= e->part_count || (uint32_t)pair >= e->part_count))
+            return false;
+    }
+    return true;
+}
+
+void flr_tight_loaded(flr_world *w)
+{
+    for (uint32_t i = 0; w->tight && i < w->tight->slot_count; i++) w->tight->slots[i].stale = true;
+}
