@@ -23,6 +23,7 @@ static const join_values defaults = {
                 .clients = 64,
                 .workers = 2,
                 .cpu = -1,
+                .engine = -1,
                 .upload_limit = (uint64_t)512 << 20,
                 .rate = 1000,
                 .state_rate = 100},
@@ -51,10 +52,11 @@ static const flr_option options[] = {
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
      .help =
-         "voxels of this size here, whatever the session has: larger ones for a slower machine. "
+         "advanced: voxels of this size here, whatever the session has: larger ones for a slower machine. "
          "Forces then differ between the two sides, and feeler warns the people",
      .offset = JOIN_AT(voxel),
      .min = 1e-9},
+    FLR_SERVE_CONTACT(JOIN_AT, "for everybody in the session", "the host's"),
     {.name = "watch", .help = "look only: take no parts", .offset = JOIN_AT(watch)},
     {.name = "port",
      .letter = 'p',

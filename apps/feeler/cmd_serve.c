@@ -1,6 +1,5 @@
 /* feeler serve: the controller for a scene, its viewer and its clients */
 #include "command.h"
-#include "scene/scene.h"
 #include "serve.h"
 
 typedef struct serve_values {
@@ -75,32 +74,12 @@ static const flr_option options[] = {
     {.name = "voxel",
      .type = FLR_OPTION_SIZE,
      .argument = "SIZE",
-     .help = "of parts that have none of their own; default: what fits the part",
+     .help = "advanced: edge length of voxels of parts that have none of their own; default: feeler "
+             "chooses one from the sizes of the parts, the gap between them and the memory, and says "
+             "which",
      .offset = SERVE_AT(voxel),
      .min = 1e-9},
-    {.name = "engine",
-     .type = FLR_OPTION_CHOICE,
-     .argument = "shell|spheres|exact",
-     .help = "how contact is found, whatever the scene says; exact: for tight fits; the page can "
-             "change it; default: the scene's, else shell",
-     .offset = SERVE_AT(engine),
-     .choices = flr_scene_engines},
-    {.name = "clearance",
-     .type = FLR_OPTION_SIZE,
-     .argument = "SIZE",
-     .help = "of the exact engine: force begins this far before surfaces meet; default: the "
-             "scene's, else 0.005mm",
-     .offset = SERVE_AT(clearance),
-     .min = 1e-9,
-     .max = 1},
-    {.name = "strength",
-     .type = FLR_OPTION_NUMBER,
-     .argument = "X",
-     .help = "of the exact engine: how hard a hand pulls, as a share of 10 N and 0.5 N m; default: "
-             "the scene's, else 1",
-     .offset = SERVE_AT(strength),
-     .min = 0.01,
-     .max = 100},
+    FLR_SERVE_CONTACT(SERVE_AT, "whatever the scene says", "the scene's"),
     FLR_SERVE_MEMORY(SERVE_AT(memory)),
     FLR_NO_CACHE_OPTION(SERVE_AT(no_cache)),
     FLR_SHARE_OPTIONS(SERVE_AT),

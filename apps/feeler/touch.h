@@ -30,15 +30,15 @@ void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
     {.name = "force-layer",                                                                        \
      .type = FLR_OPTION_INTEGER,                                                                   \
      .argument = "N",                                                                              \
-     .help = "voxels before the surface at which force begins; default: the scene's, else 2: "     \
-             "exact surfaces cannot meet unnoticed",                                               \
+     .help = "advanced: voxels before the surface at which force begins; default: the scene's, "   \
+             "else 2: exact surfaces cannot meet unnoticed",                                       \
      .offset = offsetof(values, touch.force_layer),                                                \
      .min = 0,                                                                                     \
      .max = 252},                                                                                  \
         {.name = "displace",                                                                       \
          .type = FLR_OPTION_SIZE,                                                                  \
          .argument = "SIZE",                                                                       \
-         .help = "move the points outward by this, or inward where it is less than 0; default: "   \
+         .help = "advanced: move the points outward by this, or inward below 0; default: "         \
                  "the scene's, else 0",                                                            \
          .offset = offsetof(values, touch.displace),                                               \
          .min = -1,                                                                                \

@@ -78,10 +78,11 @@ typedef struct flr_engine_def {
     flr_mesh_options options; /* of reading meshes */
     double voxel;             /* metres: of parts that have none; 0: what fits the part */
     bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
-    /* How parts touch in every scene, whatever it says: 1 + flr_world_engine, and of the exact engine
-     * the clearance in metres and the strength; 0: what the scene says */
+    /* How parts touch in every scene, whatever it says: 1 + flr_world_engine; how far before surfaces meet force begins,
+     * metres; and of the exact engine the strength, and how deep parts may start in each other, metres; 0: what the scene
+     * says */
     unsigned contact;
-    double clearance, strength;
+    double onset, strength, overlap;
     int priority;     /* of the loop, as in flr_loop_def; default 80 */
     int cpu;          /* default -1 */
     bool lock_memory; /* default true */

@@ -174,7 +174,7 @@ static void the_exact_engine(void **state)
         assert_ok(flr_scene_copy(scene, &back, &error), error);
         assert_int_equal(scene->contact.engine, FLR_ENGINE_EXACT);
         assert_int_equal(back->contact.engine, FLR_ENGINE_EXACT);
-        assert_eq(back->contact.clearance, (i == 2 ? 2e-5 : usual.clearance));
+        assert_eq(back->contact.onset, (i == 2 ? 2e-5 : usual.onset));
         assert_eq(back->contact.strength, (i == 2 ? 2.5 : 1));
         assert_eq(back->contact.overlap, (i == 2 ? 1e-3 : usual.overlap));
         flr_scene_destroy(scene);
@@ -255,7 +255,7 @@ static void meaning_is_checked_with_line_and_column(void **state)
         {"\"contact\": {\"friction\": -1},\n", "",
          "s.json:4:25: contact.friction: must be from 0 to 10"},
         {"\"contact\": {\"clearance\": -1},\n", "",
-         "s.json:4:26: contact.clearance: must be from 0 to 1 m"},
+         "s.json:4:26: contact.onset: must be from 0 to 1 m"},
         {"\"contact\": {\"layer\": 1},\n", "",
          "s.json:4:13: contact.layer: unknown key; known here are engine, force_layer, displace, "
          "model, "
