@@ -112,6 +112,7 @@ typedef struct flr_part_overlap {
     bool there;
     uint32_t other; /* the one that it is deepest in */
     double depth;   /* metres, of the deepest point that was measured; 0: not known */
+    flr_vec3 point; /* world: that one */
 } flr_part_overlap;
 
 typedef struct flr_part_entry {

@@ -354,6 +354,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_recast(e);
     flr_engine_keep_merged(e);
     flr_engine_keep_looking(e);
+    flr_engine_keep_gaps(e);
     flr_engine_keep_overlaps(e);
     flr_engine_keep_taping(e);
     flr_engine_keep_shapes(e);

@@ -5,6 +5,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The exact geometry of a part takes some 200 bytes for a triangle */
+enum { GAP_MAX_TRIANGLES = 1000000 };
+
+/* Of very large parts: without a sign, but with less memory. */
+static flr_result measure_large(flr_mesh_asset *a, flr_pose T_world_a, flr_mesh_asset *b,
+                                flr_pose T_world_b, double within, flr_gap *gap, flr_error *error)
+{
+    const flr_gauge_part *one, *other;
+    flr_result result = flr_mesh_asset_gauge(a, &one, error);
+    if (result == FLR_OK) result = flr_mesh_asset_gauge(b, &other, error);
+    if (result != FLR_OK) return result;
+    flr_gauge_params params = flr_default_gauge_params();
+    flr_gauge_result r;
+    params.max_distance = within;
+    flr_gauge_distance(one, other, T_world_a, T_world_b, &params, NULL, &r);
+    if (!r.found) return FLR_OK;
+    gap->distance = r.upper;
+    gap->error = r.upper - r.lower;
+    gap->from = r.a.point;
+    gap->to = r.b.point;
+    return FLR_OK;
+}
+
 flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a, flr_pose T_world_a,
                            flr_mesh_asset *b, flr_pose T_world_b, double within, flr_gap *gap,
                            flr_error *error)
@@ -13,6 +36,8 @@ flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset 
     flr_fit_pair *pair = NULL;
     gap->distance = INFINITY;
     gap->error = 0;
+    if (a->mesh->triangle_count > GAP_MAX_TRIANGLES || b->mesh->triangle_count > GAP_MAX_TRIANGLES)
+        return measure_large(a, T_world_a, b, T_world_b, within, gap, error);
     flr_result result = flr_mesh_asset_fit(a, env, cache, &fits[0], error);
     if (result == FLR_OK) result = flr_mesh_asset_fit(b, env, cache, &fits[1], error);
     if (result == FLR_OK) result = flr_fit_pair_create(fits[0], fits[1], &pair, error);

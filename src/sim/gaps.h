@@ -22,7 +22,8 @@ typedef struct flr_gap {
     flr_vec3 from, to; /* nearest points of a and of b; where parts interfere, the deepest one and the way out */
 } flr_gap;
 
-/* One pair, up to `within` metres. `gap->a` and `gap->b` stay. Fails as flr_mesh_asset_fit() does. */
+/* One pair, up to `within` metres. Where a part has more than a million triangles, parts in each other have the distance 0.
+ * `gap->a` and `gap->b` stay. Fails as flr_mesh_asset_fit() does. */
 flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a, flr_pose T_world_a,
                            flr_mesh_asset *b, flr_pose T_world_b, double within, flr_gap *gap,
                            flr_error *error);

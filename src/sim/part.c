@@ -265,7 +265,7 @@ static part_job *make_part_job(flr_engine *e, void (*done)(flr_engine *, flr_job
 }
 
 /* What is there now: a new part may have to fit. Without memory for it, the part is alone. */
-static void look_around(flr_engine *e, flr_part_list *around)
+void flr_engine_look_around(flr_engine *e, flr_part_list *around)
 {
     flr_engine_view(e);
     for (uint32_t i = 0; i < e->members.count; i++) {
@@ -319,7 +319,7 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     flr_text_copy(p->name, sizeof p->name, name);
     memcpy(p->member.name, p->name, sizeof p->name);
     if (part) *part = flr_engine_part_id(e, p->member.part);
-    if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0)) look_around(e, &p->around);
+    if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0)) flr_engine_look_around(e, &p->around);
     uint8_t kind = file || raw ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
     return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
 }

@@ -220,6 +220,8 @@ export const want: {
   readonly WANT_JOBS: 16;
   /** events */
   readonly WANT_EVENTS: 32;
+  /** exact distances of what is held, in state frames */
+  readonly WANT_GAPS: 64;
 };
 
 /** about a hand in a state frame */
@@ -289,6 +291,36 @@ export const peer_bit: {
   /** claim: the member holds more than is listed here */
   readonly PEER_MORE: 128;
 };
+
+/** how far two parts are from each other by their triangles, in a state frame */
+export interface gap_state {
+  /** one that is held or moves */
+  part: number;
+  /** the other */
+  other: number;
+  /** metres; negative: they are so deep in each other; 0: surfaces meet */
+  distance: number;
+  /** metres: the true distance differs by no more than this */
+  error: number;
+  /** metres, world: nearest point of the part, or the deepest one */
+  from: Vec3;
+  /** metres, world: nearest point of the other, or the way out */
+  to: Vec3;
+}
+
+/** two parts that started in each other, in a state frame */
+export interface overlap_state {
+  /** one that may move */
+  part: number;
+  /** the other */
+  other: number;
+  /** metres: how deep they were in each other; 0: surfaces met, or it is not known */
+  depth: number;
+  /** metres: how deep they may be now, with the exact engine; 0: they have come free */
+  tolerated: number;
+  /** metres, world: where */
+  point: Vec3;
+}
 
 /** of the frames since statistics began, microseconds */
 export interface timing {
@@ -896,6 +928,10 @@ export interface message_state {
   paged_read: number;
   /** bytes of what tells where they are, always in memory, beside paged_memory */
   paged_directory: number;
+  /** exact distances of parts that are held or move to others near them, nearest first; for a client that wants them */
+  gaps: gap_state[];
+  /** parts that were in each other when they were put where they stand */
+  overlaps: overlap_state[];
 }
 
 /** how near the surroundings are to vertices of a part, for colours */
@@ -1234,6 +1270,12 @@ export interface message_clearance {
   from: Vec3;
   /** nearest point of the other */
   to: Vec3;
+  /** whether distance and error are known: exact was asked for, and something is there */
+  known: boolean;
+  /** metres; negative: they are so deep in each other; 0: surfaces meet */
+  distance: number;
+  /** metres: the true distance differs by no more than this */
+  error: number;
 }
 
 /** lets a part move, or lets it stay where it is; a hand that holds what shall stay lets go */

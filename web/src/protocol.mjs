@@ -3,7 +3,7 @@
 // same sentences.
 
 export const MAJOR = 1;
-export const MINOR = 3;
+export const MINOR = 4;
 
 export const role = Object.freeze({
   ROLE_VIEWER: 0,
@@ -90,6 +90,7 @@ export const want = Object.freeze({
   WANT_VOXELS: 8,
   WANT_JOBS: 16,
   WANT_EVENTS: 32,
+  WANT_GAPS: 64,
 });
 export const hand_bit = Object.freeze({
   HAND_PRESENT: 1,
@@ -130,6 +131,21 @@ const choices = { role, result, part_kind, look, overlay_kind, device_kind, tool
 
 // fields: name, shape, kind, max, group, of, offset in a structure
 const structs = {
+  gap_state: { size: 72, align: 8, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['other', 'one', 'u32', 1, 1, '', 4],
+    ['distance', 'one', 'f64', 1, 1, '', 8],
+    ['error', 'one', 'f32', 1, 1, '', 16],
+    ['from', 'one', 'vec3', 1, 1, '', 24],
+    ['to', 'one', 'vec3', 1, 1, '', 48],
+  ] },
+  overlap_state: { size: 40, align: 8, fields: [
+    ['part', 'one', 'u32', 1, 1, '', 0],
+    ['other', 'one', 'u32', 1, 1, '', 4],
+    ['depth', 'one', 'f32', 1, 1, '', 8],
+    ['tolerated', 'one', 'f32', 1, 1, '', 12],
+    ['point', 'one', 'vec3', 1, 1, '', 16],
+  ] },
   timing: { size: 12, align: 4, fields: [
     ['p50', 'one', 'f32', 1, 1, '', 0],
     ['p99', 'one', 'f32', 1, 1, '', 4],
@@ -400,6 +416,9 @@ const messages = [
     ['paged_resident', 'one', 'u64', 1, 1, '', 200],
     ['paged_read', 'one', 'u64', 1, 1, '', 208],
     ['paged_directory', 'one', 'u64', 1, 1, '', 216],
+    ['', 'since', '', 4, 0, '', 0],
+    ['gaps', 'list', 'struct', 32, 1, 'gap_state', 224],
+    ['overlaps', 'list', 'struct', 64, 1, 'overlap_state', 240],
   ] },
   { id: 33, name: 'proximity', kind: 'state', direction: 2, fields: [
     ['frame', 'one', 'u64', 1, 1, '', 8],
@@ -570,6 +589,10 @@ const messages = [
     ['upper', 'one', 'distance', 1, 1, '', 24],
     ['from', 'one', 'vec3', 1, 1, '', 32],
     ['to', 'one', 'vec3', 1, 1, '', 56],
+    ['', 'since', '', 4, 0, '', 0],
+    ['known', 'one', 'flag', 1, 1, '', 80],
+    ['distance', 'one', 'f64', 1, 1, '', 88],
+    ['error', 'one', 'f64', 1, 1, '', 96],
   ] },
   { id: 98, name: 'kind', kind: 'command', direction: 1, fields: [
     ['part', 'one', 'u32', 1, 1, '', 4],
