@@ -492,7 +492,9 @@ static bool seen(void *context, const flr_engine_event *event)
 {
     server *s = context;
     if (event->kind == FLR_ENGINE_EVENT_SCENE) centre_devices(s);
-    if (event->kind == FLR_ENGINE_EVENT_NEWS && s->options->share && !s->cli->quiet)
+    const bool chosen = event->kind == FLR_ENGINE_EVENT_NEWS &&
+                        strncmp(event->sentence, "feeler chose", 12) == 0;
+    if (event->kind == FLR_ENGINE_EVENT_NEWS && (s->options->share || chosen) && !s->cli->quiet)
         tell_news(s, event);
     bool fetched = s->options->join && event->job.kind == FLR_WIRE_JOB_LOAD;
     if (event->kind != FLR_ENGINE_EVENT_JOB || (event->job.job != s->job && !fetched)) return false;

@@ -11,6 +11,7 @@
 #include "feeler/voxels.h"
 #include "mesh/nearest.h"
 #include "sim/engine_internal.h"
+#include "sim/gaps.h"
 
 enum {
     SAMPLES = 96,                /* points whose depth is measured */
@@ -22,6 +23,9 @@ enum {
 typedef struct overlap_job {
     flr_job job;
     uint32_t scene;
+    flr_env *env;
+    flr_cache cache;
+    bool exact;             /* by triangles, as the exact engine does */
     uint32_t count, wanted; /* parts; the first `wanted` of them are asked about */
     /* [count]: T_start is where they are now; shapes are used; `overlap` is what was found */
     flr_part_entry *list;
@@ -169,6 +173,20 @@ static bool overlaps(const flr_part_entry *a, const flr_part_entry *b, double *d
     return surfaces_meet(a, b, where, error);
 }
 
+/* By triangles: whether surfaces meet or one part is inside the other. */
+static bool overlaps_exactly(const overlap_job *o, const flr_part_entry *a, const flr_part_entry *b,
+                             double *depth, flr_vec3 *where, flr_error *error)
+{
+    flr_gap gap;
+    if (!are_near(a, b)) return false;
+    flr_result result = flr_gap_measure(o->env, &o->cache, a->shape->mesh, a->T_start, b->shape->mesh,
+                                        b->T_start, 0, &gap, error);
+    if (result != FLR_OK || gap.distance > 0) return false;
+    *depth = -gap.distance;
+    *where = gap.from;
+    return true;
+}
+
 /* ---- the job ---- */
 
 static void overlap_work(flr_job *job)
@@ -180,7 +198,10 @@ static void overlap_work(flr_job *job)
         for (uint32_t k = 0; k < o->count; k++) {
             double depth;
             flr_vec3 where = {0};
-            if (k == i || !overlaps(&o->list[i], &o->list[k], &depth, &where, &job->error)) continue;
+            const flr_part_entry *a = &o->list[i], *b = &o->list[k];
+            if (k == i || !(o->exact ? overlaps_exactly(o, a, b, &depth, &where, &job->error)
+                                     : overlaps(a, b, &depth, &where, &job->error)))
+                continue;
             if (found->there && depth <= found->depth) continue;
             *found = (flr_part_overlap){true, o->list[k].part, depth, where};
         }
@@ -247,17 +268,30 @@ bool flr_engine_overlap(const flr_engine *e, flr_part_id *part,
     return true;
 }
 
+static bool is_listed(const flr_engine_state *state, uint32_t part, uint32_t other)
+{
+    for (uint32_t i = 0; i < state->overlap_count; i++) {
+        const uint32_t a = state->overlaps[i].part.index, b = state->overlaps[i].other.index;
+        if ((a == part && b == other) || (a == other && b == part)) return true;
+    }
+    return false;
+}
+
 void flr_engine_show_overlaps(const flr_engine *e, flr_engine_state *to)
 {
-    if (e->kind == FLR_ENGINE_EXACT || to->scene != e->scene) return;
-    to->overlap_count = 0;
+    if (to->scene != e->scene) return;
+    const bool exact = e->kind == FLR_ENGINE_EXACT;
+    if (!exact) to->overlap_count = 0;
     for (uint32_t i = 0; i < e->members.count && to->overlap_count < FLR_ENGINE_OVERLAPS; i++) {
         const flr_part_entry *m = &e->members.list[i];
         if (!m->overlap.there || !flr_part_list_find(&e->members, m->overlap.other)) continue;
+        /* the exact engine knows more of those that have moved since */
+        if (exact && is_listed(to, m->part, m->overlap.other)) continue;
         to->overlaps[to->overlap_count++] =
             (flr_engine_overlap_state){.part = flr_engine_part_id(e, m->part),
                                        .other = flr_engine_part_id(e, m->overlap.other),
                                        .depth = m->overlap.depth,
+                                       .tolerated = exact ? e->tuning.world.exact.overlap : 0,
                                        .point = m->overlap.point};
     }
 }
@@ -338,6 +372,9 @@ static overlap_job *make_job(flr_engine *e)
             if (asked && o->wanted < PART_OVERLAP_MAX_PARTS) o->wanted++;
         }
     o->scene = e->scene;
+    o->env = e->def.env;
+    o->cache = e->cache;
+    o->exact = e->kind == FLR_ENGINE_EXACT;
     return o;
 }
 
