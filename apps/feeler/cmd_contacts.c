@@ -179,13 +179,19 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
                              const char *moving, flr_contacts_job *j, flr_error *error)
 {
     scene_reading r = {cli, values, scene, moving};
-    flr_parts_def def = {
-        .env = cli->env, .scene = scene, .begin = begin_part, .end = end_part, .context = &r};
+    flr_resolution chosen = {0};
+    flr_parts_def def = {.env = cli->env,
+                         .scene = scene,
+                         .voxel = values->voxel,
+                         .moving_voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel,
+                         .chosen = &chosen,
+                         .begin = begin_part,
+                         .end = end_part,
+                         .context = &r};
     flr_part_list parts = {0};
     if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
-    for (uint32_t i = 0; i < scene->part_count; i++)
-        if (!(voxel_of(&r, i) > 0)) return no_voxel(scene->parts[i].name, error);
     flr_result result = flr_part_list_read(&def, &parts, error);
+    if (result == FLR_OK && chosen.voxel > 0) flr_print_note(cli, "%s\n", chosen.sentence);
     for (uint32_t i = 0; i < parts.count && result == FLR_OK; i++) {
         const flr_part_entry *part = &parts.list[i];
         bool moves = !strcmp(scene->parts[i].name, moving);

@@ -23,6 +23,7 @@ static const join_values defaults = {
                 .clients = 64,
                 .workers = 2,
                 .cpu = -1,
+                .engine = -1,
                 .upload_limit = (uint64_t)512 << 20,
                 .rate = 1000,
                 .state_rate = 100},
@@ -39,11 +40,12 @@ static const flr_option options[] = {
     FLR_SHARE_OPTIONS(JOIN_AT),
     FLR_OPTION(BYTES, JOIN_AT(scene_limit), "scene-limit", "SIZE",
                "how large the scene that the host sends may be, all files together; default 2GiB"),
-    FLR_OPTION(
-        SIZE, JOIN_AT(voxel), "voxel", "SIZE",
-        "voxels of this size here, whatever the session has: larger ones for a slower machine. "
-        "Forces then differ between the two sides, and feeler warns the people",
-        .min = 1e-9),
+    FLR_OPTION(SIZE, JOIN_AT(voxel), "voxel", "SIZE",
+               "advanced: voxels of this size here, whatever the session has: larger ones for a "
+               "slower machine. "
+               "Forces then differ between the two sides, and feeler warns the people",
+               .min = 1e-9),
+    FLR_SERVE_CONTACT(JOIN_AT, "for everybody in the session", "the host's"),
     FLR_SWITCH(JOIN_AT(watch), "watch", "look only: take no parts"),
     FLR_OPTION(
         INTEGER, JOIN_AT(port), "port", "N",

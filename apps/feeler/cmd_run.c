@@ -34,8 +34,8 @@ typedef struct run_values {
     const char *hand, *part, *record, *poses, *device, *state, *resume;
     int64_t frames, seed;
     double rate, voxel, moving_voxel, speed, reach;
-    double friction, restitution; /* NAN: not given; likewise the next two */
-    double clearance, strength;
+    double friction, restitution; /* NAN: not given; likewise the next three */
+    double onset, strength, overlap;
     int integrator, engine, tool; /* engine, tool -1: not given */
     bool firm, paced, exact_hand, no_braking, no_cache, no_motion_check;
     uint64_t memory;
@@ -86,7 +86,8 @@ static flr_setup setup_of(const run_values *values, const flr_scene *scene)
     flr_touch_apply(&values->touch, &setup.params.contact);
     if (!isnan(values->friction)) setup.params.friction = values->friction;
     if (!isnan(values->restitution)) setup.params.restitution = values->restitution;
-    if (!isnan(values->clearance)) setup.params.exact.clearance = values->clearance;
+    setup.onset = isnan(values->onset) ? scene->contact.onset : values->onset;
+    if (!isnan(values->overlap)) setup.params.exact.overlap = values->overlap;
     if (!isnan(values->strength)) setup.params.exact.strength = values->strength;
     if (values->engine >= 0) setup.params.engine = (flr_world_engine)values->engine;
     flr_point_touch(&setup.params);
@@ -122,6 +123,12 @@ static flr_result make_stage(flr_cli *cli, const run_values *values, const char 
                         "a point holds no part; leave out --part, or --tool grip takes one");
     result = flr_setup_stage(cli->env, &j->setup, j->scene, &like, &j->stage, error);
     if (result != FLR_OK) return result;
+    /* as a recording should tell them */
+    const flr_world_params *made = flr_world_get_params(j->stage->world);
+    j->setup.params.contact.force_layer = made->contact.force_layer;
+    j->setup.params.exact.clearance = made->exact.clearance;
+    j->setup.common = j->stage->resolution.voxel;
+    if (j->setup.common > 0) flr_print_note(cli, "%s\n", j->stage->resolution.sentence);
     for (uint32_t i = 0; i < j->stage->parts.count; i++) j->moving += flr_stage_moves(j->stage, i);
     j->part = UINT32_MAX;
     if (j->setup.tool == FLR_TOOL_POINT) return FLR_OK;
@@ -423,7 +430,8 @@ static const run_values defaults = {.hand = "builtin:idle",
                                     .touch = FLR_TOUCH_NOT_GIVEN,
                                     .friction = NAN,
                                     .restitution = NAN,
-                                    .clearance = NAN,
+                                    .onset = NAN,
+                                    .overlap = NAN,
                                     .strength = NAN,
                                     .engine = -1,
                                     .rate = 1000,
@@ -472,10 +480,14 @@ static const flr_option options[] = {
                .min = 1e-6, .max = 100),
     FLR_OPTION(INTEGER, offsetof(run_values, seed), "seed", "N",
                "of what a built-in hand leaves to chance; default 1", .min = 0, .max = 1e15),
-    FLR_OPTION(SIZE, offsetof(run_values, voxel), "voxel", "SIZE",
-               "edge length of a voxel; default: the scene's own", .min = 1e-9),
+    FLR_OPTION(
+        SIZE, offsetof(run_values, voxel), "voxel", "SIZE",
+        "advanced: edge length of a voxel; default: the scene's own, else feeler chooses one from "
+        "the sizes of the parts, the gap between them and the memory, and says which",
+        .min = 1e-9),
     FLR_OPTION(SIZE, offsetof(run_values, moving_voxel), "moving-voxel", "SIZE",
-               "spacing of the points of moving parts; default: that of --voxel, else the scene's",
+               "advanced: spacing of the points of moving parts; default: that of --voxel, else "
+               "the scene's",
                .min = 1e-9),
     FLR_TOUCH_OPTIONS(run_values),
     FLR_OPTION(NUMBER, offsetof(run_values, friction), "friction", "X",
@@ -487,15 +499,20 @@ static const flr_option options[] = {
         "triangles themselves, without voxels, for tight fits; default: the scene's, else shell",
         .choices = flr_scene_engines),
     FLR_OPTION(
-        SIZE, offsetof(run_values, clearance), "clearance", "SIZE",
-        "of --engine exact: force begins this far before surfaces meet; default: the scene's, "
-        "else 0.005mm",
-        .min = 0, .max = 1),
+        SIZE, offsetof(run_values, onset), "onset", "SIZE",
+        "force begins this far before surfaces meet; with voxels it is a whole number of them; "
+        "default: the scene's, else 0.005mm with --engine exact and two voxels with shells",
+        .formerly = "clearance", .min = 0, .max = 1),
     FLR_OPTION(
         NUMBER, offsetof(run_values, strength), "strength", "X",
         "of --engine exact: how hard the hand pulls, as a share of 10 N and 0.5 N m; default: "
         "the scene's, else 1",
         .min = 0.01, .max = 100),
+    FLR_OPTION(
+        SIZE, offsetof(run_values, overlap), "overlap", "SIZE",
+        "of --engine exact: parts may start in each other up to this depth, so that they can be "
+        "moved out; default: the scene's, else 2mm",
+        .min = 0, .max = 1),
     FLR_OPTION(NUMBER, offsetof(run_values, restitution), "restitution", "X",
                "of --engine spheres: 0, parts that meet stay together, to 1, they leave as fast as "
                "they came; default: the scene's, else 0",

@@ -1,6 +1,5 @@
 /* feeler serve: the controller for a scene, its viewer and its clients */
 #include "command.h"
-#include "scene/scene.h"
 #include "serve.h"
 
 typedef struct serve_values {
@@ -43,21 +42,13 @@ static const flr_option options[] = {
     FLR_SERVE_LOOP(
         SERVE_AT, "a device that moves the first hand from the beginning: spacemouse, openhaptics, "
                   "forcedimension, or a plugin's, with its options as NAME:key=value,…"),
-    FLR_OPTION(SIZE, SERVE_AT(voxel), "voxel", "SIZE",
-               "of parts that have none of their own; default: what fits the part", .min = 1e-9),
-    FLR_OPTION(CHOICE, SERVE_AT(engine), "engine", "shell|spheres|exact",
-               "how contact is found, whatever the scene says; exact: for tight fits; the page can "
-               "change it; default: the scene's, else shell",
-               .choices = flr_scene_engines),
-    FLR_OPTION(SIZE, SERVE_AT(clearance), "clearance", "SIZE",
-               "of the exact engine: force begins this far before surfaces meet; default: the "
-               "scene's, else 0.005mm",
-               .min = 1e-9, .max = 1),
     FLR_OPTION(
-        NUMBER, SERVE_AT(strength), "strength", "X",
-        "of the exact engine: how hard a hand pulls, as a share of 10 N and 0.5 N m; default: "
-        "the scene's, else 1",
-        .min = 0.01, .max = 100),
+        SIZE, SERVE_AT(voxel), "voxel", "SIZE",
+        "advanced: edge length of voxels of parts that have none of their own; default: feeler "
+        "chooses one from the sizes of the parts, the gap between them and the memory, and says "
+        "which",
+        .min = 1e-9),
+    FLR_SERVE_CONTACT(SERVE_AT, "whatever the scene says", "the scene's"),
     FLR_SERVE_MEMORY(SERVE_AT(memory)),
     FLR_NO_CACHE_OPTION(SERVE_AT(no_cache)),
     FLR_SHARE_OPTIONS(SERVE_AT),

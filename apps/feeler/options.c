@@ -40,6 +40,10 @@ static flr_result unknown_option(const flr_command *command, const char *text, f
     char word[64] = "";
     strncpy(word, text + strspn(text, "-"), sizeof word - 1);
     word[strcspn(word, "=")] = 0;
+    for (const flr_option *o = command->options; o && o->name; o++)
+        if (o->formerly && !strcmp(o->formerly, word))
+            return flr_fail(error, FLR_BAD_ARGUMENT, "--%s of feeler %s is called --%s now", word,
+                            command->name, o->name);
     const char *near = flr_suggest(word, names, count);
     if (near && text[1] == '-')
         return flr_fail(error, FLR_BAD_ARGUMENT,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "feeler/base.h"
+#include "sim/gaps.h"
 
 /* frames with a potential penetration to frames with a contact (1999, section 6.3) */
 static double ratio(const flr_run_result *r)
@@ -22,16 +23,17 @@ static void print_percentiles(flr_cli *cli, const char *name, const flr_percenti
               (double)p->p99 * scale, (double)p->p999 * scale, (double)p->max * scale);
 }
 
-/* The middle of what is proven, and how far off the true one may be: at least what the digits show. */
+/* The middle of what is proven, and how far off the true one may be. */
 static void print_clearance(flr_cli *cli, const flr_run_result *r)
 {
-    double middle = 500 * (r->lower + r->upper), off = 500 * (r->upper - r->lower);
+    char text[FLR_GAP_TEXT_SIZE];
+    const double middle = 0.5 * (r->lower + r->upper), off = 0.5 * (r->upper - r->lower);
     if (!isfinite(off)) {
         flr_print(cli, "  least clearance at most %.3f mm: there was no time to measure it\n",
                   1e3 * r->upper);
         return;
     }
-    flr_print(cli, "  least clearance %.3f mm ± %.3f\n", middle, fmax(off + 0.0005, 0.001));
+    flr_print(cli, "  least clearance %s\n", flr_gap_print(middle, off, text));
 }
 
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,

@@ -446,6 +446,24 @@ static void tell_news(server *s, const flr_engine_event *event)
     fflush(stdout);
 }
 
+/* What the command line of a guest says about contact, for everybody: parameters of a session are the same for all. */
+static void set_contact(server *s)
+{
+    const struct {
+        const char *name;
+        bool given;
+        double value;
+    } wanted[] = {{"engine", s->options->engine >= 0, s->options->engine},
+                  {"onset", s->options->onset > 0, s->options->onset},
+                  {"strength", s->options->strength > 0, s->options->strength},
+                  {"overlap", s->options->overlap > 0, s->options->overlap}};
+    flr_error error;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (wanted[i].given && flr_engine_set(flr_service_engine(s->service), wanted[i].name,
+                                              wanted[i].value, &error) != FLR_OK)
+            flr_warn(s->cli, "--%s: %s", wanted[i].name, error.message);
+}
+
 /* how far a guest has come */
 static void look_at_share(server *s)
 {
@@ -462,6 +480,7 @@ static void look_at_share(server *s)
     } else if (flr_share_ready(share)) {
         flr_progress_end(s->cli);
         s->joined = true;
+        set_contact(s);
     } else if (flr_share_progress(share, &done, &total)) {
         flr_progress(s->cli, done, total, "fetching the scene");
     }
@@ -473,7 +492,9 @@ static bool seen(void *context, const flr_engine_event *event)
 {
     server *s = context;
     if (event->kind == FLR_ENGINE_EVENT_SCENE) centre_devices(s);
-    if (event->kind == FLR_ENGINE_EVENT_NEWS && s->options->share && !s->cli->quiet)
+    const bool chosen = event->kind == FLR_ENGINE_EVENT_NEWS &&
+                        strncmp(event->sentence, "feeler chose", 12) == 0;
+    if (event->kind == FLR_ENGINE_EVENT_NEWS && (s->options->share || chosen) && !s->cli->quiet)
         tell_news(s, event);
     bool fetched = s->options->join && event->job.kind == FLR_WIRE_JOB_LOAD;
     if (event->kind != FLR_ENGINE_EVENT_JOB || (event->job.job != s->job && !fetched)) return false;
@@ -553,9 +574,12 @@ static flr_result begin(server *s, const char *scene, flr_error *error)
     s->def.engine.hands = (uint32_t)s->options->hands;
     s->def.engine.workers = (unsigned)s->options->workers;
     s->def.engine.voxel = s->options->voxel;
-    s->def.engine.contact = s->options->engine < 0 ? 0 : 1 + (unsigned)s->options->engine;
-    s->def.engine.clearance = s->options->clearance;
-    s->def.engine.strength = s->options->strength;
+    if (!s->options->join) { /* a guest takes the host's settings, then changes them for everybody */
+        s->def.engine.contact = s->options->engine < 0 ? 0 : 1 + (unsigned)s->options->engine;
+        s->def.engine.onset = s->options->onset;
+        s->def.engine.strength = s->options->strength;
+        s->def.engine.overlap = s->options->overlap;
+    }
     s->def.engine.voxel_of_all = s->options->join != NULL && s->options->voxel > 0;
     s->def.engine.cpu = (int)s->options->cpu;
     s->def.limits.clients = (uint32_t)s->options->clients;

@@ -3,6 +3,7 @@
 #define FLR_SERVE_H
 
 #include "command.h"
+#include "scene/scene.h"
 #include "server/service.h"
 
 /* What a command line can say about it. Begin with FLR_SERVE_DEFAULTS. */
@@ -10,7 +11,7 @@ typedef struct flr_serve_options {
     int64_t port, hands, clients, workers, cpu;
     uint64_t upload_limit, memory, scene_limit; /* scene_limit 0: the default */
     int engine;                                 /* flr_world_engine; -1: the scene's */
-    double clearance, strength;                 /* of the exact engine; 0: the scene's */
+    double onset, strength, overlap;            /* as in flr_engine_def; 0: the scene's */
     double rate, voxel, seconds;                /* seconds 0: until it is stopped */
     const char *listen, *token_file, *certificate, *key, *name, *origin, *recordings, *device;
     bool no_cache, no_devices;
@@ -39,6 +40,40 @@ enum { FLR_SHARE_PORT = 7879 };
                "so much memory for the voxels of the scene's parts that never move, 1MiB to "      \
                "8GiB; the rest is read from the cache when parts come near; default: all of "      \
                "them are in memory")
+
+/* How parts touch; for tables of options. `AT(field)`: where options.field is. */
+#define FLR_SERVE_CONTACT(AT, scope, preset)                                                       \
+    {.name = "engine",                                                                             \
+     .type = FLR_OPTION_CHOICE,                                                                    \
+     .argument = "shell|spheres|exact",                                                            \
+     .help = "how contact is found, " scope "; exact: for tight fits; the page can change it; "    \
+             "default: " preset ", else shell",                                                    \
+     .offset = AT(engine),                                                                         \
+     .choices = flr_scene_engines},                                                                \
+        {.name = "onset",                                                                          \
+         .formerly = "clearance",                                                                  \
+         .type = FLR_OPTION_SIZE,                                                                  \
+         .argument = "SIZE",                                                                       \
+         .help = "force begins this far before surfaces meet, " scope "; with voxels it is a "     \
+                 "whole number of them; default: " preset ", else 0.005mm with the exact engine "  \
+                 "and two voxels with others",                                                     \
+         .offset = AT(onset),                                                                      \
+         .min = 1e-9,                                                                              \
+         .max = 1},                                                                                \
+        {.name = "strength",                                                                       \
+         .type = FLR_OPTION_NUMBER,                                                                \
+         .argument = "X",                                                                          \
+         .help = "of the exact engine: how hard a hand pulls, as a share of 10 N and 0.5 N m; "    \
+                 "default: " preset ", else 1",                                                    \
+         .offset = AT(strength),                                                                   \
+         .min = 0.01,                                                                              \
+         .max = 100},                                                                              \
+    {                                                                                              \
+        .name = "overlap", .type = FLR_OPTION_SIZE, .argument = "SIZE",                            \
+        .help = "of the exact engine: parts may start in each other up to this depth, so that "    \
+                "they can be moved out; default: " preset ", else 2mm",                            \
+        .offset = AT(overlap), .min = 1e-9, .max = 1                                               \
+    }
 
 /* When it ends by itself; for tables of options. */
 #define FLR_SERVE_SECONDS(at)                                                                      \

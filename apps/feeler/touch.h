@@ -28,11 +28,11 @@ void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
 /* The options for a table of a struct `values` with a member `flr_touch_options touch`. */
 #define FLR_TOUCH_OPTIONS(values)                                                                  \
     FLR_OPTION(INTEGER, offsetof(values, touch.force_layer), "force-layer", "N",                   \
-               "voxels before the surface at which force begins; default: the scene's, else 2: "   \
-               "exact surfaces cannot meet unnoticed",                                             \
+               "advanced: voxels before the surface at which force begins; default: the scene's, " \
+               "else 2: exact surfaces cannot meet unnoticed",                                     \
                .min = 0, .max = 252),                                                              \
         FLR_OPTION(SIZE, offsetof(values, touch.displace), "displace", "SIZE",                     \
-                   "move the points outward by this, or inward where it is less than 0; default: " \
+                   "advanced: move the points outward by this, or inward below 0; default: "       \
                    "the scene's, else 0",                                                          \
                    .min = -1, .max = 1),                                                           \
         FLR_OPTION(NUMBER, offsetof(values, touch.stiffness), "stiffness", "N/m",                  \

@@ -35,7 +35,7 @@ const flr_scene_key flr_scene_keys[FLR_SCENE_OBJECT_COUNT][FLR_SCENE_KEY_MAX] = 
                            {"stiffness", false},
                            {"friction", false},
                            {"restitution", false},
-                           {"clearance", false},
+                           {"onset", false},
                            {"strength", false},
                            {"overlap", false},
                            {"awareness", false}},

@@ -96,7 +96,9 @@ typedef struct flr_scene_contact {
     bool awareness;          /* geometrical awareness; default false */
     flr_world_engine engine; /* default shell; what follows is that of others than shells */
     double restitution;      /* spheres: 0 … 1; default 0 */
-    double clearance;        /* exact: metres, 0 … 1; default 5e-6 */
+    /* metres, 0 … 1: force begins this far before surfaces meet; with voxels, in the nearest layer that is no nearer, in
+     * place of force_layer; default -1: not given, 5e-6 with the exact engine */
+    double onset;
     double strength;         /* exact: of the device's largest force, 0.01 … 100; default 1 */
     double overlap;          /* exact: metres, tolerated at the start, 0 … 1; default 2e-3 */
 } flr_scene_contact;

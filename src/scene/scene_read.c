@@ -109,10 +109,12 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
         contact->engine = (flr_world_engine)engine;
         return true;
     }
+    flr_value before = flr_value_member(value, "clearance");
+    if (before.json) return flr_value_fail(&before, "is called \"onset\" now");
     if (!flr_value_object(value, FLR_SCENE_CONTACT)) return false;
     flr_value word = flr_value_member(value, "engine");
     flr_value restitution = flr_value_member(value, "restitution");
-    flr_value clearance = flr_value_member(value, "clearance");
+    flr_value onset = flr_value_member(value, "onset");
     flr_value strength = flr_value_member(value, "strength");
     flr_value overlap = flr_value_member(value, "overlap");
     flr_value layer = flr_value_member(value, "force_layer");
@@ -124,7 +126,7 @@ static bool read_contact(const flr_value *value, flr_scene_contact *contact)
     int chosen = (int)contact->model;
     if (!flr_value_choice(&word, flr_scene_engines, &engine) ||
         !flr_value_range(&restitution, 0, 1, &contact->restitution) ||
-        !read_extent(&clearance, &contact->clearance) ||
+        !read_extent(&onset, &contact->onset) ||
         !flr_value_range(&strength, 0.01, 100, &contact->strength) ||
         !read_extent(&overlap, &contact->overlap) ||
         !flr_value_whole(&layer, 0, 252, &contact->force_layer) ||

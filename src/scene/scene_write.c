@@ -23,7 +23,7 @@ flr_scene_contact flr_default_scene_contact(void)
                                .model = like.model,
                                .stiffness = like.stiffness,
                                .awareness = like.awareness,
-                               .clearance = tight.clearance,
+                               .onset = -1,
                                .strength = tight.strength,
                                .overlap = tight.overlap};
 }
@@ -182,10 +182,10 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     bool model = c->model != usual.model, stiffness = c->stiffness != usual.stiffness;
     bool friction = c->friction != usual.friction, awareness = c->awareness != usual.awareness;
     bool engine = c->engine != usual.engine, restitution = c->restitution != usual.restitution;
-    bool clearance = c->clearance != usual.clearance, strength = c->strength != usual.strength;
+    bool onset = c->onset >= 0, strength = c->strength != usual.strength;
     bool overlap = c->overlap != usual.overlap;
     bool more = layer || displace || model || stiffness || friction || awareness || restitution ||
-                clearance || strength || overlap;
+                onset || strength || overlap;
     if (engine && !more) write_text(w, "contact", flr_scene_engines[c->engine]);
     if (!more) return;
     const char *outer = w->separator, *between = ", ";
@@ -200,7 +200,7 @@ static void write_contact(scene_write_writer *w, const flr_scene_contact *c)
     if (friction) write_key(w, "friction"), write_number(w, c->friction), w->separator = between;
     if (restitution)
         write_key(w, "restitution"), write_number(w, c->restitution), w->separator = between;
-    if (clearance) write_key(w, "clearance"), write_length(w, c->clearance), w->separator = between;
+    if (onset) write_key(w, "onset"), write_length(w, c->onset), w->separator = between;
     if (strength) write_key(w, "strength"), write_number(w, c->strength), w->separator = between;
     if (overlap) write_key(w, "overlap"), write_length(w, c->overlap), w->separator = between;
     if (awareness) write_key(w, "awareness"), fputs(c->awareness ? "true" : "false", w->out);

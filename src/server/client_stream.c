@@ -126,6 +126,33 @@ static void fill_numbers(flr_client_session *session, const flr_engine_state *vi
     body->paged_directory = view->paging.directory;
 }
 
+static uint32_t fill_gaps(const flr_engine_state *view, flr_wire_gap_state *gaps)
+{
+    for (uint32_t i = 0; i < view->gap_count; i++) {
+        const flr_engine_gap *from = &view->gaps[i];
+        gaps[i] = (flr_wire_gap_state){.part = from->part.index,
+                                       .other = from->other.index,
+                                       .distance = from->distance,
+                                       .error = (float)from->error,
+                                       .from = from->from,
+                                       .to = from->to};
+    }
+    return view->gap_count;
+}
+
+static uint32_t fill_overlaps(const flr_engine_state *view, flr_wire_overlap_state *overlaps)
+{
+    for (uint32_t i = 0; i < view->overlap_count; i++) {
+        const flr_engine_overlap_state *from = &view->overlaps[i];
+        overlaps[i] = (flr_wire_overlap_state){.part = from->part.index,
+                                               .other = from->other.index,
+                                               .depth = (float)from->depth,
+                                               .tolerated = (float)from->tolerated,
+                                               .point = from->point};
+    }
+    return view->overlap_count;
+}
+
 size_t flr_client_session_state(flr_client_session *session, uint32_t request, bool whole,
                                 int64_t now, void *bytes, size_t capacity)
 {
@@ -140,6 +167,8 @@ size_t flr_client_session_state(flr_client_session *session, uint32_t request, b
     }
     flr_wire_hand_state hands[FLR_ENGINE_HANDS];
     flr_wire_proxy_state proxies[FLR_ENGINE_HANDS];
+    flr_wire_gap_state gaps[FLR_ENGINE_GAPS];
+    flr_wire_overlap_state overlaps[FLR_ENGINE_OVERLAPS];
     flr_message message = {.id = FLR_MSG_STATE, .request = request};
     flr_msg_state *body = &message.as.state;
     fill_numbers(session, view, now, body);
@@ -149,6 +178,10 @@ size_t flr_client_session_state(flr_client_session *session, uint32_t request, b
     for (uint32_t i = 0; i < view->proxy_count; i++) fill_proxy(&view->proxies[i], &proxies[i]);
     body->proxies = proxies;
     body->proxies_count = view->proxy_count;
+    body->gaps = gaps;
+    if (session->wants & FLR_WIRE_WANT_GAPS || request) body->gaps_count = fill_gaps(view, gaps);
+    body->overlaps = overlaps;
+    body->overlaps_count = fill_overlaps(view, overlaps);
     body->parts = hub->parts;
     body->parts_count = choose_parts(session, view, &whole, hub->parts);
     body->whole = whole;

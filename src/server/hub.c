@@ -122,6 +122,9 @@ static void answer_question(flr_hub *hub, const flr_engine_event *event)
         answer.as.clearance.upper = c->upper;
         answer.as.clearance.from = c->from;
         answer.as.clearance.to = c->to;
+        answer.as.clearance.known = c->known;
+        answer.as.clearance.distance = c->distance;
+        answer.as.clearance.error = c->error;
         flr_client_session_send(session, &answer);
         return;
     }
@@ -326,6 +329,7 @@ int64_t flr_hub_pump(flr_hub *hub, int64_t now)
     }
     flr_engine_want_near(hub->def.engine, wants & FLR_WIRE_WANT_PROXIMITY,
                          wants & FLR_WIRE_WANT_VOXELS);
+    flr_engine_want_gaps(hub->def.engine, wants & FLR_WIRE_WANT_GAPS);
     flr_engine_doing(hub->def.engine, "serving the shared session", "");
     int64_t next = hub->share ? flr_hub_pump_share(hub, now) : INT64_MAX;
     flr_engine_doing(hub->def.engine, before.doing, before.what);

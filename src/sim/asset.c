@@ -8,7 +8,9 @@
 #include "base/text.h"
 #include "contact/contact_table.h"
 #include "feeler/voxel_file.h"
+#include "base/memory.h"
 #include "sim/build_job.h"
+#include "sim/resolution.h"
 
 static flr_result no_memory(flr_error *error)
 {
@@ -465,6 +467,29 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
     return no_memory(error);
 }
 
+/* Of these parts nobody says how large their voxels are: one size for all of them. Their shapes are bare and nobody else has
+ * them yet. */
+static flr_result choose_voxels(const flr_parts_def *def, flr_part_list *parts, flr_error *error)
+{
+    bool *wanted = calloc((size_t)parts->count + 1, sizeof *wanted), some = false;
+    if (!wanted) return no_memory(error);
+    for (uint32_t i = 0; i < parts->count; i++) {
+        double given = def->scene->parts[i].moving ? def->moving_voxel : def->voxel;
+        wanted[i] = !(given > 0) && !(flr_scene_part_voxel(def->scene, i) > 0);
+        some |= wanted[i];
+    }
+    if (some)
+        *def->chosen = flr_resolution_choose(def->env, def->cache, parts, wanted,
+                                             flr_memory_look(flr_env_real()).limit);
+    for (uint32_t i = 0; some && i < parts->count; i++) {
+        flr_shape *shape = parts->list[i].shape;
+        if (wanted[i] && def->chosen->voxel > 0)
+            shape->voxel = flr_build_job_voxel(0, 0, def->chosen->voxel, shape->mesh->mesh);
+    }
+    free(wanted);
+    return FLR_OK;
+}
+
 flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, flr_error *error)
 {
     flr_scene_loader loader = flr_scene_loader_begin(def->env, def->scene, def->options);
@@ -473,6 +498,8 @@ flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, fl
     for (uint32_t i = 0; i < def->scene->part_count && result == FLR_OK; i++)
         result = read_part(def, &loader, i, &meshes, parts, error);
     flr_scene_loader_end(&loader);
+    if (result == FLR_OK && def->chosen && !(def->common > 0))
+        result = choose_voxels(def, parts, error);
     if (result != FLR_OK) flr_part_list_free(parts);
     return result;
 }

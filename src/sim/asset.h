@@ -112,6 +112,7 @@ typedef struct flr_part_overlap {
     bool there;
     uint32_t other; /* the one that it is deepest in */
     double depth;   /* metres, of the deepest point that was measured; 0: not known */
+    flr_vec3 point; /* world: that one */
 } flr_part_overlap;
 
 typedef struct flr_part_entry {
@@ -152,6 +153,10 @@ typedef struct flr_parts_def {
     const flr_mesh_options *options; /* NULL: defaults */
     double voxel, moving_voxel;      /* metres: in place of the scene's; 0: as the scene says */
     double common;                   /* … of those of which it says nothing */
+    /* filled where parts have none of these: what feeler chose for them (sim/resolution.h), and why. NULL: each gets what
+     * fits it alone */
+    struct flr_resolution *chosen;
+    const flr_cache *cache; /* of exact geometry, for that; NULL: none */
     bool apart;                      /* parts that move share no shape with those that stay */
     /* Before each part, and after it; `voxel` and `options` may be changed. False: stop with FLR_CANCELLED. Both may be NULL. */
     bool (*begin)(void *context, uint32_t part, double *voxel, flr_mesh_options *options);

@@ -62,7 +62,8 @@ static bool copy_texts(flr_engine *e)
 void flr_engine_choose_contact(const flr_engine_def *def, flr_world_params *params)
 {
     if (def->contact) params->engine = (flr_world_engine)(def->contact - 1);
-    if (def->clearance > 0) params->exact.clearance = def->clearance;
+    if (def->onset > 0) params->exact.clearance = def->onset;
+    if (def->overlap > 0) params->exact.overlap = def->overlap;
     if (def->strength > 0) params->exact.strength = def->strength;
 }
 
@@ -353,6 +354,7 @@ void flr_engine_service(flr_engine *e)
     flr_engine_recast(e);
     flr_engine_keep_merged(e);
     flr_engine_keep_looking(e);
+    flr_engine_keep_gaps(e);
     flr_engine_keep_overlaps(e);
     flr_engine_keep_taping(e);
     flr_engine_keep_shapes(e);

@@ -48,6 +48,8 @@ enum {
     FLR_ENGINE_HANDS = FLR_WORLD_HANDS,
     FLR_ENGINE_PARTS = FLR_WORLD_PARTS, /* in a scene */
     FLR_ENGINE_CONTACTS = 256,          /* in a state */
+    FLR_ENGINE_GAPS = 32,               /* in a state */
+    FLR_ENGINE_OVERLAPS = 64,           /* in a state */
     FLR_ENGINE_NAME_SIZE = 257,
     FLR_ENGINE_UNDO = 64 /* steps that can be taken back */
 };
@@ -78,10 +80,11 @@ typedef struct flr_engine_def {
     flr_mesh_options options; /* of reading meshes */
     double voxel;             /* metres: of parts that have none; 0: what fits the part */
     bool voxel_of_all;        /* … of all parts of a scene, whatever it says; default false */
-    /* How parts touch in every scene, whatever it says: 1 + flr_world_engine, and of the exact engine
-     * the clearance in metres and the strength; 0: what the scene says */
+    /* How parts touch in every scene, whatever it says: 1 + flr_world_engine; how far before surfaces meet force begins,
+     * metres; and of the exact engine the strength, and how deep parts may start in each other, metres; 0: what the scene
+     * says */
     unsigned contact;
-    double clearance, strength;
+    double onset, strength, overlap;
     int priority;     /* of the loop, as in flr_loop_def; default 80 */
     int cpu;          /* default -1 */
     bool lock_memory; /* default true */
@@ -158,6 +161,8 @@ typedef struct flr_engine_clearance {
     double lower, upper;     /* metres; INFINITY allowed */
     flr_vec3 from, to;       /* world: nearest points; zero when not known */
     bool exact;              /* from triangles */
+    bool known;              /* exact, and there is another: then */
+    double distance, error;  /* … metres, with a sign, and by how much it may be off */
 } flr_engine_clearance;
 
 /* Plain data; `kind` tells what is filled. */
@@ -422,6 +427,22 @@ typedef struct flr_engine_contact {
     flr_part_id part, other; /* other FLR_NO_PART_ID: not known */
 } flr_engine_contact;
 
+/* How far a part that is held or moves is from another, by their triangles; world's frame, metres. */
+typedef struct flr_engine_gap {
+    flr_part_id part, other;
+    double distance;   /* negative: they are so deep in each other */
+    double error;      /* the true distance differs by no more than this */
+    flr_vec3 from, to; /* nearest points of part and other; of parts in each other the deepest and its way out */
+} flr_engine_gap;
+
+/* Two parts that were in each other when they were put where they stand; world's frame, metres. */
+typedef struct flr_engine_overlap_state {
+    flr_part_id part, other;
+    double depth;     /* 0: surfaces met, or it is not known */
+    double tolerated; /* exact engine: how deep they may be now; 0: they have come free */
+    flr_vec3 point;
+} flr_engine_overlap_state;
+
 /* The point of a hand that touches with one; world's frame. */
 typedef struct flr_engine_proxy {
     flr_hand_id hand;
@@ -452,10 +473,13 @@ typedef struct flr_engine_state {
     bool merged;            /* static parts are one at present */
     uint32_t undo;          /* steps that can be taken back */
     uint32_t hand_count, part_count, contacts_given, proxy_count, coupling_count;
+    uint32_t gap_count, overlap_count;
     flr_engine_hand_state hands[FLR_ENGINE_HANDS];
     flr_engine_proxy proxies[FLR_ENGINE_HANDS]; /* [proxy_count]: of hands whose tool is a point */
     flr_engine_coupling_state couplings[FLR_WORLD_REMOTE_COUPLINGS]; /* [coupling_count] */
     flr_engine_contact contacts[FLR_ENGINE_CONTACTS];
+    flr_engine_gap gaps[FLR_ENGINE_GAPS]; /* [gap_count], nearest first: see flr_engine_want_gaps() */
+    flr_engine_overlap_state overlaps[FLR_ENGINE_OVERLAPS]; /* [overlap_count] */
     /* [part_count]: those that may move, and static ones that something has touched */
     flr_engine_part_state parts[FLR_ENGINE_PARTS];
 } flr_engine_state;
@@ -504,6 +528,10 @@ typedef struct flr_engine_near {
     uint32_t voxel_count;
     double voxel; /* metres: size of the largest */
 } flr_engine_near;
+
+/* Somebody wants the distances of what is held. The exact engine knows them up to a millimetre, in every frame; beyond that, and
+ * with other engines, a worker measures the nearest part, 20 times a second at most. */
+void flr_engine_want_gaps(flr_engine *engine, bool wanted);
 
 void flr_engine_want_near(flr_engine *engine, bool distances, bool voxels);
 /* The newest; valid until the next flr_engine_service(). False: there is none (nothing is held). */

@@ -439,6 +439,13 @@ struct flr_engine {
     struct flr_look *look; /* the newest; NULL: none */
     uint64_t look_number;
 
+    // exact distance of what is held, where a worker measures it
+    struct {
+        bool wanted, measuring, known;
+        int64_t measured_ns;
+        flr_engine_gap nearest; /* known: the newest */
+    } gaps;
+
     uint32_t overlays; /* jobs that gather some */
 
     // what stands inside others
@@ -459,6 +466,14 @@ flr_result flr_engine_no_memory(flr_error *error);
 /* The world of these parts in this engine. */
 flr_world_instance_def flr_engine_instance_def(const flr_engine *engine, const flr_part_list *parts,
                                                const flr_world_params *params, bool probes);
+/* part.c: all parts where they are now; shapes are used. Where memory is short, some are missing. */
+void flr_engine_look_around(flr_engine *engine, flr_part_list *around);
+/* gap_job.c: measures what is held, now and then; puts what was found into a state that knows no gap. */
+void flr_engine_keep_gaps(flr_engine *engine);
+void flr_engine_show_gaps(const flr_engine *engine, flr_engine_state *to);
+/* part_overlap.c: what stands inside others, where the loop's engine does not list it. */
+void flr_engine_show_overlaps(const flr_engine *engine, flr_engine_state *to);
+
 /* events.c */
 bool flr_engine_make_events(flr_engine *engine); /* false: no memory */
 flr_engine_event *flr_engine_tell(flr_engine *engine, flr_engine_event_kind kind);

@@ -7,6 +7,7 @@
 #include "models/models.h"
 #include "scene/pose_file.h"
 #include "sim/build_job.h"
+#include "sim/resolution.h"
 #include "sim/setup.h"
 #include "sim/stage.h"
 
@@ -21,6 +22,7 @@ typedef struct load_job {
     flr_mesh_options options;
     double common;  /* voxel */
     double instead; /* … of all parts, whatever the scene says; 0: as it says */
+    flr_resolution chosen; /* where neither says anything */
     char path[FLR_CACHE_PATH_SIZE], scratch[FLR_CACHE_PATH_SIZE];
     flr_part_list members; /* read; the engine's once it has taken them */
     flr_scene *scene;
@@ -133,6 +135,8 @@ static void read_work(load_job *l)
                          .voxel = l->instead,
                          .moving_voxel = l->instead,
                          .common = l->common,
+                         .chosen = &l->chosen,
+                         .cache = &l->maker.cache,
                          .begin = begin_part,
                          .context = l};
     job->result = flr_part_list_read(&def, &l->members, error);
@@ -199,6 +203,12 @@ static void take_scene(flr_engine *e, load_job *l)
     e->tuning.world.step.travel = flr_default_parameters().world.step.travel;
     e->preset = e->tuning;
     flr_engine_set_voxel(e);
+    const double onset = e->def.onset > 0 ? e->def.onset : l->scene->contact.onset;
+    if (onset >= 0) {
+        flr_parameters_set_onset(&e->tuning.world, e->tuning.voxel, onset);
+        e->preset.world.contact.force_layer = e->tuning.world.contact.force_layer;
+        flr_engine_set_voxel(e);
+    }
     flr_engine_send_tuning(e);
     for (uint32_t h = 0; h < e->def.hands; h++) {
         e->tools[h] = flr_scene_tool(l->scene, h);
@@ -208,6 +218,9 @@ static void take_scene(flr_engine *e, load_job *l)
     }
     e->dirty = true;
     flr_engine_tell(e, FLR_ENGINE_EVENT_SCENE);
+    if (l->chosen.voxel > 0)
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, FLR_ENGINE_NONE, FLR_ENGINE_NONE, "%s",
+                        l->chosen.sentence);
     for (uint32_t i = 0; i < flr_parameters_count(); i++)
         flr_engine_tell(e, FLR_ENGINE_EVENT_PARAMETER)->index = i;
 }

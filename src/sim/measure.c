@@ -5,6 +5,7 @@
 
 #include "feeler/distance.h"
 #include "sim/engine_internal.h"
+#include "sim/gaps.h"
 
 static const int64_t look_ns = 50000000;
 enum { MAX_VOXELS = 16384 };
@@ -62,6 +63,8 @@ typedef struct clearance_job {
     setting at;
     bool exact;
     uint32_t token;
+    flr_env *env;
+    flr_cache cache;
     flr_engine_clearance found;
 } clearance_job;
 
@@ -84,25 +87,25 @@ static flr_result measure_voxels(clearance_job *c, flr_error *error)
     return FLR_OK;
 }
 
+/* Nearest points, sign and error from the triangles; the nearest part bounds the search for the next. */
 static flr_result measure_triangles(clearance_job *c, flr_error *error)
 {
     const setting *s = &c->at;
-    const flr_gauge_part *self, *other;
-    flr_result result = flr_mesh_asset_gauge(s->shapes[s->self]->mesh, &self, error);
+    flr_result result = FLR_OK;
     for (uint32_t i = 0; i < s->count && result == FLR_OK; i++) {
+        flr_gap gap = {.distance = INFINITY};
         if (i == s->self) continue;
         if (atomic_load(&c->job.cancelled)) return flr_fail(error, FLR_CANCELLED, "cancelled");
-        result = flr_mesh_asset_gauge(s->shapes[i]->mesh, &other, error);
-        if (result != FLR_OK) break;
-        flr_gauge_params params = flr_default_gauge_params();
-        params.max_distance = c->found.upper;
-        flr_gauge_result r;
-        flr_gauge_distance(self, other, s->poses[s->self], s->poses[i], &params, NULL, &r);
-        if (!r.found || !(r.upper < c->found.upper)) continue;
-        c->found.lower = r.lower;
-        c->found.upper = r.upper;
-        c->found.from = r.a.point;
-        c->found.to = r.b.point;
+        const double within = c->found.known ? c->found.distance : INFINITY;
+        result = flr_gap_measure(c->env, &c->cache, s->shapes[s->self]->mesh, s->poses[s->self],
+                                 s->shapes[i]->mesh, s->poses[i], within, &gap, error);
+        if (result != FLR_OK || !(gap.distance < within)) continue;
+        c->found.known = true;
+        c->found.distance = gap.distance;
+        c->found.error = gap.error;
+        c->found.lower = c->found.upper = fmax(0, gap.distance);
+        c->found.from = gap.from;
+        c->found.to = gap.to;
         c->found.other = flr_part_id_of(s->scene, s->ids[i]);
     }
     return result;
@@ -156,6 +159,8 @@ flr_result flr_engine_clearance_ask(flr_engine *e, flr_part_id part, flr_part_id
         return flr_engine_no_memory(error);
     }
     c->exact = exact;
+    c->env = e->def.env;
+    c->cache = e->cache;
     c->token = token;
     c->found = (flr_engine_clearance){.part = part,
                                       .other = FLR_NO_PART_ID,

@@ -15,7 +15,7 @@ typedef enum parameters_kind {
     PARAMETERS_COUNT,
     PARAMETERS_FLAG,
     PARAMETERS_WORD,
-    CLEARANCE
+    PARAMETERS_ONSET
 } parameters_kind;
 
 typedef struct parameters_row {
@@ -34,8 +34,7 @@ _Static_assert(sizeof(flr_integrator) == sizeof(unsigned) &&
 
 /* clang-format off */
 static const parameters_row rows[] = {
-    {{"clearance", "m", "", "surfaces are kept so far apart: the force layer times the voxel", 0, 1}, CLEARANCE, PARAMETERS_AT(clearance)},
-    {{"force_layer", "", "", "layer of voxels in which force begins; 2 keeps exact surfaces apart", 0, PARAMETERS_FARTHEST}, PARAMETERS_COUNT, PARAMETERS_AT(world.contact.force_layer)},
+    {{"force_layer", "", "", "of voxels: the layer in which force begins, the onset in voxels; 2 keeps exact surfaces apart", 0, PARAMETERS_FARTHEST}, PARAMETERS_COUNT, PARAMETERS_AT(world.contact.force_layer)},
     {{"displacement", "m", "", "surface points are moved outward by this", -0.1, 0.1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.contact.displacement)},
     {{"stiffness", "N/m", "", "of one contact", 1, 1e6}, PARAMETERS_NUMBER, PARAMETERS_AT(world.contact.stiffness)},
     {{"damping", "", "", "of contacts, as a share of the critical one", 0, 10}, PARAMETERS_NUMBER, PARAMETERS_AT(world.step.damping)},
@@ -45,7 +44,7 @@ static const parameters_row rows[] = {
     {{"awareness", "", "off on", "geometrical awareness: faster, not quite safe", 0, 1}, PARAMETERS_FLAG, PARAMETERS_AT(world.contact.awareness)},
     {{"engine", "", "shell spheres exact", "how contact is found: points in voxels, sphere trees with impulses, or exact distances for tight fits; counts when every part is ready for it", 0, 2}, PARAMETERS_WORD, PARAMETERS_AT(world.engine)},
     {{"restitution", "", "", "of impulses, 0 to 1", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.restitution)},
-    {{"exact_clearance", "m", "", "of the exact engine: force begins this far before surfaces meet", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.exact.clearance)},
+    {{"onset", "m", "", "force begins this far before surfaces meet; with voxels it is a whole number of them", 0, 1}, PARAMETERS_ONSET, PARAMETERS_AT(onset)},
     {{"strength", "", "", "of the exact engine: how hard a hand pulls, as a share of the device's largest force; counts from the next grab on", 0.01, 100}, PARAMETERS_NUMBER, PARAMETERS_AT(world.exact.strength)},
     {{"overlap", "m", "", "of the exact engine: parts may start in each other up to this depth", 0, 1}, PARAMETERS_NUMBER, PARAMETERS_AT(world.exact.overlap)},
     {{"integrator", "", "implicit explicit quasi-static", "how bodies are moved", 0, FLR_INTEGRATOR_COUNT - 1}, PARAMETERS_WORD, PARAMETERS_AT(world.step.integrator)},
@@ -95,7 +94,7 @@ double flr_parameters_get(const flr_parameters *tuning, uint32_t index)
     case PARAMETERS_FLAG:
         return *(const bool *)at ? 1 : 0;
     case PARAMETERS_NUMBER:
-    case CLEARANCE:
+    case PARAMETERS_ONSET:
         break;
     }
     double value;
@@ -103,12 +102,17 @@ double flr_parameters_get(const flr_parameters *tuning, uint32_t index)
     return value;
 }
 
+static bool is_exact(const flr_parameters *tuning)
+{
+    return tuning->world.engine == FLR_ENGINE_EXACT;
+}
+
 double flr_parameters_high(const flr_parameters *tuning, uint32_t index)
 {
     FLR_ASSERT(tuning && index < PARAMETERS_ROWS);
     const parameters_row *r = &rows[index];
-    return r->kind == CLEARANCE && tuning->voxel > 0 ? PARAMETERS_FARTHEST * tuning->voxel
-                                                     : r->entry.high;
+    const bool layers = r->kind == PARAMETERS_ONSET && !is_exact(tuning) && tuning->voxel > 0;
+    return layers ? PARAMETERS_FARTHEST * tuning->voxel : r->entry.high;
 }
 
 static void put(flr_parameters *tuning, const parameters_row *r, double value)
@@ -126,13 +130,19 @@ static void put(flr_parameters *tuning, const parameters_row *r, double value)
     case PARAMETERS_NUMBER:
         memcpy(at, &value, sizeof value);
         break;
-    case CLEARANCE:
-        // the nearest layer that is no nearer; without voxels yet it waits for them
-        if (tuning->voxel > 0)
-            tuning->world.contact.force_layer =
-                (unsigned)fmin(ceil(value / tuning->voxel - 1e-9), PARAMETERS_FARTHEST);
+    case PARAMETERS_ONSET:
+        flr_parameters_set_onset(&tuning->world, tuning->voxel, value);
         break;
     }
+}
+
+void flr_parameters_set_onset(flr_world_params *world, double voxel, double onset)
+{
+    if (world->engine == FLR_ENGINE_EXACT)
+        world->exact.clearance = onset;
+    else if (voxel > 0) /* the nearest layer that is no nearer */
+        world->contact.force_layer =
+            (unsigned)fmin(ceil(onset / voxel - 1e-9), PARAMETERS_FARTHEST);
 }
 
 static flr_result no_such(const char *name, flr_error *error)
@@ -140,6 +150,11 @@ static flr_result no_such(const char *name, flr_error *error)
     const char *names[PARAMETERS_ROWS + 1];
     for (uint32_t i = 0; i < PARAMETERS_ROWS; i++) names[i] = rows[i].entry.name;
     names[PARAMETERS_ROWS] = NULL;
+    static const char *const before[] = {"clearance", "exact_clearance"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        if (strcmp(name, before[i]) == 0)
+            return flr_fail(error, FLR_NOT_FOUND, "the parameter \"%s\" is called \"onset\" now",
+                            name);
     const char *meant = flr_suggest(name, names, PARAMETERS_ROWS);
     return flr_fail(error, FLR_NOT_FOUND, "there is no parameter \"%s\"%s%s%s", name,
                     meant ? "; did you mean \"" : "", meant ? meant : "", meant ? "\"?" : "");
@@ -153,7 +168,7 @@ flr_result flr_parameters_set(flr_parameters *tuning, const char *name, double v
     while (i < PARAMETERS_ROWS && strcmp(rows[i].entry.name, name) != 0) i++;
     if (i == PARAMETERS_ROWS) return no_such(name, error);
     const parameters_row *r = &rows[i];
-    double high = flr_parameters_high(tuning, i) * (r->kind == CLEARANCE ? 1 + 1e-9 : 1);
+    double high = flr_parameters_high(tuning, i) * (r->kind == PARAMETERS_ONSET ? 1 + 1e-9 : 1);
     if (!(value >= r->entry.low && value <= high))
         return flr_fail(error, FLR_BAD_ARGUMENT, "parameter %s: %g is out of range; %g to %g%s%s",
                         name, value, r->entry.low, high, r->entry.unit[0] ? " " : "",
@@ -169,5 +184,6 @@ void flr_parameters_set_voxel(flr_parameters *tuning, double voxel)
 {
     FLR_ASSERT(tuning);
     tuning->voxel = voxel;
-    tuning->clearance = tuning->world.contact.force_layer * voxel;
+    tuning->onset = is_exact(tuning) ? tuning->world.exact.clearance
+                                     : tuning->world.contact.force_layer * voxel;
 }

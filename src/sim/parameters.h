@@ -14,9 +14,10 @@
 /* All that the table changes. */
 typedef struct flr_parameters {
     flr_world_params world;
-    double reach;     /* metres: a hand so near to a part's surface touches it */
-    double clearance; /* metres: the force layer times the scene's voxel, and back */
-    double voxel;     /* metres, of the scene; 0: none yet. Not in the table */
+    double reach; /* metres: a hand so near to a part's surface touches it */
+    /* metres: where force begins: the exact engine's clearance, else the force layer times the scene's voxel, and back */
+    double onset;
+    double voxel; /* metres, of the scene; 0: none yet. Not in the table */
 } flr_parameters;
 
 typedef struct flr_parameters_entry {
@@ -29,13 +30,17 @@ flr_parameters flr_default_parameters(void);
 uint32_t flr_parameters_count(void);
 const flr_parameters_entry *flr_parameters_at(uint32_t index);
 double flr_parameters_get(const flr_parameters *tuning, uint32_t index);
-/* The greatest value at present: of the clearance it depends on the voxels. */
+/* The greatest value at present: of the onset it depends on the voxels. */
 double flr_parameters_high(const flr_parameters *tuning, uint32_t index);
 
 /* Changes one. `*index`: which it was. FLR_NOT_FOUND, with the name that was probably meant;
  * FLR_BAD_ARGUMENT, with the range. */
 flr_result flr_parameters_set(flr_parameters *tuning, const char *name, double value,
                               uint32_t *index, flr_error *error);
+
+/* Force begins this far before surfaces meet, metres: with the exact engine exactly, else in the nearest layer of voxels of
+ * that size that is no nearer, the seventh at most. Without voxels yet (0) nothing changes. */
+void flr_parameters_set_onset(flr_world_params *world, double voxel, double onset);
 
 /* The scene's voxels are of this size from now on: what depends on it follows. */
 void flr_parameters_set_voxel(flr_parameters *tuning, double voxel);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/memory.h"
 #include "sim/build_job.h"
+#include "sim/resolution.h"
 
 /* A new part is there to be looked at when its mesh was read; then its voxels are made. */
 typedef struct part_job {
@@ -20,6 +22,8 @@ typedef struct part_job {
     uint32_t vertex_count, triangle_count;
     flr_mesh_asset *asset; /* of the part that gets other voxels */
     double voxel, scene_voxel, common;
+    flr_part_list around;  /* the parts that are there, where they are; only where feeler has to choose a size */
+    flr_resolution chosen; /* … and what it chose */
     bool hollow;
     uint32_t scene;
     flr_part_entry member; /* a new one */
@@ -59,6 +63,27 @@ static flr_result make_mesh(part_job *p, flr_error *error)
     return result;
 }
 
+/* Nobody says how large its voxels are. */
+static flr_result choose_voxel(part_job *p, flr_error *error)
+{
+    flr_part_entry new = p->member;
+    new.part = FLR_ENGINE_NONE; /* the last in the list */
+    new.shape = flr_shape_bare(p->asset, 0, p->hollow);
+    bool *wanted = calloc((size_t)p->around.count + 1, sizeof *wanted);
+    if (!new.shape || !wanted || !flr_part_list_add(&p->around, &new)) {
+        flr_shape_release(new.shape);
+        free(wanted);
+        return flr_engine_no_memory(error);
+    }
+    wanted[p->around.count - 1] = true;
+    p->chosen = flr_resolution_choose(p->maker.env, &p->maker.cache, &p->around, wanted,
+                                      flr_memory_look(flr_env_real()).limit);
+    p->voxel = p->chosen.voxel;
+    free(wanted);
+    flr_part_list_free(&p->around);
+    return FLR_OK;
+}
+
 /* The mesh of a new part. */
 static void read_part(part_job *p)
 {
@@ -81,6 +106,9 @@ static void read_part(part_job *p)
     flr_mesh *mesh = p->mesh;
     p->mesh = NULL;
     job->result = flr_mesh_asset_make(mesh, 0, &p->asset, &job->error);
+    if (job->result != FLR_OK) return;
+    if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0))
+        job->result = choose_voxel(p, &job->error);
     if (job->result != FLR_OK) return;
     p->voxel = flr_build_job_voxel(p->voxel, p->scene_voxel, p->common, p->asset->mesh);
     p->old = flr_shape_bare(p->asset, p->voxel, p->hollow);
@@ -134,6 +162,9 @@ static void take_part(flr_engine *e, part_job *p)
     e->altered = true;
     flr_engine_set_voxel(e);
     flr_engine_tell_part(e, flr_part_list_find(&e->members, p->member.part));
+    if (p->chosen.voxel > 0)
+        flr_engine_news(e, FLR_WIRE_EVENT_NOTE, p->member.part, FLR_ENGINE_NONE, "%s",
+                        p->chosen.sentence);
 }
 
 static void add_done(flr_engine *e, flr_job *job)
@@ -212,6 +243,7 @@ static void part_drop(flr_job *job)
     flr_mesh_asset_release(p->asset);
     flr_shape_release(p->shape);
     flr_shape_release(p->old);
+    flr_part_list_free(&p->around);
     free(p);
 }
 
@@ -230,6 +262,22 @@ static part_job *make_part_job(flr_engine *e, void (*done)(flr_engine *, flr_job
     p->job.done = done;
     p->job.drop = part_drop;
     return p;
+}
+
+/* What is there now: a new part may have to fit. Without memory for it, the part is alone. */
+void flr_engine_look_around(flr_engine *e, flr_part_list *around)
+{
+    flr_engine_view(e);
+    for (uint32_t i = 0; i < e->members.count; i++) {
+        flr_engine_part now;
+        flr_part_entry m = e->members.list[i];
+        flr_engine_part_at(e, i, &now);
+        m.T_start = now.T_world_part;
+        flr_shape_retain(m.shape);
+        if (flr_part_list_add(around, &m)) continue;
+        flr_shape_release(m.shape);
+        return;
+    }
 }
 
 flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part_id *part,
@@ -271,6 +319,7 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
     flr_text_copy(p->name, sizeof p->name, name);
     memcpy(p->member.name, p->name, sizeof p->name);
     if (part) *part = flr_engine_part_id(e, p->member.part);
+    if (!(p->voxel > 0) && !(p->scene_voxel > 0) && !(p->common > 0)) flr_engine_look_around(e, &p->around);
     uint8_t kind = file || raw ? FLR_WIRE_JOB_IMPORT : FLR_WIRE_JOB_VOXELIZE;
     return flr_engine_post(e, &p->job, kind, p->member.part, p->name, number);
 }

@@ -11,6 +11,7 @@
 #include "feeler/voxels.h"
 #include "mesh/nearest.h"
 #include "sim/engine_internal.h"
+#include "sim/gaps.h"
 
 enum {
     SAMPLES = 96,                /* points whose depth is measured */
@@ -22,6 +23,9 @@ enum {
 typedef struct overlap_job {
     flr_job job;
     uint32_t scene;
+    flr_env *env;
+    flr_cache cache;
+    bool exact;             /* by triangles, as the exact engine does */
     uint32_t count, wanted; /* parts; the first `wanted` of them are asked about */
     /* [count]: T_start is where they are now; shapes are used; `overlap` is what was found */
     flr_part_entry *list;
@@ -29,8 +33,9 @@ typedef struct overlap_job {
 
 /* ---- a pair ---- */
 
-/* The deepest of some points of one part that are inside another, metres; 0: none is. */
-static double depth_in(const flr_part_entry *of, const flr_part_entry *in, flr_error *error)
+/* The deepest of some points of one part that are inside another, metres, and where that is in the world; 0: none is. */
+static double depth_in(const flr_part_entry *of, const flr_part_entry *in, flr_vec3 *where,
+                       flr_error *error)
 {
     const flr_shell *shell = of->shape->shell;
     flr_pose T = flr_pose_mul(flr_pose_inverse(in->T_start), of->T_start);
@@ -55,6 +60,7 @@ static double depth_in(const flr_part_entry *of, const flr_part_entry *in, flr_e
     }
     if (inside == 0) return 0;
     double deepest = in->shape->voxel; /* an interior voxel is one below the surface, at least */
+    *where = flr_pose_apply(in->T_start, samples[0]);
     const flr_mesh *mesh = in->shape->mesh->mesh;
     flr_exact *exact = NULL;
     if (mesh->triangle_count > MAX_TRIANGLES ||
@@ -62,7 +68,9 @@ static double depth_in(const flr_part_entry *of, const flr_part_entry *in, flr_e
         return deepest;
     for (uint32_t i = 0; i < asset; i++) {
         flr_exact_result r = flr_exact_distance(exact, samples[i], INFINITY, 0);
-        if (r.found && -r.distance > deepest) deepest = -r.distance;
+        if (!r.found || -r.distance <= deepest) continue;
+        deepest = -r.distance;
+        *where = flr_pose_apply(in->T_start, samples[i]);
     }
     flr_exact_destroy(exact);
     return deepest;
@@ -77,12 +85,19 @@ static bool may_meet(const flr_part_entry *shell, const flr_part_entry *voxels)
     return !r.far && r.penetrations > 0;
 }
 
-static bool surfaces_meet(const flr_part_entry *a, const flr_part_entry *b, flr_error *error)
+static bool surfaces_meet(const flr_part_entry *a, const flr_part_entry *b, flr_vec3 *where,
+                          flr_error *error)
 {
     const flr_gauge_part *one, *other;
-    return flr_mesh_asset_gauge(a->shape->mesh, &one, error) == FLR_OK &&
-           flr_mesh_asset_gauge(b->shape->mesh, &other, error) == FLR_OK &&
-           flr_gauge_within(one, other, a->T_start, b->T_start, 0, 0, NULL) == FLR_ANSWER_YES;
+    flr_gauge_params params = flr_default_gauge_params();
+    flr_gauge_result r;
+    params.max_distance = 0;
+    if (flr_mesh_asset_gauge(a->shape->mesh, &one, error) != FLR_OK ||
+        flr_mesh_asset_gauge(b->shape->mesh, &other, error) != FLR_OK)
+        return false;
+    flr_gauge_distance(one, other, a->T_start, b->T_start, &params, NULL, &r);
+    if (r.found && r.meet) *where = r.a.point;
+    return r.found && r.meet;
 }
 
 static bool are_near(const flr_part_entry *a, const flr_part_entry *b)
@@ -109,7 +124,7 @@ static double distance_to(const flr_mesh *mesh, flr_vec3 at)
 /* Of the voxels of `in` only the directory is in memory, which knows what is deep inside; where it does not know, triangles
  * tell. So nothing is read, and nothing waits. */
 static bool overlaps_paged(const flr_part_entry *of, const flr_part_entry *in, double *depth,
-                           flr_error *error)
+                           flr_vec3 *where, flr_error *error)
 {
     const flr_shell *shell = of->shape->shell;
     const flr_mesh *mesh = in->shape->mesh->mesh;
@@ -131,28 +146,45 @@ static bool overlaps_paged(const flr_part_entry *of, const flr_part_entry *in, d
             inside++;
         }
     }
-    if (inside > 0) *depth = in->shape->voxel;
-    for (uint32_t i = 0; i < inside && i < PAGED_SAMPLES; i++)
-        if (mesh->triangle_count <= MAX_TRIANGLES)
-            *depth = fmax(*depth, distance_to(mesh, samples[i]));
-    return inside > 0 || (unknown > 0 && surfaces_meet(of, in, error));
+    if (inside > 0) *depth = in->shape->voxel, *where = flr_pose_apply(in->T_start, samples[0]);
+    for (uint32_t i = 0; i < inside && i < PAGED_SAMPLES; i++) {
+        const double deep = mesh->triangle_count <= MAX_TRIANGLES ? distance_to(mesh, samples[i]) : 0;
+        if (deep > *depth) *depth = deep, *where = flr_pose_apply(in->T_start, samples[i]);
+    }
+    return inside > 0 || (unknown > 0 && surfaces_meet(of, in, where, error));
 }
 
-/* Whether two parts overlap, and how deep. */
-static bool overlaps(const flr_part_entry *a, const flr_part_entry *b, double *depth,
+/* Whether two parts overlap, how deep, and where. */
+static bool overlaps(const flr_part_entry *a, const flr_part_entry *b, double *depth, flr_vec3 *where,
                      flr_error *error)
 {
     *depth = 0;
     if (!a->shape->voxmap || !a->shape->shell || !are_near(a, b)) return false;
-    if (b->shape->pager) return overlaps_paged(a, b, depth, error);
+    if (b->shape->pager) return overlaps_paged(a, b, depth, where, error);
     if (!b->shape->voxmap) return false;
     bool there = may_meet(a, b), back = b->shape->shell && may_meet(b, a);
-    if (there) *depth = depth_in(a, b, error);
-    if (back) *depth = fmax(*depth, depth_in(b, a, error));
+    flr_vec3 at = {0};
+    if (there) *depth = depth_in(a, b, where, error);
+    const double deep = back ? depth_in(b, a, &at, error) : 0;
+    if (deep > *depth) *depth = deep, *where = at;
     if (*depth > 0) return true;
     if (!there && !back) return false;
     /* only surfaces are near: triangles tell */
-    return surfaces_meet(a, b, error);
+    return surfaces_meet(a, b, where, error);
+}
+
+/* By triangles: whether surfaces meet or one part is inside the other. */
+static bool overlaps_exactly(const overlap_job *o, const flr_part_entry *a, const flr_part_entry *b,
+                             double *depth, flr_vec3 *where, flr_error *error)
+{
+    flr_gap gap;
+    if (!are_near(a, b)) return false;
+    flr_result result = flr_gap_measure(o->env, &o->cache, a->shape->mesh, a->T_start, b->shape->mesh,
+                                        b->T_start, 0, &gap, error);
+    if (result != FLR_OK || gap.distance > 0) return false;
+    *depth = -gap.distance;
+    *where = gap.from;
+    return true;
 }
 
 /* ---- the job ---- */
@@ -165,9 +197,13 @@ static void overlap_work(flr_job *job)
         *found = (flr_part_overlap){.other = FLR_ENGINE_NONE};
         for (uint32_t k = 0; k < o->count; k++) {
             double depth;
-            if (k == i || !overlaps(&o->list[i], &o->list[k], &depth, &job->error)) continue;
+            flr_vec3 where = {0};
+            const flr_part_entry *a = &o->list[i], *b = &o->list[k];
+            if (k == i || !(o->exact ? overlaps_exactly(o, a, b, &depth, &where, &job->error)
+                                     : overlaps(a, b, &depth, &where, &job->error)))
+                continue;
             if (found->there && depth <= found->depth) continue;
-            *found = (flr_part_overlap){true, o->list[k].part, depth};
+            *found = (flr_part_overlap){true, o->list[k].part, depth, where};
         }
     }
     job->result = FLR_OK;
@@ -194,6 +230,13 @@ static void print_overlap(const flr_engine *e, const flr_part_entry *part, uint3
     if (more > 0)
         snprintf(others, sizeof others, ", and %u more %s inside others", more,
                  flr_noun(more, "part stands", "parts stand"));
+    char limit[FLR_SIZE_TEXT_SIZE];
+    if (e->kind == FLR_ENGINE_EXACT) {
+        snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
+                 "%.280s%.60s: it can be moved out, as deep as %s, and is kept apart once it has come free",
+                 text, others, flr_size_print(e->tuning.world.exact.overlap, limit));
+        return;
+    }
     snprintf(sentence, FLR_ERROR_MESSAGE_SIZE,
              "%.280s%.60s: what is inside is pushed out or let through, not held back, until it is "
              "free. "
@@ -223,6 +266,34 @@ bool flr_engine_overlap(const flr_engine *e, flr_part_id *part,
     *part = flr_engine_part_id(e, first->part);
     print_overlap(e, first, count - 1, sentence);
     return true;
+}
+
+static bool is_listed(const flr_engine_state *state, uint32_t part, uint32_t other)
+{
+    for (uint32_t i = 0; i < state->overlap_count; i++) {
+        const uint32_t a = state->overlaps[i].part.index, b = state->overlaps[i].other.index;
+        if ((a == part && b == other) || (a == other && b == part)) return true;
+    }
+    return false;
+}
+
+void flr_engine_show_overlaps(const flr_engine *e, flr_engine_state *to)
+{
+    if (to->scene != e->scene) return;
+    const bool exact = e->kind == FLR_ENGINE_EXACT;
+    if (!exact) to->overlap_count = 0;
+    for (uint32_t i = 0; i < e->members.count && to->overlap_count < FLR_ENGINE_OVERLAPS; i++) {
+        const flr_part_entry *m = &e->members.list[i];
+        if (!m->overlap.there || !flr_part_list_find(&e->members, m->overlap.other)) continue;
+        /* the exact engine knows more of those that have moved since */
+        if (exact && is_listed(to, m->part, m->overlap.other)) continue;
+        to->overlaps[to->overlap_count++] =
+            (flr_engine_overlap_state){.part = flr_engine_part_id(e, m->part),
+                                       .other = flr_engine_part_id(e, m->overlap.other),
+                                       .depth = m->overlap.depth,
+                                       .tolerated = exact ? e->tuning.world.exact.overlap : 0,
+                                       .point = m->overlap.point};
+    }
 }
 
 static void overlap_done(flr_engine *e, flr_job *job)
@@ -301,6 +372,9 @@ static overlap_job *make_job(flr_engine *e)
             if (asked && o->wanted < PART_OVERLAP_MAX_PARTS) o->wanted++;
         }
     o->scene = e->scene;
+    o->env = e->def.env;
+    o->cache = e->cache;
+    o->exact = e->kind == FLR_ENGINE_EXACT;
     return o;
 }
 

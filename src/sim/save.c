@@ -200,7 +200,10 @@ static void describe(const save_job *s, flr_scene *scene)
     scene->contact.stiffness = s->tuning.world.contact.stiffness;
     scene->contact.friction = s->tuning.world.friction;
     scene->contact.engine = s->tuning.world.engine;
-    scene->contact.clearance = s->tuning.world.exact.clearance;
+    /* with voxels, the force layer says it */
+    if (scene->contact.engine == FLR_ENGINE_EXACT &&
+        s->tuning.world.exact.clearance != flr_default_tight_params().clearance)
+        scene->contact.onset = s->tuning.world.exact.clearance;
     scene->contact.strength = s->tuning.world.exact.strength;
     scene->contact.overlap = s->tuning.world.exact.overlap;
     scene->contact.restitution = s->tuning.world.restitution;

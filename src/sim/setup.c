@@ -14,6 +14,7 @@ flr_setup flr_default_setup(void)
     return (flr_setup){.options = flr_default_mesh_options(),
                        .rate = 1000,
                        .params = flr_default_world_params(),
+                       .onset = -1,
                        .dead_man = -1};
 }
 
@@ -25,8 +26,10 @@ flr_result flr_setup_stage(flr_env *env, const flr_setup *setup, const flr_scene
     def.options = setup->options;
     def.voxel = setup->voxel;
     def.moving_voxel = setup->moving_voxel;
+    def.common = setup->common;
     def.rate = setup->rate;
     def.params = setup->params;
+    def.onset = setup->onset;
     def.has_tool = true;
     def.tool = setup->tool;
     return flr_stage_create(env, &def, stage, error);
@@ -110,6 +113,7 @@ static const setup_field fields[] = {
     {"rate", SETUP_AT(rate), SETUP_NUMBER, NULL, 250, 10000},
     {"voxel", SETUP_AT(voxel), SETUP_NUMBER, NULL, 0, INFINITY},
     {"moving_voxel", SETUP_AT(moving_voxel), SETUP_NUMBER, NULL, 0, INFINITY},
+    {"voxel.common", SETUP_AT(common), NEWER_NUMBER, NULL, 0, INFINITY},
     {"mesh.unit", SETUP_AT(options.unit), SETUP_NUMBER, NULL, 0, INFINITY},
     {"mesh.weld", SETUP_AT(options.weld), SETUP_NUMBER, NULL, 0, INFINITY},
     {"mesh.chord", SETUP_AT(options.chord), SETUP_NUMBER, NULL, 0, INFINITY},
@@ -122,7 +126,7 @@ static const setup_field fields[] = {
     {"contact.displace", SETUP_AT(params.contact.displacement), SETUP_NUMBER, NULL, ANY},
     {"contact.engine", SETUP_AT(params.engine), SETUP_WORD, flr_scene_engines, 0, 0},
     {"contact.restitution", SETUP_AT(params.restitution), SETUP_NUMBER, NULL, 0, 1},
-    {"contact.clearance", SETUP_AT(params.exact.clearance), NEWER_NUMBER, NULL, 0, 1},
+    {"contact.onset", SETUP_AT(params.exact.clearance), NEWER_NUMBER, NULL, 0, 1},
     {"contact.strength", SETUP_AT(params.exact.strength), NEWER_NUMBER, NULL, 0.01, 100},
     {"contact.overlap", SETUP_AT(params.exact.overlap), NEWER_NUMBER, NULL, 0, 1},
     {"friction", SETUP_AT(params.friction), SETUP_NUMBER, NULL, 0, INFINITY},

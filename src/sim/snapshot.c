@@ -79,6 +79,33 @@ static void copy_touches(const flr_stepper *f, flr_snapshot *s)
     }
 }
 
+/* The nearest of those that the exact engine knows; where they are was before the step, by less than a point moves in a frame. */
+static void copy_gaps(const flr_stepper *f, flr_snapshot *s)
+{
+    uint32_t count;
+    const flr_world_gap *gaps = flr_world_gaps(f->instance->world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_world_gap *g = &gaps[i];
+        /* without time to measure it, the middle of what is proven */
+        const double distance = g->complete ? g->distance : 0.5 * (g->lower + g->upper);
+        const bool full = s->gap_count == FLR_ENGINE_GAPS;
+        if (!isfinite(g->lower) || !isfinite(g->upper)) continue;
+        if (full && s->gaps[s->gap_count - 1].distance <= distance) continue;
+        uint32_t at = full ? s->gap_count - 1 : s->gap_count++;
+        for (; at > 0 && s->gaps[at - 1].distance > distance; at--) s->gaps[at] = s->gaps[at - 1];
+        s->gaps[at] = (flr_snapshot_gap){.part = g->part_a,
+                                         .other = g->part_b,
+                                         .distance = distance,
+                                         .lower = g->lower,
+                                         .upper = g->upper,
+                                         .from = g->point_a,
+                                         .to = g->point_b};
+    }
+    const flr_world_overlap *overlaps = flr_world_overlaps(f->instance->world, &count);
+    for (uint32_t i = 0; i < count && s->overlap_count < FLR_ENGINE_OVERLAPS; i++)
+        s->overlaps[s->overlap_count++] = overlaps[i];
+}
+
 static void copy_hands(const flr_stepper *f, const flr_loop_frame *frame, flr_snapshot *s)
 {
     const flr_world *world = f->instance->world;
@@ -142,11 +169,12 @@ void flr_stepper_publish(flr_stepper *f, const flr_loop_frame *frame)
     s->waiting = f->waits.waiting || f->given_up;
     s->recording = f->tap != NULL;
     s->waits = f->waits;
-    s->contact_count = s->coupling_count = 0;
+    s->contact_count = s->coupling_count = s->gap_count = s->overlap_count = 0;
     memset(s->hit, 0, (instance->count + 63) / 64 * sizeof *s->hit);
     if (instance->world) copy_contacts(f, s);
     if (instance->world) copy_impacts(f, s);
     if (instance->world) copy_touches(f, s);
+    if (instance->world) copy_gaps(f, s);
     copy_hands(f, frame, s);
     flr_stepper_copy_couplings(f, s);
     copy_parts(f, s);

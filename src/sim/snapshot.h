@@ -40,6 +40,13 @@ typedef struct flr_snapshot_contact {
     uint32_t part, other;   /* places; other may be FLR_SNAPSHOT_STATIC */
 } flr_snapshot_contact;
 
+/* Of the exact engine. */
+typedef struct flr_snapshot_gap {
+    uint32_t part, other; /* places */
+    double distance, lower, upper;
+    flr_vec3 from, to;
+} flr_snapshot_gap;
+
 typedef struct flr_snapshot_part {
     flr_pose T_world_part;
     flr_twist twist;
@@ -59,10 +66,12 @@ typedef struct flr_snapshot {
     double compute_last_us;
     bool paused, waiting, recording;
     flr_pager_waits waits;
-    uint32_t hand_count, coupling_count, contact_count;
+    uint32_t hand_count, coupling_count, contact_count, gap_count, overlap_count;
     flr_snapshot_hand hands[FLR_ENGINE_HANDS];
     flr_snapshot_coupling couplings[FLR_WORLD_REMOTE_COUPLINGS];
     flr_snapshot_contact contacts[FLR_ENGINE_CONTACTS];
+    flr_snapshot_gap gaps[FLR_ENGINE_GAPS]; /* nearest first */
+    flr_world_overlap overlaps[FLR_ENGINE_OVERLAPS];
     uint64_t
         hit[FLR_SNAPSHOT_WORDS]; /* a bit per place: touches another part, or the static scene */
     /* [instance->count] by place, as they were when the world had this generation */

@@ -7,6 +7,7 @@
 
 #include "feeler/base.h"
 #include "sim/engine_internal.h"
+#include "sim/parameters.h"
 
 #define SLIDING 0.8 /* of a point: dynamic friction as a share of the static one */
 
@@ -15,7 +16,8 @@ flr_stage_def flr_default_stage_def(void)
     return (flr_stage_def){.options = flr_default_mesh_options(),
                            .hands = 1,
                            .rate = 1000,
-                           .params = flr_default_world_params()};
+                           .params = flr_default_world_params(),
+                           .onset = -1};
 }
 
 flr_world_params flr_scene_params(const flr_scene *scene)
@@ -28,7 +30,7 @@ flr_world_params flr_scene_params(const flr_scene *scene)
     params.contact.awareness = scene->contact.awareness;
     params.friction = scene->contact.friction;
     params.engine = scene->contact.engine;
-    params.exact.clearance = scene->contact.clearance;
+    if (scene->contact.onset >= 0) params.exact.clearance = scene->contact.onset;
     params.exact.strength = scene->contact.strength;
     params.exact.overlap = scene->contact.overlap;
     params.restitution = scene->contact.restitution;
@@ -103,20 +105,6 @@ static bool begin_part(void *context, uint32_t part, double *voxel, flr_mesh_opt
     return go_on(context, part, "reading");
 }
 
-static flr_result check_voxels(const flr_stage_def *def, flr_error *error)
-{
-    for (size_t i = 0; needs_voxels(def) && !def->live && i < def->scene->part_count; i++) {
-        const flr_scene_part *part = &def->scene->parts[i];
-        double own = part->moving ? def->moving_voxel : def->voxel;
-        if (!(own > 0) && !(flr_scene_part_voxel(def->scene, i) > 0))
-            return flr_fail(error, FLR_BAD_INPUT,
-                            "%s: part \"%s\" has no voxel size; add \"voxel\" to the scene or "
-                            "give one",
-                            def->scene->path ? def->scene->path : "the scene", part->name);
-    }
-    return FLR_OK;
-}
-
 static flr_result read_parts(flr_env *env, const flr_stage_def *def, flr_stage *stage,
                              flr_error *error)
 {
@@ -125,11 +113,13 @@ static flr_result read_parts(flr_env *env, const flr_stage_def *def, flr_stage *
                          .options = &def->options,
                          .voxel = def->voxel,
                          .moving_voxel = def->moving_voxel,
+                         .common = def->common,
+                         .chosen = needs_voxels(def) && !def->live ? &stage->resolution : NULL,
+                         .cache = def->cache,
                          .apart = true,
                          .begin = begin_part,
                          .context = (void *)(uintptr_t)def};
-    flr_result result = check_voxels(def, error);
-    return result == FLR_OK ? flr_part_list_read(&how, &stage->parts, error) : result;
+    return flr_part_list_read(&how, &stage->parts, error);
 }
 
 static flr_result make_probes(const flr_stage_def *def, flr_stage *stage, flr_error *error)
@@ -319,6 +309,7 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
                                   .voxel = stage->voxel,
                                   .env = env,
                                   .cache = def->cache};
+    if (def->onset >= 0) flr_parameters_set_onset(&params, stage->voxel, def->onset);
     const double by = params.contact.displacement;
     bool displaced = false;
     flr_result result = by == 0 || def->live ? FLR_OK : displace(stage, by, &displaced, error);

@@ -122,6 +122,39 @@ static void show_couplings(const flr_snapshot *from, flr_engine_state *to)
     }
 }
 
+/* ---- distances ---- */
+
+static bool moves(const flr_snapshot *from, uint32_t place)
+{
+    return place < from->instance->count && from->instance->kinds[place] != FLR_PART_STATIC;
+}
+
+/* What the exact engine knows; of two parts the one that may move comes first. */
+static void show_gaps(const flr_snapshot *from, flr_engine_state *to)
+{
+    for (uint32_t i = 0; i < from->gap_count; i++) {
+        const flr_snapshot_gap *g = &from->gaps[i];
+        const bool turn = !moves(from, g->part);
+        to->gaps[to->gap_count++] = (flr_engine_gap){
+            .part = id_at(from->instance, turn ? g->other : g->part),
+            .other = id_at(from->instance, turn ? g->part : g->other),
+            .distance = g->distance,
+            .error = fmax(0, fmax(g->upper - g->distance, g->distance - g->lower)),
+            .from = turn ? g->to : g->from,
+            .to = turn ? g->from : g->to};
+    }
+    for (uint32_t i = 0; i < from->overlap_count; i++) {
+        const flr_world_overlap *o = &from->overlaps[i];
+        const bool turn = !moves(from, o->part_a);
+        to->overlaps[to->overlap_count++] = (flr_engine_overlap_state){
+            .part = id_at(from->instance, turn ? o->part_b : o->part_a),
+            .other = id_at(from->instance, turn ? o->part_a : o->part_b),
+            .depth = o->depth,
+            .tolerated = o->tolerated,
+            .point = o->point};
+    }
+}
+
 /* ---- parts ---- */
 
 static uint32_t look_of(const flr_snapshot *from, const uint64_t *hit, uint32_t place)
@@ -226,6 +259,7 @@ static void derive(flr_view *view, const flr_snapshot *from)
     show_contacts(from, hit, to);
     show_hands(from, to);
     show_couplings(from, to);
+    show_gaps(from, to);
     show_parts(view, from, hit);
     view->number = from->number;
     view->overlaid = false;
@@ -276,6 +310,9 @@ const flr_engine_state *flr_engine_view(flr_engine *e)
     if (!flr_engine_refresh(e)) show_nothing(e);
     for (uint32_t h = 0; h < e->def.hands; h++) look_at_guard(e, h);
     e->view->overlaid = flr_engine_show_replay(e, &e->view->state);
+    if (e->view->overlaid) e->view->state.gap_count = 0; /* of the loop, which is held */
+    flr_engine_show_gaps(e, &e->view->state);
+    flr_engine_show_overlaps(e, &e->view->state);
     return &e->view->state;
 }
 

@@ -20,4 +20,6 @@ cat "$scratch/out"
 [ "$code" = 77 ] && finish
 if [ "$code" = 0 ]; then pass; else fail "the page (exit $code)"; grep -v 'ERROR:dbus' "$scratch/err" | head -c 1500; fi
 tells 'checks passed, 0 failed'
+expect 0 node "$source_dir/web/test/gaps.mjs" --feeler "$feeler"
+tells 'checks passed, 0 failed'
 finish

@@ -177,11 +177,11 @@ static void parameters_have_ranges(void **state)
     }
     assert_int_equal(flr_engine_set(s.engine, "stifness", 5, &error), FLR_NOT_FOUND);
     assert_non_null(strstr(error.message, "stiffness"));
-    // the clearance and the force layer are one
-    assert_int_equal(flr_engine_set(s.engine, "clearance", 0.008, &error), FLR_OK);
+    // the onset and the force layer are one
+    assert_int_equal(flr_engine_set(s.engine, "onset", 0.008, &error), FLR_OK);
     assert_true(value_of(s.engine, "force_layer") == 4);
     assert_int_equal(flr_engine_set(s.engine, "force_layer", 2, &error), FLR_OK);
-    assert_true(fabs(value_of(s.engine, "clearance") - 0.004) < 1e-12);
+    assert_true(fabs(value_of(s.engine, "onset") - 0.004) < 1e-12);
     flr_test_engine_free(&s);
 }
 
@@ -441,7 +441,7 @@ static void the_exact_engine_can_be_chosen(void **state)
     flr_test_engine s;
     flr_test_engine_make(&s, true, NULL);
     assert_int_equal(flr_engine_set(s.engine, "engine", FLR_ENGINE_EXACT, NULL), FLR_OK);
-    assert_int_equal(flr_engine_set(s.engine, "exact_clearance", 2e-5, NULL), FLR_OK);
+    assert_int_equal(flr_engine_set(s.engine, "onset", 2e-5, NULL), FLR_OK);
     assert_int_equal(flr_engine_set(s.engine, "strength", 0, NULL), FLR_BAD_ARGUMENT);
     flr_test_engine_settle(&s);
     flr_test_engine_move(&s, 0, at_block, 0, 100);

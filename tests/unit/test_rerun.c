@@ -66,7 +66,7 @@ static void act(flr_test_engine *s)
     assert_gt(flr_engine_view(s->engine)->contact_count, 0);
     set(s, "stiffness", 4000);
     flr_test_engine_pass(s, 100);
-    set(s, "clearance", 0.005);
+    set(s, "onset", 0.005);
     set(s, "friction", 0.3);
     flr_test_engine_move(s, 0, (flr_vec3){-0.01, 0, 0}, 1, 200);
     flr_test_engine_move(s, 1, ball, 0, 50);
@@ -118,7 +118,7 @@ static void begins_in_the_middle(void **state)
     flr_test_engine_pass(
         &s, 600); /* there is a merged static scene when it begins, and other numbers than usual */
     set(&s, "stiffness", 2500);
-    set(&s, "clearance", 0.003);
+    set(&s, "onset", 0.003);
     flr_test_engine_move(&s, 0, (flr_vec3){0.05, 0, 0.03}, 0, 50);
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), s.ball, NULL), FLR_OK);
     flr_test_engine_move(&s, 0, (flr_vec3){0.05, 0, 0}, 0, 150);

@@ -159,7 +159,7 @@ static void the_exact_engine(void **state)
 {
     (void)state;
     const char *const texts[] = {"\"exact\"", "{ \"engine\": \"exact\" }",
-                                 "{ \"engine\": \"exact\", \"clearance\": \"0.02mm\", "
+                                 "{ \"engine\": \"exact\", \"onset\": \"0.02mm\", "
                                  "\"strength\": 2.5, \"overlap\": \"1mm\" }"};
     const flr_scene_contact usual = flr_default_scene_contact();
     for (int i = 0; i < 3; i++) {
@@ -174,7 +174,7 @@ static void the_exact_engine(void **state)
         assert_ok(flr_scene_copy(scene, &back, &error), error);
         assert_int_equal(scene->contact.engine, FLR_ENGINE_EXACT);
         assert_int_equal(back->contact.engine, FLR_ENGINE_EXACT);
-        assert_eq(back->contact.clearance, (i == 2 ? 2e-5 : usual.clearance));
+        assert_eq(back->contact.onset, (i == 2 ? 2e-5 : usual.onset));
         assert_eq(back->contact.strength, (i == 2 ? 2.5 : 1));
         assert_eq(back->contact.overlap, (i == 2 ? 1e-3 : usual.overlap));
         flr_scene_destroy(scene);
@@ -254,12 +254,14 @@ static void meaning_is_checked_with_line_and_column(void **state)
          "s.json:4:26: contact.stiffness: must be from 0.001 to 1e+09"},
         {"\"contact\": {\"friction\": -1},\n", "",
          "s.json:4:25: contact.friction: must be from 0 to 10"},
-        {"\"contact\": {\"clearance\": -1},\n", "",
-         "s.json:4:26: contact.clearance: must be from 0 to 1 m"},
+        {"\"contact\": {\"onset\": -1},\n", "",
+         "s.json:4:22: contact.onset: must be from 0 to 1 m"},
+        {"\"contact\": {\"clearance\": 1},\n", "",
+         "s.json:4:26: contact.clearance: is called \"onset\" now"},
         {"\"contact\": {\"layer\": 1},\n", "",
          "s.json:4:13: contact.layer: unknown key; known here are engine, force_layer, displace, "
          "model, "
-         "stiffness, friction, restitution, clearance, strength, overlap, awareness"},
+         "stiffness, friction, restitution, onset, strength, overlap, awareness"},
         {"\"contact\": \"sphere\",\n", "",
          "s.json:4:12: contact: must be \"shell\" or \"spheres\" or \"exact\""},
         {"\"camera\": {\"eye\": [1, 1, 1]},\n", "", "s.json:4:11: camera: \"target\" is missing"},

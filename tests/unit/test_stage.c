@@ -157,13 +157,45 @@ static void troubles_are_told(void **state)
     def.voxel = 1e-9;
     assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_TOO_LARGE);
     assert_non_null(strstr(error.message, "part \""));
+    assert_null(stage);
+    flr_scene_destroy(scene);
+    flr_test_folder_remove(folder);
+}
+
+/* Where nobody says how large voxels are, feeler chooses one size for all parts, and says why. */
+static void a_size_is_chosen(void **state)
+{
+    (void)state;
+    char *folder;
+    flr_scene *scene = scene_of("ball", &folder);
+    flr_stage_def def = flr_default_stage_def();
+    def.scene = scene;
+    def.onset = 3e-4;
+    flr_stage *stage = NULL;
     scene->voxel = 0;
-    def.voxel = 0;
     flr_scene_part *parts = (flr_scene_part *)scene->parts;
     for (size_t i = 0; i < scene->part_count; i++) parts[i].voxel = 0;
-    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_BAD_INPUT);
-    assert_non_null(strstr(error.message, "voxel"));
-    assert_null(stage);
+    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_OK);
+    const flr_resolution *r = &stage->resolution;
+    assert_true(r->voxel > 5e-5 && r->voxel < 7e-5); /* half a million surface voxels of the ball */
+    assert_true(stage->voxel == r->voxel);
+    assert_true(r->too_coarse && fabs(r->gap - 55e-6) < 2e-6); /* as between socket and ball */
+    assert_non_null(strstr(r->sentence, "exact"));
+    // lengths become layers
+    assert_int_equal(flr_world_get_params(stage->world)->contact.force_layer,
+                     (unsigned)ceil(3e-4 / r->voxel));
+    flr_stage_destroy(stage);
+    // the parts are far from each other: the size of the ball decides, and what is chosen can be given again
+    parts[1].T_world_part.p.z += 0.1;
+    def.onset = -1;
+    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_OK);
+    const double chosen = stage->resolution.voxel;
+    assert_true(!stage->resolution.too_coarse && isinf(stage->resolution.gap));
+    flr_stage_destroy(stage);
+    def.common = chosen;
+    assert_int_equal(flr_stage_create(flr_env_real(), &def, &stage, &error), FLR_OK);
+    assert_true(stage->resolution.voxel == 0 && stage->voxel == chosen);
+    flr_stage_destroy(stage);
     flr_scene_destroy(scene);
     flr_test_folder_remove(folder);
 }
@@ -240,7 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_in_its_socket), cmocka_unit_test(touched_with_a_point),
         cmocka_unit_test(axle_has_a_merged),  cmocka_unit_test(law_of_the_scene),
-        cmocka_unit_test(troubles_are_told),  cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(troubles_are_told), cmocka_unit_test(a_size_is_chosen),  cmocka_unit_test(damage_is_told),
     };
     return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
 }

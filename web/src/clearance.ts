@@ -1,29 +1,44 @@
-// The read-out of the clearance. While a part moves it is what the voxels say, as bounds; as soon as everything stands, the
-// distance between the triangles is asked for. A figure is never shown for a place where the part no longer is.
+// The read-out of the clearance. While a part is held it is the exact distance of the newest state: a number with its error, and
+// negative where parts interfere. Where the controller measures none, it is what the voxels say, as bounds; as soon as everything
+// stands, the distance of the selected part is asked for. A figure is never shown for a place where the part no longer is.
 import { by_id, text } from './dom.ts';
 import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
-import { NONE, type Pose } from './protocol.mjs';
+import { NONE, type gap_state, type message_state, type Pose, type Vec3 } from './protocol.mjs';
 import { Signal } from './signal.ts';
-import { bounds } from './units.ts';
+import { bounds, gap_text } from './units.ts';
 
 const STOOD_MS = 300;
 const STILL_SHARE = 0.02; // of a voxel: what a part pressed against another trembles
 const CHOOSE = 'Nothing here can be moved. Click a part, and choose “movable” below it in the list.';
 const SLOW_MS = 4000; // an answer that took longer is asked for by hand from then on
 
+interface Exact {
+  distance: number;
+  error: number;
+  name: string;
+}
+
+/** the nearest of a state that is about what is held, else about the selected part */
+export function gap_of(state: message_state, selected: number): gap_state | null {
+  const held = state.hands.filter((hand) => hand.held !== NONE).map((hand) => hand.held);
+  const about = held.length > 0 ? held : [selected];
+  return state.gaps.find((gap) => about.includes(gap.part) || about.includes(gap.other)) ?? null;
+}
+
 export class Clearance {
   /** the drawn gap has come or gone */
   readonly changed = new Signal<void>();
   private readout = by_id('clearance-value');
   private note = by_id('exact-value');
-  private exact: { lower: number; upper: number; name: string } | null = null;
+  private asked_for: Exact | null = null;
   private stood: Pose[] = [];
   private moved_at = 0;
   private asked = false; // for where the parts stand now
   private asking = false;
   private slow = false;
+  private live = false; // what is drawn is of a state
 
   constructor(private readonly model: Model, private readonly overlays: Overlays, private readonly notices: Notices) {
     by_id('exact-button').addEventListener('click', () => void this.measure());
@@ -50,9 +65,9 @@ export class Clearance {
       // what moved meanwhile is somewhere else
       if (answer.name !== 'clearance' || this.model.selected !== part || !this.asked) return;
       this.slow ||= performance.now() - began > SLOW_MS;
-      const { lower, upper, from, to, other } = answer.body;
-      this.exact = { lower, upper, name: this.model.parts.get(other)?.name ?? '' };
-      if (other !== NONE && Number.isFinite(upper) && from.some((value, k) => value !== to[k])) this.overlays.set_gap(from, to);
+      const { known, distance, error, from, to, other } = answer.body;
+      this.asked_for = { distance: known ? distance : Infinity, error, name: this.model.parts.get(other)?.name ?? '' };
+      if (known) this.draw(from, to, distance);
       this.changed.emit();
     } catch (error) {
       if (asked) this.notices.failed(error);
@@ -61,11 +76,15 @@ export class Clearance {
     }
   }
 
+  private draw(from: Vec3, to: Vec3, distance: number): void {
+    this.overlays.set_gap(from, to, distance < 0);
+  }
+
   private forget(): void {
     this.moved_at = performance.now();
     this.asked = false;
-    this.exact = null;
-    this.overlays.hide_gap();
+    this.asked_for = null;
+    if (!this.live) this.overlays.hide_gap();
     this.changed.emit();
   }
 
@@ -87,21 +106,37 @@ export class Clearance {
     return this.model.parts.size > 0 && ![...this.model.parts.keys()].some((part) => this.model.movable(part));
   }
 
+  /** the number of the newest state, with its nearest points; null: it has none */
+  private take_live(state: message_state): Exact | null {
+    const gap = gap_of(state, this.model.selected);
+    if (gap) this.draw(gap.from, gap.to, gap.distance);
+    else if (this.live) {
+      this.overlays.hide_gap();
+      this.changed.emit();
+    }
+    this.live = gap !== null;
+    if (!gap) return null;
+    const about = state.hands.some((hand) => hand.held === gap.part) || gap.part === this.model.selected;
+    return { distance: gap.distance, error: gap.error, name: this.model.parts.get(about ? gap.other : gap.part)?.name ?? '' };
+  }
+
   /** every picture; texts are written only when they differ */
   update(now: number): void {
     const { state, unit, selected, connection } = this.model;
     if (!state) return;
+    const live = this.take_live(state);
     if (this.moved()) this.forget();
-    else if (!this.asked && !this.slow && !this.asking && !this.model.replaying && now - this.moved_at > STOOD_MS && connection.state === 'open' &&
+    else if (!live && !this.asked && !this.slow && !this.asking && !this.model.replaying && now - this.moved_at > STOOD_MS && connection.state === 'open' &&
       this.model.parts.size > 1 && this.model.parts.get(selected)?.ready) void this.measure(false);
+    const exact = live ?? this.asked_for;
     const touching = state.contact_count > 0;
-    const exact = this.exact;
-    let words = exact ? (exact.upper > 0 ? bounds(exact.lower, exact.upper, unit) : 'intersecting') : bounds(state.lower, state.upper, unit);
+    const meets = exact !== null && exact.distance <= 0;
+    let words = exact ? gap_text(exact.distance, exact.error, unit) : bounds(state.lower, state.upper, unit);
     // the loop looks only at what is held: otherwise it does not know
     if (!exact && !Number.isFinite(state.lower) && !state.hands.some((hand) => hand.held !== NONE)) words = '–';
-    text(this.readout, touching ? `touching · ${words}` : words);
-    this.readout.classList.toggle('touching', touching || exact?.upper === 0);
-    if (exact && exact.upper === 0) text(this.note, `with ${exact.name || 'another part'}${this.model.movable(selected) ? ': it is let through until it is free' : this.nothing_moves() ? `. ${CHOOSE}` : ''}`);
+    text(this.readout, touching && !meets ? `touching · ${words}` : words);
+    this.readout.classList.toggle('touching', touching || meets);
+    if (exact && meets) text(this.note, `with ${exact.name || 'another part'}${this.nothing_moves() ? `. ${CHOOSE}` : ''}`);
     else if (exact) text(this.note, exact.name ? `exact, to ${exact.name}` : 'exact');
     else if (!this.asking) text(this.note, this.nothing_moves() ? CHOOSE : '');
   }

@@ -1,7 +1,7 @@
 // The page: makes the pieces, ties them together, and draws. Messages are decoded when they come; a picture takes the newest.
 import './style.css';
 import { Eye } from './camera.ts';
-import { Clearance } from './clearance.ts';
+import { Clearance, gap_of } from './clearance.ts';
 import { Connection } from './connection.ts';
 import { by_id, icon, tool } from './dom.ts';
 import { Dragging } from './drag.ts';
@@ -15,6 +15,7 @@ import { packing } from './meshes.ts';
 import { Model } from './model.ts';
 import { Notices } from './notices.ts';
 import { Overlays } from './overlays.ts';
+import { Overlaps } from './overlaps.ts';
 import { Panels } from './panels.ts';
 import { People } from './people.ts';
 import { Picker } from './pick.ts';
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
   const proxies = new Proxies(model, stage, eye);
   const panels = new Panels(model, stage, overlays, loader, eye, hand, notices);
   const clearance = new Clearance(model, overlays, notices);
+  const overlaps = new Overlaps(model, overlays, eye);
   const plots = new Plots(by_id('plots'), model);
   const files = new Files(model, eye, notices);
   const recordings = new Recordings(model, notices);
@@ -190,6 +192,7 @@ async function main(): Promise<void> {
     gizmo.update();
     panels.update();
     clearance.update(now);
+    overlaps.update();
     plots.update(now);
     status.update(now);
     const moving = stillness.moved(model.state, eye.camera.matrixWorld.elements);
@@ -219,6 +222,9 @@ async function main(): Promise<void> {
       get contacts() { return model.state?.contact_count ?? 0; },
       get force() { return model.state ? greatest_force(model.state) : 0; },
       get clearance() { return model.state ? { lower: model.state.lower, upper: model.state.upper } : null; },
+      get gap() { return model.state && gap_of(model.state, model.selected); },
+      get onset_step() { return panels.step_of_onset; },
+      get overlaps() { return model.state?.overlaps ?? []; },
       get parameters() { return Object.fromEntries([...model.parameters].map(([name, parameter]) => [name, parameter.value])); },
       get recordings() { return [...model.recordings.values()]; },
       get replaying() { return model.replaying; },

@@ -83,7 +83,7 @@ export class Model {
 
   watch(): void {
     const { contacts, proximity, voxels } = this.wants;
-    const wants = want.WANT_STATE | want.WANT_JOBS | want.WANT_EVENTS | (contacts ? want.WANT_CONTACTS : 0) |
+    const wants = want.WANT_STATE | want.WANT_JOBS | want.WANT_EVENTS | want.WANT_GAPS | (contacts ? want.WANT_CONTACTS : 0) |
       (proximity ? want.WANT_PROXIMITY : 0) | (voxels ? want.WANT_VOXELS : 0);
     // a page in the background draws nothing: once a second keeps its plots and banners alive
     void this.connection.ask('watch', { wants, state_rate: document.hidden ? 1 : 60 }).catch(() => undefined);

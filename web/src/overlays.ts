@@ -40,11 +40,16 @@ export class Overlays {
   private near_at = 0;
   private near_voxels = new NearVoxels();
   private gap: LineSegments;
+  private gap_ends: InstancedMesh;
+  private gap_at: [Vec3, Vec3] = [[0, 0, 0], [0, 0, 0]];
+  private interferes = false;
+  private marked: Mesh;
+  private marked_at: Vec3 | null = null;
   private boxes = new Map<string, Object3D>();
   /** where the grip of a held part is, part's frame, by hand; the page's own hand knows, others start at the hand */
   readonly grips = new Map<number, Vec3>();
   /** for tests: what is visible now */
-  readonly seen = { contacts: 0, force_arrow: false, torque_arrow: false, ghost: false, near_voxels: 0 };
+  readonly seen = { contacts: 0, force_arrow: false, torque_arrow: false, ghost: false, near_voxels: 0, gap: null as null | { from: Vec3; to: Vec3; interference: boolean }, mark: null as Vec3 | null };
 
   constructor(private readonly model: Model, private readonly stage: Stage, private readonly eye: Eye) {
     this.contact_points = new InstancedMesh(new SphereGeometry(1, 10, 8), new MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9 }), MOST_CONTACTS);
@@ -59,7 +64,14 @@ export class Overlays {
     this.gap = new LineSegments(gap, new LineBasicMaterial({ depthTest: false, transparent: true }));
     this.gap.renderOrder = 6;
     this.gap.visible = false;
-    for (const object of [this.contact_points, this.contact_lines, this.near, this.gap]) {
+    // its ends: a tenth of a millimetre is less than a pixel
+    this.gap_ends = new InstancedMesh(new SphereGeometry(1, 12, 8), new MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9 }), 2);
+    this.gap_ends.renderOrder = 6;
+    this.gap_ends.visible = false;
+    this.marked = new Mesh(new TorusGeometry(1, 0.12, 8, 40), new MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9 }));
+    this.marked.renderOrder = 6;
+    this.marked.visible = false;
+    for (const object of [this.contact_points, this.contact_lines, this.near, this.gap, this.gap_ends, this.marked]) {
       object.frustumCulled = false;
       stage.scene.add(object);
     }
@@ -77,7 +89,8 @@ export class Overlays {
     (this.contact_points.material as MeshBasicMaterial).color.set(palette.contact);
     (this.contact_lines.material as LineBasicMaterial).color.set(palette.contact);
     (this.near.material as MeshBasicMaterial).color.set(palette.force);
-    (this.gap.material as LineBasicMaterial).color.set(palette.torque);
+    this.colour_gap();
+    (this.marked.material as MeshBasicMaterial).color.set(palette.contact);
     for (const hand of this.hands) this.stage.scene.remove(hand.group, hand.ghost, hand.coupling, hand.force, hand.torque);
     this.hands = [];
   }
@@ -96,6 +109,7 @@ export class Overlays {
       this.near_voxels.clear();
     }
     this.seen.near_voxels = this.near.count;
+    this.place_gap();
   }
 
   private make_hand(): HandObject {
@@ -265,17 +279,51 @@ export class Overlays {
     this.near.instanceMatrix.needsUpdate = true;
   }
 
-  /** the gap that was measured, as a line */
-  set_gap(from: Vec3, to: Vec3): void {
+  /** the gap that was measured: its two nearest points and a line; red where parts interfere */
+  set_gap(from: Vec3, to: Vec3, interferes: boolean): void {
     const positions = this.gap.geometry.getAttribute('position') as BufferAttribute;
     positions.setXYZ(0, ...from);
     positions.setXYZ(1, ...to);
     positions.needsUpdate = true;
-    this.gap.visible = true;
+    this.gap_at = [from, to];
+    this.gap.visible = this.gap_ends.visible = true;
+    if (interferes !== this.interferes) {
+      this.interferes = interferes;
+      this.colour_gap();
+    }
   }
 
   hide_gap(): void {
-    this.gap.visible = false;
+    this.gap.visible = this.gap_ends.visible = false;
+  }
+
+  /** a ring around a place; null: none */
+  mark(at: Vec3 | null): void {
+    this.marked_at = at;
+  }
+
+  private colour_gap(): void {
+    if (!this.palette) return;
+    const colour = this.interferes ? this.palette.contact : this.palette.torque;
+    (this.gap.material as LineBasicMaterial).color.set(colour);
+    (this.gap_ends.material as MeshBasicMaterial).color.set(colour);
+  }
+
+  private place_gap(): void {
+    const matrix = new Matrix4();
+    this.gap_at.forEach((at, k) => {
+      const size = 3.2 * this.eye.pixel(at);
+      this.gap_ends.setMatrixAt(k, matrix.makeScale(size, size, size).setPosition(...at));
+    });
+    this.gap_ends.instanceMatrix.needsUpdate = true;
+    this.marked.visible = this.marked_at !== null;
+    if (this.marked_at) {
+      this.marked.position.set(...this.marked_at);
+      this.marked.scale.setScalar(16 * this.eye.pixel(this.marked_at));
+      this.marked.quaternion.copy(this.eye.camera.quaternion); // faces the eye
+    }
+    this.seen.gap = this.gap.visible ? { from: this.gap_at[0], to: this.gap_at[1], interference: this.interferes } : null;
+    this.seen.mark = this.marked_at;
   }
 
   /** voxels or points of a part, as the controller gives them; they move with it */
@@ -345,7 +393,8 @@ export class Overlays {
     }
     this.near.count = 0;
     this.near_voxels.clear();
-    this.gap.visible = false;
+    this.hide_gap();
+    this.marked_at = null;
     for (const hand of this.hands) {
       hand.ghost.clear();
       hand.ghost_part = NONE;

@@ -1,5 +1,5 @@
-// The side panel: clearance first, then what is shown, the parts, parameters, devices. Everything in it is made from what the
-// controller says; nothing is known of parameters beforehand but which of them is the clearance.
+// The side panel: where force begins, then what is shown, the parts, parameters, devices. Everything in it is made from what the
+// controller says; nothing is known of parameters beforehand but which of them is the onset of force, and which are for experts.
 import { gradient } from './colour.ts';
 import type { Eye } from './camera.ts';
 import { by_id, h, icon, text, toggle } from './dom.ts';
@@ -10,16 +10,21 @@ import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
 import { norm } from './pose.ts';
-import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
+import { device_kind, NONE, overlay_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
 import { count, digits, length, metres } from './units.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
+const EXACT = 2; // the engine without voxels
+const LAYERS = 7; // of voxels in which force may begin
+/** parameters about voxels and integration, which few need */
+const ADVANCED = new Set(['force_layer', 'displacement', 'full', 'model', 'awareness', 'integrator', 'braking', 'travel', 'unchecked', 'depth', 'damping',
+  'hand_stiffness', 'hand_turn_stiffness', 'hand_damping', 'hand_stretch', 'passivity', 'reach']);
 const UNLIMITED_M = 1e6; // a length that limits nothing here
 
 export class Panels {
-  private slider = by_id<HTMLInputElement>('clearance-slider');
-  private slider_value = by_id('clearance-slider-value');
+  private slider = by_id<HTMLInputElement>('onset-slider');
+  private slider_value = by_id('onset-slider-value');
   private legend = by_id('legend');
   private rows = new Map<string, { set: (parameter: message_parameter) => void }>();
   private part_rows = new Map<number, HTMLElement>();
@@ -29,7 +34,7 @@ export class Panels {
   constructor(
     private readonly model: Model, private readonly stage: Stage, private readonly overlays: Overlays, private readonly loader: Loader,
     private readonly eye: Eye, private readonly hand: PageHand, private readonly notices: Notices) {
-    this.build_clearance();
+    this.build_onset();
     this.build_show();
     this.build_section();
     model.on_scene.on(() => {
@@ -42,9 +47,7 @@ export class Panels {
     });
     model.on_part.on(() => {
       this.list_parts();
-      // a layer is so many millimetres only now that there is a voxel
-      const layer = this.force_layer();
-      if (layer) this.show_layer(layer);
+      this.show_onset(); // a layer is so many millimetres only now that there is a voxel
     });
     this.build_save();
     model.on_part_gone.on(() => this.list_parts());
@@ -62,43 +65,37 @@ export class Panels {
 
   private forget_parameters(): void {
     by_id('parameters').replaceChildren();
+    by_id('advanced').replaceChildren();
     this.rows.clear();
   }
 
-  // ---- clearance ----
+  // ---- where force begins ----
 
-  private build_clearance(): void {
+  private build_onset(): void {
     this.slider.addEventListener('input', () => {
-      const parameter = this.force_layer();
-      if (!parameter) return;
-      const value = Number(this.slider.value);
-      this.name_layer(parameter, value);
+      const onset = this.model.parameters.get('onset');
+      if (!onset) return;
+      const value = Number(this.slider.value) * this.onset_step(onset);
+      text(this.slider_value, length(value, this.model.unit));
       // while a slider is pulled only the last place counts
       window.clearTimeout(this.sliding);
       this.sliding = window.setTimeout(() => {
         this.sliding = 0;
-        this.model.connection.ask('set', { name: parameter.name, value }).catch(this.notices.failed);
+        this.model.connection.ask('set', { name: onset.name, value: Math.min(value, onset.high) }).catch(this.notices.failed);
       }, 60);
     });
     by_id('legend-bar').style.background = gradient();
   }
 
-  private force_layer(): message_parameter | undefined {
-    return this.model.parameters.get('force_layer') ?? this.model.parameters.get('clearance');
+  /** for tests */
+  get step_of_onset(): number {
+    const onset = this.model.parameters.get('onset');
+    return onset ? this.onset_step(onset) : NaN;
   }
 
-  private name_layer(parameter: message_parameter, value: number): void {
-    const voxel = this.voxel();
-    const metres_apart = parameter.unit === 'm' ? value : value * voxel;
-    text(this.slider_value, parameter.unit === 'm' ? length(value, this.model.unit) : `layer ${value}${voxel ? ` · ${length(metres_apart, this.model.unit)}` : ''}`);
-  }
-
-  /** of what is touched: the static parts' */
-  private voxel(): number {
-    let voxel = 0;
-    for (const part of this.model.parts.values())
-      if (part.voxel > 0 && (voxel === 0 || part.kind === part_kind.PART_STATIC)) voxel = part.voxel;
-    return voxel;
+  /** metres of a step of the slider: with voxels a layer of them, since it is a whole number of these; else a micrometre */
+  private onset_step(onset: message_parameter): number {
+    return this.model.parameters.get('engine')?.value === EXACT ? 1e-6 : onset.high / LAYERS;
   }
 
   private take_reach(message: message_proximity): void {
@@ -205,11 +202,11 @@ export class Panels {
       text(change.querySelector<HTMLElement>('.unit')!, this.model.unit);
       const size = change.querySelector('input')!;
       if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
-      const voxels = part.ready ? `${KINDS[part.kind] ?? ''} · ${length(part.voxel, this.model.unit)}` : 'no voxels yet';
+      const facts = part.ready ? KINDS[part.kind] ?? '' : 'not ready yet';
       const name = part.name || `part ${part.part}`;
       text(row.querySelector<HTMLElement>('.part-name')!, name);
       for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
-      text(row.querySelector<HTMLElement>('.part-facts')!, voxels);
+      text(row.querySelector<HTMLElement>('.part-facts')!, facts);
       row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(part.part)));
       row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points`;
       row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
@@ -266,7 +263,9 @@ export class Panels {
       if (!(voxel > 0)) this.notices.toast(`A voxel size is a number of ${this.model.unit} above 0.`, 'warning');
       else if (voxel !== this.model.parts.get(part)?.voxel) connection.make('voxelize', { part, voxel }).catch(this.notices.failed);
     };
-    const form = h('form', { class: 'part-change', noValidate: true }, kind, size, h('span', { class: 'unit' }), h('button', { type: 'submit', class: 'quiet', title: 'Make voxels of this size' }, 'Voxelize'));
+    const voxels = h('details', { class: 'part-voxels' }, h('summary', { title: 'Advanced: voxels of the part' }, 'Voxels'),
+      h('span', { class: 'row' }, size, h('span', { class: 'unit' }), h('button', { type: 'submit', class: 'quiet', title: 'Make voxels of this size' }, 'Voxelize')));
+    const form = h('form', { class: 'part-change', noValidate: true }, kind, voxels);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       apply();
@@ -305,18 +304,21 @@ export class Panels {
     const row = this.rows.get(parameter.name);
     if (row) row.set(parameter);
     else this.rows.set(parameter.name, this.make_row(parameter));
-    if (this.force_layer()?.name === parameter.name) this.show_layer(parameter);
+    if (parameter.name === 'onset' || parameter.name === 'engine') this.show_onset();
   }
 
-  private show_layer(parameter: message_parameter): void {
-    const whole = parameter.unit !== 'm';
-    this.slider.min = String(parameter.low);
-    // wider where the scene begins beyond: the slider never shows another layer than the engine has
-    this.slider.max = String(Math.max(parameter.value, Math.min(parameter.high, whole ? 8 : 20 * (this.voxel() || 0.001))));
-    this.slider.step = whole ? '1' : String((this.voxel() || 0.001) / 10);
-    if (!this.sliding && !this.slider.matches(':active')) this.slider.value = String(parameter.value);
-    this.slider.disabled = false;
-    this.name_layer(parameter, Number(this.slider.value));
+  private show_onset(): void {
+    const onset = this.model.parameters.get('onset');
+    if (!onset) return;
+    const exact = this.model.parameters.get('engine')?.value === EXACT;
+    const step = this.onset_step(onset);
+    const now = Math.round(onset.value / step);
+    this.slider.min = '0';
+    // wider where the scene begins beyond: the slider never shows another onset than the engine has
+    this.slider.max = String(Math.max(now, exact ? 100 : LAYERS));
+    if (!this.sliding && !this.slider.matches(':active')) this.slider.value = String(now);
+    this.slider.disabled = !exact && onset.high >= 1; // there are no voxels yet
+    if (!this.sliding) text(this.slider_value, length(onset.value, this.model.unit));
   }
 
   private make_row(first: message_parameter): { set: (parameter: message_parameter) => void } {
@@ -351,7 +353,7 @@ export class Panels {
         field.value = first.words ? String(parameter.value) : unlimited(parameter.value) ? '' : String(Number((parameter.value / scale).toPrecision(6)));
       reset.hidden = parameter.value === parameter.preset;
     };
-    by_id('parameters').append(h('div', { class: 'parameter', title: first.doc },
+    by_id(ADVANCED.has(first.name) ? 'advanced' : 'parameters').append(h('div', { class: 'parameter', title: first.doc },
       h('label', { for: id }, first.name.replaceAll('_', ' ')), h('span', { class: 'unit' }, unit.replace('^2', '²')), field, reset));
     set(first);
     return { set };

@@ -45,6 +45,18 @@ export function bounds(lower_m: number, upper_m: number, unit: string): string {
   return `${show(lower_m)} – ${show(upper_m)} ${name_of(upper_m, unit)}`;
 }
 
+/** an exact distance with its error, as feeler prints it: "0.096 mm ± 0.001"; negative is interference */
+export function gap_text(distance_m: number, error_m: number, unit: string): string {
+  if (!Number.isFinite(distance_m)) return 'nothing near';
+  if (distance_m === 0) return 'surfaces meet';
+  if (error_m > 1e-2) return bounds(Math.max(0, distance_m - error_m), distance_m + error_m, unit);
+  const places = unit === 'in' ? 5 : 3;
+  const scale = metres(unit);
+  const step = 10 ** -places; // the digits themselves are off by half of one
+  const off = step * Math.ceil(error_m / scale / step + 0.5 - 1e-6);
+  return `${distance_m < 0 ? 'interference ' : ''}${(Math.abs(distance_m) / scale).toFixed(places)} ${unit} ± ${off.toFixed(places)}`;
+}
+
 export function count(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
   if (value >= 1e4) return `${(value / 1e3).toFixed(0)} k`;

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 /** ms after which a wait counts as hung. Whatever a test waits for is a condition: how long it takes is the machine's affair. */
-export const PATIENCE = 300000;
+export const PATIENCE = Number(process.env.FEELER_PATIENCE ?? 300000);
 export const NONE = 4294967295;
 
 /** the first Chromium on the path; null: none */

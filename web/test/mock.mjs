@@ -62,7 +62,7 @@ export function first_scene() {
 }
 
 const PARAMETERS = [
-  ['force_layer', 2, 0, 8, '', '', 'layer of voxels in which force begins; 2 keeps exact surfaces apart'],
+  ['onset', 0.002, 0, 0.007, 'm', '', 'force begins this far before surfaces meet'],
   ['stiffness', 2000, 1, 1e6, 'N/m', '', 'of one contact'],
   ['integrator', 0, 0, 2, '', 'implicit explicit quasi-static', 'how bodies are moved'],
   ['travel', 0.0005, 1e-6, 1, 'm', '', 'no point goes farther in a frame'],
@@ -88,7 +88,7 @@ class Mock {
 
   now_us() { return Math.round((performance.now() - this.began) * 1000); }
   all(name, body, wanted = 0) { for (const client of this.clients) if (client.open && (!wanted || client.wants & wanted)) client.send(name, body); }
-  clearance() { return this.parameters[0].value * 0.001; }
+  clearance() { return this.parameters[0].value; }
 
   boxes(part, p = part.T_world_part.p) { return part.boxes.map(([low, high]) => [low.map((v, k) => v + p[k]), high.map((v, k) => v + p[k])]); }
 
@@ -337,7 +337,7 @@ class Client {
       if (!part) return 'there is no such part';
       const gap = mock.gap(part, part.T_world_part.p);
       const distance = Math.max(0, gap.distance);
-      this.send('clearance', { part: body.part, other: gap.other, lower: distance, upper: distance, from: gap.point, to: gap.point.map((v, k) => v - gap.normal[k] * distance) }, request);
+      this.send('clearance', { part: body.part, other: gap.other, lower: distance, upper: distance, from: gap.point, to: gap.point.map((v, k) => v - gap.normal[k] * distance), known: true, distance, error: 0 }, request);
       return false;
     },
     record_start(body, mock) {

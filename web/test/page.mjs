@@ -153,18 +153,18 @@ await step('dragged away it is free again', async () => {
   await let_go(page);
 });
 
-await step('with more clearance it stops earlier', async () => {
+await step('where force begins earlier it stops earlier', async () => {
   await page.keyboard.press('Backspace');
   await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] + 0.18) < 1e-4, 'back at the start');
   const start_at = await settled(page, 'bracket');
-  await page.locator('#clearance-slider').fill('6');
-  await until(page, () => window.feeler.parameters.force_layer === 6, 'the force layer is set');
+  await page.locator('#onset-slider').fill('6');
+  await until(page, () => Math.round(window.feeler.parameters.onset / window.feeler.onset_step) === 6, 'force begins six steps before surfaces meet');
   await press_rib(0.16);
   const now = await settled(page, 'bracket');
   check(now[0] > start_at[0] + 0.01 && now[0] < stop_two - 0.002, `stops at ${now[0]}, before ${stop_two}`);
   await let_go(page);
-  await page.locator('#clearance-slider').fill('2');
-  await until(page, () => window.feeler.parameters.force_layer === 2, 'the force layer is back');
+  await page.locator('#onset-slider').fill('2');
+  await until(page, () => Math.round(window.feeler.parameters.onset / window.feeler.onset_step) === 2, 'and two again');
 });
 
 await step('undo, reset, exact clearance', async () => {
@@ -174,7 +174,7 @@ await step('undo, reset, exact clearance', async () => {
   await page.keyboard.press('Backspace');
   await until(page, () => Math.abs(window.feeler.parts.find((part) => part.name === 'bracket').pose.p[0] + 0.18) < 1e-4, 'back at the start');
   await page.locator('#exact-button').click();
-  await until(page, () => /^exact/.test(document.getElementById('exact-value').textContent) && /mm$/.test(document.getElementById('clearance-value').textContent), 'the exact clearance is told');
+  await until(page, () => /^exact/.test(document.getElementById('exact-value').textContent) && /^[0-9.]+ mm ± 0\.001$/.test(document.getElementById('clearance-value').textContent), 'the exact clearance is told');
 });
 
 await step('records while it is pressed against the rib, replays, scrubs', async () => {
@@ -227,6 +227,7 @@ await step('an STL becomes a part', async () => {
   await page.locator('#file-dialog').waitFor({ state: 'visible' });
   check((await page.locator('#file-size').textContent()) === 'That makes it 30.0 × 30.0 × 30.0 mm.', 'its size is told');
   check(await page.locator('#file-all').isHidden(), 'there is one file');
+  await page.locator('#file-advanced').evaluate((more) => (more.open = true));
   await page.locator('#file-voxel').fill('2');
   await page.locator('#file-voxel').press('Enter'); // adds it
   await until(page, () => window.feeler.parts.some((part) => part.name.startsWith('plug') && part.ready), 'the part is there');
@@ -244,6 +245,7 @@ if (feeler) await step('a part becomes fixed and movable again, gets other voxel
   const before = await page.evaluate(() => window.feeler.parts.find(({ name }) => name.startsWith('plug')).kind);
   await change.locator('select').selectOption('0');
   await plug({ kind: 0, voxel: 0.002 });
+  await change.locator('summary').click();
   await change.locator('input').fill('3');
   await change.locator('button').click();
   await plug({ kind: 0, voxel: 0.003 });
@@ -271,7 +273,8 @@ if (feeler && cad) await step('two files are dropped, one of them STEP', async (
   for (const name of ['assembly.step', 'cap.stl']) {
     await until(page, (wanted) => document.getElementById('file-dialog').open && document.getElementById('file-name').textContent.startsWith(wanted), `the form for ${name}`, name);
     check((await page.locator('#file-unit').inputValue()) === (name.endsWith('step') ? '' : 'mm'), `${name}: STEP says its unit, STL does not`);
-    await page.locator('#file-voxel').fill('2');
+    await page.locator('#file-advanced').evaluate((more) => (more.open = true));
+  await page.locator('#file-voxel').fill('2');
     await page.locator('#file-dialog button.primary').click();
   }
   for (const name of ['assembly', 'cap'])
@@ -293,6 +296,7 @@ await step('a file with y up is stood up, what is no mesh is told with what is r
   check(/0\.0200 × 0\.0200 × 0\.0200 mm/.test(await page.locator('#file-size').textContent()), 'another unit makes another size');
   await page.locator('#file-unit').selectOption('m');
   await page.locator('#file-up').selectOption('y');
+  await page.locator('#file-advanced').evaluate((more) => (more.open = true));
   await page.locator('#file-voxel').fill('2');
   await page.locator('#file-all').click();
   await until(page, () => ['tower', 'spire'].every((name) => window.feeler.parts.some((part) => part.name.startsWith(name) && part.ready && Math.abs(part.voxel - 0.002) < 1e-9)), 'both are there');

@@ -64,6 +64,21 @@ export async function serve(feeler) {
   };
 }
 
+/** feeler serve of a scene that write(folder) makes: { url, said(), close() } */
+export async function serve_scene(feeler, write, ...options) {
+  const folder = mkdtempSync(join(tmpdir(), 'feeler-scene-'));
+  write(folder);
+  const { child, url, said } = begin(feeler, folder, ['serve', join(folder, 'scene.json'), '--port', '0', '--no-devices', ...options]);
+  return {
+    url: await url,
+    said,
+    close: async () => {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 /** feeler serve --token-file, with that token: { url, said(), close() } */
 export async function guard(feeler, token) {
   const folder = mkdtempSync(join(tmpdir(), 'feeler-guard-'));

@@ -1,0 +1,146 @@
+/* how far what is held is from the nearest part, by triangles: a worker measures it where the loop's engine does not know it, so
+ * that the loop has nothing to do with it */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/gaps.h"
+#include "sim/snapshot.h"
+
+static const int64_t gap_ns = 50000000;
+
+typedef struct gap_job {
+    flr_job job;
+    flr_cache cache;
+    flr_env *env;
+    flr_part_list parts;
+    uint32_t scene, self; /* self: place of the part that is held */
+    bool known;
+    flr_engine_gap found;
+} gap_job;
+
+/* Metres between the boxes of two parts, at least. */
+static double between_boxes(const flr_part_entry *a, const flr_part_entry *b)
+{
+    flr_box3 one = flr_box3_transform(a->T_start, a->shape->mesh->mesh->bounds),
+             other = flr_box3_transform(b->T_start, b->shape->mesh->mesh->bounds);
+    flr_vec3 apart = {fmax(0, fmax(one.low.x - other.high.x, other.low.x - one.high.x)),
+                      fmax(0, fmax(one.low.y - other.high.y, other.low.y - one.high.y)),
+                      fmax(0, fmax(one.low.z - other.high.z, other.low.z - one.high.z))};
+    return flr_vec3_length(apart);
+}
+
+/* The nearest by its box that was not measured yet. */
+static uint32_t next_part(const gap_job *g, const bool *done, double *bound)
+{
+    uint32_t next = UINT32_MAX;
+    *bound = INFINITY;
+    for (uint32_t i = 0; i < g->parts.count; i++) {
+        if (i == g->self || done[i]) continue;
+        double apart = between_boxes(&g->parts.list[g->self], &g->parts.list[i]);
+        if (apart < *bound || next == UINT32_MAX) *bound = apart, next = i;
+    }
+    return next;
+}
+
+static flr_result measure(gap_job *g, bool *done, flr_error *error)
+{
+    const flr_part_entry *self = &g->parts.list[g->self];
+    double bound;
+    uint32_t i;
+    g->found.distance = INFINITY;
+    while ((i = next_part(g, done, &bound)) != UINT32_MAX && bound < g->found.distance) {
+        const flr_part_entry *other = &g->parts.list[i];
+        flr_gap gap = {.distance = INFINITY};
+        done[i] = true;
+        if (atomic_load(&g->job.cancelled)) return flr_fail(error, FLR_CANCELLED, "cancelled");
+        flr_result result =
+            flr_gap_measure(g->env, &g->cache, self->shape->mesh, self->T_start, other->shape->mesh,
+                            other->T_start, g->found.distance, &gap, error);
+        if (result != FLR_OK) return result;
+        if (!(gap.distance < g->found.distance)) continue;
+        g->found = (flr_engine_gap){.part = flr_part_id_of(g->scene, self->part),
+                                    .other = flr_part_id_of(g->scene, other->part),
+                                    .distance = gap.distance,
+                                    .error = gap.error,
+                                    .from = gap.from,
+                                    .to = gap.to};
+    }
+    g->known = isfinite(g->found.distance);
+    return FLR_OK;
+}
+
+static void gap_work(flr_job *job)
+{
+    gap_job *g = (gap_job *)job;
+    bool *done = calloc((size_t)g->parts.count + 1, sizeof *done);
+    job->result = done ? measure(g, done, &job->error) : flr_engine_no_memory(&job->error);
+    free(done);
+}
+
+static void gap_done(flr_engine *e, flr_job *job)
+{
+    gap_job *g = (gap_job *)job;
+    e->gaps.measuring = false;
+    e->gaps.known = job->result == FLR_OK && g->known && g->scene == e->scene && e->gaps.wanted;
+    if (e->gaps.known) e->gaps.nearest = g->found;
+}
+
+static void gap_drop(flr_job *job)
+{
+    flr_part_list_free(&((gap_job *)job)->parts);
+    free(job);
+}
+
+void flr_engine_want_gaps(flr_engine *e, bool wanted)
+{
+    e->gaps.wanted = wanted;
+    if (!wanted) e->gaps.known = false;
+}
+
+static flr_part_id held_part(const flr_engine_state *s)
+{
+    for (uint32_t h = 0; h < s->hand_count; h++)
+        if (flr_is_part(s->hands[h].held)) return s->hands[h].held;
+    return FLR_NO_PART_ID;
+}
+
+void flr_engine_keep_gaps(flr_engine *e)
+{
+    const int64_t now = flr_clock_ns(e->def.env);
+    if (!e->gaps.wanted || e->gaps.measuring || now - e->gaps.measured_ns < gap_ns) return;
+    e->gaps.measured_ns = now;
+    const flr_engine_state *state = flr_engine_view(e);
+    const flr_part_id held = held_part(state);
+    flr_part_entry *member = NULL;
+    const flr_snapshot *newest = flr_engine_snapshot(e);
+    const bool by_loop = newest && newest->gap_count > 0 && !e->replay;
+    if (by_loop || flr_engine_find_id(e, held, &member, NULL) != FLR_OK) {
+        e->gaps.known = false;
+        return;
+    }
+    gap_job *g = calloc(1, sizeof *g);
+    if (!g) return; /* the next service tries again */
+    flr_engine_look_around(e, &g->parts);
+    g->self = UINT32_MAX;
+    for (uint32_t i = 0; i < g->parts.count; i++)
+        if (g->parts.list[i].part == held.index) g->self = i;
+    if (g->self == UINT32_MAX) {
+        gap_drop(&g->job);
+        return;
+    }
+    g->env = e->def.env;
+    g->cache = e->cache;
+    g->scene = e->scene;
+    g->job.quick = true;
+    g->job.work = gap_work;
+    g->job.done = gap_done;
+    g->job.drop = gap_drop;
+    e->gaps.measuring = true;
+    flr_engine_post(e, &g->job, 0, held.index, NULL, NULL);
+}
+
+void flr_engine_show_gaps(const flr_engine *e, flr_engine_state *to)
+{
+    if (to->gap_count > 0 || !e->gaps.known || e->gaps.nearest.part.generation != to->scene) return;
+    to->gaps[to->gap_count++] = e->gaps.nearest;
+}

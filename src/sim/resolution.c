@@ -1,0 +1,143 @@
+/* the voxel size for parts of which nobody has said one */
+#include "sim/resolution.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "feeler/base.h"
+#include "sim/gaps.h"
+
+#define FINE          200.0 /* voxels across the smallest part that moves */
+#define MOVING_VOXELS 5e5   /* surface voxels of a part that moves: a frame has no time for more */
+#define ALL_VOXELS    1e7   /* … of all parts together: so that they are there in some seconds */
+#define VOXEL_BYTES   64.0  /* of memory, for one of them, with its neighbours and its points; measured 20 to 50 */
+#define PER_GAP       3.0   /* voxels across a gap: force begins two before surfaces meet */
+#define LOOKED        4.0   /* gaps are looked for up to so many voxels */
+
+enum { RESOLUTION_MAX_TRIANGLES = 300000 };
+
+/* What decides, and how it is said. */
+typedef struct bound {
+    double voxel;
+    const char *part; /* that it is about; NULL: all */
+} bound;
+
+static double area_of(const flr_mesh *mesh)
+{
+    double area = 0;
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *v = mesh->triangles[i].v;
+        flr_vec3 p = mesh->vertices[v[0]];
+        area += 0.5 * flr_vec3_length(flr_vec3_cross(flr_vec3_sub(mesh->vertices[v[1]], p),
+                                                     flr_vec3_sub(mesh->vertices[v[2]], p)));
+    }
+    return area;
+}
+
+static double extent_of(const flr_mesh *mesh)
+{
+    flr_vec3 size = flr_box3_size(mesh->bounds);
+    return fmax(size.x, fmax(size.y, size.z));
+}
+
+/* 1/200 of the smallest part that moves; where nothing moves, of the smallest. */
+static bound fine_enough(const flr_part_list *list, const bool *wanted)
+{
+    bound found = {INFINITY, NULL};
+    bool moving = false;
+    for (uint32_t i = 0; i < list->count; i++)
+        moving |= wanted[i] && list->list[i].kind != FLR_PART_STATIC;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const flr_part_entry *m = &list->list[i];
+        const double extent = extent_of(m->shape->mesh->mesh);
+        if (!wanted[i] || (moving && m->kind == FLR_PART_STATIC) || !(extent > 0)) continue;
+        if (extent / FINE < found.voxel) found = (bound){extent / FINE, m->name};
+    }
+    return found;
+}
+
+/* Not finer than time and memory allow. */
+static bound coarse_enough(const flr_part_list *list, const bool *wanted, uint64_t memory)
+{
+    bound found = {0, NULL};
+    double all = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const flr_part_entry *m = &list->list[i];
+        if (!wanted[i]) continue;
+        const double area = area_of(m->shape->mesh->mesh), voxel = sqrt(area / MOVING_VOXELS);
+        all += area;
+        if (m->kind != FLR_PART_STATIC && voxel > found.voxel) found = (bound){voxel, m->name};
+    }
+    const double fits = fmin(ALL_VOXELS, (double)(memory / 4) / VOXEL_BYTES);
+    const double together = sqrt(all / fmax(fits, 1));
+    return together > found.voxel ? (bound){together, NULL} : found;
+}
+
+/* Down to two digits, so that what is told is what is used. */
+static double round_down(double voxel)
+{
+    const double unit = pow(10, floor(log10(voxel)) - 1);
+    return floor(voxel / unit * (1 + 1e-9)) * unit;
+}
+
+static bool find_gap(flr_env *env, const flr_cache *cache, const flr_part_list *list, double within,
+                     flr_gap *gap)
+{
+    flr_gaps_def def = {.env = env,
+                        .cache = cache,
+                        .parts = list,
+                        .within = within,
+                        .max_triangles = RESOLUTION_MAX_TRIANGLES};
+    uint32_t count = 0;
+    /* without memory for it, the gap is not known */
+    return flr_gaps_measure(&def, gap, 1, &count, NULL) == FLR_OK && count > 0;
+}
+
+static void tell(flr_resolution *r, const flr_part_list *list, const flr_gap *gap, bound fine,
+                 bound coarse, bool by_gap)
+{
+    char voxel[FLR_SIZE_TEXT_SIZE], apart[FLR_GAP_TEXT_SIZE] = "", between[200] = "";
+    flr_size_print(r->voxel, voxel);
+    if (isfinite(r->gap)) {
+        flr_gap_print(r->gap, gap->error, apart);
+        snprintf(between, sizeof between, "%.70s and %.70s", list->list[gap->a].name,
+                 list->list[gap->b].name);
+    }
+    if (r->too_coarse)
+        snprintf(r->sentence, sizeof r->sentence,
+                 "feeler chose voxels of %s, which cannot resolve the gap between %s (%s); choose the exact "
+                 "engine, which needs no voxels",
+                 voxel, between, apart);
+    else if (by_gap)
+        snprintf(r->sentence, sizeof r->sentence,
+                 "feeler chose voxels of %s: a third of the gap between %s (%s)", voxel, between, apart);
+    else if (fine.voxel >= coarse.voxel)
+        snprintf(r->sentence, sizeof r->sentence, "feeler chose voxels of %s: 1/200 of %.80s", voxel,
+                 fine.part ? fine.part : "the smallest part");
+    else if (coarse.part)
+        snprintf(r->sentence, sizeof r->sentence,
+                 "feeler chose voxels of %s: %.80s then has half a million surface voxels, as many as a "
+                 "frame has time for",
+                 voxel, coarse.part);
+    else
+        snprintf(r->sentence, sizeof r->sentence,
+                 "feeler chose voxels of %s: as many as time and memory allow", voxel);
+}
+
+flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache, const flr_part_list *list,
+                                     const bool *wanted, uint64_t memory)
+{
+    flr_resolution r = {.gap = INFINITY};
+    const bound fine = fine_enough(list, wanted), coarse = coarse_enough(list, wanted, memory);
+    double voxel = fmax(isfinite(fine.voxel) ? fine.voxel : 0, coarse.voxel);
+    if (!(voxel > 0)) return r; /* all parts are points */
+    flr_gap gap = {0};
+    if (find_gap(env, cache, list, LOOKED * voxel, &gap)) r.gap = gap.distance;
+    const bool tight = r.gap > 0 && r.gap < PER_GAP * voxel;
+    const bool by_gap = tight && r.gap / PER_GAP >= coarse.voxel;
+    if (tight) voxel = fmax(r.gap / PER_GAP, coarse.voxel);
+    r.too_coarse = tight && !by_gap;
+    r.voxel = round_down(voxel);
+    tell(&r, list, &gap, fine, coarse, by_gap);
+    return r;
+}

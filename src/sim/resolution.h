@@ -1,0 +1,28 @@
+/* resolution.h: the voxel size for parts of which nobody has said one.
+ *
+ * One size for all of them, so that parts that stay can be merged. It is 1/200 of the smallest part that moves; a third of the
+ * gap at the start, where that is known and smaller; and not so small that a part that moves has more than 500,000 surface
+ * voxels, all parts together more than 10 million, or voxels take more than a quarter of the memory. feeler tells what it
+ * chose and why.
+ *
+ * Thread: any. Not RT safe. */
+#ifndef FLR_SIM_RESOLUTION_H
+#define FLR_SIM_RESOLUTION_H
+
+#include "sim/asset.h"
+
+typedef struct flr_resolution {
+    double voxel; /* metres; 0: none was chosen */
+    /* metres: the least distance of a part that moves to another, at the start, negative: they are in each other. INFINITY: none is
+     * near, or it was not measured */
+    double gap;
+    bool too_coarse; /* for that gap */
+    char sentence[FLR_ERROR_MESSAGE_SIZE];
+} flr_resolution;
+
+/* For the parts in `list` whose places are `wanted` [list->count]; the gap is that of all. `memory`: bytes that this process
+ * may have. `cache`, for exact geometry, may be NULL. Parts with more than 300,000 triangles are not measured. */
+flr_resolution flr_resolution_choose(flr_env *env, const flr_cache *cache, const flr_part_list *list,
+                                     const bool *wanted, uint64_t memory);
+
+#endif

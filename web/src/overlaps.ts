@@ -1,0 +1,58 @@
+// Parts that started in each other: press fits, nominal fits, modelled threads. A list with depth and place; a click shows where.
+import { Box3, Vector3 } from 'three';
+import type { Eye } from './camera.ts';
+import { by_id, h, text } from './dom.ts';
+import type { Model } from './model.ts';
+import type { Overlays } from './overlays.ts';
+import type { overlap_state } from './protocol.mjs';
+import { length } from './units.ts';
+
+const EXACT = 2; // the engine that tolerates them
+const AROUND = 40; // depths that are in view around one
+
+export class Overlaps {
+  private card = by_id('overlaps-card');
+  private list = by_id('overlaps');
+  private shown = '';
+  private chosen = -1;
+
+  constructor(private readonly model: Model, private readonly overlays: Overlays, private readonly eye: Eye) {
+    model.on_scene.on(() => this.choose(-1));
+  }
+
+  /** every picture; the list is made anew only when it differs */
+  update(): void {
+    const overlaps = this.model.state?.overlaps ?? [];
+    const exact = this.model.parameters.get('engine')?.value === EXACT;
+    const words = overlaps.map((one) => this.words(one, exact));
+    this.card.hidden = overlaps.length === 0;
+    const key = words.join('\n');
+    if (key === this.shown) return;
+    this.shown = key;
+    text(by_id('overlaps-count'), String(overlaps.length));
+    this.list.replaceChildren(...words.map((line, k) => h('button', { type: 'button', class: 'overlap', title: 'Show where', onclick: () => this.show(k) }, line)));
+    if (this.chosen >= overlaps.length) this.choose(-1);
+  }
+
+  private words(one: overlap_state, exact: boolean): string {
+    const name = (part: number) => this.model.parts.get(part)?.name || `part ${part}`;
+    const deep = one.depth > 0 ? `${length(one.depth, this.model.unit)} deep in` : 'meets';
+    const now = !exact ? '' : one.tolerated > 0 ? ' · can be moved out' : ' · has come free';
+    return `${name(one.part)} ${deep} ${name(one.other)}${now}`;
+  }
+
+  private choose(index: number): void {
+    this.chosen = index;
+    const one = this.model.state?.overlaps[index];
+    this.overlays.mark(one ? one.point : null);
+  }
+
+  private show(index: number): void {
+    const one = this.model.state?.overlaps[index];
+    if (!one) return;
+    this.choose(index);
+    const size = Math.max(AROUND * one.depth, 2e-3);
+    this.eye.touched = true;
+    this.eye.frame(new Box3().setFromCenterAndSize(new Vector3(...one.point), new Vector3(size, size, size)));
+  }
+}

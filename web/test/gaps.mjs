@@ -1,0 +1,88 @@
+// What the page says about gaps and overlaps, against feeler serve: node test/gaps.mjs --feeler PROGRAM [--shots FOLDER]. A cube stands
+// 0.1 mm above another, a third one 0.2 mm deep in it; nobody says how large voxels are. With each engine the distance of what is held
+// is told live, as a number with its error.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { arrived, find_chromium, launch, let_go, open_page, take, until } from './browser.mjs';
+import { cube_stl } from './scene.mjs';
+import { serve_scene } from './serve.mjs';
+
+const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
+const feeler = resolve(option('--feeler'));
+const shots = option('--shots');
+if (!find_chromium()) {
+  console.log('there is no Chromium: gaps are not tried');
+  process.exit(77);
+}
+if (shots) mkdirSync(shots, { recursive: true });
+
+const write = (folder) => {
+  // corners and edges, mm
+  writeFileSync(join(folder, 'base.stl'), cube_stl([0, 0, 0], 40));
+  writeFileSync(join(folder, 'top.stl'), cube_stl([5, 5, 40.1], 20));
+  writeFileSync(join(folder, 'pressed.stl'), cube_stl([39.8, 10, 10], 20));
+  const part = (name, moving) => ({ name, file: `${name}.stl`, ...(moving && { moving }) });
+  writeFileSync(join(folder, 'scene.json'), JSON.stringify({ feeler: 1, name: 'gaps', unit: 'mm', parts: [part('base', false), part('top', true), part('pressed', true)] }));
+};
+
+const browser = await launch();
+const trouble = [];
+const failures = [];
+let passed = 0;
+const check = (condition, what) => {
+  if (condition) passed++;
+  else failures.push(what);
+};
+const readout = (page) => page.evaluate(() => document.getElementById('clearance-value').textContent);
+
+for (const engine of ['exact', 'shell']) {
+  const server = await serve_scene(feeler, write, '--engine', engine);
+  try {
+    const page = await open_page(browser, server.url, trouble);
+    await until(page, () => window.feeler.parts.length === 3 && window.feeler.parts.every((part) => part.ready), 'all parts are ready');
+    check(/^feeler chose voxels of /m.test(server.said()), `${engine}: the size of voxels is told: ${server.said()}`);
+
+    // what stands in each other is listed, and a click shows where
+    await until(page, () => window.feeler.overlaps.length === 1, `${engine}: the overlap is listed`);
+    const [overlap] = await page.evaluate(() => window.feeler.overlaps);
+    check(Math.abs(overlap.depth - 2e-4) < (engine === 'exact' ? 2e-6 : 1e-3), `${engine}: ${overlap.depth} deep`);
+    check(overlap.point[0] > 0.038 && overlap.point[0] < 0.042, `${engine}: at ${overlap.point}`);
+    await page.locator('#overlaps .overlap', { hasText: /pressed .* base/ }).click();
+    await until(page, () => window.feeler.seen.mark !== null, 'its place is marked');
+    const eye = await page.evaluate(() => window.feeler.eye.target);
+    check(Math.hypot(...eye.map((value, k) => value - overlap.point[k])) < 1e-3, `${engine}: the view looks at it`);
+    if (shots) await page.screenshot({ path: join(shots, `overlap-${engine}.png`) });
+    await page.keyboard.press('f');
+
+    // the part in the hand: a number with its error, and the nearest points
+    await take(page, 'top');
+    await arrived(page);
+    await until(page, () => window.feeler.gap !== null && /^(touching · )?\d+\.\d{3} mm ± 0\.00\d$/.test(document.getElementById('clearance-value').textContent), `${engine}: a live number`);
+    const { gap, drawn } = await page.evaluate(() => ({ gap: window.feeler.gap, drawn: window.feeler.seen.gap }));
+    check(gap.distance > 0 && gap.distance < 4e-4 && gap.error <= 2e-6, `${engine}: ${JSON.stringify(gap)}`);
+    check(drawn && !drawn.interference && Math.abs(drawn.from[2] - drawn.to[2]) < 5e-4, `${engine}: it is drawn: ${JSON.stringify(drawn)}`);
+    if (engine === 'exact') check(Math.abs(gap.distance - 1e-4) < 5e-5, `${gap.distance} m, not 0.1 mm`);
+    if (shots) await page.screenshot({ path: join(shots, `gap-${engine}.png`) });
+    await let_go(page);
+
+    // what is in another: negative, in red
+    await page.locator('#parts .part-pick', { hasText: 'pressed' }).click();
+    await until(page, () => /^interference 0\.[12]\d\d mm ± 0\.00\d$/.test(document.getElementById('clearance-value').textContent), `${engine}: interference is told`);
+    check(await page.evaluate(() => document.getElementById('clearance-value').classList.contains('touching') && window.feeler.seen.gap.interference), `${engine}: in red, ${await readout(page)}`);
+    check(/^with base/.test(await page.locator('#exact-value').textContent()), 'with whom');
+
+    // lengths, not layers
+    check(/ mm$/.test(await page.locator('#onset-slider-value').textContent()), 'the onset is a length');
+    check((await page.locator('#parameters #parameter-force_layer').count()) === 0 && (await page.locator('#advanced #parameter-force_layer').count()) === 1, 'voxels are for experts');
+    await page.close();
+  } catch (error) {
+    failures.push(`${engine}: ${error.message}`);
+  } finally {
+    await server.close();
+  }
+}
+await browser.close();
+for (const line of trouble) failures.push(`console: ${line}`);
+for (const line of failures) console.log(`FAILED: ${line}`);
+console.log(`${passed} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
