@@ -12,18 +12,6 @@ enum { TIGHT_ROUNDS = 4 };
 
 /* ---- what is near ---- */
 
-static flr_twist twist_of(const flr_world *w, uint32_t part)
-{
-    return w->plans[part].moves ? w->plans[part].result.twist : (flr_twist){0};
-}
-
-static flr_vec3 velocity_of(const flr_world *w, uint32_t part, flr_vec3 point)
-{
-    if (!w->plans[part].moves) return flr_vec3_zero();
-    flr_vec3 centre = flr_body_centre(&w->state->bodies[part]);
-    return flr_twist_velocity(twist_of(w, part), flr_vec3_sub(point, centre));
-}
-
 /* metres of depth at the end of a step, when the surfaces are `gap` apart at its beginning */
 static double limit_of(double clearance, double gap)
 {
@@ -53,11 +41,14 @@ static void gather(flr_world *w, uint32_t part)
         double sign = n->a == part ? -1 : 1;
         for (uint32_t k = 0; k < n->count; k++) {
             const flr_tight_spot *s = &e->spots[n->first + k];
+            flr_world_met met = flr_world_meet(w, part, other, s->point,
+                                               flr_wrench_make(flr_vec3_zero(), s->normal));
             e->others[e->point_count] = other;
             e->points[e->point_count++] =
                 (flr_tight_point){.arm = flr_vec3_sub(s->point, centre),
                                   .normal = flr_vec3_scale(s->normal, sign),
-                                  .other = velocity_of(w, other, s->point),
+                                  .other = met.twist.linear,
+                                  .other_share = met.share,
                                   .depth = clearance - s->gap,
                                   .limit = limit_of(clearance, s->gap),
                                   .room = s->gap - FLR_TIGHT_FLOOR,
@@ -75,6 +66,7 @@ static void press(flr_world *w, uint32_t part, const flr_tight_point *p, uint32_
     flr_press one = {.point = flr_vec3_add(p->arm, flr_body_centre(&w->state->bodies[part])),
                      .normal = p->normal,
                      .other = p->other,
+                     .other_share = p->other_share,
                      .depth = p->depth,
                      .limit = hard ? p->limit : INFINITY,
                      .stiffness = stiffness,

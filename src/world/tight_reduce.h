@@ -14,12 +14,13 @@
 
 /* One contact of a body. World's axes. */
 typedef struct flr_tight_point {
-    flr_vec3 arm;     /* metres, from the body's centre of mass */
-    flr_vec3 normal;  /* unit: where it pushes the body */
-    flr_vec3 other;   /* m/s: velocity of the other part there */
-    double depth;     /* metres below where force begins; below 0: a gap */
-    double limit;     /* metres: how deep it may be at the end of the step */
-    double stiffness; /* N/m; 0: it pushes only at its limit */
+    flr_vec3 arm;       /* metres, from the body's centre of mass */
+    flr_vec3 normal;    /* unit: where it pushes the body */
+    flr_vec3 other;     /* m/s: velocity of the other part there */
+    double other_share; /* as in flr_press */
+    double depth;       /* metres below where force begins; below 0: a gap */
+    double limit;       /* metres: how deep it may be at the end of the step */
+    double stiffness;   /* N/m; 0: it pushes only at its limit */
     double room;  /* metres that the step leaves before the limit: kept up to date by the planner */
     bool limited; /* the planner has asked for its limit already */
 } flr_tight_point;

@@ -724,6 +724,10 @@ export interface message_part {
   T_world_part: Pose;
   /** for people */
   name: string;
+  /** kg that count for it: given, by its density, or the apparent mass; 0: not known yet */
+  mass: number;
+  /** the scene gives its mass or density; false: it is the apparent mass */
+  weighed: boolean;
 }
 
 /** a part is not there any more */

@@ -312,6 +312,9 @@ const messages = [
     ['voxel', 'one', 'f64', 1, 1, '', 24],
     ['T_world_part', 'one', 'pose', 1, 1, '', 32],
     ['name', 'text', 'u8', 256, 1, '', 88],
+    ['', 'since', '', 3, 0, '', 0],
+    ['mass', 'one', 'f64', 1, 1, '', 104],
+    ['weighed', 'one', 'flag', 1, 1, '', 112],
   ] },
   { id: 18, name: 'part_gone', kind: 'scene', direction: 2, fields: [
     ['part', 'one', 'u32', 1, 1, '', 4],

@@ -45,6 +45,11 @@ export function bounds(lower_m: number, upper_m: number, unit: string): string {
   return `${show(lower_m)} – ${show(upper_m)} ${name_of(upper_m, unit)}`;
 }
 
+/** kilograms, grams below one */
+export function mass(value_kg: number): string {
+  return value_kg >= 1 ? `${digits(value_kg)} kg` : `${digits(value_kg * 1000)} g`;
+}
+
 export function count(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
   if (value >= 1e4) return `${(value / 1e3).toFixed(0)} k`;
