@@ -113,7 +113,6 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     part.file = "teapot.stl";
     part.colour = 0xd65a31;
     part.moving = true;
-    part.mass = 0.15;
     part.T_world_part = flr_kit_at(0.25, 0.02, 0.58);
     if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
 

@@ -335,7 +335,6 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
         part.T_world_part.p = v3_mul(recipe->position, foot);
         part.colour = recipe->colour;
         part.moving = i > 0;
-        if (part.moving) part.density = 7850;
         flr_result result = flr_model_add_kit(model, &kit, &part, error);
         if (result != FLR_OK) return result;
     }

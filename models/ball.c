@@ -125,8 +125,7 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     kit = flr_kit_begin(options->seed);
     octasphere(&kit, ball_radius);
     part = flr_default_scene_part();
-    part.name = "ball", part.file = "ball.stl", part.colour = 0xd9772b, part.moving = true,
-    part.density = 7850;
+    part.name = "ball", part.file = "ball.stl", part.colour = 0xd9772b, part.moving = true;
     result = flr_model_add_kit(model, &kit, &part, error);
     if (result != FLR_OK) return result;
 

@@ -164,7 +164,7 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     pump(&kit);
     part = flr_default_scene_part();
     part.name = "pump", part.file = "pump.stl", part.colour = 0x2e86c1;
-    part.moving = true, part.mass = 3.2;
+    part.moving = true;
     part.T_world_part = flr_kit_at(removal[0].x, removal[0].y, removal[0].z);
     result = flr_model_add_kit(model, &kit, &part, error);
     if (result == FLR_OK) result = add_removal(model, error);

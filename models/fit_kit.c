@@ -257,7 +257,6 @@ flr_result flr_model_fit_add_kit(flr_model *model, flr_kit *kit, const char *nam
     part.name = name, part.file = file;
     part.moving = model->part_count > 0;
     part.colour = part.moving ? 0xd9772b : 0x8a97a8;
-    if (part.moving) part.density = 7850;
     return flr_model_add_kit(model, kit, &part, error);
 }
 

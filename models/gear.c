@@ -114,7 +114,6 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     part.colour = 0xe68a19;
     part.moving = true;
     part.voxel = 0.001;
-    part.mass = 24;
     part.T_world_part = poses[0].T_world_part;
     if (result == FLR_OK) result = flr_model_add_part(model, &part, error);
     if (result == FLR_OK)

@@ -10,6 +10,7 @@
 #include "feeler/mesh_check.h"
 #include "files.h"
 #include "output.h"
+#include "sim/stage.h"
 
 /* the unit, metres, in which lengths up to `largest` read well */
 static double length_unit(double largest)
@@ -268,6 +269,28 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
 
 /* ---- scene ---- */
 
+/* kg that count for a part that moves, and why; 0: not known, as nothing says how large voxels are. */
+static double part_mass(const flr_scene *scene, const flr_scene_part *part, const flr_mesh *mesh,
+                        const char **from)
+{
+    flr_mass mass;
+    *from = "given";
+    if (part->mass > 0) return part->mass;
+    *from = "density";
+    if (part->density > 0)
+        return flr_mass_compute(mesh, NULL, part->density, &mass, NULL) == FLR_OK
+                   ? mass.inertia.mass
+                   : 0;
+    *from = "apparent";
+    double least = 0;
+    for (size_t i = 0; i < scene->part_count; i++) {
+        double voxel = flr_scene_part_voxel(scene, i);
+        if (voxel > 0 && !(least > 0 && least < voxel)) least = voxel;
+    }
+    flr_world_params params = flr_scene_params(scene);
+    return least > 0 || params.engine == FLR_ENGINE_EXACT ? flr_apparent_mass(&params, least) : 0;
+}
+
 static json_t *part_json(const flr_scene *scene, const flr_scene_part *part, const flr_mesh *mesh)
 {
     json_t *entry = flr_json_object();
@@ -282,10 +305,17 @@ static json_t *part_json(const flr_scene *scene, const flr_scene_part *part, con
     flr_json_set(entry, "rotation", flr_json_quat(part->T_world_part.q));
     double voxel = part->voxel > 0 ? part->voxel : scene->voxel;
     flr_json_set(entry, "voxel", voxel > 0 ? flr_json_number(voxel) : json_null());
+    if (part->moving) {
+        const char *from;
+        double kg = part_mass(scene, part, mesh, &from);
+        flr_json_set(entry, "mass", kg > 0 ? flr_json_number(kg) : json_null());
+        flr_json_set(entry, "mass_from", flr_json_text(from));
+    }
     return entry;
 }
 
-static void tell_part(flr_cli *cli, const flr_scene_part *part, const flr_mesh *mesh)
+static void tell_part(flr_cli *cli, const flr_scene *scene, const flr_scene_part *part,
+                      const flr_mesh *mesh)
 {
     char safe[FLR_SAFE_SIZE], count[FLR_COUNT_TEXT_SIZE], extent[FLR_EXTENT_TEXT_SIZE],
         place[POINT_TEXT_SIZE];
@@ -295,6 +325,15 @@ static void tell_part(flr_cli *cli, const flr_scene_part *part, const flr_mesh *
               flr_extent_print(flr_box3_size(mesh->bounds), extent),
               part->moving ? "moves " : "static", place_print(part->T_world_part.p, place));
     if (angle > 1e-9) flr_print(cli, ", turned by %.4g degrees", angle * 180 / M_PI);
+    if (part->moving) {
+        const char *from;
+        double kg = part_mass(scene, part, mesh, &from);
+        if (kg > 0)
+            flr_print(cli, ", %.4g %s (%s)", kg >= 1 ? kg : 1000 * kg, kg >= 1 ? "kg" : "g",
+                      strcmp(from, "apparent") == 0  ? "apparent mass"
+                      : strcmp(from, "density") == 0 ? "by its density"
+                                                     : "given");
+    }
     flr_print(cli, "\n");
 }
 
@@ -358,7 +397,7 @@ flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const 
         const flr_scene_part *part = &scene->parts[i];
         json_t *entry = part_json(scene, part, meshes[i]);
         flr_json_push(parts, entry);
-        tell_part(cli, part, meshes[i]);
+        tell_part(cli, scene, part, meshes[i]);
         if (options->features)
             result = tell_part_features(cli, scene, part, meshes[i], options->voxel, entry, error);
     }

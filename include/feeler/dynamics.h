@@ -316,6 +316,10 @@ typedef struct flr_touches {
     bool reversed;
     flr_vec3 centre; /* world's frame: the point about which the result's torque is */
     flr_twist other; /* of the other part, world's axes, about `centre`; at rest: zero */
+    /* where the other part is a body, too, and gives way: its share, 0 … below 1, of what both yield
+     * to a push. `other` is then the velocity of both after an impact without rebound. default 0:
+     * the other part goes its way whatever pushes it */
+    double other_share;
     /* metres: a contact does not get deeper than this (implicit and quasi-static); half a voxel
      * keeps exact surfaces apart with force layer 2; INFINITY: no limit */
     double limit;
@@ -364,13 +368,14 @@ FLR_API void flr_step_touch(flr_step *step, const flr_touches *touches);
  * depth, and gets no deeper than `limit` by the end of the step. A gap is a depth below zero: such a
  * contact pushes when the step would close it. World's frame. */
 typedef struct flr_press {
-    flr_vec3 point;   /* metres */
-    flr_vec3 normal;  /* unit: where it pushes the body */
-    flr_vec3 other;   /* m/s: velocity of the other part there */
-    double depth;     /* metres below where force begins, at the beginning of the step */
-    double limit;     /* metres: how deep it may be at its end; INFINITY: no limit */
-    double stiffness; /* N/m; 0: it pushes only at its limit */
-    double friction;  /* coefficient */
+    flr_vec3 point;     /* metres */
+    flr_vec3 normal;    /* unit: where it pushes the body */
+    flr_vec3 other;     /* m/s: velocity of the other part there */
+    double depth;       /* metres below where force begins, at the beginning of the step */
+    double limit;       /* metres: how deep it may be at its end; INFINITY: no limit */
+    double stiffness;   /* N/m; 0: it pushes only at its limit */
+    double friction;    /* coefficient */
+    double other_share; /* as in flr_touches; default 0 */
 } flr_press;
 
 /* Adds contacts (implicit and quasi-static). More of them may be added after flr_step_solve(); the

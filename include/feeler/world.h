@@ -43,8 +43,9 @@
  * pulls the one here to the one there by a spring and a damper in all six directions, and keeps
  * energy from coming out of the delay between the two.
  *
- * With the shell engine, two bodies that touch each other are stepped one beside the other, each
- * with the other's velocity at the beginning of the frame.
+ * With the shell engine and the exact one, two bodies that touch each other are stepped one beside the
+ * other, each against the velocity that both would have after an impact without rebound, so that
+ * their momentum stays (flr_touches.other_share).
  *
  * Thread: one at a time per world; see each function for what is RT safe.
  */

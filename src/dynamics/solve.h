@@ -30,6 +30,7 @@ typedef struct flr_touch {
     double limit;     /* metres: how deep it may be at the end */
     double stiffness; /* N/m */
     double friction;  /* coefficient */
+    double share; /* of what both bodies yield to a push, this one's; 1: the other goes its way */
     /* filled by the solver; s is the speed of separation, n . y, y relative to the other part */
     double slope;     /* N s/m: c */
     flr_vec6 j;       /* s = j . x - away */

@@ -171,6 +171,13 @@ static double limit_of(double depth, double limit)
     return depth - fmin(0.1 * (depth - limit), 0.05 * limit);
 }
 
+/* Two bodies that are stepped one beside the other get the same push from a contact between them: each goes its share of the
+ * way to the limit. */
+static double its_limit(double depth, double limit, double other_share)
+{
+    return other_share > 0 ? depth + (1 - other_share) * (limit - depth) : limit;
+}
+
 /* Force and point of application are those of all of them; the deepest one keeps to the limit. */
 static flr_wrench add_cluster(flr_step *step, const flr_touches *touches, const cluster *c,
                               double stiffness)
@@ -184,7 +191,9 @@ static flr_wrench add_cluster(flr_step *step, const flr_touches *touches, const 
         .normal = flr_vec3_scale(flr_vec3_normalize(c->push), touches->reversed ? -1 : 1),
         .other = flr_twist_velocity(touches->other, flr_vec3_sub(point, touches->centre)),
         .depth = mean,
-        .limit = limit_of(c->deepest, touches->limit) - (c->deepest - mean),
+        .limit = its_limit(c->deepest, limit_of(c->deepest, touches->limit), touches->other_share) -
+                 (c->deepest - mean),
+        .share = 1 - touches->other_share,
         .stiffness = stiffness * c->count,
         .friction = touches->friction};
     step->stiffness += t->stiffness;
@@ -269,7 +278,8 @@ static void take_braking(flr_step *step, const flr_touches *touches)
     if (r->near == 0) return;
 
     /* the speed from which one contact stops the body before its limit */
-    double safe = sqrt(touches->asked->stiffness / step->body.inertia.mass) * touches->limit;
+    double mass = step->body.inertia.mass * (1 - touches->other_share);
+    double safe = sqrt(touches->asked->stiffness / mass) * touches->limit;
     if (!isfinite(safe)) safe = 0;
     step->safe = step->near > 0 ? fmin(step->safe, safe) : safe;
     step->near += r->near;
@@ -302,6 +312,7 @@ void flr_step_touch(flr_step *step, const flr_touches *touches)
     if (!sane3(touches->centre) || !sane3(touches->other.angular) ||
         !sane3(touches->other.linear) || !(touches->limit > 0) || !(touches->friction >= 0) ||
         !sane(touches->friction) || !(touches->asked->stiffness > 0) ||
+        !(touches->other_share >= 0 && touches->other_share < 1) ||
         !sane(touches->asked->stiffness)) {
         step->faults |= FLR_STEP_FAULT_TOUCH;
         return;
@@ -336,7 +347,8 @@ static bool press_is_valid(const flr_press *p)
 {
     return sane3(p->point) && sane3(p->other) && sane(p->depth) &&
            fabs(flr_vec3_length2(p->normal) - 1) < 1e-3 && p->stiffness >= 0 &&
-           sane(p->stiffness) && p->friction >= 0 && sane(p->friction) && !isnan(p->limit);
+           sane(p->stiffness) && p->friction >= 0 && sane(p->friction) && !isnan(p->limit) &&
+           p->other_share >= 0 && p->other_share < 1;
 }
 
 void flr_step_press(flr_step *step, const flr_press *list, uint32_t count)
@@ -359,7 +371,8 @@ void flr_step_press(flr_step *step, const flr_press *list, uint32_t count)
                         .normal = p->normal,
                         .other = p->other,
                         .depth = p->depth,
-                        .limit = p->limit,
+                        .limit = its_limit(p->depth, p->limit, p->other_share),
+                        .share = 1 - p->other_share,
                         .stiffness = p->stiffness,
                         .friction = p->friction};
         step->stiffness += p->stiffness;
@@ -542,7 +555,8 @@ static flr_vec6 implicit_step(flr_step *step, flr_vec6 start, flr_step_result *r
         lag = step->params.damping * 2 * sqrt(mass / step->stiffness);
     for (uint32_t i = 0; i < problem->touch_count; i++) {
         flr_touch *t = &problem->touches[i];
-        t->slope = t->stiffness * (dt + lag);
+        /* of the reduced mass, on the relative velocity; this body's is a share of that */
+        t->slope = t->stiffness * (dt + lag * sqrt(t->share)) / t->share;
     }
     for (uint32_t i = 0; i < step->pulls; i++) add_hold(step, &step->holds[i]);
     flr_solution solution;

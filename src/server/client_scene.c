@@ -78,6 +78,8 @@ void flr_client_session_send_part(flr_client_session *session, const flr_engine_
     body->colour = part->colour & 0xFFFFFF;
     body->points = part->points;
     body->voxel = part->voxel;
+    body->mass = part->mass;
+    body->weighed = part->weighed;
     body->T_world_part = part->T_world_part;
     body->name = text_of(part->name, 256);
     flr_client_session_send(session, &message);

@@ -1,6 +1,7 @@
 /* meshes and shapes: made once, shared by parts, workers and senders, freed by whoever is last */
 #include "sim/asset.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ flr_result flr_mesh_asset_fit(flr_mesh_asset *asset, flr_env *env, const flr_cac
 }
 
 /* Mass properties of a mesh that is not closed: those of its box. */
-static flr_body_def from_box(const flr_mesh *mesh)
+static flr_body_def from_box(const flr_mesh *mesh, double density)
 {
     flr_body_def def = flr_default_body_def();
     flr_vec3 size = flr_box3_size(mesh->bounds);
@@ -100,6 +101,7 @@ static flr_body_def from_box(const flr_mesh *mesh)
                         {0, 0, (x2 + y2 + least) / 12}}};
     def.inertia =
         (flr_inertia){.mass = 1, .centre = flr_box3_centre(mesh->bounds), .tensor = tensor};
+    def.mass = fmax(density * fmax(size.x, 1e-6) * fmax(size.y, 1e-6) * fmax(size.z, 1e-6), 1e-9);
     def.reach = 0.5 * flr_vec3_length(size);
     return def;
 }
@@ -108,9 +110,10 @@ static flr_body_def weigh(const flr_mesh *mesh, double density)
 {
     flr_body_def body;
     flr_body made;
-    if (flr_body_def_from_mesh(mesh, density > 0 ? density : 1000, &body, NULL) != FLR_OK ||
+    if (!(density > 0)) density = 1000;
+    if (flr_body_def_from_mesh(mesh, density, &body, NULL) != FLR_OK ||
         flr_body_make(&body, &made, NULL) != FLR_OK)
-        body = from_box(mesh);
+        body = from_box(mesh, density);
     return body;
 }
 
@@ -445,6 +448,7 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
                                                  : FLR_PART_MOVABLE,
                            .colour = flr_build_job_colour(from->colour, i),
                            .density = from->density,
+                           .mass = from->mass,
                            .T_start = from->T_world_part};
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;

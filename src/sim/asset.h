@@ -50,8 +50,8 @@ flr_result flr_mesh_asset_probe(flr_mesh_asset *asset, const flr_probe_model **p
 /* Exact contact geometry, by way of the cache; `cache` NULL: none. */
 flr_result flr_mesh_asset_fit(flr_mesh_asset *asset, flr_env *env, const flr_cache *cache,
                               const flr_fit **fit, flr_error *error);
-/* Inertia and reach (of the box where the mesh is not closed), worked out once: that looks at every triangle. Density 0: not
- * known. */
+/* Inertia and reach (of the box where the mesh has no volume), computed once: that looks at every triangle. Density 0: not
+ * known, then that of water. */
 flr_body_def flr_mesh_asset_inertia(flr_mesh_asset *asset, double density);
 
 /* ---- shapes ---- */
@@ -120,7 +120,8 @@ typedef struct flr_part_entry {
     char name[FLR_ENGINE_NAME_SIZE];
     flr_part_kind kind;
     uint32_t colour;
-    double density;
+    double density,
+        mass; /* kg/m^3, kg: as given, at most one of them; both 0: the apparent mass counts */
     flr_pose T_start, T_goal;
     bool has_goal;
     flr_shape *shape;
@@ -128,6 +129,12 @@ typedef struct flr_part_entry {
     bool announced;           /* an event about it waits */
     flr_part_overlap overlap; /* when that was looked at last */
 } flr_part_entry;
+
+/* kg: with this mass a hand's spring moves a part briskly, whatever it weighs (McNeely et al. 1999, section 5). `voxel`: the
+ * smallest that something is touched with, metres. */
+double flr_apparent_mass(const flr_world_params *params, double voxel);
+/* kg: the mass that counts for a part: the given one, the one of its density, else the apparent one. */
+double flr_part_mass(const flr_part_entry *part, const flr_world_params *params, double voxel);
 
 /* Owns its members' shapes. */
 typedef struct flr_part_list {

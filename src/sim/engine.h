@@ -206,6 +206,8 @@ typedef struct flr_engine_part {
     uint32_t colour;       /* 0xrrggbb */
     uint32_t points;       /* of its shell */
     double voxel;          /* metres; 0: none yet */
+    double mass;           /* kg; 0: not known yet, as there are no voxels */
+    bool weighed;          /* a mass or a density was given; false: it is the apparent one */
     flr_pose T_world_part; /* now */
     flr_pose T_start;      /* where reset puts it */
     bool has_goal;

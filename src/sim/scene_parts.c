@@ -100,6 +100,9 @@ static void describe(const flr_engine *e, const flr_part_entry *m, flr_engine_pa
                              .geometry = m->shape->mesh->mesh,
                              .voxmap = m->shape->voxmap,
                              .shell = m->shape->shell};
+    out->weighed = m->mass > 0 || m->density > 0;
+    if (out->weighed || e->tuning.voxel > 0 || e->tuning.world.engine == FLR_ENGINE_EXACT)
+        out->mass = flr_part_mass(m, &e->tuning.world, e->tuning.voxel);
     const flr_engine_state *s = e->state;
     uint32_t at = flr_engine_state_find(s, out->part);
     if (at != FLR_ENGINE_NONE) out->T_world_part = s->parts[at].T_world_part;

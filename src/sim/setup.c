@@ -236,6 +236,14 @@ flr_result flr_setup_hash_scene(const flr_scene *scene, char hash[FLR_HASH_TEXT_
     return FLR_OK;
 }
 
+static flr_result write_weight(uint32_t number, const char *what, double value, flr_texts *texts,
+                               flr_error *error)
+{
+    char key[48], text[FLR_NUMBER_TEXT_SIZE];
+    snprintf(key, sizeof key, "parts.%u.%s", number, what);
+    return flr_texts_add(texts, error, key, "%s", flr_number_print(value, text));
+}
+
 flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr_texts *texts,
                                 flr_error *error)
 {
@@ -250,6 +258,10 @@ flr_result flr_setup_write_part(uint32_t number, const flr_part_entry *part, flr
     if (result == FLR_OK)
         result =
             flr_texts_add(texts, error, key, "%s", flr_hash_print(part->shape->mesh->hash, hash));
+    if (result == FLR_OK && part->mass > 0)
+        result = write_weight(number, "mass", part->mass, texts, error);
+    if (result == FLR_OK && part->density > 0)
+        result = write_weight(number, "density", part->density, texts, error);
     return result;
 }
 

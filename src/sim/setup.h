@@ -54,7 +54,7 @@ const char *flr_texts_find(const flr_texts *texts, const char *key);
 
 /* Adds the whole setup, and of the scene and its parts the names and hashes of what they are made
  * of: scene, scene.name, scene.unit, scene.hash, part, voxel.least, parts.N.name, .moving, .mesh
- * (hash), and all numbers. */
+ * (hash), .mass or .density where given, and all numbers. */
 flr_result flr_setup_write(const flr_setup *setup, const flr_scene *scene, const flr_stage *stage,
                            flr_texts *texts, flr_error *error);
 

@@ -4,8 +4,8 @@
 
 #include "sim/engine_internal.h"
 
-/* A part that is held must follow a hand: its spring gives `stiffness` times half a voxel at most, which is to accelerate
- * the part by so much, whatever it would weigh (1999, section 5, takes 12 g for everything). */
+/* The apparent mass: a hand's spring gives `stiffness` times half a voxel at most, which is to accelerate the part by so
+ * much, whatever it would weigh (1999, section 5, takes 12 g for everything). */
 #define BRISK 20.0 /* m/s^2 */
 
 static bool allocate(flr_world_instance *instance, uint32_t count)
@@ -20,15 +20,30 @@ static bool allocate(flr_world_instance *instance, uint32_t count)
            instance->before;
 }
 
-/* A part with that inertia as a body that follows a hand briskly: the mass is such that the hand's spring can move it. */
-static flr_body_def make_body(const flr_body_def *inertia, double voxel,
-                              const flr_coupling_def *coupling, flr_pose T_world_part)
+double flr_apparent_mass(const flr_world_params *params, double voxel)
 {
-    flr_body_def body = *inertia;
+    if (params->engine == FLR_ENGINE_EXACT) return flr_world_felt_mass(params);
+    const flr_coupling_def *coupling = &params->coupling;
     double stretch = coupling->stretch > 0 ? coupling->stretch : voxel / 2;
-    body.mass = coupling->stiffness * stretch / BRISK;
-    body.T_world_part = T_world_part;
+    return coupling->stiffness * stretch / BRISK;
+}
+
+/* The part as a body where it starts, with the mass that counts for it. */
+static flr_body_def make_body(const flr_part_entry *part, const flr_world_params *params,
+                              double voxel)
+{
+    flr_body_def body = flr_mesh_asset_inertia(part->shape->mesh, part->density);
+    body.mass = flr_part_mass(part, params, voxel);
+    body.T_world_part = part->T_start;
     return body;
+}
+
+double flr_part_mass(const flr_part_entry *part, const flr_world_params *params, double voxel)
+{
+    if (part->mass > 0) return part->mass;
+    if (!(part->density > 0)) return flr_apparent_mass(params, voxel);
+    flr_body_def body = flr_mesh_asset_inertia(part->shape->mesh, part->density);
+    return body.mass > 0 ? body.mass : body.inertia.mass;
 }
 
 static flr_result make_part(const flr_world_instance_def *def, double voxel, uint32_t i,
@@ -46,13 +61,10 @@ static flr_result make_part(const flr_world_instance_def *def, double voxel, uin
     *part = flr_default_world_part();
     part->shape = m->shape->touch;
     part->kind = made->kinds[i];
-    flr_body_def inertia = flr_mesh_asset_inertia(m->shape->mesh, m->density);
-    part->body = make_body(&inertia, voxel, &def->params->coupling, m->T_start);
+    part->body = make_body(m, def->params, voxel);
     flr_result result = spheres ? flr_shape_tree(m->shape, &part->tree, &why) : FLR_OK;
-    if (def->params->engine == FLR_ENGINE_EXACT) {
-        part->body.mass = flr_world_felt_mass(def->params);
+    if (def->params->engine == FLR_ENGINE_EXACT)
         result = flr_mesh_asset_fit(m->shape->mesh, def->env, def->cache, &part->fit, &why);
-    }
     return result == FLR_OK ? result
                             : flr_fail(error, result, "part \"%s\": %s", m->name, why.message);
 }

@@ -18,13 +18,32 @@ enum {
 
 /* ---- plans ---- */
 
-/* The motion of a part about another point than its centre of mass. */
-static flr_twist motion_about(const flr_world *w, uint32_t part, flr_vec3 point)
+/* How much the body gives way to a push, a wrench about `point`: the push times the change of velocity that it causes. */
+static double yielding(const flr_body *body, flr_vec3 point, flr_wrench push)
 {
-    flr_twist none = flr_twist_make(flr_vec3_zero(), flr_vec3_zero());
-    if (part == FLR_PAIRS_MERGED || !w->plans[part].moves) return none;
-    const flr_body *body = &w->state->bodies[part];
-    return flr_twist_make(body->twist.angular, flr_body_velocity(body, point));
+    flr_wrench at = flr_wrench_move(push, flr_vec3_sub(flr_body_centre(body), point));
+    flr_mat3 slackness;
+    double turns = flr_mat3_inverse(flr_body_tensor(body), &slackness)
+                       ? flr_vec3_dot(at.torque, flr_mat3_apply(slackness, at.torque))
+                       : 0;
+    return flr_vec3_length2(at.force) / body->inertia.mass + turns;
+}
+
+flr_world_met flr_world_meet(const flr_world *w, uint32_t part, uint32_t other, flr_vec3 point,
+                             flr_wrench push)
+{
+    flr_world_met met = {0};
+    if (other == FLR_PAIRS_MERGED || !w->plans[other].moves) return met;
+    const flr_body *a = &w->state->bodies[part], *b = &w->state->bodies[other];
+    met.twist = flr_twist_make(b->twist.angular, flr_body_velocity(b, point));
+    if (!w->plans[part].moves) return met;
+    double mine = yielding(a, point, push), theirs = yielding(b, point, push);
+    double share = theirs / (mine + theirs);
+    if (!(share > 0 && share < 1)) return met;
+    flr_twist own = flr_twist_make(a->twist.angular, flr_body_velocity(a, point));
+    met.twist = flr_twist_add(flr_twist_scale(own, share), flr_twist_scale(met.twist, 1 - share));
+    met.share = share;
+    return met;
 }
 
 static double voxel_of_pair(const flr_world *w, flr_pair pair)
@@ -48,15 +67,21 @@ static void touch(flr_world *w, uint32_t part)
         if ((!reversed && r->pair.shell != part) || (!r->contact.contacts && !r->contact.near))
             continue;
         flr_vec3 centre = flr_body_centre(&w->state->bodies[r->pair.shell]);
-        flr_touches touches = {
-            .list = r->contact.listed ? contacts + r->first : NULL,
-            .result = &r->contact,
-            .asked = &w->params.contact,
-            .reversed = reversed,
-            .centre = centre,
-            .other = motion_about(w, reversed ? r->pair.shell : r->pair.voxmap, centre),
-            .limit = depth * voxel_of_pair(w, r->pair),
-            .friction = w->params.friction};
+        /* what pushes, or brakes */
+        const flr_wrench push = r->contact.contacts
+                                    ? r->contact.wrench
+                                    : flr_wrench_make(r->contact.braking_turn, r->contact.braking);
+        const flr_world_met met =
+            flr_world_meet(w, part, reversed ? r->pair.shell : r->pair.voxmap, centre, push);
+        flr_touches touches = {.list = r->contact.listed ? contacts + r->first : NULL,
+                               .result = &r->contact,
+                               .asked = &w->params.contact,
+                               .reversed = reversed,
+                               .centre = centre,
+                               .other = met.twist,
+                               .other_share = met.share,
+                               .limit = depth * voxel_of_pair(w, r->pair),
+                               .friction = w->params.friction};
         flr_step_touch(w->step, &touches);
     }
 }
@@ -72,7 +97,8 @@ static void touch_stops(flr_world *w, const flr_world_plan *p)
                                .asked = &w->params.contact,
                                .reversed = s->reversed,
                                .centre = s->contact.point,
-                               .other = s->other,
+                               .other = s->other.twist,
+                               .other_share = s->other.share,
                                .limit = s->limit,
                                .friction = w->params.friction};
         flr_step_touch(w->step, &touches);
@@ -161,7 +187,8 @@ static void note_stop(flr_world *w, uint32_t part, uint32_t other, const flr_wor
     flr_world_stop *to = &p->stops[p->stop_count++];
     *to = *found;
     to->reversed = reversed;
-    to->other = motion_about(w, other, found->contact.point);
+    to->other = flr_world_meet(w, part, other, found->contact.point,
+                               flr_wrench_make(flr_vec3_zero(), found->contact.normal));
     p->again = true;
 }
 
@@ -169,10 +196,9 @@ static void note_stop(flr_world *w, uint32_t part, uint32_t other, const flr_wor
 static void note_gap(flr_world *w, flr_pair pair, const flr_contact *contact, double gap)
 {
     bool merged = pair.voxmap == FLR_PAIRS_MERGED;
-    bool two = !merged && w->plans[pair.voxmap].moves && w->plans[pair.shell].moves;
     double least = BEFORE * voxel_of_pair(w, pair),
            depth = MOTION_CHECKS_PRESS * voxel_of_pair(w, pair);
-    flr_world_stop s = {.contact = *contact, .limit = depth + gap * (two ? 0.5 : 1) - least};
+    flr_world_stop s = {.contact = *contact, .limit = depth + gap - least};
     s.contact.depth = depth;
     s.contact.mark = FLR_MARK_SURFACE;
     if (!(s.limit > depth / 2)) s.limit = depth / 2;

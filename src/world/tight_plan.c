@@ -10,16 +10,11 @@ enum { TIGHT_ROUNDS = 4 };
 
 /* ---- what is near ---- */
 
-static flr_twist twist_of(const flr_world *w, uint32_t part)
+/* What a body meets that is pushed along `normal`. */
+static flr_world_met met_at(const flr_world *w, uint32_t part, uint32_t other, flr_vec3 point,
+                            flr_vec3 normal)
 {
-    return w->plans[part].moves ? w->plans[part].result.twist : (flr_twist){0};
-}
-
-static flr_vec3 velocity_of(const flr_world *w, uint32_t part, flr_vec3 point)
-{
-    if (!w->plans[part].moves) return flr_vec3_zero();
-    flr_vec3 centre = flr_body_centre(&w->state->bodies[part]);
-    return flr_twist_velocity(twist_of(w, part), flr_vec3_sub(point, centre));
+    return flr_world_meet(w, part, other, point, flr_wrench_make(flr_vec3_zero(), normal));
 }
 
 /* metres of depth at the end of a step, when the surfaces are `gap` apart at its beginning */
@@ -58,7 +53,8 @@ static void gather(flr_world *w, uint32_t part)
                                  .limit = limit_of(clearance, s->gap),
                                  .room = s->gap - FLR_TIGHT_FLOOR,
                                  .stiffness = stiffness * s->share};
-            if (moves) p.away = flr_vec3_dot(p.normal, velocity_of(w, other, s->point));
+            if (moves)
+                p.away = flr_vec3_dot(p.normal, met_at(w, part, other, s->point, p.normal).twist.linear);
             e->others[e->points.count] = other;
             flr_tight_points_add(&e->points, &p);
         }
@@ -71,7 +67,9 @@ static void gather(flr_world *w, uint32_t part)
 static void press(flr_world *w, uint32_t part, uint32_t other, flr_press one)
 {
     const uint32_t number = flr_step_pressed(w->step);
-    one.other = velocity_of(w, other, one.point);
+    const flr_world_met met = met_at(w, part, other, one.point, one.normal);
+    one.other = met.twist.linear;
+    one.other_share = met.share;
     one.friction = w->params.friction;
     flr_step_press(w->step, &one, 1);
     if (flr_step_pressed(w->step) > number && number < FLR_TIGHT_CONTACTS)

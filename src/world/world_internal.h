@@ -57,12 +57,18 @@ typedef struct flr_world_state {
     flr_body bodies[];
 } flr_world_state;
 
+/* What a part meets, as flr_touches wants to know it. */
+typedef struct flr_world_met {
+    flr_twist twist; /* about the point */
+    double share;    /* of what both yield, that of what is met */
+} flr_world_met;
+
 /* where a point of a body would meet something on its way, if nothing were done about it */
 typedef struct flr_world_stop {
     flr_contact contact; /* as it is at the beginning of the step */
     bool reversed;       /* the body is the one that gives the voxels */
     double limit;        /* metres: how deep it may get: the way that is free, besides its depth */
-    flr_twist other;     /* of the other part, about `contact.point` */
+    flr_world_met other; /* what is met, about `contact.point` */
 } flr_world_stop;
 
 /* what a step works out for a part */
@@ -186,6 +192,12 @@ void flr_motion_checks_touch_points(flr_world *world, uint32_t part);
  * free is shortened. Where two bodies move, shortening one changes what was checked for another: again, until nothing
  * changes; if that takes too long, nothing moves. */
 void flr_motion_checks_check(flr_world *world, double range, flr_world_frame *frame);
+
+/* What a part meets at a point: something at rest, where the other one stays; else a body that gives way, with the velocity
+ * that both have after an impact without rebound along `push`, a wrench about that point. Each of two bodies that are stepped
+ * one beside the other then ends with it, and their momentum stays. */
+flr_world_met flr_world_meet(const flr_world *world, uint32_t part, uint32_t other, flr_vec3 point,
+                             flr_wrench push);
 
 /* How far any point of the part goes at most, metres. */
 double flr_motion_checks_travel(const flr_world *world, uint32_t part);

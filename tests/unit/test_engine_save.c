@@ -410,6 +410,43 @@ static void mends_damaged_meshes(void **state)
     flr_test_engine_free(&s);
 }
 
+/* What a scene says of masses is saved again, and said of the parts. */
+static void keeps_masses(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_scene *scene;
+    uint32_t job;
+    flr_test_engine_make(&s, true, NULL);
+    assert_ok(flr_path_make_folder(s.env, "/plans", &error), error);
+    assert_int_equal(save(&s), FLR_OK);
+    assert_ok(flr_scene_read(s.env, plan, &scene, &error), error);
+    assert_int_equal(scene->part_count, 3);
+    flr_scene given = *scene;
+    flr_scene_part parts[3] = {scene->parts[0], scene->parts[1], scene->parts[2]};
+    parts[0].mass = 2.5;
+    parts[1].density = 7850;
+    given.parts = parts;
+    assert_ok(flr_scene_write(s.env, "/plans/given.json", &given, &error), error);
+    flr_scene_destroy(scene);
+    assert_ok(flr_engine_load(s.engine, "/plans/given.json", &job, &error), error);
+    flr_test_engine_settle(&s);
+    flr_engine_part part;
+    assert_true(flr_engine_part_at(s.engine, 0, &part));
+    assert_true(part.weighed && part.mass == 2.5);
+    assert_true(flr_engine_part_at(s.engine, 1, &part));
+    assert_true(part.weighed && part.mass > 0 && part.mass != 2.5);
+    assert_true(flr_engine_part_at(s.engine, 2, &part));
+    assert_true(!part.weighed && part.mass > 0);
+    assert_int_equal(save(&s), FLR_OK);
+    assert_ok(flr_scene_read(s.env, plan, &scene, &error), error);
+    assert_true(scene->parts[0].mass == 2.5 && scene->parts[0].density == 0);
+    assert_true(scene->parts[1].mass == 0 && scene->parts[1].density == 7850);
+    assert_true(scene->parts[2].mass == 0 && scene->parts[2].density == 0);
+    flr_scene_destroy(scene);
+    flr_test_engine_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +458,7 @@ int main(void)
         cmocka_unit_test(spares_files_of_the_user),
         cmocka_unit_test(replaces_numbered_meshes),
         cmocka_unit_test(mends_damaged_meshes),
+        cmocka_unit_test(keeps_masses),
     };
     return cmocka_run_group_tests_name("engine_save", tests, NULL, NULL);
 }

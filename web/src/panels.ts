@@ -10,9 +10,9 @@ import type { Model } from './model.ts';
 import type { Notices } from './notices.ts';
 import type { Overlays } from './overlays.ts';
 import { norm } from './pose.ts';
-import { device_kind, NONE, overlay_kind, type message_parameter, type message_proximity } from './protocol.mjs';
+import { device_kind, NONE, overlay_kind, part_kind, type message_parameter, type message_proximity } from './protocol.mjs';
 import type { Stage } from './scene.ts';
-import { count, digits, length, metres } from './units.ts';
+import { count, digits, length, mass, metres } from './units.ts';
 
 const KINDS = ['fixed', 'movable', 'free'];
 const EXACT = 2; // the engine without voxels
@@ -202,13 +202,15 @@ export class Panels {
       text(change.querySelector<HTMLElement>('.unit')!, this.model.unit);
       const size = change.querySelector('input')!;
       if (size !== document.activeElement) size.value = part.voxel ? String(Number((part.voxel / metres(this.model.unit)).toPrecision(4))) : '';
-      const facts = part.ready ? KINDS[part.kind] ?? '' : 'not ready yet';
+      const weight = part.weighed && part.kind !== part_kind.PART_STATIC ? ` · ${mass(part.mass)}` : '';
+      const facts = part.ready ? `${KINDS[part.kind] ?? ''}${weight}` : 'not ready yet';
       const name = part.name || `part ${part.part}`;
       text(row.querySelector<HTMLElement>('.part-name')!, name);
       for (const button of row.querySelectorAll<HTMLElement>('[data-does]')) button.setAttribute('aria-label', `${button.dataset['does']}: ${name}`);
       text(row.querySelector<HTMLElement>('.part-facts')!, facts);
       row.querySelector('.part-eye')!.setAttribute('aria-pressed', String(this.stage.is_visible(part.part)));
-      row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points`;
+      const moves = part.kind !== part_kind.PART_STATIC && part.mass > 0;
+      row.title = `${part.name}: voxels of ${length(part.voxel, this.model.unit)}, ${count(part.points)} points${moves ? `, ${mass(part.mass)} (${part.weighed ? 'as the scene says' : 'apparent mass: the scene gives none'})` : ''}`;
       row.querySelector<HTMLElement>('.swatch')!.style.background = `#${part.colour.toString(16).padStart(6, '0')}`;
     }
   }

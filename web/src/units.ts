@@ -57,6 +57,11 @@ export function gap_text(distance_m: number, error_m: number, unit: string): str
   return `${distance_m < 0 ? 'interference ' : ''}${(Math.abs(distance_m) / scale).toFixed(places)} ${unit} ± ${off.toFixed(places)}`;
 }
 
+/** kilograms, grams below one */
+export function mass(value_kg: number): string {
+  return value_kg >= 1 ? `${digits(value_kg)} kg` : `${digits(value_kg * 1000)} g`;
+}
+
 export function count(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e7 ? 0 : 1)} M`;
   if (value >= 1e4) return `${(value / 1e3).toFixed(0)} k`;

@@ -50,7 +50,7 @@ export function first_scene() {
   const part = [[[-0.05, -0.03, -0.02], [0.05, 0.03, 0.02]], [[-0.05, -0.03, 0.02], [-0.03, 0.03, 0.06]]];
   const meshes = [boxes_mesh(bay), boxes_mesh(part), tube_mesh(0.018, 0.14, 32)];
   const make = (part_number, mesh, kind, colour, p, name, boxes) =>
-    ({ part: part_number, mesh, kind, ready: true, colour, points: 4000 * (part_number + 1), voxel: 0.001, T_world_part: { p, q: [1, 0, 0, 0] }, name, boxes, start: [...p], look: 0 });
+    ({ part: part_number, mesh, kind, ready: true, colour, points: 4000 * (part_number + 1), voxel: 0.001, mass: 0.025, weighed: false, T_world_part: { p, q: [1, 0, 0, 0] }, name, boxes, start: [...p], look: 0 });
   return {
     name: 'mock bay', meshes,
     parts: [
@@ -402,7 +402,7 @@ Mock.prototype.add_stl = function add_stl(upload, body) {
   for (let i = 0; i < 3 * count; i++) indices[i] = i;
   const side = (pick, start) => [0, 1, 2].map((k) => vertices.reduce((best, v, i) => (i % 3 === k ? pick(best, v) : best), start));
   const boxes = [[side(Math.min, Infinity), side(Math.max, -Infinity)]];
-  const part = { part: Math.max(...this.parts.map((one) => one.part)) + 1, mesh: this.meshes.push({ vertices, indices }) - 1, kind: body.kind, ready: true, colour: body.colour, points: 900, voxel: body.voxel || 0.001, T_world_part: body.T_world_part, name: upload.name.replace(/\.\w+$/, ''), boxes, start: [...body.T_world_part.p], look: 0 };
+  const part = { part: Math.max(...this.parts.map((one) => one.part)) + 1, mesh: this.meshes.push({ vertices, indices }) - 1, kind: body.kind, ready: true, colour: body.colour, points: 900, voxel: body.voxel || 0.001, mass: 0.025, weighed: false, T_world_part: body.T_world_part, name: upload.name.replace(/\.\w+$/, ''), boxes, start: [...body.T_world_part.p], look: 0 };
   this.parts.push(part);
   this.all('part', part);
 };

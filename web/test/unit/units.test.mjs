@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from '../load.mjs';
 
-const { bounds, length, metres, reading_unit } = await load('units.ts');
+const { bounds, length, mass, metres, reading_unit } = await load('units.ts');
 
 test('a scene in metres is read in millimetres, one in inches in inches', () => {
   for (const unit of ['m', 'cm', 'mm', 'um', '']) assert.equal(reading_unit(unit), 'mm');
@@ -11,6 +11,8 @@ test('a scene in metres is read in millimetres, one in inches in inches', () => 
 });
 
 test('lengths', () => {
+  assert.equal(mass(24), '24.0 kg');
+  assert.equal(mass(0.0125), '12.5 g');
   assert.equal(length(0.005, 'mm'), '5.00 mm');
   assert.equal(length(0.0000268, 'mm'), '0.0268 mm');
   assert.equal(length(0.999, 'mm'), '999 mm');
