@@ -99,17 +99,6 @@ void flr_kit_quad(flr_kit *kit, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
     flr_kit_triangle(kit, a, c, d);
 }
 
-double flr_kit_area(const flr_kit *kit)
-{
-    double area = 0;
-    for (size_t i = 0; i < kit->triangle_count; i++) {
-        const uint32_t *v = kit->triangles[i].v;
-        flr_vec3 a = kit->vertices[v[0]];
-        area += v3_length(v3_cross(v3_sub(kit->vertices[v[1]], a), v3_sub(kit->vertices[v[2]], a)));
-    }
-    return area / 2;
-}
-
 flr_box3 flr_kit_bounds(const flr_kit *kit)
 {
     flr_box3 box = {{1, 1, 1}, {0, 0, 0}};

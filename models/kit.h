@@ -58,9 +58,6 @@ void flr_kit_refine_to(flr_kit *kit, size_t count);
 /* Notes a trouble unless there is one already. `trouble` must be a constant. */
 void flr_kit_fail(flr_kit *kit, flr_result result, const char *trouble);
 
-/* Square metres of all triangles, hidden ones too. */
-double flr_kit_area(const flr_kit *kit);
-
 /* The box around all vertices. */
 flr_box3 flr_kit_bounds(const flr_kit *kit);
 

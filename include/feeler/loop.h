@@ -234,9 +234,6 @@ FLR_API void flr_loop_get_stats(flr_loop *loop, flr_loop_stats *stats);
 /* The histograms themselves, in ns. Thread: any; see feeler/base.h. */
 FLR_API const flr_histogram *flr_loop_compute(const flr_loop *loop);
 
-/* Starts counting anew with the next frame; frame numbers go on. Thread: any. */
-FLR_API void flr_loop_reset_stats(flr_loop *loop);
-
 #ifdef __cplusplus
 }
 #endif

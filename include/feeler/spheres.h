@@ -98,24 +98,6 @@ typedef struct flr_sphere_tree_info {
 
 FLR_API flr_sphere_tree_info flr_sphere_tree_get_info(const flr_sphere_tree *tree);
 
-/* ---- the least enclosing sphere of some of a cube's children ---- */
-
-/* In half sides of the cube, from its middle. */
-typedef struct flr_mask_sphere {
-    flr_vec3 centre;
-    double radius; /* sqrt(3) where nothing is gained */
-} flr_mask_sphere;
-
-/* For an octree: of the children whose bits are set (child x + 2y + 4z), the least there is: 78 of
- * the 255 masks have a smaller one than the cube. Mask 0 gives radius 0. RT safe. */
-FLR_API flr_mask_sphere flr_sphere_of_mask8(uint8_t mask);
-
-/* For the wider trees: the smaller of two, the sphere around the box of what is set, and the least
- * sphere of the eight octants that hold something. Child x + 4y + 16z of a 64-tree; bit x + 8y of
- * word z of a 512-tree. RT safe. */
-FLR_API flr_mask_sphere flr_sphere_of_mask64(uint64_t mask);
-FLR_API flr_mask_sphere flr_sphere_of_mask512(const uint64_t mask[8]);
-
 /* ---- asking ---- */
 
 /* Queues and lists, sized once. */

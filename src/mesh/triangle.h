@@ -3,7 +3,7 @@
  * Works in double precision with stated error bounds: what cannot be told from rounding counts
  * as zero, so neighbours that share a vertex or an edge never seem to cross because of it. A
  * tolerance widens that band to what the source of the mesh could tell apart.
- * Triangles without area can touch, but neither cross nor overlap.
+ * Triangles without area neither cross nor overlap.
  *
  * Thread: any; RT safe.
  */
@@ -13,8 +13,7 @@
 #include "feeler/math.h"
 
 typedef enum flr_triangles {
-    FLR_TRIANGLES_APART,
-    FLR_TRIANGLES_TOUCH,  /* points in common, but neither of the following */
+    FLR_TRIANGLES_APART,  /* or touching: see flr_triangles_meet() */
     FLR_TRIANGLES_CROSS,  /* the inside of one passes through the inside of the other */
     FLR_TRIANGLES_OVERLAP /* in one plane, with some area in common */
 } flr_triangles;
@@ -25,13 +24,5 @@ typedef enum flr_triangles {
  * (may be NULL) gets a point in the middle of what is common. */
 flr_triangles flr_triangles_meet(const flr_vec3 a[3], const flr_vec3 b[3], double tolerance,
                                  flr_vec3 *where);
-
-/* The least distance between two triangles, metres; 0 when they have a point in common. */
-double flr_triangles_distance(const flr_vec3 a[3], const flr_vec3 b[3]);
-
-/* All four answers: as flr_triangles_meet(), and TOUCH for a distance up to `tolerance` or what
- * rounding leaves of it. */
-flr_triangles flr_triangles_relate(const flr_vec3 a[3], const flr_vec3 b[3], double tolerance,
-                                   flr_vec3 *where);
 
 #endif

@@ -243,7 +243,6 @@ static bool one_frame(flr_loop *loop)
     flr_stats_frame record;
     memset(&frame, 0, sizeof frame);
     memset(&record, 0, sizeof record);
-    flr_stats_begin_frame(&loop->stats);
 
     wait_for_time(loop, &frame, &record);
     int64_t woken = flr_clock_ns(env);
@@ -349,10 +348,4 @@ const flr_histogram *flr_loop_compute(const flr_loop *loop)
 {
     FLR_ASSERT(loop);
     return &loop->stats.compute;
-}
-
-void flr_loop_reset_stats(flr_loop *loop)
-{
-    FLR_ASSERT(loop);
-    atomic_store(&loop->stats.reset, true);
 }

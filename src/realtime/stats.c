@@ -23,22 +23,6 @@ static uint64_t get(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-void flr_stats_begin_frame(flr_stats *stats)
-{
-    if (!atomic_load_explicit(&stats->reset, memory_order_relaxed)) return;
-    atomic_store(&stats->reset, false);
-    flr_histogram_clear(&stats->compute);
-    flr_histogram_clear(&stats->wakeup);
-    _Atomic uint64_t *const counters[] = {
-        &stats->frames,       &stats->overruns, &stats->skipped, &stats->late_input,
-        &stats->failed_steps, &stats->commands, &stats->faulty};
-    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) atomic_store(counters[i], 0);
-    flr_loop_worst none;
-    memset(&none, 0, sizeof none);
-    flr_latest_write(stats->worst, &none);
-    stats->worst_ns = 0;
-}
-
 static uint64_t positive(int64_t x) { return x > 0 ? (uint64_t)x : 0; }
 
 void flr_stats_add(flr_stats *stats, const flr_stats_frame *frame)

@@ -12,7 +12,6 @@ typedef struct flr_stats {
     _Atomic uint64_t frames, overruns, skipped, late_input, failed_steps, commands, faulty;
     flr_latest *worst; /* an flr_loop_worst */
     int64_t worst_ns;
-    atomic_bool reset; /* asked for */
 } flr_stats;
 
 /* One frame, as it is measured. */
@@ -30,9 +29,6 @@ void flr_stats_free(flr_stats *stats);
 
 /* Counts a frame. Thread: the loop's. */
 void flr_stats_add(flr_stats *stats, const flr_stats_frame *frame);
-
-/* Begins anew where that was asked for. Thread: the loop's. */
-void flr_stats_begin_frame(flr_stats *stats);
 
 /* Copies all. Thread: one. */
 void flr_stats_read(flr_stats *stats, flr_loop_stats *copy);

@@ -300,8 +300,6 @@ flr_result flr_engine_start(flr_engine *e, flr_error *error)
 
 void flr_engine_stop(flr_engine *e) { flr_loop_stop(e->loop); }
 
-bool flr_engine_is_running(const flr_engine *e) { return flr_loop_is_running(e->loop); }
-
 void flr_engine_run(flr_engine *e, uint64_t frames) { flr_loop_run(e->loop, frames); }
 
 void flr_engine_send_surely(flr_engine *e, const flr_sim_command *command)

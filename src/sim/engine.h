@@ -32,6 +32,7 @@
 #include "feeler/base.h"
 #include "feeler/device.h"
 #include "feeler/env.h"
+#include "feeler/ids.h"
 #include "feeler/loop.h"
 #include "feeler/mesh.h"
 #include "feeler/pager.h"
@@ -40,7 +41,6 @@
 #include "protocol/messages.h"
 #include "realtime/stall.h"
 #include "scene/scene.h"
-#include "feeler/ids.h"
 
 #define FLR_ENGINE_NONE UINT32_MAX /* no device; on the wire: no part, no hand */
 
@@ -115,7 +115,6 @@ void flr_engine_keep_off(const flr_engine *engine);
 /* The loop in a thread of its own. Refused by a simulated env, and where it runs already. */
 flr_result flr_engine_start(flr_engine *engine, flr_error *error);
 void flr_engine_stop(flr_engine *engine); /* waits for the frame it is in; forces fade */
-bool flr_engine_is_running(const flr_engine *engine);
 /* Frames in the calling thread, for tests and programs without a person. Not while it runs. */
 void flr_engine_run(flr_engine *engine, uint64_t frames);
 

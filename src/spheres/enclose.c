@@ -46,20 +46,18 @@ static const struct {
     {36, 62},  {36, 62}, {36, 62}, {36, 62}, {36, 62}, {36, 62}, {36, 62}, {36, 62},
 };
 
-flr_mask_sphere flr_sphere_of_mask8(uint8_t mask)
+static flr_ball ball_of(uint8_t mask)
 {
     static const double digits[5] = {-1.0 / 2, -1.0 / 3, 0, 1.0 / 3, 1.0 / 2};
     unsigned c = table[mask].centre;
-    return (flr_mask_sphere){.centre =
-                                 flr_vec3_make(digits[c % 5], digits[c / 5 % 5], digits[c / 25]),
-                             .radius = sqrt(table[mask].radius / 12.0)};
+    return (flr_ball){digits[c % 5], digits[c / 5 % 5], digits[c / 25],
+                      sqrt(table[mask].radius / 12.0)};
 }
 
 void flr_enclose_fill(flr_enclose *enclose)
 {
     for (unsigned mask = 0; mask < 256; mask++) {
-        flr_mask_sphere s = flr_sphere_of_mask8((uint8_t)mask);
-        enclose->balls[mask] = (flr_ball){s.centre.x, s.centre.y, s.centre.z, s.radius};
+        enclose->balls[mask] = ball_of((uint8_t)mask);
         unsigned low = mask ? (unsigned)__builtin_ctz(mask) : 0,
                  high = mask ? 32 - (unsigned)__builtin_clz(mask) : 0;
         enclose->middle[mask] = (uint8_t)(low + high);
@@ -127,23 +125,4 @@ flr_ball flr_enclose_512(const flr_enclose *enclose, const uint64_t mask[8])
         octants = (uint8_t)(octants | (below & part ? 1u << i : 0) | (above & part ? 16u << i : 0));
     }
     return smaller(enclose, axes, 8, octants);
-}
-
-static flr_mask_sphere told(flr_ball ball)
-{
-    return (flr_mask_sphere){flr_vec3_make(ball.x, ball.y, ball.z), ball.r};
-}
-
-flr_mask_sphere flr_sphere_of_mask64(uint64_t mask)
-{
-    flr_enclose enclose;
-    flr_enclose_fill(&enclose);
-    return told(flr_enclose_64(&enclose, mask));
-}
-
-flr_mask_sphere flr_sphere_of_mask512(const uint64_t mask[8])
-{
-    flr_enclose enclose;
-    flr_enclose_fill(&enclose);
-    return told(flr_enclose_512(&enclose, mask));
 }

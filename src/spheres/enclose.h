@@ -7,12 +7,14 @@
 
 #include "feeler/spheres.h"
 
-/* in half sides of the cube, from its middle */
+/* in half sides of the cube, from its middle; r is sqrt(3) where nothing is gained */
 typedef struct flr_ball {
     double x, y, z, r;
 } flr_ball;
 
 typedef struct flr_enclose {
+    /* of an octree: the least sphere there is around the children whose bits are set (child x + 2y + 4z): 78 of the 255 masks have
+     * a smaller one than the cube. Mask 0 has radius 0 */
     flr_ball balls[256];
     uint8_t middle[256]; /* of the children set along an axis: first + last + 1, half children */
     uint8_t extent[256]; /* last - first + 1 */
@@ -20,7 +22,8 @@ typedef struct flr_enclose {
 
 void flr_enclose_fill(flr_enclose *enclose);
 
-/* The smaller of two spheres: around the box of what is set, around the octants that hold something. */
+/* The smaller of two spheres: around the box of what is set, around the octants that hold something. Child x + 4y + 16z of a
+ * 64-tree; bit x + 8y of word z of a 512-tree. */
 flr_ball flr_enclose_64(const flr_enclose *enclose, uint64_t mask);
 flr_ball flr_enclose_512(const flr_enclose *enclose, const uint64_t mask[8]);
 

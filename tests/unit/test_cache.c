@@ -124,7 +124,8 @@ static void a_shell_is_added_when_asked_for(void **state)
     assert_true(go(env, "/c", &the_def, false).stored);
     assert_true(go(env, "/c", &the_def, false).found);
     flr_cache_report report = go(env, "/c", &the_def, true);
-    assert_true(report.stored && !report.found);
+    assert_true(report.stored);
+    assert_false(report.found);
     assert_string_equal(report.broken, "");
     assert_true(go(env, "/c", &the_def, true).found);
     assert_true(go(env, "/c", &the_def, false).found);
@@ -518,7 +519,9 @@ static void what_is_stored_later_is_found(void **state)
     flr_cache_report report;
     assert_ok(flr_cache_voxelize(env, &cache, mesh, &the_def, &voxmap, &shell, &report, &error),
               error);
-    assert_true(!report.found && !report.stored && !report.not_stored[0]);
+    assert_false(report.found);
+    assert_false(report.stored);
+    assert_false(report.not_stored[0]);
     assert_int_equal(count_files(env, "/c", NULL), 0);
     assert_ok(flr_cache_store(env, &cache, mesh, &the_def, voxmap, shell, &error), error);
     flr_voxmap_destroy(voxmap);
@@ -548,13 +551,17 @@ static void what_is_too_large_is_streamed(void **state)
     assert_int_equal(flr_cache_file(env, &none, mesh, &def, true, path, NULL, &error),
                      FLR_BAD_ARGUMENT);
     assert_ok(flr_cache_file(env, &large, mesh, &def, true, path, &report, &error), error);
-    assert_true(report.stored && report.streamed && !report.found);
+    assert_true(report.stored);
+    assert_true(report.streamed);
+    assert_false(report.found);
     assert_ok(flr_file_read_all(env, path, 1 << 30, &a, &error), error);
     assert_ok(flr_cache_file(env, &large, mesh, &def, true, path, &report, &error), error);
-    assert_true(report.found && !report.streamed);
+    assert_true(report.found);
+    assert_false(report.streamed);
     def.memory_limit = 0;
     assert_ok(flr_cache_file(env, &small, mesh, &def, true, path, &report, &error), error);
-    assert_true(report.stored && !report.streamed);
+    assert_true(report.stored);
+    assert_false(report.streamed);
     assert_ok(flr_file_read_all(env, path, 1 << 30, &b, &error), error);
     assert_int_equal(a.size, b.size);
     assert_memory_equal(a.bytes, b.bytes, a.size);

@@ -401,14 +401,17 @@ static void a_session(void **state)
     assert_false(flr_client_frame(client, &frame)); // nothing newer
     assert_int_equal(frame.hand_count, 1);
     assert_true(flr_same_part(frame.hands[0].held, pump));
-    assert_true(frame.hands[0].wrench.force.z == 2 && frame.lower == 0.002 && isinf(frame.upper));
+    assert_eq(frame.hands[0].wrench.force.z, 2);
+    assert_eq(frame.lower, 0.002);
+    assert_true(isinf(frame.upper));
     flr_client_contact contacts[4];
     assert_int_equal(flr_client_contacts(client, contacts, 4), 1);
     assert_eq(contacts[0].point.x, 0.5);
     assert_eq(contacts[0].depth, 0.25);
     assert_true(flr_same_part(contacts[0].other, bay));
     assert_true(flr_client_part_at(client, 1, &part));
-    assert_true(part.colliding && part.held);
+    assert_true(part.colliding);
+    assert_true(part.held);
     assert_false(flr_client_pose(client, (flr_part_id){77, pump.generation}, &got));
     assert_ok(flr_client_release(client, flr_hand(0), &error), error);
     assert_ok(flr_client_place(client, pump, T, &error), error);

@@ -263,17 +263,26 @@ static void rest_costs_little(void **state)
     flr_pose T = {flr_vec3_make(0, 0, 0.0171), flr_quat_identity()};
     flr_coherent_result r = ask(&s, T, flr_pose_identity(), &params);
     uint64_t all = r.contact.points_tested;
-    assert_true(r.rescanned && r.contact.contacts > 0 && all > 300);
+    assert_true(r.rescanned);
+    assert_gt(r.contact.contacts, 0);
+    assert_gt(all, 300);
     assert_eq(r.max_travel, 0.5 * voxel);
     r = ask(&s, T, flr_pose_identity(), &params);
-    assert_true(!r.rescanned && r.travel == 0 && r.contact.points_tested < all / 3);
+    assert_false(r.rescanned);
+    assert_eq(r.travel, 0);
+    assert_lt(r.contact.points_tested, all / 3);
     /* far away nothing is looked at one by one, and the limit is as far as it is away */
     T.p.z = 1;
     r = ask(&s, T, flr_pose_identity(), &params);
-    assert_true(r.exceeded && r.contact.far && r.max_travel > 0.9 && r.max_travel < 1);
+    assert_true(r.exceeded);
+    assert_true(r.contact.far);
+    assert_gt(r.max_travel, 0.9);
+    assert_lt(r.max_travel, 1);
     T.p.z = 0.5;
     r = ask(&s, T, flr_pose_identity(), &params);
-    assert_true(!r.exceeded && r.contact.far && r.contact.contacts == 0);
+    assert_false(r.exceeded);
+    assert_true(r.contact.far);
+    assert_eq(r.contact.contacts, 0);
     end(&s);
 }
 

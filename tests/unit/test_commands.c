@@ -349,8 +349,8 @@ static void taken_where_the_hand_is_said_to_be(void **state)
         least = fmin(least, z);
         most = fmax(most, fabs(flr_test_engine_part(&s, s.block).T_world_part.p.x));
     }
-    assert_true(least > block.z - 1e-6 &&
-                most < 1e-3); /* never pulled towards where the hand was */
+    assert_gt(least, block.z - 1e-6);
+    assert_lt(most, 1e-3); /* never pulled towards where the hand was */
     assert_float_equal(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.05, 1e-4);
     flr_test_engine_free(&s);
 }

@@ -476,7 +476,8 @@ static void test_measures(void **state)
     flr_wire_run(&wire, 20);
     flr_connections_info info;
     assert_true(flr_connections_get(a->connections, a->connection, &info));
-    assert_true(info.open && info.caller);
+    assert_true(info.open);
+    assert_true(info.caller);
     assert_gt(info.rtt, 0.0799);
     assert_lt(info.rtt, 0.082);
     assert_gt(info.rtt_least, 0.0799);

@@ -114,7 +114,8 @@ static void test_flood(void **state)
         step(&b);
         flr_sleep_until(env, flr_clock_ns(env) + ms);
     }
-    assert_true(a.connection && b.connection);
+    assert_true(a.connection);
+    assert_true(b.connection);
 
     torrent flood = {
         .targets = {flr_connections_address(a.connections), flr_connections_address(b.connections)},

@@ -174,7 +174,8 @@ static void test_every_byte(void **state)
     assert_int_equal(b->told[FLR_CONNECTIONS_GOT_STATE], 20);
     assert_int_equal(a->told[FLR_CONNECTIONS_GOT_MESSAGE], 20);
     // what was changed was refused, all of it
-    assert_true(relay.injected[THERE] > 1000 && relay.injected[BACK] > 1000);
+    assert_gt(relay.injected[THERE], 1000);
+    assert_gt(relay.injected[BACK], 1000);
     assert_int_equal(all_rejected(b->connections), relay.injected[THERE]);
     assert_int_equal(all_rejected(a->connections), relay.injected[BACK]);
     flr_connections_rejected r = flr_connections_get_rejected(a->connections);

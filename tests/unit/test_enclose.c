@@ -2,8 +2,25 @@
 #include <math.h>
 
 #include "feeler/voxels.h"
+#include "spheres/enclose.h"
 #include "spheres/tree.h"
 #include "support/fixtures.h"
+
+/* The sphere around the children that are set; `side` of them along an edge: 2, 4 or 8. */
+typedef struct mask_sphere {
+    flr_vec3 centre;
+    double radius;
+} mask_sphere;
+
+static mask_sphere sphere_of(const uint64_t *mask, unsigned side)
+{
+    static flr_enclose enclose;
+    if (enclose.balls[255].r == 0) flr_enclose_fill(&enclose);
+    flr_ball ball = side == 2   ? enclose.balls[mask[0]]
+                    : side == 4 ? flr_enclose_64(&enclose, mask[0])
+                                : flr_enclose_512(&enclose, mask);
+    return (mask_sphere){flr_vec3_make(ball.x, ball.y, ball.z), ball.r};
+}
 
 /* Corners of the children that are set, in half sides from the middle; `side` children along an edge. */
 static size_t corners_of(const uint64_t *mask, unsigned side, flr_vec3 *corners)
@@ -59,7 +76,7 @@ static bool is_between(flr_vec3 c, const flr_vec3 *p, unsigned count)
 }
 
 /* A sphere is the least if and only if its centre lies between points that it touches. */
-static bool is_least(flr_mask_sphere sphere, const flr_vec3 *corners, size_t count)
+static bool is_least(mask_sphere sphere, const flr_vec3 *corners, size_t count)
 {
     flr_vec3 on[64], some[4];
     size_t n = 0;
@@ -92,7 +109,7 @@ static void octree_masks_have_the_least_spheres(void **state)
     for (uint64_t mask = 1; mask < 256; mask++) {
         flr_vec3 corners[64];
         size_t count = corners_of(&mask, 2, corners);
-        flr_mask_sphere sphere = flr_sphere_of_mask8((uint8_t)mask);
+        mask_sphere sphere = sphere_of(&mask, 2);
         double far = farthest(sphere.centre, corners, count);
         if (far > sphere.radius + 1e-12) fail_msg("mask %02x is not enclosed", (unsigned)mask);
         if (!is_least(sphere, corners, count))
@@ -100,7 +117,7 @@ static void octree_masks_have_the_least_spheres(void **state)
         shrunk += sphere.radius < sqrt(3) - 1e-9;
     }
     assert_int_equal(shrunk, 78); /* not 85, as printed */
-    assert_eq(flr_sphere_of_mask8(0).radius, 0);
+    assert_eq(sphere_of(&(uint64_t){0}, 2).radius, 0);
 }
 
 /* The paper's root radius does not enclose; this one does. */
@@ -111,7 +128,7 @@ static void the_root_is_enclosed(void **state)
     flr_vec3 corners[64];
     size_t count = corners_of(&full, 2, corners);
     assert_gt(farthest(flr_vec3_zero(), corners, count), 1 / sqrt(3) + 1);
-    assert_lt(fabs(flr_sphere_of_mask8(255).radius - sqrt(3)), 1e-15);
+    assert_lt(fabs(sphere_of(&full, 2).radius - sqrt(3)), 1e-15);
 }
 
 static void wider_masks_are_enclosed(void **state)
@@ -138,7 +155,7 @@ static void wider_masks_are_enclosed(void **state)
             mask[child / 64] |= UINT64_C(1) << child % 64;
         }
         size_t count = corners_of(mask, side, corners);
-        flr_mask_sphere s = wide ? flr_sphere_of_mask512(mask) : flr_sphere_of_mask64(mask[0]);
+        mask_sphere s = sphere_of(mask, side);
         assert_le(farthest(s.centre, corners, count), s.radius + 1e-12);
         assert_le(s.radius, sqrt(3) + 1e-15);
         if (count == 8) assert_lt(fabs(s.radius - sqrt(3) / side), 1e-15);
@@ -171,9 +188,7 @@ static void check_cubes(const flr_sphere_tree *tree, unsigned height, uint32_t c
     const flr_sphere_level *level = &tree->levels[height];
     uint64_t one = shift == 1 ? flr_tree_mask8(level, cube) : level->masks[cube];
     const uint64_t *mask = shift == 3 ? &level->masks[(size_t)cube * 8] : &one;
-    flr_mask_sphere s = shift == 1   ? flr_sphere_of_mask8((uint8_t)one)
-                        : shift == 2 ? flr_sphere_of_mask64(one)
-                                     : flr_sphere_of_mask512(mask);
+    mask_sphere s = sphere_of(mask, 1u << shift);
     double half = 0.5 * (double)(1u << shift * height);
     centres[height] =
         flr_vec3_make(low[0] + half * (1 + s.centre.x), low[1] + half * (1 + s.centre.y),

@@ -36,12 +36,13 @@ static void grabbing_follows_kim(void **state)
     flr_test_engine_pass(&s, 200);
     const flr_engine_state *now = flr_engine_view(s.engine);
     assert_int_equal(flr_test_engine_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
-    assert_true(flr_test_engine_part(&s, s.block).T_world_part.p.z > 0.01);
-    assert_true(now->hands[0].T_world_ghost.p.z < -0.01);
-    assert_true(now->contact_count > 0 && now->contacts_given > 0);
+    assert_gt(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.01);
+    assert_lt(now->hands[0].T_world_ghost.p.z, -0.01);
+    assert_gt(now->contact_count, 0);
+    assert_gt(now->contacts_given, 0);
     assert_part_equal(now->contacts[0].part, s.block);
     assert_part_equal(now->contacts[0].other, s.plate);
-    assert_true(now->contacts[0].force.z > 0);
+    assert_gt(now->contacts[0].force.z, 0);
     // what it touches turns red, too, and back
     assert_int_equal(flr_test_engine_part(&s, s.plate).look, FLR_WIRE_LOOK_COLLIDING);
     flr_test_engine_move(&s, 0, (flr_vec3){0, 0.02, 0.05}, 1, 200);
@@ -50,7 +51,7 @@ static void grabbing_follows_kim(void **state)
     // let go, it stays where it is
     flr_test_engine_move(&s, 0, (flr_vec3){0, 0.02, 0.1}, 0, 200);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);
-    assert_true(fabs(flr_test_engine_part(&s, s.block).T_world_part.p.y - 0.02) < 1e-3);
+    assert_lt(fabs(flr_test_engine_part(&s, s.block).T_world_part.p.y - 0.02), 1e-3);
     // whoever moved the hand is gone, and so is the hand, until it moves again
     assert_int_equal(flr_engine_leave(s.engine, flr_hand(0), NULL), FLR_OK);
     flr_test_engine_pass(&s, 50);
@@ -77,7 +78,7 @@ static void two_hands_and_part_against_part(void **state)
     assert_int_equal(flr_test_engine_part(&s, s.ball).look, FLR_WIRE_LOOK_COLLIDING);
     double gap = flr_test_engine_part(&s, s.ball).T_world_part.p.x -
                  flr_test_engine_part(&s, s.block).T_world_part.p.x;
-    assert_true(gap > 0.02);
+    assert_gt(gap, 0.02);
     flr_test_engine_free(&s);
 }
 
@@ -143,7 +144,7 @@ static void undo_and_reset(void **state)
     assert_gt(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.1);
     flr_engine_undo(s.engine, 1, NULL);
     flr_test_engine_pass(&s, 10);
-    assert_true(flr_test_engine_part(&s, s.block).T_world_part.p.z == 0.03);
+    assert_eq(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.03);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);
     flr_test_engine_free(&s);
 }
@@ -179,9 +180,9 @@ static void parameters_have_ranges(void **state)
     assert_non_null(strstr(error.message, "stiffness"));
     // the onset and the force layer are one
     assert_int_equal(flr_engine_set(s.engine, "onset", 0.008, &error), FLR_OK);
-    assert_true(value_of(s.engine, "force_layer") == 4);
+    assert_eq(value_of(s.engine, "force_layer"), 4);
     assert_int_equal(flr_engine_set(s.engine, "force_layer", 2, &error), FLR_OK);
-    assert_true(fabs(value_of(s.engine, "onset") - 0.004) < 1e-12);
+    assert_lt(fabs(value_of(s.engine, "onset") - 0.004), 1e-12);
     flr_test_engine_free(&s);
 }
 
@@ -229,7 +230,7 @@ static void parts_come_and_go(void **state)
     assert_int_equal(flr_engine_grab(s.engine, flr_hand(1), part, NULL), FLR_AGAIN);
     flr_test_engine_settle(&s);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
-    assert_true(flr_test_engine_part(&s, part).T_world_part.p.x == -0.05);
+    assert_eq(flr_test_engine_part(&s, part).T_world_part.p.x, -0.05);
     // the held one still follows
     flr_test_engine_move(&s, 0, (flr_vec3){0, 0, 0.06}, 1, 300);
     flr_test_engine_pass(&s, 200);
@@ -358,7 +359,9 @@ static void recordings_can_be_shown(void **state)
     assert_int_equal(flr_engine_record_stop(s.engine, &error), FLR_OK);
     flr_test_engine_pass(&s, 20);
     assert_true(flr_engine_recording_at(s.engine, recording, &info));
-    assert_true(info.finished && info.bytes > 0 && info.lost == 0);
+    assert_true(info.finished);
+    assert_gt(info.bytes, 0);
+    assert_eq(info.lost, 0);
     assert_int_equal(info.frames, 500);
     assert_string_equal(info.name, "a b");
     assert_string_equal(info.path, "/recordings/a_b.mcap");
@@ -369,7 +372,9 @@ static void recordings_can_be_shown(void **state)
     flr_test_engine_settle(&s);
     flr_engine_replay_state shown;
     flr_engine_get_replay(s.engine, &shown);
-    assert_true(shown.active && !shown.playing && fabs(shown.length - 0.5) < 0.02);
+    assert_true(shown.active);
+    assert_false(shown.playing);
+    assert_lt(fabs(shown.length - 0.5), 0.02);
     assert_lt(fabs(flr_test_engine_part(&s, s.block).T_world_part.p.z - 0.03), 1e-4);
     flr_engine_replay_seek(s.engine, 0.5, NULL);
     assert_gt(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.06);
@@ -379,7 +384,8 @@ static void recordings_can_be_shown(void **state)
     double half = flr_test_engine_part(&s, s.block).T_world_part.p.z;
     assert_gt(half, 0.035);
     assert_lt(half, 0.075);
-    assert_true(flr_engine_view(s.engine)->replaying && flr_engine_view(s.engine)->paused);
+    assert_true(flr_engine_view(s.engine)->replaying);
+    assert_true(flr_engine_view(s.engine)->paused);
     assert_int_equal(flr_engine_replay_end(s.engine, NULL), FLR_OK);
     flr_test_engine_pass(&s, 10);
     assert_false(flr_engine_view(s.engine)->paused);
@@ -404,7 +410,8 @@ static void a_point_stays_outside(void **state)
     flr_test_engine_pass(&s, 100);
     now = flr_engine_view(s.engine);
     assert_part_equal(now->proxies[0].part, s.plate);
-    assert_true(fabs(now->proxies[0].point.z) < 1e-4 && now->proxies[0].force.z > 0);
+    assert_lt(fabs(now->proxies[0].point.z), 1e-4);
+    assert_gt(now->proxies[0].force.z, 0);
     assert_part_equal(now->hands[0].held, FLR_NO_PART_ID);
     // and takes parts again
     assert_int_equal(flr_engine_set_tool(s.engine, flr_hand(0), FLR_TOOL_GRIP, NULL), FLR_OK);
@@ -429,8 +436,8 @@ static void the_other_engine_can_be_chosen(void **state)
     flr_test_engine_move(&s, 0, (flr_vec3){0, 0, 0}, 0, 500);
     flr_test_engine_pass(&s, 200);
     assert_int_equal(flr_test_engine_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
-    assert_true(flr_test_engine_part(&s, s.block).T_world_part.p.z > 0.007);
-    assert_true(flr_engine_view(s.engine)->contacts_given > 0);
+    assert_gt(flr_test_engine_part(&s, s.block).T_world_part.p.z, 0.007);
+    assert_gt(flr_engine_view(s.engine)->contacts_given, 0);
     flr_test_engine_free(&s);
 }
 
@@ -451,8 +458,10 @@ static void the_exact_engine_can_be_chosen(void **state)
     flr_test_engine_pass(&s, 600);
     const flr_engine_state *now = flr_engine_view(s.engine);
     assert_int_equal(flr_test_engine_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
-    assert_true(now->contacts_given > 0);
-    assert_true(now->lower > 0 && now->upper < 2e-5 && now->upper - now->lower < 1e-6);
+    assert_gt(now->contacts_given, 0);
+    assert_gt(now->lower, 0);
+    assert_lt(now->upper, 2e-5);
+    assert_lt(now->upper - now->lower, 1e-6);
     flr_test_engine_free(&s);
 }
 
@@ -489,7 +498,7 @@ static void the_law_changes_under_load(void **state)
         assert_int_equal(flr_engine_jobs(s.engine), 0);
         assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
         assert_int_equal(flr_test_engine_part(&s, s.block).look, FLR_WIRE_LOOK_COLLIDING);
-        assert_true(value_of(s.engine, names[i]) == (i % 2 ? 0 : 1));
+        assert_eq(value_of(s.engine, names[i]), (i % 2 ? 0 : 1));
     }
     flr_test_engine_free(&s);
 }
@@ -521,8 +530,8 @@ static void clearance_and_what_is_near(void **state)
     wait_for(&s, FLR_ENGINE_EVENT_CLEARANCE, &event);
     assert_int_equal(event.token, 7);
     assert_part_equal(event.clearance.other, s.plate);
-    assert_true(fabs(event.clearance.upper - 0.02) < 1e-9 &&
-                event.clearance.lower == event.clearance.upper);
+    assert_lt(fabs(event.clearance.upper - 0.02), 1e-9);
+    assert_eq(event.clearance.lower, event.clearance.upper);
     flr_pose low = flr_pose_make(flr_vec3_make(0, 0, 0.016), flr_quat_identity());
     flr_engine_place(s.engine, s.block, low, NULL);
     flr_test_engine_pass(&s, 10);
@@ -539,8 +548,9 @@ static void clearance_and_what_is_near(void **state)
     flr_test_engine_pass(&s, 300);
     assert_true(flr_engine_get_near(s.engine, &near));
     assert_part_equal(near.part, s.block);
-    assert_true(near.vertices > 0 && near.voxel_count > 0 &&
-                flr_same_part(near.voxels[0].part, s.plate));
+    assert_gt(near.vertices, 0);
+    assert_gt(near.voxel_count, 0);
+    assert_true(flr_same_part(near.voxels[0].part, s.plate));
     float least = INFINITY;
     for (uint32_t i = 0; i < near.vertices; i++) least = fminf(least, near.distances[i]);
     assert_ge(least, 0.002);

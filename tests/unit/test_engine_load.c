@@ -130,7 +130,8 @@ static void cancelled_parts_stay_to_be_seen(void **state)
     assert_int_equal(count_ready(&s), 1);
     assert_int_equal(told, 1);
     assert_ok(flr_engine_get_part(s.engine, flr_engine_part_id(s.engine, 0), &part, &error), error);
-    assert_true(part.ready && part.kind == FLR_PART_STATIC);
+    assert_true(part.ready);
+    assert_eq(part.kind, FLR_PART_STATIC);
     assert_int_equal(
         flr_engine_grab(s.engine, flr_hand(0), flr_engine_part_id(s.engine, 1), &error), FLR_AGAIN);
     assert_non_null(strstr(error.message, "it has no voxels"));
@@ -251,7 +252,7 @@ static void kinds_change(void **state)
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     flr_test_engine_pass(&s, 300);
     double z = flr_test_engine_part(&s, s.block).T_world_part.p.z;
-    assert_true(z > 0.045);
+    assert_gt(z, 0.045);
     assert_ok(flr_engine_set_kind(s.engine, s.block, FLR_PART_STATIC, &error), error);
     flr_test_engine_settle(&s);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);

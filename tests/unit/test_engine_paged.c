@@ -153,7 +153,8 @@ static void a_stall_pauses(void **state)
         if (waiting > 60) assert_eq(flr_vec3_length(s->hands[0].wrench.force), 0);
     }
     const flr_engine_state *s = flr_engine_view(r.engine);
-    assert_true(s->paused && s->waiting);
+    assert_true(s->paused);
+    assert_true(s->waiting);
     assert_ge(s->waits.longest, 2.0);
     assert_le(s->waits.longest, 2.05);
     serve(&r, 2);
@@ -165,7 +166,8 @@ static void a_stall_pauses(void **state)
     for (int k = 0; k < 600; k++) push(&r, FRAMES, FRAMES), serve(&r, 2);
     assert_non_null(strstr(r.said, "the voxels are there now"));
     s = flr_engine_view(r.engine);
-    assert_true(s->paused && !s->waiting);
+    assert_true(s->paused);
+    assert_false(s->waiting);
     flr_pose still = tool_of(s);
     assert_memory_equal(&there.p, &still.p, sizeof there.p);
     assert_ok(flr_engine_pause(r.engine, false, &error), error);
@@ -191,7 +193,7 @@ static void a_free_run_is_patient(void **state)
         push(&r, i < FRAMES ? i : FRAMES, FRAMES), serve(&r, 1);
         waiting += flr_engine_view(r.engine)->waiting;
     }
-    assert_true(waiting > 4000);
+    assert_gt(waiting, 4000);
     assert_false(flr_engine_view(r.engine)->paused);
     flr_sim_advance(r.sim, 2100 * FLR_SIM_MS);
     for (int i = 0; i < 5; i++) push(&r, FRAMES, FRAMES), serve(&r, 1);
@@ -300,7 +302,7 @@ static const char *said_at(double height)
     for (int i = 0; i < 20; i++)
         flr_sim_advance(r.sim, 10 * FLR_SIM_MS), flr_engine_run(r.engine, 1), serve(&r, 3);
     bool there = flr_engine_overlap(r.engine, &part, said);
-    assert_true(flr_engine_view(r.engine)->paging.slots > 0);
+    assert_gt(flr_engine_view(r.engine)->paging.slots, 0);
     if (there) assert_int_equal(part.index, 1);
     free_rig(&r);
     return there ? said : NULL;
@@ -315,7 +317,7 @@ static void what_stands_inside_is_told(void **state)
     assert_non_null(said);
     assert_non_null(strstr(said, "tool stands up to "));
     assert_non_null(strstr(said, " deep in plate"));
-    assert_true(strtod(strstr(said, "up to ") + 6, NULL) > 40); /* mm; 50 from the nearest side */
+    assert_gt(strtod(strstr(said, "up to ") + 6, NULL), 40); /* mm; 50 from the nearest side */
     /* a part that only just reaches into it, so that the directory does not know */
     said = said_at(120);
     assert_non_null(said);

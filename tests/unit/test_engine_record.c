@@ -57,7 +57,8 @@ static void numbers_are_those_of_the_names(void **state)
     assert_int_equal(flr_recording_open(s.env, info.path, &recording, &error), FLR_OK);
     if (flr_setup_read(recording, info.path, &setup, &error) != FLR_OK)
         fail_msg("%s", error.message);
-    assert_true(setup.live && setup.rate == 1000);
+    assert_true(setup.live);
+    assert_eq(setup.rate, 1000);
     assert_string_equal(setup.part, "ball");
     assert_string_equal(flr_recording_text(recording, "parts.0.name"), "plate");
     assert_string_equal(flr_recording_text(recording, "parts.1.name"), "ball");
@@ -128,7 +129,8 @@ static void another_scene_ends_it(void **state)
     assert_int_equal(flr_engine_load(s.engine, "/plans/plan.json", &job, NULL), FLR_OK);
     flr_test_engine_settle(&s);
     assert_true(flr_engine_recording_at(s.engine, recording, &info));
-    assert_true(info.finished && info.frames >= 100);
+    assert_true(info.finished);
+    assert_ge(info.frames, 100);
     assert_false(flr_engine_view(s.engine)->recording);
     flr_test_engine_free(&s);
 }
@@ -149,16 +151,19 @@ static void found_ones_have_a_length(void **state)
     def.recordings = "/tapes";
     /* to another it looks as if its writer had died: what is on the disk counts, a quarter of a second at a time */
     assert_int_equal(flr_engine_create(&def, &second, &error), FLR_OK);
-    assert_true(flr_engine_recording_at(second, 0, &found) && found.finished);
+    assert_true(flr_engine_recording_at(second, 0, &found));
+    assert_true(found.finished);
     assert_eq(found.frames, 0);
     assert_ge(found.seconds, 0.25);
     assert_lt(found.seconds, 0.31);
     flr_engine_destroy(second);
     assert_int_equal(flr_engine_record_stop(s.engine, NULL), FLR_OK);
     flr_test_engine_settle(&s);
-    assert_true(flr_engine_recording_at(s.engine, recording, &made) && made.finished);
+    assert_true(flr_engine_recording_at(s.engine, recording, &made));
+    assert_true(made.finished);
     assert_int_equal(flr_engine_create(&def, &second, &error), FLR_OK);
-    assert_true(flr_engine_recording_at(second, 0, &found) && found.finished);
+    assert_true(flr_engine_recording_at(second, 0, &found));
+    assert_true(found.finished);
     assert_int_equal(found.frames, made.frames);
     assert_ge(found.frames, 300);
     assert_lt(fabs(found.seconds - made.seconds), 1e-6);

@@ -28,7 +28,8 @@ static void make(flr_test_engine *s)
     flr_test_engine_move(s, 0, (flr_vec3){0, 0, 0.03}, 0, 100);
     assert_int_equal(flr_engine_record_start(s->engine, "x", NULL, NULL), FLR_OK);
     flr_test_engine_pass(s, 800); /* what stays is one, too */
-    assert_true(flr_engine_view(s->engine)->merged && flr_engine_view(s->engine)->recording);
+    assert_true(flr_engine_view(s->engine)->merged);
+    assert_true(flr_engine_view(s->engine)->recording);
 }
 
 static void frames_are_quiet(void **state)

@@ -23,7 +23,8 @@ static void everything_at_once(void **state)
     flr_test_engine s;
     flr_engine_event event;
     flr_test_engine_make(&s, false, NULL);
-    assert_true(flr_engine_is_running(s.engine));
+    flr_error error;
+    assert_int_equal(flr_engine_start(s.engine, &error), FLR_BAD_ARGUMENT); /* it runs */
     flr_engine_want_near(s.engine, true, true);
     flr_test_engine_move(&s, 0, at_block, 0, 200);
     flr_test_engine_move(&s, 0, at_block, 1, 50);
@@ -50,11 +51,14 @@ static void everything_at_once(void **state)
         }
     }
     flr_test_engine_settle(&s);
-    assert_true(gone && answered);
+    assert_true(gone);
+    assert_true(answered);
     assert_part_equal(flr_engine_view(s.engine)->hands[0].held, s.block);
     flr_engine_health health;
     flr_engine_get_health(s.engine, &health);
-    assert_true(health.loop.frames > 100 && health.sentence[0] && health.memory > 0);
+    assert_gt(health.loop.frames, 100);
+    assert_true(health.sentence[0]);
+    assert_gt(health.memory, 0);
     flr_test_engine_free(&s);
 }
 
@@ -112,7 +116,7 @@ static void devices_change_places(void **state)
     flr_test_engine_pass(&s, 200);
     assert_true(flr_engine_device_at(s.engine, number, &info));
     assert_int_equal(info.hand.index, 0);
-    assert_true(atomic_load(&probe.reads) > 10);
+    assert_gt(atomic_load(&probe.reads), 10);
     const flr_engine_state *now = flr_engine_view(s.engine);
     assert_part_equal(now->hands[0].touched, s.block);
     assert_true(now->hands[0].bits & FLR_WIRE_HAND_FORCE);
@@ -159,7 +163,9 @@ static void keeps_camera_and_tools(flr_test_engine *s, const char *folder)
         assert_int_equal(flr_engine_load(s->engine, path, &job, NULL), FLR_OK);
         flr_test_engine_settle(s);
         flr_engine_get_scene(s->engine, &scene);
-        assert_true(scene.camera.given && scene.camera.eye.y == 2 && scene.camera.target.z == 1);
+        assert_true(scene.camera.given);
+        assert_eq(scene.camera.eye.y, 2);
+        assert_eq(scene.camera.target.z, 1);
         const flr_engine_state *now = flr_engine_view(s->engine);
         for (int k = 0; k < 3000 && now->proxy_count < scene.hands; k++) {
             flr_test_engine_pass(s, 10);
@@ -237,7 +243,9 @@ static void it_records_and_loads(void **state)
         assert_true(flr_engine_recording_at(s.engine, recording, &info));
         if (info.finished) break;
     }
-    assert_true(info.finished && info.frames > 20 && info.bytes > 0);
+    assert_true(info.finished);
+    assert_gt(info.frames, 20);
+    assert_gt(info.bytes, 0);
     // the scene as a file, and back
     snprintf(path, sizeof path, "%s/scene.json", folder);
     assert_int_equal(flr_engine_save(s.engine, path, &job, &error), FLR_OK);

@@ -710,7 +710,8 @@ static void other_bus_errors_are_passed_on(void **state)
     }
     int how = 0;
     assert_int_equal(waitpid(child, &how, 0), child);
-    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGBUS);
+    assert_true(WIFSIGNALED(how));
+    assert_eq(WTERMSIG(how), SIGBUS);
 }
 
 int main(void)

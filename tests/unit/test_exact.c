@@ -102,7 +102,8 @@ static void check_point(const exact_case *c, flr_vec3 p)
     double expected = plain_query(c->mesh, c->T, p);
     double slack = 1e-9 * c->voxel + 1e-12 * expected;
     flr_exact_result r = flr_exact_distance(c->exact, p, INFINITY, 0);
-    assert_true(r.found && r.complete);
+    assert_true(r.found);
+    assert_true(r.complete);
     if (fabs(fabs(r.distance) - expected) > slack)
         fail_msg("at %.17g %.17g %.17g: %.17g, by all triangles %.17g", p.x, p.y, p.z, r.distance,
                  expected);
@@ -114,7 +115,9 @@ static void check_point(const exact_case *c, flr_vec3 p)
     flr_exact_result near = flr_exact_distance(c->exact, p, expected * 0.999 - slack, 0);
     assert_false(near.found);
     flr_exact_result far = flr_exact_distance(c->exact, p, expected * 1.001 + slack, 0);
-    assert_true(far.found && far.distance == r.distance && far.triangle == r.triangle);
+    assert_true(far.found);
+    assert_eq(far.distance, r.distance);
+    assert_eq(far.triangle, r.triangle);
     /* with few tests the bounds hold */
     flr_exact_result few = flr_exact_distance(c->exact, p, INFINITY, 3);
     assert_le(few.tests, 3);
@@ -246,15 +249,21 @@ static void odd_points_find_nothing(void **state)
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int i = 0; i < 3; i++) {
         flr_exact_result r = flr_exact_distance(c.exact, flr_vec3_make(0, bad[i], 0), INFINITY, 0);
-        assert_true(!r.found && r.triangle == FLR_NONE && r.least == 0);
+        assert_false(r.found);
+        assert_eq(r.triangle, FLR_NONE);
+        assert_eq(r.least, 0);
     }
     flr_exact_result none = flr_exact_distance(c.exact, flr_vec3_make(1, 0, 0), 0.5, 0);
-    assert_true(!none.found && none.complete && none.least == 0.5 && isinf(none.distance));
+    assert_false(none.found);
+    assert_true(none.complete);
+    assert_eq(none.least, 0.5);
+    assert_true(isinf(none.distance));
     assert_false(flr_exact_distance(c.exact, flr_vec3_zero(), NAN, 0).found);
     assert_false(flr_exact_distance(c.exact, flr_vec3_zero(), -1, 0).found);
     /* far beyond all grids */
     flr_exact_result far = flr_exact_distance(c.exact, flr_vec3_make(1e30, 0, 0), INFINITY, 0);
-    assert_true(far.found && fabs(far.distance / 1e30 - 1) < 1e-9);
+    assert_true(far.found);
+    assert_lt(fabs(far.distance / 1e30 - 1), 1e-9);
     end(&c);
     flr_test_shape_free(&shape);
 }

@@ -78,7 +78,8 @@ static void assert_same(const flr_gauge_result *a, const flr_gauge_result *b)
     assert_eq(a->b.triangle, b->b.triangle);
     assert_eq(a->a.kind, b->a.kind);
     assert_eq(a->b.kind, b->b.kind);
-    assert_true(flr_vec3_equal(a->a.point, b->a.point) && flr_vec3_equal(a->b.point, b->b.point));
+    assert_true(flr_vec3_equal(a->a.point, b->a.point));
+    assert_true(flr_vec3_equal(a->b.point, b->b.point));
 }
 
 /* Limits, tolerances and witnesses agree with the distance. */
@@ -99,7 +100,8 @@ static void check_variants(const pair *p, flr_pose A, flr_pose B, const flr_gaug
     assert_same(r, &other);
     params.max_distance = 0.999 * d;
     flr_gauge_distance(p->parts[0], p->parts[1], A, B, &params, NULL, &other);
-    assert_true(other.found == (d == 0) && other.complete);
+    assert_eq(other.found, (d == 0));
+    assert_true(other.complete);
     assert_true(d == 0 || (other.lower == params.max_distance && isinf(other.upper) &&
                            other.a.triangle == FLR_NONE));
 
@@ -120,7 +122,9 @@ static void check_variants(const pair *p, flr_pose A, flr_pose B, const flr_gaug
         if (other.complete) assert_same(r, &other);
         flr_gauge_witness far = {0, 0};
         flr_gauge_distance(p->parts[0], p->parts[1], A, B, &params, &far, &other);
-        assert_true(other.found && other.lower <= d && other.upper >= d);
+        assert_true(other.found);
+        assert_le(other.lower, d);
+        assert_ge(other.upper, d);
     }
 }
 
@@ -130,7 +134,9 @@ static void check_pose(const pair *p, flr_pose A, flr_pose B, flr_gauge_witness 
     const double slack = 1e-13 * (1 + flr_vec3_length(A.p) + flr_vec3_length(B.p));
     flr_gauge_result r;
     flr_gauge_distance(p->parts[0], p->parts[1], A, B, NULL, NULL, &r);
-    assert_true(r.found && r.complete && r.lower == r.upper);
+    assert_true(r.found);
+    assert_true(r.complete);
+    assert_eq(r.lower, r.upper);
     if (r.upper != expected) fail_msg("%.17g, by all pairs %.17g", r.upper, expected);
     assert_eq(r.meet, (expected == 0));
     assert_le(fabs(flr_vec3_distance(r.a.point, r.b.point) - expected), slack);
@@ -216,7 +222,8 @@ static void one_place_has_an_end(void **state)
     A.p.z = 2;
     flr_gauge_result r;
     flr_gauge_distance(p.parts[0], p.parts[1], A, flr_pose_identity(), NULL, NULL, &r);
-    assert_true(r.found && fabs(r.upper - 1.5) < 1e-15);
+    assert_true(r.found);
+    assert_lt(fabs(r.upper - 1.5), 1e-15);
     end(&p);
     flr_test_shape_free(&a);
     flr_test_shape_free(&b);
@@ -248,10 +255,12 @@ static void known_features(void **state)
     A = flr_pose_identity();
     A.p.x = 3.5;
     flr_gauge_distance(p.parts[0], p.parts[1], A, flr_pose_identity(), NULL, NULL, &r);
-    assert_true(r.upper == 0.5 && !r.meet);
+    assert_eq(r.upper, 0.5);
+    assert_false(r.meet);
     A.p.x = 3;
     flr_gauge_distance(p.parts[0], p.parts[1], A, flr_pose_identity(), NULL, NULL, &r);
-    assert_true(r.upper == 0 && r.meet);
+    assert_eq(r.upper, 0);
+    assert_true(r.meet);
     end(&p);
     flr_test_shape_free(&a);
     flr_test_shape_free(&b);
@@ -268,7 +277,9 @@ static void nonsense_finds_nothing(void **state)
     long_one.q.w = 2;
     flr_gauge_result r;
     flr_gauge_distance(p.parts[0], p.parts[1], bad, good, NULL, NULL, &r);
-    assert_true(!r.found && isinf(r.upper) && !r.meet);
+    assert_false(r.found);
+    assert_true(isinf(r.upper));
+    assert_false(r.meet);
     flr_gauge_distance(p.parts[0], p.parts[1], good, long_one, NULL, NULL, &r);
     assert_false(r.found);
     flr_gauge_params params = flr_default_gauge_params();
@@ -280,14 +291,17 @@ static void nonsense_finds_nothing(void **state)
     /* a thousand kilometres away, and beyond all numbers */
     flr_pose far = flr_pose_make(flr_vec3_make(1e9, 0, 0), flr_quat_identity());
     flr_gauge_distance(p.parts[0], p.parts[1], far, good, NULL, NULL, &r);
-    assert_true(r.found && fabs(r.upper - (1e9 - 1)) < 1e-6);
+    assert_true(r.found);
+    assert_lt(fabs(r.upper - (1e9 - 1)), 1e-6);
     assert_lt(r.work, 2000);
     far.p.x = 1e300;
     flr_gauge_distance(p.parts[0], p.parts[1], far, good, NULL, NULL, &r);
     assert_false(r.found);
     flr_gauge_witness wild = {4000000000u, 7};
     flr_gauge_distance(p.parts[0], p.parts[1], good, good, NULL, &wild, &r);
-    assert_true(r.found && r.meet && wild.a != 4000000000u);
+    assert_true(r.found);
+    assert_true(r.meet);
+    assert_ne(wild.a, 4000000000u);
     end(&p);
     flr_test_shape_free(&a);
 }

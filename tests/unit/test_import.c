@@ -106,7 +106,8 @@ static void good(void **state)
 
     assert_int_equal(report.format, FLR_FORMAT_FOREIGN);
     assert_int_equal(report.bytes, 10);
-    assert_true(report.unit == 0.001 && report.unit_from_file);
+    assert_eq(report.unit, 0.001);
+    assert_true(report.unit_from_file);
     assert_int_equal(report.triangles_in_file, 5);
     assert_int_equal(report.vertices_in_file, 6);
     assert_int_equal(report.polygons_split, 1);

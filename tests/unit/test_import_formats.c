@@ -161,7 +161,8 @@ static void gltf(void **state)
     for (int i = 0; i < 2; ++i) {
         flr_mesh_report report;
         flr_mesh *mesh = read_mesh(files[i], &report);
-        assert_true(report.unit == 1 && report.unit_from_file);
+        assert_eq(report.unit, 1);
+        assert_true(report.unit_from_file);
         assert_int_equal(mesh->group_count, 2);
         assert_string_equal(flr_mesh_group_name(mesh, 0), "lid");
         assert_string_equal(flr_mesh_group_name(mesh, 1), "mirrored");
@@ -329,7 +330,8 @@ static void iges(void **state)
     need_helper();
     flr_mesh_report report;
     flr_mesh *mesh = read_mesh(cad("block.iges"), &report);
-    assert_true(report.unit == 0.001 && report.unit_from_file);
+    assert_eq(report.unit, 0.001);
+    assert_true(report.unit_from_file);
     assert_bounds(mesh, 0, 0, 0, 0.01, 0.02, 0.03);
     assert_near(group_volume(mesh, 0), 6e-6, 1e-12);
     flr_mesh_destroy(mesh);
@@ -341,7 +343,8 @@ static void brep(void **state)
     need_helper();
     flr_mesh_report report;
     flr_mesh *mesh = read_mesh(cad("mirrored.brep"), &report);
-    assert_true(report.unit == 0.001 && !report.unit_from_file);
+    assert_eq(report.unit, 0.001);
+    assert_false(report.unit_from_file);
     assert_int_equal(mesh->group_count, 2);
     // the mirrored part is not inside out
     assert_near(group_volume(mesh, 0), 6e-6, 1e-12);

@@ -286,16 +286,27 @@ static void test_closed(void **state)
 
 /* ---- refinement and trouble ---- */
 
+static double area_of(const flr_kit *kit)
+{
+    double area = 0;
+    for (size_t i = 0; i < kit->triangle_count; i++) {
+        const uint32_t *v = kit->triangles[i].v;
+        flr_vec3 a = kit->vertices[v[0]], side = flr_vec3_sub(kit->vertices[v[1]], a);
+        area += flr_vec3_length(flr_vec3_cross(side, flr_vec3_sub(kit->vertices[v[2]], a)));
+    }
+    return area / 2;
+}
+
 static void test_refine(void **state)
 {
     (void)state;
     for (size_t wanted = 700; wanted < 20000; wanted = wanted * 5 / 3) {
         flr_kit kit = flr_kit_begin(1);
         flr_kit_plate(&kit, flr_kit_at(0, 0, 0), 1, 0.6, 0.01, 0.05, 3, 1, 0.05);
-        double area = flr_kit_area(&kit);
+        double area = area_of(&kit);
         flr_kit_refine_to(&kit, wanted);
         assert_int_equal(kit.triangle_count, wanted & ~(size_t)1);
-        assert_near(flr_kit_area(&kit), area, 1e-12);
+        assert_near(area_of(&kit), area, 1e-12);
         flr_mesh *mesh = finished(&kit);
         assert_int_equal(flr_test_assert_closed(mesh), 1);
         flr_mesh_destroy(mesh);

@@ -117,10 +117,13 @@ static void test_lies(void **state)
                                        .held_us = (uint32_t)flr_test_random_u64(&random)};
         if (flr_test_random_below(&random, 2)) times.echo_ns = now - 1;
         double rtt = flr_link_timing_came(&pulse, now, flr_test_random_u64(&random), &times, 10);
-        assert_true(rtt >= 0 && isfinite(rtt));
+        assert_ge(rtt, 0);
+        assert_true(isfinite(rtt));
         flr_link_timing_sent(&pulse, now, 10);
         flr_link_timing_tick(&pulse, now);
-        assert_true(isfinite(pulse.rtt) && pulse.rtt >= 0 && pulse.jitter >= 0);
+        assert_true(isfinite(pulse.rtt));
+        assert_ge(pulse.rtt, 0);
+        assert_ge(pulse.jitter, 0);
         assert_ge(pulse.loss_in, 0);
         assert_le(pulse.loss_in, 1);
         assert_gt(flr_link_timing_wrong(&pulse, now), 0);

@@ -45,7 +45,8 @@ static void test_box(void **state)
     flr_vec3 size = {1, 2, 3};
     flr_test_shape_box(&shape, size, 3);
     flr_mass mass = mass_of(&shape, 5);
-    assert_true(mass.closed && !mass.inverted);
+    assert_true(mass.closed);
+    assert_false(mass.inverted);
     assert_int_equal(mass.solid_count, 1);
     assert_int_equal(mass.sheet_count + mass.cavity_count + mass.turned_count, 0);
     assert_close(mass.area, 22, 1e-14);
@@ -138,7 +139,8 @@ static void test_inverted(void **state)
     flr_test_shape_box(&shape, flr_vec3_make(2, 2, 2), 2);
     flr_test_shape_turn(&shape, 0);
     flr_mass mass = mass_of(&shape, 1);
-    assert_true(mass.inverted && mass.closed);
+    assert_true(mass.inverted);
+    assert_true(mass.closed);
     assert_close(mass.signed_volume, -8, 1e-14);
     assert_inertia_close(mass.inertia, flr_inertia_box(8, flr_vec3_make(2, 2, 2)), 1e-14, 1);
 

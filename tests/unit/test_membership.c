@@ -27,12 +27,14 @@ static void check(const flr_membership *membership)
         for (uint32_t k = 0; k < p->holder_count; k++) {
             const flr_membership_member *m =
                 flr_membership_member_find((flr_membership *)membership, p->holders[k]);
-            assert_true(m && !m->away);
+            assert_true(m);
+            assert_false(m->away);
         }
         for (uint32_t k = 0; k < p->unsettled_count; k++) {
             const flr_membership_member *m =
                 flr_membership_member_find((flr_membership *)membership, p->unsettled[k]);
-            assert_true(m && !m->away);
+            assert_true(m);
+            assert_false(m->away);
         }
     }
 }
@@ -138,7 +140,10 @@ static void test_frozen(void **state)
     flr_membership_release(&membership, 3, 7, other);
     flr_membership_publish(&membership);
     const flr_membership_part *p = flr_membership_part_find(&membership, 7);
-    assert_true(p->frozen == 2 && p->rest && p->number > number && flr_membership_owes(p, 3));
+    assert_eq(p->frozen, 2);
+    assert_true(p->rest);
+    assert_gt(p->number, number);
+    assert_true(flr_membership_owes(p, 3));
     assert_memory_equal(&p->T_world_part, &at, sizeof at);
 }
 
@@ -159,7 +164,9 @@ static void test_move(void **state)
     assert_true(membership.changed);
     flr_membership_publish(&membership);
     p = flr_membership_part_find(&membership, 7);
-    assert_true(p->rest && p->number > number && p->unsettled_count == 3);
+    assert_true(p->rest);
+    assert_gt(p->number, number);
+    assert_eq(p->unsettled_count, 3);
     assert_eq(p->T_world_part.p.y, 2);
     // by an old number, or when somebody holds it: nothing
     flr_membership_move(&membership, 7, number, at);
@@ -178,7 +185,8 @@ static void test_epochs(void **state)
     assert_gt(flr_epoch_compare(c, a), 0);
     assert_lt(flr_epoch_compare(a, c), 0);
     // of two with one count the older leader is believed
-    assert_true(flr_epoch_compare(a, b) > 0 && flr_epoch_compare(b, a) < 0);
+    assert_gt(flr_epoch_compare(a, b), 0);
+    assert_lt(flr_epoch_compare(b, a), 0);
     assert_int_equal(flr_epoch_compare(b, b), 0);
 }
 

@@ -35,7 +35,8 @@ static void print(text *to, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    assert_true(length >= 0 && (size_t)length < sizeof line);
+    assert_ge(length, 0);
+    assert_lt((size_t)length, sizeof line);
     put(to, line, (size_t)length);
 }
 
@@ -153,7 +154,7 @@ static void what_is_right_is_read(void **state)
             print(&file, "f");
             for (unsigned i = 0; i < n; i++) print(&file, " %u", i + 1);
             // as many corners in the same place as make no fan and no ear are cut anyway
-            assert_true(check("a.obj", &file, "an outline") != FLR_TOO_LARGE);
+            assert_ne(check("a.obj", &file, "an outline"), FLR_TOO_LARGE);
             free(file.bytes);
         }
         // every vertex once, in one face and in triangles of their own

@@ -161,7 +161,8 @@ static void many_blocks(void **state)
     size_t count = 2 * FLR_STREAM_MAX_CHUNK + 3;
     in.vertices = calloc(count, sizeof *in.vertices);
     in.triangles = calloc(count, sizeof *in.triangles);
-    assert_true(in.vertices && in.triangles);
+    assert_true(in.vertices);
+    assert_true(in.triangles);
     for (size_t i = 0; i < count; ++i) {
         in.vertices[i].x = (double)i;
         in.triangles[i].v[1] = (uint32_t)(count - 1 - i);
@@ -511,7 +512,10 @@ static void memory_follows_what_arrives(void **state)
     in.groups = calloc(GROUPS, sizeof *in.groups);
     in.vertices = calloc(VERTICES, sizeof *in.vertices);
     in.triangles = calloc(VERTICES, sizeof *in.triangles);
-    assert_true(in.names && in.groups && in.vertices && in.triangles);
+    assert_true(in.names);
+    assert_true(in.groups);
+    assert_true(in.vertices);
+    assert_true(in.triangles);
     for (uint32_t i = 0; i < GROUPS; i++)
         in.groups[i] = (flr_mesh_group){0, i * 10, 10, {{0, 0, 0}, {1, 0, 0, 0}}};
     bytes b = write_content(&in);

@@ -375,11 +375,13 @@ static void contact_does_not_hold(void **state)
     assert_eq(check(&s, shell, still(), &params).fraction, 1);
     shell.to = at(0, 0, touching - 0.05);
     flr_motion_check_result r = check(&s, shell, still(), &params);
-    assert_true(r.stopped && r.fraction * 0.05 < 1.5 * voxel);
+    assert_true(r.stopped);
+    assert_lt(r.fraction * 0.05, 1.5 * voxel);
     /* with half a voxel unchecked it gets on by at least that */
     params.unchecked = 0.5;
     r = check(&s, shell, still(), &params);
-    assert_true(r.stopped && r.fraction * r.travel >= 0.4999 * voxel);
+    assert_true(r.stopped);
+    assert_ge(r.fraction * r.travel, 0.4999 * voxel);
     /* from wholly inside there is nothing deeper: it may leave */
     params.unchecked = 0;
     end(&s);
@@ -480,7 +482,9 @@ static void slow_motion_costs_nothing(void **state)
     flr_motion_check_params params = flr_default_motion_check_params();
     flr_pose_span shell = {at(0, 0, 0.0155), at(0, 0.0001, 0.0151)};
     flr_motion_check_result r = check(&s, shell, still(), &params);
-    assert_true(r.fraction == 1 && r.lookups == 0 && !r.stopped);
+    assert_eq(r.fraction, 1);
+    assert_eq(r.lookups, 0);
+    assert_false(r.stopped);
     assert_lt(fabs(r.travel - hypot(0.0001, 0.0004)), 1e-9);
     /* far away one look is enough, however fast */
     shell = (flr_pose_span){at(0, 0, 10), at(4, 0, 10)};
@@ -511,11 +515,16 @@ static void questions_that_make_no_sense(void **state)
     /* a way of a billion voxels and more is not marched: what is unchecked anyway remains */
     flr_pose_span far = {at(0, 0, 0.03), at(0, 0, -2e6)};
     flr_motion_check_result r = check(&s, far, still(), &params);
-    assert_true(r.exhausted && !r.stopped && r.fraction > 0 && r.fraction < 1e-6);
+    assert_true(r.exhausted);
+    assert_false(r.stopped);
+    assert_gt(r.fraction, 0);
+    assert_lt(r.fraction, 1e-6);
     /* the same where the budget ends */
     params.budget = 20;
     r = check(&s, through, still(), &params);
-    assert_true(r.exhausted && r.lookups <= 21 && r.fraction * r.travel < 0.51 * voxel);
+    assert_true(r.exhausted);
+    assert_le(r.lookups, 21);
+    assert_lt(r.fraction * r.travel, 0.51 * voxel);
     params.budget = 0;
     params.unchecked = NAN;
     assert_true(check(&s, through, still(), &params).stopped);

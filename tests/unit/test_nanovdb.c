@@ -140,9 +140,10 @@ static void its_own_reader_agrees(void **state)
                     mark >= FLR_MARK_SURFACE, info.origin.y + (at[1] + 0.5) * info.voxel);
         }
         fclose(file);
-        assert_true(asprintf(&command, "'%s' '%s' '%s' %llu", reader, path, list,
-                             (unsigned long long)(info.stats.surface_voxels +
-                                                  info.stats.field_voxels)) > 0);
+        assert_gt(
+            asprintf(&command, "'%s' '%s' '%s' %llu", reader, path, list,
+                     (unsigned long long)(info.stats.surface_voxels + info.stats.field_voxels)),
+            0);
         int status = system(command);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);
@@ -152,7 +153,7 @@ static void its_own_reader_agrees(void **state)
     }
     /* and a sphere that it made itself, in Euclidean distances */
     char *other = file_in(folder, "sphere.nvdb");
-    assert_true(asprintf(&command, "'%s' --sphere '%s' 0.02 0.0005", reader, other) > 0);
+    assert_gt(asprintf(&command, "'%s' --sphere '%s' 0.02 0.0005", reader, other), 0);
     assert_int_equal(system(command), 0);
     free(command);
     flr_voxmap *sphere;

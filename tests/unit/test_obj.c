@@ -126,7 +126,7 @@ static void cut_anywhere(void **state)
 {
     (void)state;
     static const char text[] = "# c\n" CUBE "g a\nf 1/1/1 2/2/2 \\\n3 4\nf -1 -2 -3\nvn 0 0 1\n";
-    assert_true(flr_test_prefixes("a.obj", text, strlen(text)) > 1);
+    assert_gt(flr_test_prefixes("a.obj", text, strlen(text)), 1);
 }
 
 int main(void)

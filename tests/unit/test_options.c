@@ -132,7 +132,10 @@ static void test_forms(void **state)
     good(WORDS("x", "--size=2in", "y"), &v, 2);
     assert_eq(v.size, 0.0508);
     good(WORDS("-s", "1m", "-fqn5", "x"), &v, 1);
-    assert_true(v.size == 1 && v.flag && v.common.quiet && v.number == 5);
+    assert_eq(v.size, 1);
+    assert_true(v.flag);
+    assert_true(v.common.quiet);
+    assert_eq(v.number, 5);
     good(WORDS("-pfile", "x", "--colour", "green"), &v, 1);
     assert_string_equal(v.path, "file");
     assert_int_equal(v.choice, 1);
@@ -312,7 +315,8 @@ static void test_table(void **state)
         assert_ge((*c)->values_size, sizeof(flr_common));
         assert_le((*c)->values_size, FLR_VALUES_MAX);
         assert_lt(strlen((*c)->summary), 66);
-        assert_true((*c)->examples && (*c)->examples->line);
+        assert_true((*c)->examples);
+        assert_true((*c)->examples->line);
         assert_true((*c)->min_arguments == 0 || (*c)->argument_missing);
         assert_eq(((*c)->argument == FLR_ARGUMENT_WORD), ((*c)->words != NULL));
         for (const flr_option *o = (*c)->options; o && o->name; o++) {

@@ -84,7 +84,9 @@ static void lookups_are_those_of_the_flat_table(void **state)
         stored += !(hyper & FLR_UNIFORM);
         if (hyper & FLR_UNIFORM) uniform[(hyper & 255) == FLR_MARK_INTERIOR]++;
     }
-    assert_true(stored && uniform[0] && uniform[1]);
+    assert_true(stored);
+    assert_true(uniform[0]);
+    assert_true(uniform[1]);
     for (int i = 0; i < 60000; i++) {
         const flr_flat_field *a = &whole->fields[i % 3], *b = &paged->fields[i % 3];
         int32_t at[3];

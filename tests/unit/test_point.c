@@ -327,7 +327,8 @@ static void is_taken_along(void **state)
         assert_false(p->pinched);
     }
     const flr_world_point *p = flr_world_proxy(s->world, 0);
-    assert_true(p->touching && p->part == 0);
+    assert_true(p->touching);
+    assert_eq(p->part, 0);
     assert_gt(p->position.x, 0.06);
     assert_gt(flr_world_wrench(s->world, 0).force.x, 0.1);
     unmake(s);

@@ -111,7 +111,8 @@ static void test_round_trip(void **state)
             // anywhere in memory, with no byte of room to spare
             uint8_t *copy = malloc(size + 1), *tight = malloc(FLR_PROTOCOL_CAPACITY(size) + 1);
             int shift = turn % 2;
-            assert_true(copy && tight);
+            assert_true(copy);
+            assert_true(tight);
             memcpy(copy + shift, frame, size);
             assert_ok(flr_protocol_decode(copy + shift, size, side_of(&types[i]), tight + shift,
                                           FLR_PROTOCOL_CAPACITY(size), &decoded, &error),
@@ -161,7 +162,10 @@ static void test_largest(void **state)
     float *vertices = calloc(196608, sizeof *vertices);
     uint32_t *indices = calloc(196608, sizeof *indices);
     uint8_t *large = malloc(most), *large_room = malloc(FLR_PROTOCOL_CAPACITY(most));
-    assert_true(vertices && indices && large && large_room);
+    assert_true(vertices);
+    assert_true(indices);
+    assert_true(large);
+    assert_true(large_room);
     flr_message message = {.id = FLR_MSG_UPLOAD_TRIANGLES}, decoded;
     message.as.upload_triangles = (flr_msg_upload_triangles){.vertices = vertices,
                                                              .vertices_count = 196608,

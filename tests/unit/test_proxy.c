@@ -132,7 +132,8 @@ static void never_through(flr_test_shape *shape, flr_vec3 start, bool is_inside,
             touched += result.touching;
             asked += result.queries;
             assert_le(result.queries, FLR_PROXY_QUERIES);
-            assert_true(flr_vec3_is_finite(result.force) && flr_vec3_is_finite(result.position));
+            assert_true(flr_vec3_is_finite(result.force));
+            assert_true(flr_vec3_is_finite(result.position));
             if (!result.touching && result.valid)
                 assert_true(flr_vec3_equal(result.position, hand));
             /* where it has not moved, it was looked at before */
@@ -276,7 +277,8 @@ static void spring_and_sliding(void **state)
     begin(&s, false);
     assert_false(s.r.touching);
     step(&s, 0.3, 0.2, 0.9); /* in by 0.1 */
-    assert_true(s.r.touching && s.r.contact_count == 1);
+    assert_true(s.r.touching);
+    assert_eq(s.r.contact_count, 1);
     near_to(s.r.position, 0.3, 0.2, 1);
     near_to(s.r.normal, 0, 0, 1);
     assert_lt(fabs(s.r.force.z - 100), 1e-3);
@@ -387,7 +389,9 @@ static void nothing_to_touch_and_odd_starts(void **state)
     assert_false(r.valid || proxy.placed);
     for (int i = 0; i < 3; i++) {
         flr_proxy_step(&proxy, model, flr_vec3_make(i, 2, 3), &params, &r);
-        assert_true(r.valid && !r.touching && r.position.x == i);
+        assert_true(r.valid);
+        assert_false(r.touching);
+        assert_eq(r.position.x, i);
     }
     flr_probe_model_destroy(model);
     /* begins exactly on a face, an edge and a corner: is not stuck there */

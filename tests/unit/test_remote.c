@@ -68,14 +68,16 @@ static void jumps(void **state)
     double last = 5;
     for (int i = 3; i <= 300; i++) {
         assert_true(flr_device_read(device, i * 1000000, &sample));
-        assert_true(sample.T_base_grip.p.x >= last && sample.T_base_grip.p.x <= 6 + 1e-12);
+        assert_ge(sample.T_base_grip.p.x, last);
+        assert_le(sample.T_base_grip.p.x, 6 + 1e-12);
         last = sample.T_base_grip.p.x;
     }
     assert_float_equal(last, 6, 1e-6);
     // buttons stay, and it may be the first pose
     assert_true(flr_remote_jump(remote, at(1, 0)));
     assert_true(flr_device_read(device, 301000000, &sample));
-    assert_true(sample.T_base_grip.p.x == 1 && sample.buttons == 2);
+    assert_eq(sample.T_base_grip.p.x, 1);
+    assert_eq(sample.buttons, 2);
     flr_remote_clear(remote);
     assert_false(flr_device_read(device, 302000000, &sample));
     assert_true(flr_remote_jump(remote, at(9, 0)));
@@ -96,7 +98,8 @@ static void at_once(void **state)
     for (int i = 0; i < 5; i++) {
         flr_remote_set(remote, at(i, 0), 0);
         assert_true(flr_device_read(device, i * 1000000, &sample));
-        assert_true(sample.T_base_grip.p.x == i && !sample.has_twist);
+        assert_eq(sample.T_base_grip.p.x, i);
+        assert_false(sample.has_twist);
     }
     flr_device_close(device);
     flr_remote_destroy(remote);

@@ -185,7 +185,9 @@ static void the_same_again(void **state)
         flr_hash hash = record(b, devices[i].driver, devices[i].parameters);
         flr_setup setup;
         flr_hand_log log = read_log(b->path, &setup);
-        assert_true(log.complete && !log.gap && log.count == FRAMES);
+        assert_true(log.complete);
+        assert_false(log.gap);
+        assert_eq(log.count, FRAMES);
         flr_replay_result result = replay(b, &log, &setup);
         assert_true(result.same);
         assert_true(flr_hash_equal(result.run.hash, hash));
@@ -268,7 +270,9 @@ static void stops_when_asked(void **state)
     assert_ok(
         flr_replay_run(flr_env_real(), &b->setup, stage, &log, stop_at_once, NULL, &result, &error),
         error);
-    assert_true(result.run.stopped && result.compared < 1300 && !result.same);
+    assert_true(result.run.stopped);
+    assert_lt(result.compared, 1300);
+    assert_false(result.same);
     flr_stage_destroy(stage);
     flr_hand_log_free(&log);
     flr_test_recorded_free(&r);
@@ -285,8 +289,11 @@ static void what_cannot_be_replayed(void **state)
     const uint64_t numbers[] = {0, 1, 3, 4, 5};
     flr_test_recorded_make(&r, &setup, poses, numbers, 5, 0, 1);
     flr_hand_log log = read_log(r.path, NULL);
-    assert_true(log.gap && log.count == 2 && log.behind == 3);
-    assert_true(log.inputs[0].fresh && !log.inputs[1].fresh);
+    assert_true(log.gap);
+    assert_eq(log.count, 2);
+    assert_eq(log.behind, 3);
+    assert_true(log.inputs[0].fresh);
+    assert_false(log.inputs[1].fresh);
     assert_int_equal(log.hashes[1], 1001);
     flr_hand_log_free(&log);
     flr_test_recorded_free(&r);

@@ -118,7 +118,8 @@ static void bounds_decide_without_meshes(void **state)
         flr_report r = report_of(&recorded, cases[i].clearance, 0, false);
         assert_int_equal(r.verdict, cases[i].verdict);
         assert_eq(r.frames[0].bound, fmin(cases[i].lower, 0.008));
-        assert_true(isnan(r.frames[9].lower) && r.frames[9].bound == 0);
+        assert_true(isnan(r.frames[9].lower));
+        assert_eq(r.frames[9].bound, 0);
         flr_report_free(&r);
         flr_test_recorded_free(&recorded);
     }
@@ -138,7 +139,7 @@ static void the_page_is_whole(void **state)
         assert_non_null(strstr(text, "two &lt;cubes&gt;"));
         assert_null(strstr(text, "two <cubes>"));
         assert_non_null(strstr(text, meshes ? "verdict fail" : "verdict undecided"));
-        assert_true((strstr(text, "data:image/png;base64,iVBORw0KGgo") != NULL) == meshes);
+        assert_eq((strstr(text, "data:image/png;base64,iVBORw0KGgo") != NULL), meshes);
         assert_null(strstr(text, "http"));
         assert_null(strstr(text, "nan"));
         assert_non_null(strstr(text, "</html>"));

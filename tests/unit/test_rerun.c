@@ -16,7 +16,8 @@ static void end(flr_test_engine *s, flr_engine_recording *info)
     assert_int_equal(flr_engine_record_stop(s->engine, NULL), FLR_OK);
     flr_test_engine_settle(s);
     assert_true(flr_engine_recording_at(s->engine, 0, info));
-    assert_true(info->finished && info->lost == 0);
+    assert_true(info->finished);
+    assert_eq(info->lost, 0);
 }
 
 /* Of a file, with the scene that it names. */
@@ -102,7 +103,9 @@ static void everything_comes_out_again(void **state)
     assert_ok(rerun(s.env, info.path, &r, &error), error);
     if (!r.same) fail_msg("differs from frame %llu on", (unsigned long long)r.first);
     assert_int_equal(r.compared, info.frames);
-    assert_true(r.compared > 1500 && r.behind == 0 && !r.why[0]);
+    assert_gt(r.compared, 1500);
+    assert_eq(r.behind, 0);
+    assert_false(r.why[0]);
     flr_test_engine_free(&s);
 }
 
@@ -154,7 +157,9 @@ static void ends_where_parts_come(void **state)
     flr_test_engine_pass(&s, 100);
     end(&s, &info);
     assert_ok(rerun(s.env, info.path, &r, &error), error);
-    assert_true(r.same && r.compared >= 200 && r.behind > 50);
+    assert_true(r.same);
+    assert_ge(r.compared, 200);
+    assert_gt(r.behind, 50);
     assert_int_equal(r.compared + r.behind, info.frames);
     assert_non_null(strstr(r.why, "parts came"));
     flr_test_engine_free(&s);

@@ -579,7 +579,8 @@ static void hands_are_read_and_written(void **state)
     assert_int_equal(flr_scene_copy(&scene, &copy, &error), FLR_OK);
     assert_int_equal(copy->hand_count, 2);
     assert_int_equal(copy->hands[0].tool, FLR_TOOL_POINT);
-    assert_true(copy->hands[0].placed && copy->hands[0].position.z == 3);
+    assert_true(copy->hands[0].placed);
+    assert_eq(copy->hands[0].position.z, 3);
     assert_int_equal(copy->hands[1].tool, FLR_TOOL_GRIP);
     assert_false(copy->hands[1].placed);
     flr_scene_destroy(copy);

@@ -96,8 +96,8 @@ static void memory_follows_the_size(void **state)
             flr_error error;
             uint64_t peak;
             flr_result result = parse(text, size, &peak, &error);
-            assert_true(peak <=
-                        (uint64_t)FLR_SCENE_MEMORY_FACTOR * size + FLR_SCENE_MEMORY_BESIDE + FIXED);
+            assert_le(peak,
+                      (uint64_t)FLR_SCENE_MEMORY_FACTOR * size + FLR_SCENE_MEMORY_BESIDE + FIXED);
             if (!texts[i].refused) assert_int_not_equal(result, FLR_TOO_LARGE);
             if (texts[i].refused && count > 5000) assert_int_equal(result, FLR_TOO_LARGE);
             free(text);

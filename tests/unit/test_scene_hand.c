@@ -75,7 +75,8 @@ static void built_in(void **state)
         double farthest = 0;
         for (int i = 0; i < 4000; i++)
             farthest = fmax(farthest, flr_vec3_distance(at(script, i * 1e-3).p, at(script, 0).p));
-        assert_true(farthest <= 0.1 * sqrt(3) && (kind == 0 || farthest > 0.05));
+        assert_le(farthest, 0.1 * sqrt(3));
+        assert_true((kind == 0 || farthest > 0.05));
         flr_script_destroy(script);
     }
 }

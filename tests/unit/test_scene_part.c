@@ -39,7 +39,8 @@ static flr_mesh *make_mesh(double weld)
     uint32_t vertices = from->vertex_count + 6, triangles = from->triangle_count + 5;
     flr_vec3 *v = calloc(vertices, sizeof *v);
     flr_triangle *t = calloc(triangles, sizeof *t);
-    assert_true(v && t);
+    assert_true(v);
+    assert_true(t);
     v[0] = flr_vec3_make(9, 9, 9); /* nothing uses it */
     memcpy(v + 1, from->vertices, from->vertex_count * sizeof *v);
     for (uint32_t i = 0; i < 5; i++) v[vertices - 1 - i] = v[1 + i];

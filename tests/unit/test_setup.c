@@ -81,10 +81,12 @@ static void comes_back_to_the_bit(void **state)
         assert_eq(a->friction, b->friction);
         assert_eq(a->depth, b->depth);
         assert_eq(a->unchecked, b->unchecked);
-        assert_true(a->step.integrator == b->step.integrator &&
-                    flr_vec3_equal(a->step.gravity, b->step.gravity) &&
-                    a->step.damping == b->step.damping && a->step.braking == b->step.braking &&
-                    a->step.bounded == b->step.bounded && a->step.travel == b->step.travel);
+        assert_eq(a->step.integrator, b->step.integrator);
+        assert_true(flr_vec3_equal(a->step.gravity, b->step.gravity));
+        assert_eq(a->step.damping, b->step.damping);
+        assert_eq(a->step.braking, b->step.braking);
+        assert_eq(a->step.bounded, b->step.bounded);
+        assert_eq(a->step.travel, b->step.travel);
         assert_memory_equal(&a->coupling, &b->coupling, sizeof a->coupling);
         assert_eq(a->passivity.control, b->passivity.control);
         assert_eq(a->passivity.store, b->passivity.store);

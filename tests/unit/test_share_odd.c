@@ -163,7 +163,8 @@ static void test_paused(void **state)
         assert_int_equal(flr_engine_pause(paused->engine, false, NULL), FLR_OK);
         assert_lt(await_agreed(&s), 3);
         assert_true(flr_test_site_pose(paused, 1, &pose));
-        assert_true(fabs(pose.p.y) > 0.05 && !s.ghosted);
+        assert_gt(fabs(pose.p.y), 0.05);
+        assert_false(s.ghosted);
     }
     flr_test_sites_end(&s);
 }
@@ -206,7 +207,8 @@ static void test_replay(void **state)
         flr_test_sites_pass(&s, 0.2);
         drop_all(&s);
         assert_lt(await_agreed(&s), 3);
-        assert_true(flr_test_site_pose(looks, 1, &pose) && pose.p.y < -0.05);
+        assert_true(flr_test_site_pose(looks, 1, &pose));
+        assert_lt(pose.p.y, -0.05);
         flr_test_sites_end(&s);
     }
 }
@@ -235,7 +237,8 @@ static void test_leave_unseen(void **state)
         s.sites[2].to = flr_vec3_make(-0.05, -0.06, 0.1);
         flr_test_sites_pass(&s, 1);
         flr_pose held, pose;
-        assert_true(flr_test_site_pose(&s.sites[2], 1, &held) && held.p.y < -0.05);
+        assert_true(flr_test_site_pose(&s.sites[2], 1, &held));
+        assert_lt(held.p.y, -0.05);
         flr_test_site_stop(&s.sites[2]);
         flr_test_sites_pass(&s, 0.5);
         if (replays)

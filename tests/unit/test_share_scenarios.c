@@ -41,7 +41,8 @@ static void test_hand_over(void **state)
     take(&s.sites[1], 1);
     s.sites[1].to = flr_vec3_make(-0.05, 0.08, 0.1);
     flr_test_sites_pass(&s, 0.2);
-    assert_true(flr_test_site_pose(&s.sites[2], 1, &pose) && pose.p.y > 0.01);
+    assert_true(flr_test_site_pose(&s.sites[2], 1, &pose));
+    assert_gt(pose.p.y, 0.01);
     flr_test_sites_pass(&s, 1.5);
     assert_lt(flr_test_sites_apart(&s, &turn), 2e-4);
     // others see the hand
@@ -51,14 +52,15 @@ static void test_hand_over(void **state)
         assert_true(flr_share_hand_at(s.sites[0].share, at++, &hand));
     } while (hand.member != flr_session_self(flr_share_session(s.sites[1].share)));
     assert_true(flr_is_part(hand.held));
-    assert_true(flr_vec3_distance(hand.T_world_hand.p, s.sites[1].at) < 1e-3);
+    assert_lt(flr_vec3_distance(hand.T_world_hand.p, s.sites[1].at), 1e-3);
     // another takes it, too, and the first lets go
     take(&s.sites[2], 1);
     s.sites[1].press = false;
     flr_test_sites_pass(&s, 0.2);
     s.sites[2].to = flr_vec3_make(0, -0.08, 0.08);
     flr_test_sites_pass(&s, 2);
-    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.y < -0.07);
+    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
+    assert_lt(pose.p.y, -0.07);
     s.sites[2].press = false;
     double released = flr_test_sites_now(&s);
     while (!flr_test_sites_agree(&s) && flr_test_sites_now(&s) < released + 15)
@@ -101,7 +103,8 @@ static void test_source_gone(void **state)
     const flr_share *joins = s.sites[1].share;
     for (int i = 0; i < 1000 && !flr_session_is_in(flr_share_session(s.sites[1].share)); i++)
         flr_test_sites_pass(&s, 0.001);
-    assert_true(flr_session_is_in(flr_share_session(s.sites[1].share)) && !flr_share_ready(joins));
+    assert_true(flr_session_is_in(flr_share_session(s.sites[1].share)));
+    assert_false(flr_share_ready(joins));
     flr_sim_set_group(s.sites[0].env, 1);
     const char *sentence;
     flr_test_sites_pass(&s, 25);
@@ -126,8 +129,8 @@ static void test_part_against_part(void **state)
     flr_test_sites_pass(&s, 3);
     for (int i = 0; i < 2; i++) {
         flr_pose a = flr_pose_identity(), b = a;
-        assert_true(flr_test_site_pose(&s.sites[i], 1, &a) &&
-                    flr_test_site_pose(&s.sites[i], 2, &b));
+        assert_true(flr_test_site_pose(&s.sites[i], 1, &a));
+        assert_true(flr_test_site_pose(&s.sites[i], 2, &b));
         assert_gt(b.p.x - a.p.x, 0.03 - 0.001); /* half of each, but for a fifth of a voxel */
         assert_gt(flr_engine_view(s.sites[i].engine)->contact_count, 0);
     }
@@ -153,7 +156,9 @@ static void test_both_hold(void **state)
     s.sites[0].to.y = 0.05;
     s.sites[1].to.y = 0.09;
     flr_test_sites_pass(&s, 2);
-    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.y > 0.045 && pose.p.y < 0.095);
+    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
+    assert_gt(pose.p.y, 0.045);
+    assert_lt(pose.p.y, 0.095);
     s.sites[0].press = s.sites[1].press = false;
     flr_test_sites_pass(&s, 2);
     if (!flr_test_sites_agree(&s)) flr_test_sites_describe(&s);
@@ -172,16 +177,20 @@ static void test_free_parts(void **state)
     flr_test_sites_open(&s);
     flr_test_sites_pass(&s, 2);
     assert_lt(await_agreed(&s), 2);
-    assert_true(flr_test_site_pose(&s.sites[2], 1, &pose) && pose.p.z < 0.04); /* it has fallen */
+    assert_true(flr_test_site_pose(&s.sites[2], 1, &pose));
+    assert_lt(pose.p.z, 0.04); /* it has fallen */
     // a member who does not lead takes one, and drops it
     take(&s.sites[1], 1);
     s.sites[1].to = flr_vec3_make(-0.02, 0.06, 0.1);
     flr_test_sites_pass(&s, 1.5);
-    assert_true(flr_test_site_pose(&s.sites[2], 1, &pose) && pose.p.z > 0.08);
+    assert_true(flr_test_site_pose(&s.sites[2], 1, &pose));
+    assert_gt(pose.p.z, 0.08);
     s.sites[1].press = false;
     flr_test_sites_pass(&s, 0.5);
     assert_lt(await_agreed(&s), 3);
-    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.z < 0.04 && pose.p.y > 0.04);
+    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
+    assert_lt(pose.p.z, 0.04);
+    assert_gt(pose.p.y, 0.04);
     // nothing is told any more
     uint32_t number = flr_session_membership(flr_share_session(s.sites[0].share))->number;
     flr_test_sites_pass(&s, 3);
@@ -222,7 +231,8 @@ static void test_undo_while_held(void **state)
         }
         s.sites[1].press = false;
         assert_lt(await_agreed(&s), 2);
-        assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) && pose.p.y < -0.05);
+        assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
+        assert_lt(pose.p.y, -0.05);
     }
     flr_test_sites_end(&s);
 }
@@ -350,8 +360,8 @@ static void test_full_roll(void **state)
     }
     assert_lt(await_agreed(&s), 3);
     flr_pose pose;
-    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose) &&
-                flr_vec3_distance(pose.p, moved.p) < 1e-9);
+    assert_true(flr_test_site_pose(&s.sites[0], 1, &pose));
+    assert_lt(flr_vec3_distance(pose.p, moved.p), 1e-9);
     flr_test_sites_end(&s);
 }
 

@@ -201,7 +201,9 @@ static void a_free_layer_makes_a_shell(void **state)
                     expected += flr_voxmap_mark_at(voxmap, FLR_FIELD_SURFACE, x, y, z) == 2 + layer;
         assert_int_equal(shell->total, expected);
         assert_int_equal(shell->layer, layer);
-        assert_true(shell->by_label[0] && shell->by_label[1] && shell->by_label[2]);
+        assert_true(shell->by_label[0]);
+        assert_true(shell->by_label[1]);
+        assert_true(shell->by_label[2]);
         for (uint32_t c = 0; c < shell->chunk_count; c++)
             for (uint32_t k = 0; k < (uint32_t)shell->chunks[c].count[0] +
                                          shell->chunks[c].count[1] + shell->chunks[c].count[2];

@@ -335,7 +335,8 @@ static void optimisations_save_tests_and_change_nothing(void **state)
             params.one_child = i & 1, params.side = i & 2;
             flr_spheres_result result;
             flr_spheres_query(s->spheres, &a, &b, &params, &result);
-            assert_true(result.complete && result.pairs > 100);
+            assert_true(result.complete);
+            assert_gt(result.pairs, 100);
             tests[i] = result.tests;
             keys told = keys_of(s->spheres, result.listed);
             if (i == 0) first = told;
@@ -399,7 +400,8 @@ static void an_early_end_says_how_coarse_it_is(void **state)
     flr_spheres_query(s->spheres, &a, &b, &params, &fine);
     keys voxels = keys_of(s->spheres, fine.listed);
     const double voxel[2] = {0.0005, 0.0007};
-    assert_true(fine.resolution == voxel[1] && fine.complete);
+    assert_eq(fine.resolution, voxel[1]);
+    assert_true(fine.complete);
 
     /* by level */
     params.level = 3;
@@ -412,7 +414,9 @@ static void an_early_end_says_how_coarse_it_is(void **state)
     /* by budget */
     params.level = 0, params.budget = fine.tests / 4;
     flr_spheres_query(s->spheres, &a, &b, &params, &coarse);
-    assert_true(coarse.out_of_budget && !coarse.complete && coarse.tests <= params.budget);
+    assert_true(coarse.out_of_budget);
+    assert_false(coarse.complete);
+    assert_le(coarse.tests, params.budget);
     assert_covers(s->spheres, &coarse, voxel, &voxels);
 
     /* by room, with any number of threads */
@@ -421,7 +425,8 @@ static void an_early_end_says_how_coarse_it_is(void **state)
     for (unsigned threads = 1; threads <= 2; threads++) {
         flr_spheres *small = room_for(fine.pairs / 2, threads);
         flr_spheres_query(small, &a, &b, &params, &results[threads - 1]);
-        assert_true(results[0].out_of_room && !results[0].complete);
+        assert_true(results[0].out_of_room);
+        assert_false(results[0].complete);
         flr_spheres_destroy(small);
     }
     assert_same_result(&results[0], &results[1]);
@@ -479,7 +484,9 @@ static void nonsense_touches_nothing(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         a.T_world_part = wrong[i];
         flr_spheres_query(s->spheres, &a, &b, &params, &result);
-        assert_true(result.pairs == 0 && result.listed == 0 && result.complete);
+        assert_eq(result.pairs, 0);
+        assert_eq(result.listed, 0);
+        assert_true(result.complete);
         flr_spheres_query(s->spheres, &b, &a, &params, &result);
         assert_eq(result.pairs, 0);
     }

@@ -35,11 +35,12 @@ static void ball_in_its_socket(void **state)
     flr_stage *stage;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     uint32_t ball = flr_stage_find(stage, NULL);
-    assert_true(ball < stage->parts.count && flr_stage_moves(stage, ball));
+    assert_lt(ball, stage->parts.count);
+    assert_true(flr_stage_moves(stage, ball));
     assert_int_equal(flr_stage_find(stage, stage->parts.list[ball].name), ball);
     assert_int_equal(flr_stage_find(stage, "nobody"), UINT32_MAX);
     assert_non_null(stage->parts.list[ball].shape->shell);
-    assert_true(stage->voxel == scene->voxel);
+    assert_eq(stage->voxel, scene->voxel);
     /* held where it is, it stays */
     assert_true(flr_world_grab(stage->world, 0, ball));
     flr_world_input in = {.T_world_hand = stage->parts.list[ball].T_start, .fresh = true};
@@ -47,7 +48,7 @@ static void ball_in_its_socket(void **state)
     for (int i = 0; i < 20; i++) flr_world_step(stage->world, &in, &frame);
     flr_vec3 off = flr_vec3_sub(flr_world_body(stage->world, ball)->T_world_part.p,
                                 stage->parts.list[ball].T_start.p);
-    assert_true(flr_vec3_length(off) < 3 * stage->voxel);
+    assert_lt(flr_vec3_length(off), 3 * stage->voxel);
     assert_int_equal(frame.pairs, 1);
     flr_stage_destroy(stage);
     flr_scene_destroy(scene);
@@ -103,8 +104,8 @@ static void axle_has_a_merged(void **state)
     uint32_t still = 0;
     for (uint32_t i = 0; i < stage->parts.count; i++) still += !flr_stage_moves(stage, i);
     assert_int_equal(stage->parts.count, scene->part_count);
-    assert_true((still > 1) == (stage->merged != NULL));
-    assert_true((stage->merged != NULL) == flr_pairs_has_merged(flr_world_pairs(stage->world)));
+    assert_eq((still > 1), (stage->merged != NULL));
+    assert_eq((stage->merged != NULL), flr_pairs_has_merged(flr_world_pairs(stage->world)));
     flr_stage_destroy(stage);
     flr_scene_destroy(scene);
     flr_test_folder_remove(folder);

@@ -310,7 +310,8 @@ static void a_process_that_is_stopped_does_not_stall(void **state)
     nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
     kill(child, SIGCONT);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(WIFEXITED(status));
+    assert_eq(WEXITSTATUS(status), 0);
     close(ready[0]), close(ready[1]);
 }
 

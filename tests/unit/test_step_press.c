@@ -53,7 +53,7 @@ static void a_gap_is_closed_to_its_limit(void **state)
             assert_int_equal(r.faults, 0);
             double gone = -r.motion.shift.z, free = speeds[s] * 1e-3;
             assert_within(gone, fmin(free, gap + limits[l]), 2e-4 * free + 1e-12);
-            assert_true((flr_step_push_at(step, 0) > 0) == (free > gap + limits[l]));
+            assert_eq((flr_step_push_at(step, 0) > 0), (free > gap + limits[l]));
         }
     flr_step_destroy(step);
 }
@@ -91,7 +91,7 @@ static void more_contacts_may_come_later(void **state)
         flr_step_solve(step, &twice);
         assert_int_equal(flr_step_pressed(step), 40);
         double apart = flr_vec3_distance(once.twist.linear, twice.twist.linear);
-        assert_true(apart < (round % 2 ? 2e-3 : 1e-6) * flr_vec3_length(body.twist.linear));
+        assert_lt(apart, (round % 2 ? 2e-3 : 1e-6) * flr_vec3_length(body.twist.linear));
     }
     flr_step_destroy(step);
 }
@@ -158,7 +158,7 @@ static void a_slope_holds_up_to_its_angle(void **state)
     const double angles[] = {0.05, 0.2, 0.5};
     for (int i = 0; i < 3; i++) {
         double friction = tan(angles[i]);
-        assert_true(slide(angles[i], 1.01 * friction) < 2e-5);
+        assert_lt(slide(angles[i], 1.01 * friction), 2e-5);
         /* and beyond it the body runs off by what is left */
         double left = 9.81 * (sin(angles[i]) - 0.9 * friction * cos(angles[i]));
         assert_within(slide(angles[i], 0.9 * friction), 0.3 * left, 0.01 * left);

@@ -46,7 +46,8 @@ static void reads_binary(void **state)
         assert_int_equal(report.triangles_in_file, 200);
         assert_int_equal(report.vertices_in_file, 600);
         assert_int_equal(report.bytes, file.size);
-        assert_true(report.unit == 0.001 && !report.unit_from_file);
+        assert_eq(report.unit, 0.001);
+        assert_false(report.unit_from_file);
         flr_mesh_destroy(mesh);
         free(file.bytes);
     }

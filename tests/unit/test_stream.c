@@ -372,7 +372,9 @@ static void a_failing_disk(void **state)
 static bool stop_later(void *context, double done, const char *stage)
 {
     int *left = context;
-    assert_true(done >= 0 && done <= 1 && stage);
+    assert_ge(done, 0);
+    assert_le(done, 1);
+    assert_true(stage);
     return --*left > 0;
 }
 

@@ -161,12 +161,16 @@ static void comparing_with_what_stands(void **state)
             assert_ge(c.upper, 0.0015);
             assert_lt(c.upper, 0.006);
         } else {
-            assert_true(c.voxels == 0 && isinf(c.upper) && c.lower > 0.003 && c.lower < 0.05);
+            assert_eq(c.voxels, 0);
+            assert_true(isinf(c.upper));
+            assert_gt(c.lower, 0.003);
+            assert_lt(c.lower, 0.05);
         }
         flr_pose wrong = flr_pose_identity();
         wrong.p.x = NAN;
         flr_sweep_compare(swept, wrong, box.voxmap, flr_pose_identity(), &c);
-        assert_true(c.voxels == 0 && isinf(c.lower));
+        assert_eq(c.voxels, 0);
+        assert_true(isinf(c.lower));
         flr_voxmap_destroy(swept);
     }
     flr_test_shape_free(&cube);

@@ -90,7 +90,7 @@ static flr_result parse(const uint8_t *bytes, size_t size, unsigned flags)
     if (result != FLR_OK) {
         assert_null(voxmap);
         assert_null(shell);
-        assert_true(strncmp(error.message, "x: ", 3) == 0);
+        assert_eq(strncmp(error.message, "x: ", 3), 0);
     }
     flr_voxmap_destroy(voxmap);
     flr_shell_destroy(shell);
