@@ -85,7 +85,7 @@ static uint32_t frames_waiting(uint32_t parts)
 static void seconds_of_frames_may_wait(void **state)
 {
     (void)state;
-    assert_int_equal(frames_waiting(1), 16384);
+    assert_int_equal(frames_waiting(1), 8192);
     assert_int_equal(frames_waiting(100), 4096);
     assert_int_equal(frames_waiting(1000), 1024);
 }
