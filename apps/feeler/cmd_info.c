@@ -26,7 +26,7 @@ typedef struct info_values {
 
 /* what was loaded from one file: a mesh, or a scene with the meshes of its parts */
 typedef struct loaded {
-    flr_scene *scene; /* NULL for a mesh */
+    flr_scene *scene;  /* NULL for a mesh */
     flr_mesh **meshes; /* parts with the same mesh share it */
     size_t count;
     size_t *owners; /* … who read it */
