@@ -26,17 +26,34 @@ typedef struct info_values {
 
 /* what was loaded from one file: a mesh, or a scene with the meshes of its parts */
 typedef struct loaded {
-    flr_scene *scene; /* NULL for a mesh */
-    flr_mesh **meshes;
+    flr_scene *scene;  /* NULL for a mesh */
+    flr_mesh **meshes; /* parts with the same mesh share it */
     size_t count;
+    size_t *owners; /* … who read it */
+    size_t owner_count;
     flr_mesh_report report; /* of a mesh */
 } loaded;
 
 static void unload(loaded *file)
 {
-    for (size_t i = 0; i < file->count; i++) flr_mesh_destroy(file->meshes[i]);
+    for (size_t i = 0; i < file->owner_count; i++) flr_mesh_destroy(file->meshes[file->owners[i]]);
+    free(file->owners);
     free(file->meshes);
     flr_scene_destroy(file->scene);
+}
+
+/* The mesh of the next part, read if no part before it has the same. */
+static flr_result load_part(loaded *file, flr_scene_loader *loader, flr_error *error)
+{
+    for (size_t i = 0; i < file->owner_count; i++) {
+        if (!flr_scene_same_mesh(file->scene, file->owners[i], file->count)) continue;
+        file->meshes[file->count] = file->meshes[file->owners[i]];
+        return FLR_OK;
+    }
+    flr_result result = flr_scene_loader_load(loader, file->count, &file->meshes[file->count],
+                                              &file->report, error);
+    if (result == FLR_OK) file->owners[file->owner_count++] = file->count;
+    return result;
 }
 
 static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *options,
@@ -51,16 +68,17 @@ static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *o
     }
     flr_result result = FLR_OK;
     file->meshes = calloc(wanted, sizeof(flr_mesh *));
-    if (!file->meshes) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    file->owners = calloc(wanted, sizeof *file->owners);
+    if (!file->meshes || !file->owners) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
     flr_scene_loader loader = flr_scene_loader_begin(cli->env, file->scene, options);
     while (result == FLR_OK && file->count < wanted) {
         if (file->scene) {
             flr_progress(cli, file->count, wanted, "reading part %s",
                          file->scene->parts[file->count].name);
-            result = flr_scene_loader_load(&loader, file->count, &file->meshes[file->count],
-                                           &file->report, error);
+            result = load_part(file, &loader, error);
         } else {
             result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
+            if (result == FLR_OK) file->owners[file->owner_count++] = 0;
         }
         if (result != FLR_OK) break;
         flr_warn_left_out(cli, file->scene ? file->scene->parts[file->count].file : path,

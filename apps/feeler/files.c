@@ -125,7 +125,7 @@ void flr_catch_stop(void)
 {
     struct sigaction action = {.sa_handler = want_stop}, before;
     sigemptyset(&action.sa_mask);
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         sigaction(signals[i], NULL, &before);
         if (before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);

@@ -95,7 +95,7 @@ bool flr_same_file(const char *a, const char *b);
 void flr_hold_signals(void);
 void flr_release_signals(void);
 
-/* From here on Ctrl-C and SIGTERM ask for an end (unless they were ignored before): work that takes long
+/* From here on Ctrl-C, SIGTERM and the end of the terminal (SIGHUP) ask for an end (unless they were ignored before): work that takes long
  * looks at flr_stop_wanted() now and then and ends in order. A second Ctrl-C ends the process at once while
  * flr_stop_at_once(true) holds; say false while a file may be half written. */
 void flr_catch_stop(void);

@@ -109,7 +109,8 @@ void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double r
                   r->waits.longest * 1e3);
     }
     if (r->lost)
-        flr_warn(cli, "%llu %s did not get into the recording: the disk or the machine was too busy",
+        flr_warn(cli,
+                 "%llu %s did not get into the recording: the disk or the machine was too busy",
                  (unsigned long long)r->lost, flr_noun(r->lost, "frame", "frames"));
     flr_print(cli, "  hash %s\n", flr_hash_print(r->hash, hash));
 }

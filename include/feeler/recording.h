@@ -90,10 +90,11 @@ typedef struct flr_recorder flr_recorder;
 
 /* How to record. Fill with flr_default_recorder_def(). */
 typedef struct flr_recorder_def {
-    const char *path;         /* must not exist yet */
-    uint32_t hands, parts;    /* per frame, at most 64 and 4096 */
-    uint32_t contacts;        /* listed per frame at most, up to 1024; default 16 */
-    uint32_t ring; /* frames that may wait for the disk; 0, the default: 1024 to 16384, as many as fit into 64 MiB */
+    const char *path;      /* must not exist yet */
+    uint32_t hands, parts; /* per frame, at most 64 and 4096 */
+    uint32_t contacts;     /* listed per frame at most, up to 1024; default 16 */
+    uint32_t
+        ring; /* frames that may wait for the disk; 0, the default: 1024 to 8192, as many as fit into 64 MiB */
     const char *const *texts; /* key, value, key, value, …, NULL: kept as they are; NULL: none */
     bool notes;               /* there may be notes, on a channel /note; default false */
 } flr_recorder_def;

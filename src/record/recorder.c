@@ -7,9 +7,9 @@
 
 enum { CHUNK_NS = 250000000 };
 
-/* Frames that may wait: 16 s at 1000 Hz, in which a disk that was busy with others comes back. Less where frames are large, but
+/* Frames that may wait: 8 s at 1000 Hz, in which a disk that was busy with others comes back. Less where frames are large, but
  * not less than a second. */
-enum { RING_BYTES = 64 << 20, MIN_RING = 1024, MAX_RING = 16384 };
+enum { RING_BYTES = 64 << 20, MIN_RING = 1024, MAX_RING = 8192 };
 
 struct flr_recorder {
     flr_recorder_def def;

@@ -166,6 +166,9 @@ char *flr_scene_file(const flr_scene *scene, const char *file);
 /* The edge length of the part's voxels: its own, else the scene's; metres, 0: not given. */
 double flr_scene_part_voxel(const flr_scene *scene, size_t part);
 
+/* Are the meshes of two parts the same piece of the same file, read in the same way? Then one needs to be read only. */
+bool flr_scene_same_mesh(const flr_scene *scene, size_t a, size_t b);
+
 /* Opens the meshes of a scene's parts. A file is kept until the next one is wanted, so that parts
  * which are groups of one file open it once:
  *

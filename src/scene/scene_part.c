@@ -136,6 +136,16 @@ static flr_result keep_file(flr_scene_loader *loader, char *file, const flr_mesh
     return result;
 }
 
+bool flr_scene_same_mesh(const flr_scene *scene, size_t a, size_t b)
+{
+    const flr_scene_part *one = &scene->parts[a], *other = &scene->parts[b];
+    if (one->unit != other->unit || !one->group != !other->group) return false;
+    /* the chord comes from the voxels */
+    return flr_scene_part_voxel(scene, a) == flr_scene_part_voxel(scene, b) &&
+           strcmp(one->file, other->file) == 0 &&
+           (!one->group || strcmp(one->group, other->group) == 0);
+}
+
 flr_result flr_scene_loader_load(flr_scene_loader *loader, size_t part, flr_mesh **mesh,
                                  flr_mesh_report *report, flr_error *error)
 {

@@ -48,7 +48,8 @@ typedef struct flr_http_head {
     const char *query; /* behind the '?'; "" */
     const char *header[FLR_HTTP_HEADER_COUNT]; /* without blanks around it; NULL: absent */
     bool keep_alive;                           /* the client may send another request */
-    bool forwarded; /* a proxy sent it on for somebody else: it has a header that names that client */
+    bool
+        forwarded; /* a proxy sent it on for somebody else: it has a header that names that client */
 } flr_http_head;
 
 typedef struct flr_http_reader {

@@ -436,9 +436,59 @@ static flr_shape *share_shape(const flr_parts_def *def, const flr_part_list *par
     return flr_shape_bare(asset, voxel, from->hollow);
 }
 
-static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, uint32_t i,
-                            uint32_t *meshes, flr_part_list *parts, flr_error *error)
+/* a mesh that was read: by which part, and how */
+typedef struct read_mesh {
+    uint32_t part;
+    flr_mesh_options options;
+    flr_mesh_report report;
+    flr_mesh_asset *asset; /* the part's */
+} read_mesh;
+
+typedef struct part_reading {
+    const flr_parts_def *def;
+    flr_scene_loader loader;
+    read_mesh *done;
+    uint32_t count, room; /* of these */
+    uint32_t meshes;      /* that differ */
+    flr_part_list *parts;
+} part_reading;
+
+static const read_mesh *find_read(const part_reading *r, uint32_t part)
 {
+    const flr_mesh_options *options = &r->loader.options;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (flr_scene_same_mesh(r->def->scene, r->done[i].part, part) &&
+            memcmp(&r->done[i].options, options, sizeof *options) == 0)
+            return &r->done[i];
+    return NULL;
+}
+
+/* The mesh of a part, read if no part before it has the same. A file that a thousand parts name takes the time of one. */
+static flr_result find_mesh(part_reading *r, uint32_t part, const read_mesh **found,
+                            flr_error *error)
+{
+    if ((*found = find_read(r, part))) return FLR_OK;
+    if (r->count == r->room) {
+        uint32_t room = r->room ? 2 * r->room : 16;
+        read_mesh *list = realloc(r->done, room * sizeof *list);
+        if (!list) return no_memory(error);
+        r->done = list, r->room = room;
+    }
+    read_mesh *made = &r->done[r->count];
+    flr_mesh *mesh;
+    made->part = part, made->options = r->loader.options;
+    flr_result result = flr_scene_loader_load(&r->loader, part, &mesh, &made->report, error);
+    if (result == FLR_OK) result = share_mesh(r->parts, &r->meshes, mesh, &made->asset, error);
+    if (result != FLR_OK) return result;
+    *found = made;
+    r->count++;
+    return FLR_OK;
+}
+
+static flr_result read_part(part_reading *r, uint32_t i, flr_error *error)
+{
+    const flr_parts_def *def = r->def;
+    flr_part_list *parts = r->parts;
     const flr_scene_part *from = &def->scene->parts[i];
     bool falls = flr_vec3_length2(def->scene->gravity) > 0 ||
                  def->scene->contact.engine == FLR_ENGINE_SPHERES;
@@ -453,19 +503,15 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;
     if (!(given > 0)) given = flr_scene_part_voxel(def->scene, i);
-    loader->options = def->options ? *def->options : flr_default_mesh_options();
-    if (def->begin && !def->begin(def->context, i, &given, &loader->options))
+    r->loader.options = def->options ? *def->options : flr_default_mesh_options();
+    if (def->begin && !def->begin(def->context, i, &given, &r->loader.options))
         return flr_fail(error, FLR_CANCELLED, "stopped");
-    flr_mesh *mesh;
-    flr_mesh_report report;
-    flr_mesh_asset *asset = NULL;
-    flr_result result = flr_scene_loader_load(loader, i, &mesh, &report, error);
+    const read_mesh *read;
+    flr_result result = find_mesh(r, i, &read, error);
     if (result != FLR_OK) return result;
-    if (def->end) def->end(def->context, i, &report);
-    double voxel = flr_build_job_voxel(given, 0, def->common, mesh);
-    if ((result = share_mesh(parts, meshes, mesh, &asset, error)) != FLR_OK) return result;
-    part.shape = share_shape(def, parts, asset, voxel, from);
-    flr_mesh_asset_release(asset);
+    if (def->end) def->end(def->context, i, &read->report);
+    double voxel = flr_build_job_voxel(given, 0, def->common, read->asset->mesh);
+    part.shape = share_shape(def, parts, read->asset, voxel, from);
     if (part.shape && flr_part_list_add(parts, &part)) return FLR_OK;
     flr_shape_release(part.shape);
     return no_memory(error);
@@ -496,12 +542,15 @@ static flr_result choose_voxels(const flr_parts_def *def, flr_part_list *parts, 
 
 flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, flr_error *error)
 {
-    flr_scene_loader loader = flr_scene_loader_begin(def->env, def->scene, def->options);
+    part_reading r = {.def = def,
+                      .loader = flr_scene_loader_begin(def->env, def->scene, def->options),
+                      .parts = parts};
     flr_result result = FLR_OK;
-    uint32_t meshes = 0;
     for (uint32_t i = 0; i < def->scene->part_count && result == FLR_OK; i++)
-        result = read_part(def, &loader, i, &meshes, parts, error);
-    flr_scene_loader_end(&loader);
+        result = read_part(&r, i, error);
+    flr_scene_loader_end(&r.loader);
+    for (uint32_t i = 0; i < r.count; i++) flr_mesh_asset_release(r.done[i].asset);
+    free(r.done);
     if (result == FLR_OK && def->chosen && !(def->common > 0))
         result = choose_voxels(def, parts, error);
     if (result != FLR_OK) flr_part_list_free(parts);

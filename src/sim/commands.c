@@ -103,7 +103,7 @@ static flr_result control_send(flr_engine *e, flr_sim_command *command, flr_erro
         if (field->shape != FLR_SHAPE_ONE) continue;
         if (field->kind == FLR_KIND_pose) {
             memcpy(&pose, at, sizeof pose);
-            if (!flr_pose_is_valid(pose))
+            if (!flr_engine_is_pose(pose))
                 result =
                     flr_fail(error, FLR_BAD_ARGUMENT, "%s: %s is no pose", type->name, field->name);
         } else if (field->kind == FLR_KIND_u32) {
@@ -125,7 +125,8 @@ static flr_result control_grab(flr_engine *e, flr_sim_command *command, flr_erro
     // where a device moves the hand, the hand is where the device is
     grab->has_pose = grab->has_pose && result == FLR_OK && e->selected[grab->hand] == grab->hand;
     // before the command, so that the loop never has the part in a hand that is still elsewhere
-    if (grab->has_pose && !flr_remote_jump(e->pointers[grab->hand].remote, grab->T_world_hand))
+    if (grab->has_pose && (!flr_engine_is_pose(grab->T_world_hand) ||
+                           !flr_remote_jump(e->pointers[grab->hand].remote, grab->T_world_hand)))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for hand %u", grab->hand);
     return result == FLR_OK ? flr_engine_send(e, command, error) : result;
 }
@@ -134,7 +135,7 @@ static flr_result control_place(flr_engine *e, flr_sim_command *command, flr_err
 {
     const flr_msg_place *place = &command->as.place;
     flr_result result = flr_engine_check_movable(e, place->part, "placed", error);
-    if (result == FLR_OK && !flr_pose_is_valid(place->T_world_part))
+    if (result == FLR_OK && !flr_engine_is_pose(place->T_world_part))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for part %u", place->part);
     return result == FLR_OK ? flr_engine_send(e, command, error) : result;
 }

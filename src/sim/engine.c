@@ -35,6 +35,13 @@ flr_engine_def flr_threadless_engine_def(flr_env *env)
     return def;
 }
 
+bool flr_engine_is_pose(flr_pose pose)
+{
+    const double far = FLR_MESH_MAX_COORDINATE;
+    return flr_pose_is_valid(pose) && fabs(pose.p.x) <= far && fabs(pose.p.y) <= far &&
+           fabs(pose.p.z) <= far;
+}
+
 flr_result flr_engine_no_memory(flr_error *error)
 {
     return flr_fail(error, FLR_NO_MEMORY, "the controller is out of memory");

@@ -462,6 +462,8 @@ struct flr_engine {
     flr_replay *replay; /* NULL: none */
 };
 
+/* A pose that a scene file may hold, too: not farther out than FLR_MESH_MAX_COORDINATE. */
+bool flr_engine_is_pose(flr_pose pose);
 flr_result flr_engine_no_memory(flr_error *error);
 /* The world of these parts in this engine. */
 flr_world_instance_def flr_engine_instance_def(const flr_engine *engine, const flr_part_list *parts,

@@ -130,7 +130,7 @@ flr_result flr_engine_place_device(flr_engine *e, uint32_t device, flr_pose T_wo
 {
     flr_result result = check(e, 0, device, error);
     if (result != FLR_OK) return result;
-    if (!flr_pose_is_valid(T_world_base) || !(scale > 0 && isfinite(scale)))
+    if (!flr_engine_is_pose(T_world_base) || !(scale > 0 && isfinite(scale)))
         return flr_fail(error, FLR_BAD_ARGUMENT, "device %u cannot stand there", device);
     e->pointers[device].T_world_base = T_world_base;
     e->pointers[device].scale = scale;
@@ -144,7 +144,8 @@ flr_result flr_engine_hand_input(flr_engine *e, flr_hand_id id, flr_pose T_world
 {
     uint32_t hand = id.index;
     flr_result result = check(e, hand, 0, error);
-    if (result == FLR_OK && !flr_remote_set(e->pointers[hand].remote, T_world_hand, buttons))
+    if (result == FLR_OK && (!flr_engine_is_pose(T_world_hand) ||
+                             !flr_remote_set(e->pointers[hand].remote, T_world_hand, buttons)))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for hand %u", hand);
     return result;
 }

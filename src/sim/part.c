@@ -290,7 +290,7 @@ flr_result flr_engine_add(flr_engine *e, const flr_engine_add_def *def, flr_part
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a part needs a mesh or a file");
     else if (file && strlen(def->file) >= FLR_CACHE_PATH_SIZE)
         result = flr_fail(error, FLR_BAD_ARGUMENT, "a file name that is too long");
-    else if (!flr_pose_is_valid(def->T_world_part))
+    else if (!flr_engine_is_pose(def->T_world_part))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "that is no pose for a part");
     else if (!(def->voxel >= 0) || !(def->unit >= 0))
         result = flr_fail(error, FLR_BAD_ARGUMENT, "voxel and unit of a part must not be negative");

@@ -311,7 +311,8 @@ static void *write_frames(void *context)
     /* the loop's frames come with real-time priority: on a busy machine an ordinary thread falls behind them. It sleeps most of
      * the time */
     prctl(PR_SET_NAME, (unsigned long)"feeler-record", 0, 0, 0);
-    (void)setpriority(PRIO_PROCESS, 0, FLR_RECORDING_NICE); /* of this thread alone, where that may be asked for */
+    (void)setpriority(PRIO_PROCESS, 0,
+                      FLR_RECORDING_NICE); /* of this thread alone, where that may be asked for */
     while (!atomic_load(&t->end)) {
         write_waiting(t);
         flr_sleep_until(t->env, flr_clock_ns(t->env) + service_ns);
@@ -443,10 +444,10 @@ static void conclude(flr_engine *e)
         flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
                         "the recording %s is not complete: %s", r->name, t->error.message);
     else if (r->lost > 0)
-        flr_engine_news(e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
-                        "the recording %s lacks %llu of %llu frames: the disk or the machine was too busy",
-                        r->name, (unsigned long long)r->lost,
-                        (unsigned long long)(r->lost + r->frames));
+        flr_engine_news(
+            e, FLR_WIRE_EVENT_WARNING, FLR_ENGINE_NONE, FLR_ENGINE_NONE,
+            "the recording %s lacks %llu of %llu frames: the disk or the machine was too busy",
+            r->name, (unsigned long long)r->lost, (unsigned long long)(r->lost + r->frames));
     flr_engine_tell(e, FLR_ENGINE_EVENT_RECORDING)->index = t->index;
     free_taping(t);
     e->taping = NULL;

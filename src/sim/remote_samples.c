@@ -188,7 +188,7 @@ flr_result flr_engine_coupling_input(flr_engine *e, uint32_t coupling,
 {
     flr_result result = check_tie(coupling, error);
     if (result != FLR_OK) return result;
-    if (!flr_pose_is_valid(sample->T_world_part) || !flr_vec3_is_finite(sample->twist.linear) ||
+    if (!flr_engine_is_pose(sample->T_world_part) || !flr_vec3_is_finite(sample->twist.linear) ||
         !flr_vec3_is_finite(sample->twist.angular) || !isfinite(sample->put))
         return flr_fail(error, FLR_BAD_ARGUMENT, "tie %u: that is no pose or no velocity",
                         coupling);

@@ -281,7 +281,8 @@ static flr_result run_live(comparison *c, flr_error *error)
     size_t next = 0;
     if (log->gap)
         snprintf(c->result->why, sizeof c->result->why,
-                 "frames are missing behind frame %llu: the disk or the machine was too busy, or the file is "
+                 "frames are missing behind frame %llu: the disk or the machine was too busy, or "
+                 "the file is "
                  "damaged",
                  (unsigned long long)log->count - 1);
     if (!world || !flr_world_load(world, log->notes[0].data, log->notes[0].size))

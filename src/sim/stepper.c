@@ -27,6 +27,7 @@ uint32_t flr_stepper_find_touched(const flr_stepper *f, flr_vec3 point)
     uint32_t found = FLR_ENGINE_NONE;
     int least = 0;
     const flr_world *world = f->instance->world;
+    if (!world) return found; /* no part, no world */
     for (uint32_t i = 0; (i = flr_world_next_near(world, i, point, f->reach)) < f->instance->count;
          i++) {
         if (f->instance->kinds[i] == FLR_PART_STATIC) continue;

@@ -77,6 +77,8 @@ static bool hand_is_valid(const flr_world *w, const uint8_t *bytes)
     if (hand.part != FLR_NO_PART &&
         (hand.part >= w->def.part_count || w->kinds[hand.part] == FLR_PART_STATIC))
         return false;
+    /* one that waits takes its part with the next input */
+    if (hand.waiting && (hand.part == FLR_NO_PART || hand.tool != FLR_TOOL_GRIP)) return false;
     return (hand.tool == FLR_TOOL_GRIP || hand.tool == FLR_TOOL_POINT) &&
            flr_point_is_valid(&hand.point, w->def.part_count) &&
            flr_pose_is_valid(hand.handle.T_world_handle) &&

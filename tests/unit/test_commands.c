@@ -372,6 +372,33 @@ static void without_a_pose_where_it_was_seen(void **state)
     flr_test_engine_free(&s);
 }
 
+/* A scene without parts has no world: whatever is asked of it, the loop goes on. */
+static void nothing_to_take(void **state)
+{
+    (void)state;
+    flr_test_engine s;
+    flr_test_engine_make(&s, true, NULL);
+    const flr_part_id parts[] = {s.plate, s.block, s.ball};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(flr_engine_remove(s.engine, parts[i], NULL), FLR_OK);
+    flr_test_engine_settle(&s);
+    flr_engine_run(s.engine, 10);
+    assert_int_equal(flr_engine_view(s.engine)->part_count, 0);
+    assert_int_equal(flr_engine_grab_at(s.engine, flr_hand(0), FLR_NO_PART_ID, at(ball), NULL),
+                     FLR_OK);
+    flr_engine_run(s.engine, 1);
+    assert_int_equal(flr_engine_grab(s.engine, flr_hand(0), FLR_NO_PART_ID, NULL), FLR_OK);
+    flr_engine_release(s.engine, flr_hand(0), NULL);
+    flr_engine_reset(s.engine, NULL);
+    flr_engine_undo(s.engine, 1, NULL);
+    flr_engine_set_tool(s.engine, flr_hand(0), FLR_TOOL_POINT, NULL);
+    uint64_t before = flr_engine_view(s.engine)->frame;
+    flr_engine_run(s.engine, 10);
+    assert_int_equal(flr_engine_view(s.engine)->frame, before + 10);
+    assert_part_equal(flr_engine_view(s.engine)->hands[0].held, FLR_NO_PART_ID);
+    flr_test_engine_free(&s);
+}
+
 /* What the hand would touch there is taken where no part is named. */
 static void takes_what_it_touches_there(void **state)
 {
@@ -429,6 +456,7 @@ int main(void)
         cmocka_unit_test(taken_where_the_hand_is_said_to_be),
         cmocka_unit_test(without_a_pose_where_it_was_seen),
         cmocka_unit_test(takes_what_it_touches_there),
+        cmocka_unit_test(nothing_to_take),
         cmocka_unit_test(a_device_is_where_it_is),
     };
     return cmocka_run_group_tests_name("commands", tests, NULL, NULL);

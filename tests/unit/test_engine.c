@@ -99,6 +99,10 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(flr_engine_place(s.engine, s.block, bad, &error), FLR_BAD_ARGUMENT);
     assert_int_equal(flr_engine_hand_input(s.engine, flr_hand(0), bad, 0, &error),
                      FLR_BAD_ARGUMENT);
+    flr_pose far = {{0, 0, -1e308}, {1, 0, 0, 0}}; /* no scene file could hold it */
+    assert_int_equal(flr_engine_place(s.engine, s.block, far, &error), FLR_BAD_ARGUMENT);
+    assert_int_equal(flr_engine_hand_input(s.engine, flr_hand(0), far, 0, &error),
+                     FLR_BAD_ARGUMENT);
     assert_int_equal(flr_engine_remove(s.engine, flr_engine_part_id(s.engine, 77), &error),
                      FLR_NOT_FOUND);
     assert_int_equal(flr_engine_voxelize(s.engine, s.block, -1, NULL, &error), FLR_BAD_ARGUMENT);

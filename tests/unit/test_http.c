@@ -108,10 +108,14 @@ static void test_length(void **state)
 static void test_forwarded(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"Forwarded: for=1.2.3.4", "X-Forwarded-For: 1.2.3.4",
-                                        "x-forwarded-proto: https", "Via: 1.1 proxy",
-                                        "X-Real-IP: 1.2.3.4", "True-Client-IP: 1.2.3.4",
-                                        "CF-Connecting-IP: 1.2.3.4", "X-Client-IP: 1.2.3.4",
+    static const char *const lines[] = {"Forwarded: for=1.2.3.4",
+                                        "X-Forwarded-For: 1.2.3.4",
+                                        "x-forwarded-proto: https",
+                                        "Via: 1.1 proxy",
+                                        "X-Real-IP: 1.2.3.4",
+                                        "True-Client-IP: 1.2.3.4",
+                                        "CF-Connecting-IP: 1.2.3.4",
+                                        "X-Client-IP: 1.2.3.4",
                                         "X-Cluster-Client-IP: 1.2.3.4",
                                         "X-Original-Forwarded-For: 1.2.3.4",
                                         "X-Envoy-External-Address: 1.2.3.4"};

@@ -85,7 +85,7 @@ static uint32_t frames_waiting(uint32_t parts)
 static void seconds_of_frames_may_wait(void **state)
 {
     (void)state;
-    assert_int_equal(frames_waiting(1), 16384);
+    assert_int_equal(frames_waiting(1), 8192);
     assert_int_equal(frames_waiting(100), 4096);
     assert_int_equal(frames_waiting(1000), 1024);
 }
@@ -151,10 +151,8 @@ static void pushing_takes_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_dead_leave_what_they_wrote),
-        cmocka_unit_test(limits_and_losses),
-        cmocka_unit_test(seconds_of_frames_may_wait),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(the_dead_leave_what_they_wrote), cmocka_unit_test(limits_and_losses),
+        cmocka_unit_test(seconds_of_frames_may_wait),     cmocka_unit_test(without_memory),
         cmocka_unit_test(pushing_takes_no_memory),
     };
     return cmocka_run_group_tests_name("recorder", tests, flr_test_disk_begin, flr_test_disk_end);

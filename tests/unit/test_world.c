@@ -2,10 +2,12 @@
 #include "feeler/world.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "support/fail_alloc.h"
 #include "support/fixtures.h"
 #include "support/test.h"
+#include "world/world_internal.h"
 
 static const double voxel = 0.001;
 static flr_error error;
@@ -469,6 +471,12 @@ static void nonsense_in_a_state(void **state)
     assert_gt(refused, 100);
     assert_gt(taken, 100);
     assert_true(flr_world_load(world, good, size));
+    /* an empty hand that is about to take a part would look for it beyond the last one */
+    flr_world_release(world, 0);
+    flr_world_save(world, bad);
+    assert_true(flr_world_load(world, bad, size));
+    bad[offsetof(flr_world_state, hands) + offsetof(flr_world_hand_state, waiting)] = 1;
+    assert_false(flr_world_load(world, bad, size));
     free(good);
     flr_world_destroy(world);
 }
