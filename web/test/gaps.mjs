@@ -37,8 +37,9 @@ const readout = (page) => page.evaluate(() => document.getElementById('clearance
 
 for (const engine of ['exact', 'shell']) {
   const server = await serve_scene(feeler, write, '--engine', engine);
+  let page = null;
   try {
-    const page = await open_page(browser, server.url, trouble);
+    page = await open_page(browser, server.url, trouble);
     await until(page, () => window.feeler.parts.length === 3 && window.feeler.parts.every((part) => part.ready), 'all parts are ready');
     check(/^feeler chose voxels of /m.test(server.said()), `${engine}: the size of voxels is told: ${server.said()}`);
 
@@ -74,10 +75,10 @@ for (const engine of ['exact', 'shell']) {
     // lengths, not layers
     check(/ mm$/.test(await page.locator('#onset-slider-value').textContent()), 'the onset is a length');
     check((await page.locator('#parameters #parameter-force_layer').count()) === 0 && (await page.locator('#advanced #parameter-force_layer').count()) === 1, 'voxels are for experts');
-    await page.close();
   } catch (error) {
     failures.push(`${engine}: ${error.message}`);
   } finally {
+    await page?.close();
     await server.close();
   }
 }
