@@ -130,12 +130,11 @@ flr_result flr_info_contact(flr_cli *cli, const flr_scene *scene, const flr_part
                             const flr_resolution *chosen, json_t *facts, flr_error *error)
 {
     const bool exact = scene->contact.engine == FLR_ENGINE_EXACT;
-    char size[FLR_SIZE_TEXT_SIZE];
     flr_print(cli, "  engine      %s%s\n", flr_scene_engines[scene->contact.engine],
               exact ? ": exact distances, without voxels" : "");
     flr_json_set(facts, "engine", flr_json_text(flr_scene_engines[scene->contact.engine]));
     if (chosen->voxel > 0 && !exact) {
-        flr_print(cli, "  voxel       %s; %s\n", flr_size_print(chosen->voxel, size), chosen->sentence);
+        flr_print(cli, "  voxel       %s\n", chosen->sentence);
         flr_json_set(facts, "chosen_voxel", flr_json_number(chosen->voxel));
         flr_json_set(facts, "chosen_because", flr_json_text(chosen->sentence));
     }

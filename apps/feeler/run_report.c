@@ -33,7 +33,10 @@ static void print_clearance(flr_cli *cli, const flr_run_result *r)
                   1e3 * r->upper);
         return;
     }
-    flr_print(cli, "  least clearance %s\n", flr_gap_print(middle, off, text));
+    if (r->upper < 0)
+        flr_print(cli, "  least clearance: %s\n", flr_gap_print(r->upper, 2 * off, text));
+    else
+        flr_print(cli, "  least clearance %s\n", flr_gap_print(middle, off, text));
 }
 
 /* What was in each other when it began: the exact engine keeps account of it. */

@@ -48,7 +48,7 @@ flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t cap
                             flr_error *error);
 
 enum { FLR_GAP_TEXT_SIZE = 64 };
-/* "0.096 mm ± 0.001", "interference 0.012 mm ± 0.001", "touching". Returns `text`. */
+/* "0.096 mm ± 0.001", "interference 0.012 mm ± 0.001", "interference at least 0.2 mm" where the error is large, "touching". Returns `text`. */
 char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE]);
 
 #endif

@@ -108,7 +108,7 @@ static void a_dropped_part_gets_voxels(void **state)
     def.name = "lid";
     def.mesh = flr_test_engine_box(flr_vec3_make(0.02, 0.02, 0.02));
     def.kind = FLR_PART_MOVABLE;
-    def.T_world_part = flr_pose_make((flr_vec3){0.03, 0.03, 0.0102}, flr_quat_identity());
+    def.T_world_part = flr_pose_make((flr_vec3){0.03, 0.03, 0.01025}, flr_quat_identity());
     flr_part_id part;
     uint32_t job;
     assert_int_equal(flr_engine_add(s.engine, &def, &part, &job, NULL), FLR_OK);
@@ -121,10 +121,10 @@ static void a_dropped_part_gets_voxels(void **state)
     }
     flr_engine_part now;
     assert_int_equal(flr_engine_get_part(s.engine, part, &now, NULL), FLR_OK);
-    // 20 mm / 200, or a third of the 0.2 mm above the plate: the smaller
+    // 20 mm / 200, or a third of the 0.25 mm above the plate: the smaller
     assert_non_null(strstr(sentence, "a third of the gap between"));
-    assert_non_null(strstr(sentence, "0.200 mm ± 0.001"));
-    assert_true(fabs(now.voxel - 6.6e-5) < 1e-9);
+    assert_non_null(strstr(sentence, "0.250 mm ± 0.001"));
+    assert_true(fabs(now.voxel - 8.3e-5) < 1e-9);
     flr_test_engine_free(&s);
 }
 
@@ -135,6 +135,7 @@ static void numbers_are_told_as_people_write_them(void **state)
     assert_string_equal(flr_gap_print(96.2e-6, 0, text), "0.096 mm ± 0.001");
     assert_string_equal(flr_gap_print(96.2e-6, 2.4e-6, text), "0.096 mm ± 0.003");
     assert_string_equal(flr_gap_print(-12e-6, 0, text), "interference 0.012 mm ± 0.001");
+    assert_string_equal(flr_gap_print(-2e-4, 1e-3, text), "interference at least 0.200 mm");
     assert_string_equal(flr_gap_print(0, 0, text), "touching");
 }
 
