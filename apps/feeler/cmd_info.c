@@ -26,33 +26,57 @@ typedef struct info_values {
 
 /* what was loaded from one file: a mesh, or a scene with the meshes of its parts */
 typedef struct loaded {
-    flr_scene *scene;  /* NULL for a mesh */
-    flr_mesh **meshes; /* parts with the same mesh share it */
+    flr_scene *scene; /* NULL for a mesh */
+    flr_part_list parts;
+    flr_resolution chosen;
+    flr_mesh **meshes; /* [count]: of a scene the parts' */
     size_t count;
-    size_t *owners; /* … who read it */
-    size_t owner_count;
     flr_mesh_report report; /* of a mesh */
 } loaded;
 
 static void unload(loaded *file)
 {
-    for (size_t i = 0; i < file->owner_count; i++) flr_mesh_destroy(file->meshes[file->owners[i]]);
-    free(file->owners);
+    if (!file->scene && file->count) flr_mesh_destroy(file->meshes[0]);
+    flr_part_list_free(&file->parts);
     free(file->meshes);
     flr_scene_destroy(file->scene);
 }
 
-/* The mesh of the next part, read if no part before it has the same. */
-static flr_result load_part(loaded *file, flr_scene_loader *loader, flr_error *error)
+/* Where the parts of a scene are read. */
+typedef struct info_reading {
+    flr_cli *cli;
+    const flr_scene *scene;
+} info_reading;
+
+static bool begin_part(void *context, uint32_t part, double *voxel, flr_mesh_options *options)
 {
-    for (size_t i = 0; i < file->owner_count; i++) {
-        if (!flr_scene_same_mesh(file->scene, file->owners[i], file->count)) continue;
-        file->meshes[file->count] = file->meshes[file->owners[i]];
-        return FLR_OK;
-    }
-    flr_result result = flr_scene_loader_load(loader, file->count, &file->meshes[file->count],
-                                              &file->report, error);
-    if (result == FLR_OK) file->owners[file->owner_count++] = file->count;
+    const info_reading *r = context;
+    (void)voxel, (void)options;
+    flr_progress(r->cli, part, r->scene->part_count, "reading part %s", r->scene->parts[part].name);
+    return true;
+}
+
+static void end_part(void *context, uint32_t part, const flr_mesh_report *report)
+{
+    const info_reading *r = context;
+    flr_warn_left_out(r->cli, r->scene->parts[part].file, report);
+}
+
+static flr_result load_scene(flr_cli *cli, const flr_mesh_options *options, loaded *file,
+                             flr_error *error)
+{
+    info_reading reading = {cli, file->scene};
+    flr_parts_def def = {.env = cli->env,
+                         .scene = file->scene,
+                         .options = options,
+                         .begin = begin_part,
+                         .end = end_part,
+                         .context = &reading};
+    /* the exact engine needs no voxels: none are chosen */
+    if (file->scene->contact.engine != FLR_ENGINE_EXACT) def.chosen = &file->chosen;
+    flr_result result = flr_part_list_read(&def, &file->parts, error);
+    for (size_t i = 0; result == FLR_OK && i < file->parts.count; i++)
+        file->meshes[file->count++] = file->parts.list[i].shape->mesh->mesh;
     return result;
 }
 
@@ -60,32 +84,18 @@ static flr_result load(flr_cli *cli, const char *path, const flr_mesh_options *o
                        loaded *file, flr_error *error)
 {
     memset(file, 0, sizeof *file);
-    size_t wanted = 1;
-    if (flr_is_scene(path)) {
-        flr_result result = flr_scene_read(cli->env, path, &file->scene, error);
-        if (result != FLR_OK) return result;
-        wanted = file->scene->part_count;
-    }
     flr_result result = FLR_OK;
-    file->meshes = calloc(wanted, sizeof(flr_mesh *));
-    file->owners = calloc(wanted, sizeof *file->owners);
-    if (!file->meshes || !file->owners) result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
-    flr_scene_loader loader = flr_scene_loader_begin(cli->env, file->scene, options);
-    while (result == FLR_OK && file->count < wanted) {
-        if (file->scene) {
-            flr_progress(cli, file->count, wanted, "reading part %s",
-                         file->scene->parts[file->count].name);
-            result = load_part(file, &loader, error);
-        } else {
-            result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
-            if (result == FLR_OK) file->owners[file->owner_count++] = 0;
-        }
-        if (result != FLR_OK) break;
-        flr_warn_left_out(cli, file->scene ? file->scene->parts[file->count].file : path,
-                          &file->report);
-        file->count++;
+    if (flr_is_scene(path)) result = flr_scene_read(cli->env, path, &file->scene, error);
+    if (result != FLR_OK) return result;
+    file->meshes = calloc(file->scene ? file->scene->part_count : 1, sizeof(flr_mesh *));
+    if (!file->meshes) {
+        result = flr_fail(error, FLR_NO_MEMORY, "out of memory");
+    } else if (file->scene) {
+        result = load_scene(cli, options, file, error);
+    } else {
+        result = flr_mesh_open(cli->env, path, options, &file->meshes[0], &file->report, error);
+        if (result == FLR_OK) flr_warn_left_out(cli, path, &file->report), file->count = 1;
     }
-    flr_scene_loader_end(&loader);
     flr_progress_end(cli);
     if (result != FLR_OK) unload(file);
     return result;
@@ -281,6 +291,10 @@ static int tell_file(flr_cli *cli, const info_values *values, const char *path, 
                                                  entry, &error)
                                 : flr_info_mesh(cli, path, file.meshes[0], &file.report,
                                                 &values->options, entry, &error);
+        if (result == FLR_OK && loaded_mesh && file.scene) {
+            result = flr_info_contact(cli, file.scene, &file.parts, &file.chosen, *entry, &error);
+            if (result != FLR_OK) json_decref(*entry);
+        }
         if (result == FLR_OK && values->png) {
             result = tell_picture(cli, values, path, voxels ? NULL : &file, *entry, &error);
             if (result != FLR_OK) json_decref(*entry);
@@ -352,7 +366,8 @@ static const flr_option options[] = {
                "also merge nearly flat neighbours and count polygons, edges and vertices, as the "
                "voxels will see them; needs --voxel, or a scene that has one"),
     FLR_OPTION(SIZE, offsetof(info_values, options.voxel), "voxel", "SIZE",
-               "edge length of a voxel, for --features; without --features, --png draws the voxels "
+               "advanced: edge length of a voxel, for --features; without --features, --png draws "
+               "the voxels "
                "of a mesh instead of the mesh",
                .min = 1e-9),
     FLR_OPTION(PATH, offsetof(info_values, png), "png", "FILE",
@@ -388,7 +403,10 @@ const flr_command flr_cmd_info = {
     .description =
         "For a mesh: format, unit, triangles, vertices, groups, components, whether it is closed, "
         "size, area, volume, centre of mass and inertia. For a scene (.json): its parts, where "
-        "they stand and which of them move. For voxels (.flrvox): what they were made from and "
+        "they stand and which of them move, the engine of contact, what feeler chooses where "
+        "nobody "
+        "says how large voxels are, which parts start in each other and how near others are. For "
+        "voxels (.flrvox): what they were made from and "
         "how, and "
         "what was found; all checksums are compared. Every mesh format that feeler reads will do. "
         "A file "

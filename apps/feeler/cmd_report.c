@@ -64,11 +64,17 @@ static void tell(flr_cli *cli, const report_values *values, const flr_report *r,
     if (isfinite(r->least_upper))
         flr_print(cli, "least distance %.4g to %.4g mm, at %.3f s\n", 1e3 * r->least,
                   1e3 * r->least_upper, r->frames[r->nearest].t);
-    else
+    else if (isfinite(r->least))
         flr_print(cli, "least distance at least %.4g mm\n", 1e3 * r->least);
+    else
+        flr_print(cli, "parts never came free of each other\n");
     if (r->parts.count)
         flr_print(cli, "surfaces meet in %zu of %zu %s measured, of %zu\n", r->meeting, r->measured,
                   flr_noun(r->measured, "frame", "frames"), r->count);
+    if (r->overlap_frames)
+        flr_print(cli, "in %zu more only parts meet that were in each other at the start%s\n",
+                  r->overlap_frames, r->stuck ? ", and never came free" : "");
+    flr_report_pairs_tell(cli, r);
     if (!r->complete)
         flr_warn(cli, "%s was not ended properly; its last frames are missing", r->from.path);
     if (values->out)
@@ -99,6 +105,8 @@ static json_t *report_json(const report_values *values, const flr_report *r, siz
     flr_json_set(o, "nearest_frame", flr_json_count(r->nearest));
     flr_json_set(o, "measured_frames", r->parts.count ? flr_json_count(r->measured) : json_null());
     flr_json_set(o, "meeting_frames", r->parts.count ? flr_json_count(r->meeting) : json_null());
+    flr_json_set(o, "overlap_frames", r->parts.count ? flr_json_count(r->overlap_frames) : json_null());
+    flr_json_set(o, "pairs", flr_report_pairs_json(r));
     flr_json_set(o, "contact_frames", flr_json_count(r->contact_frames));
     flr_json_set(o, "penetration_frames", flr_json_count(r->penetration_frames));
     json_t *paging = json_null();

@@ -408,11 +408,11 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
         code = j.bad_resume ? FLR_EXIT_INPUT : FLR_EXIT_FAILED;
     }
     flr_progress_end(cli);
+    if (did == FLR_OK) flr_run_print_overlaps(cli, j.stage);
     if (did == FLR_OK && result.sunk != UINT32_MAX)
         flr_warn(cli,
-                 "part \"%s\" starts below the force layer (gap about %g mm or less): use "
-                 "--force-layer 0 or "
-                 "smaller voxels",
+                 "part \"%s\" starts nearer to another (%g mm or less) than force begins: give a "
+                 "smaller --onset, or feel it with --engine exact",
                  j.stage->parts.list[result.sunk].name, result.gap * 1e3);
     if (did == FLR_OK) {
         flr_run_print(cli, j.stage, j.part, values->rate, &result);

@@ -8,6 +8,7 @@
 #include "feeler/mesh.h"
 #include "feeler/voxels.h"
 #include "scene/scene.h"
+#include "sim/resolution.h"
 
 typedef struct flr_info_options {
     bool features;  /* count polygons, edges and vertices after merging */
@@ -23,6 +24,10 @@ flr_result flr_info_mesh(flr_cli *cli, const char *path, const flr_mesh *mesh,
 /* All about a scene whose parts' meshes are loaded, meshes[part_count]. */
 flr_result flr_info_scene(flr_cli *cli, const flr_scene *scene, flr_mesh *const *meshes,
                           const flr_info_options *options, json_t **object, flr_error *error);
+
+/* How its parts touch: engine, voxels that feeler chooses, exact geometry, overlaps and gaps at the start. Adds to `facts`. */
+flr_result flr_info_contact(flr_cli *cli, const flr_scene *scene, const flr_part_list *parts,
+                            const flr_resolution *chosen, json_t *facts, flr_error *error);
 
 /* Voxel files end in .flrvox. */
 bool flr_is_voxels(const char *path);

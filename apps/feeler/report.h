@@ -28,7 +28,23 @@ typedef struct flr_report_frame {
     double waited_us;                  /* for voxels from the disk */
     double paged_resident, paged_read; /* bytes: of those in memory, and read so far */
     bool limited, stopped, fresh, meet;
+    /* pairs that meet as they did at the start, a bit each; another pair meets; only such pairs meet, and have not come free */
+    uint64_t overlaps;
+    bool meet_others, tolerated;
 } flr_report_frame;
+
+/* Two parts of which one was moved: how near they came. */
+typedef struct flr_report_pair {
+    uint32_t a, b;       /* parts of the scene */
+    size_t bit;          /* of flr_report_frame.overlaps; 64: there are too many */
+    double least, error; /* metres: negative where they interfere; INFINITY: farther apart than others */
+    size_t frame;        /* where that was */
+    bool overlaps;       /* they met at the start … */
+    double overlap;      /* … so deep, metres … */
+    flr_vec3 where;      /* … there */
+    size_t free_from;    /* frame from which on they did not; SIZE_MAX: never */
+    size_t again;        /* frame in which they met again; SIZE_MAX: none */
+} flr_report_pair;
 
 typedef enum flr_verdict {
     FLR_VERDICT_NONE,
@@ -50,7 +66,11 @@ typedef struct flr_report {
     bool complete;
     flr_part_list parts;     /* the scene's, for their meshes; none: they are not at hand */
     size_t measured, proven; /* frames; and those that need no measuring for the verdict */
-    size_t meeting;          /* measured frames in which surfaces meet */
+    size_t meeting;          /* measured frames in which surfaces meet, but for … */
+    size_t overlap_frames;   /* … those in which only parts meet that did so at the start and have not come free yet */
+    size_t stuck;            /* pairs that met at the start and never came free */
+    flr_report_pair *pairs;  /* [pair_count]: with the meshes */
+    size_t pair_count;
     /* sums */
     size_t nearest;            /* frame with the least exact distance, else the least upper bound */
     double least, least_upper; /* metres: the least distance lies between; equal when it is exact */
@@ -82,6 +102,23 @@ flr_result flr_report_meshes(flr_cli *cli, flr_report *report, flr_error *error)
 
 /* Measures up to `most` frames, those first that decide; fills all from `exact` to `meeting`. */
 flr_result flr_report_measure(flr_cli *cli, flr_report *report, size_t most, flr_error *error);
+
+/* ---- report_pairs.c ---- */
+
+/* `acts` [parts]: was moved. */
+flr_result flr_report_pairs_begin(flr_report *report, const bool *acts, flr_error *error);
+/* What was measured of a pair in a frame; `places` [parts], world. */
+void flr_report_pair_note(flr_cli *cli, flr_report *report, flr_report_pair *pair, size_t frame,
+                          const flr_pose *places, const flr_gauge_result *result);
+/* When all is measured: takes out what started in each other. */
+void flr_report_account(flr_report *report);
+enum { FLR_PAIR_TEXT_SIZE = 200 };
+char *flr_report_pair_print(const flr_report *report, const flr_report_pair *pair,
+                            char text[FLR_PAIR_TEXT_SIZE]);
+/* Overlaps first, then the nearest; into `list` [pair_count]. */
+size_t flr_report_pairs_sort(const flr_report *report, const flr_report_pair **list);
+void flr_report_pairs_tell(flr_cli *cli, const flr_report *report);
+struct json_t *flr_report_pairs_json(const flr_report *report);
 
 /* Sums up; last. */
 flr_result flr_report_sum(flr_report *report, flr_error *error);

@@ -41,6 +41,7 @@ flr_result flr_report_meshes(flr_cli *cli, flr_report *r, flr_error *error)
 /* ---- measuring ---- */
 
 typedef struct measurer {
+    flr_cli *cli;
     flr_report *report;
     flr_pose *places;              /* [part_count]: world */
     double *reach;                 /* [moving]: of the farthest point from the part's origin */
@@ -69,16 +70,18 @@ static void measure(const measurer *m, size_t frame)
     flr_gauge_params params = flr_default_gauge_params();
     place_all(m, frame);
     f->exact = INFINITY;
-    for (size_t i = 0; i < scene->part_count; i++)
-        for (size_t k = 0; k < scene->part_count; k++) {
-            /* pairs of moved parts once */
-            if (i == k || !m->acts[i] || (m->acts[k] && k < i)) continue;
-            flr_gauge_result g;
-            flr_gauge_distance(m->gauges[i], m->gauges[k], m->places[i], m->places[k], &params,
-                               &m->witnesses[i * scene->part_count + k], &g);
-            if (g.found && g.upper < f->exact) f->exact = params.max_distance = g.upper;
-            f->meet |= g.found && g.meet;
-        }
+    for (size_t i = 0; i < r->pair_count; i++) {
+        flr_report_pair *p = &r->pairs[i];
+        flr_gauge_result g;
+        /* what is farther than the nearest in this frame, and than this pair ever was, does not matter */
+        params.max_distance = fmax(f->exact, p->least);
+        flr_gauge_distance(m->gauges[p->a], m->gauges[p->b], m->places[p->a], m->places[p->b],
+                           &params, &m->witnesses[p->a * scene->part_count + p->b], &g);
+        if (g.found && g.upper < f->exact) f->exact = g.upper;
+        f->meet |= g.found && g.meet;
+        flr_report_pair_note(m->cli, r, p, frame, m->places, &g);
+        f->meet_others |= g.found && g.meet && !p->overlaps;
+    }
     f->bound = f->exact;
     r->measured++;
     r->meeting += f->meet;
@@ -181,9 +184,11 @@ static flr_result make_ready(measurer *m, flr_error *error)
 
 flr_result flr_report_measure(flr_cli *cli, flr_report *r, size_t most, flr_error *error)
 {
-    measurer m = {.report = r};
+    measurer m = {.cli = cli, .report = r};
     flr_result result = make_ready(&m, error);
+    if (result == FLR_OK) result = flr_report_pairs_begin(r, m.acts, error);
     if (result == FLR_OK) measure_all(cli, &m, most);
+    if (result == FLR_OK) flr_report_account(r);
     free(m.gauges);
     free(m.places);
     free(m.reach);

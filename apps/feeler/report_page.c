@@ -94,7 +94,9 @@ static double number_of(const flr_report *r, const char *key)
 enum { DISTANCE_TEXT = 96 };
 static const char *distance_print(const flr_report *r, char text[DISTANCE_TEXT])
 {
-    if (r->least == r->least_upper)
+    if (!isfinite(r->least))
+        snprintf(text, DISTANCE_TEXT, "not known: parts never came free of each other");
+    else if (r->least == r->least_upper)
         snprintf(text, DISTANCE_TEXT, "%.4g mm", 1e3 * r->least);
     else if (isfinite(r->least_upper))
         snprintf(text, DISTANCE_TEXT, "between %.4g and %.4g mm", 1e3 * r->least,
@@ -192,6 +194,24 @@ static void write_verdict(FILE *out, const flr_report *r)
     fputs("</span></div>\n", out);
 }
 
+/* Of each pair the least clearance, and when; what started in each other comes first. */
+static void write_pairs(FILE *out, const flr_report *r)
+{
+    enum { SHOWN = 50 };
+    const flr_report_pair **list = calloc(r->pair_count + 1, sizeof(flr_report_pair *));
+    const size_t count = list ? flr_report_pairs_sort(r, list) : 0;
+    if (count > 0) fputs("<section><h2>Clearance of each pair</h2><table>\n", out);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        char names[160], text[FLR_PAIR_TEXT_SIZE];
+        snprintf(names, sizeof names, "%.70s and %.70s", r->parts.list[list[i]->a].name,
+                 r->parts.list[list[i]->b].name);
+        row(out, names, "%s", flr_report_pair_print(r, list[i], text));
+    }
+    if (count > SHOWN) row(out, "others", "%zu pairs, farther apart", count - SHOWN);
+    if (count > 0) fputs("</table></section>\n", out);
+    free((void *)list);
+}
+
 static void write_summary(FILE *out, const flr_report *r)
 {
     char distance[DISTANCE_TEXT];
@@ -211,7 +231,12 @@ static void write_summary(FILE *out, const flr_report *r)
             "in %zu of %zu frames whose triangles were measured; %zu "
             "others cannot by their bounds, %zu were not looked at",
             r->meeting, r->measured, r->proven, r->count - r->measured - r->proven);
-    else
+    if (r->overlap_frames)
+        row(out, "overlap at the start",
+            "in %zu more frames only parts meet that started in each other%s; these frames do not "
+            "count",
+            r->overlap_frames, r->stuck ? ", and some never came free" : "");
+    if (!r->parts.count)
         row(out, "surfaces that meet", "not counted: the scene's meshes are not at hand");
     row(out, "contact", "in %zu frames (%.3g %%), at most %u points at once", r->contact_frames,
         100.0 * (double)r->contact_frames / (double)r->count, r->most_contacts);
@@ -509,6 +534,7 @@ static flr_result write_page(flr_cli *cli, FILE *out, const flr_report *r, flr_e
     fputs(" on its way</p>\n", out);
     write_verdict(out, r);
     write_summary(out, r);
+    write_pairs(out, r);
     fputs("<section><h2>Path</h2>\n", out);
     if (r->parts.count) result = write_pictures(cli, out, r, error);
     bool ok = result == FLR_OK && write_way(out, r);

@@ -20,6 +20,7 @@ void flr_report_free(flr_report *r)
     free(r->frames);
     free(r->poses);
     free(r->acts);
+    free(r->pairs);
     flr_recorded_close(&r->from);
 }
 
@@ -160,6 +161,7 @@ static void find_least(flr_report *r)
     double best = INFINITY;
     for (size_t i = 0; i < r->count; i++) {
         const flr_report_frame *f = &r->frames[i];
+        if (f->tolerated) continue;
         if (f->bound < r->least) r->least = f->bound;
         double upper = !isnan(f->exact) ? f->exact : isnan(f->upper) ? INFINITY : f->upper;
         if (upper < best) best = upper, r->nearest = i;
@@ -176,7 +178,8 @@ const char *flr_verdict_name(flr_verdict verdict)
 static void judge(flr_report *r)
 {
     if (r->clearance < 0) return;
-    bool near = r->meeting > 0 || r->least_upper < r->clearance; /* 0 mm: they must not meet */
+    /* 0 mm: they must not meet. What started in each other must come free */
+    bool near = r->meeting > 0 || r->stuck > 0 || r->least_upper < r->clearance;
     r->verdict = near                       ? FLR_VERDICT_FAIL
                  : r->least >= r->clearance ? FLR_VERDICT_PASS
                                             : FLR_VERDICT_OPEN;

@@ -33,7 +33,47 @@ static void print_clearance(flr_cli *cli, const flr_run_result *r)
                   1e3 * r->upper);
         return;
     }
-    flr_print(cli, "  least clearance %s\n", flr_gap_print(middle, off, text));
+    if (r->upper < 0)
+        flr_print(cli, "  least clearance: %s\n", flr_gap_print(r->upper, 2 * off, text));
+    else
+        flr_print(cli, "  least clearance %s\n", flr_gap_print(middle, off, text));
+}
+
+/* What was in each other when it began: the exact engine keeps account of it. */
+void flr_run_print_overlaps(flr_cli *cli, const flr_stage *stage)
+{
+    uint32_t count;
+    const flr_world_overlap *list = flr_world_overlaps(stage->world, &count);
+    const double limit = flr_world_get_params(stage->world)->exact.overlap;
+    for (uint32_t i = 0; i < count; i++) {
+        const flr_world_overlap *o = &list[i];
+        char a[FLR_SAFE_SIZE], b[FLR_SAFE_SIZE];
+        flr_warn(cli, "%s and %s start %.3f mm deep in each other, at %.4g %.4g %.4g mm; %s",
+                 flr_safe(stage->parts.list[o->part_a].name, a),
+                 flr_safe(stage->parts.list[o->part_b].name, b), 1e3 * o->depth, 1e3 * o->point.x,
+                 1e3 * o->point.y, 1e3 * o->point.z,
+                 o->depth > limit   ? "that is more than --overlap tolerates"
+                 : o->tolerated > 0 ? "they have not come free"
+                                    : "they have come free");
+    }
+}
+
+static json_t *overlaps_json(const flr_stage *stage)
+{
+    uint32_t count;
+    const flr_world_overlap *list = flr_world_overlaps(stage->world, &count);
+    json_t *all = flr_json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *o = flr_json_object(), *parts = flr_json_array();
+        flr_json_push(parts, flr_json_text(stage->parts.list[list[i].part_a].name));
+        flr_json_push(parts, flr_json_text(stage->parts.list[list[i].part_b].name));
+        flr_json_set(o, "parts", parts);
+        flr_json_set(o, "depth", flr_json_number(list[i].depth));
+        flr_json_set(o, "tolerated", flr_json_number(list[i].tolerated));
+        flr_json_set(o, "point", flr_json_vec3(list[i].point));
+        flr_json_push(all, o);
+    }
+    return all;
 }
 
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,
@@ -196,6 +236,7 @@ json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate, const f
     flr_json_set(distance, "lower", flr_json_number(r->lower));
     flr_json_set(distance, "upper", flr_json_number(r->upper));
     flr_json_set(o, "distance", distance);
+    flr_json_set(o, "overlaps", overlaps_json(stage));
     flr_json_set(o, "max_force", flr_json_number(r->max_force));
     flr_json_set(o, "max_torque", flr_json_number(r->max_torque));
     flr_json_set(o, "energy", flr_json_number(r->energy));

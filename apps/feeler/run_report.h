@@ -10,6 +10,9 @@
 void flr_run_print(flr_cli *cli, const flr_stage *stage, uint32_t part, double rate,
                    const flr_run_result *result);
 
+/* Warnings: which parts started in each other. */
+void flr_run_print_overlaps(flr_cli *cli, const flr_stage *stage);
+
 json_t *flr_run_json(const flr_stage *stage, uint32_t part, double rate,
                      const flr_run_result *result);
 

@@ -29,7 +29,7 @@
  * The third (FLR_ENGINE_EXACT) takes distances from the triangles themselves (feeler/fit.h), so that
  * tight fits can be felt: it needs no voxels, and lengths such as the clearance are metres, not
  * layers. Both bodies of a pair move. What is in each other at the start is recorded and tolerated
- * (flr_world_overlaps). docs/tight.md tells what is guaranteed.
+ * (flr_world_overlaps). docs/fits.md tells what is guaranteed.
  *
  * A part is *static*, *movable* or *free*. A movable part moves only in a hand and floats where the
  * hand releases it. A free part also falls, rolls and is pushed.

@@ -111,6 +111,8 @@ char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE])
     const double rounded = 1e-3 * ceil(1e6 * error + 0.5 - 1e-6);
     if (distance > 0)
         snprintf(text, FLR_GAP_TEXT_SIZE, "%.*f mm ± %.*f", digits, 1e3 * distance, digits, rounded);
+    else if (distance < 0 && error > fmax(2e-6, -0.1 * distance)) /* between samples it may be deeper */
+        snprintf(text, FLR_GAP_TEXT_SIZE, "interference at least %.*f mm", digits, -1e3 * distance);
     else if (distance < 0)
         snprintf(text, FLR_GAP_TEXT_SIZE, "interference %.*f mm ± %.*f", digits, -1e3 * distance, digits,
                  rounded);

@@ -22,6 +22,9 @@ typedef struct flr_gap {
     flr_vec3 from, to; /* nearest points of a and of b; where parts interfere, the deepest one and the way out */
 } flr_gap;
 
+/* metres: `within` for whether parts meet at all */
+#define FLR_GAP_MEET 1e-6
+
 /* One pair, up to `within` metres. Where a part has more than a million triangles, parts in each other have the distance 0.
  * `gap->a` and `gap->b` stay. Fails as flr_mesh_asset_fit() does. */
 flr_result flr_gap_measure(flr_env *env, const flr_cache *cache, flr_mesh_asset *a, flr_pose T_world_a,
@@ -45,7 +48,7 @@ flr_result flr_gaps_measure(const flr_gaps_def *def, flr_gap *gaps, uint32_t cap
                             flr_error *error);
 
 enum { FLR_GAP_TEXT_SIZE = 64 };
-/* "0.096 mm ± 0.001", "interference 0.012 mm ± 0.001", "touching". Returns `text`. */
+/* "0.096 mm ± 0.001", "interference 0.012 mm ± 0.001", "interference at least 0.2 mm" where the error is large, "touching". Returns `text`. */
 char *flr_gap_print(double distance, double error, char text[FLR_GAP_TEXT_SIZE]);
 
 #endif

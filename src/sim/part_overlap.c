@@ -180,7 +180,7 @@ static bool overlaps_exactly(const overlap_job *o, const flr_part_entry *a, cons
     flr_gap gap;
     if (!are_near(a, b)) return false;
     flr_result result = flr_gap_measure(o->env, &o->cache, a->shape->mesh, a->T_start, b->shape->mesh,
-                                        b->T_start, 0, &gap, error);
+                                        b->T_start, FLR_GAP_MEET, &gap, error);
     if (result != FLR_OK || gap.distance > 0) return false;
     *depth = -gap.distance;
     *where = gap.from;

@@ -58,6 +58,9 @@ tells '^the peg is in: 0\.[0-9]+ mm above the bottom'
 expect 0 "$lessons/15_two_moving_parts"
 tells '^ 400 ms: .* 0\.000 m/s; .*; 0\.00 N'
 tells '^the block is off the table'
+expect 0 "$lessons/16_tight_fit"
+tells '^ 600 ms: up +[56]\.[0-9]+ mm, .* 0\.00[0-9]+ mm apart'
+tells '^the peg is out; it never came nearer than 0\.00[0-9]+ mm, and had 0\.050 mm of play'
 
 # a file of the user's, and one that is not there
 for name in 01_read_a_mesh 02_check_a_mesh 03_features 05_voxelize; do

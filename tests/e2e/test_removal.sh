@@ -11,7 +11,7 @@ PYTHONDONTWRITEBYTECODE=1 expect 0 python3 "$client" "$port" bay/bay_removal.txt
 tells recorded
 # pressed against the floor of the bay
 { for i in $(seq 0 40); do echo "$(jq -n "$i*0.02") 0 70 $((90 - i / 2)) 1 0 0 0"; done; } >press.txt
-PYTHONDONTWRITEBYTECODE=1 expect 0 python3 "$client" "$port" press.txt 1 press 1 stiffness=3000 clearance=0.0045
+PYTHONDONTWRITEBYTECODE=1 expect 0 python3 "$client" "$port" press.txt 1 press 1 stiffness=3000 onset=0.0045
 kill -TERM "$server"
 wait "$server"
 [ "$?" = 0 ] && pass || fail "feeler serve: $(cat "$scratch/serve.err")"

@@ -38,7 +38,7 @@ expect 0 feeler replay exact.mcap --json
 [ "$(hash_of)" = "$exact" ] && pass || fail "the exact engine does not repeat itself"
 # a part that lies in its seat: told where the force layer is before the surface
 expect 0 feeler run $scene --force-layer 2 --displace 0mm --frames 5
-says 'part "ball" starts below the force layer'
+says 'part "ball" starts nearer to another'
 expect 0 feeler run $scene --hand builtin:slide --frames 50
 tells 'ball: 50 frames at 1000 Hz'
 tells 'hash [0-9a-f]{32}'

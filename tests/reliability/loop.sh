@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
 done
 program=$build_dir/tests/loop_engines
 [ -x "$program" ] || { echo "loop: not built with sanitizers"; exit 77; }
-engines=(shell smooth awareness spheres point paged)
+engines=(shell smooth awareness spheres exact point paged)
 echo "loop: seed none"
 "$program" "$frames" "$paced" "${engines[@]}" 2>&1 | tee loop.out
 code=${PIPESTATUS[0]}

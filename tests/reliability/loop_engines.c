@@ -33,6 +33,7 @@ static const engine engines[] = {
     {.name = "awareness", .parameter = "awareness", .value = 1},
     {.name = "spheres", .parameter = "engine", .value = 1},
     {.name = "point", .point = true},
+    {.name = "exact", .parameter = "engine", .value = 2},
     {.name = "paged", .memory = 2 << 20},
 };
 

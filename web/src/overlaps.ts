@@ -29,7 +29,7 @@ export class Overlaps {
     const key = words.join('\n');
     if (key === this.shown) return;
     this.shown = key;
-    text(by_id('overlaps-count'), String(overlaps.length));
+    text(by_id('overlaps-count'), ` · ${overlaps.length}`);
     this.list.replaceChildren(...words.map((line, k) => h('button', { type: 'button', class: 'overlap', title: 'Show where', onclick: () => this.show(k) }, line)));
     if (this.chosen >= overlaps.length) this.choose(-1);
   }

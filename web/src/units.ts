@@ -51,6 +51,8 @@ export function gap_text(distance_m: number, error_m: number, unit: string): str
   if (distance_m === 0) return 'surfaces meet';
   if (error_m > 1e-2) return bounds(Math.max(0, distance_m - error_m), distance_m + error_m, unit);
   const places = unit === 'in' ? 5 : 3;
+  // between samples it may be deeper
+  if (distance_m < 0 && error_m > Math.max(2e-6, -0.1 * distance_m)) return `interference at least ${(-distance_m / metres(unit)).toFixed(places)} ${unit}`;
   const scale = metres(unit);
   const step = 10 ** -places; // the digits themselves are off by half of one
   const off = step * Math.ceil(error_m / scale / step + 0.5 - 1e-6);

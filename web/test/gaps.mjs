@@ -17,12 +17,12 @@ if (!find_chromium()) {
 if (shots) mkdirSync(shots, { recursive: true });
 
 const write = (folder) => {
-  // corners and edges, mm
-  writeFileSync(join(folder, 'base.stl'), cube_stl([0, 0, 0], 40));
-  writeFileSync(join(folder, 'top.stl'), cube_stl([5, 5, 40.1], 20));
-  writeFileSync(join(folder, 'pressed.stl'), cube_stl([39.8, 10, 10], 20));
-  const part = (name, moving) => ({ name, file: `${name}.stl`, ...(moving && { moving }) });
-  writeFileSync(join(folder, 'scene.json'), JSON.stringify({ feeler: 1, name: 'gaps', unit: 'mm', parts: [part('base', false), part('top', true), part('pressed', true)] }));
+  const part = (name, size, position, moving) => {
+    writeFileSync(join(folder, `${name}.stl`), cube_stl([0, 0, 0], size));
+    return { name, file: `${name}.stl`, pose: { position }, moving };
+  };
+  const parts = [part('base', 40, [0, 0, 0], false), part('top', 20, [-5, -5, 30.1], true), part('pressed', 20, [29.8, 0, 0], true)];
+  writeFileSync(join(folder, 'scene.json'), JSON.stringify({ feeler: 1, name: 'gaps', unit: 'mm', parts }));
 };
 
 const browser = await launch();
@@ -37,8 +37,9 @@ const readout = (page) => page.evaluate(() => document.getElementById('clearance
 
 for (const engine of ['exact', 'shell']) {
   const server = await serve_scene(feeler, write, '--engine', engine);
+  let page = null;
   try {
-    const page = await open_page(browser, server.url, trouble);
+    page = await open_page(browser, server.url, trouble);
     await until(page, () => window.feeler.parts.length === 3 && window.feeler.parts.every((part) => part.ready), 'all parts are ready');
     check(/^feeler chose voxels of /m.test(server.said()), `${engine}: the size of voxels is told: ${server.said()}`);
 
@@ -46,7 +47,7 @@ for (const engine of ['exact', 'shell']) {
     await until(page, () => window.feeler.overlaps.length === 1, `${engine}: the overlap is listed`);
     const [overlap] = await page.evaluate(() => window.feeler.overlaps);
     check(Math.abs(overlap.depth - 2e-4) < (engine === 'exact' ? 2e-6 : 1e-3), `${engine}: ${overlap.depth} deep`);
-    check(overlap.point[0] > 0.038 && overlap.point[0] < 0.042, `${engine}: at ${overlap.point}`);
+    check(overlap.point[0] > 0.0185 && overlap.point[0] < 0.0215, `${engine}: at ${overlap.point}`);
     await page.locator('#overlaps .overlap', { hasText: /pressed .* base/ }).click();
     await until(page, () => window.feeler.seen.mark !== null, 'its place is marked');
     const eye = await page.evaluate(() => window.feeler.eye.target);
@@ -67,17 +68,18 @@ for (const engine of ['exact', 'shell']) {
 
     // what is in another: negative, in red
     await page.locator('#parts .part-pick', { hasText: 'pressed' }).click();
-    await until(page, () => /^interference 0\.[12]\d\d mm ± 0\.00\d$/.test(document.getElementById('clearance-value').textContent), `${engine}: interference is told`);
+    await page.locator('#exact-button').click(); // on a slow machine nothing is asked by itself
+    await until(page, () => /^interference (at least )?0\.[12]\d\d mm/.test(document.getElementById('clearance-value').textContent), `${engine}: interference is told`);
     check(await page.evaluate(() => document.getElementById('clearance-value').classList.contains('touching') && window.feeler.seen.gap.interference), `${engine}: in red, ${await readout(page)}`);
     check(/^with base/.test(await page.locator('#exact-value').textContent()), 'with whom');
 
     // lengths, not layers
     check(/ mm$/.test(await page.locator('#onset-slider-value').textContent()), 'the onset is a length');
     check((await page.locator('#parameters #parameter-force_layer').count()) === 0 && (await page.locator('#advanced #parameter-force_layer').count()) === 1, 'voxels are for experts');
-    await page.close();
   } catch (error) {
     failures.push(`${engine}: ${error.message}`);
   } finally {
+    await page?.close();
     await server.close();
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from '../load.mjs';
 
-const { bounds, length, mass, metres, reading_unit } = await load('units.ts');
+const { bounds, gap_text, length, mass, metres, reading_unit } = await load('units.ts');
 
 test('a scene in metres is read in millimetres, one in inches in inches', () => {
   for (const unit of ['m', 'cm', 'mm', 'um', '']) assert.equal(reading_unit(unit), 'mm');
@@ -30,4 +30,14 @@ test('bounds are in one unit', () => {
   assert.equal(bounds(0.006, 0.006, 'mm'), '6.00 mm');
   assert.equal(bounds(0.02, Infinity, 'mm'), 'more than 20.0 mm');
   assert.equal(bounds(Infinity, Infinity, 'mm'), 'nothing near');
+});
+
+test('an exact distance has an error, and interference a word', () => {
+  assert.equal(gap_text(96.2e-6, 0, 'mm'), '0.096 mm ± 0.001');
+  assert.equal(gap_text(96.2e-6, 2.4e-6, 'mm'), '0.096 mm ± 0.003');
+  assert.equal(gap_text(-12e-6, 0, 'mm'), 'interference 0.012 mm ± 0.001');
+  assert.equal(gap_text(-2e-4, 1e-3, 'mm'), 'interference at least 0.200 mm');
+  assert.equal(gap_text(0, 0, 'mm'), 'surfaces meet');
+  assert.equal(gap_text(2.54e-5, 0, 'in'), '0.00100 in ± 0.00001');
+  assert.equal(gap_text(Infinity, 0, 'mm'), 'nothing near');
 });
