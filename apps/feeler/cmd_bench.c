@@ -62,6 +62,10 @@ static const struct subject {
     {"fits",
      "a hand takes tight fits apart: microseconds of a frame, distances; FCL, ODE, Bullet beside",
      flr_bench_fits},
+    {"rough-fits",
+     "rough hands pull, hit and twist parts in tight fits: frames in which triangles meet, threads "
+     "strip",
+     flr_bench_rough_fits},
 };
 enum { BENCH_SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -187,7 +191,7 @@ static const flr_option options[] = {
     {.name = "frames",
      .type = FLR_OPTION_INTEGER,
      .argument = "N",
-     .help = "frames of each run, for rough-fits; default: as many as take a few seconds",
+     .help = "frames of each run, for rough-fits; over three rates; default 3000",
      .offset = offsetof(bench_values, frames),
      .min = 0,
      .max = 1000000000},

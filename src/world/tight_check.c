@@ -66,10 +66,10 @@ static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, doubl
                   flr_fit_result *last, flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
-    flr_fit_motion motion = {
-        .from = flr_tight_between(pose_at(w, n->a, from), pose_at(w, n->b, from)),
-        .to = flr_tight_between(pose_at(w, n->a, to), pose_at(w, n->b, to)),
-        .centre = w->state->bodies[n->b].inertia.centre};
+    flr_fit_motion motion = {.from =
+                                 flr_tight_between(pose_at(w, n->a, from), pose_at(w, n->b, from)),
+                             .to = flr_tight_between(pose_at(w, n->a, to), pose_at(w, n->b, to)),
+                             .centre = w->state->bodies[n->b].inertia.centre};
     flr_fit_motion_params how = flr_default_fit_motion_params();
     flr_fit_params ask = flr_tight_ask(w, n, flr_tight_may_come(w, n));
     flr_fit_motion_result way = {0};

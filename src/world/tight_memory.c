@@ -157,9 +157,9 @@ static bool still_known(flr_world *w, const flr_tight_near *n, flr_tight_ahead *
 {
     flr_tight *e = w->tight;
     const flr_body *bodies = w->state->bodies;
-    if (!ahead->known || !flr_tight_same_pose(ahead->T_a_b,
-                                              flr_tight_between(bodies[n->a].T_world_part,
-                                                                bodies[n->b].T_world_part)))
+    if (!ahead->known ||
+        !flr_tight_same_pose(
+            ahead->T_a_b, flr_tight_between(bodies[n->a].T_world_part, bodies[n->b].T_world_part)))
         return false;
     if (ahead->recent) return true;
     uint32_t capacity, count = ahead->result.contact_count;
