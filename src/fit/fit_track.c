@@ -183,7 +183,7 @@ static uint32_t find_suspects(flr_fit_query *q)
     return count;
 }
 
-void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet)
+void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet)
 {
     flr_fit_suspect *s = q->pair->lists.suspects;
     const uint32_t count = find_suspects(q);
@@ -203,6 +203,6 @@ void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet)
             return;
         }
         if (v.patch != s[i].b) v = flr_fit_visit(q, s[i].b);
-        meet(q, s[i].a, &v);
+        meet(q, s[i].a, &v, (double)s[i].bound);
     }
 }
