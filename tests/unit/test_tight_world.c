@@ -352,6 +352,55 @@ static void a_small_budget_does_not_stop_a_part(void **state)
     flr_test_tight_end(&rig);
 }
 
+/* More pairs than there is room for: parts in those that were left out stay, the others fall, and the frame tells. */
+static void no_pair_is_left_out_silently(void **state)
+{
+    (void)state;
+    enum { MANY = 70, PAIRS = MANY * (MANY - 1) / 2, KEPT = 32 * MANY };
+    flr_error error;
+    flr_mesh *mesh;
+    flr_fit *fit;
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_box(&kit, flr_pose_identity(), 0.2e-3, 0.2e-3, 0.2e-3, 0);
+    assert_ok(flr_kit_finish(&kit, &mesh, &error), error);
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_world_part parts[MANY];
+    for (int i = 0; i < MANY; i++) {
+        parts[i] = flr_default_world_part();
+        parts[i].kind = FLR_PART_FREE;
+        parts[i].fit = fit;
+        assert_ok(flr_body_def_from_mesh(mesh, 1000, &parts[i].body, &error), error);
+        parts[i].body.T_world_part =
+            at(0.3e-3 * (i % 4), 0.3e-3 * (i / 4 % 4), 0.3e-3 * (i / 16));
+    }
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts;
+    def.part_count = MANY;
+    def.params.engine = FLR_ENGINE_EXACT;
+    def.params.exact.budget = 0;
+    def.params.step.gravity = flr_vec3_make(0, 0, -9.81);
+    flr_world *world;
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    flr_world_input input = {.T_world_hand = flr_pose_identity()};
+    flr_world_frame frame;
+    flr_world_step(world, &input, &frame);
+    int fell = 0, stayed = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        double z = flr_world_body(world, i)->T_world_part.p.z - parts[i].body.T_world_part.p.z;
+        fell += z < -1e-6;
+        stayed += z == 0;
+    }
+    print_message("%u pairs, %u left out; %d parts fell, %d stayed\n", frame.pairs,
+                  frame.exhausted, fell, stayed);
+    assert_int_equal(frame.pairs, KEPT);
+    assert_int_equal(frame.exhausted, PAIRS - KEPT);
+    assert_true(stayed > 0 && frame.stopped >= (uint32_t)stayed);
+    assert_int_equal(fell + stayed, MANY);
+    flr_world_destroy(world);
+    flr_fit_destroy(fit);
+    flr_mesh_destroy(mesh);
+}
+
 /* Two parts that turn against each other, both fast, with edges that would cut across each other within a step. */
 static void two_turning_parts_do_not_cut_corners(void **state)
 {
@@ -474,6 +523,7 @@ int main(void)
                                        cmocka_unit_test(a_saved_world_goes_on),
                                        cmocka_unit_test(what_pairs_remember_is_saved),
                                        cmocka_unit_test(a_small_budget_does_not_stop_a_part),
+                                       cmocka_unit_test(no_pair_is_left_out_silently),
                                        cmocka_unit_test(two_turning_parts_do_not_cut_corners),
                                        cmocka_unit_test(a_hand_on_a_wall_is_quiet),
                                        cmocka_unit_test(a_step_is_quiet)};
