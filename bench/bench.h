@@ -102,6 +102,10 @@ flr_result flr_bench_parts(flr_env *env, const flr_bench_options *options, FILE 
 flr_result flr_bench_fits(flr_env *env, const flr_bench_options *options, FILE *out,
                           flr_error *error);
 
+/* Rough fits: rough hands pull, hit and twist parts in tight fits; frames after which triangles meet or a thread is stripped. */
+flr_result flr_bench_rough_fits(flr_env *env, const flr_bench_options *options, FILE *out,
+                                flr_error *error);
+
 /* ---- shared by the subjects ---- */
 
 /* Processor time of this thread, microseconds: what else the machine does is not charged. Of one thread only: where others

@@ -146,8 +146,8 @@ typedef struct flr_tight_params {
     double overlap;
     double range; /* metres: distances of pairs are known up to here; default 1e-3 */
     /* units of about 10 ns that distances and checks may take in a step, for each millisecond of it or
-     * part of one, and again the last distance of each check, with which the next step begins; 0: as
-     * many as it takes; default 400000. What could not be checked is not gone */
+     * part of one; 0: as many as it takes; default 400000. A part goes only as far as was checked; a pair
+     * for which the budget did not suffice gets twice as much in the next step, and so on */
     uint64_t budget;
 } flr_tight_params;
 

@@ -35,9 +35,12 @@ typedef struct flr_fit_kernel {
      * along the first axis, the second, the third. One is enough unless `all`. */
     uint32_t (*apart)(const flr_fit_patch *patch, const flr_fit_lanes *points, const float shift[3],
                       float limit, bool all);
-    /* Bit i: the squared distance of point i to the face may be less than limit2[i]. */
-    uint32_t (*near)(const flr_fit_plane *plane, const flr_fit_face *face,
-                     const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES]);
+    /* Squared distances of points to `count` faces, or less, as far as they are below `limit2`: bit i of the result: some are
+     * below that of face i, and are in `d2[i]`. `best` gets the least of each point, `at` its face. */
+    uint32_t (*near)(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                     const flr_fit_lanes *points, const float limit2[FLR_FIT_LANES],
+                     float d2[FLR_FIT_LANES][FLR_FIT_LANES], float best[FLR_FIT_LANES],
+                     int32_t at[FLR_FIT_LANES]);
     /* The least and the largest height of points, moved by `shift`, over a curve in its axes. */
     void (*heights)(const float axes[3][3], const float curve[5], const flr_fit_lanes *points,
                     const float shift[3], float *low, float *high);

@@ -130,23 +130,35 @@ TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *po
     return found;
 }
 
-TARGET static inline unsigned eight_near(const flr_fit_plane *plane, const flr_fit_face *f,
-                                         const flr_fit_lanes *p, int i, const float limit2[])
+TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                            const flr_fit_lanes *p, const float limit2[],
+                            float d2[][FLR_FIT_LANES], float best[], int32_t at[])
 {
-    LOAD(p, i);
     const __m256 zero = _mm256_setzero_ps();
-    const __m256 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
-                 c = SUB(SUB(ALL(1.0f), a), b);
-    const __m256 out = _mm256_max_ps(
-        _mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])), MUL(SUB(zero, b), ALL(f->height[1]))),
-        _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])), zero));
-    return BITS(ADD(MUL(s, s), MUL(out, out)), _mm256_loadu_ps(limit2 + i), _CMP_LT_OQ);
-}
-
-TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
-                            const flr_fit_lanes *p, const float limit2[])
-{
-    return eight_near(plane, f, p, 0, limit2) | eight_near(plane, f, p, 8, limit2) << 8;
+    uint32_t kept = 0;
+    for (int i = 0; i < FLR_FIT_LANES; i += 8) {
+        LOAD(p, i);
+        const __m256 limit = _mm256_loadu_ps(limit2 + i);
+        __m256 least = limit, which = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+        for (uint32_t k = 0; k < count; k++) {
+            const flr_fit_face *f = &faces[k];
+            const __m256 s = ALONG(planes[k].n, -planes[k].o), a = ALONG(f->u, f->u0),
+                         b = ALONG(f->v, f->v0), c = SUB(SUB(ALL(1.0f), a), b);
+            const __m256 out = _mm256_max_ps(_mm256_max_ps(MUL(SUB(zero, a), ALL(f->height[0])),
+                                                           MUL(SUB(zero, b), ALL(f->height[1]))),
+                                             _mm256_max_ps(MUL(SUB(zero, c), ALL(f->height[2])),
+                                                           zero));
+            const __m256 all = ADD(MUL(s, s), MUL(out, out)),
+                         less = _mm256_cmp_ps(all, least, _CMP_LT_OQ);
+            kept |= (uint32_t)(BITS(all, limit, _CMP_LT_OQ) != 0) << k;
+            least = _mm256_blendv_ps(least, all, less);
+            which = _mm256_blendv_ps(which, _mm256_castsi256_ps(_mm256_set1_epi32((int)k)), less);
+            _mm256_storeu_ps(d2[k] + i, all);
+        }
+        _mm256_storeu_ps(best + i, least);
+        _mm256_storeu_si256((__m256i *)(at + i), _mm256_castps_si256(which));
+    }
+    return kept;
 }
 
 /* one more height of each */

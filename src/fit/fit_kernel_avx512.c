@@ -90,18 +90,35 @@ TARGET static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *po
     return found;
 }
 
-TARGET static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f,
-                            const flr_fit_lanes *p, const float limit2[])
+TARGET static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                            const flr_fit_lanes *p, const float limit2[],
+                            float d2[][FLR_FIT_LANES], float best[], int32_t at[])
 {
     LOAD(p);
-    const __m512 zero = _mm512_setzero_ps();
-    const __m512 s = ALONG(plane->n, -plane->o), a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
-                 c = _mm512_sub_ps(_mm512_sub_ps(ALL(1.0f), a), b);
-    const __m512 out =
-        _mm512_max_ps(_mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),
-                                    MUL(_mm512_sub_ps(zero, b), ALL(f->height[1]))),
-                      _mm512_max_ps(MUL(_mm512_sub_ps(zero, c), ALL(f->height[2])), zero));
-    return _mm512_cmp_ps_mask(ADD(MUL(s, s), MUL(out, out)), _mm512_loadu_ps(limit2), _CMP_LT_OQ);
+    const __m512 zero = _mm512_setzero_ps(), limit = _mm512_loadu_ps(limit2);
+    __m512 least = limit;
+    __m512i which = _mm512_set1_epi32(-1);
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const flr_fit_face *f = &faces[k];
+        const __m512 s = ALONG(planes[k].n, -planes[k].o), s2 = MUL(s, s);
+        if (!_mm512_cmp_ps_mask(s2, limit, _CMP_LT_OQ)) continue;
+        const __m512 a = ALONG(f->u, f->u0), b = ALONG(f->v, f->v0),
+                     c = _mm512_sub_ps(_mm512_sub_ps(ALL(1.0f), a), b);
+        const __m512 out =
+            _mm512_max_ps(_mm512_max_ps(MUL(_mm512_sub_ps(zero, a), ALL(f->height[0])),
+                                        MUL(_mm512_sub_ps(zero, b), ALL(f->height[1]))),
+                          _mm512_max_ps(MUL(_mm512_sub_ps(zero, c), ALL(f->height[2])), zero));
+        const __m512 all = ADD(s2, MUL(out, out));
+        kept |= (uint32_t)(_mm512_cmp_ps_mask(all, limit, _CMP_LT_OQ) != 0) << k;
+        const __mmask16 less = _mm512_cmp_ps_mask(all, least, _CMP_LT_OQ);
+        least = _mm512_mask_mov_ps(least, less, all);
+        which = _mm512_mask_set1_epi32(which, less, (int)k);
+        _mm512_storeu_ps(d2[k], all);
+    }
+    _mm512_storeu_ps(best, least);
+    _mm512_storeu_si512(at, which);
+    return kept;
 }
 
 TARGET static void heights(const float axes[3][3], const float curve[5],

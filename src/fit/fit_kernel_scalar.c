@@ -102,16 +102,25 @@ static uint32_t apart(const flr_fit_patch *patch, const flr_fit_lanes *points, c
 
 static float larger(float a, float b) { return a > b ? a : b; }
 
-static uint32_t near(const flr_fit_plane *plane, const flr_fit_face *f, const flr_fit_lanes *p,
-                     const float limit2[])
+static uint32_t near(const flr_fit_plane *planes, const flr_fit_face *faces, uint32_t count,
+                     const flr_fit_lanes *p, const float limit2[], float d2[][FLR_FIT_LANES],
+                     float best[], int32_t at[])
 {
     uint32_t kept = 0;
-    for (int i = 0; i < FLR_FIT_LANES; i++) {
-        const float s = along(plane->n, p, i, -plane->o), x = along(f->u, p, i, f->u0),
-                    y = along(f->v, p, i, f->v0), z = (1.0f - x) - y;
-        const float out =
-            larger(larger(-x * f->height[0], -y * f->height[1]), larger(-z * f->height[2], 0.0f));
-        kept |= (uint32_t)(s * s + out * out < limit2[i]) << i;
+    for (int i = 0; i < FLR_FIT_LANES; i++) best[i] = limit2[i], at[i] = -1;
+    for (uint32_t k = 0; k < count; k++) {
+        const flr_fit_face *f = &faces[k];
+        bool any = false;
+        for (int i = 0; i < FLR_FIT_LANES; i++) {
+            const float s = along(planes[k].n, p, i, -planes[k].o), x = along(f->u, p, i, f->u0),
+                        y = along(f->v, p, i, f->v0), z = (1.0f - x) - y;
+            const float out = larger(larger(-x * f->height[0], -y * f->height[1]),
+                                     larger(-z * f->height[2], 0.0f));
+            d2[k][i] = s * s + out * out;
+            any |= d2[k][i] < limit2[i];
+            if (d2[k][i] < best[i]) best[i] = d2[k][i], at[i] = (int32_t)k;
+        }
+        kept |= (uint32_t)any << k;
     }
     return kept;
 }

@@ -35,7 +35,7 @@ flr_result flr_fit_pair_create(const flr_fit *a, const flr_fit *b, flr_fit_pair 
         made->bytes += samples * sizeof *made->near[i] + words * sizeof *made->touched[i] +
                        made->parts[i]->counts.vertices;
     }
-    if (!ok || !flr_fit_create_lists(made)) {
+    if (!ok || !flr_fit_create_lists(made) || !flr_fit_create_lanes(made)) {
         flr_fit_pair_destroy(made);
         return flr_fail(error, FLR_NO_MEMORY, "out of memory for a pair of parts");
     }
@@ -50,6 +50,8 @@ void flr_fit_pair_destroy(flr_fit_pair *pair)
         free(pair->near[i]);
         free(pair->touched[i]);
         free(pair->side[i]);
+        free(pair->lanes[i]);
+        free(pair->first_lanes[i]);
     }
     flr_fit_destroy_lists(pair);
     free(pair);
@@ -217,39 +219,42 @@ static void measure_pairs(flr_fit_query *q, const meeting *m)
     }
 }
 
-static void compare(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
+/* Compares two patches that may be `bound` apart or farther. */
+static void compare_beyond(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v, double bound)
 {
+    const bool measured = q->best.distance2 > 0 && bound < q->least, sampled = bound < q->reach;
+    if (!measured && !sampled) return;
+    const double limit = measured ? (sampled ? q->limit : q->least) : q->reach;
     meeting m;
     m.a = &q->parts[0]->patches[patch];
     m.b = &q->parts[1]->patches[v->patch];
     m.lanes_b = &v->lanes;
     const flr_vec3 shift = flr_vec3_sub(v->centre, m.a->centre);
     const double radii = (double)m.a->radius + (double)m.b->radius,
-                 distance2 = flr_vec3_length2(shift), far = q->limit + radii;
+                 distance2 = flr_vec3_length2(shift), far = limit + radii;
     q->work++;
     if (distance2 * (1 - 1e-5) > far * far) return;
     m.slack = FLR_FIT_SINGLE * (radii + far);
     m.shift_a[0] = (float)shift.x, m.shift_a[1] = (float)shift.y, m.shift_a[2] = (float)shift.z;
-    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, limit_of(&m, q->limit), false)) return;
+    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, limit_of(&m, limit), false)) return;
     const flr_vec3 back = flr_vec3_neg(flr_pose_apply_vector(q->out[0], shift));
     m.shift_b[0] = (float)back.x, m.shift_b[1] = (float)back.y, m.shift_b[2] = (float)back.z;
     q->kernel->move(&q->turn[0], &m.a->lanes, &m.lanes_a);
     q->work += 2;
-    if (q->kernel->apart(m.b, &m.lanes_a, m.shift_b, limit_of(&m, q->limit), false)) return;
-    q->work += 4;
-    const double limit = q->limit;
-    if (!try_sides(q, &m, limit)) return;
-    q->work += 4;
-    /* the masks are those of the larger one of two limits */
-    if (q->best.distance2 > 0 && (q->least >= limit || try_sides(q, &m, q->least)))
-        measure_pairs(q, &m);
+    if (q->kernel->apart(m.b, &m.lanes_a, m.shift_b, limit_of(&m, limit), false)) return;
     /* the samples of a patch lie between its vertices */
-    const float near = limit_of(&m, q->reach);
-    if (q->kernel->apart(m.a, m.lanes_b, m.shift_a, near, false) ||
-        q->kernel->apart(m.b, &m.lanes_a, m.shift_b, near, false) || !try_sides(q, &m, q->reach))
-        return;
-    flr_fit_try_samples(q, 1, v->patch, patch, m.kept_a, m.shift_a, m.slack);
-    flr_fit_try_samples(q, 0, patch, v->patch, m.kept_b, m.shift_b, m.slack);
+    if (sampled) {
+        flr_fit_try_samples(q, 1, v->patch, patch, m.shift_a, m.slack);
+        flr_fit_try_samples(q, 0, patch, v->patch, m.shift_b, m.slack);
+    }
+    if (!measured) return;
+    q->work += 4;
+    if (try_sides(q, &m, q->least)) measure_pairs(q, &m);
+}
+
+static void compare(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v)
+{
+    compare_beyond(q, patch, v, 0);
 }
 
 /* ---- the query ---- */
@@ -314,7 +319,10 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
                        .triangles = {FLR_NONE, FLR_NONE},
                        .max_work = params->budget ? params->budget : UINT64_MAX,
                        .skipped2 = INFINITY};
-    for (int side = 0; side < 2; side++) q.turn[side] = flr_fit_turn(q.out[side].q);
+    for (int side = 0; side < 2; side++) {
+        q.turn[side] = flr_fit_turn(q.out[side].q);
+        q.extent[side] = flr_fit_extent(q.parts[side]);
+    }
     /* a patch that is not touched is to be wholly inside or outside */
     const double little = 1e-9 * fmin(q.parts[0]->info.size, q.parts[1]->info.size);
     q.reach = params->reach > little ? params->reach : little;
@@ -370,7 +378,7 @@ void flr_fit_pair_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params
     if (asked.max_distance > 0) guess(&q);
     if (flr_fit_follow(&q, q.limit)) {
         clear_touched(pair);
-        flr_fit_meet_near(&q, compare);
+        flr_fit_meet_near(&q, compare_beyond);
     } else {
         clear_touched(pair);
         flr_fit_walk(&q, compare);

@@ -1,5 +1,6 @@
 /* samples near the other part: which triangle is nearest, and which samples are deep inside */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fit/fit_query.h"
@@ -23,71 +24,116 @@ static float limit2_of(double distance2, double slack)
     return (float)(limit * limit * (1 + 1e-6));
 }
 
-void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other, uint32_t faces,
+bool flr_fit_create_lanes(flr_fit_pair *pair)
+{
+    for (int side = 0; side < 2; side++) {
+        const flr_fit *part = pair->parts[side];
+        uint32_t groups = 0;
+        pair->first_lanes[side] = malloc(part->counts.patches * sizeof *pair->first_lanes[side]);
+        if (!pair->first_lanes[side]) return false;
+        for (uint32_t i = 0; i < part->counts.patches; i++) {
+            pair->first_lanes[side][i] = groups;
+            groups += (part->patches[i].samples + FLR_FIT_LANES - 1) / FLR_FIT_LANES;
+        }
+        flr_fit_lanes *lanes = aligned_alloc(64, (groups + 1) * sizeof *lanes);
+        pair->lanes[side] = lanes;
+        if (!lanes) return false;
+        pair->bytes += part->counts.patches * sizeof(uint32_t) + (groups + 1) * sizeof *lanes;
+        for (uint32_t i = 0; i < part->counts.patches; i++) {
+            const flr_fit_patch *p = &part->patches[i];
+            const uint32_t padded = (p->samples + FLR_FIT_LANES - 1) / FLR_FIT_LANES * FLR_FIT_LANES;
+            for (uint32_t k = 0; k < padded; k++) {
+                flr_fit_lanes *to = &lanes[pair->first_lanes[side][i] + k / FLR_FIT_LANES];
+                const flr_vec3 at = flr_vec3_sub(
+                    part->samples[p->first_sample + (k < p->samples ? k : 0)].point, p->centre);
+                to->x[k % FLR_FIT_LANES] = (float)at.x;
+                to->y[k % FLR_FIT_LANES] = (float)at.y;
+                to->z[k % FLR_FIT_LANES] = (float)at.z;
+            }
+        }
+    }
+    return true;
+}
+
+/* Measures one sample and one triangle. */
+static void try_sample(flr_fit_query *q, int side, uint32_t sample, uint32_t triangle)
+{
+    flr_fit_near *n = &q->pair->near[side][sample];
+    flr_vec3 t[3];
+    double d2;
+    flr_fit_triangle(q->parts[1 - side], triangle, t);
+    const flr_vec3 at =
+        flr_fit_on_triangle(t, seen(q, side, q->parts[side]->samples[sample].point), &d2);
+    q->work += 3;
+    if (d2 < n->distance2 || (d2 == n->distance2 && triangle < n->triangle))
+        *n = (flr_fit_near){d2, at, triangle};
+}
+
+/* Up to 16 samples beside the faces of a patch: of each sample first the face that seems nearest, then those that may
+ * still be nearer. */
+static void try_sixteen(flr_fit_query *q, int side, uint32_t first, uint32_t count,
+                        const flr_fit_patch *theirs, const flr_fit_lanes *there, double slack)
+{
+    const flr_fit *other = q->parts[1 - side];
+    const flr_fit_face *faces = other->faces + theirs->first_face;
+    const flr_fit_near *near = q->pair->near[side] + first;
+    float limit2[FLR_FIT_LANES], d2[FLR_FIT_LANES][FLR_FIT_LANES], best[FLR_FIT_LANES];
+    int32_t at[FLR_FIT_LANES];
+    for (uint32_t i = 0; i < FLR_FIT_LANES; i++)
+        limit2[i] = i < count ? limit2_of(near[i].distance2, slack) : -1.0f;
+    const uint32_t kept = q->kernel->near(other->planes + theirs->first_face, faces, theirs->faces,
+                                          there, limit2, d2, best, at);
+    q->work += 3;
+    if (!kept) return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (at[i] < 0) continue;
+        try_sample(q, side, first + i, faces[at[i]].triangle);
+        limit2[i] = limit2_of(near[i].distance2, slack);
+    }
+    for (uint32_t left = kept; left; left &= left - 1) {
+        const int f = __builtin_ctz(left);
+        for (uint32_t i = 0; i < count; i++)
+            if (d2[f][i] < limit2[i] && at[i] != f)
+                try_sample(q, side, first + i, faces[f].triangle);
+    }
+}
+
+void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other,
                          const float shift[3], double slack)
 {
     const flr_fit_patch *mine = &q->parts[side]->patches[patch],
                         *theirs = &q->parts[1 - side]->patches[other];
     flr_fit_near *near = q->pair->near[side] + mine->first_sample;
+    const flr_fit_lanes *lanes = q->pair->lanes[side] + q->pair->first_lanes[side][patch];
     if (!is_touched(q->pair, side, patch)) {
         q->pair->touched[side][patch / 64] |= (uint64_t)1 << patch % 64;
         for (uint32_t i = 0; i < mine->samples; i++)
-            near[i] = (flr_fit_near){q->reach * q->reach, FLR_NONE};
+            near[i].distance2 = q->reach * q->reach, near[i].triangle = FLR_NONE;
     }
     flr_fit_move move = q->turn[side];
     for (int k = 0; k < 3; k++) move.shift[k] = shift[k];
     for (uint32_t from = 0; from < mine->samples; from += FLR_FIT_LANES) {
-        const uint32_t count =
-            mine->samples - from < FLR_FIT_LANES ? mine->samples - from : FLR_FIT_LANES;
-        const flr_fit_sample *samples = q->parts[side]->samples + mine->first_sample + from;
-        flr_fit_lanes own, there;
-        float limit2[FLR_FIT_LANES];
-        for (uint32_t i = 0; i < FLR_FIT_LANES; i++) {
-            const flr_vec3 p = samples[i < count ? i : 0].point;
-            own.x[i] = (float)(p.x - mine->centre.x);
-            own.y[i] = (float)(p.y - mine->centre.y);
-            own.z[i] = (float)(p.z - mine->centre.z);
-            limit2[i] = i < count ? limit2_of(near[from + i].distance2, slack) : -1.0f;
-        }
-        q->kernel->move(&move, &own, &there);
-        for (uint32_t left = faces; left; left &= left - 1) {
-            const uint32_t at = theirs->first_face + (uint32_t)__builtin_ctz(left);
-            const flr_fit_face *face = &q->parts[1 - side]->faces[at];
-            const flr_fit_plane *plane = &q->parts[1 - side]->planes[at];
-            q->work++;
-            for (uint32_t kept = q->kernel->near(plane, face, &there, limit2); kept;
-                 kept &= kept - 1) {
-                const int i = __builtin_ctz(kept);
-                flr_fit_near *n = &near[from + (uint32_t)i];
-                flr_vec3 t[3];
-                double d2;
-                flr_fit_triangle(q->parts[1 - side], face->triangle, t);
-                flr_fit_on_triangle(t, seen(q, side, samples[i].point), &d2);
-                q->work += 3;
-                if (d2 < n->distance2 || (d2 == n->distance2 && face->triangle < n->triangle)) {
-                    *n = (flr_fit_near){d2, face->triangle};
-                    limit2[i] = limit2_of(d2, slack);
-                }
-            }
-        }
+        const uint32_t left = mine->samples - from;
+        flr_fit_lanes there;
+        q->kernel->move(&move, lanes++, &there);
+        try_sixteen(q, side, mine->first_sample + from,
+                    left < FLR_FIT_LANES ? left : FLR_FIT_LANES, theirs, &there, slack);
     }
 }
 
 /* A sample whose nearest triangle is known. */
 static flr_fit_point_result look(const flr_fit_query *q, int side, uint32_t sample,
-                                 uint32_t triangle)
+                                 const flr_fit_near *near)
 {
     const flr_fit *other = q->parts[1 - side];
     const flr_vec3 p = seen(q, side, q->parts[side]->samples[sample].point);
-    flr_fit_point_result r = {.found = true, .triangle = triangle};
+    flr_fit_point_result r = {.found = true, .triangle = near->triangle, .nearest = near->at};
     flr_vec3 t[3];
-    double d2;
-    flr_fit_triangle(other, triangle, t);
-    r.nearest = flr_fit_on_triangle(t, p, &d2);
-    const bool inside = flr_fit_inside_by(other, p, r.nearest, triangle);
-    r.error = flr_fit_rounding(flr_fit_extent(other) + flr_vec3_length(p));
+    flr_fit_triangle(other, near->triangle, t);
+    const bool inside = flr_fit_inside_by(other, p, r.nearest, near->triangle);
+    r.error = flr_fit_rounding(q->extent[1 - side] + flr_vec3_length(p));
     r.direction = flr_fit_direction(t, p, r.nearest, inside);
-    r.distance = inside ? -sqrt(d2) : sqrt(d2);
+    r.distance = inside ? -sqrt(near->distance2) : sqrt(near->distance2);
     return r;
 }
 
@@ -182,8 +228,7 @@ void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t 
                     &part->patches[word * 64 + (uint32_t)__builtin_ctzll(left)];
                 for (uint32_t i = p->first_sample; i < p->first_sample + p->samples; i++) {
                     if (q->pair->near[side][i].triangle == FLR_NONE) continue;
-                    const flr_fit_point_result r =
-                        look(q, side, i, q->pair->near[side][i].triangle);
+                    const flr_fit_point_result r = look(q, side, i, &q->pair->near[side][i]);
                     interfere |= r.distance < 0;
                     flr_fit_note_sample(q->parts, q->T_a_b, (uint32_t)side, i, &r, &q->params,
                                         contacts, capacity, result);

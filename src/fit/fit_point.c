@@ -214,6 +214,17 @@ static bool triangle_tells(const flr_fit *fit, uint32_t triangle, const flr_vec3
     return flr_vec3_length2(away) < size2;
 }
 
+/* Is a point of a triangle farther from its sides than the slack for sure? */
+static bool well_within(const flr_vec3 t[3], flr_vec3 q, double slack)
+{
+    for (int i = 0; i < 3; i++) {
+        const flr_vec3 side = flr_vec3_sub(t[(i + 1) % 3], t[i]);
+        const double area2 = flr_vec3_length2(flr_vec3_cross(side, flr_vec3_sub(q, t[i])));
+        if (!(area2 > 4 * slack * slack * flr_vec3_length2(side))) return false;
+    }
+    return true;
+}
+
 bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uint32_t triangle)
 {
     const flr_vec3 away = flr_vec3_sub(point, nearest);
@@ -221,7 +232,7 @@ bool flr_fit_inside_by(const flr_fit *fit, flr_vec3 point, flr_vec3 nearest, uin
     flr_fit_triangle(fit, triangle, t);
     if (!triangle_tells(fit, triangle, t, away)) return fabs(flr_fit_winding(fit, point)) > 0.5;
     const double slack = flr_fit_rounding(flr_fit_extent(fit)), sign = fit->sides[triangle];
-    if (angle_at(t, nearest, slack) > 6) {
+    if (well_within(t, nearest, slack) || angle_at(t, nearest, slack) > 6) {
         const flr_vec3 n = flr_vec3_cross(flr_vec3_sub(t[1], t[0]), flr_vec3_sub(t[2], t[0]));
         return sign * flr_vec3_dot(away, n) < 0;
     }

@@ -9,6 +9,7 @@
 /* the nearest triangle of the other part that a sample has found so far */
 typedef struct flr_fit_near {
     double distance2;  /* squared metres; the limit while there is none */
+    flr_vec3 at;       /* its nearest point, frame of its part */
     uint32_t triangle; /* FLR_NONE: none yet */
 } flr_fit_near;
 
@@ -54,6 +55,8 @@ struct flr_fit_pair {
     const flr_fit *parts[2];
     const flr_fit_kernel *kernel;
     flr_fit_near *near[2]; /* [samples] of a and b; valid for patches that are touched */
+    flr_fit_lanes *lanes[2]; /* samples of a and b, 16 of the same patch side by side */
+    uint32_t *first_lanes[2]; /* [patches] of a and b */
     uint64_t *touched[2];  /* bits of patches whose samples are near something */
     flr_fit_track track;
     flr_fit_lists lists;
@@ -81,6 +84,7 @@ struct flr_fit_query {
     const flr_fit_kernel *kernel;
     flr_fit_params params;
     flr_pose T_a_b;
+    double extent[2];     /* metres: of the parts, from their origins */
     flr_pose out[2];      /* from the frame of part 0 or 1 to that of the other */
     flr_fit_move turn[2]; /* the same rotation in single precision, without shift */
     double reach;         /* metres: samples nearer than this are looked at */
@@ -142,8 +146,11 @@ void flr_fit_destroy_lists(flr_fit_pair *pair);
 /* Brings the lists up to the pose of the query, for all that is nearer than `limit`. False: they cannot hold it. */
 bool flr_fit_follow(flr_fit_query *q, double limit);
 
-/* Calls `meet` for all patches that may be nearer than q->limit, from the lists; those first that may be nearest. */
-void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet);
+/* Calls `meet` for all patches that may be nearer than q->limit, from the lists, with what is known of their distance;
+ * those first that may be nearest. */
+typedef void (*flr_fit_meet_beyond)(flr_fit_query *q, uint32_t patch, const flr_fit_visitor *v,
+                                    double bound);
+void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet);
 
 /* Sets poses, rotations and an empty result; nothing is found yet. */
 flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_fit_params *params);
@@ -151,10 +158,13 @@ flr_fit_query flr_fit_begin_query(flr_fit_pair *pair, flr_pose T_a_b, const flr_
 /* A rotation in single precision, without shift. */
 flr_fit_move flr_fit_turn(flr_quat q);
 
-/* Looks at the samples of a patch of part `side` beside some faces (bits) of a patch of the other part. `shift` leads from
- * the centre of the latter to that of the former, in the axes of the other part. */
-void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other, uint32_t faces,
+/* Looks at the samples of a patch of part `side` beside a patch of the other part. `shift` leads from the centre of the
+ * latter to that of the former, in the axes of the other part. */
+void flr_fit_try_samples(flr_fit_query *q, int side, uint32_t patch, uint32_t other,
                          const float shift[3], double slack);
+
+/* Memory for samples side by side; false: there is none. */
+bool flr_fit_create_lanes(flr_fit_pair *pair);
 
 /* Notes all samples that were found to be near, in order; the deep ones, too, when the parts interfere. */
 void flr_fit_note_samples(flr_fit_query *q, flr_fit_contact *contacts, uint32_t capacity,

@@ -2,8 +2,8 @@
  *
  * The patches of b are in groups, every sixteenth entry of its tree in the same one. Each group has a list that was made at a
  * pose of its own and holds all patches of a within a distance, more than what queries look at. No tree is walked while
- * no patch has moved by more than the difference. A list that is half used up is made anew, one in each query, so that
- * they seldom run out together. */
+ * no patch has moved by more than the difference. One list in each query is made anew before it is used up, and earlier
+ * when most are half used up, so that they do not run out together. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "fit/fit_query.h"
 
 enum { ENTRIES = 24 /* of the lists for each patch of either part */, FIRST = 4 };
-static const double MARGIN = 0.5; /* of the mean radius of patches */
+static const double MARGIN = 0.8; /* of the mean radius of patches */
 
 /* ---- memory ---- */
 
@@ -135,16 +135,18 @@ static double used_up(const flr_fit_query *q, uint32_t group, double limit)
 bool flr_fit_follow(flr_fit_query *q, double limit)
 {
     double used[FLR_FIT_GROUPS];
-    uint32_t oldest = 0;
+    uint32_t oldest = 0, old = 0;
     limit = limit * (1 + 1e-6);
     if (!(limit < 1e9)) return false;
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
         used[g] = used_up(q, g, limit);
         if (used[g] > used[oldest]) oldest = g;
+        old += used[g] > 0.5;
     }
+    const bool early = used[oldest] > 0.9 || old > FLR_FIT_GROUPS / 2;
     q->work += 8 + q->parts[1]->counts.patches / 8;
     for (uint32_t g = 0; g < FLR_FIT_GROUPS; g++) {
-        if (!(used[g] >= 1) && !(g == oldest && used[g] > 0.5)) continue;
+        if (!(used[g] >= 1) && !(g == oldest && early)) continue;
         if (!flr_fit_make_list(q->pair, g, q->T_a_b, limit + q->pair->lists.margin, &q->work))
             return false;
         if (!(used_up(q, g, limit) < 1)) return false;
@@ -183,7 +185,7 @@ static uint32_t find_suspects(flr_fit_query *q)
     return count;
 }
 
-void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet)
+void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet_beyond meet)
 {
     flr_fit_suspect *s = q->pair->lists.suspects;
     const uint32_t count = find_suspects(q);
@@ -203,6 +205,6 @@ void flr_fit_meet_near(flr_fit_query *q, flr_fit_meet meet)
             return;
         }
         if (v.patch != s[i].b) v = flr_fit_visit(q, s[i].b);
-        meet(q, s[i].a, &v);
+        meet(q, s[i].a, &v, (double)s[i].bound);
     }
 }

@@ -147,10 +147,12 @@ void flr_tight_couple(const flr_tight_params *params, const flr_body *body,
 
 /* ---- the step ---- */
 
-bool flr_tight_left(const flr_tight *e, uint64_t *left)
+bool flr_tight_left(const flr_world *w, const flr_tight_near *n, uint64_t *left)
 {
-    *left = e->budget > e->spent ? e->budget - e->spent : 0;
-    return e->budget == 0 || *left > 0;
+    const flr_tight *e = w->tight;
+    const uint64_t all = e->budget << flr_tight_memories(w, w->state)[n->slot].debt;
+    *left = all > e->spent ? all - e->spent : 0;
+    return all == 0 || *left > 0;
 }
 
 double flr_tight_travel(const flr_world *w, uint32_t part)
@@ -164,7 +166,7 @@ static void begin(flr_world *w)
 {
     flr_tight *e = w->tight;
     double budget = ceil((double)w->params.exact.budget * fmax(w->def.dt, 0.001) / 0.001);
-    e->budget = budget < 1e15 ? (uint64_t)budget : 0;
+    e->budget = budget < 1e12 ? (uint64_t)budget : 0;
     e->spent = 0;
     e->touch_count = 0;
     for (uint32_t i = 0; i < e->part_count; i++) {

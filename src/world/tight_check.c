@@ -66,10 +66,10 @@ static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, doubl
                   flr_fit_result *last, flr_world_frame *frame)
 {
     flr_tight *e = w->tight;
-    flr_fit_motion motion = {
-        .from = flr_tight_between(pose_at(w, n->a, from), pose_at(w, n->b, from)),
-        .to = flr_tight_between(pose_at(w, n->a, to), pose_at(w, n->b, to)),
-        .centre = w->state->bodies[n->b].inertia.centre};
+    flr_fit_motion motion = {.from =
+                                 flr_tight_between(pose_at(w, n->a, from), pose_at(w, n->b, from)),
+                             .to = flr_tight_between(pose_at(w, n->a, to), pose_at(w, n->b, to)),
+                             .centre = w->state->bodies[n->b].inertia.centre};
     flr_fit_motion_params how = flr_default_fit_motion_params();
     flr_fit_params ask = flr_tight_ask(w, n, flr_tight_may_come(w, n));
     flr_fit_motion_result way = {0};
@@ -78,8 +78,9 @@ static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, doubl
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     how.clearance = FLR_TIGHT_CLEAR;
     how.deviation = astray(w, n, to - from);
-    if (!flr_tight_left(e, &how.budget)) {
+    if (!flr_tight_left(w, n, &how.budget)) {
         *share = from;
+        n->exhausted = true;
         frame->exhausted++;
         return false;
     }
@@ -91,6 +92,7 @@ static bool sweep(flr_world *w, flr_tight_near *n, double from, double to, doubl
         flr_fit_pair_motion(e->slots[n->slot].fits, &motion, &how, &way);
     e->spent += way.work + there.work;
     frame->points_tested += way.work + there.work;
+    n->exhausted |= !way.complete;
     frame->exhausted += !way.complete;
     if (way.free == 1) {
         if (to == 1) keep_ahead(w, n, motion.to, &ask, &there);
@@ -132,7 +134,7 @@ static bool look(flr_world *w, flr_tight_near *n, double share, flr_fit_result *
     uint32_t capacity;
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     if (share < 1) ask.reach = -1, ask.max_distance = 2 * FLR_TIGHT_FLOOR, capacity = 0;
-    if (!flr_tight_left(e, &ask.budget)) return false;
+    if (!flr_tight_left(w, n, &ask.budget)) return false;
     flr_fit_pair_query(e->slots[n->slot].fits, T, &ask, capacity ? list : NULL, capacity, r);
     e->spent += r->work;
     frame->points_tested += r->work;
@@ -160,6 +162,7 @@ static double advance_within(flr_world *w, flr_tight_near *n, double travel, flr
         int halved = 0;
         for (; !fine && halved <= HALVINGS; halved += !fine) {
             if (!look(w, n, next, &r, frame)) {
+                n->exhausted = true;
                 frame->exhausted++;
                 return free;
             }

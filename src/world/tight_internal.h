@@ -55,6 +55,7 @@ typedef struct flr_tight_near {
     double tolerated;      /* metres */
     double lower;          /* metres: the distance is not less, besides what is tolerated */
     int checked;           /* pass in which the motion was checked last; -1: not yet */
+    bool exhausted;        /* the budget did not suffice for it */
 } flr_tight_near;
 
 /* what else keeps a body from going on */
@@ -105,8 +106,9 @@ struct flr_tight {
     uint32_t touch_count;
 };
 
-/* What is left of the budget; 0: no limit. False: nothing is. */
-bool flr_tight_left(const flr_tight *exact, uint64_t *left);
+/* What is left of the budget for a pair; 0: no limit. False: nothing is. A pair for which it did not suffice gets twice as much
+ * in the next step, and so on, so that none stays where it is forever. */
+bool flr_tight_left(const flr_world *world, const flr_tight_near *near, uint64_t *left);
 
 /* How far any point of the part goes at most in the step that is planned, metres. */
 double flr_tight_travel(const flr_world *world, uint32_t part);

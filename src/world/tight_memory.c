@@ -6,9 +6,10 @@
 #include "world/tight_internal.h"
 
 enum {
-    SLOTS_EACH = 64,  /* for the same two fits, at most */
-    SLOTS_MORE = 256, /* of all, besides the first for the same two fits */
-    SLOTS_MEGABYTES = 512
+    SLOTS_EACH = 32,  /* for the same two fits, at most */
+    SLOTS_MORE = 64,  /* of all, besides the first for the same two fits */
+    SLOTS_MEGABYTES = 512,
+    DEBT = 16 /* steps, at most */
 };
 
 /* ---- making ---- */
@@ -157,9 +158,9 @@ static bool still_known(flr_world *w, const flr_tight_near *n, flr_tight_ahead *
 {
     flr_tight *e = w->tight;
     const flr_body *bodies = w->state->bodies;
-    if (!ahead->known || !flr_tight_same_pose(ahead->T_a_b,
-                                              flr_tight_between(bodies[n->a].T_world_part,
-                                                                bodies[n->b].T_world_part)))
+    if (!ahead->known ||
+        !flr_tight_same_pose(
+            ahead->T_a_b, flr_tight_between(bodies[n->a].T_world_part, bodies[n->b].T_world_part)))
         return false;
     if (ahead->recent) return true;
     uint32_t capacity, count = ahead->result.contact_count;
@@ -183,6 +184,7 @@ void flr_tight_keep_memory(flr_world *w)
         if (m->key != key_of(n->a, n->b)) continue;
         slot->ahead.known = still_known(w, n, &slot->ahead);
         m->track = flr_fit_pair_save(slot->fits);
+        m->debt = !n->exhausted ? 0 : m->debt < DEBT ? m->debt + 1 : DEBT;
         m->known = slot->ahead.known;
         m->reach = slot->ahead.known ? slot->ahead.reach : 0;
         m->range = slot->ahead.known ? slot->ahead.range : 0;
@@ -213,7 +215,7 @@ bool flr_tight_memories_are_valid(const flr_tight *e, const uint8_t *bytes)
         flr_tight_memory m;
         memcpy(&m, bytes + memories_at(e->part_count) + i * sizeof m, sizeof m);
         const uint64_t pair = m.key - 1;
-        if (m.known > 1 || !isfinite(m.reach) || !isfinite(m.range)) return false;
+        if (m.known > 1 || m.debt > DEBT || !isfinite(m.reach) || !isfinite(m.range)) return false;
         if (m.key != 0 && (pair >> 32 >= e->part_count || (uint32_t)pair >= e->part_count))
             return false;
     }

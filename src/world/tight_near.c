@@ -110,7 +110,7 @@ static const flr_fit_contact *measure(flr_world *w, flr_tight_near *n, flr_pose 
     uint32_t capacity;
     flr_fit_contact *list = flr_tight_room(e, &capacity);
     *reach = ask.reach;
-    if (!flr_tight_left(e, &ask.budget)) return list;
+    if (!flr_tight_left(w, n, &ask.budget)) return list;
     flr_fit_pair_query(e->slots[n->slot].fits, T, &ask, list, capacity, &n->result);
     *ahead = (flr_tight_ahead){.known = n->result.complete,
                                .recent = true,
@@ -215,7 +215,8 @@ void flr_tight_near_update(flr_world *w, flr_world_frame *frame)
         report(w, n, &e->gaps[at]);
         frame->lower = fmin(frame->lower, n->result.lower);
         frame->upper = fmin(frame->upper, n->result.upper);
-        frame->exhausted += !n->result.complete;
+        n->exhausted = !n->result.complete;
+        frame->exhausted += n->exhausted;
         frame->points_tested += n->result.work;
         count_contacts(w, n, frame);
     }

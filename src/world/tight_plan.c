@@ -5,8 +5,8 @@
 
 enum { TIGHT_ROUNDS = 4 };
 #define TIGHT_SLACK 5e-8 /* metres: beyond its limit by less, a sample is left alone */
-#define RETURN  0.1  /* of what a sample is too deep, it may come back in a step … */
-#define RETURNS 2e-7 /* metres: … and no more than this */
+#define RETURN      0.1  /* of what a sample is too deep, it may come back in a step … */
+#define RETURNS     2e-7 /* metres: … and no more than this */
 
 /* ---- what is near ---- */
 

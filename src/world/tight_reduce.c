@@ -17,8 +17,8 @@ static const double RIDGE = 1e-12; /* of the trace: moments that depend on each 
 bool flr_tight_points_create(flr_tight_points *p, uint32_t capacity)
 {
     *p = (flr_tight_points){.capacity = (capacity + LANES - 1) / LANES * LANES};
-    double **columns[] = {&p->away, &p->depth, &p->limit, &p->stiffness, &p->room,
-                          &p->j[0], &p->j[1],  &p->j[2],  &p->j[3],      &p->j[4],
+    double **columns[] = {&p->away, &p->depth,  &p->limit,  &p->stiffness, &p->room,
+                          &p->j[0], &p->j[1],   &p->j[2],   &p->j[3],      &p->j[4],
                           &p->j[5], &p->arm[0], &p->arm[1], &p->arm[2]};
     bool there = (p->keys = flr_prefaulted_calloc(p->capacity, sizeof *p->keys)) != NULL;
     there &= (p->limited = flr_prefaulted_calloc(p->capacity, sizeof *p->limited)) != NULL;
@@ -29,8 +29,8 @@ bool flr_tight_points_create(flr_tight_points *p, uint32_t capacity)
 
 void flr_tight_points_destroy(flr_tight_points *p)
 {
-    double *columns[] = {p->away, p->depth, p->limit, p->stiffness, p->room,
-                         p->j[0], p->j[1],  p->j[2],  p->j[3],      p->j[4],
+    double *columns[] = {p->away, p->depth,  p->limit,  p->stiffness, p->room,
+                         p->j[0], p->j[1],   p->j[2],   p->j[3],      p->j[4],
                          p->j[5], p->arm[0], p->arm[1], p->arm[2]};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) free(columns[i]);
     free(p->keys);
@@ -149,10 +149,9 @@ FLR_CLONES static void find_keys(const flr_tight_points *p, uint32_t end, const 
 }
 
 /* From fine to coarse: the bits of a key that count. Half of the cells of one axis at a time, then quarters of directions. */
-static const uint32_t masks[] = {
-    31u << 9 | 0777, 31u << 9 | 0776, 31u << 9 | 0766, 31u << 9 | 0666,
-    31u << 9 | 0664, 31u << 9 | 0644, 31u << 9 | 0444, 30u << 9 | 0444,
-    28u << 9 | 0444, 28u << 9 | 0440, 28u << 9 | 0400, 28u << 9};
+static const uint32_t masks[] = {31u << 9 | 0777, 31u << 9 | 0776, 31u << 9 | 0766, 31u << 9 | 0666,
+                                 31u << 9 | 0664, 31u << 9 | 0644, 31u << 9 | 0444, 30u << 9 | 0444,
+                                 28u << 9 | 0444, 28u << 9 | 0440, 28u << 9 | 0400, 28u << 9};
 enum { MASKS = sizeof masks / sizeof *masks };
 
 /* Is a point a better one to be kept than another of its cell? */
@@ -168,7 +167,7 @@ static void put(const flr_tight_points *p, kind k, flr_tight_bins *bins, flr_tig
     uint16_t *slot = &bins->slot[cell.key];
     if (*slot == 0) {
         bins->cells[*used] = cell;
-        *slot = (uint16_t) ++*used;
+        *slot = (uint16_t)++ * used;
         return;
     }
     flr_tight_cell *there = &bins->cells[*slot - 1];

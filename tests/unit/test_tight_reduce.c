@@ -185,10 +185,9 @@ static void the_nearest_are_kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_act_as_many),
-                                       cmocka_unit_test(few_enough_stay_as_they_are),
-                                       cmocka_unit_test(a_motion_is_measured),
-                                       cmocka_unit_test(the_nearest_are_kept)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_act_as_many), cmocka_unit_test(few_enough_stay_as_they_are),
+        cmocka_unit_test(a_motion_is_measured), cmocka_unit_test(the_nearest_are_kept)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     flr_tight_points_destroy(&columns);
     return failed;

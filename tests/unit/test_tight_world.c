@@ -262,11 +262,174 @@ static void a_saved_world_goes_on(void **state)
     assert_memory_equal(&hashes[0], &hashes[1], sizeof hashes[0]);
     /* overlaps that cannot be are refused */
     memcpy(broken, saved, size);
-    for (size_t i = size - 40 - FLR_WORLD_OVERLAPS * sizeof(flr_world_overlap); i < size; i++)
-        broken[i] = 0xff;
+    memset(broken + size / 2, 0xff, size - size / 2);
+    assert_false(flr_world_load(rig.world, broken, size));
+    /* and so are memories of pairs that are not there */
+    memcpy(broken, saved, size);
+    memset(broken + size - 64, 0xff, 64);
+    memset(broken + size - sizeof(flr_fit_track) - 48, 0xff, 48);
     assert_false(flr_world_load(rig.world, broken, size));
     free(saved);
     free(broken);
+    flr_test_tight_end(&rig);
+}
+
+/* A rig with a hand's box on two free ones, and where the hand is. */
+static flr_test_tight pushing_rig(uint64_t budget)
+{
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.friction = 0.2;
+    rig.params.exact.budget = budget;
+    add_box(&rig, FLR_PART_FREE, at(10.05e-3, 0, 0));
+    add_box(&rig, FLR_PART_FREE, at(20.1e-3, 1e-3, 0));
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 0));
+    flr_test_tight_make(&rig, 2);
+    return rig;
+}
+
+static flr_pose pushing_hand(int i)
+{
+    flr_pose T = at(i * 8e-5, 2e-4 * sin(0.1 * i), 0);
+    T.q = flr_quat_from_axis_angle(flr_vec3_make(0, 0, 1), 0.002 * i);
+    return T;
+}
+
+/* The same for several pairs, where both move, at every step, and with a budget that does not suffice. */
+static void what_pairs_remember_is_saved(void **state)
+{
+    (void)state;
+    const uint64_t budgets[] = {0, 3000};
+    for (int b = 0; b < 2; b++) {
+        flr_test_tight one = pushing_rig(budgets[b]), other = pushing_rig(budgets[b]);
+        size_t size = flr_world_state_size(one.world);
+        uint8_t *saved = malloc(size);
+        uint32_t exhausted = 0, touched = 0;
+        for (int i = 0; i < 60; i++) {
+            /* one goes on, the other one begins anew with what was saved */
+            flr_world_save(one.world, saved);
+            assert_true(flr_world_load(other.world, saved, size));
+            flr_test_tight_step(&one, pushing_hand(i));
+            flr_test_tight_step(&other, pushing_hand(i));
+            exhausted += one.frame.exhausted > 0;
+            touched += one.frame.contacts > 0;
+            assert_int_equal(one.frame.exhausted, other.frame.exhausted);
+            if (memcmp(&one.frame.hash, &other.frame.hash, sizeof one.frame.hash) != 0)
+                fail_msg("budget %d, frame %d: another hash", (int)budgets[b], i);
+            for (uint32_t k = 0; k < 2; k++) assert_false(flr_test_tight_meet(&one, k, k ? 0 : 2));
+        }
+        print_message("budget %d: exhausted in %u of 60 frames, touched in %u\n", (int)budgets[b],
+                      exhausted, touched);
+        assert_true(touched > 10);
+        if (b == 0) assert_int_equal(exhausted, 0);
+        if (b == 1) assert_true(exhausted > 0);
+        free(saved);
+        flr_test_tight_end(&one);
+        flr_test_tight_end(&other);
+    }
+}
+
+/* However little a step may do: a part waits until its way was checked, and then goes on. */
+static void a_small_budget_does_not_stop_a_part(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 4e-3;
+    rig.params.exact.budget = 1;
+    add_plate(&rig, 40e-3);
+    add_box(&rig, FLR_PART_MOVABLE, at(0, 0, 10.02e-3));
+    flr_test_tight_make(&rig, 1);
+    uint32_t exhausted = 0;
+    for (int i = 0; i < 1500; i++) {
+        flr_test_tight_step(&rig, at(5e-3, 0, 10.02e-3));
+        exhausted += rig.frame.exhausted > 0;
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+    }
+    double x = flr_world_body(rig.world, 1)->T_world_part.p.x;
+    print_message("exhausted in %u of 1500 frames, went %.2f mm\n", exhausted, 1e3 * x);
+    assert_true(exhausted > 100);
+    assert_true(x > 4e-3);
+    flr_test_tight_end(&rig);
+}
+
+/* More pairs than there is room for: parts in those that were left out stay, the others fall, and the frame tells. */
+static void no_pair_is_left_out_silently(void **state)
+{
+    (void)state;
+    enum { MANY = 70, PAIRS = MANY * (MANY - 1) / 2, KEPT = 32 * MANY };
+    flr_error error;
+    flr_mesh *mesh;
+    flr_fit *fit;
+    flr_kit kit = flr_kit_begin(1);
+    flr_kit_box(&kit, flr_pose_identity(), 0.2e-3, 0.2e-3, 0.2e-3, 0);
+    assert_ok(flr_kit_finish(&kit, &mesh, &error), error);
+    assert_ok(flr_fit_build(mesh, NULL, &fit, &error), error);
+    flr_world_part parts[MANY];
+    for (int i = 0; i < MANY; i++) {
+        parts[i] = flr_default_world_part();
+        parts[i].kind = FLR_PART_FREE;
+        parts[i].fit = fit;
+        assert_ok(flr_body_def_from_mesh(mesh, 1000, &parts[i].body, &error), error);
+        parts[i].body.T_world_part =
+            at(0.3e-3 * (i % 4), 0.3e-3 * (i / 4 % 4), 0.3e-3 * (i / 16));
+    }
+    flr_world_def def = flr_default_world_def();
+    def.parts = parts;
+    def.part_count = MANY;
+    def.params.engine = FLR_ENGINE_EXACT;
+    def.params.exact.budget = 0;
+    def.params.step.gravity = flr_vec3_make(0, 0, -9.81);
+    flr_world *world;
+    assert_ok(flr_world_create(&def, &world, &error), error);
+    flr_world_input input = {.T_world_hand = flr_pose_identity()};
+    flr_world_frame frame;
+    flr_world_step(world, &input, &frame);
+    int fell = 0, stayed = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        double z = flr_world_body(world, i)->T_world_part.p.z - parts[i].body.T_world_part.p.z;
+        fell += z < -1e-6;
+        stayed += z == 0;
+    }
+    print_message("%u pairs, %u left out; %d parts fell, %d stayed\n", frame.pairs,
+                  frame.exhausted, fell, stayed);
+    assert_int_equal(frame.pairs, KEPT);
+    assert_int_equal(frame.exhausted, PAIRS - KEPT);
+    assert_true(stayed > 0 && frame.stopped >= (uint32_t)stayed);
+    assert_int_equal(fell + stayed, MANY);
+    flr_world_destroy(world);
+    flr_fit_destroy(fit);
+    flr_mesh_destroy(mesh);
+}
+
+/* Two parts that turn against each other, both fast, with edges that would cut across each other within a step. */
+static void two_turning_parts_do_not_cut_corners(void **state)
+{
+    (void)state;
+    flr_test_tight rig = flr_test_tight_begin();
+    rig.spacing = 1;
+    for (int i = 0; i < 2; i++) {
+        flr_kit kit = flr_kit_begin(1);
+        flr_kit_box(&kit, flr_pose_identity(), 40e-3, 2e-3, 0.2e-3, 0);
+        flr_test_tight_add(&rig, &kit, i ? FLR_PART_MOVABLE : FLR_PART_FREE,
+                           at(0, 0, i ? 0.3e-3 : 0));
+    }
+    flr_test_tight_make(&rig, 1);
+    uint32_t stopped = 0;
+    for (int i = 0; i < 300; i++) {
+        flr_pose T = at(3e-3 * sin(0.05 * i), 0, 0.3e-3 - 1e-4 * i);
+        T.q = flr_quat_from_rotation_vector(
+            flr_vec3_make(0.4 * sin(0.9 * i), 0.4 * cos(0.7 * i), 0.5 * i));
+        flr_test_tight_step(&rig, T);
+        stopped += rig.frame.stopped > 0 || rig.frame.contacts > 0;
+        assert_false(flr_test_tight_meet(&rig, 0, 1));
+        /* the one in hand stays above the other one, as seen by that */
+        flr_pose below = flr_world_body(rig.world, 0)->T_world_part;
+        flr_vec3 p =
+            flr_pose_apply_inverse(below, flr_world_body(rig.world, 1)->T_world_part.p);
+        if (fabs(p.x) < 18e-3 && fabs(p.y) < 0.9e-3) assert_true(p.z > 0);
+    }
+    print_message("touched or stopped in %u of 300 frames\n", stopped);
+    assert_true(stopped > 20);
     flr_test_tight_end(&rig);
 }
 
@@ -358,6 +521,10 @@ int main(void)
                                        cmocka_unit_test(a_box_pushes_another),
                                        cmocka_unit_test(a_press_fit_can_be_drawn_out),
                                        cmocka_unit_test(a_saved_world_goes_on),
+                                       cmocka_unit_test(what_pairs_remember_is_saved),
+                                       cmocka_unit_test(a_small_budget_does_not_stop_a_part),
+                                       cmocka_unit_test(no_pair_is_left_out_silently),
+                                       cmocka_unit_test(two_turning_parts_do_not_cut_corners),
                                        cmocka_unit_test(a_hand_on_a_wall_is_quiet),
                                        cmocka_unit_test(a_step_is_quiet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
