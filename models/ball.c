@@ -13,7 +13,7 @@ static const double ball_radius = 12.5e-3;
 static const double clearance = 0.05e-3;
 
 /* voxels that the ball's points are moved inwards by */
-static const double inwards = 0.85;
+static const double inwards = 0.5;
 
 /* an octahedron whose faces are cut into 16 * 16 triangles, blown up to a sphere */
 static void octasphere(flr_kit *kit, double radius)
@@ -130,8 +130,7 @@ static flr_result build(const flr_scenario_options *options, flr_model *model, f
     if (result != FLR_OK) return result;
 
     model->scene.voxel = 0.35e-3;
-    /* as in the paper contact is at the surface and points are moved inwards; by so much that about 250 of them touch in
-     * the seat, as there */
+    /* as in the paper (2005, section 7) contact is at the surface, and points are moved inwards by half a voxel */
     model->scene.contact.force_layer = 0;
     model->scene.contact.displace = -inwards * model->scene.voxel;
     model->scene.camera = (flr_scene_camera){

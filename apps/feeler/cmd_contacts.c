@@ -63,10 +63,29 @@ static flr_result no_voxel(const char *name, flr_error *error)
                     "%s is a mesh, so the size of a voxel must be known: add --voxel 1mm", name);
 }
 
+/* What the voxels cannot hold of the force layer is given to the points. Sphere trees know no layers. */
+static flr_result split_layer(const contacts_values *values, flr_contact_params *params,
+                              unsigned *points_layer, flr_error *error)
+{
+    *points_layer = 0;
+    if (values->engine == FLR_CONTACTS_SPHERES) return FLR_OK;
+    return flr_shape_split_layer(params->force_layer, &params->force_layer, points_layer, error);
+}
+
+/* Distances and depths are then those of points that lie outside the part. */
+static void warn_layer(flr_cli *cli, unsigned layer)
+{
+    if (layer > 0)
+        flr_warn(cli,
+                 "the moving part's points lie %u %s outside it, to give the force layer asked for: "
+                 "contacts, distances and where surfaces may meet are those of these points",
+                 layer, flr_noun(layer, "voxel", "voxels"));
+}
+
 /* Points of the part that moves, voxels of others, by way of the cache. */
 static flr_result make_shape(flr_cli *cli, const contacts_values *values, const char *name,
-                             const flr_shape *bare, flr_force_model model, bool moves,
-                             flr_shape **shape, flr_error *error)
+                             const flr_shape *bare, flr_force_model model, unsigned layer,
+                             bool moves, flr_shape **shape, flr_error *error)
 {
     char folder[FLR_CACHE_PATH_SIZE];
     flr_cache cache = {0};
@@ -79,7 +98,8 @@ static flr_result make_shape(flr_cli *cli, const contacts_values *values, const 
                          .hollow = bare->hollow,
                          .on_surface = model == FLR_FORCE_SMOOTH,
                          .no_voxels = moves && !both,
-                         .no_points = !moves};
+                         .no_points = !moves,
+                         .layer = moves ? layer : 0};
     flr_progress(cli, 0, 1, "voxelizing %s", name);
     flr_result result = flr_shape_make(&def, shape, error);
     if (result != FLR_OK) return result;
@@ -93,8 +113,8 @@ static flr_result make_shape(flr_cli *cli, const contacts_values *values, const 
 
 /* A mesh file or a voxel file. */
 static flr_result load_file(flr_cli *cli, const contacts_values *values, const char *path,
-                            double voxel, flr_force_model model, bool moves, flr_shape **shape,
-                            flr_error *error)
+                            double voxel, flr_force_model model, unsigned layer, bool moves,
+                            flr_shape **shape, flr_error *error)
 {
     if (flr_is_voxels(path) && needs_meshes(values))
         return flr_fail(error, FLR_BAD_ARGUMENT,
@@ -114,7 +134,7 @@ static flr_result load_file(flr_cli *cli, const contacts_values *values, const c
     flr_warn_left_out(cli, path, &report);
     if ((result = flr_mesh_asset_make(mesh, 0, &asset, error)) != FLR_OK) return result;
     const flr_shape bare = {.mesh = asset, .voxel = voxel};
-    result = voxel > 0 ? make_shape(cli, values, path, &bare, model, moves, shape, error)
+    result = voxel > 0 ? make_shape(cli, values, path, &bare, model, layer, moves, shape, error)
                        : no_voxel(path, error);
     flr_mesh_asset_release(asset);
     return result;
@@ -133,11 +153,17 @@ static flr_result load_pair(flr_cli *cli, const contacts_values *values, char **
     if (!(j->obstacles = calloc(1, sizeof *j->obstacles))) return no_memory(error);
     j->obstacle_count = 1;
     j->obstacles->T_world_voxmap = flr_pose_identity();
-    result = load_file(cli, values, arguments[0], values->voxel, j->params.model, false,
+    result = load_file(cli, values, arguments[0], values->voxel, j->params.model, 0, false,
                        &j->obstacles->shape, error);
     if (result != FLR_OK) return result;
+    unsigned layer = 0;
+    if (!flr_is_voxels(arguments[0]) && !flr_is_voxels(arguments[1]) &&
+        (result = split_layer(values, &j->params, &layer, error)) != FLR_OK)
+        return result;
+    warn_layer(cli, layer);
     double voxel = values->moving_voxel > 0 ? values->moving_voxel : values->voxel;
-    result = load_file(cli, values, arguments[1], voxel, j->params.model, true, &j->moving, error);
+    result = load_file(cli, values, arguments[1], voxel, j->params.model, layer, true, &j->moving,
+                       error);
     if (result == FLR_OK && !j->moving->shell)
         return flr_fail(error, FLR_BAD_INPUT,
                         "%s holds no points; write it again without --no-shell", arguments[1]);
@@ -189,6 +215,9 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
                          .end = end_part,
                          .context = &r};
     flr_part_list parts = {0};
+    unsigned layer;
+    if (split_layer(values, &j->params, &layer, error) != FLR_OK) return FLR_BAD_ARGUMENT;
+    warn_layer(cli, layer);
     if (!(j->obstacles = calloc(scene->part_count, sizeof *j->obstacles))) return no_memory(error);
     flr_result result = flr_part_list_read(&def, &parts, error);
     if (result == FLR_OK && chosen.voxel > 0) flr_print_note(cli, "%s\n", chosen.sentence);
@@ -197,7 +226,7 @@ static flr_result load_parts(flr_cli *cli, const contacts_values *values, const 
         bool moves = !strcmp(scene->parts[i].name, moving);
         flr_obstacle *o = &j->obstacles[j->obstacle_count];
         o->T_world_voxmap = part->T_start;
-        result = make_shape(cli, values, part->name, part->shape, j->params.model, moves,
+        result = make_shape(cli, values, part->name, part->shape, j->params.model, layer, moves,
                             moves ? &j->moving : &o->shape, error);
         j->obstacle_count += !moves && result == FLR_OK;
     }
@@ -224,26 +253,42 @@ static flr_result load_scene(flr_cli *cli, const contacts_values *values, const 
 
 /* ---- asking ---- */
 
+/* Can force begin in that layer of these voxels? Marks of 2 bits have one layer, which was built in; it is taken where none was
+ * asked for. */
+static flr_result check_layer(const contacts_values *values, const flr_voxmap *voxmap,
+                              flr_contact_params *params, flr_error *error)
+{
+    const flr_voxmap_info info = flr_voxmap_get_info(voxmap);
+    if (values->engine == FLR_CONTACTS_SPHERES) return FLR_OK;
+    if (info.bits == 2) {
+        if (values->touch.force_layer >= 0 && (unsigned)values->touch.force_layer != info.offset)
+            return flr_fail(error, FLR_BAD_ARGUMENT,
+                            "--force-layer %lld: these voxels have marks of 2 bits with force "
+                            "layer %u built in; voxelize --bits 2 --offset %lld makes others",
+                            (long long)values->touch.force_layer, info.offset,
+                            (long long)values->touch.force_layer);
+        params->force_layer = info.offset;
+        return FLR_OK;
+    }
+    if (params->force_layer < info.range) return FLR_OK;
+    return flr_fail(error, FLR_BAD_ARGUMENT,
+                    "force layer %u: these voxels have force layers up to %u; voxelize --bits 8 "
+                    "--range %u makes voxels with more",
+                    params->force_layer, info.range - 1, params->force_layer + 1);
+}
+
 static flr_result prepare(const contacts_values *values, flr_contacts_job *j, flr_error *error)
 {
-    unsigned most = FLR_RANGE_MAX_8BIT;
     j->engine = (flr_contacts_engine)values->engine;
     j->tests = (double)values->tests;
     j->sweep = values->sweep;
     j->exact = values->exact;
     j->tolerance = values->tolerance;
     for (size_t i = 0; i < j->obstacle_count; i++) {
-        flr_voxmap_info info = flr_voxmap_get_info(j->obstacles[i].shape->voxmap);
-        unsigned deepest = info.bits == 2 ? 0 : info.range - 1;
-        most = deepest < most ? deepest : most;
-        flr_result result = flr_contacts_make_engine(j, &j->obstacles[i], error);
+        flr_result result = check_layer(values, j->obstacles[i].shape->voxmap, &j->params, error);
+        if (result == FLR_OK) result = flr_contacts_make_engine(j, &j->obstacles[i], error);
         if (result != FLR_OK) return result;
     }
-    if (values->touch.force_layer > (int64_t)most)
-        return flr_fail(error, FLR_BAD_ARGUMENT,
-                        "--force-layer %lld: these voxels have force layers up to %u",
-                        (long long)values->touch.force_layer, most);
-    if (j->params.force_layer > most) j->params.force_layer = most;
     if (!(j->answers = calloc(j->poses.count, sizeof *j->answers))) return no_memory(error);
     return FLR_OK;
 }

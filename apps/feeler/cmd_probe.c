@@ -7,6 +7,7 @@
 #include "feeler/probe.h"
 #include "files.h"
 #include "output.h"
+#include "probe_recording.h"
 #include "scene/segment_file.h"
 
 static const char *const method_choices[] = {"best", "grid", "tree", "hybrid", NULL};
@@ -14,7 +15,7 @@ static const char *const method_choices[] = {"best", "grid", "tree", "hybrid", N
 typedef struct probe_values {
     flr_common common;
     flr_input input;
-    const char *segments, *segment;
+    const char *segments, *segment, *from;
     double grain;
     int method;
 } probe_values;
@@ -50,6 +51,7 @@ static flr_result load(flr_cli *cli, const probe_values *values, const char *pat
     if (values->segment)
         return flr_segment_list_parse("--segment", values->segment, strlen(values->segment),
                                       j->unit, &j->list, error);
+    if (values->from) return flr_probe_recording(cli, values->from, j->mesh, &j->list, error);
     flr_progress(cli, 0, 1, "reading %s", values->segments);
     return flr_segment_list_read(cli->env, values->segments, j->unit, &j->list, error);
 }
@@ -117,11 +119,11 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 {
     const probe_values *values = given;
     (void)count;
-    if (!values->segments == !values->segment)
+    if (!!values->segments + !!values->segment + !!values->from != 1)
         return flr_fail_saying(
             cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
-            "feeler probe needs either --segments FILE, with x0 y0 z0 x1 y1 z1 in "
-            "each line, or --segment \"x0 y0 z0 x1 y1 z1\"");
+            "feeler probe needs one of --segments FILE, with x0 y0 z0 x1 y1 z1 in "
+            "each line, --segment \"x0 y0 z0 x1 y1 z1\", or --from RECORDING");
     flr_error error;
     probe_job j = {0};
     flr_result result = load(cli, values, arguments[0], &j, &error);
@@ -133,12 +135,15 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
 }
 
 static const char *const usage[] = {"MESH --segments FILE [options]",
-                                    "MESH --segment \"X0 Y0 Z0 X1 Y1 Z1\" [options]", NULL};
+                                    "MESH --segment \"X0 Y0 Z0 X1 Y1 Z1\" [options]",
+                                    "MESH --from RECORDING [options]", NULL};
 static const flr_option options[] = {
     FLR_OPTION(PATH, offsetof(probe_values, segments), "segments", "FILE",
                "what to ask: one line x0 y0 z0 x1 y1 z1 for each segment, in the mesh's unit"),
     FLR_OPTION(TEXT, offsetof(probe_values, segment), "segment", "\"X0 Y0 Z0 X1 Y1 Z1\"",
                "one segment to ask, in place of a file"),
+    FLR_OPTION(PATH, offsetof(probe_values, from), "from", "RECORDING",
+               "the ways of the hand from frame to frame in a recording whose scene has this mesh"),
     FLR_OPTION(
         CHOICE, offsetof(probe_values, method), "method", "grid|tree|hybrid",
         "how triangles are found: cells, boxes, or boxes in cells; all give the same answers; "
@@ -177,6 +182,10 @@ const flr_command flr_cmd_probe = {
         "edges and corners belong to triangles, so nothing slips through between them; of several "
         "triangles at the same t the lowest number is reported; triangles without area are not "
         "hit.\n\n"
+        "--from asks what a hand did: feeler run SCENE --tool point --record FILE records it, and "
+        "each "
+        "frame becomes the segment that the hand moved along, in the frame of the part with this "
+        "mesh.\n\n"
         "With --json each segment is a JSON document of its own, in a line of its own: i, hit, t, "
         "triangle.",
     .options = options,

@@ -22,7 +22,7 @@ typedef struct voxelize_values {
     double voxel; /* 0: not given */
     const char *out;
     int bits; /* index into bit_choices */
-    int64_t range, threads;
+    int64_t range, threads, layer;
     uint64_t memory;
     bool hollow, on_surface, no_features, no_shell, no_cache;
 } voxelize_values;
@@ -63,6 +63,7 @@ static flr_voxelize_def make_def(const voxelize_values *values)
     def.voxel = values->voxel;
     def.bits = bit_counts[values->bits];
     if (values->range > 0) def.range = (unsigned)values->range;
+    if (def.bits == 2) def.offset = values->layer >= 0 ? (unsigned)values->layer : 2;
     def.features = !values->no_features;
     def.hollow = values->hollow;
     def.on_surface = values->on_surface;
@@ -350,6 +351,10 @@ static int check_arguments(flr_cli *cli, const voxelize_values *values, const ch
                                      "--range %lld: marks of %u bits hold distances to %u%s",
                                      (long long)values->range, def.bits, most,
                                      def.bits == 4 ? "; add --bits 8" : "");
+    if (values->layer >= 0 && def.bits != 2)
+        return flr_fail_saying(cli, FLR_EXIT_USAGE, FLR_BAD_ARGUMENT,
+                               "--offset is for marks of 2 bits; with more, --force-layer of "
+                               "feeler contacts and feeler run chooses the layer");
     return FLR_EXIT_OK;
 }
 
@@ -384,7 +389,7 @@ static int run(flr_cli *cli, const void *given, int count, char **arguments)
     return result == FLR_OK ? FLR_EXIT_OK : flr_fail_with(cli, exit_of_work(result), &error);
 }
 
-static const voxelize_values defaults = {.bits = 1};
+static const voxelize_values defaults = {.bits = 1, .layer = -1};
 static const char *const usage[] = {"MESH --voxel SIZE [options]", NULL};
 static const flr_option options[] = {
     FLR_OPTION(SIZE, offsetof(voxelize_values, voxel), "voxel", "SIZE",
@@ -395,6 +400,11 @@ static const flr_option options[] = {
                "of a mark: 2 for the surface and its neighbours, 4 (default) for distances to 13 "
                "voxels, 8 to 253",
                .choices = bit_choices),
+    FLR_OPTION(
+        INTEGER, offsetof(voxelize_values, layer), "offset", "N",
+        "of marks of 2 bits: the force layer that is built in; default 2: exact surfaces cannot "
+        "meet unnoticed",
+        .min = 0, .max = 7),
     FLR_OPTION(INTEGER, offsetof(voxelize_values, range), "range", "N",
                "how many voxels far distances are marked; default 8", .min = 1, .max = 253),
     FLR_SWITCH(offsetof(voxelize_values, hollow), "hollow",

@@ -29,7 +29,8 @@ void flr_touch_apply(const flr_touch_options *touch, flr_contact_params *params)
 #define FLR_TOUCH_OPTIONS(values)                                                                  \
     FLR_OPTION(INTEGER, offsetof(values, touch.force_layer), "force-layer", "N",                   \
                "advanced: voxels before the surface at which force begins; default: the scene's, " \
-               "else 2: exact surfaces cannot meet unnoticed",                                     \
+               "else 2: exact surfaces cannot meet unnoticed; beyond 7 the points come from a "    \
+               "free layer",                                                                       \
                .min = 0, .max = 252),                                                              \
         FLR_OPTION(SIZE, offsetof(values, touch.displace), "displace", "SIZE",                     \
                    "advanced: move the points outward by this, or inward below 0; default: "       \

@@ -247,6 +247,37 @@ static flr_result page(const flr_shape_def *def, const flr_voxelize_def *how, fl
     return def->reads ? flr_pager_start(made->pager, error) : FLR_OK;
 }
 
+flr_result flr_shape_split_layer(unsigned asked, unsigned *force_layer, unsigned *points_layer,
+                                 flr_error *error)
+{
+    if (asked > FLR_SHAPE_FORCE_LAYER + FLR_RANGE_DEFAULT)
+        return flr_fail(error, FLR_BAD_ARGUMENT,
+                        "force layer %u: at most %u, %u in the voxels of one part and %u in the "
+                        "points of the other; use larger voxels",
+                        asked, FLR_SHAPE_FORCE_LAYER + FLR_RANGE_DEFAULT, FLR_SHAPE_FORCE_LAYER,
+                        FLR_RANGE_DEFAULT);
+    *points_layer = asked > FLR_SHAPE_FORCE_LAYER ? asked - FLR_SHAPE_FORCE_LAYER : 0;
+    *force_layer = asked - *points_layer;
+    return FLR_OK;
+}
+
+/* Puts points of a free layer in place of those of the surface. */
+static flr_result take_layer(const flr_shape_def *def, flr_shape *made, flr_error *error)
+{
+    flr_exact *exact;
+    flr_shell *shell;
+    flr_result result =
+        flr_exact_create(def->mesh->mesh, made->voxmap, def->threads, &exact, error);
+    if (result != FLR_OK) return result;
+    result = flr_shell_from_layer(made->voxmap, exact, def->layer, &shell, error);
+    flr_exact_destroy(exact);
+    if (result != FLR_OK) return result;
+    flr_shell_destroy(made->shell);
+    made->shell = shell;
+    if (def->no_voxels) flr_voxmap_destroy(made->voxmap), made->voxmap = NULL;
+    return FLR_OK;
+}
+
 /* Its voxels are all in memory. */
 static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *how, flr_shape *made,
                              flr_error *error)
@@ -254,11 +285,14 @@ static flr_result keep_whole(const flr_shape_def *def, const flr_voxelize_def *h
     static const flr_cache none = {0};
     char broken[sizeof made->report.broken]; /* where it was to be paged */
     memcpy(broken, made->report.broken, sizeof broken);
+    const bool layer = def->layer > 0 && !def->no_points;
     flr_result result = check_table(def, error);
     if (result == FLR_OK)
         result = flr_cache_voxelize(def->env, def->cache ? def->cache : &none, def->mesh->mesh, how,
-                                    def->no_voxels ? NULL : &made->voxmap,
-                                    def->no_points ? NULL : &made->shell, &made->report, error);
+                                    def->no_voxels && !layer ? NULL : &made->voxmap,
+                                    def->no_points || layer ? NULL : &made->shell, &made->report,
+                                    error);
+    if (result == FLR_OK && layer) result = take_layer(def, made, error);
     if (result == FLR_OK && made->voxmap)
         result = flr_contact_table_make(made->voxmap, still_flattening, (void *)(uintptr_t)def,
                                         &made->table, error);

@@ -82,6 +82,7 @@ typedef struct flr_shape_def {
     double voxel;
     bool hollow, on_surface;
     bool no_voxels, no_points; /* one of them is not wanted */
+    unsigned layer; /* points come from the free voxels of this layer (flr_shape_split_layer); 0: from the surface */
     unsigned threads;
     /* bytes: what is larger is paged from the cache's files; then there are no points. 0: nothing is */
     uint64_t memory;
@@ -92,6 +93,12 @@ typedef struct flr_shape_def {
     bool (*progress)(void *context, double done, const char *stage); /* false: stop; may be NULL */
     void *context;
 } flr_shape_def;
+
+/* Divides a force layer between the two parts that touch: voxels hold force layers up to 7; where more is asked for, the points
+ * come from a free layer of their own part (McNeely et al. 2005, section 3.2). FLR_BAD_ARGUMENT: beyond both. */
+enum { FLR_SHAPE_FORCE_LAYER = FLR_RANGE_DEFAULT - 1 };
+flr_result flr_shape_split_layer(unsigned asked, unsigned *force_layer, unsigned *points_layer,
+                                 flr_error *error);
 
 flr_result flr_shape_make(const flr_shape_def *def, flr_shape **shape, flr_error *error);
 /* From a voxel file, all checksums compared; without a mesh, a table, and what is wanted of a pager. */

@@ -127,6 +127,14 @@ static void read_work(load_job *l)
                                l->scene->part_count, FLR_ENGINE_PARTS);
         return;
     }
+    if (l->scene->contact.engine == FLR_ENGINE_SHELL &&
+        l->scene->contact.force_layer > FLR_SHAPE_FORCE_LAYER) {
+        job->result = flr_fail(error, FLR_UNSUPPORTED,
+                               "%s: force layer %u: a session holds layers up to %d; use larger "
+                               "voxels, or feeler run",
+                               l->path, l->scene->contact.force_layer, FLR_SHAPE_FORCE_LAYER);
+        return;
+    }
     l->maker.on_surface = l->scene->contact.model == FLR_FORCE_SMOOTH;
     if (!l->contact_chosen) l->maker.exact = l->scene->contact.engine == FLR_ENGINE_EXACT;
     flr_parts_def def = {.env = l->maker.env,

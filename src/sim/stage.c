@@ -199,6 +199,7 @@ static flr_shape_def what_of(flr_env *env, const flr_stage_def *def, const flr_s
                           .hollow = bare->hollow,
                           .on_surface = def->params.contact.model == FLR_FORCE_SMOOTH,
                           .threads = def->threads,
+                          .layer = stage->points_layer,
                           .features = def->params.contact.awareness};
     if (!has_shells(def) || def->live) return what;
     what.no_voxels = flr_stage_moves(stage, i) && moving < 2;
@@ -301,6 +302,7 @@ static flr_result make_world(flr_env *env, const flr_stage_def *def, flr_stage *
                              flr_error *error)
 {
     flr_world_params params = def->params;
+    params.contact.force_layer -= stage->points_layer;
     flr_world_instance_def how = {.parts = &stage->parts,
                                   .hands = def->hands,
                                   .rate = def->rate,
@@ -343,6 +345,18 @@ flr_result flr_stage_create(flr_env *env, const flr_stage_def *def, flr_stage **
     if (result == FLR_OK && needs_probes(def)) result = make_probes(def, made, error);
     if (result == FLR_OK && def->params.engine == FLR_ENGINE_EXACT)
         result = make_fits(env, def, made, error);
+    unsigned force_layer;
+    if (result == FLR_OK && has_shells(def) && needs_voxels(def))
+        result = flr_shape_split_layer(def->params.contact.force_layer, &force_layer,
+                                       &made->points_layer, error);
+    if (result == FLR_OK && made->points_layer > 0 && def->warn) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "force layer %u: points lie %u voxels outside their parts to give it, and contacts "
+                 "and distances are those of these points",
+                 def->params.contact.force_layer, made->points_layer);
+        def->warn(def->context, sentence);
+    }
     if (result == FLR_OK && needs_voxels(def)) result = make_voxels(env, def, made, error);
     if (result == FLR_OK) result = make_world(env, def, made, error);
     if (result != FLR_OK) {

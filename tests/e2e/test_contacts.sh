@@ -106,7 +106,7 @@ expect 0 feeler contacts socket.flrvox ball.flrvox --poses jump.txt --engine coh
 json '.summary.jumps == 1 and .poses[1].steps > 1000 and .poses[1].contacts > 100 and .poses[2].contacts == 0'
 expect 0 feeler voxelize ball/socket.stl --voxel 0.5mm --bits 2 --out two.flrvox -q
 expect 0 feeler contacts two.flrvox ball.flrvox --poses poses.txt --json
-json '.force_layer == 0'
+json '.force_layer == 2'
 
 # ---- exact distances within the bounds of the voxels, nearest points and features; a tolerance ----
 expect 0 feeler contacts $seat --exact --tolerance 0.05mm --json
@@ -140,8 +140,9 @@ refuse 2 'give it alone' ball/ball.stl ball/scene.json --poses poses.txt
 refuse 2 'no path "sit"; it has seat, turn' ball/scene.json --path sit
 refuse 2 'in place of --poses' ball/scene.json --path seat --poses poses.txt
 refuse 2 'for scenes' $pair --path seat
-refuse 2 'force layers up to 7' $pair --voxel 1mm --poses poses.txt --force-layer 8
-refuse 2 'force layers up to 0' two.flrvox ball.flrvox --poses poses.txt --force-layer 1
+refuse 2 'at most 15' $pair --voxel 1mm --poses poses.txt --force-layer 16
+refuse 2 'force layers up to 7' socket.flrvox ball.flrvox --poses poses.txt --force-layer 8
+refuse 2 'force layer 2 built in' two.flrvox ball.flrvox --poses poses.txt --force-layer 1
 refuse 2 'need the mesh' socket.flrvox ball/ball.stl --moving-voxel 0.5mm --poses poses.txt --exact
 refuse 2 'need the mesh' socket.flrvox ball.flrvox --poses poses.txt --tolerance 1mm
 refuse 2 'tolerance' $pair --voxel 1mm --poses poses.txt --tolerance=-1mm

@@ -30,6 +30,16 @@ head -1 grid.json | cmp -s - "$scratch/out" && pass || fail "--segment is someth
 expect 0 feeler probe ball/ball.stl --segment "0 0 30 0 0 -30" --unit m --json
 cut -c1-25 "$scratch/out" | cmp -s - <(head -1 grid.json | cut -c1-25) && pass || fail "a unit for the mesh is none for the segments"
 
+# ---- what a hand did: the point of a recording goes through the ball's surface where segments say so ----
+expect 0 feeler run ball/scene.json --hand path:seat --tool point --frames 400 --record point.mcap -q
+expect 0 feeler probe ball/socket.stl --from point.mcap --json
+[ "$(wc -l <"$scratch/out")" -gt 100 ] && pass || fail "a hand that moves gives hardly any segments"
+jq -s -e 'map(.i) == [range(length)]' "$scratch/out" >/dev/null && pass || fail "segments are not numbered"
+expect 2 feeler probe ball/socket.stl --from point.mcap --segment "0 0 0 1 1 1"
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >other.obj
+expect 3 feeler probe other.obj --from point.mcap
+says 'no part of it has this mesh'
+
 # ---- refused ----
 expect 2 feeler probe ball/ball.stl
 says 'segments FILE'

@@ -23,7 +23,9 @@ plain
 
 # ---- choices ----
 expect 0 feeler voxelize $ball --voxel 1mm --bits 2 --no-shell --json
-json '.bits == 2 and .range == 1 and .points == null'
+json '.bits == 2 and .range == 3 and .points == null' # force layer 2 is built in
+expect 0 feeler voxelize $ball --voxel 1mm --bits 2 --offset 0 --no-shell --json
+json '.bits == 2 and .range == 1'
 expect 0 feeler voxelize $ball --voxel 1mm --bits 8 --range 20 --hollow --json
 json '.bits == 8 and .range == 20 and .hollow and .interior_voxels == 0'
 expect 0 feeler voxelize $ball --voxel 1mm --no-features --on-surface --json
@@ -65,6 +67,7 @@ refuse 2 'number of bytes' $ball --voxel 1mm --memory lots
 refuse 2 'GiB.*on the disk.*try voxels of' $ball --voxel 0.1um --out x.flrvox
 refuse 2 '2, 4, 8' $ball --voxel 1mm --bits 3
 refuse 2 'bits 8' $ball --voxel 1mm --range 20
+refuse 2 'marks of 2 bits' $ball --voxel 1mm --offset 1
 refuse 2 'no --range' $ball --voxel 1mm --bits 2 --range 3
 refuse 2 'from 1 to' $ball --voxel 1mm --range 0
 refuse 2 'from 1 to' $ball --voxel 1mm --threads 0

@@ -31,7 +31,7 @@ static void ball_in_its_socket(void **state)
     def.params = flr_scene_params(scene);
     /* as in the paper: at the surface, points moved inwards */
     assert_int_equal(def.params.contact.force_layer, 0);
-    assert_lt(fabs(def.params.contact.displacement + 0.85 * scene->voxel), 1e-12);
+    assert_lt(fabs(def.params.contact.displacement + 0.5 * scene->voxel), 1e-12);
     flr_stage *stage;
     assert_ok(flr_stage_create(flr_env_real(), &def, &stage, &error), error);
     uint32_t ball = flr_stage_find(stage, NULL);
