@@ -11,7 +11,7 @@
 
 #include "feeler/math.h"
 
-enum { FLR_PROTOCOL_MAJOR = 1, FLR_PROTOCOL_MINOR = 3 };
+enum { FLR_PROTOCOL_MAJOR = 1, FLR_PROTOCOL_MINOR = 4 };
 
 /* UTF-8 without a zero inside. What comes from decoding has a zero behind it; what is given to encoding need not, and
  * `bytes` may be NULL when size is 0. */

@@ -443,6 +443,8 @@ static flr_result read_part(const flr_parts_def *def, flr_scene_loader *loader, 
                                                  : FLR_PART_MOVABLE,
                            .colour = flr_build_job_colour(from->colour, i),
                            .density = from->density,
+                           .hidden = from->hidden,
+                           .group = FLR_ENGINE_NONE,
                            .T_start = from->T_world_part};
     flr_text_copy(part.name, sizeof part.name, from->name);
     double given = from->moving ? def->moving_voxel : def->voxel;
@@ -469,7 +471,7 @@ flr_result flr_part_list_read(const flr_parts_def *def, flr_part_list *parts, fl
 {
     flr_scene_loader loader = flr_scene_loader_begin(def->env, def->scene, def->options);
     flr_result result = FLR_OK;
-    uint32_t meshes = 0;
+    uint32_t meshes = def->first_mesh;
     for (uint32_t i = 0; i < def->scene->part_count && result == FLR_OK; i++)
         result = read_part(def, &loader, i, &meshes, parts, error);
     flr_scene_loader_end(&loader);

@@ -122,6 +122,8 @@ typedef struct flr_part_entry {
     double density;
     flr_pose T_start, T_goal;
     bool has_goal;
+    bool hidden;    /* at first, in a viewer */
+    uint32_t group; /* that it is in: a place in a flr_group_list; FLR_ENGINE_NONE: none */
     flr_shape *shape;
     bool sent, there;         /* to the loop; taken over by it */
     bool announced;           /* an event about it waits */
@@ -152,12 +154,35 @@ typedef struct flr_parts_def {
     const flr_mesh_options *options; /* NULL: defaults */
     double voxel, moving_voxel;      /* metres: in place of the scene's; 0: as the scene says */
     double common;                   /* … of those of which it says nothing */
+    uint32_t first_mesh;             /* number of the first mesh; default 0 */
     bool apart;                      /* parts that move share no shape with those that stay */
     /* Before each part, and after it; `voxel` and `options` may be changed. False: stop with FLR_CANCELLED. Both may be NULL. */
     bool (*begin)(void *context, uint32_t part, double *voxel, flr_mesh_options *options);
     void (*end)(void *context, uint32_t part, const flr_mesh_report *report);
     void *context;
 } flr_parts_def;
+
+/* ---- groups: the tree that parts are in ---- */
+
+typedef struct flr_group_entry {
+    char name[FLR_ENGINE_NAME_SIZE]; /* unique among the groups */
+    uint32_t in;                     /* a place in the list; FLR_ENGINE_NONE: none */
+} flr_group_entry;
+
+typedef struct flr_group_list {
+    flr_group_entry *list;
+    uint32_t count, room;
+} flr_group_list;
+
+/* A group of this name, made where it is not there; its place. FLR_ENGINE_NONE: no memory. */
+uint32_t flr_group_list_make(flr_group_list *groups, const char *name, uint32_t in);
+/* Its place; FLR_ENGINE_NONE: there is none. */
+uint32_t flr_group_list_find(const flr_group_list *groups, const char *name);
+/* The groups of a scene, in its order, for an empty list; of_part: [part_count], the place of each part's group. False: no memory. */
+bool flr_group_list_read(const flr_scene *scene, flr_group_list *groups, uint32_t *of_part);
+/* Takes a group out: what it holds, parts too, goes where it was. */
+void flr_group_list_remove(flr_group_list *groups, uint32_t group, flr_part_list *parts);
+void flr_group_list_free(flr_group_list *groups);
 
 /* Reads all meshes. Parts have the scene's order and bare shapes; their numbers are their places. `parts` is empty; on success
  * the caller frees it. */

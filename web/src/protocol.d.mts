@@ -507,6 +507,8 @@ export interface Messages {
   mesh_packed: message_mesh_packed;
   overlay_ask: message_overlay_ask;
   overlay: message_overlay;
+  group: message_group;
+  regroup: message_regroup;
   state: message_state;
   proximity: message_proximity;
   near_voxels: message_near_voxels;
@@ -724,6 +726,10 @@ export interface message_part {
   T_world_part: Pose;
   /** for people */
   name: string;
+  /** not shown at first */
+  hidden: boolean;
+  /** name of the group that it is in; empty: none */
+  group: string;
 }
 
 /** a part is not there any more */
@@ -828,6 +834,26 @@ export interface message_overlay {
   positions: Float32Array;
   /** of points, one for each: 0 vertex, 1 edge, 2 face; else empty */
   features: Uint8Array;
+}
+
+/** a group of parts; all groups come one after another, before parts that are in them */
+export interface message_group {
+  /** 0: what was known of groups is void */
+  index: number;
+  /** how many there are; 0: none, and this is no group */
+  count: number;
+  /** no other group has it */
+  name: string;
+  /** name of the group that it is in, which may follow; empty: none */
+  in: string;
+}
+
+/** puts parts into a group, or takes a group away: what it holds goes where the group was */
+export interface message_regroup {
+  /** of the group; made where the first part is, if there is none of this name */
+  name: string;
+  /** numbers; none: takes the group away */
+  parts: Uint32Array;
 }
 
 /** where everything is and how the loop does */
@@ -1188,6 +1214,8 @@ export interface message_upload_end {
   voxel: number;
   /** where it is */
   T_world_part: Pose;
+  /** a file of several parts: each becomes a part, with its name, colour and group; of kind movable all but the largest */
+  assembly: boolean;
 }
 
 /** takes a part out of the scene */

@@ -3,7 +3,7 @@
 // same sentences.
 
 export const MAJOR = 1;
-export const MINOR = 3;
+export const MINOR = 4;
 
 export const role = Object.freeze({
   ROLE_VIEWER: 0,
@@ -312,6 +312,9 @@ const messages = [
     ['voxel', 'one', 'f64', 1, 1, '', 24],
     ['T_world_part', 'one', 'pose', 1, 1, '', 32],
     ['name', 'text', 'u8', 256, 1, '', 88],
+    ['', 'since', '', 4, 0, '', 0],
+    ['hidden', 'one', 'flag', 1, 1, '', 104],
+    ['group', 'text', 'u8', 256, 1, '', 112],
   ] },
   { id: 18, name: 'part_gone', kind: 'scene', direction: 2, fields: [
     ['part', 'one', 'u32', 1, 1, '', 4],
@@ -364,6 +367,16 @@ const messages = [
     ['size', 'one', 'f32', 1, 1, '', 24],
     ['positions', 'list', 'f32', 196608, 3, '', 32],
     ['features', 'list', 'u8', 65536, 1, '', 48],
+  ] },
+  { id: 25, name: 'group', kind: 'scene', direction: 2, fields: [
+    ['index', 'one', 'u32', 1, 1, '', 4],
+    ['count', 'one', 'u32', 1, 1, '', 8],
+    ['name', 'text', 'u8', 256, 1, '', 16],
+    ['in', 'text', 'u8', 256, 1, '', 32],
+  ] },
+  { id: 26, name: 'regroup', kind: 'command', direction: 1, fields: [
+    ['name', 'text', 'u8', 256, 1, '', 8],
+    ['parts', 'list', 'u32', 4096, 1, '', 24],
   ] },
   { id: 32, name: 'state', kind: 'state', direction: 2, fields: [
     ['frame', 'one', 'u64', 1, 1, '', 8],
@@ -547,6 +560,8 @@ const messages = [
     ['colour', 'one', 'u32', 1, 1, '', 12],
     ['voxel', 'one', 'f64', 1, 1, '', 16],
     ['T_world_part', 'one', 'pose', 1, 1, '', 24],
+    ['', 'since', '', 4, 0, '', 0],
+    ['assembly', 'one', 'flag', 1, 1, '', 80],
   ] },
   { id: 93, name: 'remove', kind: 'command', direction: 1, fields: [
     ['part', 'one', 'u32', 1, 1, '', 4],
